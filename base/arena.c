@@ -1,0 +1,94 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pdnn_arena_block {
+    struct pdnn_arena_block *next;
+    size_t used, size;
+    max_align_t data[];
+};
+
+enum { BLOCK_BYTES = 64 * 1024 };
+
+void pdnn_arena_init(struct pdnn_arena *arena) {
+    *arena = (struct pdnn_arena){0};
+}
+
+void pdnn_arena_finish(struct pdnn_arena *arena) {
+    struct pdnn_arena_block *block = arena->first;
+    while (block) {
+        struct pdnn_arena_block *next = block->next;
+        free(block);
+        block = next;
+    }
+    pdnn_arena_init(arena);
+}
+
+void pdnn_arena_reset(struct pdnn_arena *arena) {
+    arena->current = arena->first;
+    if (arena->first)
+        arena->first->used = 0;
+}
+
+/* Makes a block with room for size bytes the current one: the next of the chain if it is large enough, else a new one. */
+static struct pdnn_arena_block *advance(struct pdnn_arena *arena, size_t size) {
+    struct pdnn_arena_block *next = arena->current ? arena->current->next : arena->first;
+    if (next && next->size >= size) {
+        next->used = 0;
+        arena->current = next;
+        return next;
+    }
+    size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+    if (room > SIZE_MAX - sizeof(struct pdnn_arena_block))
+        return NULL;
+    struct pdnn_arena_block *block = malloc(sizeof *block + room);
+    if (!block)
+        return NULL;
+    block->used = 0;
+    block->size = room;
+    block->next = next;
+    if (arena->current)
+        arena->current->next = block;
+    else
+        arena->first = block;
+    arena->current = block;
+    return block;
+}
+
+void *pdnn_arena_alloc(struct pdnn_arena *arena, size_t count, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - _Alignof(max_align_t))
+        return NULL;
+    bytes = (bytes + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
+    struct pdnn_arena_block *block = arena->current;
+    if (!block || block->size - block->used < bytes)
+        block = advance(arena, bytes);
+    if (!block)
+        return NULL;
+    char *at = (char *)block->data + block->used;
+    block->used += bytes;
+    return memset(at, 0, bytes);
+}
+
+char *pdnn_arena_strdup(struct pdnn_arena *arena, const char *text) {
+    size_t bytes = strlen(text) + 1;
+    char *copy = pdnn_arena_alloc(arena, bytes, 1);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
+char *pdnn_arena_printf(struct pdnn_arena *arena, const char *format, ...) {
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = length < 0 ? NULL : pdnn_arena_alloc(arena, (size_t)length + 1, 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}

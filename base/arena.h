@@ -1,0 +1,33 @@
+/* A bump allocator whose memory is freed all at once. One per sweep for strings and the spec, one per instance for the
+ * graph. Not thread-safe and not for tensor data. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+struct pdnn_arena_block;
+
+/* The caller's memory; {0} is an empty arena. */
+struct pdnn_arena {
+    struct pdnn_arena_block *first; /* the chain of blocks, kept by reset */
+    struct pdnn_arena_block *current;
+};
+
+void pdnn_arena_init(struct pdnn_arena *arena);
+
+/* Frees every block. The arena is empty and usable after it. */
+void pdnn_arena_finish(struct pdnn_arena *arena);
+
+/* Forgets all allocations and keeps the blocks for the next ones, so that a loop over instances stops allocating. */
+void pdnn_arena_reset(struct pdnn_arena *arena);
+
+/* count * size zeroed bytes aligned for any type, or NULL when memory is out or the product overflows. */
+void *pdnn_arena_alloc(struct pdnn_arena *arena, size_t count, size_t size);
+
+/* A copy of the text in the arena, or NULL. */
+char *pdnn_arena_strdup(struct pdnn_arena *arena, const char *text);
+
+/* A formatted string in the arena, or NULL. */
+char *pdnn_arena_printf(struct pdnn_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

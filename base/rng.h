@@ -1,0 +1,50 @@
+/* Seeded random numbers, the same on every machine. The counter form needs no state: value i of stream s is a pure
+ * function, so that threads fill disjoint parts of one tensor alike. Source: SplitMix64 (Steele, Lea, Flood, 2014). */
+#ifndef BASE_RNG_H
+#define BASE_RNG_H
+
+#include <stdint.h>
+
+static inline uint64_t pdnn_rng_mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* The value number `counter` of the stream `seed`. */
+static inline uint64_t pdnn_rng_at(uint64_t seed, uint64_t counter) {
+    return pdnn_rng_mix(seed + (counter + 1) * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* A sequence: {seed, 0}. */
+struct pdnn_rng {
+    uint64_t seed, counter;
+};
+
+static inline uint64_t pdnn_rng_next(struct pdnn_rng *rng) {
+    return pdnn_rng_at(rng->seed, rng->counter++);
+}
+
+/* Uniform in [0, 1). */
+static inline double pdnn_rng_double(struct pdnn_rng *rng) {
+    return (double)(pdnn_rng_next(rng) >> 11) * 0x1p-53;
+}
+
+/* Uniform in [0, bound), without modulo bias (Lemire's multiplication); bound > 0. */
+static inline uint64_t pdnn_rng_below(struct pdnn_rng *rng, uint64_t bound) {
+    for (;;) {
+        unsigned __int128 product = (unsigned __int128)pdnn_rng_next(rng) * bound;
+        if ((uint64_t)product >= bound || (uint64_t)product >= (0 - bound) % bound)
+            return (uint64_t)(product >> 64);
+    }
+}
+
+/* A seed from a text, so that data depend on an instance's id and the sweep's seed alone (FNV-1a, then mixed). */
+static inline uint64_t pdnn_rng_seed(uint64_t seed, const char *text) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ seed;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return pdnn_rng_mix(hash);
+}
+
+#endif

@@ -1,0 +1,102 @@
+#include "base/str.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pdnn_str_finish(struct pdnn_str *str) {
+    free(str->text);
+    *str = (struct pdnn_str){0};
+}
+
+void pdnn_str_clear(struct pdnn_str *str) {
+    str->length = 0;
+    str->failed = false;
+    if (str->text)
+        str->text[0] = 0;
+}
+
+static bool reserve(struct pdnn_str *str, size_t extra) {
+    size_t need;
+    if (str->failed || __builtin_add_overflow(str->length, extra, &need) || __builtin_add_overflow(need, 1, &need)) {
+        str->failed = true;
+        return false;
+    }
+    if (need <= str->room)
+        return true;
+    size_t room = need < 64 ? 64 : need + need / 2;
+    char *text = realloc(str->text, room);
+    if (!text) {
+        str->failed = true;
+        return false;
+    }
+    str->text = text;
+    str->room = room;
+    return true;
+}
+
+void pdnn_str_append(struct pdnn_str *str, const char *bytes, size_t length) {
+    if (!reserve(str, length))
+        return;
+    memcpy(str->text + str->length, bytes, length);
+    str->length += length;
+    str->text[str->length] = 0;
+}
+
+void pdnn_str_printf(struct pdnn_str *str, const char *format, ...) {
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length >= 0 && reserve(str, (size_t)length)) {
+        vsnprintf(str->text + str->length, (size_t)length + 1, format, again);
+        str->length += (size_t)length;
+    }
+    va_end(again);
+}
+
+const char *pdnn_str_text(const struct pdnn_str *str) {
+    return str->text ? str->text : "";
+}
+
+enum { WORD_MAX = 64 };
+
+/* Levenshtein distance by one row of the table; words longer than WORD_MAX count as far away. */
+static size_t edit_distance(const char *a, const char *b) {
+    size_t row[WORD_MAX + 1];
+    size_t a_length = strlen(a), b_length = strlen(b);
+    if (a_length > WORD_MAX || b_length > WORD_MAX)
+        return WORD_MAX;
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t replace = diagonal + (a[i - 1] != b[j - 1]);
+            size_t insert = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replace < insert ? replace : insert;
+        }
+    }
+    return row[b_length];
+}
+
+const char *pdnn_nearest_word(const char *word, const char *const *words, size_t count) {
+    size_t limit = strlen(word) / 3;
+    if (limit < 2)
+        limit = 2;
+    const char *nearest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = edit_distance(word, words[i]);
+        if (distance <= limit && distance < strlen(words[i])) {
+            nearest = words[i];
+            limit = distance ? distance - 1 : 0;
+            if (!distance)
+                break;
+        }
+    }
+    return nearest;
+}

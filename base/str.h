@@ -1,0 +1,27 @@
+/* Text: a growing string, and the nearest word to a misspelt one. */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A heap string that grows; {0} is empty. A failed allocation sticks in `failed`: append freely, ask once. */
+struct pdnn_str {
+    char *text; /* NUL-terminated once anything was appended, else NULL */
+    size_t length, room;
+    bool failed;
+};
+
+void pdnn_str_finish(struct pdnn_str *str);
+void pdnn_str_clear(struct pdnn_str *str);
+void pdnn_str_append(struct pdnn_str *str, const char *bytes, size_t length);
+void pdnn_str_printf(struct pdnn_str *str, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The text, never NULL. */
+const char *pdnn_str_text(const struct pdnn_str *str);
+
+/* The word of words[0..count) nearest to `word` by edit distance, or NULL when none is near (more than a third of the
+ * letters, and at least two, differ). */
+const char *pdnn_nearest_word(const char *word, const char *const *words, size_t count);
+
+#endif

@@ -1,0 +1,122 @@
+#include "base/units.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unit {
+    const char *name;
+    double factor;
+};
+
+static const struct unit byte_units[] = {
+    {"B", 1},    {"KB", 1e3},           {"MB", 1e6},           {"GB", 1e9},           {"TB", 1e12},
+    {"", 1},     {"KiB", 1024.0},       {"MiB", 1048576.0},    {"GiB", 1073741824.0}, {"TiB", 1099511627776.0},
+    {NULL, 0.0},
+};
+
+static const struct unit time_units[] = {
+    {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {NULL, 0.0},
+};
+
+static const struct unit percent_units[] = {{"%", 0.01}, {NULL, 0.0}};
+
+bool pdnn_parse_i64(const char *text, int64_t *value) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (end == text || *end || errno || *text == ' ')
+        return false;
+    *value = number;
+    return true;
+}
+
+/* Only the characters of a decimal number: strtod also takes hexadecimal, inf and nan. */
+static bool parse_prefix(const char *text, double *value, const char **rest) {
+    size_t length = strspn(text, "+-.0123456789eE");
+    char buffer[64];
+    if (!length || length >= sizeof buffer)
+        return false;
+    memcpy(buffer, text, length);
+    buffer[length] = 0;
+    char *end;
+    double number = strtod(buffer, &end);
+    if (end == buffer || !isfinite(number))
+        return false;
+    *value = number;
+    *rest = text + (end - buffer);
+    return true;
+}
+
+bool pdnn_parse_double(const char *text, double *value) {
+    const char *rest;
+    double number;
+    if (!parse_prefix(text, &number, &rest) || *rest)
+        return false;
+    *value = number;
+    return true;
+}
+
+static bool parse_with_unit(const char *text, const struct unit *units, double *value) {
+    const char *rest;
+    double number;
+    if (!parse_prefix(text, &number, &rest))
+        return false;
+    rest += strspn(rest, " ");
+    for (const struct unit *unit = units; unit->name; unit++) {
+        if (strcmp(rest, unit->name) == 0) {
+            *value = number * unit->factor;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_u64_with_unit(const char *text, const struct unit *units, uint64_t *value) {
+    double number;
+    if (!parse_with_unit(text, units, &number) || number < 0 || number >= 18446744073709551616.0)
+        return false;
+    *value = (uint64_t)(number + 0.5);
+    return true;
+}
+
+bool pdnn_parse_bytes(const char *text, uint64_t *bytes) {
+    return parse_u64_with_unit(text, byte_units, bytes);
+}
+
+bool pdnn_parse_time_ns(const char *text, uint64_t *ns) {
+    return parse_u64_with_unit(text, time_units, ns);
+}
+
+bool pdnn_parse_percent(const char *text, double *fraction) {
+    return parse_with_unit(text, percent_units, fraction);
+}
+
+static const char *format_scaled(char *buffer, double value, double step, const char *const *prefixes, const char *unit) {
+    size_t at = 0;
+    while (fabs(value) >= step && prefixes[at + 1]) {
+        value /= step;
+        at++;
+    }
+    int decimals = fabs(value) >= 100 || value == 0 ? 0 : fabs(value) >= 10 ? 1 : 2;
+    snprintf(buffer, PDNN_UNIT_TEXT, "%.*f %s%s", decimals, value, prefixes[at], unit);
+    return buffer;
+}
+
+const char *pdnn_format_si(char buffer[PDNN_UNIT_TEXT], double value, const char *unit) {
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E", NULL};
+    return format_scaled(buffer, value, 1000, prefixes, unit);
+}
+
+const char *pdnn_format_bytes(char buffer[PDNN_UNIT_TEXT], double bytes) {
+    static const char *const prefixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", NULL};
+    return format_scaled(buffer, bytes, 1024, prefixes, "B");
+}
+
+const char *pdnn_format_ns(char buffer[PDNN_UNIT_TEXT], double ns) {
+    static const char *const prefixes[] = {"n", "u", "m", "", NULL};
+    return format_scaled(buffer, ns, 1000, prefixes, "s");
+}

@@ -1,0 +1,35 @@
+/* Numbers with units as people write them (12GiB, 5s, 2%) and as people read them (1.2 TFLOP, 3.4 ms). */
+#ifndef BASE_UNITS_H
+#define BASE_UNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A whole decimal integer with an optional sign; false on anything else, leftovers or overflow. */
+bool pdnn_parse_i64(const char *text, int64_t *value);
+
+/* A finite decimal number ('.' whatever the locale); false on anything else or leftovers. */
+bool pdnn_parse_double(const char *text, double *value);
+
+/* "4096", "64KiB", "12GiB", "1.5GB" -> bytes. 1 GB = 1e9, 1 GiB = 2^30. */
+bool pdnn_parse_bytes(const char *text, uint64_t *bytes);
+
+/* "5s", "250ms", "10us", "3m", "2h", "700ns" -> nanoseconds; a bare number is an error, since nobody knows its unit. */
+bool pdnn_parse_time_ns(const char *text, uint64_t *ns);
+
+/* "2%" -> 0.02. */
+bool pdnn_parse_percent(const char *text, double *fraction);
+
+enum { PDNN_UNIT_TEXT = 32 };
+
+/* "1.23 GFLOP": three significant digits with an SI prefix. Returns buffer. */
+const char *pdnn_format_si(char buffer[PDNN_UNIT_TEXT], double value, const char *unit);
+
+/* "1.23 GiB". Returns buffer. */
+const char *pdnn_format_bytes(char buffer[PDNN_UNIT_TEXT], double bytes);
+
+/* "1.23 ms". Returns buffer. */
+const char *pdnn_format_ns(char buffer[PDNN_UNIT_TEXT], double ns);
+
+#endif

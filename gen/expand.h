@@ -1,0 +1,33 @@
+/* Walks a spec's instances one by one, lazily, in canonical order: models as written, axes as written with the last one
+ * fastest, run settings outermost. The same spec, seed and thread count give the same sequence on every machine. */
+#ifndef GEN_EXPAND_H
+#define GEN_EXPAND_H
+
+#include "gen/spec.h"
+#include "models/cost.h"
+#include "models/instance.h"
+
+struct pdnn_expand; /* opaque */
+
+struct pdnn_expanded {
+    struct pdnn_instance instance; /* resolved: threads is a number */
+    struct pdnn_totals totals;
+    bool filtered;      /* `where` is false for it */
+    const char *reason; /* filtered: the expression; else "" */
+};
+
+/* threads: what `threads: all` stands for. spec must outlive the walk. */
+enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t threads, struct pdnn_expand **expand,
+                                    struct pdnn_err *err);
+void pdnn_expand_destroy(struct pdnn_expand *expand);
+
+/* The next instance. *done is true when there is none left. Instances that an inapplicable setting would only repeat, and
+ * those a sample leaves out, do not appear; an id that appeared already from another model entry appears again (the driver
+ * keeps the first). */
+enum pdnn_status pdnn_expand_next(struct pdnn_expand *expand, struct pdnn_expanded *item, bool *done,
+                                  struct pdnn_err *err);
+
+/* Product of all axes of all models before where and sample; PDNN_OVERFLOW when it does not fit. */
+enum pdnn_status pdnn_expand_points(const struct pdnn_spec *spec, uint64_t *points, struct pdnn_err *err);
+
+#endif

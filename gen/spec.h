@@ -1,0 +1,54 @@
+/* A sweep spec: what the YAML file (or several, and --set) says, checked against the tables, with defaults filled in.
+ * Expansion is gen/expand; nothing here runs anything. */
+#ifndef GEN_SPEC_H
+#define GEN_SPEC_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pdnn_spec_model; /* one entry of `models`, private to gen/ */
+
+enum pdnn_order { PDNN_ORDER_SHUFFLED, PDNN_ORDER_COST };
+
+struct pdnn_spec_measure {
+    int64_t rounds;
+    double precision;
+    int64_t min_samples;
+    uint64_t max_time_ns; /* per instance, all visits */
+    bool probe;
+    enum pdnn_order order;
+};
+
+struct pdnn_spec_limits {
+    double memory_fraction; /* of what this process may use; used when memory_bytes is 0 */
+    uint64_t memory_bytes;
+    uint64_t time_ns;
+    uint64_t budget_ns; /* 0: none */
+};
+
+struct pdnn_spec {
+    struct pdnn_arena arena;
+    const char *name; /* of the first file's `sweep`, or its file name without .yaml */
+    uint64_t seed;
+    struct pdnn_spec_measure measure;
+    struct pdnn_spec_limits limits;
+    struct pdnn_spec_model *models;
+    size_t n_models;
+    /* The files as read, each under a comment with its name, and the --set lines as comments: what spec.yaml keeps. */
+    const char *text;
+};
+
+/* Reads and checks files and overrides; several files' models follow one another, sweep, seed, measure and limits come from
+ * the first, `run` settings belong to the models of their own file. An argument that is an instance id or a preset
+ * ("fc/layers=4", "cnn:resnet50") counts as a spec of one model. Messages start with file:line:col.
+ * *spec is written on success only; release with pdnn_spec_finish. */
+enum pdnn_status pdnn_spec_load(const char *const *arguments, size_t n_arguments, const char *const *sets, size_t n_sets,
+                                struct pdnn_spec *spec, struct pdnn_err *err);
+
+void pdnn_spec_finish(struct pdnn_spec *spec);
+
+#endif

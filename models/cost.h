@@ -1,0 +1,39 @@
+/* Analytic costs: exact integers, nothing run. FLOP: 2 per multiply-add, 1 per other arithmetic operation (max, comparison
+ * and transcendental functions count as one). Bytes are compulsory traffic: each input read once, each output written once. */
+#ifndef MODELS_COST_H
+#define MODELS_COST_H
+
+#include "models/graph.h"
+#include "models/instance.h"
+
+struct pdnn_cost {
+    uint64_t flop_count;
+    uint64_t byte_count;       /* the sum of the next four */
+    uint64_t weight_bytes;     /* weights read and written */
+    uint64_t activation_bytes; /* inputs, labels and activations */
+    uint64_t gradient_bytes;   /* of activations and of weights */
+    uint64_t state_bytes;      /* optimizer state */
+};
+
+struct pdnn_totals {
+    uint64_t params;       /* elements of all weights */
+    struct pdnn_cost cost; /* of one whole step */
+    uint64_t memory_bytes; /* peak of the graph's tensors, lifetimes packed (models/memory.h) */
+};
+
+/* One node. PDNN_OVERFLOW when a count does not fit. */
+enum pdnn_status pdnn_cost_node(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_cost *cost,
+                                struct pdnn_err *err);
+
+/* *sum += cost, checked. */
+enum pdnn_status pdnn_cost_add(struct pdnn_cost *sum, const struct pdnn_cost *cost, struct pdnn_err *err);
+
+/* A whole graph. */
+enum pdnn_status pdnn_cost_graph(const struct pdnn_graph *graph, struct pdnn_totals *totals, struct pdnn_err *err);
+
+/* The same from an instance: builds the graph in the arena (which is reset), or two shallower ones where the family's depth
+ * parameter lets them stand for it. About 10 us. */
+enum pdnn_status pdnn_cost_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
+                                    struct pdnn_totals *totals, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,14 @@
+/* Element types: a table of name and size. What a processor or a library can do with one is not known here. */
+#ifndef MODELS_DTYPE_H
+#define MODELS_DTYPE_H
+
+#include <stddef.h>
+
+enum pdnn_dtype { PDNN_F32, PDNN_BF16, PDNN_F16, PDNN_INT8, PDNN_S32, PDNN_DTYPE_COUNT };
+
+/* "f32"; the first four are what a spec may ask for, s32 holds class labels. */
+const char *pdnn_dtype_name(enum pdnn_dtype dtype);
+
+size_t pdnn_dtype_bytes(enum pdnn_dtype dtype);
+
+#endif

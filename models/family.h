@@ -1,0 +1,45 @@
+/* A model family: parameter rows, presets, and a function that builds the forward graph out of registered ops. Families
+ * know nothing of runtime, and the runtime nothing of them. */
+#ifndef MODELS_FAMILY_H
+#define MODELS_FAMILY_H
+
+#include "models/param.h"
+
+#include <stddef.h>
+
+struct pdnn_graph;
+struct pdnn_instance;
+
+enum { PDNN_HYPER_MAX = 24 };
+
+struct pdnn_preset {
+    const char *name;
+    int64_t hyper[PDNN_HYPER_MAX]; /* in the order of the family's params */
+    const char *help;              /* what it is and where it was published */
+};
+
+struct pdnn_family_def {
+    const char *name;
+    const char *help;
+    const struct pdnn_param_def *params; /* canonical order of ids and columns */
+    size_t n_params;
+    const struct pdnn_preset *presets;
+    size_t n_presets;
+    /* Index of the parameter whose every step beyond 3 repeats one identical block, so that all costs and the peak memory
+     * are affine in it; -1 when there is none. A test compares with full builds. */
+    int depth_param;
+    /* Appends the forward graph (with the loss when the instance trains). Errors stick in the graph. */
+    void (*build)(const struct pdnn_instance *instance, struct pdnn_graph *graph);
+};
+
+/* All families in the order of the build's list, NULL-terminated. */
+extern const struct pdnn_family_def *const pdnn_families[];
+
+const struct pdnn_family_def *pdnn_family_find(const char *name);
+
+/* For messages: "unknown family 'fcc', did you mean 'fc'?" Returns PDNN_INVALID. */
+enum pdnn_status pdnn_family_unknown(const char *name, struct pdnn_err *err);
+
+const struct pdnn_preset *pdnn_preset_find(const struct pdnn_family_def *family, const char *name);
+
+#endif

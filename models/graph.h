@@ -1,0 +1,138 @@
+/* The graph of one step: tensors and nodes in the order they run. A node is one pass of one registered op. Families append
+ * forward nodes, models/backward the rest, models/fuse merges. Deterministic; nothing of layouts or buffers.
+ * Errors stick: builders return a usable id always, and the first error is read once with pdnn_graph_status. */
+#ifndef MODELS_GRAPH_H
+#define MODELS_GRAPH_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "models/dtype.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pdnn_op_def;
+
+enum {
+    PDNN_RANK_MAX = 6,
+    PDNN_NODE_INPUTS = 8,
+    PDNN_NODE_OUTPUTS = 4,
+    PDNN_NODE_ATTRS = 10,
+    PDNN_NODE_COEFS = 4,
+    PDNN_NODE_POSTS = 4,
+};
+
+#define PDNN_NONE UINT32_MAX /* no tensor, no node */
+
+enum pdnn_role {
+    PDNN_ROLE_INPUT,           /* data of the step */
+    PDNN_ROLE_LABEL,           /* class ids, s32 */
+    PDNN_ROLE_WEIGHT,          /* trained parameter: counted in params */
+    PDNN_ROLE_ACTIVATION,      /* forward result */
+    PDNN_ROLE_GRADIENT,        /* gradient of an activation */
+    PDNN_ROLE_WEIGHT_GRADIENT, /* gradient of a weight */
+    PDNN_ROLE_STATE,           /* kept between steps beside the weights: optimizer state, running statistics */
+    PDNN_ROLE_COUNT
+};
+
+enum pdnn_pass {
+    PDNN_FORWARD,
+    PDNN_BACKWARD_DATA,
+    PDNN_BACKWARD_WEIGHTS,
+    PDNN_UPDATE,
+    PDNN_PASS_COUNT
+};
+
+/* How a tensor that nothing computes gets its values; seeded, never denormal. */
+enum pdnn_fill_kind {
+    PDNN_FILL_ZERO,
+    PDNN_FILL_CONSTANT, /* scale everywhere */
+    PDNN_FILL_UNIFORM,  /* in [-scale, scale) */
+    PDNN_FILL_CLASS,    /* whole numbers in [0, scale) */
+};
+
+struct pdnn_fill {
+    enum pdnn_fill_kind kind;
+    double scale;
+};
+
+struct pdnn_tensor {
+    enum pdnn_role role;
+    enum pdnn_dtype dtype;
+    int rank;
+    int64_t dim[PDNN_RANK_MAX]; /* row-major meaning; a backend may store it otherwise */
+    struct pdnn_fill fill;
+    uint32_t of; /* gradient or state: the tensor it belongs to; else PDNN_NONE */
+};
+
+/* "hidden" 3 prints as hidden3; index 0 prints the stem alone. */
+struct pdnn_layer {
+    const char *stem; /* static text */
+    int64_t index;
+};
+
+/* An op absorbed into a host node: it works on the host's result in place, with inputs of its own, or, for a
+ * backward-weights post, gives one more output from inputs that the host reads anyway. */
+struct pdnn_post {
+    const struct pdnn_op_def *op;
+    enum pdnn_pass pass;
+    uint32_t input;  /* the extra input, or PDNN_NONE */
+    uint32_t output; /* the extra output, or PDNN_NONE */
+};
+
+struct pdnn_node {
+    const struct pdnn_op_def *op;
+    enum pdnn_pass pass;
+    int n_inputs, n_outputs, n_posts;
+    uint32_t input[PDNN_NODE_INPUTS], output[PDNN_NODE_OUTPUTS];
+    int64_t attr[PDNN_NODE_ATTRS]; /* meaning: the op's attr_names */
+    double coef[PDNN_NODE_COEFS];  /* meaning: the op's coef_names */
+    struct pdnn_layer layer;
+    struct pdnn_post *posts; /* PDNN_NODE_POSTS of them once there is one */
+};
+
+struct pdnn_graph {
+    struct pdnn_arena *arena; /* borrowed; everything of the graph lives in it */
+    struct pdnn_tensor *tensors;
+    struct pdnn_node *nodes;
+    size_t n_tensors, n_nodes, tensor_room, node_room;
+    uint32_t loss;   /* what training differentiates, or PDNN_NONE */
+    uint32_t result; /* what inference returns, or PDNN_NONE */
+    struct pdnn_layer layer; /* what the next nodes are said to belong to */
+    struct pdnn_err err;
+};
+
+/* An empty graph in the arena. */
+void pdnn_graph_init(struct pdnn_graph *graph, struct pdnn_arena *arena);
+
+/* PDNN_OK, or the first error, copied into err. */
+enum pdnn_status pdnn_graph_status(const struct pdnn_graph *graph, struct pdnn_err *err);
+
+/* Appends a copy of the tensor (elements and bytes are checked to fit 63 bits) and returns its id. */
+uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *tensor);
+
+/* Shorthands: a weight, an f32 activation with the shape of another tensor. */
+uint32_t pdnn_graph_weight(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill);
+uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_role role);
+
+/* Appends a node as given, with the graph's layer unless it has one; returns its index. */
+uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node);
+
+/* What a family calls: the op's forward pass on inputs ended by PDNN_NONE (or PDNN_NODE_INPUTS of them). Infers and creates
+ * the outputs and returns the first one. attrs may be NULL (all zero), else PDNN_NODE_ATTRS values. */
+uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *op, const uint32_t *inputs,
+                            const int64_t *attrs);
+
+/* Product of the dims, and elements times the dtype's size. */
+int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor);
+uint64_t pdnn_tensor_bytes(const struct pdnn_tensor *tensor);
+
+const char *pdnn_pass_name(enum pdnn_pass pass); /* "forward", "backward-data", "backward-weights", "update" */
+const char *pdnn_role_name(enum pdnn_role role);
+
+/* "hidden3". Returns buffer. */
+enum { PDNN_LAYER_TEXT = 48 };
+const char *pdnn_layer_format(struct pdnn_layer layer, char buffer[PDNN_LAYER_TEXT]);
+
+#endif

@@ -1,0 +1,79 @@
+/* What one visit of an instance leaves behind. Plain data: the worker fills it, the driver appends it to the journal, and
+ * results/ reads it back; no pointers into anything else. */
+#ifndef RUNTIME_CORE_VISIT_H
+#define RUNTIME_CORE_VISIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum pdnn_outcome {
+    PDNN_OUTCOME_OK,
+    PDNN_OUTCOME_FILTERED,      /* `where` excludes it; nothing ran */
+    PDNN_OUTCOME_UNSUPPORTED,   /* backend, library or processor cannot; reason says what */
+    PDNN_OUTCOME_OOM_PREDICTED, /* needs more than the limit; nothing was allocated */
+    PDNN_OUTCOME_OOM,           /* ran out of memory, or was killed for it */
+    PDNN_OUTCOME_TIMEOUT,       /* outlived limits.time */
+    PDNN_OUTCOME_CRASH,         /* the worker died */
+    PDNN_OUTCOME_INVALID,       /* cannot be run as asked (more threads than cores) */
+    PDNN_OUTCOME_NUMERIC_ERROR, /* a result is not finite */
+    PDNN_OUTCOME_INTERRUPTED,   /* a signal or the budget ended it before it had a visit */
+    PDNN_OUTCOME_COUNT
+};
+
+/* "ok", "oom_predicted", ... as in the tables. */
+const char *pdnn_outcome_name(enum pdnn_outcome outcome);
+/* PDNN_OUTCOME_COUNT when the text is none. */
+enum pdnn_outcome pdnn_outcome_find(const char *name);
+
+/* Why a visit took no more samples. */
+enum pdnn_stop { PDNN_STOP_PRECISION, PDNN_STOP_MAX_TIME, PDNN_STOP_SAMPLES, PDNN_STOP_COUNT };
+const char *pdnn_stop_name(enum pdnn_stop stop); /* "precision", "max_time", "samples" */
+enum pdnn_stop pdnn_stop_find(const char *name);
+
+/* Bits of flags. */
+enum pdnn_flag {
+    PDNN_FLAG_ABOVE_ROOF = 1 << 0, /* faster than a measured roof allows: a count or a roof is wrong, or caches were warm */
+    PDNN_FLAG_NOISY = 1 << 1,      /* the interval is wider than five times the asked precision */
+    PDNN_FLAG_DRIFT = 1 << 2,      /* the second half of the samples or visits differs from the first by more than 5 % */
+    PDNN_FLAG_PREEMPTED = 1 << 3,  /* involuntary context switches in more than a tenth of the samples */
+    PDNN_FLAG_SHORT = 1 << 4,      /* a sample was shorter than 1000 clock reads */
+    PDNN_FLAG_REF = 1 << 5,        /* a library's implementation named ref ran */
+    PDNN_FLAG_THROTTLED = 1 << 6,  /* the host's throttle counters moved during the visit */
+};
+
+enum { PDNN_FLAG_COUNT = 7 };
+/* "above_roof|noisy"; "" for none. Returns buffer. */
+enum { PDNN_FLAGS_TEXT = 96 };
+const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);
+unsigned pdnn_flags_parse(const char *text);
+
+enum { PDNN_OP_KEY_TEXT = 320, PDNN_IMPLEMENTATION_TEXT = 64, PDNN_REASON_TEXT = 256 };
+
+/* One row of ops.csv as measured: a group of equal nodes, or of equal reorders. */
+struct pdnn_visit_op {
+    char key[PDNN_OP_KEY_TEXT]; /* "dense/forward/64x2000:2000x1024:64x1024"; op, pass and shape as models/group.h prints */
+    char implementation[PDNN_IMPLEMENTATION_TEXT];
+    uint32_t count;  /* executions in one step */
+    uint64_t bytes;  /* reorders only: bytes moved by all of them; what a node moves is known from the graph */
+    double time_ns;  /* all of them, median over the stamped steps */
+};
+
+struct pdnn_visit {
+    enum pdnn_outcome outcome;
+    char reason[PDNN_REASON_TEXT]; /* "" when ok */
+    int64_t started_unix_ms;
+    uint64_t prepare_ns; /* graph, primitives, layouts, memory, data */
+    uint64_t plan_bytes; /* the block that was allocated: tensors in their layouts, copies, scratch */
+    uint64_t samples, steps_per_sample, warmups;
+    double median_ns, min_ns, mean_ns, p10_ns, p90_ns, mad_ns; /* per step */
+    double stamped_ns;   /* median whole time of a stamped step, per step */
+    double probe_gflops, probe_gbs; /* mean of the probes just before and after; 0: no probe */
+    enum pdnn_stop stop;
+    unsigned flags;
+    size_t n_ops;
+    struct pdnn_visit_op *ops; /* heap, owned; freed by pdnn_visit_finish */
+};
+
+void pdnn_visit_finish(struct pdnn_visit *visit);
+
+#endif

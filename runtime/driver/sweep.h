@@ -1,0 +1,65 @@
+/* One sweep's life: which instance is visited when, by which worker process, under which limits, with what progress. The
+ * driver touches no OpenMP and no math library; children do the running. What becomes of a visit is the caller's business:
+ * it is handed each one as it ends. */
+#ifndef RUNTIME_DRIVER_SWEEP_H
+#define RUNTIME_DRIVER_SWEEP_H
+
+#include "models/instance.h"
+#include "runtime/core/ceilings.h"
+#include "runtime/core/host.h"
+#include "runtime/core/visit.h"
+
+#include <stdbool.h>
+
+/* One instance to visit. */
+struct pdnn_task {
+    struct pdnn_instance instance;
+    const char *id;          /* borrowed */
+    uint64_t memory_bytes;   /* predicted */
+    uint64_t flop_count;     /* of one step: for the order and the first ETA */
+    size_t visits_done;      /* from an earlier run: loaded by the caller */
+    const double *medians;   /* theirs, visits_done of them, or NULL */
+    uint64_t spent_ns;       /* sampling time they took */
+    bool closed;             /* has its final status already (filtered, unsupported, oom_predicted, ...): never visited */
+};
+
+struct pdnn_sweep_rules {
+    uint64_t seed;
+    int64_t rounds;
+    double precision;
+    int64_t min_samples;
+    uint64_t max_time_ns;
+    bool probe;
+    bool cost_order;             /* small to large instead of shuffled */
+    uint64_t memory_limit_bytes; /* of one worker */
+    uint64_t time_limit_ns;      /* one visit, preparation included */
+    uint64_t budget_ns;          /* 0: none */
+};
+
+struct pdnn_sweep_progress {
+    size_t visits_done, visits_planned; /* planned grows when intervals stay wide */
+    double eta_seconds;                 /* < 0: not known yet */
+    const char *id;                     /* the one in hand */
+};
+
+struct pdnn_sweep_hooks {
+    void *user;
+    /* A visit ended; append it to the journal before returning. A failure ends the sweep. */
+    enum pdnn_status (*visited)(void *user, size_t task, const struct pdnn_visit *visit, struct pdnn_err *err);
+    void (*progress)(void *user, const struct pdnn_sweep_progress *progress); /* may be NULL; a few times a second */
+};
+
+struct pdnn_sweep_result {
+    size_t visits, workers_started, workers_lost;
+    bool budget_spent;
+    uint64_t overhead_ns; /* driver time outside workers, summed over visits */
+};
+
+/* Visits every open task until the rules are met. A worker that dies, hangs or outgrows its limit becomes that visit's
+ * outcome, and a new one goes on. PDNN_INTERRUPTED after SIGINT or SIGTERM (the visit in hand is dropped or finished within
+ * a second; what is journaled stays). */
+enum pdnn_status pdnn_sweep_run(const struct pdnn_host *host, struct pdnn_task *tasks, size_t n_tasks,
+                                const struct pdnn_sweep_rules *rules, const struct pdnn_sweep_hooks *hooks,
+                                struct pdnn_sweep_result *result, struct pdnn_err *err);
+
+#endif
