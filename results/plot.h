@@ -1,0 +1,36 @@
+/* Pictures from the tables of a result directory, drawn by gnuplot (Debian package gnuplot-nox), which is
+ * started without a shell on a script that was embedded into this program when it was built. */
+#ifndef RESULTS_PLOT_H
+#define RESULTS_PLOT_H
+
+#include "base/err.h"
+
+enum pdnn_plot_format { PDNN_PLOT_BOTH, PDNN_PLOT_SVG, PDNN_PLOT_PNG, PDNN_PLOT_FORMAT_COUNT };
+
+struct pdnn_plot_request {
+    const char *directory; /* with results.csv, ceilings.csv and, for the title, environment.yaml */
+    const char *color;     /* a column of results.csv, or NULL: "bound" */
+    const char *output; /* the file, or NULL: DIR/<kind>; .svg and .png are put in place of its extension */
+    enum pdnn_plot_format format;
+};
+
+enum { PDNN_PLOT_PATH = 4096 };
+
+struct pdnn_plot_result {
+    char path[2][PDNN_PLOT_PATH]; /* the files written */
+    int n_paths;
+    int points, left_out; /* rows drawn; rows without a rate (not ok, or without FLOP) */
+};
+
+struct pdnn_plot_def {
+    const char *name, *help;
+    enum pdnn_status (*draw)(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
+                             struct pdnn_err *err);
+};
+
+/* What `paradnn plot KIND` knows; ended by a row without a name. */
+extern const struct pdnn_plot_def pdnn_plots[];
+
+const struct pdnn_plot_def *pdnn_plot_find(const char *name);
+
+#endif
