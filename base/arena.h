@@ -1,5 +1,5 @@
-/* A bump allocator whose memory is freed all at once. One per sweep for strings and the spec, one per instance for the
- * graph. Not thread-safe and not for tensor data. */
+/* A bump allocator whose memory is freed all at once. One per sweep for strings and the spec, one per
+ * instance for the graph. Not thread-safe and not for tensor data. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -18,7 +18,8 @@ void pdnn_arena_init(struct pdnn_arena *arena);
 /* Frees every block. The arena is empty and usable after it. */
 void pdnn_arena_finish(struct pdnn_arena *arena);
 
-/* Forgets all allocations and keeps the blocks for the next ones, so that a loop over instances stops allocating. */
+/* Forgets all allocations and keeps the blocks for the next ones, so that a loop over instances stops
+ * allocating. */
 void pdnn_arena_reset(struct pdnn_arena *arena);
 
 /* count * size zeroed bytes aligned for any type, or NULL when memory is out or the product overflows. */
@@ -28,6 +29,7 @@ void *pdnn_arena_alloc(struct pdnn_arena *arena, size_t count, size_t size);
 char *pdnn_arena_strdup(struct pdnn_arena *arena, const char *text);
 
 /* A formatted string in the arena, or NULL. */
-char *pdnn_arena_printf(struct pdnn_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *pdnn_arena_printf(struct pdnn_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,11 +1,13 @@
-/* Integer arithmetic that says when it overflows: FLOP, byte and parameter counts are exact or they are an error. */
+/* Integer arithmetic that says when it overflows: FLOP, byte and parameter counts are exact or they are an
+ * error. */
 #ifndef BASE_CHECKED_H
 #define BASE_CHECKED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A sum of products whose first overflow sticks: compute freely, ask `overflow` once at the end. {0} is zero. */
+/* A sum of products whose first overflow sticks: compute freely, ask `overflow` once at the end. {0} is zero.
+ */
 struct pdnn_count {
     uint64_t value;
     bool overflow;

@@ -1,4 +1,5 @@
-/* Errors: one status code and one message, handed up by the function that fails. Nothing here prints or exits. */
+/* Errors: one status code and one message, handed up by the function that fails. Nothing here prints or
+ * exits. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
@@ -23,11 +24,14 @@ struct pdnn_err {
     char text[PDNN_ERR_TEXT];
 };
 
-/* Sets status and text and returns the status, so that `return pdnn_fail(...)` is the idiom. err may be NULL. */
+/* Sets status and text and returns the status, so that `return pdnn_fail(...)` is the idiom. err may be NULL.
+ */
 enum pdnn_status pdnn_fail(struct pdnn_err *err, enum pdnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "where: " before the text and returns err's status. err may be NULL, then PDNN_INTERNAL is returned. */
-enum pdnn_status pdnn_wrap(struct pdnn_err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Puts "where: " before the text and returns err's status. err may be NULL, then PDNN_INTERNAL is returned.
+ */
+enum pdnn_status pdnn_wrap(struct pdnn_err *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

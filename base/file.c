@@ -43,8 +43,8 @@ enum pdnn_status pdnn_fd_read(int fd, void *bytes, size_t length, bool *complete
     return PDNN_OK;
 }
 
-static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_bytes, char **text, size_t *length,
-                                       struct pdnn_err *err) {
+static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_bytes, char **text,
+                                       size_t *length, struct pdnn_err *err) {
     size_t room = 65536, used = 0;
     char *buffer = malloc(room);
     while (buffer) {
@@ -65,7 +65,8 @@ static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_by
         used += (size_t)done;
         if (used > limit_bytes) {
             free(buffer);
-            return pdnn_fail(err, PDNN_INVALID, "%s: larger than the %zu bytes allowed here", path, limit_bytes);
+            return pdnn_fail(err, PDNN_INVALID, "%s: larger than the %zu bytes allowed here", path,
+                             limit_bytes);
         }
         if (room - used < 2) {
             char *larger = realloc(buffer, room * 2);

@@ -1,4 +1,5 @@
-/* Whole files: reading with a limit, replacing atomically, writing through short writes. Messages name the path. */
+/* Whole files: reading with a limit, replacing atomically, writing through short writes. Messages name the
+ * path. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -6,12 +7,14 @@
 
 #include <stddef.h>
 
-/* Reads the file into heap memory, NUL-terminated; the caller frees *text. length may be NULL. A directory, a file larger
- * than limit_bytes or one that cannot be read is PDNN_INVALID with a message that names the path. */
+/* Reads the file into heap memory, NUL-terminated; the caller frees *text. length may be NULL. A directory, a
+ * file larger than limit_bytes or one that cannot be read is PDNN_INVALID with a message that names the path.
+ */
 enum pdnn_status pdnn_file_read(const char *path, size_t limit_bytes, char **text, size_t *length,
                                 struct pdnn_err *err);
 
-/* Replaces the file by text: written to a temporary beside it, synced, renamed. On failure the old file is untouched. */
+/* Replaces the file by text: written to a temporary beside it, synced, renamed. On failure the old file is
+ * untouched. */
 enum pdnn_status pdnn_file_replace(const char *path, const char *text, size_t length, struct pdnn_err *err);
 
 /* Writes all bytes to fd, through EINTR and short writes. */

@@ -1,5 +1,6 @@
-/* Seeded random numbers, the same on every machine. The counter form needs no state: value i of stream s is a pure
- * function, so that threads fill disjoint parts of one tensor alike. Source: SplitMix64 (Steele, Lea, Flood, 2014). */
+/* Seeded random numbers, the same on every machine. The counter form needs no state: value i of stream s is a
+ * pure function, so that threads fill disjoint parts of one tensor alike. Source: SplitMix64 (Steele, Lea,
+ * Flood, 2014). */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 
@@ -39,7 +40,8 @@ static inline uint64_t pdnn_rng_below(struct pdnn_rng *rng, uint64_t bound) {
     }
 }
 
-/* A seed from a text, so that data depend on an instance's id and the sweep's seed alone (FNV-1a, then mixed). */
+/* A seed from a text, so that data depend on an instance's id and the sweep's seed alone (FNV-1a, then
+ * mixed). */
 static inline uint64_t pdnn_rng_seed(uint64_t seed, const char *text) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ seed;
     for (; *text; text++)

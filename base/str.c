@@ -19,7 +19,8 @@ void pdnn_str_clear(struct pdnn_str *str) {
 
 static bool reserve(struct pdnn_str *str, size_t extra) {
     size_t need;
-    if (str->failed || __builtin_add_overflow(str->length, extra, &need) || __builtin_add_overflow(need, 1, &need)) {
+    if (str->failed || __builtin_add_overflow(str->length, extra, &need) ||
+        __builtin_add_overflow(need, 1, &need)) {
         str->failed = true;
         return false;
     }

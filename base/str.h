@@ -20,8 +20,8 @@ void pdnn_str_printf(struct pdnn_str *str, const char *format, ...) __attribute_
 /* The text, never NULL. */
 const char *pdnn_str_text(const struct pdnn_str *str);
 
-/* The word of words[0..count) nearest to `word` by edit distance, or NULL when none is near (more than a third of the
- * letters, and at least two, differ). */
+/* The word of words[0..count) nearest to `word` by edit distance, or NULL when none is near (more than a
+ * third of the letters, and at least two, differ). */
 const char *pdnn_nearest_word(const char *word, const char *const *words, size_t count);
 
 #endif

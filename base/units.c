@@ -1,7 +1,9 @@
+#define _POSIX_C_SOURCE 200809L
 #include "base/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +15,8 @@ struct unit {
 };
 
 static const struct unit byte_units[] = {
-    {"B", 1},    {"KB", 1e3},           {"MB", 1e6},           {"GB", 1e9},           {"TB", 1e12},
-    {"", 1},     {"KiB", 1024.0},       {"MiB", 1048576.0},    {"GiB", 1073741824.0}, {"TiB", 1099511627776.0},
+    {"B", 1},    {"KB", 1e3},     {"MB", 1e6},        {"GB", 1e9},           {"TB", 1e12},
+    {"", 1},     {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0},
     {NULL, 0.0},
 };
 
@@ -34,6 +36,16 @@ bool pdnn_parse_i64(const char *text, int64_t *value) {
     return true;
 }
 
+/* strtod with '.' as the decimal point: the standard one follows the process's locale. */
+static double strtod_c(const char *text, char **end) {
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(c);
+    double number = strtod(text, end);
+    uselocale(before);
+    freelocale(c);
+    return number;
+}
+
 /* Only the characters of a decimal number: strtod also takes hexadecimal, inf and nan. */
 static bool parse_prefix(const char *text, double *value, const char **rest) {
     size_t length = strspn(text, "+-.0123456789eE");
@@ -43,7 +55,7 @@ static bool parse_prefix(const char *text, double *value, const char **rest) {
     memcpy(buffer, text, length);
     buffer[length] = 0;
     char *end;
-    double number = strtod(buffer, &end);
+    double number = strtod_c(buffer, &end);
     if (end == buffer || !isfinite(number))
         return false;
     *value = number;
@@ -95,7 +107,8 @@ bool pdnn_parse_percent(const char *text, double *fraction) {
     return parse_with_unit(text, percent_units, fraction);
 }
 
-static const char *format_scaled(char *buffer, double value, double step, const char *const *prefixes, const char *unit) {
+static const char *format_scaled(char *buffer, double value, double step, const char *const *prefixes,
+                                 const char *unit) {
     size_t at = 0;
     while (fabs(value) >= step && prefixes[at + 1]) {
         value /= step;

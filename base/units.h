@@ -15,7 +15,8 @@ bool pdnn_parse_double(const char *text, double *value);
 /* "4096", "64KiB", "12GiB", "1.5GB" -> bytes. 1 GB = 1e9, 1 GiB = 2^30. */
 bool pdnn_parse_bytes(const char *text, uint64_t *bytes);
 
-/* "5s", "250ms", "10us", "3m", "2h", "700ns" -> nanoseconds; a bare number is an error, since nobody knows its unit. */
+/* "5s", "250ms", "10us", "3m", "2h", "700ns" -> nanoseconds; a bare number is an error, since nobody knows
+ * its unit. */
 bool pdnn_parse_time_ns(const char *text, uint64_t *ns);
 
 /* "2%" -> 0.02. */

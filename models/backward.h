@@ -1,5 +1,6 @@
-/* Derives the training step from the forward graph: each op's gradient rule in reverse order, then the optimizer's updates.
- * No gradient is built that nothing uses: only weights and what lies between them and the loss get one. */
+/* Derives the training step from the forward graph: each op's gradient rule in reverse order, then the
+ * optimizer's updates. No gradient is built that nothing uses: only weights and what lies between them and
+ * the loss get one. */
 #ifndef MODELS_BACKWARD_H
 #define MODELS_BACKWARD_H
 
@@ -19,8 +20,8 @@ bool pdnn_backward_wants(const struct pdnn_backward *backward, uint32_t tensor);
 /* The gradient of the tensor computed so far, or PDNN_NONE (of the loss: it is 1 and has no tensor). */
 uint32_t pdnn_backward_of(const struct pdnn_backward *backward, uint32_t tensor);
 
-/* Appends a pass of the forward node's op that computes the gradient of `target` from inputs (ended by PDNN_NONE). A second
- * contribution to the same target is added to the first by an `add` node. */
+/* Appends a pass of the forward node's op that computes the gradient of `target` from inputs (ended by
+ * PDNN_NONE). A second contribution to the same target is added to the first by an `add` node. */
 void pdnn_backward_emit(struct pdnn_backward *backward, const struct pdnn_node *forward, enum pdnn_pass pass,
                         uint32_t target, const uint32_t *inputs);
 

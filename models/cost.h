@@ -1,5 +1,6 @@
-/* Analytic costs: exact integers, nothing run. FLOP: 2 per multiply-add, 1 per other arithmetic operation (max, comparison
- * and transcendental functions count as one). Bytes are compulsory traffic: each input read once, each output written once. */
+/* Analytic costs: exact integers, nothing run. FLOP: 2 per multiply-add, 1 per other arithmetic operation
+ * (max, comparison and transcendental functions count as one). Bytes are compulsory traffic: each input read
+ * once, each output written once. */
 #ifndef MODELS_COST_H
 #define MODELS_COST_H
 
@@ -22,17 +23,18 @@ struct pdnn_totals {
 };
 
 /* One node. PDNN_OVERFLOW when a count does not fit. */
-enum pdnn_status pdnn_cost_node(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_cost *cost,
-                                struct pdnn_err *err);
+enum pdnn_status pdnn_cost_node(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                struct pdnn_cost *cost, struct pdnn_err *err);
 
 /* *sum += cost, checked. */
 enum pdnn_status pdnn_cost_add(struct pdnn_cost *sum, const struct pdnn_cost *cost, struct pdnn_err *err);
 
 /* A whole graph. */
-enum pdnn_status pdnn_cost_graph(const struct pdnn_graph *graph, struct pdnn_totals *totals, struct pdnn_err *err);
+enum pdnn_status pdnn_cost_graph(const struct pdnn_graph *graph, struct pdnn_totals *totals,
+                                 struct pdnn_err *err);
 
-/* The same from an instance: builds the graph in the arena (which is reset), or two shallower ones where the family's depth
- * parameter lets them stand for it. About 10 us. */
+/* The same from an instance: builds the graph in the arena (which is reset), or two shallower ones where the
+ * family's depth parameter lets them stand for it. About 10 us. */
 enum pdnn_status pdnn_cost_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                     struct pdnn_totals *totals, struct pdnn_err *err);
 

@@ -1,4 +1,5 @@
-/* Element types: a table of name and size. What a processor or a library can do with one is not known here. */
+/* Element types: a table of name and size. What a processor or a library can do with one is not known here.
+ */
 #ifndef MODELS_DTYPE_H
 #define MODELS_DTYPE_H
 

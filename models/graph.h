@@ -1,6 +1,7 @@
-/* The graph of one step: tensors and nodes in the order they run. A node is one pass of one registered op. Families append
- * forward nodes, models/backward the rest, models/fuse merges. Deterministic; nothing of layouts or buffers.
- * Errors stick: builders return a usable id always, and the first error is read once with pdnn_graph_status. */
+/* The graph of one step: tensors and nodes in the order they run. A node is one pass of one registered op.
+ * Families append forward nodes, models/backward the rest, models/fuse merges. Deterministic; nothing of
+ * layouts or buffers. Errors stick: builders return a usable id always, and the first error is read once with
+ * pdnn_graph_status. */
 #ifndef MODELS_GRAPH_H
 #define MODELS_GRAPH_H
 
@@ -32,17 +33,11 @@ enum pdnn_role {
     PDNN_ROLE_ACTIVATION,      /* forward result */
     PDNN_ROLE_GRADIENT,        /* gradient of an activation */
     PDNN_ROLE_WEIGHT_GRADIENT, /* gradient of a weight */
-    PDNN_ROLE_STATE,           /* kept between steps beside the weights: optimizer state, running statistics */
+    PDNN_ROLE_STATE, /* kept between steps beside the weights: optimizer state, running statistics */
     PDNN_ROLE_COUNT
 };
 
-enum pdnn_pass {
-    PDNN_FORWARD,
-    PDNN_BACKWARD_DATA,
-    PDNN_BACKWARD_WEIGHTS,
-    PDNN_UPDATE,
-    PDNN_PASS_COUNT
-};
+enum pdnn_pass { PDNN_FORWARD, PDNN_BACKWARD_DATA, PDNN_BACKWARD_WEIGHTS, PDNN_UPDATE, PDNN_PASS_COUNT };
 
 /* How a tensor that nothing computes gets its values; seeded, never denormal. */
 enum pdnn_fill_kind {
@@ -97,8 +92,8 @@ struct pdnn_graph {
     struct pdnn_tensor *tensors;
     struct pdnn_node *nodes;
     size_t n_tensors, n_nodes, tensor_room, node_room;
-    uint32_t loss;   /* what training differentiates, or PDNN_NONE */
-    uint32_t result; /* what inference returns, or PDNN_NONE */
+    uint32_t loss;           /* what training differentiates, or PDNN_NONE */
+    uint32_t result;         /* what inference returns, or PDNN_NONE */
     struct pdnn_layer layer; /* what the next nodes are said to belong to */
     struct pdnn_err err;
 };
@@ -119,8 +114,9 @@ uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_ro
 /* Appends a node as given, with the graph's layer unless it has one; returns its index. */
 uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node);
 
-/* What a family calls: the op's forward pass on inputs ended by PDNN_NONE (or PDNN_NODE_INPUTS of them). Infers and creates
- * the outputs and returns the first one. attrs may be NULL (all zero), else PDNN_NODE_ATTRS values. */
+/* What a family calls: the op's forward pass on inputs ended by PDNN_NONE (or PDNN_NODE_INPUTS of them).
+ * Infers and creates the outputs and returns the first one. attrs may be NULL (all zero), else
+ * PDNN_NODE_ATTRS values. */
 uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *op, const uint32_t *inputs,
                             const int64_t *attrs);
 
@@ -128,7 +124,8 @@ uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *
 int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor);
 uint64_t pdnn_tensor_bytes(const struct pdnn_tensor *tensor);
 
-const char *pdnn_pass_name(enum pdnn_pass pass); /* "forward", "backward-data", "backward-weights", "update" */
+const char *
+pdnn_pass_name(enum pdnn_pass pass); /* "forward", "backward-data", "backward-weights", "update" */
 const char *pdnn_role_name(enum pdnn_role role);
 
 /* "hidden3". Returns buffer. */

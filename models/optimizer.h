@@ -7,8 +7,8 @@
 struct pdnn_optimizer_def {
     const char *name;
     const struct pdnn_op_def *op;
-    int n_states;                 /* tensors like the weight, zero at first */
-    int n_scalars;                /* one more state tensor of so many scalars that start at 1 (powers of beta), or 0 */
+    int n_states;  /* tensors like the weight, zero at first */
+    int n_scalars; /* one more state tensor of so many scalars that start at 1 (powers of beta), or 0 */
     double coef[PDNN_NODE_COEFS]; /* the op's coef_names */
     const char *help;
 };

@@ -1,5 +1,5 @@
-/* Parameter rows. One row describes one hyper-parameter or run setting; the spec parser, validation, --help, instance ids,
- * CSV columns and the documentation all read the same row. */
+/* Parameter rows. One row describes one hyper-parameter or run setting; the spec parser, validation, --help,
+ * instance ids, CSV columns and the documentation all read the same row. */
 #ifndef MODELS_PARAM_H
 #define MODELS_PARAM_H
 
@@ -13,7 +13,8 @@ enum pdnn_param_type { PDNN_PARAM_INT, PDNN_PARAM_CHOICE };
 struct pdnn_param_def {
     const char *name;
     enum pdnn_param_type type;
-    int64_t min, max, fallback; /* INT: inclusive range and default; CHOICE: fallback is an index into choices */
+    int64_t min, max,
+        fallback; /* INT: inclusive range and default; CHOICE: fallback is an index into choices */
     const char *const *choices; /* CHOICE: NULL-terminated; the value is the index. Else NULL */
     const char *word;           /* INT: a word that may be written for word_value ("all" for 0), or NULL */
     int64_t word_value;
@@ -23,8 +24,8 @@ struct pdnn_param_def {
 
 enum { PDNN_PARAM_TEXT = 32 };
 
-/* Text to value, range-checked. The message names the parameter, the text and what would be right, with the nearest choice
- * where there is one. PDNN_INVALID on error. */
+/* Text to value, range-checked. The message names the parameter, the text and what would be right, with the
+ * nearest choice where there is one. PDNN_INVALID on error. */
 enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *text, int64_t *value,
                                   struct pdnn_err *err);
 

@@ -1,5 +1,5 @@
-/* A prepared instance: program packed into one aligned block, bound and filled with seeded data. Running a step is one loop
- * over function pointers. */
+/* A prepared instance: program packed into one aligned block, bound and filled with seeded data. Running a
+ * step is one loop over function pointers. */
 #ifndef RUNTIME_CORE_PLAN_H
 #define RUNTIME_CORE_PLAN_H
 
@@ -15,24 +15,33 @@ struct pdnn_plan {
     void **memory; /* by slot */
 };
 
-/* Compiles, packs, checks the block against limit_bytes (PDNN_TOO_BIG, nothing allocated), allocates, binds and fills.
- * graph and state must outlive the plan. */
+struct pdnn_plan_options {
+    uint64_t limit_bytes; /* largest block allowed; 0: no limit */
+    uint64_t seed;        /* of the data */
+    bool keep_all;        /* every slot has memory of its own, so that each value can be read after a step */
+};
+
+/* Compiles, packs, checks the block against the limit (PDNN_TOO_BIG, nothing allocated), allocates, binds and
+ * fills. graph and state must outlive the plan; *plan is written on success only. */
 enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_backend_def *backend, void *state,
-                                  const struct pdnn_graph *graph, uint64_t limit_bytes, uint64_t seed,
+                                  const struct pdnn_graph *graph, const struct pdnn_plan_options *options,
                                   struct pdnn_err *err);
 void pdnn_plan_destroy(struct pdnn_plan *plan);
 
 /* One whole step. 0, or the failing step's code. */
 int pdnn_plan_run(const struct pdnn_plan *plan);
 
-/* The same with a clock read around each step: ns[i] += time of step i (program.n_steps of them), the unit is ns. */
+/* The same with a clock read around each step: ns[i] += time of step i (program.n_steps of them), the unit is
+ * ns. */
 int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t *ns);
 
-/* The tensor's value as a plain row-major array of its dtype; only after a step that left it in place (results, loss,
- * weights, state: anything resident, or read by nothing). */
-enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, void *plain, struct pdnn_err *err);
+/* The tensor's value as a plain row-major array of its dtype. What is resident or read by nothing (results,
+ * loss, weights, state) is there after every step; anything else only with keep_all. */
+enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, void *plain,
+                               struct pdnn_err *err);
 
-/* The seeded content of a tensor that nothing computes, as a plain array of its dtype. The same for every backend. */
+/* The seeded content of a tensor that nothing computes, as a plain array of its dtype. The same for every
+ * backend. */
 void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, uint64_t seed, void *plain);
 
 #endif

@@ -1,0 +1,16 @@
+#include "models/build.h"
+
+#include "models/backward.h"
+#include "models/fuse.h"
+#include "models/optimizer.h"
+
+enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struct pdnn_arena *arena,
+                                     struct pdnn_graph *graph, struct pdnn_err *err) {
+    pdnn_graph_init(graph, arena);
+    instance->family->build(instance, graph);
+    if (instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN)
+        pdnn_backward_derive(graph, &pdnn_optimizers[instance->setting[PDNN_SETTING_OPTIMIZER]]);
+    if (instance->setting[PDNN_SETTING_FUSE] == PDNN_FUSE_POST_OPS)
+        pdnn_fuse_post_ops(graph);
+    return pdnn_graph_status(graph, err);
+}

@@ -1,0 +1,145 @@
+#include "models/cost.h"
+
+#include "models/build.h"
+#include "models/memory.h"
+#include "models/op.h"
+
+static enum pdnn_status overflow(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_OVERFLOW, "a FLOP or byte count of this model does not fit 64 bits");
+}
+
+static void add_traffic(struct pdnn_cost *cost, const struct pdnn_tensor *tensor, uint64_t bytes,
+                        bool *fits) {
+    uint64_t *const class_of[PDNN_ROLE_COUNT] = {
+        [PDNN_ROLE_INPUT] = &cost->activation_bytes,      [PDNN_ROLE_LABEL] = &cost->activation_bytes,
+        [PDNN_ROLE_ACTIVATION] = &cost->activation_bytes, [PDNN_ROLE_WEIGHT] = &cost->weight_bytes,
+        [PDNN_ROLE_GRADIENT] = &cost->gradient_bytes,     [PDNN_ROLE_WEIGHT_GRADIENT] = &cost->gradient_bytes,
+        [PDNN_ROLE_STATE] = &cost->state_bytes,
+    };
+    *fits = pdnn_add_u64(class_of[tensor->role], bytes) && *fits;
+    *fits = pdnn_add_u64(&cost->byte_count, bytes) && *fits;
+}
+
+static void add_node_traffic(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                             struct pdnn_cost *cost, bool *fits) {
+    uint64_t own[PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS];
+    bool generic = !node->op->pass[node->pass].bytes;
+    if (!generic)
+        node->op->pass[node->pass].bytes(graph, node, own);
+    for (int k = 0; k < node->n_inputs + node->n_outputs; k++) {
+        bool input = k < node->n_inputs;
+        const struct pdnn_tensor *tensor =
+            input ? pdnn_node_in(graph, node, k) : pdnn_node_out(graph, node, k - node->n_inputs);
+        add_traffic(cost, tensor, generic ? pdnn_tensor_bytes(tensor) : own[k], fits);
+    }
+    for (int k = 0; k < node->n_posts; k++) {
+        const struct pdnn_post *post = &node->posts[k];
+        /* A backward-weights post reads what its host reads anyway. */
+        uint32_t extra = post->pass == PDNN_FORWARD ? post->input : post->output;
+        if (extra != PDNN_NONE)
+            add_traffic(cost, &graph->tensors[extra], pdnn_tensor_bytes(&graph->tensors[extra]), fits);
+    }
+}
+
+enum pdnn_status pdnn_cost_node(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                struct pdnn_cost *cost, struct pdnn_err *err) {
+    struct pdnn_count flop = {0};
+    struct pdnn_cost sum = {0};
+    bool fits = true;
+    node->op->pass[node->pass].flop(graph, node, &flop);
+    for (int k = 0; k < node->n_posts; k++) {
+        struct pdnn_node post = pdnn_post_node(node, &node->posts[k]);
+        post.op->pass[post.pass].flop(graph, &post, &flop);
+    }
+    add_node_traffic(graph, node, &sum, &fits);
+    if (flop.overflow || !fits)
+        return overflow(err);
+    sum.flop_count = flop.value;
+    *cost = sum;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_cost_add(struct pdnn_cost *sum, const struct pdnn_cost *cost, struct pdnn_err *err) {
+    if (pdnn_add_u64(&sum->flop_count, cost->flop_count) &&
+        pdnn_add_u64(&sum->byte_count, cost->byte_count) &&
+        pdnn_add_u64(&sum->weight_bytes, cost->weight_bytes) &&
+        pdnn_add_u64(&sum->activation_bytes, cost->activation_bytes) &&
+        pdnn_add_u64(&sum->gradient_bytes, cost->gradient_bytes) &&
+        pdnn_add_u64(&sum->state_bytes, cost->state_bytes))
+        return PDNN_OK;
+    return overflow(err);
+}
+
+enum pdnn_status pdnn_cost_graph(const struct pdnn_graph *graph, struct pdnn_totals *totals,
+                                 struct pdnn_err *err) {
+    struct pdnn_totals sum = {0};
+    for (size_t i = 0; i < graph->n_tensors; i++) {
+        const struct pdnn_tensor *tensor = &graph->tensors[i];
+        if (tensor->role == PDNN_ROLE_WEIGHT &&
+            !pdnn_add_u64(&sum.params, (uint64_t)pdnn_tensor_elements(tensor)))
+            return overflow(err);
+    }
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        struct pdnn_cost cost;
+        enum pdnn_status status = pdnn_cost_node(graph, &graph->nodes[i], &cost, err);
+        if (status == PDNN_OK)
+            status = pdnn_cost_add(&sum.cost, &cost, err);
+        if (status != PDNN_OK)
+            return status;
+    }
+    struct pdnn_lifetime *lifetimes;
+    enum pdnn_status status = pdnn_memory_lifetimes(graph, &lifetimes, err);
+    if (status == PDNN_OK)
+        status = pdnn_memory_pack(lifetimes, graph->n_tensors, graph->arena, &sum.memory_bytes, err);
+    if (status == PDNN_OK)
+        *totals = sum;
+    return status;
+}
+
+static enum pdnn_status cost_built(const struct pdnn_instance *instance, struct pdnn_arena *arena,
+                                   struct pdnn_totals *totals, struct pdnn_err *err) {
+    struct pdnn_graph graph;
+    pdnn_arena_reset(arena);
+    enum pdnn_status status = pdnn_instance_graph(instance, arena, &graph, err);
+    return status == PDNN_OK ? pdnn_cost_graph(&graph, totals, err) : status;
+}
+
+/* *value = base + steps * (next - base), and the numbers only grow with depth. */
+static bool extend(uint64_t *value, uint64_t base, uint64_t next, uint64_t steps) {
+    uint64_t growth;
+    if (next < base || !pdnn_mul_u64(next - base, steps, &growth))
+        return false;
+    *value = base;
+    return pdnn_add_u64(value, growth);
+}
+
+/* Where depth becomes affine: below it the first, second and last layers still differ in kind. */
+enum { DEPTH_BASE = 3 };
+
+enum pdnn_status pdnn_cost_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
+                                    struct pdnn_totals *totals, struct pdnn_err *err) {
+    int depth = instance->family->depth_param;
+    if (depth < 0 || instance->hyper[depth] <= DEPTH_BASE + 1)
+        return cost_built(instance, arena, totals, err);
+    struct pdnn_instance shallow = *instance;
+    struct pdnn_totals base, next, sum;
+    shallow.hyper[depth] = DEPTH_BASE;
+    enum pdnn_status status = cost_built(&shallow, arena, &base, err);
+    shallow.hyper[depth] = DEPTH_BASE + 1;
+    if (status == PDNN_OK)
+        status = cost_built(&shallow, arena, &next, err);
+    if (status != PDNN_OK)
+        return status;
+    uint64_t steps = (uint64_t)(instance->hyper[depth] - DEPTH_BASE);
+    if (!extend(&sum.params, base.params, next.params, steps) ||
+        !extend(&sum.cost.flop_count, base.cost.flop_count, next.cost.flop_count, steps) ||
+        !extend(&sum.cost.byte_count, base.cost.byte_count, next.cost.byte_count, steps) ||
+        !extend(&sum.cost.weight_bytes, base.cost.weight_bytes, next.cost.weight_bytes, steps) ||
+        !extend(&sum.cost.activation_bytes, base.cost.activation_bytes, next.cost.activation_bytes, steps) ||
+        !extend(&sum.cost.gradient_bytes, base.cost.gradient_bytes, next.cost.gradient_bytes, steps) ||
+        !extend(&sum.cost.state_bytes, base.cost.state_bytes, next.cost.state_bytes, steps) ||
+        !extend(&sum.memory_bytes, base.memory_bytes, next.memory_bytes, steps))
+        return overflow(err);
+    *totals = sum;
+    return PDNN_OK;
+}

@@ -1,0 +1,87 @@
+/* fc: `layers` hidden dense layers of `nodes` units with bias and activation, then a linear dense layer to
+ * `output`. Source: ParaDnn (Wang, Wei, Brooks, MLSys 2020). params = W + layers*nodes + output with W =
+ * input*nodes + (layers-1)*nodes^2 + nodes*output. Trained with softmax cross-entropy over `output` classes.
+ */
+#include "models/instance.h"
+#include "models/op.h"
+
+#include <math.h>
+
+enum { LAYERS, NODES, INPUT, OUTPUT, BATCH, ACTIVATION, N_PARAMS };
+
+static const char *const activations[] = {"relu", "sigmoid", "tanh", NULL};
+static const struct pdnn_op_def *const activation_ops[] = {&pdnn_op_relu, &pdnn_op_sigmoid, &pdnn_op_tanh};
+
+static const struct pdnn_param_def params[N_PARAMS] = {
+    [LAYERS] = {"layers", PDNN_PARAM_INT, 1, 100000, 4, NULL, NULL, 0, "", "hidden layers"},
+    [NODES] = {"nodes", PDNN_PARAM_INT, 1, 1 << 24, 1024, NULL, NULL, 0, "", "units of each hidden layer"},
+    [INPUT] = {"input", PDNN_PARAM_INT, 1, 1 << 24, 2000, NULL, NULL, 0, "", "input features"},
+    [OUTPUT] = {"output", PDNN_PARAM_INT, 1, 1 << 24, 1000, NULL, NULL, 0, "",
+                "output units: classes when training"},
+    [BATCH] = {"batch", PDNN_PARAM_INT, 1, 1 << 24, 64, NULL, NULL, 0, "", "minibatch: examples per step"},
+    [ACTIVATION] = {"activation", PDNN_PARAM_CHOICE, 0, 0, 0, activations, NULL, 0, "",
+                    "after each hidden layer"},
+};
+
+static const struct pdnn_preset presets[] = {
+    {"paper-min",
+     {4, 32, 2000, 200, 64, 0},
+     "smallest point of ParaDnn's published sweep: 73,800 parameters"},
+    {"paper-max", {128, 8192, 8000, 1000, 16384, 0}, "largest point of it"},
+};
+
+/* He et al. 2015: keeps the variance of a deep stack of ReLU layers; bias as wide as the weights of a linear
+ * layer. */
+static uint32_t layer(struct pdnn_graph *graph, uint32_t x, int64_t inputs, int64_t outputs) {
+    struct pdnn_fill weights = {PDNN_FILL_UNIFORM, sqrt(6.0 / (double)inputs)};
+    struct pdnn_fill biases = {PDNN_FILL_UNIFORM, 1 / sqrt((double)inputs)};
+    uint32_t w = pdnn_graph_weight(graph, 2, (int64_t[]){outputs, inputs}, weights);
+    uint32_t y = pdnn_graph_forward(graph, &pdnn_op_dense, (uint32_t[]){x, w, PDNN_NONE}, NULL);
+    uint32_t b = pdnn_graph_weight(graph, 1, &outputs, biases);
+    return pdnn_graph_forward(graph, &pdnn_op_bias, (uint32_t[]){y, b, PDNN_NONE}, NULL);
+}
+
+static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
+    const int64_t *hyper = instance->hyper;
+    struct pdnn_tensor input = {.role = PDNN_ROLE_INPUT,
+                                .dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE],
+                                .rank = 2,
+                                .dim = {hyper[BATCH], hyper[INPUT]},
+                                .fill = {PDNN_FILL_UNIFORM, 1},
+                                .of = PDNN_NONE};
+    uint32_t x = pdnn_graph_tensor(graph, &input); /* (N, I) */
+    int64_t width = hyper[INPUT];
+    for (int64_t i = 1; i <= hyper[LAYERS]; i++) {
+        graph->layer = (struct pdnn_layer){"hidden", i};
+        x = layer(graph, x, width, hyper[NODES]);
+        x = pdnn_graph_forward(graph, activation_ops[hyper[ACTIVATION]], (uint32_t[]){x, PDNN_NONE}, NULL);
+        width = hyper[NODES];
+    }
+    graph->layer = (struct pdnn_layer){"output", 0};
+    x = layer(graph, x, width, hyper[OUTPUT]);
+    graph->result = x;
+    if (instance->setting[PDNN_SETTING_MODE] != PDNN_MODE_TRAIN)
+        return;
+    graph->layer = (struct pdnn_layer){"loss", 0};
+    struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
+                                 .dtype = PDNN_S32,
+                                 .rank = 1,
+                                 .dim = {hyper[BATCH]},
+                                 .fill = {PDNN_FILL_CLASS, (double)hyper[OUTPUT]},
+                                 .of = PDNN_NONE};
+    uint32_t label = pdnn_graph_tensor(graph, &labels); /* (N) */
+    graph->loss =
+        pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy, (uint32_t[]){x, label, PDNN_NONE}, NULL);
+    graph->result = PDNN_NONE;
+}
+
+const struct pdnn_family_def pdnn_family_fc = {
+    .name = "fc",
+    .help = "fully connected: hidden dense layers with bias and activation, then a linear layer (ParaDnn)",
+    .params = params,
+    .n_params = N_PARAMS,
+    .presets = presets,
+    .n_presets = sizeof presets / sizeof *presets,
+    .depth_param = LAYERS,
+    .build = build,
+};

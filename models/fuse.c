@@ -1,0 +1,113 @@
+#include "models/fuse.h"
+
+#include "models/op.h"
+
+#include <string.h>
+
+/* Who writes and reads each tensor, by node index. */
+struct uses {
+    uint32_t *writer, *first_reader, *readers;
+};
+
+static bool find_uses(const struct pdnn_graph *graph, struct uses *uses) {
+    size_t n = graph->n_tensors;
+    uses->writer = pdnn_arena_alloc(graph->arena, n, sizeof *uses->writer);
+    uses->first_reader = pdnn_arena_alloc(graph->arena, n, sizeof *uses->first_reader);
+    uses->readers = pdnn_arena_alloc(graph->arena, n, sizeof *uses->readers);
+    if (!uses->writer || !uses->first_reader || !uses->readers)
+        return false;
+    memset(uses->writer, 0xff, n * sizeof *uses->writer);
+    memset(uses->first_reader, 0xff, n * sizeof *uses->first_reader);
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        for (int k = 0; k < node->n_inputs; k++) {
+            if (!uses->readers[node->input[k]]++)
+                uses->first_reader[node->input[k]] = i;
+        }
+        for (int k = 0; k < node->n_outputs; k++)
+            uses->writer[node->output[k]] = i;
+    }
+    return true;
+}
+
+static bool has_room(const struct pdnn_node *host, enum pdnn_pass pass) {
+    return host->op && host->op->takes_post && host->pass == pass && host->n_posts < PDNN_NODE_POSTS;
+}
+
+static void absorb(struct pdnn_graph *graph, struct pdnn_node *host, struct pdnn_node *follower,
+                   struct pdnn_post post) {
+    if (!host->posts)
+        host->posts = pdnn_arena_alloc(graph->arena, PDNN_NODE_POSTS, sizeof *host->posts);
+    if (!host->posts) {
+        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while fusing");
+        return;
+    }
+    host->posts[host->n_posts++] = post;
+    follower->op = NULL;
+}
+
+/* The follower joins the producer of its first input when nobody else reads that value and its other input
+ * was there before the producer ran. */
+static void fuse_forward(struct pdnn_graph *graph, struct uses *uses, uint32_t index) {
+    struct pdnn_node *follower = &graph->nodes[index];
+    uint32_t between = follower->input[0];
+    uint32_t extra = follower->n_inputs > 1 ? follower->input[1] : PDNN_NONE;
+    uint32_t at = uses->writer[between];
+    if (at == PDNN_NONE || uses->readers[between] != 1 || between == graph->result || follower->n_inputs > 2)
+        return;
+    if (extra != PDNN_NONE && uses->writer[extra] != PDNN_NONE && uses->writer[extra] >= at &&
+        graph->tensors[extra].role != PDNN_ROLE_WEIGHT)
+        return;
+    struct pdnn_node *host = &graph->nodes[at];
+    if (!has_room(host, PDNN_FORWARD))
+        return;
+    host->output[0] = follower->output[0];
+    uses->writer[follower->output[0]] = at;
+    absorb(graph, host, follower, (struct pdnn_post){follower->op, PDNN_FORWARD, extra, PDNN_NONE});
+}
+
+static bool reads(const struct pdnn_node *node, uint32_t tensor) {
+    for (int k = 0; k < node->n_inputs; k++) {
+        if (node->input[k] == tensor)
+            return true;
+    }
+    return false;
+}
+
+/* The follower joins a later node that reads the same output gradient, unless its result is wanted before. */
+static void fuse_backward_weights(struct pdnn_graph *graph, const struct uses *uses, uint32_t index) {
+    struct pdnn_node *follower = &graph->nodes[index];
+    uint32_t dy = follower->input[0], result = follower->output[0];
+    for (uint32_t at = index + 1; at < graph->n_nodes && at < uses->first_reader[result]; at++) {
+        struct pdnn_node *host = &graph->nodes[at];
+        if (!has_room(host, PDNN_BACKWARD_WEIGHTS) || !reads(host, dy))
+            continue;
+        absorb(graph, host, follower, (struct pdnn_post){follower->op, PDNN_BACKWARD_WEIGHTS, dy, result});
+        return;
+    }
+}
+
+void pdnn_fuse_post_ops(struct pdnn_graph *graph) {
+    struct uses uses;
+    if (graph->err.status != PDNN_OK)
+        return;
+    if (!find_uses(graph, &uses)) {
+        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while fusing");
+        return;
+    }
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        if (!node->op->is_post)
+            continue;
+        if (node->pass == PDNN_FORWARD)
+            fuse_forward(graph, &uses, i);
+        else if (node->pass == PDNN_BACKWARD_WEIGHTS)
+            fuse_backward_weights(graph, &uses, i);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        if (graph->nodes[i].op)
+            graph->nodes[kept++] = graph->nodes[i];
+    }
+    graph->n_nodes = kept;
+}

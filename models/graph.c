@@ -1,0 +1,153 @@
+#include "models/graph.h"
+
+#include "models/op.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 64 };
+
+void pdnn_graph_init(struct pdnn_graph *graph, struct pdnn_arena *arena) {
+    *graph = (struct pdnn_graph){.arena = arena, .loss = PDNN_NONE, .result = PDNN_NONE};
+}
+
+enum pdnn_status pdnn_graph_status(const struct pdnn_graph *graph, struct pdnn_err *err) {
+    if (graph->err.status != PDNN_OK && err)
+        *err = graph->err;
+    return graph->err.status;
+}
+
+static bool failed(const struct pdnn_graph *graph) {
+    return graph->err.status != PDNN_OK;
+}
+
+/* Doubles a table that lives in the arena; the old copy stays behind there until the arena goes. */
+static void *grow(struct pdnn_graph *graph, const void *table, size_t count, size_t *room, size_t size) {
+    if (count < *room)
+        return NULL;
+    size_t wanted = *room ? *room * 2 : FIRST_ROOM;
+    void *larger = pdnn_arena_alloc(graph->arena, wanted, size);
+    if (!larger) {
+        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory for a graph of %zu entries", wanted);
+        return NULL;
+    }
+    if (count)
+        memcpy(larger, table, count * size);
+    *room = wanted;
+    return larger;
+}
+
+static bool fits(const struct pdnn_tensor *tensor) {
+    int64_t bytes = (int64_t)pdnn_dtype_bytes(tensor->dtype);
+    for (int i = 0; i < tensor->rank; i++) {
+        if (tensor->dim[i] < 1 || __builtin_mul_overflow(bytes, tensor->dim[i], &bytes))
+            return false;
+    }
+    return true;
+}
+
+uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *tensor) {
+    if (failed(graph))
+        return 0;
+    if (!fits(tensor)) {
+        pdnn_fail(&graph->err, PDNN_OVERFLOW,
+                  "a tensor of this model has more than 2^63 bytes, or an empty dimension");
+        return 0;
+    }
+    struct pdnn_tensor *larger =
+        grow(graph, graph->tensors, graph->n_tensors, &graph->tensor_room, sizeof *graph->tensors);
+    if (larger)
+        graph->tensors = larger;
+    if (failed(graph))
+        return 0;
+    graph->tensors[graph->n_tensors] = *tensor;
+    return (uint32_t)graph->n_tensors++;
+}
+
+uint32_t pdnn_graph_weight(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill) {
+    struct pdnn_tensor tensor = {.role = PDNN_ROLE_WEIGHT, .rank = rank, .fill = fill, .of = PDNN_NONE};
+    memcpy(tensor.dim, dim, (size_t)rank * sizeof *dim);
+    return pdnn_graph_tensor(graph, &tensor);
+}
+
+uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_role role) {
+    if (failed(graph))
+        return 0;
+    struct pdnn_tensor like = graph->tensors[tensor];
+    like.role = role;
+    like.fill = (struct pdnn_fill){0};
+    like.of = role == PDNN_ROLE_ACTIVATION ? PDNN_NONE : tensor;
+    return pdnn_graph_tensor(graph, &like);
+}
+
+uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node) {
+    if (failed(graph))
+        return 0;
+    struct pdnn_node *larger =
+        grow(graph, graph->nodes, graph->n_nodes, &graph->node_room, sizeof *graph->nodes);
+    if (larger)
+        graph->nodes = larger;
+    if (failed(graph))
+        return 0;
+    struct pdnn_node *copy = &graph->nodes[graph->n_nodes];
+    *copy = *node;
+    if (!copy->layer.stem)
+        copy->layer = graph->layer;
+    return (uint32_t)graph->n_nodes++;
+}
+
+uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *op, const uint32_t *inputs,
+                            const int64_t *attrs) {
+    struct pdnn_tensor outputs[PDNN_NODE_OUTPUTS];
+    struct pdnn_node node = {.op = op, .pass = PDNN_FORWARD, .n_outputs = op->n_outputs};
+    if (failed(graph))
+        return 0;
+    while (node.n_inputs < PDNN_NODE_INPUTS && inputs[node.n_inputs] != PDNN_NONE) {
+        node.input[node.n_inputs] = inputs[node.n_inputs];
+        node.n_inputs++;
+    }
+    if (attrs)
+        memcpy(node.attr, attrs, sizeof node.attr);
+    for (int i = 0; i < op->n_outputs; i++)
+        outputs[i] = (struct pdnn_tensor){
+            .role = PDNN_ROLE_ACTIVATION, .dtype = pdnn_node_in(graph, &node, 0)->dtype, .of = PDNN_NONE};
+    if (op->infer(graph, &node, outputs, &graph->err) != PDNN_OK)
+        return 0;
+    for (int i = 0; i < op->n_outputs; i++)
+        node.output[i] = pdnn_graph_tensor(graph, &outputs[i]);
+    pdnn_graph_node(graph, &node);
+    return failed(graph) ? 0 : node.output[0];
+}
+
+int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor) {
+    int64_t elements = 1;
+    for (int i = 0; i < tensor->rank; i++)
+        elements *= tensor->dim[i];
+    return elements;
+}
+
+uint64_t pdnn_tensor_bytes(const struct pdnn_tensor *tensor) {
+    return (uint64_t)pdnn_tensor_elements(tensor) * pdnn_dtype_bytes(tensor->dtype);
+}
+
+const char *pdnn_pass_name(enum pdnn_pass pass) {
+    static const char *const names[PDNN_PASS_COUNT] = {"forward", "backward-data", "backward-weights",
+                                                       "update"};
+    return names[pass];
+}
+
+const char *pdnn_role_name(enum pdnn_role role) {
+    static const char *const names[PDNN_ROLE_COUNT] = {"input",    "label",           "weight", "activation",
+                                                       "gradient", "weight gradient", "state"};
+    return names[role];
+}
+
+const char *pdnn_layer_format(struct pdnn_layer layer, char buffer[PDNN_LAYER_TEXT]) {
+    const char *stem = layer.stem ? layer.stem : "";
+    if (layer.index)
+        snprintf(buffer, PDNN_LAYER_TEXT, "%s%" PRId64, stem, layer.index);
+    else
+        snprintf(buffer, PDNN_LAYER_TEXT, "%s", stem);
+    return buffer;
+}

@@ -1,0 +1,118 @@
+#include "models/group.h"
+
+#include "models/op.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static char *put_number(char *at, const char *end, int64_t number) {
+    char digits[24];
+    int n = 0;
+    do {
+        digits[n++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    while (n && at < end)
+        *at++ = digits[--n];
+    return at;
+}
+
+static char *put_tensor(char *at, const char *end, const struct pdnn_tensor *tensor, bool first) {
+    if (!first && at < end)
+        *at++ = ':';
+    for (int i = 0; i < tensor->rank; i++) {
+        if (i && at < end)
+            *at++ = 'x';
+        at = put_number(at, end, tensor->dim[i]);
+    }
+    return at;
+}
+
+void pdnn_node_shape(const struct pdnn_graph *graph, const struct pdnn_node *node, char *text, size_t room) {
+    char *at = text;
+    const char *end = text + room - 1;
+    for (int k = 0; k < node->n_inputs; k++)
+        at = put_tensor(at, end, pdnn_node_in(graph, node, k), k == 0);
+    for (int k = 0; k < node->n_outputs; k++)
+        at = put_tensor(at, end, pdnn_node_out(graph, node, k), false);
+    for (int k = 0; k < node->n_posts && at < end; k++) {
+        *at++ = '+';
+        for (const char *name = node->posts[k].op->name; *name && at < end; name++)
+            *at++ = *name;
+    }
+    *at = 0;
+}
+
+static bool same_shapes(const struct pdnn_graph *graph, const uint32_t *a, const uint32_t *b, int count) {
+    for (int k = 0; k < count; k++) {
+        const struct pdnn_tensor *x = &graph->tensors[a[k]], *y = &graph->tensors[b[k]];
+        if (x->rank != y->rank || x->dtype != y->dtype || memcmp(x->dim, y->dim, sizeof x->dim) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool same_kind(const struct pdnn_graph *graph, const struct pdnn_node *a, const struct pdnn_node *b) {
+    if (a->op != b->op || a->pass != b->pass || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs ||
+        a->n_posts != b->n_posts || memcmp(a->attr, b->attr, sizeof a->attr) != 0)
+        return false;
+    for (int k = 0; k < a->n_posts; k++) {
+        if (a->posts[k].op != b->posts[k].op)
+            return false;
+    }
+    return same_shapes(graph, a->input, b->input, a->n_inputs) &&
+           same_shapes(graph, a->output, b->output, a->n_outputs);
+}
+
+static uint32_t find_group(const struct pdnn_graph *graph, const struct pdnn_group *groups, size_t count,
+                           const struct pdnn_node *node) {
+    for (size_t g = 0; g < count; g++) {
+        if (same_kind(graph, &graph->nodes[groups[g].node], node))
+            return (uint32_t)g;
+    }
+    return (uint32_t)count;
+}
+
+static void name_layers(struct pdnn_group *group, struct pdnn_layer first, struct pdnn_layer last) {
+    char one[PDNN_LAYER_TEXT], other[PDNN_LAYER_TEXT];
+    pdnn_layer_format(first.index > last.index ? last : first, one);
+    pdnn_layer_format(first.index > last.index ? first : last, other);
+    if (strcmp(one, other) == 0)
+        snprintf(group->layer, sizeof group->layer, "%s", one);
+    else
+        snprintf(group->layer, sizeof group->layer, "%s..%s", one, other);
+}
+
+enum pdnn_status pdnn_graph_groups(const struct pdnn_graph *graph, struct pdnn_group **groups,
+                                   size_t *n_groups, uint32_t **group_of, struct pdnn_err *err) {
+    struct pdnn_group *all = pdnn_arena_alloc(graph->arena, graph->n_nodes, sizeof *all);
+    uint32_t *of = pdnn_arena_alloc(graph->arena, graph->n_nodes, sizeof *of);
+    if (!all || !of)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the groups of %zu nodes", graph->n_nodes);
+    size_t count = 0;
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        struct pdnn_cost cost;
+        enum pdnn_status status = pdnn_cost_node(graph, node, &cost, err);
+        if (status != PDNN_OK)
+            return status;
+        uint32_t at = find_group(graph, all, count, node);
+        struct pdnn_group *group = &all[at];
+        if (at == count) {
+            count++;
+            group->node = i;
+            pdnn_node_shape(graph, node, group->shape, sizeof group->shape);
+        }
+        of[i] = at;
+        group->count++;
+        name_layers(group, graph->nodes[group->node].layer, node->layer);
+        status = pdnn_cost_add(&group->cost, &cost, err);
+        if (status != PDNN_OK)
+            return status;
+    }
+    *groups = all;
+    *n_groups = count;
+    if (group_of)
+        *group_of = of;
+    return PDNN_OK;
+}

@@ -1,0 +1,203 @@
+#include "models/instance.h"
+
+#include "base/str.h"
+#include "lists.h"
+#include "models/optimizer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME(name) #name,
+const char *const pdnn_backend_names[] = {PDNN_BACKENDS(NAME) NULL};
+
+static const char *const modes[] = {"infer", "train", NULL};
+static const char *const dtypes[] = {"f32", "bf16", "f16", "int8", NULL};
+static const char *const caches[] = {"warm", "cold", NULL};
+static const char *const fuses[] = {"none", "post-ops", NULL};
+
+const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
+    [PDNN_SETTING_MODE] = {.name = "mode",
+                           .type = PDNN_PARAM_CHOICE,
+                           .fallback = PDNN_MODE_TRAIN,
+                           .choices = modes,
+                           .unit = "",
+                           .help =
+                               "what one step is: forward, or forward, backward and the optimizer's update"},
+    [PDNN_SETTING_DTYPE] = {.name = "dtype",
+                            .type = PDNN_PARAM_CHOICE,
+                            .choices = dtypes,
+                            .unit = "",
+                            .help = "element type of activations and weights"},
+    [PDNN_SETTING_OPTIMIZER] = {.name = "optimizer",
+                                .type = PDNN_PARAM_CHOICE,
+                                .fallback = 2,
+                                .choices = pdnn_optimizer_names,
+                                .unit = "",
+                                .help = "update rule; training only"},
+    [PDNN_SETTING_BACKEND] = {.name = "backend",
+                              .type = PDNN_PARAM_CHOICE,
+                              .choices = pdnn_backend_names,
+                              .unit = "",
+                              .help = "what computes"},
+    [PDNN_SETTING_THREADS] = {.name = "threads",
+                              .type = PDNN_PARAM_INT,
+                              .min = 1,
+                              .max = 4096,
+                              .word = "all",
+                              .unit = "",
+                              .help = "threads, one per core; all = the cores this process may use"},
+    [PDNN_SETTING_CACHE] =
+        {.name = "cache",
+         .type = PDNN_PARAM_CHOICE,
+         .choices = caches,
+         .unit = "",
+         .help = "warm: the same buffers step after step; cold: caches evicted before each sample"},
+    [PDNN_SETTING_FUSE] = {.name = "fuse",
+                           .type = PDNN_PARAM_CHOICE,
+                           .choices = fuses,
+                           .unit = "",
+                           .help = "post-ops: bias and activation run inside the op before them"},
+};
+
+void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family) {
+    *instance = (struct pdnn_instance){.family = family};
+    for (size_t i = 0; i < family->n_params; i++)
+        instance->hyper[i] = family->params[i].fallback;
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
+        instance->setting[i] = pdnn_settings[i].fallback;
+}
+
+bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_setting setting) {
+    return setting != PDNN_SETTING_OPTIMIZER || instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN;
+}
+
+void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads) {
+    if (!instance->setting[PDNN_SETTING_THREADS])
+        instance->setting[PDNN_SETTING_THREADS] = threads;
+}
+
+static char *put(char *at, const char *end, const char *text) {
+    while (*text && at < end)
+        *at++ = *text++;
+    *at = 0;
+    return at;
+}
+
+static char *put_pair(char *at, const char *end, char mark, const struct pdnn_param_def *def, int64_t value) {
+    char number[PDNN_PARAM_TEXT], sign[2] = {mark, 0};
+    at = put(at, end, sign);
+    at = put(at, end, def->name);
+    at = put(at, end, "=");
+    return put(at, end, pdnn_param_format(def, value, number));
+}
+
+const char *pdnn_instance_format(const struct pdnn_instance *instance, char buffer[PDNN_ID_TEXT]) {
+    const struct pdnn_family_def *family = instance->family;
+    const char *end = buffer + PDNN_ID_TEXT - 1;
+    char *at = put(buffer, end, family->name);
+    char mark = '/';
+    for (size_t i = 0; i < family->n_params; i++, mark = ',')
+        at = put_pair(at, end, mark, &family->params[i], instance->hyper[i]);
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
+        if (pdnn_setting_applies(instance, (enum pdnn_setting)i))
+            at = put_pair(at, end, ',', &pdnn_settings[i], instance->setting[i]);
+    }
+    return buffer;
+}
+
+enum { ID_KEYS = PDNN_HYPER_MAX + PDNN_SETTING_COUNT };
+
+static enum pdnn_status unknown_key(const struct pdnn_family_def *family, const char *key,
+                                    struct pdnn_err *err) {
+    const char *words[ID_KEYS];
+    size_t count = 0;
+    for (size_t i = 0; i < family->n_params; i++)
+        words[count++] = family->params[i].name;
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
+        words[count++] = pdnn_settings[i].name;
+    const char *nearest = pdnn_nearest_word(key, words, count);
+    if (nearest)
+        return pdnn_fail(err, PDNN_INVALID, "unknown key '%.40s' for %s, did you mean '%s'?", key,
+                         family->name, nearest);
+    return pdnn_fail(err, PDNN_INVALID, "unknown key '%.40s' for %s, see 'paradnn families %s'", key,
+                     family->name, family->name);
+}
+
+/* One "key=value"; seen marks the keys that were given, by row. */
+static enum pdnn_status parse_pair(char *pair, struct pdnn_instance *instance, bool *seen,
+                                   struct pdnn_err *err) {
+    const struct pdnn_family_def *family = instance->family;
+    char *equals = strchr(pair, '=');
+    if (!equals)
+        return pdnn_fail(err, PDNN_INVALID, "'%.60s' is not key=value", pair);
+    *equals = 0;
+    int row = pdnn_param_find(family->params, family->n_params, pair);
+    const struct pdnn_param_def *def = row < 0 ? NULL : &family->params[row];
+    int64_t *value = row < 0 ? NULL : &instance->hyper[row];
+    if (!def) {
+        row = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, pair);
+        if (row < 0)
+            return unknown_key(family, pair, err);
+        def = &pdnn_settings[row];
+        value = &instance->setting[row];
+        row += PDNN_HYPER_MAX;
+    }
+    if (seen[row])
+        return pdnn_fail(err, PDNN_INVALID, "%s is given twice", pair);
+    seen[row] = true;
+    return pdnn_param_parse(def, equals + 1, value, err);
+}
+
+static enum pdnn_status parse_pairs(char *pairs, struct pdnn_instance *instance, struct pdnn_err *err) {
+    bool seen[ID_KEYS] = {false};
+    while (*pairs) {
+        char *comma = strchr(pairs, ',');
+        if (comma)
+            *comma = 0;
+        enum pdnn_status status = parse_pair(pairs, instance, seen, err);
+        if (status != PDNN_OK)
+            return status;
+        if (!comma)
+            return PDNN_OK;
+        pairs = comma + 1;
+    }
+    return pdnn_fail(err, PDNN_INVALID, "expected key=value after the last '/' or ','");
+}
+
+static enum pdnn_status parse_id(char *text, struct pdnn_instance *instance, struct pdnn_err *err) {
+    char *mark = text + strcspn(text, "/:");
+    char kind = *mark;
+    char *rest = kind ? mark + 1 : mark;
+    *mark = 0;
+    const struct pdnn_family_def *family = pdnn_family_find(text);
+    if (!family)
+        return pdnn_family_unknown(text, err);
+    struct pdnn_instance parsed;
+    pdnn_instance_init(&parsed, family);
+    char *pairs = kind ? rest : NULL;
+    if (kind == ':') {
+        char *comma = strchr(rest, ',');
+        if (comma)
+            *comma = 0;
+        const struct pdnn_preset *preset = pdnn_preset_find(family, rest);
+        if (!preset)
+            return pdnn_fail(err, PDNN_INVALID, "%s has no preset '%.60s', see 'paradnn families %s'",
+                             family->name, rest, family->name);
+        memcpy(parsed.hyper, preset->hyper, sizeof parsed.hyper);
+        pairs = comma ? comma + 1 : NULL;
+    }
+    enum pdnn_status status = pairs ? parse_pairs(pairs, &parsed, err) : PDNN_OK;
+    if (status == PDNN_OK)
+        *instance = parsed;
+    return status;
+}
+
+enum pdnn_status pdnn_instance_parse(const char *text, struct pdnn_instance *instance, struct pdnn_err *err) {
+    char copy[PDNN_ID_TEXT];
+    if (strlen(text) >= sizeof copy)
+        return pdnn_fail(err, PDNN_INVALID, "the instance id is longer than %d characters", PDNN_ID_TEXT - 1);
+    strcpy(copy, text);
+    if (parse_id(copy, instance, err) != PDNN_OK)
+        return pdnn_wrap(err, "'%.80s'", text);
+    return PDNN_OK;
+}

@@ -1,0 +1,35 @@
+/* add: y = a + b, elementwise; both inputs get dy itself. Also what sums two gradients of one tensor.
+ * FLOP: one addition per element. */
+#include "models/backward.h"
+#include "models/ops/pointwise.h"
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    uint32_t dy = pdnn_backward_of(backward, node->output[0]);
+    for (int k = 0; k < 2; k++) {
+        if (pdnn_backward_wants(backward, node->input[k]))
+            pdnn_backward_pass_on(backward, node->input[k], dy);
+    }
+}
+
+static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
+    pdnn_pointwise_flop(graph, node, 1, count);
+}
+
+static double sum(double a, double b) {
+    return a + b;
+}
+
+static void forward(struct pdnn_reference *r) {
+    pdnn_pointwise_reference(r, sum, 1);
+}
+
+const struct pdnn_op_def pdnn_op_add = {
+    .name = "add",
+    .category = "add",
+    .formula = "y = a + b",
+    .n_outputs = 1,
+    .infer = pdnn_pointwise_infer,
+    .gradient = gradient,
+    .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .in_place = 1}},
+    .tolerance = 1e-6,
+};

@@ -1,0 +1,72 @@
+/* bias: y[n][c] = x[n][c] + b[c]; dx = dy itself; db[c] = sum_n dy[n][c].
+ * N minibatch, C units. */
+#include "models/backward.h"
+#include "models/op.h"
+
+#include <inttypes.h>
+
+static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0); /* (N, C) */
+    const struct pdnn_tensor *b = pdnn_node_in(graph, node, 1); /* (C) */
+    if (node->n_inputs != 2 || x->rank != 2 || b->rank != 1 || x->dim[1] != b->dim[0])
+        return pdnn_fail(err, PDNN_INVALID,
+                         "bias: input (N, C) and bias (C) disagree: C is %" PRId64 " and %" PRId64, x->dim[1],
+                         b->dim[0]);
+    outputs[0].rank = 2;
+    outputs[0].dim[0] = x->dim[0];
+    outputs[0].dim[1] = x->dim[1];
+    return PDNN_OK;
+}
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    uint32_t dy = pdnn_backward_of(backward, node->output[0]);
+    if (pdnn_backward_wants(backward, node->input[1]))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_WEIGHTS, node->input[1],
+                           (uint32_t[]){dy, PDNN_NONE});
+    if (pdnn_backward_wants(backward, node->input[0]))
+        pdnn_backward_pass_on(backward, node->input[0], dy);
+}
+
+/* One addition per element, in both passes. */
+static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
+    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, 0)), 1, 1);
+}
+
+static void forward(struct pdnn_reference *r) {
+    const double *x = pdnn_ref_in(r, 0), *b = pdnn_ref_in(r, 1);
+    double *y = pdnn_ref_out(r, 0);
+    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0], C = pdnn_node_in(r->graph, r->node, 0)->dim[1];
+    for (int64_t n = 0; n < N; n++) {
+        for (int64_t c = 0; c < C; c++) {
+            y[n * C + c] = x[n * C + c] + b[c];
+            r->flop += 1;
+        }
+    }
+}
+
+static void backward_weights(struct pdnn_reference *r) {
+    const double *dy = pdnn_ref_in(r, 0);
+    double *db = pdnn_ref_out(r, 0);
+    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0], C = pdnn_node_in(r->graph, r->node, 0)->dim[1];
+    for (int64_t c = 0; c < C; c++) {
+        db[c] = 0;
+        for (int64_t n = 0; n < N; n++) {
+            db[c] += dy[n * C + c];
+            r->flop += 1;
+        }
+    }
+}
+
+const struct pdnn_op_def pdnn_op_bias = {
+    .name = "bias",
+    .category = "bias",
+    .formula = "y = x + b",
+    .n_outputs = 1,
+    .infer = infer,
+    .gradient = gradient,
+    .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .in_place = 1},
+             [PDNN_BACKWARD_WEIGHTS] = {.flop = flop, .reference = backward_weights}},
+    .tolerance = 1e-6,
+    .is_post = true,
+};

@@ -1,0 +1,102 @@
+/* dense: y[n][o] = sum_i x[n][i] * w[o][i]; dx = dy w; dw = dy^T x.
+ * N minibatch, I input units, O output units. */
+#include "models/backward.h"
+#include "models/op.h"
+
+#include <inttypes.h>
+
+static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0); /* (N, I) */
+    const struct pdnn_tensor *w = pdnn_node_in(graph, node, 1); /* (O, I) */
+    if (node->n_inputs != 2 || x->rank != 2 || w->rank != 2 || x->dim[1] != w->dim[1])
+        return pdnn_fail(err, PDNN_INVALID,
+                         "dense: input (N, I) and weights (O, I) disagree: I is %" PRId64 " and %" PRId64,
+                         x->dim[1], w->dim[1]);
+    outputs[0].rank = 2;
+    outputs[0].dim[0] = x->dim[0];
+    outputs[0].dim[1] = w->dim[0];
+    return PDNN_OK;
+}
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    uint32_t x = node->input[0], w = node->input[1], dy = pdnn_backward_of(backward, node->output[0]);
+    if (pdnn_backward_wants(backward, w))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_WEIGHTS, w, (uint32_t[]){x, dy, PDNN_NONE});
+    if (pdnn_backward_wants(backward, x))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, x, (uint32_t[]){dy, w, PDNN_NONE});
+}
+
+/* Each pass is one multiply-add per (n, o, i), and each pass sees all three matrices. */
+static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
+    const struct pdnn_tensor *a = pdnn_node_in(graph, node, 0), *b = pdnn_node_in(graph, node, 1);
+    int64_t n = a->dim[0];
+    bool weights =
+        node->pass == PDNN_BACKWARD_WEIGHTS; /* x (N, I), dy (N, O); the others read one matrix (O, I) */
+    pdnn_count_add(count, 2 * n, weights ? a->dim[1] : b->dim[0], b->dim[1]);
+}
+
+static void forward(struct pdnn_reference *r) {
+    const double *x = pdnn_ref_in(r, 0), *w = pdnn_ref_in(r, 1);
+    double *y = pdnn_ref_out(r, 0);
+    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0];
+    int64_t I = pdnn_node_in(r->graph, r->node, 0)->dim[1], O = pdnn_node_in(r->graph, r->node, 1)->dim[0];
+    for (int64_t n = 0; n < N; n++) {
+        for (int64_t o = 0; o < O; o++) {
+            double sum = 0;
+            for (int64_t i = 0; i < I; i++) {
+                sum += x[n * I + i] * w[o * I + i];
+                r->flop += 2;
+            }
+            y[n * O + o] = sum;
+        }
+    }
+}
+
+static void backward_data(struct pdnn_reference *r) {
+    const double *dy = pdnn_ref_in(r, 0), *w = pdnn_ref_in(r, 1);
+    double *dx = pdnn_ref_out(r, 0);
+    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0];
+    int64_t O = pdnn_node_in(r->graph, r->node, 1)->dim[0], I = pdnn_node_in(r->graph, r->node, 1)->dim[1];
+    for (int64_t i = 0; i < N * I; i++)
+        dx[i] = 0;
+    for (int64_t n = 0; n < N; n++) {
+        for (int64_t o = 0; o < O; o++) {
+            for (int64_t i = 0; i < I; i++) {
+                dx[n * I + i] += dy[n * O + o] * w[o * I + i];
+                r->flop += 2;
+            }
+        }
+    }
+}
+
+static void backward_weights(struct pdnn_reference *r) {
+    const double *x = pdnn_ref_in(r, 0), *dy = pdnn_ref_in(r, 1);
+    double *dw = pdnn_ref_out(r, 0);
+    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0];
+    int64_t I = pdnn_node_in(r->graph, r->node, 0)->dim[1], O = pdnn_node_in(r->graph, r->node, 1)->dim[1];
+    for (int64_t i = 0; i < O * I; i++)
+        dw[i] = 0;
+    for (int64_t n = 0; n < N; n++) {
+        for (int64_t o = 0; o < O; o++) {
+            for (int64_t i = 0; i < I; i++) {
+                dw[o * I + i] += dy[n * O + o] * x[n * I + i];
+                r->flop += 2;
+            }
+        }
+    }
+}
+
+const struct pdnn_op_def pdnn_op_dense = {
+    .name = "dense",
+    .category = "linear gemm",
+    .formula = "y = x w^T",
+    .n_outputs = 1,
+    .infer = infer,
+    .gradient = gradient,
+    .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward},
+             [PDNN_BACKWARD_DATA] = {.flop = flop, .reference = backward_data},
+             [PDNN_BACKWARD_WEIGHTS] = {.flop = flop, .reference = backward_weights}},
+    .tolerance = 1e-6,
+    .takes_post = true,
+};

@@ -1,0 +1,42 @@
+#include "models/ops/pointwise.h"
+
+#include "models/backward.h"
+
+#include <string.h>
+
+enum pdnn_status pdnn_pointwise_infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                      struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0);
+    for (int k = 1; k < node->n_inputs; k++) {
+        const struct pdnn_tensor *other = pdnn_node_in(graph, node, k);
+        if (other->rank != x->rank || memcmp(other->dim, x->dim, (size_t)x->rank * sizeof *x->dim) != 0)
+            return pdnn_fail(err, PDNN_INVALID, "%s: the inputs have different shapes", node->op->name);
+    }
+    outputs[0].rank = x->rank;
+    memcpy(outputs[0].dim, x->dim, sizeof x->dim);
+    return PDNN_OK;
+}
+
+void pdnn_pointwise_gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    uint32_t y = node->output[0], dy = pdnn_backward_of(backward, y);
+    if (pdnn_backward_wants(backward, node->input[0]))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[0],
+                           (uint32_t[]){dy, y, PDNN_NONE});
+}
+
+void pdnn_pointwise_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                         int64_t flop_per_element, struct pdnn_count *count) {
+    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, 0)), flop_per_element, 1);
+}
+
+void pdnn_pointwise_reference(struct pdnn_reference *r, double (*function)(double a, double b),
+                              uint64_t flop_per_element) {
+    const double *a = pdnn_ref_in(r, 0);
+    const double *b = r->node->n_inputs > 1 ? pdnn_ref_in(r, 1) : a;
+    double *y = pdnn_ref_out(r, 0);
+    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, 0));
+    for (int64_t i = 0; i < elements; i++) {
+        y[i] = function(a[i], b[i]);
+        r->flop += flop_per_element;
+    }
+}

@@ -1,0 +1,105 @@
+/* softmax_cross_entropy: p = softmax(x) along C; loss = mean_n(-log p[n][label[n]]); dx = (p - onehot) / N.
+ * N minibatch, C classes. Labels are class ids. */
+#include "models/backward.h"
+#include "models/op.h"
+
+#include <math.h>
+
+static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0);     /* (N, C) */
+    const struct pdnn_tensor *label = pdnn_node_in(graph, node, 1); /* (N) */
+    if (node->n_inputs != 2 || x->rank != 2 || label->rank != 1 || label->dtype != PDNN_S32 ||
+        label->dim[0] != x->dim[0])
+        return pdnn_fail(err, PDNN_INVALID,
+                         "softmax_cross_entropy: expected logits (N, C) and s32 labels (N)");
+    outputs[0].rank = 1; /* loss (1) */
+    outputs[0].dim[0] = 1;
+    outputs[1].rank = 2; /* p (N, C) */
+    outputs[1].dim[0] = x->dim[0];
+    outputs[1].dim[1] = x->dim[1];
+    return PDNN_OK;
+}
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    if (pdnn_backward_wants(backward, node->input[0]))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[0],
+                           (uint32_t[]){node->output[1], node->input[1], PDNN_NONE});
+}
+
+/* Per row: C-1 comparisons for the maximum; C each of subtract, exp, add, divide; log, two subtractions and
+ * the sum over rows. One division for the mean. */
+static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                         struct pdnn_count *count) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0);
+    pdnn_count_add(count, x->dim[0], 5 * x->dim[1] + 3, 1);
+    pdnn_count_add(count, 1, 1, 1);
+}
+
+/* Per row: one subtraction at the label, C divisions. */
+static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          struct pdnn_count *count) {
+    const struct pdnn_tensor *p = pdnn_node_in(graph, node, 0);
+    pdnn_count_add(count, p->dim[0], p->dim[1] + 1, 1);
+}
+
+static double row_loss(struct pdnn_reference *r, const double *x, int64_t label, int64_t C, double *p) {
+    double max = x[0], sum = 0;
+    for (int64_t c = 1; c < C; c++) {
+        max = x[c] > max ? x[c] : max;
+        r->flop += 1;
+    }
+    for (int64_t c = 0; c < C; c++) {
+        p[c] = exp(x[c] - max);
+        sum += p[c];
+        r->flop += 3;
+    }
+    double log_likelihood = x[label] - max - log(sum);
+    r->flop += 3;
+    for (int64_t c = 0; c < C; c++) {
+        p[c] /= sum;
+        r->flop += 1;
+    }
+    return log_likelihood;
+}
+
+static void forward(struct pdnn_reference *r) {
+    const double *x = pdnn_ref_in(r, 0), *label = pdnn_ref_in(r, 1);
+    double *loss = pdnn_ref_out(r, 0), *p = pdnn_ref_out(r, 1);
+    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0], C = pdnn_node_in(r->graph, r->node, 0)->dim[1];
+    double total = 0;
+    for (int64_t n = 0; n < N; n++) {
+        total -= row_loss(r, x + n * C, (int64_t)label[n], C, p + n * C);
+        r->flop += 1;
+    }
+    *loss = total / (double)N;
+    r->flop += 1;
+}
+
+static void backward_data(struct pdnn_reference *r) {
+    const double *p = pdnn_ref_in(r, 0), *label = pdnn_ref_in(r, 1);
+    double *dx = pdnn_ref_out(r, 0);
+    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0], C = pdnn_node_in(r->graph, r->node, 0)->dim[1];
+    for (int64_t n = 0; n < N; n++) {
+        for (int64_t c = 0; c < C; c++)
+            dx[n * C + c] = p[n * C + c];
+        dx[n * C + (int64_t)label[n]] -= 1;
+        r->flop += 1;
+        for (int64_t c = 0; c < C; c++) {
+            dx[n * C + c] /= (double)N;
+            r->flop += 1;
+        }
+    }
+}
+
+const struct pdnn_op_def pdnn_op_softmax_cross_entropy = {
+    .name = "softmax_cross_entropy",
+    .category = "loss",
+    .formula = "loss = mean(-log softmax(x)[label])",
+    .n_outputs = 2,
+    .infer = infer,
+    .gradient = gradient,
+    .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward},
+             [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data, .in_place = 1}},
+    .tolerance = 2e-6,
+};

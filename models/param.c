@@ -1,0 +1,82 @@
+#include "models/param.h"
+
+#include "base/str.h"
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+int pdnn_param_find(const struct pdnn_param_def *defs, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(defs[i].name, name) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+static size_t count_choices(const struct pdnn_param_def *def) {
+    size_t count = 0;
+    while (def->choices[count])
+        count++;
+    return count;
+}
+
+static enum pdnn_status unknown_choice(const struct pdnn_param_def *def, const char *text,
+                                       struct pdnn_err *err) {
+    char all[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; def->choices[i] && used < sizeof all; i++)
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", def->choices[i]);
+    const char *nearest = pdnn_nearest_word(text, def->choices, count_choices(def));
+    if (nearest)
+        return pdnn_fail(err, PDNN_INVALID, "%s is '%.40s', did you mean '%s'? (one of: %s)", def->name, text,
+                         nearest, all);
+    return pdnn_fail(err, PDNN_INVALID, "%s is '%.40s', expected one of: %s", def->name, text, all);
+}
+
+enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *text, int64_t *value,
+                                  struct pdnn_err *err) {
+    if (def->type == PDNN_PARAM_CHOICE) {
+        for (size_t i = 0; def->choices[i]; i++) {
+            if (strcmp(def->choices[i], text) == 0) {
+                *value = (int64_t)i;
+                return PDNN_OK;
+            }
+        }
+        return unknown_choice(def, text, err);
+    }
+    if (def->word && strcmp(def->word, text) == 0) {
+        *value = def->word_value;
+        return PDNN_OK;
+    }
+    int64_t number;
+    if (!pdnn_parse_i64(text, &number))
+        return pdnn_fail(err, PDNN_INVALID, "%s is '%.40s', expected a whole number%s%s%s", def->name, text,
+                         def->word ? " or '" : "", def->word ? def->word : "", def->word ? "'" : "");
+    if (pdnn_param_check(def, number, err) != PDNN_OK)
+        return err ? err->status : PDNN_INVALID;
+    *value = number;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_param_check(const struct pdnn_param_def *def, int64_t value, struct pdnn_err *err) {
+    if (def->type == PDNN_PARAM_CHOICE) {
+        if (value >= 0 && (uint64_t)value < count_choices(def))
+            return PDNN_OK;
+        return pdnn_fail(err, PDNN_INVALID, "%s has no choice number %" PRId64, def->name, value);
+    }
+    if (value >= def->min && value <= def->max)
+        return PDNN_OK;
+    return pdnn_fail(err, PDNN_INVALID, "%s is %" PRId64 ", expected %" PRId64 " to %" PRId64, def->name,
+                     value, def->min, def->max);
+}
+
+const char *pdnn_param_format(const struct pdnn_param_def *def, int64_t value, char buffer[PDNN_PARAM_TEXT]) {
+    if (def->type == PDNN_PARAM_CHOICE)
+        return def->choices[value];
+    if (def->word && value == def->word_value)
+        return def->word;
+    snprintf(buffer, PDNN_PARAM_TEXT, "%" PRId64, value);
+    return buffer;
+}

@@ -1,0 +1,70 @@
+#include "runtime/core/backend.h"
+
+#include "models/memory.h"
+
+#include <string.h>
+
+enum pdnn_status pdnn_program_init(struct pdnn_program *program, const struct pdnn_graph *graph,
+                                   struct pdnn_err *err) {
+    *program = (struct pdnn_program){.graph = graph};
+    pdnn_arena_init(&program->arena);
+    for (size_t i = 0; i < graph->n_tensors; i++) {
+        const struct pdnn_tensor *tensor = &graph->tensors[i];
+        uint32_t slot;
+        enum pdnn_status status = pdnn_program_slot(program, pdnn_tensor_bytes(tensor),
+                                                    pdnn_role_is_resident(tensor->role), &slot, err);
+        if (status != PDNN_OK) {
+            pdnn_program_finish(program);
+            return status;
+        }
+    }
+    return PDNN_OK;
+}
+
+void pdnn_program_finish(struct pdnn_program *program) {
+    for (size_t i = 0; i < program->n_steps; i++) {
+        if (program->steps[i].work.destroy)
+            program->steps[i].work.destroy(program->steps[i].work.state);
+    }
+    if (program->release)
+        program->release(program->layouts);
+    pdnn_arena_finish(&program->arena);
+    *program = (struct pdnn_program){0};
+}
+
+/* A table of the program's arena with room for one more entry; the outgrown one stays behind until the arena
+ * goes. */
+static void *with_room(struct pdnn_arena *arena, void *table, size_t count, size_t *room, size_t size) {
+    if (count < *room)
+        return table;
+    size_t wanted = *room ? *room * 2 : 64;
+    void *larger = pdnn_arena_alloc(arena, wanted, size);
+    if (larger && count)
+        memcpy(larger, table, count * size);
+    if (larger)
+        *room = wanted;
+    return larger;
+}
+
+enum pdnn_status pdnn_program_slot(struct pdnn_program *program, uint64_t bytes, bool resident,
+                                   uint32_t *slot, struct pdnn_err *err) {
+    struct pdnn_slot *slots = with_room(&program->arena, program->slots, program->n_slots,
+                                        &program->slot_room, sizeof *program->slots);
+    if (!slots)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a program of %zu slots", program->n_slots);
+    program->slots = slots;
+    slots[program->n_slots] = (struct pdnn_slot){bytes, resident};
+    *slot = (uint32_t)program->n_slots++;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_program_step(struct pdnn_program *program, const struct pdnn_step *step,
+                                   struct pdnn_err *err) {
+    struct pdnn_step *steps = with_room(&program->arena, program->steps, program->n_steps,
+                                        &program->step_room, sizeof *program->steps);
+    if (!steps)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a program of %zu steps", program->n_steps);
+    program->steps = steps;
+    steps[program->n_steps++] = *step;
+    return PDNN_OK;
+}

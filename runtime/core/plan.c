@@ -1,0 +1,175 @@
+#define _GNU_SOURCE /* madvise, MAP_ANONYMOUS */
+#include "runtime/core/plan.h"
+
+#include "models/memory.h"
+#include "models/op.h"
+#include "runtime/core/clock.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE_BYTES = 2 << 20 };
+
+/* Lifetimes by slot from what the steps touch; the same rules as pdnn_memory_lifetimes for a graph. */
+static enum pdnn_status find_lifetimes(struct pdnn_program *program, bool keep_all,
+                                       struct pdnn_lifetime **lifetimes, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = program->graph;
+    struct pdnn_lifetime *all = pdnn_arena_alloc(&program->arena, program->n_slots, sizeof *all);
+    if (!all)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
+    for (size_t i = 0; i < program->n_slots; i++) {
+        all[i].takes_over = PDNN_NONE;
+        if (program->slots[i].resident || keep_all)
+            all[i] = (struct pdnn_lifetime){program->slots[i].bytes, 0, UINT32_MAX, PDNN_NONE, 0};
+    }
+    for (uint32_t i = 0; i < program->n_steps; i++) {
+        const struct pdnn_step *step = &program->steps[i];
+        for (int k = 0; k < step->n_slots; k++)
+            pdnn_lifetime_touch(&all[step->slot[k]], program->slots[step->slot[k]].bytes, i);
+    }
+    const uint32_t kept[] = {graph->loss, graph->result};
+    for (size_t k = 0; k < 2; k++) {
+        if (kept[k] != PDNN_NONE)
+            all[kept[k]].last = UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < program->n_steps; i++) {
+        const struct pdnn_node *node =
+            program->steps[i].node == PDNN_NONE ? NULL : &graph->nodes[program->steps[i].node];
+        int in_place = node ? node->op->pass[node->pass].in_place : 0;
+        if (in_place)
+            pdnn_lifetime_take_over(all, node->input[in_place - 1], node->output[0], i);
+    }
+    *lifetimes = all;
+    return PDNN_OK;
+}
+
+/* Fresh zero pages, huge where the kernel gives them: TLB misses are part of no op we want to measure. */
+static enum pdnn_status allocate(struct pdnn_plan *plan, struct pdnn_err *err) {
+    if (!plan->block_bytes)
+        return PDNN_OK;
+    void *block = mmap(NULL, plan->block_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate the %" PRIu64 " bytes of the plan",
+                         plan->block_bytes);
+    if (plan->block_bytes >= HUGE_PAGE_BYTES)
+        madvise(block, plan->block_bytes, MADV_HUGEPAGE);
+    plan->block = block;
+    return PDNN_OK;
+}
+
+static enum pdnn_status place(struct pdnn_plan *plan, const struct pdnn_plan_options *options,
+                              struct pdnn_err *err) {
+    struct pdnn_lifetime *lifetimes = NULL;
+    enum pdnn_status status = find_lifetimes(&plan->program, options->keep_all, &lifetimes, err);
+    if (status == PDNN_OK)
+        status =
+            pdnn_memory_pack(lifetimes, plan->program.n_slots, &plan->program.arena, &plan->block_bytes, err);
+    if (status != PDNN_OK)
+        return status;
+    if (options->limit_bytes && plan->block_bytes > options->limit_bytes)
+        return pdnn_fail(err, PDNN_TOO_BIG, "needs %" PRIu64 " bytes, the limit is %" PRIu64,
+                         plan->block_bytes, options->limit_bytes);
+    plan->memory = pdnn_arena_alloc(&plan->program.arena, plan->program.n_slots, sizeof *plan->memory);
+    if (!plan->memory)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", plan->program.n_slots);
+    status = allocate(plan, err);
+    for (size_t i = 0; status == PDNN_OK && i < plan->program.n_slots; i++)
+        plan->memory[i] = plan->block + lifetimes[i].offset;
+    return status;
+}
+
+static enum pdnn_status bind_steps(struct pdnn_plan *plan, struct pdnn_err *err) {
+    for (size_t i = 0; i < plan->program.n_steps; i++) {
+        const struct pdnn_work *work = &plan->program.steps[i].work;
+        enum pdnn_status status = work->bind(work->state, plan->memory, err);
+        if (status != PDNN_OK)
+            return pdnn_wrap(err, "%s", plan->program.steps[i].implementation);
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status fill(struct pdnn_plan *plan, uint64_t seed, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = plan->graph;
+    uint64_t largest = 0;
+    for (size_t i = 0; i < graph->n_tensors; i++) {
+        uint64_t bytes =
+            pdnn_role_is_resident(graph->tensors[i].role) ? pdnn_tensor_bytes(&graph->tensors[i]) : 0;
+        largest = bytes > largest ? bytes : largest;
+    }
+    void *plain = plan->backend->put && largest ? malloc(largest) : NULL;
+    if (plan->backend->put && largest && !plain)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate the %" PRIu64 " bytes to make data in",
+                         largest);
+    enum pdnn_status status = PDNN_OK;
+    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
+        if (!pdnn_role_is_resident(graph->tensors[i].role))
+            continue;
+        pdnn_fill_tensor(graph, i, seed, plain ? plain : plan->memory[i]);
+        if (plain)
+            status = plan->backend->put(plan->state, &plan->program, i, plain, plan->memory[i], err);
+    }
+    free(plain);
+    return status;
+}
+
+enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_backend_def *backend, void *state,
+                                  const struct pdnn_graph *graph, const struct pdnn_plan_options *options,
+                                  struct pdnn_err *err) {
+    struct pdnn_plan made = {.backend = backend, .state = state, .graph = graph};
+    enum pdnn_status status = pdnn_program_init(&made.program, graph, err);
+    if (status == PDNN_OK)
+        status = backend->compile(state, graph, &made.program, err);
+    if (status == PDNN_OK)
+        status = place(&made, options, err);
+    if (status == PDNN_OK)
+        status = bind_steps(&made, err);
+    if (status == PDNN_OK)
+        status = fill(&made, options->seed, err);
+    if (status != PDNN_OK) {
+        pdnn_plan_destroy(&made);
+        return status;
+    }
+    *plan = made;
+    return PDNN_OK;
+}
+
+void pdnn_plan_destroy(struct pdnn_plan *plan) {
+    if (plan->block)
+        munmap(plan->block, plan->block_bytes);
+    pdnn_program_finish(&plan->program);
+    *plan = (struct pdnn_plan){0};
+}
+
+int pdnn_plan_run(const struct pdnn_plan *plan) {
+    const struct pdnn_step *step = plan->program.steps, *end = step + plan->program.n_steps;
+    for (; step < end; step++) {
+        int code = step->work.run(step->work.state);
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t *ns) {
+    uint64_t before = pdnn_clock_ns();
+    for (size_t i = 0; i < plan->program.n_steps; i++) {
+        const struct pdnn_work *work = &plan->program.steps[i].work;
+        int code = work->run(work->state);
+        if (code)
+            return code;
+        uint64_t after = pdnn_clock_ns();
+        ns[i] += after - before;
+        before = after;
+    }
+    return 0;
+}
+
+enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, void *plain,
+                               struct pdnn_err *err) {
+    if (plan->backend->get)
+        return plan->backend->get(plan->state, &plan->program, tensor, plan->memory[tensor], plain, err);
+    memcpy(plain, plan->memory[tensor], pdnn_tensor_bytes(&plan->graph->tensors[tensor]));
+    return PDNN_OK;
+}
