@@ -19,9 +19,6 @@ enum { PDNN_DIGITS_EXACT = 17, PDNN_DIGITS_TABLE = 6, PDNN_CSV_COLUMNS_MAX = 512
  * infinities. */
 void pdnn_number_format(struct pdnn_str *out, double value, int digits);
 
-/* A whole text as a finite decimal number, '.' whatever the locale. */
-bool pdnn_number_parse(const char *text, double *value);
-
 /* Writes fields into a string; the failure of an allocation sticks there. {out} starts a row. */
 struct pdnn_csv_writer {
     struct pdnn_str *out;
