@@ -1,4 +1,5 @@
-/* The clock: monotonic nanoseconds, and the floating-point mode every measured thread runs in. Platform code lives here. */
+/* The clock: monotonic nanoseconds, and the floating-point mode every measured thread runs in. Platform code
+ * lives here. */
 #ifndef RUNTIME_CORE_CLOCK_H
 #define RUNTIME_CORE_CLOCK_H
 

@@ -23,8 +23,9 @@ struct pdnn_interval {
     double center, low, high;
 };
 
-/* From the medians of independent visits: center is their median; [low, high] is where the median of another, equal set of
- * visits falls with 95 % probability, assuming their logarithms are normal. count 1 gives an empty interval: low 0, high 0. */
+/* From the medians of independent visits: center is their median; [low, high] is where the median of another,
+ * equal set of visits falls with 95 % probability, assuming their logarithms are normal. count 1 gives an
+ * empty interval: low 0, high 0. */
 struct pdnn_interval pdnn_visits_interval(const double *medians, size_t count, double *scratch);
 
 #endif

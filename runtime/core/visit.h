@@ -1,5 +1,5 @@
-/* What one visit of an instance leaves behind. Plain data: the worker fills it, the driver appends it to the journal, and
- * results/ reads it back; no pointers into anything else. */
+/* What one visit of an instance leaves behind. Plain data: the worker fills it, the driver appends it to the
+ * journal, and results/ reads it back; no pointers into anything else. */
 #ifndef RUNTIME_CORE_VISIT_H
 #define RUNTIME_CORE_VISIT_H
 
@@ -32,13 +32,15 @@ enum pdnn_stop pdnn_stop_find(const char *name);
 
 /* Bits of flags. */
 enum pdnn_flag {
-    PDNN_FLAG_ABOVE_ROOF = 1 << 0, /* faster than a measured roof allows: a count or a roof is wrong, or caches were warm */
-    PDNN_FLAG_NOISY = 1 << 1,      /* the interval is wider than five times the asked precision */
-    PDNN_FLAG_DRIFT = 1 << 2,      /* the second half of the samples or visits differs from the first by more than 5 % */
-    PDNN_FLAG_PREEMPTED = 1 << 3,  /* involuntary context switches in more than a tenth of the samples */
-    PDNN_FLAG_SHORT = 1 << 4,      /* a sample was shorter than 1000 clock reads */
-    PDNN_FLAG_REF = 1 << 5,        /* a library's implementation named ref ran */
-    PDNN_FLAG_THROTTLED = 1 << 6,  /* the host's throttle counters moved during the visit */
+    PDNN_FLAG_ABOVE_ROOF =
+        1 << 0, /* faster than a measured roof allows: a count or a roof is wrong, or caches were warm */
+    PDNN_FLAG_NOISY = 1 << 1, /* the interval is wider than five times the asked precision */
+    PDNN_FLAG_DRIFT =
+        1 << 2, /* the second half of the samples or visits differs from the first by more than 5 % */
+    PDNN_FLAG_PREEMPTED = 1 << 3, /* involuntary context switches in more than a tenth of the samples */
+    PDNN_FLAG_SHORT = 1 << 4,     /* a sample was shorter than 1000 clock reads */
+    PDNN_FLAG_REF = 1 << 5,       /* a library's implementation named ref ran */
+    PDNN_FLAG_THROTTLED = 1 << 6, /* the host's throttle counters moved during the visit */
 };
 
 enum { PDNN_FLAG_COUNT = 7 };
@@ -51,11 +53,12 @@ enum { PDNN_OP_KEY_TEXT = 320, PDNN_IMPLEMENTATION_TEXT = 64, PDNN_REASON_TEXT =
 
 /* One row of ops.csv as measured: a group of equal nodes, or of equal reorders. */
 struct pdnn_visit_op {
-    char key[PDNN_OP_KEY_TEXT]; /* "dense/forward/64x2000:2000x1024:64x1024"; op, pass and shape as models/group.h prints */
+    char key[PDNN_OP_KEY_TEXT]; /* "dense/forward/64x2000:2000x1024:64x1024"; op, pass and shape as
+                                   models/group.h prints */
     char implementation[PDNN_IMPLEMENTATION_TEXT];
-    uint32_t count;  /* executions in one step */
-    uint64_t bytes;  /* reorders only: bytes moved by all of them; what a node moves is known from the graph */
-    double time_ns;  /* all of them, median over the stamped steps */
+    uint32_t count; /* executions in one step */
+    uint64_t bytes; /* reorders only: bytes moved by all of them; what a node moves is known from the graph */
+    double time_ns; /* all of them, median over the stamped steps */
 };
 
 struct pdnn_visit {
@@ -66,7 +69,7 @@ struct pdnn_visit {
     uint64_t plan_bytes; /* the block that was allocated: tensors in their layouts, copies, scratch */
     uint64_t samples, steps_per_sample, warmups;
     double median_ns, min_ns, mean_ns, p10_ns, p90_ns, mad_ns; /* per step */
-    double stamped_ns;   /* median whole time of a stamped step, per step */
+    double stamped_ns;              /* median whole time of a stamped step, per step */
     double probe_gflops, probe_gbs; /* mean of the probes just before and after; 0: no probe */
     enum pdnn_stop stop;
     unsigned flags;

@@ -1,0 +1,85 @@
+#include "runtime/kernels/elementwise.h"
+
+#include "runtime/kernels/clones.h"
+#include "runtime/kernels/team.h"
+#include "runtime/kernels/vmath.h"
+
+/* GRAIN floats are whole cache lines; a block of results waits in L1 before it is streamed to memory. */
+enum { GRAIN = 1024, BLOCK = 1024 };
+
+PDNN_CLONES static void relu_forward(const float *a, const float *b, float *y, int64_t n) {
+    (void)b;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        y[i] = a[i] > 0 ? a[i] : 0;
+}
+
+PDNN_CLONES static void relu_backward(const float *a, const float *b, float *y, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        y[i] = b[i] > 0 ? a[i] : 0;
+}
+
+PDNN_CLONES static void sigmoid_forward(const float *a, const float *b, float *y, int64_t n) {
+    (void)b;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        y[i] = 1.0F / (1.0F + pdnn_exp(-a[i]));
+}
+
+PDNN_CLONES static void sigmoid_backward(const float *a, const float *b, float *y, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        y[i] = a[i] * b[i] * (1.0F - b[i]);
+}
+
+PDNN_CLONES static void tanh_forward(const float *a, const float *b, float *y, int64_t n) {
+    (void)b;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        y[i] = pdnn_tanh(a[i]);
+}
+
+PDNN_CLONES static void tanh_backward(const float *a, const float *b, float *y, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        y[i] = a[i] * (1.0F - b[i] * b[i]);
+}
+
+PDNN_CLONES static void add(const float *a, const float *b, float *y, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        y[i] = a[i] + b[i];
+}
+
+static void (*const functions[])(const float *a, const float *b, float *y, int64_t n) = {
+    [PDNN_RELU_FORWARD] = relu_forward,       [PDNN_RELU_BACKWARD] = relu_backward,
+    [PDNN_SIGMOID_FORWARD] = sigmoid_forward, [PDNN_SIGMOID_BACKWARD] = sigmoid_backward,
+    [PDNN_TANH_FORWARD] = tanh_forward,       [PDNN_TANH_BACKWARD] = tanh_backward,
+    [PDNN_ADD] = add,
+};
+_Static_assert(sizeof functions / sizeof *functions == PDNN_ELEMENTWISE_COUNT, "one function per row");
+
+static void run_span(const struct pdnn_elementwise_job *job, struct pdnn_span span) {
+    const float *b = job->b ? job->b : job->a;
+    int64_t i = span.begin;
+    if (job->bypass) {
+        float block[BLOCK];
+        for (; i + BLOCK <= span.end; i += BLOCK) {
+            functions[job->function](job->a + i, b + i, block, BLOCK);
+            pdnn_bypass_copy(job->y + i, block, BLOCK);
+        }
+        pdnn_bypass_fence();
+    }
+    functions[job->function](job->a + i, b + i, job->y + i, span.end - i);
+}
+
+static void run_part(void *job, int64_t index, int64_t parts) {
+    const struct pdnn_elementwise_job *elementwise = job;
+    run_span(elementwise, pdnn_span_of(elementwise->elements, GRAIN, index, parts));
+}
+
+void pdnn_elementwise_run(const struct pdnn_elementwise_job *job, int64_t threads) {
+    struct pdnn_elementwise_job copy = *job;
+    pdnn_team_run(threads, job->elements, run_part, &copy);
+}
