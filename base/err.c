@@ -24,7 +24,7 @@ enum pdnn_status pdnn_wrap(struct pdnn_err *err, const char *format, ...) {
     int used = vsnprintf(text, sizeof text, format, args);
     va_end(args);
     size_t at = used < 0 ? 0 : (size_t)used < sizeof text ? (size_t)used : sizeof text - 1;
-    snprintf(text + at, sizeof text - at, ": %s", err->text);
+    snprintf(text + at, sizeof text - at, ": %.*s", (int)(sizeof text - at) - 3, err->text);
     memcpy(err->text, text, sizeof err->text);
     return err->status;
 }

@@ -1,5 +1,6 @@
-/* Walks a spec's instances one by one, lazily, in canonical order: models as written, axes as written with the last one
- * fastest, run settings outermost. The same spec, seed and thread count give the same sequence on every machine. */
+/* Walks a spec's instances one by one, lazily, in canonical order: models as written, axes as written with
+ * the last one fastest, run settings outermost. The same spec, seed and thread count give the same sequence
+ * on every machine. */
 #ifndef GEN_EXPAND_H
 #define GEN_EXPAND_H
 
@@ -16,14 +17,15 @@ struct pdnn_expanded {
     const char *reason; /* filtered: the expression; else "" */
 };
 
-/* threads: what `threads: all` stands for. spec must outlive the walk. */
-enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t threads, struct pdnn_expand **expand,
-                                    struct pdnn_err *err);
+/* threads: what `threads: all` stands for. with_memory: totals.memory_bytes is wanted; it takes most of the
+ * time, and is there anyway where a `where` asks for it. spec must outlive the walk. */
+enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t threads, bool with_memory,
+                                    struct pdnn_expand **expand, struct pdnn_err *err);
 void pdnn_expand_destroy(struct pdnn_expand *expand);
 
-/* The next instance. *done is true when there is none left. Instances that an inapplicable setting would only repeat, and
- * those a sample leaves out, do not appear; an id that appeared already from another model entry appears again (the driver
- * keeps the first). */
+/* The next instance. *done is true when there is none left. Instances that an inapplicable setting would only
+ * repeat, and those a sample leaves out, do not appear; an id that appeared already from another model entry
+ * appears again (the driver keeps the first). */
 enum pdnn_status pdnn_expand_next(struct pdnn_expand *expand, struct pdnn_expanded *item, bool *done,
                                   struct pdnn_err *err);
 

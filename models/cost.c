@@ -87,13 +87,8 @@ enum pdnn_status pdnn_cost_graph(const struct pdnn_graph *graph, struct pdnn_tot
         if (status != PDNN_OK)
             return status;
     }
-    struct pdnn_lifetime *lifetimes;
-    enum pdnn_status status = pdnn_memory_lifetimes(graph, &lifetimes, err);
-    if (status == PDNN_OK)
-        status = pdnn_memory_pack(lifetimes, graph->n_tensors, graph->arena, &sum.memory_bytes, err);
-    if (status == PDNN_OK)
-        *totals = sum;
-    return status;
+    *totals = sum;
+    return PDNN_OK;
 }
 
 static enum pdnn_status cost_built(const struct pdnn_instance *instance, struct pdnn_arena *arena,
@@ -102,6 +97,17 @@ static enum pdnn_status cost_built(const struct pdnn_instance *instance, struct 
     pdnn_arena_reset(arena);
     enum pdnn_status status = pdnn_instance_graph(instance, arena, &graph, err);
     return status == PDNN_OK ? pdnn_cost_graph(&graph, totals, err) : status;
+}
+
+enum pdnn_status pdnn_memory_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
+                                      uint64_t *bytes, struct pdnn_err *err) {
+    struct pdnn_graph graph;
+    struct pdnn_lifetime *lifetimes;
+    pdnn_arena_reset(arena);
+    enum pdnn_status status = pdnn_instance_graph(instance, arena, &graph, err);
+    if (status == PDNN_OK)
+        status = pdnn_memory_lifetimes(&graph, &lifetimes, err);
+    return status == PDNN_OK ? pdnn_memory_pack(lifetimes, graph.n_tensors, arena, bytes, err) : status;
 }
 
 /* *value = base + steps * (next - base), and the numbers only grow with depth. */
@@ -116,13 +122,13 @@ static bool extend(uint64_t *value, uint64_t base, uint64_t next, uint64_t steps
 /* Where depth becomes affine: below it the first, second and last layers still differ in kind. */
 enum { DEPTH_BASE = 3 };
 
-enum pdnn_status pdnn_cost_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
-                                    struct pdnn_totals *totals, struct pdnn_err *err) {
+static enum pdnn_status cost_by_depth(const struct pdnn_instance *instance, struct pdnn_arena *arena,
+                                      struct pdnn_totals *totals, struct pdnn_err *err) {
     int depth = instance->family->depth_param;
     if (depth < 0 || instance->hyper[depth] <= DEPTH_BASE + 1)
         return cost_built(instance, arena, totals, err);
     struct pdnn_instance shallow = *instance;
-    struct pdnn_totals base, next, sum;
+    struct pdnn_totals base, next, sum = {0};
     shallow.hyper[depth] = DEPTH_BASE;
     enum pdnn_status status = cost_built(&shallow, arena, &base, err);
     shallow.hyper[depth] = DEPTH_BASE + 1;
@@ -137,9 +143,19 @@ enum pdnn_status pdnn_cost_instance(const struct pdnn_instance *instance, struct
         !extend(&sum.cost.weight_bytes, base.cost.weight_bytes, next.cost.weight_bytes, steps) ||
         !extend(&sum.cost.activation_bytes, base.cost.activation_bytes, next.cost.activation_bytes, steps) ||
         !extend(&sum.cost.gradient_bytes, base.cost.gradient_bytes, next.cost.gradient_bytes, steps) ||
-        !extend(&sum.cost.state_bytes, base.cost.state_bytes, next.cost.state_bytes, steps) ||
-        !extend(&sum.memory_bytes, base.memory_bytes, next.memory_bytes, steps))
+        !extend(&sum.cost.state_bytes, base.cost.state_bytes, next.cost.state_bytes, steps))
         return overflow(err);
     *totals = sum;
     return PDNN_OK;
+}
+
+enum pdnn_status pdnn_cost_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
+                                    bool with_memory, struct pdnn_totals *totals, struct pdnn_err *err) {
+    struct pdnn_totals made;
+    enum pdnn_status status = cost_by_depth(instance, arena, &made, err);
+    if (status == PDNN_OK && with_memory)
+        status = pdnn_memory_instance(instance, arena, &made.memory_bytes, err);
+    if (status == PDNN_OK)
+        *totals = made;
+    return status;
 }

@@ -19,7 +19,8 @@ struct pdnn_cost {
 struct pdnn_totals {
     uint64_t params;       /* elements of all weights */
     struct pdnn_cost cost; /* of one whole step */
-    uint64_t memory_bytes; /* peak of the graph's tensors, lifetimes packed (models/memory.h) */
+    uint64_t
+        memory_bytes; /* peak of the graph's tensors, lifetimes packed (models/memory.h); 0: not asked for */
 };
 
 /* One node. PDNN_OVERFLOW when a count does not fit. */
@@ -29,13 +30,18 @@ enum pdnn_status pdnn_cost_node(const struct pdnn_graph *graph, const struct pdn
 /* *sum += cost, checked. */
 enum pdnn_status pdnn_cost_add(struct pdnn_cost *sum, const struct pdnn_cost *cost, struct pdnn_err *err);
 
-/* A whole graph. */
+/* A whole graph; memory_bytes is 0. */
 enum pdnn_status pdnn_cost_graph(const struct pdnn_graph *graph, struct pdnn_totals *totals,
                                  struct pdnn_err *err);
 
-/* The same from an instance: builds the graph in the arena (which is reset), or two shallower ones where the
- * family's depth parameter lets them stand for it. About 10 us. */
+/* The same from an instance, about 10 us: builds the graph in the arena (which is reset), or two shallower
+ * ones where the family's depth parameter lets them stand for it. with_memory adds pdnn_memory_instance,
+ * which always builds the whole graph: the peak is not affine in depth. Else memory_bytes is 0. */
 enum pdnn_status pdnn_cost_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
-                                    struct pdnn_totals *totals, struct pdnn_err *err);
+                                    bool with_memory, struct pdnn_totals *totals, struct pdnn_err *err);
+
+/* Peak of the graph's tensors, lifetimes packed; resets the arena. */
+enum pdnn_status pdnn_memory_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
+                                      uint64_t *bytes, struct pdnn_err *err);
 
 #endif

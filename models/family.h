@@ -25,8 +25,8 @@ struct pdnn_family_def {
     size_t n_params;
     const struct pdnn_preset *presets;
     size_t n_presets;
-    /* Index of the parameter whose every step beyond 3 repeats one identical block, so that all costs and the
-     * peak memory are affine in it; -1 when there is none. A test compares with full builds. */
+    /* Index of the parameter whose every step beyond 3 repeats one identical block, so that params,
+     * FLOP and bytes are affine in it; -1 when there is none. A test compares with full builds. */
     int depth_param;
     /* Appends the forward graph (with the loss when the instance trains). Errors stick in the graph. */
     void (*build)(const struct pdnn_instance *instance, struct pdnn_graph *graph);

@@ -3,172 +3,106 @@
 #include "models/graph.h"
 #include "models/op.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-/* A stretch of free memory; the list is ordered by offset and never has two neighbours that touch. */
-struct gap {
-    uint64_t offset, bytes;
-    struct gap *next;
-};
-
-struct packer {
-    struct pdnn_arena *scratch;
-    struct gap *gaps, *unused; /* unused: gap records to take again */
-    uint64_t top;
+/* A buffer to place, with those that take over its memory: it lives until the last of them. */
+struct chunk {
+    uint64_t bytes, offset;
+    uint32_t first, last, buffer;
+    struct chunk *above; /* the next one placed, by offset */
 };
 
 static uint64_t round_up(uint64_t bytes) {
     return (bytes + PDNN_MEMORY_ALIGN - 1) & ~(uint64_t)(PDNN_MEMORY_ALIGN - 1);
 }
 
-/* Best fit; else the last gap grown to the top, else new memory at the top. False when the top leaves 64
- * bits. */
-static bool take(struct packer *packer, uint64_t bytes, uint64_t *offset) {
-    struct gap **best = NULL, **last = NULL;
-    for (struct gap **link = &packer->gaps; *link; link = &(*link)->next) {
-        if ((*link)->bytes >= bytes && (!best || (*link)->bytes < (*best)->bytes))
-            best = link;
-        last = link;
-    }
-    if (!best && last && (*last)->offset + (*last)->bytes == packer->top) {
-        uint64_t missing = bytes - (*last)->bytes;
-        if (!pdnn_add_u64(&packer->top, missing))
-            return false;
-        (*last)->bytes = bytes;
-        best = last;
-    }
-    if (!best) {
-        *offset = packer->top;
-        return pdnn_add_u64(&packer->top, bytes);
-    }
-    struct gap *gap = *best;
-    *offset = gap->offset;
-    gap->offset += bytes;
-    gap->bytes -= bytes;
-    if (!gap->bytes) {
-        *best = gap->next;
-        gap->next = packer->unused;
-        packer->unused = gap;
-    }
-    return true;
+static bool stays(const struct chunk *chunk) {
+    return chunk->first == 0 && chunk->last == UINT32_MAX;
 }
 
-static bool give_back(struct packer *packer, uint64_t offset, uint64_t bytes) {
-    struct gap *before = NULL, *after = packer->gaps;
-    while (after && after->offset < offset) {
-        before = after;
-        after = after->next;
-    }
-    bool joins_before = before && before->offset + before->bytes == offset;
-    bool joins_after = after && offset + bytes == after->offset;
-    if (joins_before) {
-        before->bytes += bytes;
-        if (joins_after) {
-            before->bytes += after->bytes;
-            before->next = after->next;
-            after->next = packer->unused;
-            packer->unused = after;
-        }
-        return true;
-    }
-    if (joins_after) {
-        after->offset = offset;
-        after->bytes += bytes;
-        return true;
-    }
-    struct gap *gap = packer->unused;
-    if (gap)
-        packer->unused = gap->next;
-    else
-        gap = pdnn_arena_alloc(packer->scratch, 1, sizeof *gap);
-    if (!gap)
-        return false;
-    *gap = (struct gap){offset, bytes, after};
-    if (before)
-        before->next = gap;
-    else
-        packer->gaps = gap;
-    return true;
+/* What stays comes first, in its own order, then large before small; ties by time and index, so that the
+ * order is total. */
+static int compare(const void *left, const void *right) {
+    const struct chunk *a = left, *b = right;
+    if (stays(a) != stays(b))
+        return stays(a) ? -1 : 1;
+    if (a->bytes != b->bytes && !stays(a))
+        return a->bytes > b->bytes ? -1 : 1;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return a->buffer < b->buffer ? -1 : 1;
 }
 
-/* Lists of buffers by the step at which they begin and after which they end. */
-struct calendar {
-    uint32_t *begins, *ends;         /* heads, by step */
-    uint32_t *next_begin, *next_end; /* links, by buffer */
-    uint32_t *root;                  /* by buffer: the one whose memory it has */
-    uint32_t n_steps;
-};
-
-static bool make_calendar(struct pdnn_lifetime *lifetimes, size_t count, struct pdnn_arena *scratch,
-                          struct calendar *calendar) {
-    uint32_t last = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (lifetimes[i].last != UINT32_MAX && lifetimes[i].last > last)
-            last = lifetimes[i].last;
-        if (lifetimes[i].first > last)
-            last = lifetimes[i].first;
-    }
-    calendar->n_steps = last + 1;
-    uint32_t *words = pdnn_arena_alloc(scratch, 2 * (size_t)calendar->n_steps + 3 * count + 1, sizeof *words);
-    if (!words)
-        return false;
-    memset(words, 0xff, 2 * (size_t)calendar->n_steps * sizeof *words);
-    calendar->begins = words;
-    calendar->ends = words + calendar->n_steps;
-    calendar->next_begin = calendar->ends + calendar->n_steps;
-    calendar->next_end = calendar->next_begin + count;
-    calendar->root = calendar->next_end + count;
-    return true;
+static uint32_t root_of(const struct pdnn_lifetime *lifetimes, uint32_t buffer) {
+    while (lifetimes[buffer].takes_over != PDNN_NONE)
+        buffer = lifetimes[buffer].takes_over;
+    return buffer;
 }
 
-/* A chain of take-overs is one buffer that ends with its last link. Links point backward in time, not always
- * in index. */
-static void fill_calendar(struct pdnn_lifetime *lifetimes, size_t count, struct calendar *calendar) {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t root = (uint32_t)i;
-        while (lifetimes[root].takes_over != PDNN_NONE)
-            root = lifetimes[root].takes_over;
-        calendar->root[i] = root;
-        calendar->next_end[i] =
-            lifetimes[i].last; /* for the moment: the end of each chain, gathered at its root */
+/* The lowest offset from floor on where the chunk touches nothing that lives while it does. */
+static bool place(struct chunk *chunk, struct chunk **placed, uint64_t floor) {
+    struct chunk **link = placed;
+    uint64_t offset = floor;
+    for (struct chunk *other = *placed; other; other = other->above) {
+        if (other->offset >= offset && other->offset - offset >= chunk->bytes)
+            break;
+        bool at_once = other->first <= chunk->last && chunk->first <= other->last;
+        uint64_t end = other->offset + other->bytes;
+        if (at_once && end > offset)
+            offset = end;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (lifetimes[i].last > calendar->next_end[calendar->root[i]])
-            calendar->next_end[calendar->root[i]] = lifetimes[i].last;
-    }
-    for (size_t i = count; i-- > 0;) {
-        uint32_t end = calendar->next_end[i];
-        if (calendar->root[i] != i || !lifetimes[i].bytes)
+    chunk->offset = offset;
+    while (*link && (*link)->offset < offset)
+        link = &(*link)->above;
+    chunk->above = *link;
+    *link = chunk;
+    return pdnn_add_u64(&offset, chunk->bytes);
+}
+
+static size_t gather(struct pdnn_lifetime *lifetimes, size_t count, struct chunk *chunks,
+                     uint32_t *chunk_of) {
+    size_t n_chunks = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (lifetimes[i].takes_over != PDNN_NONE || !lifetimes[i].bytes)
             continue;
-        calendar->next_begin[i] = calendar->begins[lifetimes[i].first];
-        calendar->begins[lifetimes[i].first] = (uint32_t)i;
-        if (end == UINT32_MAX)
-            continue;
-        calendar->next_end[i] = calendar->ends[end];
-        calendar->ends[end] = (uint32_t)i;
+        chunk_of[i] = (uint32_t)n_chunks;
+        chunks[n_chunks++] =
+            (struct chunk){round_up(lifetimes[i].bytes), 0, lifetimes[i].first, lifetimes[i].last, i, NULL};
     }
+    for (uint32_t i = 0; i < count; i++) {
+        struct chunk *chunk = &chunks[chunk_of[root_of(lifetimes, i)]];
+        if (lifetimes[i].bytes && lifetimes[i].last > chunk->last)
+            chunk->last = lifetimes[i].last;
+    }
+    return n_chunks;
 }
 
 enum pdnn_status pdnn_memory_pack(struct pdnn_lifetime *lifetimes, size_t count, struct pdnn_arena *scratch,
                                   uint64_t *total, struct pdnn_err *err) {
-    struct calendar calendar = {0};
-    struct packer packer = {.scratch = scratch};
-    if (!make_calendar(lifetimes, count, scratch, &calendar))
+    struct chunk *chunks = pdnn_arena_alloc(scratch, count + 1, sizeof *chunks), *placed = NULL;
+    uint32_t *chunk_of = pdnn_arena_alloc(scratch, count + 1, sizeof *chunk_of);
+    uint64_t top = 0, floor = 0;
+    if (!chunks || !chunk_of)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory while packing %zu buffers", count);
-    fill_calendar(lifetimes, count, &calendar);
-    for (uint32_t step = 0; step < calendar.n_steps; step++) {
-        for (uint32_t i = calendar.begins[step]; i != PDNN_NONE; i = calendar.next_begin[i]) {
-            if (!take(&packer, round_up(lifetimes[i].bytes), &lifetimes[i].offset))
-                return pdnn_fail(err, PDNN_OVERFLOW, "the memory this model needs does not fit 64 bits");
+    size_t n_chunks = gather(lifetimes, count, chunks, chunk_of);
+    qsort(chunks, n_chunks, sizeof *chunks, compare);
+    for (size_t i = 0; i < n_chunks; i++) {
+        struct chunk *chunk = &chunks[i];
+        bool fits;
+        if (stays(chunk)) {
+            chunk->offset = floor;
+            fits = pdnn_add_u64(&floor, chunk->bytes);
+        } else {
+            fits = place(chunk, &placed, floor);
         }
-        for (uint32_t i = calendar.ends[step]; i != PDNN_NONE; i = calendar.next_end[i]) {
-            if (!give_back(&packer, lifetimes[i].offset, round_up(lifetimes[i].bytes)))
-                return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory while packing %zu buffers", count);
-        }
+        if (!fits)
+            return pdnn_fail(err, PDNN_OVERFLOW, "the memory this model needs does not fit 64 bits");
+        top = chunk->offset + chunk->bytes > top ? chunk->offset + chunk->bytes : top;
+        lifetimes[chunk->buffer].offset = chunk->offset;
     }
-    for (size_t i = 0; i < count; i++)
-        lifetimes[i].offset = lifetimes[i].bytes ? lifetimes[calendar.root[i]].offset : 0;
-    *total = packer.top;
+    for (uint32_t i = 0; i < count; i++)
+        lifetimes[i].offset = lifetimes[i].bytes ? lifetimes[root_of(lifetimes, i)].offset : 0;
+    *total = top;
     return PDNN_OK;
 }
 

@@ -1,0 +1,56 @@
+#include "tests/reference_run.h"
+
+#include "base/rng.h"
+#include "models/memory.h"
+
+#include <stdlib.h>
+
+double **reference_values(const struct pdnn_graph *graph) {
+    double **values = calloc(graph->n_tensors, sizeof *values);
+    for (size_t i = 0; i < graph->n_tensors; i++)
+        values[i] = calloc((size_t)pdnn_tensor_elements(&graph->tensors[i]), sizeof **values);
+    return values;
+}
+
+void reference_values_free(const struct pdnn_graph *graph, double **values) {
+    for (size_t i = 0; i < graph->n_tensors; i++)
+        free(values[i]);
+    free(values);
+}
+
+static double draw(struct pdnn_rng *rng, const struct pdnn_fill *fill) {
+    switch (fill->kind) {
+    case PDNN_FILL_CLASS:
+        return (double)pdnn_rng_below(rng, (uint64_t)fill->scale);
+    case PDNN_FILL_UNIFORM:
+        return fill->scale * (2 * pdnn_rng_double(rng) - 1);
+    case PDNN_FILL_CONSTANT:
+        return fill->scale;
+    default:
+        return 0;
+    }
+}
+
+void reference_fill(const struct pdnn_graph *graph, double **values, uint64_t seed) {
+    struct pdnn_rng rng = {seed, 0};
+    for (size_t i = 0; i < graph->n_tensors; i++) {
+        int64_t elements = pdnn_tensor_elements(&graph->tensors[i]);
+        for (int64_t k = 0; pdnn_role_is_resident(graph->tensors[i].role) && k < elements; k++)
+            values[i][k] = draw(&rng, &graph->tensors[i].fill);
+    }
+}
+
+uint64_t reference_run(const struct pdnn_graph *graph, double **values, size_t first, size_t last) {
+    struct pdnn_reference r = {.graph = graph, .value = values};
+    for (size_t i = first; i < last; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        r.node = node;
+        node->op->pass[node->pass].reference(&r);
+        for (int k = 0; k < node->n_posts; k++) {
+            struct pdnn_node post = pdnn_post_node(node, &node->posts[k]);
+            r.node = &post;
+            post.op->pass[post.pass].reference(&r);
+        }
+    }
+    return r.flop;
+}

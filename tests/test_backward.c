@@ -1,0 +1,227 @@
+/* Every gradient by finite differences, in double; the derivation itself; the optimizers against their
+ * formulas; a training run whose loss falls. */
+#include "tests/cmocka_all.h"
+#include "tests/reference_run.h"
+
+#include "base/rng.h"
+#include "models/backward.h"
+#include "models/build.h"
+#include "models/instance.h"
+#include "models/optimizer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct pdnn_optimizer_def *optimizer(const char *name) {
+    for (const struct pdnn_optimizer_def *row = pdnn_optimizers; row->name; row++) {
+        if (strcmp(row->name, name) == 0)
+            return row;
+    }
+    fail_msg("no optimizer %s", name);
+    return NULL;
+}
+
+static size_t first_update(const struct pdnn_graph *graph) {
+    size_t i = 0;
+    while (i < graph->n_nodes && graph->nodes[i].pass != PDNN_UPDATE)
+        i++;
+    return i;
+}
+
+static uint32_t gradient_of(const struct pdnn_graph *graph, uint32_t weight) {
+    for (size_t i = first_update(graph); i < graph->n_nodes; i++) {
+        if (graph->nodes[i].input[0] == weight)
+            return graph->nodes[i].input[1];
+    }
+    return PDNN_NONE;
+}
+
+/* Central differences over every element of every weight, against what the derived backward nodes give. */
+static void check_gradients(const struct pdnn_graph *graph, uint64_t seed) {
+    const double step = 1e-5;
+    double **values = reference_values(graph);
+    size_t end = first_update(graph);
+    reference_fill(graph, values, seed);
+    size_t checked = 0;
+    for (uint32_t w = 0; w < graph->n_tensors; w++) {
+        if (graph->tensors[w].role != PDNN_ROLE_WEIGHT)
+            continue;
+        uint32_t g = gradient_of(graph, w);
+        assert_int_not_equal(g, PDNN_NONE);
+        int64_t elements = pdnn_tensor_elements(&graph->tensors[w]);
+        double *analytic = malloc((size_t)elements * sizeof *analytic);
+        reference_run(graph, values, 0, end);
+        memcpy(analytic, values[g], (size_t)elements * sizeof *analytic);
+        for (int64_t k = 0; k < elements; k++) {
+            double before = values[w][k];
+            values[w][k] = before + step;
+            reference_run(graph, values, 0, end);
+            double high = values[graph->loss][0];
+            values[w][k] = before - step;
+            reference_run(graph, values, 0, end);
+            double numeric = (high - values[graph->loss][0]) / (2 * step);
+            values[w][k] = before;
+            if (fabs(numeric - analytic[k]) > 1e-9 + 1e-7 * fabs(numeric))
+                fail_msg("weight %u element %ld: analytic %.10g, finite difference %.10g", w, (long)k,
+                         analytic[k], numeric);
+            checked++;
+        }
+        free(analytic);
+    }
+    assert_true(checked > 0);
+    reference_values_free(graph, values);
+}
+
+static void test_gradient_fc(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "fc/layers=3,nodes=4,input=3,output=5,batch=6,activation=relu",
+        "fc/layers=2,nodes=4,input=3,output=5,batch=6,activation=sigmoid",
+        "fc/layers=2,nodes=4,input=3,output=5,batch=6,activation=tanh",
+        "fc/layers=2,nodes=4,input=3,output=5,batch=6,activation=tanh,fuse=post-ops",
+        "fc/layers=1,nodes=1,input=1,output=2,batch=1,activation=tanh",
+    };
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        struct pdnn_arena arena = {0};
+        struct pdnn_graph graph;
+        struct pdnn_instance instance;
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_instance_parse(ids[i], &instance, &err), PDNN_OK);
+        assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+        for (uint64_t seed = 1; seed <= 3; seed++)
+            check_gradients(&graph, seed);
+        pdnn_arena_finish(&arena);
+    }
+}
+
+/* A value read twice (a shortcut, and a weight used by two layers) gets the sum of its gradients. */
+static void test_gradient_shared(void **state) {
+    (void)state;
+    struct pdnn_arena arena = {0};
+    struct pdnn_graph graph;
+    struct pdnn_err err = {0};
+    struct pdnn_fill uniform = {PDNN_FILL_UNIFORM, 1};
+    pdnn_graph_init(&graph, &arena);
+    struct pdnn_tensor input = {
+        .role = PDNN_ROLE_INPUT, .rank = 2, .dim = {3, 4}, .fill = uniform, .of = PDNN_NONE};
+    struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
+                                 .dtype = PDNN_S32,
+                                 .rank = 1,
+                                 .dim = {3},
+                                 .fill = {PDNN_FILL_CLASS, 4},
+                                 .of = PDNN_NONE};
+    uint32_t x = pdnn_graph_tensor(&graph, &input), label = pdnn_graph_tensor(&graph, &labels);
+    uint32_t w = pdnn_graph_weight(&graph, 2, (int64_t[]){4, 4}, uniform);
+    uint32_t h = pdnn_graph_forward(&graph, &pdnn_op_dense, (uint32_t[]){x, w, PDNN_NONE}, NULL);
+    uint32_t a = pdnn_graph_forward(&graph, &pdnn_op_tanh, (uint32_t[]){h, PDNN_NONE}, NULL);
+    uint32_t y = pdnn_graph_forward(&graph, &pdnn_op_dense, (uint32_t[]){a, w, PDNN_NONE}, NULL);
+    uint32_t z = pdnn_graph_forward(&graph, &pdnn_op_add, (uint32_t[]){y, a, PDNN_NONE}, NULL);
+    graph.loss =
+        pdnn_graph_forward(&graph, &pdnn_op_softmax_cross_entropy, (uint32_t[]){z, label, PDNN_NONE}, NULL);
+    pdnn_backward_derive(&graph, optimizer("sgd"));
+    assert_int_equal(pdnn_graph_status(&graph, &err), PDNN_OK);
+    check_gradients(&graph, 9);
+    pdnn_arena_finish(&arena);
+}
+
+static void test_derive_nothing_unused(void **state) {
+    (void)state;
+    struct pdnn_arena arena = {0};
+    struct pdnn_graph graph;
+    struct pdnn_instance instance;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_instance_parse("fc/layers=5,nodes=4,input=3,output=5,batch=6", &instance, &err),
+                     PDNN_OK);
+    assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+    for (size_t t = 0; t < graph.n_tensors; t++) {
+        bool read = t == graph.loss;
+        for (size_t i = 0; i < graph.n_nodes; i++)
+            for (int k = 0; k < graph.nodes[i].n_inputs; k++)
+                read = read || graph.nodes[i].input[k] == t;
+        if (!read)
+            fail_msg("nothing reads tensor %zu (%s)", t, pdnn_role_name(graph.tensors[t].role));
+    }
+    pdnn_arena_finish(&arena);
+}
+
+/* Two steps of each optimizer on one scalar, written out by hand. */
+static void test_optimizer_two_steps(void **state) {
+    (void)state;
+    for (const struct pdnn_optimizer_def *row = pdnn_optimizers; row->name; row++) {
+        double w = 0.5, s0 = 0, s1 = 0, power[2] = {1, 1}, expected = 0.5;
+        const double g[2] = {0.3, -0.2};
+        double ms = 0, mom = 0, m = 0, v = 0;
+        for (int t = 1; t <= 2; t++) {
+            double grad = g[t - 1];
+            double *values[5] = {&w, &grad, &s0, &s1, power};
+            struct pdnn_tensor tensors[5] = {{.rank = 1, .dim = {1}},
+                                             {.rank = 1, .dim = {1}},
+                                             {.rank = 1, .dim = {1}},
+                                             {.rank = 1, .dim = {1}},
+                                             {.rank = 1, .dim = {2}}};
+            struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 5};
+            struct pdnn_node node = {
+                .op = row->op, .pass = PDNN_UPDATE, .input = {0, 1, 2, 3, 4}, .output = {0, 2, 3, 4}};
+            memcpy(node.coef, row->coef, sizeof node.coef);
+            struct pdnn_reference r = {.graph = &graph, .node = &node, .value = values};
+            row->op->pass[PDNN_UPDATE].reference(&r);
+            if (strcmp(row->name, "sgd") == 0) {
+                expected -= 0.001 * grad;
+            } else if (strcmp(row->name, "momentum") == 0) {
+                mom = 0.9 * mom + grad;
+                expected -= 0.001 * mom;
+            } else if (strcmp(row->name, "rmsprop") == 0) {
+                ms = 0.9 * ms + 0.1 * grad * grad;
+                mom = 0.9 * mom + 0.001 * grad / sqrt(ms + 1.0);
+                expected -= mom;
+            } else {
+                m = 0.9 * m + 0.1 * grad;
+                v = 0.999 * v + 0.001 * grad * grad;
+                double m_hat = m / (1 - pow(0.9, t)), v_hat = v / (1 - pow(0.999, t));
+                expected -= 0.001 * m_hat / (sqrt(v_hat) + 1e-8 / sqrt(1 - pow(0.999, t)));
+            }
+        }
+        if (fabs(w - expected) > 1e-15)
+            fail_msg("%s: %.17g instead of %.17g", row->name, w, expected);
+    }
+}
+
+static void test_training_loss_falls(void **state) {
+    (void)state;
+    static const char *const names[] = {"sgd", "momentum", "rmsprop", "adam"};
+    for (size_t n = 0; n < 4; n++) {
+        char id[128];
+        snprintf(id, sizeof id, "fc/layers=2,nodes=16,input=8,output=4,batch=12,optimizer=%s", names[n]);
+        struct pdnn_arena arena = {0};
+        struct pdnn_graph graph;
+        struct pdnn_instance instance;
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_instance_parse(id, &instance, &err), PDNN_OK);
+        assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+        double **values = reference_values(&graph), first = 0, before = INFINITY;
+        reference_fill(&graph, values, 3);
+        for (int step = 0; step < 50; step++) {
+            reference_run(&graph, values, 0, graph.n_nodes);
+            double loss = values[graph.loss][0];
+            first = step ? first : loss;
+            assert_true(isfinite(loss));
+            if (step && step % 10 == 0) {
+                assert_true(loss < before);
+                before = loss;
+            }
+        }
+        assert_true(values[graph.loss][0] < first);
+        reference_values_free(&graph, values);
+        pdnn_arena_finish(&arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradient_fc),           cmocka_unit_test(test_gradient_shared),
+        cmocka_unit_test(test_derive_nothing_unused), cmocka_unit_test(test_optimizer_two_steps),
+        cmocka_unit_test(test_training_loss_falls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* Packing: no two buffers that live at once overlap unless one takes over the other's memory. */
+#include "tests/cmocka_all.h"
+
+#include "base/rng.h"
+#include "models/build.h"
+#include "models/memory.h"
+
+#include <stdlib.h>
+
+static bool share(const struct pdnn_lifetime *all, size_t i, size_t j) {
+    while (all[i].takes_over != PDNN_NONE)
+        i = all[i].takes_over;
+    while (all[j].takes_over != PDNN_NONE)
+        j = all[j].takes_over;
+    return i == j;
+}
+
+static void check_packing(const struct pdnn_lifetime *all, size_t count, uint64_t total) {
+    for (size_t i = 0; i < count; i++) {
+        if (!all[i].bytes)
+            continue;
+        assert_int_equal(all[i].offset % PDNN_MEMORY_ALIGN, 0);
+        assert_true(all[i].offset + all[i].bytes <= total);
+        for (size_t j = 0; j < count; j++) {
+            bool overlap_time = all[j].first <= all[i].last && all[i].first <= all[j].last;
+            bool apart = all[i].offset + all[i].bytes <= all[j].offset ||
+                         all[j].offset + all[j].bytes <= all[i].offset;
+            if (i != j && all[j].bytes && overlap_time && !apart && !share(all, i, j))
+                fail_msg("buffers %zu and %zu overlap", i, j);
+        }
+    }
+}
+
+static void test_memory_pack_random(void **state) {
+    (void)state;
+    struct pdnn_rng rng = {42, 0};
+    for (int round = 0; round < 300; round++) {
+        size_t count = 1 + pdnn_rng_below(&rng, 60);
+        struct pdnn_lifetime *all = calloc(count, sizeof *all);
+        struct pdnn_arena arena = {0};
+        struct pdnn_err err = {0};
+        uint64_t total, sum = 0;
+        for (size_t i = 0; i < count; i++) {
+            uint32_t first = (uint32_t)pdnn_rng_below(&rng, 30);
+            all[i] = (struct pdnn_lifetime){pdnn_rng_below(&rng, 5000), first,
+                                            first + (uint32_t)pdnn_rng_below(&rng, 10), PDNN_NONE, 0};
+            if (pdnn_rng_below(&rng, 8) == 0)
+                all[i].last = UINT32_MAX;
+            sum += (all[i].bytes + 63) & ~UINT64_C(63);
+        }
+        assert_int_equal(pdnn_memory_pack(all, count, &arena, &total, &err), PDNN_OK);
+        assert_true(total <= sum);
+        check_packing(all, count, total);
+        pdnn_arena_finish(&arena);
+        free(all);
+    }
+}
+
+/* Ten buffers, one after the other, need the room of two. */
+static void test_memory_pack_reuses(void **state) {
+    (void)state;
+    struct pdnn_lifetime all[10];
+    struct pdnn_arena arena = {0};
+    struct pdnn_err err = {0};
+    uint64_t total;
+    for (uint32_t i = 0; i < 10; i++)
+        all[i] = (struct pdnn_lifetime){1024, i, i + 1, PDNN_NONE, 0};
+    assert_int_equal(pdnn_memory_pack(all, 10, &arena, &total, &err), PDNN_OK);
+    assert_int_equal(total, 2048);
+    pdnn_arena_finish(&arena);
+}
+
+static void test_memory_lifetimes_fc(void **state) {
+    (void)state;
+    static const struct {
+        const char *id;
+        uint64_t total;
+    } rows[] = {
+        /* x 8x64, W 2 of 64x64 and 64x64, b 3 of 64; two activations at a time, bias and relu in place: all
+           f32 */
+        {"fc/layers=2,nodes=64,input=64,output=64,batch=8,mode=infer",
+         4 * (8 * 64 + 3 * (64 * 64 + 64) + 2 * 8 * 64)},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_instance instance;
+        struct pdnn_arena arena = {0};
+        struct pdnn_graph graph;
+        struct pdnn_err err = {0};
+        struct pdnn_lifetime *all;
+        uint64_t total;
+        assert_int_equal(pdnn_instance_parse(rows[i].id, &instance, &err), PDNN_OK);
+        assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+        assert_int_equal(pdnn_memory_lifetimes(&graph, &all, &err), PDNN_OK);
+        assert_int_equal(pdnn_memory_pack(all, graph.n_tensors, &arena, &total, &err), PDNN_OK);
+        check_packing(all, graph.n_tensors, total);
+        assert_int_equal(total, rows[i].total);
+        pdnn_arena_finish(&arena);
+    }
+}
+
+static void test_memory_pack_training(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "fc/layers=6,nodes=40,input=30,output=20,batch=9",
+        "fc/layers=6,nodes=40,input=30,output=20,batch=9,fuse=post-ops,optimizer=adam"};
+    for (size_t i = 0; i < 2; i++) {
+        struct pdnn_instance instance;
+        struct pdnn_arena arena = {0};
+        struct pdnn_graph graph;
+        struct pdnn_err err = {0};
+        struct pdnn_lifetime *all;
+        uint64_t total;
+        assert_int_equal(pdnn_instance_parse(ids[i], &instance, &err), PDNN_OK);
+        assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+        assert_int_equal(pdnn_memory_lifetimes(&graph, &all, &err), PDNN_OK);
+        assert_int_equal(pdnn_memory_pack(all, graph.n_tensors, &arena, &total, &err), PDNN_OK);
+        check_packing(all, graph.n_tensors, total);
+        pdnn_arena_finish(&arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_pack_random),
+        cmocka_unit_test(test_memory_pack_reuses),
+        cmocka_unit_test(test_memory_lifetimes_fc),
+        cmocka_unit_test(test_memory_pack_training),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

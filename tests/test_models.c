@@ -1,0 +1,296 @@
+/* The fc family and what costs say of it: published parameter counts, FLOP against a counting run of the
+ * reference kernels, depth extrapolation against full builds, ids, fusion. */
+#include "tests/cmocka_all.h"
+#include "tests/reference_run.h"
+
+#include "models/build.h"
+#include "models/cost.h"
+#include "models/group.h"
+#include "models/instance.h"
+
+#include <string.h>
+
+static struct pdnn_instance parse(const char *id) {
+    struct pdnn_instance instance;
+    struct pdnn_err err = {0};
+    if (pdnn_instance_parse(id, &instance, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    pdnn_instance_resolve(&instance, 2);
+    return instance;
+}
+
+static struct pdnn_totals totals_of(const char *id) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_err err = {0};
+    struct pdnn_totals totals;
+    struct pdnn_instance instance = parse(id);
+    if (pdnn_cost_instance(&instance, &arena, false, &totals, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    pdnn_arena_finish(&arena);
+    return totals;
+}
+
+static void test_fc_published_params(void **state) {
+    (void)state;
+    static const struct {
+        const char *id;
+        uint64_t params;
+    } rows[] = {
+        {"fc:paper-min", 73800},
+        {"fc/layers=64,nodes=512,input=2000,output=1000",
+         2000 * 512 + 63 * 512 * 512 + 512 * 1000 + 64 * 512 + 1000},
+        {"fc/layers=4,nodes=512,input=2000,output=1000", 2325480},
+        {"fc/layers=1,nodes=1,input=1,output=1,batch=1", 1 + 1 + 1 + 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(totals_of(rows[i].id).params, rows[i].params);
+}
+
+/* Inference: one multiply-add per weight and example, one addition per biased unit, one comparison per hidden
+ * unit. */
+static void test_fc_infer_flop(void **state) {
+    (void)state;
+    struct pdnn_totals totals = totals_of("fc/layers=3,nodes=5,input=7,output=11,batch=13,mode=infer");
+    uint64_t weights = 7 * 5 + 2 * 5 * 5 + 5 * 11, units = 3 * 5 + 11;
+    assert_int_equal(totals.cost.flop_count, 13 * (2 * weights + units + 3 * 5));
+    assert_int_equal(totals.params, weights + units);
+}
+
+/* Training: the first layer has no backward-data, so its weights count twice and the others three times. */
+static void test_fc_train_matrix_flop(void **state) {
+    (void)state;
+    struct pdnn_instance instance =
+        parse("fc/layers=3,nodes=5,input=7,output=11,batch=13,mode=train,optimizer=sgd");
+    struct pdnn_arena arena = {0};
+    struct pdnn_graph graph;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+    uint64_t matrix = 0, first_data = 0;
+    for (size_t i = 0; i < graph.n_nodes; i++) {
+        struct pdnn_cost cost;
+        assert_int_equal(pdnn_cost_node(&graph, &graph.nodes[i], &cost, &err), PDNN_OK);
+        if (graph.nodes[i].op != &pdnn_op_dense)
+            continue;
+        matrix += cost.flop_count;
+        if (graph.nodes[i].pass == PDNN_BACKWARD_DATA && graph.nodes[i].layer.index == 1)
+            first_data++;
+    }
+    assert_int_equal(first_data, 0);
+    assert_int_equal(matrix, 13 * (6 * (7 * 5 + 2 * 25 + 55) - 2 * 7 * 5));
+    pdnn_arena_finish(&arena);
+}
+
+static const char *const variants[] = {
+    "mode=infer",
+    "mode=infer,fuse=post-ops",
+    "mode=train,optimizer=sgd",
+    "mode=train,optimizer=momentum",
+    "mode=train,optimizer=rmsprop",
+    "mode=train,optimizer=adam",
+    "mode=train,optimizer=rmsprop,fuse=post-ops",
+    "mode=train,activation=sigmoid",
+    "mode=train,activation=tanh,fuse=post-ops",
+};
+enum { N_VARIANTS = sizeof variants / sizeof *variants };
+
+/* What the costs say is what the reference kernels do, statement by statement. */
+static void test_cost_counting_run(void **state) {
+    (void)state;
+    for (size_t v = 0; v < N_VARIANTS; v++) {
+        char id[256];
+        snprintf(id, sizeof id, "fc/layers=3,nodes=4,input=5,output=6,batch=7,%s", variants[v]);
+        struct pdnn_instance instance = parse(id);
+        struct pdnn_arena arena = {0};
+        struct pdnn_graph graph;
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+        double **values = reference_values(&graph);
+        reference_fill(&graph, values, 1);
+        for (size_t i = 0; i < graph.n_nodes; i++) {
+            struct pdnn_cost cost;
+            assert_int_equal(pdnn_cost_node(&graph, &graph.nodes[i], &cost, &err), PDNN_OK);
+            uint64_t counted = reference_run(&graph, values, i, i + 1);
+            if (counted != cost.flop_count)
+                fail_msg("%s node %zu (%s %s): counted %lu, cost %lu", id, i, graph.nodes[i].op->name,
+                         pdnn_pass_name(graph.nodes[i].pass), (unsigned long)counted,
+                         (unsigned long)cost.flop_count);
+        }
+        reference_values_free(&graph, values);
+        pdnn_arena_finish(&arena);
+    }
+}
+
+static void test_cost_instance_depth(void **state) {
+    (void)state;
+    static const int64_t depths[] = {1, 2, 3, 4, 5, 6, 8, 13, 32, 128};
+    static const char *const shapes[] = {
+        "nodes=32,input=2000,output=200,batch=64", "nodes=8192,input=2000,output=1000,batch=64",
+        "nodes=100,input=7,output=1000,batch=1",   "nodes=1000,input=8000,output=10,batch=16384",
+        "nodes=1,input=1,output=1,batch=1",
+    };
+    for (size_t v = 0; v < N_VARIANTS; v++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {
+                char id[256];
+                snprintf(id, sizeof id, "fc/layers=%ld,%s,%s", (long)depths[d], shapes[s], variants[v]);
+                struct pdnn_instance instance = parse(id);
+                struct pdnn_arena arena = {0};
+                struct pdnn_graph graph;
+                struct pdnn_err err = {0};
+                struct pdnn_totals full, quick = totals_of(id);
+                assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+                assert_int_equal(pdnn_cost_graph(&graph, &full, &err), PDNN_OK);
+                if (memcmp(&full, &quick, sizeof full) != 0)
+                    fail_msg("%s: full build has %lu params %lu flop, depth rule %lu %lu", id,
+                             (unsigned long)full.params, (unsigned long)full.cost.flop_count,
+                             (unsigned long)quick.params, (unsigned long)quick.cost.flop_count);
+                pdnn_arena_finish(&arena);
+            }
+}
+
+static void test_cost_instance_overflow(void **state) {
+    (void)state;
+    struct pdnn_instance instance =
+        parse("fc/layers=100000,nodes=16777216,input=16777216,output=16777216,batch=16777216,mode=train");
+    struct pdnn_arena arena = {0};
+    struct pdnn_err err = {0};
+    struct pdnn_totals totals;
+    assert_int_equal(pdnn_cost_instance(&instance, &arena, false, &totals, &err), PDNN_OVERFLOW);
+    assert_non_null(strstr(err.text, "64 bits"));
+    pdnn_arena_finish(&arena);
+}
+
+/* The bytes of each class add up, and fusion leaves FLOP alone while it saves exactly the values between the
+ * ops. */
+static void test_cost_classes_and_fusion(void **state) {
+    (void)state;
+    for (size_t v = 0; v < N_VARIANTS; v++) {
+        char id[256];
+        snprintf(id, sizeof id, "fc/layers=3,nodes=4,input=5,output=6,batch=7,%s", variants[v]);
+        struct pdnn_cost cost = totals_of(id).cost;
+        assert_int_equal(cost.byte_count,
+                         cost.weight_bytes + cost.activation_bytes + cost.gradient_bytes + cost.state_bytes);
+    }
+    struct pdnn_cost apart = totals_of("fc/layers=3,nodes=4,input=5,output=6,batch=7,mode=infer").cost;
+    struct pdnn_cost fused =
+        totals_of("fc/layers=3,nodes=4,input=5,output=6,batch=7,mode=infer,fuse=post-ops").cost;
+    assert_int_equal(apart.flop_count, fused.flop_count);
+    assert_int_equal(apart.weight_bytes, fused.weight_bytes);
+    assert_int_equal(apart.activation_bytes - fused.activation_bytes, 4 * 7 * (3 * 4 * 4 + 2 * 6));
+}
+
+/* Fused and unfused graphs compute the same numbers. */
+static void test_fuse_same_results(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "fc/layers=2,nodes=4,input=5,output=6,batch=7,mode=train,optimizer=adam",
+        "fc/layers=2,nodes=4,input=5,output=6,batch=7,mode=train,optimizer=adam,fuse=post-ops"};
+    struct pdnn_arena arena[2] = {{0}, {0}};
+    struct pdnn_graph graph[2];
+    double **values[2];
+    for (int g = 0; g < 2; g++) {
+        struct pdnn_instance instance = parse(ids[g]);
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_instance_graph(&instance, &arena[g], &graph[g], &err), PDNN_OK);
+        values[g] = reference_values(&graph[g]);
+        reference_fill(&graph[g], values[g], 5);
+        reference_run(&graph[g], values[g], 0, graph[g].n_nodes);
+    }
+    assert_true(graph[1].n_nodes < graph[0].n_nodes);
+    assert_int_equal(graph[0].n_tensors, graph[1].n_tensors);
+    for (size_t i = 0; i < graph[0].n_tensors; i++) {
+        int64_t elements = pdnn_tensor_elements(&graph[0].tensors[i]);
+        bool kept =
+            graph[0].tensors[i].role == PDNN_ROLE_WEIGHT || graph[0].tensors[i].role == PDNN_ROLE_STATE;
+        for (int64_t k = 0; kept && k < elements; k++)
+            assert_true(values[0][i][k] == values[1][i][k]);
+    }
+    for (int g = 0; g < 2; g++) {
+        reference_values_free(&graph[g], values[g]);
+        pdnn_arena_finish(&arena[g]);
+    }
+}
+
+static void test_graph_groups_count(void **state) {
+    (void)state;
+    struct pdnn_instance instance = parse("fc/layers=8,nodes=16,input=20,output=10,batch=4,mode=train");
+    struct pdnn_arena arena = {0};
+    struct pdnn_graph graph;
+    struct pdnn_err err = {0};
+    struct pdnn_group *groups;
+    struct pdnn_totals totals;
+    size_t n_groups;
+    uint64_t nodes = 0;
+    struct pdnn_cost sum = {0};
+    assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+    assert_int_equal(pdnn_cost_graph(&graph, &totals, &err), PDNN_OK);
+    assert_int_equal(pdnn_graph_groups(&graph, &groups, &n_groups, NULL, &err), PDNN_OK);
+    for (size_t g = 0; g < n_groups; g++) {
+        nodes += groups[g].count;
+        assert_int_equal(pdnn_cost_add(&sum, &groups[g].cost, &err), PDNN_OK);
+    }
+    assert_int_equal(nodes, graph.n_nodes);
+    assert_memory_equal(&sum, &totals.cost, sizeof sum);
+    assert_string_equal(groups[0].layer, "hidden1");
+    assert_string_equal(groups[0].shape, "4x20:16x20:4x16");
+    assert_string_equal(groups[3].layer, "hidden2..hidden8");
+    assert_int_equal(groups[3].count, 7);
+    pdnn_arena_finish(&arena);
+}
+
+static void test_instance_round_trip(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"fc", "fc/layers=4,nodes=1024,input=2000,output=1000,batch=64,activation=relu,mode=train,dtype=f32,"
+               "optimizer=rmsprop,backend=onednn,threads=2,cache=warm,fuse=none"},
+        {"fc:paper-min,mode=infer,threads=1", "fc/"
+                                              "layers=4,nodes=32,input=2000,output=200,batch=64,activation="
+                                              "relu,mode=infer,dtype=f32,backend=onednn,"
+                                              "threads=1,cache=warm,fuse=none"},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        char id[PDNN_ID_TEXT], again[PDNN_ID_TEXT];
+        struct pdnn_instance instance = parse(rows[i][0]);
+        assert_string_equal(pdnn_instance_format(&instance, id), rows[i][1]);
+        instance = parse(id);
+        assert_string_equal(pdnn_instance_format(&instance, again), id);
+    }
+}
+
+static void test_instance_parse_errors(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"", "unknown family"},
+        {"fcc", "did you mean 'fc'"},
+        {"fc/", "expected key=value"},
+        {"fc/layers", "not key=value"},
+        {"fc/layer=3", "did you mean 'layers'"},
+        {"fc/layers=0", "expected 1 to"},
+        {"fc/layers=x", "whole number"},
+        {"fc/layers=3,layers=4", "given twice"},
+        {"fc/threads=0", "expected 1 to"},
+        {"fc/mode=trian", "did you mean 'train'"},
+        {"fc:nope", "no preset 'nope'"},
+        {"fc/layers=99999999999999999999", "whole number"},
+        {"fc/layers=3,", "expected key=value"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_instance instance;
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_instance_parse(rows[i][0], &instance, &err), PDNN_INVALID);
+        if (!strstr(err.text, rows[i][1]))
+            fail_msg("'%s': \"%s\" does not say \"%s\"", rows[i][0], err.text, rows[i][1]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fc_published_params),     cmocka_unit_test(test_fc_infer_flop),
+        cmocka_unit_test(test_fc_train_matrix_flop),    cmocka_unit_test(test_cost_counting_run),
+        cmocka_unit_test(test_cost_instance_depth),     cmocka_unit_test(test_cost_instance_overflow),
+        cmocka_unit_test(test_cost_classes_and_fusion), cmocka_unit_test(test_fuse_same_results),
+        cmocka_unit_test(test_graph_groups_count),      cmocka_unit_test(test_instance_round_trip),
+        cmocka_unit_test(test_instance_parse_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
