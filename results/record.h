@@ -42,8 +42,9 @@ struct pdnn_placement {
 /* One row of results.csv. */
 struct pdnn_record {
     char id[PDNN_ID_TEXT];
-    bool parsed; /* the id is one this program knows: instance and totals are set */
+    bool parsed; /* the id is one this program knows: instance is set */
     struct pdnn_instance instance;
+    bool has_totals;
     struct pdnn_totals totals;
     enum pdnn_outcome outcome;
     char reason[PDNN_REASON_TEXT];

@@ -69,12 +69,12 @@ static void get_started(const struct pdnn_column *column, const void *row, struc
         pdnn_str_printf(cell, "%s", pdnn_utc_format(record->started_unix_ms, text));
 }
 
-/* The analytic costs are empty, not zero, for an id that does not parse. */
+/* Costs that are not known are empty, not zero. */
 static void get_total(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     const struct pdnn_record *record = row;
     struct pdnn_column plain = *column;
     plain.get = NULL;
-    if (record->parsed)
+    if (record->has_totals)
         pdnn_column_text(&plain, row, cell);
 }
 

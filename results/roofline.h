@@ -60,6 +60,10 @@ enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct
 
 void pdnn_traffic_add(struct pdnn_traffic *sum, const struct pdnn_traffic *traffic);
 
+/* Bytes that all have the same reuse distance: of a reorder, which is in no graph, its own size. */
+void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,
+                       uint64_t distance);
+
 /* How fast the machine was, relative to when the roofs were measured; 1 when nobody knows. */
 struct pdnn_speed {
     double compute; /* from the FMA probe: compute-bound, overhead-bound and cache-bound rows; caches follow

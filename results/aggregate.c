@@ -1,0 +1,319 @@
+#include "results/aggregate.h"
+#include "models/build.h"
+#include "models/group.h"
+#include "models/op.h"
+#include "results/breakdown.h"
+#include "runtime/core/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The visits that ended ok, and room for one number of each. */
+struct ok_visits {
+    const struct pdnn_visit **visit;
+    size_t count;
+    double *value, *scratch;
+};
+
+static bool collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
+                       struct ok_visits *ok) {
+    ok->visit = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->visit);
+    ok->value = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->value);
+    ok->scratch = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->scratch);
+    if (!ok->visit || !ok->value || !ok->scratch)
+        return false;
+    for (size_t i = 0; i < input->n_visits; i++) {
+        if (input->visits[i].outcome == PDNN_OUTCOME_OK)
+            ok->visit[ok->count++] = &input->visits[i];
+    }
+    return true;
+}
+
+static double *gather(const struct ok_visits *ok, size_t offset) {
+    for (size_t i = 0; i < ok->count; i++)
+        memcpy(&ok->value[i], (const char *)ok->visit[i] + offset, sizeof *ok->value);
+    return ok->value;
+}
+
+static double median_of(const struct ok_visits *ok, size_t offset) {
+    return pdnn_median(gather(ok, offset), ok->count);
+}
+
+#define MEDIAN(ok, field) median_of(ok, offsetof(struct pdnn_visit, field))
+
+/* Any ok visit makes an ok row; then the reason tells of the others. */
+static void set_outcome(const struct pdnn_aggregate_input *input, size_t n_ok, struct pdnn_record *record) {
+    const struct pdnn_visit *last = NULL;
+    for (size_t i = 0; i < input->n_visits; i++) {
+        if (input->visits[i].outcome != PDNN_OUTCOME_OK)
+            last = &input->visits[i];
+    }
+    record->outcome = n_ok ? PDNN_OUTCOME_OK : last ? last->outcome : input->outcome;
+    if (!input->n_visits)
+        snprintf(record->reason, sizeof record->reason, "%s", input->reason ? input->reason : "");
+    else if (last && n_ok)
+        snprintf(record->reason, sizeof record->reason, "%zu of %zu visits failed, the last: %s%s%.200s",
+                 input->n_visits - n_ok, input->n_visits, pdnn_outcome_name(last->outcome),
+                 *last->reason ? ": " : "", last->reason);
+    else if (last)
+        memcpy(record->reason, last->reason, sizeof record->reason);
+    if (input->n_visits)
+        record->started_unix_ms = input->visits[0].started_unix_ms;
+}
+
+/* More than five times the asked precision on either side of the headline. */
+static bool is_noisy(const struct pdnn_interval *interval, double precision) {
+    return (interval->high - interval->low) / 2 > 5 * precision * interval->center;
+}
+
+/* The median of the later half of the visits differs from that of the earlier by more than 5 %; the one in
+ * the middle of an odd number belongs to neither. */
+static bool drifts(const struct ok_visits *ok) {
+    size_t half = ok->count / 2;
+    if (half < 2)
+        return false;
+    double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns));
+    double later = pdnn_median(medians + ok->count - half, half);
+    double earlier = pdnn_median(medians, half);
+    return fabs(later / earlier - 1) > 0.05;
+}
+
+static void set_times(const struct pdnn_aggregate_input *input, const struct ok_visits *ok,
+                      struct pdnn_record *record) {
+    const double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns));
+    struct pdnn_interval interval = pdnn_visits_interval(medians, ok->count, ok->scratch);
+    record->time_ns_median = interval.center;
+    if (interval.high > 0) {
+        record->ci_low_ns = interval.low;
+        record->ci_high_ns = interval.high;
+    }
+    record->time_ns_p10 = MEDIAN(ok, p10_ns);
+    record->time_ns_p90 = MEDIAN(ok, p90_ns);
+    record->time_ns_mad = MEDIAN(ok, mad_ns);
+    record->time_ns_min = INFINITY;
+    record->time_ns_mean = 0;
+    record->samples = record->warmups = 0;
+    for (size_t i = 0; i < ok->count; i++) {
+        const struct pdnn_visit *visit = ok->visit[i];
+        record->time_ns_min = fmin(record->time_ns_min, visit->min_ns);
+        record->time_ns_mean += visit->mean_ns / (double)ok->count;
+        record->samples += visit->samples;
+        record->warmups += visit->warmups;
+        record->flags |= visit->flags;
+        ok->value[i] = (double)visit->prepare_ns;
+    }
+    record->prepare_ns = (uint64_t)(pdnn_median(ok->value, ok->count) + 0.5);
+    const struct pdnn_visit *last = ok->visit[ok->count - 1];
+    record->plan_bytes = last->plan_bytes;
+    record->stop_reason = pdnn_stop_name(last->stop);
+    if (interval.high > 0 && input->precision > 0 && is_noisy(&interval, input->precision))
+        record->flags |= PDNN_FLAG_NOISY;
+    if (drifts(ok))
+        record->flags |= PDNN_FLAG_DRIFT;
+}
+
+/* The median over the visits of a probe's speed relative to its reference; NaN without either. */
+static double speed_of(const struct ok_visits *ok, size_t probe_offset, double reference) {
+    size_t count = 0;
+    if (!(reference > 0))
+        return NAN;
+    for (size_t i = 0; i < ok->count; i++) {
+        double probe;
+        memcpy(&probe, (const char *)ok->visit[i] + probe_offset, sizeof probe);
+        if (probe > 0)
+            ok->value[count++] = probe / reference;
+    }
+    return count ? pdnn_median(ok->value, count) : NAN;
+}
+
+/* Everything that the rows of one instance need. */
+struct analysis {
+    const struct pdnn_aggregate_input *input;
+    struct pdnn_arena *arena;
+    struct pdnn_record *record;
+    struct pdnn_graph graph;
+    struct pdnn_group *groups;
+    size_t n_groups;
+    uint32_t *group_of;
+    struct pdnn_traffic *traffic, *group_traffic, sum; /* by node, by group, of the step */
+    struct pdnn_breakdown_row *rows;
+    size_t n_rows;
+    uint64_t calls;
+    double ops_ns;
+    struct pdnn_roofs roofs;
+    struct pdnn_speed speed;
+};
+
+static enum pdnn_status analyse_graph(struct analysis *a, struct pdnn_err *err) {
+    const struct pdnn_instance *instance = &a->record->instance;
+    bool cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
+    enum pdnn_status status = pdnn_instance_graph(instance, a->arena, &a->graph, err);
+    if (status == PDNN_OK)
+        status = pdnn_graph_groups(&a->graph, &a->groups, &a->n_groups, &a->group_of, err);
+    if (status == PDNN_OK)
+        status = pdnn_graph_traffic(&a->graph, &a->roofs, cold, &a->traffic, err);
+    if (status == PDNN_OK)
+        status = pdnn_breakdown(&a->graph, a->groups, a->n_groups, a->input->visits, a->input->n_visits,
+                                a->arena, &a->rows, &a->n_rows, err);
+    if (status != PDNN_OK)
+        return status;
+    a->group_traffic = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->group_traffic);
+    if (!a->group_traffic)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu ops", a->n_groups);
+    for (size_t i = 0; i < a->graph.n_nodes; i++) {
+        pdnn_traffic_add(&a->group_traffic[a->group_of[i]], &a->traffic[i]);
+        pdnn_traffic_add(&a->sum, &a->traffic[i]);
+    }
+    for (size_t i = 0; i < a->n_rows; i++) {
+        a->calls += a->rows[i].group ? a->rows[i].group->count : a->rows[i].count;
+        a->ops_ns += a->rows[i].time_ns;
+    }
+    return PDNN_OK;
+}
+
+static void place_record(struct analysis *a, double compute_index, double memory_index) {
+    struct pdnn_record *record = a->record;
+    const struct pdnn_place_input place = {
+        .flop_count = record->totals.cost.flop_count,
+        .traffic = a->sum,
+        .calls = a->calls,
+        .time_ns = record->time_ns_median,
+        .speed = a->speed,
+    };
+    pdnn_place(&a->roofs, &place, &record->place);
+    record->speed_index =
+        pdnn_place_speed(&record->place, &a->roofs, (struct pdnn_speed){compute_index, memory_index});
+    if (record->place.pct_of_roof > PDNN_ABOVE_ROOF_PCT)
+        record->flags |= PDNN_FLAG_ABOVE_ROOF;
+    if (a->ops_ns > 0)
+        record->residual_pct = (record->time_ns_median - a->ops_ns) / record->time_ns_median * 100;
+    const struct pdnn_family_def *family = record->instance.family;
+    int batch = pdnn_param_find(family->params, family->n_params, "batch");
+    if (batch >= 0)
+        record->examples_per_s = (double)record->instance.hyper[batch] * 1e9 / record->time_ns_median;
+}
+
+static void fill_from_group(const struct analysis *a, const struct pdnn_group *group,
+                            struct pdnn_op_record *op, struct pdnn_traffic *traffic) {
+    const struct pdnn_node *node = &a->graph.nodes[group->node];
+    snprintf(op->op, sizeof op->op, "%s", node->op->name);
+    memcpy(op->layer, group->layer, sizeof group->layer);
+    op->category = node->op->category;
+    op->pass = pdnn_pass_name(node->pass);
+    snprintf(op->shape, sizeof op->shape, "%s", group->shape);
+    op->count = group->count;
+    op->flop_count = group->cost.flop_count;
+    op->byte_count = group->cost.byte_count;
+    *traffic = a->group_traffic[group - a->groups];
+}
+
+/* Not in the graph: all there is to know is in the key, "op/pass/shape". */
+static void fill_from_visit(const struct analysis *a, const struct pdnn_breakdown_row *row,
+                            struct pdnn_op_record *op, struct pdnn_traffic *traffic) {
+    const char *at = row->key;
+    size_t length = strcspn(at, "/");
+    snprintf(op->op, sizeof op->op, "%.*s", (int)length, at);
+    const struct pdnn_op_def *def = pdnn_op_find(op->op);
+    op->category = def ? def->category : "reorder";
+    op->pass = "";
+    at += length + (at[length] == '/');
+    length = strcspn(at, "/");
+    for (enum pdnn_pass pass = 0; at[length] && pass < PDNN_PASS_COUNT; pass++) {
+        if (strlen(pdnn_pass_name(pass)) == length && memcmp(pdnn_pass_name(pass), at, length) == 0)
+            op->pass = pdnn_pass_name(pass);
+    }
+    if (*op->pass)
+        at += length + 1;
+    snprintf(op->shape, sizeof op->shape, "%s", at);
+    op->count = row->count;
+    op->byte_count = row->bytes;
+    pdnn_traffic_from(traffic, &a->roofs, row->bytes, row->count ? row->bytes / row->count : row->bytes);
+}
+
+static enum pdnn_status make_ops(const struct analysis *a, struct pdnn_op_record **ops, size_t *n_ops,
+                                 struct pdnn_err *err) {
+    struct pdnn_op_record *made = pdnn_arena_alloc(a->arena, a->n_rows + 1, sizeof *made);
+    size_t count = 0;
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu ops", a->n_rows);
+    for (size_t i = 0; i < a->n_rows; i++) {
+        const struct pdnn_breakdown_row *row = &a->rows[i];
+        struct pdnn_traffic traffic = {{0}};
+        if (!row->group && !(row->time_ns > 0))
+            continue;
+        struct pdnn_op_record *op = &made[count];
+        op->id = a->record->id;
+        op->op_index = count++;
+        if (row->group)
+            fill_from_group(a, row->group, op, &traffic);
+        else
+            fill_from_visit(a, row, op, &traffic);
+        op->time_ns_median = row->time_ns > 0 ? row->time_ns : NAN;
+        op->share_pct = op->time_ns_median / a->ops_ns * 100;
+        memcpy(op->implementation, row->implementation, sizeof op->implementation);
+        const struct pdnn_place_input place = {op->flop_count, traffic, op->count, op->time_ns_median,
+                                               a->speed};
+        pdnn_place(&a->roofs, &place, &op->place);
+    }
+    *ops = made;
+    *n_ops = count;
+    return PDNN_OK;
+}
+
+static enum pdnn_status set_totals(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
+                                   struct pdnn_record *record, struct pdnn_err *err) {
+    struct pdnn_err why = {0};
+    if (input->totals) {
+        record->totals = *input->totals;
+        record->has_totals = true;
+        return PDNN_OK;
+    }
+    enum pdnn_status status = pdnn_cost_instance(&record->instance, arena, true, &record->totals, &why);
+    record->has_totals = status == PDNN_OK;
+    /* Counts that do not fit are empty columns, not a reason to lose the row. */
+    if (status == PDNN_NO_MEMORY)
+        return pdnn_fail(err, status, "%s", why.text);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
+                                struct pdnn_record *record, struct pdnn_op_record **ops, size_t *n_ops,
+                                struct pdnn_err *err) {
+    struct ok_visits ok = {.count = 0};
+    struct analysis a = {.input = input, .arena = arena, .record = record};
+    enum pdnn_status status = PDNN_OK;
+    pdnn_record_init(record, input->id);
+    record->host = input->host ? input->host : "";
+    record->parsed = pdnn_instance_parse(input->id, &record->instance, NULL) == PDNN_OK;
+    if (record->parsed)
+        status = set_totals(input, arena, record, err);
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "%s", record->id);
+    pdnn_arena_reset(arena);
+    if (!collect_ok(input, arena, &ok))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its visits", record->id);
+    if (ops) {
+        *ops = NULL;
+        *n_ops = 0;
+    }
+    set_outcome(input, ok.count, record);
+    record->rounds = ok.count;
+    if (!ok.count)
+        return PDNN_OK;
+    set_times(input, &ok, record);
+    if (!record->parsed || !record->has_totals)
+        return PDNN_OK;
+    if (input->ceilings) {
+        const char *dtype = pdnn_dtype_name((enum pdnn_dtype)record->instance.setting[PDNN_SETTING_DTYPE]);
+        pdnn_roofs_init(&a.roofs, input->ceilings, dtype, record->instance.setting[PDNN_SETTING_THREADS]);
+    }
+    double compute = speed_of(&ok, offsetof(struct pdnn_visit, probe_gflops), a.roofs.probe_gflops);
+    double memory = speed_of(&ok, offsetof(struct pdnn_visit, probe_gbs), a.roofs.probe_gbs);
+    a.speed = (struct pdnn_speed){isnan(compute) ? 1 : compute, isnan(memory) ? 1 : memory};
+    status = analyse_graph(&a, err);
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "%s", record->id);
+    place_record(&a, compute, memory);
+    return ops ? make_ops(&a, ops, n_ops, err) : PDNN_OK;
+}
