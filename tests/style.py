@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""The rules a machine can check: who includes whom, header guards, lengths, formatting, words that must not be there.
+
+Usage: style.py ROOT CHECK, where CHECK is one of the functions below without `check_`."""
+
+import os
+import re
+import subprocess
+import sys
+
+# Each room and what it may include, as in the design; "own" is itself. backends/common holds steps over runtime/kernels that
+# the fast backends share; runtime/core may use runtime/kernels for probes and ceilings.
+MAY_INCLUDE = {
+    "base": [],
+    "models": ["base"],
+    "gen": ["models", "base"],
+    "runtime/kernels": ["base"],
+    "runtime/core": ["models", "base", "runtime/kernels"],
+    "runtime/backends/common": ["runtime/core", "runtime/kernels", "models", "base"],
+    "runtime/backends/reference": ["runtime/core", "runtime/backends/common", "runtime/kernels", "models", "base"],
+    "runtime/backends/onednn": ["runtime/core", "runtime/backends/common", "runtime/kernels", "models", "base"],
+    "runtime/backends/openblas": ["runtime/core", "runtime/backends/common", "runtime/kernels", "models", "base"],
+    "runtime/driver": ["runtime/core", "models", "base"],
+    "results": ["models", "base", "runtime/core"],
+    "cli": ["base", "models", "gen", "runtime/core", "runtime/driver", "results"],
+}
+# results/ reads the runtime's plain structs and statistics, never what measures.
+RESULTS_FROM_CORE = {"visit.h", "ceilings.h", "stats.h", "host.h"}
+SOFT_LINES, HARD_LINES = 300, 700
+MACHINE_PATHS = re.compile(r"/work/|/farm/|/home/[a-z]|/tmp/bash")
+LEFT_OPEN = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+GOTO = re.compile(r"\bgoto\s+(\w+)")
+
+
+def files(root, *endings):
+    listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True)
+    if listed.returncode != 0:
+        sys.exit(f"style: git cannot list the files: {listed.stderr}")
+    return [name for name in listed.stdout.split() if name.endswith(endings) and os.path.exists(os.path.join(root, name))]
+
+
+def lines(root, name):
+    with open(os.path.join(root, name), encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+def room_of(name):
+    rooms = [room for room in MAY_INCLUDE if name.startswith(room + "/")]
+    return max(rooms, key=len) if rooms else None
+
+
+def check_layering(root):
+    bad = []
+    for name in files(root, ".c", ".h"):
+        room = room_of(name)
+        if not room:
+            continue
+        for number, line in enumerate(lines(root, name), 1):
+            match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            target = match and room_of(match.group(1))
+            if not target:
+                if match and match.group(1) != "lists.h":
+                    bad.append(f"{name}:{number}: includes {match.group(1)}: give the path from the root")
+                continue
+            where = f"{name}:{number}: {room} must not include {match.group(1)}"
+            if target != room and target not in MAY_INCLUDE[room]:
+                bad.append(where)
+            elif room == "results" and target == "runtime/core" and os.path.basename(match.group(1)) not in RESULTS_FROM_CORE:
+                bad.append(where)
+            elif name.startswith("models/ops/") and match.group(1).startswith("models/families"):
+                bad.append(where)
+    return bad
+
+
+def check_guards(root):
+    bad = []
+    for name in files(root, ".h"):
+        guard = re.sub(r"[/.\-]", "_", name).upper()
+        text = "\n".join(lines(root, name))
+        templated = "included once for each" in text.split("*/")[0]
+        if not templated and f"#ifndef {guard}\n#define {guard}" not in text:
+            bad.append(f"{name}: the guard is not {guard}")
+        if not text.startswith("/* "):
+            bad.append(f"{name}: does not open with a paragraph on what it is")
+    return bad
+
+
+def check_length(root):
+    bad = []
+    for name in files(root, ".c", ".h"):
+        count = len(lines(root, name))
+        if count > HARD_LINES:
+            bad.append(f"{name}: {count} lines, the limit is {HARD_LINES}")
+    return bad
+
+
+def check_words(root):
+    bad = []
+    for name in files(root, ".c", ".h", ".py", ".build", ".md", ".yaml", ".gp", ".in"):
+        if name == "tests/style.py":
+            continue
+        for number, line in enumerate(lines(root, name), 1):
+            if MACHINE_PATHS.search(line):
+                bad.append(f"{name}:{number}: a path of one machine")
+            if LEFT_OPEN.search(line):
+                bad.append(f"{name}:{number}: left open: {line.strip()}")
+            if name.endswith((".c", ".h")) and line.rstrip() != line:
+                bad.append(f"{name}:{number}: trailing space")
+    return bad
+
+
+def check_language(root):
+    """One `out:` label and no other goto; libraries never print or exit; no alloca, no variable-length arrays by malloca."""
+    bad = []
+    prints = re.compile(r"\b(printf|puts|putchar|fprintf|perror|exit|abort|alloca)\s*\(")
+    for name in files(root, ".c"):
+        room = room_of(name)
+        for number, line in enumerate(lines(root, name), 1):
+            code = re.sub(r'"(\\.|[^"\\])*"|//.*|/\*.*', "", line)
+            match = GOTO.search(code)
+            if match and match.group(1) != "out":
+                bad.append(f"{name}:{number}: goto {match.group(1)}")
+            if room and room != "cli" and prints.search(code):
+                bad.append(f"{name}:{number}: only cli/ prints or exits: {line.strip()}")
+    return bad
+
+
+def check_readmes(root):
+    rooms = ["base", "models", "gen", "runtime/core", "runtime/kernels", "runtime/backends", "runtime/driver", "results", "cli",
+             "sweeps", "tests", "runtime", "packaging"]
+    return [f"{room}: has no README.md" for room in rooms if not os.path.exists(os.path.join(root, room, "README.md"))]
+
+
+def check_format(root):
+    names = files(root, ".c", ".h")
+    done = subprocess.run(["clang-format", "--dry-run", "--Werror", *names], cwd=root, capture_output=True, text=True)
+    return sorted({line.split(":")[0] + ": not as clang-format has it" for line in done.stderr.splitlines() if ": error:" in line})
+
+
+def main():
+    root, check = sys.argv[1:3]
+    if not os.path.isdir(os.path.join(root, ".git")):
+        print("style: not a git checkout, nothing to list files with")
+        return 77
+    bad = globals()["check_" + check](root)
+    print("\n".join(bad))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
