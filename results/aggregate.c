@@ -261,20 +261,19 @@ static enum pdnn_status make_ops(const struct analysis *a, struct pdnn_op_record
     return PDNN_OK;
 }
 
+/* Counts that do not fit are empty columns, not a reason to lose the row. */
 static enum pdnn_status set_totals(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
                                    struct pdnn_record *record, struct pdnn_err *err) {
     struct pdnn_err why = {0};
-    if (input->totals) {
+    enum pdnn_status status = PDNN_OK;
+    if (input->totals)
         record->totals = *input->totals;
-        record->has_totals = true;
-        return PDNN_OK;
-    }
-    enum pdnn_status status = pdnn_cost_instance(&record->instance, arena, true, &record->totals, &why);
+    else
+        status = pdnn_cost_instance(&record->instance, arena, true, &record->totals, &why);
+    if (status == PDNN_OK && !record->totals.memory_bytes)
+        status = pdnn_memory_instance(&record->instance, arena, &record->totals.memory_bytes, &why);
     record->has_totals = status == PDNN_OK;
-    /* Counts that do not fit are empty columns, not a reason to lose the row. */
-    if (status == PDNN_NO_MEMORY)
-        return pdnn_fail(err, status, "%s", why.text);
-    return PDNN_OK;
+    return status == PDNN_NO_MEMORY ? pdnn_fail(err, status, "%s", why.text) : PDNN_OK;
 }
 
 enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,

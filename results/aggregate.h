@@ -22,7 +22,7 @@ struct pdnn_aggregate_input {
     double precision;          /* the asked one: an interval five times as wide sets the flag noisy */
     const struct pdnn_ceilings *ceilings; /* NULL: no placement, no speed_index */
     const char *host;                     /* borrowed by the record */
-    const struct pdnn_totals *totals;     /* known already, or NULL: computed here */
+    const struct pdnn_totals *totals;     /* known already (memory_bytes may be 0), or NULL */
 };
 
 /* Fills the record from the id, its graph's costs, its visits and the ceilings. ops (may be NULL with n_ops)
