@@ -77,7 +77,7 @@ def check_guards(root):
     for name in files(root, ".h"):
         guard = re.sub(r"[/.\-]", "_", name).upper()
         text = "\n".join(lines(root, name))
-        templated = "included once for each" in text.split("*/")[0]
+        templated = re.search(r"once (per|for each)", text.split("*/")[0], re.I)
         if not templated and f"#ifndef {guard}\n#define {guard}" not in text:
             bad.append(f"{name}: the guard is not {guard}")
         if not text.startswith("/* "):
