@@ -1,0 +1,160 @@
+#include "base/units.h"
+#include "cli/output.h"
+#include "cli/registry.h"
+#include "cli/session.h"
+#include "models/param.h"
+#include "results/columns.h"
+#include "results/tables.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const paragraphs[] = {
+    "Measures what the machine can do at most: floating-point rate of pure multiply-adds and of the best "
+    "matrix products, "
+    "bandwidth of reading, copying and triad for each cache level and for memory, and what calling an "
+    "operator costs at all. "
+    "Nothing is taken from a data sheet.",
+    "The low and high columns are the least and the greatest of the repetitions. A sweep does the same at "
+    "its start; its "
+    "--ceilings takes the file that --output writes.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"threads", 't', "N", NULL, true,
+     "measure with so many threads, or all; may be repeated (default: 1 and all)"},
+    {"seconds", 's', "SECONDS", NULL, false, "time to take for each thread count (default: 5)"},
+    {"output", 'o', "FILE", NULL, false, "write the rows to FILE too, as CSV"},
+    PDNN_OPTION_FORMAT,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn ceilings -o roofs.csv", "the roofs at 1 and all threads, kept for later sweeps"},
+};
+
+static const struct pdnn_table_column columns[] = {
+    {"threads", PDNN_ALIGN_RIGHT}, {"kind", PDNN_ALIGN_LEFT},         {"pattern", PDNN_ALIGN_LEFT},
+    {"dtype", PDNN_ALIGN_LEFT},    {"level", PDNN_ALIGN_LEFT},        {"capacity", PDNN_ALIGN_RIGHT},
+    {"value", PDNN_ALIGN_RIGHT},   {"unit", PDNN_ALIGN_LEFT},         {"low", PDNN_ALIGN_RIGHT},
+    {"high", PDNN_ALIGN_RIGHT},    {"repetitions", PDNN_ALIGN_RIGHT},
+};
+
+static const char *unit_of(const struct pdnn_ceiling *row) {
+    if (strcmp(row->kind, "overhead") == 0)
+        return "ns";
+    bool is_bandwidth = strcmp(row->kind, "bandwidth") == 0 || strcmp(row->pattern, "read") == 0;
+    return is_bandwidth ? "GB/s" : "GFLOP/s";
+}
+
+static void add_row(struct pdnn_table *table, const struct pdnn_ceiling *row) {
+    char capacity[PDNN_UNIT_TEXT];
+    pdnn_table_cell(table, "%" PRId64, row->threads);
+    pdnn_table_cell(table, "%s", row->kind);
+    pdnn_table_cell(table, "%s", row->pattern);
+    pdnn_table_cell(table, "%s", row->dtype);
+    pdnn_table_cell(table, "%s", row->level);
+    pdnn_table_cell(table, "%s",
+                    row->capacity_bytes ? pdnn_format_bytes(capacity, (double)row->capacity_bytes) : "");
+    pdnn_table_cell(table, "%.1f", row->value);
+    pdnn_table_cell(table, "%s", unit_of(row));
+    pdnn_table_cell(table, "%.1f", row->low);
+    pdnn_table_cell(table, "%.1f", row->high);
+    pdnn_table_cell(table, "%" PRId64, row->repetitions);
+}
+
+static enum pdnn_status print_table(const struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    struct pdnn_table table;
+    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < ceilings->count; i++)
+        add_row(&table, &ceilings->row[i]);
+    enum pdnn_status status = pdnn_table_print(&table, false, err);
+    pdnn_table_finish(&table);
+    return status;
+}
+
+static enum pdnn_status print_csv(const struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    struct pdnn_str out = {0};
+    pdnn_columns_header(&pdnn_ceilings_columns, &out);
+    for (size_t i = 0; i < ceilings->count; i++)
+        pdnn_columns_row(&pdnn_ceilings_columns, &ceilings->row[i], &out);
+    return pdnn_text_print(&out, err);
+}
+
+enum { THREADS_MAX = 64 };
+
+static enum pdnn_status parse_threads(const struct pdnn_arguments *arguments, const struct pdnn_host *host,
+                                      int64_t *threads, size_t *count, struct pdnn_err *err) {
+    const char **texts;
+    size_t n_texts;
+    if (pdnn_argument_all(arguments, "threads", &texts, &n_texts, err) != PDNN_OK)
+        return err->status;
+    size_t n = 0;
+    enum pdnn_status status = PDNN_OK;
+    if (n_texts > THREADS_MAX)
+        status = pdnn_fail(err, PDNN_INVALID, "--threads is given more than %d times", THREADS_MAX);
+    for (size_t i = 0; i < n_texts && status == PDNN_OK; i++) {
+        int64_t value;
+        status = pdnn_param_parse(&pdnn_settings[PDNN_SETTING_THREADS], texts[i], &value, err);
+        if (status == PDNN_OK && value > host->threads)
+            status = pdnn_fail(err, PDNN_INVALID, "--threads %s: only %" PRId64 " cores may be used here",
+                               texts[i], host->threads);
+        if (status == PDNN_OK)
+            threads[n++] = value ? value : host->threads;
+    }
+    free(texts);
+    if (status != PDNN_OK)
+        return status;
+    if (!n)
+        threads[n++] = 1;
+    if (!n_texts && host->threads > 1)
+        threads[n++] = host->threads;
+    *count = n;
+    return PDNN_OK;
+}
+
+static enum pdnn_status parse_seconds(const struct pdnn_arguments *arguments, double *seconds,
+                                      struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, "seconds");
+    *seconds = 5;
+    if (text && (!pdnn_parse_double(text, seconds) || *seconds <= 0 || *seconds > 3600))
+        return pdnn_fail(err, PDNN_INVALID, "--seconds is '%s', expected a number above 0 and up to 3600",
+                         text);
+    return PDNN_OK;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    (void)some_failed;
+    struct pdnn_host host;
+    int64_t threads[THREADS_MAX];
+    size_t n_threads = 0;
+    double seconds;
+    if (pdnn_host_read(&host, err) != PDNN_OK ||
+        parse_threads(arguments, &host, threads, &n_threads, err) != PDNN_OK ||
+        parse_seconds(arguments, &seconds, err) != PDNN_OK)
+        return err->status;
+    struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
+    if (!ceilings)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    enum pdnn_status status = pdnn_measure_ceilings(&host, threads, n_threads, seconds, ceilings, err);
+    const char *path = pdnn_argument(arguments, "output");
+    if (status == PDNN_OK && path)
+        status = pdnn_ceilings_write(ceilings, path, err);
+    if (status == PDNN_OK)
+        status = pdnn_wants_csv(arguments) ? print_csv(ceilings, err) : print_table(ceilings, err);
+    free(ceilings);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_ceilings = {
+    .name = "ceilings",
+    .summary = "Measures the machine's roofs.",
+    .operands = "",
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

@@ -1,0 +1,252 @@
+#include "base/units.h"
+#include "cli/instances.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/registry.h"
+#include "cli/session.h"
+#include "results/csv.h"
+#include "runtime/driver/worker.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const paragraphs[] = {
+    "Runs one step of each instance on its backend and on reference, from the same data, and compares every "
+    "tensor: forward "
+    "results, gradients, updated weights. The error is the largest difference over the largest value of the "
+    "tensor; the table "
+    "shows the worst tensor of each operator, CSV all of them.",
+    "The reference is slow on purpose: instances with more FLOP than --max-flop are skipped, and the summary "
+    "says how many.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"backend", 'b', "NAME", pdnn_backend_names, false, "check this backend instead of the instance's own"},
+    {"max-flop", 0, "N", NULL, false,
+     "skip instances with more FLOP per step (default: 2e10, about a minute)"},
+    PDNN_OPTION_SET,
+    PDNN_OPTION_FORMAT,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn check sweeps/smoke.yaml --backend openblas", "is every operator of these models right there?"},
+};
+
+struct check {
+    struct pdnn_session session;
+    struct pdnn_worker worker;
+    const volatile int *stop;
+    double max_flop;
+    bool csv;
+    size_t passed, failed, skipped;
+};
+
+static const struct pdnn_table_column columns[] = {
+    {"op", PDNN_ALIGN_SHRINK},       {"tensor", PDNN_ALIGN_SHRINK}, {"error", PDNN_ALIGN_RIGHT},
+    {"tolerance", PDNN_ALIGN_RIGHT}, {"", PDNN_ALIGN_LEFT},
+};
+
+static bool row_passes(const struct pdnn_check_row *row) {
+    return row->error <= row->tolerance; /* false for NaN */
+}
+
+static double severity(const struct pdnn_check_row *row) {
+    return isnan(row->error) ? INFINITY : row->error / row->tolerance;
+}
+
+static void print_csv_row(const char *id, const struct pdnn_check_row *row, const char *status,
+                          const char *reason) {
+    struct pdnn_str line = {0};
+    struct pdnn_csv_writer writer = {.out = &line};
+    pdnn_csv_put_text(&writer, id);
+    pdnn_csv_put_text(&writer, row ? row->op : "");
+    pdnn_csv_put_text(&writer, row ? row->tensor : "");
+    pdnn_csv_put_number(&writer, row ? row->error : NAN, PDNN_DIGITS_TABLE);
+    pdnn_csv_put_number(&writer, row ? row->tolerance : NAN, PDNN_DIGITS_TABLE);
+    pdnn_csv_put_text(&writer, status);
+    pdnn_csv_put_text(&writer, reason);
+    pdnn_csv_end_row(&writer);
+    fputs(pdnn_str_text(&line), stdout);
+    pdnn_str_finish(&line);
+}
+
+/* True when an earlier row of the same op is at least as bad, or a later one is worse. */
+static bool is_outdone(const struct pdnn_check_row *rows, size_t n_rows, size_t at) {
+    for (size_t i = 0; i < n_rows; i++) {
+        if (i == at || strcmp(rows[i].op, rows[at].op) != 0)
+            continue;
+        double other = severity(&rows[i]), mine = severity(&rows[at]);
+        if (other > mine || (other == mine && i < at))
+            return true;
+    }
+    return false;
+}
+
+static enum pdnn_status print_rows(const struct pdnn_check_row *rows, size_t n_rows, struct pdnn_err *err) {
+    struct pdnn_table table;
+    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < n_rows; i++) {
+        if (is_outdone(rows, n_rows, i))
+            continue;
+        pdnn_table_cell(&table, "%s", rows[i].op);
+        pdnn_table_cell(&table, "%s", rows[i].tensor);
+        pdnn_table_cell(&table, "%.2e", rows[i].error);
+        pdnn_table_cell(&table, "%.2e", rows[i].tolerance);
+        pdnn_table_cell(&table, "%s", row_passes(&rows[i]) ? "ok" : "FAIL");
+    }
+    enum pdnn_status status = pdnn_table_print(&table, false, err);
+    pdnn_table_finish(&table);
+    return status;
+}
+
+static enum pdnn_status report(struct check *check, const char *id, const struct pdnn_check_row *rows,
+                               size_t n_rows, struct pdnn_err *err) {
+    bool passes = n_rows > 0;
+    for (size_t i = 0; i < n_rows; i++)
+        passes = passes && row_passes(&rows[i]);
+    check->passed += passes;
+    check->failed += !passes;
+    if (!check->csv) {
+        printf("%s  %s\n", passes ? "PASS" : "FAIL", id);
+        return print_rows(rows, n_rows, err);
+    }
+    for (size_t i = 0; i < n_rows; i++)
+        print_csv_row(id, &rows[i], row_passes(&rows[i]) ? "pass" : "fail", "");
+    return PDNN_OK;
+}
+
+static void report_without_rows(const struct check *check, const char *id, const char *status,
+                                const char *reason) {
+    if (check->csv)
+        print_csv_row(id, NULL, status, reason);
+    else
+        printf("%s  %s: %s\n", strcmp(status, "skip") == 0 ? "SKIP" : "FAIL", id, reason);
+}
+
+static void skip(struct check *check, const char *id, const char *reason) {
+    check->skipped++;
+    report_without_rows(check, id, "skip", reason);
+}
+
+static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_err *err) {
+    const struct pdnn_session *session = &check->session;
+    const struct pdnn_task *task = &session->tasks[at];
+    char reason[128];
+    if (task->closed) {
+        skip(check, task->id, *session->rows[at].reason ? session->rows[at].reason : "filtered");
+        return PDNN_OK;
+    }
+    if ((double)task->flop_count > check->max_flop) {
+        snprintf(reason, sizeof reason, "%.3g FLOP, more than --max-flop %.3g", (double)task->flop_count,
+                 check->max_flop);
+        skip(check, task->id, reason);
+        return PDNN_OK;
+    }
+    if (!check->worker.pid &&
+        pdnn_worker_start(&check->worker, &session->host, session->memory_limit_bytes, err) != PDNN_OK)
+        return err->status;
+    struct pdnn_check_row *rows = NULL;
+    size_t n_rows = 0;
+    struct pdnn_err cause = {0};
+    enum pdnn_status status =
+        pdnn_worker_check(&check->worker, task->id, session->spec.seed, session->memory_limit_bytes,
+                          check->stop, &rows, &n_rows, &cause);
+    if (status == PDNN_OK) {
+        status = report(check, task->id, rows, n_rows, err);
+        free(rows);
+        return status;
+    }
+    if (status == PDNN_INTERRUPTED)
+        return pdnn_fail(err, status, "%s", cause.text);
+    if (status == PDNN_UNSUPPORTED || status == PDNN_TOO_BIG) {
+        skip(check, task->id, cause.text);
+        return PDNN_OK;
+    }
+    check->failed++;
+    report_without_rows(check, task->id, "fail", cause.text);
+    return PDNN_OK;
+}
+
+/* Puts the backend into every task; instances that differed by nothing else become one. */
+static enum pdnn_status replace_backend(struct pdnn_session *session, const char *name,
+                                        struct pdnn_err *err) {
+    struct pdnn_instance_set seen = {0};
+    enum pdnn_status status = PDNN_OK;
+    int64_t backend;
+    size_t kept = 0;
+    if (pdnn_param_parse(&pdnn_settings[PDNN_SETTING_BACKEND], name, &backend, err) != PDNN_OK)
+        return err->status;
+    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
+        struct pdnn_task task = session->tasks[i];
+        char text[PDNN_ID_TEXT];
+        bool is_new = false;
+        task.instance.setting[PDNN_SETTING_BACKEND] = backend;
+        task.id = pdnn_arena_strdup(&session->arena, pdnn_instance_format(&task.instance, text));
+        status = task.id ? pdnn_instance_set_add(&seen, &task.instance, &is_new, err)
+                         : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+        if (!is_new)
+            continue;
+        session->rows[kept] = session->rows[i];
+        session->tasks[kept++] = task;
+    }
+    session->n_tasks = kept;
+    pdnn_instance_set_finish(&seen);
+    return status;
+}
+
+static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments *arguments,
+                                struct pdnn_err *err) {
+    const char **sets;
+    size_t n_sets;
+    const char *max_flop = pdnn_argument(arguments, "max-flop"),
+               *backend = pdnn_argument(arguments, "backend");
+    check->max_flop = 2e10;
+    check->csv = pdnn_wants_csv(arguments);
+    if (max_flop && (!pdnn_parse_double(max_flop, &check->max_flop) || check->max_flop < 0))
+        return pdnn_fail(err, PDNN_INVALID, "--max-flop is '%s', expected a number", max_flop);
+    if (pdnn_argument_all(arguments, "set", &sets, &n_sets, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status =
+        pdnn_session_open(&check->session, arguments->operands, arguments->n_operands, sets, n_sets, err);
+    free(sets);
+    if (status == PDNN_OK && backend)
+        status = replace_backend(&check->session, backend, err);
+    return status;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    struct check check = {0};
+    enum pdnn_status status = prepare(&check, arguments, err);
+    check.stop = pdnn_interrupt_watch();
+    if (status == PDNN_OK && check.csv)
+        printf("id,op,tensor,error,tolerance,status,reason\n");
+    for (size_t i = 0; i < check.session.n_tasks && status == PDNN_OK; i++) {
+        status = check_one(&check, i, err);
+        fflush(stdout);
+    }
+    pdnn_worker_stop(&check.worker);
+    if (status == PDNN_OK)
+        fprintf(stderr, "%zu passed, %zu failed, %zu skipped\n", check.passed, check.failed, check.skipped);
+    /* Nothing compared is not a success. */
+    *some_failed = check.failed > 0 || check.passed == 0;
+    pdnn_session_finish(&check.session);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_check = {
+    .name = "check",
+    .summary = "Compares a backend with the reference, tensor by tensor.",
+    .operands = "ID|SPEC...",
+    .min_operands = 1,
+    .max_operands = PDNN_OPERANDS_ANY,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

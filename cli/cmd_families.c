@@ -1,0 +1,114 @@
+#include "cli/help.h"
+#include "cli/output.h"
+#include "cli/registry.h"
+#include "models/family.h"
+#include "models/instance.h"
+
+#include <inttypes.h>
+
+static const char *const paragraphs[] = {
+    "Without NAME, the model families. With NAME, that family's hyper-parameters, its presets, and the run "
+    "settings, which are "
+    "the same for every family; each is a key of a spec and of an ID.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {PDNN_OPTION_FORMAT};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn families fc", "the parameters of fully connected models, with their ranges and defaults"},
+};
+
+static const struct pdnn_table_column family_columns[] = {
+    {"family", PDNN_ALIGN_LEFT},
+    {"parameters", PDNN_ALIGN_LEFT},
+    {"help", PDNN_ALIGN_LEFT},
+};
+
+static enum pdnn_status print_families(bool csv, struct pdnn_err *err) {
+    struct pdnn_table table;
+    pdnn_table_init(&table, family_columns, sizeof family_columns / sizeof family_columns[0]);
+    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
+        struct pdnn_str names = {0};
+        for (size_t i = 0; i < (*family)->n_params; i++)
+            pdnn_str_printf(&names, "%s%s", i ? " " : "", (*family)->params[i].name);
+        pdnn_table_cell(&table, "%s", (*family)->name);
+        pdnn_table_cell(&table, "%s", pdnn_str_text(&names));
+        pdnn_table_cell(&table, "%s", (*family)->help);
+        pdnn_str_finish(&names);
+    }
+    enum pdnn_status status = pdnn_table_print(&table, csv, err);
+    pdnn_table_finish(&table);
+    return status;
+}
+
+static const struct pdnn_table_column param_columns[] = {
+    {"kind", PDNN_ALIGN_LEFT},    {"name", PDNN_ALIGN_LEFT}, {"values", PDNN_ALIGN_LEFT},
+    {"default", PDNN_ALIGN_LEFT}, {"unit", PDNN_ALIGN_LEFT}, {"help", PDNN_ALIGN_LEFT},
+};
+
+static void add_params(struct pdnn_table *table, const char *kind, const struct pdnn_param_def *params,
+                       size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        char buffer[PDNN_PARAM_TEXT];
+        struct pdnn_str range = {0};
+        pdnn_param_range_format(&range, &params[i]);
+        pdnn_table_cell(table, "%s", kind);
+        pdnn_table_cell(table, "%s", params[i].name);
+        pdnn_table_cell(table, "%s", pdnn_str_text(&range));
+        pdnn_table_cell(table, "%s", pdnn_param_format(&params[i], params[i].fallback, buffer));
+        pdnn_table_cell(table, "%s", params[i].unit);
+        pdnn_table_cell(table, "%s", params[i].help);
+        pdnn_str_finish(&range);
+    }
+}
+
+/* A preset's values as an ID would give them. */
+static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *family) {
+    for (size_t i = 0; i < family->n_presets; i++) {
+        struct pdnn_str values = {0};
+        for (size_t p = 0; p < family->n_params; p++) {
+            char buffer[PDNN_PARAM_TEXT];
+            pdnn_str_printf(&values, "%s%s=%s", p ? "," : "", family->params[p].name,
+                            pdnn_param_format(&family->params[p], family->presets[i].hyper[p], buffer));
+        }
+        pdnn_table_cell(table, "preset");
+        pdnn_table_cell(table, "%s", family->presets[i].name);
+        pdnn_table_cell(table, "%s", pdnn_str_text(&values));
+        pdnn_table_cell(table, "%s", "");
+        pdnn_table_cell(table, "%s", "");
+        pdnn_table_cell(table, "%s", family->presets[i].help);
+        pdnn_str_finish(&values);
+    }
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    (void)some_failed;
+    bool csv = pdnn_wants_csv(arguments);
+    if (!arguments->n_operands)
+        return print_families(csv, err);
+    const struct pdnn_family_def *family = pdnn_family_find(arguments->operands[0]);
+    if (!family)
+        return pdnn_family_unknown(arguments->operands[0], err);
+    struct pdnn_table table;
+    pdnn_table_init(&table, param_columns, sizeof param_columns / sizeof param_columns[0]);
+    add_params(&table, "hyper-parameter", family->params, family->n_params);
+    add_params(&table, "run setting", pdnn_settings, PDNN_SETTING_COUNT);
+    add_presets(&table, family);
+    enum pdnn_status status = pdnn_table_print(&table, csv, err);
+    pdnn_table_finish(&table);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_families = {
+    .name = "families",
+    .summary = "Lists the model families, or one family's parameters.",
+    .operands = "[NAME]",
+    .max_operands = 1,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

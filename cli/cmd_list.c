@@ -1,0 +1,212 @@
+#include "base/units.h"
+#include "cli/list_totals.h"
+#include "cli/output.h"
+#include "cli/registry.h"
+#include "gen/spec.h"
+#include "results/columns.h"
+#include "results/csv.h"
+#include "results/record.h"
+#include "runtime/core/host.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const paragraphs[] = {
+    "One row per instance with its id and its analytic costs: parameters, FLOP and compulsory bytes of one "
+    "step, their ratio, "
+    "and peak memory. Instances that a where-expression excludes are listed too, marked filtered.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    PDNN_OPTION_SET,
+    {"count", 0, NULL, NULL, false, "print only how many there are, and their totals"},
+    PDNN_OPTION_FORMAT,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn list sweeps/fc.yaml", "what a sweep would run, and what each instance costs"},
+    {"paradnn list --count sweeps/paper-fc.yaml", "how many instances, and how much work in total"},
+    {"paradnn list fc/layers=4,nodes=1024 --format csv", "the costs of one model, as exact numbers"},
+};
+
+struct list {
+    struct pdnn_spec spec;
+    struct pdnn_walk walk;
+    int64_t threads;
+};
+
+/* Every row has the same width up to the id, which comes last and is never cut: rows can be written as they
+ * come. */
+static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err) {
+    printf("%9s  %11s  %9s  %9s  %9s  %-8s  %s\n", "params", "FLOP", "bytes", "FLOP/byte", "memory", "status",
+           "id");
+    for (;;) {
+        struct pdnn_expanded item;
+        bool done;
+        if (pdnn_walk_next(&list->walk, &item, &done, err) != PDNN_OK)
+            return err->status;
+        if (done)
+            return PDNN_OK;
+        char id[PDNN_ID_TEXT], params[PDNN_UNIT_TEXT], flop[PDNN_UNIT_TEXT], bytes[PDNN_UNIT_TEXT],
+            memory[PDNN_UNIT_TEXT];
+        const struct pdnn_cost *cost = &item.totals.cost;
+        printf("%9s  %11s  %9s  %9.3g  %9s  %-8s  %s\n",
+               pdnn_format_si(params, (double)item.totals.params, ""),
+               pdnn_format_si(flop, (double)cost->flop_count, "FLOP"),
+               pdnn_format_si(bytes, (double)cost->byte_count, "B"),
+               cost->byte_count ? (double)cost->flop_count / (double)cost->byte_count : 0.0,
+               pdnn_format_bytes(memory, (double)item.totals.memory_bytes), item.filtered ? "filtered" : "",
+               pdnn_instance_format(&item.instance, id));
+    }
+}
+
+/* Which hyper-parameter columns there are depends on the families, so they are collected by a walk of their
+ * own, which ends as soon as nothing new can come. */
+static enum pdnn_status collect_families(struct list *list, const struct pdnn_family_def **families,
+                                         size_t *count, size_t all, struct pdnn_err *err) {
+    *count = 0;
+    for (;;) {
+        struct pdnn_expanded item;
+        bool done;
+        if (pdnn_walk_next(&list->walk, &item, &done, err) != PDNN_OK)
+            return err->status;
+        if (done)
+            break;
+        size_t i = 0;
+        while (i < *count && families[i] != item.instance.family)
+            i++;
+        if (i == *count)
+            families[(*count)++] = item.instance.family;
+        if (*count == all || list->spec.n_models == 1)
+            break;
+    }
+    return pdnn_walk_start(&list->walk, &list->spec, list->threads, true, err);
+}
+
+static void describe(const struct pdnn_expanded *item, struct pdnn_record *record) {
+    char id[PDNN_ID_TEXT];
+    pdnn_record_init(record, pdnn_instance_format(&item->instance, id));
+    record->parsed = true;
+    record->instance = item->instance;
+    record->totals = item->totals;
+    snprintf(record->reason, sizeof record->reason, "%s", item->reason);
+    const struct pdnn_cost *cost = &item->totals.cost;
+    if (cost->byte_count)
+        record->place.intensity_flop_per_byte = (double)cost->flop_count / (double)cost->byte_count;
+}
+
+/* What a list has beside the analytic columns of results.csv. */
+static const struct pdnn_column list_columns[] = {
+    {.name = "intensity_flop_per_byte",
+     .unit = "FLOP/byte",
+     .type = PDNN_COLUMN_NUMBER,
+     .offset = offsetof(struct pdnn_record, place.intensity_flop_per_byte),
+     .digits = PDNN_DIGITS_TABLE},
+    {.name = "filtered_by",
+     .unit = "",
+     .type = PDNN_COLUMN_TEXT,
+     .offset = offsetof(struct pdnn_record, reason),
+     .size = sizeof((struct pdnn_record *)0)->reason},
+};
+
+enum { N_LIST_COLUMNS = sizeof list_columns / sizeof list_columns[0] };
+
+static enum pdnn_status get_columns(const struct pdnn_family_def *const *families, size_t n_families,
+                                    struct pdnn_arena *arena, struct pdnn_columns *columns,
+                                    struct pdnn_err *err) {
+    struct pdnn_columns analytic;
+    if (pdnn_results_columns(families, n_families, true, arena, &analytic, err) != PDNN_OK)
+        return err->status;
+    struct pdnn_column *all = pdnn_arena_alloc(arena, analytic.count + N_LIST_COLUMNS, sizeof *all);
+    if (!all)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the columns");
+    memcpy(all, analytic.column, analytic.count * sizeof *all);
+    memcpy(all + analytic.count, list_columns, sizeof list_columns);
+    *columns = (struct pdnn_columns){analytic.table, all, analytic.count + N_LIST_COLUMNS};
+    return PDNN_OK;
+}
+
+static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_columns *columns,
+                                          struct pdnn_err *err) {
+    struct pdnn_str line = {0};
+    enum pdnn_status status = PDNN_OK;
+    pdnn_columns_header(columns, &line);
+    for (bool done = false; !done && status == PDNN_OK;) {
+        if (line.failed)
+            status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+        fwrite(pdnn_str_text(&line), 1, line.length, stdout);
+        pdnn_str_clear(&line);
+        struct pdnn_expanded item;
+        if (status == PDNN_OK)
+            status = pdnn_walk_next(&list->walk, &item, &done, err);
+        if (status != PDNN_OK || done)
+            continue;
+        struct pdnn_record record;
+        describe(&item, &record);
+        pdnn_columns_row(columns, &record, &line);
+    }
+    pdnn_str_finish(&line);
+    return status;
+}
+
+static enum pdnn_status list_csv(struct list *list, struct pdnn_err *err) {
+    size_t n_families = 0, all = 0;
+    while (pdnn_families[all])
+        all++;
+    struct pdnn_arena arena = {0};
+    struct pdnn_columns columns;
+    const struct pdnn_family_def **families = calloc(all, sizeof *families);
+    enum pdnn_status status = families ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    if (status == PDNN_OK)
+        status = collect_families(list, families, &n_families, all, err);
+    if (status == PDNN_OK)
+        status = get_columns(families, n_families, &arena, &columns, err);
+    if (status == PDNN_OK)
+        status = list_for_programs(list, &columns, err);
+    free(families);
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    (void)some_failed;
+    struct list list = {0};
+    struct pdnn_host host;
+    const char **sets = NULL;
+    size_t n_sets;
+    bool csv = pdnn_wants_csv(arguments), only_count = pdnn_argument(arguments, "count");
+    if (pdnn_host_read(&host, err) != PDNN_OK ||
+        pdnn_argument_all(arguments, "set", &sets, &n_sets, err) != PDNN_OK)
+        return err->status;
+    list.threads = host.threads;
+    enum pdnn_status status =
+        pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, &list.spec, err);
+    free(sets);
+    if (status != PDNN_OK)
+        return status;
+    status = pdnn_walk_start(&list.walk, &list.spec, list.threads, !only_count, err);
+    if (status == PDNN_OK && only_count)
+        status = pdnn_list_totals(&list.walk, csv, err);
+    else if (status == PDNN_OK)
+        status = csv ? list_csv(&list, err) : list_for_people(&list, err);
+    pdnn_walk_finish(&list.walk);
+    pdnn_spec_finish(&list.spec);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_list = {
+    .name = "list",
+    .summary = "Lists the instances of specs with their costs; runs nothing.",
+    .operands = "SPEC|ID...",
+    .min_operands = 1,
+    .max_operands = PDNN_OPERANDS_ANY,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

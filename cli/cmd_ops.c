@@ -1,0 +1,51 @@
+#include "cli/output.h"
+#include "cli/registry.h"
+#include "models/op.h"
+
+static const char *const paragraphs[] = {
+    "The operators that models are built of: what each computes, which passes it has, and whether the "
+    "setting fuse may run "
+    "it inside the operator before it (post) or may put such a one into it (host).",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {PDNN_OPTION_FORMAT};
+
+static const struct pdnn_table_column columns[] = {
+    {"op", PDNN_ALIGN_LEFT},   {"category", PDNN_ALIGN_LEFT}, {"passes", PDNN_ALIGN_LEFT},
+    {"fuse", PDNN_ALIGN_LEFT}, {"formula", PDNN_ALIGN_LEFT},
+};
+
+static void add_row(struct pdnn_table *table, const struct pdnn_op_def *op) {
+    struct pdnn_str passes = {0};
+    for (int pass = 0; pass < PDNN_PASS_COUNT; pass++)
+        if (op->pass[pass].flop)
+            pdnn_str_printf(&passes, "%s%s", passes.length ? "|" : "", pdnn_pass_name((enum pdnn_pass)pass));
+    pdnn_table_cell(table, "%s", op->name);
+    pdnn_table_cell(table, "%s", op->category);
+    pdnn_table_cell(table, "%s", pdnn_str_text(&passes));
+    pdnn_table_cell(table, "%s", op->is_post ? "post" : op->takes_post ? "host" : "");
+    pdnn_table_cell(table, "%s", op->formula);
+    pdnn_str_finish(&passes);
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    (void)some_failed;
+    struct pdnn_table table;
+    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
+        add_row(&table, *op);
+    enum pdnn_status status = pdnn_table_print(&table, pdnn_wants_csv(arguments), err);
+    pdnn_table_finish(&table);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_ops = {
+    .name = "ops",
+    .summary = "Lists the operators.",
+    .operands = "",
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .run = run,
+};

@@ -1,0 +1,201 @@
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/registry.h"
+#include "cli/report.h"
+#include "cli/session.h"
+#include "results/aggregate.h"
+#include "results/columns.h"
+#include "results/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const paragraphs[] = {
+    "Visits each instance a few times and prints its time per step with an interval, where that stands "
+    "against the machine's "
+    "roofs, and one row per group of equal operators: time, share of the step, rates, bound, and the "
+    "implementation that ran.",
+    "The roofs are measured first, for about three seconds, unless --ceilings names a file. With --format "
+    "csv the rows are "
+    "those of ops.csv.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"rounds", 'r', "N", NULL, false, "visit each instance N times (default: 3)"},
+    PDNN_OPTION_SET,
+    PDNN_OPTION_CEILINGS,
+    PDNN_OPTION_FORMAT,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn run fc/layers=8,nodes=1024,batch=64", "where the time of one model goes"},
+};
+
+enum { ROOF_SECONDS = 3 };
+
+struct task_visits {
+    struct pdnn_visit *visits;
+    size_t count;
+};
+
+struct run {
+    struct pdnn_session session;
+    struct task_visits *of; /* by task */
+    struct pdnn_progress bar;
+};
+
+/* Keeps a copy of the visit: its ops are the driver's. */
+static enum pdnn_status keep_visit(void *user, size_t task, const struct pdnn_visit *visit,
+                                   struct pdnn_err *err) {
+    struct run *run = user;
+    struct task_visits *of = &run->of[task];
+    struct pdnn_visit *visits = realloc(of->visits, (of->count + 1) * sizeof *visits);
+    if (visits)
+        of->visits = visits;
+    struct pdnn_visit_op *ops = calloc(visit->n_ops + 1, sizeof *ops);
+    if (!visits || !ops) {
+        free(ops);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a visit");
+    }
+    if (visit->n_ops)
+        memcpy(ops, visit->ops, visit->n_ops * sizeof *ops);
+    visits[of->count] = *visit;
+    visits[of->count++].ops = ops;
+    return PDNN_OK;
+}
+
+static void show(void *user, const struct pdnn_sweep_progress *progress) {
+    struct run *run = user;
+    pdnn_progress_show_visits(&run->bar, progress);
+}
+
+static enum pdnn_status get_ceilings(struct run *run, const char *path, struct pdnn_err *err) {
+    if (!path)
+        return pdnn_session_measure_ceilings(&run->session, false, ROOF_SECONDS, err);
+    if (pdnn_ceilings_read(path, &run->session.ceilings, err) != PDNN_OK)
+        return err->status;
+    pdnn_session_warn_ceilings(&run->session, path);
+    return PDNN_OK;
+}
+
+static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
+    struct pdnn_session *session = &run->session;
+    struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    const struct pdnn_sweep_hooks hooks = {run, keep_visit, show};
+    struct pdnn_sweep_result result;
+    pdnn_progress_init(&run->bar, stderr);
+    enum pdnn_status status =
+        pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
+    pdnn_progress_clear(&run->bar);
+    return status;
+}
+
+static enum pdnn_status report(const struct run *run, bool csv, bool *some_failed, struct pdnn_err *err) {
+    const struct pdnn_session *session = &run->session;
+    struct pdnn_arena arena = {0};
+    struct pdnn_str out = {0};
+    enum pdnn_status status = PDNN_OK;
+    if (csv)
+        pdnn_columns_header(&pdnn_ops_columns, &out);
+    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
+        const struct pdnn_aggregate_input input = {
+            .id = session->tasks[i].id,
+            .visits = run->of[i].visits,
+            .n_visits = run->of[i].count,
+            .outcome = session->rows[i].outcome,
+            .reason = session->rows[i].reason,
+            .precision = session->spec.measure.precision,
+            .ceilings = &session->ceilings,
+            .host = session->host.name,
+            .totals = &session->rows[i].totals,
+        };
+        struct pdnn_record record;
+        struct pdnn_op_record *ops;
+        size_t n_ops;
+        status = pdnn_aggregate(&input, &arena, &record, &ops, &n_ops, err);
+        if (status != PDNN_OK)
+            break;
+        *some_failed = *some_failed || record.outcome != PDNN_OUTCOME_OK;
+        for (size_t op = 0; csv && op < n_ops; op++)
+            pdnn_columns_row(&pdnn_ops_columns, &ops[op], &out);
+        if (!csv)
+            pdnn_report_instance(&out, &record, ops, n_ops);
+        else if (record.outcome != PDNN_OUTCOME_OK)
+            fprintf(stderr, "paradnn: %s: %s: %s\n", record.id, pdnn_outcome_name(record.outcome),
+                    record.reason);
+    }
+    pdnn_arena_finish(&arena);
+    if (status == PDNN_OK)
+        return pdnn_text_print(&out, err);
+    pdnn_str_finish(&out);
+    return status;
+}
+
+/* --rounds and --set as overrides of the spec; *sets is heap. */
+static enum pdnn_status get_sets(const struct pdnn_arguments *arguments, struct pdnn_str *rounds,
+                                 const char ***sets, size_t *n_sets, struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, "rounds");
+    pdnn_str_printf(rounds, "measure.rounds=%s", text ? text : "3");
+    if (pdnn_argument_all(arguments, "set", sets, n_sets, err) != PDNN_OK)
+        return err->status;
+    const char **more = realloc(*sets, (*n_sets + 1) * sizeof *more);
+    if (!more || rounds->failed) {
+        free(more ? more : *sets);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    }
+    memmove(more + 1, more, *n_sets * sizeof *more);
+    more[0] = pdnn_str_text(rounds);
+    *sets = more;
+    ++*n_sets;
+    return PDNN_OK;
+}
+
+static void finish(struct run *run) {
+    for (size_t i = 0; run->of && i < run->session.n_tasks; i++) {
+        for (size_t v = 0; v < run->of[i].count; v++)
+            pdnn_visit_finish(&run->of[i].visits[v]);
+        free(run->of[i].visits);
+    }
+    free(run->of);
+    pdnn_session_finish(&run->session);
+}
+
+static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bool *some_failed,
+                                      struct pdnn_err *err) {
+    struct run run = {0};
+    struct pdnn_str rounds = {0};
+    const char **sets = NULL;
+    size_t n_sets;
+    enum pdnn_status status = get_sets(arguments, &rounds, &sets, &n_sets, err);
+    if (status != PDNN_OK)
+        goto out;
+    status = pdnn_session_open(&run.session, arguments->operands, arguments->n_operands, sets, n_sets, err);
+    if (status == PDNN_OK && !(run.of = calloc(run.session.n_tasks + 1, sizeof *run.of)))
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", run.session.n_tasks);
+    if (status == PDNN_OK)
+        status = get_ceilings(&run, pdnn_argument(arguments, "ceilings"), err);
+    if (status == PDNN_OK)
+        status = visit_all(&run, err);
+    if (status == PDNN_OK)
+        status = report(&run, pdnn_wants_csv(arguments), some_failed, err);
+    finish(&run);
+    free(sets);
+out:
+    pdnn_str_finish(&rounds);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_run = {
+    .name = "run",
+    .summary = "Runs single instances and says where their time goes.",
+    .operands = "ID|SPEC...",
+    .min_operands = 1,
+    .max_operands = PDNN_OPERANDS_ANY,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run_instances,
+};

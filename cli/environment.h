@@ -1,0 +1,13 @@
+/* What a sweep ran on and with: the facts of environment.yaml. */
+#ifndef CLI_ENVIRONMENT_H
+#define CLI_ENVIRONMENT_H
+
+#include "base/arena.h"
+#include "cli/session.h"
+#include "results/tables.h"
+
+/* Facts about host, software, effective settings and limits, in the arena. */
+enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, struct pdnn_arena *arena,
+                                        struct pdnn_fact **facts, size_t *n_facts, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,202 @@
+#include "cli/help.h"
+
+#include "cli/registry.h"
+#include "cli/table.h"
+#include "models/family.h"
+#include "models/instance.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+size_t pdnn_help_width(void) {
+    size_t width = pdnn_terminal_width(STDOUT_FILENO);
+    if (!width)
+        return 80;
+    return width < 40 ? 40 : width > 100 ? 100 : width;
+}
+
+static const char purpose[] =
+    "Generates parameterized DNN models, runs them on the CPU, and says where each one and each "
+    "operator inside it stands against the machine's own roofs.";
+
+static const char specs[] =
+    "SPEC is a YAML file that says which models to run and how. Wherever a SPEC is expected an ID will do, "
+    "which is one "
+    "model with its settings: fc/layers=4,nodes=1024,batch=64 (what is left out takes its default).";
+
+struct row {
+    const char *name, *help;
+};
+
+static const struct row environment_rows[] = {
+    {"NO_COLOR", "if set and not empty, progress is drawn without color"},
+    {"OMP_PLACES, OMP_PROC_BIND, OMP_WAIT_POLICY",
+     "if set, used as they are; otherwise threads are bound one per core and wait actively"},
+};
+
+static const struct row file_rows[] = {
+    {"journal.csv", "one row per visit of an instance, appended as it happens; the source of the tables"},
+    {"results.csv", "one row per instance, from all its visits"},
+    {"ops.csv", "one row per instance, op and pass"},
+    {"ceilings.csv", "the machine's measured roofs"},
+    {"environment.yaml", "what the machine, the software and the effective settings were"},
+    {"spec.yaml", "the spec as run"},
+};
+
+static const struct row exit_rows[] = {
+    {"0", "all fine"},
+    {"1", "some instances failed, or the machine did (disk full, out of memory)"},
+    {"2", "the command line, a spec or an input file is wrong; nothing ran"},
+    {"130", "interrupted by a signal; what was measured is kept"},
+};
+
+#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+
+static void append_rows(struct pdnn_str *out, const struct row *rows, size_t count, size_t column,
+                        size_t width) {
+    for (size_t i = 0; i < count; i++) {
+        pdnn_str_printf(out, "  %-*s", (int)column - 2, rows[i].name);
+        pdnn_fill_text(out, rows[i].help, column, width);
+    }
+}
+
+void pdnn_help_format(struct pdnn_str *out, size_t width) {
+    pdnn_str_printf(out, "Usage: paradnn COMMAND [ARGUMENT]...\n");
+    pdnn_fill_text(out, purpose, 0, width);
+    pdnn_str_printf(out, "\nCommands:\n");
+    for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++) {
+        struct row row = {(*command)->name, (*command)->summary};
+        append_rows(out, &row, 1, 12, width);
+    }
+    pdnn_str_append(out, "\n", 1);
+    pdnn_fill_text(out, specs, 0, width);
+    pdnn_str_printf(out, "\nOptions:\n");
+    static const struct row options[] = {
+        {"-h, --help", "show this, or after a command what it does, and exit"},
+        {"--version", "show the versions of paradnn and of its backends and exit"},
+        {"--man", "print the manual page as mdoc source and exit"},
+    };
+    append_rows(out, options, COUNT(options), 16, width);
+    pdnn_str_printf(out, "\nExit status:\n");
+    append_rows(out, exit_rows, COUNT(exit_rows), 8, width);
+}
+
+void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *param) {
+    if (param->type == PDNN_PARAM_CHOICE) {
+        for (const char *const *choice = param->choices; *choice; choice++)
+            pdnn_str_printf(out, "%s%s", choice == param->choices ? "" : ", ", *choice);
+        return;
+    }
+    if (param->word)
+        pdnn_str_printf(out, "%s, ", param->word);
+    pdnn_str_printf(out, "%" PRId64 "..%" PRId64, param->min, param->max);
+}
+
+/* A text line of mdoc: a leading '.' or '\'' would be a request, a backslash an escape. */
+static void man_text(struct pdnn_str *out, const char *text) {
+    if (*text == '.' || *text == '\'')
+        pdnn_str_printf(out, "\\&");
+    for (; *text; text++)
+        pdnn_str_printf(out, *text == '\\' ? "\\e" : "%c", *text);
+    pdnn_str_append(out, "\n", 1);
+}
+
+static void man_rows(struct pdnn_str *out, const char *macro, const struct row *rows, size_t count) {
+    pdnn_str_printf(out, ".Bl -tag -width Ds\n");
+    for (size_t i = 0; i < count; i++) {
+        pdnn_str_printf(out, ".It %s %s\n", macro, rows[i].name);
+        man_text(out, rows[i].help);
+    }
+    pdnn_str_printf(out, ".El\n");
+}
+
+static void man_option(struct pdnn_str *out, const struct pdnn_option_def *option) {
+    pdnn_str_printf(out, ".It");
+    if (option->letter)
+        pdnn_str_printf(out, " Fl %c ,", option->letter);
+    pdnn_str_printf(out, " Fl -%s", option->name);
+    if (option->argument)
+        pdnn_str_printf(out, " Ar %s", option->argument);
+    pdnn_str_append(out, "\n", 1);
+    man_text(out, option->help);
+}
+
+static void man_command(struct pdnn_str *out, const struct pdnn_command_def *command) {
+    pdnn_str_printf(out, ".Ss paradnn %s%s%s\n", command->name, *command->operands ? " " : "",
+                    command->operands);
+    man_text(out, command->summary);
+    for (const char *const *paragraph = command->paragraphs; *paragraph; paragraph++) {
+        pdnn_str_printf(out, ".Pp\n");
+        man_text(out, *paragraph);
+    }
+    if (!command->n_options)
+        return;
+    pdnn_str_printf(out, ".Bl -tag -width Ds\n");
+    for (size_t i = 0; i < command->n_options; i++)
+        man_option(out, &command->options[i]);
+    pdnn_str_printf(out, ".El\n");
+}
+
+static void man_params(struct pdnn_str *out, const struct pdnn_param_def *params, size_t count) {
+    pdnn_str_printf(out, ".Bl -tag -width Ds\n");
+    for (size_t i = 0; i < count; i++) {
+        char buffer[PDNN_PARAM_TEXT];
+        struct pdnn_str line = {0};
+        pdnn_str_printf(&line, "%s (", params[i].help);
+        pdnn_param_range_format(&line, &params[i]);
+        pdnn_str_printf(&line, "; default %s)", pdnn_param_format(&params[i], params[i].fallback, buffer));
+        pdnn_str_printf(out, ".It Cm %s\n", params[i].name);
+        man_text(out, pdnn_str_text(&line));
+        pdnn_str_finish(&line);
+    }
+    pdnn_str_printf(out, ".El\n");
+}
+
+static void man_examples(struct pdnn_str *out) {
+    pdnn_str_printf(out, ".Sh EXAMPLES\n");
+    for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++) {
+        for (size_t i = 0; i < (*command)->n_examples; i++) {
+            man_text(out, (*command)->examples[i].help);
+            pdnn_str_printf(out, ".Bd -literal -offset indent\n");
+            man_text(out, (*command)->examples[i].command);
+            pdnn_str_printf(out, ".Ed\n");
+        }
+    }
+}
+
+void pdnn_man_format(struct pdnn_str *out) {
+    pdnn_str_printf(out, ".Dd November 21, 2025\n.Dt PARADNN 1\n.Os\n.Sh NAME\n.Nm paradnn\n"
+                         ".Nd sweep parameterized DNN models over a CPU and its rooflines\n.Sh SYNOPSIS\n");
+    for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
+        pdnn_str_printf(out, ".Nm\n.Cm %s\n.Op Ar option ...\n%s%s%s", (*command)->name,
+                        *(*command)->operands ? ".Ar " : "", (*command)->operands,
+                        *(*command)->operands ? "\n" : "");
+    pdnn_str_printf(out, ".Nm\n.Fl -help | -version | -man\n.Sh DESCRIPTION\n");
+    man_text(out, purpose);
+    pdnn_str_printf(out, ".Pp\n");
+    man_text(out, specs);
+    pdnn_str_printf(out, ".Pp\n");
+    man_text(out, "Tables are for people by default; --format csv gives raw numbers with the unit in the "
+                  "column's name. "
+                  "Standard output carries data, standard error progress and messages.");
+    pdnn_str_printf(out, ".Sh COMMANDS\n");
+    for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
+        man_command(out, *command);
+    pdnn_str_printf(out, ".Sh RUN SETTINGS\n");
+    man_text(out, "How an instance is run: keys of run in a spec, and of an ID.");
+    man_params(out, pdnn_settings, PDNN_SETTING_COUNT);
+    pdnn_str_printf(out, ".Sh MODEL FAMILIES\n");
+    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
+        pdnn_str_printf(out, ".Ss %s\n", (*family)->name);
+        man_text(out, (*family)->help);
+        man_params(out, (*family)->params, (*family)->n_params);
+    }
+    pdnn_str_printf(out, ".Sh ENVIRONMENT\n");
+    man_rows(out, "Ev", environment_rows, COUNT(environment_rows));
+    pdnn_str_printf(out, ".Sh FILES\nIn the directory that\n.Cm sweep\nwrites:\n");
+    man_rows(out, "Pa", file_rows, COUNT(file_rows));
+    pdnn_str_printf(out, ".Sh EXIT STATUS\n");
+    man_rows(out, "No", exit_rows, COUNT(exit_rows));
+    man_examples(out);
+}

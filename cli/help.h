@@ -1,0 +1,23 @@
+/* Text made from the registries: the overall --help, the manual page, and how a parameter's range reads. */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include "base/str.h"
+
+#include <stddef.h>
+
+struct pdnn_param_def;
+
+/* Appends what `paradnn --help` prints. */
+void pdnn_help_format(struct pdnn_str *out, size_t width);
+
+/* Appends paradnn.1 as mdoc(7) source. */
+void pdnn_man_format(struct pdnn_str *out);
+
+/* Appends "1..8192", "all, 1..1024" or "none, relu". */
+void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *param);
+
+/* Columns to fill text to: the terminal's on stdout, within 40 and 100, or 80. */
+size_t pdnn_help_width(void);
+
+#endif

@@ -1,0 +1,100 @@
+#include "cli/list_totals.h"
+
+#include "base/rng.h"
+#include "base/units.h"
+#include "cli/output.h"
+#include "results/csv.h"
+#include "runtime/core/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct range {
+    uint64_t min, max;
+};
+
+static void range_add(struct range *range, uint64_t value) {
+    range->min = value < range->min ? value : range->min;
+    range->max = value > range->max ? value : range->max;
+}
+
+/* 128 bits: 1e5 instances of 1e18 FLOP do not fit 64. */
+struct totals {
+    uint64_t instances, filtered;
+    pdnn_u128 flop_count, byte_count;
+    struct range params;
+};
+
+enum { U128_TEXT = 48 };
+
+static const char *format_u128(char buffer[U128_TEXT], pdnn_u128 value) {
+    char *at = buffer + U128_TEXT - 1;
+    *at = 0;
+    do {
+        *--at = (char)('0' + (int)(value % 10));
+        value /= 10;
+    } while (value);
+    return at;
+}
+
+static enum pdnn_status print_totals_csv(const struct totals *totals, struct pdnn_err *err) {
+    char buffer[U128_TEXT];
+    struct pdnn_str out = {0};
+    struct pdnn_csv_writer writer = {.out = &out};
+    pdnn_str_printf(&out, "instances,filtered,flop_count,byte_count,params_min,params_max");
+    writer.started = true;
+    pdnn_csv_end_row(&writer);
+    pdnn_csv_put_u64(&writer, totals->instances);
+    pdnn_csv_put_u64(&writer, totals->filtered);
+    pdnn_csv_put_text(&writer, format_u128(buffer, totals->flop_count));
+    pdnn_csv_put_text(&writer, format_u128(buffer, totals->byte_count));
+    if (totals->instances) {
+        pdnn_csv_put_u64(&writer, totals->params.min);
+        pdnn_csv_put_u64(&writer, totals->params.max);
+    } else {
+        pdnn_csv_put_empty(&writer);
+        pdnn_csv_put_empty(&writer);
+    }
+    pdnn_csv_end_row(&writer);
+    return pdnn_text_print(&out, err);
+}
+
+static enum pdnn_status print_totals(const struct totals *totals, struct pdnn_err *err) {
+    char exact[U128_TEXT], rounded[PDNN_UNIT_TEXT];
+    struct pdnn_str out = {0};
+    pdnn_str_printf(&out, "instances  %" PRIu64 "\nfiltered   %" PRIu64 "\n", totals->instances,
+                    totals->filtered);
+    pdnn_str_printf(&out, "flop       %s (%s in one step of each)\n", format_u128(exact, totals->flop_count),
+                    pdnn_format_si(rounded, (double)totals->flop_count, "FLOP"));
+    pdnn_str_printf(&out, "bytes      %s (%s)\n", format_u128(exact, totals->byte_count),
+                    pdnn_format_si(rounded, (double)totals->byte_count, "B"));
+    if (totals->instances)
+        pdnn_str_printf(&out, "params     %" PRIu64 " to %" PRIu64 "\n", totals->params.min,
+                        totals->params.max);
+    return pdnn_text_print(&out, err);
+}
+
+enum pdnn_status pdnn_list_totals(struct pdnn_walk *walk, bool csv, struct pdnn_err *err) {
+    struct totals totals = {.params = {UINT64_MAX, 0}};
+    uint64_t start_ns = pdnn_clock_ns();
+    for (;;) {
+        struct pdnn_expanded item;
+        bool done;
+        if (pdnn_walk_next(walk, &item, &done, err) != PDNN_OK)
+            return err->status;
+        if (done)
+            break;
+        if (item.filtered) {
+            totals.filtered++;
+            continue;
+        }
+        totals.instances++;
+        totals.flop_count += item.totals.cost.flop_count;
+        totals.byte_count += item.totals.cost.byte_count;
+        range_add(&totals.params, item.totals.params);
+    }
+    double seconds = (double)(pdnn_clock_ns() - start_ns) * 1e-9;
+    fprintf(stderr, "%.3f s, %.0f instances/s\n", seconds,
+            (double)(totals.instances + totals.filtered) / seconds);
+    return csv ? print_totals_csv(&totals, err) : print_totals(&totals, err);
+}

@@ -1,0 +1,125 @@
+/* paradnn: finds the command, parses its arguments, runs it, turns its status into an exit status. The only
+ * place, with progress, that writes to stderr. */
+#include "base/units.h"
+#include "cli/help.h"
+#include "cli/registry.h"
+#include "runtime/core/backend.h"
+#include "runtime/driver/worker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { EXIT_FINE = 0, EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+
+static int exit_status_of(enum pdnn_status status, bool some_failed) {
+    switch (status) {
+    case PDNN_OK:
+        return some_failed ? EXIT_SOME_FAILED : EXIT_FINE;
+    case PDNN_INVALID:
+        return EXIT_USAGE;
+    case PDNN_INTERRUPTED:
+        return EXIT_INTERRUPTED;
+    default:
+        return EXIT_SOME_FAILED;
+    }
+}
+
+static int print(struct pdnn_str *text) {
+    int status = EXIT_FINE;
+    if (text->failed || fputs(pdnn_str_text(text), stdout) == EOF)
+        status = EXIT_SOME_FAILED;
+    pdnn_str_finish(text);
+    return status;
+}
+
+static int print_version(void) {
+    printf("paradnn %s\n", PDNN_VERSION);
+    for (const struct pdnn_backend_def *const *backend = pdnn_backends; *backend; backend++)
+        printf("%-10s %s\n", (*backend)->name, (*backend)->version());
+    return EXIT_FINE;
+}
+
+static const struct pdnn_command_def *find_command(const char *name) {
+    for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
+        if (strcmp((*command)->name, name) == 0)
+            return *command;
+    return NULL;
+}
+
+static int fail_unknown(const char *name) {
+    enum { NAMES_MAX = 64 };
+    static const char *const options[] = {"--help", "--version", "--man"};
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; *name == '-' && i < 3; i++)
+        names[count++] = options[i];
+    for (const struct pdnn_command_def *const *command = pdnn_commands;
+         *name != '-' && *command && count < NAMES_MAX; command++)
+        names[count++] = (*command)->name;
+    const char *what = *name == '-' ? "option" : "command";
+    const char *nearest = pdnn_nearest_word(name, names, count);
+    if (nearest)
+        fprintf(stderr, "paradnn: unknown %s '%s', did you mean '%s'?\n", what, name, nearest);
+    else
+        fprintf(stderr, "paradnn: unknown %s '%s', see 'paradnn --help'\n", what, name);
+    return EXIT_USAGE;
+}
+
+static int run_command(const struct pdnn_command_def *command, int argc, char **argv) {
+    struct pdnn_err err = {0};
+    struct pdnn_arguments arguments = {0};
+    bool some_failed = false;
+    enum pdnn_status status = pdnn_arguments_parse(command, argc, argv, &arguments, &err);
+    if (status == PDNN_OK && arguments.help) {
+        struct pdnn_str text = {0};
+        pdnn_command_help(&text, command, pdnn_help_width());
+        some_failed = print(&text) != EXIT_FINE;
+    } else if (status == PDNN_OK) {
+        status = command->run(&arguments, &some_failed, &err);
+    }
+    pdnn_arguments_finish(&arguments);
+    if (status != PDNN_OK)
+        fprintf(stderr, "paradnn: %s\n", err.text);
+    return exit_status_of(status, some_failed);
+}
+
+/* The worker's entry is not a command: the driver starts it, nobody types it. */
+static int run_worker(int argc, char **argv) {
+    int64_t request_fd, answer_fd;
+    if (argc != 4 || !pdnn_parse_i64(argv[2], &request_fd) || !pdnn_parse_i64(argv[3], &answer_fd))
+        return fail_unknown(argv[1]);
+    return pdnn_worker_main((int)request_fd, (int)answer_fd);
+}
+
+static int dispatch(int argc, char **argv) {
+    struct pdnn_str text = {0};
+    if (argc < 2) {
+        pdnn_help_format(&text, pdnn_help_width());
+        fputs(pdnn_str_text(&text), stderr);
+        pdnn_str_finish(&text);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        pdnn_help_format(&text, pdnn_help_width());
+        return print(&text);
+    }
+    if (strcmp(argv[1], "--man") == 0) {
+        pdnn_man_format(&text);
+        return print(&text);
+    }
+    if (strcmp(argv[1], "--version") == 0)
+        return print_version();
+    if (strcmp(argv[1], "worker") == 0)
+        return run_worker(argc, argv);
+    const struct pdnn_command_def *command = find_command(argv[1]);
+    return command ? run_command(command, argc - 2, argv + 2) : fail_unknown(argv[1]);
+}
+
+int main(int argc, char **argv) {
+    int status = dispatch(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "paradnn: cannot write to standard output\n");
+        return status == EXIT_FINE ? EXIT_SOME_FAILED : status;
+    }
+    return status;
+}

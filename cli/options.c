@@ -1,0 +1,235 @@
+#include "cli/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const pdnn_formats[] = {"table", "csv", NULL};
+
+static size_t count_words(const char *const *words) {
+    size_t count = 0;
+    while (words[count])
+        count++;
+    return count;
+}
+
+/* Index of the option with the name of `length` letters, or n_options. */
+static size_t find_long(const struct pdnn_command_def *command, const char *name, size_t length) {
+    size_t i = 0;
+    while (i < command->n_options &&
+           (strncmp(command->options[i].name, name, length) != 0 || command->options[i].name[length] != 0))
+        i++;
+    return i;
+}
+
+static size_t find_letter(const struct pdnn_command_def *command, char letter) {
+    size_t i = 0;
+    while (i < command->n_options && command->options[i].letter != letter)
+        i++;
+    return i;
+}
+
+static enum pdnn_status unknown_option(const struct pdnn_command_def *command, const char *text,
+                                       struct pdnn_err *err) {
+    enum { NAMES_MAX = 32, NAME_ROOM = 65 };
+    const char *names[NAMES_MAX] = {"help"};
+    size_t n_names = 1;
+    for (size_t i = 0; i < command->n_options && n_names < NAMES_MAX; i++)
+        names[n_names++] = command->options[i].name;
+    char name[NAME_ROOM] = "";
+    strncat(name, text + strspn(text, "-"), NAME_ROOM - 1);
+    name[strcspn(name, "=")] = 0;
+    const char *nearest = text[1] == '-' ? pdnn_nearest_word(name, names, n_names) : NULL;
+    if (nearest)
+        return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s', did you mean '--%s'?", command->name,
+                         text, nearest);
+    return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s', see 'paradnn %s --help'", command->name,
+                     text, command->name);
+}
+
+static enum pdnn_status check_choice(const struct pdnn_command_def *command,
+                                     const struct pdnn_option_def *option, const char *text,
+                                     struct pdnn_err *err) {
+    if (!option->choices)
+        return PDNN_OK;
+    for (const char *const *choice = option->choices; *choice; choice++)
+        if (strcmp(*choice, text) == 0)
+            return PDNN_OK;
+    const char *nearest = pdnn_nearest_word(text, option->choices, count_words(option->choices));
+    if (nearest)
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s cannot be '%s', did you mean '%s'?", command->name,
+                         option->name, text, nearest);
+    struct pdnn_str words = {0};
+    for (const char *const *choice = option->choices; *choice; choice++)
+        pdnn_str_printf(&words, "%s%s", choice == option->choices ? "" : ", ", *choice);
+    pdnn_fail(err, PDNN_INVALID, "%s: --%s cannot be '%s', only one of: %s", command->name, option->name,
+              text, pdnn_str_text(&words));
+    pdnn_str_finish(&words);
+    return PDNN_INVALID;
+}
+
+static enum pdnn_status add_value(struct pdnn_arguments *arguments, size_t option, const char *text,
+                                  struct pdnn_err *err) {
+    const struct pdnn_command_def *command = arguments->command;
+    const struct pdnn_option_def *row = &command->options[option];
+    if (!row->repeats && pdnn_argument(arguments, row->name))
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s is given twice", command->name, row->name);
+    if (row->argument && !*text)
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s needs a %s, and it is empty", command->name, row->name,
+                         row->argument);
+    if (check_choice(command, row, text, err) != PDNN_OK)
+        return err->status;
+    arguments->values[arguments->n_values++] = (struct pdnn_option_value){option, text};
+    return PDNN_OK;
+}
+
+/* One argument that starts with '-'. May take the next one as its value; *at moves past what it used. */
+static enum pdnn_status parse_option(struct pdnn_arguments *arguments, int argc, char **argv, int *at,
+                                     struct pdnn_err *err) {
+    const struct pdnn_command_def *command = arguments->command;
+    const char *text = argv[(*at)++];
+    bool is_long = text[1] == '-';
+    size_t length = is_long ? strcspn(text + 2, "=") : 1;
+    size_t option = is_long ? find_long(command, text + 2, length) : find_letter(command, text[1]);
+    if (option == command->n_options)
+        return unknown_option(command, text, err);
+    const struct pdnn_option_def *row = &command->options[option];
+    const char *rest = is_long ? text + 2 + length : text + 2;
+    bool attached = *rest != 0;
+    if (!row->argument && attached)
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s takes no value", command->name, row->name);
+    if (!row->argument)
+        return add_value(arguments, option, "", err);
+    if (attached)
+        return add_value(arguments, option, is_long ? rest + 1 : rest, err);
+    if (*at == argc)
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s needs a %s", command->name, row->name, row->argument);
+    return add_value(arguments, option, argv[(*at)++], err);
+}
+
+static enum pdnn_status check_operands(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    const struct pdnn_command_def *command = arguments->command;
+    if (arguments->n_operands > command->max_operands)
+        return pdnn_fail(err, PDNN_INVALID, "%s: does not know what to do with '%s'", command->name,
+                         arguments->operands[command->max_operands]);
+    if (arguments->n_operands < command->min_operands)
+        return pdnn_fail(err, PDNN_INVALID, "%s: needs %s, see 'paradnn %s --help'", command->name,
+                         command->operands, command->name);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,
+                                      struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    struct pdnn_arguments parsed = {.command = command};
+    parsed.operands = calloc((size_t)argc + 1, sizeof *parsed.operands);
+    parsed.values = calloc((size_t)argc + 1, sizeof *parsed.values);
+    enum pdnn_status status = PDNN_OK;
+    if (!parsed.operands || !parsed.values)
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    bool options_ended = false;
+    for (int at = 0; status == PDNN_OK && at < argc && !parsed.help;) {
+        const char *text = argv[at];
+        if (options_ended || text[0] != '-' || !text[1]) {
+            parsed.operands[parsed.n_operands++] = text;
+            at++;
+        } else if (strcmp(text, "--") == 0) {
+            options_ended = true;
+            at++;
+        } else if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
+            parsed.help = true;
+        } else {
+            status = parse_option(&parsed, argc, argv, &at, err);
+        }
+    }
+    if (status == PDNN_OK && !parsed.help)
+        status = check_operands(&parsed, err);
+    if (status != PDNN_OK) {
+        pdnn_arguments_finish(&parsed);
+        return status;
+    }
+    *arguments = parsed;
+    return PDNN_OK;
+}
+
+void pdnn_arguments_finish(struct pdnn_arguments *arguments) {
+    free(arguments->operands);
+    free(arguments->values);
+    *arguments = (struct pdnn_arguments){0};
+}
+
+const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *option) {
+    for (size_t i = arguments->n_values; i-- > 0;)
+        if (strcmp(arguments->command->options[arguments->values[i].option].name, option) == 0)
+            return arguments->values[i].text;
+    return NULL;
+}
+
+enum pdnn_status pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
+                                   const char ***texts, size_t *count, struct pdnn_err *err) {
+    const char **all = calloc(arguments->n_values + 1, sizeof *all);
+    if (!all)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    size_t n = 0;
+    for (size_t i = 0; i < arguments->n_values; i++)
+        if (strcmp(arguments->command->options[arguments->values[i].option].name, option) == 0)
+            all[n++] = arguments->values[i].text;
+    *texts = all;
+    *count = n;
+    return PDNN_OK;
+}
+
+void pdnn_fill_text(struct pdnn_str *out, const char *text, size_t indent, size_t width) {
+    size_t column = indent;
+    bool at_start = true;
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        if (!at_start && column + 1 + length > width) {
+            pdnn_str_printf(out, "\n%*s", (int)indent, "");
+            column = indent;
+            at_start = true;
+        }
+        pdnn_str_printf(out, "%s%.*s", at_start ? "" : " ", (int)length, text);
+        column += length + !at_start;
+        at_start = false;
+        text += length;
+        text += strspn(text, " ");
+    }
+    pdnn_str_append(out, "\n", 1);
+}
+
+enum { HELP_INDENT = 2, HELP_COLUMN = 24 };
+
+static void append_option(struct pdnn_str *out, const struct pdnn_option_def *option, size_t width) {
+    struct pdnn_str left = {0};
+    if (option->letter)
+        pdnn_str_printf(&left, "-%c, ", option->letter);
+    pdnn_str_printf(&left, "--%s%s%s", option->name, option->argument ? " " : "",
+                    option->argument ? option->argument : "");
+    pdnn_str_printf(out, "%*s%s", HELP_INDENT, "", pdnn_str_text(&left));
+    if (left.length + HELP_INDENT + 2 > HELP_COLUMN)
+        pdnn_str_printf(out, "\n%*s", HELP_COLUMN, "");
+    else
+        pdnn_str_printf(out, "%*s", (int)(HELP_COLUMN - HELP_INDENT - left.length), "");
+    pdnn_fill_text(out, option->help, HELP_COLUMN, width);
+    pdnn_str_finish(&left);
+}
+
+void pdnn_command_help(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width) {
+    static const struct pdnn_option_def help = {"help", 'h', NULL, NULL, false, "show this and exit"};
+    pdnn_str_printf(out, "Usage: paradnn %s%s%s [OPTION]...\n", command->name, *command->operands ? " " : "",
+                    command->operands);
+    pdnn_fill_text(out, command->summary, 0, width);
+    for (const char *const *paragraph = command->paragraphs; *paragraph; paragraph++) {
+        pdnn_str_append(out, "\n", 1);
+        pdnn_fill_text(out, *paragraph, 0, width);
+    }
+    pdnn_str_printf(out, "\nOptions:\n");
+    for (size_t i = 0; i < command->n_options; i++)
+        append_option(out, &command->options[i], width);
+    append_option(out, &help, width);
+    if (command->n_examples)
+        pdnn_str_printf(out, "\nExamples:\n");
+    for (size_t i = 0; i < command->n_examples; i++) {
+        pdnn_str_printf(out, "  %s\n      ", command->examples[i].command);
+        pdnn_fill_text(out, command->examples[i].help, 6, width);
+    }
+}

@@ -1,0 +1,92 @@
+/* The command line as tables: a command is a row, an option is a row, and the parser, --help and the man page
+ * read the same rows. Nothing here knows a command by name. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pdnn_option_def {
+    const char *name;           /* "output": given as --output X or --output=X */
+    char letter;                /* 'o': given as -o X or -oX; 0 for none */
+    const char *argument;       /* "DIR"; NULL: a flag */
+    const char *const *choices; /* NULL-terminated words the argument must be one of; NULL: any text */
+    bool repeats;               /* may be given more than once */
+    const char *help;           /* one sentence without a full stop, its default included */
+};
+
+struct pdnn_example {
+    const char *command;
+    const char *help;
+};
+
+struct pdnn_arguments;
+
+struct pdnn_command_def {
+    const char *name;
+    const char *summary;  /* one line */
+    const char *operands; /* "SPEC..." for the synopsis; "" for none */
+    size_t min_operands, max_operands;
+    const char *const *paragraphs; /* the description, NULL-terminated */
+    const struct pdnn_option_def *options;
+    size_t n_options;
+    const struct pdnn_example *examples;
+    size_t n_examples;
+    /* Does the work. *some_failed: it went through, but not all is well (exit status 1). */
+    enum pdnn_status (*run)(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err);
+};
+
+#define PDNN_OPERANDS_ANY ((size_t)-1)
+
+struct pdnn_option_value {
+    size_t option; /* index of its row */
+    const char *text;
+};
+
+/* A checked command line. Everything borrows from argv but the two arrays. */
+struct pdnn_arguments {
+    const struct pdnn_command_def *command;
+    const char **operands;
+    struct pdnn_option_value *values; /* in the order given */
+    size_t n_operands, n_values;
+    bool help; /* --help or -h was given; nothing else was checked */
+};
+
+/* Parses what follows the command's name. "--" ends the options. PDNN_INVALID with one line that names the
+ * nearest option or choice. *arguments is written on success only; release with pdnn_arguments_finish. */
+enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,
+                                      struct pdnn_arguments *arguments, struct pdnn_err *err);
+void pdnn_arguments_finish(struct pdnn_arguments *arguments);
+
+/* The last value given for the option, or NULL; a flag's is "". */
+const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *option);
+
+/* All values of the option in order: *texts is heap, the caller frees the array. NULL and 0 when there is
+ * none. */
+enum pdnn_status pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
+                                   const char ***texts, size_t *count, struct pdnn_err *err);
+
+/* Appends the command's --help, filled to so many columns. */
+void pdnn_command_help(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width);
+
+/* Appends words filled to width, every line after indent spaces; the first one is where the caller left off.
+ */
+void pdnn_fill_text(struct pdnn_str *out, const char *text, size_t indent, size_t width);
+
+/* Options that several commands share. */
+extern const char *const pdnn_formats[]; /* table, csv */
+
+#define PDNN_OPTION_FORMAT                                                                                   \
+    { "format", 0, "FORMAT", pdnn_formats, false, "table for people (the default) or csv for programs" }
+#define PDNN_OPTION_SET                                                                                      \
+    {                                                                                                        \
+        "set", 0, "KEY=VALUE", NULL, true,                                                                   \
+            "override a key of the spec, for example --set run.threads=1; may be repeated"                   \
+    }
+#define PDNN_OPTION_CEILINGS                                                                                 \
+    { "ceilings", 0, "FILE", NULL, false, "take the machine's roofs from FILE instead of measuring them" }
+
+#endif

@@ -1,0 +1,87 @@
+#define _POSIX_C_SOURCE 200809L
+#include "cli/progress.h"
+
+#include "cli/table.h"
+#include "runtime/core/clock.h"
+#include "runtime/driver/sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BAR_CELLS = 24, DETAIL_ROOM = 30 };
+
+static const uint64_t terminal_gap_ns = UINT64_C(100000000), log_gap_ns = UINT64_C(10000000000);
+
+void pdnn_progress_init(struct pdnn_progress *progress, FILE *stream) {
+    const char *no_color = getenv("NO_COLOR");
+    size_t width = pdnn_terminal_width(fileno(stream));
+    *progress = (struct pdnn_progress){.stream = stream, .width = width};
+    progress->color = width && !(no_color && *no_color);
+}
+
+void pdnn_progress_line(struct pdnn_str *out, double fraction, const char *detail, size_t width) {
+    fraction = fraction > 1 ? 1 : fraction > 0 ? fraction : 0;
+    size_t start = out->length;
+    if (width >= BAR_CELLS + DETAIL_ROOM) {
+        char bar[BAR_CELLS + 1];
+        size_t full = (size_t)(fraction * BAR_CELLS);
+        memset(bar, '#', full);
+        memset(bar + full, ' ', BAR_CELLS - full);
+        bar[BAR_CELLS] = 0;
+        pdnn_str_printf(out, "[%s] ", bar);
+    }
+    pdnn_str_printf(out, "%3d %%  %s", (int)(fraction * 100), detail);
+    if (!out->failed && out->length - start > width) {
+        out->length = start + width;
+        out->text[out->length] = 0;
+    }
+}
+
+void pdnn_progress_show(struct pdnn_progress *progress, double fraction, const char *detail) {
+    uint64_t now = pdnn_clock_ns();
+    if (progress->last_ns && now - progress->last_ns < (progress->width ? terminal_gap_ns : log_gap_ns))
+        return;
+    progress->last_ns = now;
+    if (!progress->width) {
+        fprintf(progress->stream, "%3d %%  %s\n", (int)(fraction * 100), detail);
+        return;
+    }
+    struct pdnn_str line = {0};
+    pdnn_progress_line(&line, fraction, detail, progress->width - 1);
+    fprintf(progress->stream, "\r\033[K%s%s%s", progress->color ? "\033[36m" : "", pdnn_str_text(&line),
+            progress->color ? "\033[0m" : "");
+    fflush(progress->stream);
+    progress->drawn = true;
+    pdnn_str_finish(&line);
+}
+
+void pdnn_progress_show_visits(struct pdnn_progress *progress, const struct pdnn_sweep_progress *visits) {
+    char left[PDNN_DURATION_TEXT] = "", detail[PDNN_ID_TEXT + 128];
+    if (visits->eta_seconds >= 0)
+        pdnn_duration_format(left, visits->eta_seconds);
+    snprintf(detail, sizeof detail, "%zu of %zu visits%s%s%s  %s", visits->visits_done,
+             visits->visits_planned, *left ? ", " : "", left, *left ? " left" : "",
+             visits->id ? visits->id : "");
+    double planned = visits->visits_planned ? (double)visits->visits_planned : 1;
+    pdnn_progress_show(progress, (double)visits->visits_done / planned, detail);
+}
+
+void pdnn_progress_clear(struct pdnn_progress *progress) {
+    if (!progress->drawn)
+        return;
+    fputs("\r\033[K", progress->stream);
+    fflush(progress->stream);
+    progress->drawn = false;
+}
+
+const char *pdnn_duration_format(char buffer[PDNN_DURATION_TEXT], double seconds) {
+    double whole = seconds < 0 ? 0 : seconds > 3.6e9 ? 3.6e9 : seconds;
+    long total = (long)(whole + 0.5);
+    if (total < 120)
+        snprintf(buffer, PDNN_DURATION_TEXT, "%ld s", total);
+    else if (total < 7200)
+        snprintf(buffer, PDNN_DURATION_TEXT, "%ld min", (total + 30) / 60);
+    else
+        snprintf(buffer, PDNN_DURATION_TEXT, "%ld h %02ld min", total / 3600, total % 3600 / 60);
+    return buffer;
+}

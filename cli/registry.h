@@ -1,0 +1,16 @@
+/* The list of commands, in the order of the build's list. A command's file is cmd_<name>.c and defines the
+ * row pdnn_command_<name>. */
+#ifndef CLI_REGISTRY_H
+#define CLI_REGISTRY_H
+
+#include "cli/options.h"
+
+/* NULL-terminated. */
+extern const struct pdnn_command_def *const pdnn_commands[];
+
+/* Declared here so that each command's file sees the name it must define. */
+#include "lists.h"
+#define PDNN_DECLARE_COMMAND(name) extern const struct pdnn_command_def pdnn_command_##name;
+PDNN_COMMANDS(PDNN_DECLARE_COMMAND)
+
+#endif

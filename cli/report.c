@@ -1,0 +1,103 @@
+#include "cli/report.h"
+
+#include "base/units.h"
+#include "cli/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <unistd.h>
+
+static const struct pdnn_table_column columns[] = {
+    {"layer", PDNN_ALIGN_SHRINK},  {"op", PDNN_ALIGN_LEFT},    {"pass", PDNN_ALIGN_SHRINK},
+    {"count", PDNN_ALIGN_RIGHT},   {"time", PDNN_ALIGN_RIGHT}, {"share", PDNN_ALIGN_RIGHT},
+    {"GFLOP/s", PDNN_ALIGN_RIGHT}, {"GB/s", PDNN_ALIGN_RIGHT}, {"% roof", PDNN_ALIGN_RIGHT},
+    {"bound", PDNN_ALIGN_LEFT},    {"level", PDNN_ALIGN_LEFT}, {"implementation", PDNN_ALIGN_SHRINK},
+};
+
+/* A number that may not be there. */
+static void add_number(struct pdnn_table *table, double value, int decimals, const char *unit) {
+    if (isnan(value))
+        pdnn_table_cell(table, "%s", "");
+    else
+        pdnn_table_cell(table, "%.*f%s", decimals, value, unit);
+}
+
+static void add_op(struct pdnn_table *table, const struct pdnn_op_record *op) {
+    char time[PDNN_UNIT_TEXT];
+    pdnn_table_cell(table, "%s", op->layer);
+    pdnn_table_cell(table, "%s", op->op);
+    pdnn_table_cell(table, "%s", op->pass);
+    pdnn_table_cell(table, "%" PRIu64, op->count);
+    pdnn_table_cell(table, "%s", isnan(op->time_ns_median) ? "" : pdnn_format_ns(time, op->time_ns_median));
+    add_number(table, op->share_pct, 1, " %");
+    add_number(table, op->place.gflops, 1, "");
+    add_number(table, op->place.bw_gbs, 1, "");
+    add_number(table, op->place.pct_of_roof, 0, "");
+    pdnn_table_cell(table, "%s", pdnn_bound_name(op->place.bound));
+    pdnn_table_cell(table, "%s", op->place.roof_level);
+    pdnn_table_cell(table, "%s", op->implementation);
+}
+
+static void append_time(struct pdnn_str *out, const struct pdnn_record *record) {
+    char time[PDNN_UNIT_TEXT], low[PDNN_UNIT_TEXT], high[PDNN_UNIT_TEXT];
+    pdnn_str_printf(out, "  time     %s per step", pdnn_format_ns(time, record->time_ns_median));
+    if (!isnan(record->ci_low_ns) && !isnan(record->ci_high_ns))
+        pdnn_str_printf(out, ", 95 %% interval %s to %s", pdnn_format_ns(low, record->ci_low_ns),
+                        pdnn_format_ns(high, record->ci_high_ns));
+    pdnn_str_printf(out, " (%" PRIu64 " visits, %" PRIu64 " samples)\n", record->rounds, record->samples);
+    pdnn_str_printf(out, "  prepare  %s\n", pdnn_format_ns(time, (double)record->prepare_ns));
+}
+
+static void append_rates(struct pdnn_str *out, const struct pdnn_record *record) {
+    const struct pdnn_placement *place = &record->place;
+    pdnn_str_printf(out, "  rate     %.1f GFLOP/s, %.1f GB/s, %.4g FLOP/byte", place->gflops, place->bw_gbs,
+                    place->intensity_flop_per_byte);
+    if (!isnan(record->examples_per_s))
+        pdnn_str_printf(out, ", %.4g examples/s", record->examples_per_s);
+    pdnn_str_append(out, "\n", 1);
+    if (isnan(place->pct_of_roof))
+        return;
+    pdnn_str_printf(out, "  roof     %.0f %% of the %.1f GFLOP/s attainable there, bound by %s",
+                    place->pct_of_roof, place->attainable_gflops, pdnn_bound_name(place->bound));
+    if (place->bound == PDNN_BOUND_MEMORY)
+        pdnn_str_printf(out, " (%s)", place->roof_level);
+    if (!isnan(place->pct_of_peak))
+        pdnn_str_printf(out, "; %.0f %% of the peak", place->pct_of_peak);
+    pdnn_str_append(out, "\n", 1);
+}
+
+static void append_model(struct pdnn_str *out, const struct pdnn_record *record) {
+    char params[PDNN_UNIT_TEXT], flop[PDNN_UNIT_TEXT], bytes[PDNN_UNIT_TEXT], memory[PDNN_UNIT_TEXT];
+    const struct pdnn_totals *totals = &record->totals;
+    pdnn_str_printf(out, "  model    %sparams, %s and %s per step, %s of memory\n",
+                    pdnn_format_si(params, (double)totals->params, ""),
+                    pdnn_format_si(flop, (double)totals->cost.flop_count, "FLOP"),
+                    pdnn_format_si(bytes, (double)totals->cost.byte_count, "B"),
+                    pdnn_format_bytes(memory, (double)totals->memory_bytes));
+}
+
+void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record,
+                          const struct pdnn_op_record *ops, size_t n_ops) {
+    pdnn_str_printf(out, "%s\n", record->id);
+    append_model(out, record);
+    if (record->outcome != PDNN_OUTCOME_OK) {
+        pdnn_str_printf(out, "  status   %s: %s\n\n", pdnn_outcome_name(record->outcome), record->reason);
+        return;
+    }
+    append_time(out, record);
+    append_rates(out, record);
+    char flags[PDNN_FLAGS_TEXT];
+    if (record->flags)
+        pdnn_str_printf(out, "  flags    %s\n", pdnn_flags_format(record->flags, flags));
+    if (!isnan(record->residual_pct))
+        pdnn_str_printf(out, "  residual %.1f %% of the step is in no op's time\n", record->residual_pct);
+    pdnn_str_append(out, "\n", 1);
+    struct pdnn_table table;
+    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < n_ops; i++)
+        add_op(&table, &ops[i]);
+    if (!pdnn_table_format(&table, pdnn_terminal_width(STDOUT_FILENO), out))
+        out->failed = true;
+    pdnn_table_finish(&table);
+    pdnn_str_append(out, "\n", 1);
+}

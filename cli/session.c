@@ -1,0 +1,123 @@
+#include "cli/session.h"
+
+#include "base/units.h"
+#include "cli/walk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static enum pdnn_status reserve(struct pdnn_session *session, struct pdnn_err *err) {
+    if (session->n_tasks < session->room)
+        return PDNN_OK;
+    size_t room = session->room ? session->room * 2 : 256;
+    struct pdnn_task *tasks = realloc(session->tasks, room * sizeof *tasks);
+    if (tasks)
+        session->tasks = tasks;
+    struct pdnn_session_row *rows = realloc(session->rows, room * sizeof *rows);
+    if (rows)
+        session->rows = rows;
+    if (!tasks || !rows)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", session->n_tasks);
+    session->room = room;
+    return PDNN_OK;
+}
+
+/* What is decided before anything starts. */
+static void judge(const struct pdnn_session *session, const struct pdnn_expanded *item,
+                  struct pdnn_arena *arena, struct pdnn_session_row *row) {
+    int64_t threads = item->instance.setting[PDNN_SETTING_THREADS];
+    *row = (struct pdnn_session_row){item->totals, PDNN_OUTCOME_INTERRUPTED, ""};
+    if (item->filtered) {
+        row->outcome = PDNN_OUTCOME_FILTERED;
+        row->reason = pdnn_arena_strdup(arena, item->reason);
+    } else if (threads > session->host.threads) {
+        row->outcome = PDNN_OUTCOME_INVALID;
+        row->reason = pdnn_arena_printf(arena, "%" PRId64 " threads, and %" PRId64 " cores may be used here",
+                                        threads, session->host.threads);
+    } else if (item->totals.memory_bytes > session->memory_limit_bytes) {
+        char need[PDNN_UNIT_TEXT], limit[PDNN_UNIT_TEXT];
+        row->outcome = PDNN_OUTCOME_OOM_PREDICTED;
+        row->reason = pdnn_arena_printf(arena, "needs %s, the limit is %s",
+                                        pdnn_format_bytes(need, (double)item->totals.memory_bytes),
+                                        pdnn_format_bytes(limit, (double)session->memory_limit_bytes));
+    }
+}
+
+static enum pdnn_status add_task(struct pdnn_session *session, const struct pdnn_expanded *item,
+                                 struct pdnn_err *err) {
+    char text[PDNN_ID_TEXT];
+    if (reserve(session, err) != PDNN_OK)
+        return err->status;
+    const char *id = pdnn_arena_strdup(&session->arena, pdnn_instance_format(&item->instance, text));
+    struct pdnn_session_row *row = &session->rows[session->n_tasks];
+    judge(session, item, &session->arena, row);
+    if (!id || !row->reason)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", session->n_tasks);
+    session->tasks[session->n_tasks++] = (struct pdnn_task){
+        .instance = item->instance,
+        .id = id,
+        .memory_bytes = item->totals.memory_bytes,
+        .flop_count = item->totals.cost.flop_count,
+        .closed = row->outcome != PDNN_OUTCOME_INTERRUPTED,
+    };
+    return PDNN_OK;
+}
+
+static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *err) {
+    struct pdnn_walk walk = {0};
+    enum pdnn_status status = pdnn_walk_start(&walk, &session->spec, session->host.threads, true, err);
+    for (bool done = false; status == PDNN_OK && !done;) {
+        struct pdnn_expanded item;
+        status = pdnn_walk_next(&walk, &item, &done, err);
+        if (status == PDNN_OK && !done)
+            status = add_task(session, &item, err);
+    }
+    pdnn_walk_finish(&walk);
+    return status;
+}
+
+enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
+                                   size_t n_arguments, const char *const *sets, size_t n_sets,
+                                   struct pdnn_err *err) {
+    *session = (struct pdnn_session){0};
+    if (pdnn_host_read(&session->host, err) != PDNN_OK ||
+        pdnn_spec_load(arguments, n_arguments, sets, n_sets, &session->spec, err) != PDNN_OK)
+        return err->status;
+    const struct pdnn_spec_limits *limits = &session->spec.limits;
+    session->memory_limit_bytes =
+        limits->memory_bytes ? limits->memory_bytes
+                             : (uint64_t)(limits->memory_fraction * (double)session->host.memory_limit_bytes);
+    return expand(session, err);
+}
+
+void pdnn_session_finish(struct pdnn_session *session) {
+    pdnn_spec_finish(&session->spec);
+    pdnn_arena_finish(&session->arena);
+    free(session->tasks);
+    free(session->rows);
+    *session = (struct pdnn_session){0};
+}
+
+bool pdnn_outcome_is_failure(enum pdnn_outcome outcome) {
+    static const bool failures[PDNN_OUTCOME_COUNT] = {
+        [PDNN_OUTCOME_OOM] = true,     [PDNN_OUTCOME_TIMEOUT] = true,       [PDNN_OUTCOME_CRASH] = true,
+        [PDNN_OUTCOME_INVALID] = true, [PDNN_OUTCOME_NUMERIC_ERROR] = true,
+    };
+    return failures[outcome];
+}
+
+struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
+    const struct pdnn_spec_measure *measure = &session->spec.measure;
+    return (struct pdnn_sweep_rules){
+        .seed = session->spec.seed,
+        .rounds = measure->rounds,
+        .precision = measure->precision,
+        .min_samples = measure->min_samples,
+        .max_time_ns = measure->max_time_ns,
+        .probe = measure->probe,
+        .cost_order = measure->order == PDNN_ORDER_COST,
+        .memory_limit_bytes = session->memory_limit_bytes,
+        .time_limit_ns = session->spec.limits.time_ns,
+        .budget_ns = session->spec.limits.budget_ns,
+    };
+}

@@ -1,0 +1,60 @@
+/* What sweep, run and check start from: the host, the spec, and its instances as tasks for the driver, with
+ * those closed that nothing needs to run for. */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include "base/arena.h"
+#include "gen/spec.h"
+#include "models/cost.h"
+#include "runtime/core/ceilings.h"
+#include "runtime/core/host.h"
+#include "runtime/driver/sweep.h"
+
+/* What is known of a task without a visit. */
+struct pdnn_session_row {
+    struct pdnn_totals totals;
+    enum pdnn_outcome outcome; /* of the row while it has no visit */
+    const char *reason;
+};
+
+struct pdnn_session {
+    struct pdnn_host host;
+    struct pdnn_spec spec;
+    uint64_t memory_limit_bytes; /* of one worker */
+    struct pdnn_arena arena;     /* ids, reasons */
+    struct pdnn_task *tasks;     /* in the order of the spec, each id once */
+    struct pdnn_session_row *rows;
+    size_t n_tasks, room;
+    struct pdnn_ceilings ceilings;
+};
+
+/* Reads the host, loads the spec and expands it. A task is closed already when it is filtered, needs more
+ * memory than the limit or more threads than there are; the others are open and `interrupted` until they have
+ * a visit. *session is always released with pdnn_session_finish. */
+enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
+                                   size_t n_arguments, const char *const *sets, size_t n_sets,
+                                   struct pdnn_err *err);
+void pdnn_session_finish(struct pdnn_session *session);
+
+/* oom, timeout, crash, invalid, numeric_error: what makes the exit status 1. The others are results like any
+ * other. */
+bool pdnn_outcome_is_failure(enum pdnn_outcome outcome);
+
+/* The spec's rules in the driver's terms. */
+struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);
+
+/* Measures into session->ceilings, by a worker of its own, the thread counts of the open tasks that have no
+ * row there yet, and 1 and all where `everything` says so; in about `seconds` altogether, at least two for
+ * each. Progress on stderr. PDNN_INTERRUPTED after a signal. */
+enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, bool everything, double seconds,
+                                               struct pdnn_err *err);
+
+/* The same for a list of thread counts. */
+enum pdnn_status pdnn_measure_ceilings(const struct pdnn_host *host, const int64_t *threads, size_t n_threads,
+                                       double seconds_each, struct pdnn_ceilings *ceilings,
+                                       struct pdnn_err *err);
+
+/* Says on stderr which open tasks' thread counts the ceilings do not have. */
+void pdnn_session_warn_ceilings(const struct pdnn_session *session, const char *path);
+
+#endif

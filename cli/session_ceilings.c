@@ -1,0 +1,104 @@
+/* The part of a session that sees to the machine's roofs. */
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/session.h"
+#include "runtime/driver/worker.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { THREAD_COUNTS_MAX = 64 };
+static const double least_seconds = 2;
+
+/* A sorted list without doubles; what does not fit any more is left out, and its rows go without roofs. */
+struct counts {
+    int64_t threads[THREAD_COUNTS_MAX];
+    size_t count;
+};
+
+static void counts_add(struct counts *counts, int64_t threads) {
+    size_t at = 0;
+    while (at < counts->count && counts->threads[at] < threads)
+        at++;
+    if ((at < counts->count && counts->threads[at] == threads) || counts->count == THREAD_COUNTS_MAX)
+        return;
+    for (size_t i = counts->count++; i > at; i--)
+        counts->threads[i] = counts->threads[i - 1];
+    counts->threads[at] = threads;
+}
+
+static bool ceilings_have(const struct pdnn_ceilings *ceilings, int64_t threads) {
+    for (size_t i = 0; i < ceilings->count; i++)
+        if (ceilings->row[i].threads == threads)
+            return true;
+    return false;
+}
+
+/* The thread counts that are wanted and not there. */
+static struct counts missing_counts(const struct pdnn_session *session, bool everything) {
+    struct counts wanted = {0}, missing = {0};
+    if (everything) {
+        counts_add(&wanted, 1);
+        counts_add(&wanted, session->host.threads);
+    }
+    for (size_t i = 0; i < session->n_tasks; i++)
+        if (!session->tasks[i].closed)
+            counts_add(&wanted, session->tasks[i].instance.setting[PDNN_SETTING_THREADS]);
+    for (size_t i = 0; i < wanted.count; i++)
+        if (!ceilings_have(&session->ceilings, wanted.threads[i]))
+            counts_add(&missing, wanted.threads[i]);
+    return missing;
+}
+
+struct watcher {
+    struct pdnn_progress bar;
+    int64_t threads;
+    size_t done, all;
+};
+
+static void show(void *user, double fraction) {
+    struct watcher *watcher = user;
+    char detail[96];
+    snprintf(detail, sizeof detail, "measuring the roofs at %" PRId64 " thread%s", watcher->threads,
+             watcher->threads == 1 ? "" : "s");
+    pdnn_progress_show(&watcher->bar, ((double)watcher->done + fraction) / (double)watcher->all, detail);
+}
+
+enum pdnn_status pdnn_measure_ceilings(const struct pdnn_host *host, const int64_t *threads, size_t n_threads,
+                                       double seconds_each, struct pdnn_ceilings *ceilings,
+                                       struct pdnn_err *err) {
+    const volatile int *stop = pdnn_interrupt_watch();
+    struct pdnn_worker worker;
+    enum pdnn_status status = pdnn_worker_start(&worker, host, host->memory_limit_bytes, err);
+    if (status != PDNN_OK)
+        return status;
+    struct watcher watcher = {.all = n_threads};
+    pdnn_progress_init(&watcher.bar, stderr);
+    for (; status == PDNN_OK && watcher.done < n_threads; watcher.done++) {
+        watcher.threads = threads[watcher.done];
+        show(&watcher, 0);
+        status =
+            pdnn_worker_ceilings(&worker, watcher.threads, seconds_each, stop, show, &watcher, ceilings, err);
+    }
+    pdnn_progress_clear(&watcher.bar);
+    pdnn_worker_stop(&worker);
+    return status;
+}
+
+enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, bool everything, double seconds,
+                                               struct pdnn_err *err) {
+    struct counts counts = missing_counts(session, everything);
+    if (!counts.count)
+        return PDNN_OK;
+    double each = seconds / (double)counts.count;
+    return pdnn_measure_ceilings(&session->host, counts.threads, counts.count,
+                                 each < least_seconds ? least_seconds : each, &session->ceilings, err);
+}
+
+void pdnn_session_warn_ceilings(const struct pdnn_session *session, const char *path) {
+    struct counts counts = missing_counts(session, false);
+    for (size_t i = 0; i < counts.count; i++)
+        fprintf(stderr,
+                "paradnn: %s has no roofs for %" PRId64 " thread%s: rows with as many are not placed\n", path,
+                counts.threads[i], counts.threads[i] == 1 ? "" : "s");
+}

@@ -1,0 +1,166 @@
+#define _POSIX_C_SOURCE 200809L
+#include "cli/sweep_directory.h"
+
+#include "cli/environment.h"
+#include "base/file.h"
+#include "results/aggregate.h"
+#include "results/tables.h"
+#include "runtime/core/clock.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ROOF_SECONDS = 10 };
+
+/* The tables are replaced at most so often, and for at most a fiftieth of the time. */
+static const uint64_t write_gap_ns = UINT64_C(2000000000);
+enum { WRITE_SHARE = 50 };
+
+static enum pdnn_status join_path(char path[PATH_MAX], const char *directory, const char *name,
+                                  struct pdnn_err *err) {
+    int length = snprintf(path, PATH_MAX, "%s/%s", directory, name);
+    if (length < 0 || length >= PATH_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+    return PDNN_OK;
+}
+
+static enum pdnn_status make_directory(const char *path, struct pdnn_err *err) {
+    struct stat info;
+    if (mkdir(path, 0777) == 0)
+        return PDNN_OK;
+    if (errno != EEXIST)
+        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be created: %s", path, strerror(errno));
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        return pdnn_fail(err, PDNN_INVALID, "%s: is there and is no directory", path);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep, const char *path,
+                                           struct pdnn_session *session, struct pdnn_err *err) {
+    *sweep = (struct pdnn_sweep_directory){.path = path, .session = session};
+    struct pdnn_arena arena = {0};
+    struct pdnn_fact *facts;
+    size_t n_facts;
+    char spec_path[PATH_MAX];
+    enum pdnn_status status = make_directory(path, err);
+    if (status == PDNN_OK)
+        status = pdnn_journal_open(path, &sweep->journal, err);
+    if (status == PDNN_OK)
+        status = pdnn_environment_facts(session, &arena, &facts, &n_facts, err);
+    if (status == PDNN_OK)
+        status = pdnn_environment_check(path, facts, n_facts, err);
+    if (status == PDNN_OK)
+        status = pdnn_environment_write(path, facts, n_facts, err);
+    if (status == PDNN_OK)
+        status = join_path(spec_path, path, "spec.yaml", err);
+    if (status == PDNN_OK)
+        status = pdnn_file_replace(spec_path, session->spec.text, strlen(session->spec.text), err);
+    if (status == PDNN_OK && pdnn_journal_was_torn(sweep->journal))
+        fprintf(stderr, "paradnn: %s/journal.csv: an incomplete last line was dropped\n", path);
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep) {
+    pdnn_journal_close(sweep->journal);
+    sweep->journal = NULL;
+}
+
+/* What earlier visits mean for the driver. The medians live in the session's arena. */
+static enum pdnn_status resume_task(struct pdnn_session *session, struct pdnn_task *task,
+                                    const struct pdnn_visit *visits, size_t n_visits, bool retry,
+                                    struct pdnn_err *err) {
+    double *medians = pdnn_arena_alloc(&session->arena, n_visits, sizeof *medians);
+    if (!medians)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the journal's visits");
+    task->visits_done = 0;
+    for (size_t i = 0; i < n_visits; i++) {
+        if (visits[i].outcome != PDNN_OUTCOME_OK)
+            continue;
+        medians[task->visits_done++] = visits[i].median_ns;
+        double steps = (double)visits[i].samples * (double)visits[i].steps_per_sample;
+        task->spent_ns += (uint64_t)(steps * visits[i].mean_ns);
+    }
+    task->medians = medians;
+    if (visits[n_visits - 1].outcome != PDNN_OUTCOME_OK && !retry)
+        task->closed = true;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep, bool retry,
+                                             struct pdnn_err *err) {
+    struct pdnn_session *session = sweep->session;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
+        size_t known = pdnn_journal_find(sweep->journal, session->tasks[i].id);
+        struct pdnn_visit *visits = NULL;
+        size_t n_visits = 0;
+        if (known == SIZE_MAX)
+            continue;
+        status = pdnn_journal_visits(sweep->journal, known, false, &visits, &n_visits, err);
+        if (status == PDNN_OK && n_visits)
+            status = resume_task(session, &session->tasks[i], visits, n_visits, retry, err);
+        pdnn_visits_free(visits, n_visits);
+    }
+    return status;
+}
+
+static bool any_open(const struct pdnn_session *session) {
+    for (size_t i = 0; i < session->n_tasks; i++)
+        if (!session->tasks[i].closed)
+            return true;
+    return false;
+}
+
+enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, const char *file,
+                                               struct pdnn_err *err) {
+    struct pdnn_session *session = sweep->session;
+    char path[PATH_MAX];
+    if (join_path(path, sweep->path, "ceilings.csv", err) != PDNN_OK)
+        return err->status;
+    bool is_there = access(path, F_OK) == 0;
+    if (file || is_there) {
+        if (pdnn_ceilings_read(file ? file : path, &session->ceilings, err) != PDNN_OK)
+            return err->status;
+    }
+    size_t known = session->ceilings.count;
+    if (file) {
+        pdnn_session_warn_ceilings(session, file);
+    } else if (any_open(session)) {
+        struct pdnn_err cause = {0};
+        enum pdnn_status status = pdnn_session_measure_ceilings(session, true, ROOF_SECONDS, &cause);
+        if (status == PDNN_INTERRUPTED)
+            return pdnn_fail(err, status, "%s", cause.text);
+        if (status != PDNN_OK)
+            fprintf(stderr, "paradnn: going on without roofs: %s\n", cause.text);
+    }
+    if (!file && session->ceilings.count == known)
+        return PDNN_OK;
+    return pdnn_ceilings_write(&session->ceilings, path, err);
+}
+
+enum pdnn_status pdnn_sweep_directory_visited(void *user, size_t task, const struct pdnn_visit *visit,
+                                              struct pdnn_err *err) {
+    struct pdnn_sweep_directory *sweep = user;
+    if (pdnn_journal_append(sweep->journal, sweep->session->tasks[task].id, visit, err) != PDNN_OK)
+        return err->status;
+    uint64_t start_ns = pdnn_clock_ns();
+    if (start_ns < sweep->next_write_ns)
+        return PDNN_OK;
+    if (pdnn_sweep_directory_write(sweep, err) != PDNN_OK)
+        return err->status;
+    uint64_t end_ns = pdnn_clock_ns();
+    uint64_t rest_ns = (end_ns - start_ns) * WRITE_SHARE;
+    sweep->next_write_ns = end_ns + (rest_ns > write_gap_ns ? rest_ns : write_gap_ns);
+    return PDNN_OK;
+}
+
+void pdnn_sweep_directory_progress(void *user, const struct pdnn_sweep_progress *progress) {
+    struct pdnn_sweep_directory *sweep = user;
+    pdnn_progress_show_visits(&sweep->bar, progress);
+}

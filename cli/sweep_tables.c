@@ -1,0 +1,114 @@
+/* The part of a sweep's directory that makes its tables. */
+#include "cli/sweep_directory.h"
+#include "results/aggregate.h"
+#include "results/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything one writing needs, so that rows need not pass it around. */
+struct writing {
+    struct pdnn_sweep_directory *sweep;
+    struct pdnn_tables tables;
+    struct pdnn_arena arena;
+    bool *is_listed; /* by the journal's instance: has its row */
+    size_t counts[PDNN_OUTCOME_COUNT];
+};
+
+static void note_family(const struct pdnn_family_def **families, size_t *count,
+                        const struct pdnn_family_def *family) {
+    for (size_t i = 0; i < *count; i++)
+        if (families[i] == family)
+            return;
+    families[(*count)++] = family;
+}
+
+/* The families of the session and of what else the journal knows; room for all there are. */
+static size_t collect_families(const struct pdnn_sweep_directory *sweep,
+                               const struct pdnn_family_def **families) {
+    size_t count = 0;
+    for (size_t i = 0; i < sweep->session->n_tasks; i++)
+        note_family(families, &count, sweep->session->tasks[i].instance.family);
+    for (size_t i = 0; i < pdnn_journal_count(sweep->journal); i++) {
+        struct pdnn_instance instance;
+        if (pdnn_instance_parse(pdnn_journal_id(sweep->journal, i), &instance, NULL) == PDNN_OK)
+            note_family(families, &count, instance.family);
+    }
+    return count;
+}
+
+/* Adds the row of an instance whose visits the journal has as number `known`, or SIZE_MAX. */
+static enum pdnn_status add_row(struct writing *writing, struct pdnn_aggregate_input *input, size_t known,
+                                enum pdnn_outcome *outcome, struct pdnn_err *err) {
+    const struct pdnn_session *session = writing->sweep->session;
+    struct pdnn_visit *visits = NULL;
+    struct pdnn_record record;
+    struct pdnn_op_record *ops;
+    size_t n_ops;
+    input->precision = session->spec.measure.precision;
+    input->ceilings = session->ceilings.count ? &session->ceilings : NULL;
+    input->host = session->host.name;
+    if (known != SIZE_MAX) {
+        writing->is_listed[known] = true;
+        if (pdnn_journal_visits(writing->sweep->journal, known, true, &visits, &input->n_visits, err) !=
+            PDNN_OK)
+            return err->status;
+        input->visits = visits;
+    }
+    enum pdnn_status status = pdnn_aggregate(input, &writing->arena, &record, &ops, &n_ops, err);
+    if (status == PDNN_OK) {
+        pdnn_tables_add(&writing->tables, &record, ops, n_ops);
+        *outcome = record.outcome;
+    }
+    pdnn_visits_free(visits, input->n_visits);
+    return status;
+}
+
+static enum pdnn_status add_rows(struct writing *writing, struct pdnn_err *err) {
+    const struct pdnn_sweep_directory *sweep = writing->sweep;
+    const struct pdnn_session *session = sweep->session;
+    enum pdnn_outcome outcome;
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        const struct pdnn_session_row *row = &session->rows[i];
+        struct pdnn_aggregate_input input = {.id = session->tasks[i].id,
+                                             .outcome = row->outcome,
+                                             .reason = row->reason,
+                                             .totals = &row->totals};
+        if (add_row(writing, &input, pdnn_journal_find(sweep->journal, input.id), &outcome, err) != PDNN_OK)
+            return err->status;
+        writing->counts[outcome]++;
+    }
+    for (size_t i = 0; i < pdnn_journal_count(sweep->journal); i++) {
+        struct pdnn_aggregate_input input = {.id = pdnn_journal_id(sweep->journal, i)};
+        if (!writing->is_listed[i] && add_row(writing, &input, i, &outcome, err) != PDNN_OK)
+            return err->status;
+    }
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
+    struct writing writing = {.sweep = sweep};
+    size_t n_known = 0;
+    while (pdnn_families[n_known])
+        n_known++;
+    const struct pdnn_family_def **families = calloc(n_known, sizeof *families);
+    writing.is_listed = calloc(pdnn_journal_count(sweep->journal) + 1, sizeof *writing.is_listed);
+    enum pdnn_status status = PDNN_OK;
+    if (!families || !writing.is_listed)
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the tables");
+    if (status == PDNN_OK)
+        status = pdnn_tables_init(&writing.tables, families, collect_families(sweep, families), err);
+    if (status == PDNN_OK)
+        status = add_rows(&writing, err);
+    if (status == PDNN_OK)
+        status = pdnn_tables_write(&writing.tables, sweep->path, err);
+    if (status == PDNN_OK) {
+        sweep->written = true;
+        memcpy(sweep->counts, writing.counts, sizeof sweep->counts);
+    }
+    pdnn_tables_finish(&writing.tables);
+    pdnn_arena_finish(&writing.arena);
+    free(writing.is_listed);
+    free(families);
+    return status;
+}

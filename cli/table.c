@@ -1,0 +1,102 @@
+#define _DEFAULT_SOURCE /* struct winsize */
+#include "cli/table.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { GAP = 2 };
+
+void pdnn_table_init(struct pdnn_table *table, const struct pdnn_table_column *columns, size_t n_columns) {
+    *table = (struct pdnn_table){.columns = columns, .n_columns = n_columns};
+}
+
+void pdnn_table_finish(struct pdnn_table *table) {
+    pdnn_arena_finish(&table->arena);
+    free(table->cells);
+    *table = (struct pdnn_table){0};
+}
+
+void pdnn_table_cell(struct pdnn_table *table, const char *format, ...) {
+    if (table->n_cells == table->room) {
+        size_t room = table->room ? table->room * 2 : 64;
+        char **cells = realloc(table->cells, room * sizeof *cells);
+        if (!cells) {
+            table->failed = true;
+            return;
+        }
+        table->cells = cells;
+        table->room = room;
+    }
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    char *cell = pdnn_arena_strdup(&table->arena, text);
+    table->failed = table->failed || !cell;
+    if (cell)
+        table->cells[table->n_cells++] = cell;
+}
+
+/* Takes from the widest of the columns that may shrink, one letter at a time, until the sum fits. */
+static void shrink(const struct pdnn_table *table, size_t *widths, size_t width) {
+    size_t sum = GAP * (table->n_columns - 1);
+    for (size_t c = 0; c < table->n_columns; c++)
+        sum += widths[c];
+    for (; sum > width; sum--) {
+        size_t widest = table->n_columns;
+        for (size_t c = 0; c < table->n_columns; c++)
+            if (table->columns[c].align == PDNN_ALIGN_SHRINK && widths[c] > PDNN_TABLE_SHRUNK &&
+                (widest == table->n_columns || widths[c] > widths[widest]))
+                widest = c;
+        if (widest == table->n_columns)
+            return;
+        widths[widest]--;
+    }
+}
+
+static void append_cell(struct pdnn_str *out, const char *text, size_t width, enum pdnn_align align,
+                        bool is_last) {
+    size_t length = strlen(text);
+    if (length > width) {
+        size_t head = (width - 2 + 1) / 2, tail = width - 2 - head;
+        pdnn_str_printf(out, "%.*s..%s", (int)head, text, text + length - tail);
+        return;
+    }
+    if (align == PDNN_ALIGN_RIGHT)
+        pdnn_str_printf(out, "%*s", (int)width, text);
+    else
+        pdnn_str_printf(out, "%-*s", is_last ? 0 : (int)width, text);
+}
+
+bool pdnn_table_format(const struct pdnn_table *table, size_t width, struct pdnn_str *out) {
+    size_t widths[PDNN_TABLE_COLUMNS_MAX];
+    size_t n = table->n_columns;
+    for (size_t c = 0; c < n; c++)
+        widths[c] = strlen(table->columns[c].title);
+    for (size_t i = 0; i < table->n_cells; i++) {
+        size_t length = strlen(table->cells[i]);
+        if (length > widths[i % n])
+            widths[i % n] = length;
+    }
+    if (width)
+        shrink(table, widths, width);
+    for (size_t i = 0; i < n + table->n_cells; i++) {
+        size_t c = i % n;
+        append_cell(out, i < n ? table->columns[c].title : table->cells[i - n], widths[c],
+                    table->columns[c].align, c == n - 1);
+        pdnn_str_printf(out, "%s", c == n - 1 ? "\n" : "  ");
+    }
+    return !table->failed && !out->failed;
+}
+
+size_t pdnn_terminal_width(int fd) {
+    struct winsize size;
+    if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0)
+        return 0;
+    return size.ws_col;
+}
