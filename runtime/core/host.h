@@ -1,5 +1,5 @@
-/* Facts about the machine and about what this process may use of it: affinity mask, cgroup quota and memory limit, caches.
- * Reads /proc, /sys and hwloc; touches no OpenMP and no math library. */
+/* Facts about the machine and about what this process may use of it: affinity mask, cgroup quota and memory
+ * limit, caches. Reads /proc, /sys and hwloc; touches no OpenMP and no math library. */
 #ifndef RUNTIME_CORE_HOST_H
 #define RUNTIME_CORE_HOST_H
 
@@ -17,13 +17,14 @@ struct pdnn_host {
     char governor[PDNN_HOST_TEXT]; /* cpufreq governor, "" when the host does not show it */
     int64_t cores_online;          /* of the machine */
     int64_t numa_nodes;
-    int64_t threads;                   /* usable here: cores in the affinity mask, at most the cgroup's quota, at least 1 */
-    double quota_cpus;                 /* cgroup CPU quota, 0: none */
-    int core_pu[PDNN_HOST_CORES_MAX];  /* first allowed processing unit of each usable core: where thread i is bound */
-    uint64_t memory_bytes;             /* of the machine */
-    uint64_t memory_limit_bytes;       /* usable here: the least of MemAvailable and the cgroup limits' headroom */
-    uint64_t cache_bytes[PDNN_CACHE_LEVELS];  /* L1d, L2, L3 as one core sees it; 0: absent */
-    int64_t cache_cores[PDNN_CACHE_LEVELS];   /* usable cores sharing one of them */
+    int64_t threads;   /* usable here: cores in the affinity mask, at most the cgroup's quota, at least 1 */
+    double quota_cpus; /* cgroup CPU quota, 0: none */
+    int core_pu[PDNN_HOST_CORES_MAX]; /* first allowed processing unit of each usable core: where thread i is
+                                         bound */
+    uint64_t memory_bytes;            /* of the machine */
+    uint64_t memory_limit_bytes; /* usable here: the least of MemAvailable and the cgroup limits' headroom */
+    uint64_t cache_bytes[PDNN_CACHE_LEVELS]; /* L1d, L2, L3 as one core sees it; 0: absent */
+    int64_t cache_cores[PDNN_CACHE_LEVELS];  /* usable cores sharing one of them */
 };
 
 /* Fills *host. PDNN_IO when not even the affinity mask can be read. */

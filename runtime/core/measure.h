@@ -1,5 +1,5 @@
-/* One visit: warm-up, then samples of whole steps with stamped steps among them, until the rules say stop. Knows nothing of
- * models: it times two callbacks. */
+/* One visit: warm-up, then samples of whole steps with stamped steps among them, until the rules say stop.
+ * Knows nothing of models: it times two callbacks. */
 #ifndef RUNTIME_CORE_MEASURE_H
 #define RUNTIME_CORE_MEASURE_H
 
@@ -9,23 +9,25 @@
 #include <stdbool.h>
 
 struct pdnn_measure_rules {
-    uint64_t min_samples;   /* per visit, after warm-up; at least 3 */
-    uint64_t max_visit_ns;  /* stop sampling after this much, min_samples or not having been reached aside */
-    double precision;       /* relative; a visit stops at min_samples once its quartiles are that near, else goes on */
-    bool cold;              /* evict before every sample; a sample is one step then */
+    uint64_t min_samples;  /* per visit, after warm-up; at least 3 */
+    uint64_t max_visit_ns; /* warm-up included; only min_samples may take longer */
+    double precision;      /* relative: no more samples once the quartiles are that near to the median */
+    bool cold;             /* evict before every sample; a sample is one step then */
 };
 
 struct pdnn_measure_target {
     void *user;
-    int (*step)(void *user);                    /* one whole step; non-zero aborts */
+    int (*step)(void *user);                       /* one whole step; non-zero aborts */
     int (*stamped_step)(void *user, uint64_t *ns); /* ns[i] += time of part i */
     size_t n_parts;
-    void (*evict)(void *user);                  /* cold: push everything out of the caches; else NULL */
+    void (*evict)(void *user);     /* cold: push everything out of the caches; else NULL */
+    uint64_t (*clock)(void *user); /* NULL: pdnn_clock_ns. Tests put a scripted one */
 };
 
-/* Fills the time fields, counts, stop and flags of *visit; part_ns (n_parts, caller's) gets each part's median. A failing
- * step is PDNN_INTERNAL with the code. */
-enum pdnn_status pdnn_measure_visit(const struct pdnn_measure_target *target, const struct pdnn_measure_rules *rules,
-                                    struct pdnn_visit *visit, double *part_ns, struct pdnn_err *err);
+/* Fills the time fields, counts, stop and flags of *visit; part_ns (n_parts, caller's) gets each part's
+ * median. A failing step is PDNN_INTERNAL with the code. */
+enum pdnn_status pdnn_measure_visit(const struct pdnn_measure_target *target,
+                                    const struct pdnn_measure_rules *rules, struct pdnn_visit *visit,
+                                    double *part_ns, struct pdnn_err *err);
 
 #endif

@@ -1,0 +1,169 @@
+#define _POSIX_C_SOURCE 200809L
+#include "runtime/core/cgroup.h"
+
+#include "runtime/core/hostfiles.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Version 1 writes "no limit" as the largest whole number of pages. */
+static const uint64_t unlimited_bytes = UINT64_C(1) << 60;
+
+static void limit_quota(struct pdnn_cgroup *cgroup, double quota_us, double period_us) {
+    if (quota_us <= 0 || period_us <= 0)
+        return;
+    double cpus = quota_us / period_us;
+    if (cgroup->quota_cpus <= 0 || cpus < cgroup->quota_cpus)
+        cgroup->quota_cpus = cpus;
+}
+
+static bool read_number(const char *directory, const char *name, uint64_t *number) {
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
+    return length > 0 && (size_t)length < sizeof path && pdnn_hostfiles_number("", path, number);
+}
+
+struct memory_files {
+    const char *limit, *usage, *inactive;
+};
+
+/* File pages nobody uses go when memory is wanted; the kubelet counts in the same way. */
+static void limit_memory(struct pdnn_cgroup *cgroup, const char *directory,
+                         const struct memory_files *files) {
+    uint64_t limit, usage, inactive = 0;
+    if (!read_number(directory, files->limit, &limit) || limit >= unlimited_bytes ||
+        !read_number(directory, files->usage, &usage))
+        return;
+    char *stat = pdnn_hostfiles_read(directory, "/memory.stat");
+    if (stat)
+        pdnn_hostfiles_entry(stat, files->inactive, &inactive);
+    free(stat);
+    usage -= inactive < usage ? inactive : usage;
+    uint64_t headroom = usage < limit ? limit - usage : 0;
+    if (headroom < cgroup->headroom_bytes)
+        cgroup->headroom_bytes = headroom;
+}
+
+/* Version 2: "max 100000" or "150000 100000". */
+static void read_unified(const char *directory, struct pdnn_cgroup *cgroup) {
+    static const struct memory_files most = {"memory.max", "memory.current", "inactive_file"};
+    static const struct memory_files throttled = {"memory.high", "memory.current", "inactive_file"};
+    double quota_us, period_us;
+    char *text = pdnn_hostfiles_read(directory, "/cpu.max");
+    if (text && sscanf(text, "%lf %lf", &quota_us, &period_us) == 2)
+        limit_quota(cgroup, quota_us, period_us);
+    free(text);
+    limit_memory(cgroup, directory, &most);
+    limit_memory(cgroup, directory, &throttled);
+}
+
+static void read_memory(const char *directory, struct pdnn_cgroup *cgroup) {
+    static const struct memory_files files = {"memory.limit_in_bytes", "memory.usage_in_bytes",
+                                              "total_inactive_file"};
+    limit_memory(cgroup, directory, &files);
+}
+
+/* A quota of -1 is none, and is no number here. */
+static void read_cpu(const char *directory, struct pdnn_cgroup *cgroup) {
+    uint64_t quota_us, period_us;
+    if (read_number(directory, "cpu.cfs_quota_us", &quota_us) &&
+        read_number(directory, "cpu.cfs_period_us", &period_us))
+        limit_quota(cgroup, (double)quota_us, (double)period_us);
+}
+
+struct hierarchy {
+    const char *controller; /* "": the unified one of version 2 */
+    const char *filesystem;
+    void (*read)(const char *directory, struct pdnn_cgroup *cgroup);
+};
+
+static const struct hierarchy hierarchies[] = {
+    {"", "cgroup2", read_unified},
+    {"memory", "cgroup", read_memory},
+    {"cpu", "cgroup", read_cpu},
+};
+
+/* True when the comma-separated list has the word; an empty list has the empty word. */
+static bool list_has(const char *list, const char *word) {
+    size_t length = strlen(word);
+    for (;;) {
+        size_t item = strcspn(list, ",");
+        if (item == length && memcmp(list, word, length) == 0)
+            return true;
+        if (!list[item])
+            return false;
+        list += item + 1;
+    }
+}
+
+/* The process's path in the hierarchy, from lines "4:memory,hugetlb:/path". */
+static bool find_path(const char *cgroups, const struct hierarchy *hierarchy, char path[PATH_MAX]) {
+    for (const char *line = cgroups; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        const char *list = strchr(line, ':'), *end = list ? strchr(list + 1, ':') : NULL;
+        char controllers[256];
+        if (!end || memchr(line, '\n', (size_t)(end - line)))
+            continue;
+        snprintf(controllers, sizeof controllers, "%.*s", (int)(end - list - 1), list + 1);
+        if (!list_has(controllers, hierarchy->controller))
+            continue;
+        snprintf(path, PATH_MAX, "%.*s", (int)strcspn(end + 1, "\n"), end + 1);
+        return true;
+    }
+    return false;
+}
+
+/* Where the hierarchy is mounted and which of its directories stands there, from lines
+ * "36 31 0:33 /docker/x /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory". */
+static bool find_mount(const char *mounts, const struct hierarchy *hierarchy, char *top, char *point) {
+    for (const char *line = mounts; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        char type[64], options[512], whole[2 * PATH_MAX];
+        snprintf(whole, sizeof whole, "%.*s", (int)strcspn(line, "\n"), line);
+        const char *rest = strstr(whole, " - ");
+        if (!rest || sscanf(whole, "%*s %*s %*s %4095s %4095s", top, point) != 2 ||
+            sscanf(rest, " - %63s %*s %511s", type, options) != 2)
+            continue;
+        if (strcmp(type, hierarchy->filesystem) == 0 &&
+            (!*hierarchy->controller || list_has(options, hierarchy->controller)))
+            return true;
+    }
+    return false;
+}
+
+/* Reads the group's directory and all above it, to the mount point. */
+static void walk(const char *root, const char *point, const char *path, const struct hierarchy *hierarchy,
+                 struct pdnn_cgroup *cgroup) {
+    char directory[2 * PATH_MAX];
+    int base = snprintf(directory, sizeof directory, "%s%s", root, point);
+    int length = snprintf(directory, sizeof directory, "%s%s%s", root, point, path);
+    if (base < 0 || length < base || (size_t)length >= sizeof directory)
+        return;
+    for (;;) {
+        hierarchy->read(directory, cgroup);
+        char *slash = strrchr(directory, '/');
+        if (!slash || slash - directory < base)
+            return;
+        *slash = 0;
+    }
+}
+
+void pdnn_cgroup_read(const char *root, struct pdnn_cgroup *cgroup) {
+    *cgroup = (struct pdnn_cgroup){0, UINT64_MAX};
+    char *cgroups = pdnn_hostfiles_read(root, "/proc/self/cgroup");
+    char *mounts = pdnn_hostfiles_read(root, "/proc/self/mountinfo");
+    for (size_t i = 0; cgroups && mounts && i < sizeof hierarchies / sizeof *hierarchies; i++) {
+        char path[PATH_MAX], top[PATH_MAX], point[PATH_MAX];
+        if (!find_path(cgroups, &hierarchies[i], path) || !find_mount(mounts, &hierarchies[i], top, point))
+            continue;
+        /* In a container the mount may show only the container's part of the path. */
+        size_t shown = strcmp(top, "/") == 0 ? 0 : strlen(top);
+        bool below = strncmp(path, top, shown) == 0 && (path[shown] == '/' || !path[shown]);
+        const char *rest = below ? path + shown : path;
+        walk(root, point, strcmp(rest, "/") == 0 ? "" : rest, &hierarchies[i], cgroup);
+    }
+    free(cgroups);
+    free(mounts);
+}

@@ -1,0 +1,287 @@
+#define _GNU_SOURCE /* no POSIX name for ru_nivcsw */
+#include "runtime/core/measure.h"
+
+#include "runtime/core/clock.h"
+#include "runtime/core/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* A sample must dwarf what the two clock reads around it cost and what they can resolve. */
+enum { SHORT_CLOCK_READS = 1000, SAMPLE_CLOCK_READS = 2 * SHORT_CLOCK_READS, SAMPLE_MIN_NS = 20000 };
+
+/* Samples kept of one visit: what a second of the shortest ones makes, and no more memory than a small cache.
+ */
+enum { SAMPLES_MAX = 1 << 14, STAMPS_MIN = 64, STEPS_MAX = 1 << 20 };
+
+/* Warm-up goes on while a block's median is more than 2 % better than the best before it. */
+enum { BLOCK_SAMPLES = 3, WARM_BLOCKS_MAX = 50, WARM_STEPS_MIN = 2, WARM_SHARE = 4 };
+static const double improvement = 0.02;
+
+static const double drift_limit = 0.05, preempted_share = 0.1;
+
+struct session {
+    const struct pdnn_measure_target *target;
+    const struct pdnn_measure_rules *rules;
+    uint64_t clock_cost_ns, start_ns;
+    uint64_t steps;             /* per sample */
+    uint64_t warmups;           /* steps */
+    double *sample_ns, *sorted; /* per step, in the order taken; SAMPLES_MAX */
+    size_t n_samples, n_preempted;
+    bool short_sample;
+    uint64_t *stamp_ns; /* stamps_room rows of n_parts + 1: the parts, then the whole stamped step */
+    double *column;     /* stamps_room */
+    size_t n_stamps, stamps_room;
+    size_t stride; /* samples from one stamped step to the next */
+};
+
+static uint64_t now(const struct session *session) {
+    return session->target->clock ? session->target->clock(session->target->user) : pdnn_clock_ns();
+}
+
+/* Involuntary context switches of all threads so far. */
+static int64_t count_preemptions(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+/* Times `steps` steps in a row; the whole time in *ns. Nothing but steps between the two clock reads. */
+static int time_steps(const struct session *session, uint64_t steps, uint64_t *ns) {
+    int (*step)(void *) = session->target->step;
+    void *user = session->target->user;
+    uint64_t start = now(session);
+    for (uint64_t i = 0; i < steps; i++) {
+        int code = step(user);
+        if (code)
+            return code;
+    }
+    *ns = now(session) - start;
+    return 0;
+}
+
+static void evict_if_cold(const struct session *session) {
+    if (session->rules->cold && session->target->evict)
+        session->target->evict(session->target->user);
+}
+
+/* As many steps as make a sample long enough at this speed. */
+static uint64_t calibrate(const struct session *session, double step_ns) {
+    uint64_t wanted = SAMPLE_CLOCK_READS * session->clock_cost_ns;
+    if (wanted < SAMPLE_MIN_NS)
+        wanted = SAMPLE_MIN_NS;
+    if (session->rules->cold || step_ns >= (double)wanted)
+        return 1;
+    double steps = (double)wanted / (step_ns > 0 ? step_ns : 1) + 1;
+    return steps < STEPS_MAX ? (uint64_t)steps : STEPS_MAX;
+}
+
+static bool warm_time_is_up(const struct session *session) {
+    return now(session) - session->start_ns >= session->rules->max_visit_ns / WARM_SHARE;
+}
+
+/* One block of warm-up samples. *median_ns is their median per step, of those that time allowed. */
+static int warm_block(struct session *session, double *median_ns, bool *time_is_up) {
+    double block_ns[BLOCK_SAMPLES];
+    size_t taken = 0;
+    while (taken < BLOCK_SAMPLES && !*time_is_up) {
+        uint64_t ns;
+        int code = time_steps(session, session->steps, &ns);
+        if (code)
+            return code;
+        block_ns[taken++] = (double)ns / (double)session->steps;
+        session->warmups += session->steps;
+        *time_is_up = session->warmups >= WARM_STEPS_MIN && warm_time_is_up(session);
+    }
+    *median_ns = pdnn_median(block_ns, taken);
+    return 0;
+}
+
+/* The first step pays for page faults, lazy initialisation and cold caches, the next few for clocks that ramp
+ * up. */
+static int warm_up(struct session *session) {
+    double best_ns = 0, median_ns;
+    bool time_is_up = false;
+    session->steps = 1;
+    for (size_t block = 0; block < WARM_BLOCKS_MAX && !time_is_up; block++) {
+        int code = warm_block(session, &median_ns, &time_is_up);
+        if (code)
+            return code;
+        session->steps = calibrate(session, median_ns);
+        bool settled = block > 0 && median_ns > best_ns * (1 - improvement);
+        best_ns = block == 0 || median_ns < best_ns ? median_ns : best_ns;
+        if (settled)
+            break;
+    }
+    session->steps = calibrate(session, best_ns);
+    return 0;
+}
+
+static int take_sample(struct session *session) {
+    uint64_t ns;
+    evict_if_cold(session);
+    int64_t preemptions = count_preemptions();
+    int code = time_steps(session, session->steps, &ns);
+    if (code)
+        return code;
+    session->n_preempted += count_preemptions() != preemptions;
+    session->short_sample |= ns < SHORT_CLOCK_READS * session->clock_cost_ns;
+    session->sample_ns[session->n_samples++] = (double)ns / (double)session->steps;
+    return 0;
+}
+
+/* Full: every second row is kept, and from now on half as many are taken, so that they stay spread over the
+ * visit. */
+static void thin_stamps(struct session *session) {
+    size_t row = session->target->n_parts + 1;
+    session->n_stamps = session->stamps_room / 2;
+    for (size_t i = 1; i < session->n_stamps; i++)
+        memcpy(session->stamp_ns + i * row, session->stamp_ns + 2 * i * row, row * sizeof *session->stamp_ns);
+    session->stride *= 2;
+}
+
+static int take_stamp(struct session *session) {
+    size_t parts = session->target->n_parts;
+    if (session->n_stamps == session->stamps_room)
+        thin_stamps(session);
+    uint64_t *stamp = session->stamp_ns + session->n_stamps * (parts + 1);
+    memset(stamp, 0, (parts + 1) * sizeof *stamp);
+    evict_if_cold(session);
+    uint64_t start = now(session);
+    int code = session->target->stamped_step(session->target->user, stamp);
+    stamp[parts] = now(session) - start;
+    session->n_stamps += code == 0;
+    return code;
+}
+
+/* The quartiles lie within the asked precision of the median. */
+static bool is_precise(const struct session *session) {
+    size_t count = session->n_samples;
+    memcpy(session->sorted, session->sample_ns, count * sizeof *session->sorted);
+    double median = pdnn_median(session->sorted, count);
+    double reach = median * session->rules->precision;
+    return pdnn_quantile_sorted(session->sorted, count, 0.25) >= median - reach &&
+           pdnn_quantile_sorted(session->sorted, count, 0.75) <= median + reach;
+}
+
+/* Samples until a rule says stop. Precision is looked at again after each quarter more, not after each
+ * sample: the look costs time, and stopping at the first lucky moment would bias the spread. */
+static int take_samples(struct session *session, enum pdnn_stop *stop) {
+    size_t next_look = session->rules->min_samples;
+    for (;;) {
+        int code = take_sample(session);
+        if (code == 0 && (session->n_samples - 1) % session->stride == 0)
+            code = take_stamp(session);
+        if (code)
+            return code;
+        if (session->n_samples < session->rules->min_samples)
+            continue;
+        if (session->n_samples == SAMPLES_MAX) {
+            *stop = PDNN_STOP_SAMPLES;
+            return 0;
+        }
+        if (session->n_samples >= next_look && is_precise(session)) {
+            *stop = PDNN_STOP_PRECISION;
+            return 0;
+        }
+        if (session->n_samples >= next_look)
+            next_look += next_look / 4 + 1;
+        if (now(session) - session->start_ns >= session->rules->max_visit_ns) {
+            *stop = PDNN_STOP_MAX_TIME;
+            return 0;
+        }
+    }
+}
+
+/* The medians of the two halves differ by more than drift_limit. Fewer than three a half say nothing. */
+static bool drifted(const struct session *session) {
+    size_t half = session->n_samples / 2;
+    if (half < 3)
+        return false;
+    memcpy(session->sorted, session->sample_ns, session->n_samples * sizeof *session->sorted);
+    double first = pdnn_median(session->sorted, half);
+    double second = pdnn_median(session->sorted + half, session->n_samples - half);
+    double larger = first > second ? first : second, smaller = first > second ? second : first;
+    return larger > smaller * (1 + drift_limit);
+}
+
+static double stamp_median(const struct session *session, size_t part) {
+    size_t row = session->target->n_parts + 1;
+    for (size_t i = 0; i < session->n_stamps; i++)
+        session->column[i] = (double)session->stamp_ns[i * row + part];
+    return pdnn_median(session->column, session->n_stamps);
+}
+
+static void summarize(const struct session *session, struct pdnn_visit *visit, double *part_ns) {
+    size_t count = session->n_samples;
+    double *sorted = session->sorted, sum = 0;
+    visit->flags &= ~(unsigned)(PDNN_FLAG_SHORT | PDNN_FLAG_DRIFT | PDNN_FLAG_PREEMPTED);
+    if (session->short_sample)
+        visit->flags |= PDNN_FLAG_SHORT;
+    if ((double)session->n_preempted > preempted_share * (double)count)
+        visit->flags |= PDNN_FLAG_PREEMPTED;
+    if (drifted(session))
+        visit->flags |= PDNN_FLAG_DRIFT;
+    visit->samples = count;
+    visit->steps_per_sample = session->steps;
+    visit->warmups = session->warmups;
+    visit->stamped_ns = stamp_median(session, session->target->n_parts);
+    for (size_t part = 0; part < session->target->n_parts; part++)
+        part_ns[part] = stamp_median(session, part);
+    for (size_t i = 0; i < count; i++)
+        sum += session->sample_ns[i];
+    visit->mean_ns = sum / (double)count;
+    memcpy(sorted, session->sample_ns, count * sizeof *sorted);
+    visit->median_ns = pdnn_median(sorted, count);
+    visit->min_ns = sorted[0];
+    visit->p10_ns = pdnn_quantile_sorted(sorted, count, 0.1);
+    visit->p90_ns = pdnn_quantile_sorted(sorted, count, 0.9);
+    visit->mad_ns = pdnn_mad(session->sample_ns, count, visit->median_ns, sorted);
+}
+
+/* Everything a visit writes to, touched here so that no sample pays for a page fault. */
+static enum pdnn_status reserve(struct session *session, struct pdnn_err *err) {
+    size_t row = session->target->n_parts + 1, stamps = STAMPS_MIN;
+    if (session->rules->min_samples > SAMPLES_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "min_samples is %llu, at most %d are kept",
+                         (unsigned long long)session->rules->min_samples, SAMPLES_MAX);
+    while (stamps < 2 * session->rules->min_samples)
+        stamps *= 2;
+    session->stamps_room = stamps;
+    session->sample_ns = malloc(SAMPLES_MAX * sizeof *session->sample_ns);
+    session->sorted = malloc(SAMPLES_MAX * sizeof *session->sorted);
+    session->stamp_ns = calloc(stamps * row, sizeof *session->stamp_ns);
+    session->column = malloc(stamps * sizeof *session->column);
+    if (!session->sample_ns || !session->sorted || !session->stamp_ns || !session->column)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for samples of %zu parts", row - 1);
+    memset(session->sample_ns, 1, SAMPLES_MAX * sizeof *session->sample_ns);
+    memset(session->stamp_ns, 1, stamps * row * sizeof *session->stamp_ns);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_measure_visit(const struct pdnn_measure_target *target,
+                                    const struct pdnn_measure_rules *rules, struct pdnn_visit *visit,
+                                    double *part_ns, struct pdnn_err *err) {
+    struct session session = {.target = target, .rules = rules, .stride = 1};
+    enum pdnn_stop stop = PDNN_STOP_SAMPLES;
+    enum pdnn_status status = reserve(&session, err);
+    if (status != PDNN_OK)
+        goto out;
+    session.start_ns = now(&session);
+    session.clock_cost_ns = target->clock ? now(&session) - session.start_ns : pdnn_clock_read_cost_ns();
+    int code = warm_up(&session);
+    if (code == 0)
+        code = take_samples(&session, &stop);
+    if (code) {
+        status = pdnn_fail(err, PDNN_INTERNAL, "a step failed with code %d", code);
+        goto out;
+    }
+    visit->stop = stop;
+    summarize(&session, visit, part_ns);
+out:
+    free(session.sample_ns);
+    free(session.sorted);
+    free(session.stamp_ns);
+    free(session.column);
+    return status;
+}
