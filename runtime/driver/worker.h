@@ -1,6 +1,6 @@
-/* The worker: a child process (this program again, `paradnn worker`) that alone touches OpenMP and the math libraries. It
- * reads requests from one pipe and writes answers to another; its threads are bound, one per core, inside what the process
- * was given. */
+/* The worker: a child process (this program again, `paradnn worker`) that alone touches OpenMP and the math
+ * libraries. It reads requests from a socket and writes answers to it; its threads are bound, one per core,
+ * inside what the process was given. */
 #ifndef RUNTIME_DRIVER_WORKER_H
 #define RUNTIME_DRIVER_WORKER_H
 
@@ -9,18 +9,32 @@
 #include "runtime/core/measure.h"
 #include "runtime/core/visit.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
-/* The parent's side. {0} with pid 0 is no worker. */
+/* The parent's side. {0} is no worker. */
 struct pdnn_worker {
-    pid_t pid;
-    int request_fd, answer_fd;
+    pid_t pid;                     /* 0: none */
+    struct pdnn_worker_link *link; /* heap: the connection, and what the worker last said on stderr */
 };
 
-/* Starts the child (fork and exec of /proc/self/exe) with OMP_PLACES, OMP_PROC_BIND and OMP_WAIT_POLICY set, unless the
- * user's environment sets them already, and memory_limit_bytes as its address-space headroom. */
-enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host, uint64_t memory_limit_bytes,
-                                   struct pdnn_err *err);
+/* Starts the child (fork and exec of /proc/self/exe) with OMP_PLACES, OMP_PROC_BIND, OMP_WAIT_POLICY and
+ * OMP_DYNAMIC set, unless the user's environment sets them already, and memory_limit_bytes (0: none) as its
+ * address-space headroom. Returns once the child has answered. It dies with its parent, is the kernel's first
+ * choice when memory runs out, and does not hear SIGINT and SIGTERM: those are for the driver. Its stdout and
+ * stderr come out on the parent's stderr. */
+enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
+                                   uint64_t memory_limit_bytes, struct pdnn_err *err);
+
+/* False when there is none or it has died since the last request; then it is gone (pid 0). */
+bool pdnn_worker_alive(struct pdnn_worker *worker);
+
+/* What the child's OpenMP is told beside its places; ended by a row without a name. environment.yaml says it
+ * too. */
+struct pdnn_worker_setting {
+    const char *name, *value;
+};
+extern const struct pdnn_worker_setting pdnn_worker_settings[];
 
 /* Kills and reaps, if there is one. */
 void pdnn_worker_stop(struct pdnn_worker *worker);
@@ -33,18 +47,19 @@ struct pdnn_visit_request {
     bool probe;
 };
 
-/* One visit, within time_limit_ns and until *stop (set by a signal handler) is non-zero. Whatever happens to the child is in
- * visit->outcome and reason; the worker is gone (pid 0) after a timeout, a crash or a stop. The status says only what
- * went wrong on this side; PDNN_INTERRUPTED when *stop ended it. tick (may be NULL) is called a few times a second while
- * waiting. */
+/* One visit, within time_limit_ns (0: no limit) and until *stop (counted by a signal handler) is non-zero:
+ * then the worker has one more second, at 2 none. Whatever happens to the child is in visit->outcome and
+ * reason; the worker is gone (pid 0) after a timeout, a crash or a stop. The status says only what went wrong
+ * on this side; PDNN_INTERRUPTED when *stop ended it. stop and tick may be NULL; tick is called a few times a
+ * second while waiting. */
 enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_visit_request *request,
-                                   uint64_t time_limit_ns, const volatile int *stop, void (*tick)(void *user), void *user,
-                                   struct pdnn_visit *visit, struct pdnn_err *err);
+                                   uint64_t time_limit_ns, const volatile int *stop, void (*tick)(void *user),
+                                   void *user, struct pdnn_visit *visit, struct pdnn_err *err);
 
 /* Ceilings for one thread count, in about `seconds`; appends rows. */
 enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
-                                      const volatile int *stop, void (*progress)(void *user, double fraction), void *user,
-                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+                                      const volatile int *stop, void (*progress)(void *user, double fraction),
+                                      void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 
 /* The largest error of one tensor of an instance, backend against reference. */
 struct pdnn_check_row {
@@ -55,11 +70,12 @@ struct pdnn_check_row {
 };
 
 /* Runs one step on both backends from the same data; *rows is heap, the caller frees. */
-enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const char *id, uint64_t seed, uint64_t memory_limit_bytes,
-                                   const volatile int *stop, struct pdnn_check_row **rows, size_t *n_rows,
-                                   struct pdnn_err *err);
+enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const char *id, uint64_t seed,
+                                   uint64_t memory_limit_bytes, const volatile int *stop,
+                                   struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err);
 
-/* The child's main loop; returns the process's exit status. */
+/* The child's main loop; returns the process's exit status. The two are ends of sockets, or one and the same.
+ */
 int pdnn_worker_main(int request_fd, int answer_fd);
 
 #endif

@@ -1,0 +1,45 @@
+#include "runtime/core/evict.h"
+
+#include "runtime/kernels/stream.h"
+
+#include <stdlib.h>
+
+struct pdnn_evictor {
+    struct pdnn_stream stream;
+};
+
+/* All last-level caches together: one for each group of cores that share it. */
+static uint64_t last_level_bytes(const struct pdnn_host *host, int64_t threads) {
+    for (int level = PDNN_CACHE_LEVELS; level-- > 0;) {
+        int64_t cores = host->cache_cores[level] > 0 ? host->cache_cores[level] : 1;
+        if (host->cache_bytes[level])
+            return host->cache_bytes[level] * (uint64_t)((threads + cores - 1) / cores);
+    }
+    /* A host that shows no cache: as much as any has per core. */
+    return (uint64_t)threads << 25;
+}
+
+enum pdnn_status pdnn_evictor_open(const struct pdnn_host *host, int64_t threads,
+                                   struct pdnn_evictor **evictor, struct pdnn_err *err) {
+    struct pdnn_evictor *made = calloc(1, sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the evictor");
+    enum pdnn_status status =
+        pdnn_evictor_create(&made->stream, threads, last_level_bytes(host, threads), err);
+    if (status != PDNN_OK) {
+        free(made);
+        return status;
+    }
+    *evictor = made;
+    return PDNN_OK;
+}
+
+void pdnn_evictor_close(struct pdnn_evictor *evictor) {
+    if (evictor)
+        pdnn_stream_destroy(&evictor->stream);
+    free(evictor);
+}
+
+void pdnn_evictor_run(const struct pdnn_evictor *evictor) {
+    pdnn_evict(&evictor->stream);
+}

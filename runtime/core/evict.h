@@ -1,0 +1,18 @@
+/* Pushes everything out of the caches of the cores that some threads run on: what makes a sample cold. */
+#ifndef RUNTIME_CORE_EVICT_H
+#define RUNTIME_CORE_EVICT_H
+
+#include "runtime/core/host.h"
+
+struct pdnn_evictor; /* heap */
+
+/* Makes buffers several times as large as all last-level caches that `threads` threads reach, and touches
+ * them. The caller has set up the OpenMP pool. PDNN_NO_MEMORY. */
+enum pdnn_status pdnn_evictor_open(const struct pdnn_host *host, int64_t threads,
+                                   struct pdnn_evictor **evictor, struct pdnn_err *err);
+void pdnn_evictor_close(struct pdnn_evictor *evictor);
+
+/* The last such work before a cold sample. */
+void pdnn_evictor_run(const struct pdnn_evictor *evictor);
+
+#endif

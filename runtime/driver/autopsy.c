@@ -1,0 +1,98 @@
+#define _DEFAULT_SOURCE
+#include "runtime/driver/link.h"
+
+#include "base/units.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A process that has closed its files is about to be reaped; one that is not after so many ms is killed. */
+enum { REAP_PATIENCE_MS = 1000 };
+
+/* A worker killed above this share of its limit is taken to have run out of memory. */
+static const double near_limit = 0.9;
+
+uint64_t pdnn_oom_kill_count(void) {
+    uint64_t count = 0;
+    char line[128];
+    FILE *file = fopen("/proc/vmstat", "re");
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "oom_kill %" SCNu64, &count) == 1)
+            break;
+    }
+    if (file)
+        fclose(file);
+    return count;
+}
+
+/* Waits for the exit; true when we had to kill. */
+static bool reap(pid_t pid, int *status, struct rusage *usage) {
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    for (int i = 0; i < REAP_PATIENCE_MS; i++) {
+        if (wait4(pid, status, WNOHANG, usage) != 0)
+            return false;
+        nanosleep(&millisecond, NULL);
+    }
+    kill(pid, SIGKILL);
+    while (wait4(pid, status, 0, usage) < 0 && errno == EINTR) {
+    }
+    return true;
+}
+
+/* The last line the worker printed, made printable; "" when it printed nothing. */
+static void last_line(const struct pdnn_worker_link *link, char text[PDNN_LAST_WORDS_TEXT + 1]) {
+    size_t end = link->last_words_length;
+    while (end && isspace((unsigned char)link->last_words[end - 1]))
+        end--;
+    size_t start = end;
+    while (start && link->last_words[start - 1] != '\n')
+        start--;
+    size_t length = 0;
+    for (size_t i = start; i < end; i++)
+        text[length++] = isprint((unsigned char)link->last_words[i]) ? link->last_words[i] : ' ';
+    text[length] = 0;
+}
+
+/* The kernel kills with SIGKILL and says so only in its counters; a worker close to its limit is as good a
+ * sign. */
+static bool ran_out_of_memory(const struct pdnn_worker_link *link, int status, const struct rusage *usage) {
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+        return false;
+    double resident_bytes = 1024.0 * (double)usage->ru_maxrss;
+    bool near = link->memory_limit_bytes && resident_bytes >= near_limit * (double)link->memory_limit_bytes;
+    return near || pdnn_oom_kill_count() > link->oom_kills;
+}
+
+void pdnn_worker_bury(struct pdnn_worker *worker, struct pdnn_fate *fate) {
+    int status = 0;
+    struct rusage usage = {0};
+    char words[PDNN_LAST_WORDS_TEXT + 1], bytes[PDNN_UNIT_TEXT], cause[96];
+    bool killed = reap(worker->pid, &status, &usage);
+    fate->outcome = PDNN_OUTCOME_CRASH;
+    if (killed) {
+        snprintf(cause, sizeof cause, "closed its connection and hung");
+    } else if (ran_out_of_memory(worker->link, status, &usage)) {
+        fate->outcome = PDNN_OUTCOME_OOM;
+        snprintf(cause, sizeof cause, "killed for want of memory with %s in use",
+                 pdnn_format_bytes(bytes, 1024.0 * (double)usage.ru_maxrss));
+    } else if (WIFSIGNALED(status)) {
+        snprintf(cause, sizeof cause, "killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    } else {
+        snprintf(cause, sizeof cause, "exited with status %d", WEXITSTATUS(status));
+    }
+    while (pdnn_worker_hear(worker->link)) {
+    }
+    last_line(worker->link, words);
+    snprintf(fate->reason, sizeof fate->reason, "%s%s%s", cause, *words ? ": " : "", words);
+    worker->pid = 0;
+    pdnn_worker_stop(worker);
+}

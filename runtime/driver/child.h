@@ -1,0 +1,54 @@
+/* The worker's own side: what it knows, what it keeps between requests, and one function per request. This
+ * side alone may use OpenMP and the backends. Private to the driver. */
+#ifndef RUNTIME_DRIVER_CHILD_H
+#define RUNTIME_DRIVER_CHILD_H
+
+#include "models/graph.h"
+#include "models/instance.h"
+#include "runtime/core/plan.h"
+#include "runtime/driver/protocol.h"
+#include "runtime/driver/worker.h"
+
+enum { PDNN_CHILD_BACKENDS_MAX = 16 };
+
+/* A backend ready for so many threads, kept because it remembers what it found out about shapes. */
+struct pdnn_child_backend {
+    const struct pdnn_backend_def *def;
+    int64_t threads;
+    void *state;
+};
+
+struct pdnn_child {
+    int request_fd, answer_fd;
+    struct pdnn_host host;
+    struct pdnn_child_backend backend[PDNN_CHILD_BACKENDS_MAX];
+    size_t n_backends;
+};
+
+/* An instance with its graph, on threads that are set up for it. */
+struct pdnn_model {
+    struct pdnn_instance instance;
+    int64_t threads;
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+};
+
+/* Parses the id, checks that its threads have a core each (PDNN_INVALID), sizes the OpenMP pool and builds
+ * the graph. */
+enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_host *host, const char *id,
+                                 struct pdnn_err *err);
+void pdnn_model_finish(struct pdnn_model *model);
+
+/* The backend of that name for so many threads, opened if it is not yet. Borrowed, until the next call. */
+enum pdnn_status pdnn_child_open(struct pdnn_child *child, const char *name, int64_t threads,
+                                 const struct pdnn_child_backend **backend, struct pdnn_err *err);
+
+/* One visit; what goes wrong is in visit->outcome and reason. The caller finishes the visit. */
+void pdnn_child_visit(struct pdnn_child *child, const struct pdnn_visit_order *order,
+                      struct pdnn_visit *visit);
+
+/* One step on the instance's backend and each of its ops on `reference`; *rows is heap, the caller frees. */
+enum pdnn_status pdnn_child_check(struct pdnn_child *child, const struct pdnn_check_order *order,
+                                  struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,235 @@
+/* The check runs the whole step on the instance's backend, every value kept, and then each op alone on
+ * `reference`, fed with the inputs that the backend computed. So each op answers for its own error: nothing
+ * adds up over the layers, and a value that rounding put on the other side of a ReLU's zero does not look
+ * like a wrong gradient. */
+#include "runtime/driver/child.h"
+
+#include "models/cost.h"
+#include "models/op.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct checker {
+    const struct pdnn_graph *graph;
+    struct pdnn_plan tried, exact;
+    bool *computed;                    /* by tensor: a node so far has written it */
+    void *tried_values, *exact_values; /* room for the largest tensor */
+    struct pdnn_check_row *rows;
+    size_t n_rows;
+};
+
+static void checker_finish(struct checker *checker) {
+    pdnn_plan_destroy(&checker->tried);
+    pdnn_plan_destroy(&checker->exact);
+    free(checker->computed);
+    free(checker->tried_values);
+    free(checker->exact_values);
+    free(checker->rows);
+}
+
+static enum pdnn_status make_plans(struct checker *checker, struct pdnn_child *child,
+                                   const struct pdnn_model *model, const struct pdnn_check_order *order,
+                                   struct pdnn_err *err) {
+    struct pdnn_plan_options options = {
+        .limit_bytes = order->memory_limit_bytes, .seed = order->seed, .keep_all = true};
+    const struct pdnn_child_backend *backend;
+    const char *name = pdnn_backend_names[model->instance.setting[PDNN_SETTING_BACKEND]];
+    enum pdnn_status status = pdnn_child_open(child, "reference", model->threads, &backend, err);
+    if (status == PDNN_OK)
+        status =
+            pdnn_plan_create(&checker->exact, backend->def, backend->state, &model->graph, &options, err);
+    if (status == PDNN_OK)
+        status = pdnn_child_open(child, name, model->threads, &backend, err);
+    if (status == PDNN_OK)
+        status =
+            pdnn_plan_create(&checker->tried, backend->def, backend->state, &model->graph, &options, err);
+    return status;
+}
+
+static enum pdnn_status checker_init(struct checker *checker, struct pdnn_child *child,
+                                     const struct pdnn_model *model, const struct pdnn_check_order *order,
+                                     struct pdnn_err *err) {
+    const struct pdnn_graph *graph = &model->graph;
+    uint64_t largest_bytes = 1;
+    size_t n_rows = 1;
+    checker->graph = graph;
+    for (size_t i = 0; i < graph->n_tensors; i++) {
+        uint64_t bytes = pdnn_tensor_bytes(&graph->tensors[i]);
+        largest_bytes = bytes > largest_bytes ? bytes : largest_bytes;
+    }
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        n_rows += (size_t)(graph->nodes[i].n_outputs + graph->nodes[i].n_posts);
+    checker->computed = calloc(graph->n_tensors, sizeof *checker->computed);
+    checker->rows = calloc(n_rows, sizeof *checker->rows);
+    checker->tried_values = malloc((size_t)largest_bytes);
+    checker->exact_values = malloc((size_t)largest_bytes);
+    if (!checker->computed || !checker->rows || !checker->tried_values || !checker->exact_values)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the check");
+    return make_plans(checker, child, model, order, err);
+}
+
+/* Gives the reference the value that the backend computed; what nobody has computed yet both made from the
+ * same seed. */
+static enum pdnn_status feed(struct checker *checker, uint32_t tensor, struct pdnn_err *err) {
+    struct pdnn_plan *exact = &checker->exact;
+    if (tensor == PDNN_NONE || !checker->computed[tensor])
+        return PDNN_OK;
+    enum pdnn_status status = pdnn_plan_get(&checker->tried, tensor, checker->tried_values, err);
+    if (status != PDNN_OK)
+        return status;
+    if (exact->backend->put)
+        return exact->backend->put(exact->state, &exact->program, tensor, checker->tried_values,
+                                   exact->memory[tensor], err);
+    memcpy(exact->memory[tensor], checker->tried_values, pdnn_tensor_bytes(&checker->graph->tensors[tensor]));
+    return PDNN_OK;
+}
+
+static enum pdnn_status feed_node(struct checker *checker, const struct pdnn_node *node,
+                                  struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (int i = 0; i < node->n_inputs && status == PDNN_OK; i++)
+        status = feed(checker, node->input[i], err);
+    for (int i = 0; i < node->n_posts && status == PDNN_OK; i++)
+        status = feed(checker, node->posts[i].input, err);
+    return status;
+}
+
+/* What rounding alone may do: the op's tolerance per accumulated term, with the errors of a sum growing like
+ * a random walk. The terms per output element follow from the op's FLOP, two for each. */
+static enum pdnn_status find_tolerance(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                       double *tolerance, struct pdnn_err *err) {
+    struct pdnn_cost cost;
+    int64_t elements = 1;
+    double per_term = node->op->tolerance;
+    enum pdnn_status status = pdnn_cost_node(graph, node, &cost, err);
+    if (status != PDNN_OK)
+        return status;
+    for (int i = 0; i < node->n_outputs; i++) {
+        int64_t these = pdnn_tensor_elements(pdnn_node_out(graph, node, i));
+        elements = these > elements ? these : elements;
+    }
+    for (int i = 0; i < node->n_posts; i++)
+        per_term = fmax(per_term, node->posts[i].op->tolerance);
+    double terms = ceil((double)cost.flop_count / (2 * (double)elements));
+    *tolerance = per_term * sqrt(fmax(terms, 1));
+    return PDNN_OK;
+}
+
+static double value_at(enum pdnn_dtype dtype, const void *values, int64_t i) {
+    return dtype == PDNN_S32 ? (double)((const int32_t *)values)[i] : (double)((const float *)values)[i];
+}
+
+/* Largest difference over the largest reference value; infinite when either side is not finite anywhere. */
+static double largest_error(enum pdnn_dtype dtype, const void *tried, const void *exact, int64_t elements) {
+    double difference = 0, largest = 0;
+    for (int64_t i = 0; i < elements; i++) {
+        double a = value_at(dtype, tried, i), b = value_at(dtype, exact, i);
+        if (!isfinite(a) || !isfinite(b))
+            return INFINITY;
+        difference = fmax(difference, fabs(a - b));
+        largest = fmax(largest, fabs(b));
+    }
+    return largest > 0 ? difference / largest : difference;
+}
+
+static void name_row(const struct pdnn_graph *graph, const struct pdnn_node *node, uint32_t tensor,
+                     struct pdnn_check_row *row) {
+    char layer[PDNN_LAYER_TEXT];
+    const struct pdnn_tensor *what = &graph->tensors[tensor];
+    const int room = (int)sizeof row->tensor;
+    snprintf(row->op, sizeof row->op, "%s/%s %s", node->op->name, pdnn_pass_name(node->pass),
+             pdnn_layer_format(node->layer, layer));
+    int length =
+        snprintf(row->tensor, sizeof row->tensor, "%s %" PRIu32 " (", pdnn_role_name(what->role), tensor);
+    for (int i = 0; i < what->rank && length < room; i++)
+        length +=
+            snprintf(row->tensor + length, (size_t)(room - length), "%s%" PRId64, i ? "x" : "", what->dim[i]);
+    if (length < room)
+        snprintf(row->tensor + length, (size_t)(room - length), ")");
+}
+
+static enum pdnn_status compare(struct checker *checker, const struct pdnn_node *node, uint32_t tensor,
+                                struct pdnn_err *err) {
+    if (tensor == PDNN_NONE)
+        return PDNN_OK;
+    const struct pdnn_tensor *what = &checker->graph->tensors[tensor];
+    struct pdnn_check_row *row = &checker->rows[checker->n_rows];
+    if (what->dtype != PDNN_F32 && what->dtype != PDNN_S32)
+        return pdnn_fail(err, PDNN_UNSUPPORTED, "check compares f32 only, not %s",
+                         pdnn_dtype_name(what->dtype));
+    name_row(checker->graph, node, tensor, row);
+    enum pdnn_status status = find_tolerance(checker->graph, node, &row->tolerance, err);
+    if (status == PDNN_OK)
+        status = pdnn_plan_get(&checker->tried, tensor, checker->tried_values, err);
+    if (status == PDNN_OK)
+        status = pdnn_plan_get(&checker->exact, tensor, checker->exact_values, err);
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "%s", row->op);
+    row->error =
+        largest_error(what->dtype, checker->tried_values, checker->exact_values, pdnn_tensor_elements(what));
+    checker->n_rows++;
+    checker->computed[tensor] = true;
+    return PDNN_OK;
+}
+
+static enum pdnn_status compare_node(struct checker *checker, const struct pdnn_node *node,
+                                     struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (int i = 0; i < node->n_outputs && status == PDNN_OK; i++)
+        status = compare(checker, node, node->output[i], err);
+    for (int i = 0; i < node->n_posts && status == PDNN_OK; i++)
+        status = compare(checker, node, node->posts[i].output, err);
+    return status;
+}
+
+/* Steps of one node follow each other; its inputs are fed before the first and its outputs compared after the
+ * last. */
+static enum pdnn_status check_steps(struct checker *checker, struct pdnn_err *err) {
+    const struct pdnn_program *program = &checker->exact.program;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < program->n_steps && status == PDNN_OK; i++) {
+        const struct pdnn_step *step = &program->steps[i];
+        const struct pdnn_node *node = step->node == PDNN_NONE ? NULL : &checker->graph->nodes[step->node];
+        bool first = i == 0 || program->steps[i - 1].node != step->node;
+        bool last = i + 1 == program->n_steps || program->steps[i + 1].node != step->node;
+        if (node && first)
+            status = feed_node(checker, node, err);
+        int code = status == PDNN_OK ? step->work.run(step->work.state) : 0;
+        if (code)
+            status = pdnn_fail(err, PDNN_INTERNAL, "%s failed with code %d", step->implementation, code);
+        if (node && last && status == PDNN_OK)
+            status = compare_node(checker, node, err);
+    }
+    return status;
+}
+
+enum pdnn_status pdnn_child_check(struct pdnn_child *child, const struct pdnn_check_order *order,
+                                  struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err) {
+    struct pdnn_model model = {0};
+    struct checker checker = {0};
+    enum pdnn_status status = pdnn_model_init(&model, &child->host, order->id, err);
+    if (status != PDNN_OK)
+        return status;
+    status = checker_init(&checker, child, &model, order, err);
+    if (status != PDNN_OK)
+        goto out;
+    int code = pdnn_plan_run(&checker.tried);
+    if (code) {
+        status = pdnn_fail(err, PDNN_INTERNAL, "%s failed with code %d", checker.tried.backend->name, code);
+        goto out;
+    }
+    status = check_steps(&checker, err);
+    if (status == PDNN_OK) {
+        *rows = checker.rows;
+        *n_rows = checker.n_rows;
+        checker.rows = NULL;
+    }
+out:
+    checker_finish(&checker);
+    pdnn_model_finish(&model);
+    return status;
+}

@@ -1,0 +1,267 @@
+#include "runtime/driver/child.h"
+
+#include "models/group.h"
+#include "models/op.h"
+#include "runtime/core/ceilings.h"
+#include "runtime/core/clock.h"
+#include "runtime/core/evict.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a visit that fails with a status is called in the tables. */
+static const enum pdnn_outcome outcome_of[PDNN_STATUS_COUNT] = {
+    [PDNN_OK] = PDNN_OUTCOME_OK,
+    [PDNN_INVALID] = PDNN_OUTCOME_INVALID,
+    [PDNN_UNSUPPORTED] = PDNN_OUTCOME_UNSUPPORTED,
+    [PDNN_OVERFLOW] = PDNN_OUTCOME_OOM_PREDICTED,
+    [PDNN_NO_MEMORY] = PDNN_OUTCOME_OOM,
+    [PDNN_TOO_BIG] = PDNN_OUTCOME_OOM_PREDICTED,
+    [PDNN_IO] = PDNN_OUTCOME_CRASH,
+    [PDNN_INTERRUPTED] = PDNN_OUTCOME_CRASH,
+    [PDNN_INTERNAL] = PDNN_OUTCOME_CRASH,
+};
+
+/* A plan as it is measured: its steps gathered into the rows of ops.csv. */
+struct bench {
+    const struct pdnn_plan *plan;
+    struct pdnn_evictor *evictor; /* cold visits only */
+    uint32_t *part_of;            /* by step: index into ops */
+    uint64_t *step_ns;            /* by step: one stamped step */
+    struct pdnn_visit_op *ops;
+    size_t n_ops;
+};
+
+static void bench_finish(struct bench *bench) {
+    pdnn_evictor_close(bench->evictor);
+    free(bench->part_of);
+    free(bench->step_ns);
+    free(bench->ops);
+}
+
+/* "dense/backward-data/64x1024:..." for a node; a reorder belongs to the pass of the node it is made for, the
+ * next one. */
+static void format_key(const struct pdnn_program *program, size_t index, char key[PDNN_OP_KEY_TEXT]) {
+    const struct pdnn_graph *graph = program->graph;
+    const struct pdnn_step *step = &program->steps[index];
+    if (step->node != PDNN_NONE) {
+        const struct pdnn_node *node = &graph->nodes[step->node];
+        int length = snprintf(key, PDNN_OP_KEY_TEXT, "%s/%s/", node->op->name, pdnn_pass_name(node->pass));
+        if (length > 0 && length < PDNN_OP_KEY_TEXT)
+            pdnn_node_shape(graph, node, key + length, PDNN_OP_KEY_TEXT - (size_t)length);
+        return;
+    }
+    enum pdnn_pass pass = PDNN_FORWARD;
+    for (size_t i = index + 1; i < program->n_steps; i++) {
+        if (program->steps[i].node != PDNN_NONE) {
+            pass = graph->nodes[program->steps[i].node].pass;
+            break;
+        }
+    }
+    const struct pdnn_tensor *tensor = &graph->tensors[step->tensor];
+    int length = snprintf(key, PDNN_OP_KEY_TEXT, "reorder/%s/", pdnn_pass_name(pass));
+    for (int i = 0; i < tensor->rank && length < PDNN_OP_KEY_TEXT; i++)
+        length += snprintf(key + length, PDNN_OP_KEY_TEXT - (size_t)length, "%s%" PRId64, i ? "x" : "",
+                           tensor->dim[i]);
+}
+
+/* Finds or appends the row of the step. Two implementations of one node are two rows with one key. */
+static uint32_t find_part(struct bench *bench, size_t index) {
+    const struct pdnn_step *step = &bench->plan->program.steps[index];
+    char key[PDNN_OP_KEY_TEXT];
+    format_key(&bench->plan->program, index, key);
+    for (size_t i = 0; i < bench->n_ops; i++) {
+        if (strcmp(bench->ops[i].implementation, step->implementation) == 0 &&
+            strcmp(bench->ops[i].key, key) == 0)
+            return (uint32_t)i;
+    }
+    struct pdnn_visit_op *op = &bench->ops[bench->n_ops];
+    memcpy(op->key, key, sizeof op->key);
+    memcpy(op->implementation, step->implementation, sizeof op->implementation);
+    return (uint32_t)bench->n_ops++;
+}
+
+static enum pdnn_status bench_init(struct bench *bench, const struct pdnn_plan *plan, struct pdnn_err *err) {
+    const struct pdnn_program *program = &plan->program;
+    struct bench made = {.plan = plan};
+    size_t room = program->n_steps ? program->n_steps : 1;
+    made.part_of = calloc(room, sizeof *made.part_of);
+    made.step_ns = calloc(room, sizeof *made.step_ns);
+    made.ops = calloc(room, sizeof *made.ops);
+    if (!made.part_of || !made.step_ns || !made.ops) {
+        bench_finish(&made);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu steps", program->n_steps);
+    }
+    for (size_t i = 0; i < program->n_steps; i++) {
+        const struct pdnn_step *step = &program->steps[i];
+        uint32_t part = find_part(&made, i);
+        made.part_of[i] = part;
+        made.ops[part].bytes += step->reorder_bytes;
+        bool same_node = i && step->node != PDNN_NONE && program->steps[i - 1].node == step->node;
+        if (!same_node || made.part_of[i - 1] != part)
+            made.ops[part].count++;
+    }
+    *bench = made;
+    return PDNN_OK;
+}
+
+static int run_step(void *user) {
+    return pdnn_plan_run(((struct bench *)user)->plan);
+}
+
+static int run_stamped_step(void *user, uint64_t *ns) {
+    struct bench *bench = user;
+    size_t n_steps = bench->plan->program.n_steps;
+    memset(bench->step_ns, 0, n_steps * sizeof *bench->step_ns);
+    int code = pdnn_plan_run_stamped(bench->plan, bench->step_ns);
+    for (size_t i = 0; i < n_steps; i++)
+        ns[bench->part_of[i]] += bench->step_ns[i];
+    return code;
+}
+
+static void evict(void *user) {
+    pdnn_evictor_run(((struct bench *)user)->evictor);
+}
+
+/* "ref" of a library is slow code that nobody asked for; the backend `reference` is what was asked for. */
+static unsigned find_ref(const struct bench *bench) {
+    if (strcmp(bench->plan->backend->name, "reference") == 0)
+        return 0;
+    for (size_t i = 0; i < bench->n_ops; i++) {
+        const char *name = bench->ops[i].implementation;
+        const char *ref = strstr(name, "ref");
+        if (ref && ((ref > name && ref[-1] == ':') || ref[3] == ':' || ref[3] == '_'))
+            return PDNN_FLAG_REF;
+    }
+    return 0;
+}
+
+/* The exponent's bits of the floating-point types: all of them set means infinite or not a number. */
+static const uint32_t exponent_bits[PDNN_DTYPE_COUNT] = {
+    [PDNN_F32] = UINT32_C(0x7f800000), [PDNN_BF16] = 0x7f80, [PDNN_F16] = 0x7c00};
+
+static bool is_finite(enum pdnn_dtype dtype, const unsigned char *value) {
+    uint32_t bits = 0;
+    memcpy(&bits, value, pdnn_dtype_bytes(dtype));
+    return !exponent_bits[dtype] || (bits & exponent_bits[dtype]) != exponent_bits[dtype];
+}
+
+/* Looks at what the last step left: the loss, the result. */
+static enum pdnn_status check_finite(const struct pdnn_plan *plan, uint32_t tensor, struct pdnn_visit *visit,
+                                     struct pdnn_err *err) {
+    if (tensor == PDNN_NONE || visit->outcome != PDNN_OUTCOME_OK)
+        return PDNN_OK;
+    const struct pdnn_tensor *what = &plan->graph->tensors[tensor];
+    size_t element_bytes = pdnn_dtype_bytes(what->dtype);
+    int64_t elements = pdnn_tensor_elements(what);
+    unsigned char *plain = malloc((size_t)pdnn_tensor_bytes(what));
+    if (!plain)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the result");
+    enum pdnn_status status = pdnn_plan_get(plan, tensor, plain, err);
+    for (int64_t i = 0; status == PDNN_OK && i < elements; i++) {
+        if (is_finite(what->dtype, plain + (size_t)i * element_bytes))
+            continue;
+        visit->outcome = PDNN_OUTCOME_NUMERIC_ERROR;
+        snprintf(visit->reason, sizeof visit->reason,
+                 "the %s is not finite at element %" PRId64 " of %" PRId64,
+                 tensor == plan->graph->loss ? "loss" : "result", i, elements);
+        break;
+    }
+    free(plain);
+    return status;
+}
+
+/* Two probes, just before and just after, say how fast the machine was in between. */
+static enum pdnn_status probe(const struct pdnn_visit_order *order, int64_t threads, struct pdnn_visit *visit,
+                              struct pdnn_err *err) {
+    double gflops, gbs;
+    if (!order->probe)
+        return PDNN_OK;
+    enum pdnn_status status = pdnn_probe(threads, &gflops, &gbs, err);
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "probe");
+    visit->probe_gflops += gflops / 2;
+    visit->probe_gbs += gbs / 2;
+    return PDNN_OK;
+}
+
+static enum pdnn_status measure(struct bench *bench, const struct pdnn_visit_order *order, int64_t threads,
+                                struct pdnn_visit *visit, struct pdnn_err *err) {
+    const struct pdnn_measure_target target = {.user = bench,
+                                               .step = run_step,
+                                               .stamped_step = run_stamped_step,
+                                               .n_parts = bench->n_ops,
+                                               .evict = order->rules.cold ? evict : NULL};
+    uint64_t throttled = pdnn_host_throttle_count();
+    double *part_ns = calloc(bench->n_ops ? bench->n_ops : 1, sizeof *part_ns);
+    if (!part_ns)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu ops", bench->n_ops);
+    enum pdnn_status status = probe(order, threads, visit, err);
+    if (status == PDNN_OK)
+        status = pdnn_measure_visit(&target, &order->rules, visit, part_ns, err);
+    if (status == PDNN_OK)
+        status = probe(order, threads, visit, err);
+    for (size_t i = 0; status == PDNN_OK && i < bench->n_ops; i++)
+        bench->ops[i].time_ns = part_ns[i];
+    if (pdnn_host_throttle_count() != throttled)
+        visit->flags |= PDNN_FLAG_THROTTLED;
+    visit->flags |= find_ref(bench);
+    free(part_ns);
+    return status;
+}
+
+static enum pdnn_status run_visit(struct pdnn_child *child, const struct pdnn_visit_order *order,
+                                  struct pdnn_visit *visit, struct pdnn_err *err) {
+    const struct pdnn_plan_options options = {.limit_bytes = order->memory_limit_bytes, .seed = order->seed};
+    const struct pdnn_child_backend *backend = NULL;
+    struct pdnn_model model = {0};
+    struct pdnn_plan plan = {0};
+    struct bench bench = {0};
+    uint64_t started_ns = pdnn_clock_ns(), opening_ns = 0;
+    enum pdnn_status status = pdnn_model_init(&model, &child->host, order->id, err);
+    if (status != PDNN_OK)
+        return status;
+    opening_ns = pdnn_clock_ns();
+    status = pdnn_child_open(child, pdnn_backend_names[model.instance.setting[PDNN_SETTING_BACKEND]],
+                             model.threads, &backend, err);
+    if (status != PDNN_OK)
+        goto out;
+    opening_ns = pdnn_clock_ns() - opening_ns;
+    status = pdnn_plan_create(&plan, backend->def, backend->state, &model.graph, &options, err);
+    if (status != PDNN_OK)
+        goto out;
+    visit->prepare_ns = pdnn_clock_ns() - started_ns - opening_ns;
+    visit->plan_bytes = plan.block_bytes;
+    status = bench_init(&bench, &plan, err);
+    if (status == PDNN_OK && order->rules.cold)
+        status = pdnn_evictor_open(&child->host, model.threads, &bench.evictor, err);
+    if (status == PDNN_OK)
+        status = measure(&bench, order, model.threads, visit, err);
+    if (status == PDNN_OK)
+        status = check_finite(&plan, model.graph.loss, visit, err);
+    if (status == PDNN_OK)
+        status = check_finite(&plan, model.graph.result, visit, err);
+    if (status == PDNN_OK) {
+        visit->ops = bench.ops;
+        visit->n_ops = bench.n_ops;
+        bench.ops = NULL;
+    }
+out:
+    bench_finish(&bench);
+    pdnn_plan_destroy(&plan);
+    pdnn_model_finish(&model);
+    return status;
+}
+
+void pdnn_child_visit(struct pdnn_child *child, const struct pdnn_visit_order *order,
+                      struct pdnn_visit *visit) {
+    struct pdnn_err err = {0};
+    *visit = (struct pdnn_visit){0};
+    enum pdnn_status status = run_visit(child, order, visit, &err);
+    if (status == PDNN_OK)
+        return;
+    visit->outcome = outcome_of[status];
+    snprintf(visit->reason, sizeof visit->reason, "%.*s", PDNN_REASON_TEXT - 1, err.text);
+}

@@ -1,0 +1,84 @@
+/* The messages between the driver and its worker: a header with a magic number, then plain structs as they
+ * lie in memory. Both ends are the same binary, so there are no versions; whatever does not look like a
+ * message comes from a worker that has lost its mind, and counts as a crash. Nothing here knows what a visit
+ * is for. */
+#ifndef RUNTIME_DRIVER_PROTOCOL_H
+#define RUNTIME_DRIVER_PROTOCOL_H
+
+#include "base/err.h"
+#include "models/instance.h"
+#include "runtime/core/host.h"
+#include "runtime/core/measure.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pdnn_message_kind {
+    PDNN_MESSAGE_HELLO,    /* struct pdnn_hello, first of all; answered, when the libraries are loaded, by
+                              nothing */
+    PDNN_MESSAGE_VISIT,    /* struct pdnn_visit_order; answered by struct pdnn_visit and its ops behind it */
+    PDNN_MESSAGE_CEILINGS, /* struct pdnn_ceilings_order; an array of struct pdnn_ceiling */
+    PDNN_MESSAGE_CHECK,    /* struct pdnn_check_order; an array of struct pdnn_check_row */
+    PDNN_MESSAGE_PROGRESS, /* from the worker, any number before an answer: double, the fraction done */
+    PDNN_MESSAGE_FAILED,   /* the answer when there is no other: struct pdnn_err */
+    PDNN_MESSAGE_COUNT
+};
+
+struct pdnn_hello {
+    struct pdnn_host host;
+    uint64_t memory_limit_bytes; /* 0: none */
+};
+
+struct pdnn_visit_order {
+    char id[PDNN_ID_TEXT];
+    uint64_t seed;
+    uint64_t memory_limit_bytes;
+    struct pdnn_measure_rules rules;
+    bool probe;
+};
+
+struct pdnn_ceilings_order {
+    int64_t threads;
+    double seconds;
+};
+
+struct pdnn_check_order {
+    char id[PDNN_ID_TEXT];
+    uint64_t seed;
+    uint64_t memory_limit_bytes;
+};
+
+struct pdnn_message {
+    enum pdnn_message_kind kind;
+    const void *body; /* borrowed from the inbox until the next call on it; aligned for any struct */
+    size_t body_bytes;
+};
+
+struct pdnn_part {
+    const void *bytes;
+    size_t length;
+};
+
+/* Sends the parts as one message's body. A reader that is gone is PDNN_IO, never SIGPIPE. fd is a socket. */
+enum pdnn_status pdnn_message_send(int fd, enum pdnn_message_kind kind, const struct pdnn_part *parts,
+                                   size_t n_parts, struct pdnn_err *err);
+
+/* Bytes received and not yet taken; {0} is empty. */
+struct pdnn_inbox {
+    unsigned char *data;
+    size_t used, room, taken;
+};
+
+enum pdnn_inbox_state { PDNN_INBOX_PARTIAL, PDNN_INBOX_MESSAGE, PDNN_INBOX_GARBLED };
+
+void pdnn_inbox_finish(struct pdnn_inbox *inbox);
+
+/* Reads once from fd. *ended when the other end has closed; nothing is read when fd is non-blocking and dry.
+ */
+enum pdnn_status pdnn_inbox_receive(struct pdnn_inbox *inbox, int fd, bool *ended, struct pdnn_err *err);
+
+/* Takes the next whole message, if there is one. */
+enum pdnn_inbox_state pdnn_inbox_next(struct pdnn_inbox *inbox, struct pdnn_message *message);
+
+#endif

@@ -1,0 +1,223 @@
+#include "runtime/driver/schedule.h"
+
+#include "base/rng.h"
+#include "runtime/core/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool pdnn_outcome_is_final(enum pdnn_outcome outcome, size_t crashes) {
+    return outcome != PDNN_OUTCOME_OK && outcome != PDNN_OUTCOME_INTERRUPTED &&
+           (outcome != PDNN_OUTCOME_CRASH || crashes > 1);
+}
+
+static size_t least_visits(const struct pdnn_schedule *schedule) {
+    return schedule->rules->rounds > 0 ? (size_t)schedule->rules->rounds : 1;
+}
+
+/* Room for one more median in the task and in the scratch. */
+static bool make_room(struct pdnn_schedule *schedule, struct pdnn_schedule_task *task, size_t count) {
+    if (count > task->room) {
+        size_t room = count + least_visits(schedule);
+        double *medians = realloc(task->medians, room * sizeof *medians);
+        if (!medians)
+            return false;
+        task->medians = medians;
+        task->room = room;
+    }
+    if (count > schedule->scratch_room) {
+        double *scratch = realloc(schedule->scratch, 2 * count * sizeof *scratch);
+        if (!scratch)
+            return false;
+        schedule->scratch = scratch;
+        schedule->scratch_room = 2 * count;
+    }
+    return true;
+}
+
+/* One visit alone has no interval; who asked for one round asked for no more. */
+static bool wants_extra(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
+    size_t least = least_visits(schedule);
+    if (least < 2 || task->visits < least || task->visits >= PDNN_SCHEDULE_EXTRA * least ||
+        task->spent_ns >= schedule->rules->max_time_ns)
+        return false;
+    struct pdnn_interval interval = pdnn_visits_interval(task->medians, task->visits, schedule->scratch);
+    return interval.high - interval.low > 2 * schedule->rules->precision * interval.center;
+}
+
+static bool is_open(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
+    return !task->closed && (task->visits < least_visits(schedule) || task->wide);
+}
+
+static bool is_due(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
+    return is_open(schedule, task) && task->visits < schedule->round;
+}
+
+/* Merge sort is stable and needs no context pointer, which qsort would for an array of indices. */
+static void sort_by_cost(const struct pdnn_task *tasks, uint32_t *order, uint32_t *scratch, size_t count) {
+    if (count < 2)
+        return;
+    size_t half = count / 2, left = 0, right = half, n = 0;
+    sort_by_cost(tasks, order, scratch, half);
+    sort_by_cost(tasks, order + half, scratch, count - half);
+    while (left < half || right < count) {
+        bool take_left = right == count ||
+                         (left < half && tasks[order[left]].flop_count <= tasks[order[right]].flop_count);
+        scratch[n++] = take_left ? order[left++] : order[right++];
+    }
+    memcpy(order, scratch, count * sizeof *order);
+}
+
+/* The order is a function of seed and round alone, not of what was done before. */
+static void begin_round(struct pdnn_schedule *schedule) {
+    schedule->round++;
+    schedule->next = 0;
+    memcpy(schedule->order, schedule->by_cost, schedule->n_tasks * sizeof *schedule->order);
+    if (schedule->rules->cost_order)
+        return;
+    struct pdnn_rng rng = {pdnn_rng_at(schedule->rules->seed, schedule->round), 0};
+    for (size_t i = schedule->n_tasks; i > 1; i--) {
+        size_t j = (size_t)pdnn_rng_below(&rng, i);
+        uint32_t swapped = schedule->order[i - 1];
+        schedule->order[i - 1] = schedule->order[j];
+        schedule->order[j] = swapped;
+    }
+}
+
+static enum pdnn_status take_up(struct pdnn_schedule *schedule, size_t index, struct pdnn_err *err) {
+    const struct pdnn_task *from = &schedule->tasks[index];
+    struct pdnn_schedule_task *task = &schedule->state[index];
+    task->crashes = from->crashes;
+    task->spent_ns = from->spent_ns;
+    task->closed = from->closed || pdnn_outcome_is_final(PDNN_OUTCOME_CRASH, from->crashes);
+    if (task->closed || !from->visits_done)
+        return PDNN_OK;
+    if (!make_room(schedule, task, from->visits_done))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the visits of %s", from->id);
+    task->visits = from->visits_done;
+    memcpy(task->medians, from->medians, task->visits * sizeof *task->medians);
+    task->wide = wants_extra(schedule, task);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_schedule_init(struct pdnn_schedule *schedule, const struct pdnn_task *tasks,
+                                    size_t n_tasks, const struct pdnn_sweep_rules *rules,
+                                    struct pdnn_err *err) {
+    struct pdnn_schedule made = {.tasks = tasks, .rules = rules, .n_tasks = n_tasks};
+    size_t room = n_tasks ? n_tasks : 1;
+    enum pdnn_status status = PDNN_OK;
+    made.state = calloc(room, sizeof *made.state);
+    made.order = calloc(room, sizeof *made.order);
+    made.by_cost = calloc(room, sizeof *made.by_cost);
+    if (!made.state || !made.order || !made.by_cost)
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the schedule of %zu instances", n_tasks);
+    for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++) {
+        made.by_cost[i] = (uint32_t)i;
+        status = take_up(&made, i, err);
+    }
+    if (status != PDNN_OK) {
+        pdnn_schedule_finish(&made);
+        return status;
+    }
+    sort_by_cost(tasks, made.by_cost, made.order, n_tasks);
+    made.next = n_tasks;
+    *schedule = made;
+    return PDNN_OK;
+}
+
+void pdnn_schedule_finish(struct pdnn_schedule *schedule) {
+    for (size_t i = 0; schedule->state && i < schedule->n_tasks; i++)
+        free(schedule->state[i].medians);
+    free(schedule->state);
+    free(schedule->order);
+    free(schedule->by_cost);
+    free(schedule->scratch);
+    *schedule = (struct pdnn_schedule){0};
+}
+
+static bool any_open(const struct pdnn_schedule *schedule) {
+    for (size_t i = 0; i < schedule->n_tasks; i++) {
+        if (is_open(schedule, &schedule->state[i]))
+            return true;
+    }
+    return false;
+}
+
+bool pdnn_schedule_next(struct pdnn_schedule *schedule, size_t *task) {
+    for (;;) {
+        while (schedule->next < schedule->n_tasks) {
+            uint32_t candidate = schedule->order[schedule->next++];
+            if (is_due(schedule, &schedule->state[candidate])) {
+                *task = candidate;
+                return true;
+            }
+        }
+        if (!any_open(schedule))
+            return false;
+        begin_round(schedule);
+    }
+}
+
+uint64_t pdnn_schedule_visit_ns(const struct pdnn_schedule *schedule, size_t task) {
+    const struct pdnn_schedule_task *state = &schedule->state[task];
+    uint64_t share = schedule->rules->max_time_ns / least_visits(schedule);
+    uint64_t left =
+        schedule->rules->max_time_ns > state->spent_ns ? schedule->rules->max_time_ns - state->spent_ns : 0;
+    /* A visit that the rounds ask for has its share whatever was spent; an extra one has what is left. */
+    return state->wide && left < share ? left : share;
+}
+
+enum pdnn_status pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task,
+                                    const struct pdnn_visit *visit, uint64_t wall_ns, struct pdnn_err *err) {
+    struct pdnn_schedule_task *state = &schedule->state[task];
+    state->wall_ns += wall_ns;
+    state->walls++;
+    state->crashes = visit->outcome == PDNN_OUTCOME_CRASH ? state->crashes + 1 : 0;
+    state->closed = pdnn_outcome_is_final(visit->outcome, state->crashes);
+    if (visit->outcome != PDNN_OUTCOME_OK)
+        return PDNN_OK;
+    if (!make_room(schedule, state, state->visits + 1))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the visits of %s", schedule->tasks[task].id);
+    state->medians[state->visits++] = visit->median_ns;
+    state->spent_ns += (uint64_t)(visit->mean_ns * (double)visit->samples * (double)visit->steps_per_sample);
+    state->wide = wants_extra(schedule, state);
+    return PDNN_OK;
+}
+
+/* Visits to come: the missing rounds, or one extra, since nobody knows whether one will do. */
+static size_t visits_to_come(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
+    if (!is_open(schedule, task))
+        return 0;
+    return task->visits < least_visits(schedule) ? least_visits(schedule) - task->visits : 1;
+}
+
+/* Mean whole visit of the task in this run, 0 when it had none. */
+static double mean_wall_ns(const struct pdnn_schedule_task *task) {
+    return task->walls ? (double)task->wall_ns / (double)task->walls : 0;
+}
+
+/* An instance not visited yet is taken to last as long as the nearest visited ones by FLOP, below and above.
+ * Scaling by FLOP would be far off: most visits end by their rules, not by their work. */
+void pdnn_schedule_progress(const struct pdnn_schedule *schedule, struct pdnn_sweep_progress *progress) {
+    double eta_ns = 0, below_ns = 0;
+    size_t done = 0, to_come = 0, unknown = 0;
+    for (size_t i = 0; i < schedule->n_tasks; i++) {
+        const struct pdnn_schedule_task *task = &schedule->state[schedule->by_cost[i]];
+        size_t more = visits_to_come(schedule, task);
+        double wall_ns = mean_wall_ns(task);
+        done += task->visits;
+        to_come += more;
+        if (wall_ns <= 0) {
+            unknown += more;
+            continue;
+        }
+        eta_ns += wall_ns * (double)more;
+        eta_ns += (double)unknown * (below_ns > 0 ? (below_ns + wall_ns) / 2 : wall_ns);
+        unknown = 0;
+        below_ns = wall_ns;
+    }
+    eta_ns += (double)unknown * below_ns;
+    progress->visits_done = done;
+    progress->visits_planned = done + to_come;
+    progress->eta_seconds = below_ns > 0 || !to_come ? eta_ns / 1e9 : -1;
+}

@@ -1,0 +1,171 @@
+#define _POSIX_C_SOURCE 200809L
+#include "runtime/driver/sweep.h"
+
+#include "runtime/core/clock.h"
+#include "runtime/driver/schedule.h"
+#include "runtime/driver/visitor.h"
+
+#include <signal.h>
+
+/* The progress hook is called at most this often. */
+static const uint64_t progress_interval_ns = 200000000;
+
+/* A worker that does not start may have been killed while it did. */
+enum { START_ATTEMPTS = 3 };
+
+/* SIGINTs and SIGTERMs since the sweep began: a signal handler has nothing else to write to. */
+static volatile int stop_signals;
+
+static void count_signal(int number) {
+    (void)number;
+    stop_signals++;
+}
+
+struct sweep {
+    const struct pdnn_visitor *visitor;
+    const struct pdnn_sweep_rules *rules;
+    const struct pdnn_sweep_hooks *hooks;
+    struct pdnn_schedule schedule;
+    struct pdnn_sweep_result result;
+    const char *id; /* of the visit in hand */
+    uint64_t started_ns, reported_ns;
+};
+
+static void report(struct sweep *sweep, bool at_once) {
+    uint64_t now_ns = pdnn_clock_ns();
+    if (!sweep->hooks->progress || (!at_once && now_ns - sweep->reported_ns < progress_interval_ns))
+        return;
+    struct pdnn_sweep_progress progress = {.id = sweep->id};
+    pdnn_schedule_progress(&sweep->schedule, &progress);
+    sweep->hooks->progress(sweep->hooks->user, &progress);
+    sweep->reported_ns = now_ns;
+}
+
+static void tick(void *user) {
+    report(user, false);
+}
+
+static enum pdnn_status make_alive(struct sweep *sweep, struct pdnn_err *err) {
+    const struct pdnn_visitor *visitor = sweep->visitor;
+    enum pdnn_status status = PDNN_OK;
+    for (int attempt = 0; attempt < START_ATTEMPTS && !stop_signals; attempt++) {
+        if (visitor->alive(visitor->user))
+            return PDNN_OK;
+        status = visitor->start(visitor->user, err);
+        sweep->result.workers_started += status == PDNN_OK;
+    }
+    return status;
+}
+
+/* One visit and its entry in the journal. */
+static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdnn_err *err) {
+    const struct pdnn_visitor *visitor = sweep->visitor;
+    const struct pdnn_task *task = &sweep->schedule.tasks[index];
+    const struct pdnn_visit_request request = {
+        .id = task->id,
+        .seed = sweep->rules->seed,
+        .memory_limit_bytes = sweep->rules->memory_limit_bytes,
+        .rules = {.min_samples = (uint64_t)sweep->rules->min_samples,
+                  .max_visit_ns = pdnn_schedule_visit_ns(&sweep->schedule, index),
+                  .precision = sweep->rules->precision,
+                  .cold = task->instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD},
+        .probe = sweep->rules->probe};
+    const struct pdnn_visit_watch watch = {
+        .time_limit_ns = sweep->rules->time_limit_ns, .stop = &stop_signals, .tick = tick, .user = sweep};
+    struct pdnn_visit visit = {0};
+    uint64_t begun_ns = pdnn_clock_ns();
+    enum pdnn_status status = make_alive(sweep, err);
+    if (status != PDNN_OK || stop_signals)
+        return status;
+    sweep->id = task->id;
+    uint64_t asked_ns = pdnn_clock_ns();
+    status = visitor->visit(visitor->user, &request, &watch, &visit, err);
+    uint64_t answered_ns = pdnn_clock_ns();
+    sweep->result.workers_lost += !visitor->alive(visitor->user);
+    if (status != PDNN_OK)
+        return status;
+    status = sweep->hooks->visited(sweep->hooks->user, index, &visit, err);
+    if (status == PDNN_OK)
+        status = pdnn_schedule_note(&sweep->schedule, index, &visit, answered_ns - asked_ns, err);
+    pdnn_visit_finish(&visit);
+    if (status != PDNN_OK)
+        return status;
+    sweep->result.visits++;
+    report(sweep, false);
+    sweep->result.overhead_ns += pdnn_clock_ns() - begun_ns - (answered_ns - asked_ns);
+    return PDNN_OK;
+}
+
+static enum pdnn_status visit_all(struct sweep *sweep, struct pdnn_err *err) {
+    size_t task;
+    enum pdnn_status status = PDNN_OK;
+    while (status == PDNN_OK && !stop_signals && pdnn_schedule_next(&sweep->schedule, &task)) {
+        uint64_t spent_ns = pdnn_clock_ns() - sweep->started_ns;
+        if (sweep->rules->budget_ns && spent_ns >= sweep->rules->budget_ns) {
+            sweep->result.budget_spent = true;
+            break;
+        }
+        status = visit_task(sweep, task, err);
+    }
+    if (status == PDNN_OK && stop_signals)
+        status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
+    sweep->id = NULL;
+    report(sweep, true);
+    return status;
+}
+
+enum pdnn_status pdnn_sweep_run_with(const struct pdnn_visitor *visitor, const struct pdnn_task *tasks,
+                                     size_t n_tasks, const struct pdnn_sweep_rules *rules,
+                                     const struct pdnn_sweep_hooks *hooks, struct pdnn_sweep_result *result,
+                                     struct pdnn_err *err) {
+    struct sweep sweep = {.visitor = visitor, .rules = rules, .hooks = hooks, .started_ns = pdnn_clock_ns()};
+    /* Without SA_RESTART: a signal ends the wait for the worker's answer. */
+    struct sigaction action = {.sa_handler = count_signal}, old_int, old_term;
+    enum pdnn_status status = pdnn_schedule_init(&sweep.schedule, tasks, n_tasks, rules, err);
+    if (status != PDNN_OK)
+        return status;
+    sigemptyset(&action.sa_mask);
+    stop_signals = 0;
+    sigaction(SIGINT, &action, &old_int);
+    sigaction(SIGTERM, &action, &old_term);
+    status = visit_all(&sweep, err);
+    sigaction(SIGINT, &old_int, NULL);
+    sigaction(SIGTERM, &old_term, NULL);
+    pdnn_schedule_finish(&sweep.schedule);
+    *result = sweep.result;
+    return status;
+}
+
+/* The visitor that sweeps are really run with. */
+struct process {
+    const struct pdnn_host *host;
+    uint64_t memory_limit_bytes;
+    struct pdnn_worker worker;
+};
+
+static bool process_alive(void *user) {
+    return pdnn_worker_alive(&((struct process *)user)->worker);
+}
+
+static enum pdnn_status process_start(void *user, struct pdnn_err *err) {
+    struct process *process = user;
+    return pdnn_worker_start(&process->worker, process->host, process->memory_limit_bytes, err);
+}
+
+static enum pdnn_status process_visit(void *user, const struct pdnn_visit_request *request,
+                                      const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                      struct pdnn_err *err) {
+    struct process *process = user;
+    return pdnn_worker_visit(&process->worker, request, watch->time_limit_ns, watch->stop, watch->tick,
+                             watch->user, visit, err);
+}
+
+enum pdnn_status pdnn_sweep_run(const struct pdnn_host *host, const struct pdnn_task *tasks, size_t n_tasks,
+                                const struct pdnn_sweep_rules *rules, const struct pdnn_sweep_hooks *hooks,
+                                struct pdnn_sweep_result *result, struct pdnn_err *err) {
+    struct process process = {.host = host, .memory_limit_bytes = rules->memory_limit_bytes};
+    const struct pdnn_visitor visitor = {&process, process_alive, process_start, process_visit};
+    enum pdnn_status status = pdnn_sweep_run_with(&visitor, tasks, n_tasks, rules, hooks, result, err);
+    pdnn_worker_stop(&process.worker);
+    return status;
+}

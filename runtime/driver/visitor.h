@@ -1,0 +1,33 @@
+/* What carries out visits for a sweep: the worker process, or a test's stand-in. Private to the driver. */
+#ifndef RUNTIME_DRIVER_VISITOR_H
+#define RUNTIME_DRIVER_VISITOR_H
+
+#include "runtime/driver/sweep.h"
+#include "runtime/driver/worker.h"
+
+/* How a sweep waits for a visit. */
+struct pdnn_visit_watch {
+    uint64_t time_limit_ns;   /* 0: none */
+    const volatile int *stop; /* signals so far */
+    void (*tick)(void *user);
+    void *user;
+};
+
+struct pdnn_visitor {
+    void *user;
+    bool (*alive)(void *user);
+    /* Called when it is not alive, before a visit. */
+    enum pdnn_status (*start)(void *user, struct pdnn_err *err);
+    /* As pdnn_worker_visit. */
+    enum pdnn_status (*visit)(void *user, const struct pdnn_visit_request *request,
+                              const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                              struct pdnn_err *err);
+};
+
+/* pdnn_sweep_run with another visitor. */
+enum pdnn_status pdnn_sweep_run_with(const struct pdnn_visitor *visitor, const struct pdnn_task *tasks,
+                                     size_t n_tasks, const struct pdnn_sweep_rules *rules,
+                                     const struct pdnn_sweep_hooks *hooks, struct pdnn_sweep_result *result,
+                                     struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,136 @@
+#define _POSIX_C_SOURCE 200809L
+#include "runtime/driver/worker.h"
+
+#include "runtime/core/clock.h"
+#include "runtime/driver/link.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* False when the id is no id for its length alone. */
+static bool copy_id(char to[PDNN_ID_TEXT], const char *id) {
+    int length = snprintf(to, PDNN_ID_TEXT, "%s", id);
+    return length >= 0 && length < PDNN_ID_TEXT;
+}
+
+/* Copies a visit and its ops out of the message. False when it does not hold one. */
+static bool read_visit(const struct pdnn_message *message, struct pdnn_visit *visit) {
+    struct pdnn_visit copy;
+    if (message->kind != PDNN_MESSAGE_VISIT || message->body_bytes < sizeof copy)
+        return false;
+    memcpy(&copy, message->body, sizeof copy);
+    size_t ops_bytes = message->body_bytes - sizeof copy;
+    if (ops_bytes % sizeof *copy.ops != 0 || copy.n_ops != ops_bytes / sizeof *copy.ops ||
+        (unsigned)copy.outcome >= PDNN_OUTCOME_COUNT || (unsigned)copy.stop >= PDNN_STOP_COUNT)
+        return false;
+    copy.reason[sizeof copy.reason - 1] = 0;
+    copy.ops = NULL;
+    if (copy.n_ops) {
+        copy.ops = malloc(ops_bytes);
+        if (!copy.ops)
+            return false;
+        memcpy(copy.ops, (const char *)message->body + sizeof copy, ops_bytes);
+    }
+    *visit = copy;
+    return true;
+}
+
+enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_visit_request *request,
+                                   uint64_t time_limit_ns, const volatile int *stop, void (*tick)(void *user),
+                                   void *user, struct pdnn_visit *visit, struct pdnn_err *err) {
+    struct pdnn_visit_order order = {.seed = request->seed,
+                                     .memory_limit_bytes = request->memory_limit_bytes,
+                                     .rules = request->rules,
+                                     .probe = request->probe};
+    const struct pdnn_part body = {&order, sizeof order};
+    const struct pdnn_waiting waiting = {.limit_ns = time_limit_ns, .stop = stop, .tick = tick, .user = user};
+    struct pdnn_message answer;
+    struct pdnn_fate fate;
+    int64_t started_unix_ms = pdnn_clock_unix_ms();
+    if (!copy_id(order.id, request->id))
+        return pdnn_fail(err, PDNN_INVALID, "%s: longer than an instance's id may be", request->id);
+    enum pdnn_status status =
+        pdnn_worker_ask(worker, PDNN_MESSAGE_VISIT, &body, &waiting, &answer, &fate, err);
+    if (status != PDNN_OK)
+        return status;
+    *visit = (struct pdnn_visit){.outcome = fate.outcome};
+    memcpy(visit->reason, fate.reason, sizeof visit->reason);
+    if (fate.outcome == PDNN_OUTCOME_OK && !read_visit(&answer, visit)) {
+        pdnn_worker_stop(worker);
+        visit->outcome = PDNN_OUTCOME_CRASH;
+        snprintf(visit->reason, sizeof visit->reason, "the worker's answer was garbled");
+    }
+    visit->started_unix_ms = started_unix_ms;
+    return PDNN_OK;
+}
+
+/* Asks for what has no outcome of its own: a worker's death and its FAILED are this side's failure. */
+static enum pdnn_status ask_or_fail(struct pdnn_worker *worker, enum pdnn_message_kind kind,
+                                    const struct pdnn_part *body, const struct pdnn_waiting *waiting,
+                                    struct pdnn_message *answer, struct pdnn_err *err) {
+    struct pdnn_fate fate;
+    struct pdnn_err failure;
+    enum pdnn_status status = pdnn_worker_ask(worker, kind, body, waiting, answer, &fate, err);
+    if (status != PDNN_OK)
+        return status;
+    if (fate.outcome == PDNN_OUTCOME_OOM)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "worker: %s", fate.reason);
+    if (fate.outcome != PDNN_OUTCOME_OK)
+        return pdnn_fail(err, PDNN_IO, "worker: %s", fate.reason);
+    if (answer->kind == kind)
+        return PDNN_OK;
+    memcpy(&failure, answer->body, sizeof failure);
+    failure.text[sizeof failure.text - 1] = 0;
+    if (failure.status <= PDNN_OK || failure.status >= PDNN_STATUS_COUNT)
+        failure.status = PDNN_INTERNAL;
+    return pdnn_fail(err, failure.status, "%s", failure.text);
+}
+
+static enum pdnn_status fail_garbled(struct pdnn_worker *worker, struct pdnn_err *err) {
+    pdnn_worker_stop(worker);
+    return pdnn_fail(err, PDNN_IO, "the worker's answer was garbled");
+}
+
+enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
+                                      const volatile int *stop, void (*progress)(void *user, double fraction),
+                                      void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    const struct pdnn_ceilings_order order = {.threads = threads, .seconds = seconds};
+    const struct pdnn_part body = {&order, sizeof order};
+    const struct pdnn_waiting waiting = {.stop = stop, .progress = progress, .user = user};
+    struct pdnn_message answer;
+    enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CEILINGS, &body, &waiting, &answer, err);
+    if (status != PDNN_OK)
+        return status;
+    size_t count = answer.body_bytes / sizeof ceilings->row[0];
+    if (answer.body_bytes % sizeof ceilings->row[0] != 0)
+        return fail_garbled(worker, err);
+    if (count > PDNN_CEILINGS_MAX - ceilings->count)
+        return pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
+    memcpy(ceilings->row + ceilings->count, answer.body, answer.body_bytes);
+    ceilings->count += count;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const char *id, uint64_t seed,
+                                   uint64_t memory_limit_bytes, const volatile int *stop,
+                                   struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err) {
+    struct pdnn_check_order order = {.seed = seed, .memory_limit_bytes = memory_limit_bytes};
+    const struct pdnn_part body = {&order, sizeof order};
+    const struct pdnn_waiting waiting = {.stop = stop};
+    struct pdnn_message answer;
+    if (!copy_id(order.id, id))
+        return pdnn_fail(err, PDNN_INVALID, "%s: longer than an instance's id may be", id);
+    enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CHECK, &body, &waiting, &answer, err);
+    if (status != PDNN_OK)
+        return status;
+    if (answer.body_bytes % sizeof **rows != 0)
+        return fail_garbled(worker, err);
+    struct pdnn_check_row *copy = malloc(answer.body_bytes ? answer.body_bytes : 1);
+    if (!copy)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the check's rows");
+    memcpy(copy, answer.body, answer.body_bytes);
+    *rows = copy;
+    *n_rows = answer.body_bytes / sizeof **rows;
+    return PDNN_OK;
+}
