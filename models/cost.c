@@ -10,13 +10,17 @@ static enum pdnn_status overflow(struct pdnn_err *err) {
 
 static void add_traffic(struct pdnn_cost *cost, const struct pdnn_tensor *tensor, uint64_t bytes,
                         bool *fits) {
-    uint64_t *const class_of[PDNN_ROLE_COUNT] = {
-        [PDNN_ROLE_INPUT] = &cost->activation_bytes,      [PDNN_ROLE_LABEL] = &cost->activation_bytes,
-        [PDNN_ROLE_ACTIVATION] = &cost->activation_bytes, [PDNN_ROLE_WEIGHT] = &cost->weight_bytes,
-        [PDNN_ROLE_GRADIENT] = &cost->gradient_bytes,     [PDNN_ROLE_WEIGHT_GRADIENT] = &cost->gradient_bytes,
-        [PDNN_ROLE_STATE] = &cost->state_bytes,
+    static const size_t class_of[PDNN_ROLE_COUNT] = {
+        [PDNN_ROLE_INPUT] = offsetof(struct pdnn_cost, activation_bytes),
+        [PDNN_ROLE_LABEL] = offsetof(struct pdnn_cost, activation_bytes),
+        [PDNN_ROLE_ACTIVATION] = offsetof(struct pdnn_cost, activation_bytes),
+        [PDNN_ROLE_WEIGHT] = offsetof(struct pdnn_cost, weight_bytes),
+        [PDNN_ROLE_GRADIENT] = offsetof(struct pdnn_cost, gradient_bytes),
+        [PDNN_ROLE_WEIGHT_GRADIENT] = offsetof(struct pdnn_cost, gradient_bytes),
+        [PDNN_ROLE_STATE] = offsetof(struct pdnn_cost, state_bytes),
     };
-    *fits = pdnn_add_u64(class_of[tensor->role], bytes) && *fits;
+    uint64_t *sum = (uint64_t *)(void *)((char *)cost + class_of[tensor->role]);
+    *fits = pdnn_add_u64(sum, bytes) && *fits;
     *fits = pdnn_add_u64(&cost->byte_count, bytes) && *fits;
 }
 
@@ -119,8 +123,8 @@ static bool extend(uint64_t *value, uint64_t base, uint64_t next, uint64_t steps
     return pdnn_add_u64(value, growth);
 }
 
-/* Where depth becomes affine: below it the first, second and last layers still differ in kind. */
-enum { DEPTH_BASE = 3 };
+/* Where depth becomes affine: the first layer differs from those between it and the last. */
+enum { DEPTH_BASE = 1 };
 
 static enum pdnn_status cost_by_depth(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                       struct pdnn_totals *totals, struct pdnn_err *err) {

@@ -25,7 +25,7 @@ struct pdnn_family_def {
     size_t n_params;
     const struct pdnn_preset *presets;
     size_t n_presets;
-    /* Index of the parameter whose every step beyond 3 repeats one identical block, so that params,
+    /* Index of the parameter whose every step beyond 1 repeats one identical block, so that params,
      * FLOP and bytes are affine in it; -1 when there is none. A test compares with full builds. */
     int depth_param;
     /* Appends the forward graph (with the loss when the instance trains). Errors stick in the graph. */
