@@ -21,7 +21,7 @@ static const struct pdnn_example examples[] = {
 
 static const struct pdnn_table_column table_columns[] = {
     {"table", PDNN_ALIGN_LEFT}, {"column", PDNN_ALIGN_LEFT}, {"unit", PDNN_ALIGN_LEFT},
-    {"type", PDNN_ALIGN_LEFT},  {"help", PDNN_ALIGN_LEFT},
+    {"type", PDNN_ALIGN_LEFT},  {"help", PDNN_ALIGN_WRAP},
 };
 
 static const char *const names[] = {"results", "ops", "ceilings", "journal", NULL};

@@ -22,7 +22,7 @@ static const struct pdnn_example examples[] = {
 static const struct pdnn_table_column family_columns[] = {
     {"family", PDNN_ALIGN_LEFT},
     {"parameters", PDNN_ALIGN_LEFT},
-    {"help", PDNN_ALIGN_LEFT},
+    {"help", PDNN_ALIGN_WRAP},
 };
 
 static enum pdnn_status print_families(bool csv, struct pdnn_err *err) {
@@ -44,7 +44,7 @@ static enum pdnn_status print_families(bool csv, struct pdnn_err *err) {
 
 static const struct pdnn_table_column param_columns[] = {
     {"kind", PDNN_ALIGN_LEFT},    {"name", PDNN_ALIGN_LEFT}, {"values", PDNN_ALIGN_LEFT},
-    {"default", PDNN_ALIGN_LEFT}, {"unit", PDNN_ALIGN_LEFT}, {"help", PDNN_ALIGN_LEFT},
+    {"default", PDNN_ALIGN_LEFT}, {"unit", PDNN_ALIGN_LEFT}, {"help", PDNN_ALIGN_WRAP},
 };
 
 static void add_params(struct pdnn_table *table, const char *kind, const struct pdnn_param_def *params,
@@ -63,22 +63,22 @@ static void add_params(struct pdnn_table *table, const char *kind, const struct 
     }
 }
 
-/* A preset's values as an ID would give them. */
+/* A preset's values stand beside what it is, since only that column wraps. */
 static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *family) {
     for (size_t i = 0; i < family->n_presets; i++) {
-        struct pdnn_str values = {0};
+        struct pdnn_str help = {0};
+        pdnn_str_printf(&help, "%s:", family->presets[i].help);
         for (size_t p = 0; p < family->n_params; p++) {
             char buffer[PDNN_PARAM_TEXT];
-            pdnn_str_printf(&values, "%s%s=%s", p ? "," : "", family->params[p].name,
+            pdnn_str_printf(&help, "%s %s=%s", p ? "," : "", family->params[p].name,
                             pdnn_param_format(&family->params[p], family->presets[i].hyper[p], buffer));
         }
         pdnn_table_cell(table, "preset");
         pdnn_table_cell(table, "%s", family->presets[i].name);
-        pdnn_table_cell(table, "%s", pdnn_str_text(&values));
-        pdnn_table_cell(table, "%s", "");
-        pdnn_table_cell(table, "%s", "");
-        pdnn_table_cell(table, "%s", family->presets[i].help);
-        pdnn_str_finish(&values);
+        for (int empty = 0; empty < 3; empty++)
+            pdnn_table_cell(table, "%s", "");
+        pdnn_table_cell(table, "%s", pdnn_str_text(&help));
+        pdnn_str_finish(&help);
     }
 }
 

@@ -13,7 +13,7 @@ static const struct pdnn_option_def options[] = {PDNN_OPTION_FORMAT};
 
 static const struct pdnn_table_column columns[] = {
     {"op", PDNN_ALIGN_LEFT},   {"category", PDNN_ALIGN_LEFT}, {"passes", PDNN_ALIGN_LEFT},
-    {"fuse", PDNN_ALIGN_LEFT}, {"formula", PDNN_ALIGN_LEFT},
+    {"fuse", PDNN_ALIGN_LEFT}, {"formula", PDNN_ALIGN_WRAP},
 };
 
 static void add_row(struct pdnn_table *table, const struct pdnn_op_def *op) {

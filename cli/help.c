@@ -1,10 +1,12 @@
 #include "cli/help.h"
 
+#include "cli/fill.h"
 #include "cli/registry.h"
 #include "cli/table.h"
 #include "models/family.h"
 #include "models/instance.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,12 +95,23 @@ void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *
     pdnn_str_printf(out, "%" PRId64 "..%" PRId64, param->min, param->max);
 }
 
-/* A text line of mdoc: a leading '.' or '\'' would be a request, a backslash an escape. */
+/* Text as mdoc wants it: each sentence on a line of its own, no line that starts like a request, backslashes
+ * and the dashes of options not taken for something else. */
 static void man_text(struct pdnn_str *out, const char *text) {
-    if (*text == '.' || *text == '\'')
-        pdnn_str_printf(out, "\\&");
-    for (; *text; text++)
-        pdnn_str_printf(out, *text == '\\' ? "\\e" : "%c", *text);
+    for (bool at_start = true; *text; text++) {
+        if (at_start && (*text == '.' || *text == '\''))
+            pdnn_str_printf(out, "\\&");
+        at_start = text[0] == '.' && text[1] == ' ' && isupper((unsigned char)text[2]);
+        if (*text == '\\')
+            pdnn_str_printf(out, "\\e");
+        else if (*text == '-' && text[1] == '-')
+            pdnn_str_printf(out, "\\-\\-");
+        else
+            pdnn_str_append(out, text, 1);
+        if (at_start)
+            pdnn_str_append(out, "\n", 1);
+        text += at_start || (*text == '-' && text[1] == '-');
+    }
     pdnn_str_append(out, "\n", 1);
 }
 

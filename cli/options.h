@@ -72,10 +72,6 @@ enum pdnn_status pdnn_argument_all(const struct pdnn_arguments *arguments, const
 /* Appends the command's --help, filled to so many columns. */
 void pdnn_command_help(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width);
 
-/* Appends words filled to width, every line after indent spaces; the first one is where the caller left off.
- */
-void pdnn_fill_text(struct pdnn_str *out, const char *text, size_t indent, size_t width);
-
 /* Options that several commands share. */
 extern const char *const pdnn_formats[]; /* table, csv */
 

@@ -80,6 +80,7 @@ static enum pdnn_status resume_task(struct pdnn_session *session, struct pdnn_ta
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the journal's visits");
     task->visits_done = 0;
     for (size_t i = 0; i < n_visits; i++) {
+        task->crashes = visits[i].outcome == PDNN_OUTCOME_CRASH ? task->crashes + 1 : 0;
         if (visits[i].outcome != PDNN_OUTCOME_OK)
             continue;
         medians[task->visits_done++] = visits[i].median_ns;
@@ -87,7 +88,9 @@ static enum pdnn_status resume_task(struct pdnn_session *session, struct pdnn_ta
         task->spent_ns += (uint64_t)(steps * visits[i].mean_ns);
     }
     task->medians = medians;
-    if (visits[n_visits - 1].outcome != PDNN_OUTCOME_OK && !retry)
+    if (retry)
+        task->crashes = 0;
+    else if (pdnn_outcome_is_final(visits[n_visits - 1].outcome, task->crashes))
         task->closed = true;
     return PDNN_OK;
 }

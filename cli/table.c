@@ -1,6 +1,8 @@
 #define _DEFAULT_SOURCE /* struct winsize */
 #include "cli/table.h"
 
+#include "cli/fill.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,9 +75,9 @@ static void append_cell(struct pdnn_str *out, const char *text, size_t width, en
         pdnn_str_printf(out, "%-*s", is_last ? 0 : (int)width, text);
 }
 
-bool pdnn_table_format(const struct pdnn_table *table, size_t width, struct pdnn_str *out) {
-    size_t widths[PDNN_TABLE_COLUMNS_MAX];
-    size_t n = table->n_columns;
+/* The width of each column: its widest cell, a wrapping one's what is left of the terminal. */
+static void measure(const struct pdnn_table *table, size_t width, size_t *widths) {
+    size_t n = table->n_columns, others = GAP * (n - 1);
     for (size_t c = 0; c < n; c++)
         widths[c] = strlen(table->columns[c].title);
     for (size_t i = 0; i < table->n_cells; i++) {
@@ -83,13 +85,31 @@ bool pdnn_table_format(const struct pdnn_table *table, size_t width, struct pdnn
         if (length > widths[i % n])
             widths[i % n] = length;
     }
-    if (width)
-        shrink(table, widths, width);
+    if (!width)
+        return;
+    for (size_t c = 0; c + 1 < n; c++)
+        others += widths[c];
+    if (table->columns[n - 1].align == PDNN_ALIGN_WRAP)
+        widths[n - 1] = others + PDNN_TABLE_WRAPPED > width ? PDNN_TABLE_WRAPPED : width - others;
+    shrink(table, widths, width);
+}
+
+bool pdnn_table_format(const struct pdnn_table *table, size_t width, struct pdnn_str *out) {
+    size_t widths[PDNN_TABLE_COLUMNS_MAX];
+    size_t n = table->n_columns, indent = 0;
+    measure(table, width, widths);
+    for (size_t c = 0; c + 1 < n; c++)
+        indent += widths[c] + GAP;
     for (size_t i = 0; i < n + table->n_cells; i++) {
         size_t c = i % n;
-        append_cell(out, i < n ? table->columns[c].title : table->cells[i - n], widths[c],
-                    table->columns[c].align, c == n - 1);
-        pdnn_str_printf(out, "%s", c == n - 1 ? "\n" : "  ");
+        const char *text = i < n ? table->columns[c].title : table->cells[i - n];
+        bool is_last = c == n - 1;
+        if (is_last && table->columns[c].align == PDNN_ALIGN_WRAP) {
+            pdnn_fill_text(out, text, indent, indent + widths[c]);
+            continue;
+        }
+        append_cell(out, text, widths[c], table->columns[c].align, is_last);
+        pdnn_str_printf(out, "%s", is_last ? "\n" : "  ");
     }
     return !table->failed && !out->failed;
 }

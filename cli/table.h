@@ -12,6 +12,7 @@
 enum pdnn_align {
     PDNN_ALIGN_LEFT,
     PDNN_ALIGN_RIGHT,  /* numbers */
+    PDNN_ALIGN_WRAP,   /* the last column only: filled to the width, over several lines */
     PDNN_ALIGN_SHRINK, /* left, and its middle may be cut out where the terminal is narrow */
 };
 
@@ -40,7 +41,7 @@ void pdnn_table_cell(struct pdnn_table *table, const char *format, ...) __attrib
 
 /* Appends the table, with a line of titles. Columns that may shrink do so until it fits width (0: never),
  * down to PDNN_TABLE_SHRUNK letters; the last column may reach beyond it. false when memory ran out. */
-enum { PDNN_TABLE_SHRUNK = 12 };
+enum { PDNN_TABLE_SHRUNK = 12, PDNN_TABLE_WRAPPED = 30 };
 bool pdnn_table_format(const struct pdnn_table *table, size_t width, struct pdnn_str *out);
 
 /* Columns of the terminal that the descriptor is, or 0 when it is none. */
