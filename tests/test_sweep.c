@@ -1,0 +1,400 @@
+/* The sweep's rules, with a visitor that runs nothing: orders, rounds, resume, retries, stops, budgets,
+#define _POSIX_C_SOURCE 200809L
+ * progress. */
+#include "runtime/driver/schedule.h"
+#include "runtime/driver/visitor.h"
+#include "tests/cmocka_all.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TASKS_MAX = 8, VISITS_MAX = 256 };
+
+/* A visitor whose visits take no time, and what it saw. */
+struct stage {
+    struct pdnn_task tasks[TASKS_MAX];
+    char ids[TASKS_MAX][8];
+    struct pdnn_sweep_rules rules;
+    struct pdnn_sweep_result result;
+    /* The script: what each visit of a task ends as, in turn; OK when it is used up. */
+    enum pdnn_outcome script[TASKS_MAX][4];
+    size_t script_at[TASKS_MAX];
+    double spread;          /* relative difference between a task's even and odd visits */
+    size_t signal_at;       /* the visit during which SIGINT comes; 0: never */
+    size_t fail_visited_at; /* the entry that the journal refuses */
+    size_t starts_to_fail;
+    bool alive;
+    size_t asked[VISITS_MAX]; /* tasks in the order they were visited */
+    uint64_t max_visit_ns[VISITS_MAX];
+    size_t n_asked, n_noted, n_starts, n_reports;
+    bool cold;
+    struct pdnn_sweep_progress last;
+};
+
+static bool stage_alive(void *user) {
+    return ((struct stage *)user)->alive;
+}
+
+static enum pdnn_status stage_start(void *user, struct pdnn_err *err) {
+    struct stage *stage = user;
+    stage->n_starts++;
+    if (stage->starts_to_fail) {
+        stage->starts_to_fail--;
+        return pdnn_fail(err, PDNN_IO, "no worker today");
+    }
+    stage->alive = true;
+    return PDNN_OK;
+}
+
+static enum pdnn_status stage_visit(void *user, const struct pdnn_visit_request *request,
+                                    const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                    struct pdnn_err *err) {
+    struct stage *stage = user;
+    size_t task = (size_t)(request->id[0] - 'a');
+    assert_true(stage->n_asked < VISITS_MAX);
+    stage->max_visit_ns[stage->n_asked] = request->rules.max_visit_ns;
+    stage->cold = request->rules.cold;
+    stage->asked[stage->n_asked++] = task;
+    watch->tick(watch->user);
+    if (stage->n_asked == stage->signal_at) {
+        raise(SIGINT);
+        assert_int_equal(*watch->stop, 1);
+        stage->alive = false;
+        return pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
+    }
+    size_t turn = stage->script_at[task]++;
+    visit->outcome = turn < 4 ? stage->script[task][turn] : PDNN_OUTCOME_OK;
+    stage->alive = visit->outcome != PDNN_OUTCOME_CRASH && visit->outcome != PDNN_OUTCOME_TIMEOUT;
+    visit->median_ns = 1e6 * (1 + (turn % 2 ? stage->spread : 0));
+    visit->mean_ns = 1e6;
+    visit->samples = 5;
+    visit->steps_per_sample = 2;
+    return PDNN_OK;
+}
+
+static enum pdnn_status note(void *user, size_t task, const struct pdnn_visit *visit, struct pdnn_err *err) {
+    struct stage *stage = user;
+    (void)visit;
+    assert_int_equal(task, stage->asked[stage->n_asked - 1]);
+    if (++stage->n_noted == stage->fail_visited_at)
+        return pdnn_fail(err, PDNN_IO, "the disk is full");
+    return PDNN_OK;
+}
+
+static void see_progress(void *user, const struct pdnn_sweep_progress *progress) {
+    struct stage *stage = user;
+    stage->n_reports++;
+    stage->last = *progress;
+}
+
+static void stage_init(struct stage *stage, int64_t rounds) {
+    *stage = (struct stage){
+        .rules = {
+            .seed = 7, .rounds = rounds, .precision = 0.02, .min_samples = 5, .max_time_ns = 1000000000}};
+    for (size_t i = 0; i < TASKS_MAX; i++) {
+        snprintf(stage->ids[i], sizeof stage->ids[i], "%c", (int)('a' + i));
+        stage->tasks[i].id = stage->ids[i];
+        stage->tasks[i].flop_count = 100 - i;
+    }
+}
+
+static enum pdnn_status stage_run(struct stage *stage, struct pdnn_err *err) {
+    const struct pdnn_visitor visitor = {stage, stage_alive, stage_start, stage_visit};
+    const struct pdnn_sweep_hooks hooks = {stage, note, see_progress};
+    return pdnn_sweep_run_with(&visitor, stage->tasks, TASKS_MAX, &stage->rules, &hooks, &stage->result, err);
+}
+
+static size_t visits_of(const struct stage *stage, size_t task, size_t from, size_t to) {
+    size_t count = 0;
+    for (size_t i = from; i < to; i++)
+        count += stage->asked[i] == task;
+    return count;
+}
+
+static void test_sweep_run_rounds(void **state) {
+    struct stage stage;
+    struct pdnn_err err = {0};
+    (void)state;
+    stage_init(&stage, 3);
+    assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+    assert_int_equal(stage.n_asked, 3 * TASKS_MAX);
+    assert_int_equal(stage.n_noted, stage.n_asked);
+    assert_int_equal(stage.result.visits, stage.n_asked);
+    assert_int_equal(stage.result.workers_started, 1);
+    assert_int_equal(stage.result.workers_lost, 0);
+    for (size_t round = 0; round < 3; round++) {
+        for (size_t i = 0; i < TASKS_MAX; i++)
+            assert_int_equal(visits_of(&stage, i, round * TASKS_MAX, (round + 1) * TASKS_MAX), 1);
+    }
+    assert_int_not_equal(memcmp(stage.asked, stage.asked + TASKS_MAX, TASKS_MAX * sizeof *stage.asked), 0);
+    for (size_t i = 0; i < stage.n_asked; i++)
+        assert_int_equal(stage.max_visit_ns[i], 333333333);
+}
+
+static void test_sweep_run_order(void **state) {
+    struct stage one, same, other, cost;
+    struct pdnn_err err = {0};
+    (void)state;
+    stage_init(&one, 2);
+    stage_init(&same, 2);
+    stage_init(&other, 2);
+    stage_init(&cost, 2);
+    other.rules.seed = 8;
+    cost.rules.cost_order = true;
+    cost.tasks[5].flop_count = 1000;
+    assert_int_equal(stage_run(&one, &err), PDNN_OK);
+    assert_int_equal(stage_run(&same, &err), PDNN_OK);
+    assert_int_equal(stage_run(&other, &err), PDNN_OK);
+    assert_int_equal(stage_run(&cost, &err), PDNN_OK);
+    assert_memory_equal(one.asked, same.asked, sizeof one.asked);
+    assert_memory_not_equal(one.asked, other.asked, sizeof one.asked);
+    const size_t small_to_large[TASKS_MAX] = {7, 6, 4, 3, 2, 1, 0, 5};
+    assert_memory_equal(cost.asked, small_to_large, sizeof small_to_large);
+    assert_memory_equal(cost.asked + TASKS_MAX, small_to_large, sizeof small_to_large);
+}
+
+/* Cut anywhere and taken up again, the visits are those of an undisturbed run, in its order. */
+static void test_sweep_run_resume(void **state) {
+    static const double medians[] = {1e6, 1e6, 1e6};
+    struct stage whole;
+    struct pdnn_err err = {0};
+    (void)state;
+    stage_init(&whole, 3);
+    assert_int_equal(stage_run(&whole, &err), PDNN_OK);
+    for (size_t cut = 0; cut <= whole.n_asked; cut++) {
+        struct stage rest;
+        stage_init(&rest, 3);
+        for (size_t i = 0; i < TASKS_MAX; i++) {
+            rest.tasks[i].visits_done = visits_of(&whole, i, 0, cut);
+            rest.tasks[i].medians = medians;
+        }
+        assert_int_equal(stage_run(&rest, &err), PDNN_OK);
+        assert_int_equal(rest.n_asked, whole.n_asked - cut);
+        assert_memory_equal(rest.asked, whole.asked + cut, rest.n_asked * sizeof *rest.asked);
+        assert_int_equal(rest.last.visits_done, whole.n_asked);
+    }
+}
+
+/* How often a task is visited whose first visits end so, in two rounds. */
+static void test_sweep_run_outcomes(void **state) {
+    static const struct {
+        enum pdnn_outcome script[4];
+        size_t visits, lost;
+    } cases[] = {
+        {{PDNN_OUTCOME_OK, PDNN_OUTCOME_OK}, 2, 0},
+        {{PDNN_OUTCOME_UNSUPPORTED}, 1, 0},
+        {{PDNN_OUTCOME_OOM_PREDICTED}, 1, 0},
+        {{PDNN_OUTCOME_OOM}, 1, 0},
+        {{PDNN_OUTCOME_TIMEOUT}, 1, 1},
+        {{PDNN_OUTCOME_INVALID}, 1, 0},
+        {{PDNN_OUTCOME_NUMERIC_ERROR}, 1, 0},
+        {{PDNN_OUTCOME_CRASH, PDNN_OUTCOME_CRASH}, 2, 2},
+        {{PDNN_OUTCOME_CRASH, PDNN_OUTCOME_OK}, 3, 1},
+        {{PDNN_OUTCOME_CRASH, PDNN_OUTCOME_OK, PDNN_OUTCOME_CRASH}, 4, 2},
+        {{PDNN_OUTCOME_OK, PDNN_OUTCOME_TIMEOUT}, 2, 1},
+        {{PDNN_OUTCOME_CRASH, PDNN_OUTCOME_UNSUPPORTED}, 2, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        struct pdnn_err err = {0};
+        stage_init(&stage, 2);
+        memcpy(stage.script[3], cases[i].script, sizeof cases[i].script);
+        assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+        assert_int_equal(visits_of(&stage, 3, 0, stage.n_asked), cases[i].visits);
+        assert_int_equal(stage.n_asked, 2 * (TASKS_MAX - 1) + cases[i].visits);
+        assert_int_equal(stage.result.workers_lost, cases[i].lost);
+        assert_int_equal(stage.n_starts, 1 + cases[i].lost - (stage.alive ? 0 : 1));
+    }
+}
+
+static void test_sweep_run_closed(void **state) {
+    struct stage stage;
+    struct pdnn_err err = {0};
+    (void)state;
+    stage_init(&stage, 2);
+    stage.tasks[0].closed = true;
+    stage.tasks[1].crashes = 2;
+    stage.tasks[2].crashes = 1;
+    stage.script[2][0] = PDNN_OUTCOME_CRASH;
+    assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+    assert_int_equal(visits_of(&stage, 0, 0, stage.n_asked), 0);
+    assert_int_equal(visits_of(&stage, 1, 0, stage.n_asked), 0);
+    assert_int_equal(visits_of(&stage, 2, 0, stage.n_asked), 1);
+    assert_int_equal(stage.n_asked, 2 * (TASKS_MAX - 3) + 1);
+}
+
+/* Each visit spends 10 ms: 5 samples of two 1 ms steps. */
+static void test_sweep_run_extra_visits(void **state) {
+    static const struct {
+        int64_t rounds;
+        double spread;
+        uint64_t max_time_ns, spent_ns;
+        size_t visits;
+    } cases[] = {
+        {3, 0.00, 1000000000, 0, 3},  /* precise at once */
+        {3, 0.50, 1000000000, 0, 12}, /* never precise: four times the rounds at most */
+        {3, 0.50, 55000000, 0, 6},    /* or until max_time is used up */
+        {3, 0.50, 55000000, 30000000, 3},
+        {3, 0.50, 1000000, 0, 3},    /* the rounds themselves come whatever they cost */
+        {1, 0.50, 1000000000, 0, 1}, /* one visit has no interval */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        struct pdnn_err err = {0};
+        stage_init(&stage, cases[i].rounds);
+        stage.spread = cases[i].spread;
+        stage.rules.max_time_ns = cases[i].max_time_ns;
+        for (size_t k = 0; k < TASKS_MAX; k++)
+            stage.tasks[k].spent_ns = cases[i].spent_ns;
+        assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+        for (size_t k = 0; k < TASKS_MAX; k++)
+            assert_int_equal(visits_of(&stage, k, 0, stage.n_asked), cases[i].visits);
+        assert_int_equal(stage.last.visits_done, stage.last.visits_planned);
+        assert_int_equal(visits_of(&stage, 4, stage.n_asked - TASKS_MAX, stage.n_asked), 1);
+    }
+}
+
+static void test_sweep_run_signal(void **state) {
+    struct stage stage;
+    struct pdnn_err err = {0};
+    struct sigaction before = {.sa_handler = SIG_IGN}, after;
+    (void)state;
+    sigemptyset(&before.sa_mask);
+    sigaction(SIGINT, &before, NULL);
+    stage_init(&stage, 2);
+    stage.signal_at = 5;
+    assert_int_equal(stage_run(&stage, &err), PDNN_INTERRUPTED);
+    assert_int_equal(stage.n_asked, 5);
+    assert_int_equal(stage.n_noted, 4);
+    assert_int_equal(stage.result.visits, 4);
+    assert_int_equal(stage.result.workers_lost, 1);
+    sigaction(SIGINT, NULL, &after);
+    assert_ptr_equal(after.sa_handler, SIG_IGN);
+}
+
+static void test_sweep_run_budget(void **state) {
+    struct stage stage;
+    struct pdnn_err err = {0};
+    (void)state;
+    stage_init(&stage, 2);
+    stage.rules.budget_ns = 1;
+    assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+    assert_int_equal(stage.n_asked, 0);
+    assert_true(stage.result.budget_spent);
+    stage_init(&stage, 2);
+    stage.rules.budget_ns = UINT64_MAX;
+    assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+    assert_int_equal(stage.n_asked, 2 * TASKS_MAX);
+    assert_false(stage.result.budget_spent);
+}
+
+static void test_sweep_run_journal_fails(void **state) {
+    struct stage stage;
+    struct pdnn_err err = {0};
+    (void)state;
+    stage_init(&stage, 2);
+    stage.fail_visited_at = 4;
+    assert_int_equal(stage_run(&stage, &err), PDNN_IO);
+    assert_string_equal(err.text, "the disk is full");
+    assert_int_equal(stage.n_asked, 4);
+    assert_int_equal(stage.result.visits, 3);
+}
+
+static void test_sweep_run_worker_does_not_start(void **state) {
+    struct stage stage;
+    struct pdnn_err err = {0};
+    (void)state;
+    stage_init(&stage, 1);
+    stage.starts_to_fail = 2;
+    assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+    assert_int_equal(stage.n_asked, TASKS_MAX);
+    stage_init(&stage, 1);
+    stage.starts_to_fail = 3;
+    assert_int_equal(stage_run(&stage, &err), PDNN_IO);
+    assert_string_equal(err.text, "no worker today");
+    assert_int_equal(stage.n_asked, 0);
+}
+
+static void test_sweep_run_cold(void **state) {
+    struct stage stage;
+    struct pdnn_err err = {0};
+    (void)state;
+    stage_init(&stage, 1);
+    for (size_t i = 0; i < TASKS_MAX; i++)
+        stage.tasks[i].instance.setting[PDNN_SETTING_CACHE] = PDNN_CACHE_COLD;
+    assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+    assert_true(stage.cold);
+    stage_init(&stage, 1);
+    assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+    assert_false(stage.cold);
+}
+
+static void test_sweep_run_nothing(void **state) {
+    struct stage stage;
+    struct pdnn_err err = {0};
+    (void)state;
+    stage_init(&stage, 2);
+    for (size_t i = 0; i < TASKS_MAX; i++)
+        stage.tasks[i].closed = true;
+    assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+    assert_int_equal(stage.n_starts, 0);
+    assert_int_equal(stage.result.visits, 0);
+}
+
+/* Tasks 7 (smallest) to 0 (largest); some have been visited, for so many seconds. */
+static void test_schedule_progress_eta(void **state) {
+    static const struct {
+        double wall_s[TASKS_MAX]; /* by task; 0: not visited yet */
+        double eta_s;             /* two rounds; what was visited has one to come */
+    } cases[] = {
+        {{0}, -1},
+        {{[3] = 2}, 2 + 2 * 7 * 2},
+        {{[7] = 1, [0] = 3}, 1 + 3 + 2 * 6 * 2},
+        {{[6] = 1, [5] = 4}, 1 + 4 + 2 * 1 * 1 + 2 * 5 * 4},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        struct pdnn_schedule schedule;
+        struct pdnn_sweep_progress progress = {0};
+        struct pdnn_err err = {0};
+        const struct pdnn_visit visit = {.median_ns = 1, .mean_ns = 1};
+        size_t visited = 0;
+        stage_init(&stage, 2);
+        assert_int_equal(pdnn_schedule_init(&schedule, stage.tasks, TASKS_MAX, &stage.rules, &err), PDNN_OK);
+        for (size_t k = 0; k < TASKS_MAX; k++) {
+            if (!(cases[i].wall_s[k] > 0))
+                continue;
+            uint64_t wall_ns = (uint64_t)(cases[i].wall_s[k] * 1e9);
+            assert_int_equal(pdnn_schedule_note(&schedule, k, &visit, wall_ns, &err), PDNN_OK);
+            visited++;
+        }
+        pdnn_schedule_progress(&schedule, &progress);
+        assert_int_equal(progress.visits_done, visited);
+        assert_int_equal(progress.visits_planned, 2 * TASKS_MAX);
+        assert_float_equal(progress.eta_seconds, cases[i].eta_s, 1e-9);
+        pdnn_schedule_finish(&schedule);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sweep_run_rounds),
+        cmocka_unit_test(test_sweep_run_order),
+        cmocka_unit_test(test_sweep_run_resume),
+        cmocka_unit_test(test_sweep_run_outcomes),
+        cmocka_unit_test(test_sweep_run_closed),
+        cmocka_unit_test(test_sweep_run_extra_visits),
+        cmocka_unit_test(test_sweep_run_signal),
+        cmocka_unit_test(test_sweep_run_budget),
+        cmocka_unit_test(test_sweep_run_journal_fails),
+        cmocka_unit_test(test_sweep_run_worker_does_not_start),
+        cmocka_unit_test(test_sweep_run_cold),
+        cmocka_unit_test(test_sweep_run_nothing),
+        cmocka_unit_test(test_schedule_progress_eta),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

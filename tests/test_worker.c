@@ -1,0 +1,514 @@
+/* The parent's side of the worker, against children that misbehave: this program is its own worker, and the
+ * variable PDNN_TEST_CHILD says what becomes of it. */
+#define _DEFAULT_SOURCE
+#include "runtime/driver/protocol.h"
+#include "runtime/driver/worker.h"
+#include "tests/cmocka_all.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char variable[] = "PDNN_TEST_CHILD";
+
+static void send_visit(int fd, const struct pdnn_visit_order *order) {
+    struct pdnn_visit_op ops[2] = {{.key = "dense/forward/1x2:2x3:1x3", .count = 4, .time_ns = 2.5},
+                                   {.count = 1}};
+    struct pdnn_visit visit = {
+        .samples = order->rules.min_samples, .median_ns = (double)order->seed, .n_ops = 2};
+    snprintf(ops[1].key, sizeof ops[1].key, "%.100s", order->id);
+    const struct pdnn_part parts[] = {{&visit, sizeof visit}, {ops, sizeof ops}};
+    pdnn_message_send(fd, PDNN_MESSAGE_VISIT, parts, 2, NULL);
+}
+
+static void die_of_signal(int number) {
+    /* A sanitizer's handler would turn it into an exit. */
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void child_segv(int fd, const struct pdnn_message *request) {
+    (void)fd, (void)request;
+    die_of_signal(SIGSEGV);
+}
+
+static void child_kill(int fd, const struct pdnn_message *request) {
+    (void)fd, (void)request;
+    die_of_signal(SIGKILL);
+}
+
+static void child_exit(int fd, const struct pdnn_message *request) {
+    static const char text[] = "a first line\nlibfoo: out\tof luck\n\n";
+    (void)fd, (void)request;
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    _exit(3);
+}
+
+static void child_hang(int fd, const struct pdnn_message *request) {
+    (void)fd, (void)request;
+    for (;;)
+        pause();
+}
+
+static void child_closes(int fd, const struct pdnn_message *request) {
+    close(fd);
+    child_hang(fd, request);
+}
+
+static void child_garbage(int fd, const struct pdnn_message *request) {
+    (void)request;
+    char bytes[100];
+    memset(bytes, 'x', sizeof bytes);
+    send(fd, bytes, sizeof bytes, 0);
+    child_hang(fd, request);
+}
+
+/* Half of a good answer. */
+static void child_truncated(int fd, const struct pdnn_message *request) {
+    int pair[2];
+    static char bytes[8192];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0) {
+        send_visit(pair[0], request->body);
+        ssize_t length = recv(pair[1], bytes, sizeof bytes, 0);
+        send(fd, bytes, (size_t)length / 2, 0);
+    }
+    _exit(0);
+}
+
+static void child_wrong_kind(int fd, const struct pdnn_message *request) {
+    (void)request;
+    pdnn_message_send(fd, PDNN_MESSAGE_HELLO, NULL, 0, NULL);
+    child_hang(fd, request);
+}
+
+/* Answers that do not add up: too short, ops missing, an outcome that there is not, a size beyond all
+ * measure. */
+static void send_bad_visit(int fd, size_t n_ops, enum pdnn_outcome outcome, size_t length) {
+    struct pdnn_visit visit = {.n_ops = n_ops, .outcome = outcome};
+    const struct pdnn_part part = {&visit, length};
+    pdnn_message_send(fd, PDNN_MESSAGE_VISIT, &part, 1, NULL);
+}
+
+static void child_short_body(int fd, const struct pdnn_message *request) {
+    (void)request;
+    send_bad_visit(fd, 0, PDNN_OUTCOME_OK, sizeof(struct pdnn_visit) - 1);
+}
+
+static void child_missing_ops(int fd, const struct pdnn_message *request) {
+    (void)request;
+    send_bad_visit(fd, SIZE_MAX / sizeof(struct pdnn_visit_op) + 1, PDNN_OUTCOME_OK,
+                   sizeof(struct pdnn_visit));
+}
+
+static void child_bad_outcome(int fd, const struct pdnn_message *request) {
+    (void)request;
+    send_bad_visit(fd, 0, PDNN_OUTCOME_COUNT, sizeof(struct pdnn_visit));
+}
+
+static void child_huge(int fd, const struct pdnn_message *request) {
+    const struct {
+        uint32_t magic, kind;
+        uint64_t bytes;
+    } header = {UINT32_C(0x4e4e4450), PDNN_MESSAGE_VISIT, UINT64_C(1) << 60};
+    send(fd, &header, sizeof header, 0);
+    child_hang(fd, request);
+}
+
+/* Killed by nobody knows whom, with much memory in use. */
+static void child_big(int fd, const struct pdnn_message *request) {
+    size_t bytes = (size_t)64 << 20;
+    volatile char *memory = malloc(bytes);
+    for (size_t i = 0; memory && i < bytes; i += 4096)
+        memory[i] = 1;
+    child_kill(fd, request);
+}
+
+static void child_good(int fd, const struct pdnn_message *request) {
+    if (request->kind == PDNN_MESSAGE_VISIT) {
+        send_visit(fd, request->body);
+    } else if (request->kind == PDNN_MESSAGE_CEILINGS) {
+        const struct pdnn_ceilings_order *order = request->body;
+        const struct pdnn_ceiling rows[] = {{.kind = "compute", .threads = order->threads},
+                                            {.value = order->seconds}};
+        const struct pdnn_part part = {rows, sizeof rows};
+        for (double fraction = 0.25; fraction < 1; fraction += 0.25) {
+            const struct pdnn_part progress = {&fraction, sizeof fraction};
+            pdnn_message_send(fd, PDNN_MESSAGE_PROGRESS, &progress, 1, NULL);
+        }
+        pdnn_message_send(fd, request->kind, &part, 1, NULL);
+    } else {
+        struct pdnn_check_row row = {.error = 0.5};
+        const struct pdnn_part part = {&row, sizeof row};
+        snprintf(row.tensor, sizeof row.tensor, "%.*s", 60,
+                 ((const struct pdnn_check_order *)request->body)->id);
+        pdnn_message_send(fd, request->kind, &part, 1, NULL);
+    }
+}
+
+static void child_refuses(int fd, const struct pdnn_message *request) {
+    struct pdnn_err err = {PDNN_UNSUPPORTED, "no bf16 here"};
+    const struct pdnn_part part = {&err, sizeof err};
+    (void)request;
+    pdnn_message_send(fd, PDNN_MESSAGE_FAILED, &part, 1, NULL);
+}
+
+/* What a good child is told by its environment, as the reason of an outcome. */
+static void child_environment(int fd, const struct pdnn_message *request) {
+    struct pdnn_visit visit = {0};
+    const struct pdnn_part part = {&visit, sizeof visit};
+    (void)request;
+    snprintf(visit.reason, sizeof visit.reason, "%s %s %s %s", getenv("OMP_PLACES"), getenv("OMP_PROC_BIND"),
+             getenv("OMP_WAIT_POLICY"), getenv("OMP_DYNAMIC"));
+    pdnn_message_send(fd, PDNN_MESSAGE_VISIT, &part, 1, NULL);
+}
+
+static const struct behaviour {
+    const char *name;
+    void (*answer)(int fd, const struct pdnn_message *request);
+} behaviours[] = {
+    {"segv", child_segv},
+    {"kill", child_kill},
+    {"exit", child_exit},
+    {"hang", child_hang},
+    {"closes", child_closes},
+    {"garbage", child_garbage},
+    {"truncated", child_truncated},
+    {"wrong_kind", child_wrong_kind},
+    {"short_body", child_short_body},
+    {"missing_ops", child_missing_ops},
+    {"bad_outcome", child_bad_outcome},
+    {"huge", child_huge},
+    {"big", child_big},
+    {"good", child_good},
+    {"refuses", child_refuses},
+    {"environment", child_environment},
+};
+
+static int child_main(int fd) {
+    struct pdnn_inbox inbox = {0};
+    struct pdnn_message message;
+    const char *name = getenv(variable);
+    bool ended = false;
+    while (name && strcmp(name, "no_start") != 0 && !ended) {
+        if (pdnn_inbox_next(&inbox, &message) != PDNN_INBOX_MESSAGE) {
+            if (pdnn_inbox_receive(&inbox, fd, &ended, NULL) != PDNN_OK)
+                break;
+            continue;
+        }
+        if (message.kind == PDNN_MESSAGE_HELLO) {
+            pdnn_message_send(fd, PDNN_MESSAGE_HELLO, NULL, 0, NULL);
+            continue;
+        }
+        for (size_t i = 0; i < sizeof behaviours / sizeof *behaviours; i++) {
+            if (strcmp(behaviours[i].name, name) == 0)
+                behaviours[i].answer(fd, &message);
+        }
+    }
+    pdnn_inbox_finish(&inbox);
+    return 4;
+}
+
+static const struct pdnn_host host = {.threads = 2, .core_pu = {0, 1}};
+static const struct pdnn_visit_request request = {
+    .id = "fc/layers=4", .seed = 11, .rules = {.min_samples = 5}};
+
+static void start(struct pdnn_worker *worker, const char *behaviour, uint64_t memory_limit_bytes) {
+    struct pdnn_err err = {0};
+    setenv(variable, behaviour, 1);
+    assert_int_equal(pdnn_worker_start(worker, &host, memory_limit_bytes, &err), PDNN_OK);
+    assert_true(pdnn_worker_alive(worker));
+}
+
+static void test_worker_start_no_start(void **state) {
+    struct pdnn_worker worker;
+    struct pdnn_err err = {0};
+    (void)state;
+    setenv(variable, "no_start", 1);
+    assert_int_equal(pdnn_worker_start(&worker, &host, 0, &err), PDNN_IO);
+    assert_string_equal(err.text, "the worker does not start: exited with status 4");
+    assert_int_equal(worker.pid, 0);
+    assert_false(pdnn_worker_alive(&worker));
+    pdnn_worker_stop(&worker);
+}
+
+static void test_worker_start_environment(void **state) {
+    static const struct {
+        const char *wait_policy, *expected;
+    } cases[] = {{NULL, "{0},{1} close active false"}, {"passive", "{0},{1} close passive false"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_worker worker;
+        struct pdnn_visit visit;
+        struct pdnn_err err = {0};
+        if (cases[i].wait_policy)
+            setenv("OMP_WAIT_POLICY", cases[i].wait_policy, 1);
+        start(&worker, "environment", 0);
+        unsetenv("OMP_WAIT_POLICY");
+        assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
+        assert_string_equal(visit.reason, cases[i].expected);
+        pdnn_worker_stop(&worker);
+    }
+}
+
+static void test_worker_visit_good(void **state) {
+    struct pdnn_worker worker;
+    struct pdnn_visit visit;
+    struct pdnn_err err = {0};
+    (void)state;
+    start(&worker, "good", 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
+        assert_int_equal(visit.outcome, PDNN_OUTCOME_OK);
+        assert_int_equal(visit.samples, 5);
+        assert_float_equal(visit.median_ns, 11, 0);
+        assert_true(visit.started_unix_ms > 0);
+        assert_int_equal(visit.n_ops, 2);
+        assert_string_equal(visit.ops[0].key, "dense/forward/1x2:2x3:1x3");
+        assert_int_equal(visit.ops[0].count, 4);
+        assert_string_equal(visit.ops[1].key, "fc/layers=4");
+        pdnn_visit_finish(&visit);
+    }
+    assert_true(pdnn_worker_alive(&worker));
+    pdnn_worker_stop(&worker);
+    assert_int_equal(worker.pid, 0);
+}
+
+static void test_worker_visit_bad(void **state) {
+    static const struct {
+        const char *behaviour;
+        enum pdnn_outcome outcome;
+        const char *reason;
+    } cases[] = {
+        {"segv", PDNN_OUTCOME_CRASH, "killed by signal 11 (Segmentation fault)"},
+        {"kill", PDNN_OUTCOME_CRASH, "killed by signal 9 (Killed)"},
+        {"exit", PDNN_OUTCOME_CRASH, "exited with status 3: libfoo: out of luck"},
+        {"hang", PDNN_OUTCOME_TIMEOUT, "took longer than the limit of 300 ms"},
+        {"closes", PDNN_OUTCOME_CRASH, "closed its connection and hung"},
+        {"garbage", PDNN_OUTCOME_CRASH, "the worker's answer was garbled"},
+        {"truncated", PDNN_OUTCOME_CRASH, "exited with status 0"},
+        {"wrong_kind", PDNN_OUTCOME_CRASH, "the worker's answer was garbled"},
+        {"short_body", PDNN_OUTCOME_CRASH, "the worker's answer was garbled"},
+        {"missing_ops", PDNN_OUTCOME_CRASH, "the worker's answer was garbled"},
+        {"bad_outcome", PDNN_OUTCOME_CRASH, "the worker's answer was garbled"},
+        {"huge", PDNN_OUTCOME_CRASH, "the worker's answer was garbled"},
+        {"refuses", PDNN_OUTCOME_CRASH, "the worker's answer was garbled"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_worker worker;
+        struct pdnn_visit visit;
+        struct pdnn_err err = {0};
+        uint64_t limit_ns = cases[i].outcome == PDNN_OUTCOME_TIMEOUT ? 300000000 : 0;
+        start(&worker, cases[i].behaviour, 0);
+        pid_t pid = worker.pid;
+        assert_int_equal(pdnn_worker_visit(&worker, &request, limit_ns, NULL, NULL, NULL, &visit, &err),
+                         PDNN_OK);
+        assert_string_equal(visit.reason, cases[i].reason);
+        assert_int_equal(visit.outcome, cases[i].outcome);
+        assert_true(visit.started_unix_ms > 0);
+        assert_int_equal(visit.n_ops, 0);
+        assert_int_equal(worker.pid, 0);
+        assert_int_equal(kill(pid, 0), -1);
+        assert_int_equal(errno, ESRCH);
+    }
+}
+
+static void test_worker_visit_out_of_memory(void **state) {
+    struct pdnn_worker worker;
+    struct pdnn_visit visit;
+    struct pdnn_err err = {0};
+    (void)state;
+    start(&worker, "big", 50 << 20);
+    assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
+    assert_int_equal(visit.outcome, PDNN_OUTCOME_OOM);
+    assert_memory_equal(visit.reason, "killed for want of memory", strlen("killed for want of memory"));
+    start(&worker, "big", (uint64_t)4 << 30);
+    assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
+    assert_int_equal(visit.outcome, PDNN_OUTCOME_CRASH);
+}
+
+static void test_worker_visit_killed_while_idle(void **state) {
+    struct pdnn_worker worker;
+    struct pdnn_visit visit;
+    struct pdnn_err err = {0};
+    (void)state;
+    start(&worker, "good", 0);
+    kill(worker.pid, SIGKILL);
+    assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
+    assert_int_equal(visit.outcome, PDNN_OUTCOME_CRASH);
+    assert_string_equal(visit.reason, "killed by signal 9 (Killed)");
+    start(&worker, "good", 0);
+    kill(worker.pid, SIGKILL);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)worker.pid, &info, WEXITED | WNOWAIT), 0);
+    assert_false(pdnn_worker_alive(&worker));
+    assert_int_equal(worker.pid, 0);
+}
+
+static void count(void *user) {
+    ++*(int *)user;
+}
+
+static void test_worker_visit_stop(void **state) {
+    static const struct {
+        const char *behaviour;
+        int stop;
+        enum pdnn_status status;
+    } cases[] = {
+        {"hang", 1, PDNN_INTERRUPTED},
+        {"hang", 2, PDNN_INTERRUPTED},
+        {"good", 0, PDNN_OK},
+        {"good", 1, PDNN_OK}, /* the second that it still has is enough */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_worker worker;
+        struct pdnn_visit visit = {0};
+        struct pdnn_err err = {0};
+        volatile int stop = cases[i].stop;
+        int ticks = 0;
+        start(&worker, cases[i].behaviour, 0);
+        assert_int_equal(pdnn_worker_visit(&worker, &request, 0, &stop, count, &ticks, &visit, &err),
+                         cases[i].status);
+        assert_int_equal(worker.pid != 0, cases[i].status == PDNN_OK);
+        assert_int_equal(ticks > 0, stop < 2);
+        pdnn_visit_finish(&visit);
+        pdnn_worker_stop(&worker);
+    }
+}
+
+static void test_worker_ignores_terminal(void **state) {
+    struct pdnn_worker worker;
+    struct pdnn_visit visit;
+    struct pdnn_err err = {0};
+    (void)state;
+    start(&worker, "good", 0);
+    kill(worker.pid, SIGINT);
+    kill(worker.pid, SIGTERM);
+    assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
+    assert_int_equal(visit.outcome, PDNN_OUTCOME_OK);
+    pdnn_visit_finish(&visit);
+    pdnn_worker_stop(&worker);
+}
+
+/* A driver that is killed leaves no worker behind. */
+static void test_worker_dies_with_parent(void **state) {
+    int pair[2];
+    pid_t pid = 0;
+    (void)state;
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    assert_int_equal(pipe(pair), 0);
+    pid_t driver = fork();
+    if (driver == 0) {
+        struct pdnn_worker worker;
+        setenv(variable, "good", 1);
+        if (pdnn_worker_start(&worker, &host, 0, NULL) != PDNN_OK)
+            _exit(1);
+        ssize_t ignored = write(pair[1], &worker.pid, sizeof worker.pid);
+        (void)ignored;
+        die_of_signal(SIGKILL);
+    }
+    close(pair[1]);
+    assert_int_equal(read(pair[0], &pid, sizeof pid), sizeof pid);
+    close(pair[0]);
+    int status;
+    assert_int_equal(waitpid(driver, &status, 0), driver);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+static void add_fraction(void *user, double fraction) {
+    *(double *)user += fraction;
+}
+
+static void test_worker_ceilings(void **state) {
+    static struct pdnn_ceilings ceilings = {.count = 1};
+    struct pdnn_worker worker;
+    struct pdnn_err err = {0};
+    double fractions = 0;
+    (void)state;
+    start(&worker, "good", 0);
+    assert_int_equal(pdnn_worker_ceilings(&worker, 2, 1.5, NULL, add_fraction, &fractions, &ceilings, &err),
+                     PDNN_OK);
+    assert_int_equal(ceilings.count, 3);
+    assert_string_equal(ceilings.row[1].kind, "compute");
+    assert_int_equal(ceilings.row[1].threads, 2);
+    assert_float_equal(ceilings.row[2].value, 1.5, 0);
+    assert_float_equal(fractions, 1.5, 0);
+    ceilings.count = PDNN_CEILINGS_MAX - 1;
+    assert_int_equal(pdnn_worker_ceilings(&worker, 2, 1.5, NULL, NULL, NULL, &ceilings, &err), PDNN_OVERFLOW);
+    assert_int_equal(ceilings.count, PDNN_CEILINGS_MAX - 1);
+    pdnn_worker_stop(&worker);
+}
+
+static void test_worker_check(void **state) {
+    static const struct {
+        const char *behaviour;
+        enum pdnn_status status;
+        const char *text;
+    } cases[] = {
+        {"good", PDNN_OK, ""},
+        {"refuses", PDNN_UNSUPPORTED, "no bf16 here"},
+        {"segv", PDNN_IO, "worker: killed by signal 11 (Segmentation fault)"},
+        {"garbage", PDNN_IO, "worker: the worker's answer was garbled"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_worker worker;
+        struct pdnn_err err = {0};
+        struct pdnn_check_row *rows = NULL;
+        size_t n_rows = 0;
+        start(&worker, cases[i].behaviour, 0);
+        assert_int_equal(pdnn_worker_check(&worker, "fc/x", 1, 0, NULL, &rows, &n_rows, &err),
+                         cases[i].status);
+        assert_string_equal(err.text, cases[i].text);
+        assert_int_equal(n_rows, cases[i].status == PDNN_OK ? 1 : 0);
+        if (rows)
+            assert_string_equal(rows[0].tensor, "fc/x");
+        free(rows);
+        pdnn_worker_stop(&worker);
+    }
+}
+
+static void test_worker_visit_long_id(void **state) {
+    static char id[PDNN_ID_TEXT + 1];
+    struct pdnn_visit_request too_long = request;
+    struct pdnn_worker worker;
+    struct pdnn_visit visit;
+    struct pdnn_err err = {0};
+    (void)state;
+    memset(id, 'x', sizeof id - 1);
+    too_long.id = id;
+    start(&worker, "good", 0);
+    assert_int_equal(pdnn_worker_visit(&worker, &too_long, 0, NULL, NULL, NULL, &visit, &err), PDNN_INVALID);
+    assert_true(pdnn_worker_alive(&worker));
+    pdnn_worker_stop(&worker);
+}
+
+int main(int argc, char **argv) {
+    if (argc == 4 && strcmp(argv[1], "worker") == 0)
+        return child_main((int)strtol(argv[2], NULL, 10));
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_worker_start_no_start),
+        cmocka_unit_test(test_worker_start_environment),
+        cmocka_unit_test(test_worker_visit_good),
+        cmocka_unit_test(test_worker_visit_bad),
+        cmocka_unit_test(test_worker_visit_out_of_memory),
+        cmocka_unit_test(test_worker_visit_killed_while_idle),
+        cmocka_unit_test(test_worker_visit_stop),
+        cmocka_unit_test(test_worker_ignores_terminal),
+        cmocka_unit_test(test_worker_dies_with_parent),
+        cmocka_unit_test(test_worker_ceilings),
+        cmocka_unit_test(test_worker_check),
+        cmocka_unit_test(test_worker_visit_long_id),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
