@@ -1,6 +1,6 @@
 /* The sweep's rules, with a visitor that runs nothing: orders, rounds, resume, retries, stops, budgets,
-#define _POSIX_C_SOURCE 200809L
  * progress. */
+#define _POSIX_C_SOURCE 200809L
 #include "runtime/driver/schedule.h"
 #include "runtime/driver/visitor.h"
 #include "tests/cmocka_all.h"
