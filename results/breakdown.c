@@ -2,7 +2,6 @@
 #include "models/op.h"
 #include "runtime/core/stats.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct table {
@@ -28,13 +27,14 @@ static size_t find_row(const struct table *table, const char *key, size_t start,
 }
 
 static void note_implementation(struct pdnn_breakdown_row *row, const char *implementation) {
+    static const char separator[] = " | ";
     size_t used = strlen(row->implementation), more = strlen(implementation);
-    if (!more || strstr(row->implementation, implementation))
+    size_t between = used ? sizeof separator - 1 : 0;
+    if (!more || strstr(row->implementation, implementation) ||
+        used + between + more >= sizeof row->implementation)
         return;
-    if (used + 3 + more >= sizeof row->implementation)
-        return;
-    snprintf(row->implementation + used, sizeof row->implementation - used, "%s%s", used ? " | " : "",
-             implementation);
+    memcpy(row->implementation + used, separator, between);
+    memcpy(row->implementation + used + between, implementation, more + 1);
 }
 
 static void add_visit(struct table *table, const struct pdnn_visit *visit, size_t number) {

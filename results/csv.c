@@ -82,8 +82,8 @@ void pdnn_number_format(struct pdnn_str *out, double value, int digits) {
     if (value < 0)
         pdnn_str_append(out, "-", 1);
     struct decimal d = digits >= PDNN_DIGITS_EXACT ? decimal_exact(magnitude) : decimal_of(magnitude, digits);
-    if (d.exponent > digits)
-        d = decimal_of(magnitude, d.exponent < PDNN_DIGITS_EXACT ? d.exponent : PDNN_DIGITS_EXACT);
+    if (d.exponent > digits && d.exponent <= FIXED_MAX_EXPONENT)
+        d = decimal_of(round(magnitude), PDNN_DIGITS_EXACT);
     append_decimal(out, &d);
 }
 

@@ -79,7 +79,7 @@ void pdnn_record_init(struct pdnn_record *record, const char *id);
 void pdnn_placement_init(struct pdnn_placement *place);
 
 /* "2026-05-01T12:00:00.123Z" and back; false when the text is no such time. Returns buffer. */
-enum { PDNN_UTC_TEXT = 40 };
+enum { PDNN_UTC_TEXT = 96 };
 const char *pdnn_utc_format(int64_t unix_ms, char buffer[PDNN_UTC_TEXT]);
 bool pdnn_utc_parse(const char *text, int64_t *unix_ms);
 
