@@ -1,5 +1,5 @@
-/* The machine's roofs, measured: compute per dtype, bandwidth per cache level and DRAM, the cost of calling an op at all,
- * and the probes' reference speeds. Plain rows; measuring runs in a worker. */
+/* The machine's roofs, measured: compute per dtype, bandwidth per cache level and DRAM, the cost of calling
+ * an op at all, and the probes' reference speeds. Plain rows; measuring runs in a worker. */
 #ifndef RUNTIME_CORE_CEILINGS_H
 #define RUNTIME_CORE_CEILINGS_H
 
@@ -13,8 +13,8 @@ enum { PDNN_CEILING_TEXT = 24, PDNN_CEILINGS_MAX = 256 };
 /* One row of ceilings.csv. */
 struct pdnn_ceiling {
     char kind[PDNN_CEILING_TEXT];    /* compute | bandwidth | overhead | probe */
-    char pattern[PDNN_CEILING_TEXT]; /* compute: fma, gemm-onednn, ...; bandwidth: read, copy, triad; overhead: op;
-                                        probe: fma, read */
+    char pattern[PDNN_CEILING_TEXT]; /* compute: fma, gemm-onednn, ...; bandwidth: read, copy, triad;
+                                        overhead: op; probe: fma, read */
     char dtype[PDNN_CEILING_TEXT];   /* compute: f32; else "" */
     char level[PDNN_CEILING_TEXT];   /* bandwidth: L1, L2, L3, DRAM; else "" */
     int64_t threads;
@@ -32,15 +32,16 @@ struct pdnn_ceilings {
 struct pdnn_host;
 struct pdnn_backend_def;
 
-/* Measures everything for one thread count in about seconds * 1e9 ns, appending rows. backends: NULL-terminated, those whose
- * GEMM is tried (a graph of one dense op). The caller has bound the threads. progress (may be NULL) is called between rows
- * with the fraction done. */
-enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host, const struct pdnn_backend_def *const *backends,
-                                       int64_t threads, double seconds, void (*progress)(void *user, double fraction),
+/* Measures everything for one thread count in about seconds * 1e9 ns, appending rows. backends:
+ * NULL-terminated, those whose GEMM is tried (a graph of one dense op). The caller has bound the threads.
+ * progress (may be NULL) is called between rows with the fraction done. */
+enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
+                                       const struct pdnn_backend_def *const *backends, int64_t threads,
+                                       double seconds, void (*progress)(void *user, double fraction),
                                        void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 
-/* One probe pair, about 4 ms: FMA rate on all threads and DRAM read rate, the same code as the probe rows. The buffer is
- * made once per process. */
+/* One probe pair, about 4 ms: FMA rate on all threads and DRAM read rate, the same code as the probe rows.
+ * The buffer is made once per process. */
 enum pdnn_status pdnn_probe(int64_t threads, double *gflops, double *gbs, struct pdnn_err *err);
 
 #endif

@@ -1,0 +1,76 @@
+#include "runtime/core/ceilings.h"
+#include "runtime/core/clock.h"
+#include "runtime/kernels/fma.h"
+#include "runtime/kernels/stream.h"
+
+/* Each of the two takes about this long: long against a fork of the threads, short against a visit. */
+enum { PART_NS = 2000000, FIRST_ITERATIONS = 20000 };
+
+/* Slices well above a core's share of any cache; the probe goes round in them, so that it finds what it reads
+ * in DRAM. */
+enum { SLICE_BYTES = 64 << 20, FIRST_BYTES = 1366 * PDNN_STREAM_GRAIN };
+
+/* Made at the first probe and kept for the process: touching the pages anew would cost more than the probe.
+ */
+static struct {
+    struct pdnn_stream stream;
+    int64_t threads; /* what the two amounts were set for */
+    uint64_t iterations;
+    size_t bytes, offset;
+} probe;
+
+static volatile float sink;
+
+static double run_fma(int64_t threads, uint64_t *ns) {
+    float result;
+    uint64_t start = pdnn_clock_ns();
+    double flop = (double)pdnn_fma_run(threads, probe.iterations, &result);
+    *ns = pdnn_clock_ns() - start;
+    sink = result;
+    return flop / (double)*ns;
+}
+
+static double run_read(int64_t threads, uint64_t *ns) {
+    float result;
+    uint64_t start = pdnn_clock_ns();
+    double bytes = (double)pdnn_stream_read_part(&probe.stream, threads, probe.offset, probe.bytes, &result);
+    *ns = pdnn_clock_ns() - start;
+    sink = result;
+    probe.offset = (probe.offset + probe.bytes) % probe.stream.slice_bytes;
+    return bytes / (double)*ns;
+}
+
+/* Amounts that take PART_NS with so many threads. */
+static enum pdnn_status prepare(int64_t threads, struct pdnn_err *err) {
+    uint64_t ns;
+    if (threads > probe.stream.threads) {
+        pdnn_stream_destroy(&probe.stream);
+        probe.threads = 0;
+        enum pdnn_status status = pdnn_stream_create(&probe.stream, threads, SLICE_BYTES, err);
+        if (status != PDNN_OK)
+            return status;
+    }
+    if (threads == probe.threads)
+        return PDNN_OK;
+    probe.iterations = FIRST_ITERATIONS;
+    probe.bytes = FIRST_BYTES;
+    run_fma(threads, &ns); /* starts the threads */
+    run_fma(threads, &ns);
+    probe.iterations = probe.iterations * PART_NS / (ns + 1) + 1;
+    run_read(threads, &ns);
+    double bytes = (double)probe.bytes * PART_NS / (double)(ns + 1);
+    size_t grains = bytes < SLICE_BYTES ? (size_t)bytes / PDNN_STREAM_GRAIN : SLICE_BYTES / PDNN_STREAM_GRAIN;
+    probe.bytes = (grains + 1) * PDNN_STREAM_GRAIN;
+    probe.threads = threads;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_probe(int64_t threads, double *gflops, double *gbs, struct pdnn_err *err) {
+    uint64_t ns;
+    enum pdnn_status status = prepare(threads, err);
+    if (status != PDNN_OK)
+        return status;
+    *gflops = run_fma(threads, &ns);
+    *gbs = run_read(threads, &ns);
+    return PDNN_OK;
+}
