@@ -1,0 +1,164 @@
+#include "gen/axis.h"
+
+#include "base/units.h"
+#include "gen/key.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The nodes of a {from, to, plus|times} map. */
+struct range {
+    const struct pdnn_yaml *from, *to, *plus, *times;
+};
+
+static const struct pdnn_key_def range_keys[] = {
+    {.name = "from", .read = pdnn_key_read_node, .offset = offsetof(struct range, from)},
+    {.name = "to", .read = pdnn_key_read_node, .offset = offsetof(struct range, to)},
+    {.name = "plus", .read = pdnn_key_read_node, .offset = offsetof(struct range, plus)},
+    {.name = "times", .read = pdnn_key_read_node, .offset = offsetof(struct range, times)},
+};
+
+static enum pdnn_status read_value(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
+                                   int64_t *value, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_key_check_scalar(node, def->name, err);
+    if (status != PDNN_OK)
+        return status;
+    if (pdnn_param_parse(def, node->text, value, err) != PDNN_OK)
+        return pdnn_yaml_wrap(node, err);
+    return PDNN_OK;
+}
+
+static int64_t *alloc_values(struct pdnn_arena *arena, size_t count, struct pdnn_err *err) {
+    int64_t *values = pdnn_arena_alloc(arena, count, sizeof *values);
+    if (!values)
+        pdnn_fail(err, PDNN_NO_MEMORY, "no memory for an axis of %zu values", count);
+    return values;
+}
+
+static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_arena *arena,
+                                  struct pdnn_axis *axis, struct pdnn_err *err) {
+    const char *name = axis->def->name;
+    if (!node->count)
+        return pdnn_yaml_fail(node, err, "%s is an empty list", name);
+    if (node->count > PDNN_AXIS_VALUES)
+        return pdnn_yaml_fail(node, err, "%s is a list of %zu values, the limit is %d; a range may have more",
+                              name, node->count, PDNN_AXIS_VALUES);
+    int64_t *values = alloc_values(arena, node->count, err);
+    if (!values)
+        return PDNN_NO_MEMORY;
+    size_t count = 0;
+    for (const struct pdnn_yaml *child = node->first; child; child = child->next) {
+        enum pdnn_status status = read_value(axis->def, child, &values[count], err);
+        if (status != PDNN_OK)
+            return status;
+        for (size_t i = 0; i < count; i++) {
+            if (values[i] == values[count])
+                return pdnn_yaml_fail(child, err, "%s has %.60s twice", name, child->text);
+        }
+        count++;
+    }
+    axis->count = count;
+    axis->values = values;
+    return PDNN_OK;
+}
+
+/* A number of a range: a plain one, since "all" is no place to count from. */
+static enum pdnn_status read_number(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
+                                    int64_t *value, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_key_check_scalar(node, def->name, err);
+    if (status != PDNN_OK)
+        return status;
+    if (!pdnn_parse_i64(node->text, value))
+        return pdnn_yaml_fail(node, err, "%s has '%.60s' in a range, expected a whole number", def->name,
+                              node->text);
+    return PDNN_OK;
+}
+
+static enum pdnn_status read_bound(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
+                                   int64_t *value, struct pdnn_err *err) {
+    enum pdnn_status status = read_number(def, node, value, err);
+    if (status == PDNN_OK && pdnn_param_check(def, *value, err) != PDNN_OK)
+        return pdnn_yaml_wrap(node, err);
+    return status;
+}
+
+static enum pdnn_status read_plus(const struct range *range, int64_t to, struct pdnn_axis *axis,
+                                  struct pdnn_err *err) {
+    enum pdnn_status status = read_number(axis->def, range->plus, &axis->plus, err);
+    if (status != PDNN_OK)
+        return status;
+    if (axis->plus <= 0)
+        return pdnn_yaml_fail(range->plus, err,
+                              "%s steps by plus %" PRId64 " and never gets from %" PRId64 " to %" PRId64
+                              ", expected 1 or more",
+                              axis->def->name, axis->plus, axis->from, to);
+    uint64_t steps = ((uint64_t)to - (uint64_t)axis->from) / (uint64_t)axis->plus;
+    if (__builtin_add_overflow(steps, 1, &axis->count))
+        return pdnn_yaml_fail(range->plus, err, "%s has more values than can be counted", axis->def->name);
+    return PDNN_OK;
+}
+
+static enum pdnn_status read_times(const struct range *range, int64_t to, struct pdnn_arena *arena,
+                                   struct pdnn_axis *axis, struct pdnn_err *err) {
+    enum { STEPS_MAX = 63 }; /* doublings that fit int64_t */
+    int64_t times;
+    enum pdnn_status status = read_number(axis->def, range->times, &times, err);
+    if (status != PDNN_OK)
+        return status;
+    if (times < 2 || axis->from < 1)
+        return pdnn_yaml_fail(range->times, err,
+                              "%s steps from %" PRId64 " by times %" PRId64 " and never gets to %" PRId64
+                              ", expected times 2 or more from 1 or more",
+                              axis->def->name, axis->from, times, to);
+    int64_t *values = alloc_values(arena, STEPS_MAX, err);
+    if (!values)
+        return PDNN_NO_MEMORY;
+    for (int64_t value = axis->from; value <= to; value *= times) {
+        values[axis->count++] = value;
+        if (value > to / times)
+            break;
+    }
+    axis->values = values;
+    return PDNN_OK;
+}
+
+static enum pdnn_status read_range(const struct pdnn_yaml *node, struct pdnn_arena *arena,
+                                   struct pdnn_axis *axis, struct pdnn_err *err) {
+    const char *name = axis->def->name;
+    struct range range = {0};
+    if (axis->def->type != PDNN_PARAM_INT)
+        return pdnn_yaml_fail(node, err, "%s takes a word or a list of words, not a range", name);
+    enum pdnn_status status =
+        pdnn_keys_read(node, "a range", range_keys, sizeof range_keys / sizeof *range_keys, &range, err);
+    if (status != PDNN_OK)
+        return status;
+    if (!range.from || !range.to || !range.plus == !range.times)
+        return pdnn_yaml_fail(node, err, "%s needs a range with from, to and one of plus and times", name);
+    int64_t to;
+    status = read_bound(axis->def, range.from, &axis->from, err);
+    if (status == PDNN_OK)
+        status = read_bound(axis->def, range.to, &to, err);
+    if (status != PDNN_OK)
+        return status;
+    if (axis->from > to)
+        return pdnn_yaml_fail(node, err, "%s has a reversed range, from %" PRId64 " to %" PRId64, name,
+                              axis->from, to);
+    return range.plus ? read_plus(&range, to, axis, err) : read_times(&range, to, arena, axis, err);
+}
+
+enum pdnn_status pdnn_axis_read(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
+                                struct pdnn_arena *arena, struct pdnn_axis *axis, struct pdnn_err *err) {
+    struct pdnn_axis read = {.def = def, .node = node, .index = axis->index, .is_setting = axis->is_setting};
+    enum pdnn_status status;
+    if (node->kind == PDNN_YAML_LIST) {
+        status = read_list(node, arena, &read, err);
+    } else if (node->kind == PDNN_YAML_MAP) {
+        status = read_range(node, arena, &read, err);
+    } else {
+        read.count = 1;
+        status = read_value(def, node, &read.from, err);
+    }
+    if (status == PDNN_OK)
+        *axis = read;
+    return status;
+}

@@ -1,0 +1,37 @@
+/* One axis: the values that a spec gives to one hyper-parameter or run setting, checked against its row. */
+#ifndef GEN_AXIS_H
+#define GEN_AXIS_H
+
+#include "gen/document.h"
+#include "models/instance.h"
+
+enum { PDNN_AXIS_VALUES = 4096 }; /* of one list; a range may have any number */
+
+struct pdnn_axis {
+    const struct pdnn_param_def *def;
+    const struct pdnn_yaml *node; /* where it was written */
+    bool is_setting;
+    int index; /* in an instance's settings or hyper-parameters */
+    uint64_t count;
+    const int64_t *values; /* count of them; NULL: from, from + plus, from + 2 plus, ... */
+    int64_t from, plus;
+};
+
+/* Reads a scalar, a list of scalars, {from, to, plus} or {from, to, times}. Ranges include `to` where a step
+ * meets it. Values in the arena. PDNN_INVALID for an empty list, a value twice, a reversed range, a step that
+ * stands still, a range over words. */
+enum pdnn_status pdnn_axis_read(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
+                                struct pdnn_arena *arena, struct pdnn_axis *axis, struct pdnn_err *err);
+
+static inline int64_t pdnn_axis_value(const struct pdnn_axis *axis, uint64_t at) {
+    return axis->values ? axis->values[at] : axis->from + (int64_t)at * axis->plus;
+}
+
+/* Puts value number `at` into the instance. */
+static inline void pdnn_axis_apply(const struct pdnn_axis *axis, uint64_t at,
+                                   struct pdnn_instance *instance) {
+    int64_t *values = axis->is_setting ? instance->setting : instance->hyper;
+    values[axis->index] = pdnn_axis_value(axis, at);
+}
+
+#endif

@@ -1,0 +1,365 @@
+#include "gen/document.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <yaml.h>
+
+struct anchor {
+    const char *name;
+    const struct pdnn_yaml *node;
+    bool open; /* its node is still being read: an alias to it would loop */
+    struct anchor *next;
+};
+
+struct builder {
+    yaml_parser_t parser;
+    const char *file;
+    bool whole_name;
+    const char *text;
+    size_t length;
+    struct pdnn_arena *arena;
+    struct anchor *anchors;
+    size_t n_nodes;
+};
+
+static const char *const kind_names[PDNN_YAML_KIND_COUNT] = {"a single value", "a map", "a list"};
+
+bool pdnn_yaml_is_null(const struct pdnn_yaml *node) {
+    return node->kind == PDNN_YAML_SCALAR && node->plain &&
+           (!*node->text || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0);
+}
+
+const char *pdnn_yaml_kind_name(const struct pdnn_yaml *node) {
+    return pdnn_yaml_is_null(node) ? "nothing" : kind_names[node->kind];
+}
+
+struct pdnn_yaml *pdnn_yaml_find(const struct pdnn_yaml *map, const char *key) {
+    for (struct pdnn_yaml *child = map->first; child; child = child->next) {
+        if (strcmp(child->key->text, key) == 0)
+            return child;
+    }
+    return NULL;
+}
+
+static enum pdnn_status wrap_at(const struct pdnn_yaml *node, int column, struct pdnn_err *err) {
+    if (!node->line)
+        return pdnn_wrap(err, "%.200s", node->file);
+    return pdnn_wrap(err, "%.400s:%d:%d", node->file, node->line, column);
+}
+
+enum pdnn_status pdnn_yaml_wrap(const struct pdnn_yaml *node, struct pdnn_err *err) {
+    return wrap_at(node, node->column, err);
+}
+
+static enum pdnn_status fail_at(const struct pdnn_yaml *node, int column, struct pdnn_err *err,
+                                const char *format, va_list args) {
+    char text[PDNN_ERR_TEXT];
+    vsnprintf(text, sizeof text, format, args);
+    pdnn_fail(err, PDNN_INVALID, "%s", text);
+    return wrap_at(node, column, err);
+}
+
+enum pdnn_status pdnn_yaml_fail(const struct pdnn_yaml *node, struct pdnn_err *err, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    enum pdnn_status status = fail_at(node, node->column, err, format, args);
+    va_end(args);
+    return status;
+}
+
+enum pdnn_status pdnn_yaml_fail_in(const struct pdnn_yaml *node, size_t offset, struct pdnn_err *err,
+                                   const char *format, ...) {
+    int column = node->column;
+    if (node->text_offset >= 0 && offset < PDNN_YAML_TEXT_BYTES)
+        column += node->text_offset + (int)offset;
+    va_list args;
+    va_start(args, format);
+    enum pdnn_status status = fail_at(node, column, err, format, args);
+    va_end(args);
+    return status;
+}
+
+static struct pdnn_yaml place(const struct builder *builder, yaml_mark_t mark) {
+    return (struct pdnn_yaml){.file = builder->file,
+                              .line = builder->whole_name ? 0 : (int)mark.line + 1,
+                              .column = (int)mark.column + 1,
+                              .text = "",
+                              .text_offset = -1};
+}
+
+/* Where a byte lies; columns count characters as libyaml's marks do. */
+static yaml_mark_t mark_at(const struct builder *builder, size_t offset) {
+    yaml_mark_t mark = {0};
+    for (size_t i = 0; i < offset && i < builder->length; i++) {
+        bool is_continuation = ((unsigned char)builder->text[i] & 0xc0) == 0x80;
+        mark.column += is_continuation ? 0 : 1;
+        if (builder->text[i] == '\n') {
+            mark.line++;
+            mark.column = 0;
+        }
+    }
+    return mark;
+}
+
+/* True when the indentation of the line holds a tab, the one error of YAML that nobody sees. */
+static bool line_has_tab(const struct builder *builder, size_t line) {
+    const char *at = builder->text;
+    while (line-- && at)
+        at = (at = strchr(at, '\n')) ? at + 1 : NULL;
+    return at && at[strspn(at, " ")] == '\t';
+}
+
+static enum pdnn_status parser_failure(const struct builder *builder, struct pdnn_err *err) {
+    const yaml_parser_t *parser = &builder->parser;
+    const char *problem = parser->problem ? parser->problem : "not YAML";
+    if (parser->error == YAML_MEMORY_ERROR)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for '%.200s'", builder->file);
+    if (parser->error == YAML_READER_ERROR) {
+        struct pdnn_yaml at = place(builder, mark_at(builder, parser->problem_offset));
+        return pdnn_yaml_fail(&at, err, "not a text file: %s", problem);
+    }
+    struct pdnn_yaml at = place(builder, parser->problem_mark);
+    if (line_has_tab(builder, parser->problem_mark.line))
+        return pdnn_yaml_fail(&at, err, "a tab in the indentation, use spaces");
+    return pdnn_yaml_fail(&at, err, "not YAML: %s%s%s", parser->context ? parser->context : "",
+                          parser->context ? ", " : "", problem);
+}
+
+static enum pdnn_status next_event(struct builder *builder, yaml_event_t *event, struct pdnn_err *err) {
+    if (yaml_parser_parse(&builder->parser, event))
+        return PDNN_OK;
+    memset(event, 0, sizeof *event);
+    return parser_failure(builder, err);
+}
+
+/* A node in the arena; NULL with err set when the document has too many. */
+static struct pdnn_yaml *new_node(struct builder *builder, const struct pdnn_yaml *value,
+                                  struct pdnn_err *err) {
+    if (++builder->n_nodes > PDNN_YAML_NODES) {
+        pdnn_yaml_fail(value, err, "more than %d values, aliases counted as often as used", PDNN_YAML_NODES);
+        return NULL;
+    }
+    struct pdnn_yaml *node = pdnn_arena_alloc(builder->arena, 1, sizeof *node);
+    if (!node) {
+        pdnn_fail(err, PDNN_NO_MEMORY, "no memory for '%.200s'", builder->file);
+        return NULL;
+    }
+    *node = *value;
+    return node;
+}
+
+static void append(struct pdnn_yaml *parent, struct pdnn_yaml *child) {
+    if (parent->last)
+        parent->last->next = child;
+    else
+        parent->first = child;
+    parent->last = child;
+    parent->count++;
+}
+
+static enum pdnn_status check_characters(const struct pdnn_yaml *node, const char *text, size_t length,
+                                         struct pdnn_err *err) {
+    if (length > PDNN_YAML_TEXT_BYTES)
+        return pdnn_yaml_fail(node, err, "a value of %zu bytes, the limit is %d", length,
+                              PDNN_YAML_TEXT_BYTES);
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if ((c < ' ' && c != '\n') || c == 127)
+            return pdnn_yaml_fail(node, err, "a control character (code %d) in a value", c);
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status build_scalar(struct builder *builder, const yaml_event_t *event,
+                                     struct pdnn_yaml **out, struct pdnn_err *err) {
+    const char *text = (const char *)event->data.scalar.value;
+    size_t length = event->data.scalar.length;
+    struct pdnn_yaml node = place(builder, event->start_mark);
+    enum pdnn_status status = check_characters(&node, text, length, err);
+    if (status != PDNN_OK)
+        return status;
+    node.plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    size_t quotes = node.plain ? 0 : 1;
+    if (event->end_mark.index - event->start_mark.index == length + 2 * quotes &&
+        event->end_mark.line == event->start_mark.line)
+        node.text_offset = (int)quotes;
+    node.text = pdnn_arena_strdup(builder->arena, text);
+    if (!node.text)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for '%.200s'", builder->file);
+    *out = new_node(builder, &node, err);
+    return *out ? PDNN_OK : err->status;
+}
+
+static struct pdnn_yaml *copy_tree(struct builder *builder, const struct pdnn_yaml *node,
+                                   struct pdnn_err *err) {
+    struct pdnn_yaml *copy = new_node(builder, node, err);
+    if (!copy)
+        return NULL;
+    copy->first = copy->last = copy->next = NULL;
+    copy->count = 0;
+    for (const struct pdnn_yaml *child = node->first; child; child = child->next) {
+        struct pdnn_yaml *child_copy = copy_tree(builder, child, err);
+        if (!child_copy)
+            return NULL;
+        append(copy, child_copy);
+    }
+    return copy;
+}
+
+static enum pdnn_status build_alias(struct builder *builder, const yaml_event_t *event,
+                                    struct pdnn_yaml **out, struct pdnn_err *err) {
+    const char *name = (const char *)event->data.alias.anchor;
+    struct pdnn_yaml node = place(builder, event->start_mark);
+    const struct anchor *anchor = builder->anchors;
+    while (anchor && strcmp(anchor->name, name) != 0)
+        anchor = anchor->next;
+    if (!anchor)
+        return pdnn_yaml_fail(&node, err, "alias *%.60s has no anchor before it", name);
+    if (anchor->open)
+        return pdnn_yaml_fail(&node, err, "anchor &%.60s contains itself", name);
+    *out = copy_tree(builder, anchor->node, err);
+    return *out ? PDNN_OK : err->status;
+}
+
+static enum pdnn_status open_anchor(struct builder *builder, const yaml_char_t *name, struct anchor **out,
+                                    struct pdnn_err *err) {
+    *out = NULL;
+    if (!name)
+        return PDNN_OK;
+    struct anchor *anchor = pdnn_arena_alloc(builder->arena, 1, sizeof *anchor);
+    const char *copy = pdnn_arena_strdup(builder->arena, (const char *)name);
+    if (!anchor || !copy)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for '%.200s'", builder->file);
+    *anchor = (struct anchor){.name = copy, .open = true, .next = builder->anchors};
+    builder->anchors = *out = anchor;
+    return PDNN_OK;
+}
+
+static enum pdnn_status build(struct builder *builder, yaml_event_t *event, int depth, struct pdnn_yaml **out,
+                              struct pdnn_err *err);
+
+/* The next node as the child of a map or list; *end is true when its end came instead. */
+static enum pdnn_status build_next(struct builder *builder, int depth, struct pdnn_yaml **out, bool *end,
+                                   struct pdnn_err *err) {
+    yaml_event_t event;
+    enum pdnn_status status = next_event(builder, &event, err);
+    if (status != PDNN_OK)
+        return status;
+    *end = event.type == YAML_MAPPING_END_EVENT || event.type == YAML_SEQUENCE_END_EVENT;
+    if (!*end)
+        status = build(builder, &event, depth, out, err);
+    yaml_event_delete(&event);
+    return status;
+}
+
+static enum pdnn_status build_children(struct builder *builder, struct pdnn_yaml *parent, int depth,
+                                       struct pdnn_err *err) {
+    for (;;) {
+        bool end;
+        struct pdnn_yaml *key = NULL, *child = NULL;
+        enum pdnn_status status = build_next(builder, depth, &child, &end, err);
+        if (status != PDNN_OK || end)
+            return status;
+        if (parent->kind == PDNN_YAML_MAP) {
+            key = child;
+            if (key->kind != PDNN_YAML_SCALAR)
+                return pdnn_yaml_fail(key, err, "a key is a word, not %s", pdnn_yaml_kind_name(key));
+            status = build_next(builder, depth, &child, &end, err);
+        }
+        if (status != PDNN_OK)
+            return status;
+        child->key = key;
+        append(parent, child);
+    }
+}
+
+static const yaml_char_t *event_anchor(const yaml_event_t *event) {
+    return event->type == YAML_SCALAR_EVENT          ? event->data.scalar.anchor
+           : event->type == YAML_MAPPING_START_EVENT ? event->data.mapping_start.anchor
+                                                     : event->data.sequence_start.anchor;
+}
+
+static const yaml_char_t *event_tag(const yaml_event_t *event) {
+    return event->type == YAML_SCALAR_EVENT          ? event->data.scalar.tag
+           : event->type == YAML_MAPPING_START_EVENT ? event->data.mapping_start.tag
+                                                     : event->data.sequence_start.tag;
+}
+
+static enum pdnn_status build(struct builder *builder, yaml_event_t *event, int depth, struct pdnn_yaml **out,
+                              struct pdnn_err *err) {
+    struct pdnn_yaml node = place(builder, event->start_mark);
+    if (depth > PDNN_YAML_DEPTH)
+        return pdnn_yaml_fail(&node, err, "nested deeper than %d levels", PDNN_YAML_DEPTH);
+    if (event->type == YAML_ALIAS_EVENT)
+        return build_alias(builder, event, out, err);
+    if (event_tag(event))
+        return pdnn_yaml_fail(&node, err, "tags such as %.60s mean nothing here",
+                              (const char *)event_tag(event));
+    struct anchor *anchor;
+    enum pdnn_status status = open_anchor(builder, event_anchor(event), &anchor, err);
+    if (status != PDNN_OK)
+        return status;
+    if (event->type == YAML_SCALAR_EVENT) {
+        status = build_scalar(builder, event, out, err);
+    } else {
+        node.kind = event->type == YAML_MAPPING_START_EVENT ? PDNN_YAML_MAP : PDNN_YAML_LIST;
+        *out = new_node(builder, &node, err);
+        status = *out ? build_children(builder, *out, depth + 1, err) : err->status;
+    }
+    if (status == PDNN_OK && anchor) {
+        anchor->node = *out;
+        anchor->open = false;
+    }
+    return status;
+}
+
+/* Stream start, one document, stream end. */
+static enum pdnn_status build_stream(struct builder *builder, struct pdnn_yaml **root, struct pdnn_err *err) {
+    static const char empty[] = "empty, a spec has at least `models`";
+    struct pdnn_yaml *node = NULL;
+    yaml_event_t event = {0};
+    enum pdnn_status status;
+    for (;;) {
+        status = next_event(builder, &event, err);
+        if (status != PDNN_OK || event.type == YAML_STREAM_END_EVENT)
+            break;
+        struct pdnn_yaml at = place(builder, event.start_mark);
+        if (event.type == YAML_DOCUMENT_START_EVENT && node)
+            status = pdnn_yaml_fail(&at, err, "a second YAML document, write one per file");
+        else if (event.type != YAML_STREAM_START_EVENT && event.type != YAML_DOCUMENT_START_EVENT &&
+                 event.type != YAML_DOCUMENT_END_EVENT)
+            status = build(builder, &event, 0, &node, err);
+        if (status != PDNN_OK)
+            break;
+        yaml_event_delete(&event);
+    }
+    yaml_event_delete(&event);
+    if (status == PDNN_OK && (!node || (!builder->whole_name && pdnn_yaml_is_null(node)))) {
+        struct pdnn_yaml at = place(builder, (yaml_mark_t){0});
+        status = pdnn_yaml_fail(&at, err, "%s", builder->whole_name ? "no value" : empty);
+    }
+    if (status == PDNN_OK)
+        *root = node;
+    return status;
+}
+
+enum pdnn_status pdnn_yaml_parse(const char *file, bool whole_name, const char *text, size_t length,
+                                 struct pdnn_arena *arena, struct pdnn_yaml **root, struct pdnn_err *err) {
+    struct builder builder = {
+        .file = file, .whole_name = whole_name, .text = text, .length = length, .arena = arena};
+    struct pdnn_err local = {0};
+    err = err ? err : &local;
+    const char *nul = memchr(text, 0, length);
+    if (nul) {
+        struct pdnn_yaml at = place(&builder, mark_at(&builder, (size_t)(nul - text)));
+        return pdnn_yaml_fail(&at, err, "not a text file: a NUL byte");
+    }
+    if (!yaml_parser_initialize(&builder.parser))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for '%.200s'", file);
+    yaml_parser_set_encoding(&builder.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&builder.parser, (const unsigned char *)text, length);
+    enum pdnn_status status = build_stream(&builder, root, err);
+    yaml_parser_delete(&builder.parser);
+    return status;
+}

@@ -1,0 +1,213 @@
+#include "gen/expand.h"
+
+#include "base/checked.h"
+#include "base/rng.h"
+#include "gen/model.h"
+#include "gen/where.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* So many drawn points in a row of which none is kept end a sample with an error: some seconds when costs are
+ * computed. */
+enum { REJECTS_MAX = 1000000 };
+
+struct pdnn_expand {
+    const struct pdnn_spec *spec;
+    int64_t threads;
+    bool with_memory;
+    struct pdnn_arena arena; /* of one cost computation */
+    size_t model;
+    bool is_open; /* what follows belongs to the model in hand */
+    struct pdnn_where *where;
+    struct pdnn_sample *sample;
+    uint64_t point, kept, rejects;
+    uint64_t threads_repeat; /* index on the threads axis whose value `all` or a number gives already; else
+                                UINT64_MAX */
+};
+
+enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t threads, bool with_memory,
+                                    struct pdnn_expand **expand, struct pdnn_err *err) {
+    struct pdnn_expand *made = calloc(1, sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory to expand the spec");
+    made->spec = spec;
+    made->threads = threads;
+    made->with_memory = with_memory;
+    pdnn_arena_init(&made->arena);
+    *expand = made;
+    return PDNN_OK;
+}
+
+static void close_model(struct pdnn_expand *expand) {
+    pdnn_where_destroy(expand->where);
+    pdnn_sample_destroy(expand->sample);
+    expand->where = NULL;
+    expand->sample = NULL;
+    expand->is_open = false;
+}
+
+void pdnn_expand_destroy(struct pdnn_expand *expand) {
+    if (!expand)
+        return;
+    close_model(expand);
+    pdnn_arena_finish(&expand->arena);
+    free(expand);
+}
+
+static bool is_axis_of(const struct pdnn_axis *axis, enum pdnn_setting setting) {
+    return axis->is_setting && axis->index == (int)setting;
+}
+
+/* With `threads: [2, all]` on two cores the second is the first again. */
+static uint64_t find_threads_repeat(const struct pdnn_spec_model *model, int64_t threads) {
+    for (size_t i = 0; i < model->n_groups; i++) {
+        const struct pdnn_axis *axis = &model->axes[model->groups[i].first];
+        if (model->groups[i].n_axes > 1 || !is_axis_of(axis, PDNN_SETTING_THREADS) || !axis->values)
+            continue;
+        bool seen = false;
+        for (uint64_t at = 0; at < axis->count; at++) {
+            bool is_all = axis->values[at] == 0 || axis->values[at] == threads;
+            if (is_all && seen)
+                return at;
+            seen = seen || is_all;
+        }
+    }
+    return UINT64_MAX;
+}
+
+static enum pdnn_status open_model(struct pdnn_expand *expand, struct pdnn_err *err) {
+    const struct pdnn_spec_model *model = &expand->spec->models[expand->model];
+    enum pdnn_status status = PDNN_OK;
+    expand->is_open = true;
+    expand->point = expand->kept = expand->rejects = 0;
+    expand->threads_repeat = find_threads_repeat(model, expand->threads);
+    if (model->where)
+        status = pdnn_where_create(model->where, model->base.family, &expand->where, err);
+    if (status == PDNN_OK && model->method != PDNN_SAMPLE_ALL)
+        status = pdnn_sample_create(model->method, model->counts, model->n_groups, model->points,
+                                    pdnn_rng_at(expand->spec->seed, expand->model), &expand->sample, err);
+    return status;
+}
+
+static bool next_point(struct pdnn_expand *expand, const struct pdnn_spec_model *model, uint64_t *point) {
+    if (expand->sample)
+        return expand->kept < model->sample_count && pdnn_sample_next(expand->sample, point);
+    *point = expand->point;
+    return expand->point++ < model->points;
+}
+
+/* Fills in the values of a point; false when the instance repeats another one. */
+static bool place_point(const struct pdnn_expand *expand, const struct pdnn_spec_model *model, uint64_t point,
+                        struct pdnn_instance *instance) {
+    uint64_t at[PDNN_AXES_MAX];
+    *instance = model->base;
+    for (size_t i = model->n_groups; i-- > 0;) {
+        const struct pdnn_axis_group *group = &model->groups[i];
+        at[i] = model->counts[i] > 1 ? point % model->counts[i] : 0;
+        point = model->counts[i] > 1 ? point / model->counts[i] : point;
+        for (size_t j = group->first; j < group->first + group->n_axes; j++)
+            pdnn_axis_apply(&model->axes[j], at[i], instance);
+    }
+    for (size_t i = 0; i < model->n_groups; i++) {
+        const struct pdnn_axis *axis = &model->axes[model->groups[i].first];
+        if (!at[i] || model->groups[i].n_axes > 1 || !axis->is_setting)
+            continue;
+        if (!pdnn_setting_applies(instance, (enum pdnn_setting)axis->index))
+            return false;
+        if (is_axis_of(axis, PDNN_SETTING_THREADS) && at[i] == expand->threads_repeat)
+            return false;
+    }
+    pdnn_instance_resolve(instance, expand->threads);
+    return true;
+}
+
+static enum pdnn_status add_costs(struct pdnn_expand *expand, struct pdnn_expanded *item,
+                                  struct pdnn_err *err) {
+    bool with_memory = expand->with_memory || (expand->where && pdnn_where_uses_memory(expand->where));
+    enum pdnn_status status =
+        pdnn_cost_instance(&item->instance, &expand->arena, with_memory, &item->totals, err);
+    if (status == PDNN_OK)
+        return PDNN_OK;
+    if (item->filtered) {
+        item->totals = (struct pdnn_totals){0};
+        return PDNN_OK;
+    }
+    char id[PDNN_ID_TEXT];
+    pdnn_wrap(err, "%s", pdnn_instance_format(&item->instance, id));
+    pdnn_yaml_wrap(expand->spec->models[expand->model].node, err);
+    return status;
+}
+
+/* Costs and `where`; the costs of what `where` excludes are only computed when it or a table asks for them.
+ */
+static enum pdnn_status judge(struct pdnn_expand *expand, struct pdnn_expanded *item, struct pdnn_err *err) {
+    bool costs_first = expand->where && pdnn_where_uses_costs(expand->where), holds = true;
+    enum pdnn_status status = costs_first ? add_costs(expand, item, err) : PDNN_OK;
+    if (status == PDNN_OK && expand->where)
+        status = pdnn_where_eval(expand->where, &item->instance, &item->totals, &holds, err);
+    if (status != PDNN_OK)
+        return status;
+    item->filtered = !holds;
+    item->reason = holds ? "" : expand->spec->models[expand->model].where->text;
+    bool is_dropped = item->filtered && expand->sample;
+    return costs_first || is_dropped ? PDNN_OK : add_costs(expand, item, err);
+}
+
+static enum pdnn_status reject(struct pdnn_expand *expand, const struct pdnn_spec_model *model,
+                               struct pdnn_err *err) {
+    if (++expand->rejects < REJECTS_MAX)
+        return PDNN_OK;
+    return pdnn_yaml_fail(model->where ? model->where : model->node, err,
+                          "where was true for none of the last %d points drawn, and the sample has %" PRIu64
+                          " of %" PRIu64,
+                          REJECTS_MAX, expand->kept, model->sample_count);
+}
+
+/* One point: *found is false when it is not to appear. */
+static enum pdnn_status visit_point(struct pdnn_expand *expand, uint64_t point, struct pdnn_expanded *item,
+                                    bool *found, struct pdnn_err *err) {
+    const struct pdnn_spec_model *model = &expand->spec->models[expand->model];
+    struct pdnn_expanded made = {0};
+    *found = place_point(expand, model, point, &made.instance);
+    enum pdnn_status status = *found ? judge(expand, &made, err) : PDNN_OK;
+    if (status == PDNN_OK && expand->sample) {
+        *found = *found && !made.filtered;
+        status = *found ? pdnn_sample_keep(expand->sample, point, err) : reject(expand, model, err);
+        expand->kept += *found ? 1 : 0;
+        expand->rejects = *found ? 0 : expand->rejects;
+    }
+    if (status == PDNN_OK && *found)
+        *item = made;
+    return status;
+}
+
+enum pdnn_status pdnn_expand_next(struct pdnn_expand *expand, struct pdnn_expanded *item, bool *done,
+                                  struct pdnn_err *err) {
+    bool found = false;
+    while (!found && expand->model < expand->spec->n_models) {
+        const struct pdnn_spec_model *model = &expand->spec->models[expand->model];
+        enum pdnn_status status = expand->is_open ? PDNN_OK : open_model(expand, err);
+        uint64_t point;
+        if (status == PDNN_OK && next_point(expand, model, &point)) {
+            status = visit_point(expand, point, item, &found, err);
+        } else if (status == PDNN_OK) {
+            close_model(expand);
+            expand->model++;
+        }
+        if (status != PDNN_OK)
+            return status;
+    }
+    *done = !found;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_expand_points(const struct pdnn_spec *spec, uint64_t *points, struct pdnn_err *err) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < spec->n_models; i++) {
+        if (!pdnn_add_u64(&sum, spec->models[i].points))
+            return pdnn_fail(err, PDNN_OVERFLOW, "the number of points does not fit 64 bits");
+    }
+    *points = sum;
+    return PDNN_OK;
+}

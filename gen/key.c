@@ -1,0 +1,176 @@
+#include "gen/key.h"
+
+#include "base/str.h"
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KEYS_MAX = 40 };
+
+enum pdnn_status pdnn_key_check_map(const struct pdnn_yaml *node, const char *what, struct pdnn_err *err) {
+    if (node->kind != PDNN_YAML_MAP)
+        return pdnn_yaml_fail(node, err, "%s takes a map of key: value, not %s", what,
+                              pdnn_yaml_kind_name(node));
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_key_check_once(const struct pdnn_yaml *map, const struct pdnn_yaml *child,
+                                     struct pdnn_err *err) {
+    const struct pdnn_yaml *first = pdnn_yaml_find(map, child->key->text);
+    if (first == child)
+        return PDNN_OK;
+    if (!first->key->line)
+        return pdnn_yaml_fail(child->key, err, "%.60s is given twice", child->key->text);
+    return pdnn_yaml_fail(child->key, err, "%.60s is given twice, first in line %d", child->key->text,
+                          first->key->line);
+}
+
+enum pdnn_status pdnn_key_check_scalar(const struct pdnn_yaml *value, const char *name,
+                                       struct pdnn_err *err) {
+    if (value->kind != PDNN_YAML_SCALAR)
+        return pdnn_yaml_fail(value, err, "%.60s takes a single value, not %s", name,
+                              pdnn_yaml_kind_name(value));
+    if (pdnn_yaml_is_null(value))
+        return pdnn_yaml_fail(value, err, "%.60s has no value", name);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_key_unknown(const struct pdnn_yaml *key, const char *what, const char *const *words,
+                                  size_t count, struct pdnn_err *err) {
+    const char *nearest = pdnn_nearest_word(key->text, words, count);
+    if (nearest)
+        return pdnn_yaml_fail(key, err, "unknown key '%.60s' in %s, did you mean '%s'?", key->text, what,
+                              nearest);
+    char all[384] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < sizeof all; i++)
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", words[i]);
+    return pdnn_yaml_fail(key, err, "unknown key '%.60s' in %s, the keys are %s", key->text, what, all);
+}
+
+static const struct pdnn_key_def *find_key(const struct pdnn_key_def *keys, size_t n_keys, const char *name) {
+    for (size_t i = 0; i < n_keys; i++) {
+        if (strcmp(keys[i].name, name) == 0)
+            return &keys[i];
+    }
+    return NULL;
+}
+
+static enum pdnn_status unknown_row(const struct pdnn_yaml *key, const char *what,
+                                    const struct pdnn_key_def *keys, size_t n_keys, struct pdnn_err *err) {
+    const char *words[KEYS_MAX];
+    size_t count = 0;
+    while (count < n_keys && count < KEYS_MAX) {
+        words[count] = keys[count].name;
+        count++;
+    }
+    return pdnn_key_unknown(key, what, words, count, err);
+}
+
+enum pdnn_status pdnn_keys_read(const struct pdnn_yaml *node, const char *what,
+                                const struct pdnn_key_def *keys, size_t n_keys, void *target,
+                                struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_key_check_map(node, what, err);
+    for (const struct pdnn_yaml *child = node->first; child && status == PDNN_OK; child = child->next) {
+        const struct pdnn_key_def *key = find_key(keys, n_keys, child->key->text);
+        if (!key)
+            return unknown_row(child->key, what, keys, n_keys, err);
+        status = pdnn_key_check_once(node, child, err);
+        if (status == PDNN_OK)
+            status = key->read(key, child, target, err);
+    }
+    return status;
+}
+
+enum pdnn_status pdnn_key_expected(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                   const char *what, struct pdnn_err *err) {
+    return pdnn_yaml_fail(value, err, "%s is '%.60s', expected %s (%s)", key->name, value->text, what,
+                          key->help);
+}
+
+static void *place_of(const struct pdnn_key_def *key, void *target) {
+    return (char *)target + key->offset;
+}
+
+enum pdnn_status pdnn_key_read_node(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                    void *target, struct pdnn_err *err) {
+    (void)err;
+    *(const struct pdnn_yaml **)place_of(key, target) = value;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_key_read_i64(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                   void *target, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_key_check_scalar(value, key->name, err);
+    if (status != PDNN_OK)
+        return status;
+    int64_t number;
+    if (!pdnn_parse_i64(value->text, &number) || number < key->min || number > key->max) {
+        char what[96];
+        snprintf(what, sizeof what, "a whole number from %" PRId64 " to %" PRId64, key->min, key->max);
+        return pdnn_key_expected(key, value, what, err);
+    }
+    *(int64_t *)place_of(key, target) = number;
+    return PDNN_OK;
+}
+
+/* Index of the value among words, or -1 with the error set. */
+static int find_word(const struct pdnn_key_def *key, const struct pdnn_yaml *value, const char *const *words,
+                     struct pdnn_err *err) {
+    if (pdnn_key_check_scalar(value, key->name, err) != PDNN_OK)
+        return -1;
+    char all[128] = "one of ";
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(words[i], value->text) == 0)
+            return i;
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", words[i]);
+    }
+    pdnn_key_expected(key, value, all, err);
+    return -1;
+}
+
+enum pdnn_status pdnn_key_read_word(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                    void *target, struct pdnn_err *err) {
+    int index = find_word(key, value, key->words, err);
+    if (index < 0)
+        return PDNN_INVALID;
+    *(int *)place_of(key, target) = index;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_key_read_switch(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                      void *target, struct pdnn_err *err) {
+    static const char *const words[] = {"off", "on", "no", "yes", "false", "true", NULL};
+    int index = find_word(key, value, words, err);
+    if (index < 0)
+        return PDNN_INVALID;
+    *(bool *)place_of(key, target) = index % 2 == 1;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_key_read_percent(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                       void *target, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_key_check_scalar(value, key->name, err);
+    if (status != PDNN_OK)
+        return status;
+    double fraction;
+    if (!pdnn_parse_percent(value->text, &fraction) || !(fraction > 0 && fraction <= 1))
+        return pdnn_key_expected(key, value, "a percentage above 0% and up to 100%", err);
+    *(double *)place_of(key, target) = fraction;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_key_read_time(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                    void *target, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_key_check_scalar(value, key->name, err);
+    if (status != PDNN_OK)
+        return status;
+    uint64_t ns;
+    if (!pdnn_parse_time_ns(value->text, &ns) || !ns)
+        return pdnn_key_expected(key, value, "a time with its unit, such as 500ms, 5s or 2h", err);
+    *(uint64_t *)place_of(key, target) = ns;
+    return PDNN_OK;
+}

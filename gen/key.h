@@ -1,0 +1,60 @@
+/* Tables of the spec's own keys: one row says a key's name, how its value is read and where it goes. What the
+ * rows of hyper-parameters and run settings say is read by gen/axis. */
+#ifndef GEN_KEY_H
+#define GEN_KEY_H
+
+#include "gen/document.h"
+
+#include <stdint.h>
+
+struct pdnn_key_def {
+    const char *name;
+    /* Writes the value to (char *)target + offset; messages start with the value's place. */
+    enum pdnn_status (*read)(const struct pdnn_key_def *key, const struct pdnn_yaml *value, void *target,
+                             struct pdnn_err *err);
+    size_t offset;
+    int64_t min, max;         /* pdnn_key_read_i64: inclusive */
+    const char *const *words; /* pdnn_key_read_word: NULL-terminated */
+    const char *help;         /* what it is: ends the message about a wrong value */
+};
+
+/* Checks that node is a map with known keys, each once, and reads them. what: "measure", for messages. */
+enum pdnn_status pdnn_keys_read(const struct pdnn_yaml *node, const char *what,
+                                const struct pdnn_key_def *keys, size_t n_keys, void *target,
+                                struct pdnn_err *err);
+
+/* PDNN_INVALID unless node is a map. */
+enum pdnn_status pdnn_key_check_map(const struct pdnn_yaml *node, const char *what, struct pdnn_err *err);
+
+/* PDNN_INVALID when an earlier key of the map reads like the child's. */
+enum pdnn_status pdnn_key_check_once(const struct pdnn_yaml *map, const struct pdnn_yaml *child,
+                                     struct pdnn_err *err);
+
+/* PDNN_INVALID unless value is a single value that is there. */
+enum pdnn_status pdnn_key_check_scalar(const struct pdnn_yaml *value, const char *name, struct pdnn_err *err);
+
+/* "unknown key 'x' in measure, did you mean 'y'?" at the key's place. */
+enum pdnn_status pdnn_key_unknown(const struct pdnn_yaml *key, const char *what, const char *const *words,
+                                  size_t count, struct pdnn_err *err);
+
+/* "rounds is 'x', expected <what> (<help>)" at the value's place. */
+enum pdnn_status pdnn_key_expected(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                   const char *what, struct pdnn_err *err);
+
+/* Readers for rows, and the type each writes. */
+enum pdnn_status pdnn_key_read_node(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                    void *target,
+                                    struct pdnn_err *err); /* const struct pdnn_yaml *, unchecked */
+enum pdnn_status pdnn_key_read_i64(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                   void *target, struct pdnn_err *err); /* int64_t */
+enum pdnn_status pdnn_key_read_word(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                    void *target, struct pdnn_err *err); /* int, the index into words */
+enum pdnn_status pdnn_key_read_switch(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                      void *target,
+                                      struct pdnn_err *err); /* bool, from on, off, true, false, yes, no */
+enum pdnn_status pdnn_key_read_percent(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                       void *target, struct pdnn_err *err); /* double in (0, 1] */
+enum pdnn_status pdnn_key_read_time(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                    void *target, struct pdnn_err *err); /* uint64_t, nanoseconds, above 0 */
+
+#endif

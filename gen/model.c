@@ -1,0 +1,286 @@
+#include "gen/model.h"
+
+#include "base/str.h"
+#include "gen/key.h"
+#include "gen/where.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The nodes of an entry beside its family. */
+struct entry {
+    const struct pdnn_yaml *family, *zip, *where, *sample;
+};
+
+static const struct pdnn_key_def entry_keys[] = {
+    {.name = "zip", .read = pdnn_key_read_node, .offset = offsetof(struct entry, zip)},
+    {.name = "where", .read = pdnn_key_read_node, .offset = offsetof(struct entry, where)},
+    {.name = "sample", .read = pdnn_key_read_node, .offset = offsetof(struct entry, sample)},
+};
+
+struct sample_values {
+    int64_t count;
+    int method;
+};
+
+static const char *const methods[PDNN_SAMPLE_METHOD_COUNT + 1] = {"all", "random", "sobol", NULL};
+
+static const struct pdnn_key_def sample_keys[] = {
+    {.name = "count",
+     .read = pdnn_key_read_i64,
+     .offset = offsetof(struct sample_values, count),
+     .min = 1,
+     .max = INT64_C(1) << 53,
+     .help = "instances to keep of this model"},
+    {.name = "method",
+     .read = pdnn_key_read_word,
+     .offset = offsetof(struct sample_values, method),
+     .words = methods,
+     .help = "how the points are chosen"},
+};
+
+static const struct pdnn_key_def *find_entry_key(const char *name) {
+    for (size_t i = 0; i < sizeof entry_keys / sizeof *entry_keys; i++) {
+        if (strcmp(entry_keys[i].name, name) == 0)
+            return &entry_keys[i];
+    }
+    return NULL;
+}
+
+static enum pdnn_status unknown_entry_key(const struct pdnn_yaml *key, struct pdnn_err *err) {
+    enum { WORDS_MAX = 64 };
+    const char *words[WORDS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof entry_keys / sizeof *entry_keys; i++)
+        words[count++] = entry_keys[i].name;
+    for (size_t i = 0; pdnn_families[i] && count < WORDS_MAX; i++)
+        words[count++] = pdnn_families[i]->name;
+    return pdnn_key_unknown(key, "a model", words, count, err);
+}
+
+static enum pdnn_status read_entry(const struct pdnn_yaml *node, struct entry *entry, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_key_check_map(node, "a model", err);
+    for (const struct pdnn_yaml *child = node->first; child && status == PDNN_OK; child = child->next) {
+        const struct pdnn_key_def *key = find_entry_key(child->key->text);
+        bool is_family = pdnn_family_find(child->key->text) != NULL;
+        if (!key && !is_family)
+            return unknown_entry_key(child->key, err);
+        status = pdnn_key_check_once(node, child, err);
+        if (status != PDNN_OK)
+            return status;
+        if (is_family && entry->family)
+            return pdnn_yaml_fail(child->key, err, "a model has one family, this one has %s and %s",
+                                  entry->family->key->text, child->key->text);
+        if (is_family)
+            entry->family = child;
+        else
+            status = key->read(key, child, entry, err);
+    }
+    if (status == PDNN_OK && !entry->family)
+        return pdnn_yaml_fail(node, err, "a model needs a family, such as %s: {...}", pdnn_families[0]->name);
+    return status;
+}
+
+static enum pdnn_status read_preset(const struct pdnn_yaml *value, struct pdnn_instance *base,
+                                    struct pdnn_err *err) {
+    const struct pdnn_family_def *family = base->family;
+    enum pdnn_status status = pdnn_key_check_scalar(value, "preset", err);
+    if (status != PDNN_OK)
+        return status;
+    const struct pdnn_preset *preset = pdnn_preset_find(family, value->text);
+    if (!preset)
+        return pdnn_yaml_fail(value, err, "%s has no preset '%.60s'%s%s", family->name, value->text,
+                              family->n_presets ? ", the first one is " : "",
+                              family->n_presets ? family->presets[0].name : "");
+    memcpy(base->hyper, preset->hyper, sizeof base->hyper);
+    return PDNN_OK;
+}
+
+static enum pdnn_status unknown_hyper(const struct pdnn_family_def *family, const struct pdnn_yaml *key,
+                                      struct pdnn_err *err) {
+    const char *words[PDNN_HYPER_MAX + 1];
+    size_t count = 0;
+    for (size_t i = 0; i < family->n_params; i++)
+        words[count++] = family->params[i].name;
+    words[count++] = "preset";
+    if (pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, key->text) >= 0)
+        return pdnn_yaml_fail(key, err, "'%s' is a run setting, it belongs under %s", key->text,
+                              strcmp(key->text, pdnn_settings[PDNN_SETTING_CACHE].name) == 0 ? "measure"
+                                                                                             : "run");
+    return pdnn_key_unknown(key, family->name, words, count, err);
+}
+
+/* The family's map: preset, and a value or axis per hyper-parameter. */
+static enum pdnn_status read_hyper(const struct pdnn_yaml *map, struct pdnn_arena *arena,
+                                   struct pdnn_spec_model *model, struct pdnn_err *err) {
+    const struct pdnn_family_def *family = model->base.family;
+    if (pdnn_yaml_is_null(map))
+        return PDNN_OK;
+    enum pdnn_status status = pdnn_key_check_map(map, family->name, err);
+    for (const struct pdnn_yaml *child = map->first; child && status == PDNN_OK; child = child->next) {
+        int row = pdnn_param_find(family->params, family->n_params, child->key->text);
+        bool is_preset = strcmp(child->key->text, "preset") == 0;
+        if (row < 0 && !is_preset)
+            return unknown_hyper(family, child->key, err);
+        status = pdnn_key_check_once(map, child, err);
+        if (status != PDNN_OK)
+            return status;
+        if (is_preset) {
+            status = read_preset(child, &model->base, err);
+        } else {
+            struct pdnn_axis *axis = &model->axes[model->n_axes++];
+            *axis = (struct pdnn_axis){.index = row};
+            status = pdnn_axis_read(&family->params[row], child, arena, axis, err);
+        }
+    }
+    return status;
+}
+
+static int find_axis(const struct pdnn_spec_model *model, const char *name) {
+    for (size_t i = 0; i < model->n_axes; i++) {
+        if (strcmp(model->axes[i].def->name, name) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+static enum pdnn_status zip_unknown(const struct pdnn_spec_model *model, const struct pdnn_yaml *name,
+                                    struct pdnn_err *err) {
+    const char *words[PDNN_AXES_MAX];
+    for (size_t i = 0; i < model->n_axes; i++)
+        words[i] = model->axes[i].def->name;
+    const char *nearest = pdnn_nearest_word(name->text, words, model->n_axes);
+    if (nearest)
+        return pdnn_yaml_fail(name, err, "zip names '%.60s', did you mean '%s'?", name->text, nearest);
+    return pdnn_yaml_fail(name, err, "zip names '%.60s', to which this model gives no values", name->text);
+}
+
+/* One list of names: they join the group of the first of them. */
+static enum pdnn_status zip_names(const struct pdnn_spec_model *model, const struct pdnn_yaml *names,
+                                  size_t *group_of, bool *taken, struct pdnn_err *err) {
+    if (names->kind != PDNN_YAML_LIST || names->count < 2)
+        return pdnn_yaml_fail(names, err, "zip takes lists of two names or more: [[input, output]]");
+    int first = -1;
+    size_t group = PDNN_AXES_MAX;
+    bool member[PDNN_AXES_MAX] = {false};
+    for (const struct pdnn_yaml *name = names->first; name; name = name->next) {
+        enum pdnn_status status = pdnn_key_check_scalar(name, "zip", err);
+        if (status != PDNN_OK)
+            return status;
+        int axis = find_axis(model, name->text);
+        if (axis < 0)
+            return zip_unknown(model, name, err);
+        if (taken[axis])
+            return pdnn_yaml_fail(name, err, "zip names %s twice", name->text);
+        member[axis] = taken[axis] = true;
+        first = first < 0 ? axis : first;
+        group = (size_t)axis < group ? (size_t)axis : group;
+        if (model->axes[axis].count != model->axes[first].count)
+            return pdnn_yaml_fail(
+                name, err, "zip of axes of different length: %s has %" PRIu64 " values, %s has %" PRIu64,
+                model->axes[first].def->name, model->axes[first].count, name->text, model->axes[axis].count);
+    }
+    for (size_t i = 0; i < model->n_axes; i++)
+        group_of[i] = member[i] ? group : group_of[i];
+    return PDNN_OK;
+}
+
+/* Sorts the axes by group and multiplies the groups' lengths. */
+static enum pdnn_status make_groups(struct pdnn_spec_model *model, const size_t *group_of,
+                                    struct pdnn_err *err) {
+    struct pdnn_axis sorted[PDNN_AXES_MAX];
+    size_t n_sorted = 0;
+    model->points = 1;
+    for (size_t group = 0; group < model->n_axes; group++) {
+        size_t first = n_sorted;
+        for (size_t i = 0; i < model->n_axes; i++) {
+            if (group_of[i] == group)
+                sorted[n_sorted++] = model->axes[i];
+        }
+        if (n_sorted == first)
+            continue;
+        model->groups[model->n_groups] = (struct pdnn_axis_group){first, n_sorted - first};
+        model->counts[model->n_groups++] = sorted[first].count;
+        if (__builtin_mul_overflow(model->points, sorted[first].count, &model->points))
+            return pdnn_yaml_fail(model->node, err, "the product of the axes of %s does not fit 64 bits",
+                                  model->base.family->name);
+    }
+    memcpy(model->axes, sorted, n_sorted * sizeof *sorted);
+    return PDNN_OK;
+}
+
+static enum pdnn_status combine(struct pdnn_spec_model *model, const struct pdnn_yaml *zip,
+                                struct pdnn_err *err) {
+    size_t group_of[PDNN_AXES_MAX];
+    bool taken[PDNN_AXES_MAX] = {false};
+    for (size_t i = 0; i < model->n_axes; i++)
+        group_of[i] = i;
+    if (zip && zip->kind != PDNN_YAML_LIST)
+        return pdnn_yaml_fail(zip, err, "zip takes lists of two names or more: [[input, output]]");
+    for (const struct pdnn_yaml *names = zip ? zip->first : NULL; names; names = names->next) {
+        enum pdnn_status status = zip_names(model, names, group_of, taken, err);
+        if (status != PDNN_OK)
+            return status;
+    }
+    return make_groups(model, group_of, err);
+}
+
+static enum pdnn_status read_where(const struct pdnn_yaml *node, struct pdnn_spec_model *model,
+                                   struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_key_check_scalar(node, "where", err);
+    struct pdnn_where *where = NULL;
+    if (status == PDNN_OK)
+        status = pdnn_where_create(node, model->base.family, &where, err);
+    if (status == PDNN_OK)
+        model->where = node;
+    pdnn_where_destroy(where);
+    return status;
+}
+
+static enum pdnn_status read_sample(const struct pdnn_yaml *node, struct pdnn_spec_model *model,
+                                    struct pdnn_err *err) {
+    struct sample_values values = {.count = 0, .method = PDNN_SAMPLE_METHOD_COUNT};
+    enum pdnn_status status =
+        pdnn_keys_read(node, "sample", sample_keys, sizeof sample_keys / sizeof *sample_keys, &values, err);
+    if (status != PDNN_OK)
+        return status;
+    if (values.method == PDNN_SAMPLE_ALL && values.count)
+        return pdnn_yaml_fail(node, err, "sample has a count, which method: all does not take");
+    if (values.method != PDNN_SAMPLE_ALL && !values.count)
+        return pdnn_yaml_fail(node, err, "sample needs a count");
+    model->method = values.method == PDNN_SAMPLE_METHOD_COUNT ? PDNN_SAMPLE_RANDOM
+                                                              : (enum pdnn_sample_method)values.method;
+    model->sample_count = (uint64_t)values.count;
+    size_t dims = 0;
+    for (size_t i = 0; i < model->n_groups; i++)
+        dims += model->counts[i] > 1;
+    if (model->method == PDNN_SAMPLE_SOBOL && dims > PDNN_SOBOL_DIMS)
+        return pdnn_yaml_fail(node, err, "sobol takes up to %d axes, this model has %zu; use method: random",
+                              PDNN_SOBOL_DIMS, dims);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_spec_model_read(const struct pdnn_yaml *node, const struct pdnn_axis *settings,
+                                      size_t n_settings, struct pdnn_arena *arena,
+                                      struct pdnn_spec_model *model, struct pdnn_err *err) {
+    struct entry entry = {0};
+    enum pdnn_status status = read_entry(node, &entry, err);
+    if (status != PDNN_OK)
+        return status;
+    *model = (struct pdnn_spec_model){.node = entry.family->key};
+    pdnn_instance_init(&model->base, pdnn_family_find(entry.family->key->text));
+    model->axes = pdnn_arena_alloc(arena, PDNN_AXES_MAX, sizeof *model->axes);
+    if (!model->axes)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a model's axes");
+    if (n_settings)
+        memcpy(model->axes, settings, n_settings * sizeof *settings);
+    model->n_axes = n_settings;
+    status = read_hyper(entry.family, arena, model, err);
+    if (status == PDNN_OK)
+        status = combine(model, entry.zip, err);
+    if (status == PDNN_OK && entry.where)
+        status = read_where(entry.where, model, err);
+    if (status == PDNN_OK && entry.sample)
+        status = read_sample(entry.sample, model, err);
+    return status;
+}

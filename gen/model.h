@@ -1,0 +1,35 @@
+/* One entry of `models`: a family, the axes over its hyper-parameters and over the run settings of its file,
+ * how they combine, what filters them and how they are sampled. Private to gen/. */
+#ifndef GEN_MODEL_H
+#define GEN_MODEL_H
+
+#include "gen/axis.h"
+#include "gen/sample.h"
+
+enum { PDNN_AXES_MAX = PDNN_HYPER_MAX + PDNN_SETTING_COUNT };
+
+/* Axes that advance together: one dimension of the space. */
+struct pdnn_axis_group {
+    size_t first, n_axes; /* consecutive axes of the model, all of one length */
+};
+
+struct pdnn_spec_model {
+    const struct pdnn_yaml *node; /* the family's key: where messages point */
+    struct pdnn_instance base;    /* defaults, or the preset; axes write over it */
+    struct pdnn_axis *axes;       /* in the arena; by group: run settings first, then as written */
+    size_t n_axes;
+    struct pdnn_axis_group groups[PDNN_AXES_MAX]; /* the last one fastest */
+    uint64_t counts[PDNN_AXES_MAX];               /* of each group */
+    size_t n_groups;
+    uint64_t points;               /* product of counts */
+    const struct pdnn_yaml *where; /* or NULL */
+    enum pdnn_sample_method method;
+    uint64_t sample_count;
+};
+
+/* Reads an entry. settings: the axes of its file's `run` and `measure: cache`. Everything in the arena. */
+enum pdnn_status pdnn_spec_model_read(const struct pdnn_yaml *entry, const struct pdnn_axis *settings,
+                                      size_t n_settings, struct pdnn_arena *arena,
+                                      struct pdnn_spec_model *model, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,144 @@
+#include "gen/override.h"
+
+#include "base/units.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { PATH_DEPTH = 8 };
+
+struct override {
+    struct pdnn_yaml label; /* where messages say it came from; made into the keys it adds */
+    const char *words[PATH_DEPTH];
+    size_t n_words;
+    const char *value;
+    struct pdnn_arena *arena;
+};
+
+static enum pdnn_status no_memory(const struct override *override, struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for '%.200s'", override->label.file);
+}
+
+/* Splits "a.b.c=value" into words and value. */
+static enum pdnn_status parse_setting(const char *setting, struct override *override, struct pdnn_err *err) {
+    const char *file = pdnn_arena_printf(override->arena, "--set %.160s", setting);
+    char *path = pdnn_arena_strdup(override->arena, setting);
+    override->label = (struct pdnn_yaml){.file = file ? file : "--set", .text = "", .text_offset = -1};
+    if (!file || !path)
+        return no_memory(override, err);
+    char *equals = strchr(path, '=');
+    if (!equals || equals == path)
+        return pdnn_yaml_fail(&override->label, err, "expected key=value, such as measure.rounds=3");
+    *equals = 0;
+    override->value = equals + 1;
+    for (char *word = path; word;) {
+        char *dot = strchr(word, '.');
+        if (dot)
+            *dot = 0;
+        if (!*word || override->n_words == PATH_DEPTH)
+            return pdnn_yaml_fail(&override->label, err, "the key is words with dots between, at most %d",
+                                  PATH_DEPTH);
+        override->words[override->n_words++] = word;
+        word = dot ? dot + 1 : NULL;
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status list_item(const struct override *override, const struct pdnn_yaml *list,
+                                  const char *word, struct pdnn_yaml **item, struct pdnn_err *err) {
+    int64_t index;
+    if (!pdnn_parse_i64(word, &index) || index < 0 || (uint64_t)index >= list->count)
+        return pdnn_yaml_fail(&override->label, err,
+                              "'%.60s' is not an item of a list of %zu, counted from 0", word, list->count);
+    struct pdnn_yaml *child = list->first;
+    while (index--)
+        child = child->next;
+    *item = child;
+    return PDNN_OK;
+}
+
+/* The key's value in the map, added without a value where it is missing. */
+static enum pdnn_status map_item(const struct override *override, struct pdnn_yaml *map, const char *word,
+                                 struct pdnn_yaml **item, struct pdnn_err *err) {
+    *item = pdnn_yaml_find(map, word);
+    if (*item)
+        return PDNN_OK;
+    struct pdnn_yaml *key = pdnn_arena_alloc(override->arena, 1, sizeof *key);
+    struct pdnn_yaml *value = pdnn_arena_alloc(override->arena, 1, sizeof *value);
+    if (!key || !value)
+        return no_memory(override, err);
+    *key = *value = override->label;
+    key->text = word;
+    value->key = key;
+    value->plain = true;
+    if (map->last)
+        map->last->next = value;
+    else
+        map->first = value;
+    map->last = value;
+    map->count++;
+    *item = value;
+    return PDNN_OK;
+}
+
+static enum pdnn_status set_path(const struct override *override, struct pdnn_yaml *node,
+                                 struct pdnn_err *err) {
+    for (size_t i = 0; i < override->n_words; i++) {
+        enum pdnn_status status;
+        if (pdnn_yaml_is_null(node))
+            node->kind = PDNN_YAML_MAP;
+        if (node->kind == PDNN_YAML_SCALAR)
+            return pdnn_yaml_fail(&override->label, err, "nothing can be set below '%.60s', it is %s",
+                                  override->words[i ? i - 1 : 0], pdnn_yaml_kind_name(node));
+        if (node->kind == PDNN_YAML_LIST)
+            status = list_item(override, node, override->words[i], &node, err);
+        else
+            status = map_item(override, node, override->words[i], &node, err);
+        if (status != PDNN_OK)
+            return status;
+    }
+    struct pdnn_yaml *value;
+    enum pdnn_status status = pdnn_yaml_parse(override->label.file, true, override->value,
+                                              strlen(override->value), override->arena, &value, err);
+    if (status != PDNN_OK)
+        return status;
+    value->key = node->key;
+    value->next = node->next;
+    *node = *value;
+    return PDNN_OK;
+}
+
+/* "models.3.x" with the 3 counted through all documents: finds the document and makes the number its own. */
+static enum pdnn_status set_model(struct override *override, struct pdnn_yaml *const *roots, size_t n_roots,
+                                  struct pdnn_err *err) {
+    int64_t index;
+    if (override->n_words < 2 || !pdnn_parse_i64(override->words[1], &index) || index < 0)
+        return pdnn_yaml_fail(&override->label, err,
+                              "models are set one by one: models.0.<family>.<key>=value");
+    size_t n_models = 0;
+    for (size_t i = 0; i < n_roots; i++) {
+        const struct pdnn_yaml *models = pdnn_yaml_find(roots[i], "models");
+        size_t count = models && models->kind == PDNN_YAML_LIST ? models->count : 0;
+        if ((uint64_t)index < n_models + count) {
+            override->words[1] = pdnn_arena_printf(override->arena, "%zu", (size_t)index - n_models);
+            return override->words[1] ? set_path(override, roots[i], err) : no_memory(override, err);
+        }
+        n_models += count;
+    }
+    return pdnn_yaml_fail(&override->label, err,
+                          "there is no model number %.20s, there are %zu and the first is 0",
+                          override->words[1], n_models);
+}
+
+enum pdnn_status pdnn_override_apply(const char *setting, struct pdnn_yaml *const *roots, size_t n_roots,
+                                     struct pdnn_arena *arena, struct pdnn_err *err) {
+    struct override override = {.arena = arena};
+    enum pdnn_status status = parse_setting(setting, &override, err);
+    if (status != PDNN_OK)
+        return status;
+    if (strcmp(override.words[0], "models") == 0)
+        return set_model(&override, roots, n_roots, err);
+    for (size_t i = 0; i < n_roots && status == PDNN_OK; i++)
+        status = set_path(&override, roots[i], err);
+    return status;
+}

@@ -1,0 +1,133 @@
+#include "gen/source.h"
+
+#include "base/file.h"
+#include "base/str.h"
+#include "gen/key.h"
+#include "models/instance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum pdnn_status no_memory(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for the spec");
+}
+
+static enum pdnn_status read_file(struct pdnn_source *source, struct pdnn_arena *arena,
+                                  struct pdnn_err *err) {
+    char *text = NULL;
+    enum pdnn_status status = pdnn_file_read(source->name, PDNN_YAML_FILE_BYTES, &text, &source->length, err);
+    if (status != PDNN_OK)
+        return status;
+    char *copy = pdnn_arena_alloc(arena, source->length + 1, 1);
+    if (copy)
+        memcpy(copy, text, source->length);
+    free(text);
+    source->text = copy;
+    return copy ? PDNN_OK : no_memory(err);
+}
+
+static void append_params(struct pdnn_str *str, const struct pdnn_param_def *defs, const int64_t *values,
+                          size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        char text[PDNN_PARAM_TEXT];
+        pdnn_str_printf(str, "%s%s: %s", i ? ", " : "", defs[i].name,
+                        pdnn_param_format(&defs[i], values[i], text));
+    }
+}
+
+/* Writes an id as a spec of one model, so that overrides and records treat it like any other. */
+static enum pdnn_status write_id(struct pdnn_source *source, struct pdnn_arena *arena, struct pdnn_err *err) {
+    struct pdnn_instance instance;
+    enum pdnn_status status = pdnn_instance_parse(source->name, &instance, err);
+    if (status != PDNN_OK)
+        return status;
+    struct pdnn_str str = {0};
+    const char *comma = "";
+    pdnn_str_printf(&str, "run: {");
+    for (int i = 0; i < PDNN_SETTING_COUNT; i++) {
+        if (i == PDNN_SETTING_CACHE || !pdnn_setting_applies(&instance, (enum pdnn_setting)i))
+            continue;
+        pdnn_str_printf(&str, "%s", comma);
+        append_params(&str, &pdnn_settings[i], &instance.setting[i], 1);
+        comma = ", ";
+    }
+    pdnn_str_printf(&str, "}\nmeasure: {");
+    append_params(&str, &pdnn_settings[PDNN_SETTING_CACHE], &instance.setting[PDNN_SETTING_CACHE], 1);
+    pdnn_str_printf(&str, "}\nmodels:\n  - %s: {", instance.family->name);
+    append_params(&str, instance.family->params, instance.hyper, instance.family->n_params);
+    pdnn_str_printf(&str, "}\n");
+    source->family = instance.family;
+    source->length = str.length;
+    source->text = str.failed ? NULL : pdnn_arena_strdup(arena, str.text);
+    pdnn_str_finish(&str);
+    return source->text ? PDNN_OK : no_memory(err);
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* "fc", "fc/layers=4", "cnn:resnet50"; also what can only be a misspelt one. */
+static bool is_id(const char *argument) {
+    if (ends_with(argument, ".yaml") || ends_with(argument, ".yml"))
+        return false;
+    size_t length = strcspn(argument, "/:");
+    for (size_t i = 0; pdnn_families[i]; i++) {
+        const char *name = pdnn_families[i]->name;
+        if (strlen(name) == length && strncmp(name, argument, length) == 0)
+            return true;
+    }
+    return strpbrk(argument, "=:") != NULL;
+}
+
+enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_source *source, struct pdnn_yaml **root,
+                                  struct pdnn_arena *arena, struct pdnn_err *err) {
+    bool from_id = is_id(argument);
+    *source = (struct pdnn_source){.name = pdnn_arena_strdup(arena, argument)};
+    if (!source->name)
+        return no_memory(err);
+    enum pdnn_status status = from_id ? write_id(source, arena, err) : read_file(source, arena, err);
+    if (status == PDNN_OK)
+        status = pdnn_yaml_parse(source->name, from_id, source->text, source->length, arena, root, err);
+    if (status == PDNN_OK)
+        status = pdnn_key_check_map(*root, "a spec", err);
+    return status;
+}
+
+enum pdnn_status pdnn_source_record(const struct pdnn_source *sources, size_t n_sources,
+                                    const char *const *sets, size_t n_sets, struct pdnn_arena *arena,
+                                    const char **text, struct pdnn_err *err) {
+    struct pdnn_str str = {0};
+    for (size_t i = 0; i < n_sources; i++) {
+        const struct pdnn_source *source = &sources[i];
+        pdnn_str_printf(&str, "# %s\n", source->name);
+        pdnn_str_append(&str, source->text, source->length);
+        if (source->length && source->text[source->length - 1] != '\n')
+            pdnn_str_append(&str, "\n", 1);
+    }
+    for (size_t i = 0; i < n_sets; i++) {
+        size_t start = str.length;
+        pdnn_str_printf(&str, "# --set %s", sets[i]);
+        for (size_t at = start; at < str.length && !str.failed; at++)
+            str.text[at] = str.text[at] == '\n' ? ' ' : str.text[at];
+        pdnn_str_append(&str, "\n", 1);
+    }
+    const char *made = str.failed ? NULL : pdnn_arena_strdup(arena, pdnn_str_text(&str));
+    pdnn_str_finish(&str);
+    if (!made)
+        return no_memory(err);
+    *text = made;
+    return PDNN_OK;
+}
+
+const char *pdnn_source_name(const struct pdnn_source *source, struct pdnn_arena *arena) {
+    if (source->family)
+        return source->family->name;
+    const char *slash = strrchr(source->name, '/');
+    char *name = pdnn_arena_strdup(arena, slash ? slash + 1 : source->name);
+    char *dot = name ? strrchr(name, '.') : NULL;
+    if (dot && dot != name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
+        *dot = 0;
+    return name;
+}

@@ -1,0 +1,272 @@
+#include "gen/spec.h"
+
+#include "base/units.h"
+#include "gen/key.h"
+#include "gen/model.h"
+#include "gen/override.h"
+#include "gen/source.h"
+
+#include <string.h>
+
+/* The nodes of a document's top level. */
+struct sections {
+    const struct pdnn_yaml *sweep, *seed, *run, *measure, *limits, *models;
+};
+
+static const struct pdnn_key_def section_keys[] = {
+    {.name = "sweep", .read = pdnn_key_read_node, .offset = offsetof(struct sections, sweep)},
+    {.name = "seed", .read = pdnn_key_read_node, .offset = offsetof(struct sections, seed)},
+    {.name = "run", .read = pdnn_key_read_node, .offset = offsetof(struct sections, run)},
+    {.name = "measure", .read = pdnn_key_read_node, .offset = offsetof(struct sections, measure)},
+    {.name = "limits", .read = pdnn_key_read_node, .offset = offsetof(struct sections, limits)},
+    {.name = "models", .read = pdnn_key_read_node, .offset = offsetof(struct sections, models)},
+};
+
+static const struct pdnn_key_def seed_key = {.name = "seed",
+                                             .read = pdnn_key_read_i64,
+                                             .min = 0,
+                                             .max = INT64_MAX,
+                                             .help = "of visit order, samples and data"};
+
+/* `measure` with what is not stored as it is read. */
+struct measure {
+    struct pdnn_spec_measure values;
+    int order;
+    const struct pdnn_yaml *cache; /* a run setting: may be an axis */
+};
+
+static const char *const orders[] = {"shuffled", "cost", NULL};
+
+static const struct pdnn_key_def measure_keys[] = {
+    {.name = "rounds",
+     .read = pdnn_key_read_i64,
+     .offset = offsetof(struct measure, values.rounds),
+     .min = 1,
+     .max = 10000,
+     .help = "visits to each instance, spread over the sweep"},
+    {.name = "precision",
+     .read = pdnn_key_read_percent,
+     .offset = offsetof(struct measure, values.precision),
+     .help = "half-width of the 95 % interval that is good enough"},
+    {.name = "min_samples",
+     .read = pdnn_key_read_i64,
+     .offset = offsetof(struct measure, values.min_samples),
+     .min = 1,
+     .max = 1000000,
+     .help = "per visit, after warm-up"},
+    {.name = "max_time",
+     .read = pdnn_key_read_time,
+     .offset = offsetof(struct measure, values.max_time_ns),
+     .help = "per instance, all visits"},
+    {.name = "probe",
+     .read = pdnn_key_read_switch,
+     .offset = offsetof(struct measure, values.probe),
+     .help = "a short compute and bandwidth probe beside every visit"},
+    {.name = "order",
+     .read = pdnn_key_read_word,
+     .offset = offsetof(struct measure, order),
+     .words = orders,
+     .help = "of visits: shuffled by the seed, or small to large"},
+    {.name = "cache", .read = pdnn_key_read_node, .offset = offsetof(struct measure, cache)},
+};
+
+static enum pdnn_status read_memory(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                    void *target, struct pdnn_err *err) {
+    struct pdnn_spec_limits *limits = target;
+    enum pdnn_status status = pdnn_key_check_scalar(value, key->name, err);
+    if (status != PDNN_OK)
+        return status;
+    double fraction;
+    uint64_t bytes;
+    if (pdnn_parse_percent(value->text, &fraction) && fraction > 0 && fraction <= 1) {
+        limits->memory_fraction = fraction;
+        limits->memory_bytes = 0;
+        return PDNN_OK;
+    }
+    /* A bare number is more likely a forgotten % than so few bytes. */
+    bool has_unit = strpbrk(value->text, "B") != NULL;
+    if (!has_unit || !pdnn_parse_bytes(value->text, &bytes) || !bytes)
+        return pdnn_key_expected(key, value,
+                                 "a percentage up to 100% or bytes with their unit, such as 12GiB", err);
+    limits->memory_bytes = bytes;
+    return PDNN_OK;
+}
+
+static enum pdnn_status read_budget(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
+                                    void *target, struct pdnn_err *err) {
+    struct pdnn_spec_limits *limits = target;
+    if (value->kind != PDNN_YAML_SCALAR || strcmp(value->text, "none") != 0)
+        return pdnn_key_read_time(key, value, target, err);
+    limits->budget_ns = 0;
+    return PDNN_OK;
+}
+
+static const struct pdnn_key_def limits_keys[] = {
+    {.name = "memory", .read = read_memory, .help = "of what this process may use"},
+    {.name = "time",
+     .read = pdnn_key_read_time,
+     .offset = offsetof(struct pdnn_spec_limits, time_ns),
+     .help = "ends one instance after this"},
+    {.name = "budget",
+     .read = read_budget,
+     .offset = offsetof(struct pdnn_spec_limits, budget_ns),
+     .help = "starts no instance after this; or none"},
+};
+
+static enum pdnn_status no_memory(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for the spec");
+}
+
+/* `run`, then `measure: cache`: the axes that every model of the file has. */
+static enum pdnn_status read_settings(const struct pdnn_yaml *run, const struct pdnn_yaml *cache,
+                                      struct pdnn_arena *arena, struct pdnn_axis *axes, size_t *n_axes,
+                                      struct pdnn_err *err) {
+    const char *words[PDNN_SETTING_COUNT];
+    size_t n_words = 0, count = 0;
+    for (int i = 0; i < PDNN_SETTING_COUNT; i++) {
+        if (i != PDNN_SETTING_CACHE)
+            words[n_words++] = pdnn_settings[i].name;
+    }
+    enum pdnn_status status = run ? pdnn_key_check_map(run, "run", err) : PDNN_OK;
+    for (const struct pdnn_yaml *child = run ? run->first : NULL; child && status == PDNN_OK;
+         child = child->next) {
+        int row = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, child->key->text);
+        if (row == PDNN_SETTING_CACHE)
+            return pdnn_yaml_fail(child->key, err, "'%s' belongs under measure", child->key->text);
+        if (row < 0)
+            return pdnn_key_unknown(child->key, "run", words, n_words, err);
+        status = pdnn_key_check_once(run, child, err);
+        axes[count] = (struct pdnn_axis){.is_setting = true, .index = row};
+        if (status == PDNN_OK)
+            status = pdnn_axis_read(&pdnn_settings[row], child, arena, &axes[count++], err);
+    }
+    if (status == PDNN_OK && cache) {
+        axes[count] = (struct pdnn_axis){.is_setting = true, .index = PDNN_SETTING_CACHE};
+        status = pdnn_axis_read(&pdnn_settings[PDNN_SETTING_CACHE], cache, arena, &axes[count++], err);
+    }
+    *n_axes = count;
+    return status;
+}
+
+static enum pdnn_status read_name(const struct pdnn_yaml *node, const char **name, struct pdnn_err *err) {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    enum { NAME_MAX_LENGTH = 64 };
+    enum pdnn_status status = pdnn_key_check_scalar(node, "sweep", err);
+    if (status != PDNN_OK)
+        return status;
+    size_t length = strlen(node->text);
+    if (strspn(node->text, allowed) != length || strchr(".-", *node->text) || length > NAME_MAX_LENGTH)
+        return pdnn_yaml_fail(
+            node, err,
+            "sweep is '%.60s', expected a name of letters, digits, '_', '-' and '.' (it names the "
+            "result directory)",
+            node->text);
+    *name = node->text;
+    return PDNN_OK;
+}
+
+static enum pdnn_status read_models(const struct pdnn_yaml *root, const struct sections *sections,
+                                    const struct pdnn_yaml *cache, struct pdnn_spec *spec,
+                                    struct pdnn_err *err) {
+    const struct pdnn_yaml *models = sections->models;
+    if (!models)
+        return pdnn_yaml_fail(root, err, "no models, a spec has a list of them under `models`");
+    if (models->kind != PDNN_YAML_LIST || !models->count)
+        return pdnn_yaml_fail(models, err, "models takes a list with an entry per model, not %s",
+                              models->kind == PDNN_YAML_LIST ? "an empty one" : pdnn_yaml_kind_name(models));
+    struct pdnn_axis settings[PDNN_SETTING_COUNT];
+    size_t n_settings = 0;
+    enum pdnn_status status = read_settings(sections->run, cache, &spec->arena, settings, &n_settings, err);
+    for (const struct pdnn_yaml *entry = models->first; entry && status == PDNN_OK; entry = entry->next)
+        status = pdnn_spec_model_read(entry, settings, n_settings, &spec->arena,
+                                      &spec->models[spec->n_models++], err);
+    return status;
+}
+
+/* One document into the spec; name, seed, measure and limits are taken from the first alone, but checked in
+ * all. */
+static enum pdnn_status read_document(const struct pdnn_source *source, const struct pdnn_yaml *root,
+                                      bool is_first, struct pdnn_spec *spec, struct pdnn_err *err) {
+    struct sections sections = {0};
+    struct measure measure = {
+        .values = {
+            .rounds = 5, .precision = 0.02, .min_samples = 5, .max_time_ns = 5000000000, .probe = true}};
+    struct pdnn_spec_limits limits = {.memory_fraction = 0.75, .time_ns = 60000000000};
+    int64_t seed = 1;
+    const char *name = NULL;
+    enum pdnn_status status = pdnn_keys_read(root, "a spec", section_keys,
+                                             sizeof section_keys / sizeof *section_keys, &sections, err);
+    if (status == PDNN_OK && sections.sweep)
+        status = read_name(sections.sweep, &name, err);
+    if (status == PDNN_OK && sections.seed)
+        status = seed_key.read(&seed_key, sections.seed, &seed, err);
+    if (status == PDNN_OK && sections.measure)
+        status = pdnn_keys_read(sections.measure, "measure", measure_keys,
+                                sizeof measure_keys / sizeof *measure_keys, &measure, err);
+    if (status == PDNN_OK && sections.limits)
+        status = pdnn_keys_read(sections.limits, "limits", limits_keys,
+                                sizeof limits_keys / sizeof *limits_keys, &limits, err);
+    if (status == PDNN_OK)
+        status = read_models(root, &sections, measure.cache, spec, err);
+    if (status != PDNN_OK || !is_first)
+        return status;
+    measure.values.order = (enum pdnn_order)measure.order;
+    spec->name = name ? name : pdnn_source_name(source, &spec->arena);
+    spec->seed = (uint64_t)seed;
+    spec->measure = measure.values;
+    spec->limits = limits;
+    return spec->name ? PDNN_OK : no_memory(err);
+}
+
+static size_t count_models(struct pdnn_yaml *const *roots, size_t n_roots) {
+    size_t count = 0;
+    for (size_t i = 0; i < n_roots; i++) {
+        const struct pdnn_yaml *models = pdnn_yaml_find(roots[i], "models");
+        count += models ? models->count : 0;
+    }
+    return count;
+}
+
+static enum pdnn_status load(const char *const *arguments, size_t n_arguments, const char *const *sets,
+                             size_t n_sets, struct pdnn_spec *spec, struct pdnn_err *err) {
+    struct pdnn_source *sources = pdnn_arena_alloc(&spec->arena, n_arguments, sizeof *sources);
+    struct pdnn_yaml **roots = pdnn_arena_alloc(&spec->arena, n_arguments, sizeof *roots);
+    if (!sources || !roots)
+        return no_memory(err);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < n_arguments && status == PDNN_OK; i++)
+        status = pdnn_source_read(arguments[i], &sources[i], &roots[i], &spec->arena, err);
+    for (size_t i = 0; i < n_sets && status == PDNN_OK; i++)
+        status = pdnn_override_apply(sets[i], roots, n_arguments, &spec->arena, err);
+    if (status != PDNN_OK)
+        return status;
+    spec->models = pdnn_arena_alloc(&spec->arena, count_models(roots, n_arguments) + 1, sizeof *spec->models);
+    if (!spec->models)
+        return no_memory(err);
+    for (size_t i = 0; i < n_arguments && status == PDNN_OK; i++)
+        status = read_document(&sources[i], roots[i], i == 0, spec, err);
+    if (status == PDNN_OK)
+        status = pdnn_source_record(sources, n_arguments, sets, n_sets, &spec->arena, &spec->text, err);
+    return status;
+}
+
+enum pdnn_status pdnn_spec_load(const char *const *arguments, size_t n_arguments, const char *const *sets,
+                                size_t n_sets, struct pdnn_spec *spec, struct pdnn_err *err) {
+    if (!n_arguments)
+        return pdnn_fail(err, PDNN_INVALID, "no spec given, expected a YAML file or an instance id");
+    struct pdnn_spec made = {0};
+    pdnn_arena_init(&made.arena);
+    enum pdnn_status status = load(arguments, n_arguments, sets, n_sets, &made, err);
+    if (status == PDNN_OK)
+        *spec = made;
+    else
+        pdnn_arena_finish(&made.arena);
+    return status;
+}
+
+void pdnn_spec_finish(struct pdnn_spec *spec) {
+    if (!spec)
+        return;
+    pdnn_arena_finish(&spec->arena);
+    *spec = (struct pdnn_spec){0};
+}

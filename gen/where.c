@@ -1,0 +1,141 @@
+#include "gen/where.h"
+
+#include "gen/where_text.h"
+
+#include <fenv.h>
+#include <math.h>
+#include <muParserDLL.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pdnn_where {
+    const struct pdnn_yaml *node;
+    muParserHandle_t parser;
+    struct pdnn_where_text text;
+    double values[PDNN_WHERE_SLOTS]; /* bound to the parser's variables */
+};
+
+/* muparser reports through mupError, which is asked after each call; without a handler it may print. */
+static void ignore_error(muParserHandle_t parser) {
+    (void)parser;
+}
+
+static double remainder_of(double a, double b) {
+    return fmod(a, b);
+}
+
+static enum pdnn_status syntax_failure(const struct pdnn_where *where, struct pdnn_err *err) {
+    const struct pdnn_where_text *text = &where->text;
+    int position = mupGetErrorPos(where->parser);
+    if (position < 0 || (size_t)position + 1 >= text->out.length)
+        return pdnn_yaml_fail(where->node, err, "where ends too early: '%.200s'", where->node->text);
+    size_t in = 0;
+    for (size_t i = 0; i < text->n_tokens && text->tokens[i].out <= (size_t)position; i++)
+        in = text->tokens[i].in;
+    if (!where->node->text[in])
+        return pdnn_yaml_fail(where->node, err, "where ends too early: '%.200s'", where->node->text);
+    return pdnn_yaml_fail_in(where->node, in, err, "where does not read on at '%.40s'",
+                             where->node->text + in);
+}
+
+/* Binds the variables and lets muparser parse. With every variable NaN only the constant parts can divide by
+ * zero. */
+static enum pdnn_status compile(struct pdnn_where *where, struct pdnn_err *err) {
+    where->parser = mupCreate(muBASETYPE_FLOAT);
+    if (!where->parser)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a where");
+    mupSetErrorHandler(where->parser, ignore_error);
+    mupDefineOprt(where->parser, "%", remainder_of, 6, muOPRT_ASCT_LEFT, 1); /* as tight as * and / */
+    for (int slot = 0; slot < PDNN_WHERE_SLOTS; slot++) {
+        char name[16];
+        snprintf(name, sizeof name, "v%d", slot);
+        where->values[slot] = NAN;
+        mupDefineVar(where->parser, name, &where->values[slot]);
+    }
+    mupSetExpr(where->parser, where->text.out.text);
+    feclearexcept(FE_ALL_EXCEPT);
+    mupEval(where->parser);
+    if (mupError(where->parser))
+        return syntax_failure(where, err);
+    if (fetestexcept(FE_DIVBYZERO))
+        return pdnn_yaml_fail(where->node, err, "where divides by zero: '%.200s'", where->node->text);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_where_create(const struct pdnn_yaml *node, const struct pdnn_family_def *family,
+                                   struct pdnn_where **where, struct pdnn_err *err) {
+    struct pdnn_where *made = calloc(1, sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a where");
+    made->node = node;
+    enum pdnn_status status = pdnn_where_translate(node, family, &made->text, err);
+    if (status == PDNN_OK && !made->text.n_tokens)
+        status = pdnn_yaml_fail(node, err, "where is empty");
+    if (status == PDNN_OK)
+        status = compile(made, err);
+    if (status == PDNN_OK)
+        *where = made;
+    else
+        pdnn_where_destroy(made);
+    return status;
+}
+
+void pdnn_where_destroy(struct pdnn_where *where) {
+    if (!where)
+        return;
+    if (where->parser)
+        mupRelease(where->parser);
+    pdnn_where_text_finish(&where->text);
+    free(where);
+}
+
+bool pdnn_where_uses_costs(const struct pdnn_where *where) {
+    return where->text.used >> PDNN_WHERE_COSTS != 0;
+}
+
+bool pdnn_where_uses_memory(const struct pdnn_where *where) {
+    for (size_t i = 0; i < pdnn_where_n_costs; i++) {
+        bool is_used = where->text.used >> (PDNN_WHERE_COSTS + i) & 1;
+        if (is_used && pdnn_where_costs[i].offset == offsetof(struct pdnn_totals, memory_bytes))
+            return true;
+    }
+    return false;
+}
+
+static double slot_value(int slot, const struct pdnn_instance *instance, const struct pdnn_totals *totals) {
+    if (slot < PDNN_WHERE_SETTINGS)
+        return (double)instance->hyper[slot];
+    if (slot < PDNN_WHERE_COSTS) {
+        enum pdnn_setting setting = (enum pdnn_setting)(slot - PDNN_WHERE_SETTINGS);
+        return pdnn_setting_applies(instance, setting) ? (double)instance->setting[setting] : -1.0;
+    }
+    uint64_t count;
+    memcpy(&count, (const char *)totals + pdnn_where_costs[slot - PDNN_WHERE_COSTS].offset, sizeof count);
+    return (double)count;
+}
+
+static enum pdnn_status eval_failure(const struct pdnn_where *where, const struct pdnn_instance *instance,
+                                     const char *problem, struct pdnn_err *err) {
+    char id[PDNN_ID_TEXT];
+    return pdnn_yaml_fail(where->node, err, "where %s for %s: '%.200s'", problem,
+                          pdnn_instance_format(instance, id), where->node->text);
+}
+
+enum pdnn_status pdnn_where_eval(struct pdnn_where *where, const struct pdnn_instance *instance,
+                                 const struct pdnn_totals *totals, bool *holds, struct pdnn_err *err) {
+    for (uint64_t rest = where->text.used; rest; rest &= rest - 1) {
+        int slot = __builtin_ctzll(rest);
+        where->values[slot] = slot_value(slot, instance, totals);
+    }
+    feclearexcept(FE_ALL_EXCEPT);
+    double result = mupEval(where->parser);
+    if (mupError(where->parser))
+        return eval_failure(where, instance, "cannot be computed", err);
+    if (fetestexcept(FE_DIVBYZERO))
+        return eval_failure(where, instance, "divides by zero", err);
+    if (fetestexcept(FE_INVALID | FE_OVERFLOW) || isnan(result))
+        return eval_failure(where, instance, "has a part that is no finite number", err);
+    *holds = result != 0;
+    return PDNN_OK;
+}

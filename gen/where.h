@@ -1,0 +1,29 @@
+/* `where`: an expression over hyper-parameters, run settings and costs that says which instances a model
+ * entry keeps. Numbers are doubles: counts above 2^53 are rounded, which no filter notices. Both sides of
+ * and/or are computed; `c ? a : b` computes one. Words compare by == and != alone, and an optimizer that does
+ * not apply equals no word. */
+#ifndef GEN_WHERE_H
+#define GEN_WHERE_H
+
+#include "gen/document.h"
+#include "models/cost.h"
+#include "models/instance.h"
+
+struct pdnn_where; /* opaque */
+
+/* Compiles the text of a scalar, which is borrowed. PDNN_INVALID with file:line:col of the place in the
+ * expression. */
+enum pdnn_status pdnn_where_create(const struct pdnn_yaml *node, const struct pdnn_family_def *family,
+                                   struct pdnn_where **where, struct pdnn_err *err);
+void pdnn_where_destroy(struct pdnn_where *where);
+
+/* False when pdnn_where_eval needs no totals, or none of their memory_bytes. */
+bool pdnn_where_uses_costs(const struct pdnn_where *where);
+bool pdnn_where_uses_memory(const struct pdnn_where *where);
+
+/* *holds: the expression is not 0. PDNN_INVALID, naming the instance, when it divides by zero or is no number
+ * there. */
+enum pdnn_status pdnn_where_eval(struct pdnn_where *where, const struct pdnn_instance *instance,
+                                 const struct pdnn_totals *totals, bool *holds, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,359 @@
+#include "gen/where_text.h"
+
+#include "base/units.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEVELS = 64, NAME_TEXT = 64 };
+
+/* One pair of parentheses. */
+struct level {
+    bool is_call;
+    bool compared; /* a comparison was seen since the last and, or, ? : or comma */
+    int open_nots; /* "not" reaches to the next and, or, ? : or the end of the level */
+};
+
+struct translator {
+    const struct pdnn_yaml *node;
+    const struct pdnn_family_def *family;
+    struct pdnn_where_text *text;
+    const char *at;
+    struct level levels[LEVELS];
+    int depth;
+    bool after_call; /* the last token is a function's name */
+    struct pdnn_err *err;
+};
+
+const struct pdnn_where_cost pdnn_where_costs[] = {
+    {"params", offsetof(struct pdnn_totals, params)},
+    {"flop_count", offsetof(struct pdnn_totals, cost.flop_count)},
+    {"byte_count", offsetof(struct pdnn_totals, cost.byte_count)},
+    {"weight_bytes", offsetof(struct pdnn_totals, cost.weight_bytes)},
+    {"activation_bytes", offsetof(struct pdnn_totals, cost.activation_bytes)},
+    {"memory_bytes", offsetof(struct pdnn_totals, memory_bytes)},
+    {"memory", offsetof(struct pdnn_totals, memory_bytes)},
+};
+const size_t pdnn_where_n_costs = sizeof pdnn_where_costs / sizeof *pdnn_where_costs;
+_Static_assert(sizeof pdnn_where_costs / sizeof *pdnn_where_costs <= PDNN_WHERE_SLOTS - PDNN_WHERE_COSTS,
+               "a slot per cost");
+_Static_assert(PDNN_WHERE_SLOTS <= 64, "a bit per slot");
+
+/* Functions of muparser that an expression may call. */
+static const char *const functions[] = {"min", "max", "abs", "sqrt", "exp", "ln", "log2", "log10", "rint"};
+
+enum operator_kind {
+    OP_ARITHMETIC,
+    OP_COMPARISON,
+    OP_LOGIC,
+    OP_BRANCH,
+    OP_COMMA,
+    OP_OPEN,
+    OP_CLOSE,
+    OP_WRONG
+};
+
+/* Longest first. */
+static const struct operator_row {
+    const char *text, *out;
+    enum operator_kind kind;
+} operators[] = {
+    {"==", "==", OP_COMPARISON}, {"!=", "!=", OP_COMPARISON}, {"<=", "<=", OP_COMPARISON},
+    {">=", ">=", OP_COMPARISON}, {"&&", "&&", OP_LOGIC},      {"||", "||", OP_LOGIC},
+    {"<", "<", OP_COMPARISON},   {">", ">", OP_COMPARISON},   {"+", "+", OP_ARITHMETIC},
+    {"-", "-", OP_ARITHMETIC},   {"*", "*", OP_ARITHMETIC},   {"/", "/", OP_ARITHMETIC},
+    {"^", "^", OP_ARITHMETIC},   {"%", "%", OP_ARITHMETIC},   {"?", "?", OP_BRANCH},
+    {":", ":", OP_BRANCH},       {",", ",", OP_COMMA},        {"(", "(", OP_OPEN},
+    {")", ")", OP_CLOSE},        {"=", "==", OP_WRONG},       {"&", "and", OP_WRONG},
+    {"|", "or", OP_WRONG},       {"!", "not", OP_WRONG},
+};
+
+static size_t offset_of(const struct translator *t, const char *at) {
+    return (size_t)(at - t->node->text);
+}
+
+static void emit(struct translator *t, const char *source, const char *out) {
+    struct pdnn_where_text *text = t->text;
+    if (text->n_tokens == text->token_room) {
+        size_t room = text->token_room ? 2 * text->token_room : 32;
+        struct pdnn_where_token *tokens = realloc(text->tokens, room * sizeof *tokens);
+        if (!tokens) {
+            text->out.failed = true;
+            return;
+        }
+        text->tokens = tokens;
+        text->token_room = room;
+    }
+    text->tokens[text->n_tokens++] = (struct pdnn_where_token){text->out.length, offset_of(t, source)};
+    pdnn_str_printf(&text->out, "%s ", out);
+}
+
+static struct level *level(struct translator *t) {
+    return &t->levels[t->depth];
+}
+
+/* Closes what "not" opened at this level. */
+static void close_nots(struct translator *t) {
+    for (; level(t)->open_nots; level(t)->open_nots--)
+        emit(t, t->at, "))");
+}
+
+static enum pdnn_status note_comparison(struct translator *t, const char *at) {
+    if (level(t)->compared)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, at), t->err,
+                                 "where chains comparisons, write them apart: 1 < x and x < 5");
+    level(t)->compared = true;
+    return PDNN_OK;
+}
+
+static enum pdnn_status open_level(struct translator *t) {
+    if (t->depth + 1 == LEVELS)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, t->at), t->err, "where nests deeper than %d levels",
+                                 LEVELS);
+    emit(t, t->at, "(");
+    t->depth++;
+    *level(t) = (struct level){.is_call = t->after_call};
+    return PDNN_OK;
+}
+
+static enum pdnn_status close_level(struct translator *t) {
+    if (!t->depth)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, t->at), t->err,
+                                 "where closes a parenthesis it did not open");
+    close_nots(t);
+    t->depth--;
+    emit(t, t->at, ")");
+    return PDNN_OK;
+}
+
+static enum pdnn_status translate_operator(struct translator *t, const struct operator_row *row) {
+    enum pdnn_status status = PDNN_OK;
+    if (row->kind == OP_WRONG)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, t->at), t->err, "where has '%s', write '%s'",
+                                 row->text, row->out);
+    if (row->kind == OP_COMMA && !level(t)->is_call)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, t->at), t->err,
+                                 "where has a comma outside of a function");
+    if (row->kind == OP_OPEN) {
+        status = open_level(t);
+    } else if (row->kind == OP_CLOSE) {
+        status = close_level(t);
+    } else {
+        if (row->kind == OP_COMPARISON)
+            status = note_comparison(t, t->at);
+        if (row->kind == OP_LOGIC || row->kind == OP_BRANCH || row->kind == OP_COMMA) {
+            close_nots(t);
+            level(t)->compared = false;
+        }
+        emit(t, t->at, row->out);
+    }
+    t->after_call = false;
+    t->at += strlen(row->text);
+    return status;
+}
+
+static size_t number_length(const char *text) {
+    size_t length = strspn(text, "0123456789.");
+    if (text[length] == 'e' || text[length] == 'E') {
+        size_t sign = text[length + 1] == '+' || text[length + 1] == '-' ? 1 : 0;
+        size_t digits = strspn(text + length + 1 + sign, "0123456789");
+        length += digits ? 1 + sign + digits : 0;
+    }
+    return length;
+}
+
+/* 1e9, 0.5, 8GiB. */
+static enum pdnn_status translate_number(struct translator *t) {
+    char copy[NAME_TEXT], out[NAME_TEXT];
+    size_t digits = number_length(t->at), length = digits;
+    while (isalnum((unsigned char)t->at[length]) || t->at[length] == '_')
+        length++;
+    size_t kept = length < sizeof copy ? length : sizeof copy - 1;
+    memcpy(copy, t->at, kept);
+    copy[kept] = 0;
+    double number = 0;
+    uint64_t bytes = 0;
+    bool has_unit = length > digits;
+    if (length > kept || !(has_unit ? pdnn_parse_bytes(copy, &bytes) : pdnn_parse_double(copy, &number)))
+        return pdnn_yaml_fail_in(t->node, offset_of(t, t->at), t->err,
+                                 "where has '%s', expected a number such as 64, 1e9, 100MB or 8GiB", copy);
+    snprintf(out, sizeof out, "%.17g", has_unit ? (double)bytes : number);
+    emit(t, t->at, out);
+    t->after_call = false;
+    t->at += length;
+    return PDNN_OK;
+}
+
+static size_t word_length(const char *text, bool with_hyphen) {
+    size_t length = 0;
+    while (isalnum((unsigned char)text[length]) || text[length] == '_' ||
+           (with_hyphen && text[length] == '-'))
+        length++;
+    return length;
+}
+
+static void copy_word(const char *text, size_t length, char *word, size_t room) {
+    if (length >= room)
+        length = room - 1;
+    memcpy(word, text, length);
+    word[length] = 0;
+}
+
+/* "activation == relu": the word is looked up in the parameter's own choices. */
+static enum pdnn_status translate_choice(struct translator *t, const struct pdnn_param_def *def, int slot,
+                                         const char *start) {
+    char word[NAME_TEXT], out[NAME_TEXT];
+    const char *op = t->at + strspn(t->at, " \n");
+    bool equal = strncmp(op, "==", 2) == 0;
+    if (!equal && strncmp(op, "!=", 2) != 0)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, start), t->err,
+                                 "where uses %s, which is a word: compare it as in %s == %s", def->name,
+                                 def->name, def->choices[0]);
+    const char *word_start = op + 2 + strspn(op + 2, " \n");
+    size_t length = word_length(word_start, true);
+    copy_word(word_start, length, word, sizeof word);
+    int64_t value;
+    struct pdnn_err why = {0};
+    if (pdnn_param_parse(def, word, &value, &why) != PDNN_OK)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, word_start), t->err, "where: %s", why.text);
+    enum pdnn_status status = note_comparison(t, op);
+    snprintf(out, sizeof out, "(v%d %s %d)", slot, equal ? "==" : "!=", (int)value);
+    emit(t, start, out);
+    t->text->used |= UINT64_C(1) << slot;
+    t->at = word_start + length;
+    return status;
+}
+
+static enum pdnn_status unknown_name(struct translator *t, const char *start, const char *name) {
+    const char *words[PDNN_WHERE_SLOTS + sizeof functions / sizeof *functions];
+    size_t count = 0;
+    for (size_t i = 0; i < t->family->n_params; i++)
+        words[count++] = t->family->params[i].name;
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
+        words[count++] = pdnn_settings[i].name;
+    for (size_t i = 0; i < pdnn_where_n_costs; i++)
+        words[count++] = pdnn_where_costs[i].name;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        words[count++] = functions[i];
+    const char *nearest = pdnn_nearest_word(name, words, count);
+    if (nearest)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, start), t->err, "where names '%s', did you mean '%s'?",
+                                 name, nearest);
+    return pdnn_yaml_fail_in(
+        t->node, offset_of(t, start), t->err,
+        "where names '%s', which is no hyper-parameter of %s, run setting, cost or function", name,
+        t->family->name);
+}
+
+/* The slot of a name and its row (NULL for a cost), or -1. */
+static int find_slot(const struct translator *t, const char *name, const struct pdnn_param_def **def) {
+    *def = NULL;
+    int index = pdnn_param_find(t->family->params, t->family->n_params, name);
+    if (index >= 0) {
+        *def = &t->family->params[index];
+        return index;
+    }
+    index = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, name);
+    if (index >= 0) {
+        *def = &pdnn_settings[index];
+        return PDNN_WHERE_SETTINGS + index;
+    }
+    for (size_t i = 0; i < pdnn_where_n_costs; i++) {
+        if (strcmp(pdnn_where_costs[i].name, name) == 0)
+            return PDNN_WHERE_COSTS + (int)i;
+    }
+    return -1;
+}
+
+/* "not x" becomes (0==(x)): it reaches as far as in Python, to the next and, or, ? or end. */
+static enum pdnn_status translate_word_operator(struct translator *t, const char *start, const char *word,
+                                                bool *done) {
+    static const struct operator_row and_row = {"and", "&&", OP_LOGIC}, or_row = {"or", "||", OP_LOGIC};
+    *done = true;
+    t->at = start;
+    if (strcmp(word, "and") == 0)
+        return translate_operator(t, &and_row);
+    if (strcmp(word, "or") == 0)
+        return translate_operator(t, &or_row);
+    t->at = start + strlen(word);
+    *done = strcmp(word, "not") == 0;
+    if (*done) {
+        emit(t, start, "(0==(");
+        level(t)->open_nots++;
+        level(t)->compared = false;
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status translate_word(struct translator *t) {
+    char name[NAME_TEXT], out[NAME_TEXT];
+    const char *start = t->at;
+    size_t length = word_length(start, false);
+    copy_word(start, length, name, sizeof name);
+    bool done;
+    enum pdnn_status status = translate_word_operator(t, start, name, &done);
+    if (done)
+        return status;
+    t->at = start + length;
+    t->after_call = false;
+    const struct pdnn_param_def *def;
+    int slot = find_slot(t, name, &def);
+    if (def && def->type == PDNN_PARAM_CHOICE)
+        return translate_choice(t, def, slot, start);
+    if (slot >= 0) {
+        snprintf(out, sizeof out, "v%d", slot);
+        emit(t, start, out);
+        t->text->used |= UINT64_C(1) << slot;
+        return PDNN_OK;
+    }
+    for (size_t i = 0; i < sizeof functions / sizeof *functions && !t->after_call; i++)
+        t->after_call = strcmp(functions[i], name) == 0;
+    if (!t->after_call)
+        return unknown_name(t, start, name);
+    emit(t, start, name);
+    return PDNN_OK;
+}
+
+static const struct operator_row *find_operator(const char *text) {
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+        if (strncmp(operators[i].text, text, strlen(operators[i].text)) == 0)
+            return &operators[i];
+    }
+    return NULL;
+}
+
+static enum pdnn_status translate_next(struct translator *t) {
+    if (isdigit((unsigned char)*t->at) || *t->at == '.')
+        return translate_number(t);
+    if (isalpha((unsigned char)*t->at) || *t->at == '_')
+        return translate_word(t);
+    const struct operator_row *row = find_operator(t->at);
+    if (row)
+        return translate_operator(t, row);
+    return pdnn_yaml_fail_in(t->node, offset_of(t, t->at), t->err, "where has '%c', which means nothing here",
+                             (unsigned char)*t->at < 128 ? *t->at : '?');
+}
+
+enum pdnn_status pdnn_where_translate(const struct pdnn_yaml *node, const struct pdnn_family_def *family,
+                                      struct pdnn_where_text *text, struct pdnn_err *err) {
+    struct translator t = {.node = node, .family = family, .text = text, .at = node->text, .err = err};
+    enum pdnn_status status = PDNN_OK;
+    for (t.at += strspn(t.at, " \n"); *t.at && status == PDNN_OK; t.at += strspn(t.at, " \n"))
+        status = translate_next(&t);
+    if (status == PDNN_OK && t.depth)
+        status = pdnn_yaml_fail(node, err, "where does not close %d of its parentheses", t.depth);
+    if (status == PDNN_OK)
+        close_nots(&t);
+    if (status == PDNN_OK && text->out.failed)
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a where");
+    return status;
+}
+
+void pdnn_where_text_finish(struct pdnn_where_text *text) {
+    pdnn_str_finish(&text->out);
+    free(text->tokens);
+    *text = (struct pdnn_where_text){0};
+}

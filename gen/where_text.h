@@ -1,0 +1,46 @@
+/* Translates a `where` from the language of the spec into what muparser reads: names become variables
+ * v<slot>, words such as relu become numbers, 8GiB becomes bytes; and, or, not become operators. What would
+ * parse and mean something else than it says (1 < x < 5, x = 5, an unknown name) is an error here, at its
+ * column. Grammar beyond that is muparser's. */
+#ifndef GEN_WHERE_TEXT_H
+#define GEN_WHERE_TEXT_H
+
+#include "base/str.h"
+#include "gen/document.h"
+#include "models/cost.h"
+#include "models/family.h"
+#include "models/instance.h"
+
+/* Slots of variables: hyper-parameters, run settings, costs. */
+enum {
+    PDNN_WHERE_SETTINGS = PDNN_HYPER_MAX,
+    PDNN_WHERE_COSTS = PDNN_WHERE_SETTINGS + PDNN_SETTING_COUNT,
+    PDNN_WHERE_SLOTS = PDNN_WHERE_COSTS + 8
+};
+
+/* A cost by its name in an expression. */
+struct pdnn_where_cost {
+    const char *name;
+    size_t offset; /* of the uint64_t in struct pdnn_totals */
+};
+extern const struct pdnn_where_cost pdnn_where_costs[];
+extern const size_t pdnn_where_n_costs; /* at most PDNN_WHERE_SLOTS - PDNN_WHERE_COSTS */
+
+/* Where a token of the translation came from. */
+struct pdnn_where_token {
+    size_t out, in; /* offsets in the translation and in the node's text */
+};
+
+struct pdnn_where_text {
+    struct pdnn_str out;
+    uint64_t used;                   /* bit per slot */
+    struct pdnn_where_token *tokens; /* heap */
+    size_t n_tokens, token_room;
+};
+
+/* {0} before; pdnn_where_text_finish after, also on failure. */
+enum pdnn_status pdnn_where_translate(const struct pdnn_yaml *node, const struct pdnn_family_def *family,
+                                      struct pdnn_where_text *text, struct pdnn_err *err);
+void pdnn_where_text_finish(struct pdnn_where_text *text);
+
+#endif
