@@ -92,6 +92,7 @@ static void describe(const struct pdnn_expanded *item, struct pdnn_record *recor
     record->parsed = true;
     record->instance = item->instance;
     record->totals = item->totals;
+    record->has_totals = true;
     snprintf(record->reason, sizeof record->reason, "%s", item->reason);
     const struct pdnn_cost *cost = &item->totals.cost;
     if (cost->byte_count)

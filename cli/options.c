@@ -40,7 +40,12 @@ static enum pdnn_status unknown_option(const struct pdnn_command_def *command, c
     char name[NAME_ROOM] = "";
     strncat(name, text + strspn(text, "-"), NAME_ROOM - 1);
     name[strcspn(name, "=")] = 0;
-    const char *nearest = text[1] == '-' ? pdnn_nearest_word(name, names, n_names) : NULL;
+    const char *nearest = NULL;
+    for (size_t i = 0; *name && i < n_names && !nearest; i++)
+        if (strncmp(names[i], name, strlen(name)) == 0)
+            nearest = names[i];
+    if (!nearest && text[1] == '-')
+        nearest = pdnn_nearest_word(name, names, n_names);
     if (nearest)
         return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s', did you mean '--%s'?", command->name,
                          text, nearest);

@@ -1,0 +1,202 @@
+#define _POSIX_C_SOURCE 200809L
+#include "cli/fill.h"
+#include "cli/options.h"
+#include "tests/cmocka_all.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const colors[] = {"red", "green", NULL};
+static const char *const paragraphs[] = {"Paints what it is given.", NULL};
+
+static const struct pdnn_option_def options[] = {
+    {"output", 'o', "FILE", NULL, false, "write to FILE"},
+    {"set", 0, "KEY=VALUE", NULL, true, "override a key"},
+    {"color", 'c', "COLOR", colors, false, "paint in COLOR"},
+    {"dry", 'n', NULL, NULL, false, "only say what would be done"},
+};
+
+static const struct pdnn_example examples[] = {{"paradnn paint wall", "paints the wall"}};
+
+static const struct pdnn_command_def paint = {
+    .name = "paint",
+    .summary = "Paints.",
+    .operands = "THING...",
+    .min_operands = 1,
+    .max_operands = 3,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+};
+
+enum { WORDS_MAX = 8 };
+
+/* What was parsed, as text: operands, then option=value. */
+static void describe(const struct pdnn_arguments *arguments, struct pdnn_str *out) {
+    for (size_t i = 0; i < arguments->n_operands; i++)
+        pdnn_str_printf(out, "%s ", arguments->operands[i]);
+    for (size_t i = 0; i < arguments->n_values; i++)
+        pdnn_str_printf(out, "%s=%s ", options[arguments->values[i].option].name, arguments->values[i].text);
+    if (arguments->help)
+        pdnn_str_printf(out, "help ");
+}
+
+struct row {
+    const char *words[WORDS_MAX];
+    const char *expected; /* the description or the message */
+};
+
+static const struct row right[] = {
+    {{"wall"}, "wall "},
+    {{"wall", "-o", "x"}, "wall output=x "},
+    {{"-ox", "wall"}, "wall output=x "},
+    {{"wall", "--output", "x"}, "wall output=x "},
+    {{"wall", "--output=x=y"}, "wall output=x=y "},
+    {{"--set", "a=1", "wall", "--set=b=2"}, "wall set=a=1 set=b=2 "},
+    {{"--set", "-1", "wall"}, "wall set=-1 "},
+    {{"wall", "-c", "green", "-n"}, "wall color=green dry= "},
+    {{"-n", "--", "--output", "-x"}, "--output -x dry= "},
+    {{"-", "wall"}, "- wall "},
+    {{"--help"}, "help "},
+    {{"wall", "-h", "--nonsense"}, "wall help "},
+};
+
+static const struct row wrong[] = {
+    {{NULL}, "paint: needs THING..., see 'paradnn paint --help'"},
+    {{"a", "b", "c", "d"}, "paint: does not know what to do with 'd'"},
+    {{"wall", "--outptu=x"}, "paint: unknown option '--outptu=x', did you mean '--output'?"},
+    {{"wall", "--out", "x"}, "paint: unknown option '--out', did you mean '--output'?"},
+    {{"wall", "--hepl"}, "paint: unknown option '--hepl', did you mean '--help'?"},
+    {{"wall", "--quite-another"}, "paint: unknown option '--quite-another', see 'paradnn paint --help'"},
+    {{"wall", "-z"}, "paint: unknown option '-z', see 'paradnn paint --help'"},
+    {{"wall", "-set"}, "paint: unknown option '-set', did you mean '--set'?"},
+    {{"wall", "--output"}, "paint: --output needs a FILE"},
+    {{"wall", "--output="}, "paint: --output needs a FILE, and it is empty"},
+    {{"wall", "-o", "x", "-o", "y"}, "paint: --output is given twice"},
+    {{"wall", "--dry=yes"}, "paint: --dry takes no value"},
+    {{"wall", "-nx"}, "paint: --dry takes no value"},
+    {{"wall", "-c", "gren"}, "paint: --color cannot be 'gren', did you mean 'green'?"},
+    {{"wall", "-c", "chartreuse"}, "paint: --color cannot be 'chartreuse', only one of: red, green"},
+};
+
+/* argv as main gets it. */
+static int copy_words(const struct row *row, char *words[WORDS_MAX]) {
+    int count = 0;
+    for (; count < WORDS_MAX && row->words[count]; count++) {
+        words[count] = strdup(row->words[count]);
+        assert_non_null(words[count]);
+    }
+    return count;
+}
+
+static void free_words(char *words[WORDS_MAX], int count) {
+    for (int i = 0; i < count; i++)
+        free(words[i]);
+}
+
+static void test_arguments_parse_right(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        char *words[WORDS_MAX];
+        int count = copy_words(&right[i], words);
+        struct pdnn_arguments arguments;
+        struct pdnn_err err = {0};
+        struct pdnn_str text = {0};
+        assert_int_equal(pdnn_arguments_parse(&paint, count, words, &arguments, &err), PDNN_OK);
+        describe(&arguments, &text);
+        assert_string_equal(pdnn_str_text(&text), right[i].expected);
+        pdnn_str_finish(&text);
+        pdnn_arguments_finish(&arguments);
+        free_words(words, count);
+    }
+}
+
+static void test_arguments_parse_wrong(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char *words[WORDS_MAX];
+        int count = copy_words(&wrong[i], words);
+        struct pdnn_arguments arguments;
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_arguments_parse(&paint, count, words, &arguments, &err), PDNN_INVALID);
+        assert_string_equal(err.text, wrong[i].expected);
+        free_words(words, count);
+    }
+}
+
+static void test_argument_values(void **state) {
+    (void)state;
+    char wall[] = "wall", set[] = "--set", first[] = "a=1", second[] = "b=2", dry[] = "--dry";
+    char *words[] = {wall, set, first, dry, set, second};
+    struct pdnn_arguments arguments;
+    struct pdnn_err err = {0};
+    const char **texts;
+    size_t count;
+    assert_int_equal(pdnn_arguments_parse(&paint, 6, words, &arguments, &err), PDNN_OK);
+    assert_null(pdnn_argument(&arguments, "output"));
+    assert_string_equal(pdnn_argument(&arguments, "dry"), "");
+    assert_string_equal(pdnn_argument(&arguments, "set"), "b=2");
+    assert_int_equal(pdnn_argument_all(&arguments, "set", &texts, &count, &err), PDNN_OK);
+    assert_int_equal(count, 2);
+    assert_string_equal(texts[0], "a=1");
+    assert_string_equal(texts[1], "b=2");
+    free(texts);
+    assert_int_equal(pdnn_argument_all(&arguments, "color", &texts, &count, &err), PDNN_OK);
+    assert_int_equal(count, 0);
+    free(texts);
+    pdnn_arguments_finish(&arguments);
+}
+
+static void test_command_help_says_every_row(void **state) {
+    (void)state;
+    struct pdnn_str help = {0};
+    pdnn_command_help(&help, &paint, 60);
+    assert_string_equal(pdnn_str_text(&help), "Usage: paradnn paint THING... [OPTION]...\n"
+                                              "Paints.\n"
+                                              "\n"
+                                              "Paints what it is given.\n"
+                                              "\n"
+                                              "Options:\n"
+                                              "  -o, --output FILE     write to FILE\n"
+                                              "  --set KEY=VALUE       override a key\n"
+                                              "  -c, --color COLOR     paint in COLOR\n"
+                                              "  -n, --dry             only say what would be done\n"
+                                              "  -h, --help            show this and exit\n"
+                                              "\n"
+                                              "Examples:\n"
+                                              "  paradnn paint wall\n"
+                                              "      paints the wall\n");
+    pdnn_str_finish(&help);
+}
+
+static void test_fill_text_breaks(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t indent, width;
+        const char *expected;
+    } rows[] = {
+        {"", 0, 10, "\n"},
+        {"one two", 0, 7, "one two\n"},
+        {"one two", 0, 6, "one\ntwo\n"},
+        {"one  two", 2, 8, "one\n  two\n"},
+        {"incompressible a", 0, 5, "incompressible\na\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct pdnn_str out = {0};
+        pdnn_fill_text(&out, rows[i].text, rows[i].indent, rows[i].width);
+        assert_string_equal(pdnn_str_text(&out), rows[i].expected);
+        pdnn_str_finish(&out);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arguments_parse_right), cmocka_unit_test(test_arguments_parse_wrong),
+        cmocka_unit_test(test_argument_values),       cmocka_unit_test(test_command_help_says_every_row),
+        cmocka_unit_test(test_fill_text_breaks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

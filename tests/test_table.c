@@ -1,0 +1,139 @@
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "tests/cmocka_all.h"
+
+#include <string.h>
+
+static const struct pdnn_table_column plain_columns[] = {
+    {"name", PDNN_ALIGN_LEFT}, {"time", PDNN_ALIGN_RIGHT}, {"what", PDNN_ALIGN_LEFT}};
+static const struct pdnn_table_column shrinking_columns[] = {
+    {"implementation", PDNN_ALIGN_SHRINK}, {"time", PDNN_ALIGN_RIGHT}, {"layer", PDNN_ALIGN_SHRINK}};
+static const struct pdnn_table_column wrapping_columns[] = {{"name", PDNN_ALIGN_LEFT},
+                                                            {"help", PDNN_ALIGN_WRAP}};
+
+static void expect(const struct pdnn_table *table, size_t width, const char *expected) {
+    struct pdnn_str out = {0};
+    assert_true(pdnn_table_format(table, width, &out));
+    assert_string_equal(pdnn_str_text(&out), expected);
+    pdnn_str_finish(&out);
+}
+
+static void add_cells(struct pdnn_table *table, const char *const *cells, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        pdnn_table_cell(table, "%s", cells[i]);
+}
+
+static void test_table_format_aligns(void **state) {
+    (void)state;
+    static const char *const cells[] = {"a", "1.5 ms", "x", "longer", "10 us", ""};
+    struct pdnn_table table;
+    pdnn_table_init(&table, plain_columns, 3);
+    expect(&table, 0, "name  time  what\n");
+    add_cells(&table, cells, 6);
+    expect(&table, 0,
+           "name      time  what\n"
+           "a       1.5 ms  x\n"
+           "longer   10 us  \n");
+    /* Columns that may not shrink do not, however narrow the terminal. */
+    expect(&table, 5,
+           "name      time  what\n"
+           "a       1.5 ms  x\n"
+           "longer   10 us  \n");
+    pdnn_table_finish(&table);
+}
+
+static void test_table_format_shrinks(void **state) {
+    (void)state;
+    static const char *const cells[] = {"jit:avx2_gemm_inner_product", "1.5 ms", "hidden2..hidden128"};
+    struct pdnn_table table;
+    pdnn_table_init(&table, shrinking_columns, 3);
+    add_cells(&table, cells, 3);
+    expect(&table, 55,
+           "implementation                 time  layer\n"
+           "jit:avx2_gemm_inner_product  1.5 ms  hidden2..hidden128\n");
+    /* The widest gives first, then both alike. */
+    expect(&table, 48,
+           "implementation          time  layer\n"
+           "jit:avx2_..r_product  1.5 ms  hidden2..hidden128\n");
+    pdnn_table_finish(&table);
+}
+
+static void test_table_format_shrinks_to_a_floor(void **state) {
+    (void)state;
+    static const char *const cells[] = {"jit:avx2_gemm_inner_product", "1.5 ms", "hidden2..hidden128"};
+    struct pdnn_table table;
+    struct pdnn_str out = {0};
+    pdnn_table_init(&table, shrinking_columns, 3);
+    add_cells(&table, cells, 3);
+    assert_true(pdnn_table_format(&table, 10, &out));
+    const char *line = strchr(pdnn_str_text(&out), '\n') + 1;
+    assert_string_equal(line, "jit:a..oduct  1.5 ms  hidde..en128\n");
+    pdnn_str_finish(&out);
+    pdnn_table_finish(&table);
+}
+
+static void test_table_format_wraps_the_last_column(void **state) {
+    (void)state;
+    static const char *const cells[] = {
+        "seed", "what the data and the order of visits come from, the same for all", "x", "short"};
+    struct pdnn_table table;
+    pdnn_table_init(&table, wrapping_columns, 2);
+    add_cells(&table, cells, 4);
+    expect(&table, 40,
+           "name  help\n"
+           "seed  what the data and the order of\n"
+           "      visits come from, the same for all\n"
+           "x     short\n");
+    expect(&table, 0,
+           "name  help\n"
+           "seed  what the data and the order of visits come from, the same for all\n"
+           "x     short\n");
+    pdnn_table_finish(&table);
+}
+
+static void test_progress_line_cases(void **state) {
+    (void)state;
+    static const struct {
+        double fraction;
+        const char *detail;
+        size_t width;
+        const char *expected;
+    } rows[] = {
+        {0.5, "6 of 12", 80, "[############            ]  50 %  6 of 12"},
+        {0, "", 80, "[                        ]   0 %  "},
+        {1.5, "done", 80, "[########################] 100 %  done"},
+        {-1, "odd", 80, "[                        ]   0 %  odd"},
+        {0.5, "6 of 12 visits", 20, " 50 %  6 of 12 visit"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct pdnn_str out = {0};
+        pdnn_progress_line(&out, rows[i].fraction, rows[i].detail, rows[i].width);
+        assert_string_equal(pdnn_str_text(&out), rows[i].expected);
+        pdnn_str_finish(&out);
+    }
+}
+
+static void test_duration_format_cases(void **state) {
+    (void)state;
+    static const struct {
+        double seconds;
+        const char *expected;
+    } rows[] = {{0.2, "0 s"},   {41.4, "41 s"},    {119, "119 s"},
+                {120, "2 min"}, {7100, "118 min"}, {7500, "2 h 05 min"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char buffer[PDNN_DURATION_TEXT];
+        assert_string_equal(pdnn_duration_format(buffer, rows[i].seconds), rows[i].expected);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table_format_aligns),
+        cmocka_unit_test(test_table_format_shrinks),
+        cmocka_unit_test(test_table_format_shrinks_to_a_floor),
+        cmocka_unit_test(test_table_format_wraps_the_last_column),
+        cmocka_unit_test(test_progress_line_cases),
+        cmocka_unit_test(test_duration_format_cases),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
