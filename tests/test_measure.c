@@ -1,0 +1,336 @@
+/* A visit against a scripted clock: time passes only in steps and in clock reads, so that every count is
+ * known. */
+#include "tests/cmocka_all.h"
+#include "tests/near.h"
+
+#include "base/rng.h"
+#include "runtime/core/measure.h"
+
+#include <string.h>
+
+enum { PARTS = 3, EVENTS_MAX = 1 << 17, CLOCK_NS = 30 };
+
+struct fake {
+    uint64_t now_ns;
+    uint64_t calls; /* steps and stamped steps */
+    uint64_t step_ns;
+    uint64_t (*script)(uint64_t call, uint64_t step_ns); /* NULL: step_ns always */
+    uint64_t fail_at;                                    /* call that fails with code 7; 0: none */
+    uint64_t stamps;
+    size_t n_events;
+    char event[EVENTS_MAX]; /* s step, p stamped step, e eviction */
+};
+
+static struct fake fake;
+
+static void note(char event) {
+    if (fake.n_events < EVENTS_MAX)
+        fake.event[fake.n_events++] = event;
+}
+
+static int work(void) {
+    fake.calls++;
+    fake.now_ns += fake.script ? fake.script(fake.calls, fake.step_ns) : fake.step_ns;
+    return fake.fail_at && fake.calls >= fake.fail_at ? 7 : 0;
+}
+
+static int step(void *user) {
+    assert_ptr_equal(user, &fake);
+    note('s');
+    return work();
+}
+
+/* Parts take a tenth, three tenths and the rest. */
+static int stamped_step(void *user, uint64_t *ns) {
+    assert_ptr_equal(user, &fake);
+    note('p');
+    uint64_t before = fake.now_ns;
+    int code = work();
+    uint64_t took = fake.now_ns - before;
+    fake.stamps++;
+    ns[0] += took / 10;
+    ns[1] += took * 3 / 10;
+    ns[2] += took - took / 10 - took * 3 / 10;
+    return code;
+}
+
+static void evict(void *user) {
+    assert_ptr_equal(user, &fake);
+    note('e');
+    fake.now_ns += 1000000;
+}
+
+static uint64_t read_clock(void *user) {
+    assert_ptr_equal(user, &fake);
+    fake.now_ns += CLOCK_NS;
+    return fake.now_ns;
+}
+
+static const struct pdnn_measure_target target = {.user = &fake,
+                                                  .step = step,
+                                                  .stamped_step = stamped_step,
+                                                  .n_parts = PARTS,
+                                                  .evict = evict,
+                                                  .clock = read_clock};
+
+static void start_fake(uint64_t step_ns, uint64_t (*script)(uint64_t, uint64_t)) {
+    memset(&fake, 0, sizeof fake);
+    fake.now_ns = 1000;
+    fake.step_ns = step_ns;
+    fake.script = script;
+}
+
+static struct pdnn_visit run(const struct pdnn_measure_rules *rules, double *part_ns) {
+    double unused[PARTS];
+    struct pdnn_visit visit = {0};
+    struct pdnn_err err = {0};
+    enum pdnn_status status = pdnn_measure_visit(&target, rules, &visit, part_ns ? part_ns : unused, &err);
+    if (status != PDNN_OK)
+        fail_msg("%s", err.text);
+    /* Whether the test itself was preempted is nobody's fault. */
+    visit.flags &= ~(unsigned)PDNN_FLAG_PREEMPTED;
+    return visit;
+}
+
+/* Up to half as long again, at random: the quartiles never come near to each other. */
+static uint64_t wander(uint64_t call, uint64_t step_ns) {
+    return step_ns + pdnn_rng_at(1, call) % (step_ns / 2);
+}
+
+static void test_measure_visit_steady_stops_at_min_samples(void **state) {
+    (void)state;
+    static const uint64_t steps_ns[] = {5, 1000, 59000, 61000, 5000000, 2000000000};
+    for (size_t i = 0; i < sizeof steps_ns / sizeof *steps_ns; i++) {
+        const struct pdnn_measure_rules rules = {
+            .min_samples = 5, .max_visit_ns = 1000000000, .precision = 0.02};
+        start_fake(steps_ns[i], NULL);
+        struct pdnn_visit visit = run(&rules, NULL);
+        assert_int_equal(visit.samples, 5);
+        assert_int_equal(visit.stop, PDNN_STOP_PRECISION);
+        assert_int_equal(visit.flags, 0);
+        assert_int_equal(fake.stamps, 5);
+        assert_near(visit.median_ns, (double)steps_ns[i], 1 + 0.001 * (double)steps_ns[i]);
+        assert_near(visit.mad_ns, 0, 1e-9);
+        assert_true(visit.warmups >= 2);
+        assert_int_equal(visit.warmups + 5 * visit.steps_per_sample + 5, fake.calls);
+    }
+}
+
+/* A sample lasts 2000 clock reads, or one step. */
+static void test_measure_visit_batches_short_steps(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t step_ns, least, most;
+    } rows[] = {{10, 4000, 6100}, {1000, 58, 62}, {30000, 2, 3}, {60100, 1, 1}, {1000000, 1, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct pdnn_measure_rules rules = {
+            .min_samples = 3, .max_visit_ns = 1000000000, .precision = 0.02};
+        start_fake(rows[i].step_ns, NULL);
+        struct pdnn_visit visit = run(&rules, NULL);
+        assert_in_range(visit.steps_per_sample, rows[i].least, rows[i].most);
+    }
+}
+
+static void test_measure_visit_unsteady_goes_on_to_max_time(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {.min_samples = 5, .max_visit_ns = 100000000, .precision = 0.02};
+    start_fake(1000000, wander);
+    struct pdnn_visit visit = run(&rules, NULL);
+    assert_int_equal(visit.stop, PDNN_STOP_MAX_TIME);
+    assert_true(visit.samples > 20);
+    assert_true(fake.now_ns < 100000000 + 5000000);
+    assert_true(visit.min_ns <= visit.p10_ns && visit.p10_ns <= visit.median_ns);
+    assert_true(visit.median_ns <= visit.p90_ns && visit.min_ns <= visit.mean_ns);
+}
+
+static void test_measure_visit_min_samples_outlast_max_time(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {.min_samples = 7, .max_visit_ns = 1000, .precision = 0};
+    start_fake(50000000, wander);
+    struct pdnn_visit visit = run(&rules, NULL);
+    assert_int_equal(visit.samples, 7);
+    assert_int_equal(visit.stop, PDNN_STOP_MAX_TIME);
+    assert_true(fake.stamps >= 7);
+    assert_int_equal(visit.warmups, 2);
+}
+
+/* Never precise and no time limit to speak of: the room for samples ends it. */
+static void test_measure_visit_stops_when_full(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {
+        .min_samples = 5, .max_visit_ns = UINT64_MAX / 2, .precision = 0};
+    start_fake(100000, wander);
+    struct pdnn_visit visit = run(&rules, NULL);
+    assert_int_equal(visit.stop, PDNN_STOP_SAMPLES);
+    assert_true(visit.samples >= 10000);
+}
+
+/* Forty steps that get faster by a tenth each, as lazy initialisation and clocks do. */
+static uint64_t settle(uint64_t call, uint64_t step_ns) {
+    double extra = 50.0 * (double)step_ns;
+    for (uint64_t i = 0; i < call && i < 200; i++)
+        extra *= 0.9;
+    return step_ns + (uint64_t)extra;
+}
+
+static void test_measure_visit_warms_up(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {
+        .min_samples = 5, .max_visit_ns = UINT64_C(10000000000), .precision = 0.5};
+    start_fake(1000000, settle);
+    struct pdnn_visit visit = run(&rules, NULL);
+    assert_true(visit.warmups > 20);
+    assert_true(visit.p90_ns < 1.2e6);
+}
+
+static void test_measure_visit_cold_evicts_before_each(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {
+        .min_samples = 6, .max_visit_ns = 1000000000, .precision = 0.02, .cold = true};
+    start_fake(100, NULL);
+    struct pdnn_visit visit = run(&rules, NULL);
+    assert_int_equal(visit.steps_per_sample, 1);
+    assert_int_equal(visit.samples, 6);
+    assert_true(visit.flags & PDNN_FLAG_SHORT);
+    assert_string_equal(fake.event + visit.warmups, "esepesepesepesepesepesep");
+}
+
+static void test_measure_visit_warm_never_evicts(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {.min_samples = 5, .max_visit_ns = 1000000000, .precision = 0.02};
+    start_fake(100000, NULL);
+    run(&rules, NULL);
+    assert_null(memchr(fake.event, 'e', fake.n_events));
+}
+
+static void test_measure_visit_part_medians(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {.min_samples = 5, .max_visit_ns = 1000000000, .precision = 0.02};
+    double part_ns[PARTS] = {0};
+    start_fake(100000, NULL);
+    struct pdnn_visit visit = run(&rules, part_ns);
+    assert_near(part_ns[0], 10000, 0);
+    assert_near(part_ns[1], 30000, 0);
+    assert_near(part_ns[2], 60000, 0);
+    assert_near(visit.stamped_ns, 100000 + CLOCK_NS, 0);
+}
+
+/* However long the visit gets, as many stamped steps fall into its second half as into its first, and they
+ * stay few. The speed falls steadily, so that medians of early stamps alone would show. */
+static uint64_t slow_down(uint64_t call, uint64_t step_ns) {
+    return step_ns + call * 40 + (call % 2) * step_ns / 2;
+}
+
+static void test_measure_visit_spreads_stamps(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {.min_samples = 5, .max_visit_ns = 400000000, .precision = 0};
+    double part_ns[PARTS];
+    start_fake(100000, slow_down);
+    struct pdnn_visit visit = run(&rules, part_ns);
+    assert_true(visit.samples > 1000);
+    assert_true(fake.stamps * 4 < visit.samples);
+    assert_near((part_ns[0] + part_ns[1] + part_ns[2]) / visit.median_ns, 1, 0.25);
+    size_t late = 0;
+    for (size_t i = fake.n_events * 3 / 4; i < fake.n_events; i++)
+        late += fake.event[i] == 'p';
+    assert_true(late >= 8);
+}
+
+static uint64_t jump(uint64_t call, uint64_t step_ns) {
+    return call < 60 ? step_ns : step_ns * 11 / 10;
+}
+
+static uint64_t creep(uint64_t call, uint64_t step_ns) {
+    return call < 60 ? step_ns : step_ns * 103 / 100;
+}
+
+static void test_measure_visit_flags_drift(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t (*script)(uint64_t, uint64_t);
+        bool drift;
+    } rows[] = {{jump, true}, {creep, false}};
+    for (size_t i = 0; i < 2; i++) {
+        /* More samples than fit before the jump, so that precision cannot end it earlier. */
+        const struct pdnn_measure_rules rules = {
+            .min_samples = 50, .max_visit_ns = 100000000, .precision = 0.0001};
+        start_fake(1000000, rows[i].script);
+        struct pdnn_visit visit = run(&rules, NULL);
+        assert_int_equal((visit.flags & PDNN_FLAG_DRIFT) != 0, rows[i].drift);
+    }
+}
+
+static void test_measure_visit_failing_step(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {.min_samples = 5, .max_visit_ns = 1000000000, .precision = 0.02};
+    /* In the warm-up, in a sample and in a stamped step. */
+    for (uint64_t fail_at = 1; fail_at < 14; fail_at++) {
+        double part_ns[PARTS];
+        struct pdnn_visit visit = {.samples = 99};
+        struct pdnn_err err = {0};
+        start_fake(1000000, NULL);
+        fake.fail_at = fail_at;
+        assert_int_equal(pdnn_measure_visit(&target, &rules, &visit, part_ns, &err), PDNN_INTERNAL);
+        assert_non_null(strstr(err.text, "7"));
+        assert_int_equal(visit.samples, 99);
+        assert_int_equal(fake.calls, fail_at);
+    }
+}
+
+static void test_measure_visit_too_many_samples(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {.min_samples = 1000000, .max_visit_ns = 1000, .precision = 0.02};
+    double part_ns[PARTS];
+    struct pdnn_visit visit = {0};
+    struct pdnn_err err = {0};
+    start_fake(1000, NULL);
+    assert_int_equal(pdnn_measure_visit(&target, &rules, &visit, part_ns, &err), PDNN_INVALID);
+    assert_int_equal(fake.calls, 0);
+}
+
+static int count_step(void *user) {
+    ++*(uint64_t *)user;
+    return 0;
+}
+
+static int count_stamped_step(void *user, uint64_t *ns) {
+    ns[0] += 1;
+    return count_step(user);
+}
+
+/* The real clock, and a step of next to nothing: no asserted time, only that it ends and hangs together. */
+static void test_measure_visit_real_clock(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {.min_samples = 5, .max_visit_ns = 2000000, .precision = 0};
+    uint64_t calls = 0;
+    double part_ns;
+    struct pdnn_visit visit = {0};
+    const struct pdnn_measure_target tiny = {
+        .user = &calls, .step = count_step, .stamped_step = count_stamped_step, .n_parts = 1};
+    assert_int_equal(pdnn_measure_visit(&tiny, &rules, &visit, &part_ns, NULL), PDNN_OK);
+    assert_true(visit.samples >= 5);
+    assert_true(visit.steps_per_sample > 1);
+    assert_near(part_ns, 1, 0);
+    assert_true(calls > visit.warmups + visit.samples * visit.steps_per_sample);
+    assert_true(visit.min_ns > 0 && visit.min_ns <= visit.median_ns);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_measure_visit_steady_stops_at_min_samples),
+        cmocka_unit_test(test_measure_visit_batches_short_steps),
+        cmocka_unit_test(test_measure_visit_unsteady_goes_on_to_max_time),
+        cmocka_unit_test(test_measure_visit_min_samples_outlast_max_time),
+        cmocka_unit_test(test_measure_visit_stops_when_full),
+        cmocka_unit_test(test_measure_visit_warms_up),
+        cmocka_unit_test(test_measure_visit_cold_evicts_before_each),
+        cmocka_unit_test(test_measure_visit_warm_never_evicts),
+        cmocka_unit_test(test_measure_visit_part_medians),
+        cmocka_unit_test(test_measure_visit_spreads_stamps),
+        cmocka_unit_test(test_measure_visit_flags_drift),
+        cmocka_unit_test(test_measure_visit_failing_step),
+        cmocka_unit_test(test_measure_visit_too_many_samples),
+        cmocka_unit_test(test_measure_visit_real_clock),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
