@@ -198,7 +198,8 @@ static void fill_from_group(const struct analysis *a, const struct pdnn_group *g
                             struct pdnn_op_record *op, struct pdnn_traffic *traffic) {
     const struct pdnn_node *node = &a->graph.nodes[group->node];
     snprintf(op->op, sizeof op->op, "%s", node->op->name);
-    memcpy(op->layer, group->layer, sizeof group->layer);
+    _Static_assert(sizeof op->layer == sizeof group->layer, "one text in two structs");
+    memcpy(op->layer, group->layer, sizeof op->layer);
     op->category = node->op->category;
     op->pass = pdnn_pass_name(node->pass);
     snprintf(op->shape, sizeof op->shape, "%s", group->shape);

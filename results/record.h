@@ -64,7 +64,7 @@ struct pdnn_record {
 struct pdnn_op_record {
     const char *id; /* borrowed from the record */
     uint64_t op_index;
-    char layer[2 * PDNN_LAYER_TEXT];
+    char layer[2 * PDNN_LAYER_TEXT + 2]; /* as models/group.h has it */
     char op[PDNN_LAYER_TEXT];
     const char *category, *pass; /* static text */
     char shape[PDNN_OP_KEY_TEXT];
