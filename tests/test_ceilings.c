@@ -1,0 +1,217 @@
+/* Which roofs are measured on which machine with which backends. Values are only checked for being values. */
+#include "tests/cmocka_all.h"
+
+#include "runtime/core/backend.h"
+#include "runtime/core/ceilings.h"
+#include "runtime/core/host.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A backend whose ops do nothing but count. */
+struct fake {
+    uint64_t opened, closed, runs;
+    int code; /* what a run returns */
+};
+
+static struct fake fake;
+
+static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+    (void)state, (void)memory, (void)err;
+    return PDNN_OK;
+}
+
+static int run(void *state) {
+    ((struct fake *)state)->runs++;
+    return fake.code;
+}
+
+static const char *version(void) {
+    return "1";
+}
+
+static enum pdnn_status open_fake(int64_t threads, void **state, struct pdnn_err *err) {
+    (void)err;
+    assert_int_equal(threads, 1);
+    fake.opened++;
+    *state = &fake;
+    return PDNN_OK;
+}
+
+static void close_fake(void *state) {
+    assert_ptr_equal(state, &fake);
+    fake.closed++;
+}
+
+static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
+                                struct pdnn_err *err) {
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        struct pdnn_step step = {.node = i, .tensor = PDNN_NONE, .implementation = "fake"};
+        step.work = (struct pdnn_work){.state = state, .bind = bind, .run = run};
+        for (int k = 0; k < graph->nodes[i].n_inputs; k++)
+            step.slot[step.n_slots++] = graph->nodes[i].input[k];
+        step.slot[step.n_slots++] = graph->nodes[i].output[0];
+        enum pdnn_status status = pdnn_program_step(program, &step, err);
+        if (status != PDNN_OK)
+            return status;
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status refuse(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
+                               struct pdnn_err *err) {
+    (void)state, (void)graph, (void)program;
+    return pdnn_fail(err, PDNN_UNSUPPORTED, "nothing is supported");
+}
+
+static enum pdnn_status must_not_open(int64_t threads, void **state, struct pdnn_err *err) {
+    (void)threads, (void)state;
+    return pdnn_fail(err, PDNN_INTERNAL, "the oracle was opened");
+}
+
+static const struct pdnn_backend_def good = {
+    .name = "good", .version = version, .open = open_fake, .close = close_fake, .compile = compile};
+static const struct pdnn_backend_def picky = {
+    .name = "picky", .version = version, .open = open_fake, .close = close_fake, .compile = refuse};
+static const struct pdnn_backend_def oracle = {
+    .name = "reference", .version = version, .open = must_not_open, .close = close_fake, .compile = compile};
+
+static const struct pdnn_backend_def *const all[] = {&oracle, &picky, &good, NULL};
+static const struct pdnn_backend_def *const refusing[] = {&oracle, &picky, NULL};
+
+/* Little memory keeps the DRAM buffer small here. */
+static struct pdnn_host small_host(uint64_t l3_bytes) {
+    return (struct pdnn_host){.threads = 1,
+                              .memory_limit_bytes = 64 << 20,
+                              .cache_bytes = {32 << 10, 512 << 10, l3_bytes},
+                              .cache_cores = {1, 1, l3_bytes ? 2 : 0}};
+}
+
+static void format_rows(const struct pdnn_ceilings *ceilings, size_t from, char *text, size_t room) {
+    size_t used = 0;
+    for (size_t i = from; i < ceilings->count; i++) {
+        const struct pdnn_ceiling *row = &ceilings->row[i];
+        used += (size_t)snprintf(text + used, room - used, "%s %s %s%s\n", row->kind, row->pattern,
+                                 row->dtype, row->level);
+        assert_true(used < room);
+    }
+}
+
+static void check_values(const struct pdnn_ceilings *ceilings, size_t from) {
+    for (size_t i = from; i < ceilings->count; i++) {
+        const struct pdnn_ceiling *row = &ceilings->row[i];
+        assert_int_equal(row->threads, 1);
+        assert_true(row->repetitions >= 7);
+        assert_true(isfinite(row->high) && row->low > 0);
+        assert_true(row->low <= row->value && row->value <= row->high);
+    }
+}
+
+#define LEVEL(name) "bandwidth read " name "\nbandwidth copy " name "\nbandwidth triad " name "\n"
+
+static void test_ceilings_measure_rows(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t l3_bytes;
+        const struct pdnn_backend_def *const *backends;
+        const char *expected;
+    } rows[] = {
+        {8 << 20, all,
+         "compute fma f32\ncompute gemm-good f32\n" LEVEL("L1") LEVEL("L2") LEVEL("L3")
+             LEVEL("DRAM") "overhead op \n"
+                           "probe fma \nprobe read \n"},
+        /* Its quarter would fit the L2. */
+        {1 << 20, refusing,
+         "compute fma f32\n" LEVEL("L1") LEVEL("L2") LEVEL("DRAM") "probe fma \nprobe read \n"},
+        {0, refusing, "compute fma f32\n" LEVEL("L1") LEVEL("L2") LEVEL("DRAM") "probe fma \nprobe read \n"},
+    };
+    static struct pdnn_ceilings ceilings;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_host host = small_host(rows[i].l3_bytes);
+        struct pdnn_err err = {0};
+        char text[1024] = "";
+        size_t from = ceilings.count;
+        memset(&fake, 0, sizeof fake);
+        if (pdnn_ceilings_measure(&host, rows[i].backends, 1, 0.01, NULL, NULL, &ceilings, &err) != PDNN_OK)
+            fail_msg("%s", err.text);
+        format_rows(&ceilings, from, text, sizeof text);
+        assert_string_equal(text, rows[i].expected);
+        check_values(&ceilings, from);
+        assert_true(fake.opened > 0);
+        assert_int_equal(fake.opened, fake.closed);
+    }
+}
+
+static void test_ceilings_measure_capacities(void **state) {
+    (void)state;
+    static struct pdnn_ceilings ceilings;
+    static const uint64_t expected[] = {32 << 10, 512 << 10, 8 << 20, 0};
+    struct pdnn_host host = small_host(8 << 20);
+    assert_int_equal(pdnn_ceilings_measure(&host, refusing, 1, 0.01, NULL, NULL, &ceilings, NULL), PDNN_OK);
+    size_t at = 0;
+    for (size_t i = 0; i < ceilings.count; i++) {
+        if (strcmp(ceilings.row[i].kind, "bandwidth") == 0)
+            assert_int_equal(ceilings.row[i].capacity_bytes, expected[at++ / 3]);
+    }
+    assert_int_equal(at, 12);
+}
+
+static void test_ceilings_measure_failing_op(void **state) {
+    (void)state;
+    static struct pdnn_ceilings ceilings;
+    struct pdnn_host host = small_host(0);
+    struct pdnn_err err = {0};
+    fake = (struct fake){.code = 7};
+    assert_int_equal(pdnn_ceilings_measure(&host, all, 1, 0.01, NULL, NULL, &ceilings, &err), PDNN_INTERNAL);
+    assert_non_null(strstr(err.text, "code 7"));
+    assert_int_equal(ceilings.count, 0);
+    assert_int_equal(fake.opened, fake.closed);
+}
+
+static void test_ceilings_measure_full_table(void **state) {
+    (void)state;
+    static struct pdnn_ceilings ceilings = {.count = PDNN_CEILINGS_MAX - 1};
+    struct pdnn_host host = small_host(0);
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_ceilings_measure(&host, refusing, 1, 0.01, NULL, NULL, &ceilings, &err),
+                     PDNN_OVERFLOW);
+    assert_int_equal(ceilings.count, PDNN_CEILINGS_MAX - 1);
+}
+
+static void watch(void *user, double fraction) {
+    double *last = user;
+    assert_true(fraction >= *last && fraction <= 1);
+    *last = fraction;
+}
+
+static void test_ceilings_measure_progress_rises_to_one(void **state) {
+    (void)state;
+    static struct pdnn_ceilings ceilings;
+    struct pdnn_host host = small_host(0);
+    double last = 0;
+    assert_int_equal(pdnn_ceilings_measure(&host, refusing, 1, 0.01, watch, &last, &ceilings, NULL), PDNN_OK);
+    assert_true(last == 1);
+}
+
+static void test_probe_more_and_fewer_threads(void **state) {
+    (void)state;
+    static const int64_t threads[] = {1, 1, 2, 1, 2};
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        double gflops = 0, gbs = 0;
+        assert_int_equal(pdnn_probe(threads[i], &gflops, &gbs, NULL), PDNN_OK);
+        assert_true(isfinite(gflops) && gflops > 0);
+        assert_true(isfinite(gbs) && gbs > 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ceilings_measure_rows),
+        cmocka_unit_test(test_ceilings_measure_capacities),
+        cmocka_unit_test(test_ceilings_measure_failing_op),
+        cmocka_unit_test(test_ceilings_measure_full_table),
+        cmocka_unit_test(test_ceilings_measure_progress_rises_to_one),
+        cmocka_unit_test(test_probe_more_and_fewer_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,319 @@
+/* Host facts from made-up /proc and /sys trees, and those of the machine the test runs on. */
+#define _GNU_SOURCE /* sched_setaffinity */
+#include "tests/cmocka_all.h"
+#include "tests/near.h"
+
+#include "runtime/core/cgroup.h"
+#include "runtime/core/hostfiles.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILES_MAX = 14 };
+
+struct file {
+    const char *path, *text;
+};
+
+static char root[PATH_MAX];
+
+static int make_root(void **state) {
+    (void)state;
+    const char *parent = getenv("TMPDIR");
+    snprintf(root, sizeof root, "%s/paradnn-host-XXXXXX", parent && *parent ? parent : "/tmp");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int remove_root(void **state) {
+    (void)state;
+    char command[PATH_MAX + 16];
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    return system(command);
+}
+
+static void write_file(const struct file *file) {
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s%s", root, file->path);
+    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(file->text, out);
+    fclose(out);
+}
+
+static void write_files(const struct file *files, size_t count) {
+    for (size_t i = 0; i < count && files[i].path; i++)
+        write_file(&files[i]);
+}
+
+#define V2_MOUNT "35 24 0:30 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
+
+struct cgroup_row {
+    const char *what;
+    double quota_cpus;
+    uint64_t headroom_bytes;
+    struct file files[FILES_MAX];
+};
+
+static const struct cgroup_row cgroup_rows[] = {
+    {"no files at all", 0, UINT64_MAX, {{0}}},
+    {"version 2 without limits",
+     0,
+     UINT64_MAX,
+     {{"/proc/self/cgroup", "0::/a.slice\n"},
+      {"/proc/self/mountinfo", V2_MOUNT},
+      {"/sys/fs/cgroup/a.slice/cpu.max", "max 100000\n"},
+      {"/sys/fs/cgroup/a.slice/memory.max", "max\n"},
+      {"/sys/fs/cgroup/a.slice/memory.current", "5000\n"}}},
+    {"version 2, the parent has the smaller limits",
+     1.5,
+     600,
+     {{"/proc/self/cgroup", "0::/a.slice/b.scope\n"},
+      {"/proc/self/mountinfo", "1 0 0:1 / / rw - ext4 /dev/x rw\n" V2_MOUNT},
+      {"/sys/fs/cgroup/a.slice/b.scope/cpu.max", "400000 100000\n"},
+      {"/sys/fs/cgroup/a.slice/b.scope/memory.max", "8000\n"},
+      {"/sys/fs/cgroup/a.slice/b.scope/memory.current", "1000\n"},
+      {"/sys/fs/cgroup/a.slice/cpu.max", "150000 100000\n"},
+      {"/sys/fs/cgroup/a.slice/memory.max", "2000\n"},
+      {"/sys/fs/cgroup/a.slice/memory.current", "1500\n"},
+      {"/sys/fs/cgroup/a.slice/memory.stat", "anon 1400\nfile 100\ninactive_file 100\n"}}},
+    {"version 2, throttled before it is killed",
+     0,
+     100,
+     {{"/proc/self/cgroup", "0::/a\n"},
+      {"/proc/self/mountinfo", V2_MOUNT},
+      {"/sys/fs/cgroup/a/memory.max", "9000\n"},
+      {"/sys/fs/cgroup/a/memory.high", "1100\n"},
+      {"/sys/fs/cgroup/a/memory.current", "1000\n"}}},
+    {"version 2, over the limit",
+     0,
+     0,
+     {{"/proc/self/cgroup", "0::/a\n"},
+      {"/proc/self/mountinfo", V2_MOUNT},
+      {"/sys/fs/cgroup/a/memory.max", "1000\n"},
+      {"/sys/fs/cgroup/a/memory.current", "1001\n"}}},
+    {"a limit on the mount point itself",
+     2,
+     50,
+     {{"/proc/self/cgroup", "0::/\n"},
+      {"/proc/self/mountinfo", V2_MOUNT},
+      {"/sys/fs/cgroup/cpu.max", "20000 10000\n"},
+      {"/sys/fs/cgroup/memory.max", "100\n"},
+      {"/sys/fs/cgroup/memory.current", "50\n"}}},
+    {"version 1 beside an empty version 2",
+     0.5,
+     4000,
+     {{"/proc/self/cgroup", "12:memory:/job\n5:cpu,cpuacct:/job\n4:cpuset:/wrong\n0::/unused\n"},
+      {"/proc/self/mountinfo", "40 30 0:31 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
+                               "41 30 0:32 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+                               "42 30 0:33 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+                               "43 30 0:34 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"},
+      {"/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "50000\n"},
+      {"/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000\n"},
+      {"/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "10000\n"},
+      {"/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "7000\n"},
+      {"/sys/fs/cgroup/memory/job/memory.stat", "inactive_file 5\ntotal_inactive_file 1000\n"},
+      {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"},
+      {"/sys/fs/cgroup/memory/memory.usage_in_bytes", "8000\n"},
+      {"/sys/fs/cgroup/cpuset/wrong/cpu.cfs_quota_us", "1\n"},
+      {"/sys/fs/cgroup/cpuset/wrong/cpu.cfs_period_us", "100000\n"}}},
+    {"version 1, no quota is -1",
+     0,
+     UINT64_MAX,
+     {{"/proc/self/cgroup", "5:cpu:/job\n"},
+      {"/proc/self/mountinfo", "41 30 0:32 / /cg/cpu rw - cgroup cgroup rw,cpu\n"},
+      {"/cg/cpu/job/cpu.cfs_quota_us", "-1\n"},
+      {"/cg/cpu/job/cpu.cfs_period_us", "100000\n"}}},
+    {"a container that sees only its own part",
+     3,
+     1,
+     {{"/proc/self/cgroup", "0::/docker/abc/inner\n"},
+      {"/proc/self/mountinfo", "35 24 0:30 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n"},
+      {"/sys/fs/cgroup/inner/memory.max", "3\n"},
+      {"/sys/fs/cgroup/inner/memory.current", "2\n"},
+      {"/sys/fs/cgroup/cpu.max", "300000 100000\n"}}},
+    {"a container with the host's path and no directory for it",
+     4,
+     UINT64_MAX,
+     {{"/proc/self/cgroup", "0::/docker/abc\n"},
+      {"/proc/self/mountinfo", V2_MOUNT},
+      {"/sys/fs/cgroup/cpu.max", "400000 100000\n"}}},
+    {"garbage",
+     0,
+     UINT64_MAX,
+     {{"/proc/self/cgroup", "\n::\nx\n0:\n0::/a"},
+      {"/proc/self/mountinfo", "- -\n\n1 2 3 4 5 - cgroup2\n" V2_MOUNT},
+      {"/sys/fs/cgroup/a/cpu.max", "some 100000\n"},
+      {"/sys/fs/cgroup/a/memory.max", ""}}},
+};
+
+static void test_cgroup_read_trees(void **state) {
+    for (size_t i = 0; i < sizeof cgroup_rows / sizeof *cgroup_rows; i++) {
+        const struct cgroup_row *row = &cgroup_rows[i];
+        struct pdnn_cgroup cgroup;
+        assert_int_equal(make_root(state), 0);
+        write_files(row->files, FILES_MAX);
+        pdnn_cgroup_read(root, &cgroup);
+        assert_int_equal(remove_root(state), 0);
+        if (cgroup.headroom_bytes != row->headroom_bytes)
+            fail_msg("%s: headroom is %llu", row->what, (unsigned long long)cgroup.headroom_bytes);
+        if (cgroup.quota_cpus < row->quota_cpus - 1e-9 || cgroup.quota_cpus > row->quota_cpus + 1e-9)
+            fail_msg("%s: quota is %g", row->what, cgroup.quota_cpus);
+    }
+}
+
+static void test_hostfiles_cpu_models(void **state) {
+    static const struct {
+        const char *text, *model, *isa;
+    } rows[] = {
+        {"processor\t: 0\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7763\nflags\t\t: fpu avx avx2x fma avx2\n\n"
+         "processor\t: 1\nmodel name\t: another\nflags\t\t: avx512f\n",
+         "AMD EPYC 7763", "avx avx2 fma"},
+        {"processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd sve bf16\n", "", "asimd bf16 sve"},
+        {"model name: x", "x", ""},
+        {"", "", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char model[PDNN_HOST_TEXT], isa[PDNN_HOST_TEXT];
+        assert_int_equal(make_root(state), 0);
+        write_file(&(struct file){"/proc/cpuinfo", rows[i].text});
+        pdnn_hostfiles_cpu(root, model, isa);
+        assert_int_equal(remove_root(state), 0);
+        assert_string_equal(model, rows[i].model);
+        assert_string_equal(isa, rows[i].isa);
+    }
+}
+
+static void test_hostfiles_long_names_are_cut(void **state) {
+    (void)state;
+    char text[4096] = "model name\t: ", model[PDNN_HOST_TEXT], isa[PDNN_HOST_TEXT];
+    memset(text + strlen(text), 'x', 3000);
+    write_file(&(struct file){"/proc/cpuinfo", text});
+    pdnn_hostfiles_cpu(root, model, isa);
+    assert_int_equal(strlen(model), PDNN_HOST_TEXT - 1);
+}
+
+static void test_hostfiles_memory_entries(void **state) {
+    (void)state;
+    uint64_t total = 1, available = 1;
+    pdnn_hostfiles_memory(root, &total, &available);
+    assert_int_equal(total, 0);
+    write_file(
+        &(struct file){"/proc/meminfo", "MemTotal:   2000 kB\nMemFree:  100 kB\nMemAvailable:  1500 kB\n"});
+    pdnn_hostfiles_memory(root, &total, &available);
+    assert_int_equal(total, 2000 * 1024);
+    assert_int_equal(available, 1500 * 1024);
+    write_file(&(struct file){"/proc/meminfo", "MemTotal:   2000 kB\nMemFree:  100 kB\n"});
+    pdnn_hostfiles_memory(root, &total, &available);
+    assert_int_equal(available, 100 * 1024);
+}
+
+static void test_hostfiles_governor_and_throttle(void **state) {
+    (void)state;
+    char governor[PDNN_HOST_TEXT];
+    pdnn_hostfiles_governor(root, 3, governor);
+    assert_string_equal(governor, "");
+    assert_int_equal(pdnn_hostfiles_throttle_count(root), 0);
+    static const struct file files[] = {
+        {"/sys/devices/system/cpu/cpu3/cpufreq/scaling_governor", "performance\n"},
+        {"/sys/devices/system/cpu/cpu3/thermal_throttle/core_throttle_count", "4\n"},
+        {"/sys/devices/system/cpu/cpu3/thermal_throttle/package_throttle_count", "30\n"},
+        {"/sys/devices/system/cpu/cpu11/thermal_throttle/core_throttle_count", "200\n"},
+        {"/sys/devices/system/cpu/cpufreq/thermal_throttle/core_throttle_count", "1000\n"},
+    };
+    write_files(files, sizeof files / sizeof *files);
+    pdnn_hostfiles_governor(root, 3, governor);
+    assert_string_equal(governor, "performance");
+    assert_int_equal(pdnn_hostfiles_throttle_count(root), 234);
+}
+
+static void test_host_read_here(void **state) {
+    (void)state;
+    struct pdnn_host host;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_host_read(&host, &err), PDNN_OK);
+    assert_in_range(host.threads, 1, host.cores_online);
+    assert_true(host.numa_nodes >= 1);
+    assert_true(host.memory_limit_bytes > 0 && host.memory_limit_bytes <= host.memory_bytes);
+    assert_true(strlen(host.name) > 0 && strlen(host.cpu) > 0);
+    assert_true(strncmp(host.kernel, "Linux ", 6) == 0);
+    for (int64_t i = 1; i < host.threads; i++)
+        assert_int_not_equal(host.core_pu[i], host.core_pu[i - 1]);
+    for (size_t level = 0; level < PDNN_CACHE_LEVELS; level++)
+        assert_true(host.cache_bytes[level] == 0 || host.cache_cores[level] >= 1);
+}
+
+/* Bound to its last allowed unit, the process may use exactly that one. */
+static void test_host_read_respects_affinity(void **state) {
+    (void)state;
+    struct pdnn_host host;
+    struct pdnn_err err = {0};
+    cpu_set_t before, one;
+    int last = -1;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        last = CPU_ISSET((size_t)i, &before) ? i : last;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)last, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    enum pdnn_status status = pdnn_host_read(&host, &err);
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(status, PDNN_OK);
+    assert_int_equal(host.threads, 1);
+    assert_int_equal(host.core_pu[0], last);
+}
+
+/* hwloc makes the machine up: two units of each core count once, and caches are as the first core sees them.
+ */
+static void test_host_read_one_unit_per_core(void **state) {
+    (void)state;
+    struct pdnn_host host;
+    struct pdnn_err err = {0};
+    cpu_set_t allowed;
+    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    if (!CPU_ISSET(0, &allowed) || !CPU_ISSET(1, &allowed))
+        skip();
+    setenv("HWLOC_SYNTHETIC", "pack:2 l3:2(size=8000000) l2:2(size=500000) l1d:1(size=32000) core:1 pu:2", 1);
+    enum pdnn_status status = pdnn_host_read(&host, &err);
+    unsetenv("HWLOC_SYNTHETIC");
+    assert_int_equal(status, PDNN_OK);
+    assert_int_equal(host.cores_online, 8);
+    assert_int_equal(host.core_pu[0], 0);
+    assert_true(host.threads == 1 || host.core_pu[1] == 2);
+    assert_int_equal(host.cache_bytes[0], 32000);
+    assert_int_equal(host.cache_bytes[1], 500000);
+    assert_int_equal(host.cache_bytes[2], 8000000);
+    assert_int_equal(host.cache_cores[0], 1);
+    assert_in_range(host.cache_cores[2], 1, 2);
+}
+
+static void test_host_places_text(void **state) {
+    (void)state;
+    struct pdnn_host host = {.threads = 3, .core_pu = {0, 2, 17}};
+    char *places = pdnn_host_places(&host);
+    assert_string_equal(places, "{0},{2},{17}");
+    free(places);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cgroup_read_trees),
+        cmocka_unit_test(test_hostfiles_cpu_models),
+        cmocka_unit_test_setup_teardown(test_hostfiles_long_names_are_cut, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(test_hostfiles_memory_entries, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(test_hostfiles_governor_and_throttle, make_root, remove_root),
+        cmocka_unit_test(test_host_read_here),
+        cmocka_unit_test(test_host_read_respects_affinity),
+        cmocka_unit_test(test_host_read_one_unit_per_core),
+        cmocka_unit_test(test_host_places_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

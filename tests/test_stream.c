@@ -1,0 +1,156 @@
+/* The roofs' kernels do the work they count. */
+#include "tests/cmocka_all.h"
+#include "tests/near.h"
+
+#include "runtime/kernels/fma.h"
+#include "runtime/kernels/stream.h"
+
+/* Eight grains: 6144 floats in a slice. */
+enum { SLICE_BYTES = 8 * PDNN_STREAM_GRAIN, SLICE_FLOATS = SLICE_BYTES / 4, UNIT_FLOATS = 256 };
+
+static struct pdnn_stream make(int64_t threads) {
+    struct pdnn_stream stream;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_stream_create(&stream, threads, SLICE_BYTES, &err), PDNN_OK);
+    assert_int_equal(stream.slice_bytes, SLICE_BYTES);
+    return stream;
+}
+
+static void test_fma_run_counts(void **state) {
+    (void)state;
+    float result = 0, twice = 0;
+    uint64_t once = pdnn_fma_run(1, 1000, &result);
+    assert_true(once > 0 && once % 2000 == 0);
+    assert_int_equal(pdnn_fma_run(1, 3000, &result), 3 * once);
+    /* x / 2 + 1 ends at 2 in every lane: the sum is twice the number of chains and lanes. */
+    assert_near((double)result, (double)once / 1000, 0.01);
+    assert_int_equal(pdnn_fma_run(2, 1000, &twice), 2 * once);
+    assert_near((double)twice, 2 * (double)result, 0.01);
+    assert_non_null(pdnn_fma_variant());
+}
+
+static void test_stream_create_rounds(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t asked;
+        size_t made;
+    } rows[] = {{0, PDNN_STREAM_GRAIN},
+                {1, PDNN_STREAM_GRAIN},
+                {PDNN_STREAM_GRAIN * 2 - 1, PDNN_STREAM_GRAIN},
+                {PDNN_STREAM_GRAIN * 5 + 7, PDNN_STREAM_GRAIN * 5}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_stream stream;
+        assert_int_equal(pdnn_stream_create(&stream, 1, rows[i].asked, NULL), PDNN_OK);
+        assert_int_equal(stream.slice_bytes, rows[i].made);
+        pdnn_stream_destroy(&stream);
+        pdnn_stream_destroy(&stream);
+    }
+}
+
+static void test_stream_create_without_memory(void **state) {
+    (void)state;
+    struct pdnn_stream stream = {.threads = 99};
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_stream_create(&stream, 2, UINT64_C(1) << 62, &err), PDNN_NO_MEMORY);
+    assert_int_equal(stream.threads, 99);
+}
+
+static void test_stream_run_read_sums_all(void **state) {
+    (void)state;
+    struct pdnn_stream stream = make(2);
+    for (size_t i = 0; i < SLICE_FLOATS; i++)
+        stream.slice[0][i] = stream.slice[1][i] = (float)(i % 16);
+    const struct pdnn_stream_job job = {.pattern = PDNN_STREAM_READ, .threads = 2, .passes = 3};
+    float result = 0;
+    assert_int_equal(pdnn_stream_run(&stream, &job, &result), 2 * 3 * SLICE_BYTES);
+    assert_near((double)result, 2 * 3 * SLICE_FLOATS * 7.5, 0);
+    const struct pdnn_stream_job single = {.pattern = PDNN_STREAM_READ, .threads = 1, .passes = 1};
+    assert_int_equal(pdnn_stream_run(&stream, &single, &result), SLICE_BYTES);
+    pdnn_stream_destroy(&stream);
+}
+
+/* The copy begins somewhere behind the first half. */
+static void test_stream_run_copies_all(void **state) {
+    (void)state;
+    const size_t count = SLICE_FLOATS / 2;
+    for (int bypass = 0; bypass < 2; bypass++) {
+        struct pdnn_stream stream = make(1);
+        float *slice = stream.slice[0], result;
+        for (size_t i = 0; i < count; i++)
+            slice[i] = (float)(i + 100);
+        const struct pdnn_stream_job job = {
+            .pattern = PDNN_STREAM_COPY, .threads = 1, .passes = 2, .bypass = bypass};
+        assert_int_equal(pdnn_stream_run(&stream, &job, &result), 2 * 2 * count * 4);
+        size_t start = count;
+        while (start < 2 * count && slice[start] < 100)
+            start++;
+        assert_true(start < 2 * count);
+        for (size_t i = 0; i < count; i++)
+            assert_true(slice[start + i] == slice[i]);
+        pdnn_stream_destroy(&stream);
+    }
+}
+
+static void test_stream_run_triad_adds(void **state) {
+    (void)state;
+    const size_t count = SLICE_FLOATS / 3 / UNIT_FLOATS * UNIT_FLOATS;
+    for (int bypass = 0; bypass < 2; bypass++) {
+        struct pdnn_stream stream = make(1);
+        float *slice = stream.slice[0], result;
+        for (size_t i = 0; i < SLICE_FLOATS; i++)
+            slice[i] = 2;
+        const struct pdnn_stream_job job = {
+            .pattern = PDNN_STREAM_TRIAD, .threads = 1, .passes = 1, .bypass = bypass};
+        assert_int_equal(pdnn_stream_run(&stream, &job, &result), 3 * count * 4);
+        assert_true(slice[0] == 2 && slice[2 * count - 1] == 2);
+        assert_true(slice[SLICE_FLOATS - 1] == 3);
+        pdnn_stream_destroy(&stream);
+    }
+}
+
+static void test_stream_read_part_wraps(void **state) {
+    (void)state;
+    struct pdnn_stream stream = make(1);
+    for (size_t i = 0; i < SLICE_FLOATS; i++)
+        stream.slice[0][i] = (float)(i * 4 / PDNN_STREAM_GRAIN); /* the number of the grain */
+    static const struct {
+        size_t offset, grains;
+        double sum; /* of the numbers of the grains read */
+    } rows[] = {{0, 1, 0}, {0, 8, 28}, {7, 1, 7}, {7, 2, 7}, {6, 4, 14}, {8, 3, 3}, {3, 16, 56}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        float result;
+        uint64_t bytes = pdnn_stream_read_part(&stream, 1, rows[i].offset * PDNN_STREAM_GRAIN,
+                                               rows[i].grains * PDNN_STREAM_GRAIN, &result);
+        assert_int_equal(bytes, rows[i].grains * PDNN_STREAM_GRAIN);
+        assert_near((double)result, rows[i].sum * PDNN_STREAM_GRAIN / 4, 0);
+    }
+    pdnn_stream_destroy(&stream);
+}
+
+static void test_evict_writes_everything(void **state) {
+    (void)state;
+    struct pdnn_stream evictor;
+    assert_int_equal(pdnn_evictor_create(&evictor, 2, 6 * PDNN_STREAM_GRAIN, NULL), PDNN_OK);
+    assert_int_equal(evictor.slice_bytes, 12 * PDNN_STREAM_GRAIN);
+    size_t count = evictor.slice_bytes / 4;
+    for (size_t i = 0; i < count; i++)
+        evictor.slice[0][i] = evictor.slice[1][i] = -1;
+    pdnn_evict(&evictor);
+    for (size_t i = 0; i < count; i++)
+        assert_true(evictor.slice[0][i] >= 0 && evictor.slice[1][i] >= 0);
+    pdnn_stream_destroy(&evictor);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fma_run_counts),
+        cmocka_unit_test(test_stream_create_rounds),
+        cmocka_unit_test(test_stream_create_without_memory),
+        cmocka_unit_test(test_stream_run_read_sums_all),
+        cmocka_unit_test(test_stream_run_copies_all),
+        cmocka_unit_test(test_stream_run_triad_adds),
+        cmocka_unit_test(test_stream_read_part_wraps),
+        cmocka_unit_test(test_evict_writes_everything),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
