@@ -41,8 +41,7 @@ static inline void pdnn_bypass_copy(float *y, const float *x, int64_t n) {
     __builtin_memcpy(y, x, (uint64_t)n * sizeof *y);
 }
 
-static inline void pdnn_bypass_fence(void) {
-}
+static inline void pdnn_bypass_fence(void) {}
 
 #endif
 

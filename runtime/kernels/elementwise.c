@@ -53,9 +53,12 @@ PDNN_CLONES static void add(const float *a, const float *b, float *y, int64_t n)
 }
 
 static void (*const functions[])(const float *a, const float *b, float *y, int64_t n) = {
-    [PDNN_RELU_FORWARD] = relu_forward,       [PDNN_RELU_BACKWARD] = relu_backward,
-    [PDNN_SIGMOID_FORWARD] = sigmoid_forward, [PDNN_SIGMOID_BACKWARD] = sigmoid_backward,
-    [PDNN_TANH_FORWARD] = tanh_forward,       [PDNN_TANH_BACKWARD] = tanh_backward,
+    [PDNN_RELU_FORWARD] = relu_forward,
+    [PDNN_RELU_BACKWARD] = relu_backward,
+    [PDNN_SIGMOID_FORWARD] = sigmoid_forward,
+    [PDNN_SIGMOID_BACKWARD] = sigmoid_backward,
+    [PDNN_TANH_FORWARD] = tanh_forward,
+    [PDNN_TANH_BACKWARD] = tanh_backward,
     [PDNN_ADD] = add,
 };
 _Static_assert(sizeof functions / sizeof *functions == PDNN_ELEMENTWISE_COUNT, "one function per row");

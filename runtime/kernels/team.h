@@ -1,5 +1,6 @@
 /* How kernels share work: all threads of the OpenMP pool or one, each on its own span. Never a part of the
- * pool, because libgomp ends the threads that a smaller team leaves out and starts them again for the next. */
+ * pool, because libgomp ends the threads that a smaller team leaves out and starts them again for the next.
+ */
 #ifndef RUNTIME_KERNELS_TEAM_H
 #define RUNTIME_KERNELS_TEAM_H
 
