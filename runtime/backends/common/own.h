@@ -1,0 +1,21 @@
+/* Steps that run our own kernels (runtime/kernels), for every backend whose library lacks the op or does it
+ * badly. All tensors are f32 (labels s32). Elementwise ops take any layout that their tensors share. */
+#ifndef RUNTIME_BACKENDS_COMMON_OWN_H
+#define RUNTIME_BACKENDS_COMMON_OWN_H
+
+#include "runtime/core/backend.h"
+
+struct pdnn_own_options {
+    int64_t threads;
+    uint64_t bypass_bytes; /* results from this size on are written past the caches */
+};
+
+/* Reads the size of the last-level cache. */
+struct pdnn_own_options pdnn_own_options(int64_t threads);
+
+/* Appends the step of a node without posts; its slots have their final sizes already. *found is false, and
+ * nothing was appended, when there is no kernel for the node's op, pass or dtype. */
+enum pdnn_status pdnn_own_compile(const struct pdnn_own_options *options, struct pdnn_program *program,
+                                  uint32_t node, bool *found, struct pdnn_err *err);
+
+#endif

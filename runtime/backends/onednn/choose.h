@@ -1,0 +1,32 @@
+/* Which layout a dense op's weights live in and how each of its passes runs, by measuring at compile time.
+ * What counts is the sum over the passes that the step has, reorders included: a layout that is best for one
+ * pass may be worst for another. Shapes beyond a size are measured on smaller ones of the same kind, since
+ * there only the memory layout still tells the candidates apart. */
+#ifndef RUNTIME_BACKENDS_ONEDNN_CHOOSE_H
+#define RUNTIME_BACKENDS_ONEDNN_CHOOSE_H
+
+#include "runtime/backends/onednn/dense.h"
+
+struct pdnn_dense_choice {
+    enum pdnn_weights_format home; /* of the weights, their gradient and the optimizer's state */
+    /* By pass, where the shape has it. A pass whose weights have another layout than home needs a reorder. */
+    struct pdnn_dense_variant variant[PDNN_DENSE_PASSES];
+};
+
+struct pdnn_choice_entry;
+
+/* What was found so far, for one thread count; {0} is empty. */
+struct pdnn_choices {
+    struct pdnn_choice_entry *first;
+    const struct pdnn_dense_choice *forced; /* for tests: taken for every shape instead of measuring */
+};
+
+void pdnn_choices_finish(struct pdnn_choices *choices);
+
+/* *choice lives as long as choices. PDNN_UNSUPPORTED with the library's answer when a pass has no
+ * implementation. */
+enum pdnn_status pdnn_choose(struct pdnn_choices *choices, struct pdnn_onednn_library *library,
+                             const struct pdnn_dense_shape *shape, const struct pdnn_dense_choice **choice,
+                             struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,54 @@
+/* The ways oneDNN can do a pass of a dense op: which primitive, on weights in which format. N minibatch,
+ * I inputs, O outputs; x (N, I), w (O, I), y (N, O), bias b (O). */
+#ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_H
+#define RUNTIME_BACKENDS_ONEDNN_DENSE_H
+
+#include "runtime/backends/onednn/library.h"
+
+enum { PDNN_DENSE_PASSES = 3 }; /* forward, backward-data, backward-weights: the first of enum pdnn_pass */
+
+/* What the passes of one dense op over one weight tensor have to do. Compared byte by byte: zero it first. */
+struct pdnn_dense_shape {
+    int64_t N, I, O;
+    enum pdnn_dtype dtype;
+    int32_t n_posts; /* functions fused into the forward pass */
+    enum pdnn_onednn_function post[PDNN_NODE_POSTS];
+    bool has_pass[PDNN_DENSE_PASSES];
+    bool bias;          /* fused into the forward pass */
+    bool bias_gradient; /* fused into backward-weights */
+    bool pinned;        /* the weights must stay row-major: others than dense ops and updates use them */
+};
+
+enum pdnn_weights_format {
+    PDNN_WEIGHTS_ROW_MAJOR,    /* (O, I) */
+    PDNN_WEIGHTS_COLUMN_MAJOR, /* stored as (I, O) */
+    PDNN_WEIGHTS_PACKED,       /* what the pass's inner product asks for */
+    PDNN_WEIGHTS_FORMAT_COUNT
+};
+
+struct pdnn_dense_variant {
+    bool matmul; /* else inner product */
+    enum pdnn_weights_format format;
+};
+
+/* A created pass. x, w, b, y say which argument of the primitive is which tensor. */
+struct pdnn_dense_pass {
+    struct pdnn_onednn_primitive *primitive;
+    struct pdnn_onednn_layout *weights; /* of w or dw as (O, I), as this pass has it */
+    enum pdnn_onednn_arg x, w, b, y;    /* or their gradients */
+};
+
+/* PDNN_UNSUPPORTED when the library has no such thing. */
+enum pdnn_status pdnn_dense_pass_create(struct pdnn_onednn_library *library,
+                                        const struct pdnn_dense_shape *shape, enum pdnn_pass pass,
+                                        struct pdnn_dense_variant variant, struct pdnn_dense_pass *made,
+                                        struct pdnn_err *err);
+void pdnn_dense_pass_destroy(struct pdnn_dense_pass *pass);
+
+/* The layout of weights in the format; PACKED: what the forward inner product asks for. */
+enum pdnn_status pdnn_dense_weights_layout(struct pdnn_onednn_library *library,
+                                           const struct pdnn_dense_shape *shape,
+                                           enum pdnn_weights_format format,
+                                           struct pdnn_onednn_layout **layout, struct pdnn_err *err);
+
+#endif

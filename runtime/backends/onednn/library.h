@@ -1,0 +1,104 @@
+/* What this backend needs of oneDNN, without its versions: everything that differs between major versions of
+ * the library is behind this header, in library_v2.c. One engine and one in-order stream; primitives have a
+ * fixed set of arguments and get their addresses once. Shapes: N minibatch, I inputs, O outputs. */
+#ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_H
+#define RUNTIME_BACKENDS_ONEDNN_LIBRARY_H
+
+#include "base/err.h"
+#include "models/dtype.h"
+#include "models/graph.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pdnn_onednn_library;
+struct pdnn_onednn_layout;
+struct pdnn_onednn_primitive;
+
+/* "oneDNN 2.6.3 (avx2)"; static. */
+const char *pdnn_onednn_version(void);
+
+enum pdnn_status pdnn_onednn_library_create(struct pdnn_onednn_library **library, struct pdnn_err *err);
+void pdnn_onednn_library_destroy(struct pdnn_onednn_library *library);
+
+/* How a tensor lies in memory: shape, type, and one of these or what a primitive asked for. */
+enum pdnn_onednn_order {
+    PDNN_ONEDNN_ROW_MAJOR,
+    PDNN_ONEDNN_COLUMN_MAJOR, /* of a matrix: stored transposed */
+    PDNN_ONEDNN_ANY,          /* in a request: the primitive chooses */
+};
+
+enum pdnn_status pdnn_onednn_layout_create(enum pdnn_dtype dtype, int rank, const int64_t *dim,
+                                           enum pdnn_onednn_order order, struct pdnn_onednn_layout **layout,
+                                           struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_layout_copy(const struct pdnn_onednn_layout *layout,
+                                         struct pdnn_onednn_layout **copy, struct pdnn_err *err);
+/* The same memory seen as the transposed matrix. */
+enum pdnn_status pdnn_onednn_layout_transpose(struct pdnn_onednn_layout *layout, struct pdnn_err *err);
+void pdnn_onednn_layout_destroy(struct pdnn_onednn_layout *layout);
+bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b);
+uint64_t pdnn_onednn_layout_bytes(const struct pdnn_onednn_layout *layout); /* padding included */
+
+/* "ab", "ba", "AB16b64a": outer dimensions by falling stride (capital: blocked), then the inner blocks.
+ * Returns buffer. */
+enum { PDNN_ONEDNN_LAYOUT_TEXT = 32 };
+const char *pdnn_onednn_layout_format(const struct pdnn_onednn_layout *layout,
+                                      char buffer[PDNN_ONEDNN_LAYOUT_TEXT]);
+
+enum pdnn_onednn_kind {
+    PDNN_ONEDNN_INNER_PRODUCT, /* SRC x (N, I), WEIGHTS w (O, I), BIAS b (O), DST y (N, O), or their
+                                  gradients: the pass says which argument is computed */
+    PDNN_ONEDNN_MATMUL,        /* DST = SRC WEIGHTS + BIAS; forward only */
+    PDNN_ONEDNN_ELTWISE,       /* forward: SRC -> DST; backward-data: SRC dx from DST dy and WEIGHTS y */
+    PDNN_ONEDNN_ADD,           /* DST = SRC + WEIGHTS; forward only */
+    PDNN_ONEDNN_REORDER,       /* SRC -> DST; forward only */
+    PDNN_ONEDNN_KIND_COUNT
+};
+
+enum pdnn_onednn_arg {
+    PDNN_ONEDNN_SRC,
+    PDNN_ONEDNN_WEIGHTS,
+    PDNN_ONEDNN_BIAS,
+    PDNN_ONEDNN_DST,
+    PDNN_ONEDNN_SCRATCHPAD,
+    PDNN_ONEDNN_ARG_COUNT
+};
+
+enum pdnn_onednn_function {
+    PDNN_ONEDNN_RELU,
+    PDNN_ONEDNN_SIGMOID,
+    PDNN_ONEDNN_TANH,
+    PDNN_ONEDNN_FUNCTION_COUNT
+};
+
+struct pdnn_onednn_request {
+    enum pdnn_onednn_kind kind;
+    enum pdnn_pass pass;
+    const struct pdnn_onednn_layout *layout[PDNN_ONEDNN_ARG_COUNT]; /* NULL: no such argument */
+    enum pdnn_onednn_function function;                             /* eltwise */
+    int n_posts; /* forward: functions applied to the result */
+    enum pdnn_onednn_function post[PDNN_NODE_POSTS];
+};
+
+/* PDNN_UNSUPPORTED with the library's answer when it has no implementation. */
+enum pdnn_status pdnn_onednn_primitive_create(struct pdnn_onednn_library *library,
+                                              const struct pdnn_onednn_request *request,
+                                              struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);
+void pdnn_onednn_primitive_destroy(struct pdnn_onednn_primitive *primitive);
+
+/* The library's name of the implementation: "x64:gemm:jit". */
+const char *pdnn_onednn_primitive_name(const struct pdnn_onednn_primitive *primitive);
+/* A layout as the primitive has it, to be destroyed by the caller; of an argument that it has. */
+enum pdnn_status pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive *primitive,
+                                              enum pdnn_onednn_arg arg, struct pdnn_onednn_layout **layout,
+                                              struct pdnn_err *err);
+/* Bytes of scratch memory to bind as PDNN_ONEDNN_SCRATCHPAD; 0: none. */
+uint64_t pdnn_onednn_primitive_scratchpad_bytes(const struct pdnn_onednn_primitive *primitive);
+/* Sets an argument's address, before the first run and for every argument. Zeroes the padding behind it. */
+enum pdnn_status pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
+                                            void *address, struct pdnn_err *err);
+/* 0, or the library's status. The result is there on return: the CPU's stream runs on the calling thread and
+ * its pool. */
+int pdnn_onednn_primitive_run(const struct pdnn_onednn_primitive *primitive);
+
+#endif

@@ -1,0 +1,170 @@
+#include "runtime/backends/onednn/onednn.h"
+
+#include "models/op.h"
+#include "runtime/backends/common/step.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What oneDNN does well; the rest is for our own kernels. */
+static const struct {
+    const struct pdnn_op_def *op;
+    enum pdnn_pass pass;
+    enum pdnn_status (*compile)(struct pdnn_onednn_compile *compile, uint32_t node, struct pdnn_err *err);
+} rows[] = {
+    {&pdnn_op_dense, PDNN_FORWARD, pdnn_onednn_compile_dense},
+    {&pdnn_op_dense, PDNN_BACKWARD_DATA, pdnn_onednn_compile_dense},
+    {&pdnn_op_dense, PDNN_BACKWARD_WEIGHTS, pdnn_onednn_compile_dense},
+    {&pdnn_op_relu, PDNN_FORWARD, pdnn_onednn_compile_eltwise},
+    {&pdnn_op_relu, PDNN_BACKWARD_DATA, pdnn_onednn_compile_eltwise},
+    {&pdnn_op_sigmoid, PDNN_FORWARD, pdnn_onednn_compile_eltwise},
+    {&pdnn_op_sigmoid, PDNN_BACKWARD_DATA, pdnn_onednn_compile_eltwise},
+    {&pdnn_op_add, PDNN_FORWARD, pdnn_onednn_compile_add},
+};
+
+static enum pdnn_status open_onednn(int64_t threads, void **state, struct pdnn_err *err) {
+    struct pdnn_onednn *onednn = calloc(1, sizeof *onednn);
+    if (!onednn)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a backend");
+    omp_set_num_threads((int)threads);
+    onednn->own = pdnn_own_options(threads);
+    enum pdnn_status status = pdnn_onednn_library_create(&onednn->library, err);
+    if (status != PDNN_OK) {
+        free(onednn);
+        return status;
+    }
+    *state = onednn;
+    return PDNN_OK;
+}
+
+static void close_onednn(void *state) {
+    struct pdnn_onednn *onednn = state;
+    if (!onednn)
+        return;
+    pdnn_choices_finish(&onednn->choices);
+    pdnn_onednn_library_destroy(onednn->library);
+    free(onednn);
+}
+
+/* What put and get need; the program owns it. */
+struct layouts {
+    size_t n_tensors;
+    struct pdnn_onednn_layout **home; /* by tensor; NULL: plain */
+};
+
+static void release(void *state) {
+    struct layouts *layouts = state;
+    for (size_t i = 0; i < layouts->n_tensors; i++)
+        pdnn_onednn_layout_destroy(layouts->home[i]);
+}
+
+static enum pdnn_status compile_node(struct pdnn_onednn_compile *compile, uint32_t index,
+                                     struct pdnn_err *err) {
+    const struct pdnn_graph *graph = compile->program->graph;
+    const struct pdnn_node *node = &graph->nodes[index];
+    bool found = false;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].op == node->op && rows[i].pass == node->pass)
+            return rows[i].compile(compile, index, err);
+    }
+    enum pdnn_status status = pdnn_own_compile(&compile->onednn->own, compile->program, index, &found, err);
+    if (status == PDNN_OK && !found)
+        return pdnn_step_unsupported("onednn", graph, node, err);
+    return status;
+}
+
+static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
+                                struct pdnn_err *err) {
+    struct pdnn_onednn_compile compile = {.onednn = state, .program = program};
+    struct layouts *layouts = pdnn_arena_alloc(&program->arena, 1, sizeof *layouts);
+    compile.home =
+        pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof(struct pdnn_onednn_layout *));
+    compile.choice =
+        pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof(const struct pdnn_dense_choice *));
+    if (!layouts || !compile.home || !compile.choice)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
+    *layouts = (struct layouts){graph->n_tensors, compile.home};
+    program->layouts = layouts;
+    program->release = release;
+    enum pdnn_status status = pdnn_onednn_place_weights(&compile, err);
+    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++)
+        status = compile_node(&compile, i, err);
+    return status;
+}
+
+/* Runs a reorder once; the library takes no const addresses, and writes none of the source. */
+static enum pdnn_status convert(struct pdnn_onednn *onednn, const struct pdnn_onednn_layout *from,
+                                void *source, const struct pdnn_onednn_layout *to, void *target,
+                                struct pdnn_err *err) {
+    struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
+    struct pdnn_onednn_primitive *primitive = NULL;
+    void *scratch = NULL;
+    request.layout[PDNN_ONEDNN_SRC] = from;
+    request.layout[PDNN_ONEDNN_DST] = to;
+    enum pdnn_status status = pdnn_onednn_primitive_create(onednn->library, &request, &primitive, err);
+    if (status != PDNN_OK)
+        return status;
+    uint64_t scratch_bytes = pdnn_onednn_primitive_scratchpad_bytes(primitive);
+    if (scratch_bytes && !(scratch = malloc(scratch_bytes)))
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a reorder");
+    if (status == PDNN_OK && scratch)
+        status = pdnn_onednn_primitive_bind(primitive, PDNN_ONEDNN_SCRATCHPAD, scratch, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_primitive_bind(primitive, PDNN_ONEDNN_SRC, source, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_primitive_bind(primitive, PDNN_ONEDNN_DST, target, err);
+    if (status == PDNN_OK && pdnn_onednn_primitive_run(primitive) != 0)
+        status = pdnn_fail(err, PDNN_INTERNAL, "onednn: a reorder failed");
+    pdnn_onednn_primitive_destroy(primitive);
+    free(scratch);
+    return status;
+}
+
+static void *without_const(const void *address) {
+    union {
+        const void *in;
+        void *out;
+    } cast = {address};
+    return cast.out;
+}
+
+/* Between a plain array and the slot, in the direction that put says. */
+static enum pdnn_status move(void *state, const struct pdnn_program *program, uint32_t tensor,
+                             const void *from, void *to, bool put, struct pdnn_err *err) {
+    const struct layouts *layouts = program->layouts;
+    const struct pdnn_tensor *t = &program->graph->tensors[tensor];
+    const struct pdnn_onednn_layout *home = layouts->home[tensor];
+    struct pdnn_onednn_layout *plain = NULL;
+    if (!home) {
+        memcpy(to, from, pdnn_tensor_bytes(t));
+        return PDNN_OK;
+    }
+    enum pdnn_status status =
+        pdnn_onednn_layout_create(t->dtype, t->rank, t->dim, PDNN_ONEDNN_ROW_MAJOR, &plain, err);
+    if (status == PDNN_OK)
+        status = convert(state, put ? plain : home, without_const(from), put ? home : plain, to, err);
+    pdnn_onednn_layout_destroy(plain);
+    return status;
+}
+
+static enum pdnn_status put(void *state, const struct pdnn_program *program, uint32_t tensor,
+                            const void *plain, void *memory, struct pdnn_err *err) {
+    return move(state, program, tensor, plain, memory, true, err);
+}
+
+static enum pdnn_status get(void *state, const struct pdnn_program *program, uint32_t tensor,
+                            const void *memory, void *plain, struct pdnn_err *err) {
+    return move(state, program, tensor, memory, plain, false, err);
+}
+
+const struct pdnn_backend_def pdnn_backend_onednn = {
+    .name = "onednn",
+    .help = "oneDNN primitives, and our own kernels for losses, biases and optimizers",
+    .version = pdnn_onednn_version,
+    .open = open_onednn,
+    .close = close_onednn,
+    .compile = compile,
+    .put = put,
+    .get = get,
+};

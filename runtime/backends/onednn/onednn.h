@@ -1,0 +1,54 @@
+/* The backend `onednn`: its state, and what its files share. Dense passes, ReLU and sigmoid, and sums run as
+ * oneDNN primitives; what oneDNN lacks or does badly runs our own kernels. Weights lie in the layout that
+ * makes the whole step fastest (choose.h); all other tensors are plain row-major. */
+#ifndef RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
+#define RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
+
+#include "runtime/backends/common/own.h"
+#include "runtime/backends/onednn/choose.h"
+#include "runtime/backends/onednn/library.h"
+#include "runtime/core/backend.h"
+
+extern const struct pdnn_backend_def pdnn_backend_onednn;
+
+struct pdnn_onednn {
+    struct pdnn_onednn_library *library;
+    struct pdnn_own_options own;
+    struct pdnn_choices choices;
+};
+
+/* One compilation. */
+struct pdnn_onednn_compile {
+    struct pdnn_onednn *onednn;
+    struct pdnn_program *program;
+    struct pdnn_onednn_layout **home;        /* by tensor; NULL: plain row-major */
+    const struct pdnn_dense_choice **choice; /* by tensor; NULL: not the weights of a dense op */
+};
+
+/* Chooses for all weights of dense ops; fills home and choice and sets the slots' sizes. */
+enum pdnn_status pdnn_onednn_place_weights(struct pdnn_onednn_compile *compile, struct pdnn_err *err);
+
+/* One per op: append the node's step, and reorders it needs. */
+enum pdnn_status pdnn_onednn_compile_dense(struct pdnn_onednn_compile *compile, uint32_t node,
+                                           struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_compile_eltwise(struct pdnn_onednn_compile *compile, uint32_t node,
+                                             struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_compile_add(struct pdnn_onednn_compile *compile, uint32_t node,
+                                         struct pdnn_err *err);
+
+/* The function of an activation op; false: oneDNN has none of that name. */
+bool pdnn_onednn_function_of(const struct pdnn_op_def *op, enum pdnn_onednn_function *function);
+
+/* Appends a step that runs the primitive, on slot[i] for argument i where it has one; makes a slot for its
+ * scratchpad. The primitive belongs to the step, or is destroyed when this fails. */
+enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
+                                    struct pdnn_onednn_primitive *primitive,
+                                    const uint32_t slot[PDNN_ONEDNN_SCRATCHPAD], struct pdnn_err *err);
+
+/* Appends an explicit reorder of the tensor between two slots. */
+enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile, uint32_t tensor,
+                                            const struct pdnn_onednn_layout *from, uint32_t from_slot,
+                                            const struct pdnn_onednn_layout *to, uint32_t to_slot,
+                                            struct pdnn_err *err);
+
+#endif

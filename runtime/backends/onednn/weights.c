@@ -1,0 +1,224 @@
+#include "runtime/backends/onednn/onednn.h"
+
+#include "models/op.h"
+#include "runtime/backends/common/step.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The weight tensor a node of a dense op works on, or PDNN_NONE. */
+static uint32_t weights_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    if (node->op != &pdnn_op_dense)
+        return PDNN_NONE;
+    if (node->pass != PDNN_BACKWARD_WEIGHTS)
+        return node->input[1];
+    uint32_t of = graph->tensors[node->output[0]].of;
+    return of != PDNN_NONE ? of : node->output[0];
+}
+
+static enum pdnn_status describe_posts(const struct pdnn_node *node, struct pdnn_dense_shape *shape,
+                                       struct pdnn_err *err) {
+    for (int i = 0; i < node->n_posts; i++) {
+        const struct pdnn_post *post = &node->posts[i];
+        bool bias = post->op == &pdnn_op_bias;
+        enum pdnn_onednn_function function;
+        if (bias && post->pass == PDNN_BACKWARD_WEIGHTS)
+            shape->bias_gradient = true;
+        else if (bias && i == 0 && node->pass == PDNN_FORWARD)
+            shape->bias = true;
+        else if (post->pass == PDNN_FORWARD && pdnn_onednn_function_of(post->op, &function))
+            shape->post[shape->n_posts++] = function;
+        else
+            return pdnn_fail(err, PDNN_UNSUPPORTED,
+                             "onednn: dense %s cannot take %s as post-op %d; use fuse=none",
+                             pdnn_pass_name(node->pass), post->op->name, i + 1);
+    }
+    return PDNN_OK;
+}
+
+/* N, I and O from any pass: x and y are the inputs or the output. */
+static void describe_dims(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          struct pdnn_dense_shape *shape) {
+    const struct pdnn_tensor *a = pdnn_node_in(graph, node, 0), *b = pdnn_node_in(graph, node, 1);
+    bool gradient = node->pass == PDNN_BACKWARD_WEIGHTS;
+    shape->dtype = a->dtype;
+    shape->N = a->dim[0];
+    shape->I = gradient ? a->dim[1] : b->dim[1];
+    shape->O = gradient ? b->dim[1] : b->dim[0];
+}
+
+static bool same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
+    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
+}
+
+/* Updates and sums work on any layout; everybody else but dense ops expects rows. */
+static bool is_pinned(const struct pdnn_graph *graph, uint32_t weights) {
+    if (graph->tensors[weights].role != PDNN_ROLE_WEIGHT)
+        return true;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        if (node->op == &pdnn_op_dense || node->op == &pdnn_op_add || node->pass == PDNN_UPDATE)
+            continue;
+        for (int k = 0; k < node->n_inputs; k++) {
+            if (node->input[k] == weights)
+                return true;
+        }
+    }
+    return false;
+}
+
+static enum pdnn_status check_dtype(struct pdnn_onednn *onednn, const struct pdnn_dense_shape *shape,
+                                    enum pdnn_pass pass, struct pdnn_err *err) {
+    struct pdnn_dense_pass made = {0};
+    if (shape->dtype == PDNN_F32)
+        return PDNN_OK;
+    enum pdnn_status status =
+        pdnn_dense_pass_create(onednn->library, shape, pass, (struct pdnn_dense_variant){0}, &made, err);
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "onednn: dense %s for %s", pdnn_pass_name(pass), pdnn_dtype_name(shape->dtype));
+    pdnn_fail(err, PDNN_UNSUPPORTED, "onednn: dense %s for %s exists (%s), but there are no data in it yet",
+              pdnn_pass_name(pass), pdnn_dtype_name(shape->dtype),
+              pdnn_onednn_primitive_name(made.primitive));
+    pdnn_dense_pass_destroy(&made);
+    return PDNN_UNSUPPORTED;
+}
+
+/* Gives the tensor a layout of its own unless that is the plain one. */
+static enum pdnn_status set_home(struct pdnn_onednn_compile *compile, uint32_t tensor,
+                                 const struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_onednn_layout_copy(layout, &compile->home[tensor], err);
+    if (status == PDNN_OK)
+        compile->program->slots[tensor].bytes = pdnn_onednn_layout_bytes(layout);
+    return status;
+}
+
+/* The weights, their gradients and the optimizer's state all lie in the one layout that was chosen. */
+static enum pdnn_status place(struct pdnn_onednn_compile *compile, uint32_t weights,
+                              const struct pdnn_dense_shape *shape, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = compile->program->graph;
+    struct pdnn_onednn_layout *layout = NULL;
+    enum pdnn_status status = pdnn_choose(&compile->onednn->choices, compile->onednn->library, shape,
+                                          &compile->choice[weights], err);
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "onednn: dense for %s", pdnn_dtype_name(shape->dtype));
+    enum pdnn_weights_format home = compile->choice[weights]->home;
+    if (home == PDNN_WEIGHTS_ROW_MAJOR || shape->pinned)
+        return PDNN_OK;
+    status = pdnn_dense_weights_layout(compile->onednn->library, shape, home, &layout, err);
+    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
+        bool belongs = i == weights || (graph->tensors[i].of == weights &&
+                                        same_shape(&graph->tensors[i], &graph->tensors[weights]));
+        if (belongs)
+            status = set_home(compile, i, layout, err);
+    }
+    pdnn_onednn_layout_destroy(layout);
+    return status;
+}
+
+enum pdnn_status pdnn_onednn_place_weights(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = compile->program->graph;
+    struct pdnn_dense_shape *shapes =
+        pdnn_arena_alloc(&compile->program->arena, graph->n_tensors + 1, sizeof *shapes);
+    enum pdnn_status status = PDNN_OK;
+    if (!shapes)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
+    for (size_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        uint32_t weights = weights_of(graph, node);
+        if (weights == PDNN_NONE)
+            continue;
+        describe_dims(graph, node, &shapes[weights]);
+        shapes[weights].has_pass[node->pass] = true;
+        status = describe_posts(node, &shapes[weights], err);
+        if (status == PDNN_OK)
+            status = check_dtype(compile->onednn, &shapes[weights], node->pass, err);
+    }
+    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
+        if (!shapes[i].N)
+            continue;
+        shapes[i].pinned = is_pinned(graph, i);
+        status = place(compile, i, &shapes[i], err);
+    }
+    return status;
+}
+
+/* The step of one pass, with a reorder before it where it reads weights in another layout, after it where it
+ * writes them. */
+struct dense_compile {
+    struct pdnn_onednn_compile *compile;
+    const struct pdnn_node *node;
+    struct pdnn_dense_shape shape;
+    struct pdnn_dense_pass pass;
+    struct pdnn_onednn_layout *home;
+    uint32_t weights;      /* w or dw: the tensor that the pass reads or writes */
+    uint32_t weights_slot; /* where it does: home, or a copy */
+};
+
+static enum pdnn_status append_pass(struct dense_compile *d, struct pdnn_step *step, struct pdnn_err *err) {
+    uint32_t slot[PDNN_ONEDNN_SCRATCHPAD] = {PDNN_NONE, PDNN_NONE, PDNN_NONE, PDNN_NONE};
+    char format[PDNN_ONEDNN_LAYOUT_TEXT];
+    const struct pdnn_node *node = d->node;
+    slot[d->pass.w] = d->weights_slot;
+    slot[d->pass.x] = node->pass == PDNN_BACKWARD_DATA ? node->output[0] : node->input[0];
+    slot[d->pass.y] = node->pass == PDNN_FORWARD         ? node->output[0]
+                      : node->pass == PDNN_BACKWARD_DATA ? node->input[0]
+                                                         : node->input[1];
+    for (int i = 0; i < node->n_posts; i++) {
+        if (node->posts[i].op == &pdnn_op_bias)
+            slot[d->pass.b] = node->pass == PDNN_FORWARD ? node->posts[i].input : node->posts[i].output;
+    }
+    bool matmul =
+        d->compile->choice[weights_of(d->compile->program->graph, node)]->variant[node->pass].matmul;
+    snprintf(step->implementation, sizeof step->implementation, "%.24s %s %.16s",
+             pdnn_onednn_primitive_name(d->pass.primitive), matmul ? "matmul" : "inner_product",
+             pdnn_onednn_layout_format(d->pass.weights, format));
+    struct pdnn_onednn_primitive *primitive = d->pass.primitive;
+    d->pass.primitive = NULL;
+    return pdnn_onednn_append(d->compile->program, step, primitive, slot, err);
+}
+
+static enum pdnn_status append_with_reorder(struct dense_compile *d, uint32_t index, struct pdnn_err *err) {
+    struct pdnn_program *program = d->compile->program;
+    bool writes = d->node->pass == PDNN_BACKWARD_WEIGHTS;
+    bool reorders = !pdnn_onednn_layout_equal(d->home, d->pass.weights);
+    struct pdnn_step step = pdnn_step_of_node(program->graph, index);
+    enum pdnn_status status = PDNN_OK;
+    d->weights_slot = d->weights;
+    if (reorders) {
+        status = pdnn_program_slot(program, pdnn_onednn_layout_bytes(d->pass.weights), false,
+                                   &d->weights_slot, err);
+        step.n_slots = 0; /* the home slot of the weights is not this step's; append adds the others */
+    }
+    if (status == PDNN_OK && reorders && !writes)
+        status = pdnn_onednn_append_reorder(d->compile, d->weights, d->home, d->weights, d->pass.weights,
+                                            d->weights_slot, err);
+    if (status == PDNN_OK)
+        status = append_pass(d, &step, err);
+    if (status == PDNN_OK && reorders && writes)
+        status = pdnn_onednn_append_reorder(d->compile, d->weights, d->pass.weights, d->weights_slot, d->home,
+                                            d->weights, err);
+    return status;
+}
+
+enum pdnn_status pdnn_onednn_compile_dense(struct pdnn_onednn_compile *compile, uint32_t node,
+                                           struct pdnn_err *err) {
+    const struct pdnn_graph *graph = compile->program->graph;
+    struct dense_compile d = {.compile = compile, .node = &graph->nodes[node]};
+    const struct pdnn_dense_choice *choice = compile->choice[weights_of(graph, d.node)];
+    memset(&d.shape, 0, sizeof d.shape);
+    d.weights = d.node->pass == PDNN_BACKWARD_WEIGHTS ? d.node->output[0] : d.node->input[1];
+    describe_dims(graph, d.node, &d.shape);
+    enum pdnn_status status = describe_posts(d.node, &d.shape, err);
+    if (status == PDNN_OK)
+        status = pdnn_dense_pass_create(compile->onednn->library, &d.shape, d.node->pass,
+                                        choice->variant[d.node->pass], &d.pass, err);
+    if (status == PDNN_OK)
+        status = compile->home[d.weights] ? pdnn_onednn_layout_copy(compile->home[d.weights], &d.home, err)
+                                          : pdnn_dense_weights_layout(compile->onednn->library, &d.shape,
+                                                                      PDNN_WEIGHTS_ROW_MAJOR, &d.home, err);
+    if (status == PDNN_OK)
+        status = append_with_reorder(&d, node, err);
+    pdnn_dense_pass_destroy(&d.pass);
+    pdnn_onednn_layout_destroy(d.home);
+    return status;
+}

@@ -1,0 +1,151 @@
+/* The backend `openblas`: dense passes through OpenBLAS's sgemm, everything else by our own kernels. All
+ * tensors are plain row-major. It must be the OpenMP build, so that its threads are the kernels' threads. */
+#include "models/op.h"
+#include "runtime/backends/common/own.h"
+#include "runtime/backends/common/step.h"
+
+#include <cblas.h>
+#include <limits.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PARALLEL_OPENMP = 2 }; /* what openblas_get_parallel answers for it */
+
+struct openblas {
+    struct pdnn_own_options own;
+};
+
+/* c (m, n) = op(a) op(b), row-major; k is the length of the sums. */
+struct gemm {
+    CBLAS_TRANSPOSE a_transposed, b_transposed;
+    blasint m, n, k, a_stride, b_stride;
+    uint32_t a_slot, b_slot, c_slot;
+    const float *a, *b;
+    float *c;
+};
+
+static const char *version(void) {
+    return openblas_get_config();
+}
+
+static enum pdnn_status open_openblas(int64_t threads, void **state, struct pdnn_err *err) {
+    if (openblas_get_parallel() != PARALLEL_OPENMP)
+        return pdnn_fail(err, PDNN_UNSUPPORTED,
+                         "openblas: the library found is not its OpenMP build, whose threads would be ours "
+                         "(Debian: libopenblas0-openmp)");
+    struct openblas *openblas = malloc(sizeof *openblas);
+    if (!openblas)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a backend");
+    *openblas = (struct openblas){pdnn_own_options(threads)};
+    omp_set_num_threads((int)threads);
+    *state = openblas;
+    return PDNN_OK;
+}
+
+static void close_openblas(void *state) {
+    free(state);
+}
+
+static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+    struct gemm *gemm = state;
+    (void)err;
+    gemm->a = memory[gemm->a_slot];
+    gemm->b = memory[gemm->b_slot];
+    gemm->c = memory[gemm->c_slot];
+    return PDNN_OK;
+}
+
+static int run(void *state) {
+    const struct gemm *g = state;
+    cblas_sgemm(CblasRowMajor, g->a_transposed, g->b_transposed, g->m, g->n, g->k, 1.0F, g->a, g->a_stride,
+                g->b, g->b_stride, 0.0F, g->c, g->n);
+    return 0;
+}
+
+/* N minibatch, I inputs, O outputs; x (N, I), w (O, I), y (N, O). */
+static struct gemm gemm_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    const struct pdnn_tensor *a = pdnn_node_in(graph, node, 0), *b = pdnn_node_in(graph, node, 1);
+    struct gemm gemm = {.a_slot = node->input[0], .b_slot = node->input[1], .c_slot = node->output[0]};
+    blasint N = (blasint)a->dim[0], a_width = (blasint)a->dim[1], b_width = (blasint)b->dim[1];
+    gemm.a_transposed = gemm.b_transposed = CblasNoTrans;
+    gemm.a_stride = a_width;
+    gemm.b_stride = b_width;
+    if (node->pass == PDNN_FORWARD) { /* y = x w^T */
+        gemm.b_transposed = CblasTrans;
+        gemm.m = N;
+        gemm.n = (blasint)b->dim[0];
+        gemm.k = a_width;
+    } else if (node->pass == PDNN_BACKWARD_DATA) { /* dx = dy w */
+        gemm.m = N;
+        gemm.n = b_width;
+        gemm.k = a_width;
+    } else { /* dw = dy^T x: the inputs are x, dy */
+        gemm.a_slot = node->input[1];
+        gemm.b_slot = node->input[0];
+        gemm.a_transposed = CblasTrans;
+        gemm.a_stride = b_width;
+        gemm.b_stride = a_width;
+        gemm.m = b_width;
+        gemm.n = a_width;
+        gemm.k = N;
+    }
+    return gemm;
+}
+
+static enum pdnn_status check_dense(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                    struct pdnn_err *err) {
+    const struct pdnn_tensor *a = pdnn_node_in(graph, node, 0), *b = pdnn_node_in(graph, node, 1);
+    if (a->dtype != PDNN_F32)
+        return pdnn_step_unsupported("openblas", graph, node, err);
+    const int64_t dims[] = {a->dim[0], a->dim[1], b->dim[0], b->dim[1]};
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        if (dims[i] > INT_MAX)
+            return pdnn_fail(err, PDNN_UNSUPPORTED,
+                             "openblas: dense with a dimension beyond the library's 32-bit integers");
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status compile_dense(struct pdnn_program *program, uint32_t index, struct pdnn_err *err) {
+    const struct pdnn_node *node = &program->graph->nodes[index];
+    enum pdnn_status status = check_dense(program->graph, node, err);
+    if (status != PDNN_OK)
+        return status;
+    struct gemm *gemm = pdnn_arena_alloc(&program->arena, 1, sizeof *gemm);
+    if (!gemm)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
+    *gemm = gemm_of(program->graph, node);
+    struct pdnn_step step = pdnn_step_of_node(program->graph, index);
+    snprintf(step.implementation, sizeof step.implementation, "openblas:sgemm");
+    step.work = (struct pdnn_work){gemm, bind, run, NULL};
+    return pdnn_program_step(program, &step, err);
+}
+
+static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
+                                struct pdnn_err *err) {
+    const struct openblas *openblas = state;
+    enum pdnn_status status = PDNN_OK;
+    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        bool found = true;
+        if (node->n_posts)
+            status = pdnn_fail(err, PDNN_UNSUPPORTED, "openblas: OpenBLAS has no post-ops; use fuse=none");
+        else if (node->op == &pdnn_op_dense)
+            status = compile_dense(program, i, err);
+        else
+            status = pdnn_own_compile(&openblas->own, program, i, &found, err);
+        if (status == PDNN_OK && !found)
+            status = pdnn_step_unsupported("openblas", graph, node, err);
+    }
+    return status;
+}
+
+const struct pdnn_backend_def pdnn_backend_openblas = {
+    .name = "openblas",
+    .help = "matrix products by OpenBLAS, the rest by our own kernels; no fusion",
+    .version = version,
+    .open = open_openblas,
+    .close = close_openblas,
+    .compile = compile,
+};

@@ -1,0 +1,132 @@
+/* The backend `reference`: naive readable C in double, the oracle for the others. Each slot is an array of
+ * double, whatever the tensor's dtype; each step calls the op's own reference kernel. One thread. */
+#include "models/op.h"
+#include "runtime/backends/common/step.h"
+
+#include <math.h>
+#include <stdio.h>
+
+struct reference_step {
+    struct pdnn_reference reference;
+    double **value; /* by tensor, shared by all steps of the program */
+};
+
+static const char *version(void) {
+    return "reference (double)";
+}
+
+static enum pdnn_status open_reference(int64_t threads, void **state, struct pdnn_err *err) {
+    (void)threads;
+    (void)err;
+    *state = NULL;
+    return PDNN_OK;
+}
+
+static void close_reference(void *state) {
+    (void)state;
+}
+
+static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+    struct reference_step *step = state;
+    (void)err;
+    for (size_t i = 0; i < step->reference.graph->n_tensors; i++)
+        step->value[i] = memory[i];
+    return PDNN_OK;
+}
+
+static int run(void *state) {
+    struct reference_step *step = state;
+    const struct pdnn_node *host = step->reference.node;
+    host->op->pass[host->pass].reference(&step->reference);
+    for (int i = 0; i < host->n_posts; i++) {
+        struct pdnn_node node = pdnn_post_node(host, &host->posts[i]);
+        struct pdnn_reference post = {step->reference.graph, &node, step->reference.value, 0};
+        node.op->pass[node.pass].reference(&post);
+    }
+    return 0;
+}
+
+static bool has_reference(const struct pdnn_node *node) {
+    bool has = node->op->pass[node->pass].reference != NULL;
+    for (int i = 0; i < node->n_posts; i++)
+        has = has && node->posts[i].op->pass[node->posts[i].pass].reference;
+    return has;
+}
+
+static enum pdnn_status compile_node(struct pdnn_program *program, double **value, uint32_t index,
+                                     struct pdnn_err *err) {
+    const struct pdnn_node *node = &program->graph->nodes[index];
+    if (!has_reference(node))
+        return pdnn_step_unsupported("reference", program->graph, node, err);
+    struct reference_step *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
+    if (!state)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
+    *state = (struct reference_step){{program->graph, node, value, 0}, value};
+    struct pdnn_step step = pdnn_step_of_node(program->graph, index);
+    snprintf(step.implementation, sizeof step.implementation, "reference:f64");
+    step.work = (struct pdnn_work){state, bind, run, NULL};
+    return pdnn_program_step(program, &step, err);
+}
+
+static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
+                                struct pdnn_err *err) {
+    (void)state;
+    double **value = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof *value);
+    if (!value)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
+    for (size_t i = 0; i < graph->n_tensors; i++) {
+        const struct pdnn_tensor *tensor = &graph->tensors[i];
+        if (tensor->dtype != PDNN_F32 && tensor->dtype != PDNN_S32)
+            return pdnn_fail(err, PDNN_UNSUPPORTED, "reference: no data in %s",
+                             pdnn_dtype_name(tensor->dtype));
+        if (!pdnn_mul_u64((uint64_t)pdnn_tensor_elements(tensor), sizeof(double), &program->slots[i].bytes))
+            return pdnn_fail(err, PDNN_OVERFLOW, "a tensor's bytes in double do not fit 64 bits");
+    }
+    enum pdnn_status status = PDNN_OK;
+    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++)
+        status = compile_node(program, value, i, err);
+    return status;
+}
+
+static enum pdnn_status put(void *state, const struct pdnn_program *program, uint32_t tensor,
+                            const void *plain, void *memory, struct pdnn_err *err) {
+    const struct pdnn_tensor *t = &program->graph->tensors[tensor];
+    int64_t elements = pdnn_tensor_elements(t);
+    double *to = memory;
+    (void)state;
+    (void)err;
+    const float *f32 = plain;
+    const int32_t *s32 = plain;
+    for (int64_t i = 0; i < elements; i++)
+        to[i] = t->dtype == PDNN_S32 ? (double)s32[i] : (double)f32[i];
+    return PDNN_OK;
+}
+
+static enum pdnn_status get(void *state, const struct pdnn_program *program, uint32_t tensor,
+                            const void *memory, void *plain, struct pdnn_err *err) {
+    const struct pdnn_tensor *t = &program->graph->tensors[tensor];
+    int64_t elements = pdnn_tensor_elements(t);
+    const double *from = memory;
+    (void)state;
+    (void)err;
+    float *f32 = plain;
+    int32_t *s32 = plain;
+    for (int64_t i = 0; i < elements; i++) {
+        if (t->dtype == PDNN_S32)
+            s32[i] = (int32_t)lrint(from[i]);
+        else
+            f32[i] = (float)from[i];
+    }
+    return PDNN_OK;
+}
+
+const struct pdnn_backend_def pdnn_backend_reference = {
+    .name = "reference",
+    .help = "naive C in double precision, one thread: what the others are checked against",
+    .version = version,
+    .open = open_reference,
+    .close = close_reference,
+    .compile = compile,
+    .put = put,
+    .get = get,
+};

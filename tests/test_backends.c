@@ -1,0 +1,394 @@
+/* Every op and pass of every backend against `reference`, through plans: single nodes on odd sizes, then
+ * whole training steps, plain and fused, with every way that onednn may lay out weights. */
+#include "tests/cmocka_all.h"
+
+#include "base/rng.h"
+#include "models/build.h"
+#include "models/op.h"
+#include "runtime/backends/onednn/onednn.h"
+#include "runtime/core/plan.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct pdnn_backend_def pdnn_backend_reference, pdnn_backend_openblas;
+
+enum { THREADS = 2, SEED = 7, STEPS = 3 };
+
+static const struct pdnn_backend_def *const fast_backends[] = {&pdnn_backend_onednn, &pdnn_backend_openblas};
+enum { FAST_BACKENDS = sizeof fast_backends / sizeof *fast_backends };
+
+static const int64_t sizes[] = {1, 3, 17, 64, 129};
+
+/* A node on tensors named by their dims: N, I, O, L for labels (N), 1, and 2 for adam's powers. S is like the
+ * first input and never negative. Updates write the inputs they read, except the gradient. */
+static const struct node_case {
+    const struct pdnn_op_def *op;
+    enum pdnn_pass pass;
+    const char *inputs[PDNN_NODE_INPUTS], *outputs[PDNN_NODE_OUTPUTS];
+} node_cases[] = {
+    {&pdnn_op_dense, PDNN_FORWARD, {"NI", "OI"}, {"NO"}},
+    {&pdnn_op_dense, PDNN_BACKWARD_DATA, {"NO", "OI"}, {"NI"}},
+    {&pdnn_op_dense, PDNN_BACKWARD_WEIGHTS, {"NI", "NO"}, {"OI"}},
+    {&pdnn_op_bias, PDNN_FORWARD, {"NO", "O"}, {"NO"}},
+    {&pdnn_op_bias, PDNN_BACKWARD_WEIGHTS, {"NO"}, {"O"}},
+    {&pdnn_op_relu, PDNN_FORWARD, {"NO"}, {"NO"}},
+    {&pdnn_op_relu, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
+    {&pdnn_op_sigmoid, PDNN_FORWARD, {"NO"}, {"NO"}},
+    {&pdnn_op_sigmoid, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
+    {&pdnn_op_tanh, PDNN_FORWARD, {"NO"}, {"NO"}},
+    {&pdnn_op_tanh, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
+    {&pdnn_op_add, PDNN_FORWARD, {"NO", "NO"}, {"NO"}},
+    {&pdnn_op_softmax_cross_entropy, PDNN_FORWARD, {"NO", "L"}, {"1", "NO"}},
+    {&pdnn_op_softmax_cross_entropy, PDNN_BACKWARD_DATA, {"NO", "L"}, {"NO"}},
+    {&pdnn_op_sgd, PDNN_UPDATE, {"OI", "OI"}, {NULL}},
+    {&pdnn_op_momentum, PDNN_UPDATE, {"OI", "OI", "S"}, {NULL}},
+    {&pdnn_op_rmsprop, PDNN_UPDATE, {"OI", "OI", "S", "S"}, {NULL}},
+    {&pdnn_op_adam, PDNN_UPDATE, {"OI", "OI", "S", "S", "2"}, {NULL}},
+};
+enum { NODE_CASES = sizeof node_cases / sizeof *node_cases };
+
+struct dims {
+    int64_t N, I, O;
+};
+
+static void must(enum pdnn_status status, const struct pdnn_err *err) {
+    if (status != PDNN_OK)
+        fail_msg("%s", err->text);
+}
+
+static uint32_t new_tensor(struct pdnn_graph *graph, const char *name, const struct dims *dims,
+                           enum pdnn_role role, const struct pdnn_tensor *like) {
+    struct pdnn_tensor tensor = {.role = role, .of = PDNN_NONE, .fill = {PDNN_FILL_UNIFORM, 2}};
+    if (*name == 'S') {
+        tensor = *like;
+        tensor.role = PDNN_ROLE_STATE;
+        tensor.fill = (struct pdnn_fill){PDNN_FILL_CONSTANT, 0.3};
+        return pdnn_graph_tensor(graph, &tensor);
+    }
+    if (*name == 'L') {
+        tensor.dtype = PDNN_S32;
+        tensor.fill = (struct pdnn_fill){PDNN_FILL_CLASS, (double)dims->O};
+    }
+    if (*name == '2')
+        tensor.fill = (struct pdnn_fill){PDNN_FILL_CONSTANT, 1};
+    for (; *name; name++) {
+        int64_t dim = *name == 'N' || *name == 'L' ? dims->N
+                      : *name == 'I'               ? dims->I
+                      : *name == 'O'               ? dims->O
+                                                   : *name - '0';
+        tensor.dim[tensor.rank++] = dim;
+    }
+    return pdnn_graph_tensor(graph, &tensor);
+}
+
+static void build_node(const struct node_case *row, const struct dims *dims, struct pdnn_graph *graph) {
+    bool update = row->pass == PDNN_UPDATE;
+    struct pdnn_node node = {.op = row->op, .pass = row->pass, .coef = {0.1, 0.9, 0.8, 0.5}};
+    for (int i = 0; i < PDNN_NODE_INPUTS && row->inputs[i]; i++) {
+        const struct pdnn_tensor *like = i ? &graph->tensors[node.input[0]] : NULL;
+        enum pdnn_role role = update && i == 0         ? PDNN_ROLE_WEIGHT
+                              : *row->inputs[i] == 'L' ? PDNN_ROLE_LABEL
+                                                       : PDNN_ROLE_INPUT;
+        node.input[node.n_inputs++] = new_tensor(graph, row->inputs[i], dims, role, like);
+        if (update && i != 1)
+            node.output[node.n_outputs++] = node.input[i];
+    }
+    for (int i = 0; i < PDNN_NODE_OUTPUTS && row->outputs[i]; i++)
+        node.output[node.n_outputs++] = new_tensor(graph, row->outputs[i], dims, PDNN_ROLE_ACTIVATION, NULL);
+    pdnn_graph_node(graph, &node);
+}
+
+/* The value of a tensor after some steps, as f32; the caller frees. */
+static float *value_of(const struct pdnn_plan *plan, uint32_t tensor) {
+    struct pdnn_err err = {0};
+    float *values = calloc((size_t)pdnn_tensor_elements(&plan->graph->tensors[tensor]), sizeof *values);
+    assert_non_null(values);
+    must(pdnn_plan_get(plan, tensor, values, &err), &err);
+    return values;
+}
+
+/* Compares one tensor; `tolerance` is relative to the largest value of the reference. */
+static void compare(const struct pdnn_plan *plan, const struct pdnn_plan *oracle, uint32_t tensor,
+                    double tolerance, const char *what) {
+    int64_t elements = pdnn_tensor_elements(&plan->graph->tensors[tensor]);
+    float *got = value_of(plan, tensor), *expected = value_of(oracle, tensor);
+    double largest = 0, worst = 0;
+    for (int64_t i = 0; i < elements; i++) {
+        double error = fabs((double)got[i] - (double)expected[i]);
+        largest = fmax(largest, fabs((double)expected[i]));
+        worst = isfinite(error) ? fmax(worst, error) : INFINITY;
+    }
+    if (!(worst <= tolerance * largest + 1e-30))
+        fail_msg("%s %s: tensor %u differs by %g of %g", plan->backend->name, what, tensor, worst, largest);
+    free(got);
+    free(expected);
+}
+
+/* Compares all that the graph's nodes write, each with its op's tolerance times `slack`. */
+static void compare_all(const struct pdnn_plan *plan, const struct pdnn_plan *oracle, double slack,
+                        const char *what) {
+    for (size_t i = 0; i < plan->graph->n_nodes; i++) {
+        const struct pdnn_node *node = &plan->graph->nodes[i];
+        for (int k = 0; k < node->n_outputs; k++)
+            compare(plan, oracle, node->output[k], node->op->tolerance * slack, what);
+        for (int k = 0; k < node->n_posts; k++) {
+            if (node->posts[k].output != PDNN_NONE)
+                compare(plan, oracle, node->posts[k].output, node->posts[k].op->tolerance * slack, what);
+        }
+    }
+}
+
+struct opened {
+    const struct pdnn_backend_def *def;
+    void *state;
+};
+
+static struct opened open_backend(const struct pdnn_backend_def *def) {
+    struct opened backend = {def, NULL};
+    struct pdnn_err err = {0};
+    must(def->open(THREADS, &backend.state, &err), &err);
+    return backend;
+}
+
+/* Runs the graph through both and compares. keep_all compares everything, else only what stays by itself:
+ * weights, state and the loss. False when the backend says unsupported. */
+static bool check_graph(const struct opened *backend, const struct pdnn_graph *graph, int steps,
+                        bool keep_all, double slack, const char *what) {
+    struct pdnn_plan plan, oracle;
+    struct pdnn_err err = {0};
+    const struct pdnn_plan_options options = {.seed = SEED, .keep_all = keep_all};
+    enum pdnn_status status = pdnn_plan_create(&plan, backend->def, backend->state, graph, &options, &err);
+    if (status == PDNN_UNSUPPORTED)
+        return false;
+    must(status, &err);
+    must(pdnn_plan_create(&oracle, &pdnn_backend_reference, NULL, graph, &options, &err), &err);
+    for (int i = 0; i < steps; i++) {
+        assert_int_equal(pdnn_plan_run(&plan), 0);
+        assert_int_equal(pdnn_plan_run(&oracle), 0);
+    }
+    if (keep_all)
+        compare_all(&plan, &oracle, slack, what);
+    for (uint32_t i = 0; !keep_all && i < graph->n_tensors; i++) {
+        bool stays = graph->tensors[i].role == PDNN_ROLE_WEIGHT || graph->tensors[i].role == PDNN_ROLE_STATE;
+        if (stays || i == graph->loss || i == graph->result)
+            compare(&plan, &oracle, i, 1e-6 * slack, what);
+    }
+    pdnn_plan_destroy(&plan);
+    pdnn_plan_destroy(&oracle);
+    return true;
+}
+
+static void check_node_case(const struct opened *backend, const struct node_case *row,
+                            const struct dims *dims) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_err err = {0};
+    char what[160];
+    pdnn_arena_init(&arena);
+    pdnn_graph_init(&graph, &arena);
+    build_node(row, dims, &graph);
+    must(pdnn_graph_status(&graph, &err), &err);
+    snprintf(what, sizeof what, "%s %s N=%d I=%d O=%d", row->op->name, pdnn_pass_name(row->pass),
+             (int)dims->N, (int)dims->I, (int)dims->O);
+    double terms = (double)(dims->N > dims->I ? dims->N : dims->I);
+    terms = fmax(terms, (double)dims->O);
+    assert_true(check_graph(backend, &graph, 1, true, sqrt(terms), what));
+    pdnn_arena_finish(&arena);
+}
+
+static void test_compile_every_op_has_a_case(void **state) {
+    (void)state;
+    for (size_t i = 0; pdnn_ops[i]; i++) {
+        for (int pass = 0; pass < PDNN_PASS_COUNT; pass++) {
+            bool listed = !pdnn_ops[i]->pass[pass].reference;
+            for (size_t k = 0; k < NODE_CASES; k++)
+                listed = listed || (node_cases[k].op == pdnn_ops[i] && (int)node_cases[k].pass == pass);
+            if (!listed)
+                fail_msg("no case for %s %s", pdnn_ops[i]->name, pdnn_pass_name((enum pdnn_pass)pass));
+        }
+    }
+}
+
+static void test_compile_single_nodes(void **state) {
+    (void)state;
+    const struct dims large = {129, 190, 301}; /* enough for all threads, and no multiple of anything */
+    struct pdnn_rng rng = {SEED, 0};
+    for (size_t b = 0; b < FAST_BACKENDS; b++) {
+        struct opened backend = open_backend(fast_backends[b]);
+        for (size_t i = 0; i < NODE_CASES; i++) {
+            for (int draw = 0; draw < 8; draw++) {
+                const struct dims dims = {sizes[pdnn_rng_below(&rng, 5)], sizes[pdnn_rng_below(&rng, 5)],
+                                          sizes[pdnn_rng_below(&rng, 5)]};
+                check_node_case(&backend, &node_cases[i], &dims);
+            }
+            check_node_case(&backend, &node_cases[i], &large);
+        }
+        backend.def->close(backend.state);
+    }
+}
+
+static void build_instance(const char *id, struct pdnn_arena *arena, struct pdnn_graph *graph) {
+    struct pdnn_instance instance;
+    struct pdnn_err err = {0};
+    must(pdnn_instance_parse(id, &instance, &err), &err);
+    must(pdnn_instance_graph(&instance, arena, graph, &err), &err);
+}
+
+static const char *const instances[] = {
+    "fc/layers=2,nodes=17,input=33,output=5,batch=9,mode=train,optimizer=sgd",
+    "fc/layers=3,nodes=64,input=20,output=10,batch=17,mode=train,optimizer=momentum,activation=sigmoid",
+    "fc/layers=1,nodes=129,input=3,output=2,batch=1,mode=train,optimizer=adam,activation=tanh",
+    "fc/layers=3,nodes=130,input=257,output=129,batch=65,mode=train,optimizer=rmsprop",
+    "fc/layers=3,nodes=65,input=3,output=7,batch=64,mode=infer",
+};
+enum { INSTANCES = sizeof instances / sizeof *instances };
+
+/* Errors of several layers and steps add up; a ReLU near 0 may fall to the other side. */
+static const double WHOLE_STEP_SLACK = 100;
+
+static void check_instance(const struct opened *backend, const char *id, bool fused) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    char full[256];
+    pdnn_arena_init(&arena);
+    snprintf(full, sizeof full, "%s%s", id, fused ? ",fuse=post-ops" : "");
+    build_instance(full, &arena, &graph);
+    assert_true(check_graph(backend, &graph, STEPS, true, WHOLE_STEP_SLACK, full));
+    assert_true(check_graph(backend, &graph, STEPS, false, WHOLE_STEP_SLACK, full));
+    pdnn_arena_finish(&arena);
+}
+
+static void test_run_whole_steps(void **state) {
+    (void)state;
+    for (size_t b = 0; b < FAST_BACKENDS; b++) {
+        struct opened backend = open_backend(fast_backends[b]);
+        for (size_t i = 0; i < INSTANCES; i++)
+            check_instance(&backend, instances[i], false);
+        backend.def->close(backend.state);
+    }
+}
+
+static void test_run_fused_steps(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    for (size_t i = 0; i < INSTANCES; i++)
+        check_instance(&backend, instances[i], true);
+    backend.def->close(backend.state);
+}
+
+/* Every home of the weights times every way to run each pass; odd sizes, so that transposing matters. */
+static void check_forced(struct opened *backend, const char *id) {
+    struct pdnn_onednn *onednn = backend->state;
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    int ran = 0;
+    pdnn_arena_init(&arena);
+    build_instance(id, &arena, &graph);
+    for (int i = 0; i < PDNN_WEIGHTS_FORMAT_COUNT * PDNN_WEIGHTS_FORMAT_COUNT * 2; i++) {
+        struct pdnn_dense_choice choice = {.home = (enum pdnn_weights_format)(i % PDNN_WEIGHTS_FORMAT_COUNT)};
+        for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
+            choice.variant[pass].format = (enum pdnn_weights_format)(i / 2 / PDNN_WEIGHTS_FORMAT_COUNT);
+            choice.variant[pass].matmul = i / PDNN_WEIGHTS_FORMAT_COUNT % 2 != 0;
+        }
+        onednn->choices.forced = &choice;
+        ran += check_graph(backend, &graph, STEPS, true, WHOLE_STEP_SLACK, id);
+        ran += check_graph(backend, &graph, STEPS, false, WHOLE_STEP_SLACK, id);
+    }
+    onednn->choices.forced = NULL;
+    assert_true(ran >= 2 * PDNN_WEIGHTS_FORMAT_COUNT * PDNN_WEIGHTS_FORMAT_COUNT);
+    pdnn_arena_finish(&arena);
+}
+
+static void test_run_every_layout(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    check_forced(&backend, instances[1]);
+    check_forced(&backend,
+                 "fc/layers=2,nodes=17,input=33,output=5,batch=9,mode=train,optimizer=adam,fuse=post-ops");
+    backend.def->close(backend.state);
+}
+
+static bool has_reorder(const struct opened *backend, const struct pdnn_graph *graph) {
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    bool found = false;
+    must(pdnn_plan_create(&plan, backend->def, backend->state, graph, &(struct pdnn_plan_options){0}, &err),
+         &err);
+    for (size_t i = 0; i < plan.program.n_steps; i++) {
+        const struct pdnn_step *step = &plan.program.steps[i];
+        assert_true(step->implementation[0] != '\0');
+        if (step->node != PDNN_NONE)
+            continue;
+        found = true;
+        assert_true(step->tensor < graph->n_tensors);
+        assert_true(step->reorder_bytes >= 2 * pdnn_tensor_bytes(&graph->tensors[step->tensor]));
+    }
+    pdnn_plan_destroy(&plan);
+    return found;
+}
+
+static void test_compile_shows_reorders(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_onednn *onednn = backend.state;
+    struct pdnn_dense_choice choice = {.home = PDNN_WEIGHTS_ROW_MAJOR};
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    pdnn_arena_init(&arena);
+    build_instance(instances[0], &arena, &graph);
+    onednn->choices.forced = &choice;
+    assert_false(has_reorder(&backend, &graph));
+    choice.variant[PDNN_BACKWARD_DATA].format = PDNN_WEIGHTS_COLUMN_MAJOR;
+    assert_true(has_reorder(&backend, &graph));
+    pdnn_arena_finish(&arena);
+    backend.def->close(backend.state);
+}
+
+/* The reason names the backend and what it was asked for. */
+static void expect_unsupported(const struct opened *backend, const char *id, const char *reason) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    pdnn_arena_init(&arena);
+    build_instance(id, &arena, &graph);
+    assert_int_equal(
+        pdnn_plan_create(&plan, backend->def, backend->state, &graph, &(struct pdnn_plan_options){0}, &err),
+        PDNN_UNSUPPORTED);
+    if (!strstr(err.text, reason))
+        fail_msg("'%s' does not say '%s'", err.text, reason);
+    pdnn_arena_finish(&arena);
+}
+
+static void test_compile_unsupported(void **state) {
+    (void)state;
+    struct opened onednn = open_backend(&pdnn_backend_onednn),
+                  openblas = open_backend(&pdnn_backend_openblas);
+    expect_unsupported(&onednn, "fc/dtype=bf16,mode=infer", "onednn: dense forward for bf16");
+    expect_unsupported(&onednn, "fc/dtype=int8,mode=infer", "onednn: dense forward for int8");
+    expect_unsupported(&openblas, "fc/dtype=f16,mode=infer",
+                       "openblas: no implementation of dense forward for f16");
+    expect_unsupported(&openblas, "fc/fuse=post-ops", "use fuse=none");
+    expect_unsupported(&(struct opened){&pdnn_backend_reference, NULL}, "fc/dtype=bf16",
+                       "reference: no data in bf16");
+    onednn.def->close(onednn.state);
+    openblas.def->close(openblas.state);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_compile_every_op_has_a_case),
+        cmocka_unit_test(test_compile_single_nodes),
+        cmocka_unit_test(test_run_whole_steps),
+        cmocka_unit_test(test_run_fused_steps),
+        cmocka_unit_test(test_run_every_layout),
+        cmocka_unit_test(test_compile_shows_reorders),
+        cmocka_unit_test(test_compile_unsupported),
+    };
+    omp_set_num_threads(THREADS);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
