@@ -74,10 +74,16 @@ static void print_csv_row(const char *id, const struct pdnn_check_row *row, cons
     pdnn_str_finish(&line);
 }
 
-/* True when an earlier row of the same op is at least as bad, or a later one is worse. */
+/* The layer comes after a space: all layers of one op and pass compete for one line. */
+static bool same_op(const struct pdnn_check_row *a, const struct pdnn_check_row *b) {
+    size_t length = strcspn(a->op, " ");
+    return length == strcspn(b->op, " ") && strncmp(a->op, b->op, length) == 0;
+}
+
+/* True when another row of the same op is worse, or as bad and earlier. */
 static bool is_outdone(const struct pdnn_check_row *rows, size_t n_rows, size_t at) {
     for (size_t i = 0; i < n_rows; i++) {
-        if (i == at || strcmp(rows[i].op, rows[at].op) != 0)
+        if (i == at || !same_op(&rows[i], &rows[at]))
             continue;
         double other = severity(&rows[i]), mine = severity(&rows[at]);
         if (other > mine || (other == mine && i < at))

@@ -1,3 +1,4 @@
+#include "base/units.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/registry.h"
@@ -7,6 +8,7 @@
 #include "results/columns.h"
 #include "results/tables.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +24,8 @@ static const char *const paragraphs[] = {
 };
 
 static const struct pdnn_option_def options[] = {
-    {"rounds", 'r', "N", NULL, false, "visit each instance N times (default: 3)"},
+    {"rounds", 'r', "N", NULL, false,
+     "visit each instance N times, up to four times as often while its interval is wide (default: 3)"},
     PDNN_OPTION_SET,
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_FORMAT,
@@ -32,7 +35,7 @@ static const struct pdnn_example examples[] = {
     {"paradnn run fc/layers=8,nodes=1024,batch=64", "where the time of one model goes"},
 };
 
-enum { ROOF_SECONDS = 3 };
+enum { ROOF_SECONDS = 3, ROUNDS_MAX = 10000 };
 
 struct task_visits {
     struct pdnn_visit *visits;
@@ -136,7 +139,11 @@ static enum pdnn_status report(const struct run *run, bool csv, bool *some_faile
 static enum pdnn_status get_sets(const struct pdnn_arguments *arguments, struct pdnn_str *rounds,
                                  const char ***sets, size_t *n_sets, struct pdnn_err *err) {
     const char *text = pdnn_argument(arguments, "rounds");
-    pdnn_str_printf(rounds, "measure.rounds=%s", text ? text : "3");
+    int64_t count = 3;
+    if (text && (!pdnn_parse_i64(text, &count) || count < 1 || count > ROUNDS_MAX))
+        return pdnn_fail(err, PDNN_INVALID, "--rounds is '%s', expected a whole number from 1 to %d", text,
+                         ROUNDS_MAX);
+    pdnn_str_printf(rounds, "measure.rounds=%" PRId64, count);
     if (pdnn_argument_all(arguments, "set", sets, n_sets, err) != PDNN_OK)
         return err->status;
     const char **more = realloc(*sets, (*n_sets + 1) * sizeof *more);

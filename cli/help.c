@@ -179,7 +179,7 @@ static void man_examples(struct pdnn_str *out) {
 }
 
 void pdnn_man_format(struct pdnn_str *out) {
-    pdnn_str_printf(out, ".Dd November 21, 2025\n.Dt PARADNN 1\n.Os\n.Sh NAME\n.Nm paradnn\n"
+    pdnn_str_printf(out, ".Dd November 21, 2026\n.Dt PARADNN 1\n.Os\n.Sh NAME\n.Nm paradnn\n"
                          ".Nd sweep parameterized DNN models over a CPU and its rooflines\n.Sh SYNOPSIS\n");
     for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
         pdnn_str_printf(out, ".Nm\n.Cm %s\n.Op Ar option ...\n%s%s%s", (*command)->name,

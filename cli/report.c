@@ -67,10 +67,9 @@ static void append_rates(struct pdnn_str *out, const struct pdnn_record *record)
 }
 
 static void append_model(struct pdnn_str *out, const struct pdnn_record *record) {
-    char params[PDNN_UNIT_TEXT], flop[PDNN_UNIT_TEXT], bytes[PDNN_UNIT_TEXT], memory[PDNN_UNIT_TEXT];
+    char flop[PDNN_UNIT_TEXT], bytes[PDNN_UNIT_TEXT], memory[PDNN_UNIT_TEXT];
     const struct pdnn_totals *totals = &record->totals;
-    pdnn_str_printf(out, "  model    %sparams, %s and %s per step, %s of memory\n",
-                    pdnn_format_si(params, (double)totals->params, ""),
+    pdnn_str_printf(out, "  model    %" PRIu64 " params, %s and %s per step, %s of memory\n", totals->params,
                     pdnn_format_si(flop, (double)totals->cost.flop_count, "FLOP"),
                     pdnn_format_si(bytes, (double)totals->cost.byte_count, "B"),
                     pdnn_format_bytes(memory, (double)totals->memory_bytes));
@@ -79,7 +78,8 @@ static void append_model(struct pdnn_str *out, const struct pdnn_record *record)
 void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record,
                           const struct pdnn_op_record *ops, size_t n_ops) {
     pdnn_str_printf(out, "%s\n", record->id);
-    append_model(out, record);
+    if (record->has_totals)
+        append_model(out, record);
     if (record->outcome != PDNN_OUTCOME_OK) {
         pdnn_str_printf(out, "  status   %s: %s\n\n", pdnn_outcome_name(record->outcome), record->reason);
         return;

@@ -1,0 +1,332 @@
+#!/usr/bin/env python3
+"""The program from outside: what it prints, what it leaves behind, how it exits.
+
+Usage: cli_test.py PARADNN GOLDEN [--update]. The golden files hold nothing measured; --update writes them anew."""
+
+import csv
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PARADNN, GOLDEN = (os.path.abspath(path) for path in sys.argv[1:3])
+UPDATE = "--update" in sys.argv
+
+SMALL = """\
+sweep: small
+run: {mode: [infer, train], threads: 1}
+measure: {rounds: 2, max_time: 50ms, min_samples: 3, probe: off}
+models:
+  - fc:
+      layers: [1, 2]
+      nodes: {from: 8, to: 32, times: 2}
+      input: 20
+      output: 10
+      batch: 4
+    where: params < 1000
+"""
+
+# One row of each kind: enough for every placement, and no ten seconds of measuring.
+CEILINGS = """\
+kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
+compute,fma,f32,,1,0,100,90,110,5
+bandwidth,read,,L1,1,32768,130,120,140,5
+bandwidth,read,,DRAM,1,0,18,17,19,5
+overhead,op,,,1,0,50,40,60,5
+"""
+
+# Name of the golden file, arguments, exit status. stderr is not compared where it says how long something took.
+GOLDEN_CASES = [
+    ("help", ["--help"], 0),
+    *[(f"help-{name}", [name, "--help"], 0)
+      for name in ("sweep", "list", "run", "check", "ceilings", "plot", "columns", "ops", "families")],
+    ("nothing", [], 2),
+    ("columns", ["columns", "--format", "csv"], 0),
+    ("columns-ceilings", ["columns", "ceilings"], 0),
+    ("columns-unknown", ["columns", "result"], 2),
+    ("ops", ["ops"], 0),
+    ("ops-csv", ["ops", "--format=csv"], 0),
+    ("families", ["families"], 0),
+    ("families-fc", ["families", "fc"], 0),
+    ("families-unknown", ["families", "fcc"], 2),
+    ("list", ["list", "small.yaml"], 0),
+    ("list-csv", ["list", "small.yaml", "--format", "csv"], 0),
+    ("list-twice", ["list", "small.yaml", "small.yaml", "--set", "run.mode=infer"], 0),
+    ("list-id", ["list", "fc/layers=2,nodes=16,input=20,output=10,batch=4,threads=1"], 0),
+    ("count", ["list", "--count", "small.yaml"], 0),
+    ("count-csv", ["list", "--count", "small.yaml", "--format", "csv"], 0),
+    ("list-missing", ["list", "missing.yaml"], 2),
+    ("list-bad-id", ["list", "fc/layer=2"], 2),
+    ("list-bad-set", ["list", "small.yaml", "--set", "run.thread=2"], 2),
+    ("unknown-command", ["lst"], 2),
+    ("unknown-option", ["list", "small.yaml", "--fromat", "csv"], 2),
+    ("unknown-global", ["--versoin"], 2),
+    ("unknown-format", ["list", "small.yaml", "--format", "cvs"], 2),
+    ("no-operand", ["sweep"], 2),
+    ("extra-operand", ["ops", "dense"], 2),
+    ("run-bad-rounds", ["run", "fc", "--rounds", "many"], 2),
+    ("check-bad-backend", ["check", "fc", "--backend", "onednm"], 2),
+    ("check-bad-limit", ["check", "fc", "--max-flop", "lots"], 2),
+    ("ceilings-bad-threads", ["ceilings", "--threads", "0"], 2),
+    ("ceilings-bad-seconds", ["ceilings", "--seconds", "never"], 2),
+    ("plot-unknown", ["plot", "rofline", "small.results"], 2),
+    ("worker-by-hand", ["worker"], 2),
+]
+TIMED = {"count", "count-csv"}
+
+
+def environment():
+    """Ours without what would change the program's words."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "NO_COLOR"))}
+    return {**kept, "LC_ALL": "C"}
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.write("small.yaml", SMALL)
+        self.write("roofs.csv", CEILINGS)
+
+    def path(self, *names):
+        return os.path.join(self.directory, *names)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def read(self, *names):
+        with open(self.path(*names), encoding="utf-8") as file:
+            return file.read()
+
+    def paradnn(self, *arguments, expect=None, **options):
+        done = subprocess.run([PARADNN, *arguments], cwd=self.directory, env=environment(), capture_output=True, text=True,
+                              timeout=300, check=False, **options)
+        if expect is not None:
+            self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def sweep(self, *arguments, expect=0):
+        return self.paradnn("sweep", "small.yaml", "--ceilings", "roofs.csv", *arguments, expect=expect)
+
+    def rows(self, *names):
+        return list(csv.DictReader(self.read(*names).splitlines()))
+
+    def ids(self):
+        listed = self.paradnn("list", "small.yaml", "--format", "csv", expect=0).stdout
+        return [row["id"] for row in csv.DictReader(listed.splitlines())]
+
+
+class Words(Case):
+    def golden(self, name, arguments, expected_status):
+        done = self.paradnn(*arguments, expect=expected_status)
+        stderr = "" if name in TIMED else done.stderr
+        text = f"$ paradnn {' '.join(arguments)}\n{done.stdout}"
+        text += f"--- stderr\n{stderr}" if stderr else ""
+        text += f"--- exit status {done.returncode}\n"
+        path = os.path.join(GOLDEN, name + ".txt")
+        if UPDATE:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(text, file.read())
+
+    def test_golden(self):
+        for name, arguments, status in GOLDEN_CASES:
+            with self.subTest(name):
+                self.golden(name, arguments, status)
+
+    def test_no_golden_file_is_left_over(self):
+        self.assertEqual({name for name, _, _ in GOLDEN_CASES}, {os.path.splitext(name)[0] for name in os.listdir(GOLDEN)})
+
+    def test_errors_are_one_line(self):
+        for name, arguments, status in GOLDEN_CASES:
+            if status == 2 and arguments:
+                with self.subTest(name):
+                    done = self.paradnn(*arguments)
+                    self.assertEqual(done.stdout, "")
+                    self.assertRegex(done.stderr, r"\Aparadnn: [^\n]+[^.\n]\n\Z")
+
+    def test_version_names_every_backend(self):
+        done = self.paradnn("--version", expect=0)
+        self.assertRegex(done.stdout, r"\Aparadnn \d+\.\d+\.\d+\nonednn +\S.*\nopenblas +\S.*\nreference +\S.*\n\Z")
+
+    def test_full_disk_is_said(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([PARADNN, "ops"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, "paradnn: cannot write to standard output\n")
+
+    def test_manual_page(self):
+        self.write("paradnn.1", self.paradnn("--man", expect=0).stdout)
+        for word in ("sweep", "Fl -ceilings", "rmsprop", "NO_COLOR", "results.csv"):
+            self.assertIn(word, self.read("paradnn.1"))
+        if not shutil.which("mandoc"):
+            self.skipTest("no mandoc")
+        lint = subprocess.run(["mandoc", "-Tlint", "-W", "warning", self.path("paradnn.1")], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual((lint.returncode, lint.stdout), (0, ""))
+
+
+class Sweep(Case):
+    def test_every_instance_is_one_row(self):
+        done = self.sweep()
+        rows = self.rows("small.results", "results.csv")
+        self.assertEqual([row["id"] for row in rows], self.ids())
+        statuses = [row["status"] for row in rows]
+        self.assertEqual((statuses.count("ok"), statuses.count("filtered")), (8, 4))
+        self.assertEqual({row["reason"] for row in rows if row["status"] == "filtered"}, {"params < 1000"})
+        self.assertRegex(done.stderr, r"12 instances: 8 ok, 4 filtered\n")
+        self.assertIn("paradnn plot roofline small.results", done.stderr)
+        self.assertEqual(done.stdout, "")
+        for row in rows:
+            if row["status"] == "ok":
+                self.assertGreater(float(row["time_ns_median"]), 0)
+                self.assertGreater(float(row["pct_of_roof"]), 0)
+        ops = self.rows("small.results", "ops.csv")
+        self.assertEqual({op["id"] for op in ops}, {row["id"] for row in rows if row["status"] == "ok"})
+
+    def test_directory_holds_what_was_run(self):
+        self.sweep("-o", "here")
+        self.assertEqual(sorted(os.listdir(self.path("here"))),
+                         ["ceilings.csv", "environment.yaml", "journal.csv", "ops.csv", "results.csv", "spec.yaml"])
+        self.assertIn("sweep: small", self.read("here", "spec.yaml"))
+        self.assertIn("omp_proc_bind", self.read("here", "environment.yaml"))
+        # What it was run with is enough to run it again.
+        listed = self.paradnn("list", "here/spec.yaml", "--format", "csv", expect=0).stdout
+        self.assertEqual([row["id"] for row in csv.DictReader(listed.splitlines())], self.ids())
+
+    def test_again_adds_nothing(self):
+        self.sweep()
+        journal = self.read("small.results", "journal.csv")
+        results = self.read("small.results", "results.csv")
+        self.sweep()
+        self.assertEqual(self.read("small.results", "journal.csv"), journal)
+        self.assertEqual(self.read("small.results", "results.csv"), results)
+
+    def test_more_rounds_are_appended(self):
+        self.sweep("--set", "measure.rounds=1")
+        before = self.read("small.results", "journal.csv")
+        self.sweep("--set", "measure.rounds=6")
+        after = self.read("small.results", "journal.csv")
+        self.assertTrue(after.startswith(before))
+        rounds = [int(row["rounds"]) for row in self.rows("small.results", "results.csv") if row["status"] == "ok"]
+        self.assertEqual(len(rounds), 8)
+        self.assertGreaterEqual(min(rounds), 6)
+
+    def test_other_spec_keeps_earlier_rows(self):
+        self.sweep("--set", "run.mode=train")
+        train = [row["id"] for row in self.rows("small.results", "results.csv")]
+        measured = [row["id"] for row in self.rows("small.results", "results.csv") if row["status"] == "ok"]
+        self.sweep("--set", "run.mode=infer")
+        ids = [row["id"] for row in self.rows("small.results", "results.csv")]
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertEqual(sorted(ids[len(train):]), sorted(measured))
+
+    def test_too_big_is_predicted_and_nothing_starts(self):
+        self.sweep("--set", "limits.memory=1KiB")
+        rows = self.rows("small.results", "results.csv")
+        self.assertEqual({row["status"] for row in rows}, {"oom_predicted", "filtered"})
+        self.assertIn("the limit is 1.00 KiB", next(row["reason"] for row in rows if row["status"] == "oom_predicted"))
+        self.assertEqual(self.read("small.results", "journal.csv").count("\n"), 1)
+
+    def test_too_many_threads_is_invalid(self):
+        self.sweep("--set", "run.threads=4096", expect=1)
+        rows = self.rows("small.results", "results.csv")
+        self.assertEqual({row["status"] for row in rows}, {"invalid", "filtered"})
+
+    def test_interrupt_leaves_valid_tables_and_the_rest_runs_later(self):
+        long = ["--set", "measure.rounds=30", "--set", "measure.max_time=30s"]
+        child = subprocess.Popen([PARADNN, "sweep", "small.yaml", "--ceilings", "roofs.csv", *long], cwd=self.directory,
+                                 env=environment(), stderr=subprocess.PIPE, text=True)
+        journal = self.path("small.results", "journal.csv")
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not (os.path.exists(journal) and len(self.rows("small.results", "journal.csv")) > 2):
+            time.sleep(0.02)
+        child.send_signal(signal.SIGINT)
+        stderr = child.communicate(timeout=60)[1]
+        self.assertEqual(child.returncode, 130, stderr)
+        self.assertIn("interrupted", stderr)
+        self.assertEqual([row["id"] for row in self.rows("small.results", "results.csv")], self.ids())
+        self.sweep()
+        statuses = [row["status"] for row in self.rows("small.results", "results.csv")]
+        self.assertEqual((statuses.count("ok"), statuses.count("filtered")), (8, 4))
+
+    def test_roofs_of_other_threads_are_said(self):
+        self.write("roofs.csv", CEILINGS.replace(",1,", ",7,"))
+        done = self.sweep()
+        self.assertIn("roofs.csv has no roofs for 1 thread", done.stderr)
+
+    def test_bad_directory(self):
+        done = self.sweep("-o", "small.yaml", expect=2)
+        self.assertEqual(done.stderr, "paradnn: small.yaml: is there and is no directory\n")
+
+    def test_bad_ceilings(self):
+        self.write("roofs.csv", "kind,color\n")
+        self.assertRegex(self.sweep(expect=2).stderr, r"paradnn: roofs\.csv:1")
+
+
+class One(Case):
+    ID = "fc/layers=2,nodes=64,input=20,output=10,batch=16,threads=1"
+
+    def test_run_for_people(self):
+        done = self.paradnn("run", self.ID, "--ceilings", "roofs.csv", "--rounds", "2", "--set", "measure.max_time=50ms",
+                            expect=0)
+        self.assertRegex(done.stdout, r"\Afc/layers=2,nodes=64,")
+        self.assertRegex(done.stdout, r"per step, 95 % interval .* \([2-8] visits, \d+ samples\)")
+        for word in ("dense", "backward-weights", "softmax_cross_entropy", "rmsprop", "implementation"):
+            self.assertIn(word, done.stdout)
+
+    def test_run_csv_is_ops_csv(self):
+        done = self.paradnn("run", self.ID, "--ceilings", "roofs.csv", "--rounds", "1", "--format", "csv", expect=0)
+        rows = list(csv.DictReader(done.stdout.splitlines()))
+        names = [row["column"] for row in csv.DictReader(
+            self.paradnn("columns", "ops", "--format", "csv", expect=0).stdout.splitlines())]
+        self.assertEqual(list(rows[0]), names)
+        self.assertGreater(sum(float(row["time_ns_median"]) for row in rows), 0)
+
+    def test_run_what_cannot_be(self):
+        done = self.paradnn("run", "fc/layers=1,nodes=8,threads=4096", "--ceilings", "roofs.csv", expect=1)
+        self.assertRegex(done.stdout, r"status +invalid: 4096 threads")
+
+    def test_check_passes(self):
+        for backend in ("onednn", "openblas"):
+            with self.subTest(backend):
+                done = self.paradnn("check", self.ID, "--backend", backend, expect=0)
+                self.assertRegex(done.stdout, rf"\APASS  fc/.*backend={backend}")
+                self.assertEqual(done.stderr, "1 passed, 0 failed, 0 skipped\n")
+
+    def test_check_csv(self):
+        done = self.paradnn("check", self.ID, "--format", "csv", expect=0)
+        rows = list(csv.DictReader(done.stdout.splitlines()))
+        self.assertEqual({row["status"] for row in rows}, {"pass"})
+        self.assertTrue(all(float(row["error"]) <= float(row["tolerance"]) for row in rows))
+
+    def test_check_says_what_it_skips_and_that_nothing_was_compared(self):
+        done = self.paradnn("check", self.ID, "--max-flop", "1000", expect=1)
+        self.assertRegex(done.stdout, r"\ASKIP  fc/.*: .* FLOP, more than --max-flop 1e\+03\n\Z")
+        self.assertEqual(done.stderr, "0 passed, 0 failed, 1 skipped\n")
+
+    def test_ceilings_file_is_one_that_a_sweep_takes(self):
+        done = self.paradnn("ceilings", "--threads", "1", "--seconds", "0.5", "-o", "mine.csv", "--format", "csv", expect=0)
+        self.assertEqual(done.stdout, self.read("mine.csv"))
+        self.assertTrue({"compute", "bandwidth"} <= {row["kind"] for row in self.rows("mine.csv")})
+        self.paradnn("sweep", "small.yaml", "--ceilings", "mine.csv", "--set", "run.mode=infer", expect=0)
+        self.assertEqual(self.rows("small.results", "ceilings.csv"), self.rows("mine.csv"))
+
+    def test_plot(self):
+        if not shutil.which("gnuplot"):
+            self.skipTest("no gnuplot")
+        self.sweep()
+        done = self.paradnn("plot", "roofline", "small.results", "--color", "mode", "--format", "svg", expect=0)
+        self.assertEqual(done.stderr, "8 points, 4 rows without a rate left out\n")
+        self.assertTrue(re.search("<svg", self.read(done.stdout.strip())))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]], verbosity=1)
