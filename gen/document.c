@@ -346,6 +346,11 @@ static enum pdnn_status build_stream(struct builder *builder, struct pdnn_yaml *
 
 enum pdnn_status pdnn_yaml_parse(const char *file, bool whole_name, const char *text, size_t length,
                                  struct pdnn_arena *arena, struct pdnn_yaml **root, struct pdnn_err *err) {
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    if (strncmp(text, byte_order_mark, strlen(byte_order_mark)) == 0) {
+        text += strlen(byte_order_mark);
+        length -= strlen(byte_order_mark);
+    }
     struct builder builder = {
         .file = file, .whole_name = whole_name, .text = text, .length = length, .arena = arena};
     struct pdnn_err local = {0};

@@ -16,7 +16,7 @@ enum {
     PDNN_YAML_FILE_BYTES = 16 << 20, /* of one file */
     PDNN_YAML_TEXT_BYTES = 4096,     /* of one scalar */
     PDNN_YAML_DEPTH = 32,            /* levels of nesting */
-    PDNN_YAML_NODES = 1 << 20        /* of one document, aliases counted as often as they are used */
+    PDNN_YAML_NODES = 1 << 17        /* of one document, aliases counted as often as they are used */
 };
 
 struct pdnn_yaml {

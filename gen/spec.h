@@ -1,5 +1,5 @@
-/* A sweep spec: what the YAML file (or several, and --set) says, checked against the tables, with defaults filled in.
- * Expansion is gen/expand; nothing here runs anything. */
+/* A sweep spec: what the YAML file (or several, and --set) says, checked against the tables, with defaults
+ * filled in. Expansion is gen/expand; nothing here runs anything. */
 #ifndef GEN_SPEC_H
 #define GEN_SPEC_H
 
@@ -38,16 +38,18 @@ struct pdnn_spec {
     struct pdnn_spec_limits limits;
     struct pdnn_spec_model *models;
     size_t n_models;
-    /* The files as read, each under a comment with its name, and the --set lines as comments: what spec.yaml keeps. */
+    /* The files as read, each under a comment with its name, and the --set lines as comments: what spec.yaml
+     * keeps. */
     const char *text;
 };
 
-/* Reads and checks files and overrides; several files' models follow one another, sweep, seed, measure and limits come from
- * the first, `run` settings belong to the models of their own file. An argument that is an instance id or a preset
+/* Reads and checks files and overrides; several files' models follow one another, sweep, seed, measure and
+ * limits come from the first, `run` settings belong to the models of their own file. An argument that is an
+ * instance id or a preset
  * ("fc/layers=4", "cnn:resnet50") counts as a spec of one model. Messages start with file:line:col.
  * *spec is written on success only; release with pdnn_spec_finish. */
-enum pdnn_status pdnn_spec_load(const char *const *arguments, size_t n_arguments, const char *const *sets, size_t n_sets,
-                                struct pdnn_spec *spec, struct pdnn_err *err);
+enum pdnn_status pdnn_spec_load(const char *const *arguments, size_t n_arguments, const char *const *sets,
+                                size_t n_sets, struct pdnn_spec *spec, struct pdnn_err *err);
 
 void pdnn_spec_finish(struct pdnn_spec *spec);
 

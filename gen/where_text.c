@@ -88,7 +88,8 @@ static void emit(struct translator *t, const char *source, const char *out) {
         text->token_room = room;
     }
     text->tokens[text->n_tokens++] = (struct pdnn_where_token){text->out.length, offset_of(t, source)};
-    pdnn_str_printf(&text->out, "%s ", out);
+    /* muparser wants a call's parenthesis right behind its name. */
+    pdnn_str_printf(&text->out, "%s%s", out, t->after_call ? "" : " ");
 }
 
 static struct level *level(struct translator *t) {

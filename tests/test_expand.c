@@ -1,0 +1,285 @@
+/* The walk over a spec's instances: order, axes, zip, where, samples, what collapses, and the published
+ * sweep. */
+#include "gen/expand.h"
+#include "tests/spec_file.h"
+
+enum { TEXT_ROOM = 8192 };
+
+/* A line per instance: the values of the names given, without the rest of the id; "-" before a filtered one.
+ */
+static void list_values(const char *text, const char *const *names, char *lines, size_t room) {
+    struct pdnn_spec spec;
+    struct pdnn_expand *expand = NULL;
+    struct pdnn_err err = {0};
+    spec_file_must_load(text, NULL, &spec);
+    assert_int_equal(pdnn_expand_create(&spec, 2, false, &expand, NULL), PDNN_OK);
+    size_t used = 0;
+    lines[0] = 0;
+    for (;;) {
+        struct pdnn_expanded item;
+        bool done;
+        char id[PDNN_ID_TEXT];
+        if (pdnn_expand_next(expand, &item, &done, &err) != PDNN_OK)
+            fail_msg("%s", err.text);
+        if (done)
+            break;
+        pdnn_instance_format(&item.instance, id);
+        used += (size_t)snprintf(lines + used, room - used, "%s", item.filtered ? "-" : "");
+        for (size_t i = 0; names[i]; i++) {
+            char key[64];
+            snprintf(key, sizeof key, "%s=", names[i]);
+            const char *value = strstr(id, key);
+            value = value ? value + strlen(key) : "";
+            used += (size_t)snprintf(lines + used, room - used, "%s%.*s", i ? " " : "",
+                                     (int)strcspn(value, ","), value);
+        }
+        used += (size_t)snprintf(lines + used, room - used, "; ");
+        assert_true(used < room);
+    }
+    pdnn_expand_destroy(expand);
+    pdnn_spec_finish(&spec);
+}
+
+struct golden {
+    const char *text, *names[4], *lines;
+};
+
+static const struct golden goldens[] = {
+    {"models: [{fc: {batch: 3}}]", {"batch", "layers"}, "3 4; "},
+    {"models: [{fc: }]", {"batch"}, "64; "},
+    {"models: [{fc: {batch: [4, 1, 2]}}]", {"batch"}, "4; 1; 2; "},
+    {"models: [{fc: {batch: {from: 2, to: 9, plus: 3}}}]", {"batch"}, "2; 5; 8; "},
+    {"models: [{fc: {batch: {from: 2, to: 8, plus: 3}}}]", {"batch"}, "2; 5; 8; "},
+    {"models: [{fc: {batch: {from: 7, to: 7, plus: 3}}}]", {"batch"}, "7; "},
+    {"models: [{fc: {batch: {from: 2, to: 1024, times: 4}}}]", {"batch"}, "2; 8; 32; 128; 512; "},
+    {"models: [{fc: {batch: {from: 1, to: 16777216, times: 4096}}}]", {"batch"}, "1; 4096; 16777216; "},
+    {"models: [{fc: {batch: [1, 2], nodes: [3, 4]}}]", {"batch", "nodes"}, "1 3; 1 4; 2 3; 2 4; "},
+    {"models: [{fc: {nodes: [3, 4], batch: [1, 2]}}]", {"batch", "nodes"}, "1 3; 2 3; 1 4; 2 4; "},
+    {"models: [{fc: {nodes: 3}}, {fc: {nodes: [1, 3]}}]", {"nodes"}, "3; 1; 3; "},
+    {"models: [{fc: {batch: [1, 2]}}]\nrun: {mode: [train, infer]}",
+     {"batch", "mode"},
+     "1 train; 2 train; 1 infer; 2 infer; "},
+    {"models: [{fc: {activation: [tanh, relu]}}]", {"activation"}, "tanh; relu; "},
+    {"models: [{fc: {preset: paper-min, batch: [1, 2]}}]", {"batch", "output"}, "1 200; 2 200; "},
+    {"models: [{fc: {batch: 5, preset: paper-min}}]", {"batch", "nodes"}, "5 32; "},
+    {"models: [{fc: {input: [1, 2], batch: [7, 8], output: [3, 4]}, zip: [[input, output]]}]",
+     {"input", "batch", "output"},
+     "1 7 3; 1 8 3; 2 7 4; 2 8 4; "},
+    {"models: [{fc: {input: [1, 2], output: [3, 4], batch: [7, 8], nodes: {from: 1, to: 2, plus: 1}},\n"
+     "          zip: [[output, input], [nodes, batch]]}]",
+     {"input", "output", "batch", "nodes"},
+     "1 3 7 1; 1 3 8 2; 2 4 7 1; 2 4 8 2; "},
+    {"models: [{fc: {batch: [7, 8]}, zip: [[batch, threads]]}]\nrun: {threads: [1, 2]}",
+     {"batch", "threads"},
+     "7 1; 8 2; "},
+    {"models: [{fc: {batch: [1, 2, 3]}, where: batch != 2}]", {"batch"}, "1; -2; 3; "},
+    {"models: [{fc: {nodes: [1, 100], batch: 1}, where: params > 100000}]", {"nodes"}, "-1; 100; "},
+    {"models: [{fc: {batch: [1, 2]}, sample: {method: all}}]", {"batch"}, "1; 2; "},
+    {"run: {mode: [infer, train], optimizer: [sgd, adam]}\nmodels: [{fc: }]",
+     {"mode", "optimizer"},
+     "infer ; train sgd; train adam; "},
+    {"run: {optimizer: [sgd, adam], mode: infer}\nmodels: [{fc: }]", {"mode", "optimizer"}, "infer ; "},
+    {"run: {mode: [infer, train], optimizer: [sgd, adam]}\nmodels: [{fc: , zip: [[mode, optimizer]]}]",
+     {"mode", "optimizer"},
+     "infer ; train adam; "},
+    {"run: {threads: [2, all, 1]}\nmodels: [{fc: }]", {"threads"}, "2; 1; "},
+    {"run: {threads: [all, 1, 2]}\nmodels: [{fc: }]", {"threads"}, "2; 1; "},
+    {"run: {threads: [1, all]}\nmodels: [{fc: }]", {"threads"}, "1; 2; "},
+    {"measure: {cache: [cold, warm]}\nmodels: [{fc: {batch: [1, 2]}}]",
+     {"cache", "batch"},
+     "cold 1; cold 2; warm 1; warm 2; "},
+    {"models: [{fc: &m {batch: [1, 2], nodes: &n [5]}}, {fc: *m}]",
+     {"batch", "nodes"},
+     "1 5; 2 5; 1 5; 2 5; "},
+};
+
+static void test_next_golden(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++) {
+        char lines[TEXT_ROOM];
+        const char *names[5] = {goldens[i].names[0], goldens[i].names[1], goldens[i].names[2],
+                                goldens[i].names[3], NULL};
+        list_values(goldens[i].text, names, lines, sizeof lines);
+        if (strcmp(lines, goldens[i].lines) != 0)
+            fail_msg("%s\nexpected %s\nbut was  %s", goldens[i].text, goldens[i].lines, lines);
+    }
+}
+
+struct walk {
+    uint64_t instances, filtered;
+};
+
+/* Walks everything; every id must parse back to the same instance. */
+static struct walk walk_all(const struct pdnn_spec *spec) {
+    struct pdnn_expand *expand = NULL;
+    struct pdnn_err err = {0};
+    struct walk walk = {0};
+    assert_int_equal(pdnn_expand_create(spec, 2, false, &expand, NULL), PDNN_OK);
+    for (;;) {
+        struct pdnn_expanded item;
+        struct pdnn_instance parsed;
+        bool done;
+        char id[PDNN_ID_TEXT], again[PDNN_ID_TEXT];
+        if (pdnn_expand_next(expand, &item, &done, &err) != PDNN_OK)
+            fail_msg("%s", err.text);
+        if (done)
+            break;
+        pdnn_instance_format(&item.instance, id);
+        assert_int_equal(pdnn_instance_parse(id, &parsed, NULL), PDNN_OK);
+        assert_string_equal(pdnn_instance_format(&parsed, again), id);
+        assert_memory_equal(parsed.hyper, item.instance.hyper, sizeof parsed.hyper);
+        assert_true(item.totals.params > 0 && item.totals.cost.flop_count > 0);
+        assert_string_equal(item.reason, item.filtered ? "nodes % 3 == 0" : "");
+        walk.instances++;
+        walk.filtered += item.filtered;
+    }
+    pdnn_expand_destroy(expand);
+    return walk;
+}
+
+static const char paper[] = "run: {mode: train, optimizer: rmsprop}\n"
+                            "models:\n"
+                            "  - fc:\n"
+                            "      layers: {from: 4, to: 128, times: 2}\n"
+                            "      nodes: {from: 32, to: 8192, times: 2}\n"
+                            "      input: {from: 2000, to: 8000, plus: 2000}\n"
+                            "      output: {from: 200, to: 1000, plus: 200}\n"
+                            "      batch: {from: 64, to: 16384, times: 2}\n";
+
+static void test_next_published_sweep(void **state) {
+    (void)state;
+    struct pdnn_spec spec;
+    uint64_t points;
+    spec_file_must_load(paper, NULL, &spec);
+    assert_int_equal(pdnn_expand_points(&spec, &points, NULL), PDNN_OK);
+    assert_int_equal(points, 9720);
+    assert_int_equal(walk_all(&spec).instances, 9720);
+    pdnn_spec_finish(&spec);
+}
+
+static const char wide[] =
+    "run: {mode: [infer, train], optimizer: [sgd, momentum, rmsprop, adam], threads: [1, all]}\n"
+    "models:\n"
+    "  - fc:\n"
+    "      layers: {from: 1, to: 50, plus: 1}\n"
+    "      nodes: {from: 1, to: 1000000, plus: 7}\n"
+    "      input: {from: 1, to: 1000000, plus: 1}\n"
+    "      output: [1, 10, 100]\n"
+    "      activation: [relu, sigmoid, tanh]\n"
+    "      batch: {from: 1, to: 8192, times: 2}\n"
+    "    where: nodes % 3 == 0\n"
+    "    sample: {count: 500, method: random}\n";
+
+static void test_next_samples(void **state) {
+    (void)state;
+    static const char *const sets[] = {NULL, "models.0.sample.method=sobol", "seed=99"};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        struct pdnn_spec spec;
+        uint64_t points;
+        spec_file_must_load(wide, sets[i], &spec);
+        assert_int_equal(pdnn_expand_points(&spec, &points, NULL), PDNN_OK);
+        assert_true(points > UINT64_C(1000000000000000));
+        struct walk walk = walk_all(&spec);
+        assert_int_equal(walk.instances, 500);
+        assert_int_equal(walk.filtered, 0);
+        pdnn_spec_finish(&spec);
+    }
+}
+
+static uint64_t count_instances(const char *text, const char *set) {
+    struct pdnn_spec spec;
+    spec_file_must_load(text, set, &spec);
+    uint64_t count = walk_all(&spec).instances;
+    pdnn_spec_finish(&spec);
+    return count;
+}
+
+/* Fewer points than asked for: all of those that `where` keeps, each once. */
+static void test_next_sample_larger_than_the_space(void **state) {
+    (void)state;
+    static const char *const methods[] = {"models.0.sample.method=random", "models.0.sample.method=sobol"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(
+            count_instances("models:\n  - fc: {batch: [1, 2, 3], nodes: {from: 1, to: 30, plus: 1}}\n"
+                            "    where: nodes % 3 == 0\n    sample: {count: 1000}\n",
+                            methods[i]),
+            30);
+        assert_int_equal(count_instances("run: {mode: [infer, train], optimizer: [sgd, adam, rmsprop]}\n"
+                                         "models:\n  - fc: {batch: [1, 2]}\n    sample: {count: 1000}\n",
+                                         methods[i]),
+                         2 * (1 + 3));
+    }
+}
+
+static void test_next_sample_is_a_prefix_of_a_longer_one(void **state) {
+    (void)state;
+    static const char *const counts[] = {"models.0.sample.count=5", "models.0.sample.count=50"};
+    struct pdnn_expanded items[2][5];
+    for (size_t i = 0; i < 2; i++) {
+        struct pdnn_spec spec;
+        struct pdnn_expand *expand = NULL;
+        spec_file_must_load(wide, counts[i], &spec);
+        assert_int_equal(pdnn_expand_create(&spec, 2, false, &expand, NULL), PDNN_OK);
+        for (size_t j = 0; j < 5; j++) {
+            bool done;
+            assert_int_equal(pdnn_expand_next(expand, &items[i][j], &done, NULL), PDNN_OK);
+            assert_false(done);
+        }
+        pdnn_expand_destroy(expand);
+        pdnn_spec_finish(&spec);
+    }
+    for (size_t j = 0; j < 5; j++)
+        assert_memory_equal(&items[0][j].instance, &items[1][j].instance, sizeof items[0][j].instance);
+}
+
+static void test_points_overflow(void **state) {
+    (void)state;
+    /* Each model fits 64 bits, four of them together do not. */
+    static const char text[] =
+        "models:\n"
+        "  - fc: &m {nodes: {from: 1, to: 16777216, plus: 1}, input: {from: 1, to: 16777216, plus: 1},\n"
+        "            batch: {from: 1, to: 30000, plus: 1}}\n"
+        "  - fc: *m\n  - fc: *m\n  - fc: *m\n";
+    struct pdnn_spec spec;
+    struct pdnn_err err = {0};
+    uint64_t points = 5;
+    spec_file_must_load(text, NULL, &spec);
+    assert_int_equal(pdnn_expand_points(&spec, &points, &err), PDNN_OVERFLOW);
+    assert_int_equal(points, 5);
+    pdnn_spec_finish(&spec);
+}
+
+static void test_next_memory_on_demand(void **state) {
+    (void)state;
+    static const struct {
+        const char *set;
+        bool with_memory, is_there;
+    } rows[] = {{NULL, false, false}, {NULL, true, true}, {"models.0.where=memory > 1", false, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_spec spec;
+        struct pdnn_expand *expand = NULL;
+        struct pdnn_expanded item;
+        bool done;
+        spec_file_must_load("models: [{fc: {batch: 1}}]", rows[i].set, &spec);
+        assert_int_equal(pdnn_expand_create(&spec, 2, rows[i].with_memory, &expand, NULL), PDNN_OK);
+        assert_int_equal(pdnn_expand_next(expand, &item, &done, NULL), PDNN_OK);
+        assert_int_equal(item.totals.memory_bytes > 0, rows[i].is_there);
+        assert_int_equal(pdnn_expand_next(expand, &item, &done, NULL), PDNN_OK);
+        assert_true(done);
+        pdnn_expand_destroy(expand);
+        pdnn_spec_finish(&spec);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_next_golden),
+        cmocka_unit_test(test_next_published_sweep),
+        cmocka_unit_test(test_next_samples),
+        cmocka_unit_test(test_next_sample_larger_than_the_space),
+        cmocka_unit_test(test_next_sample_is_a_prefix_of_a_longer_one),
+        cmocka_unit_test(test_points_overflow),
+        cmocka_unit_test(test_next_memory_on_demand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* `where` expressions: what they mean for one instance, and that what means nothing is refused. */
+#include "gen/where.h"
+#include "tests/cmocka_all.h"
+
+#include <string.h>
+
+static const struct pdnn_totals totals = {
+    .params = 1000000,
+    .cost = {.flop_count = 6000000000, .byte_count = 5000, .weight_bytes = 3000},
+    .memory_bytes = 1 << 20};
+
+/* 1 or 0, or -1 with err set. */
+static int eval(const char *text, const char *id, struct pdnn_err *err) {
+    struct pdnn_yaml node = {
+        .file = "t", .line = 1, .column = 1, .text = text, .text_offset = -1, .plain = true};
+    struct pdnn_instance instance;
+    struct pdnn_where *where = NULL;
+    bool holds = false;
+    if (pdnn_instance_parse(id, &instance, err) != PDNN_OK)
+        fail_msg("%s", err->text);
+    pdnn_instance_resolve(&instance, 2);
+    enum pdnn_status status = pdnn_where_create(&node, instance.family, &where, err);
+    if (status == PDNN_OK)
+        status = pdnn_where_eval(where, &instance, &totals, &holds, err);
+    pdnn_where_destroy(where);
+    return status == PDNN_OK ? holds : -1;
+}
+
+static const char id[] = "fc/layers=4,nodes=64,input=10,output=7,batch=16,activation=tanh,mode=train";
+
+static void test_eval_values(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int holds;
+    } rows[] = {
+        {"nodes == 64", 1},
+        {"nodes != 64", 0},
+        {"nodes*batch <= 1024 and layers > 3", 1},
+        {"nodes < 64 or batch > 15", 1},
+        {"nodes < 64 || batch > 15 && layers == 3", 0},
+        {"not nodes == 64", 0},
+        {"not nodes == 64 or batch == 16", 1},
+        {"not (nodes == 64 and batch == 16)", 0},
+        {"not not nodes", 1},
+        {"batch > 1 and not batch > 20", 1},
+        {"batch > 1 and not batch > 20 and batch > 17", 0},
+        {"(not batch > 20) == 1", 1},
+        {"layers + 2 * 3 == 10", 1},
+        {"(layers + 2) * 3 == 18", 1},
+        {"2 ^ 3 ^ 2 == 512", 1},
+        {"-layers < 0", 1},
+        {"batch / 32 == 0.5", 1},
+        {"nodes % 10 == 4", 1},
+        {"nodes % 10 * 2 == 8", 1},
+        {"batch == 16 ? layers == 4 : layers == 5", 1},
+        {"layers == 4 ? 1 : 1 / (layers - 4)", 1},
+        {"min(nodes, batch, 3) == 3", 1},
+        {"max (nodes, batch) == 64 and log2(nodes) == 6", 1},
+        {"abs(layers - 10) == 6 and sqrt(nodes) == 8", 1},
+        {"params <= 1e6", 1},
+        {"params < 1.0e+6", 0},
+        {"flop_count == 6e9 and byte_count == 5000 and weight_bytes == 3KB", 1},
+        {"memory == 1MiB and memory_bytes < 2MB and memory_bytes == 1048576", 1},
+        {"memory <= 8GiB", 1},
+        {"activation == tanh", 1},
+        {"activation!=tanh", 0},
+        {"mode == train and fuse != post-ops", 1},
+        {"optimizer == rmsprop", 1},
+        {"threads == 2", 1},
+        {"layers", 1},
+        {"layers - 4", 0},
+        {"batch\n> 1", 1},
+        {"1", 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_err err = {0};
+        int holds = eval(rows[i].text, id, &err);
+        if (holds != rows[i].holds)
+            fail_msg("'%s' is %d: %s", rows[i].text, holds, err.text);
+    }
+}
+
+static void test_eval_optimizer_of_an_inference_is_no_word(void **state) {
+    (void)state;
+    struct pdnn_err err = {0};
+    assert_int_equal(eval("optimizer == rmsprop", "fc/mode=infer", &err), 0);
+    assert_int_equal(eval("optimizer == sgd", "fc/mode=infer", &err), 0);
+    assert_int_equal(eval("optimizer != sgd", "fc/mode=infer", &err), 1);
+}
+
+static void test_create_refuses(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "",
+        "  ",
+        "nodes >",
+        "> nodes",
+        "nodes batch",
+        "nodes = 3",
+        "nodes & 1",
+        "nodes | 1",
+        "!nodes",
+        "1 < nodes < 5",
+        "nodes == 1 == batch",
+        "(nodes",
+        "nodes)",
+        "nodes, 3",
+        "(nodes, 3)",
+        "sqrt nodes",
+        "sqrt()",
+        "sin(nodes)",
+        "_pi < 4",
+        "v1 > 3",
+        "'x'",
+        "\"x\"",
+        "nodes $ 3",
+        "3GIB < 4",
+        "1.2.3 < 4",
+        "nodes ? 1",
+        "nodes : 1",
+        "and nodes",
+        "nodes and",
+        "not",
+        "activation",
+        "activation > relu",
+        "relu == activation",
+        "activation == ",
+        "activation == x",
+        "dtype == 3",
+        "1 / 0",
+        "ln(0) < 1",
+        "min(,)",
+        "min(1,)",
+        "5 5",
+        "nodes > 3;",
+        "\xc3\xa9 > 3",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct pdnn_err err = {0};
+        if (eval(texts[i], id, &err) != -1)
+            fail_msg("'%s' was taken", texts[i]);
+        assert_int_equal(err.status, PDNN_INVALID);
+        assert_int_equal(strncmp(err.text, "t:1:1: where", 12), 0);
+    }
+}
+
+static void test_create_names_the_column(void **state) {
+    (void)state;
+    struct pdnn_yaml node = {
+        .file = "t", .line = 3, .column = 12, .text = "nodes > 1 and bath < 3", .plain = true};
+    struct pdnn_where *where = NULL;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_where_create(&node, pdnn_family_find("fc"), &where, &err), PDNN_INVALID);
+    assert_string_equal(err.text, "t:3:26: where names 'bath', did you mean 'batch'?");
+    assert_null(where);
+}
+
+static void test_eval_fails_where_it_is_no_number(void **state) {
+    (void)state;
+    static const char *const texts[] = {"1 / (layers - 4) > 0",        "nodes % (layers - 4) > 0",
+                                        "sqrt(3 - layers) > 0",        "ln(layers - 4) > 0",
+                                        "(layers - 4) / (layers - 4)", "nodes ^ 1000 > 0"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct pdnn_err err = {0};
+        if (eval(texts[i], id, &err) != -1)
+            fail_msg("'%s' was taken", texts[i]);
+        assert_non_null(strstr(err.text, "fc/layers=4,nodes=64,"));
+    }
+}
+
+static void test_uses_costs(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool costs, memory;
+    } rows[] = {{"nodes > 1", false, false}, {"params > 1", true, false}, {"memory > 1", true, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_yaml node = {.file = "t", .line = 1, .column = 1, .text = rows[i].text, .plain = true};
+        struct pdnn_where *where = NULL;
+        assert_int_equal(pdnn_where_create(&node, pdnn_family_find("fc"), &where, NULL), PDNN_OK);
+        assert_int_equal(pdnn_where_uses_costs(where), rows[i].costs);
+        assert_int_equal(pdnn_where_uses_memory(where), rows[i].memory);
+        pdnn_where_destroy(where);
+    }
+}
+
+/* Random strings of tokens: compiled or refused, none crashes, prints or hangs. */
+static void test_create_random_tokens(void **state) {
+    (void)state;
+    static const char *const tokens[] = {
+        "nodes", "batch", "activation", "==",  "tanh", "(", ")",    "+",    "-",   "/",      "%", "?",  ":",
+        ",",     "and",   "or",         "not", "<",    "1", "2GiB", "sqrt", "min", "memory", "^", "!=", "0"};
+    unsigned seed = 1;
+    for (int round = 0; round < 5000; round++) {
+        char text[160] = "";
+        for (int i = 0; i < 12; i++) {
+            seed = seed * 1103515245u + 12345u;
+            strcat(text, tokens[(seed >> 16) % (sizeof tokens / sizeof *tokens)]);
+            strcat(text, " ");
+        }
+        struct pdnn_err err = {0};
+        assert_true(eval(text, id, &err) >= 0 || *err.text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_eval_values),
+        cmocka_unit_test(test_eval_optimizer_of_an_inference_is_no_word),
+        cmocka_unit_test(test_create_refuses),
+        cmocka_unit_test(test_create_names_the_column),
+        cmocka_unit_test(test_eval_fails_where_it_is_no_number),
+        cmocka_unit_test(test_uses_costs),
+        cmocka_unit_test(test_create_random_tokens),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
