@@ -16,6 +16,15 @@
 /* Beside tensors a worker maps thread stacks, allocator arenas, generated code and library buffers. */
 static const uint64_t headroom_bytes = UINT64_C(1) << 30, headroom_per_thread_bytes = UINT64_C(256) << 20;
 
+/* A larger pool of an earlier request would go on spinning beside a smaller one: it is ended, not only left
+ * aside. */
+static void set_threads(int64_t threads) {
+    if (omp_get_max_threads() != (int)threads)
+        omp_pause_resource_all(omp_pause_hard);
+    omp_set_num_threads((int)threads);
+    pdnn_flush_denormals(threads);
+}
+
 enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_host *host, const char *id,
                                  struct pdnn_err *err) {
     struct pdnn_model made = {0};
@@ -28,8 +37,7 @@ enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_hos
         return pdnn_fail(err, PDNN_INVALID,
                          "asks for %" PRId64 " threads, this process may use %" PRId64 " cores", made.threads,
                          host->threads);
-    omp_set_num_threads((int)made.threads);
-    pdnn_flush_denormals(made.threads);
+    set_threads(made.threads);
     *model = made;
     status = pdnn_instance_graph(&model->instance, &model->arena, &model->graph, err);
     if (status != PDNN_OK)
@@ -133,8 +141,7 @@ static enum pdnn_status answer_ceilings(struct pdnn_child *child, const void *bo
                            "ceilings at %" PRId64 " threads, this process may use %" PRId64 " cores",
                            order->threads, child->host.threads);
     if (result == PDNN_OK) {
-        omp_set_num_threads((int)order->threads);
-        pdnn_flush_denormals(order->threads);
+        set_threads(order->threads);
         result = pdnn_ceilings_measure(&child->host, pdnn_backends, order->threads, order->seconds,
                                        send_progress, child, ceilings, err);
     }
