@@ -1,6 +1,7 @@
-/* What this backend needs of oneDNN, without its versions: everything that differs between major versions of
- * the library is behind this header, in library_v2.c. One engine and one in-order stream; primitives have a
- * fixed set of arguments and get their addresses once. Shapes: N minibatch, I inputs, O outputs. */
+/* What this backend needs of oneDNN, without its versions: what differs between major versions of the library
+ * is behind library_version.h, in library_v2.c and library_v3.c. One engine and one in-order stream;
+ * primitives have a fixed set of arguments and get their addresses once. Shapes: N minibatch, I inputs, O
+ * outputs. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_H
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_H
 

@@ -1,0 +1,352 @@
+/* library.h, as far as the versions of oneDNN agree. */
+#include "runtime/backends/onednn/library.h"
+
+#include "runtime/backends/onednn/library_version.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct pdnn_onednn_library {
+    dnnl_engine_t engine;
+    dnnl_stream_t stream;
+};
+
+struct pdnn_onednn_primitive {
+    dnnl_stream_t stream; /* the library's */
+    dnnl_primitive_t primitive;
+    const char *name;                                        /* lives in the primitive */
+    struct pdnn_onednn_layout layout[PDNN_ONEDNN_ARG_COUNT]; /* as the implementation has them */
+    int index[PDNN_ONEDNN_ARG_COUNT];                        /* into args, or -1 */
+    int n_args;
+    dnnl_exec_arg_t args[PDNN_ONEDNN_ARG_COUNT];
+};
+
+const char *pdnn_onednn_version(void) {
+    static char text[64];
+    const dnnl_version_t *version = dnnl_version();
+    const char *isa = "unknown";
+    for (const struct pdnn_onednn_isa *row = pdnn_onednn_isas; row->name; row++) {
+        if (row->isa == dnnl_get_effective_cpu_isa())
+            isa = row->name;
+    }
+    snprintf(text, sizeof text, "oneDNN %d.%d.%d (%s)", version->major, version->minor, version->patch, isa);
+    return text;
+}
+
+static const char *const status_names[] = {
+    [dnnl_success] = "success",
+    [dnnl_out_of_memory] = "out of memory",
+    [dnnl_invalid_arguments] = "invalid arguments",
+    [dnnl_unimplemented] = "unimplemented",
+    [dnnl_runtime_error] = "runtime error",
+    [dnnl_not_required] = "not required",
+};
+
+static enum pdnn_status fail(struct pdnn_err *err, dnnl_status_t status, const char *what) {
+    const dnnl_version_t *version = dnnl_version();
+    const char *name = NULL;
+    if ((size_t)status < sizeof status_names / sizeof *status_names)
+        name = status_names[status];
+    enum pdnn_status kind = status == dnnl_unimplemented || status == dnnl_invalid_arguments
+                                ? PDNN_UNSUPPORTED
+                            : status == dnnl_out_of_memory ? PDNN_NO_MEMORY
+                                                           : PDNN_INTERNAL;
+    return pdnn_fail(err, kind, "oneDNN %d.%d.%d answers \"%s\" to %s", version->major, version->minor,
+                     version->patch, name ? name : "unknown error", what);
+}
+
+enum pdnn_status pdnn_onednn_library_create(struct pdnn_onednn_library **library, struct pdnn_err *err) {
+    struct pdnn_onednn_library *made = calloc(1, sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a backend");
+    dnnl_status_t status = dnnl_engine_create(&made->engine, dnnl_cpu, 0);
+    if (status == dnnl_success)
+        status = dnnl_stream_create(&made->stream, made->engine, dnnl_stream_in_order);
+    if (status != dnnl_success) {
+        pdnn_onednn_library_destroy(made);
+        return fail(err, status, "an engine");
+    }
+    *library = made;
+    return PDNN_OK;
+}
+
+void pdnn_onednn_library_destroy(struct pdnn_onednn_library *library) {
+    if (!library)
+        return;
+    if (library->stream)
+        dnnl_stream_destroy(library->stream);
+    if (library->engine)
+        dnnl_engine_destroy(library->engine);
+    free(library);
+}
+
+static const dnnl_data_type_t dtypes[PDNN_DTYPE_COUNT] = {
+    [PDNN_F32] = dnnl_f32, [PDNN_BF16] = dnnl_bf16, [PDNN_F16] = dnnl_f16,
+    [PDNN_INT8] = dnnl_s8, [PDNN_S32] = dnnl_s32,
+};
+
+static dnnl_format_tag_t tag_of(int rank, enum pdnn_onednn_order order) {
+    static const dnnl_format_tag_t row_major[] = {dnnl_a,    dnnl_ab,    dnnl_abc,
+                                                  dnnl_abcd, dnnl_abcde, dnnl_abcdef};
+    if (order == PDNN_ONEDNN_ANY)
+        return dnnl_format_tag_any;
+    return order == PDNN_ONEDNN_COLUMN_MAJOR ? dnnl_ba : row_major[rank - 1];
+}
+
+enum pdnn_status pdnn_onednn_layout_create(enum pdnn_dtype dtype, int rank, const int64_t *dim,
+                                           enum pdnn_onednn_order order, struct pdnn_onednn_layout **layout,
+                                           struct pdnn_err *err) {
+    assert(rank >= 1 && rank <= PDNN_RANK_MAX && (order != PDNN_ONEDNN_COLUMN_MAJOR || rank == 2));
+    struct pdnn_onednn_layout *made = malloc(sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a layout");
+    dnnl_status_t status = pdnn_onednn_desc_init(rank, dim, dtypes[dtype], tag_of(rank, order), made);
+    if (status != dnnl_success) {
+        free(made);
+        return fail(err, status, "a layout");
+    }
+    *layout = made;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_onednn_layout_copy(const struct pdnn_onednn_layout *layout,
+                                         struct pdnn_onednn_layout **copy, struct pdnn_err *err) {
+    struct pdnn_onednn_layout *made = malloc(sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a layout");
+    dnnl_status_t status = pdnn_onednn_desc_copy(layout, made);
+    if (status != dnnl_success) {
+        free(made);
+        return fail(err, status, "a layout");
+    }
+    *copy = made;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_onednn_layout_transpose(struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
+    struct pdnn_onednn_layout transposed;
+    dnnl_status_t status = pdnn_onednn_desc_transpose(layout, &transposed);
+    if (status != dnnl_success)
+        return fail(err, status, "a transposed layout");
+    pdnn_onednn_desc_finish(layout);
+    *layout = transposed;
+    return PDNN_OK;
+}
+
+void pdnn_onednn_layout_destroy(struct pdnn_onednn_layout *layout) {
+    if (!layout)
+        return;
+    pdnn_onednn_desc_finish(layout);
+    free(layout);
+}
+
+const char *pdnn_onednn_layout_format(const struct pdnn_onednn_layout *layout,
+                                      char buffer[PDNN_ONEDNN_LAYOUT_TEXT]) {
+    struct pdnn_onednn_blocking blocking;
+    if (!pdnn_onednn_desc_blocking(layout, &blocking)) {
+        snprintf(buffer, PDNN_ONEDNN_LAYOUT_TEXT, "packed");
+        return buffer;
+    }
+    int order[DNNL_MAX_NDIMS];
+    bool blocked[DNNL_MAX_NDIMS] = {false};
+    for (int i = 0; i < blocking.n_blocks; i++)
+        blocked[blocking.block_dims[i]] = true;
+    for (int i = 0; i < blocking.rank; i++) {
+        int at = i;
+        for (; at > 0 && blocking.strides[order[at - 1]] < blocking.strides[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    size_t length = 0;
+    for (int i = 0; i < blocking.rank; i++)
+        buffer[length++] = (char)((blocked[order[i]] ? 'A' : 'a') + order[i]);
+    buffer[length] = '\0';
+    for (int i = 0; i < blocking.n_blocks && length < PDNN_ONEDNN_LAYOUT_TEXT; i++)
+        length += (size_t)snprintf(buffer + length, PDNN_ONEDNN_LAYOUT_TEXT - length, "%" PRId64 "%c",
+                                   blocking.block_sizes[i], (char)('a' + blocking.block_dims[i]));
+    return buffer;
+}
+
+/* What each argument is called in the pass, and how to ask for its descriptor. */
+struct argument {
+    int id; /* 0: no such argument */
+    dnnl_query_t query;
+};
+
+static const struct argument arguments[PDNN_ONEDNN_KIND_COUNT][PDNN_PASS_COUNT][PDNN_ONEDNN_ARG_COUNT] =
+    {
+        [PDNN_ONEDNN_INNER_PRODUCT] =
+            {
+                [PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md},
+                                  {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
+                                  {DNNL_ARG_BIAS, dnnl_query_weights_md},
+                                  {DNNL_ARG_DST, dnnl_query_dst_md}},
+                [PDNN_BACKWARD_DATA] = {{DNNL_ARG_DIFF_SRC, dnnl_query_diff_src_md},
+                                        {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
+                                        {0},
+                                        {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
+                [PDNN_BACKWARD_WEIGHTS] = {{DNNL_ARG_SRC, dnnl_query_src_md},
+                                           {DNNL_ARG_DIFF_WEIGHTS, dnnl_query_diff_weights_md},
+                                           {DNNL_ARG_DIFF_BIAS, dnnl_query_diff_weights_md},
+                                           {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
+            },
+        [PDNN_ONEDNN_MATMUL] = {[PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md},
+                                                  {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
+                                                  {DNNL_ARG_BIAS, dnnl_query_weights_md},
+                                                  {DNNL_ARG_DST, dnnl_query_dst_md}}},
+        [PDNN_ONEDNN_ELTWISE] =
+            {
+                [PDNN_FORWARD] =
+                    {{DNNL_ARG_SRC, dnnl_query_src_md}, {0}, {0}, {DNNL_ARG_DST, dnnl_query_dst_md}},
+                [PDNN_BACKWARD_DATA] = {{DNNL_ARG_DIFF_SRC, dnnl_query_diff_src_md},
+                                        {DNNL_ARG_DST, dnnl_query_dst_md},
+                                        {0},
+                                        {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
+            },
+        [PDNN_ONEDNN_ADD] = {[PDNN_FORWARD] = {{DNNL_ARG_SRC_0, dnnl_query_src_md},
+                                               {DNNL_ARG_SRC_1, dnnl_query_src_md},
+                                               {0},
+                                               {DNNL_ARG_DST, dnnl_query_dst_md}}},
+        [PDNN_ONEDNN_REORDER] = {[PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md},
+                                                   {0},
+                                                   {0},
+                                                   {DNNL_ARG_DST, dnnl_query_dst_md}}},
+};
+
+const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_FUNCTION_COUNT] = {
+    [PDNN_ONEDNN_RELU] = dnnl_eltwise_relu_use_dst_for_bwd,
+    [PDNN_ONEDNN_SIGMOID] = dnnl_eltwise_logistic_use_dst_for_bwd,
+    [PDNN_ONEDNN_TANH] = dnnl_eltwise_tanh_use_dst_for_bwd,
+};
+
+static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
+                                     dnnl_primitive_attr_t *attributes) {
+    dnnl_post_ops_t posts = NULL;
+    dnnl_status_t status = dnnl_primitive_attr_create(attributes);
+    if (status == dnnl_success)
+        status = dnnl_primitive_attr_set_scratchpad_mode(*attributes, dnnl_scratchpad_mode_user);
+    if (status == dnnl_success && request->n_posts)
+        status = dnnl_post_ops_create(&posts);
+    for (int i = 0; status == dnnl_success && i < request->n_posts; i++)
+        status = pdnn_onednn_append_function(posts, request->post[i]);
+    if (status == dnnl_success && request->n_posts)
+        status = dnnl_primitive_attr_set_post_ops(*attributes, posts);
+    if (posts)
+        dnnl_post_ops_destroy(posts);
+    return status;
+}
+
+/* Adds the argument with the layout that the primitive has for it; none of 0 bytes. */
+static dnnl_status_t add_argument(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
+                                  enum pdnn_onednn_arg arg, int id) {
+    const struct pdnn_onednn_layout *layout = &primitive->layout[arg];
+    if (!pdnn_onednn_layout_bytes(layout))
+        return dnnl_success;
+    dnnl_exec_arg_t *slot = &primitive->args[primitive->n_args];
+    dnnl_status_t status = pdnn_onednn_desc_memory(layout, engine, &slot->memory);
+    if (status != dnnl_success)
+        return status;
+    slot->arg = id;
+    primitive->index[arg] = primitive->n_args++;
+    return dnnl_success;
+}
+
+static dnnl_status_t add_arguments(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
+                                   const struct pdnn_onednn_request *request,
+                                   dnnl_primitive_desc_t descriptor) {
+    dnnl_status_t status = dnnl_success;
+    const struct argument *row = arguments[request->kind][request->pass];
+    for (int i = 0; status == dnnl_success && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
+        if (!request->layout[i])
+            continue;
+        assert(row[i].id);
+        bool second = i == PDNN_ONEDNN_BIAS || row[i].id == DNNL_ARG_SRC_1;
+        status = pdnn_onednn_desc_query(descriptor, row[i].query, second, &primitive->layout[i]);
+        if (status == dnnl_success)
+            status = add_argument(primitive, engine, (enum pdnn_onednn_arg)i, row[i].id);
+    }
+    if (status == dnnl_success)
+        status = pdnn_onednn_desc_query(descriptor, dnnl_query_scratchpad_md, 0,
+                                        &primitive->layout[PDNN_ONEDNN_SCRATCHPAD]);
+    if (status == dnnl_success)
+        status = add_argument(primitive, engine, PDNN_ONEDNN_SCRATCHPAD, DNNL_ARG_SCRATCHPAD);
+    return status;
+}
+
+enum pdnn_status pdnn_onednn_primitive_create(struct pdnn_onednn_library *library,
+                                              const struct pdnn_onednn_request *request,
+                                              struct pdnn_onednn_primitive **primitive,
+                                              struct pdnn_err *err) {
+    dnnl_primitive_attr_t attributes = NULL;
+    dnnl_primitive_desc_t descriptor = NULL;
+    const_dnnl_primitive_desc_t kept;
+    struct pdnn_onednn_primitive *made = calloc(1, sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a primitive");
+    made->stream = library->stream;
+    for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++)
+        made->index[i] = -1;
+    dnnl_status_t status = make_attributes(request, &attributes);
+    if (status == dnnl_success)
+        status = pdnn_onednn_describe(library->engine, request, attributes, &descriptor);
+    if (status == dnnl_success)
+        status = add_arguments(made, library->engine, request, descriptor);
+    if (status == dnnl_success)
+        status = dnnl_primitive_create(&made->primitive, descriptor);
+    if (status == dnnl_success)
+        status = dnnl_primitive_get_primitive_desc(made->primitive, &kept);
+    if (status == dnnl_success)
+        status = dnnl_primitive_desc_query(kept, dnnl_query_impl_info_str, 0, &made->name);
+    if (descriptor)
+        dnnl_primitive_desc_destroy(descriptor);
+    if (attributes)
+        dnnl_primitive_attr_destroy(attributes);
+    if (status != dnnl_success) {
+        pdnn_onednn_primitive_destroy(made);
+        return fail(err, status, "a primitive");
+    }
+    *primitive = made;
+    return PDNN_OK;
+}
+
+void pdnn_onednn_primitive_destroy(struct pdnn_onednn_primitive *primitive) {
+    if (!primitive)
+        return;
+    for (int i = 0; i < primitive->n_args; i++)
+        dnnl_memory_destroy(primitive->args[i].memory);
+    for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++)
+        pdnn_onednn_desc_finish(&primitive->layout[i]);
+    if (primitive->primitive)
+        dnnl_primitive_destroy(primitive->primitive);
+    free(primitive);
+}
+
+const char *pdnn_onednn_primitive_name(const struct pdnn_onednn_primitive *primitive) {
+    return primitive->name;
+}
+
+enum pdnn_status pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive *primitive,
+                                              enum pdnn_onednn_arg arg, struct pdnn_onednn_layout **layout,
+                                              struct pdnn_err *err) {
+    assert(primitive->index[arg] >= 0);
+    return pdnn_onednn_layout_copy(&primitive->layout[arg], layout, err);
+}
+
+uint64_t pdnn_onednn_primitive_scratchpad_bytes(const struct pdnn_onednn_primitive *primitive) {
+    return pdnn_onednn_layout_bytes(&primitive->layout[PDNN_ONEDNN_SCRATCHPAD]);
+}
+
+enum pdnn_status pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
+                                            void *address, struct pdnn_err *err) {
+    assert(primitive->index[arg] >= 0);
+    dnnl_status_t status =
+        dnnl_memory_set_data_handle(primitive->args[primitive->index[arg]].memory, address);
+    return status == dnnl_success ? PDNN_OK : fail(err, status, "an address");
+}
+
+int pdnn_onednn_primitive_run(const struct pdnn_onednn_primitive *primitive) {
+    return (int)dnnl_primitive_execute(primitive->primitive, primitive->stream, primitive->n_args,
+                                       primitive->args);
+}

@@ -1,0 +1,164 @@
+/* library_version.h for oneDNN 3.x: memory descriptors are handles to be queried, and a primitive's
+ * descriptor is made from them and the attributes in one call. */
+#include "runtime/backends/onednn/library_version.h"
+
+const struct pdnn_onednn_isa pdnn_onednn_isas[] = {
+    {dnnl_cpu_isa_default, "default"},
+    {dnnl_cpu_isa_sse41, "sse41"},
+    {dnnl_cpu_isa_avx, "avx"},
+    {dnnl_cpu_isa_avx2, "avx2"},
+    {dnnl_cpu_isa_avx2_vnni, "avx2_vnni"},
+    {dnnl_cpu_isa_avx2_vnni_2, "avx2_vnni_2"},
+    {dnnl_cpu_isa_avx512_core, "avx512_core"},
+    {dnnl_cpu_isa_avx512_core_vnni, "avx512_core_vnni"},
+    {dnnl_cpu_isa_avx512_core_bf16, "avx512_core_bf16"},
+    {dnnl_cpu_isa_avx512_core_fp16, "avx512_core_fp16"},
+    {dnnl_cpu_isa_avx512_core_amx, "avx512_core_amx"},
+    {dnnl_cpu_isa_avx512_core_amx_fp16, "avx512_core_amx_fp16"},
+    {0, NULL},
+};
+
+dnnl_status_t pdnn_onednn_desc_init(int rank, const int64_t *dim, dnnl_data_type_t type,
+                                    dnnl_format_tag_t tag, struct pdnn_onednn_layout *layout) {
+    return dnnl_memory_desc_create_with_tag(&layout->desc, rank, dim, type, tag);
+}
+
+dnnl_status_t pdnn_onednn_desc_copy(const struct pdnn_onednn_layout *layout,
+                                    struct pdnn_onednn_layout *copy) {
+    return dnnl_memory_desc_clone(&copy->desc, layout->desc);
+}
+
+dnnl_status_t pdnn_onednn_desc_transpose(const struct pdnn_onednn_layout *layout,
+                                         struct pdnn_onednn_layout *transposed) {
+    return dnnl_memory_desc_permute_axes(&transposed->desc, layout->desc, (int[]){1, 0});
+}
+
+void pdnn_onednn_desc_finish(struct pdnn_onednn_layout *layout) {
+    if (layout->desc)
+        dnnl_memory_desc_destroy(layout->desc);
+}
+
+bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b) {
+    return dnnl_memory_desc_equal(a->desc, b->desc);
+}
+
+uint64_t pdnn_onednn_layout_bytes(const struct pdnn_onednn_layout *layout) {
+    return layout->desc ? dnnl_memory_desc_get_size(layout->desc) : 0;
+}
+
+dnnl_status_t pdnn_onednn_desc_query(const_dnnl_primitive_desc_t descriptor, dnnl_query_t what, int index,
+                                     struct pdnn_onednn_layout *layout) {
+    const_dnnl_memory_desc_t desc = dnnl_primitive_desc_query_md(descriptor, what, index);
+    if (desc)
+        return dnnl_memory_desc_clone(&layout->desc, desc);
+    layout->desc = NULL;
+    return dnnl_success;
+}
+
+dnnl_status_t pdnn_onednn_desc_memory(const struct pdnn_onednn_layout *layout, dnnl_engine_t engine,
+                                      dnnl_memory_t *memory) {
+    return dnnl_memory_create(memory, layout->desc, engine, DNNL_MEMORY_NONE);
+}
+
+static const dnnl_dim_t *query_dims(const struct pdnn_onednn_layout *layout, dnnl_query_t what) {
+    const dnnl_dims_t *dims;
+    return dnnl_memory_desc_query(layout->desc, what, &dims) == dnnl_success ? *dims : NULL;
+}
+
+bool pdnn_onednn_desc_blocking(const struct pdnn_onednn_layout *layout,
+                               struct pdnn_onednn_blocking *blocking) {
+    dnnl_format_kind_t kind;
+    if (dnnl_memory_desc_query(layout->desc, dnnl_query_format_kind, &kind) != dnnl_success ||
+        kind != dnnl_blocked ||
+        dnnl_memory_desc_query(layout->desc, dnnl_query_ndims_s32, &blocking->rank) != dnnl_success ||
+        dnnl_memory_desc_query(layout->desc, dnnl_query_inner_nblks_s32, &blocking->n_blocks) != dnnl_success)
+        return false;
+    blocking->strides = query_dims(layout, dnnl_query_strides);
+    blocking->block_dims = query_dims(layout, dnnl_query_inner_idxs);
+    blocking->block_sizes = query_dims(layout, dnnl_query_inner_blks);
+    return blocking->strides && blocking->block_dims && blocking->block_sizes;
+}
+
+dnnl_status_t pdnn_onednn_append_function(dnnl_post_ops_t posts, enum pdnn_onednn_function function) {
+    return dnnl_post_ops_append_eltwise(posts, pdnn_onednn_functions[function], 0, 0);
+}
+
+/* One primitive descriptor to make: the request's, or of the forward pass that it belongs to. */
+struct description {
+    dnnl_engine_t engine;
+    const struct pdnn_onednn_request *request;
+    enum pdnn_pass pass;
+    const_dnnl_primitive_attr_t attributes;
+    const_dnnl_primitive_desc_t hint; /* the forward pass of a backward one */
+};
+
+static const_dnnl_memory_desc_t desc_of(const struct description *d, enum pdnn_onednn_arg arg) {
+    return d->request->layout[arg] ? d->request->layout[arg]->desc : NULL;
+}
+
+static dnnl_status_t describe_inner_product(const struct description *d, dnnl_primitive_desc_t *descriptor) {
+    const_dnnl_memory_desc_t src = desc_of(d, PDNN_ONEDNN_SRC), dst = desc_of(d, PDNN_ONEDNN_DST);
+    const_dnnl_memory_desc_t weights = desc_of(d, PDNN_ONEDNN_WEIGHTS), bias = desc_of(d, PDNN_ONEDNN_BIAS);
+    dnnl_prop_kind_t prop = d->request->pass == PDNN_FORWARD ? dnnl_forward_inference : dnnl_forward_training;
+    if (d->pass == PDNN_BACKWARD_DATA)
+        return dnnl_inner_product_backward_data_primitive_desc_create(descriptor, d->engine, src, weights,
+                                                                      dst, d->hint, d->attributes);
+    if (d->pass == PDNN_BACKWARD_WEIGHTS)
+        return dnnl_inner_product_backward_weights_primitive_desc_create(descriptor, d->engine, src, weights,
+                                                                         bias, dst, d->hint, d->attributes);
+    return dnnl_inner_product_forward_primitive_desc_create(descriptor, d->engine, prop, src, weights, bias,
+                                                            dst, d->attributes);
+}
+
+static dnnl_status_t describe_matmul(const struct description *d, dnnl_primitive_desc_t *descriptor) {
+    return dnnl_matmul_primitive_desc_create(descriptor, d->engine, desc_of(d, PDNN_ONEDNN_SRC),
+                                             desc_of(d, PDNN_ONEDNN_WEIGHTS), desc_of(d, PDNN_ONEDNN_BIAS),
+                                             desc_of(d, PDNN_ONEDNN_DST), d->attributes);
+}
+
+static dnnl_status_t describe_eltwise(const struct description *d, dnnl_primitive_desc_t *descriptor) {
+    const_dnnl_memory_desc_t data = desc_of(d, PDNN_ONEDNN_DST);
+    dnnl_alg_kind_t function = pdnn_onednn_functions[d->request->function];
+    if (d->pass == PDNN_BACKWARD_DATA)
+        return dnnl_eltwise_backward_primitive_desc_create(descriptor, d->engine, function, data, data, data,
+                                                           0, 0, d->hint, d->attributes);
+    return dnnl_eltwise_forward_primitive_desc_create(descriptor, d->engine, dnnl_forward_training, function,
+                                                      data, data, 0, 0, d->attributes);
+}
+
+static dnnl_status_t describe_add(const struct description *d, dnnl_primitive_desc_t *descriptor) {
+    return dnnl_binary_primitive_desc_create(descriptor, d->engine, dnnl_binary_add,
+                                             desc_of(d, PDNN_ONEDNN_SRC), desc_of(d, PDNN_ONEDNN_WEIGHTS),
+                                             desc_of(d, PDNN_ONEDNN_DST), d->attributes);
+}
+
+static dnnl_status_t describe_reorder(const struct description *d, dnnl_primitive_desc_t *descriptor) {
+    return dnnl_reorder_primitive_desc_create(descriptor, desc_of(d, PDNN_ONEDNN_SRC), d->engine,
+                                              desc_of(d, PDNN_ONEDNN_DST), d->engine, d->attributes);
+}
+
+static dnnl_status_t (*const describe[PDNN_ONEDNN_KIND_COUNT])(const struct description *d,
+                                                               dnnl_primitive_desc_t *descriptor) = {
+    [PDNN_ONEDNN_INNER_PRODUCT] = describe_inner_product,
+    [PDNN_ONEDNN_MATMUL] = describe_matmul,
+    [PDNN_ONEDNN_ELTWISE] = describe_eltwise,
+    [PDNN_ONEDNN_ADD] = describe_add,
+    [PDNN_ONEDNN_REORDER] = describe_reorder,
+};
+
+/* A backward primitive is described beside the forward one it belongs to. */
+dnnl_status_t pdnn_onednn_describe(dnnl_engine_t engine, const struct pdnn_onednn_request *request,
+                                   dnnl_primitive_attr_t attributes, dnnl_primitive_desc_t *descriptor) {
+    struct description forward = {.engine = engine, .request = request, .pass = PDNN_FORWARD};
+    dnnl_primitive_desc_t hint = NULL;
+    dnnl_status_t status = dnnl_success;
+    if (request->pass != PDNN_FORWARD)
+        status = describe[request->kind](&forward, &hint);
+    if (status == dnnl_success) {
+        const struct description d = {engine, request, request->pass, attributes, hint};
+        status = describe[request->kind](&d, descriptor);
+    }
+    if (hint)
+        dnnl_primitive_desc_destroy(hint);
+    return status;
+}
