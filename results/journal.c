@@ -249,7 +249,7 @@ static enum pdnn_status write_header(struct pdnn_journal *journal, const char *d
 
 enum pdnn_status pdnn_journal_open(const char *directory, struct pdnn_journal **journal,
                                    struct pdnn_err *err) {
-    struct pdnn_journal *made;
+    struct pdnn_journal *made = NULL;
     enum pdnn_status status = create(directory, &made, err);
     if (status != PDNN_OK)
         return status;
@@ -270,7 +270,7 @@ enum pdnn_status pdnn_journal_open(const char *directory, struct pdnn_journal **
 
 enum pdnn_status pdnn_journal_load(const char *directory, struct pdnn_journal **journal,
                                    struct pdnn_err *err) {
-    struct pdnn_journal *made;
+    struct pdnn_journal *made = NULL;
     enum pdnn_status status = create(directory, &made, err);
     if (status != PDNN_OK)
         return status;
