@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 /* The walk over a spec's instances: order, axes, zip, where, samples, what collapses, and the published
  * sweep. */
 #include "gen/expand.h"

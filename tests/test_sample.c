@@ -57,8 +57,47 @@ static void test_sample_depends_on_the_seed_alone(void **state) {
     }
 }
 
-/* Any 2^k consecutive points from the start put equally many into each of 2^k intervals of every axis:
- * property of a digital net that a wrong direction number breaks, in all dimensions of the table. */
+/* The first ten points in three dimensions as Joe and Kuo print them beside their table, in sixteenths. The
+ * seed's shift drops out of differences to the first point. */
+static void test_sobol_published_points(void **state) {
+    (void)state;
+    static const uint64_t sixteenths[] = {16, 16, 16};
+    static const unsigned published[][3] = {{0, 0, 0},   {8, 8, 8},   {12, 4, 4}, {4, 12, 12}, {6, 6, 10},
+                                            {14, 14, 2}, {10, 2, 14}, {2, 10, 6}, {3, 5, 15},  {11, 13, 7}};
+    struct pdnn_sample *sample = create(PDNN_SAMPLE_SOBOL, sixteenths, 3, 11);
+    uint64_t first = 0;
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        uint64_t point;
+        assert_true(pdnn_sample_next(sample, &point));
+        first = i ? first : point;
+        assert_int_equal(point ^ first, published[i][0] << 8 | published[i][1] << 4 | published[i][2]);
+    }
+    pdnn_sample_destroy(sample);
+}
+
+/* Sobol's property A, which the table was chosen for: the first 2^d points fall one each into the 2^d halves
+ * of halves of the d-dimensional cube. Most wrong numbers of the table break it. */
+static void test_sobol_has_property_a(void **state) {
+    (void)state;
+    enum { CELLS = 1 << PDNN_SOBOL_DIMS };
+    uint64_t halves[PDNN_SOBOL_DIMS];
+    for (size_t i = 0; i < PDNN_SOBOL_DIMS; i++)
+        halves[i] = 2;
+    struct pdnn_sample *sample = create(PDNN_SAMPLE_SOBOL, halves, PDNN_SOBOL_DIMS, 3);
+    char *seen = calloc(CELLS, 1);
+    assert_non_null(seen);
+    for (size_t n = 0; n < CELLS; n++) {
+        uint64_t point;
+        assert_true(pdnn_sample_next(sample, &point));
+        if (seen[point])
+            fail_msg("point %zu is in the cell of an earlier one", n);
+        seen[point] = 1;
+    }
+    free(seen);
+    pdnn_sample_destroy(sample);
+}
+
+/* 64 points: equally many in each eighth of every axis. */
 static void test_sobol_is_balanced_on_every_axis(void **state) {
     (void)state;
     enum { LEVEL = 8, DRAWN = 64 };
@@ -150,6 +189,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sample_covers_the_space_once),
         cmocka_unit_test(test_sample_depends_on_the_seed_alone),
+        cmocka_unit_test(test_sobol_published_points),
+        cmocka_unit_test(test_sobol_has_property_a),
         cmocka_unit_test(test_sobol_is_balanced_on_every_axis),
         cmocka_unit_test(test_sobol_first_plane_is_a_net),
         cmocka_unit_test(test_random_is_even),
