@@ -20,7 +20,7 @@ import time
 ROUNDS = 3
 SPEC = f"""\
 sweep: kill
-run: {{mode: [infer, train], backend: reference, threads: 1}}
+run: {{mode: [infer, train], threads: 1}}
 measure: {{rounds: {ROUNDS}, precision: 90%, min_samples: 3, max_time: 60ms}}
 models:
   - fc: {{layers: 2, nodes: [8, 16], input: 32, output: [4, 8], batch: [2, 4]}}
