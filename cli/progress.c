@@ -56,14 +56,15 @@ void pdnn_progress_show(struct pdnn_progress *progress, double fraction, const c
 }
 
 void pdnn_progress_show_visits(struct pdnn_progress *progress, const struct pdnn_sweep_progress *visits) {
+    if (!visits->visits_planned)
+        return;
     char left[PDNN_DURATION_TEXT] = "", detail[PDNN_ID_TEXT + 128];
     if (visits->eta_seconds >= 0)
         pdnn_duration_format(left, visits->eta_seconds);
     snprintf(detail, sizeof detail, "%zu of %zu visits%s%s%s  %s", visits->visits_done,
              visits->visits_planned, *left ? ", " : "", left, *left ? " left" : "",
              visits->id ? visits->id : "");
-    double planned = visits->visits_planned ? (double)visits->visits_planned : 1;
-    pdnn_progress_show(progress, (double)visits->visits_done / planned, detail);
+    pdnn_progress_show(progress, (double)visits->visits_done / (double)visits->visits_planned, detail);
 }
 
 void pdnn_progress_clear(struct pdnn_progress *progress) {

@@ -5,13 +5,22 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
 static const struct pdnn_table_column columns[] = {
-    {"layer", PDNN_ALIGN_SHRINK},  {"op", PDNN_ALIGN_LEFT},    {"pass", PDNN_ALIGN_SHRINK},
-    {"count", PDNN_ALIGN_RIGHT},   {"time", PDNN_ALIGN_RIGHT}, {"share", PDNN_ALIGN_RIGHT},
-    {"GFLOP/s", PDNN_ALIGN_RIGHT}, {"GB/s", PDNN_ALIGN_RIGHT}, {"% roof", PDNN_ALIGN_RIGHT},
-    {"bound", PDNN_ALIGN_LEFT},    {"level", PDNN_ALIGN_LEFT}, {"implementation", PDNN_ALIGN_SHRINK},
+    {"layer", PDNN_ALIGN_SHRINK},
+    {"op", PDNN_ALIGN_SHRINK},
+    {"pass", PDNN_ALIGN_LEFT},
+    {"count", PDNN_ALIGN_RIGHT},
+    {"time", PDNN_ALIGN_RIGHT},
+    {"share", PDNN_ALIGN_RIGHT},
+    {"GFLOP/s", PDNN_ALIGN_RIGHT},
+    {"GB/s", PDNN_ALIGN_RIGHT},
+    {"% roof", PDNN_ALIGN_RIGHT},
+    {"bound", PDNN_ALIGN_LEFT},
+    {"implementation", PDNN_ALIGN_SHRINK},
 };
 
 /* A number that may not be there. */
@@ -26,15 +35,17 @@ static void add_op(struct pdnn_table *table, const struct pdnn_op_record *op) {
     char time[PDNN_UNIT_TEXT];
     pdnn_table_cell(table, "%s", op->layer);
     pdnn_table_cell(table, "%s", op->op);
-    pdnn_table_cell(table, "%s", op->pass);
+    bool is_backward = strncmp(op->pass, "backward", 8) == 0;
+    pdnn_table_cell(table, "%s%s", is_backward ? "bwd" : op->pass, is_backward ? op->pass + 8 : "");
     pdnn_table_cell(table, "%" PRIu64, op->count);
     pdnn_table_cell(table, "%s", isnan(op->time_ns_median) ? "" : pdnn_format_ns(time, op->time_ns_median));
     add_number(table, op->share_pct, 1, " %");
     add_number(table, op->place.gflops, 1, "");
     add_number(table, op->place.bw_gbs, 1, "");
     add_number(table, op->place.pct_of_roof, 0, "");
-    pdnn_table_cell(table, "%s", pdnn_bound_name(op->place.bound));
-    pdnn_table_cell(table, "%s", op->place.roof_level);
+    bool by_memory = op->place.bound == PDNN_BOUND_MEMORY;
+    pdnn_table_cell(table, "%s%s%s", pdnn_bound_name(op->place.bound), by_memory ? " " : "",
+                    by_memory ? op->place.roof_level : "");
     pdnn_table_cell(table, "%s", op->implementation);
 }
 
@@ -44,7 +55,8 @@ static void append_time(struct pdnn_str *out, const struct pdnn_record *record) 
     if (!isnan(record->ci_low_ns) && !isnan(record->ci_high_ns))
         pdnn_str_printf(out, ", 95 %% interval %s to %s", pdnn_format_ns(low, record->ci_low_ns),
                         pdnn_format_ns(high, record->ci_high_ns));
-    pdnn_str_printf(out, " (%" PRIu64 " visits, %" PRIu64 " samples)\n", record->rounds, record->samples);
+    pdnn_str_printf(out, " (%" PRIu64 " visit%s, %" PRIu64 " samples)\n", record->rounds,
+                    record->rounds == 1 ? "" : "s", record->samples);
     pdnn_str_printf(out, "  prepare  %s\n", pdnn_format_ns(time, (double)record->prepare_ns));
 }
 
