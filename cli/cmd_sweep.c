@@ -2,6 +2,7 @@
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "cli/sweep_directory.h"
+#include "results/tables.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -104,20 +105,21 @@ static enum pdnn_status measure(struct pdnn_sweep_directory *sweep, const char *
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     struct pdnn_session session = {0};
     struct pdnn_sweep_directory sweep = {0};
-    const char **sets = NULL;
+    const char **sets = NULL, *ceilings = pdnn_argument(arguments, "ceilings");
     char *path = NULL;
     size_t n_sets;
     bool budget_spent = false;
     enum pdnn_status status = pdnn_argument_all(arguments, "set", &sets, &n_sets, err);
     if (status == PDNN_OK)
         status = pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
+    if (status == PDNN_OK && ceilings)
+        status = pdnn_ceilings_read(ceilings, &session.ceilings, err);
     if (status == PDNN_OK && !(path = directory_name(arguments, &session)))
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     if (status == PDNN_OK)
         status = pdnn_sweep_directory_open(&sweep, path, &session, err);
     if (status == PDNN_OK) {
-        status = measure(&sweep, pdnn_argument(arguments, "ceilings"), pdnn_argument(arguments, "retry"),
-                         &budget_spent, err);
+        status = measure(&sweep, ceilings, pdnn_argument(arguments, "retry"), &budget_spent, err);
         if (sweep.written)
             print_summary(&sweep, budget_spent);
     }

@@ -127,10 +127,8 @@ enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *swee
     if (join_path(path, sweep->path, "ceilings.csv", err) != PDNN_OK)
         return err->status;
     bool is_there = access(path, F_OK) == 0;
-    if (file || is_there) {
-        if (pdnn_ceilings_read(file ? file : path, &session->ceilings, err) != PDNN_OK)
-            return err->status;
-    }
+    if (!file && is_there && pdnn_ceilings_read(path, &session->ceilings, err) != PDNN_OK)
+        return err->status;
     size_t known = session->ceilings.count;
     if (file) {
         pdnn_session_warn_ceilings(session, file);

@@ -29,8 +29,9 @@ void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep);
 enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep, bool retry,
                                              struct pdnn_err *err);
 
-/* Sees to ceilings.csv: copied from a file, or kept, what is missing measured when there is an open task.
- * Roofs that cannot be measured are said on stderr and do not stop a sweep. */
+/* Sees to ceilings.csv: written from the session's roofs where they were read from a file already (its name
+ * is for messages); else kept, and what is missing measured when there is an open task. Roofs that cannot be
+ * measured are said on stderr and do not stop a sweep. */
 enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, const char *file,
                                                struct pdnn_err *err);
 

@@ -268,7 +268,22 @@ class Sweep(Case):
 
     def test_bad_ceilings(self):
         self.write("roofs.csv", "kind,color\n")
-        self.assertRegex(self.sweep(expect=2).stderr, r"paradnn: roofs\.csv:1")
+        self.assertRegex(self.sweep(expect=2).stderr, r"\Aparadnn: roofs\.csv:1")
+        self.assertFalse(os.path.exists(self.path("small.results")))
+
+    def test_a_second_sweep_waits_its_turn(self):
+        child = subprocess.Popen([PARADNN, "sweep", "small.yaml", "--set", "measure.rounds=30"], cwd=self.directory,
+                                 env=environment(), stderr=subprocess.DEVNULL)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not os.path.exists(self.path("small.results", "spec.yaml")):
+            time.sleep(0.02)
+        self.assertIn("another paradnn is writing there", self.sweep(expect=2).stderr)
+
+    def test_other_seed_does_not_mix(self):
+        self.sweep()
+        self.assertIn("seed", self.sweep("--set", "seed=2", expect=2).stderr)
 
 
 class One(Case):
@@ -279,7 +294,7 @@ class One(Case):
                             expect=0)
         self.assertRegex(done.stdout, r"\Afc/layers=2,nodes=64,")
         self.assertRegex(done.stdout, r"per step, 95 % interval .* \([2-8] visits, \d+ samples\)")
-        for word in ("dense", "backward-weights", "softmax_cross_entropy", "rmsprop", "implementation"):
+        for word in ("dense", "bwd-weights", "softmax_cross_entropy", "rmsprop", "implementation"):
             self.assertIn(word, done.stdout)
 
     def test_run_csv_is_ops_csv(self):
