@@ -1,13 +1,16 @@
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "runtime/backends/onednn/choose.h"
 
+#include "runtime/backends/onednn/reorder.h"
 #include "runtime/core/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Measured shapes go up to these; ROUNDS visits to each candidate, of at least VISIT_NS. */
-enum { MAX_N = 256, MAX_WIDTH = 1024, ROUNDS = 3, VISIT_NS = 50000, MAX_REPEATS = 50 };
+/* Measured shapes go up to these (multiply-adds take a few ms); ROUNDS visits to each candidate, of at least
+ * VISIT_NS. */
+enum { MAX_N = 256, MAX_WEIGHTS = 1 << 22, MAX_MULTIPLY_ADDS = 300000000 };
+enum { ROUNDS = 3, VISIT_NS = 50000, MAX_REPEATS = 50 };
 enum { CANDIDATES = PDNN_DENSE_PASSES * 2 * PDNN_WEIGHTS_FORMAT_COUNT, ALIGN_BYTES = 4096 };
 
 /* Plain inner product on row-major weights is taken unless something beats it by more than this: noise must
@@ -29,6 +32,7 @@ struct candidate {
 
 struct tuner {
     struct pdnn_onednn_library *library;
+    const struct pdnn_own_options *own;
     struct pdnn_dense_shape shape; /* the measured one */
     struct candidate candidate[CANDIDATES];
     int n_candidates;
@@ -43,10 +47,11 @@ void pdnn_choices_finish(struct pdnn_choices *choices) {
     }
 }
 
-static int64_t shrink(int64_t dim, int64_t max) {
-    while (dim > max)
-        dim /= 2;
-    return dim;
+static void shrink(struct pdnn_dense_shape *shape) {
+    while (shape->N > MAX_N)
+        shape->N /= 2;
+    while (shape->I * shape->O > MAX_WEIGHTS || shape->N * shape->I * shape->O > MAX_MULTIPLY_ADDS)
+        *(shape->I > shape->O ? &shape->I : &shape->O) /= 2;
 }
 
 static bool is_reference(const struct candidate *candidate) {
@@ -210,25 +215,27 @@ static enum pdnn_status measure(struct tuner *tuner, struct pdnn_err *err) {
 static enum pdnn_status reorder_ns(struct tuner *tuner, const struct candidate *candidate,
                                    const struct pdnn_onednn_layout *home, double *ns, struct pdnn_err *err) {
     bool writes = candidate->pass == PDNN_BACKWARD_WEIGHTS;
-    struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
-    struct pdnn_onednn_primitive *primitive = NULL;
+    const struct pdnn_onednn_layout *used = candidate->made.weights;
+    void *scratch = NULL;
+    const int64_t dim[] = {tuner->shape.O, tuner->shape.I};
+    struct pdnn_reorder reorder = {0};
     *ns = 0;
-    if (pdnn_onednn_layout_equal(candidate->made.weights, home))
+    if (pdnn_onednn_layout_equal(used, home))
         return PDNN_OK;
-    request.layout[PDNN_ONEDNN_SRC] = writes ? candidate->made.weights : home;
-    request.layout[PDNN_ONEDNN_DST] = writes ? home : candidate->made.weights;
-    enum pdnn_status status = pdnn_onednn_primitive_create(tuner->library, &request, &primitive, err);
+    enum pdnn_status status = pdnn_reorder_create(tuner->library, tuner->own, writes ? used : home,
+                                                  writes ? home : used, dim, &reorder, err);
+    if (status == PDNN_OK && !new_data(&scratch, pdnn_reorder_scratch_bytes(&reorder)))
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
     if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_bind(primitive, PDNN_ONEDNN_SRC, tuner->w, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_bind(primitive, PDNN_ONEDNN_DST, tuner->out, err);
-    if (status == PDNN_OK && pdnn_onednn_primitive_scratchpad_bytes(primitive))
-        status = pdnn_onednn_primitive_bind(primitive, PDNN_ONEDNN_SCRATCHPAD, tuner->scratch, err);
+        status = pdnn_reorder_bind(&reorder, tuner->w, tuner->out, scratch, err);
     for (int round = 0; status == PDNN_OK && round <= ROUNDS; round++) {
-        double once = visit(primitive, VISIT_NS);
+        uint64_t start = pdnn_clock_ns();
+        pdnn_reorder_run(&reorder);
+        double once = (double)(pdnn_clock_ns() - start);
         *ns = round == 0 || once < *ns ? once : *ns;
     }
-    pdnn_onednn_primitive_destroy(primitive);
+    pdnn_reorder_destroy(&reorder);
+    free(scratch);
     return status;
 }
 
@@ -292,16 +299,16 @@ static enum pdnn_status decide(struct tuner *tuner, struct pdnn_dense_choice *ch
     return PDNN_OK;
 }
 
-static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct pdnn_dense_shape *shape,
-                             struct pdnn_dense_choice *choice, struct pdnn_err *err) {
+static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct pdnn_own_options *own,
+                             const struct pdnn_dense_shape *shape, struct pdnn_dense_choice *choice,
+                             struct pdnn_err *err) {
     struct tuner *tuner = calloc(1, sizeof *tuner);
     if (!tuner)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
     tuner->library = library;
     tuner->shape = *shape;
-    tuner->shape.N = shrink(shape->N, MAX_N);
-    tuner->shape.I = shrink(shape->I, MAX_WIDTH);
-    tuner->shape.O = shrink(shape->O, MAX_WIDTH);
+    tuner->own = own;
+    shrink(&tuner->shape);
     enum pdnn_status status = PDNN_OK;
     for (int pass = 0; status == PDNN_OK && pass < PDNN_DENSE_PASSES; pass++) {
         if (shape->has_pass[pass])
@@ -322,8 +329,8 @@ static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct p
 }
 
 enum pdnn_status pdnn_choose(struct pdnn_choices *choices, struct pdnn_onednn_library *library,
-                             const struct pdnn_dense_shape *shape, const struct pdnn_dense_choice **choice,
-                             struct pdnn_err *err) {
+                             const struct pdnn_own_options *own, const struct pdnn_dense_shape *shape,
+                             const struct pdnn_dense_choice **choice, struct pdnn_err *err) {
     if (choices->forced) {
         *choice = choices->forced;
         return PDNN_OK;
@@ -338,7 +345,7 @@ enum pdnn_status pdnn_choose(struct pdnn_choices *choices, struct pdnn_onednn_li
     if (!entry)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
     memcpy(&entry->shape, shape, sizeof *shape); /* with its padding, for memcmp */
-    enum pdnn_status status = tune(library, shape, &entry->choice, err);
+    enum pdnn_status status = tune(library, own, shape, &entry->choice, err);
     if (status != PDNN_OK) {
         free(entry);
         return status;

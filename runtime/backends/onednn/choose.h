@@ -5,6 +5,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_CHOOSE_H
 #define RUNTIME_BACKENDS_ONEDNN_CHOOSE_H
 
+#include "runtime/backends/common/own.h"
 #include "runtime/backends/onednn/dense.h"
 
 struct pdnn_dense_choice {
@@ -26,7 +27,7 @@ void pdnn_choices_finish(struct pdnn_choices *choices);
 /* *choice lives as long as choices. PDNN_UNSUPPORTED with the library's answer when a pass has no
  * implementation. */
 enum pdnn_status pdnn_choose(struct pdnn_choices *choices, struct pdnn_onednn_library *library,
-                             const struct pdnn_dense_shape *shape, const struct pdnn_dense_choice **choice,
-                             struct pdnn_err *err);
+                             const struct pdnn_own_options *own, const struct pdnn_dense_shape *shape,
+                             const struct pdnn_dense_choice **choice, struct pdnn_err *err);
 
 #endif

@@ -175,50 +175,34 @@ struct argument {
     dnnl_query_t query;
 };
 
-static const struct argument arguments[PDNN_ONEDNN_KIND_COUNT][PDNN_PASS_COUNT][PDNN_ONEDNN_ARG_COUNT] =
-    {
-        [PDNN_ONEDNN_INNER_PRODUCT] =
-            {
-                [PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md},
-                                  {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
-                                  {DNNL_ARG_BIAS, dnnl_query_weights_md},
-                                  {DNNL_ARG_DST, dnnl_query_dst_md}},
-                [PDNN_BACKWARD_DATA] = {{DNNL_ARG_DIFF_SRC, dnnl_query_diff_src_md},
-                                        {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
-                                        {0},
-                                        {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
-                [PDNN_BACKWARD_WEIGHTS] = {{DNNL_ARG_SRC, dnnl_query_src_md},
-                                           {DNNL_ARG_DIFF_WEIGHTS, dnnl_query_diff_weights_md},
-                                           {DNNL_ARG_DIFF_BIAS, dnnl_query_diff_weights_md},
-                                           {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
-            },
-        [PDNN_ONEDNN_MATMUL] = {[PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md},
-                                                  {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
-                                                  {DNNL_ARG_BIAS, dnnl_query_weights_md},
-                                                  {DNNL_ARG_DST, dnnl_query_dst_md}}},
-        [PDNN_ONEDNN_ELTWISE] =
-            {
-                [PDNN_FORWARD] =
-                    {{DNNL_ARG_SRC, dnnl_query_src_md}, {0}, {0}, {DNNL_ARG_DST, dnnl_query_dst_md}},
-                [PDNN_BACKWARD_DATA] = {{DNNL_ARG_DIFF_SRC, dnnl_query_diff_src_md},
-                                        {DNNL_ARG_DST, dnnl_query_dst_md},
-                                        {0},
-                                        {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
-            },
-        [PDNN_ONEDNN_ADD] = {[PDNN_FORWARD] = {{DNNL_ARG_SRC_0, dnnl_query_src_md},
-                                               {DNNL_ARG_SRC_1, dnnl_query_src_md},
-                                               {0},
-                                               {DNNL_ARG_DST, dnnl_query_dst_md}}},
-        [PDNN_ONEDNN_REORDER] = {[PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md},
-                                                   {0},
-                                                   {0},
-                                                   {DNNL_ARG_DST, dnnl_query_dst_md}}},
+static const struct argument arguments[PDNN_ONEDNN_KIND_COUNT][PDNN_PASS_COUNT][PDNN_ONEDNN_ARG_COUNT] = {
+    [PDNN_ONEDNN_INNER_PRODUCT] =
+        {
+            [PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md},
+                              {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
+                              {DNNL_ARG_BIAS, dnnl_query_weights_md},
+                              {DNNL_ARG_DST, dnnl_query_dst_md}},
+            [PDNN_BACKWARD_DATA] = {{DNNL_ARG_DIFF_SRC, dnnl_query_diff_src_md},
+                                    {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
+                                    {0},
+                                    {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
+            [PDNN_BACKWARD_WEIGHTS] = {{DNNL_ARG_SRC, dnnl_query_src_md},
+                                       {DNNL_ARG_DIFF_WEIGHTS, dnnl_query_diff_weights_md},
+                                       {DNNL_ARG_DIFF_BIAS, dnnl_query_diff_weights_md},
+                                       {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
+        },
+    [PDNN_ONEDNN_MATMUL] = {[PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md},
+                                              {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
+                                              {DNNL_ARG_BIAS, dnnl_query_weights_md},
+                                              {DNNL_ARG_DST, dnnl_query_dst_md}}},
+    [PDNN_ONEDNN_REORDER] =
+        {[PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md}, {0}, {0}, {DNNL_ARG_DST, dnnl_query_dst_md}}},
 };
 
 const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_FUNCTION_COUNT] = {
-    [PDNN_ONEDNN_RELU] = dnnl_eltwise_relu_use_dst_for_bwd,
-    [PDNN_ONEDNN_SIGMOID] = dnnl_eltwise_logistic_use_dst_for_bwd,
-    [PDNN_ONEDNN_TANH] = dnnl_eltwise_tanh_use_dst_for_bwd,
+    [PDNN_ONEDNN_RELU] = dnnl_eltwise_relu,
+    [PDNN_ONEDNN_SIGMOID] = dnnl_eltwise_logistic,
+    [PDNN_ONEDNN_TANH] = dnnl_eltwise_tanh,
 };
 
 static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
@@ -262,8 +246,8 @@ static dnnl_status_t add_arguments(struct pdnn_onednn_primitive *primitive, dnnl
         if (!request->layout[i])
             continue;
         assert(row[i].id);
-        bool second = i == PDNN_ONEDNN_BIAS || row[i].id == DNNL_ARG_SRC_1;
-        status = pdnn_onednn_desc_query(descriptor, row[i].query, second, &primitive->layout[i]);
+        status =
+            pdnn_onednn_desc_query(descriptor, row[i].query, i == PDNN_ONEDNN_BIAS, &primitive->layout[i]);
         if (status == dnnl_success)
             status = add_argument(primitive, engine, (enum pdnn_onednn_arg)i, row[i].id);
     }

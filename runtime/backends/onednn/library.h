@@ -50,8 +50,6 @@ enum pdnn_onednn_kind {
     PDNN_ONEDNN_INNER_PRODUCT, /* SRC x (N, I), WEIGHTS w (O, I), BIAS b (O), DST y (N, O), or their
                                   gradients: the pass says which argument is computed */
     PDNN_ONEDNN_MATMUL,        /* DST = SRC WEIGHTS + BIAS; forward only */
-    PDNN_ONEDNN_ELTWISE,       /* forward: SRC -> DST; backward-data: SRC dx from DST dy and WEIGHTS y */
-    PDNN_ONEDNN_ADD,           /* DST = SRC + WEIGHTS; forward only */
     PDNN_ONEDNN_REORDER,       /* SRC -> DST; forward only */
     PDNN_ONEDNN_KIND_COUNT
 };
@@ -76,7 +74,6 @@ struct pdnn_onednn_request {
     enum pdnn_onednn_kind kind;
     enum pdnn_pass pass;
     const struct pdnn_onednn_layout *layout[PDNN_ONEDNN_ARG_COUNT]; /* NULL: no such argument */
-    enum pdnn_onednn_function function;                             /* eltwise */
     int n_posts; /* forward: functions applied to the result */
     enum pdnn_onednn_function post[PDNN_NODE_POSTS];
 };

@@ -78,8 +78,6 @@ dnnl_status_t pdnn_onednn_append_function(dnnl_post_ops_t posts, enum pdnn_onedn
 union operation {
     dnnl_inner_product_desc_t inner_product;
     dnnl_matmul_desc_t matmul;
-    dnnl_eltwise_desc_t eltwise;
-    dnnl_binary_desc_t binary;
 };
 
 static const dnnl_memory_desc_t *desc_of(const struct pdnn_onednn_request *request,
@@ -110,29 +108,11 @@ static dnnl_status_t describe_matmul(const struct pdnn_onednn_request *request, 
                                  desc_of(request, PDNN_ONEDNN_DST));
 }
 
-static dnnl_status_t describe_eltwise(const struct pdnn_onednn_request *request, enum pdnn_pass pass,
-                                      union operation *operation) {
-    const dnnl_memory_desc_t *data = desc_of(request, PDNN_ONEDNN_DST);
-    dnnl_alg_kind_t function = pdnn_onednn_functions[request->function];
-    if (pass == PDNN_BACKWARD_DATA)
-        return dnnl_eltwise_backward_desc_init(&operation->eltwise, function, data, data, 0, 0);
-    return dnnl_eltwise_forward_desc_init(&operation->eltwise, dnnl_forward_training, function, data, 0, 0);
-}
-
-static dnnl_status_t describe_add(const struct pdnn_onednn_request *request, enum pdnn_pass pass,
-                                  union operation *operation) {
-    (void)pass;
-    return dnnl_binary_desc_init(&operation->binary, dnnl_binary_add, desc_of(request, PDNN_ONEDNN_SRC),
-                                 desc_of(request, PDNN_ONEDNN_WEIGHTS), desc_of(request, PDNN_ONEDNN_DST));
-}
-
 static dnnl_status_t (*const describe[PDNN_ONEDNN_KIND_COUNT])(const struct pdnn_onednn_request *request,
                                                                enum pdnn_pass pass,
                                                                union operation *operation) = {
     [PDNN_ONEDNN_INNER_PRODUCT] = describe_inner_product,
     [PDNN_ONEDNN_MATMUL] = describe_matmul,
-    [PDNN_ONEDNN_ELTWISE] = describe_eltwise,
-    [PDNN_ONEDNN_ADD] = describe_add,
 };
 
 /* A backward primitive is described beside the forward one it belongs to. */

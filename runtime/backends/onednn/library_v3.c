@@ -116,22 +116,6 @@ static dnnl_status_t describe_matmul(const struct description *d, dnnl_primitive
                                              desc_of(d, PDNN_ONEDNN_DST), d->attributes);
 }
 
-static dnnl_status_t describe_eltwise(const struct description *d, dnnl_primitive_desc_t *descriptor) {
-    const_dnnl_memory_desc_t data = desc_of(d, PDNN_ONEDNN_DST);
-    dnnl_alg_kind_t function = pdnn_onednn_functions[d->request->function];
-    if (d->pass == PDNN_BACKWARD_DATA)
-        return dnnl_eltwise_backward_primitive_desc_create(descriptor, d->engine, function, data, data, data,
-                                                           0, 0, d->hint, d->attributes);
-    return dnnl_eltwise_forward_primitive_desc_create(descriptor, d->engine, dnnl_forward_training, function,
-                                                      data, data, 0, 0, d->attributes);
-}
-
-static dnnl_status_t describe_add(const struct description *d, dnnl_primitive_desc_t *descriptor) {
-    return dnnl_binary_primitive_desc_create(descriptor, d->engine, dnnl_binary_add,
-                                             desc_of(d, PDNN_ONEDNN_SRC), desc_of(d, PDNN_ONEDNN_WEIGHTS),
-                                             desc_of(d, PDNN_ONEDNN_DST), d->attributes);
-}
-
 static dnnl_status_t describe_reorder(const struct description *d, dnnl_primitive_desc_t *descriptor) {
     return dnnl_reorder_primitive_desc_create(descriptor, desc_of(d, PDNN_ONEDNN_SRC), d->engine,
                                               desc_of(d, PDNN_ONEDNN_DST), d->engine, d->attributes);
@@ -141,8 +125,6 @@ static dnnl_status_t (*const describe[PDNN_ONEDNN_KIND_COUNT])(const struct desc
                                                                dnnl_primitive_desc_t *descriptor) = {
     [PDNN_ONEDNN_INNER_PRODUCT] = describe_inner_product,
     [PDNN_ONEDNN_MATMUL] = describe_matmul,
-    [PDNN_ONEDNN_ELTWISE] = describe_eltwise,
-    [PDNN_ONEDNN_ADD] = describe_add,
     [PDNN_ONEDNN_REORDER] = describe_reorder,
 };
 

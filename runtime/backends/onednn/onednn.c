@@ -16,11 +16,6 @@ static const struct {
     {&pdnn_op_dense, PDNN_FORWARD, pdnn_onednn_compile_dense},
     {&pdnn_op_dense, PDNN_BACKWARD_DATA, pdnn_onednn_compile_dense},
     {&pdnn_op_dense, PDNN_BACKWARD_WEIGHTS, pdnn_onednn_compile_dense},
-    {&pdnn_op_relu, PDNN_FORWARD, pdnn_onednn_compile_eltwise},
-    {&pdnn_op_relu, PDNN_BACKWARD_DATA, pdnn_onednn_compile_eltwise},
-    {&pdnn_op_sigmoid, PDNN_FORWARD, pdnn_onednn_compile_eltwise},
-    {&pdnn_op_sigmoid, PDNN_BACKWARD_DATA, pdnn_onednn_compile_eltwise},
-    {&pdnn_op_add, PDNN_FORWARD, pdnn_onednn_compile_add},
 };
 
 static enum pdnn_status open_onednn(int64_t threads, void **state, struct pdnn_err *err) {

@@ -1,6 +1,7 @@
-/* The backend `onednn`: its state, and what its files share. Dense passes, ReLU and sigmoid, and sums run as
- * oneDNN primitives; what oneDNN lacks or does badly runs our own kernels. Weights lie in the layout that
- * makes the whole step fastest (choose.h); all other tensors are plain row-major. */
+/* The backend `onednn`: its state, and what its files share. Dense passes and their post-ops run as oneDNN
+ * primitives; what oneDNN lacks or does slower than our own kernels runs those: elementwise ops too, where
+ * it is up to 10 times slower in the caches and reads its results for ownership beyond them. Weights lie in
+ * the layout that makes the whole step fastest (choose.h); all other tensors are plain row-major. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
 #define RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
 
@@ -28,16 +29,9 @@ struct pdnn_onednn_compile {
 /* Chooses for all weights of dense ops; fills home and choice and sets the slots' sizes. */
 enum pdnn_status pdnn_onednn_place_weights(struct pdnn_onednn_compile *compile, struct pdnn_err *err);
 
-/* One per op: append the node's step, and reorders it needs. */
+/* Appends the node's step, and reorders it needs. */
 enum pdnn_status pdnn_onednn_compile_dense(struct pdnn_onednn_compile *compile, uint32_t node,
                                            struct pdnn_err *err);
-enum pdnn_status pdnn_onednn_compile_eltwise(struct pdnn_onednn_compile *compile, uint32_t node,
-                                             struct pdnn_err *err);
-enum pdnn_status pdnn_onednn_compile_add(struct pdnn_onednn_compile *compile, uint32_t node,
-                                         struct pdnn_err *err);
-
-/* The function of an activation op; false: oneDNN has none of that name. */
-bool pdnn_onednn_function_of(const struct pdnn_op_def *op, enum pdnn_onednn_function *function);
 
 /* Appends a step that runs the primitive, on slot[i] for argument i where it has one; makes a slot for its
  * scratchpad. The primitive belongs to the step, or is destroyed when this fails. */

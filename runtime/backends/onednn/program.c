@@ -1,7 +1,7 @@
-#include "runtime/backends/onednn/onednn.h"
-
 #include "models/op.h"
 #include "runtime/backends/common/step.h"
+#include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/reorder.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,42 +62,57 @@ out:
     return status;
 }
 
+struct move {
+    struct pdnn_reorder reorder;
+    uint32_t from_slot, to_slot, scratch_slot; /* scratch: or PDNN_NONE */
+};
+
+static enum pdnn_status bind_move(void *state, void *const *memory, struct pdnn_err *err) {
+    struct move *move = state;
+    void *scratch = move->scratch_slot == PDNN_NONE ? NULL : memory[move->scratch_slot];
+    return pdnn_reorder_bind(&move->reorder, memory[move->from_slot], memory[move->to_slot], scratch, err);
+}
+
+static int run_move(void *state) {
+    const struct move *move = state;
+    return pdnn_reorder_run(&move->reorder);
+}
+
+static void destroy_move(void *state) {
+    struct move *move = state;
+    pdnn_reorder_destroy(&move->reorder);
+}
+
 enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile, uint32_t tensor,
                                             const struct pdnn_onednn_layout *from, uint32_t from_slot,
                                             const struct pdnn_onednn_layout *to, uint32_t to_slot,
                                             struct pdnn_err *err) {
-    struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
-    struct pdnn_onednn_primitive *primitive = NULL;
+    struct pdnn_program *program = compile->program;
     struct pdnn_step step = {.node = PDNN_NONE, .tensor = tensor};
-    const uint32_t slot[PDNN_ONEDNN_SCRATCHPAD] = {from_slot, PDNN_NONE, PDNN_NONE, to_slot};
-    char source[PDNN_ONEDNN_LAYOUT_TEXT], target[PDNN_ONEDNN_LAYOUT_TEXT];
-    request.layout[PDNN_ONEDNN_SRC] = from;
-    request.layout[PDNN_ONEDNN_DST] = to;
-    enum pdnn_status status =
-        pdnn_onednn_primitive_create(compile->onednn->library, &request, &primitive, err);
+    char source[PDNN_ONEDNN_LAYOUT_TEXT], target[PDNN_ONEDNN_LAYOUT_TEXT], name[PDNN_REORDER_TEXT];
+    struct move *move = pdnn_arena_alloc(&program->arena, 1, sizeof *move);
+    if (!move)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
+    *move = (struct move){.from_slot = from_slot, .to_slot = to_slot, .scratch_slot = PDNN_NONE};
+    enum pdnn_status status = pdnn_reorder_create(compile->onednn->library, &compile->onednn->own, from, to,
+                                                  program->graph->tensors[tensor].dim, &move->reorder, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: reorder of weights");
+    uint64_t scratch_bytes = pdnn_reorder_scratch_bytes(&move->reorder);
+    if (scratch_bytes)
+        status = pdnn_program_slot(program, scratch_bytes, false, &move->scratch_slot, err);
+    pdnn_step_use(&step, from_slot);
+    pdnn_step_use(&step, to_slot);
+    if (move->scratch_slot != PDNN_NONE)
+        pdnn_step_use(&step, move->scratch_slot);
     step.reorder_bytes = pdnn_onednn_layout_bytes(from) + pdnn_onednn_layout_bytes(to);
     snprintf(step.implementation, sizeof step.implementation, "%.30s %.15s->%.15s",
-             pdnn_onednn_primitive_name(primitive), pdnn_onednn_layout_format(from, source),
+             pdnn_reorder_name(&move->reorder, name), pdnn_onednn_layout_format(from, source),
              pdnn_onednn_layout_format(to, target));
-    return pdnn_onednn_append(compile->program, &step, primitive, slot, err);
-}
-
-bool pdnn_onednn_function_of(const struct pdnn_op_def *op, enum pdnn_onednn_function *function) {
-    static const struct {
-        const struct pdnn_op_def *op;
-        enum pdnn_onednn_function function;
-    } rows[] = {
-        {&pdnn_op_relu, PDNN_ONEDNN_RELU},
-        {&pdnn_op_sigmoid, PDNN_ONEDNN_SIGMOID},
-        {&pdnn_op_tanh, PDNN_ONEDNN_TANH},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].op == op) {
-            *function = rows[i].function;
-            return true;
-        }
-    }
-    return false;
+    step.work = (struct pdnn_work){move, bind_move, run_move, destroy_move};
+    if (status == PDNN_OK)
+        status = pdnn_program_step(program, &step, err);
+    if (status != PDNN_OK)
+        pdnn_reorder_destroy(&move->reorder);
+    return status;
 }

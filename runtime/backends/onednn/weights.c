@@ -16,6 +16,24 @@ static uint32_t weights_of(const struct pdnn_graph *graph, const struct pdnn_nod
     return of != PDNN_NONE ? of : node->output[0];
 }
 
+static bool function_of(const struct pdnn_op_def *op, enum pdnn_onednn_function *function) {
+    static const struct {
+        const struct pdnn_op_def *op;
+        enum pdnn_onednn_function function;
+    } rows[] = {
+        {&pdnn_op_relu, PDNN_ONEDNN_RELU},
+        {&pdnn_op_sigmoid, PDNN_ONEDNN_SIGMOID},
+        {&pdnn_op_tanh, PDNN_ONEDNN_TANH},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].op == op) {
+            *function = rows[i].function;
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum pdnn_status describe_posts(const struct pdnn_node *node, struct pdnn_dense_shape *shape,
                                        struct pdnn_err *err) {
     for (int i = 0; i < node->n_posts; i++) {
@@ -26,7 +44,7 @@ static enum pdnn_status describe_posts(const struct pdnn_node *node, struct pdnn
             shape->bias_gradient = true;
         else if (bias && i == 0 && node->pass == PDNN_FORWARD)
             shape->bias = true;
-        else if (post->pass == PDNN_FORWARD && pdnn_onednn_function_of(post->op, &function))
+        else if (post->pass == PDNN_FORWARD && function_of(post->op, &function))
             shape->post[shape->n_posts++] = function;
         else
             return pdnn_fail(err, PDNN_UNSUPPORTED,
@@ -97,8 +115,8 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, uint32_t weig
                               const struct pdnn_dense_shape *shape, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
     struct pdnn_onednn_layout *layout = NULL;
-    enum pdnn_status status = pdnn_choose(&compile->onednn->choices, compile->onednn->library, shape,
-                                          &compile->choice[weights], err);
+    enum pdnn_status status = pdnn_choose(&compile->onednn->choices, compile->onednn->library,
+                                          &compile->onednn->own, shape, &compile->choice[weights], err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: dense for %s", pdnn_dtype_name(shape->dtype));
     enum pdnn_weights_format home = compile->choice[weights]->home;
