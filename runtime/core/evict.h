@@ -12,7 +12,7 @@ enum pdnn_status pdnn_evictor_open(const struct pdnn_host *host, int64_t threads
                                    struct pdnn_evictor **evictor, struct pdnn_err *err);
 void pdnn_evictor_close(struct pdnn_evictor *evictor);
 
-/* The last such work before a cold sample. */
+/* Evicts, on the threads it was opened for. Takes milliseconds: call it outside of what is timed. */
 void pdnn_evictor_run(const struct pdnn_evictor *evictor);
 
 #endif
