@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Writes a C file that holds a text file as a string: embed.py INPUT NAME OUTPUT."""
+"""Writes a C file that holds an ASCII text file as an array: embed.py INPUT NAME OUTPUT.
+
+An array, since a string literal may have 4095 characters only."""
 
 import sys
 
 source, name, output = sys.argv[1:]
-with open(source, encoding="utf-8") as file:
-    lines = file.read().splitlines()
-quoted = ['    "' + line.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for line in lines]
-with open(output, "w", encoding="utf-8") as file:
-    file.write(f'#include "results/gnuplot.h"\n\nconst char {name}[] =\n' + "\n".join(quoted) + ";\n")
+with open(source, encoding="ascii") as file:
+    values = [str(ord(letter)) for letter in file.read()] + ["0"]
+rows = [", ".join(values[i : i + 24]) for i in range(0, len(values), 24)]
+with open(output, "w", encoding="ascii") as file:
+    file.write(f'#include "results/gnuplot.h"\n\nconst char {name}[] = {{\n    ' + ",\n    ".join(rows) + "};\n")

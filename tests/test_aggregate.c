@@ -1,0 +1,326 @@
+/* Visits to rows, with values worked out by hand. */
+#include "tests/cmocka_all.h"
+
+#include "models/build.h"
+#include "models/group.h"
+#include "models/op.h"
+#include "results/aggregate.h"
+#include "runtime/core/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ID                                                                                                   \
+    "fc/"                                                                                                    \
+    "layers=1,nodes=8,input=16,output=4,batch=2,activation=relu,mode=infer,dtype=f32,backend=onednn,"        \
+    "threads=2,"                                                                                             \
+    "cache=warm,fuse=none"
+
+/* Everything of the model fits the first level. */
+static const struct pdnn_ceilings ceilings = {
+    .count = 5,
+    .row =
+        {
+            {"compute", "fma", "f32", "", 2, 0, 200, 0, 0, 1},
+            {"bandwidth", "read", "", "L1", 2, 1 << 20, 100, 0, 0, 1},
+            {"bandwidth", "read", "", "DRAM", 2, 0, 10, 0, 0, 1},
+            {"probe", "fma", "", "", 2, 0, 200, 0, 0, 1},
+            {"probe", "read", "", "", 2, 0, 20, 0, 0, 1},
+        },
+};
+
+static struct pdnn_visit ok_visit(double median_ns) {
+    return (struct pdnn_visit){
+        .started_unix_ms = 1000,
+        .prepare_ns = 7,
+        .plan_bytes = 4096,
+        .samples = 10,
+        .steps_per_sample = 1,
+        .warmups = 2,
+        .median_ns = median_ns,
+        .min_ns = median_ns - 5,
+        .mean_ns = median_ns + 1,
+        .p10_ns = median_ns - 2,
+        .p90_ns = median_ns + 3,
+        .mad_ns = 1,
+        .stop = PDNN_STOP_PRECISION,
+    };
+}
+
+static struct pdnn_visit failed_visit(enum pdnn_outcome outcome, const char *reason) {
+    struct pdnn_visit visit = {.outcome = outcome, .started_unix_ms = 2000};
+    strcpy(visit.reason, reason);
+    return visit;
+}
+
+static void assert_near(double value, double expected) {
+    if (!(fabs(value - expected) <= 1e-9 * fabs(expected)))
+        fail_msg("%.12g is not %.12g", value, expected);
+}
+
+/* The row alone. */
+static void aggregate(const struct pdnn_aggregate_input *input, struct pdnn_record *record) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_aggregate(input, &arena, record, NULL, NULL, &err), PDNN_OK);
+    pdnn_arena_finish(&arena);
+}
+
+static void test_aggregate_times(void **state) {
+    (void)state;
+    struct pdnn_visit visits[] = {ok_visit(120), ok_visit(100), ok_visit(110)};
+    struct pdnn_record record;
+    double medians[] = {120, 100, 110}, scratch[3];
+    visits[1].prepare_ns = 9;
+    visits[1].flags = PDNN_FLAG_PREEMPTED;
+    visits[2].flags = PDNN_FLAG_SHORT;
+    visits[2].stop = PDNN_STOP_MAX_TIME;
+    visits[2].plan_bytes = 8192;
+    const struct pdnn_aggregate_input input = {
+        .id = ID, .visits = visits, .n_visits = 3, .precision = 0.02, .host = "h"};
+    aggregate(&input, &record);
+    struct pdnn_interval interval = pdnn_visits_interval(medians, 3, scratch);
+    assert_int_equal(record.outcome, PDNN_OUTCOME_OK);
+    assert_string_equal(record.reason, "");
+    assert_near(record.time_ns_median, 110);
+    assert_near(record.time_ns_min, 95);
+    assert_near(record.time_ns_mean, 111);
+    assert_near(record.time_ns_p10, 108);
+    assert_near(record.time_ns_p90, 113);
+    assert_near(record.time_ns_mad, 1);
+    assert_near(record.ci_low_ns, interval.low);
+    assert_near(record.ci_high_ns, interval.high);
+    assert_true(record.ci_low_ns < 110 && record.ci_high_ns > 110);
+    assert_int_equal(record.rounds, 3);
+    assert_int_equal(record.samples, 30);
+    assert_int_equal(record.warmups, 6);
+    assert_int_equal(record.prepare_ns, 7);
+    assert_int_equal(record.plan_bytes, 8192);
+    assert_string_equal(record.stop_reason, "max_time");
+    assert_string_equal(record.host, "h");
+    assert_int_equal(record.started_unix_ms, 1000);
+    /* +-9 % between visits is far wider than five times 2 %. */
+    assert_int_equal(record.flags, PDNN_FLAG_PREEMPTED | PDNN_FLAG_SHORT | PDNN_FLAG_NOISY);
+    assert_near(record.examples_per_s, 2 / 110e-9);
+    assert_near(record.place.gflops, (double)record.totals.cost.flop_count / 110);
+    assert_true(isnan(record.place.attainable_gflops) && isnan(record.speed_index));
+}
+
+static void test_aggregate_single_visit_has_no_interval(void **state) {
+    (void)state;
+    struct pdnn_visit visit = ok_visit(100);
+    struct pdnn_record record;
+    const struct pdnn_aggregate_input input = {.id = ID, .visits = &visit, .n_visits = 1, .precision = 0.02};
+    aggregate(&input, &record);
+    assert_near(record.time_ns_median, 100);
+    assert_true(isnan(record.ci_low_ns) && isnan(record.ci_high_ns));
+    assert_int_equal(record.flags, 0);
+}
+
+static void test_aggregate_flags(void **state) {
+    (void)state;
+    static const struct {
+        double medians[5];
+        size_t n;
+        double precision;
+        unsigned flags;
+    } rows[] = {
+        {{100, 100, 110, 110}, 4, 1, PDNN_FLAG_DRIFT},
+        {{100, 110, 100, 110}, 4, 1, 0},
+        {{100, 100, 500, 110, 110}, 5, 1, PDNN_FLAG_DRIFT}, /* the middle one belongs to neither half */
+        {{100, 100, 104, 104}, 4, 1, 0},
+        {{110, 110, 100, 100}, 4, 1, PDNN_FLAG_DRIFT},
+        {{100, 110}, 2, 1, 0}, /* two visits have no halves */
+        {{100, 100, 100, 100}, 4, 0.0001, 0},
+        {{100, 101, 100, 101}, 4, 0.0001, PDNN_FLAG_NOISY},
+        {{100, 101, 100, 101}, 4, 0, 0}, /* nobody asked for a precision */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_visit visits[5];
+        struct pdnn_record record;
+        for (size_t k = 0; k < rows[i].n; k++)
+            visits[k] = ok_visit(rows[i].medians[k]);
+        const struct pdnn_aggregate_input input = {
+            .id = ID, .visits = visits, .n_visits = rows[i].n, .precision = rows[i].precision};
+        aggregate(&input, &record);
+        assert_int_equal(record.flags, rows[i].flags);
+    }
+}
+
+static void test_aggregate_status(void **state) {
+    (void)state;
+    const struct pdnn_visit ok = ok_visit(100), crash = failed_visit(PDNN_OUTCOME_CRASH, "signal 11"),
+                            timeout = failed_visit(PDNN_OUTCOME_TIMEOUT, "");
+    const struct {
+        struct pdnn_visit visits[3];
+        size_t n;
+        enum pdnn_outcome outcome, expected;
+        const char *reason, *expected_reason;
+        uint64_t rounds;
+    } rows[] = {
+        {{ok, crash, ok}, 3, 0, PDNN_OUTCOME_OK, NULL, "1 of 3 visits failed, the last: crash: signal 11", 2},
+        {{crash, ok, timeout}, 3, 0, PDNN_OUTCOME_OK, NULL, "2 of 3 visits failed, the last: timeout", 1},
+        {{timeout, crash}, 2, 0, PDNN_OUTCOME_CRASH, NULL, "signal 11", 0},
+        {{crash, timeout}, 2, 0, PDNN_OUTCOME_TIMEOUT, NULL, "", 0},
+        {{ok}, 0, PDNN_OUTCOME_FILTERED, PDNN_OUTCOME_FILTERED, "params <= 1e9", "params <= 1e9", 0},
+        {{ok}, 0, PDNN_OUTCOME_INTERRUPTED, PDNN_OUTCOME_INTERRUPTED, NULL, "", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_record record;
+        const struct pdnn_aggregate_input input = {.id = ID,
+                                                   .visits = rows[i].visits,
+                                                   .n_visits = rows[i].n,
+                                                   .outcome = rows[i].outcome,
+                                                   .reason = rows[i].reason};
+        aggregate(&input, &record);
+        assert_int_equal(record.outcome, rows[i].expected);
+        assert_string_equal(record.reason, rows[i].expected_reason);
+        assert_int_equal(record.rounds, rows[i].rounds);
+        assert_true(record.has_totals && record.totals.memory_bytes > 0);
+        assert_int_equal(isnan(record.time_ns_median), rows[i].rounds == 0);
+    }
+}
+
+/* The roof of that moment: 90 % of the reference on the FMA probe; the DRAM probe does not matter to what is
+ * in L1. */
+static void test_aggregate_speed_and_roof(void **state) {
+    (void)state;
+    struct pdnn_visit visits[] = {ok_visit(100), ok_visit(100), ok_visit(100), ok_visit(100)};
+    struct pdnn_record record;
+    static const double probes[] = {190, 180, 100, 0}; /* the last visit had none */
+    for (size_t i = 0; i < 4; i++) {
+        visits[i].probe_gflops = probes[i];
+        visits[i].probe_gbs = probes[i] / 100;
+    }
+    struct pdnn_aggregate_input input = {
+        .id = ID, .visits = visits, .n_visits = 4, .precision = 0.02, .ceilings = &ceilings};
+    aggregate(&input, &record);
+    double bytes = (double)record.totals.cost.byte_count, flop = (double)record.totals.cost.flop_count;
+    assert_int_equal(record.place.bound, PDNN_BOUND_MEMORY);
+    assert_string_equal(record.place.roof_level, "L1");
+    assert_near(record.speed_index, 0.9);
+    assert_near(record.place.attainable_gflops, flop / (bytes / 100) * 0.9);
+    assert_near(record.place.pct_of_roof, bytes / 100 / 0.9 / 100 * 100);
+    assert_near(record.place.bw_gbs, bytes / 100);
+    assert_int_equal(record.flags, 0);
+    /* Faster than the roof by more than the margin. */
+    for (size_t i = 0; i < 4; i++)
+        visits[i].median_ns = bytes / 100 / 0.9 / 1.06;
+    aggregate(&input, &record);
+    assert_near(record.place.pct_of_roof, 106);
+    assert_int_equal(record.flags, PDNN_FLAG_ABOVE_ROOF);
+    for (size_t i = 0; i < 4; i++)
+        visits[i].median_ns = bytes / 100 / 0.9 / 1.04;
+    aggregate(&input, &record);
+    assert_int_equal(record.flags, 0);
+}
+
+/* An id of another time: the row is there, with what the visits alone say. */
+static void test_aggregate_unknown_id(void **state) {
+    (void)state;
+    struct pdnn_visit visits[] = {ok_visit(100), ok_visit(110)};
+    struct pdnn_record record;
+    const struct pdnn_aggregate_input input = {
+        .id = "gone/x=1", .visits = visits, .n_visits = 2, .precision = 0.02, .ceilings = &ceilings};
+    aggregate(&input, &record);
+    assert_string_equal(record.id, "gone/x=1");
+    assert_false(record.parsed || record.has_totals);
+    assert_int_equal(record.outcome, PDNN_OUTCOME_OK);
+    assert_near(record.time_ns_median, 105);
+    assert_true(isnan(record.place.gflops));
+}
+
+static struct pdnn_visit_op visit_op(const char *key, const char *implementation, uint32_t count,
+                                     uint64_t bytes, double time_ns) {
+    struct pdnn_visit_op op = {.count = count, .bytes = bytes, .time_ns = time_ns};
+    strcpy(op.key, key);
+    strcpy(op.implementation, implementation);
+    return op;
+}
+
+/* 1 dense + bias + relu, then dense + bias: five groups, since the two layers have other shapes. */
+static void test_aggregate_ops(void **state) {
+    (void)state;
+    static const char dense1[] = "dense/forward/2x16:8x16:2x8", dense2[] = "dense/forward/2x8:4x8:2x4",
+                      often[] = "reorder/forward/8x16", seldom[] = "reorder/backward-weights/4x8";
+    struct pdnn_visit_op ops[3][4] = {
+        {visit_op(dense1, "gemm:jit", 1, 0, 40), visit_op(dense2, "brgemm", 1, 0, 10),
+         visit_op(often, "jit", 2, 1024, 8), visit_op(seldom, "jit", 1, 256, 5)},
+        /* Other order, no second reorder. */
+        {visit_op(often, "jit", 2, 1024, 6), visit_op(dense2, "brgemm", 1, 0, 30),
+         visit_op(dense1, "jit", 1, 0, 60)},
+        /* One node in two parts, no reorder at all. */
+        {visit_op(dense1, "gemm:jit", 1, 0, 20), visit_op(dense1, "jit", 1, 0, 30),
+         visit_op(dense2, "brgemm", 1, 0, 20)},
+    };
+    static const size_t n_ops[] = {4, 3, 3};
+    struct pdnn_visit visits[] = {ok_visit(100), ok_visit(100), ok_visit(100),
+                                  failed_visit(PDNN_OUTCOME_CRASH, "")};
+    for (size_t i = 0; i < 3; i++) {
+        visits[i].ops = ops[i];
+        visits[i].n_ops = n_ops[i];
+    }
+    struct pdnn_arena arena = {0};
+    struct pdnn_record record;
+    struct pdnn_op_record *rows;
+    size_t n_rows;
+    struct pdnn_err err = {0};
+    const struct pdnn_aggregate_input input = {
+        .id = ID, .visits = visits, .n_visits = 4, .precision = 0.02, .ceilings = &ceilings};
+    assert_int_equal(pdnn_aggregate(&input, &arena, &record, &rows, &n_rows, &err), PDNN_OK);
+    assert_int_equal(n_rows, 6);
+    /* Medians 50 (of 40, 60, 20 + 30), 20, and 6 of the reorder (8, 6, none). */
+    static const struct {
+        const char *op, *category, *pass, *shape, *implementation;
+        double time_ns;
+    } expected[] = {
+        {"dense", NULL, "forward", "2x16:8x16:2x8", "gemm:jit | jit", 50},
+        {"bias", NULL, "forward", NULL, "", NAN},
+        {"relu", NULL, "forward", NULL, "", NAN},
+        {"dense", NULL, "forward", "2x8:4x8:2x4", "brgemm", 20},
+        {"bias", NULL, "forward", NULL, "", NAN},
+        {"reorder", "reorder", "forward", "8x16", "jit", 6},
+    };
+    for (size_t i = 0; i < 6; i++) {
+        const struct pdnn_op_record *row = &rows[i];
+        assert_string_equal(row->id, ID);
+        assert_int_equal(row->op_index, i);
+        assert_string_equal(row->op, expected[i].op);
+        assert_string_equal(row->pass, expected[i].pass);
+        assert_string_equal(row->implementation, expected[i].implementation);
+        if (expected[i].shape)
+            assert_string_equal(row->shape, expected[i].shape);
+        if (expected[i].category)
+            assert_string_equal(row->category, expected[i].category);
+        if (isnan(expected[i].time_ns)) {
+            assert_true(isnan(row->time_ns_median) && isnan(row->share_pct) && isnan(row->place.gflops));
+            continue;
+        }
+        assert_near(row->time_ns_median, expected[i].time_ns);
+        assert_near(row->share_pct, expected[i].time_ns / 76 * 100);
+    }
+    assert_string_equal(rows[0].category, pdnn_op_dense.category);
+    assert_int_equal(rows[0].flop_count, 2 * 2 * 16 * 8);
+    assert_int_equal(rows[0].byte_count, 4 * (2 * 16 + 8 * 16 + 2 * 8));
+    assert_near(rows[0].place.gflops, 512 / 50.0);
+    assert_int_equal(rows[5].count, 2);
+    assert_int_equal(rows[5].byte_count, 1024);
+    assert_int_equal(rows[5].flop_count, 0);
+    assert_near(rows[5].place.pct_of_roof, 1024 / 100.0 / 6 * 100);
+    assert_near(record.residual_pct, 24);
+    pdnn_arena_finish(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_aggregate_times),
+        cmocka_unit_test(test_aggregate_single_visit_has_no_interval),
+        cmocka_unit_test(test_aggregate_flags),
+        cmocka_unit_test(test_aggregate_status),
+        cmocka_unit_test(test_aggregate_speed_and_roof),
+        cmocka_unit_test(test_aggregate_unknown_id),
+        cmocka_unit_test(test_aggregate_ops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

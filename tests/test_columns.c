@@ -1,0 +1,218 @@
+/* The columns: names are unique whatever families are present, headers and rows agree, values are exact or
+ * empty, and what can be read again reads again. */
+#include "tests/cmocka_all.h"
+
+#include "results/columns.h"
+#include "results/csv.h"
+#include "results/record.h"
+#include "runtime/core/ceilings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t count_families(void) {
+    size_t count = 0;
+    while (pdnn_families[count])
+        count++;
+    return count;
+}
+
+static void check_columns(const struct pdnn_columns *columns) {
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct pdnn_column *column = &columns->column[i];
+        assert_int_equal(pdnn_columns_find(columns, column->name), i);
+        assert_true(strlen(column->name) == strspn(column->name, "abcdefghijklmnopqrstuvwxyz0123456789_"));
+        assert_non_null(column->unit);
+        assert_true(column->help && *column->help);
+        assert_true(column->type < PDNN_COLUMN_TYPE_COUNT);
+    }
+}
+
+static void test_columns_names_are_unique(void **state) {
+    (void)state;
+    struct pdnn_arena arena = {0};
+    struct pdnn_columns results;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_results_columns(pdnn_families, count_families(), false, &arena, &results, &err),
+                     PDNN_OK);
+    check_columns(&results);
+    check_columns(&pdnn_ops_columns);
+    check_columns(&pdnn_ceilings_columns);
+    check_columns(&pdnn_journal_columns);
+    pdnn_arena_finish(&arena);
+}
+
+/* Two families that share one name: one column each, in the order of their rows. */
+static void test_results_columns_order(void **state) {
+    (void)state;
+    static const struct pdnn_param_def first_params[] = {
+        {.name = "layers", .type = PDNN_PARAM_INT, .max = 9, .unit = "", .help = "h"},
+        {.name = "nodes", .type = PDNN_PARAM_INT, .max = 9, .unit = "", .help = "h"},
+    };
+    static const struct pdnn_param_def second_params[] = {
+        {.name = "cell", .type = PDNN_PARAM_INT, .max = 9, .unit = "", .help = "h"},
+        {.name = "layers", .type = PDNN_PARAM_INT, .max = 9, .unit = "", .help = "h"},
+    };
+    static const struct pdnn_family_def first = {.name = "a", .params = first_params, .n_params = 2};
+    static const struct pdnn_family_def second = {.name = "b", .params = second_params, .n_params = 2};
+    static const struct pdnn_family_def *const both[] = {&first, &second};
+    struct pdnn_arena arena = {0};
+    struct pdnn_columns columns;
+    struct pdnn_str header = {0};
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_results_columns(both, 2, false, &arena, &columns, &err), PDNN_OK);
+    pdnn_columns_header(&columns, &header);
+    assert_string_equal(
+        pdnn_str_text(&header),
+        "schema,id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,status,reason,"
+        "params,"
+        "flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes,plan_"
+        "bytes,"
+        "time_ns_median,time_ns_min,time_ns_mean,time_ns_p10,time_ns_p90,time_ns_mad,ci_low_ns,ci_high_ns,"
+        "rounds,samples,"
+        "warmups,stop_reason,speed_index,prepare_ns,examples_per_s,gflops,bw_gbs,intensity_flop_per_byte,"
+        "attainable_gflops,pct_of_roof,pct_of_peak,bound,roof_level,residual_pct,flags,host,started_utc\n");
+    pdnn_str_clear(&header);
+    assert_int_equal(pdnn_results_columns(both, 2, true, &arena, &columns, &err), PDNN_OK);
+    pdnn_columns_header(&columns, &header);
+    assert_string_equal(
+        pdnn_str_text(&header),
+        "id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,params,flop_count,"
+        "byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes\n");
+    pdnn_str_finish(&header);
+    pdnn_arena_finish(&arena);
+}
+
+static const char *cell_of(const struct pdnn_columns *columns, const char *name, const void *row,
+                           struct pdnn_str *cell) {
+    int at = pdnn_columns_find(columns, name);
+    assert_true(at >= 0);
+    pdnn_str_clear(cell);
+    pdnn_column_text(&columns->column[at], row, cell);
+    return pdnn_str_text(cell);
+}
+
+static void test_columns_row_of_a_record(void **state) {
+    (void)state;
+    struct pdnn_arena arena = {0};
+    struct pdnn_columns columns;
+    struct pdnn_str cell = {0};
+    struct pdnn_err err = {0};
+    struct pdnn_record *record = malloc(sizeof *record);
+    assert_non_null(record);
+    assert_int_equal(pdnn_results_columns(pdnn_families, count_families(), false, &arena, &columns, &err),
+                     PDNN_OK);
+    pdnn_record_init(record, "fc/layers=7,mode=infer,threads=3");
+    assert_int_equal(pdnn_instance_parse(record->id, &record->instance, &err), PDNN_OK);
+    record->parsed = record->has_totals = true;
+    record->totals.cost.flop_count = 9007199254740993u; /* no double holds it */
+    record->outcome = PDNN_OUTCOME_OK;
+    record->time_ns_median = 1234567.891;
+    record->flags = PDNN_FLAG_NOISY | PDNN_FLAG_REF;
+    record->started_unix_ms = 1777636800123;
+    static const struct {
+        const char *name, *text;
+    } rows[] = {
+        {"family", "fc"},   {"layers", "7"},   {"mode", "infer"},
+        {"optimizer", ""},  {"threads", "3"},  {"status", "ok"},
+        {"cache", "warm"},  {"fuse", "none"},  {"flop_count", "9007199254740993"},
+        {"plan_bytes", ""}, {"ci_low_ns", ""}, {"time_ns_median", "1234568"},
+        {"bound", ""},      {"samples", ""},   {"flags", "noisy|ref"},
+        {"params", "0"},    {"schema", "1"},   {"started_utc", "2026-05-01T12:00:00.123Z"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(cell_of(&columns, rows[i].name, record, &cell), rows[i].text);
+    record->has_totals = false;
+    assert_string_equal(cell_of(&columns, "flop_count", record, &cell), "");
+    record->parsed = false;
+    strcpy(record->id, "gone:preset,x=1");
+    assert_string_equal(cell_of(&columns, "family", record, &cell), "gone");
+    assert_string_equal(cell_of(&columns, "layers", record, &cell), "");
+    assert_string_equal(cell_of(&columns, "mode", record, &cell), "");
+    free(record);
+    pdnn_str_finish(&cell);
+    pdnn_arena_finish(&arena);
+}
+
+static void test_column_parse_reads_back(void **state) {
+    (void)state;
+    const struct pdnn_ceiling ceiling = {"bandwidth",          "triad", "",  "L2", -3,
+                                         1234567890123456789u, 1.0 / 3, NAN, 7,    9};
+    struct pdnn_ceiling back = {.kind = ""};
+    struct pdnn_str cell = {0};
+    for (size_t i = 0; i < pdnn_ceilings_columns.count; i++) {
+        pdnn_str_clear(&cell);
+        pdnn_column_text(&pdnn_ceilings_columns.column[i], &ceiling, &cell);
+        assert_true(pdnn_column_parse(&pdnn_ceilings_columns.column[i], &back, pdnn_str_text(&cell)));
+    }
+    assert_string_equal(back.kind, "bandwidth");
+    assert_string_equal(back.level, "L2");
+    assert_true(back.threads == -3 && back.capacity_bytes == 1234567890123456789u && back.value == 1.0 / 3);
+    assert_true(isnan(back.low) && back.high == 7 && back.repetitions == 9);
+    pdnn_str_finish(&cell);
+}
+
+static void test_column_parse_refuses(void **state) {
+    (void)state;
+    static const struct {
+        const char *column, *text;
+    } rows[] = {
+        {"kind", "123456789012345678901234"}, /* one too long */
+        {"threads", ""},
+        {"threads", "1.5"},
+        {"threads", "9223372036854775808"},
+        {"capacity_bytes", "-1"},
+        {"capacity_bytes", " 1"},
+        {"capacity_bytes", "18446744073709551616"},
+        {"value", "inf"},
+        {"value", "0x10"},
+        {"value", "1,5"},
+    };
+    struct pdnn_ceiling ceiling;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int at = pdnn_columns_find(&pdnn_ceilings_columns, rows[i].column);
+        if (pdnn_column_parse(&pdnn_ceilings_columns.column[at], &ceiling, rows[i].text))
+            fail_msg("%s took '%s'", rows[i].column, rows[i].text);
+    }
+}
+
+static void test_utc_format_and_parse(void **state) {
+    (void)state;
+    static const struct {
+        int64_t ms;
+        const char *text;
+    } rows[] = {
+        {0, "1970-01-01T00:00:00.000Z"},
+        {951782400000, "2000-02-29T00:00:00.000Z"},
+        {1777636800123, "2026-05-01T12:00:00.123Z"},
+        {-1, "1969-12-31T23:59:59.999Z"},
+        {4107542399999, "2100-02-28T23:59:59.999Z"},
+        {4107542400000, "2100-03-01T00:00:00.000Z"},
+    };
+    char text[PDNN_UTC_TEXT];
+    int64_t ms;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_string_equal(pdnn_utc_format(rows[i].ms, text), rows[i].text);
+        assert_true(pdnn_utc_parse(rows[i].text, &ms));
+        assert_true(ms == rows[i].ms);
+    }
+    static const char *const bad[] = {"",
+                                      "2026-05-01",
+                                      "2026-02-30T00:00:00.000Z",
+                                      "2026-05-01T24:00:00.000Z",
+                                      "2026-05-01T12:00:00.123",
+                                      "2026-05-01T12:00:00.123Zx",
+                                      "2026-5-1T12:00:00.123Z"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(pdnn_utc_parse(bad[i], &ms));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_columns_names_are_unique), cmocka_unit_test(test_results_columns_order),
+        cmocka_unit_test(test_columns_row_of_a_record),  cmocka_unit_test(test_column_parse_reads_back),
+        cmocka_unit_test(test_column_parse_refuses),     cmocka_unit_test(test_utc_format_and_parse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

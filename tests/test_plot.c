@@ -1,0 +1,222 @@
+/* The roofline picture: geometry by hand, what it must say, and every way it can go wrong. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/cmocka_all.h"
+
+#include "base/file.h"
+#include "results/plot.h"
+#include "results/plot_frame.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_ROOM = 256, LIMIT_BYTES = 1 << 24 };
+
+static char directory[] = "/tmp/pdnn_test_plot'_XXXXXX"; /* with a quote: gnuplot must not trip over it */
+
+static const char *path_of(const char *name, char path[PATH_ROOM]) {
+    snprintf(path, PATH_ROOM, "%s/%s", directory, name);
+    return path;
+}
+
+static void write_text(const char *name, const char *text) {
+    struct pdnn_err err = {0};
+    char path[PATH_ROOM];
+    assert_int_equal(pdnn_file_replace(path_of(name, path), text, strlen(text), &err), PDNN_OK);
+}
+
+#define HEADER "id,intensity_flop_per_byte,gflops,mode,dtype,threads,status,bound,batch,started_utc\n"
+
+static const char results_text[] =
+    HEADER "\"fc/a=1,b=2\",0.5,4,infer,f32,2,ok,memory,1,2026-05-01T12:00:00.000Z\n"
+           "b,20,90,train,f32,2,ok,compute,64,2026-05-01T12:00:01.000Z\n"
+           "c,9,90,train,f32,2,ok,it's,,2026-05-01T12:00:01.000Z\n"
+           "d,,,train,f32,2,crash,,64,2026-05-01T12:00:02.000Z\n"
+           "e,9,50,train,f32,1,ok,compute,64,2026-05-01T12:00:01.000Z\n";
+
+static const char ceilings_text[] =
+    "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\n"
+    "compute,fma,f32,,2,0,163.2,1,1,1\ncompute,gemm-onednn,f32,,2,0,148,1,1,1\n"
+    "bandwidth,read,,DRAM,2,0,35.2,1,1,1\nbandwidth,copy,,L2,2,524288,181,1,1,1\n";
+
+static int setup(void **state) {
+    (void)state;
+    strcpy(strrchr(directory, '_') + 1, "XXXXXX");
+    if (!mkdtemp(directory))
+        return -1;
+    write_text("results.csv", results_text);
+    write_text("ceilings.csv", ceilings_text);
+    write_text("environment.yaml", "cpu: \"A Fast & \\\"New\\\" CPU\"\n");
+    return 0;
+}
+
+static int teardown(void **state) {
+    static const char *const names[] = {"results.csv",  "ceilings.csv", "environment.yaml",
+                                        "roofline.svg", "roofline.png", "other.svg"};
+    char path[PATH_ROOM];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(path_of(names[i], path));
+    return rmdir(directory);
+}
+
+/* PDNN_UNSUPPORTED, which the pictures' tests skip on: gnuplot is no build requirement. */
+static enum pdnn_status draw(const char *color, const char *output, enum pdnn_plot_format format,
+                             struct pdnn_plot_result *result, struct pdnn_err *err) {
+    const struct pdnn_plot_request request = {directory, color, output, format};
+    return pdnn_plot_find("roofline")->draw(&request, result, err);
+}
+
+static void test_plot_roofline_draws_both(void **state) {
+    (void)state;
+    static const char *const said[] = {"operational intensity (FLOP per byte of compulsory traffic)",
+                                       "performance (GFLOP/s)",
+                                       "FMA peak, 163 GFLOP/s",
+                                       "best GEMM (onednn), 148 GFLOP/s",
+                                       "DRAM 35.2 GB/s (read)",
+                                       "L2 181 GB/s (copy)",
+                                       "A Fast &amp; \"New\" CPU, 2 threads, f32, 2026-05-01",
+                                       "1 of the points ran with other threads or dtype",
+                                       "1 row without a rate left out",
+                                       "4 models",
+                                       "color: bound",
+                                       "compute",
+                                       "memory",
+                                       "it's",
+                                       "infer",
+                                       "train"};
+    struct pdnn_err err = {0};
+    struct pdnn_plot_result result;
+    char *text;
+    size_t length;
+    enum pdnn_status status = draw(NULL, NULL, PDNN_PLOT_BOTH, &result, &err);
+    if (status == PDNN_UNSUPPORTED)
+        skip();
+    assert_string_equal(err.text, "");
+    assert_int_equal(status, PDNN_OK);
+    assert_int_equal(result.n_paths, 2);
+    assert_int_equal(result.points, 4);
+    assert_int_equal(result.left_out, 1);
+    assert_int_equal(pdnn_file_read(result.path[0], LIMIT_BYTES, &text, NULL, &err), PDNN_OK);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        if (!strstr(text, said[i]))
+            fail_msg("the picture does not say '%s'", said[i]);
+    }
+    free(text);
+    assert_int_equal(pdnn_file_read(result.path[1], LIMIT_BYTES, &text, &length, &err), PDNN_OK);
+    assert_true(length > 1000 && memcmp(text, "\x89PNG", 4) == 0);
+    free(text);
+}
+
+/* Numbers, of which one is missing, and the name asked for. */
+static void test_plot_roofline_color_and_output(void **state) {
+    (void)state;
+    struct pdnn_err err = {0};
+    struct pdnn_plot_result result;
+    char path[PATH_ROOM], *text;
+    enum pdnn_status status = draw("batch", path_of("other.png", path), PDNN_PLOT_SVG, &result, &err);
+    if (status == PDNN_UNSUPPORTED)
+        skip();
+    assert_string_equal(err.text, "");
+    assert_int_equal(result.n_paths, 1);
+    assert_string_equal(result.path[0], path_of("other.svg", path));
+    assert_int_equal(pdnn_file_read(path, LIMIT_BYTES, &text, NULL, &err), PDNN_OK);
+    assert_non_null(strstr(text, ">batch<"));
+    free(text);
+}
+
+static void test_plot_roofline_refuses(void **state) {
+    (void)state;
+    static const struct {
+        const char *results, *ceilings, *color, *message;
+    } rows[] = {
+        {results_text, ceilings_text, "bach", "results.csv has no column 'bach', did you mean 'batch'?"},
+        {"id,gflops\n1,2\n", ceilings_text, NULL,
+         "results.csv:1: column 'intensity_flop_per_byte' is missing"},
+        {HEADER, ceilings_text, NULL, "results.csv: no row has a rate to draw"},
+        {results_text, "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\n", NULL,
+         "ceilings.csv has no roofs for f32 on 2 threads"},
+        {results_text, "nothing", NULL, "ceilings.csv:1: column 'kind' is missing"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_err err = {0};
+        struct pdnn_plot_result result;
+        write_text("results.csv", rows[i].results);
+        write_text("ceilings.csv", rows[i].ceilings);
+        assert_int_equal(draw(rows[i].color, NULL, PDNN_PLOT_SVG, &result, &err), PDNN_INVALID);
+        if (!strstr(err.text, rows[i].message))
+            fail_msg("'%s' lacks '%s'", err.text, rows[i].message);
+    }
+}
+
+static void test_plot_roofline_without_gnuplot(void **state) {
+    (void)state;
+    struct pdnn_err err = {0};
+    struct pdnn_plot_result result;
+    char *path = strdup(getenv("PATH") ? getenv("PATH") : "");
+    assert_non_null(path);
+    setenv("PATH", directory, 1);
+    enum pdnn_status status = draw(NULL, NULL, PDNN_PLOT_SVG, &result, &err);
+    setenv("PATH", path, 1);
+    free(path);
+    assert_int_equal(status, PDNN_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "gnuplot-nox"));
+}
+
+static void test_plot_roofline_unwritable_output(void **state) {
+    (void)state;
+    struct pdnn_err err = {0};
+    struct pdnn_plot_result result;
+    enum pdnn_status status = draw(NULL, "/nonexistent/picture", PDNN_PLOT_PNG, &result, &err);
+    if (status == PDNN_UNSUPPORTED)
+        skip();
+    assert_int_equal(status, PDNN_IO);
+    assert_non_null(strstr(err.text, "gnuplot failed: "));
+}
+
+static const struct pdnn_frame frame = {1000, 1000, 100, 900, 100, 500, 0.1, 10, 1, 100};
+
+static void test_frame_to_pixels_and_back(void **state) {
+    (void)state;
+    struct pdnn_spot middle = pdnn_frame_to_pixels(&frame, (struct pdnn_spot){1, 10});
+    assert_true(fabs(middle.x - 500) < 1e-9 && fabs(middle.y - 300) < 1e-9);
+    struct pdnn_spot back = pdnn_frame_to_data(&frame, middle);
+    assert_true(fabs(back.x - 1) < 1e-9 && fabs(back.y - 10) < 1e-9);
+    /* 400 pixels a decade against 200. */
+    assert_true(fabs(pdnn_frame_angle(&frame) - atan2(200, 400)) < 1e-9);
+}
+
+static void test_frame_place_avoids_points_and_labels(void **state) {
+    (void)state;
+    struct pdnn_spot low = {100, 100}, high = {900, 500}, points[200];
+    struct pdnn_label labels[2] = {{{0, 0}, 100, 16}, {{0, 0}, 100, 16}};
+    /* Points on all of the line but for one stretch. */
+    size_t n = 0;
+    for (int i = 0; i < 200; i++) {
+        double t = i / 199.0;
+        if (t < 0.2 || t > 0.4)
+            points[n++] = (struct pdnn_spot){100 + 800 * t, 100 + 400 * t};
+    }
+    pdnn_frame_place(&frame, low, high, points, n, labels, 0);
+    double t = (labels[0].center.x - 100) / 800;
+    assert_true(fabs(labels[0].center.y - (100 + 400 * t)) < 1e-6);
+    assert_true(t > 0.27 && t < 0.33);
+    /* A second label on the same line goes elsewhere, even onto points. */
+    pdnn_frame_place(&frame, low, high, points, n, labels, 1);
+    double between = hypot(labels[0].center.x - labels[1].center.x, labels[0].center.y - labels[1].center.y);
+    assert_true(between > 100);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_plot_roofline_draws_both, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_plot_roofline_color_and_output, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_plot_roofline_refuses, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_plot_roofline_without_gnuplot, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_plot_roofline_unwritable_output, setup, teardown),
+        cmocka_unit_test(test_frame_to_pixels_and_back),
+        cmocka_unit_test(test_frame_place_avoids_points_and_labels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

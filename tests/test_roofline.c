@@ -1,0 +1,255 @@
+/* Placement, on examples small enough to do by hand: which level serves each access, which roof is above a
+ * row. */
+#include "tests/cmocka_all.h"
+
+#include "models/build.h"
+#include "models/cost.h"
+#include "models/op.h"
+#include "results/roofline.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { L1_BYTES = 1000, L2_BYTES = 30000 };
+
+/* Rows of another thread count and dtype are larger and must not count. */
+static const struct pdnn_ceilings ceilings = {
+    .count = 13,
+    .row =
+        {
+            {"bandwidth", "read", "", "DRAM", 2, 0, 10, 0, 0, 1},
+            {"bandwidth", "triad", "", "DRAM", 2, 0, 8, 0, 0, 1},
+            {"bandwidth", "read", "", "L1", 2, L1_BYTES, 80, 0, 0, 1},
+            {"bandwidth", "copy", "", "L1", 2, L1_BYTES, 100, 0, 0, 1},
+            {"bandwidth", "read", "", "L2", 2, L2_BYTES, 50, 0, 0, 1},
+            {"bandwidth", "read", "", "L2", 4, L2_BYTES, 500, 0, 0, 1},
+            {"compute", "gemm-onednn", "f32", "", 2, 0, 150, 0, 0, 1},
+            {"compute", "fma", "f32", "", 2, 0, 200, 0, 0, 1},
+            {"compute", "fma", "int8", "", 2, 0, 800, 0, 0, 1},
+            {"compute", "fma", "f32", "", 4, 0, 400, 0, 0, 1},
+            {"overhead", "op", "", "", 2, 0, 5, 0, 0, 1},
+            {"probe", "fma", "", "", 2, 0, 180, 0, 0, 1},
+            {"probe", "read", "", "", 2, 0, 9, 0, 0, 1},
+        },
+};
+
+static void assert_near(double value, double expected) {
+    if (!(fabs(value - expected) <= 1e-9 * fabs(expected)))
+        fail_msg("%.12g is not %.12g", value, expected);
+}
+
+static void test_roofs_init_takes_the_best_of_its_kind(void **state) {
+    (void)state;
+    struct pdnn_roofs roofs;
+    pdnn_roofs_init(&roofs, &ceilings, "f32", 2);
+    assert_near(roofs.peak_gflops, 200);
+    assert_near(roofs.overhead_ns, 5);
+    assert_near(roofs.probe_gflops, 180);
+    assert_near(roofs.probe_gbs, 9);
+    assert_int_equal(roofs.n_levels, 3);
+    static const struct {
+        const char *name;
+        double gbs;
+    } levels[] = {{"L1", 100}, {"L2", 50}, {"DRAM", 10}};
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(roofs.level[i].name, levels[i].name);
+        assert_near(roofs.level[i].gbs, levels[i].gbs);
+    }
+    assert_true(roofs.level[2].capacity_bytes == UINT64_MAX);
+    pdnn_roofs_init(&roofs, &ceilings, "f32", 3);
+    assert_true(roofs.peak_gflops == 0 && roofs.n_levels == 0);
+}
+
+/* x (4, 100) 1600 B, w (50, 100) 20000 B, y (4, 50) 800 B; z = relu(y) takes over y's memory. One step
+ * accesses 1600 + 20000
+ * + 800 + 800 + 800 = 24000 B. */
+static void build_dense_relu(struct pdnn_graph *graph, struct pdnn_arena *arena) {
+    struct pdnn_err err = {0};
+    struct pdnn_tensor x = {
+        .role = PDNN_ROLE_INPUT, .dtype = PDNN_F32, .rank = 2, .dim = {4, 100}, .of = PDNN_NONE};
+    pdnn_graph_init(graph, arena);
+    uint32_t input = pdnn_graph_tensor(graph, &x);
+    uint32_t w = pdnn_graph_weight(graph, 2, (int64_t[]){50, 100}, (struct pdnn_fill){PDNN_FILL_ZERO, 0});
+    uint32_t y = pdnn_graph_forward(graph, &pdnn_op_dense, (uint32_t[]){input, w, PDNN_NONE}, NULL);
+    graph->result = pdnn_graph_forward(graph, &pdnn_op_relu, (uint32_t[]){y, PDNN_NONE}, NULL);
+    assert_int_equal(pdnn_graph_status(graph, &err), PDNN_OK);
+}
+
+static void test_graph_traffic_by_reuse_distance(void **state) {
+    (void)state;
+    /* Distances: x and w 24000 (a whole step), y's writing 800 + 1600 + 20000 = 22400 (z of the step before,
+     * x, w), y's reading and z's writing 800 each. */
+    static const struct {
+        uint64_t l1, l2;
+        bool cold;
+        uint64_t dense[3], relu[3]; /* bytes by level */
+    } rows[] = {
+        {1000, 30000, false, {0, 22400, 0}, {1600, 0, 0}},
+        {800, 24000, false, {0, 22400, 0}, {1600, 0, 0}},
+        {799, 24000, false, {0, 22400, 0}, {0, 1600, 0}},
+        {1000, 23999, false, {0, 800, 21600}, {1600, 0, 0}},
+        {1000, 22399, false, {0, 0, 22400}, {1600, 0, 0}},
+        {1000, 30000, true, {0, 0, 22400}, {1600, 0, 0}},
+        {100, 200, true, {0, 0, 22400}, {0, 0, 1600}},
+        {100000, 200000, false, {22400, 0, 0}, {1600, 0, 0}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_arena arena = {0};
+        struct pdnn_graph graph;
+        struct pdnn_roofs roofs;
+        struct pdnn_traffic *traffic;
+        struct pdnn_err err = {0};
+        build_dense_relu(&graph, &arena);
+        pdnn_roofs_init(&roofs, &ceilings, "f32", 2);
+        roofs.level[0].capacity_bytes = rows[i].l1;
+        roofs.level[1].capacity_bytes = rows[i].l2;
+        assert_int_equal(pdnn_graph_traffic(&graph, &roofs, rows[i].cold, &traffic, &err), PDNN_OK);
+        for (size_t level = 0; level < 3; level++) {
+            assert_int_equal(traffic[0].bytes[level], rows[i].dense[level]);
+            assert_int_equal(traffic[1].bytes[level], rows[i].relu[level]);
+        }
+        pdnn_arena_finish(&arena);
+    }
+}
+
+/* Whatever the levels, the bytes are those of the cost. */
+static void test_graph_traffic_sums_to_byte_count(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "fc/layers=3,nodes=32,input=100,output=10,batch=7,mode=infer",
+        "fc/layers=3,nodes=33,input=101,output=10,batch=7,mode=train,optimizer=adam",
+        "fc/layers=5,nodes=32,input=100,output=10,batch=7,mode=train,optimizer=rmsprop,fuse=post-ops",
+    };
+    for (size_t i = 0; i < 2 * sizeof ids / sizeof *ids; i++) {
+        struct pdnn_arena arena = {0};
+        struct pdnn_instance instance;
+        struct pdnn_graph graph;
+        struct pdnn_roofs roofs;
+        struct pdnn_totals totals;
+        struct pdnn_traffic *traffic;
+        struct pdnn_err err = {0};
+        uint64_t sum = 0;
+        pdnn_roofs_init(&roofs, &ceilings, "f32", 2);
+        assert_int_equal(pdnn_instance_parse(ids[i / 2], &instance, &err), PDNN_OK);
+        assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+        assert_int_equal(pdnn_cost_graph(&graph, &totals, &err), PDNN_OK);
+        assert_int_equal(pdnn_graph_traffic(&graph, &roofs, i % 2, &traffic, &err), PDNN_OK);
+        for (size_t n = 0; n < graph.n_nodes; n++) {
+            for (size_t level = 0; level < PDNN_ROOF_LEVELS; level++)
+                sum += traffic[n].bytes[level];
+        }
+        assert_true(sum == totals.cost.byte_count);
+        pdnn_arena_finish(&arena);
+    }
+}
+
+static void test_place_by_hand(void **state) {
+    (void)state;
+    static const struct {
+        struct pdnn_place_input input;
+        double gflops, bw_gbs, intensity, attainable, pct_of_roof, pct_of_peak;
+        enum pdnn_bound bound;
+        const char *level;
+    } rows[] = {
+        /* 40000 FLOP / 200 = 200 ns, 22400 B / 50 = 448 ns. */
+        {{40000, {{0, 22400, 0}}, 1, 1000, {1, 1}},
+         40,
+         22.4,
+         40000 / 22400.0,
+         40000 / 448.0,
+         44.8,
+         20,
+         PDNN_BOUND_MEMORY,
+         "L2"},
+        /* At half the core's clock: caches follow it, DRAM does not matter. */
+        {{40000, {{0, 22400, 0}}, 1, 1000, {0.5, 0.1}},
+         40,
+         22.4,
+         40000 / 22400.0,
+         40000 / 896.0,
+         89.6,
+         40,
+         PDNN_BOUND_MEMORY,
+         "L2"},
+        /* 1000 B / 100 = 10 ns, 1000 / 50 = 20 ns, 1000 / 10 = 100 ns: together 130 ns, most of it DRAM's. */
+        {{2600, {{1000, 1000, 1000}}, 1, 260, {1, 0.5}},
+         10,
+         3000 / 260.0,
+         2600 / 3000.0,
+         10,
+         100,
+         5,
+         PDNN_BOUND_MEMORY,
+         "DRAM"},
+        /* 2e6 / 200 = 10000 ns against 2240 ns. */
+        {{2000000, {{0, 0, 22400}}, 1, 20000, {1, 0.5}},
+         100,
+         1.12,
+         2e6 / 22400,
+         200,
+         50,
+         50,
+         PDNN_BOUND_COMPUTE,
+         "DRAM"},
+        /* 16 ns of memory, 4 calls of 5 ns. */
+        {{200, {{1600, 0, 0}}, 4, 100, {1, 1}}, 2, 16, 0.125, 12.5, 16, 1, PDNN_BOUND_OVERHEAD, "L1"},
+        {{200, {{1600, 0, 0}}, 3, 100, {1, 1}}, 2, 16, 0.125, 12.5, 16, 1, PDNN_BOUND_MEMORY, "L1"},
+        /* No FLOP: bytes alone, 2000 / 50 = 40 ns. */
+        {{0, {{0, 2000, 0}}, 1, 80, {1, 1}}, NAN, 25, 0, NAN, 50, NAN, PDNN_BOUND_MEMORY, "L2"},
+        /* Not measured: where it would be. */
+        {{40000, {{0, 22400, 0}}, 1, NAN, {1, 1}},
+         NAN,
+         NAN,
+         40000 / 22400.0,
+         40000 / 448.0,
+         NAN,
+         NAN,
+         PDNN_BOUND_MEMORY,
+         "L2"},
+    };
+    struct pdnn_roofs roofs;
+    pdnn_roofs_init(&roofs, &ceilings, "f32", 2);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_placement place;
+        pdnn_place(&roofs, &rows[i].input, &place);
+        const double got[] = {
+            place.gflops,      place.bw_gbs,     place.intensity_flop_per_byte, place.attainable_gflops,
+            place.pct_of_roof, place.pct_of_peak};
+        const double expected[] = {rows[i].gflops,     rows[i].bw_gbs,      rows[i].intensity,
+                                   rows[i].attainable, rows[i].pct_of_roof, rows[i].pct_of_peak};
+        for (size_t k = 0; k < sizeof got / sizeof *got; k++) {
+            if (isnan(expected[k]))
+                assert_true(isnan(got[k]));
+            else
+                assert_near(got[k], expected[k]);
+        }
+        assert_int_equal(place.bound, rows[i].bound);
+        assert_string_equal(place.roof_level, rows[i].level);
+    }
+}
+
+/* Without roofs, what needs none is there and nothing else. */
+static void test_place_without_roofs(void **state) {
+    (void)state;
+    const struct pdnn_roofs roofs = {.peak_gflops = 0};
+    const struct pdnn_place_input input = {1000, {{500}}, 1, 100, {1, 1}};
+    struct pdnn_placement place;
+    pdnn_place(&roofs, &input, &place);
+    assert_near(place.gflops, 10);
+    assert_near(place.bw_gbs, 5);
+    assert_near(place.intensity_flop_per_byte, 2);
+    assert_true(isnan(place.attainable_gflops) && isnan(place.pct_of_roof) && isnan(place.pct_of_peak));
+    assert_int_equal(place.bound, PDNN_BOUND_UNKNOWN);
+    assert_string_equal(place.roof_level, "");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_roofs_init_takes_the_best_of_its_kind),
+        cmocka_unit_test(test_graph_traffic_by_reuse_distance),
+        cmocka_unit_test(test_graph_traffic_sums_to_byte_count),
+        cmocka_unit_test(test_place_by_hand),
+        cmocka_unit_test(test_place_without_roofs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

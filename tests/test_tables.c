@@ -1,0 +1,215 @@
+/* The files of a result directory: what is written reads back, errors name the file, a rerun elsewhere is
+ * refused. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/cmocka_all.h"
+
+#include "base/file.h"
+#include "results/csv.h"
+#include "results/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_ROOM = 256, LIMIT_BYTES = 1 << 20 };
+
+static char directory[] = "/tmp/pdnn_test_tables_XXXXXX";
+
+static const char *path_of(const char *name, char path[PATH_ROOM]) {
+    snprintf(path, PATH_ROOM, "%s/%s", directory, name);
+    return path;
+}
+
+static int setup(void **state) {
+    (void)state;
+    strcpy(strrchr(directory, '_') + 1, "XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int teardown(void **state) {
+    static const char *const names[] = {"results.csv", "ops.csv", "ceilings.csv", "environment.yaml"};
+    char path[PATH_ROOM];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(path_of(names[i], path));
+    return rmdir(directory);
+}
+
+static void write_text(const char *name, const char *text) {
+    struct pdnn_err err = {0};
+    char path[PATH_ROOM];
+    assert_int_equal(pdnn_file_replace(path_of(name, path), text, strlen(text), &err), PDNN_OK);
+}
+
+static void test_tables_write_reads_back(void **state) {
+    (void)state;
+    struct pdnn_err err = {0};
+    struct pdnn_tables tables;
+    struct pdnn_record *record = malloc(sizeof *record);
+    struct pdnn_op_record *op = calloc(1, sizeof *op);
+    struct pdnn_csv csv;
+    char path[PATH_ROOM];
+    assert_non_null(record);
+    assert_non_null(op);
+    pdnn_record_init(record, "fc/a=1,b=2");
+    strcpy(record->reason, "said \"no\",\nthen died");
+    op->id = record->id;
+    op->category = "linear gemm";
+    op->pass = "forward";
+    strcpy(op->op, "dense");
+    pdnn_placement_init(&op->place);
+    assert_int_equal(pdnn_tables_init(&tables, pdnn_families, 1, &err), PDNN_OK);
+    pdnn_tables_add(&tables, record, op, 1);
+    pdnn_tables_add(&tables, record, NULL, 0);
+    assert_int_equal(pdnn_tables_write(&tables, directory, &err), PDNN_OK);
+    assert_int_equal(pdnn_csv_read(path_of("results.csv", path), LIMIT_BYTES, PDNN_CSV_STRICT, &csv, &err),
+                     PDNN_OK);
+    assert_int_equal(csv.n_rows, 2);
+    assert_string_equal(pdnn_csv_get(&csv, 0, pdnn_csv_find(&csv, "id")), record->id);
+    assert_string_equal(pdnn_csv_get(&csv, 1, pdnn_csv_find(&csv, "reason")), record->reason);
+    assert_string_equal(pdnn_csv_get(&csv, 1, pdnn_csv_find(&csv, "status")), "interrupted");
+    pdnn_csv_finish(&csv);
+    assert_int_equal(pdnn_csv_read(path_of("ops.csv", path), LIMIT_BYTES, PDNN_CSV_STRICT, &csv, &err),
+                     PDNN_OK);
+    assert_int_equal(csv.n_rows, 1);
+    assert_string_equal(pdnn_csv_get(&csv, 0, pdnn_csv_find(&csv, "category")), "linear gemm");
+    pdnn_csv_finish(&csv);
+    assert_int_equal(pdnn_tables_write(&tables, "/nonexistent", &err), PDNN_IO);
+    assert_non_null(strstr(err.text, "/nonexistent/results.csv"));
+    pdnn_tables_finish(&tables);
+    free(record);
+    free(op);
+}
+
+static void test_ceilings_write_reads_back(void **state) {
+    (void)state;
+    struct pdnn_err err = {0};
+    struct pdnn_ceilings *ceilings = calloc(2, sizeof *ceilings);
+    char path[PATH_ROOM];
+    assert_non_null(ceilings);
+    ceilings->count = PDNN_CEILINGS_MAX;
+    for (size_t i = 0; i < ceilings->count; i++)
+        ceilings->row[i] =
+            (struct pdnn_ceiling){"compute", "gemm-onednn", "f32", "", 2, i, 1.0 / (double)(i + 3), 1, 2, 9};
+    assert_int_equal(pdnn_ceilings_write(ceilings, path_of("ceilings.csv", path), &err), PDNN_OK);
+    assert_int_equal(pdnn_ceilings_read(path, &ceilings[1], &err), PDNN_OK);
+    assert_int_equal(ceilings[1].count, PDNN_CEILINGS_MAX);
+    for (size_t i = 0; i < ceilings->count; i++) {
+        assert_string_equal(ceilings[1].row[i].pattern, "gemm-onednn");
+        assert_true(ceilings[1].row[i].value == ceilings->row[i].value);
+        assert_int_equal(ceilings[1].row[i].capacity_bytes, i);
+    }
+    free(ceilings);
+}
+
+#define CEILINGS_HEADER "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\n"
+
+static void test_ceilings_read_names_file_and_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"a,b\n1,2\n", "ceilings.csv:1: column 'kind' is missing; expected a ceilings.csv"},
+        {CEILINGS_HEADER "compute,fma,f32,,x,0,1,1,1,1\n",
+         "ceilings.csv:2: 'x' is no value for column 'threads'"},
+        {CEILINGS_HEADER "compute,fma,f32,,1,0,0,1,1,1\n", "ceilings.csv:2: value must be greater than 0"},
+        {CEILINGS_HEADER "compute,fma,f32,,1,0,,1,1,1\n", "ceilings.csv:2: value must be greater than 0"},
+        {CEILINGS_HEADER "compute,fma,f32,,1,0,1,1,1,1\ncompute",
+         "ceilings.csv:3: 1 fields, the header has 10"},
+    };
+    struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
+    assert_non_null(ceilings);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_err err = {0};
+        char path[PATH_ROOM];
+        write_text("ceilings.csv", rows[i].text);
+        assert_int_equal(pdnn_ceilings_read(path_of("ceilings.csv", path), ceilings, &err), PDNN_INVALID);
+        if (!strstr(err.text, rows[i].message))
+            fail_msg("'%s' lacks '%s'", err.text, rows[i].message);
+    }
+    free(ceilings);
+}
+
+/* One row more than there is room for. */
+static void test_ceilings_read_limit(void **state) {
+    (void)state;
+    struct pdnn_str text = {0};
+    struct pdnn_err err = {0};
+    struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
+    char path[PATH_ROOM];
+    assert_non_null(ceilings);
+    pdnn_str_printf(&text, CEILINGS_HEADER);
+    for (int i = 0; i <= PDNN_CEILINGS_MAX; i++)
+        pdnn_str_printf(&text, "compute,fma,f32,,1,0,1,1,1,1\n");
+    write_text("ceilings.csv", text.text);
+    assert_int_equal(pdnn_ceilings_read(path_of("ceilings.csv", path), ceilings, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, "ceilings.csv:258: more than 256 rows"));
+    pdnn_str_finish(&text);
+    free(ceilings);
+}
+
+static struct pdnn_fact facts[] = {
+    {"cpu", PDNN_FACT_TEXT, "A \"B\" \\ C # d: \x01\xc3\xa9", 0, 0, true},
+    {"cpu_count", PDNN_FACT_WHOLE, NULL, 2, 0, true},
+    {"quota", PDNN_FACT_NUMBER, NULL, 0, 1.5, false},
+    {"pinned", PDNN_FACT_BOOL, NULL, 1, 0, true},
+    {"empty", PDNN_FACT_TEXT, "", 0, 0, true},
+};
+enum { N_FACTS = sizeof facts / sizeof *facts };
+
+static void assert_fact(const char *key, const char *expected) {
+    struct pdnn_str value = {0};
+    pdnn_environment_get(directory, key, &value);
+    assert_string_equal(pdnn_str_text(&value), expected);
+    pdnn_str_finish(&value);
+}
+
+static void test_environment_write_reads_back(void **state) {
+    (void)state;
+    struct pdnn_err err = {0};
+    assert_fact("cpu", "");
+    assert_int_equal(pdnn_environment_check(directory, facts, N_FACTS, &err), PDNN_OK);
+    assert_int_equal(pdnn_environment_write(directory, facts, N_FACTS, &err), PDNN_OK);
+    assert_int_equal(pdnn_environment_check(directory, facts, N_FACTS, &err), PDNN_OK);
+    assert_fact("cpu", facts[0].text);
+    assert_fact("cpu_count", "2");
+    assert_fact("quota", "1.5");
+    assert_fact("pinned", "true");
+    assert_fact("empty", "");
+    assert_fact("pin", "");
+}
+
+static void test_environment_check_names_what_differs(void **state) {
+    (void)state;
+    static const struct {
+        struct pdnn_fact now;
+        const char *message; /* NULL: no objection */
+    } rows[] = {
+        {{"cpu", PDNN_FACT_TEXT, "other", 0, 0, true}, "environment.yaml: cpu was \"A "},
+        {{"cpu_count", PDNN_FACT_WHOLE, NULL, 3, 0, true}, "cpu_count was 2 and is 3 now"},
+        {{"pinned", PDNN_FACT_BOOL, NULL, 0, 0, true}, "pinned was true and is false now"},
+        {{"new", PDNN_FACT_WHOLE, NULL, 1, 0, true}, "new was not said and is 1 now"},
+        {{"empty", PDNN_FACT_TEXT, "x", 0, 0, true}, "empty was \"\" and is \"x\" now"},
+        {{"quota", PDNN_FACT_NUMBER, NULL, 0, 9, false}, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_environment_write(directory, facts, N_FACTS, &err), PDNN_OK);
+        enum pdnn_status status = pdnn_environment_check(directory, &rows[i].now, 1, &err);
+        assert_int_equal(status, rows[i].message ? PDNN_INVALID : PDNN_OK);
+        if (rows[i].message && !strstr(err.text, rows[i].message))
+            fail_msg("'%s' lacks '%s'", err.text, rows[i].message);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_tables_write_reads_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ceilings_write_reads_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ceilings_read_names_file_and_line, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ceilings_read_limit, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_environment_write_reads_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_environment_check_names_what_differs, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
