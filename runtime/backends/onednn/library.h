@@ -92,7 +92,8 @@ enum pdnn_status pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive
                                               struct pdnn_err *err);
 /* Bytes of scratch memory to bind as PDNN_ONEDNN_SCRATCHPAD; 0: none. */
 uint64_t pdnn_onednn_primitive_scratchpad_bytes(const struct pdnn_onednn_primitive *primitive);
-/* Sets an argument's address, before the first run and for every argument. Zeroes the padding behind it. */
+/* Sets an argument's address, before the first run and for every argument. What is read must have zeroes in
+ * its padding; what is written gets them. */
 enum pdnn_status pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
                                             void *address, struct pdnn_err *err);
 /* 0, or the library's status. The result is there on return: the CPU's stream runs on the calling thread and
