@@ -1,0 +1,295 @@
+/* Our kernels where plans do not reach: accuracy over the whole range, splitting among threads, streaming
+ * stores, padding, extreme logits. */
+#define _POSIX_C_SOURCE 200809L /* posix_memalign */
+#include "tests/cmocka_all.h"
+#include "tests/near.h"
+
+#include "runtime/kernels/bias.h"
+#include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/loss.h"
+#include "runtime/kernels/optimizer.h"
+#include "runtime/kernels/team.h"
+#include "runtime/kernels/transpose.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGE = 5 * PDNN_TEAM_MIN_ELEMENTS + 7, THREADS = 3 };
+
+/* 64-byte aligned; values in [-scale, scale) without a pattern. */
+static float *new_array(int64_t elements, float scale) {
+    void *memory = NULL;
+    assert_int_equal(posix_memalign(&memory, 64, (size_t)elements * sizeof(float) + 64), 0);
+    float *values = memory;
+    uint32_t seed = 12345;
+    for (int64_t i = 0; i < elements; i++) {
+        seed = seed * 1664525U + 1013904223U;
+        values[i] = scale * ((float)(seed >> 8) * 0x1p-23F - 1.0F);
+    }
+    return values;
+}
+
+static void test_span_of_covers_once(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {0, 1, 15, 16, 17, 1000, 1 << 20};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (int64_t parts = 1; parts <= 7; parts++) {
+            int64_t next = 0;
+            for (int64_t i = 0; i < parts; i++) {
+                struct pdnn_span span = pdnn_span_of(sizes[s], 16, i, parts);
+                assert_int_equal(span.begin, next);
+                assert_true(span.begin % 16 == 0 || span.begin == sizes[s]);
+                next = span.end;
+            }
+            assert_int_equal(next, sizes[s]);
+        }
+    }
+}
+
+struct visits {
+    int64_t parts[8];
+};
+
+static void count_visit(void *job, int64_t index, int64_t parts) {
+    struct visits *visits = job;
+    visits->parts[index] += parts;
+}
+
+static void test_team_run_all_or_one(void **state) {
+    (void)state;
+    struct visits small = {{0}}, large = {{0}};
+    pdnn_team_run(THREADS, PDNN_TEAM_MIN_ELEMENTS - 1, count_visit, &small);
+    assert_int_equal(small.parts[0], 1);
+    pdnn_team_run(THREADS, PDNN_TEAM_MIN_ELEMENTS, count_visit, &large);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(large.parts[i], THREADS);
+}
+
+static double exact(enum pdnn_elementwise function, double a, double b) {
+    switch (function) {
+    case PDNN_RELU_FORWARD:
+        return a > 0 ? a : 0;
+    case PDNN_RELU_BACKWARD:
+        return b > 0 ? a : 0;
+    case PDNN_SIGMOID_FORWARD:
+        return 1 / (1 + exp(-a));
+    case PDNN_SIGMOID_BACKWARD:
+        return a * b * (1 - b);
+    case PDNN_TANH_FORWARD:
+        return tanh(a);
+    case PDNN_TANH_BACKWARD:
+        return a * (1 - b * b);
+    default:
+        return a + b;
+    }
+}
+
+/* Relative to the value itself, over many magnitudes; 1 - y^2 may cancel, so those are absolute. */
+static void test_elementwise_accuracy(void **state) {
+    (void)state;
+    static const float scales[] = {1e-6F, 1e-3F, 0.1F, 1, 10, 100};
+    for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
+        float *a = new_array(LARGE, scales[s]), *b = new_array(LARGE, 1), *y = new_array(LARGE, 1);
+        for (int function = 0; function < PDNN_ELEMENTWISE_COUNT; function++) {
+            struct pdnn_elementwise_job job = {(enum pdnn_elementwise)function, a, b, y, LARGE, false};
+            pdnn_elementwise_run(&job, THREADS);
+            for (int64_t i = 0; i < LARGE; i++) {
+                double expected = exact(job.function, (double)a[i], (double)b[i]);
+                assert_near((double)y[i], expected,
+                            4e-7 * fmax(fabs(expected), (double)fabsf(a[i]) * 0.5) + 1e-37);
+            }
+        }
+        free(a);
+        free(b);
+        free(y);
+    }
+}
+
+static void test_elementwise_extremes(void **state) {
+    (void)state;
+    static const float x[] = {0, -0.0F, INFINITY, -INFINITY, 1e30F, -1e30F, 88.8F, -88.8F};
+    static const float sigmoids[] = {0.5F, 0.5F, 1, 0, 1, 0, 1, 0}, tanhs[] = {0, 0, 1, -1, 1, -1, 1, -1};
+    enum { COUNT = sizeof x / sizeof *x };
+    float y[COUNT];
+    struct pdnn_elementwise_job job = {PDNN_SIGMOID_FORWARD, x, NULL, y, COUNT, false};
+    pdnn_elementwise_run(&job, 1);
+    for (int i = 0; i < COUNT; i++)
+        assert_near((double)y[i], (double)sigmoids[i], 1e-37);
+    job.function = PDNN_TANH_FORWARD;
+    pdnn_elementwise_run(&job, 1);
+    for (int i = 0; i < COUNT; i++)
+        assert_near((double)y[i], (double)tanhs[i], 0);
+}
+
+/* In place, out of place, past the caches, on one thread or all: the same bits. */
+static void test_elementwise_ways_agree(void **state) {
+    (void)state;
+    float *a = new_array(LARGE, 3), *b = new_array(LARGE, 1), *y = new_array(LARGE, 1),
+          *z = new_array(LARGE, 1);
+    size_t bytes = LARGE * sizeof *a;
+    for (int function = 0; function < PDNN_ELEMENTWISE_COUNT; function++) {
+        struct pdnn_elementwise_job job = {(enum pdnn_elementwise)function, a, b, y, LARGE, false};
+        pdnn_elementwise_run(&job, 1);
+        memset(z, 0xff, bytes);
+        job.y = z;
+        job.bypass = true;
+        pdnn_elementwise_run(&job, THREADS);
+        assert_memory_equal(y, z, bytes);
+        memcpy(z, a, bytes);
+        job = (struct pdnn_elementwise_job){(enum pdnn_elementwise)function, z, b, z, LARGE, false};
+        pdnn_elementwise_run(&job, THREADS);
+        assert_memory_equal(y, z, bytes);
+    }
+    free(a);
+    free(b);
+    free(y);
+    free(z);
+}
+
+/* Narrow and wide, few rows and many; 8 threads cut narrow matrices into rows, which needs scratch. */
+static void test_column_sums(void **state) {
+    (void)state;
+    static const struct {
+        int64_t N, C, threads;
+    } rows[] = {{1, 1, 1},     {3, 5, 2},      {129, 1000, 2}, {4000, 7, 8},
+                {700, 300, 8}, {2, 100003, 3}, {65, 2049, 8}};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        int64_t N = rows[r].N, C = rows[r].C;
+        float *dy = new_array(N * C, 1), *sums = new_array(C, 1), *again = new_array(C, 1);
+        float *scratch = new_array(pdnn_column_sums_scratch(N, C, rows[r].threads), 1);
+        pdnn_column_sums(dy, sums, scratch, N, C, rows[r].threads);
+        pdnn_column_sums(dy, again, scratch, N, C, rows[r].threads);
+        assert_memory_equal(sums, again, (size_t)C * sizeof *sums);
+        for (int64_t c = 0; c < C; c++) {
+            double expected = 0;
+            for (int64_t n = 0; n < N; n++)
+                expected += (double)dy[n * C + c];
+            assert_near((double)sums[c], expected, 1e-6 * (double)N);
+        }
+        free(dy);
+        free(sums);
+        free(again);
+        free(scratch);
+    }
+}
+
+static void test_bias_forward(void **state) {
+    (void)state;
+    static const int64_t shapes[][2] = {{1, 1}, {3, 17}, {2, 40000}, {300, 130}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        int64_t N = shapes[s][0], C = shapes[s][1];
+        float *x = new_array(N * C, 1), *b = new_array(C, 2), *y = new_array(N * C, 1);
+        pdnn_bias_forward(x, b, y, N, C, THREADS);
+        pdnn_bias_forward(x, b, x, N, C, 1);
+        assert_memory_equal(x, y, (size_t)(N * C) * sizeof *x);
+        free(y);
+        y = new_array(N * C, 1); /* what x was */
+        for (int64_t i = 0; i < N * C; i++)
+            assert_near((double)x[i], (double)(y[i] + b[i % C]), 0);
+        free(x);
+        free(b);
+        free(y);
+    }
+}
+
+static void test_transpose(void **state) {
+    (void)state;
+    static const int64_t shapes[][2] = {{1, 1},   {1, 40},    {15, 17},  {16, 16},
+                                        {64, 33}, {130, 200}, {200, 132}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        int64_t rows = shapes[s][0], columns = shapes[s][1];
+        float *x = new_array(rows * columns, 1), *y = new_array(rows * columns, 2);
+        for (int bypass = 0; bypass < 2; bypass++) {
+            memset(y, 0xff, (size_t)(rows * columns) * sizeof *y);
+            pdnn_transpose(x, y, rows, columns, THREADS, bypass);
+            for (int64_t i = 0; i < rows * columns; i++)
+                assert_near((double)y[i % columns * rows + i / columns], (double)x[i], 0);
+        }
+        free(x);
+        free(y);
+    }
+}
+
+/* Logits whose exponentials overflow, a certain and an impossible label: ln 2, 0 and 2000 on average. */
+static void test_loss_extreme_logits(void **state) {
+    (void)state;
+    const float x[] = {1000, 1000, -1000, -3000, 500, -1500};
+    const int32_t label[] = {1, 0, 1};
+    float p[6], loss = -1;
+    double partial[THREADS * PDNN_LOSS_STRIDE];
+    struct pdnn_loss_job job = {x, label, p, &loss, partial, 3, 2};
+    pdnn_loss_forward(&job, THREADS);
+    assert_near((double)loss, (log(2) + 0 + 2000) / 3, 1e-4);
+    const float expected[] = {0.5F, 0.5F, 1, 0, 1, 0};
+    for (int i = 0; i < 6; i++)
+        assert_near((double)p[i], (double)expected[i], 1e-7);
+    job.x = p;
+    pdnn_loss_backward(&job, THREADS);
+    const float gradient[] = {0.5F, -0.5F, 0, 0, 1, -1};
+    for (int i = 0; i < 6; i++)
+        assert_near((double)p[i], (double)gradient[i] / 3, 1e-7);
+}
+
+static void test_loss_threads_agree(void **state) {
+    (void)state;
+    enum { N = 301, C = 257 };
+    float *x = new_array(N * C, 4), *p = new_array(N * C, 1), one, all;
+    int32_t label[N];
+    double partial[THREADS * PDNN_LOSS_STRIDE];
+    for (int i = 0; i < N; i++)
+        label[i] = i % C;
+    struct pdnn_loss_job job = {x, label, p, &one, partial, N, C};
+    pdnn_loss_forward(&job, 1);
+    job.loss = &all;
+    pdnn_loss_forward(&job, THREADS);
+    assert_near((double)all, (double)one, 1e-6);
+    double sum = 0;
+    for (int i = 0; i < C; i++)
+        sum += (double)p[(N - 1) * C + i];
+    assert_near(sum, 1, 1e-6);
+    free(x);
+    free(p);
+}
+
+/* Zero weights with zero gradients, as the padding of a packed layout has them, stay zero; other values move.
+ */
+static void test_update_keeps_padding(void **state) {
+    (void)state;
+    for (int rule = 0; rule < PDNN_UPDATE_COUNT; rule++) {
+        float *w = new_array(LARGE, 1), *g = new_array(LARGE, 1), *before = new_array(LARGE, 1);
+        float *s0 = calloc(LARGE, sizeof *s0), *s1 = calloc(LARGE, sizeof *s1), power[2] = {1, 1};
+        assert_true(s0 && s1);
+        for (int64_t i = 0; i < LARGE; i += 2)
+            w[i] = g[i] = 0;
+        struct pdnn_update_job job = {(enum pdnn_update)rule, w,    g, {s0, s1}, power,
+                                      {0.1, 0.9, 0.99, 1e-8}, LARGE};
+        pdnn_update_run(&job, THREADS);
+        pdnn_update_run(&job, THREADS);
+        for (int64_t i = 0; i < LARGE; i++) {
+            if (i % 2 == 0)
+                assert_near((double)w[i], 0, 0);
+            else if (g[i] != 0)
+                assert_true(w[i] != before[i]);
+        }
+        free(w);
+        free(g);
+        free(before);
+        free(s0);
+        free(s1);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_span_of_covers_once),    cmocka_unit_test(test_team_run_all_or_one),
+        cmocka_unit_test(test_elementwise_accuracy),   cmocka_unit_test(test_elementwise_extremes),
+        cmocka_unit_test(test_elementwise_ways_agree), cmocka_unit_test(test_column_sums),
+        cmocka_unit_test(test_bias_forward),           cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_loss_extreme_logits),    cmocka_unit_test(test_loss_threads_agree),
+        cmocka_unit_test(test_update_keeps_padding),
+    };
+    omp_set_num_threads(THREADS);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
