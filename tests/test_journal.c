@@ -142,9 +142,12 @@ static void test_journal_append_reads_back(void **state) {
     pdnn_journal_close(journal);
 }
 
+/* Not pdnn_file_replace: nothing here needs a sync, and there are hundreds. */
 static void write_file(const char *path, const char *text, size_t length) {
-    struct pdnn_err err = {0};
-    assert_int_equal(pdnn_file_replace(path, text, length, &err), PDNN_OK);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
 }
 
 /* The last row cut after every one of its bytes: rows before it stay, it is gone unless complete, and the
@@ -300,7 +303,7 @@ static void test_journal_append_disk_full(void **state) {
 
 static void test_journal_many_instances(void **state) {
     const struct place *place = *state;
-    enum { N = 500 };
+    enum { N = 100 };
     struct pdnn_err err = {0};
     struct pdnn_journal *journal;
     assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
