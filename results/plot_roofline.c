@@ -144,7 +144,7 @@ static void add_compute(struct picture *p, const char *name, const char *detail,
     struct pdnn_str number = {0};
     pdnn_number_format(&number, gflops, 3);
     roof->gflops = gflops;
-    snprintf(roof->text, sizeof roof->text, "%s%s%s%s, %s GFLOP/s", name, *detail ? " (" : "", detail,
+    snprintf(roof->text, sizeof roof->text, "%s%s%s%s %s GFLOP/s", name, *detail ? " (" : "", detail,
              *detail ? ")" : "", pdnn_str_text(&number));
     pdnn_str_finish(&number);
 }
@@ -191,7 +191,7 @@ static double fastest_gbs(const struct pdnn_roofs *roofs) {
 /* All points, all ridges, and room for the labels on the slanted roofs. */
 static void choose_frame(struct picture *p) {
     struct pdnn_frame *f = &p->frame;
-    *f = (struct pdnn_frame){1200, 800, 92, 900, 124, 710, INFINITY, 0, INFINITY, 0};
+    *f = (struct pdnn_frame){1200, 800, 92, 876, 124, 710, INFINITY, 0, INFINITY, 0};
     for (size_t i = 0; i < p->n_rows; i++) {
         f->xmin = fmin(f->xmin, p->spots[i].x);
         f->xmax = fmax(f->xmax, p->spots[i].x);

@@ -72,8 +72,8 @@ static void test_plot_roofline_draws_both(void **state) {
     (void)state;
     static const char *const said[] = {"operational intensity (FLOP per byte of compulsory traffic)",
                                        "performance (GFLOP/s)",
-                                       "FMA peak, 163 GFLOP/s",
-                                       "best GEMM (onednn), 148 GFLOP/s",
+                                       "FMA peak 163 GFLOP/s",
+                                       "best GEMM (onednn) 148 GFLOP/s",
                                        "DRAM 35.2 GB/s (read)",
                                        "L2 181 GB/s (copy)",
                                        "A Fast &amp; \"New\" CPU, 2 threads, f32, 2026-05-01",
