@@ -2,6 +2,7 @@
 
 #include "models/op.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +36,11 @@ void pdnn_node_shape(const struct pdnn_graph *graph, const struct pdnn_node *nod
         at = put_tensor(at, end, pdnn_node_in(graph, node, k), k == 0);
     for (int k = 0; k < node->n_outputs; k++)
         at = put_tensor(at, end, pdnn_node_out(graph, node, k), false);
+    for (int k = 0; node->op->attr_names && node->op->attr_names[k]; k++) {
+        int length =
+            snprintf(at, (size_t)(end - at) + 1, ",%s=%" PRId64, node->op->attr_names[k], node->attr[k]);
+        at += length < end - at ? length : end - at;
+    }
     for (int k = 0; k < node->n_posts && at < end; k++) {
         *at++ = '+';
         for (const char *name = node->posts[k].op->name; *name && at < end; name++)
