@@ -16,6 +16,14 @@ static uint64_t round_up(uint64_t bytes) {
     return (bytes + PDNN_MEMORY_ALIGN - 1) & ~(uint64_t)(PDNN_MEMORY_ALIGN - 1);
 }
 
+/* What a buffer takes of the block. Behind a large one comes a gap of 17 pages and 5 lines, so that buffers
+ * whose sizes are powers of two do not all begin at the same place of a page, of a cache's sets and of the
+ * memory's banks: an optimizer that walks through four such arrays at once ran 3 times slower. */
+static uint64_t room_of(uint64_t bytes) {
+    const uint64_t large = 1 << 20, gap = 17 * 4096 + 5 * PDNN_MEMORY_ALIGN;
+    return round_up(bytes) + (bytes >= large ? gap : 0);
+}
+
 static bool stays(const struct chunk *chunk) {
     return chunk->first == 0 && chunk->last == UINT32_MAX;
 }
@@ -67,7 +75,7 @@ static size_t gather(struct pdnn_lifetime *lifetimes, size_t count, struct chunk
             continue;
         chunk_of[i] = (uint32_t)n_chunks;
         chunks[n_chunks++] =
-            (struct chunk){round_up(lifetimes[i].bytes), 0, lifetimes[i].first, lifetimes[i].last, i, NULL};
+            (struct chunk){room_of(lifetimes[i].bytes), 0, lifetimes[i].first, lifetimes[i].last, i, NULL};
     }
     for (uint32_t i = 0; i < count; i++) {
         struct chunk *chunk = &chunks[chunk_of[root_of(lifetimes, i)]];

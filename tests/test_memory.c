@@ -70,6 +70,24 @@ static void test_memory_pack_reuses(void **state) {
     pdnn_arena_finish(&arena);
 }
 
+/* Four large arrays of a power of two bytes: no two begin at the same place of a page. */
+static void test_memory_pack_staggers(void **state) {
+    (void)state;
+    struct pdnn_lifetime all[4];
+    struct pdnn_arena arena = {0};
+    struct pdnn_err err = {0};
+    uint64_t total;
+    for (uint32_t i = 0; i < 4; i++)
+        all[i] = (struct pdnn_lifetime){4 << 20, 0, UINT32_MAX, PDNN_NONE, 0};
+    assert_int_equal(pdnn_memory_pack(all, 4, &arena, &total, &err), PDNN_OK);
+    check_packing(all, 4, total);
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < i; k++)
+            assert_int_not_equal(all[i].offset % 4096, all[k].offset % 4096);
+    }
+    pdnn_arena_finish(&arena);
+}
+
 static void test_memory_lifetimes_fc(void **state) {
     (void)state;
     static const struct {
@@ -121,9 +139,8 @@ static void test_memory_pack_training(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_pack_random),
-        cmocka_unit_test(test_memory_pack_reuses),
-        cmocka_unit_test(test_memory_lifetimes_fc),
+        cmocka_unit_test(test_memory_pack_random),   cmocka_unit_test(test_memory_pack_reuses),
+        cmocka_unit_test(test_memory_pack_staggers), cmocka_unit_test(test_memory_lifetimes_fc),
         cmocka_unit_test(test_memory_pack_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
