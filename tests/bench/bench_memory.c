@@ -1,0 +1,89 @@
+/* Optimizer updates and ReLU on tensors of 256 MB, and a transpose, against the copy bandwidth of DRAM. */
+#include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/optimizer.h"
+#include "runtime/kernels/stream.h"
+#include "runtime/kernels/transpose.h"
+#include "tests/bench/bench.h"
+
+#include <stdio.h>
+
+enum { ELEMENTS = 64 << 20, ROUNDS = 9, ARRAYS = 4, SIDE = 8192 };
+enum { GAP_BYTES = 17 * 4096 + 5 * 64 }; /* between arrays, as models/memory.c leaves it */
+
+static int64_t threads;
+
+struct stream_case {
+    struct pdnn_stream stream;
+    struct pdnn_stream_job job;
+};
+
+static void run_stream(void *user) {
+    const struct stream_case *c = user;
+    float result;
+    pdnn_stream_run(&c->stream, &c->job, &result);
+}
+
+static void run_elementwise(void *user) {
+    pdnn_elementwise_run(user, threads);
+}
+
+static void run_update(void *user) {
+    pdnn_update_run(user, threads);
+}
+
+static void run_transpose(void *user) {
+    float *const *arrays = user;
+    pdnn_transpose(arrays[0], arrays[1], SIDE, SIDE, threads, true);
+}
+
+static void fill(float *values) {
+    for (int64_t i = 0; i < ELEMENTS; i++)
+        values[i] = (float)(i % 97) * 0.01F - 0.4F;
+}
+
+int main(void) {
+    threads = bench_threads();
+    const uint64_t bytes = (uint64_t)ELEMENTS * sizeof(float);
+    float *a[ARRAYS], power[2] = {1, 1};
+    char *block = bench_memory(ARRAYS * (bytes + GAP_BYTES));
+    for (int i = 0; i < ARRAYS; i++)
+        a[i] = (float *)(void *)(block + (uint64_t)i * (bytes + GAP_BYTES));
+    fill(a[0]);
+    fill(a[1]);
+    struct stream_case copy = {.job = {PDNN_STREAM_COPY, threads, 1, true}},
+                       read = {.job = {PDNN_STREAM_READ, threads, 1, false}};
+    if (pdnn_stream_create(&copy.stream, threads, 2 * bytes / (uint64_t)threads, NULL) != PDNN_OK)
+        bench_fail("out of memory");
+    read.stream = copy.stream;
+    struct pdnn_elementwise_job in_place = {PDNN_RELU_FORWARD, a[0], NULL, a[0], ELEMENTS, false};
+    struct pdnn_elementwise_job out = {PDNN_RELU_FORWARD, a[0], NULL, a[1], ELEMENTS, true};
+    struct pdnn_elementwise_job backward = {PDNN_RELU_BACKWARD, a[0], a[1], a[0], ELEMENTS, false};
+    struct pdnn_update_job update[PDNN_UPDATE_COUNT];
+    for (int i = 0; i < PDNN_UPDATE_COUNT; i++)
+        update[i] = (struct pdnn_update_job){(enum pdnn_update)i,   a[0],    a[1], {a[2], a[3]}, power,
+                                             {1e-3, 0.9, 0.9, 1.0}, ELEMENTS};
+    const double array = (double)bytes;
+    struct bench_case cases[] = {
+        {.name = "DRAM copy", .run = run_stream, .user = &copy, .work = 2 * array},
+        {.name = "DRAM read", .run = run_stream, .user = &read, .work = 2 * array},
+        {.name = "relu, in place", .run = run_elementwise, .user = &in_place, .work = 2 * array},
+        {.name = "relu, out of place", .run = run_elementwise, .user = &out, .work = 2 * array},
+        {.name = "relu backward-data", .run = run_elementwise, .user = &backward, .work = 3 * array},
+        {.name = "sgd", .run = run_update, .user = &update[PDNN_UPDATE_SGD], .work = 3 * array},
+        {.name = "momentum", .run = run_update, .user = &update[PDNN_UPDATE_MOMENTUM], .work = 5 * array},
+        {.name = "rmsprop", .run = run_update, .user = &update[PDNN_UPDATE_RMSPROP], .work = 7 * array},
+        {.name = "adam", .run = run_update, .user = &update[PDNN_UPDATE_ADAM], .work = 7 * array},
+        {.name = "transpose 8192x8192", .run = run_transpose, .user = a, .work = 2 * array},
+    };
+    const size_t count = sizeof cases / sizeof *cases;
+    bench_run(cases, count, ROUNDS);
+    printf("tensors of 256 MB, %d threads, medians of %d rounds in turns\n", (int)threads, ROUNDS);
+    printf("%-20s %8s   of the copy bandwidth (quartiles)\n", "", "GB/s");
+    for (size_t i = 0; i < count; i++) {
+        struct bench_ratio ratio = bench_rate_ratio(&cases[i], &cases[0], ROUNDS);
+        printf("%-20s %8.1f   %.2f (%.2f to %.2f)\n", cases[i].name,
+               cases[i].work / bench_median_ns(&cases[i], ROUNDS), ratio.median, ratio.low, ratio.high);
+    }
+    pdnn_stream_destroy(&copy.stream);
+    return 0;
+}
