@@ -4,8 +4,9 @@
 #include "runtime/kernels/team.h"
 #include "runtime/kernels/vmath.h"
 
-/* GRAIN floats are whole cache lines; a block of results waits in L1 before it is streamed to memory. */
-enum { GRAIN = 1024, BLOCK = 1024 };
+/* GRAIN floats are whole cache lines. A BLOCK of results waits in L1 before it is streamed to memory; AHEAD
+ * of it, the inputs are fetched meanwhile, since the processor's own prefetching stops at each block. */
+enum { GRAIN = 1024, BLOCK = 128, AHEAD = 1024, LINE = 16 };
 
 PDNN_CLONES static void relu_forward(const float *a, const float *b, float *y, int64_t n) {
     (void)b;
@@ -68,9 +69,13 @@ static void run_span(const struct pdnn_elementwise_job *job, struct pdnn_span sp
     int64_t i = span.begin;
     if (job->bypass) {
         float block[BLOCK];
-        for (; i + BLOCK <= span.end; i += BLOCK) {
+        for (; i + AHEAD + BLOCK <= span.end; i += BLOCK) {
             functions[job->function](job->a + i, b + i, block, BLOCK);
-            pdnn_bypass_copy(job->y + i, block, BLOCK);
+            for (int64_t k = 0; k < BLOCK; k += LINE) {
+                __builtin_prefetch(job->a + i + AHEAD + k);
+                __builtin_prefetch(b + i + AHEAD + k);
+                pdnn_bypass_copy(job->y + i + k, block + k, LINE);
+            }
         }
         pdnn_bypass_fence();
     }
