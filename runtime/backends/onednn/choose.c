@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L /* posix_memalign */
+#define _GNU_SOURCE /* madvise */
 #include "runtime/backends/onednn/choose.h"
 
 #include "runtime/backends/onednn/reorder.h"
@@ -6,16 +6,22 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-/* Measured shapes go up to these (multiply-adds take a few ms); ROUNDS visits to each candidate, of at least
- * VISIT_NS. */
-enum { MAX_N = 256, MAX_WEIGHTS = 1 << 22, MAX_MULTIPLY_ADDS = 300000000 };
+/* Measured shapes go up to these, about 10 ms on one thread: the library changes its algorithm somewhere
+ * below a minibatch of 1024, so that is kept and the weights shrink. ROUNDS visits to each candidate, of at
+ * least VISIT_NS. */
+enum { MAX_N = 1024, MAX_WEIGHTS = 1 << 22, MAX_MULTIPLY_ADDS = 600000000 };
 enum { ROUNDS = 3, VISIT_NS = 50000, MAX_REPEATS = 50 };
-enum { CANDIDATES = PDNN_DENSE_PASSES * 2 * PDNN_WEIGHTS_FORMAT_COUNT, ALIGN_BYTES = 4096 };
+enum {
+    CANDIDATES = PDNN_DENSE_PASSES * 2 * PDNN_WEIGHTS_FORMAT_COUNT,
+    HUGE_PAGE_BYTES = 2 << 20,
+    LINE_BYTES = 64
+};
 
 /* Plain inner product on row-major weights is taken unless something beats it by more than this: noise must
  * not make two runs of one instance differ. HOPELESS ones are not measured to the end. */
-static const double VARIANT_MARGIN = 0.9, HOME_MARGIN = 0.9, HOPELESS = 2.0;
+static const double VARIANT_MARGIN = 0.9, HOME_MARGIN = 0.9, HOPELESS = 1.5;
 
 struct pdnn_choice_entry {
     struct pdnn_choice_entry *next;
@@ -30,13 +36,17 @@ struct candidate {
     double ns; /* the least of the visits */
 };
 
+struct block {
+    void *memory, *data; /* data lies in memory */
+};
+
 struct tuner {
     struct pdnn_onednn_library *library;
     const struct pdnn_own_options *own;
     struct pdnn_dense_shape shape; /* the measured one */
     struct candidate candidate[CANDIDATES];
     int n_candidates;
-    void *x, *w, *b, *y, *out, *scratch;
+    struct block x, w, b, y, out, scratch;
 };
 
 void pdnn_choices_finish(struct pdnn_choices *choices) {
@@ -119,12 +129,17 @@ static enum pdnn_status collect_pass(struct tuner *tuner, enum pdnn_pass pass, s
     return PDNN_OK;
 }
 
-static bool new_data(void **data, uint64_t bytes) {
-    if (posix_memalign(data, ALIGN_BYTES, bytes + ALIGN_BYTES) != 0) {
-        *data = NULL;
+/* On huge pages, like a plan's memory; a few lines off them, so that no two arrays begin at the same place.
+ */
+static bool new_data(struct block *block, uint64_t bytes, int lines_off) {
+    uint64_t room = bytes + (uint64_t)lines_off * LINE_BYTES;
+    if (posix_memalign(&block->memory, HUGE_PAGE_BYTES, room + LINE_BYTES) != 0) {
+        block->memory = NULL;
         return false;
     }
-    float *values = *data;
+    madvise(block->memory, room, MADV_HUGEPAGE);
+    block->data = (char *)block->memory + lines_off * LINE_BYTES;
+    float *values = block->data;
     for (uint64_t i = 0; i < bytes / sizeof *values; i++)
         values[i] = (float)(i % 97) * 0.01F - 0.5F;
     return true;
@@ -143,9 +158,9 @@ static enum pdnn_status allocate(struct tuner *tuner, struct pdnn_err *err) {
     }
     uint64_t out = x > y ? x : y;
     out = w > out ? w : out;
-    if (!new_data(&tuner->x, x) || !new_data(&tuner->w, w) || !new_data(&tuner->y, y) ||
-        !new_data(&tuner->b, (uint64_t)shape->O * element) || !new_data(&tuner->out, out) ||
-        !new_data(&tuner->scratch, scratch))
+    if (!new_data(&tuner->x, x, 0) || !new_data(&tuner->w, w, 5) || !new_data(&tuner->y, y, 10) ||
+        !new_data(&tuner->b, (uint64_t)shape->O * element, 15) || !new_data(&tuner->out, out, 20) ||
+        !new_data(&tuner->scratch, scratch, 25))
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
     return PDNN_OK;
 }
@@ -156,18 +171,19 @@ static enum pdnn_status bind_candidate(struct tuner *tuner, struct candidate *ca
     enum pdnn_pass pass = candidate->pass;
     bool bias = pass == PDNN_FORWARD ? tuner->shape.bias
                                      : pass == PDNN_BACKWARD_WEIGHTS && tuner->shape.bias_gradient;
-    void *x = pass == PDNN_BACKWARD_DATA ? tuner->out : tuner->x;
-    void *w = pass == PDNN_BACKWARD_WEIGHTS ? tuner->out : tuner->w;
-    void *y = pass == PDNN_FORWARD ? tuner->out : tuner->y;
+    void *x = pass == PDNN_BACKWARD_DATA ? tuner->out.data : tuner->x.data;
+    void *w = pass == PDNN_BACKWARD_WEIGHTS ? tuner->out.data : tuner->w.data;
+    void *y = pass == PDNN_FORWARD ? tuner->out.data : tuner->y.data;
     enum pdnn_status status = pdnn_onednn_primitive_bind(made->primitive, made->x, x, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_primitive_bind(made->primitive, made->w, w, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_primitive_bind(made->primitive, made->y, y, err);
     if (status == PDNN_OK && bias)
-        status = pdnn_onednn_primitive_bind(made->primitive, made->b, tuner->b, err);
+        status = pdnn_onednn_primitive_bind(made->primitive, made->b, tuner->b.data, err);
     if (status == PDNN_OK && pdnn_onednn_primitive_scratchpad_bytes(made->primitive))
-        status = pdnn_onednn_primitive_bind(made->primitive, PDNN_ONEDNN_SCRATCHPAD, tuner->scratch, err);
+        status =
+            pdnn_onednn_primitive_bind(made->primitive, PDNN_ONEDNN_SCRATCHPAD, tuner->scratch.data, err);
     return status;
 }
 
@@ -196,8 +212,8 @@ static enum pdnn_status measure(struct tuner *tuner, struct pdnn_err *err) {
         enum pdnn_status status = bind_candidate(tuner, candidate, err);
         if (status != PDNN_OK)
             return status;
-        visit(candidate->made.primitive, VISIT_NS); /* the first execution is no measure of anything */
-        candidate->ns = visit(candidate->made.primitive, VISIT_NS);
+        pdnn_onednn_primitive_run(candidate->made.primitive); /* the first run is no measure of anything */
+        candidate->ns = visit(candidate->made.primitive, 2 * VISIT_NS);
     }
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < tuner->n_candidates; i++) {
@@ -216,7 +232,7 @@ static enum pdnn_status reorder_ns(struct tuner *tuner, const struct candidate *
                                    const struct pdnn_onednn_layout *home, double *ns, struct pdnn_err *err) {
     bool writes = candidate->pass == PDNN_BACKWARD_WEIGHTS;
     const struct pdnn_onednn_layout *used = candidate->made.weights;
-    void *scratch = NULL;
+    struct block scratch = {0};
     const int64_t dim[] = {tuner->shape.O, tuner->shape.I};
     struct pdnn_reorder reorder = {0};
     *ns = 0;
@@ -224,10 +240,10 @@ static enum pdnn_status reorder_ns(struct tuner *tuner, const struct candidate *
         return PDNN_OK;
     enum pdnn_status status = pdnn_reorder_create(tuner->library, tuner->own, writes ? used : home,
                                                   writes ? home : used, dim, &reorder, err);
-    if (status == PDNN_OK && !new_data(&scratch, pdnn_reorder_scratch_bytes(&reorder)))
+    if (status == PDNN_OK && !new_data(&scratch, pdnn_reorder_scratch_bytes(&reorder), 0))
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
     if (status == PDNN_OK)
-        status = pdnn_reorder_bind(&reorder, tuner->w, tuner->out, scratch, err);
+        status = pdnn_reorder_bind(&reorder, tuner->w.data, tuner->out.data, scratch.data, err);
     for (int round = 0; status == PDNN_OK && round <= ROUNDS; round++) {
         uint64_t start = pdnn_clock_ns();
         pdnn_reorder_run(&reorder);
@@ -235,7 +251,7 @@ static enum pdnn_status reorder_ns(struct tuner *tuner, const struct candidate *
         *ns = round == 0 || once < *ns ? once : *ns;
     }
     pdnn_reorder_destroy(&reorder);
-    free(scratch);
+    free(scratch.memory);
     return status;
 }
 
@@ -322,9 +338,15 @@ static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct p
         status = decide(tuner, choice, err);
     for (int i = 0; i < tuner->n_candidates; i++)
         pdnn_dense_pass_destroy(&tuner->candidate[i].made);
-    void *data[] = {tuner->x, tuner->w, tuner->b, tuner->y, tuner->out, tuner->scratch, tuner};
-    for (size_t i = 0; i < sizeof data / sizeof *data; i++)
-        free(data[i]);
+    void *memory[] = {tuner->x.memory,
+                      tuner->w.memory,
+                      tuner->b.memory,
+                      tuner->y.memory,
+                      tuner->out.memory,
+                      tuner->scratch.memory,
+                      tuner};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
+        free(memory[i]);
     return status;
 }
 
