@@ -1,6 +1,7 @@
-/* The interface between the runtime and the code that computes. A backend turns a graph into a program: steps in order,
- * each with its implementation's name, over slots whose sizes it decides; the runtime packs the slots into one block, binds
- * the steps to it and runs them. Backends own layouts, primitives and scratch; they never allocate tensor memory. */
+/* The interface between the runtime and the code that computes. A backend turns a graph into a program: steps
+ * in order, each with its implementation's name, over slots whose sizes it decides; the runtime packs the
+ * slots into one block, binds the steps to it and runs them. Backends own layouts, primitives and scratch;
+ * they never allocate tensor memory. */
 #ifndef RUNTIME_CORE_BACKEND_H
 #define RUNTIME_CORE_BACKEND_H
 
@@ -10,7 +11,8 @@
 
 enum { PDNN_STEP_SLOTS = 16 };
 
-/* Storage of one value. Slot i < graph->n_tensors is the home of tensor i; more may follow: reordered copies, scratch. */
+/* Storage of one value. Slot i < graph->n_tensors is the home of tensor i; more may follow: reordered copies,
+ * scratch. */
 struct pdnn_slot {
     uint64_t bytes; /* in the backend's layout, padding included; 0: needs no memory */
     bool resident;  /* keeps its content from step to step */
@@ -27,8 +29,8 @@ struct pdnn_work {
 };
 
 struct pdnn_step {
-    uint32_t node;   /* of the graph, or PDNN_NONE: an explicit reorder */
-    uint32_t tensor; /* reorder: which tensor it moves */
+    uint32_t node;                                 /* of the graph, or PDNN_NONE: an explicit reorder */
+    uint32_t tensor;                               /* reorder: which tensor it moves */
     char implementation[PDNN_IMPLEMENTATION_TEXT]; /* the library's name for it, or "own:..." */
     int n_slots;
     uint32_t slot[PDNN_STEP_SLOTS]; /* everything it reads or writes */
@@ -47,12 +49,15 @@ struct pdnn_program {
 };
 
 /* A program whose slots 0..n_tensors-1 have the tensors' plain sizes and residency. */
-enum pdnn_status pdnn_program_init(struct pdnn_program *program, const struct pdnn_graph *graph, struct pdnn_err *err);
-void pdnn_program_finish(struct pdnn_program *program);
-/* Appends a slot or a copy of the step. On failure nothing was appended and the caller still owns step->work. */
-enum pdnn_status pdnn_program_slot(struct pdnn_program *program, uint64_t bytes, bool resident, uint32_t *slot,
+enum pdnn_status pdnn_program_init(struct pdnn_program *program, const struct pdnn_graph *graph,
                                    struct pdnn_err *err);
-enum pdnn_status pdnn_program_step(struct pdnn_program *program, const struct pdnn_step *step, struct pdnn_err *err);
+void pdnn_program_finish(struct pdnn_program *program);
+/* Appends a slot or a copy of the step. On failure nothing was appended and the caller still owns step->work.
+ */
+enum pdnn_status pdnn_program_slot(struct pdnn_program *program, uint64_t bytes, bool resident,
+                                   uint32_t *slot, struct pdnn_err *err);
+enum pdnn_status pdnn_program_step(struct pdnn_program *program, const struct pdnn_step *step,
+                                   struct pdnn_err *err);
 
 struct pdnn_backend_def {
     const char *name;
@@ -62,19 +67,20 @@ struct pdnn_backend_def {
     /* Ready to compile for so many threads; the OpenMP pool is set to it already. */
     enum pdnn_status (*open)(int64_t threads, void **state, struct pdnn_err *err);
     void (*close)(void *state);
-    /* Fills an initialised program. PDNN_UNSUPPORTED with the library's reason when an op, a pass, a dtype or a fused post-op
-     * cannot be done. May measure candidates; what it found for a shape is kept in state. */
+    /* Fills an initialised program. PDNN_UNSUPPORTED with the library's reason when an op, a pass, a dtype or
+     * a fused post-op cannot be done. May measure candidates; what it found for a shape is kept in state. */
     enum pdnn_status (*compile)(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err);
-    /* Between a plain row-major array of the tensor's dtype and the tensor's home slot. NULL: the slot is plain. */
-    enum pdnn_status (*put)(void *state, const struct pdnn_program *program, uint32_t tensor, const void *plain,
-                            void *memory, struct pdnn_err *err);
-    enum pdnn_status (*get)(void *state, const struct pdnn_program *program, uint32_t tensor, const void *memory,
-                            void *plain, struct pdnn_err *err);
+    /* Between a plain row-major array of the tensor's dtype and the tensor's home slot. NULL: the slot is
+     * plain. */
+    enum pdnn_status (*put)(void *state, const struct pdnn_program *program, uint32_t tensor,
+                            const void *plain, void *memory, struct pdnn_err *err);
+    enum pdnn_status (*get)(void *state, const struct pdnn_program *program, uint32_t tensor,
+                            const void *memory, void *plain, struct pdnn_err *err);
 };
 
-/* All backends in the order of the build's list (the order of pdnn_backend_names), NULL-terminated. Defined by cli/, which
- * alone links them all. */
+/* All backends in the order of the build's list (the order of pdnn_backend_names), NULL-terminated. Defined
+ * by cli/, which alone links them all. */
 extern const struct pdnn_backend_def *const pdnn_backends[];
 
 #endif
