@@ -49,9 +49,9 @@ static enum pdnn_status prepare(struct pdnn_single *single, uint64_t limit_bytes
     return pdnn_plan_create(&single->plan, single->backend, single->state, &single->graph, &options, err);
 }
 
-static enum pdnn_status create_dense(const struct pdnn_backend_def *backend, int64_t threads, int64_t size,
-                                     uint64_t limit_bytes, struct pdnn_single **single,
-                                     struct pdnn_err *err) {
+enum pdnn_status pdnn_single_create_dense(const struct pdnn_backend_def *backend, int64_t threads,
+                                          int64_t size, uint64_t limit_bytes, struct pdnn_single **single,
+                                          struct pdnn_err *err) {
     struct pdnn_single *made = NULL;
     enum pdnn_status status = start(backend, threads, &made, err);
     if (status != PDNN_OK)
@@ -94,7 +94,7 @@ enum pdnn_status pdnn_single_create_gemm(const struct pdnn_backend_def *backend,
         if (2 * size * size * size > flop_max && i + 1 < n_sizes)
             continue;
         other = NULL;
-        status = create_dense(backend, threads, sizes[i], limit_bytes, &other, err);
+        status = pdnn_single_create_dense(backend, threads, sizes[i], limit_bytes, &other, err);
         if (status == PDNN_TOO_BIG)
             continue;
         if (status == PDNN_OK)
@@ -118,24 +118,6 @@ enum pdnn_status pdnn_single_create_gemm(const struct pdnn_backend_def *backend,
 out:
     pdnn_single_destroy(other);
     pdnn_single_destroy(best);
-    return status;
-}
-
-enum pdnn_status pdnn_single_create_relu(const struct pdnn_backend_def *backend, int64_t threads,
-                                         int64_t elements, struct pdnn_single **single,
-                                         struct pdnn_err *err) {
-    struct pdnn_single *made = NULL;
-    enum pdnn_status status = start(backend, threads, &made, err);
-    if (status != PDNN_OK)
-        return status;
-    struct pdnn_graph *graph = &made->graph;
-    uint32_t x = add_input(made, 1, elements);
-    graph->result = pdnn_graph_forward(graph, &pdnn_op_relu, (const uint32_t[]){x, PDNN_NONE}, NULL);
-    status = prepare(made, 0, err);
-    if (status == PDNN_OK)
-        *single = made;
-    else
-        pdnn_single_destroy(made);
     return status;
 }
 

@@ -15,16 +15,18 @@ struct pdnn_single {
     double flop; /* of one run */
 };
 
+/* dense with N = I = O = size. PDNN_UNSUPPORTED; PDNN_TOO_BIG when it does not fit limit_bytes (0: no limit).
+ */
+enum pdnn_status pdnn_single_create_dense(const struct pdnn_backend_def *backend, int64_t threads,
+                                          int64_t size, uint64_t limit_bytes, struct pdnn_single **single,
+                                          struct pdnn_err *err);
+
 /* dense with N = I = O: the faster of the two largest sizes that take at most flop_max FLOP (the smallest
  * size is tried whatever it takes). PDNN_UNSUPPORTED; PDNN_TOO_BIG when no size fits limit_bytes (0: no
  * limit). */
 enum pdnn_status pdnn_single_create_gemm(const struct pdnn_backend_def *backend, int64_t threads,
                                          double flop_max, uint64_t limit_bytes, struct pdnn_single **single,
                                          struct pdnn_err *err);
-
-/* relu of so many elements. PDNN_UNSUPPORTED. */
-enum pdnn_status pdnn_single_create_relu(const struct pdnn_backend_def *backend, int64_t threads,
-                                         int64_t elements, struct pdnn_single **single, struct pdnn_err *err);
 
 void pdnn_single_destroy(struct pdnn_single *single);
 
