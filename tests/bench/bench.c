@@ -48,12 +48,15 @@ struct bench_ratio bench_rate_ratio(const struct bench_case *c, const struct ben
 }
 
 void *bench_memory(uint64_t bytes) {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    enum { LINE_BYTES = 64, LINES_APART = 5, PAGE_LINES = 64 };
+    static uint64_t calls;
+    uint64_t offset = calls++ * LINES_APART % PAGE_LINES * LINE_BYTES, room = bytes + offset;
+    char *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         bench_fail("out of memory");
-    madvise(memory, bytes, MADV_HUGEPAGE);
-    memset(memory, 0, bytes);
-    return memory;
+    madvise(memory, room, MADV_HUGEPAGE);
+    memset(memory, 0, room);
+    return memory + offset;
 }
 
 void bench_fail(const char *what) {
