@@ -67,16 +67,43 @@ static bool is_noisy(const struct pdnn_interval *interval, double precision) {
     return (interval->high - interval->low) / 2 > 5 * precision * interval->center;
 }
 
-/* The median of the later half of the visits differs from that of the earlier by more than 5 %; the one in
- * the middle of an odd number belongs to neither. */
-static bool drifts(const struct ok_visits *ok) {
+static void range_of(const double *values, size_t count, double *least, double *greatest) {
+    *least = *greatest = values[0];
+    for (size_t i = 1; i < count; i++) {
+        *least = fmin(*least, values[i]);
+        *greatest = fmax(*greatest, values[i]);
+    }
+}
+
+/* The earlier and the later half of the visits lie apart, none of one among the other, and more than 5 % of
+ * the headline: by chance one row in ten of three a half, fewer than three say nothing. The one in the middle
+ * belongs to neither. */
+static bool drifts(const struct ok_visits *ok, double headline_ns) {
     size_t half = ok->count / 2;
-    if (half < 2)
+    if (half < 3)
         return false;
     double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns));
-    double later = pdnn_median(medians + ok->count - half, half);
-    double earlier = pdnn_median(medians, half);
-    return fabs(later / earlier - 1) > 0.05;
+    double least[2], greatest[2];
+    range_of(medians, half, &least[0], &greatest[0]);
+    range_of(medians + ok->count - half, half, &least[1], &greatest[1]);
+    bool apart = greatest[0] < least[1] || greatest[1] < least[0];
+    double later = pdnn_median(medians + ok->count - half, half), earlier = pdnn_median(medians, half);
+    return apart && fabs(later - earlier) > 0.05 * headline_ns;
+}
+
+/* What a visit says of its own samples, drift and preemption, is said of the row when most visits say it: on
+ * a shared machine some visit always does. Anything else holds for the row once it held at all. */
+static unsigned flags_of(const struct ok_visits *ok) {
+    const unsigned by_majority = PDNN_FLAG_DRIFT | PDNN_FLAG_PREEMPTED;
+    unsigned flags = 0;
+    for (unsigned bit = 0; bit < PDNN_FLAG_COUNT; bit++) {
+        size_t said = 0;
+        for (size_t i = 0; i < ok->count; i++)
+            said += (ok->visit[i]->flags & (1U << bit)) != 0;
+        bool enough = (by_majority & (1U << bit)) ? 2 * said > ok->count : said > 0;
+        flags |= enough ? 1U << bit : 0;
+    }
+    return flags;
 }
 
 static void set_times(const struct pdnn_aggregate_input *input, const struct ok_visits *ok,
@@ -100,7 +127,6 @@ static void set_times(const struct pdnn_aggregate_input *input, const struct ok_
         record->time_ns_mean += visit->mean_ns / (double)ok->count;
         record->samples += visit->samples;
         record->warmups += visit->warmups;
-        record->flags |= visit->flags;
         ok->value[i] = (double)visit->prepare_ns;
     }
     record->prepare_ns = (uint64_t)(pdnn_median(ok->value, ok->count) + 0.5);
@@ -109,7 +135,8 @@ static void set_times(const struct pdnn_aggregate_input *input, const struct ok_
     record->stop_reason = pdnn_stop_name(last->stop);
     if (interval.high > 0 && input->precision > 0 && is_noisy(&interval, input->precision))
         record->flags |= PDNN_FLAG_NOISY;
-    if (drifts(ok))
+    record->flags |= flags_of(ok);
+    if (drifts(ok, interval.center))
         record->flags |= PDNN_FLAG_DRIFT;
 }
 

@@ -5,7 +5,8 @@
  * interval of pdnn_visits_interval (none from a single visit); time_ns_min is the least of all, time_ns_mean
  * the mean of the visits' means, p10, p90 and mad the medians of theirs; rounds counts ok visits, samples and
  * warmups are sums; prepare_ns is the median. Status: ok when any visit was; else the last visit's, with its
- * reason. */
+ * reason. flags: drift and preempted when most visits have them, the others when any has; and what only the
+ * visits together show, noisy and drift. */
 #ifndef RESULTS_AGGREGATE_H
 #define RESULTS_AGGREGATE_H
 

@@ -73,8 +73,9 @@ static void test_aggregate_times(void **state) {
     struct pdnn_record record;
     double medians[] = {120, 100, 110}, scratch[3];
     visits[1].prepare_ns = 9;
+    visits[0].flags = PDNN_FLAG_DRIFT;
     visits[1].flags = PDNN_FLAG_PREEMPTED;
-    visits[2].flags = PDNN_FLAG_SHORT;
+    visits[2].flags = PDNN_FLAG_SHORT | PDNN_FLAG_PREEMPTED;
     visits[2].stop = PDNN_STOP_MAX_TIME;
     visits[2].plan_bytes = 8192;
     const struct pdnn_aggregate_input input = {
@@ -100,7 +101,8 @@ static void test_aggregate_times(void **state) {
     assert_string_equal(record.stop_reason, "max_time");
     assert_string_equal(record.host, "h");
     assert_int_equal(record.started_unix_ms, 1000);
-    /* +-9 % between visits is far wider than five times 2 %. */
+    /* +-9 % between visits is far wider than five times 2 %; two visits of three were preempted, one drifted.
+     */
     assert_int_equal(record.flags, PDNN_FLAG_PREEMPTED | PDNN_FLAG_SHORT | PDNN_FLAG_NOISY);
     assert_near(record.examples_per_s, 2 / 110e-9);
     assert_near(record.place.gflops, (double)record.totals.cost.flop_count / 110);
@@ -121,23 +123,23 @@ static void test_aggregate_single_visit_has_no_interval(void **state) {
 static void test_aggregate_flags(void **state) {
     (void)state;
     static const struct {
-        double medians[5];
+        double medians[7];
         size_t n;
         double precision;
         unsigned flags;
     } rows[] = {
-        {{100, 100, 110, 110}, 4, 1, PDNN_FLAG_DRIFT},
-        {{100, 110, 100, 110}, 4, 1, 0},
-        {{100, 100, 500, 110, 110}, 5, 1, PDNN_FLAG_DRIFT}, /* the middle one belongs to neither half */
-        {{100, 100, 104, 104}, 4, 1, 0},
-        {{110, 110, 100, 100}, 4, 1, PDNN_FLAG_DRIFT},
-        {{100, 110}, 2, 1, 0}, /* two visits have no halves */
+        {{100, 101, 102, 110, 111, 112}, 6, 1, PDNN_FLAG_DRIFT},
+        {{100, 101, 111, 110, 102, 112}, 6, 1, 0},                    /* the halves overlap */
+        {{100, 101, 102, 500, 110, 111, 112}, 7, 1, PDNN_FLAG_DRIFT}, /* the middle one belongs to neither */
+        {{100, 101, 102, 103, 104, 105}, 6, 1, 0},                    /* apart, but by less than 5 % */
+        {{110, 111, 112, 100, 101, 102}, 6, 1, PDNN_FLAG_DRIFT},
+        {{100, 100, 110, 110}, 4, 1, 0}, /* two a half say nothing */
         {{100, 100, 100, 100}, 4, 0.0001, 0},
         {{100, 101, 100, 101}, 4, 0.0001, PDNN_FLAG_NOISY},
         {{100, 101, 100, 101}, 4, 0, 0}, /* nobody asked for a precision */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pdnn_visit visits[5];
+        struct pdnn_visit visits[7];
         struct pdnn_record record;
         for (size_t k = 0; k < rows[i].n; k++)
             visits[k] = ok_visit(rows[i].medians[k]);
