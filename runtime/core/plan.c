@@ -90,12 +90,17 @@ static enum pdnn_status bind_steps(struct pdnn_plan *plan, struct pdnn_err *err)
     return PDNN_OK;
 }
 
+/* Zeros are there already: the block's pages are fresh, and left to be touched first by the thread that uses
+ * them. */
+static bool needs_data(const struct pdnn_tensor *tensor) {
+    return pdnn_role_is_resident(tensor->role) && tensor->fill.kind != PDNN_FILL_ZERO;
+}
+
 static enum pdnn_status fill(struct pdnn_plan *plan, uint64_t seed, struct pdnn_err *err) {
     const struct pdnn_graph *graph = plan->graph;
     uint64_t largest = 0;
     for (size_t i = 0; i < graph->n_tensors; i++) {
-        uint64_t bytes =
-            pdnn_role_is_resident(graph->tensors[i].role) ? pdnn_tensor_bytes(&graph->tensors[i]) : 0;
+        uint64_t bytes = needs_data(&graph->tensors[i]) ? pdnn_tensor_bytes(&graph->tensors[i]) : 0;
         largest = bytes > largest ? bytes : largest;
     }
     void *plain = plan->backend->put && largest ? malloc(largest) : NULL;
@@ -104,7 +109,7 @@ static enum pdnn_status fill(struct pdnn_plan *plan, uint64_t seed, struct pdnn_
                          largest);
     enum pdnn_status status = PDNN_OK;
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
-        if (!pdnn_role_is_resident(graph->tensors[i].role))
+        if (!needs_data(&graph->tensors[i]))
             continue;
         pdnn_fill_tensor(graph, i, seed, plain ? plain : plan->memory[i]);
         if (plain)
