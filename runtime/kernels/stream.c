@@ -9,8 +9,11 @@ enum {
     UNIT_FLOATS = 256, /* arrays are whole numbers of these; the widest kernel takes 128 a turn */
     CHAINS = 8,        /* an addition takes 3 or 4 cycles and two can start in each */
     /* Arrays a multiple of 4 KiB apart would make loads wait for older stores to the same low address bits.
-     */
-    ARRAY_PAD_FLOATS = 336,
+     * Large ones a power of two apart would also meet in the same banks of the memory: copying then ran at 19
+     * GB/s or at 40, by chance. The same gap as in models/memory.c. */
+    SMALL_PAD_FLOATS = 336,
+    LARGE_PAD_FLOATS = (17 * 4096 + 5 * 64) / 4,
+    LARGE_SLICE_BYTES = 1 << 20,
     HUGE_PAGE_BYTES = 2 << 20,
 };
 
@@ -53,8 +56,12 @@ const char *pdnn_stream_pattern_name(enum pdnn_stream_pattern pattern) {
     return patterns[pattern].name;
 }
 
+static size_t pad_floats(const struct pdnn_stream *stream) {
+    return stream->slice_bytes < LARGE_SLICE_BYTES ? SMALL_PAD_FLOATS : LARGE_PAD_FLOATS;
+}
+
 static size_t mapped_bytes(const struct pdnn_stream *stream) {
-    return stream->slice_bytes + 2 * ARRAY_PAD_FLOATS * sizeof(float);
+    return stream->slice_bytes + 2 * pad_floats(stream) * sizeof(float);
 }
 
 /* Values stay small whatever is done to them: read once by TRIAD, b and c are half to twice a. */
@@ -100,9 +107,10 @@ void pdnn_stream_destroy(struct pdnn_stream *stream) {
     *stream = (struct pdnn_stream){0};
 }
 
+/* Arrays of count floats each, `step` floats from one to the next. */
 static float run_passes(const struct variant *variant, const struct pdnn_stream_job *job, float *a,
-                        size_t count) {
-    float *b = a + count + ARRAY_PAD_FLOATS, *c = b + count + ARRAY_PAD_FLOATS;
+                        size_t count, size_t step) {
+    float *b = a + step, *c = b + step;
     if (job->pattern == PDNN_STREAM_READ)
         return variant->read(a, count, job->passes);
     for (uint64_t pass = 0; pass < job->passes; pass++) {
@@ -122,7 +130,8 @@ uint64_t pdnn_stream_run(const struct pdnn_stream *stream, const struct pdnn_str
     float sum = 0;
 #pragma omp parallel num_threads((int)job->threads) reduction(+ : bytes, sum)
     {
-        sum += run_passes(variant, job, stream->slice[omp_get_thread_num()], count);
+        sum +=
+            run_passes(variant, job, stream->slice[omp_get_thread_num()], count, count + pad_floats(stream));
         bytes += job->passes * count * arrays * sizeof(float);
     }
     *result = sum;
