@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,24 +21,6 @@ enum pdnn_status pdnn_fd_write(int fd, const void *bytes, size_t length, struct 
         at += done;
         length -= (size_t)done;
     }
-    return PDNN_OK;
-}
-
-enum pdnn_status pdnn_fd_read(int fd, void *bytes, size_t length, bool *complete, struct pdnn_err *err) {
-    char *at = bytes;
-    *complete = false;
-    while (length) {
-        ssize_t done = read(fd, at, length);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return pdnn_fail(err, PDNN_IO, "cannot read: %s", strerror(errno));
-        if (done == 0)
-            return PDNN_OK;
-        at += done;
-        length -= (size_t)done;
-    }
-    *complete = true;
     return PDNN_OK;
 }
 

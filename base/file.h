@@ -20,7 +20,4 @@ enum pdnn_status pdnn_file_replace(const char *path, const char *text, size_t le
 /* Writes all bytes to fd, through EINTR and short writes. */
 enum pdnn_status pdnn_fd_write(int fd, const void *bytes, size_t length, struct pdnn_err *err);
 
-/* Reads exactly length bytes. *complete is false when the file ended before; then PDNN_OK all the same. */
-enum pdnn_status pdnn_fd_read(int fd, void *bytes, size_t length, _Bool *complete, struct pdnn_err *err);
-
 #endif
