@@ -101,3 +101,12 @@ const char *pdnn_nearest_word(const char *word, const char *const *words, size_t
     }
     return nearest;
 }
+
+const char *pdnn_suggest(char buffer[PDNN_SUGGESTION_TEXT], const char *word, const char *const *words,
+                         size_t count) {
+    const char *nearest = pdnn_nearest_word(word, words, count);
+    buffer[0] = 0;
+    if (nearest)
+        snprintf(buffer, PDNN_SUGGESTION_TEXT, ", did you mean '%.64s'?", nearest);
+    return buffer;
+}

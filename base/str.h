@@ -24,4 +24,10 @@ const char *pdnn_str_text(const struct pdnn_str *str);
  * third of the letters, and at least two, differ). */
 const char *pdnn_nearest_word(const char *word, const char *const *words, size_t count);
 
+enum { PDNN_SUGGESTION_TEXT = 96 };
+
+/* ", did you mean 'x'?" with that word, cut at 64 letters; "" when none is near. Returns buffer. */
+const char *pdnn_suggest(char buffer[PDNN_SUGGESTION_TEXT], const char *word, const char *const *words,
+                         size_t count);
+
 #endif

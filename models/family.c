@@ -3,7 +3,10 @@
 #include "base/str.h"
 #include "lists.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { PRESETS_MAX = 64 }; /* that are looked at for the nearest one */
 
 #define DECLARE(name) extern const struct pdnn_family_def pdnn_family_##name;
 PDNN_FAMILIES(DECLARE)
@@ -23,10 +26,10 @@ const struct pdnn_family_def *pdnn_family_find(const char *name) {
 }
 
 enum pdnn_status pdnn_family_unknown(const char *name, struct pdnn_err *err) {
-    const char *nearest = pdnn_nearest_word(name, names, sizeof names / sizeof *names);
-    if (nearest)
-        return pdnn_fail(err, PDNN_INVALID, "unknown family '%.60s', did you mean '%s'?", name, nearest);
-    return pdnn_fail(err, PDNN_INVALID, "unknown family '%.60s', see 'paradnn families'", name);
+    char buffer[PDNN_SUGGESTION_TEXT];
+    const char *hint = pdnn_suggest(buffer, name, names, sizeof names / sizeof *names);
+    return pdnn_fail(err, PDNN_INVALID, "unknown family '%.60s'%s", name,
+                     *hint ? hint : ", see 'paradnn families'");
 }
 
 const struct pdnn_preset *pdnn_preset_find(const struct pdnn_family_def *family, const char *name) {
@@ -35,4 +38,17 @@ const struct pdnn_preset *pdnn_preset_find(const struct pdnn_family_def *family,
             return &family->presets[i];
     }
     return NULL;
+}
+
+enum pdnn_status pdnn_preset_unknown(const struct pdnn_family_def *family, const char *name,
+                                     struct pdnn_err *err) {
+    const char *words[PRESETS_MAX];
+    char buffer[PDNN_SUGGESTION_TEXT], elsewhere[PDNN_SUGGESTION_TEXT];
+    size_t count = 0;
+    for (; count < family->n_presets && count < PRESETS_MAX; count++)
+        words[count] = family->presets[count].name;
+    const char *hint = pdnn_suggest(buffer, name, words, count);
+    snprintf(elsewhere, sizeof elsewhere, ", see 'paradnn families %.40s'", family->name);
+    return pdnn_fail(err, PDNN_INVALID, "%s has no preset '%.60s'%s", family->name, name,
+                     *hint ? hint : elsewhere);
 }

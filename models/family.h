@@ -42,4 +42,8 @@ enum pdnn_status pdnn_family_unknown(const char *name, struct pdnn_err *err);
 
 const struct pdnn_preset *pdnn_preset_find(const struct pdnn_family_def *family, const char *name);
 
+/* "fc has no preset 'paper-mn', did you mean 'paper-min'?" Returns PDNN_INVALID. */
+enum pdnn_status pdnn_preset_unknown(const struct pdnn_family_def *family, const char *name,
+                                     struct pdnn_err *err);
+
 #endif

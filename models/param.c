@@ -28,11 +28,10 @@ static enum pdnn_status unknown_choice(const struct pdnn_param_def *def, const c
     size_t used = 0;
     for (size_t i = 0; def->choices[i] && used < sizeof all; i++)
         used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", def->choices[i]);
-    const char *nearest = pdnn_nearest_word(text, def->choices, count_choices(def));
-    if (nearest)
-        return pdnn_fail(err, PDNN_INVALID, "%s is '%.40s', did you mean '%s'? (one of: %s)", def->name, text,
-                         nearest, all);
-    return pdnn_fail(err, PDNN_INVALID, "%s is '%.40s', expected one of: %s", def->name, text, all);
+    char buffer[PDNN_SUGGESTION_TEXT];
+    const char *hint = pdnn_suggest(buffer, text, def->choices, count_choices(def));
+    return pdnn_fail(err, PDNN_INVALID, "%s is '%.40s'%s%s%s%s", def->name, text, hint,
+                     *hint ? " (one of: " : ", expected one of: ", all, *hint ? ")" : "");
 }
 
 enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *text, int64_t *value,
