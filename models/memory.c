@@ -131,10 +131,10 @@ void pdnn_lifetime_touch(struct pdnn_lifetime *lifetime, uint64_t bytes, uint32_
 void pdnn_lifetime_take_over(struct pdnn_lifetime *lifetimes, uint32_t input, uint32_t output,
                              uint32_t step) {
     const struct pdnn_lifetime *old = &lifetimes[input];
-    struct pdnn_lifetime *new = &lifetimes[output];
-    if (old->last == step && old->first < step && new->first == step &&
-        old->bytes == new->bytes &&input != output)
-        new->takes_over = input;
+    struct pdnn_lifetime *heir = &lifetimes[output];
+    if (old->last == step && old->first < step && heir->first == step && old->bytes == heir->bytes &&
+        input != output)
+        heir->takes_over = input;
 }
 
 enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pdnn_lifetime **lifetimes,

@@ -17,8 +17,9 @@ struct pdnn_lifetime {
     uint64_t offset;      /* out: multiple of PDNN_MEMORY_ALIGN */
 };
 
-/* Assigns offsets, best fit in order of time; *total is the size of the block. Buffers without bytes get
- * offset 0. */
+/* Assigns offsets: first the buffers that stay, in their own order, then the others from large to small, each
+ * at the lowest place that is free throughout its life. *total is the size of the block. Buffers without
+ * bytes get offset 0. */
 enum pdnn_status pdnn_memory_pack(struct pdnn_lifetime *lifetimes, size_t count, struct pdnn_arena *scratch,
                                   uint64_t *total, struct pdnn_err *err);
 
