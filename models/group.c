@@ -79,10 +79,13 @@ static uint32_t find_group(const struct pdnn_graph *graph, const struct pdnn_gro
     return (uint32_t)count;
 }
 
+/* Layers of one stem by number, whichever comes first in the pass; others in the order they run. */
 static void name_layers(struct pdnn_group *group, struct pdnn_layer first, struct pdnn_layer last) {
     char one[PDNN_LAYER_TEXT], other[PDNN_LAYER_TEXT];
-    pdnn_layer_format(first.index > last.index ? last : first, one);
-    pdnn_layer_format(first.index > last.index ? first : last, other);
+    bool same_stem = first.stem && last.stem && strcmp(first.stem, last.stem) == 0;
+    bool swap = same_stem && first.index > last.index;
+    pdnn_layer_format(swap ? last : first, one);
+    pdnn_layer_format(swap ? first : last, other);
     if (strcmp(one, other) == 0)
         snprintf(group->layer, sizeof group->layer, "%s", one);
     else
