@@ -3,13 +3,15 @@
 #include "cli/registry.h"
 #include "models/family.h"
 #include "models/instance.h"
+#include "models/op.h"
+#include "models/optimizer.h"
 
 #include <inttypes.h>
 
 static const char *const paragraphs[] = {
     "Without NAME, the model families. With NAME, that family's hyper-parameters, its presets, and the run "
-    "settings, which are "
-    "the same for every family; each is a key of a spec and of an ID.",
+    "settings and optimizers, which are "
+    "the same for every family; each parameter and setting is a key of a spec and of an ID.",
     NULL,
 };
 
@@ -63,6 +65,24 @@ static void add_params(struct pdnn_table *table, const char *kind, const struct 
     }
 }
 
+/* The update rule and its constants stand where the help does. */
+static void add_optimizers(struct pdnn_table *table) {
+    for (size_t i = 0; i < PDNN_OPTIMIZER_COUNT; i++) {
+        const struct pdnn_optimizer_def *optimizer = &pdnn_optimizers[i];
+        const char *const *names = optimizer->op->coef_names;
+        struct pdnn_str help = {0};
+        pdnn_str_printf(&help, "%s with", optimizer->op->formula);
+        for (size_t c = 0; names[c]; c++)
+            pdnn_str_printf(&help, "%s %s=%g", c ? "," : "", names[c], optimizer->coef[c]);
+        pdnn_table_cell(table, "optimizer");
+        pdnn_table_cell(table, "%s", optimizer->name);
+        for (int empty = 0; empty < 3; empty++)
+            pdnn_table_cell(table, "%s", "");
+        pdnn_table_cell(table, "%s", pdnn_str_text(&help));
+        pdnn_str_finish(&help);
+    }
+}
+
 /* A preset's values stand beside what it is, since only that column wraps. */
 static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *family) {
     for (size_t i = 0; i < family->n_presets; i++) {
@@ -94,6 +114,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     pdnn_table_init(&table, param_columns, sizeof param_columns / sizeof param_columns[0]);
     add_params(&table, "hyper-parameter", family->params, family->n_params);
     add_params(&table, "run setting", pdnn_settings, PDNN_SETTING_COUNT);
+    add_optimizers(&table);
     add_presets(&table, family);
     enum pdnn_status status = pdnn_table_print(&table, csv, err);
     pdnn_table_finish(&table);

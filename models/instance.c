@@ -4,6 +4,7 @@
 #include "lists.h"
 #include "models/optimizer.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,10 +28,11 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                             .type = PDNN_PARAM_CHOICE,
                             .choices = dtypes,
                             .unit = "",
-                            .help = "element type of activations and weights"},
+                            .help = "element type of activations, weights and their gradients; the loss and "
+                                    "optimizer state are f32"},
     [PDNN_SETTING_OPTIMIZER] = {.name = "optimizer",
                                 .type = PDNN_PARAM_CHOICE,
-                                .fallback = 2,
+                                .fallback = PDNN_OPTIMIZER_RMSPROP,
                                 .choices = pdnn_optimizer_names,
                                 .unit = "",
                                 .help = "update rule; training only"},
@@ -102,6 +104,7 @@ const char *pdnn_instance_format(const struct pdnn_instance *instance, char buff
         if (pdnn_setting_applies(instance, (enum pdnn_setting)i))
             at = put_pair(at, end, ',', &pdnn_settings[i], instance->setting[i]);
     }
+    assert(at < end); /* a cut id would not parse back */
     return buffer;
 }
 
@@ -115,12 +118,11 @@ static enum pdnn_status unknown_key(const struct pdnn_family_def *family, const 
         words[count++] = family->params[i].name;
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
         words[count++] = pdnn_settings[i].name;
-    const char *nearest = pdnn_nearest_word(key, words, count);
-    if (nearest)
-        return pdnn_fail(err, PDNN_INVALID, "unknown key '%.40s' for %s, did you mean '%s'?", key,
-                         family->name, nearest);
-    return pdnn_fail(err, PDNN_INVALID, "unknown key '%.40s' for %s, see 'paradnn families %s'", key,
-                     family->name, family->name);
+    char buffer[PDNN_SUGGESTION_TEXT], elsewhere[PDNN_SUGGESTION_TEXT];
+    const char *hint = pdnn_suggest(buffer, key, words, count);
+    snprintf(elsewhere, sizeof elsewhere, ", see 'paradnn families %.40s'", family->name);
+    return pdnn_fail(err, PDNN_INVALID, "unknown key '%.40s' for %s%s", key, family->name,
+                     *hint ? hint : elsewhere);
 }
 
 /* One "key=value"; seen marks the keys that were given, by row. */
@@ -181,8 +183,7 @@ static enum pdnn_status parse_id(char *text, struct pdnn_instance *instance, str
             *comma = 0;
         const struct pdnn_preset *preset = pdnn_preset_find(family, rest);
         if (!preset)
-            return pdnn_fail(err, PDNN_INVALID, "%s has no preset '%.60s', see 'paradnn families %s'",
-                             family->name, rest, family->name);
+            return pdnn_preset_unknown(family, rest, err);
         memcpy(parsed.hyper, preset->hyper, sizeof parsed.hyper);
         pairs = comma ? comma + 1 : NULL;
     }

@@ -12,7 +12,7 @@
 enum pdnn_setting {
     PDNN_SETTING_MODE,
     PDNN_SETTING_DTYPE,
-    PDNN_SETTING_OPTIMIZER, /* index into pdnn_optimizers; applies to training only */
+    PDNN_SETTING_OPTIMIZER, /* enum pdnn_optimizer; applies to training only */
     PDNN_SETTING_BACKEND,   /* index into pdnn_backend_names */
     PDNN_SETTING_THREADS,   /* 0 = all the cores this process may use, until resolved */
     PDNN_SETTING_CACHE,

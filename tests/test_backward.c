@@ -14,9 +14,9 @@
 #include <string.h>
 
 static const struct pdnn_optimizer_def *optimizer(const char *name) {
-    for (const struct pdnn_optimizer_def *row = pdnn_optimizers; row->name; row++) {
-        if (strcmp(row->name, name) == 0)
-            return row;
+    for (size_t i = 0; i < PDNN_OPTIMIZER_COUNT; i++) {
+        if (strcmp(pdnn_optimizers[i].name, name) == 0)
+            return &pdnn_optimizers[i];
     }
     fail_msg("no optimizer %s", name);
     return NULL;
@@ -148,7 +148,8 @@ static void test_derive_nothing_unused(void **state) {
 /* Two steps of each optimizer on one scalar, written out by hand. */
 static void test_optimizer_two_steps(void **state) {
     (void)state;
-    for (const struct pdnn_optimizer_def *row = pdnn_optimizers; row->name; row++) {
+    for (size_t o = 0; o < PDNN_OPTIMIZER_COUNT; o++) {
+        const struct pdnn_optimizer_def *row = &pdnn_optimizers[o];
         double w = 0.5, s0 = 0, s1 = 0, power[2] = {1, 1}, expected = 0.5;
         const double g[2] = {0.3, -0.2};
         double ms = 0, mom = 0, m = 0, v = 0;
@@ -166,16 +167,17 @@ static void test_optimizer_two_steps(void **state) {
             memcpy(node.coef, row->coef, sizeof node.coef);
             struct pdnn_reference r = {.graph = &graph, .node = &node, .value = values};
             row->op->pass[PDNN_UPDATE].reference(&r);
-            if (strcmp(row->name, "sgd") == 0) {
+            if (o == PDNN_OPTIMIZER_SGD) {
                 expected -= 0.001 * grad;
-            } else if (strcmp(row->name, "momentum") == 0) {
+            } else if (o == PDNN_OPTIMIZER_MOMENTUM) {
                 mom = 0.9 * mom + grad;
                 expected -= 0.001 * mom;
-            } else if (strcmp(row->name, "rmsprop") == 0) {
+            } else if (o == PDNN_OPTIMIZER_RMSPROP) {
                 ms = 0.9 * ms + 0.1 * grad * grad;
                 mom = 0.9 * mom + 0.001 * grad / sqrt(ms + 1.0);
                 expected -= mom;
             } else {
+                assert_int_equal(o, PDNN_OPTIMIZER_ADAM);
                 m = 0.9 * m + 0.1 * grad;
                 v = 0.999 * v + 0.001 * grad * grad;
                 double m_hat = m / (1 - pow(0.9, t)), v_hat = v / (1 - pow(0.999, t));
@@ -189,10 +191,10 @@ static void test_optimizer_two_steps(void **state) {
 
 static void test_training_loss_falls(void **state) {
     (void)state;
-    static const char *const names[] = {"sgd", "momentum", "rmsprop", "adam"};
-    for (size_t n = 0; n < 4; n++) {
+    for (size_t n = 0; n < PDNN_OPTIMIZER_COUNT; n++) {
         char id[128];
-        snprintf(id, sizeof id, "fc/layers=2,nodes=16,input=8,output=4,batch=12,optimizer=%s", names[n]);
+        snprintf(id, sizeof id, "fc/layers=2,nodes=16,input=8,output=4,batch=12,optimizer=%s",
+                 pdnn_optimizer_names[n]);
         struct pdnn_arena arena = {0};
         struct pdnn_graph graph;
         struct pdnn_instance instance;
