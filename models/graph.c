@@ -66,7 +66,8 @@ uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *t
 }
 
 uint32_t pdnn_graph_weight(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill) {
-    struct pdnn_tensor tensor = {.role = PDNN_ROLE_WEIGHT, .rank = rank, .fill = fill, .of = PDNN_NONE};
+    struct pdnn_tensor tensor = {
+        .role = PDNN_ROLE_WEIGHT, .dtype = graph->dtype, .rank = rank, .fill = fill, .of = PDNN_NONE};
     memcpy(tensor.dim, dim, (size_t)rank * sizeof *dim);
     return pdnn_graph_tensor(graph, &tensor);
 }
@@ -76,6 +77,7 @@ uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_ro
         return 0;
     struct pdnn_tensor like = graph->tensors[tensor];
     like.role = role;
+    like.dtype = role == PDNN_ROLE_STATE ? PDNN_F32 : like.dtype;
     like.fill = (struct pdnn_fill){0};
     like.of = role == PDNN_ROLE_ACTIVATION ? PDNN_NONE : tensor;
     return pdnn_graph_tensor(graph, &like);

@@ -89,6 +89,7 @@ struct pdnn_node {
 
 struct pdnn_graph {
     struct pdnn_arena *arena; /* borrowed; everything of the graph lives in it */
+    enum pdnn_dtype dtype;    /* of the weights, from the instance; f32 at first */
     struct pdnn_tensor *tensors;
     struct pdnn_node *nodes;
     size_t n_tensors, n_nodes, tensor_room, node_room;
@@ -107,7 +108,8 @@ enum pdnn_status pdnn_graph_status(const struct pdnn_graph *graph, struct pdnn_e
 /* Appends a copy of the tensor (elements and bytes are checked to fit 63 bits) and returns its id. */
 uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *tensor);
 
-/* Shorthands: a weight, an f32 activation with the shape of another tensor. */
+/* Shorthands: a weight of the graph's dtype; a tensor with the shape and dtype of another one, but for state,
+ * which is f32: it sums what a short type would round away. */
 uint32_t pdnn_graph_weight(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill);
 uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_role role);
 

@@ -7,6 +7,7 @@
 #include "models/cost.h"
 #include "models/group.h"
 #include "models/instance.h"
+#include "models/op.h"
 
 #include <string.h>
 
@@ -151,7 +152,7 @@ static void test_cost_instance_depth(void **state) {
 static void test_cost_instance_overflow(void **state) {
     (void)state;
     struct pdnn_instance instance =
-        parse("fc/layers=100000,nodes=16777216,input=16777216,output=16777216,batch=16777216,mode=train");
+        parse("fc/layers=4096,nodes=16777216,input=16777216,output=16777216,batch=16777216,mode=train");
     struct pdnn_arena arena = {0};
     struct pdnn_err err = {0};
     struct pdnn_totals totals;
@@ -238,6 +239,102 @@ static void test_graph_groups_count(void **state) {
     pdnn_arena_finish(&arena);
 }
 
+/* A hidden group that the output layer joins is named in the order of the pass, never backwards by number. */
+static void test_graph_groups_layers(void **state) {
+    (void)state;
+    static const struct {
+        enum pdnn_pass pass;
+        const char *layers;
+    } rows[] = {
+        {PDNN_FORWARD, "hidden2..output"},
+        {PDNN_BACKWARD_DATA, "output..hidden2"},
+        {PDNN_UPDATE, "hidden2..output"},
+    };
+    struct pdnn_instance instance = parse("fc/layers=3,nodes=16,input=20,output=16,batch=4,mode=train");
+    struct pdnn_arena arena = {0};
+    struct pdnn_graph graph;
+    struct pdnn_err err = {0};
+    struct pdnn_group *groups;
+    size_t n_groups, n_found = 0;
+    assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+    assert_int_equal(pdnn_graph_groups(&graph, &groups, &n_groups, NULL, &err), PDNN_OK);
+    for (size_t g = 0; g < n_groups; g++) {
+        const struct pdnn_node *node = &graph.nodes[groups[g].node];
+        bool hidden_square = pdnn_node_in(&graph, node, 0)->dim[0] == 16 || node->op == &pdnn_op_dense;
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            if (!hidden_square || groups[g].count != 3 || node->pass != rows[i].pass)
+                continue;
+            assert_string_equal(groups[g].layer, rows[i].layers);
+            n_found++;
+        }
+    }
+    assert_int_equal(n_found, sizeof rows / sizeof *rows);
+    pdnn_arena_finish(&arena);
+}
+
+/* Weights, activations and their gradients have the model's type; loss, labels and state keep theirs. */
+static void test_instance_graph_dtype(void **state) {
+    (void)state;
+    static const char *const names[] = {"f32", "bf16", "f16", "int8"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char id[128];
+        snprintf(id, sizeof id, "fc/layers=2,nodes=8,input=6,output=4,batch=4,optimizer=adam,dtype=%s",
+                 names[i]);
+        struct pdnn_instance instance = parse(id);
+        enum pdnn_dtype dtype = (enum pdnn_dtype)instance.setting[PDNN_SETTING_DTYPE];
+        struct pdnn_arena arena = {0};
+        struct pdnn_graph graph;
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+        for (uint32_t t = 0; t < graph.n_tensors; t++) {
+            const struct pdnn_tensor *tensor = &graph.tensors[t];
+            enum pdnn_dtype expected = tensor->role == PDNN_ROLE_LABEL                      ? PDNN_S32
+                                       : tensor->role == PDNN_ROLE_STATE || t == graph.loss ? PDNN_F32
+                                                                                            : dtype;
+            if (tensor->dtype != expected)
+                fail_msg("%s: tensor %u (%s) is %s", names[i], t, pdnn_role_name(tensor->role),
+                         pdnn_dtype_name(tensor->dtype));
+        }
+        pdnn_arena_finish(&arena);
+    }
+    static const char f32[] = "fc/layers=2,nodes=8,input=6,output=4,batch=4,mode=infer";
+    static const char bf16[] = "fc/layers=2,nodes=8,input=6,output=4,batch=4,mode=infer,dtype=bf16";
+    assert_int_equal(totals_of(f32).cost.byte_count, 2 * totals_of(bf16).cost.byte_count);
+    assert_int_equal(totals_of(f32).cost.flop_count, totals_of(bf16).cost.flop_count);
+}
+
+/* The value that takes most letters. */
+static int64_t longest_value(const struct pdnn_param_def *def) {
+    char buffer[PDNN_PARAM_TEXT];
+    if (def->type == PDNN_PARAM_INT)
+        return def->max;
+    int64_t longest = 0;
+    for (int64_t i = 0; def->choices[i]; i++) {
+        size_t length = strlen(pdnn_param_format(def, longest, buffer));
+        longest = strlen(def->choices[i]) > length ? i : longest;
+    }
+    return longest;
+}
+
+static void test_instance_format_longest(void **state) {
+    (void)state;
+    for (size_t f = 0; pdnn_families[f]; f++) {
+        const struct pdnn_family_def *family = pdnn_families[f];
+        struct pdnn_instance instance, parsed;
+        char id[PDNN_ID_TEXT];
+        pdnn_instance_init(&instance, family);
+        for (size_t i = 0; i < family->n_params; i++)
+            instance.hyper[i] = longest_value(&family->params[i]);
+        for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
+            instance.setting[i] = longest_value(&pdnn_settings[i]);
+        instance.setting[PDNN_SETTING_MODE] = PDNN_MODE_TRAIN; /* or the optimizer would be left out */
+        pdnn_instance_format(&instance, id);
+        parsed = parse(id);
+        assert_memory_equal(parsed.hyper, instance.hyper, sizeof parsed.hyper);
+        assert_memory_equal(parsed.setting, instance.setting, sizeof parsed.setting);
+    }
+}
+
 static void test_instance_round_trip(void **state) {
     (void)state;
     static const char *const rows[][2] = {
@@ -270,7 +367,9 @@ static void test_instance_parse_errors(void **state) {
         {"fc/layers=3,layers=4", "given twice"},
         {"fc/threads=0", "expected 1 to"},
         {"fc/mode=trian", "did you mean 'train'"},
-        {"fc:nope", "no preset 'nope'"},
+        {"fc:nope", "no preset 'nope', see 'paradnn families fc'"},
+        {"fc:paper-mn,batch=2", "no preset 'paper-mn', did you mean 'paper-min'?"},
+        {"fc/zzyzx=1", "unknown key 'zzyzx' for fc, see 'paradnn families fc'"},
         {"fc/layers=99999999999999999999", "whole number"},
         {"fc/layers=3,", "expected key=value"},
     };
@@ -289,8 +388,9 @@ int main(void) {
         cmocka_unit_test(test_fc_train_matrix_flop),    cmocka_unit_test(test_cost_counting_run),
         cmocka_unit_test(test_cost_instance_depth),     cmocka_unit_test(test_cost_instance_overflow),
         cmocka_unit_test(test_cost_classes_and_fusion), cmocka_unit_test(test_fuse_same_results),
-        cmocka_unit_test(test_graph_groups_count),      cmocka_unit_test(test_instance_round_trip),
-        cmocka_unit_test(test_instance_parse_errors),
+        cmocka_unit_test(test_graph_groups_count),      cmocka_unit_test(test_graph_groups_layers),
+        cmocka_unit_test(test_instance_graph_dtype),    cmocka_unit_test(test_instance_format_longest),
+        cmocka_unit_test(test_instance_round_trip),     cmocka_unit_test(test_instance_parse_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

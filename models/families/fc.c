@@ -13,7 +13,7 @@ static const char *const activations[] = {"relu", "sigmoid", "tanh", NULL};
 static const struct pdnn_op_def *const activation_ops[] = {&pdnn_op_relu, &pdnn_op_sigmoid, &pdnn_op_tanh};
 
 static const struct pdnn_param_def params[N_PARAMS] = {
-    [LAYERS] = {"layers", PDNN_PARAM_INT, 1, 100000, 4, NULL, NULL, 0, "", "hidden layers"},
+    [LAYERS] = {"layers", PDNN_PARAM_INT, 1, 4096, 4, NULL, NULL, 0, "", "hidden layers"},
     [NODES] = {"nodes", PDNN_PARAM_INT, 1, 1 << 24, 1024, NULL, NULL, 0, "", "units of each hidden layer"},
     [INPUT] = {"input", PDNN_PARAM_INT, 1, 1 << 24, 2000, NULL, NULL, 0, "", "input features"},
     [OUTPUT] = {"output", PDNN_PARAM_INT, 1, 1 << 24, 1000, NULL, NULL, 0, "",
@@ -44,7 +44,7 @@ static uint32_t layer(struct pdnn_graph *graph, uint32_t x, int64_t inputs, int6
 static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
     const int64_t *hyper = instance->hyper;
     struct pdnn_tensor input = {.role = PDNN_ROLE_INPUT,
-                                .dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE],
+                                .dtype = graph->dtype,
                                 .rank = 2,
                                 .dim = {hyper[BATCH], hyper[INPUT]},
                                 .fill = {PDNN_FILL_UNIFORM, 1},

@@ -13,7 +13,8 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
         label->dim[0] != x->dim[0])
         return pdnn_fail(err, PDNN_INVALID,
                          "softmax_cross_entropy: expected logits (N, C) and s32 labels (N)");
-    outputs[0].rank = 1; /* loss (1) */
+    outputs[0].dtype = PDNN_F32; /* whatever the model's: a sum over the minibatch */
+    outputs[0].rank = 1;         /* loss (1) */
     outputs[0].dim[0] = 1;
     outputs[1].rank = 2; /* p (N, C) */
     outputs[1].dim[0] = x->dim[0];
