@@ -4,7 +4,8 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* The one variable that changes after start-up: a signal handler has nowhere else to write to. */
+/* The only variable of the program that changes after start-up: a signal handler has nowhere else to write
+ * to. */
 static volatile int signals;
 
 static void count_signal(int number) {
@@ -13,6 +14,7 @@ static void count_signal(int number) {
 }
 
 const volatile int *pdnn_interrupt_watch(void) {
+    /* Without SA_RESTART: a signal ends the wait for a worker's answer. */
     struct sigaction action = {.sa_handler = count_signal};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);

@@ -1,5 +1,6 @@
-/* paradnn: finds the command, parses its arguments, runs it, turns its status into an exit status. The only
- * place, with progress, that writes to stderr. */
+/* paradnn: finds the command, parses its arguments, runs it, turns its status into an exit status. Errors
+ * are written to stderr here and nowhere else; commands write there what is no error: progress, warnings,
+ * sums. */
 #include "base/units.h"
 #include "cli/help.h"
 #include "cli/registry.h"

@@ -1,6 +1,7 @@
 #include "cli/session.h"
 
 #include "base/units.h"
+#include "cli/interrupt.h"
 #include "cli/walk.h"
 
 #include <inttypes.h>
@@ -26,7 +27,7 @@ static enum pdnn_status reserve(struct pdnn_session *session, struct pdnn_err *e
 static void judge(const struct pdnn_session *session, const struct pdnn_expanded *item,
                   struct pdnn_arena *arena, struct pdnn_session_row *row) {
     int64_t threads = item->instance.setting[PDNN_SETTING_THREADS];
-    *row = (struct pdnn_session_row){item->totals, PDNN_OUTCOME_INTERRUPTED, ""};
+    *row = (struct pdnn_session_row){item->totals, item->has_totals, PDNN_OUTCOME_INTERRUPTED, ""};
     if (item->filtered) {
         row->outcome = PDNN_OUTCOME_FILTERED;
         row->reason = pdnn_arena_strdup(arena, item->reason);
@@ -34,6 +35,9 @@ static void judge(const struct pdnn_session *session, const struct pdnn_expanded
         row->outcome = PDNN_OUTCOME_INVALID;
         row->reason = pdnn_arena_printf(arena, "%" PRId64 " threads, and %" PRId64 " cores may be used here",
                                         threads, session->host.threads);
+    } else if (!item->has_totals) {
+        row->outcome = PDNN_OUTCOME_OOM_PREDICTED;
+        row->reason = pdnn_arena_strdup(arena, item->reason);
     } else if (item->totals.memory_bytes > session->memory_limit_bytes) {
         char need[PDNN_UNIT_TEXT], limit[PDNN_UNIT_TEXT];
         row->outcome = PDNN_OUTCOME_OOM_PREDICTED;
@@ -119,5 +123,6 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
         .memory_limit_bytes = session->memory_limit_bytes,
         .time_limit_ns = session->spec.limits.time_ns,
         .budget_ns = session->spec.limits.budget_ns,
+        .stop = pdnn_interrupt_watch(),
     };
 }

@@ -13,6 +13,7 @@
 /* What is known of a task without a visit. */
 struct pdnn_session_row {
     struct pdnn_totals totals;
+    bool has_totals;           /* all counts fit 64 bits */
     enum pdnn_outcome outcome; /* of the row while it has no visit */
     const char *reason;
 };
@@ -29,8 +30,8 @@ struct pdnn_session {
 };
 
 /* Reads the host, loads the spec and expands it. A task is closed already when it is filtered, needs more
- * memory than the limit or more threads than there are; the others are open and `interrupted` until they have
- * a visit. *session is always released with pdnn_session_finish. */
+ * memory than the limit or than can be counted, or more threads than there are; the others are open and
+ * `interrupted` until they have a visit. *session is always released with pdnn_session_finish. */
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err);
@@ -40,7 +41,7 @@ void pdnn_session_finish(struct pdnn_session *session);
  * other. */
 bool pdnn_outcome_is_failure(enum pdnn_outcome outcome);
 
-/* The spec's rules in the driver's terms. */
+/* The spec's rules in the driver's terms; from here on SIGINT and SIGTERM end a sweep, not the process. */
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);
 
 /* Measures into session->ceilings, by a worker of its own, the thread counts of the open tasks that have no

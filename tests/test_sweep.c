@@ -1,11 +1,9 @@
 /* The sweep's rules, with a visitor that runs nothing: orders, rounds, resume, retries, stops, budgets,
  * progress. */
-#define _POSIX_C_SOURCE 200809L
 #include "runtime/driver/schedule.h"
 #include "runtime/driver/visitor.h"
 #include "tests/cmocka_all.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,8 +18,9 @@ struct stage {
     /* The script: what each visit of a task ends as, in turn; OK when it is used up. */
     enum pdnn_outcome script[TASKS_MAX][4];
     size_t script_at[TASKS_MAX];
-    double spread;          /* relative difference between a task's even and odd visits */
-    size_t signal_at;       /* the visit during which SIGINT comes; 0: never */
+    double spread;  /* relative difference between a task's even and odd visits */
+    size_t stop_at; /* the visit during which it is told to stop; 0: never */
+    volatile int stop;
     size_t fail_visited_at; /* the entry that the journal refuses */
     size_t starts_to_fail;
     bool alive;
@@ -57,9 +56,9 @@ static enum pdnn_status stage_visit(void *user, const struct pdnn_visit_request 
     stage->cold = request->rules.cold;
     stage->asked[stage->n_asked++] = task;
     watch->tick(watch->user);
-    if (stage->n_asked == stage->signal_at) {
-        raise(SIGINT);
-        assert_int_equal(*watch->stop, 1);
+    if (stage->n_asked == stage->stop_at) {
+        stage->stop = 1;
+        assert_ptr_equal(watch->stop, &stage->stop);
         stage->alive = false;
         return pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
     }
@@ -92,6 +91,7 @@ static void stage_init(struct stage *stage, int64_t rounds) {
     *stage = (struct stage){
         .rules = {
             .seed = 7, .rounds = rounds, .precision = 0.02, .min_samples = 5, .max_time_ns = 1000000000}};
+    stage->rules.stop = &stage->stop;
     for (size_t i = 0; i < TASKS_MAX; i++) {
         snprintf(stage->ids[i], sizeof stage->ids[i], "%c", (int)('a' + i));
         stage->tasks[i].id = stage->ids[i];
@@ -257,22 +257,24 @@ static void test_sweep_run_extra_visits(void **state) {
     }
 }
 
-static void test_sweep_run_signal(void **state) {
+static void test_sweep_run_stop(void **state) {
     struct stage stage;
     struct pdnn_err err = {0};
-    struct sigaction before = {.sa_handler = SIG_IGN}, after;
     (void)state;
-    sigemptyset(&before.sa_mask);
-    sigaction(SIGINT, &before, NULL);
     stage_init(&stage, 2);
-    stage.signal_at = 5;
+    stage.stop_at = 5;
     assert_int_equal(stage_run(&stage, &err), PDNN_INTERRUPTED);
     assert_int_equal(stage.n_asked, 5);
     assert_int_equal(stage.n_noted, 4);
     assert_int_equal(stage.result.visits, 4);
     assert_int_equal(stage.result.workers_lost, 1);
-    sigaction(SIGINT, NULL, &after);
-    assert_ptr_equal(after.sa_handler, SIG_IGN);
+    assert_int_equal(stage.result.unfinished, TASKS_MAX);
+    /* Told before it starts, it does not. */
+    stage_init(&stage, 2);
+    stage.stop = 1;
+    assert_int_equal(stage_run(&stage, &err), PDNN_INTERRUPTED);
+    assert_int_equal(stage.n_starts, 0);
+    assert_int_equal(stage.result.unfinished, TASKS_MAX);
 }
 
 static void test_sweep_run_budget(void **state) {
@@ -388,7 +390,7 @@ int main(void) {
         cmocka_unit_test(test_sweep_run_outcomes),
         cmocka_unit_test(test_sweep_run_closed),
         cmocka_unit_test(test_sweep_run_extra_visits),
-        cmocka_unit_test(test_sweep_run_signal),
+        cmocka_unit_test(test_sweep_run_stop),
         cmocka_unit_test(test_sweep_run_budget),
         cmocka_unit_test(test_sweep_run_journal_fails),
         cmocka_unit_test(test_sweep_run_worker_does_not_start),

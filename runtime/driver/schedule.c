@@ -184,6 +184,13 @@ enum pdnn_status pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task,
     return PDNN_OK;
 }
 
+size_t pdnn_schedule_unfinished(const struct pdnn_schedule *schedule) {
+    size_t count = 0;
+    for (size_t i = 0; i < schedule->n_tasks; i++)
+        count += !schedule->state[i].closed && schedule->state[i].visits < least_visits(schedule);
+    return count;
+}
+
 /* Visits to come: the missing rounds, or one extra, since nobody knows whether one will do. */
 static size_t visits_to_come(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
     if (!is_open(schedule, task))

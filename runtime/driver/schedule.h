@@ -48,6 +48,9 @@ uint64_t pdnn_schedule_visit_ns(const struct pdnn_schedule *schedule, size_t tas
 enum pdnn_status pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task,
                                     const struct pdnn_visit *visit, uint64_t wall_ns, struct pdnn_err *err);
 
+/* How many open tasks have fewer visits than rounds. */
+size_t pdnn_schedule_unfinished(const struct pdnn_schedule *schedule);
+
 /* Visits done and still to come as far as one can see now, and how long those will take. */
 void pdnn_schedule_progress(const struct pdnn_schedule *schedule, struct pdnn_sweep_progress *progress);
 

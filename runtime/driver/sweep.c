@@ -1,25 +1,14 @@
-#define _POSIX_C_SOURCE 200809L
 #include "runtime/driver/sweep.h"
 
 #include "runtime/core/clock.h"
 #include "runtime/driver/schedule.h"
 #include "runtime/driver/visitor.h"
 
-#include <signal.h>
-
 /* The progress hook is called at most this often. */
 static const uint64_t progress_interval_ns = 200000000;
 
 /* A worker that does not start may have been killed while it did. */
 enum { START_ATTEMPTS = 3 };
-
-/* SIGINTs and SIGTERMs since the sweep began: a signal handler has nothing else to write to. */
-static volatile int stop_signals;
-
-static void count_signal(int number) {
-    (void)number;
-    stop_signals++;
-}
 
 struct sweep {
     const struct pdnn_visitor *visitor;
@@ -30,6 +19,10 @@ struct sweep {
     const char *id; /* of the visit in hand */
     uint64_t started_ns, reported_ns;
 };
+
+static bool is_stopped(const struct sweep *sweep) {
+    return sweep->rules->stop && *sweep->rules->stop;
+}
 
 static void report(struct sweep *sweep, bool at_once) {
     uint64_t now_ns = pdnn_clock_ns();
@@ -48,7 +41,7 @@ static void tick(void *user) {
 static enum pdnn_status make_alive(struct sweep *sweep, struct pdnn_err *err) {
     const struct pdnn_visitor *visitor = sweep->visitor;
     enum pdnn_status status = PDNN_OK;
-    for (int attempt = 0; attempt < START_ATTEMPTS && !stop_signals; attempt++) {
+    for (int attempt = 0; attempt < START_ATTEMPTS && !is_stopped(sweep); attempt++) {
         if (visitor->alive(visitor->user))
             return PDNN_OK;
         status = visitor->start(visitor->user, err);
@@ -70,12 +63,14 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
                   .precision = sweep->rules->precision,
                   .cold = task->instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD},
         .probe = sweep->rules->probe};
-    const struct pdnn_visit_watch watch = {
-        .time_limit_ns = sweep->rules->time_limit_ns, .stop = &stop_signals, .tick = tick, .user = sweep};
+    const struct pdnn_visit_watch watch = {.time_limit_ns = sweep->rules->time_limit_ns,
+                                           .stop = sweep->rules->stop,
+                                           .tick = tick,
+                                           .user = sweep};
     struct pdnn_visit visit = {0};
     uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = make_alive(sweep, err);
-    if (status != PDNN_OK || stop_signals)
+    if (status != PDNN_OK || is_stopped(sweep))
         return status;
     sweep->id = task->id;
     uint64_t asked_ns = pdnn_clock_ns();
@@ -99,7 +94,7 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
 static enum pdnn_status visit_all(struct sweep *sweep, struct pdnn_err *err) {
     size_t task;
     enum pdnn_status status = PDNN_OK;
-    while (status == PDNN_OK && !stop_signals && pdnn_schedule_next(&sweep->schedule, &task)) {
+    while (status == PDNN_OK && !is_stopped(sweep) && pdnn_schedule_next(&sweep->schedule, &task)) {
         uint64_t spent_ns = pdnn_clock_ns() - sweep->started_ns;
         if (sweep->rules->budget_ns && spent_ns >= sweep->rules->budget_ns) {
             sweep->result.budget_spent = true;
@@ -107,7 +102,7 @@ static enum pdnn_status visit_all(struct sweep *sweep, struct pdnn_err *err) {
         }
         status = visit_task(sweep, task, err);
     }
-    if (status == PDNN_OK && stop_signals)
+    if (status == PDNN_OK && is_stopped(sweep))
         status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
     sweep->id = NULL;
     report(sweep, true);
@@ -119,18 +114,11 @@ enum pdnn_status pdnn_sweep_run_with(const struct pdnn_visitor *visitor, const s
                                      const struct pdnn_sweep_hooks *hooks, struct pdnn_sweep_result *result,
                                      struct pdnn_err *err) {
     struct sweep sweep = {.visitor = visitor, .rules = rules, .hooks = hooks, .started_ns = pdnn_clock_ns()};
-    /* Without SA_RESTART: a signal ends the wait for the worker's answer. */
-    struct sigaction action = {.sa_handler = count_signal}, old_int, old_term;
     enum pdnn_status status = pdnn_schedule_init(&sweep.schedule, tasks, n_tasks, rules, err);
     if (status != PDNN_OK)
         return status;
-    sigemptyset(&action.sa_mask);
-    stop_signals = 0;
-    sigaction(SIGINT, &action, &old_int);
-    sigaction(SIGTERM, &action, &old_term);
     status = visit_all(&sweep, err);
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGTERM, &old_term, NULL);
+    sweep.result.unfinished = pdnn_schedule_unfinished(&sweep.schedule);
     pdnn_schedule_finish(&sweep.schedule);
     *result = sweep.result;
     return status;

@@ -44,6 +44,7 @@ struct pdnn_sweep_rules {
     uint64_t memory_limit_bytes; /* of one worker */
     uint64_t time_limit_ns;      /* one visit, preparation included; 0: none */
     uint64_t budget_ns;          /* 0: none */
+    const volatile int *stop;    /* not 0 once the sweep is to end, as a signal handler says; NULL: never */
 };
 
 struct pdnn_sweep_progress {
@@ -63,13 +64,14 @@ struct pdnn_sweep_hooks {
 
 struct pdnn_sweep_result {
     size_t visits, workers_started, workers_lost;
+    size_t unfinished; /* tasks that a later sweep goes on with: fewer visits than rounds */
     bool budget_spent;
     uint64_t overhead_ns; /* driver time outside workers, summed over visits */
 };
 
 /* Visits every open task until the rules are met. A worker that dies, hangs or outgrows its limit becomes
- * that visit's outcome, and a new one goes on. PDNN_INTERRUPTED after SIGINT or SIGTERM (the visit in hand is
- * dropped or finished within a second; what is journaled stays). */
+ * that visit's outcome, and a new one goes on. PDNN_INTERRUPTED once *rules->stop is not 0 (the visit in
+ * hand is dropped or finished within a second; what is journaled stays). */
 enum pdnn_status pdnn_sweep_run(const struct pdnn_host *host, const struct pdnn_task *tasks, size_t n_tasks,
                                 const struct pdnn_sweep_rules *rules, const struct pdnn_sweep_hooks *hooks,
                                 struct pdnn_sweep_result *result, struct pdnn_err *err);

@@ -8,7 +8,7 @@
 /* How a sweep waits for a visit. */
 struct pdnn_visit_watch {
     uint64_t time_limit_ns;   /* 0: none */
-    const volatile int *stop; /* signals so far */
+    const volatile int *stop; /* as in pdnn_sweep_rules */
     void (*tick)(void *user);
     void *user;
 };
