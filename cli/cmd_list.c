@@ -16,7 +16,8 @@
 static const char *const paragraphs[] = {
     "One row per instance with its id and its analytic costs: parameters, FLOP and compulsory bytes of one "
     "step, their ratio, "
-    "and peak memory. Instances that a where-expression excludes are listed too, marked filtered.",
+    "and peak memory. Instances that a where-expression excludes are listed too, marked filtered; counts "
+    "that do not fit 64 bits are left empty.",
     NULL,
 };
 
@@ -38,6 +39,26 @@ struct list {
     int64_t threads;
 };
 
+/* Counts that do not fit are empty cells. */
+static void print_row(const struct pdnn_expanded *item) {
+    char id[PDNN_ID_TEXT], params[PDNN_UNIT_TEXT] = "", flop[PDNN_UNIT_TEXT] = "", bytes[PDNN_UNIT_TEXT] = "",
+                           intensity[PDNN_UNIT_TEXT] = "", memory[PDNN_UNIT_TEXT] = "";
+    const struct pdnn_cost *cost = &item->totals.cost;
+    if (item->has_totals) {
+        pdnn_format_si(params, (double)item->totals.params, "");
+        pdnn_format_si(flop, (double)cost->flop_count, "FLOP");
+        pdnn_format_si(bytes, (double)cost->byte_count, "B");
+        snprintf(intensity, sizeof intensity, "%.3g",
+                 cost->byte_count ? (double)cost->flop_count / (double)cost->byte_count : 0.0);
+        pdnn_format_bytes(memory, (double)item->totals.memory_bytes);
+    }
+    printf("%9s  %11s  %9s  %9s  %9s  %-8s  %s\n", params, flop, bytes, intensity, memory,
+           item->filtered     ? "filtered"
+           : item->has_totals ? ""
+                              : "too big",
+           pdnn_instance_format(&item->instance, id));
+}
+
 /* Every row has the same width up to the id, which comes last and is never cut: rows can be written as they
  * come. */
 static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err) {
@@ -50,16 +71,7 @@ static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err)
             return err->status;
         if (done)
             return PDNN_OK;
-        char id[PDNN_ID_TEXT], params[PDNN_UNIT_TEXT], flop[PDNN_UNIT_TEXT], bytes[PDNN_UNIT_TEXT],
-            memory[PDNN_UNIT_TEXT];
-        const struct pdnn_cost *cost = &item.totals.cost;
-        printf("%9s  %11s  %9s  %9.3g  %9s  %-8s  %s\n",
-               pdnn_format_si(params, (double)item.totals.params, ""),
-               pdnn_format_si(flop, (double)cost->flop_count, "FLOP"),
-               pdnn_format_si(bytes, (double)cost->byte_count, "B"),
-               cost->byte_count ? (double)cost->flop_count / (double)cost->byte_count : 0.0,
-               pdnn_format_bytes(memory, (double)item.totals.memory_bytes), item.filtered ? "filtered" : "",
-               pdnn_instance_format(&item.instance, id));
+        print_row(&item);
     }
 }
 
@@ -92,8 +104,8 @@ static void describe(const struct pdnn_expanded *item, struct pdnn_record *recor
     record->parsed = true;
     record->instance = item->instance;
     record->totals = item->totals;
-    record->has_totals = true;
-    snprintf(record->reason, sizeof record->reason, "%s", item->reason);
+    record->has_totals = item->has_totals;
+    snprintf(record->reason, sizeof record->reason, "%s", item->filtered ? item->reason : "");
     const struct pdnn_cost *cost = &item->totals.cost;
     if (cost->byte_count)
         record->place.intensity_flop_per_byte = (double)cost->flop_count / (double)cost->byte_count;

@@ -45,6 +45,7 @@ struct task_visits {
 struct run {
     struct pdnn_session session;
     struct task_visits *of; /* by task */
+    size_t visits;          /* of all tasks */
     struct pdnn_progress bar;
 };
 
@@ -76,7 +77,7 @@ static void show(void *user, const struct pdnn_sweep_progress *progress) {
 static enum pdnn_status get_ceilings(struct run *run, const char *path, struct pdnn_err *err) {
     if (!path)
         return pdnn_session_measure_ceilings(&run->session, false, ROOF_SECONDS, err);
-    if (pdnn_ceilings_read(path, &run->session.ceilings, err) != PDNN_OK)
+    if (pdnn_ceilings_read(path, run->session.ceilings, err) != PDNN_OK)
         return err->status;
     pdnn_session_warn_ceilings(&run->session, path);
     return PDNN_OK;
@@ -86,11 +87,14 @@ static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
     struct pdnn_session *session = &run->session;
     struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     const struct pdnn_sweep_hooks hooks = {run, keep_visit, show};
-    struct pdnn_sweep_result result;
+    struct pdnn_sweep_result result = {0};
     pdnn_progress_init(&run->bar, stderr);
     enum pdnn_status status =
         pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
     pdnn_progress_clear(&run->bar);
+    if (result.budget_spent)
+        pdnn_session_note_budget(session);
+    run->visits = result.visits;
     return status;
 }
 
@@ -98,6 +102,7 @@ static enum pdnn_status report(const struct run *run, bool csv, bool *some_faile
     const struct pdnn_session *session = &run->session;
     struct pdnn_arena arena = {0};
     struct pdnn_str out = {0};
+    size_t counts[PDNN_OUTCOME_COUNT] = {0};
     enum pdnn_status status = PDNN_OK;
     if (csv)
         pdnn_columns_header(&pdnn_ops_columns, &out);
@@ -109,9 +114,9 @@ static enum pdnn_status report(const struct run *run, bool csv, bool *some_faile
             .outcome = session->rows[i].outcome,
             .reason = session->rows[i].reason,
             .precision = session->spec.measure.precision,
-            .ceilings = &session->ceilings,
+            .ceilings = session->ceilings,
             .host = session->host.name,
-            .totals = &session->rows[i].totals,
+            .totals = session->rows[i].has_totals ? &session->rows[i].totals : NULL,
         };
         struct pdnn_record record;
         struct pdnn_op_record *ops;
@@ -119,7 +124,7 @@ static enum pdnn_status report(const struct run *run, bool csv, bool *some_faile
         status = pdnn_aggregate(&input, &arena, &record, &ops, &n_ops, err);
         if (status != PDNN_OK)
             break;
-        *some_failed = *some_failed || record.outcome != PDNN_OUTCOME_OK;
+        counts[record.outcome]++;
         for (size_t op = 0; csv && op < n_ops; op++)
             pdnn_columns_row(&pdnn_ops_columns, &ops[op], &out);
         if (!csv)
@@ -129,6 +134,7 @@ static enum pdnn_status report(const struct run *run, bool csv, bool *some_faile
                     record.reason);
     }
     pdnn_arena_finish(&arena);
+    *some_failed = pdnn_session_has_failed(counts);
     if (status == PDNN_OK)
         return pdnn_text_print(&out, err);
     pdnn_str_finish(&out);
@@ -171,6 +177,7 @@ static void finish(struct run *run) {
 static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bool *some_failed,
                                       struct pdnn_err *err) {
     struct run run = {0};
+    struct pdnn_err cause = {0};
     struct pdnn_str rounds = {0};
     const char **sets = NULL;
     size_t n_sets;
@@ -184,8 +191,11 @@ static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bo
         status = get_ceilings(&run, pdnn_argument(arguments, "ceilings"), err);
     if (status == PDNN_OK)
         status = visit_all(&run, err);
-    if (status == PDNN_OK)
-        status = report(&run, pdnn_wants_csv(arguments), some_failed, err);
+    /* What was measured before a signal is worth its lines. */
+    if (status == PDNN_OK || (status == PDNN_INTERRUPTED && run.visits)) {
+        enum pdnn_status printed = report(&run, pdnn_wants_csv(arguments), some_failed, &cause);
+        status = printed == PDNN_OK ? status : pdnn_fail(err, printed, "%s", cause.text);
+    }
     finish(&run);
     free(sets);
 out:

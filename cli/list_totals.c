@@ -20,7 +20,7 @@ static void range_add(struct range *range, uint64_t value) {
 
 /* 128 bits: 1e5 instances of 1e18 FLOP do not fit 64. */
 struct totals {
-    uint64_t instances, filtered;
+    uint64_t instances, filtered, uncounted; /* uncounted: instances whose counts do not fit */
     pdnn_u128 flop_count, byte_count;
     struct range params;
 };
@@ -48,7 +48,7 @@ static enum pdnn_status print_totals_csv(const struct totals *totals, struct pdn
     pdnn_csv_put_u64(&writer, totals->filtered);
     pdnn_csv_put_text(&writer, format_u128(buffer, totals->flop_count));
     pdnn_csv_put_text(&writer, format_u128(buffer, totals->byte_count));
-    if (totals->instances) {
+    if (totals->instances > totals->uncounted) {
         pdnn_csv_put_u64(&writer, totals->params.min);
         pdnn_csv_put_u64(&writer, totals->params.max);
     } else {
@@ -68,7 +68,7 @@ static enum pdnn_status print_totals(const struct totals *totals, struct pdnn_er
                     pdnn_format_si(rounded, (double)totals->flop_count, "FLOP"));
     pdnn_str_printf(&out, "bytes      %s (%s)\n", format_u128(exact, totals->byte_count),
                     pdnn_format_si(rounded, (double)totals->byte_count, "B"));
-    if (totals->instances)
+    if (totals->instances > totals->uncounted)
         pdnn_str_printf(&out, "params     %" PRIu64 " to %" PRIu64 "\n", totals->params.min,
                         totals->params.max);
     return pdnn_text_print(&out, err);
@@ -89,6 +89,10 @@ enum pdnn_status pdnn_list_totals(struct pdnn_walk *walk, bool csv, struct pdnn_
             continue;
         }
         totals.instances++;
+        if (!item.has_totals) {
+            totals.uncounted++;
+            continue;
+        }
         totals.flop_count += item.totals.cost.flop_count;
         totals.byte_count += item.totals.cost.byte_count;
         range_add(&totals.params, item.totals.params);
@@ -96,5 +100,9 @@ enum pdnn_status pdnn_list_totals(struct pdnn_walk *walk, bool csv, struct pdnn_
     double seconds = (double)(pdnn_clock_ns() - start_ns) * 1e-9;
     fprintf(stderr, "%.3f s, %.0f instances/s\n", seconds,
             (double)(totals.instances + totals.filtered) / seconds);
+    if (totals.uncounted)
+        fprintf(stderr,
+                "paradnn: %" PRIu64 " instances are not in the sums: their counts do not fit 64 bits\n",
+                totals.uncounted);
     return csv ? print_totals_csv(&totals, err) : print_totals(&totals, err);
 }

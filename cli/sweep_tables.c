@@ -2,7 +2,9 @@
 #include "cli/sweep_directory.h"
 #include "results/aggregate.h"
 #include "results/tables.h"
+#include "runtime/core/stats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,8 @@ struct writing {
     struct pdnn_arena arena;
     bool *is_listed; /* by the journal's instance: has its row */
     size_t counts[PDNN_OUTCOME_COUNT];
+    double *speeds; /* of the ok rows that have one */
+    size_t n_speeds;
 };
 
 static void note_family(const struct pdnn_family_def **families, size_t *count,
@@ -39,14 +43,13 @@ static size_t collect_families(const struct pdnn_sweep_directory *sweep,
 
 /* Adds the row of an instance whose visits the journal has as number `known`, or SIZE_MAX. */
 static enum pdnn_status add_row(struct writing *writing, struct pdnn_aggregate_input *input, size_t known,
-                                enum pdnn_outcome *outcome, struct pdnn_err *err) {
+                                struct pdnn_record *record, struct pdnn_err *err) {
     const struct pdnn_session *session = writing->sweep->session;
     struct pdnn_visit *visits = NULL;
-    struct pdnn_record record;
     struct pdnn_op_record *ops;
     size_t n_ops;
     input->precision = session->spec.measure.precision;
-    input->ceilings = session->ceilings.count ? &session->ceilings : NULL;
+    input->ceilings = session->ceilings->count ? session->ceilings : NULL;
     input->host = session->host.name;
     if (known != SIZE_MAX) {
         writing->is_listed[known] = true;
@@ -55,11 +58,9 @@ static enum pdnn_status add_row(struct writing *writing, struct pdnn_aggregate_i
             return err->status;
         input->visits = visits;
     }
-    enum pdnn_status status = pdnn_aggregate(input, &writing->arena, &record, &ops, &n_ops, err);
-    if (status == PDNN_OK) {
-        pdnn_tables_add(&writing->tables, &record, ops, n_ops);
-        *outcome = record.outcome;
-    }
+    enum pdnn_status status = pdnn_aggregate(input, &writing->arena, record, &ops, &n_ops, err);
+    if (status == PDNN_OK)
+        pdnn_tables_add(&writing->tables, record, ops, n_ops);
     pdnn_visits_free(visits, input->n_visits);
     return status;
 }
@@ -67,20 +68,22 @@ static enum pdnn_status add_row(struct writing *writing, struct pdnn_aggregate_i
 static enum pdnn_status add_rows(struct writing *writing, struct pdnn_err *err) {
     const struct pdnn_sweep_directory *sweep = writing->sweep;
     const struct pdnn_session *session = sweep->session;
-    enum pdnn_outcome outcome;
+    struct pdnn_record record;
     for (size_t i = 0; i < session->n_tasks; i++) {
         const struct pdnn_session_row *row = &session->rows[i];
         struct pdnn_aggregate_input input = {.id = session->tasks[i].id,
                                              .outcome = row->outcome,
                                              .reason = row->reason,
-                                             .totals = &row->totals};
-        if (add_row(writing, &input, pdnn_journal_find(sweep->journal, input.id), &outcome, err) != PDNN_OK)
+                                             .totals = row->has_totals ? &row->totals : NULL};
+        if (add_row(writing, &input, pdnn_journal_find(sweep->journal, input.id), &record, err) != PDNN_OK)
             return err->status;
-        writing->counts[outcome]++;
+        writing->counts[record.outcome]++;
+        if (!isnan(record.speed_index))
+            writing->speeds[writing->n_speeds++] = record.speed_index;
     }
     for (size_t i = 0; i < pdnn_journal_count(sweep->journal); i++) {
         struct pdnn_aggregate_input input = {.id = pdnn_journal_id(sweep->journal, i)};
-        if (!writing->is_listed[i] && add_row(writing, &input, i, &outcome, err) != PDNN_OK)
+        if (!writing->is_listed[i] && add_row(writing, &input, i, &record, err) != PDNN_OK)
             return err->status;
     }
     return PDNN_OK;
@@ -93,8 +96,10 @@ enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, 
         n_known++;
     const struct pdnn_family_def **families = calloc(n_known, sizeof *families);
     writing.is_listed = calloc(pdnn_journal_count(sweep->journal) + 1, sizeof *writing.is_listed);
+    writing.speeds = calloc(sweep->session->n_tasks + 1, sizeof *writing.speeds);
     enum pdnn_status status = PDNN_OK;
-    if (!families || !writing.is_listed)
+    sweep->written = false;
+    if (!families || !writing.is_listed || !writing.speeds)
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the tables");
     if (status == PDNN_OK)
         status = pdnn_tables_init(&writing.tables, families, collect_families(sweep, families), err);
@@ -105,10 +110,12 @@ enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, 
     if (status == PDNN_OK) {
         sweep->written = true;
         memcpy(sweep->counts, writing.counts, sizeof sweep->counts);
+        sweep->speed_index = writing.n_speeds ? pdnn_median(writing.speeds, writing.n_speeds) : NAN;
     }
     pdnn_tables_finish(&writing.tables);
     pdnn_arena_finish(&writing.arena);
     free(writing.is_listed);
+    free(writing.speeds);
     free(families);
     return status;
 }

@@ -1,6 +1,5 @@
 #include "gen/expand.h"
 
-#include "base/checked.h"
 #include "base/rng.h"
 #include "gen/model.h"
 #include "gen/where.h"
@@ -11,6 +10,8 @@
 /* So many drawn points in a row of which none is kept end a sample with an error: some seconds when costs are
  * computed. */
 enum { REJECTS_MAX = 1000000 };
+
+static const char no_totals[] = "a FLOP, byte or memory count does not fit 64 bits";
 
 struct pdnn_expand {
     const struct pdnn_spec *spec;
@@ -122,36 +123,41 @@ static bool place_point(const struct pdnn_expand *expand, const struct pdnn_spec
     return true;
 }
 
+/* Counts that do not fit are a result: the item goes without. */
 static enum pdnn_status add_costs(struct pdnn_expand *expand, struct pdnn_expanded *item,
                                   struct pdnn_err *err) {
     bool with_memory = expand->with_memory || (expand->where && pdnn_where_uses_memory(expand->where));
+    struct pdnn_err why = {0};
     enum pdnn_status status =
-        pdnn_cost_instance(&item->instance, &expand->arena, with_memory, &item->totals, err);
-    if (status == PDNN_OK)
+        pdnn_cost_instance(&item->instance, &expand->arena, with_memory, &item->totals, &why);
+    item->has_totals = status == PDNN_OK;
+    if (status == PDNN_OK || status == PDNN_OVERFLOW)
         return PDNN_OK;
-    if (item->filtered) {
-        item->totals = (struct pdnn_totals){0};
-        return PDNN_OK;
-    }
     char id[PDNN_ID_TEXT];
-    pdnn_wrap(err, "%s", pdnn_instance_format(&item->instance, id));
+    pdnn_fail(err, status, "%s: %s", pdnn_instance_format(&item->instance, id), why.text);
     pdnn_yaml_wrap(expand->spec->models[expand->model].node, err);
     return status;
 }
 
-/* Costs and `where`; the costs of what `where` excludes are only computed when it or a table asks for them.
- */
+/* Costs and `where`. A `where` on costs needs them first, and is false of what has none; otherwise they are
+ * computed afterwards, but not for what a sample drops. */
 static enum pdnn_status judge(struct pdnn_expand *expand, struct pdnn_expanded *item, struct pdnn_err *err) {
     bool costs_first = expand->where && pdnn_where_uses_costs(expand->where), holds = true;
     enum pdnn_status status = costs_first ? add_costs(expand, item, err) : PDNN_OK;
-    if (status == PDNN_OK && expand->where)
+    bool can_tell = !costs_first || item->has_totals;
+    if (status == PDNN_OK && expand->where && can_tell)
         status = pdnn_where_eval(expand->where, &item->instance, &item->totals, &holds, err);
     if (status != PDNN_OK)
         return status;
-    item->filtered = !holds;
-    item->reason = holds ? "" : expand->spec->models[expand->model].where->text;
+    item->filtered = !holds || !can_tell;
     bool is_dropped = item->filtered && expand->sample;
-    return costs_first || is_dropped ? PDNN_OK : add_costs(expand, item, err);
+    if (!costs_first && !is_dropped)
+        status = add_costs(expand, item, err);
+    if (!holds)
+        item->reason = expand->spec->models[expand->model].where->text;
+    else
+        item->reason = item->has_totals ? "" : no_totals;
+    return status;
 }
 
 static enum pdnn_status reject(struct pdnn_expand *expand, const struct pdnn_spec_model *model,
@@ -199,15 +205,5 @@ enum pdnn_status pdnn_expand_next(struct pdnn_expand *expand, struct pdnn_expand
             return status;
     }
     *done = !found;
-    return PDNN_OK;
-}
-
-enum pdnn_status pdnn_expand_points(const struct pdnn_spec *spec, uint64_t *points, struct pdnn_err *err) {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < spec->n_models; i++) {
-        if (!pdnn_add_u64(&sum, spec->models[i].points))
-            return pdnn_fail(err, PDNN_OVERFLOW, "the number of points does not fit 64 bits");
-    }
-    *points = sum;
     return PDNN_OK;
 }

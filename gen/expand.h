@@ -13,8 +13,9 @@ struct pdnn_expand; /* opaque */
 struct pdnn_expanded {
     struct pdnn_instance instance; /* resolved: threads is a number */
     struct pdnn_totals totals;
-    bool filtered;      /* `where` is false for it */
-    const char *reason; /* filtered: the expression; else "" */
+    bool has_totals;    /* all counts fit 64 bits; else totals are 0 */
+    bool filtered;      /* `where` is false for it, or asks for costs that it has not */
+    const char *reason; /* filtered: the expression; no totals: which counts do not fit; else "" */
 };
 
 /* threads: what `threads: all` stands for. with_memory: totals.memory_bytes is wanted; it takes most of the
@@ -26,12 +27,9 @@ void pdnn_expand_destroy(struct pdnn_expand *expand);
 /* The next instance; those of a sampled model come in the order drawn (gen/sample.h), `count` of them for
  * which `where` is true, or all there are. PDNN_INVALID when a million draws in a row find none. *done is
  * true when there is none left. Instances that an inapplicable setting would only repeat, and those a sample
- * leaves out, do not appear; an id that appeared already from another model entry appears again (the driver
+ * leaves out, do not appear; an id that appeared already from another model entry appears again (cli/walk
  * keeps the first). */
 enum pdnn_status pdnn_expand_next(struct pdnn_expand *expand, struct pdnn_expanded *item, bool *done,
                                   struct pdnn_err *err);
-
-/* Product of all axes of all models before where and sample; PDNN_OVERFLOW when it does not fit. */
-enum pdnn_status pdnn_expand_points(const struct pdnn_spec *spec, uint64_t *points, struct pdnn_err *err);
 
 #endif

@@ -235,6 +235,23 @@ class Sweep(Case):
         self.assertIn("the limit is 1.00 KiB", next(row["reason"] for row in rows if row["status"] == "oom_predicted"))
         self.assertEqual(self.read("small.results", "journal.csv").count("\n"), 1)
 
+    def test_what_cannot_be_counted_is_a_row_and_nothing_starts(self):
+        large = "models.0.fc={layers: 400, nodes: 16777216, input: 1, output: 1, batch: 16777216}"
+        apart = ["--set", large, "--set", "models.0.where=layers > 1", "--set", "run.mode=train"]
+        self.sweep(*apart, expect=None)
+        row, = self.rows("small.results", "results.csv")
+        self.assertEqual((row["status"], row["params"], row["flop_count"], row["memory_bytes"]), ("oom_predicted", "", "", ""))
+        self.assertEqual(row["reason"], "a FLOP, byte or memory count does not fit 64 bits")
+        self.assertEqual(self.read("small.results", "journal.csv").count("\n"), 1)
+        listed = self.paradnn("list", "small.yaml", *apart, "--format", "csv", expect=0).stdout
+        row, = csv.DictReader(listed.splitlines())
+        self.assertEqual((row["params"], row["flop_count"], row["filtered_by"]), ("", "", ""))
+        self.assertRegex(self.paradnn("list", "small.yaml", *apart, expect=0).stdout, r"\n {50,}too big +fc/layers=400,")
+        count = self.paradnn("list", "--count", "small.yaml", *apart, expect=0)
+        self.assertIn("1 instances are not in the sums", count.stderr)
+        filtered = self.paradnn("list", "small.yaml", "--set", large, "--set", "run.mode=train", expect=0).stdout
+        self.assertRegex(filtered, r"\n {50,}filtered +fc/layers=400,")
+
     def test_too_many_threads_is_invalid(self):
         self.sweep("--set", "run.threads=4096", expect=1)
         rows = self.rows("small.results", "results.csv")

@@ -130,7 +130,7 @@ static struct walk walk_all(const struct pdnn_spec *spec) {
         assert_string_equal(pdnn_instance_format(&parsed, again), id);
         assert_memory_equal(parsed.hyper, item.instance.hyper, sizeof parsed.hyper);
         assert_true(item.totals.params > 0 && item.totals.cost.flop_count > 0);
-        assert_string_equal(item.reason, item.filtered ? "nodes % 3 == 0" : "");
+        assert_string_equal(item.reason, item.filtered ? "mod(nodes, 3) == 0" : "");
         walk.instances++;
         walk.filtered += item.filtered;
     }
@@ -150,10 +150,7 @@ static const char paper[] = "run: {mode: train, optimizer: rmsprop}\n"
 static void test_next_published_sweep(void **state) {
     (void)state;
     struct pdnn_spec spec;
-    uint64_t points;
     spec_file_must_load(paper, NULL, &spec);
-    assert_int_equal(pdnn_expand_points(&spec, &points, NULL), PDNN_OK);
-    assert_int_equal(points, 9720);
     assert_int_equal(walk_all(&spec).instances, 9720);
     pdnn_spec_finish(&spec);
 }
@@ -168,7 +165,7 @@ static const char wide[] =
     "      output: [1, 10, 100]\n"
     "      activation: [relu, sigmoid, tanh]\n"
     "      batch: {from: 1, to: 8192, times: 2}\n"
-    "    where: nodes % 3 == 0\n"
+    "    where: mod(nodes, 3) == 0\n"
     "    sample: {count: 500, method: random}\n";
 
 static void test_next_samples(void **state) {
@@ -176,10 +173,7 @@ static void test_next_samples(void **state) {
     static const char *const sets[] = {NULL, "models.0.sample.method=sobol", "seed=99"};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         struct pdnn_spec spec;
-        uint64_t points;
         spec_file_must_load(wide, sets[i], &spec);
-        assert_int_equal(pdnn_expand_points(&spec, &points, NULL), PDNN_OK);
-        assert_true(points > UINT64_C(1000000000000000));
         struct walk walk = walk_all(&spec);
         assert_int_equal(walk.instances, 500);
         assert_int_equal(walk.filtered, 0);
@@ -202,7 +196,7 @@ static void test_next_sample_larger_than_the_space(void **state) {
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(
             count_instances("models:\n  - fc: {batch: [1, 2, 3], nodes: {from: 1, to: 30, plus: 1}}\n"
-                            "    where: nodes % 3 == 0\n    sample: {count: 1000}\n",
+                            "    where: mod(nodes, 3) == 0\n    sample: {count: 1000}\n",
                             methods[i]),
             30);
         assert_int_equal(count_instances("run: {mode: [infer, train], optimizer: [sgd, adam, rmsprop]}\n"
@@ -233,21 +227,51 @@ static void test_next_sample_is_a_prefix_of_a_longer_one(void **state) {
         assert_memory_equal(&items[0][j].instance, &items[1][j].instance, sizeof items[0][j].instance);
 }
 
-static void test_points_overflow(void **state) {
+/* The second of the two batches has more FLOP than 64 bits hold; the tensors themselves fit. */
+static void test_next_costs_overflow(void **state) {
     (void)state;
-    /* Each model fits 64 bits, four of them together do not. */
-    static const char text[] =
-        "models:\n"
-        "  - fc: &m {nodes: {from: 1, to: 16777216, plus: 1}, input: {from: 1, to: 16777216, plus: 1},\n"
-        "            batch: {from: 1, to: 30000, plus: 1}}\n"
-        "  - fc: *m\n  - fc: *m\n  - fc: *m\n";
-    struct pdnn_spec spec;
-    struct pdnn_err err = {0};
-    uint64_t points = 5;
-    spec_file_must_load(text, NULL, &spec);
-    assert_int_equal(pdnn_expand_points(&spec, &points, &err), PDNN_OVERFLOW);
-    assert_int_equal(points, 5);
-    pdnn_spec_finish(&spec);
+    static const char text[] = "models:\n"
+                               "  - fc: {layers: 400, nodes: 16777216, input: 1, output: 1,\n"
+                               "         batch: [1, 16777216]}\n";
+    static const char no_totals[] = "a FLOP, byte or memory count does not fit 64 bits";
+    static const struct {
+        const char *set, *reason; /* "" when not filtered */
+        uint64_t count;           /* of instances */
+        bool filtered;
+    } rows[] = {
+        {NULL, no_totals, 2, false},
+        {"models.0.where=params < 1e20", no_totals, 2, true},
+        {"models.0.where=batch < 2", "batch < 2", 2, true},
+        {"models.0.where=batch > 0 and layers == 400", no_totals, 2, false},
+        {"models.0={fc: {layers: 400, nodes: 16777216, input: 1, output: 1, batch: [1, 16777216]}, "
+         "where: params > 0, sample: {count: 5}}",
+         "", 1, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_spec spec;
+        struct pdnn_expand *expand = NULL;
+        struct pdnn_err err = {0};
+        uint64_t count = 0;
+        spec_file_must_load(text, rows[i].set, &spec);
+        assert_int_equal(pdnn_expand_create(&spec, 2, false, &expand, NULL), PDNN_OK);
+        for (;;) {
+            struct pdnn_expanded item;
+            bool done;
+            if (pdnn_expand_next(expand, &item, &done, &err) != PDNN_OK)
+                fail_msg("%s", err.text);
+            if (done)
+                break;
+            count++;
+            bool is_large = item.instance.hyper[4] > 1;
+            assert_int_equal(item.has_totals, !is_large);
+            assert_int_equal(item.totals.params > 0, !is_large);
+            assert_int_equal(item.filtered, is_large && rows[i].filtered);
+            assert_string_equal(item.reason, is_large ? rows[i].reason : "");
+        }
+        assert_int_equal(count, rows[i].count);
+        pdnn_expand_destroy(expand);
+        pdnn_spec_finish(&spec);
+    }
 }
 
 static void test_next_memory_on_demand(void **state) {
@@ -279,7 +303,7 @@ int main(void) {
         cmocka_unit_test(test_next_samples),
         cmocka_unit_test(test_next_sample_larger_than_the_space),
         cmocka_unit_test(test_next_sample_is_a_prefix_of_a_longer_one),
-        cmocka_unit_test(test_points_overflow),
+        cmocka_unit_test(test_next_costs_overflow),
         cmocka_unit_test(test_next_memory_on_demand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
