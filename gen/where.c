@@ -39,14 +39,15 @@ static enum pdnn_status syntax_failure(const struct pdnn_where *where, struct pd
                              where->node->text + in);
 }
 
-/* Binds the variables and lets muparser parse. With every variable NaN only the constant parts can divide by
- * zero. */
+/* Binds the variables and lets muparser parse. It computes constant parts meanwhile, and only those: what
+ * goes wrong then goes wrong for every instance, and a NaN kept from there could make comparisons false
+ * unseen. With every variable NaN an evaluation cannot divide by zero either, but in constant parts. */
 static enum pdnn_status compile(struct pdnn_where *where, struct pdnn_err *err) {
     where->parser = mupCreate(muBASETYPE_FLOAT);
     if (!where->parser)
         return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a where");
     mupSetErrorHandler(where->parser, ignore_error);
-    mupDefineOprt(where->parser, "%", remainder_of, 6, muOPRT_ASCT_LEFT, 1); /* as tight as * and / */
+    mupDefineFun2(where->parser, "mod", remainder_of, 1);
     for (int slot = 0; slot < PDNN_WHERE_SLOTS; slot++) {
         char name[16];
         snprintf(name, sizeof name, "v%d", slot);
@@ -55,11 +56,17 @@ static enum pdnn_status compile(struct pdnn_where *where, struct pdnn_err *err) 
     }
     mupSetExpr(where->parser, where->text.out.text);
     feclearexcept(FE_ALL_EXCEPT);
+    mupGetExprVarNum(where->parser); /* parses, evaluates nothing */
+    int raised = fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
+    mupError(where->parser); /* forgets the error, if any: the evaluation gives it again, with its place */
     mupEval(where->parser);
     if (mupError(where->parser))
         return syntax_failure(where, err);
-    if (fetestexcept(FE_DIVBYZERO))
+    if ((raised | fetestexcept(FE_DIVBYZERO)) & FE_DIVBYZERO)
         return pdnn_yaml_fail(where->node, err, "where divides by zero: '%.200s'", where->node->text);
+    if (raised)
+        return pdnn_yaml_fail(where->node, err, "where has a part that is no finite number: '%.200s'",
+                              where->node->text);
     return PDNN_OK;
 }
 

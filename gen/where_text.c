@@ -3,6 +3,7 @@
 #include "base/units.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +43,9 @@ _Static_assert(sizeof pdnn_where_costs / sizeof *pdnn_where_costs <= PDNN_WHERE_
                "a slot per cost");
 _Static_assert(PDNN_WHERE_SLOTS <= 64, "a bit per slot");
 
-/* Functions of muparser that an expression may call. */
-static const char *const functions[] = {"min", "max", "abs", "sqrt", "exp", "ln", "log2", "log10", "rint"};
+/* What an expression may call: functions of muparser, and gen/where's mod. */
+static const char *const functions[] = {"min", "max",  "abs",   "sqrt", "exp",
+                                        "ln",  "log2", "log10", "rint", "mod"};
 
 enum operator_kind {
     OP_ARITHMETIC,
@@ -61,14 +63,14 @@ static const struct operator_row {
     const char *text, *out;
     enum operator_kind kind;
 } operators[] = {
-    {"==", "==", OP_COMPARISON}, {"!=", "!=", OP_COMPARISON}, {"<=", "<=", OP_COMPARISON},
-    {">=", ">=", OP_COMPARISON}, {"&&", "&&", OP_LOGIC},      {"||", "||", OP_LOGIC},
-    {"<", "<", OP_COMPARISON},   {">", ">", OP_COMPARISON},   {"+", "+", OP_ARITHMETIC},
-    {"-", "-", OP_ARITHMETIC},   {"*", "*", OP_ARITHMETIC},   {"/", "/", OP_ARITHMETIC},
-    {"^", "^", OP_ARITHMETIC},   {"%", "%", OP_ARITHMETIC},   {"?", "?", OP_BRANCH},
-    {":", ":", OP_BRANCH},       {",", ",", OP_COMMA},        {"(", "(", OP_OPEN},
-    {")", ")", OP_CLOSE},        {"=", "==", OP_WRONG},       {"&", "and", OP_WRONG},
-    {"|", "or", OP_WRONG},       {"!", "not", OP_WRONG},
+    {"==", "==", OP_COMPARISON}, {"!=", "!=", OP_COMPARISON},  {"<=", "<=", OP_COMPARISON},
+    {">=", ">=", OP_COMPARISON}, {"&&", "&&", OP_LOGIC},       {"||", "||", OP_LOGIC},
+    {"<", "<", OP_COMPARISON},   {">", ">", OP_COMPARISON},    {"+", "+", OP_ARITHMETIC},
+    {"-", "-", OP_ARITHMETIC},   {"*", "*", OP_ARITHMETIC},    {"/", "/", OP_ARITHMETIC},
+    {"^", "^", OP_ARITHMETIC},   {"?", "?", OP_BRANCH},        {":", ":", OP_BRANCH},
+    {",", ",", OP_COMMA},        {"(", "(", OP_OPEN},          {")", ")", OP_CLOSE},
+    {"=", "==", OP_WRONG},       {"&", "and", OP_WRONG},       {"|", "or", OP_WRONG},
+    {"!", "not", OP_WRONG},      {"%", "mod(a, b)", OP_WRONG},
 };
 
 static size_t offset_of(const struct translator *t, const char *at) {
@@ -168,21 +170,23 @@ static size_t number_length(const char *text) {
 
 /* 1e9, 0.5, 8GiB. */
 static enum pdnn_status translate_number(struct translator *t) {
-    char copy[NAME_TEXT], out[NAME_TEXT];
+    char copy[NAME_TEXT];
     size_t digits = number_length(t->at), length = digits;
     while (isalnum((unsigned char)t->at[length]) || t->at[length] == '_')
         length++;
     size_t kept = length < sizeof copy ? length : sizeof copy - 1;
     memcpy(copy, t->at, kept);
     copy[kept] = 0;
-    double number = 0;
-    uint64_t bytes = 0;
+    double number;
+    uint64_t bytes;
     bool has_unit = length > digits;
     if (length > kept || !(has_unit ? pdnn_parse_bytes(copy, &bytes) : pdnn_parse_double(copy, &number)))
         return pdnn_yaml_fail_in(t->node, offset_of(t, t->at), t->err,
                                  "where has '%s', expected a number such as 64, 1e9, 100MB or 8GiB", copy);
-    snprintf(out, sizeof out, "%.17g", has_unit ? (double)bytes : number);
-    emit(t, t->at, out);
+    /* As written: printf's decimal point is the locale's, muparser's is not. */
+    if (has_unit)
+        snprintf(copy, sizeof copy, "%" PRIu64, bytes);
+    emit(t, t->at, copy);
     t->after_call = false;
     t->at += length;
     return PDNN_OK;
@@ -239,14 +243,12 @@ static enum pdnn_status unknown_name(struct translator *t, const char *start, co
         words[count++] = pdnn_where_costs[i].name;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         words[count++] = functions[i];
-    const char *nearest = pdnn_nearest_word(name, words, count);
-    if (nearest)
-        return pdnn_yaml_fail_in(t->node, offset_of(t, start), t->err, "where names '%s', did you mean '%s'?",
-                                 name, nearest);
-    return pdnn_yaml_fail_in(
-        t->node, offset_of(t, start), t->err,
-        "where names '%s', which is no hyper-parameter of %s, run setting, cost or function", name,
-        t->family->name);
+    char buffer[PDNN_SUGGESTION_TEXT], none[128];
+    const char *hint = pdnn_suggest(buffer, name, words, count);
+    snprintf(none, sizeof none, ", which is no hyper-parameter of %.40s, run setting, cost or function",
+             t->family->name);
+    return pdnn_yaml_fail_in(t->node, offset_of(t, start), t->err, "where names '%s'%s", name,
+                             *hint ? hint : none);
 }
 
 /* The slot of a name and its row (NULL for a cost), or -1. */

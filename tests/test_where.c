@@ -1,5 +1,6 @@
 /* `where` expressions: what they mean for one instance, and that what means nothing is refused. */
 #include "gen/where.h"
+#include "gen/where_text.h"
 #include "tests/cmocka_all.h"
 
 #include <string.h>
@@ -51,8 +52,9 @@ static void test_eval_values(void **state) {
         {"2 ^ 3 ^ 2 == 512", 1},
         {"-layers < 0", 1},
         {"batch / 32 == 0.5", 1},
-        {"nodes % 10 == 4", 1},
-        {"nodes % 10 * 2 == 8", 1},
+        {"batch / 64 == .25 and 1. == 1e0", 1},
+        {"mod(nodes, 10) == 4", 1},
+        {"mod(nodes, 10) * 2 == 8", 1},
         {"batch == 16 ? layers == 4 : layers == 5", 1},
         {"layers == 4 ? 1 : 1 / (layers - 4)", 1},
         {"min(nodes, batch, 3) == 3", 1},
@@ -101,6 +103,7 @@ static void test_create_refuses(void **state) {
         "nodes & 1",
         "nodes | 1",
         "!nodes",
+        "nodes % 3 == 0",
         "1 < nodes < 5",
         "nodes == 1 == batch",
         "(nodes",
@@ -130,6 +133,12 @@ static void test_create_refuses(void **state) {
         "dtype == 3",
         "1 / 0",
         "ln(0) < 1",
+        "0 / 0",
+        "batch != 0 / 0",
+        "not (batch == 0 / 0)",
+        "batch == 1 ? 1 : batch != 0 / 0",
+        "batch != 1e308 * 10",
+        "mod(1, 0) != batch",
         "min(,)",
         "min(1,)",
         "5 5",
@@ -142,6 +151,32 @@ static void test_create_refuses(void **state) {
             fail_msg("'%s' was taken", texts[i]);
         assert_int_equal(err.status, PDNN_INVALID);
         assert_int_equal(strncmp(err.text, "t:1:1: where", 12), 0);
+    }
+}
+
+static void test_create_says_how_to_write_a_remainder(void **state) {
+    (void)state;
+    struct pdnn_err err = {0};
+    assert_int_equal(eval("nodes % 3 == 0", id, &err), -1);
+    assert_string_equal(err.text, "t:1:1: where has '%', write 'mod(a, b)'");
+}
+
+/* Numbers reach muparser as written, whatever the locale's decimal point. */
+static void test_translate_numbers(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {{"0.5", "0.5 "},
+                                          {"1e9", "1e9 "},
+                                          {".25 + 1.", ".25 + 1. "},
+                                          {"1.5KiB", "1536 "},
+                                          {"8GiB", "8589934592 "}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_yaml node = {.file = "t", .line = 1, .column = 1, .text = rows[i][0], .plain = true};
+        struct pdnn_where_text text = {0};
+        struct pdnn_err err = {0};
+        if (pdnn_where_translate(&node, pdnn_family_find("fc"), &text, &err) != PDNN_OK)
+            fail_msg("%s", err.text);
+        assert_string_equal(text.out.text, rows[i][1]);
+        pdnn_where_text_finish(&text);
     }
 }
 
@@ -158,7 +193,7 @@ static void test_create_names_the_column(void **state) {
 
 static void test_eval_fails_where_it_is_no_number(void **state) {
     (void)state;
-    static const char *const texts[] = {"1 / (layers - 4) > 0",        "nodes % (layers - 4) > 0",
+    static const char *const texts[] = {"1 / (layers - 4) > 0",        "mod(nodes, layers - 4) > 0",
                                         "sqrt(3 - layers) > 0",        "ln(layers - 4) > 0",
                                         "(layers - 4) / (layers - 4)", "nodes ^ 1000 > 0"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -188,9 +223,10 @@ static void test_uses_costs(void **state) {
 /* Random strings of tokens: compiled or refused, none crashes, prints or hangs. */
 static void test_create_random_tokens(void **state) {
     (void)state;
-    static const char *const tokens[] = {
-        "nodes", "batch", "activation", "==",  "tanh", "(", ")",    "+",    "-",   "/",      "%", "?",  ":",
-        ",",     "and",   "or",         "not", "<",    "1", "2GiB", "sqrt", "min", "memory", "^", "!=", "0"};
+    static const char *const tokens[] = {"nodes", "batch",  "activation", "==",  "tanh", "(",    ")",
+                                         "+",     "-",      "/",          "mod", "?",    ":",    ",",
+                                         "and",   "or",     "not",        "<",   "1",    "2GiB", "sqrt",
+                                         "min",   "memory", "^",          "!=",  "0"};
     unsigned seed = 1;
     for (int round = 0; round < 5000; round++) {
         char text[160] = "";
@@ -209,6 +245,8 @@ int main(void) {
         cmocka_unit_test(test_eval_values),
         cmocka_unit_test(test_eval_optimizer_of_an_inference_is_no_word),
         cmocka_unit_test(test_create_refuses),
+        cmocka_unit_test(test_create_says_how_to_write_a_remainder),
+        cmocka_unit_test(test_translate_numbers),
         cmocka_unit_test(test_create_names_the_column),
         cmocka_unit_test(test_eval_fails_where_it_is_no_number),
         cmocka_unit_test(test_uses_costs),
