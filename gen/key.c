@@ -39,15 +39,13 @@ enum pdnn_status pdnn_key_check_scalar(const struct pdnn_yaml *value, const char
 
 enum pdnn_status pdnn_key_unknown(const struct pdnn_yaml *key, const char *what, const char *const *words,
                                   size_t count, struct pdnn_err *err) {
-    const char *nearest = pdnn_nearest_word(key->text, words, count);
-    if (nearest)
-        return pdnn_yaml_fail(key, err, "unknown key '%.60s' in %s, did you mean '%s'?", key->text, what,
-                              nearest);
-    char all[384] = "";
+    char buffer[PDNN_SUGGESTION_TEXT], all[384] = "";
+    const char *hint = pdnn_suggest(buffer, key->text, words, count);
     size_t used = 0;
     for (size_t i = 0; i < count && used < sizeof all; i++)
-        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", words[i]);
-    return pdnn_yaml_fail(key, err, "unknown key '%.60s' in %s, the keys are %s", key->text, what, all);
+        used +=
+            (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : ", the keys are ", words[i]);
+    return pdnn_yaml_fail(key, err, "unknown key '%.60s' in %s%s", key->text, what, *hint ? hint : all);
 }
 
 static const struct pdnn_key_def *find_key(const struct pdnn_key_def *keys, size_t n_keys, const char *name) {
@@ -121,14 +119,17 @@ static int find_word(const struct pdnn_key_def *key, const struct pdnn_yaml *val
                      struct pdnn_err *err) {
     if (pdnn_key_check_scalar(value, key->name, err) != PDNN_OK)
         return -1;
-    char all[128] = "one of ";
-    for (int i = 0; words[i]; i++) {
-        if (strcmp(words[i], value->text) == 0)
-            return i;
+    char buffer[PDNN_SUGGESTION_TEXT], all[128] = "";
+    int count = 0;
+    for (; words[count]; count++) {
+        if (strcmp(words[count], value->text) == 0)
+            return count;
         size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", words[i]);
+        snprintf(all + used, sizeof all - used, "%s%s", count ? ", " : "", words[count]);
     }
-    pdnn_key_expected(key, value, all, err);
+    const char *hint = pdnn_suggest(buffer, value->text, words, (size_t)count);
+    pdnn_yaml_fail(value, err, "%s is '%.60s'%s expected one of %s (%s)", key->name, value->text,
+                   *hint ? hint : ",", all, key->help);
     return -1;
 }
 

@@ -88,10 +88,10 @@ static enum pdnn_status read_preset(const struct pdnn_yaml *value, struct pdnn_i
     if (status != PDNN_OK)
         return status;
     const struct pdnn_preset *preset = pdnn_preset_find(family, value->text);
-    if (!preset)
-        return pdnn_yaml_fail(value, err, "%s has no preset '%.60s'%s%s", family->name, value->text,
-                              family->n_presets ? ", the first one is " : "",
-                              family->n_presets ? family->presets[0].name : "");
+    if (!preset) {
+        pdnn_preset_unknown(family, value->text, err);
+        return pdnn_yaml_wrap(value, err);
+    }
     memcpy(base->hyper, preset->hyper, sizeof base->hyper);
     return PDNN_OK;
 }
@@ -149,10 +149,10 @@ static enum pdnn_status zip_unknown(const struct pdnn_spec_model *model, const s
     const char *words[PDNN_AXES_MAX];
     for (size_t i = 0; i < model->n_axes; i++)
         words[i] = model->axes[i].def->name;
-    const char *nearest = pdnn_nearest_word(name->text, words, model->n_axes);
-    if (nearest)
-        return pdnn_yaml_fail(name, err, "zip names '%.60s', did you mean '%s'?", name->text, nearest);
-    return pdnn_yaml_fail(name, err, "zip names '%.60s', to which this model gives no values", name->text);
+    char buffer[PDNN_SUGGESTION_TEXT];
+    const char *hint = pdnn_suggest(buffer, name->text, words, model->n_axes);
+    return pdnn_yaml_fail(name, err, "zip names '%.60s'%s", name->text,
+                          *hint ? hint : ", to which this model gives no values");
 }
 
 /* One list of names: they join the group of the first of them. */
