@@ -122,8 +122,6 @@ enum pdnn_status pdnn_source_record(const struct pdnn_source *sources, size_t n_
 }
 
 const char *pdnn_source_name(const struct pdnn_source *source, struct pdnn_arena *arena) {
-    if (source->family)
-        return source->family->name;
     const char *slash = strrchr(source->name, '/');
     char *name = pdnn_arena_strdup(arena, slash ? slash + 1 : source->name);
     char *dot = name ? strrchr(name, '.') : NULL;

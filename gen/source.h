@@ -18,7 +18,7 @@ struct pdnn_source {
 enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_source *source, struct pdnn_yaml **root,
                                   struct pdnn_arena *arena, struct pdnn_err *err);
 
-/* "sweeps/fc.yaml" -> "fc"; of an id the family. NULL without memory. */
+/* Of a file: "sweeps/fc.yaml" -> "fc". NULL without memory. */
 const char *pdnn_source_name(const struct pdnn_source *source, struct pdnn_arena *arena);
 
 /* Sources and overrides as one text: see struct pdnn_spec. */

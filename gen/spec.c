@@ -183,8 +183,8 @@ static enum pdnn_status read_models(const struct pdnn_yaml *root, const struct s
     return status;
 }
 
-/* One document into the spec; name, seed, measure and limits are taken from the first alone, but checked in
- * all. */
+/* One document into the spec; seed, measure and limits are taken from the first alone, the name from the
+ * first that has one, but all are checked in all. */
 static enum pdnn_status read_document(const struct pdnn_source *source, const struct pdnn_yaml *root,
                                       bool is_first, struct pdnn_spec *spec, struct pdnn_err *err) {
     struct sections sections = {0};
@@ -208,14 +208,17 @@ static enum pdnn_status read_document(const struct pdnn_source *source, const st
                                 sizeof limits_keys / sizeof *limits_keys, &limits, err);
     if (status == PDNN_OK)
         status = read_models(root, &sections, measure.cache, spec, err);
+    if (status == PDNN_OK && !spec->name && (name || !source->family)) {
+        spec->name = name ? name : pdnn_source_name(source, &spec->arena);
+        status = spec->name ? PDNN_OK : no_memory(err);
+    }
     if (status != PDNN_OK || !is_first)
         return status;
     measure.values.order = (enum pdnn_order)measure.order;
-    spec->name = name ? name : pdnn_source_name(source, &spec->arena);
     spec->seed = (uint64_t)seed;
     spec->measure = measure.values;
     spec->limits = limits;
-    return spec->name ? PDNN_OK : no_memory(err);
+    return PDNN_OK;
 }
 
 static size_t count_models(struct pdnn_yaml *const *roots, size_t n_roots) {

@@ -32,7 +32,9 @@ struct pdnn_spec_limits {
 
 struct pdnn_spec {
     struct pdnn_arena arena;
-    const char *name; /* of the first file's `sweep`, or its file name without .yaml */
+    /* The first file's `sweep`, or its file name without .yaml; NULL when there are only ids and no `sweep`.
+     */
+    const char *name;
     uint64_t seed;
     struct pdnn_spec_measure measure;
     struct pdnn_spec_limits limits;
