@@ -82,7 +82,15 @@ static enum pdnn_status print_csv(const struct pdnn_ceilings *ceilings, struct p
     return pdnn_text_print(&out, err);
 }
 
-enum { THREADS_MAX = 64 };
+enum { THREADS_MAX = PDNN_CEILINGS_THREADS_MAX };
+
+/* The same count twice, as `all` and as a number maybe, is one. */
+static void add_threads(int64_t *threads, size_t *count, int64_t value) {
+    for (size_t i = 0; i < *count; i++)
+        if (threads[i] == value)
+            return;
+    threads[(*count)++] = value;
+}
 
 static enum pdnn_status parse_threads(const struct pdnn_arguments *arguments, const struct pdnn_host *host,
                                       int64_t *threads, size_t *count, struct pdnn_err *err) {
@@ -101,15 +109,15 @@ static enum pdnn_status parse_threads(const struct pdnn_arguments *arguments, co
             status = pdnn_fail(err, PDNN_INVALID, "--threads %s: only %" PRId64 " cores may be used here",
                                texts[i], host->threads);
         if (status == PDNN_OK)
-            threads[n++] = value ? value : host->threads;
+            add_threads(threads, &n, value ? value : host->threads);
     }
     free(texts);
     if (status != PDNN_OK)
         return status;
-    if (!n)
-        threads[n++] = 1;
-    if (!n_texts && host->threads > 1)
-        threads[n++] = host->threads;
+    if (!n_texts) {
+        add_threads(threads, &n, 1);
+        add_threads(threads, &n, host->threads);
+    }
     *count = n;
     return PDNN_OK;
 }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { THREAD_COUNTS_MAX = 64 };
+enum { THREAD_COUNTS_MAX = PDNN_CEILINGS_THREADS_MAX };
 static const double least_seconds = 2;
 
 /* A sorted list without doubles; what does not fit any more is left out, and its rows go without roofs. */
@@ -45,7 +45,7 @@ static struct counts missing_counts(const struct pdnn_session *session, bool eve
         if (!session->tasks[i].closed)
             counts_add(&wanted, session->tasks[i].instance.setting[PDNN_SETTING_THREADS]);
     for (size_t i = 0; i < wanted.count; i++)
-        if (!ceilings_have(&session->ceilings, wanted.threads[i]))
+        if (!ceilings_have(session->ceilings, wanted.threads[i]))
             counts_add(&missing, wanted.threads[i]);
     return missing;
 }
@@ -92,7 +92,7 @@ enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, boo
         return PDNN_OK;
     double each = seconds / (double)counts.count;
     return pdnn_measure_ceilings(&session->host, counts.threads, counts.count,
-                                 each < least_seconds ? least_seconds : each, &session->ceilings, err);
+                                 each < least_seconds ? least_seconds : each, session->ceilings, err);
 }
 
 void pdnn_session_warn_ceilings(const struct pdnn_session *session, const char *path) {

@@ -28,7 +28,7 @@ struct compute_roof {
 
 struct picture {
     struct pdnn_csv results;
-    struct pdnn_ceilings ceilings;
+    struct pdnn_ceilings *ceilings;
     int intensity, gflops, mode, dtype, threads, status, started, color; /* columns */
     size_t *rows;                                                        /* of the results: those drawn */
     struct pdnn_spot *spots;                                             /* their data, later their pixels */
@@ -49,6 +49,7 @@ static void picture_finish(struct picture *p) {
     free(p->rows);
     free(p->spots);
     free(p->colors);
+    free(p->ceilings);
 }
 
 static enum pdnn_status read_tables(struct picture *p, const struct pdnn_plot_request *request,
@@ -84,7 +85,10 @@ static enum pdnn_status read_tables(struct picture *p, const struct pdnn_plot_re
                          near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
     snprintf(path, sizeof path, "%s/ceilings.csv", request->directory);
-    return pdnn_ceilings_read(path, &p->ceilings, err);
+    p->ceilings = calloc(1, sizeof *p->ceilings);
+    if (!p->ceilings)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
+    return pdnn_ceilings_read(path, p->ceilings, err);
 }
 
 /* The rows that have a place in the picture. */
@@ -155,13 +159,13 @@ static enum pdnn_status find_roofs(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_ceiling *fma = NULL, *other = NULL;
     int64_t threads = 0;
     pdnn_parse_i64(p->roof_threads, &threads);
-    pdnn_roofs_init(&p->roofs, &p->ceilings, p->roof_dtype, threads);
+    pdnn_roofs_init(&p->roofs, p->ceilings, p->roof_dtype, threads);
     if (!(p->roofs.peak_gflops > 0) || !p->roofs.n_levels)
         return pdnn_fail(err, PDNN_INVALID,
                          "ceilings.csv has no roofs for %s on %s threads, which most rows ran with",
                          p->roof_dtype, p->roof_threads);
-    for (size_t i = 0; i < p->ceilings.count; i++) {
-        const struct pdnn_ceiling *row = &p->ceilings.row[i];
+    for (size_t i = 0; i < p->ceilings->count; i++) {
+        const struct pdnn_ceiling *row = &p->ceilings->row[i];
         if (row->threads != threads || strcmp(row->kind, "compute") != 0 ||
             strcmp(row->dtype, p->roof_dtype) != 0)
             continue;
@@ -250,8 +254,8 @@ static void put_variables(struct picture *p) {
 
 /* Which pattern gave the level its bandwidth. */
 static const char *pattern_of(const struct picture *p, const struct pdnn_roof_level *level) {
-    for (size_t i = 0; i < p->ceilings.count; i++) {
-        const struct pdnn_ceiling *row = &p->ceilings.row[i];
+    for (size_t i = 0; i < p->ceilings->count; i++) {
+        const struct pdnn_ceiling *row = &p->ceilings->row[i];
         if (strcmp(row->kind, "bandwidth") == 0 && strcmp(row->level, level->name) == 0 &&
             row->value == level->gbs)
             return row->pattern;

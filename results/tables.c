@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CEILINGS_LIMIT_BYTES = 1 << 20 };
@@ -103,13 +104,16 @@ static enum pdnn_status parse_ceilings(const char *path, const struct pdnn_csv *
 
 enum pdnn_status pdnn_ceilings_read(const char *path, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     struct pdnn_csv csv;
-    struct pdnn_ceilings read = {.count = 0};
+    struct pdnn_ceilings *read = NULL;
     enum pdnn_status status = pdnn_csv_read(path, CEILINGS_LIMIT_BYTES, PDNN_CSV_STRICT, &csv, err);
     if (status != PDNN_OK)
         return status;
-    status = parse_ceilings(path, &csv, &read, err);
+    read = calloc(1, sizeof *read);
+    status = read ? parse_ceilings(path, &csv, read, err)
+                  : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
     if (status == PDNN_OK)
-        *ceilings = read;
+        *ceilings = *read;
+    free(read);
     pdnn_csv_finish(&csv);
     return status;
 }

@@ -143,7 +143,10 @@ static void test_ceilings_read_limit(void **state) {
         pdnn_str_printf(&text, "compute,fma,f32,,1,0,1,1,1,1\n");
     write_text("ceilings.csv", text.text);
     assert_int_equal(pdnn_ceilings_read(path_of("ceilings.csv", path), ceilings, &err), PDNN_INVALID);
-    assert_non_null(strstr(err.text, "ceilings.csv:258: more than 256 rows"));
+    char message[64];
+    snprintf(message, sizeof message, "ceilings.csv:%d: more than %d rows", PDNN_CEILINGS_MAX + 2,
+             PDNN_CEILINGS_MAX);
+    assert_non_null(strstr(err.text, message));
     pdnn_str_finish(&text);
     free(ceilings);
 }

@@ -8,7 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PDNN_CEILING_TEXT = 24, PDNN_CEILINGS_MAX = 256 };
+/* Room for so many thread counts, with at most 32 rows each. */
+enum { PDNN_CEILINGS_THREADS_MAX = 64, PDNN_CEILINGS_MAX = PDNN_CEILINGS_THREADS_MAX * 32 };
+
+enum { PDNN_CEILING_TEXT = 24 };
 
 /* One row of ceilings.csv. */
 struct pdnn_ceiling {
