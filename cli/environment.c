@@ -38,19 +38,21 @@ static void add_whole(struct list *list, const char *key, uint64_t value, bool i
 static void add_host(struct list *list, const struct pdnn_host *host) {
     static const char *const cache_keys[PDNN_CACHE_LEVELS] = {"l1d_bytes", "l2_bytes", "l3_bytes"};
     static const char *const sharing_keys[PDNN_CACHE_LEVELS] = {"l1d_cores", "l2_cores", "l3_cores"};
-    add_text(list, "host", host->name, false);
+    add_text(list, "host", host->name, true);
     add_text(list, "cpu", host->cpu, true);
     add_text(list, "isa", host->isa, true);
     add_text(list, "kernel", host->kernel, false);
     add_text(list, "governor", host->governor, false);
     add_whole(list, "cores_online", (uint64_t)host->cores_online, false);
     add_whole(list, "numa_nodes", (uint64_t)host->numa_nodes, false);
-    add_whole(list, "cores_usable", (uint64_t)host->threads, false);
-    add(list, (struct pdnn_fact){.key = "quota_cpus", .type = PDNN_FACT_NUMBER, .number = host->quota_cpus});
+    add_whole(list, "cores_usable", (uint64_t)host->threads, true);
+    add(list,
+        (struct pdnn_fact){
+            .key = "quota_cpus", .type = PDNN_FACT_NUMBER, .number = host->quota_cpus, .identity = true});
     add_whole(list, "memory_bytes", host->memory_bytes, false);
     add_whole(list, "memory_usable_bytes", host->memory_limit_bytes, false);
     for (int level = 0; level < PDNN_CACHE_LEVELS; level++) {
-        add_whole(list, cache_keys[level], host->cache_bytes[level], false);
+        add_whole(list, cache_keys[level], host->cache_bytes[level], true);
         add_whole(list, sharing_keys[level], (uint64_t)host->cache_cores[level], false);
     }
 }
