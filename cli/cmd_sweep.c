@@ -5,6 +5,7 @@
 #include "results/tables.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static const char *const paragraphs[] = {
 
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "DIR", NULL, false,
-     "the result directory (default: NAME.results here, NAME being the spec's)"},
+     "the result directory (default: NAME.results here, NAME being the spec's; an ID has none)"},
     PDNN_OPTION_SET,
     PDNN_OPTION_CEILINGS,
     {"retry", 0, NULL, NULL, false, "visit again what failed in an earlier run"},
@@ -35,17 +36,29 @@ static const struct pdnn_example examples[] = {
     {"paradnn sweep sweeps/fc.yaml --set run.threads=1 -o fc1.results", "the same on one thread"},
 };
 
-/* The directory: -o, or the spec's name. Heap. */
-static char *directory_name(const struct pdnn_arguments *arguments, const struct pdnn_session *session) {
+/* The directory: -o, or the spec's name. */
+static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, const char *spec_name,
+                                       struct pdnn_str *name, struct pdnn_err *err) {
     const char *given = pdnn_argument(arguments, "output");
-    struct pdnn_str name = {0};
-    pdnn_str_printf(&name, "%s%s", given ? given : session->spec.name, given ? "" : ".results");
-    if (name.failed)
-        pdnn_str_finish(&name);
-    return name.text;
+    if (!given && !spec_name)
+        return pdnn_fail(err, PDNN_INVALID, "an ID has no name of its own: give -o DIR");
+    pdnn_str_printf(name, "%s%s", given ? given : spec_name, given ? "" : ".results");
+    return name->failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
 }
 
-static void print_summary(const struct pdnn_sweep_directory *sweep, bool budget_spent) {
+/* Roofs that were measured while the machine was busy, or the sweep, make every placement doubtful. */
+static void warn_speed(double index) {
+    static const double most = 1.5, least = 0.67;
+    if (isnan(index) || (index >= least && index <= most))
+        return;
+    fprintf(
+        stderr,
+        "paradnn: the machine was %.0f %% %s while the roofs were measured than during the sweep; measure "
+        "them on a quiet machine (paradnn ceilings -o FILE) and give them (--ceilings FILE)\n",
+        index > 1 ? (1 - 1 / index) * 100 : (1 / index - 1) * 100, index > 1 ? "slower" : "faster");
+}
+
+static void print_summary(const struct pdnn_sweep_directory *sweep, const struct pdnn_sweep_result *result) {
     fprintf(stderr, "%zu instances:", sweep->session->n_tasks);
     const char *separator = " ";
     for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++) {
@@ -54,50 +67,54 @@ static void print_summary(const struct pdnn_sweep_directory *sweep, bool budget_
                     pdnn_outcome_name((enum pdnn_outcome)outcome));
         separator = sweep->counts[outcome] ? ", " : separator;
     }
-    if (budget_spent)
+    if (result->unfinished)
+        fprintf(stderr, "; %zu with fewer visits than the %" PRId64 " asked for", result->unfinished,
+                sweep->session->spec.measure.rounds);
+    if (result->budget_spent)
         fprintf(stderr, "; the budget is spent");
     fprintf(stderr, "\ntables: %s/results.csv, %s/ops.csv\n", sweep->path, sweep->path);
-    if (sweep->counts[PDNN_OUTCOME_INTERRUPTED])
+    if (result->unfinished)
         fprintf(stderr, "go on:  the same command again\n");
     if (sweep->counts[PDNN_OUTCOME_OK])
         fprintf(stderr, "next:   paradnn plot roofline %s\n", sweep->path);
+    warn_speed(sweep->speed_index);
 }
 
-static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, bool *budget_spent,
+static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdnn_sweep_result *result,
                                   struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
     struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     const struct pdnn_sweep_hooks hooks = {sweep, pdnn_sweep_directory_visited,
                                            pdnn_sweep_directory_progress};
-    struct pdnn_sweep_result result = {0};
     pdnn_progress_init(&sweep->bar, stderr);
     enum pdnn_status status =
-        pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
+        pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, result, err);
     pdnn_progress_clear(&sweep->bar);
-    *budget_spent = result.budget_spent;
-    if (result.visits)
-        fprintf(stderr, "%zu visits, %.2f ms of the driver's own time each", result.visits,
-                (double)result.overhead_ns / (double)result.visits * 1e-6);
-    if (result.workers_lost)
-        fprintf(stderr, ", %zu workers lost", result.workers_lost);
-    if (result.visits)
+    if (result->budget_spent)
+        pdnn_session_note_budget(session);
+    if (result->visits)
+        fprintf(stderr, "%zu visits, %.2f ms of the driver's own time each", result->visits,
+                (double)result->overhead_ns / (double)result->visits * 1e-6);
+    if (result->workers_lost)
+        fprintf(stderr, ", %zu workers lost", result->workers_lost);
+    if (result->visits)
         fputc('\n', stderr);
     return status;
 }
 
-/* Measures, and leaves tables behind however that ends. */
-static enum pdnn_status measure(struct pdnn_sweep_directory *sweep, const char *ceilings, bool retry,
-                                bool *budget_spent, struct pdnn_err *err) {
-    const volatile int *stop = pdnn_interrupt_watch();
+/* Measures, and leaves tables behind however that ends. A signal during the roofs ends the visits before the
+ * first. */
+static enum pdnn_status measure(struct pdnn_sweep_directory *sweep, bool retry,
+                                struct pdnn_sweep_result *result, struct pdnn_err *err) {
+    struct pdnn_err tables = {0};
+    pdnn_interrupt_watch();
     if (pdnn_sweep_directory_resume(sweep, retry, err) != PDNN_OK)
         return err->status;
-    enum pdnn_status status = pdnn_sweep_directory_ceilings(sweep, ceilings, err);
-    if (status == PDNN_OK && *stop)
-        status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
-    if (status == PDNN_OK)
-        status = visit_all(sweep, budget_spent, err);
-    struct pdnn_err tables = {0};
-    if (pdnn_sweep_directory_write(sweep, &tables) != PDNN_OK && status == PDNN_OK)
+    enum pdnn_status status = pdnn_sweep_directory_ceilings(sweep, err);
+    if (status == PDNN_OK || status == PDNN_INTERRUPTED)
+        status = visit_all(sweep, result, err);
+    bool ended_well = status == PDNN_OK || status == PDNN_INTERRUPTED;
+    if (pdnn_sweep_directory_write(sweep, &tables) != PDNN_OK && ended_well)
         status = pdnn_fail(err, tables.status, "%s", tables.text);
     return status;
 }
@@ -106,29 +123,27 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct pdnn_session session = {0};
     struct pdnn_sweep_directory sweep = {0};
     const char **sets = NULL, *ceilings = pdnn_argument(arguments, "ceilings");
-    char *path = NULL;
+    struct pdnn_sweep_result result = {0};
+    struct pdnn_str path = {0};
     size_t n_sets;
-    bool budget_spent = false;
     enum pdnn_status status = pdnn_argument_all(arguments, "set", &sets, &n_sets, err);
     if (status == PDNN_OK)
         status = pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
     if (status == PDNN_OK && ceilings)
-        status = pdnn_ceilings_read(ceilings, &session.ceilings, err);
-    if (status == PDNN_OK && !(path = directory_name(arguments, &session)))
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+        status = pdnn_ceilings_read(ceilings, session.ceilings, err);
     if (status == PDNN_OK)
-        status = pdnn_sweep_directory_open(&sweep, path, &session, err);
+        status = name_directory(arguments, session.spec.name, &path, err);
+    if (status == PDNN_OK)
+        status = pdnn_sweep_directory_open(&sweep, pdnn_str_text(&path), ceilings, &session, err);
     if (status == PDNN_OK) {
-        status = measure(&sweep, ceilings, pdnn_argument(arguments, "retry"), &budget_spent, err);
+        status = measure(&sweep, pdnn_argument(arguments, "retry"), &result, err);
         if (sweep.written)
-            print_summary(&sweep, budget_spent);
+            print_summary(&sweep, &result);
+        *some_failed = pdnn_session_has_failed(sweep.counts);
     }
-    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
-        if (pdnn_outcome_is_failure((enum pdnn_outcome)outcome) && sweep.counts[outcome])
-            *some_failed = true;
     pdnn_sweep_directory_close(&sweep);
     pdnn_session_finish(&session);
-    free(path);
+    pdnn_str_finish(&path);
     free(sets);
     return status;
 }

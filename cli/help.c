@@ -48,7 +48,7 @@ static const struct row file_rows[] = {
 
 static const struct row exit_rows[] = {
     {"0", "all fine"},
-    {"1", "some instances failed, or the machine did (disk full, out of memory)"},
+    {"1", "some instances failed, none ended ok, or the machine failed (disk full, out of memory)"},
     {"2", "the command line, a spec or an input file is wrong; nothing ran"},
     {"130", "interrupted by a signal; what was measured is kept"},
 };

@@ -27,7 +27,8 @@ static enum pdnn_status reserve(struct pdnn_session *session, struct pdnn_err *e
 static void judge(const struct pdnn_session *session, const struct pdnn_expanded *item,
                   struct pdnn_arena *arena, struct pdnn_session_row *row) {
     int64_t threads = item->instance.setting[PDNN_SETTING_THREADS];
-    *row = (struct pdnn_session_row){item->totals, item->has_totals, PDNN_OUTCOME_INTERRUPTED, ""};
+    *row = (struct pdnn_session_row){item->totals, item->has_totals, PDNN_OUTCOME_INTERRUPTED,
+                                     "stopped before its first visit"};
     if (item->filtered) {
         row->outcome = PDNN_OUTCOME_FILTERED;
         row->reason = pdnn_arena_strdup(arena, item->reason);
@@ -83,7 +84,9 @@ static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *er
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {
-    *session = (struct pdnn_session){0};
+    *session = (struct pdnn_session){.ceilings = calloc(1, sizeof *session->ceilings)};
+    if (!session->ceilings)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     if (pdnn_host_read(&session->host, err) != PDNN_OK ||
         pdnn_spec_load(arguments, n_arguments, sets, n_sets, &session->spec, err) != PDNN_OK)
         return err->status;
@@ -99,15 +102,25 @@ void pdnn_session_finish(struct pdnn_session *session) {
     pdnn_arena_finish(&session->arena);
     free(session->tasks);
     free(session->rows);
+    free(session->ceilings);
     *session = (struct pdnn_session){0};
 }
 
-bool pdnn_outcome_is_failure(enum pdnn_outcome outcome) {
+bool pdnn_session_has_failed(const size_t counts[PDNN_OUTCOME_COUNT]) {
     static const bool failures[PDNN_OUTCOME_COUNT] = {
         [PDNN_OUTCOME_OOM] = true,     [PDNN_OUTCOME_TIMEOUT] = true,       [PDNN_OUTCOME_CRASH] = true,
         [PDNN_OUTCOME_INVALID] = true, [PDNN_OUTCOME_NUMERIC_ERROR] = true,
     };
-    return failures[outcome];
+    bool any = false;
+    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
+        any = any || (failures[outcome] && counts[outcome]);
+    return any || !counts[PDNN_OUTCOME_OK];
+}
+
+void pdnn_session_note_budget(struct pdnn_session *session) {
+    for (size_t i = 0; i < session->n_tasks; i++)
+        if (session->rows[i].outcome == PDNN_OUTCOME_INTERRUPTED)
+            session->rows[i].reason = "the budget was spent before its first visit";
 }
 
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {

@@ -26,7 +26,7 @@ struct pdnn_session {
     struct pdnn_task *tasks;     /* in the order of the spec, each id once */
     struct pdnn_session_row *rows;
     size_t n_tasks, room;
-    struct pdnn_ceilings ceilings;
+    struct pdnn_ceilings *ceilings; /* heap */
 };
 
 /* Reads the host, loads the spec and expands it. A task is closed already when it is filtered, needs more
@@ -37,9 +37,12 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
                                    struct pdnn_err *err);
 void pdnn_session_finish(struct pdnn_session *session);
 
-/* oom, timeout, crash, invalid, numeric_error: what makes the exit status 1. The others are results like any
- * other. */
-bool pdnn_outcome_is_failure(enum pdnn_outcome outcome);
+/* What makes the exit status 1: a row that ended as oom, timeout, crash, invalid or numeric_error, or no row
+ * that ended ok. The other outcomes are results like any other. */
+bool pdnn_session_has_failed(const size_t counts[PDNN_OUTCOME_COUNT]);
+
+/* Gives the rows that have no visit the reason that the budget was spent, instead of a signal. */
+void pdnn_session_note_budget(struct pdnn_session *session);
 
 /* The spec's rules in the driver's terms; from here on SIGINT and SIGTERM end a sweep, not the process. */
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);

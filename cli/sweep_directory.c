@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ROOF_SECONDS = 10 };
+enum { ROOF_SECONDS = 10, SPEC_LIMIT_BYTES = 1 << 26 };
 
 /* The tables are replaced at most so often, and for at most a fiftieth of the time. */
 static const uint64_t write_gap_ns = UINT64_C(2000000000);
@@ -40,13 +40,39 @@ static enum pdnn_status make_directory(const char *path, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
+static enum pdnn_status read_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
+    char path[PATH_MAX];
+    if (sweep->ceilings_file)
+        return PDNN_OK;
+    if (join_path(path, sweep->path, "ceilings.csv", err) != PDNN_OK)
+        return err->status;
+    if (access(path, F_OK) != 0)
+        return PDNN_OK;
+    enum pdnn_status status = pdnn_ceilings_read(path, sweep->session->ceilings, err);
+    sweep->n_ceilings = sweep->session->ceilings->count;
+    return status;
+}
+
+/* Rows of a former spec stay in the tables, so that another spec in the same directory is worth a line. */
+static enum pdnn_status write_spec(const struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
+    char path[PATH_MAX], *before = NULL;
+    const char *text = sweep->session->spec.text;
+    if (join_path(path, sweep->path, "spec.yaml", err) != PDNN_OK)
+        return err->status;
+    if (pdnn_file_read(path, SPEC_LIMIT_BYTES, &before, NULL, NULL) == PDNN_OK && strcmp(before, text) != 0)
+        fprintf(stderr, "paradnn: %s: another spec than before; rows of the former one stay in the tables\n",
+                path);
+    free(before);
+    return pdnn_file_replace(path, text, strlen(text), err);
+}
+
 enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep, const char *path,
-                                           struct pdnn_session *session, struct pdnn_err *err) {
-    *sweep = (struct pdnn_sweep_directory){.path = path, .session = session};
+                                           const char *ceilings_file, struct pdnn_session *session,
+                                           struct pdnn_err *err) {
+    *sweep = (struct pdnn_sweep_directory){.path = path, .session = session, .ceilings_file = ceilings_file};
     struct pdnn_arena arena = {0};
     struct pdnn_fact *facts;
     size_t n_facts;
-    char spec_path[PATH_MAX];
     enum pdnn_status status = make_directory(path, err);
     if (status == PDNN_OK)
         status = pdnn_journal_open(path, &sweep->journal, err);
@@ -55,11 +81,11 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep, c
     if (status == PDNN_OK)
         status = pdnn_environment_check(path, facts, n_facts, err);
     if (status == PDNN_OK)
+        status = read_ceilings(sweep, err);
+    if (status == PDNN_OK)
         status = pdnn_environment_write(path, facts, n_facts, err);
     if (status == PDNN_OK)
-        status = join_path(spec_path, path, "spec.yaml", err);
-    if (status == PDNN_OK)
-        status = pdnn_file_replace(spec_path, session->spec.text, strlen(session->spec.text), err);
+        status = write_spec(sweep, err);
     if (status == PDNN_OK && pdnn_journal_was_torn(sweep->journal))
         fprintf(stderr, "paradnn: %s/journal.csv: an incomplete last line was dropped\n", path);
     pdnn_arena_finish(&arena);
@@ -120,29 +146,24 @@ static bool any_open(const struct pdnn_session *session) {
     return false;
 }
 
-enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, const char *file,
-                                               struct pdnn_err *err) {
+enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
     char path[PATH_MAX];
     if (join_path(path, sweep->path, "ceilings.csv", err) != PDNN_OK)
         return err->status;
-    bool is_there = access(path, F_OK) == 0;
-    if (!file && is_there && pdnn_ceilings_read(path, &session->ceilings, err) != PDNN_OK)
-        return err->status;
-    size_t known = session->ceilings.count;
-    if (file) {
-        pdnn_session_warn_ceilings(session, file);
+    if (sweep->ceilings_file) {
+        pdnn_session_warn_ceilings(session, sweep->ceilings_file);
     } else if (any_open(session)) {
         struct pdnn_err cause = {0};
         enum pdnn_status status = pdnn_session_measure_ceilings(session, true, ROOF_SECONDS, &cause);
         if (status == PDNN_INTERRUPTED)
             return pdnn_fail(err, status, "%s", cause.text);
         if (status != PDNN_OK)
-            fprintf(stderr, "paradnn: going on without roofs: %s\n", cause.text);
+            fprintf(stderr, "paradnn: going on without the missing roofs: %s\n", cause.text);
     }
-    if (!file && session->ceilings.count == known)
+    if (!sweep->ceilings_file && session->ceilings->count == sweep->n_ceilings)
         return PDNN_OK;
-    return pdnn_ceilings_write(&session->ceilings, path, err);
+    return pdnn_ceilings_write(session->ceilings, path, err);
 }
 
 enum pdnn_status pdnn_sweep_directory_visited(void *user, size_t task, const struct pdnn_visit *visit,
@@ -153,8 +174,12 @@ enum pdnn_status pdnn_sweep_directory_visited(void *user, size_t task, const str
     uint64_t start_ns = pdnn_clock_ns();
     if (start_ns < sweep->next_write_ns)
         return PDNN_OK;
-    if (pdnn_sweep_directory_write(sweep, err) != PDNN_OK)
-        return err->status;
+    struct pdnn_err cause = {0};
+    if (pdnn_sweep_directory_write(sweep, &cause) != PDNN_OK && !sweep->warned) {
+        pdnn_progress_clear(&sweep->bar);
+        fprintf(stderr, "paradnn: the tables are behind the journal: %s\n", cause.text);
+        sweep->warned = true;
+    }
     uint64_t end_ns = pdnn_clock_ns();
     uint64_t rest_ns = (end_ns - start_ns) * WRITE_SHARE;
     sweep->next_write_ns = end_ns + (rest_ns > write_gap_ns ? rest_ns : write_gap_ns);

@@ -10,18 +10,25 @@
 struct pdnn_sweep_directory {
     const char *path; /* borrowed, like the session */
     struct pdnn_session *session;
+    const char
+        *ceilings_file; /* where the session's roofs were read from; NULL: from the directory, if at all */
+    size_t n_ceilings;  /* rows in ceilings.csv */
     struct pdnn_journal *journal;
     struct pdnn_progress bar;
     uint64_t next_write_ns;            /* when the tables may be replaced again */
-    bool written;                      /* the tables are there */
-    size_t counts[PDNN_OUTCOME_COUNT]; /* of the session's rows, when they were written last */
+    bool warned;                       /* that they could not be */
+    bool written;                      /* the tables are there, as the journal is; what follows is known */
+    size_t counts[PDNN_OUTCOME_COUNT]; /* of the session's rows */
+    double speed_index;                /* median of the ok rows; NaN without */
 };
 
 /* Makes the directory if it is not there, locks it, checks that the machine and the software are those of an
- * earlier run, and writes spec.yaml and environment.yaml. Release with pdnn_sweep_directory_close, also after
- * a failure. */
+ * earlier run, reads ceilings.csv unless the session's roofs come from a file of the user's, and then writes
+ * spec.yaml and environment.yaml. A failure leaves the files as they were. Release with
+ * pdnn_sweep_directory_close, also after a failure. */
 enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep, const char *path,
-                                           struct pdnn_session *session, struct pdnn_err *err);
+                                           const char *ceilings_file, struct pdnn_session *session,
+                                           struct pdnn_err *err);
 void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep);
 
 /* Hands what the journal has to the session's tasks. A task whose last visit failed is closed, unless retry.
@@ -29,17 +36,17 @@ void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep);
 enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep, bool retry,
                                              struct pdnn_err *err);
 
-/* Sees to ceilings.csv: written from the session's roofs where they were read from a file already (its name
- * is for messages); else kept, and what is missing measured when there is an open task. Roofs that cannot be
- * measured are said on stderr and do not stop a sweep. */
-enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, const char *file,
-                                               struct pdnn_err *err);
+/* Sees to ceilings.csv: written from the session's roofs where they come from a file of the user's; else what
+ * is missing is measured when there is an open task. Roofs that cannot be measured are said on stderr and do
+ * not stop a sweep. */
+enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
 
 /* Replaces results.csv and ops.csv: the session's rows in its order, then those that only the journal knows.
  */
 enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
 
-/* The driver's hooks; user is the sweep directory. */
+/* The driver's hooks; user is the sweep directory. Tables that cannot be replaced are said on stderr once and
+ * do not stop a sweep: the journal is what counts. */
 enum pdnn_status pdnn_sweep_directory_visited(void *user, size_t task, const struct pdnn_visit *visit,
                                               struct pdnn_err *err);
 void pdnn_sweep_directory_progress(void *user, const struct pdnn_sweep_progress *progress);

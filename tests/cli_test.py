@@ -229,7 +229,7 @@ class Sweep(Case):
         self.assertEqual(sorted(ids[len(train):]), sorted(measured))
 
     def test_too_big_is_predicted_and_nothing_starts(self):
-        self.sweep("--set", "limits.memory=1KiB")
+        self.sweep("--set", "limits.memory=1KiB", expect=1)  # nothing ended ok
         rows = self.rows("small.results", "results.csv")
         self.assertEqual({row["status"] for row in rows}, {"oom_predicted", "filtered"})
         self.assertIn("the limit is 1.00 KiB", next(row["reason"] for row in rows if row["status"] == "oom_predicted"))
@@ -269,6 +269,8 @@ class Sweep(Case):
         stderr = child.communicate(timeout=60)[1]
         self.assertEqual(child.returncode, 130, stderr)
         self.assertIn("interrupted", stderr)
+        self.assertRegex(stderr, r"12 instances: .*; \d+ with fewer visits than the 30 asked for\n")
+        self.assertIn("go on:  the same command again\n", stderr)
         self.assertEqual([row["id"] for row in self.rows("small.results", "results.csv")], self.ids())
         self.sweep()
         statuses = [row["status"] for row in self.rows("small.results", "results.csv")]
@@ -302,6 +304,65 @@ class Sweep(Case):
         self.sweep()
         self.assertIn("seed", self.sweep("--set", "seed=2", expect=2).stderr)
 
+    def test_other_machine_does_not_mix(self):
+        self.sweep()
+        facts = self.read("small.results", "environment.yaml")
+        for fact in ("host", "cores_usable", "quota_cpus", "l1d_bytes", "l2_bytes", "l3_bytes"):
+            with self.subTest(fact):
+                other, count = re.subn(rf"(?m)^{fact}: (\S+)", f"{fact}: 12345", facts)
+                self.assertEqual(count, 1)
+                self.write("small.results/environment.yaml", other)
+                done = self.sweep(expect=2)
+                self.assertRegex(done.stderr, rf"environment\.yaml: {fact} was 12345 and is .*; one directory holds one machine")
+                self.assertEqual(self.read("small.results", "environment.yaml"), other)
+
+    def test_other_spec_is_said(self):
+        self.assertNotIn("another spec", self.sweep().stderr)
+        self.assertNotIn("another spec", self.sweep().stderr)
+        done = self.sweep("--set", "run.mode=infer")
+        self.assertEqual(done.stderr.count("another spec than before; rows of the former one stay in the tables\n"), 1)
+
+    def test_id_needs_a_directory(self):
+        done = self.paradnn("sweep", One.ID, "--ceilings", "roofs.csv", expect=2)
+        self.assertEqual(done.stderr, "paradnn: an ID has no name of its own: give -o DIR\n")
+        self.paradnn("sweep", One.ID, "--ceilings", "roofs.csv", "--set", "measure.rounds=1", "-o", "one", expect=0)
+        self.assertEqual([row["status"] for row in self.rows("one", "results.csv")], ["ok"])
+
+    def test_bad_roofs_of_the_directory_change_nothing(self):
+        self.sweep()
+        self.write("small.results/ceilings.csv", "kind,color\n")
+        before = {name: self.read("small.results", name) for name in os.listdir(self.path("small.results"))}
+        done = self.paradnn("sweep", "small.yaml", "--set", "measure.rounds=3", expect=2)
+        self.assertRegex(done.stderr, r"\Aparadnn: small\.results/ceilings\.csv:1: .*\n\Z")
+        self.assertEqual({name: self.read("small.results", name) for name in os.listdir(self.path("small.results"))}, before)
+
+    def test_budget_is_the_reason(self):
+        done = self.sweep("--set", "limits.budget=1ns", expect=1)
+        reasons = [row["reason"] for row in self.rows("small.results", "results.csv") if row["status"] == "interrupted"]
+        self.assertEqual(reasons, ["the budget was spent before its first visit"] * 8)
+        self.assertIn("8 with fewer visits than the 2 asked for; the budget is spent\n", done.stderr)
+        self.assertIn("go on:  the same command again\n", done.stderr)
+
+    def test_tables_that_cannot_be_written_fail_at_the_end(self):
+        os.makedirs(self.path("small.results", "results.csv", "in the way"))
+        done = self.sweep(expect=1)
+        self.assertEqual(done.stderr.count("the tables are behind the journal"), 1)
+        self.assertRegex(done.stderr, r"\nparadnn: small\.results/results\.csv: .*\n\Z")
+        self.assertNotIn("12 instances", done.stderr)
+        os.removedirs(self.path("small.results", "results.csv", "in the way"))
+        before = self.read("small.results", "journal.csv")
+        self.assertIn("12 instances: 8 ok, 4 filtered\n", self.sweep().stderr)
+        self.assertEqual(self.read("small.results", "journal.csv"), before)
+
+    def test_roofs_of_another_speed_are_said(self):
+        for value, word in (("0.001", "slower"), ("1000000", "faster")):
+            with self.subTest(word):
+                self.write("roofs.csv", CEILINGS + f"probe,fma,,,1,0,{value},{value},{value},5\n")
+                done = self.sweep("--set", "measure.probe=on", "-o", word)
+                self.assertRegex(done.stderr, rf"\nparadnn: the machine was \d+ % {word} while the roofs were measured [^\n]*\n\Z")
+        self.write("roofs.csv", CEILINGS)
+        self.assertNotIn("the machine was", self.sweep("--set", "measure.probe=on", "-o", "unknown").stderr)
+
 
 class One(Case):
     ID = "fc/layers=2,nodes=64,input=20,output=10,batch=16,threads=1"
@@ -326,6 +387,22 @@ class One(Case):
         done = self.paradnn("run", "fc/layers=1,nodes=8,threads=4096", "--ceilings", "roofs.csv", expect=1)
         self.assertRegex(done.stdout, r"status +invalid: 4096 threads")
 
+    def test_run_interrupted_says_what_it_has(self):
+        long = ["--rounds", "1000", "--set", "measure.max_time=60s", "--set", "measure.order=cost"]
+        child = subprocess.Popen([PARADNN, "run", self.ID, self.ID.replace("64", "65"), "--ceilings", "roofs.csv", *long],
+                                 cwd=self.directory, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1.5)
+        child.send_signal(signal.SIGINT)
+        stdout, stderr = child.communicate(timeout=60)
+        self.assertEqual((child.returncode, stderr.splitlines()[-1]), (130, "paradnn: interrupted"))
+        self.assertRegex(stdout, r"per step")
+
+    def test_run_fails_as_a_sweep_does(self):
+        limit = ["--ceilings", "roofs.csv", "--rounds", "1", "--set", "limits.memory=100KiB"]
+        big = "fc/layers=2,nodes=4096,threads=1"
+        self.assertIn("oom_predicted", self.paradnn("run", self.ID, big, *limit, expect=0).stdout)
+        self.assertIn("oom_predicted", self.paradnn("run", big, *limit, expect=1).stdout)
+
     def test_check_passes(self):
         for backend in ("onednn", "openblas"):
             with self.subTest(backend):
@@ -343,6 +420,11 @@ class One(Case):
         done = self.paradnn("check", self.ID, "--max-flop", "1000", expect=1)
         self.assertRegex(done.stdout, r"\ASKIP  fc/.*: .* FLOP, more than --max-flop 1e\+03\n\Z")
         self.assertEqual(done.stderr, "0 passed, 0 failed, 1 skipped\n")
+
+    def test_ceilings_of_equal_threads_are_measured_once(self):
+        done = self.paradnn("ceilings", "-t", "1", "-t", "1", "--seconds", "0.5", "--format", "csv", expect=0)
+        kinds = [(row["kind"], row["pattern"], row["level"]) for row in csv.DictReader(done.stdout.splitlines())]
+        self.assertEqual(len(kinds), len(set(kinds)))
 
     def test_ceilings_file_is_one_that_a_sweep_takes(self):
         done = self.paradnn("ceilings", "--threads", "1", "--seconds", "0.5", "-o", "mine.csv", "--format", "csv", expect=0)
