@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "models/group.h"
-#include "runtime/core/visit.h"
+#include "results/record.h"
 
 /* One row to be. */
 struct pdnn_breakdown_row {
@@ -13,7 +13,7 @@ struct pdnn_breakdown_row {
     const struct pdnn_group *group; /* NULL: measured, but not in the graph: a reorder */
     uint64_t count, bytes;          /* of what is not in the graph, as in the last visit that has it */
     double time_ns;                 /* 0: no visit has it */
-    char implementation[PDNN_IMPLEMENTATION_TEXT]; /* several: joined by " | " */
+    char implementation[PDNN_IMPLEMENTATIONS_TEXT]; /* several: joined by " | " */
 };
 
 /* The groups in their order, then what else the ok visits hold in order of appearance; in the arena. time_ns

@@ -60,6 +60,9 @@ struct pdnn_record {
     int64_t started_unix_ms; /* of the first visit; 0: none */
 };
 
+/* Room for the implementations of equal ops. */
+enum { PDNN_IMPLEMENTATIONS_TEXT = 4 * PDNN_IMPLEMENTATION_TEXT };
+
 /* One row of ops.csv. */
 struct pdnn_op_record {
     const char *id; /* borrowed from the record */
@@ -71,7 +74,7 @@ struct pdnn_op_record {
     uint64_t count, flop_count, byte_count;
     double time_ns_median, share_pct;
     struct pdnn_placement place;
-    char implementation[PDNN_IMPLEMENTATION_TEXT];
+    char implementation[PDNN_IMPLEMENTATIONS_TEXT]; /* several: joined by " | " */
 };
 
 /* Everything not available, outcome `interrupted`. */
