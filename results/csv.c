@@ -114,11 +114,6 @@ void pdnn_csv_put_u64(struct pdnn_csv_writer *writer, uint64_t value) {
     pdnn_str_printf(writer->out, "%" PRIu64, value);
 }
 
-void pdnn_csv_put_i64(struct pdnn_csv_writer *writer, int64_t value) {
-    start_field(writer);
-    pdnn_str_printf(writer->out, "%" PRId64, value);
-}
-
 void pdnn_csv_put_number(struct pdnn_csv_writer *writer, double value, int digits) {
     start_field(writer);
     pdnn_number_format(writer->out, value, digits);

@@ -35,7 +35,7 @@ struct stored_instance {
 
 struct pdnn_journal {
     char path[PATH_MAX];
-    int fd;          /* -1: read only */
+    int fd;          /* -1: not open */
     uint64_t length; /* of the complete rows, header included */
     bool torn;
     struct pdnn_csv csv;     /* its text holds the loaded rows' strings */
@@ -268,21 +268,6 @@ enum pdnn_status pdnn_journal_open(const char *directory, struct pdnn_journal **
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_journal_load(const char *directory, struct pdnn_journal **journal,
-                                   struct pdnn_err *err) {
-    struct pdnn_journal *made = NULL;
-    enum pdnn_status status = create(directory, &made, err);
-    if (status != PDNN_OK)
-        return status;
-    status = load_text(made, err);
-    if (status != PDNN_OK) {
-        pdnn_journal_close(made);
-        return status;
-    }
-    *journal = made;
-    return PDNN_OK;
-}
-
 void pdnn_journal_close(struct pdnn_journal *journal) {
     if (!journal)
         return;
@@ -313,8 +298,6 @@ enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *i
     struct pdnn_str line = {0}, packed = {0};
     struct pdnn_journal_row row = {.schema = PDNN_SCHEMA, .visit = *visit};
     enum pdnn_status status = PDNN_OK;
-    if (journal->fd < 0)
-        return pdnn_fail(err, PDNN_INTERNAL, "%s: is open for reading only", journal->path);
     if (strlen(id) >= sizeof row.id)
         return pdnn_fail(err, PDNN_INVALID, "%s: the id '%.60s...' is too long", journal->path, id);
     memcpy(row.id, id, strlen(id) + 1);

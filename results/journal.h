@@ -30,10 +30,6 @@ struct pdnn_journal; /* opaque */
 enum pdnn_status pdnn_journal_open(const char *directory, struct pdnn_journal **journal,
                                    struct pdnn_err *err);
 
-/* Reads DIR/journal.csv only: no lock, nothing is changed; a line being written is left out. */
-enum pdnn_status pdnn_journal_load(const char *directory, struct pdnn_journal **journal,
-                                   struct pdnn_err *err);
-
 /* Takes NULL. */
 void pdnn_journal_close(struct pdnn_journal *journal);
 

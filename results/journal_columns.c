@@ -70,10 +70,42 @@ static bool put_ops(const struct pdnn_column *column, void *row, const char *tex
     return true;
 }
 
+/* The column's value in the form its type has. */
+static void get_plain(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    struct pdnn_column plain = *column;
+    plain.get = NULL;
+    pdnn_column_text(&plain, row, cell);
+}
+
+/* Empty where the visit did not come to that: a 0 would be taken for a measurement. */
+static void get_measured(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    size_t before = cell->length;
+    get_plain(column, row, cell);
+    if (!cell->failed && strcmp(pdnn_str_text(cell) + before, "0") == 0) {
+        cell->length = before;
+        cell->text[before] = 0;
+    }
+}
+
+/* What the samples say: empty without any, and a 0 is a 0 with some. */
+static void get_sampled(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    const struct pdnn_journal_row *journal = row;
+    if (journal->visit.samples)
+        get_plain(column, row, cell);
+}
+
+static bool put_measured(const struct pdnn_column *column, void *row, const char *text) {
+    struct pdnn_column plain = *column;
+    plain.put = NULL;
+    return pdnn_column_parse(&plain, row, *text ? text : "0");
+}
+
 #define AT(field)     .offset = offsetof(struct pdnn_journal_row, field)
 #define TEXT(field)   PDNN_COLUMN_TEXT, AT(field), sizeof((struct pdnn_journal_row *)0)->field
 #define NUMBER(field) PDNN_COLUMN_NUMBER, AT(field), .digits = PDNN_DIGITS_EXACT
 #define COUNT(field)  PDNN_COLUMN_COUNT, AT(field)
+#define MEASURED      .get = get_measured, .put = put_measured
+#define SAMPLED       .get = get_sampled, .put = put_measured
 
 static const struct pdnn_column columns[] = {
     {"schema", "", COUNT(schema), .help = "version of this table"},
@@ -83,22 +115,24 @@ static const struct pdnn_column columns[] = {
      .help = "how it ended, as in results.csv"},
     {"reason", "", TEXT(visit.reason), .help = "why it is not ok"},
     {"started_utc", "", PDNN_COLUMN_WORD, .get = get_started, .put = put_started, .help = "when it began"},
-    {"prepare_ns", "ns", COUNT(visit.prepare_ns), .help = "graph, primitives, layouts, memory and data"},
-    {"plan_bytes", "bytes", COUNT(visit.plan_bytes), .help = "memory that was allocated"},
-    {"samples", "samples", COUNT(visit.samples), .help = "timed"},
-    {"steps_per_sample", "steps", COUNT(visit.steps_per_sample),
+    {"prepare_ns", "ns", COUNT(visit.prepare_ns), MEASURED,
+     .help = "graph, primitives, layouts, memory and data"},
+    {"plan_bytes", "bytes", COUNT(visit.plan_bytes), MEASURED, .help = "memory that was allocated"},
+    {"samples", "samples", COUNT(visit.samples), SAMPLED, .help = "timed"},
+    {"steps_per_sample", "steps", COUNT(visit.steps_per_sample), SAMPLED,
      .help = "short steps are batched; times are per step"},
-    {"warmups", "samples", COUNT(visit.warmups), .help = "before them"},
-    {"time_ns_median", "ns", NUMBER(visit.median_ns), .help = "of the samples"},
-    {"time_ns_min", "ns", NUMBER(visit.min_ns), .help = "of the samples"},
-    {"time_ns_mean", "ns", NUMBER(visit.mean_ns), .help = "of the samples"},
-    {"time_ns_p10", "ns", NUMBER(visit.p10_ns), .help = "of the samples"},
-    {"time_ns_p90", "ns", NUMBER(visit.p90_ns), .help = "of the samples"},
-    {"time_ns_mad", "ns", NUMBER(visit.mad_ns), .help = "median absolute deviation of the samples"},
-    {"stamped_ns", "ns", NUMBER(visit.stamped_ns),
+    {"warmups", "samples", COUNT(visit.warmups), SAMPLED, .help = "before them"},
+    {"time_ns_median", "ns", NUMBER(visit.median_ns), SAMPLED, .help = "of the samples"},
+    {"time_ns_min", "ns", NUMBER(visit.min_ns), SAMPLED, .help = "of the samples"},
+    {"time_ns_mean", "ns", NUMBER(visit.mean_ns), SAMPLED, .help = "of the samples"},
+    {"time_ns_p10", "ns", NUMBER(visit.p10_ns), SAMPLED, .help = "of the samples"},
+    {"time_ns_p90", "ns", NUMBER(visit.p90_ns), SAMPLED, .help = "of the samples"},
+    {"time_ns_mad", "ns", NUMBER(visit.mad_ns), SAMPLED, .help = "median absolute deviation of the samples"},
+    {"stamped_ns", "ns", NUMBER(visit.stamped_ns), MEASURED,
      .help = "median whole time of a step with each op stamped"},
-    {"probe_gflops", "1e9 FLOP/s", NUMBER(visit.probe_gflops), .help = "FMA probe beside the visit; 0: none"},
-    {"probe_gbs", "1e9 B/s", NUMBER(visit.probe_gbs), .help = "DRAM read probe beside the visit; 0: none"},
+    {"probe_gflops", "1e9 FLOP/s", NUMBER(visit.probe_gflops), MEASURED,
+     .help = "FMA probe beside the visit"},
+    {"probe_gbs", "1e9 B/s", NUMBER(visit.probe_gbs), MEASURED, .help = "DRAM read probe beside the visit"},
     {"stop_reason", "", PDNN_COLUMN_WORD, .get = get_stop, .put = put_stop,
      .help = "why it took no more samples"},
     {"flags", "", PDNN_COLUMN_WORD, .get = get_flags, .put = put_flags, .help = "of this visit, joined by |"},
