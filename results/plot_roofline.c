@@ -8,11 +8,14 @@
 #include "results/roofline.h"
 #include "results/tables.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RESULTS_LIMIT_BYTES ((size_t)1 << 32)
 
@@ -429,6 +432,11 @@ static enum pdnn_status output_path(const struct pdnn_plot_request *request, con
 static enum pdnn_status draw_one(const struct picture *p, const char *terminal, const char *path,
                                  struct pdnn_err *err) {
     struct pdnn_str script = {0};
+    /* gnuplot would name its own words, not the file. */
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
+    close(fd);
     pdnn_str_printf(&script, "TERMINAL = '%s'\n", terminal);
     pdnn_gnuplot_text(&script, "OUTPUT", path);
     pdnn_str_append(&script, pdnn_str_text(&p->script), p->script.length);
@@ -436,7 +444,9 @@ static enum pdnn_status draw_one(const struct picture *p, const char *terminal, 
     script.failed = script.failed || p->script.failed;
     enum pdnn_status status = pdnn_gnuplot_run(&script, err);
     pdnn_str_finish(&script);
-    return status;
+    if (status != PDNN_OK)
+        unlink(path);
+    return status == PDNN_IO ? pdnn_wrap(err, "%s", path) : status;
 }
 
 enum pdnn_status pdnn_plot_roofline(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
