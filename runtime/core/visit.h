@@ -34,9 +34,10 @@ enum pdnn_stop pdnn_stop_find(const char *name);
 enum pdnn_flag {
     PDNN_FLAG_ABOVE_ROOF =
         1 << 0, /* faster than a measured roof allows: a count or a roof is wrong, or caches were warm */
-    PDNN_FLAG_NOISY = 1 << 1, /* the interval is wider than five times the asked precision */
+    PDNN_FLAG_NOISY = 1 << 1, /* half the interval is wider than five times the asked precision */
     PDNN_FLAG_DRIFT =
-        1 << 2, /* the second half of the samples or visits differs from the first by more than 5 % */
+        1 << 2, /* of a visit: the second half of its samples differs from the first by more than 5 %; of a
+                   row: most visits say so, or their later half lies apart from the earlier by as much */
     PDNN_FLAG_PREEMPTED = 1 << 3, /* involuntary context switches in more than a tenth of the samples */
     PDNN_FLAG_SHORT = 1 << 4,     /* a sample was shorter than 1000 clock reads */
     PDNN_FLAG_REF = 1 << 5,       /* a library's implementation named ref ran */
