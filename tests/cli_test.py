@@ -197,9 +197,14 @@ class Sweep(Case):
                          ["ceilings.csv", "environment.yaml", "journal.csv", "ops.csv", "results.csv", "spec.yaml"])
         self.assertIn("sweep: small", self.read("here", "spec.yaml"))
         self.assertIn("omp_proc_bind", self.read("here", "environment.yaml"))
-        # What it was run with is enough to run it again.
+        # What it was run with is enough to run it again, overrides included.
         listed = self.paradnn("list", "here/spec.yaml", "--format", "csv", expect=0).stdout
         self.assertEqual([row["id"] for row in csv.DictReader(listed.splitlines())], self.ids())
+        sets = ["--set", "run.mode=train", "--set", "models.0.fc.batch=[2, 4]", "--set", "models.0.fc.layers=1"]
+        self.sweep("-o", "other", *sets)
+        listed = [self.paradnn("list", *arguments, "--format", "csv", expect=0).stdout
+                  for arguments in (["small.yaml", *sets], ["other/spec.yaml"])]
+        self.assertEqual(listed[0], listed[1])
 
     def test_again_adds_nothing(self):
         self.sweep()
@@ -398,7 +403,7 @@ class One(Case):
         self.assertRegex(stdout, r"per step")
 
     def test_run_fails_as_a_sweep_does(self):
-        limit = ["--ceilings", "roofs.csv", "--rounds", "1", "--set", "limits.memory=100KiB"]
+        limit = ["--ceilings", "roofs.csv", "--rounds", "1", "--set", "limits.memory=1MiB"]
         big = "fc/layers=2,nodes=4096,threads=1"
         self.assertIn("oom_predicted", self.paradnn("run", self.ID, big, *limit, expect=0).stdout)
         self.assertIn("oom_predicted", self.paradnn("run", big, *limit, expect=1).stdout)
