@@ -314,10 +314,27 @@ static enum pdnn_status build(struct builder *builder, yaml_event_t *event, int 
     return status;
 }
 
-/* Stream start, one document, stream end. */
+static const char empty_document[] = "empty, a spec has at least `models`";
+
+/* The root of the document that starts with the event, behind those before it. Anchors end with a document,
+ * and so does the count of nodes. */
+static enum pdnn_status build_document(struct builder *builder, yaml_event_t *event, struct pdnn_yaml *all,
+                                       struct pdnn_err *err) {
+    struct pdnn_yaml *root = NULL;
+    builder->anchors = NULL;
+    builder->n_nodes = 0;
+    enum pdnn_status status = build(builder, event, 0, &root, err);
+    if (status != PDNN_OK)
+        return status;
+    if (!builder->whole_name && pdnn_yaml_is_null(root))
+        return pdnn_yaml_fail(root, err, "%s", empty_document);
+    append(all, root);
+    return PDNN_OK;
+}
+
+/* Stream start, documents, stream end. */
 static enum pdnn_status build_stream(struct builder *builder, struct pdnn_yaml **root, struct pdnn_err *err) {
-    static const char empty[] = "empty, a spec has at least `models`";
-    struct pdnn_yaml *node = NULL;
+    struct pdnn_yaml all = {0};
     yaml_event_t event = {0};
     enum pdnn_status status;
     for (;;) {
@@ -325,22 +342,22 @@ static enum pdnn_status build_stream(struct builder *builder, struct pdnn_yaml *
         if (status != PDNN_OK || event.type == YAML_STREAM_END_EVENT)
             break;
         struct pdnn_yaml at = place(builder, event.start_mark);
-        if (event.type == YAML_DOCUMENT_START_EVENT && node)
-            status = pdnn_yaml_fail(&at, err, "a second YAML document, write one per file");
+        if (event.type == YAML_DOCUMENT_START_EVENT && all.count && builder->whole_name)
+            status = pdnn_yaml_fail(&at, err, "a second YAML document");
         else if (event.type != YAML_STREAM_START_EVENT && event.type != YAML_DOCUMENT_START_EVENT &&
                  event.type != YAML_DOCUMENT_END_EVENT)
-            status = build(builder, &event, 0, &node, err);
+            status = build_document(builder, &event, &all, err);
         if (status != PDNN_OK)
             break;
         yaml_event_delete(&event);
     }
     yaml_event_delete(&event);
-    if (status == PDNN_OK && (!node || (!builder->whole_name && pdnn_yaml_is_null(node)))) {
+    if (status == PDNN_OK && !all.count) {
         struct pdnn_yaml at = place(builder, (yaml_mark_t){0});
-        status = pdnn_yaml_fail(&at, err, "%s", builder->whole_name ? "no value" : empty);
+        status = pdnn_yaml_fail(&at, err, "%s", builder->whole_name ? "no value" : empty_document);
     }
     if (status == PDNN_OK)
-        *root = node;
+        *root = all.first;
     return status;
 }
 

@@ -28,13 +28,14 @@ struct pdnn_yaml {
                        */
     bool plain;       /* a scalar without quotes: only then is an empty text "no value" */
     struct pdnn_yaml *key;                 /* the key it is the value of, in a map; else NULL */
-    struct pdnn_yaml *first, *last, *next; /* children, and the next sibling */
+    struct pdnn_yaml *first, *last, *next; /* children, and the next sibling or document */
     size_t count;                          /* of children */
 };
 
-/* Parses text (length bytes, NUL-terminated) into a tree in the arena. whole_name: messages say `file`
- * without line and column. PDNN_INVALID with file:line:col for what is no YAML, and for NUL bytes, tabs as
- * indentation, tags, looping anchors, a second document, an empty one, and everything beyond the limits
+/* Parses text (length bytes, NUL-terminated) into trees in the arena: *root is the first document, the others
+ * follow as its next. whole_name: messages say `file` without line and column, and there is one document.
+ * PDNN_INVALID with file:line:col for what is no YAML, and for NUL bytes, tabs as
+ * indentation, tags, looping anchors, an empty document, and everything beyond the limits
  * above. */
 enum pdnn_status pdnn_yaml_parse(const char *file, bool whole_name, const char *text, size_t length,
                                  struct pdnn_arena *arena, struct pdnn_yaml **root, struct pdnn_err *err);

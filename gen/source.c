@@ -81,44 +81,19 @@ static bool is_id(const char *argument) {
     return strpbrk(argument, "=:") != NULL;
 }
 
-enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_source *source, struct pdnn_yaml **root,
-                                  struct pdnn_arena *arena, struct pdnn_err *err) {
+enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_source *source, struct pdnn_arena *arena,
+                                  struct pdnn_err *err) {
     bool from_id = is_id(argument);
     *source = (struct pdnn_source){.name = pdnn_arena_strdup(arena, argument)};
     if (!source->name)
         return no_memory(err);
     enum pdnn_status status = from_id ? write_id(source, arena, err) : read_file(source, arena, err);
     if (status == PDNN_OK)
-        status = pdnn_yaml_parse(source->name, from_id, source->text, source->length, arena, root, err);
-    if (status == PDNN_OK)
-        status = pdnn_key_check_map(*root, "a spec", err);
+        status =
+            pdnn_yaml_parse(source->name, from_id, source->text, source->length, arena, &source->root, err);
+    for (const struct pdnn_yaml *root = source->root; root && status == PDNN_OK; root = root->next)
+        status = pdnn_key_check_map(root, "a spec", err);
     return status;
-}
-
-enum pdnn_status pdnn_source_record(const struct pdnn_source *sources, size_t n_sources,
-                                    const char *const *sets, size_t n_sets, struct pdnn_arena *arena,
-                                    const char **text, struct pdnn_err *err) {
-    struct pdnn_str str = {0};
-    for (size_t i = 0; i < n_sources; i++) {
-        const struct pdnn_source *source = &sources[i];
-        pdnn_str_printf(&str, "# %s\n", source->name);
-        pdnn_str_append(&str, source->text, source->length);
-        if (source->length && source->text[source->length - 1] != '\n')
-            pdnn_str_append(&str, "\n", 1);
-    }
-    for (size_t i = 0; i < n_sets; i++) {
-        size_t start = str.length;
-        pdnn_str_printf(&str, "# --set %s", sets[i]);
-        for (size_t at = start; at < str.length && !str.failed; at++)
-            str.text[at] = str.text[at] == '\n' ? ' ' : str.text[at];
-        pdnn_str_append(&str, "\n", 1);
-    }
-    const char *made = str.failed ? NULL : pdnn_arena_strdup(arena, pdnn_str_text(&str));
-    pdnn_str_finish(&str);
-    if (!made)
-        return no_memory(err);
-    *text = made;
-    return PDNN_OK;
 }
 
 const char *pdnn_source_name(const struct pdnn_source *source, struct pdnn_arena *arena) {

@@ -11,19 +11,15 @@ struct pdnn_source {
     const char *text; /* the file's bytes, NUL-terminated, or what the id was written out as */
     size_t length;
     const struct pdnn_family_def *family; /* of an id, else NULL */
+    struct pdnn_yaml *root;               /* its first document; a file may have more of them, as next */
 };
 
 /* An argument is an id when its first word is a family ("fc", "fc/layers=4", "cnn:resnet50") or when it holds
- * '=' or ':' and does not end in .yaml or .yml; else a path. *root is a map. */
-enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_source *source, struct pdnn_yaml **root,
-                                  struct pdnn_arena *arena, struct pdnn_err *err);
+ * '=' or ':' and does not end in .yaml or .yml; else a path. Every document is a map. */
+enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_source *source, struct pdnn_arena *arena,
+                                  struct pdnn_err *err);
 
 /* Of a file: "sweeps/fc.yaml" -> "fc". NULL without memory. */
 const char *pdnn_source_name(const struct pdnn_source *source, struct pdnn_arena *arena);
-
-/* Sources and overrides as one text: see struct pdnn_spec. */
-enum pdnn_status pdnn_source_record(const struct pdnn_source *sources, size_t n_sources,
-                                    const char *const *sets, size_t n_sets, struct pdnn_arena *arena,
-                                    const char **text, struct pdnn_err *err);
 
 #endif

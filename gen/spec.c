@@ -4,6 +4,7 @@
 #include "gen/key.h"
 #include "gen/model.h"
 #include "gen/override.h"
+#include "gen/record.h"
 #include "gen/source.h"
 
 #include <string.h>
@@ -183,10 +184,10 @@ static enum pdnn_status read_models(const struct pdnn_yaml *root, const struct s
     return status;
 }
 
-/* One document into the spec; seed, measure and limits are taken from the first alone, the name from the
- * first that has one, but all are checked in all. */
+/* One document into the spec; seed, measure and limits are taken from the one that governs, the name from
+ * the first that has one, but all are checked in all. */
 static enum pdnn_status read_document(const struct pdnn_source *source, const struct pdnn_yaml *root,
-                                      bool is_first, struct pdnn_spec *spec, struct pdnn_err *err) {
+                                      bool governs, struct pdnn_spec *spec, struct pdnn_err *err) {
     struct sections sections = {0};
     struct measure measure = {
         .values = {
@@ -212,7 +213,7 @@ static enum pdnn_status read_document(const struct pdnn_source *source, const st
         spec->name = name ? name : pdnn_source_name(source, &spec->arena);
         status = spec->name ? PDNN_OK : no_memory(err);
     }
-    if (status != PDNN_OK || !is_first)
+    if (status != PDNN_OK || !governs)
         return status;
     measure.values.order = (enum pdnn_order)measure.order;
     spec->seed = (uint64_t)seed;
@@ -230,26 +231,59 @@ static size_t count_models(struct pdnn_yaml *const *roots, size_t n_roots) {
     return count;
 }
 
+/* The documents of all sources one after the other, each with its source. Those of the first file govern, if
+ * there is a file. */
+static enum pdnn_status gather_documents(struct pdnn_origin *origin, struct pdnn_arena *arena,
+                                         struct pdnn_yaml ***roots, const struct pdnn_source ***source_of,
+                                         struct pdnn_err *err) {
+    size_t count = 0;
+    for (size_t i = 0; i < origin->n_sources; i++) {
+        for (const struct pdnn_yaml *root = origin->sources[i].root; root; root = root->next)
+            count++;
+    }
+    *roots = pdnn_arena_alloc(arena, count, sizeof **roots);
+    *source_of = pdnn_arena_alloc(arena, count, sizeof **source_of);
+    if (!*roots || !*source_of)
+        return no_memory(err);
+    bool has_file = false;
+    for (size_t i = 0; i < origin->n_sources; i++) {
+        const struct pdnn_source *source = &origin->sources[i];
+        if (!source->family && !has_file)
+            origin->governor = origin->n_roots;
+        has_file = has_file || !source->family;
+        for (struct pdnn_yaml *root = source->root; root; root = root->next) {
+            (*source_of)[origin->n_roots] = source;
+            (*roots)[origin->n_roots++] = root;
+        }
+    }
+    origin->roots = *roots;
+    return PDNN_OK;
+}
+
 static enum pdnn_status load(const char *const *arguments, size_t n_arguments, const char *const *sets,
                              size_t n_sets, struct pdnn_spec *spec, struct pdnn_err *err) {
     struct pdnn_source *sources = pdnn_arena_alloc(&spec->arena, n_arguments, sizeof *sources);
-    struct pdnn_yaml **roots = pdnn_arena_alloc(&spec->arena, n_arguments, sizeof *roots);
-    if (!sources || !roots)
-        return no_memory(err);
-    enum pdnn_status status = PDNN_OK;
+    struct pdnn_yaml **roots;
+    const struct pdnn_source **source_of;
+    struct pdnn_origin origin = {
+        .sources = sources, .n_sources = n_arguments, .sets = sets, .n_sets = n_sets};
+    enum pdnn_status status = sources ? PDNN_OK : no_memory(err);
     for (size_t i = 0; i < n_arguments && status == PDNN_OK; i++)
-        status = pdnn_source_read(arguments[i], &sources[i], &roots[i], &spec->arena, err);
+        status = pdnn_source_read(arguments[i], &sources[i], &spec->arena, err);
+    if (status == PDNN_OK)
+        status = gather_documents(&origin, &spec->arena, &roots, &source_of, err);
     for (size_t i = 0; i < n_sets && status == PDNN_OK; i++)
-        status = pdnn_override_apply(sets[i], roots, n_arguments, &spec->arena, err);
+        status = pdnn_override_apply(sets[i], roots, origin.n_roots, &spec->arena, err);
     if (status != PDNN_OK)
         return status;
-    spec->models = pdnn_arena_alloc(&spec->arena, count_models(roots, n_arguments) + 1, sizeof *spec->models);
+    spec->models =
+        pdnn_arena_alloc(&spec->arena, count_models(roots, origin.n_roots) + 1, sizeof *spec->models);
     if (!spec->models)
         return no_memory(err);
-    for (size_t i = 0; i < n_arguments && status == PDNN_OK; i++)
-        status = read_document(&sources[i], roots[i], i == 0, spec, err);
+    for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++)
+        status = read_document(source_of[i], roots[i], i == origin.governor, spec, err);
     if (status == PDNN_OK)
-        status = pdnn_source_record(sources, n_arguments, sets, n_sets, &spec->arena, &spec->text, err);
+        status = pdnn_origin_record(&origin, &spec->arena, &spec->text, err);
     return status;
 }
 

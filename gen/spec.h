@@ -40,16 +40,16 @@ struct pdnn_spec {
     struct pdnn_spec_limits limits;
     struct pdnn_spec_model *models;
     size_t n_models;
-    /* The files as read, each under a comment with its name, and the --set lines as comments: what spec.yaml
-     * keeps. */
+    /* What spec.yaml keeps: YAML that gives the same instances when it is read, overrides included; comments
+     * say where it came from. */
     const char *text;
 };
 
 /* Reads and checks files and overrides; several files' models follow one another, sweep, seed, measure and
- * limits come from the first, `run` settings belong to the models of their own file. An argument that is an
- * instance id or a preset
- * ("fc/layers=4", "cnn:resnet50") counts as a spec of one model. Messages start with file:line:col.
- * *spec is written on success only; release with pdnn_spec_finish. */
+ * limits come from the first file among them, `run` settings belong to the models of their own file. An
+ * argument that is an instance id or a preset ("fc/layers=4", "cnn:resnet50") counts as a spec of one model,
+ * and each of several documents in a file as a file. Messages start with file:line:col. *spec is written on
+ * success only; release with pdnn_spec_finish. */
 enum pdnn_status pdnn_spec_load(const char *const *arguments, size_t n_arguments, const char *const *sets,
                                 size_t n_sets, struct pdnn_spec *spec, struct pdnn_err *err);
 
