@@ -257,6 +257,26 @@ static void test_sweep_run_extra_visits(void **state) {
     }
 }
 
+/* Extra visits lie all over the sweep: each half has about half of everybody's, each quarter some. */
+static void test_sweep_run_extra_visits_spread(void **state) {
+    struct stage stage;
+    struct pdnn_err err = {0};
+    (void)state;
+    stage_init(&stage, 5);
+    stage.spread = 0.5;
+    assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+    for (size_t k = 0; k < TASKS_MAX; k++) {
+        size_t all = visits_of(&stage, k, 0, stage.n_asked),
+               half = visits_of(&stage, k, 0, stage.n_asked / 2);
+        assert_int_equal(all, 20);
+        assert_in_range(half, 8, 12);
+        for (size_t quarter = 0; quarter < 4; quarter++) {
+            size_t from = stage.n_asked * quarter / 4, to = stage.n_asked * (quarter + 1) / 4;
+            assert_in_range(visits_of(&stage, k, from, to), 3, 7);
+        }
+    }
+}
+
 static void test_sweep_run_stop(void **state) {
     struct stage stage;
     struct pdnn_err err = {0};
@@ -390,6 +410,7 @@ int main(void) {
         cmocka_unit_test(test_sweep_run_outcomes),
         cmocka_unit_test(test_sweep_run_closed),
         cmocka_unit_test(test_sweep_run_extra_visits),
+        cmocka_unit_test(test_sweep_run_extra_visits_spread),
         cmocka_unit_test(test_sweep_run_stop),
         cmocka_unit_test(test_sweep_run_budget),
         cmocka_unit_test(test_sweep_run_journal_fails),

@@ -35,11 +35,21 @@ static bool make_room(struct pdnn_schedule *schedule, struct pdnn_schedule_task 
     return true;
 }
 
+/* The sampling time that one pass gives a task; a round has PDNN_SCHEDULE_EXTRA passes. */
+static uint64_t pass_ns(const struct pdnn_schedule *schedule) {
+    return schedule->rules->max_time_ns / (PDNN_SCHEDULE_EXTRA * least_visits(schedule));
+}
+
+/* Whether an extra visit fits the time of so many passes. */
+static bool has_time(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task,
+                     size_t passes) {
+    return task->spent_ns + pass_ns(schedule) <= pass_ns(schedule) * passes;
+}
+
 /* One visit alone has no interval; who asked for one round asked for no more. */
 static bool wants_extra(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
-    size_t least = least_visits(schedule);
-    if (least < 2 || task->visits < least || task->visits >= PDNN_SCHEDULE_EXTRA * least ||
-        task->spent_ns >= schedule->rules->max_time_ns)
+    size_t least = least_visits(schedule), passes = PDNN_SCHEDULE_EXTRA * least;
+    if (least < 2 || task->visits < 2 || task->visits >= passes || !has_time(schedule, task, passes))
         return false;
     struct pdnn_interval interval = pdnn_visits_interval(task->medians, task->visits, schedule->scratch);
     return interval.high - interval.low > 2 * schedule->rules->precision * interval.center;
@@ -49,8 +59,19 @@ static bool is_open(const struct pdnn_schedule *schedule, const struct pdnn_sche
     return !task->closed && (task->visits < least_visits(schedule) || task->wide);
 }
 
+/* The first pass of a round brings the visit that the rounds ask for. */
+static bool is_due_by_rounds(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
+    size_t round = (schedule->pass - 1) / PDNN_SCHEDULE_EXTRA + 1;
+    return task->visits < least_visits(schedule) && task->visits < round;
+}
+
+/* Extra visits come in any pass, as far as time and number keep pace with the sweep: all of them at its end
+ * would measure the machine of its last seconds. */
 static bool is_due(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
-    return is_open(schedule, task) && task->visits < schedule->round;
+    if (!is_open(schedule, task))
+        return false;
+    return is_due_by_rounds(schedule, task) ||
+           (task->wide && task->visits < schedule->pass && has_time(schedule, task, schedule->pass));
 }
 
 /* Merge sort is stable and needs no context pointer, which qsort would for an array of indices. */
@@ -68,14 +89,14 @@ static void sort_by_cost(const struct pdnn_task *tasks, uint32_t *order, uint32_
     memcpy(order, scratch, count * sizeof *order);
 }
 
-/* The order is a function of seed and round alone, not of what was done before. */
-static void begin_round(struct pdnn_schedule *schedule) {
-    schedule->round++;
+/* The order is a function of seed and pass alone, not of what was done before. */
+static void begin_pass(struct pdnn_schedule *schedule) {
+    schedule->pass++;
     schedule->next = 0;
     memcpy(schedule->order, schedule->by_cost, schedule->n_tasks * sizeof *schedule->order);
     if (schedule->rules->cost_order)
         return;
-    struct pdnn_rng rng = {pdnn_rng_at(schedule->rules->seed, schedule->round), 0};
+    struct pdnn_rng rng = {pdnn_rng_at(schedule->rules->seed, schedule->pass), 0};
     for (size_t i = schedule->n_tasks; i > 1; i--) {
         size_t j = (size_t)pdnn_rng_below(&rng, i);
         uint32_t swapped = schedule->order[i - 1];
@@ -154,17 +175,18 @@ bool pdnn_schedule_next(struct pdnn_schedule *schedule, size_t *task) {
         }
         if (!any_open(schedule))
             return false;
-        begin_round(schedule);
+        begin_pass(schedule);
     }
 }
 
 uint64_t pdnn_schedule_visit_ns(const struct pdnn_schedule *schedule, size_t task) {
     const struct pdnn_schedule_task *state = &schedule->state[task];
     uint64_t share = schedule->rules->max_time_ns / least_visits(schedule);
-    uint64_t left =
-        schedule->rules->max_time_ns > state->spent_ns ? schedule->rules->max_time_ns - state->spent_ns : 0;
-    /* A visit that the rounds ask for has its share whatever was spent; an extra one has what is left. */
-    return state->wide && left < share ? left : share;
+    uint64_t given = pass_ns(schedule) * schedule->pass;
+    uint64_t left = given > state->spent_ns ? given - state->spent_ns : 0;
+    /* A visit that the rounds ask for has its share whatever was spent; an extra one has what is left so far.
+     */
+    return !is_due_by_rounds(schedule, state) && left < share ? left : share;
 }
 
 enum pdnn_status pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task,

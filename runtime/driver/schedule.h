@@ -15,7 +15,7 @@ struct pdnn_schedule_task {
     size_t crashes; /* in a row, the last ones */
     uint64_t spent_ns;
     bool closed;
-    bool wide;        /* has all its rounds, and an interval that asks for more */
+    bool wide;        /* has an interval that asks for more visits than the rounds */
     uint64_t wall_ns; /* whole visits of this run */
     size_t walls;
 };
@@ -25,11 +25,11 @@ struct pdnn_schedule {
     const struct pdnn_sweep_rules *rules;
     size_t n_tasks;
     struct pdnn_schedule_task *state; /* by task */
-    uint32_t *order;                  /* of the round in hand */
+    uint32_t *order;                  /* of the pass in hand */
     uint32_t *by_cost;                /* all tasks, small to large */
     double *scratch;
     size_t scratch_room;
-    size_t round, next; /* rounds count from 1; next: index into order */
+    size_t pass, next; /* passes count from 1, PDNN_SCHEDULE_EXTRA to a round; next: index into order */
 };
 
 /* Takes up earlier visits. PDNN_NO_MEMORY. */

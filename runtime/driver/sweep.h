@@ -30,9 +30,9 @@ struct pdnn_task {
 bool pdnn_outcome_is_final(enum pdnn_outcome outcome, size_t crashes);
 
 /* Round r visits, in an order of its own, every open instance that has fewer than r visits; so a sweep that
- * is taken up again goes on where it was, in the order it would have had. After `rounds` rounds come extra
- * ones, for those whose interval is still wider than the precision and whose max_time is not used up, to four
- * times `rounds` at most. */
+ * is taken up again goes on where it was, in the order it would have had. Between them, spread over
+ * the whole sweep, come extra visits for those whose interval is wider than the precision, as far as max_time
+ * reaches, to four times `rounds` at most. */
 struct pdnn_sweep_rules {
     uint64_t seed;
     int64_t rounds;
