@@ -127,17 +127,12 @@ static void test_stream_read_part_wraps(void **state) {
     pdnn_stream_destroy(&stream);
 }
 
-static void test_evict_writes_everything(void **state) {
+static void test_evict_reads_everything(void **state) {
     (void)state;
     struct pdnn_stream evictor;
     assert_int_equal(pdnn_evictor_create(&evictor, 2, 6 * PDNN_STREAM_GRAIN, NULL), PDNN_OK);
     assert_int_equal(evictor.slice_bytes, 12 * PDNN_STREAM_GRAIN);
-    size_t count = evictor.slice_bytes / 4;
-    for (size_t i = 0; i < count; i++)
-        evictor.slice[0][i] = evictor.slice[1][i] = -1;
-    pdnn_evict(&evictor);
-    for (size_t i = 0; i < count; i++)
-        assert_true(evictor.slice[0][i] >= 0 && evictor.slice[1][i] >= 0);
+    assert_int_equal(pdnn_evict(&evictor), 2 * 12 * PDNN_STREAM_GRAIN);
     pdnn_stream_destroy(&evictor);
 }
 
@@ -150,7 +145,7 @@ int main(void) {
         cmocka_unit_test(test_stream_run_copies_all),
         cmocka_unit_test(test_stream_run_triad_adds),
         cmocka_unit_test(test_stream_read_part_wraps),
-        cmocka_unit_test(test_evict_writes_everything),
+        cmocka_unit_test(test_evict_reads_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

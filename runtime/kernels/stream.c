@@ -165,8 +165,10 @@ enum pdnn_status pdnn_evictor_create(struct pdnn_stream *evictor, int64_t thread
     return pdnn_stream_create(evictor, threads, 4 * llc_bytes / (uint64_t)threads, err);
 }
 
-/* Ordinary stores: streaming ones would leave the caches as they are. */
-void pdnn_evict(const struct pdnn_stream *evictor) {
-#pragma omp parallel num_threads((int)evictor->threads)
-    touch(evictor, omp_get_thread_num());
+/* It only reads: a cache full of stores would have to be written back, line by line, by what is timed next.
+ */
+uint64_t pdnn_evict(const struct pdnn_stream *evictor) {
+    const struct pdnn_stream_job read = {PDNN_STREAM_READ, evictor->threads, 1, false};
+    float sum;
+    return pdnn_stream_run(evictor, &read, &sum);
 }

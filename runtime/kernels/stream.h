@@ -54,7 +54,8 @@ uint64_t pdnn_stream_read_part(const struct pdnn_stream *stream, int64_t threads
 enum pdnn_status pdnn_evictor_create(struct pdnn_stream *evictor, int64_t threads, uint64_t llc_bytes,
                                      struct pdnn_err *err);
 
-/* Writes through the whole evictor, all its threads, so that the caches hold little else. */
-void pdnn_evict(const struct pdnn_stream *evictor);
+/* Reads through the whole evictor, all its threads, so that the caches hold little else, and nothing
+ * modified. */
+uint64_t pdnn_evict(const struct pdnn_stream *evictor);
 
 #endif
