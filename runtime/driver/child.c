@@ -17,12 +17,21 @@
 static const uint64_t headroom_bytes = UINT64_C(1) << 30, headroom_per_thread_bytes = UINT64_C(256) << 20;
 
 /* A larger pool of an earlier request would go on spinning beside a smaller one: it is ended, not only left
- * aside. */
-static void set_threads(int64_t threads) {
+ * aside. The user's OpenMP settings may allow fewer threads than there are cores. */
+static enum pdnn_status set_threads(int64_t threads, struct pdnn_err *err) {
+    int team = 0;
     if (omp_get_max_threads() != (int)threads)
         omp_pause_resource_all(omp_pause_hard);
     omp_set_num_threads((int)threads);
+#pragma omp parallel num_threads((int)threads) reduction(+ : team)
+    team += 1;
+    if (team != (int)threads)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "asks for %" PRId64
+                         " threads, the OpenMP environment (OMP_THREAD_LIMIT, OMP_DYNAMIC) gives %d",
+                         threads, team);
     pdnn_flush_denormals(threads);
+    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_host *host, const char *id,
@@ -37,7 +46,9 @@ enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_hos
         return pdnn_fail(err, PDNN_INVALID,
                          "asks for %" PRId64 " threads, this process may use %" PRId64 " cores", made.threads,
                          host->threads);
-    set_threads(made.threads);
+    status = set_threads(made.threads, err);
+    if (status != PDNN_OK)
+        return status;
     *model = made;
     status = pdnn_instance_graph(&model->instance, &model->arena, &model->graph, err);
     if (status != PDNN_OK)
@@ -91,9 +102,11 @@ static void limit_memory(const struct pdnn_hello *hello) {
         return;
     uint64_t bytes = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) + hello->memory_limit_bytes +
                      headroom_bytes + (uint64_t)hello->host.threads * headroom_per_thread_bytes;
-    if (limit.rlim_max == RLIM_INFINITY || bytes < limit.rlim_max)
+    /* Never above what the user's own limit says. */
+    if (limit.rlim_cur == RLIM_INFINITY || bytes < limit.rlim_cur) {
         limit.rlim_cur = (rlim_t)bytes;
-    setrlimit(RLIMIT_AS, &limit);
+        setrlimit(RLIMIT_AS, &limit);
+    }
 }
 
 static enum pdnn_status answer_hello(struct pdnn_child *child, const void *body, struct pdnn_err *err) {
@@ -140,11 +153,11 @@ static enum pdnn_status answer_ceilings(struct pdnn_child *child, const void *bo
         result = pdnn_fail(err, PDNN_INVALID,
                            "ceilings at %" PRId64 " threads, this process may use %" PRId64 " cores",
                            order->threads, child->host.threads);
-    if (result == PDNN_OK) {
-        set_threads(order->threads);
+    if (result == PDNN_OK)
+        result = set_threads(order->threads, err);
+    if (result == PDNN_OK)
         result = pdnn_ceilings_measure(&child->host, pdnn_backends, order->threads, order->seconds,
                                        send_progress, child, ceilings, err);
-    }
     const struct pdnn_part part = {ceilings->row, ceilings->count * sizeof ceilings->row[0]};
     enum pdnn_status status = send_result(child, PDNN_MESSAGE_CEILINGS, result, &part, err);
     free(ceilings);

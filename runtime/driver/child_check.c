@@ -42,6 +42,12 @@ static enum pdnn_status make_plans(struct checker *checker, struct pdnn_child *c
     if (status == PDNN_OK)
         status =
             pdnn_plan_create(&checker->exact, backend->def, backend->state, &model->graph, &options, err);
+    if (status == PDNN_OK && options.limit_bytes && checker->exact.block_bytes >= options.limit_bytes)
+        status =
+            pdnn_fail(err, PDNN_TOO_BIG, "the reference alone needs %" PRIu64 " bytes, the limit is %" PRIu64,
+                      checker->exact.block_bytes, options.limit_bytes);
+    if (options.limit_bytes)
+        options.limit_bytes -= checker->exact.block_bytes;
     if (status == PDNN_OK)
         status = pdnn_child_open(child, name, model->threads, &backend, err);
     if (status == PDNN_OK)

@@ -149,10 +149,8 @@ static bool is_finite(enum pdnn_dtype dtype, const unsigned char *value) {
 }
 
 /* Looks at what the last step left: the loss, the result. */
-static enum pdnn_status check_finite(const struct pdnn_plan *plan, uint32_t tensor, struct pdnn_visit *visit,
-                                     struct pdnn_err *err) {
-    if (tensor == PDNN_NONE || visit->outcome != PDNN_OUTCOME_OK)
-        return PDNN_OK;
+static enum pdnn_status check_tensor(const struct pdnn_plan *plan, uint32_t tensor, const char *name,
+                                     struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_tensor *what = &plan->graph->tensors[tensor];
     size_t element_bytes = pdnn_dtype_bytes(what->dtype);
     int64_t elements = pdnn_tensor_elements(what);
@@ -165,11 +163,27 @@ static enum pdnn_status check_finite(const struct pdnn_plan *plan, uint32_t tens
             continue;
         visit->outcome = PDNN_OUTCOME_NUMERIC_ERROR;
         snprintf(visit->reason, sizeof visit->reason,
-                 "the %s is not finite at element %" PRId64 " of %" PRId64,
-                 tensor == plan->graph->loss ? "loss" : "result", i, elements);
+                 "the %s is not finite at element %" PRId64 " of %" PRId64, name, i, elements);
         break;
     }
     free(plain);
+    return status;
+}
+
+/* Result and loss, and what training has made of the weights: a NaN behind a ReLU does not reach the loss. */
+static enum pdnn_status check_finite(const struct pdnn_plan *plan, struct pdnn_visit *visit,
+                                     struct pdnn_err *err) {
+    const struct pdnn_graph *graph = plan->graph;
+    enum pdnn_status status = PDNN_OK;
+    for (uint32_t i = 0; i < graph->n_tensors && status == PDNN_OK && visit->outcome == PDNN_OUTCOME_OK;
+         i++) {
+        if (i == graph->loss)
+            status = check_tensor(plan, i, "loss", visit, err);
+        else if (i == graph->result)
+            status = check_tensor(plan, i, "result", visit, err);
+        else if (graph->loss != PDNN_NONE && graph->tensors[i].role == PDNN_ROLE_WEIGHT)
+            status = check_tensor(plan, i, "trained weight", visit, err);
+    }
     return status;
 }
 
@@ -240,9 +254,7 @@ static enum pdnn_status run_visit(struct pdnn_child *child, const struct pdnn_vi
     if (status == PDNN_OK)
         status = measure(&bench, order, model.threads, visit, err);
     if (status == PDNN_OK)
-        status = check_finite(&plan, model.graph.loss, visit, err);
-    if (status == PDNN_OK)
-        status = check_finite(&plan, model.graph.result, visit, err);
+        status = check_finite(&plan, visit, err);
     if (status == PDNN_OK) {
         visit->ops = bench.ops;
         visit->n_ops = bench.n_ops;

@@ -70,7 +70,9 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
     struct pdnn_visit visit = {0};
     uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = make_alive(sweep, err);
-    if (status != PDNN_OK || is_stopped(sweep))
+    if (is_stopped(sweep))
+        return PDNN_OK; /* visit_all says so */
+    if (status != PDNN_OK)
         return status;
     sweep->id = task->id;
     uint64_t asked_ns = pdnn_clock_ns();

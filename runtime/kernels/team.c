@@ -8,6 +8,8 @@ void pdnn_team_run(int64_t threads, int64_t elements, void (*work)(void *job, in
         work(job, 0, 1);
         return;
     }
+    /* Every part is done whatever team the OpenMP runtime gives. */
 #pragma omp parallel num_threads((int)threads)
-    work(job, omp_get_thread_num(), omp_get_num_threads());
+    for (int64_t index = omp_get_thread_num(); index < threads; index += omp_get_num_threads())
+        work(job, index, threads);
 }
