@@ -77,7 +77,7 @@ enum pdnn_status pdnn_file_read(const char *path, size_t limit_bytes, char **tex
 
 enum pdnn_status pdnn_file_replace(const char *path, const char *text, size_t length, struct pdnn_err *err) {
     char temporary[PATH_MAX];
-    int written = snprintf(temporary, sizeof temporary, "%s.tmp.%ld", path, (long)getpid());
+    int written = snprintf(temporary, sizeof temporary, "%s.tmp", path);
     if (written < 0 || (size_t)written >= sizeof temporary)
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", path);
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -13,8 +13,8 @@
 enum pdnn_status pdnn_file_read(const char *path, size_t limit_bytes, char **text, size_t *length,
                                 struct pdnn_err *err);
 
-/* Replaces the file by text: written to a temporary beside it, synced, renamed. On failure the old file is
- * untouched. */
+/* Replaces the file by text: written to PATH.tmp beside it, synced, renamed. On failure the old file is
+ * untouched. What a kill leaves as PATH.tmp, the next replacement takes over; two at once need a lock. */
 enum pdnn_status pdnn_file_replace(const char *path, const char *text, size_t length, struct pdnn_err *err);
 
 /* Writes all bytes to fd, through EINTR and short writes. */

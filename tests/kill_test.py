@@ -5,7 +5,7 @@ Usage: kill_test.py PARADNN [KILLS [SEED]]
 
 An undisturbed sweep gives the keys. Then other sweeps of the same spec, each in a directory of its own, are disturbed by
 KILLS times SIGKILL to the worker or to the driver, and taken up again until they end. Each must leave a table with the same
-keys in the same order, none lost and none doubled, and a journal that has grown only at its end. A driver that is killed
+keys in the same order, none lost and none doubled, a journal that has grown only at its end, and no other files. A driver that is killed
 must leave no worker behind. At last one sweep is interrupted by SIGINT: exit status 130, tables complete."""
 
 import csv
@@ -28,6 +28,7 @@ models:
 # About half of an undisturbed sweep: every stage of one is hit, and most are hit more than once.
 LONGEST_DELAY_S = 0.4
 PATIENCE_S = 10
+NAMES = ["ceilings.csv", "environment.yaml", "journal.csv", "ops.csv", "results.csv", "spec.yaml"]
 
 
 class Wrong(Exception):
@@ -128,6 +129,8 @@ class Sweep:
 
     def check(self, keys):
         self.check_journal()
+        names = sorted(os.listdir(self.directory))
+        expect(names == NAMES, f"the directory holds {names}")
         results = rows(os.path.join(self.directory, "results.csv"))
         expect([row["id"] for row in results] == keys, "the keys are not those of the undisturbed sweep")
         for row in results:
