@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "KIND roofline: the measured roofs and one point per instance, operational intensity against FLOP rate. "
-    "RESULTS is the "
-    "directory that a sweep wrote. The pictures are drawn by gnuplot; the paths of the files are printed.",
+    "RESULTS is the directory that a sweep wrote. The pictures are drawn by gnuplot; the paths of the files "
+    "are "
+    "printed.",
     NULL,
 };
 
@@ -24,6 +24,12 @@ static const struct pdnn_option_def options[] = {
 static const struct pdnn_example examples[] = {
     {"paradnn plot roofline fc.results --color batch", "the roofline of a sweep, one color per batch size"},
 };
+
+static bool kind(size_t index, const char **name, const char **help) {
+    *name = pdnn_plots[index].name;
+    *help = pdnn_plots[index].help;
+    return *name != NULL;
+}
 
 static enum pdnn_status unknown_kind(const char *kind, struct pdnn_err *err) {
     enum { KINDS_MAX = 32 };
@@ -70,6 +76,7 @@ const struct pdnn_command_def pdnn_command_plot = {
     .min_operands = 2,
     .max_operands = 2,
     .paragraphs = paragraphs,
+    .kind = kind,
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .examples = examples,

@@ -143,6 +143,15 @@ static void man_command(struct pdnn_str *out, const struct pdnn_command_def *com
         pdnn_str_printf(out, ".Pp\n");
         man_text(out, *paragraph);
     }
+    const char *name, *help;
+    if (command->kind)
+        pdnn_str_printf(out, ".Bl -tag -width Ds\n");
+    for (size_t i = 0; command->kind && command->kind(i, &name, &help); i++) {
+        pdnn_str_printf(out, ".It Cm %s\n", name);
+        man_text(out, help);
+    }
+    if (command->kind)
+        pdnn_str_printf(out, ".El\n");
     if (!command->n_options)
         return;
     pdnn_str_printf(out, ".Bl -tag -width Ds\n");

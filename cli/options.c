@@ -201,6 +201,18 @@ static void append_option(struct pdnn_str *out, const struct pdnn_option_def *op
     pdnn_str_finish(&left);
 }
 
+/* "KIND:" and a line per kind, under the operand's own name. */
+static void append_kinds(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width) {
+    const char *name, *help;
+    if (!command->kind)
+        return;
+    pdnn_str_printf(out, "\n%.*s:\n", (int)strcspn(command->operands, " "), command->operands);
+    for (size_t i = 0; command->kind(i, &name, &help); i++) {
+        pdnn_str_printf(out, "%*s%-*s", HELP_INDENT, "", HELP_COLUMN - HELP_INDENT, name);
+        pdnn_fill_text(out, help, HELP_COLUMN, width);
+    }
+}
+
 void pdnn_command_help(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width) {
     static const struct pdnn_option_def help = {"help", 'h', NULL, NULL, false, "show this and exit"};
     pdnn_str_printf(out, "Usage: paradnn %s%s%s [OPTION]...\n", command->name, *command->operands ? " " : "",
@@ -210,6 +222,7 @@ void pdnn_command_help(struct pdnn_str *out, const struct pdnn_command_def *comm
         pdnn_str_append(out, "\n", 1);
         pdnn_fill_text(out, *paragraph, 0, width);
     }
+    append_kinds(out, command, width);
     pdnn_str_printf(out, "\nOptions:\n");
     for (size_t i = 0; i < command->n_options; i++)
         append_option(out, &command->options[i], width);

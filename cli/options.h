@@ -31,6 +31,8 @@ struct pdnn_command_def {
     const char *operands; /* "SPEC..." for the synopsis; "" for none */
     size_t min_operands, max_operands;
     const char *const *paragraphs; /* the description, NULL-terminated */
+    /* What the first operand may be, one by one: false behind the last; NULL: not from a table. */
+    bool (*kind)(size_t index, const char **name, const char **help);
     const struct pdnn_option_def *options;
     size_t n_options;
     const struct pdnn_example *examples;
