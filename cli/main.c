@@ -1,12 +1,15 @@
 /* paradnn: finds the command, parses its arguments, runs it, turns its status into an exit status. Errors
  * are written to stderr here and nowhere else; commands write there what is no error: progress, warnings,
  * sums. */
+#define _POSIX_C_SOURCE 200809L
 #include "base/units.h"
 #include "cli/help.h"
 #include "cli/registry.h"
 #include "runtime/core/backend.h"
 #include "runtime/driver/worker.h"
 
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -116,7 +119,19 @@ static int dispatch(int argc, char **argv) {
     return command ? run_command(command, argc - 2, argv + 2) : fail_unknown(argv[1]);
 }
 
+/* A closed standard stream would hand its number to the next file opened, and messages would go into the
+ * journal. */
+static bool open_standard_streams(void) {
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            return false;
+    }
+    return true;
+}
+
 int main(int argc, char **argv) {
+    if (!open_standard_streams())
+        return EXIT_SOME_FAILED;
     int status = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "paradnn: cannot write to standard output\n");
