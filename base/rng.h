@@ -31,7 +31,8 @@ static inline double pdnn_rng_double(struct pdnn_rng *rng) {
     return (double)(pdnn_rng_next(rng) >> 11) * 0x1p-53;
 }
 
-__extension__ typedef unsigned __int128 pdnn_u128; /* no ISO C, but in gcc and clang on every 64-bit machine */
+/* No ISO C, but in gcc and clang on every 64-bit machine. */
+__extension__ typedef unsigned __int128 pdnn_u128;
 
 /* Uniform in [0, bound), without modulo bias (Lemire's multiplication); bound > 0. */
 static inline uint64_t pdnn_rng_below(struct pdnn_rng *rng, uint64_t bound) {
