@@ -77,6 +77,8 @@ struct pdnn_backend_def {
                             const void *plain, void *memory, struct pdnn_err *err);
     enum pdnn_status (*get)(void *state, const struct pdnn_program *program, uint32_t tensor,
                             const void *memory, void *plain, struct pdnn_err *err);
+    /* Whether the tensor's home slot is plain, so that data can be made right there. NULL: as put is NULL. */
+    bool (*is_plain)(const struct pdnn_program *program, uint32_t tensor);
 };
 
 /* All backends in the order of the build's list (the order of pdnn_backend_names), NULL-terminated. Defined

@@ -96,23 +96,31 @@ static bool needs_data(const struct pdnn_tensor *tensor) {
     return pdnn_role_is_resident(tensor->role) && tensor->fill.kind != PDNN_FILL_ZERO;
 }
 
+static bool is_plain(const struct pdnn_plan *plan, uint32_t tensor) {
+    const struct pdnn_backend_def *backend = plan->backend;
+    return backend->is_plain ? backend->is_plain(&plan->program, tensor) : !backend->put;
+}
+
+/* Data are made in place where the slot is plain; only for the others is there memory beyond the block. */
 static enum pdnn_status fill(struct pdnn_plan *plan, uint64_t seed, struct pdnn_err *err) {
     const struct pdnn_graph *graph = plan->graph;
     uint64_t largest = 0;
-    for (size_t i = 0; i < graph->n_tensors; i++) {
-        uint64_t bytes = needs_data(&graph->tensors[i]) ? pdnn_tensor_bytes(&graph->tensors[i]) : 0;
+    void *plain = NULL;
+    for (uint32_t i = 0; i < graph->n_tensors; i++) {
+        bool moves = needs_data(&graph->tensors[i]) && !is_plain(plan, i);
+        uint64_t bytes = moves ? pdnn_tensor_bytes(&graph->tensors[i]) : 0;
         largest = bytes > largest ? bytes : largest;
     }
-    void *plain = plan->backend->put && largest ? malloc(largest) : NULL;
-    if (plan->backend->put && largest && !plain)
+    if (largest && !(plain = malloc(largest)))
         return pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate the %" PRIu64 " bytes to make data in",
                          largest);
     enum pdnn_status status = PDNN_OK;
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
         if (!needs_data(&graph->tensors[i]))
             continue;
-        pdnn_fill_tensor(graph, i, seed, plain ? plain : plan->memory[i]);
-        if (plain)
+        bool moves = !is_plain(plan, i);
+        pdnn_fill_tensor(graph, i, seed, moves ? plain : plan->memory[i]);
+        if (moves)
             status = plan->backend->put(plan->state, &plan->program, i, plain, plan->memory[i], err);
     }
     free(plain);
