@@ -3,8 +3,11 @@
 #include "tests/cmocka_all.h"
 
 #include "base/rng.h"
+#include "models/backward.h"
 #include "models/build.h"
+#include "models/fuse.h"
 #include "models/op.h"
+#include "models/optimizer.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/core/plan.h"
 
@@ -281,13 +284,9 @@ static void test_run_fused_steps(void **state) {
 }
 
 /* Every home of the weights times every way to run each pass; odd sizes, so that transposing matters. */
-static void check_forced(struct opened *backend, const char *id) {
+static void check_forced_graph(struct opened *backend, const struct pdnn_graph *graph, const char *what) {
     struct pdnn_onednn *onednn = backend->state;
-    struct pdnn_arena arena;
-    struct pdnn_graph graph;
     int ran = 0;
-    pdnn_arena_init(&arena);
-    build_instance(id, &arena, &graph);
     for (int i = 0; i < PDNN_WEIGHTS_FORMAT_COUNT * PDNN_WEIGHTS_FORMAT_COUNT * 2; i++) {
         struct pdnn_dense_choice choice = {.home = (enum pdnn_weights_format)(i % PDNN_WEIGHTS_FORMAT_COUNT)};
         for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
@@ -295,11 +294,19 @@ static void check_forced(struct opened *backend, const char *id) {
             choice.variant[pass].matmul = i / PDNN_WEIGHTS_FORMAT_COUNT % 2 != 0;
         }
         onednn->choices.forced = &choice;
-        ran += check_graph(backend, &graph, STEPS, true, WHOLE_STEP_SLACK, id);
-        ran += check_graph(backend, &graph, STEPS, false, WHOLE_STEP_SLACK, id);
+        ran += check_graph(backend, graph, STEPS, true, WHOLE_STEP_SLACK, what);
+        ran += check_graph(backend, graph, STEPS, false, WHOLE_STEP_SLACK, what);
     }
     onednn->choices.forced = NULL;
     assert_true(ran >= 2 * PDNN_WEIGHTS_FORMAT_COUNT * PDNN_WEIGHTS_FORMAT_COUNT);
+}
+
+static void check_forced(struct opened *backend, const char *id) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    pdnn_arena_init(&arena);
+    build_instance(id, &arena, &graph);
+    check_forced_graph(backend, &graph, id);
     pdnn_arena_finish(&arena);
 }
 
@@ -348,20 +355,194 @@ static void test_compile_shows_reorders(void **state) {
     backend.def->close(backend.state);
 }
 
+/* Two dense ops on one weight with a tanh between them; the second on `rows` rows, of its own if they are
+ * not as many as the first's. */
+static void build_shared(struct pdnn_arena *arena, struct pdnn_graph *graph, bool fused, int64_t rows) {
+    const struct pdnn_fill uniform = {PDNN_FILL_UNIFORM, 1};
+    struct pdnn_tensor input = {
+        .role = PDNN_ROLE_INPUT, .rank = 2, .dim = {9, 17}, .fill = uniform, .of = PDNN_NONE};
+    struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
+                                 .dtype = PDNN_S32,
+                                 .rank = 1,
+                                 .dim = {rows},
+                                 .fill = {PDNN_FILL_CLASS, 17},
+                                 .of = PDNN_NONE};
+    struct pdnn_err err = {0};
+    pdnn_arena_init(arena);
+    pdnn_graph_init(graph, arena);
+    uint32_t x = pdnn_graph_tensor(graph, &input), label = pdnn_graph_tensor(graph, &labels);
+    uint32_t w = pdnn_graph_weight(graph, 2, (int64_t[]){17, 17}, uniform);
+    uint32_t h = pdnn_graph_forward(graph, &pdnn_op_dense, (uint32_t[]){x, w, PDNN_NONE}, NULL);
+    uint32_t a = pdnn_graph_forward(graph, &pdnn_op_tanh, (uint32_t[]){h, PDNN_NONE}, NULL);
+    if (rows != input.dim[0]) {
+        input.dim[0] = rows;
+        a = pdnn_graph_tensor(graph, &input);
+    }
+    uint32_t y = pdnn_graph_forward(graph, &pdnn_op_dense, (uint32_t[]){a, w, PDNN_NONE}, NULL);
+    graph->loss =
+        pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy, (uint32_t[]){y, label, PDNN_NONE}, NULL);
+    pdnn_backward_derive(graph, &pdnn_optimizers[PDNN_OPTIMIZER_SGD]);
+    if (fused)
+        pdnn_fuse_post_ops(graph);
+    must(pdnn_graph_status(graph, &err), &err);
+}
+
 /* The reason names the backend and what it was asked for. */
-static void expect_unsupported(const struct opened *backend, const char *id, const char *reason) {
-    struct pdnn_arena arena;
-    struct pdnn_graph graph;
+static void expect_graph_unsupported(const struct opened *backend, const struct pdnn_graph *graph,
+                                     const char *reason) {
     struct pdnn_plan plan;
     struct pdnn_err err = {0};
-    pdnn_arena_init(&arena);
-    build_instance(id, &arena, &graph);
     assert_int_equal(
-        pdnn_plan_create(&plan, backend->def, backend->state, &graph, &(struct pdnn_plan_options){0}, &err),
+        pdnn_plan_create(&plan, backend->def, backend->state, graph, &(struct pdnn_plan_options){0}, &err),
         PDNN_UNSUPPORTED);
     if (!strstr(err.text, reason))
         fail_msg("'%s' does not say '%s'", err.text, reason);
+}
+
+static void expect_unsupported(const struct opened *backend, const char *id, const char *reason) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    pdnn_arena_init(&arena);
+    build_instance(id, &arena, &graph);
+    expect_graph_unsupported(backend, &graph, reason);
     pdnn_arena_finish(&arena);
+}
+
+static void test_run_shared_weight(void **state) {
+    (void)state;
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    for (size_t b = 0; b < FAST_BACKENDS; b++) {
+        struct opened backend = open_backend(fast_backends[b]);
+        build_shared(&arena, &graph, false, 9);
+        assert_true(check_graph(&backend, &graph, STEPS, true, WHOLE_STEP_SLACK, "shared weight"));
+        assert_true(check_graph(&backend, &graph, STEPS, false, WHOLE_STEP_SLACK, "shared weight"));
+        if (backend.def == &pdnn_backend_onednn)
+            check_forced_graph(&backend, &graph, "shared weight");
+        pdnn_arena_finish(&arena);
+        backend.def->close(backend.state);
+    }
+}
+
+static void test_compile_shared_weight_unsupported(void **state) {
+    (void)state;
+    static const struct {
+        bool fused;
+        int64_t rows;
+    } cases[] = {{true, 9}, {false, 5}};
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        build_shared(&arena, &graph, cases[i].fused, cases[i].rows);
+        expect_graph_unsupported(&backend, &graph,
+                                 "onednn: one weight used by nodes of different shape or post-ops");
+        pdnn_arena_finish(&arena);
+    }
+    backend.def->close(backend.state);
+}
+
+/* A step of inner products that takes 300 ns in any layout, if nothing but home is reordered. */
+static void usual_costs(struct pdnn_dense_costs *costs) {
+    pdnn_dense_costs_init(costs);
+    for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
+        for (int format = 0; format < PDNN_WEIGHTS_FORMAT_COUNT; format++) {
+            for (int matmul = 0; matmul < 2; matmul++) {
+                struct pdnn_dense_cost *cost = &costs->cost[pass][matmul][format];
+                for (int home = 0; home < PDNN_WEIGHTS_FORMAT_COUNT; home++)
+                    cost->reorder_ns[home] = home == format ? 0 : 50;
+                cost->run_ns = matmul ? INFINITY : 100;
+            }
+        }
+    }
+}
+
+/* Each row changes the run time of some variants of every pass, and says which of them it is to be. */
+static void test_dense_decide_margins(void **state) {
+    (void)state;
+    static const struct {
+        const char *what;
+        double row_major, column_major, packed, matmul; /* matmul: on row-major weights */
+        enum pdnn_weights_format home;
+        bool is_matmul;
+    } cases[] = {
+        {"all equal", 100, 100, 100, 100, PDNN_WEIGHTS_ROW_MAJOR, false},
+        {"less than 10 % is noise", 100, 91, 92, 91, PDNN_WEIGHTS_ROW_MAJOR, false},
+        {"another layout", 100, 85, 100, 100, PDNN_WEIGHTS_COLUMN_MAJOR, false},
+        {"a margin against another layout too", 100, 85, 80, 100, PDNN_WEIGHTS_COLUMN_MAJOR, false},
+        {"a margin against another variant too", 100, 80, 100, 85, PDNN_WEIGHTS_ROW_MAJOR, true},
+        {"far better than the second", 100, 85, 70, 100, PDNN_WEIGHTS_PACKED, false},
+        {"the usual one fails", INFINITY, 120, 119, INFINITY, PDNN_WEIGHTS_COLUMN_MAJOR, false},
+        {"others fail", 100, INFINITY, INFINITY, INFINITY, PDNN_WEIGHTS_ROW_MAJOR, false},
+    };
+    const struct pdnn_dense_shape shape = {.has_pass = {true, true, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_dense_costs costs;
+        struct pdnn_dense_choice choice;
+        usual_costs(&costs);
+        for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
+            struct pdnn_dense_cost(*cost)[PDNN_WEIGHTS_FORMAT_COUNT] = costs.cost[pass];
+            cost[0][PDNN_WEIGHTS_ROW_MAJOR].run_ns = cases[i].row_major;
+            cost[0][PDNN_WEIGHTS_COLUMN_MAJOR].run_ns = cases[i].column_major;
+            cost[0][PDNN_WEIGHTS_PACKED].run_ns = cases[i].packed;
+            cost[1][PDNN_WEIGHTS_ROW_MAJOR].run_ns = cases[i].matmul;
+        }
+        assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+        bool right = choice.home == cases[i].home;
+        for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++)
+            right = right && choice.variant[pass].matmul == cases[i].is_matmul &&
+                    choice.variant[pass].format == cases[i].home;
+        if (!right)
+            fail_msg("%s: home %d", cases[i].what, (int)choice.home);
+    }
+}
+
+/* One pass's gain counts in the whole step; merged costs are the least; a pass that nothing runs is said. */
+static void test_dense_decide_total(void **state) {
+    (void)state;
+    const struct pdnn_dense_shape shape = {.has_pass = {true, true, true}};
+    struct pdnn_dense_costs costs, more;
+    struct pdnn_dense_choice choice;
+    usual_costs(&costs);
+    pdnn_dense_costs_init(&more);
+    more.cost[PDNN_FORWARD][1][PDNN_WEIGHTS_ROW_MAJOR].run_ns = 75; /* 275 of 300 */
+    pdnn_dense_costs_merge(&costs, &more);
+    assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+    assert_false(choice.variant[PDNN_FORWARD].matmul);
+    more.cost[PDNN_FORWARD][1][PDNN_WEIGHTS_ROW_MAJOR].run_ns = 65; /* 265 of 300 */
+    pdnn_dense_costs_merge(&costs, &more);
+    assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+    assert_true(choice.variant[PDNN_FORWARD].matmul);
+    assert_false(choice.variant[PDNN_BACKWARD_DATA].matmul);
+    pdnn_dense_costs_init(&costs);
+    assert_false(pdnn_dense_decide(&costs, &shape, &choice));
+}
+
+/* Data are made in the slot where that is plain: put sees the others only. */
+static void test_is_plain_by_layout(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_onednn *onednn = backend.state;
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    pdnn_arena_init(&arena);
+    build_instance(instances[0], &arena, &graph);
+    for (int home = 0; home <= PDNN_WEIGHTS_COLUMN_MAJOR; home++) {
+        struct pdnn_dense_choice choice = {.home = (enum pdnn_weights_format)home};
+        struct pdnn_plan plan;
+        struct pdnn_err err = {0};
+        size_t moved = 0;
+        onednn->choices.forced = &choice;
+        must(
+            pdnn_plan_create(&plan, backend.def, backend.state, &graph, &(struct pdnn_plan_options){0}, &err),
+            &err);
+        for (uint32_t i = 0; i < graph.n_tensors; i++)
+            moved += !backend.def->is_plain(&plan.program, i);
+        assert_true(home == PDNN_WEIGHTS_ROW_MAJOR ? moved == 0 : moved > 0);
+        pdnn_plan_destroy(&plan);
+    }
+    pdnn_arena_finish(&arena);
+    backend.def->close(backend.state);
 }
 
 static void test_compile_unsupported(void **state) {
@@ -411,6 +592,11 @@ int main(void) {
         cmocka_unit_test(test_compile_shows_reorders),
         cmocka_unit_test(test_compile_unsupported),
         cmocka_unit_test(test_compile_unsupported_dtypes),
+        cmocka_unit_test(test_run_shared_weight),
+        cmocka_unit_test(test_compile_shared_weight_unsupported),
+        cmocka_unit_test(test_dense_decide_margins),
+        cmocka_unit_test(test_dense_decide_total),
+        cmocka_unit_test(test_is_plain_by_layout),
     };
     omp_set_num_threads(THREADS);
     return cmocka_run_group_tests(tests, NULL, NULL);

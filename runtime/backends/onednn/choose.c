@@ -4,36 +4,39 @@
 #include "runtime/backends/onednn/reorder.h"
 #include "runtime/core/clock.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 /* Measured shapes go up to these, about 10 ms on one thread: the library changes its algorithm somewhere
  * below a minibatch of 1024, so that is kept and the weights shrink. ROUNDS visits to each candidate, of at
- * least VISIT_NS. */
+ * least VISIT_NS, in each of the first COMPILES that meet the shape: noise comes in spells. */
 enum { MAX_N = 1024, MAX_WEIGHTS = 1 << 22, MAX_MULTIPLY_ADDS = 600000000 };
-enum { ROUNDS = 3, VISIT_NS = 50000, MAX_REPEATS = 50 };
+enum { COMPILES = 3, ROUNDS = 3, VISIT_NS = 50000, MAX_REPEATS = 50 };
 enum {
     CANDIDATES = PDNN_DENSE_PASSES * 2 * PDNN_WEIGHTS_FORMAT_COUNT,
     HUGE_PAGE_BYTES = 2 << 20,
     LINE_BYTES = 64
 };
 
-/* Plain inner product on row-major weights is taken unless something beats it by more than this: noise must
- * not make two runs of one instance differ. HOPELESS ones are not measured to the end. */
-static const double VARIANT_MARGIN = 0.9, HOME_MARGIN = 0.9, HOPELESS = 1.5;
+/* What is that much slower than the best is not measured to the end. */
+static const double HOPELESS = 1.5;
 
 struct pdnn_choice_entry {
     struct pdnn_choice_entry *next;
     struct pdnn_dense_shape shape;
+    struct pdnn_dense_costs costs; /* the least of all measurements */
     struct pdnn_dense_choice choice;
+    uint64_t compile; /* the last one that measured */
+    int n_compiles;
 };
 
 struct candidate {
     enum pdnn_pass pass;
     struct pdnn_dense_variant variant;
     struct pdnn_dense_pass made;
-    double ns; /* the least of the visits */
+    double ns; /* the least of the visits; INFINITY: it fails */
 };
 
 struct block {
@@ -47,6 +50,8 @@ struct tuner {
     struct candidate candidate[CANDIDATES];
     int n_candidates;
     struct block x, w, b, y, out, scratch;
+    struct block moved;               /* as much as the step touches between two uses of one weight */
+    uint64_t moved_bytes, used_bytes; /* used: up to where the last reorder went */
 };
 
 void pdnn_choices_finish(struct pdnn_choices *choices) {
@@ -156,11 +161,15 @@ static enum pdnn_status allocate(struct tuner *tuner, struct pdnn_err *err) {
         bytes = pdnn_onednn_primitive_scratchpad_bytes(made->primitive);
         scratch = bytes > scratch ? bytes : scratch;
     }
+    uint64_t pair = 2 * (w + LINE_BYTES), step = (uint64_t)shape->footprint_bytes;
+    uint64_t most = 2 * tuner->own->bypass_bytes; /* the last-level cache twice: no cache holds it */
+    tuner->moved_bytes = step < most ? step : most;
+    tuner->moved_bytes = tuner->moved_bytes > pair ? tuner->moved_bytes : pair;
     uint64_t out = x > y ? x : y;
     out = w > out ? w : out;
     if (!new_data(&tuner->x, x, 0) || !new_data(&tuner->w, w, 5) || !new_data(&tuner->y, y, 10) ||
         !new_data(&tuner->b, (uint64_t)shape->O * element, 15) || !new_data(&tuner->out, out, 20) ||
-        !new_data(&tuner->scratch, scratch, 25))
+        !new_data(&tuner->scratch, scratch, 25) || !new_data(&tuner->moved, tuner->moved_bytes, 0))
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
     return PDNN_OK;
 }
@@ -187,13 +196,15 @@ static enum pdnn_status bind_candidate(struct tuner *tuner, struct candidate *ca
     return status;
 }
 
-/* ns per run over as many runs as fill a visit, given about how long one takes. */
+/* ns per run over as many runs as fill a visit, given about how long one takes; INFINITY when one fails. */
 static double visit(const struct pdnn_onednn_primitive *primitive, double about_ns) {
     int repeats = about_ns * MAX_REPEATS < VISIT_NS ? MAX_REPEATS : 1 + (int)(VISIT_NS / about_ns);
+    int code = 0;
     uint64_t start = pdnn_clock_ns();
-    for (int i = 0; i < repeats; i++)
-        pdnn_onednn_primitive_run(primitive);
-    return (double)(pdnn_clock_ns() - start) / repeats;
+    for (int i = 0; code == 0 && i < repeats; i++)
+        code = pdnn_onednn_primitive_run(primitive);
+    uint64_t end = pdnn_clock_ns();
+    return code == 0 ? (double)(end - start) / repeats : INFINITY;
 }
 
 static double least(const struct tuner *tuner, enum pdnn_pass pass) {
@@ -206,23 +217,63 @@ static double least(const struct tuner *tuner, enum pdnn_pass pass) {
     return ns;
 }
 
+/* What all others are compared with. */
+static bool is_yardstick(const struct candidate *candidate) {
+    return !candidate->variant.matmul && candidate->variant.format == PDNN_WEIGHTS_ROW_MAJOR;
+}
+
 static enum pdnn_status measure(struct tuner *tuner, struct pdnn_err *err) {
     for (int i = 0; i < tuner->n_candidates; i++) {
         struct candidate *candidate = &tuner->candidate[i];
         enum pdnn_status status = bind_candidate(tuner, candidate, err);
         if (status != PDNN_OK)
             return status;
-        pdnn_onednn_primitive_run(candidate->made.primitive); /* the first run is no measure of anything */
-        candidate->ns = visit(candidate->made.primitive, 2 * VISIT_NS);
+        /* The first run is no measure of anything. */
+        int code = pdnn_onednn_primitive_run(candidate->made.primitive);
+        candidate->ns = code == 0 ? visit(candidate->made.primitive, 2 * VISIT_NS) : INFINITY;
     }
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < tuner->n_candidates; i++) {
             struct candidate *candidate = &tuner->candidate[i];
-            if (candidate->ns > HOPELESS * least(tuner, candidate->pass))
+            bool hopeless =
+                !is_yardstick(candidate) && candidate->ns > HOPELESS * least(tuner, candidate->pass);
+            if (hopeless || !isfinite(candidate->ns))
                 continue;
             double ns = visit(candidate->made.primitive, candidate->ns);
-            candidate->ns = ns < candidate->ns ? ns : candidate->ns;
+            candidate->ns = isfinite(ns) && ns > candidate->ns ? candidate->ns : ns;
         }
+    }
+    return PDNN_OK;
+}
+
+/* The next place for so many bytes, round robin: what was there before has left the caches, if it does so in
+ * the step. */
+static char *next_place(struct tuner *tuner, uint64_t bytes) {
+    uint64_t room = (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+    if (tuner->used_bytes + room > tuner->moved_bytes)
+        tuner->used_bytes = 0;
+    char *place = (char *)tuner->moved.data + tuner->used_bytes;
+    tuner->used_bytes += room;
+    return place;
+}
+
+/* ns of the reorder on weights as cold as the step's; INFINITY when it fails. */
+static enum pdnn_status time_reorder(struct tuner *tuner, struct pdnn_reorder *reorder, uint64_t from_bytes,
+                                     uint64_t to_bytes, void *scratch, double *ns, struct pdnn_err *err) {
+    *ns = INFINITY;
+    for (int round = 0; round <= ROUNDS; round++) {
+        char *from = next_place(tuner, from_bytes), *to = next_place(tuner, to_bytes);
+        enum pdnn_status status = pdnn_reorder_bind(reorder, from, to, scratch, err);
+        if (status != PDNN_OK)
+            return status;
+        uint64_t start = pdnn_clock_ns();
+        int code = pdnn_reorder_run(reorder);
+        double once = (double)(pdnn_clock_ns() - start);
+        if (code != 0) {
+            *ns = INFINITY;
+            return PDNN_OK;
+        }
+        *ns = once < *ns ? once : *ns;
     }
     return PDNN_OK;
 }
@@ -232,91 +283,61 @@ static enum pdnn_status reorder_ns(struct tuner *tuner, const struct candidate *
                                    const struct pdnn_onednn_layout *home, double *ns, struct pdnn_err *err) {
     bool writes = candidate->pass == PDNN_BACKWARD_WEIGHTS;
     const struct pdnn_onednn_layout *used = candidate->made.weights;
+    const struct pdnn_onednn_layout *from = writes ? used : home, *to = writes ? home : used;
     struct block scratch = {0};
     const int64_t dim[] = {tuner->shape.O, tuner->shape.I};
     struct pdnn_reorder reorder = {0};
     *ns = 0;
     if (pdnn_onednn_layout_equal(used, home))
         return PDNN_OK;
-    enum pdnn_status status = pdnn_reorder_create(tuner->library, tuner->own, writes ? used : home,
-                                                  writes ? home : used, dim, &reorder, err);
+    enum pdnn_status status = pdnn_reorder_create(tuner->library, tuner->own, from, to, dim, &reorder, err);
     if (status == PDNN_OK && !new_data(&scratch, pdnn_reorder_scratch_bytes(&reorder), 0))
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
     if (status == PDNN_OK)
-        status = pdnn_reorder_bind(&reorder, tuner->w.data, tuner->out.data, scratch.data, err);
-    for (int round = 0; status == PDNN_OK && round <= ROUNDS; round++) {
-        uint64_t start = pdnn_clock_ns();
-        pdnn_reorder_run(&reorder);
-        double once = (double)(pdnn_clock_ns() - start);
-        *ns = round == 0 || once < *ns ? once : *ns;
-    }
+        status = time_reorder(tuner, &reorder, pdnn_onednn_layout_bytes(from), pdnn_onednn_layout_bytes(to),
+                              scratch.data, ns, err);
     pdnn_reorder_destroy(&reorder);
     free(scratch.memory);
     return status;
 }
 
-/* The best variant of the pass given home, and its time with the reorder. */
-static enum pdnn_status best_variant(struct tuner *tuner, enum pdnn_pass pass,
-                                     enum pdnn_weights_format format, const struct pdnn_onednn_layout *home,
-                                     struct pdnn_dense_variant *variant, double *best_ns,
-                                     struct pdnn_err *err) {
-    const struct candidate *usual = find_candidate(tuner, pass, false, format);
-    *best_ns = 0;
-    if (usual) {
-        enum pdnn_status status = reorder_ns(tuner, usual, home, best_ns, err);
-        if (status != PDNN_OK)
-            return status;
-        *best_ns += usual->ns;
-        *variant = usual->variant;
-    }
-    for (int i = 0; i < tuner->n_candidates; i++) {
+/* Fills in what the candidates' reorders cost for weights that live in the format. */
+static enum pdnn_status measure_home(struct tuner *tuner, enum pdnn_weights_format format,
+                                     struct pdnn_dense_costs *costs, struct pdnn_err *err) {
+    struct pdnn_onednn_layout *home = NULL;
+    enum pdnn_status status = pdnn_dense_weights_layout(tuner->library, &tuner->shape, format, &home, err);
+    for (int i = 0; status == PDNN_OK && i < tuner->n_candidates; i++) {
         const struct candidate *candidate = &tuner->candidate[i];
-        double ns = 0, bar = *best_ns * (usual && variant->format == format ? VARIANT_MARGIN : 1);
-        if (candidate->pass != pass || candidate == usual || (*best_ns > 0 && candidate->ns >= bar))
-            continue;
-        enum pdnn_status status = reorder_ns(tuner, candidate, home, &ns, err);
-        if (status != PDNN_OK)
-            return status;
-        ns += candidate->ns;
-        if (*best_ns > 0 && ns >= bar)
-            continue;
-        *best_ns = ns;
-        *variant = candidate->variant;
+        const struct pdnn_dense_variant *variant = &candidate->variant;
+        struct pdnn_dense_cost *cost = &costs->cost[candidate->pass][variant->matmul][variant->format];
+        bool usual = !variant->matmul && variant->format == format;
+        if (usual || pdnn_dense_cost_competes(costs, candidate->pass, candidate->ns, format))
+            status = reorder_ns(tuner, candidate, home, &cost->reorder_ns[format], err);
     }
-    return PDNN_OK;
+    pdnn_onednn_layout_destroy(home);
+    return status;
 }
 
-static enum pdnn_status decide(struct tuner *tuner, struct pdnn_dense_choice *choice, struct pdnn_err *err) {
-    double least_ns = 0;
+static enum pdnn_status measure_costs(struct tuner *tuner, struct pdnn_dense_costs *costs,
+                                      struct pdnn_err *err) {
     int last = tuner->shape.pinned ? PDNN_WEIGHTS_ROW_MAJOR : PDNN_WEIGHTS_PACKED;
-    for (int i = 0; i <= last; i++) {
-        enum pdnn_weights_format format = (enum pdnn_weights_format)i;
-        struct pdnn_dense_choice tried = {.home = format};
-        struct pdnn_onednn_layout *home = NULL;
-        double total_ns = 0, ns = 0;
-        if (format == PDNN_WEIGHTS_PACKED && !find_candidate(tuner, PDNN_FORWARD, false, format))
-            continue;
-        enum pdnn_status status =
-            pdnn_dense_weights_layout(tuner->library, &tuner->shape, format, &home, err);
-        for (int pass = 0; status == PDNN_OK && pass < PDNN_DENSE_PASSES; pass++) {
-            if (!tuner->shape.has_pass[pass])
-                continue;
-            status = best_variant(tuner, (enum pdnn_pass)pass, format, home, &tried.variant[pass], &ns, err);
-            total_ns += ns;
-        }
-        pdnn_onednn_layout_destroy(home);
-        if (status != PDNN_OK)
-            return status;
-        if (least_ns > 0 && total_ns >= least_ns * HOME_MARGIN)
-            continue;
-        least_ns = total_ns;
-        *choice = tried;
+    enum pdnn_status status = measure(tuner, err);
+    pdnn_dense_costs_init(costs);
+    for (int i = 0; i < tuner->n_candidates; i++) {
+        const struct candidate *candidate = &tuner->candidate[i];
+        costs->cost[candidate->pass][candidate->variant.matmul][candidate->variant.format].run_ns =
+            candidate->ns;
     }
-    return PDNN_OK;
+    for (int i = 0; status == PDNN_OK && i <= last; i++) {
+        if (i == PDNN_WEIGHTS_PACKED && !find_candidate(tuner, PDNN_FORWARD, false, PDNN_WEIGHTS_PACKED))
+            continue;
+        status = measure_home(tuner, (enum pdnn_weights_format)i, costs, err);
+    }
+    return status;
 }
 
 static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct pdnn_own_options *own,
-                             const struct pdnn_dense_shape *shape, struct pdnn_dense_choice *choice,
+                             const struct pdnn_dense_shape *shape, struct pdnn_dense_costs *costs,
                              struct pdnn_err *err) {
     struct tuner *tuner = calloc(1, sizeof *tuner);
     if (!tuner)
@@ -333,21 +354,34 @@ static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct p
     if (status == PDNN_OK)
         status = allocate(tuner, err);
     if (status == PDNN_OK)
-        status = measure(tuner, err);
-    if (status == PDNN_OK)
-        status = decide(tuner, choice, err);
+        status = measure_costs(tuner, costs, err);
     for (int i = 0; i < tuner->n_candidates; i++)
         pdnn_dense_pass_destroy(&tuner->candidate[i].made);
-    void *memory[] = {tuner->x.memory,
-                      tuner->w.memory,
-                      tuner->b.memory,
-                      tuner->y.memory,
-                      tuner->out.memory,
-                      tuner->scratch.memory,
-                      tuner};
+    void *memory[] = {tuner->x.memory,   tuner->w.memory,       tuner->b.memory,     tuner->y.memory,
+                      tuner->out.memory, tuner->scratch.memory, tuner->moved.memory, tuner};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         free(memory[i]);
     return status;
+}
+
+static struct pdnn_choice_entry *find_entry(const struct pdnn_choices *choices,
+                                            const struct pdnn_dense_shape *shape) {
+    struct pdnn_choice_entry *entry = choices->first;
+    while (entry && memcmp(&entry->shape, shape, sizeof *shape) != 0)
+        entry = entry->next;
+    return entry;
+}
+
+static struct pdnn_choice_entry *new_entry(struct pdnn_choices *choices,
+                                           const struct pdnn_dense_shape *shape) {
+    struct pdnn_choice_entry *entry = calloc(1, sizeof *entry);
+    if (!entry)
+        return NULL;
+    memcpy(&entry->shape, shape, sizeof *shape); /* with its padding, for memcmp */
+    pdnn_dense_costs_init(&entry->costs);
+    entry->next = choices->first;
+    choices->first = entry;
+    return entry;
 }
 
 enum pdnn_status pdnn_choose(struct pdnn_choices *choices, struct pdnn_onednn_library *library,
@@ -357,23 +391,24 @@ enum pdnn_status pdnn_choose(struct pdnn_choices *choices, struct pdnn_onednn_li
         *choice = choices->forced;
         return PDNN_OK;
     }
-    for (const struct pdnn_choice_entry *entry = choices->first; entry; entry = entry->next) {
-        if (memcmp(&entry->shape, shape, sizeof *shape) == 0) {
-            *choice = &entry->choice;
-            return PDNN_OK;
-        }
-    }
-    struct pdnn_choice_entry *entry = calloc(1, sizeof *entry);
+    struct pdnn_choice_entry *entry = find_entry(choices, shape);
+    if (!entry)
+        entry = new_entry(choices, shape);
     if (!entry)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
-    memcpy(&entry->shape, shape, sizeof *shape); /* with its padding, for memcmp */
-    enum pdnn_status status = tune(library, own, shape, &entry->choice, err);
-    if (status != PDNN_OK) {
-        free(entry);
-        return status;
+    /* Within one compile a choice stays what it is: the weights that have it already must keep it. */
+    bool settled = entry->n_compiles > 0 && entry->compile == choices->compile;
+    if (!settled && entry->n_compiles < COMPILES) {
+        struct pdnn_dense_costs costs;
+        enum pdnn_status status = tune(library, own, shape, &costs, err);
+        if (status != PDNN_OK)
+            return status;
+        pdnn_dense_costs_merge(&entry->costs, &costs);
+        if (!pdnn_dense_decide(&entry->costs, shape, &entry->choice))
+            return pdnn_fail(err, PDNN_INTERNAL, "every implementation of a pass fails");
+        entry->compile = choices->compile;
+        entry->n_compiles++;
     }
-    entry->next = choices->first;
-    choices->first = entry;
     *choice = &entry->choice;
     return PDNN_OK;
 }

@@ -6,26 +6,21 @@
 #define RUNTIME_BACKENDS_ONEDNN_CHOOSE_H
 
 #include "runtime/backends/common/own.h"
-#include "runtime/backends/onednn/dense.h"
-
-struct pdnn_dense_choice {
-    enum pdnn_weights_format home; /* of the weights, their gradient and the optimizer's state */
-    /* By pass, where the shape has it. A pass whose weights have another layout than home needs a reorder. */
-    struct pdnn_dense_variant variant[PDNN_DENSE_PASSES];
-};
+#include "runtime/backends/onednn/decide.h"
 
 struct pdnn_choice_entry;
 
 /* What was found so far, for one thread count; {0} is empty. */
 struct pdnn_choices {
     struct pdnn_choice_entry *first;
+    uint64_t compile; /* counted up by every compilation: a shape is measured once in each of the first few */
     const struct pdnn_dense_choice *forced; /* for tests: taken for every shape instead of measuring */
 };
 
 void pdnn_choices_finish(struct pdnn_choices *choices);
 
-/* *choice lives as long as choices. PDNN_UNSUPPORTED with the library's answer when a pass has no
- * implementation. */
+/* *choice lives as long as choices, and changes only from one compilation to another. PDNN_UNSUPPORTED with
+ * the library's answer when a pass has no implementation. */
 enum pdnn_status pdnn_choose(struct pdnn_choices *choices, struct pdnn_onednn_library *library,
                              const struct pdnn_own_options *own, const struct pdnn_dense_shape *shape,
                              const struct pdnn_dense_choice **choice, struct pdnn_err *err);

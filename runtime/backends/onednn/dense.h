@@ -10,6 +10,7 @@ enum { PDNN_DENSE_PASSES = 3 }; /* forward, backward-data, backward-weights: the
 /* What the passes of one dense op over one weight tensor have to do. Compared byte by byte: zero it first. */
 struct pdnn_dense_shape {
     int64_t N, I, O;
+    int64_t footprint_bytes; /* of the whole step, to a power of two: tells how cold the weights are */
     enum pdnn_dtype dtype;
     int32_t n_posts; /* functions fused into the forward pass */
     enum pdnn_onednn_function post[PDNN_NODE_POSTS];

@@ -82,6 +82,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     *layouts = (struct layouts){graph->n_tensors, compile.home};
     program->layouts = layouts;
     program->release = release;
+    compile.onednn->choices.compile++;
     enum pdnn_status status = pdnn_onednn_place_weights(&compile, err);
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++)
         status = compile_node(&compile, i, err);
@@ -153,6 +154,11 @@ static enum pdnn_status get(void *state, const struct pdnn_program *program, uin
     return move(state, program, tensor, memory, plain, false, err);
 }
 
+static bool is_plain(const struct pdnn_program *program, uint32_t tensor) {
+    const struct layouts *layouts = program->layouts;
+    return !layouts->home[tensor];
+}
+
 const struct pdnn_backend_def pdnn_backend_onednn = {
     .name = "onednn",
     .help = "oneDNN primitives, and our own kernels for losses, biases and optimizers",
@@ -162,4 +168,5 @@ const struct pdnn_backend_def pdnn_backend_onednn = {
     .compile = compile,
     .put = put,
     .get = get,
+    .is_plain = is_plain,
 };

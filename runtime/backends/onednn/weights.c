@@ -1,5 +1,6 @@
 #include "runtime/backends/onednn/onednn.h"
 
+#include "base/checked.h"
 #include "models/op.h"
 #include "runtime/backends/common/step.h"
 
@@ -63,6 +64,43 @@ static void describe_dims(const struct pdnn_graph *graph, const struct pdnn_node
     shape->N = a->dim[0];
     shape->I = gradient ? a->dim[1] : b->dim[1];
     shape->O = gradient ? b->dim[1] : b->dim[0];
+}
+
+/* Whether a further node of a pass can share what was described: one choice is made for all of them. */
+static bool is_like(const struct pdnn_dense_shape *shape, const struct pdnn_dense_shape *node,
+                    enum pdnn_pass pass) {
+    if (shape->N && shape->N != node->N)
+        return false;
+    if (!shape->has_pass[pass])
+        return true;
+    if (pass == PDNN_FORWARD)
+        return shape->bias == node->bias && shape->n_posts == node->n_posts &&
+               memcmp(shape->post, node->post, sizeof shape->post) == 0;
+    return pass != PDNN_BACKWARD_WEIGHTS || shape->bias_gradient == node->bias_gradient;
+}
+
+/* Adds a node to the shape of its weights. */
+static enum pdnn_status describe_node(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                      struct pdnn_dense_shape *shape, struct pdnn_err *err) {
+    struct pdnn_dense_shape one;
+    memset(&one, 0, sizeof one);
+    describe_dims(graph, node, &one);
+    enum pdnn_status status = describe_posts(node, &one, err);
+    if (status != PDNN_OK)
+        return status;
+    if (!is_like(shape, &one, node->pass))
+        return pdnn_fail(err, PDNN_UNSUPPORTED,
+                         "onednn: one weight used by nodes of different shape or post-ops");
+    describe_dims(graph, node, shape);
+    shape->has_pass[node->pass] = true;
+    if (node->pass == PDNN_FORWARD) {
+        shape->bias = one.bias;
+        shape->n_posts = one.n_posts;
+        memcpy(shape->post, one.post, sizeof shape->post);
+    } else if (node->pass == PDNN_BACKWARD_WEIGHTS) {
+        shape->bias_gradient = one.bias_gradient;
+    }
+    return PDNN_OK;
 }
 
 static bool same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
@@ -133,6 +171,19 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, uint32_t weig
     return status;
 }
 
+/* Coarse, so that models that differ little share what was measured. */
+static int64_t footprint_bytes(const struct pdnn_program *program) {
+    uint64_t bytes = 0;
+    int64_t rounded = 1;
+    for (size_t i = 0; i < program->graph->n_tensors; i++) {
+        if (!pdnn_add_u64(&bytes, pdnn_tensor_bytes(&program->graph->tensors[i])))
+            return INT64_MAX;
+    }
+    while ((uint64_t)rounded < bytes && rounded <= INT64_MAX / 2)
+        rounded *= 2;
+    return rounded;
+}
+
 enum pdnn_status pdnn_onednn_place_weights(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
     struct pdnn_dense_shape *shapes =
@@ -145,9 +196,7 @@ enum pdnn_status pdnn_onednn_place_weights(struct pdnn_onednn_compile *compile, 
         uint32_t weights = weights_of(graph, node);
         if (weights == PDNN_NONE)
             continue;
-        describe_dims(graph, node, &shapes[weights]);
-        shapes[weights].has_pass[node->pass] = true;
-        status = describe_posts(node, &shapes[weights], err);
+        status = describe_node(graph, node, &shapes[weights], err);
         if (status == PDNN_OK)
             status = check_dtype(compile->onednn, &shapes[weights], node->pass, err);
     }
@@ -155,6 +204,7 @@ enum pdnn_status pdnn_onednn_place_weights(struct pdnn_onednn_compile *compile, 
         if (!shapes[i].N)
             continue;
         shapes[i].pinned = is_pinned(graph, i);
+        shapes[i].footprint_bytes = footprint_bytes(compile->program);
         status = place(compile, i, &shapes[i], err);
     }
     return status;

@@ -1,0 +1,95 @@
+#include "runtime/backends/onednn/decide.h"
+
+#include <math.h>
+
+/* What replaces the best so far takes at most this part of its time, of a pass and of the whole step. */
+static const double MARGIN = 0.9;
+
+void pdnn_dense_costs_init(struct pdnn_dense_costs *costs) {
+    struct pdnn_dense_cost *cost = &costs->cost[0][0][0];
+    for (size_t i = 0; i < sizeof *costs / sizeof *cost; i++) {
+        cost[i].run_ns = INFINITY;
+        for (int home = 0; home < PDNN_WEIGHTS_FORMAT_COUNT; home++)
+            cost[i].reorder_ns[home] = INFINITY;
+    }
+}
+
+static double least(double a, double b) {
+    return a < b ? a : b;
+}
+
+void pdnn_dense_costs_merge(struct pdnn_dense_costs *costs, const struct pdnn_dense_costs *more) {
+    struct pdnn_dense_cost *cost = &costs->cost[0][0][0];
+    const struct pdnn_dense_cost *other = &more->cost[0][0][0];
+    for (size_t i = 0; i < sizeof *costs / sizeof *cost; i++) {
+        cost[i].run_ns = least(cost[i].run_ns, other[i].run_ns);
+        for (int home = 0; home < PDNN_WEIGHTS_FORMAT_COUNT; home++)
+            cost[i].reorder_ns[home] = least(cost[i].reorder_ns[home], other[i].reorder_ns[home]);
+    }
+}
+
+static double variant_ns(const struct pdnn_dense_costs *costs, int pass, struct pdnn_dense_variant variant,
+                         enum pdnn_weights_format home) {
+    const struct pdnn_dense_cost *cost = &costs->cost[pass][variant.matmul][variant.format];
+    return cost->run_ns + cost->reorder_ns[home];
+}
+
+/* The inner product in the home format. */
+static struct pdnn_dense_variant usual(enum pdnn_weights_format home) {
+    return (struct pdnn_dense_variant){false, home};
+}
+
+bool pdnn_dense_cost_competes(const struct pdnn_dense_costs *costs, enum pdnn_pass pass, double run_ns,
+                              enum pdnn_weights_format home) {
+    return isfinite(run_ns) && !(run_ns > MARGIN * costs->cost[pass][false][home].run_ns);
+}
+
+/* ns of the step with the best variant of each pass, the usual one first. */
+static double best_variants(const struct pdnn_dense_costs *costs, const struct pdnn_dense_shape *shape,
+                            struct pdnn_dense_choice *choice) {
+    double total_ns = 0;
+    for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
+        if (!shape->has_pass[pass])
+            continue;
+        choice->variant[pass] = usual(choice->home);
+        double best_ns = variant_ns(costs, pass, choice->variant[pass], choice->home);
+        for (int i = 0; i < 2 * PDNN_WEIGHTS_FORMAT_COUNT; i++) {
+            struct pdnn_dense_variant variant = {i >= PDNN_WEIGHTS_FORMAT_COUNT,
+                                                 (enum pdnn_weights_format)(i % PDNN_WEIGHTS_FORMAT_COUNT)};
+            double ns = variant_ns(costs, pass, variant, choice->home);
+            if (!isfinite(ns) || ns > MARGIN * best_ns)
+                continue;
+            best_ns = ns;
+            choice->variant[pass] = variant;
+        }
+        total_ns += best_ns;
+    }
+    return total_ns;
+}
+
+bool pdnn_dense_decide(const struct pdnn_dense_costs *costs, const struct pdnn_dense_shape *shape,
+                       struct pdnn_dense_choice *choice) {
+    struct pdnn_dense_choice best = {.home = PDNN_WEIGHTS_ROW_MAJOR};
+    double best_ns = 0;
+    for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
+        best.variant[pass] = usual(best.home);
+        if (shape->has_pass[pass])
+            best_ns += variant_ns(costs, pass, best.variant[pass], best.home);
+    }
+    int last = shape->pinned ? PDNN_WEIGHTS_ROW_MAJOR : PDNN_WEIGHTS_PACKED;
+    for (int home = 0; home <= last; home++) {
+        struct pdnn_dense_choice tried = {.home = (enum pdnn_weights_format)home};
+        /* There is a packed layout to live in only where the forward pass has made one. */
+        if (home == PDNN_WEIGHTS_PACKED && !isfinite(costs->cost[PDNN_FORWARD][false][home].run_ns))
+            continue;
+        double ns = best_variants(costs, shape, &tried);
+        if (!isfinite(ns) || ns > MARGIN * best_ns)
+            continue;
+        best_ns = ns;
+        best = tried;
+    }
+    if (!isfinite(best_ns))
+        return false;
+    *choice = best;
+    return true;
+}

@@ -1,0 +1,41 @@
+/* Which way of running a dense op's step is taken, given what every part of it was measured to cost. Pure
+ * arithmetic: the same costs give the same choice, and costs of several measurements merge. */
+#ifndef RUNTIME_BACKENDS_ONEDNN_DECIDE_H
+#define RUNTIME_BACKENDS_ONEDNN_DECIDE_H
+
+#include "runtime/backends/onednn/dense.h"
+
+struct pdnn_dense_choice {
+    enum pdnn_weights_format home; /* of the weights, their gradient and the optimizer's state */
+    /* By pass, where the shape has it. A pass whose weights have another layout than home needs a reorder. */
+    struct pdnn_dense_variant variant[PDNN_DENSE_PASSES];
+};
+
+/* ns of one variant of one pass; INFINITY: there is none, it failed, or it was not worth measuring. */
+struct pdnn_dense_cost {
+    double run_ns;
+    double reorder_ns[PDNN_WEIGHTS_FORMAT_COUNT]; /* by home: what having the weights there adds */
+};
+
+/* Of a shape; variant [matmul][format]. */
+struct pdnn_dense_costs {
+    struct pdnn_dense_cost cost[PDNN_DENSE_PASSES][2][PDNN_WEIGHTS_FORMAT_COUNT];
+};
+
+/* All INFINITY. */
+void pdnn_dense_costs_init(struct pdnn_dense_costs *costs);
+/* The least of both. */
+void pdnn_dense_costs_merge(struct pdnn_dense_costs *costs, const struct pdnn_dense_costs *more);
+
+/* Whether a variant that takes run_ns could still be chosen, be there a reorder or not, instead of the inner
+ * product in the home format. */
+bool pdnn_dense_cost_competes(const struct pdnn_dense_costs *costs, enum pdnn_pass pass, double run_ns,
+                              enum pdnn_weights_format home);
+
+/* Inner products on row-major weights, unless something takes 10 % less than that; then it, unless something
+ * further takes 10 % less again, in a fixed order: noise must not make two runs of one instance differ.
+ * False when a pass that the shape has cannot run at all. */
+bool pdnn_dense_decide(const struct pdnn_dense_costs *costs, const struct pdnn_dense_shape *shape,
+                       struct pdnn_dense_choice *choice);
+
+#endif
