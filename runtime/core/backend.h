@@ -31,6 +31,7 @@ struct pdnn_work {
 struct pdnn_step {
     uint32_t node;                                 /* of the graph, or PDNN_NONE: an explicit reorder */
     uint32_t tensor;                               /* reorder: which tensor it moves */
+    enum pdnn_pass pass;                           /* reorder: the pass of the node it serves */
     char implementation[PDNN_IMPLEMENTATION_TEXT]; /* the library's name for it, or "own:..." */
     int n_slots;
     uint32_t slot[PDNN_STEP_SLOTS]; /* everything it reads or writes */

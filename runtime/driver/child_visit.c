@@ -41,8 +41,7 @@ static void bench_finish(struct bench *bench) {
     free(bench->ops);
 }
 
-/* "dense/backward-data/64x1024:..." for a node; a reorder belongs to the pass of the node it is made for, the
- * next one. */
+/* "dense/backward-data/64x1024:..." for a node; a reorder belongs to the pass that it is made for. */
 static void format_key(const struct pdnn_program *program, size_t index, char key[PDNN_OP_KEY_TEXT]) {
     const struct pdnn_graph *graph = program->graph;
     const struct pdnn_step *step = &program->steps[index];
@@ -53,15 +52,8 @@ static void format_key(const struct pdnn_program *program, size_t index, char ke
             pdnn_node_shape(graph, node, key + length, PDNN_OP_KEY_TEXT - (size_t)length);
         return;
     }
-    enum pdnn_pass pass = PDNN_FORWARD;
-    for (size_t i = index + 1; i < program->n_steps; i++) {
-        if (program->steps[i].node != PDNN_NONE) {
-            pass = graph->nodes[program->steps[i].node].pass;
-            break;
-        }
-    }
     const struct pdnn_tensor *tensor = &graph->tensors[step->tensor];
-    int length = snprintf(key, PDNN_OP_KEY_TEXT, "reorder/%s/", pdnn_pass_name(pass));
+    int length = snprintf(key, PDNN_OP_KEY_TEXT, "reorder/%s/", pdnn_pass_name(step->pass));
     for (int i = 0; i < tensor->rank && length < PDNN_OP_KEY_TEXT; i++)
         length += snprintf(key + length, PDNN_OP_KEY_TEXT - (size_t)length, "%s%" PRId64, i ? "x" : "",
                            tensor->dim[i]);

@@ -39,10 +39,15 @@ enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_st
                                     struct pdnn_onednn_primitive *primitive,
                                     const uint32_t slot[PDNN_ONEDNN_SCRATCHPAD], struct pdnn_err *err);
 
+/* A layout of a tensor and the slot that holds it so. */
+struct pdnn_onednn_place {
+    const struct pdnn_onednn_layout *layout;
+    uint32_t slot;
+};
+
 /* Appends an explicit reorder of the tensor between two slots. */
 enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile, uint32_t tensor,
-                                            const struct pdnn_onednn_layout *from, uint32_t from_slot,
-                                            const struct pdnn_onednn_layout *to, uint32_t to_slot,
-                                            struct pdnn_err *err);
+                                            enum pdnn_pass pass, struct pdnn_onednn_place from,
+                                            struct pdnn_onednn_place to, struct pdnn_err *err);
 
 #endif

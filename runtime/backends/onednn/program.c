@@ -84,31 +84,31 @@ static void destroy_move(void *state) {
 }
 
 enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile, uint32_t tensor,
-                                            const struct pdnn_onednn_layout *from, uint32_t from_slot,
-                                            const struct pdnn_onednn_layout *to, uint32_t to_slot,
-                                            struct pdnn_err *err) {
+                                            enum pdnn_pass pass, struct pdnn_onednn_place from,
+                                            struct pdnn_onednn_place to, struct pdnn_err *err) {
     struct pdnn_program *program = compile->program;
-    struct pdnn_step step = {.node = PDNN_NONE, .tensor = tensor};
+    struct pdnn_step step = {.node = PDNN_NONE, .tensor = tensor, .pass = pass};
     char source[PDNN_ONEDNN_LAYOUT_TEXT], target[PDNN_ONEDNN_LAYOUT_TEXT], name[PDNN_REORDER_TEXT];
     struct move *move = pdnn_arena_alloc(&program->arena, 1, sizeof *move);
     if (!move)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
-    *move = (struct move){.from_slot = from_slot, .to_slot = to_slot, .scratch_slot = PDNN_NONE};
-    enum pdnn_status status = pdnn_reorder_create(compile->onednn->library, &compile->onednn->own, from, to,
-                                                  program->graph->tensors[tensor].dim, &move->reorder, err);
+    *move = (struct move){.from_slot = from.slot, .to_slot = to.slot, .scratch_slot = PDNN_NONE};
+    enum pdnn_status status =
+        pdnn_reorder_create(compile->onednn->library, &compile->onednn->own, from.layout, to.layout,
+                            program->graph->tensors[tensor].dim, &move->reorder, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: reorder of weights");
     uint64_t scratch_bytes = pdnn_reorder_scratch_bytes(&move->reorder);
     if (scratch_bytes)
         status = pdnn_program_slot(program, scratch_bytes, false, &move->scratch_slot, err);
-    pdnn_step_use(&step, from_slot);
-    pdnn_step_use(&step, to_slot);
+    pdnn_step_use(&step, from.slot);
+    pdnn_step_use(&step, to.slot);
     if (move->scratch_slot != PDNN_NONE)
         pdnn_step_use(&step, move->scratch_slot);
-    step.reorder_bytes = pdnn_onednn_layout_bytes(from) + pdnn_onednn_layout_bytes(to);
+    step.reorder_bytes = pdnn_onednn_layout_bytes(from.layout) + pdnn_onednn_layout_bytes(to.layout);
     snprintf(step.implementation, sizeof step.implementation, "%.30s %.15s->%.15s",
-             pdnn_reorder_name(&move->reorder, name), pdnn_onednn_layout_format(from, source),
-             pdnn_onednn_layout_format(to, target));
+             pdnn_reorder_name(&move->reorder, name), pdnn_onednn_layout_format(from.layout, source),
+             pdnn_onednn_layout_format(to.layout, target));
     step.work = (struct pdnn_work){move, bind_move, run_move, destroy_move};
     if (status == PDNN_OK)
         status = pdnn_program_step(program, &step, err);

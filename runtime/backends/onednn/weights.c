@@ -257,14 +257,13 @@ static enum pdnn_status append_with_reorder(struct dense_compile *d, uint32_t in
                                    &d->weights_slot, err);
         step.n_slots = 0; /* the home slot of the weights is not this step's; append adds the others */
     }
+    const struct pdnn_onednn_place home = {d->home, d->weights}, used = {d->pass.weights, d->weights_slot};
     if (status == PDNN_OK && reorders && !writes)
-        status = pdnn_onednn_append_reorder(d->compile, d->weights, d->home, d->weights, d->pass.weights,
-                                            d->weights_slot, err);
+        status = pdnn_onednn_append_reorder(d->compile, d->weights, d->node->pass, home, used, err);
     if (status == PDNN_OK)
         status = append_pass(d, &step, err);
     if (status == PDNN_OK && reorders && writes)
-        status = pdnn_onednn_append_reorder(d->compile, d->weights, d->pass.weights, d->weights_slot, d->home,
-                                            d->weights, err);
+        status = pdnn_onednn_append_reorder(d->compile, d->weights, d->node->pass, used, home, err);
     return status;
 }
 
