@@ -13,7 +13,7 @@
  * below a minibatch of 1024, so that is kept and the weights shrink. ROUNDS visits to each candidate, of at
  * least VISIT_NS, in each of the first COMPILES that meet the shape: noise comes in spells. */
 enum { MAX_N = 1024, MAX_WEIGHTS = 1 << 22, MAX_MULTIPLY_ADDS = 600000000 };
-enum { COMPILES = 3, ROUNDS = 3, VISIT_NS = 50000, MAX_REPEATS = 50 };
+enum { COMPILES = 2, ROUNDS = 3, VISIT_NS = 50000, MAX_REPEATS = 50 };
 enum {
     CANDIDATES = PDNN_DENSE_PASSES * 2 * PDNN_WEIGHTS_FORMAT_COUNT,
     HUGE_PAGE_BYTES = 2 << 20,
