@@ -3,9 +3,35 @@
 #include "base/str.h"
 #include "base/units.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+int pdnn_list_length(int64_t list) {
+    if (list < 0)
+        return 0;
+    int length = 1;
+    for (; list >= PDNN_LIST_BASE; list /= PDNN_LIST_BASE)
+        length++;
+    return length;
+}
+
+int64_t pdnn_list_at(int64_t list, int i) {
+    if (list < PDNN_LIST_BASE)
+        return list;
+    for (; i > 0 && list >= PDNN_LIST_BASE; i--)
+        list = list / PDNN_LIST_BASE - 1;
+    return list % PDNN_LIST_BASE;
+}
+
+int64_t pdnn_list_pack(const int64_t *numbers, int n) {
+    assert(n >= 1 && n <= PDNN_LIST_MAX);
+    int64_t list = numbers[n - 1];
+    for (int i = n - 1; i-- > 0;)
+        list = PDNN_LIST_PUT(numbers[i], list);
+    return list;
+}
 
 int pdnn_param_find(const struct pdnn_param_def *defs, size_t count, const char *name) {
     for (size_t i = 0; i < count; i++) {

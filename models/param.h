@@ -8,7 +8,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum pdnn_param_type { PDNN_PARAM_INT, PDNN_PARAM_CHOICE };
+enum pdnn_param_type { PDNN_PARAM_INT, PDNN_PARAM_CHOICE, PDNN_PARAM_LIST };
+
+/* A LIST is one to PDNN_LIST_MAX whole numbers from 0 to PDNN_LIST_NUMBER_MAX, written 3-4-6-3 and packed
+ * into one int64_t: digits in base PDNN_LIST_BASE, the first number the lowest digit as it is, the others
+ * plus 1 so that 0 ends the list. A list of one number is that number. Negative values are no lists but what
+ * a row's word may stand for. */
+enum { PDNN_LIST_MAX = 5, PDNN_LIST_BASE = 6000, PDNN_LIST_NUMBER_MAX = PDNN_LIST_BASE - 2 };
+
+/* Packed lists for static initializers. */
+#define PDNN_LIST_PUT(first, rest) ((int64_t)(first) + PDNN_LIST_BASE * ((int64_t)(rest) + 1))
+#define PDNN_LIST2(a, b)           PDNN_LIST_PUT(a, b)
+#define PDNN_LIST3(a, b, c)        PDNN_LIST_PUT(a, PDNN_LIST2(b, c))
+#define PDNN_LIST4(a, b, c, d)     PDNN_LIST_PUT(a, PDNN_LIST3(b, c, d))
+#define PDNN_LIST5(a, b, c, d, e)  PDNN_LIST_PUT(a, PDNN_LIST4(b, c, d, e))
+
+/* How many numbers it has; 0 of a negative value. */
+int pdnn_list_length(int64_t list);
+
+/* Number i; beyond the end the last one, of a negative value that value. */
+int64_t pdnn_list_at(int64_t list, int i);
+
+/* n from 1 to PDNN_LIST_MAX numbers in range. */
+int64_t pdnn_list_pack(const int64_t *numbers, int n);
 
 struct pdnn_param_def {
     const char *name;
