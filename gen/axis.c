@@ -18,8 +18,47 @@ static const struct pdnn_key_def range_keys[] = {
     {.name = "times", .read = pdnn_key_read_node, .offset = offsetof(struct range, times)},
 };
 
+/* A number: a plain one, where "all" or a list would mean nothing. */
+static enum pdnn_status read_number(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
+                                    const char *where, int64_t *value, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_key_check_scalar(node, def->name, err);
+    if (status != PDNN_OK)
+        return status;
+    if (!pdnn_parse_i64(node->text, value))
+        return pdnn_yaml_fail(node, err, "%s has '%.60s' in a %s, expected a whole number", def->name,
+                              node->text, where);
+    return PDNN_OK;
+}
+
+static enum pdnn_status read_checked(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
+                                     const char *where, int64_t *value, struct pdnn_err *err) {
+    enum pdnn_status status = read_number(def, node, where, value, err);
+    if (status == PDNN_OK && pdnn_param_check_number(def, *value, err) != PDNN_OK)
+        return pdnn_yaml_wrap(node, err);
+    return status;
+}
+
+/* [3, 4, 6, 3] as one value. */
+static enum pdnn_status read_numbers(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
+                                     int64_t *value, struct pdnn_err *err) {
+    int64_t numbers[PDNN_LIST_MAX];
+    int n = 0;
+    if (!node->count || node->count > PDNN_LIST_MAX)
+        return pdnn_yaml_fail(node, err, "%s has a list of %zu numbers as one value, expected 1 to %d",
+                              def->name, node->count, PDNN_LIST_MAX);
+    for (const struct pdnn_yaml *child = node->first; child; child = child->next) {
+        enum pdnn_status status = read_checked(def, child, "list", &numbers[n++], err);
+        if (status != PDNN_OK)
+            return status;
+    }
+    *value = pdnn_list_pack(numbers, n);
+    return PDNN_OK;
+}
+
 static enum pdnn_status read_value(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
                                    int64_t *value, struct pdnn_err *err) {
+    if (def->type == PDNN_PARAM_LIST && node->kind == PDNN_YAML_LIST)
+        return read_numbers(def, node, value, err);
     enum pdnn_status status = pdnn_key_check_scalar(node, def->name, err);
     if (status != PDNN_OK)
         return status;
@@ -33,6 +72,12 @@ static int64_t *alloc_values(struct pdnn_arena *arena, size_t count, struct pdnn
     if (!values)
         pdnn_fail(err, PDNN_NO_MEMORY, "no memory for an axis of %zu values", count);
     return values;
+}
+
+static enum pdnn_status has_twice(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
+                                  int64_t value, struct pdnn_err *err) {
+    char text[PDNN_PARAM_TEXT];
+    return pdnn_yaml_fail(node, err, "%s has %s twice", def->name, pdnn_param_format(def, value, text));
 }
 
 static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_arena *arena,
@@ -53,7 +98,7 @@ static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_aren
             return status;
         for (size_t i = 0; i < count; i++) {
             if (values[i] == values[count])
-                return pdnn_yaml_fail(child, err, "%s has %.60s twice", name, child->text);
+                return has_twice(axis->def, child, values[count], err);
         }
         count++;
     }
@@ -62,29 +107,9 @@ static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_aren
     return PDNN_OK;
 }
 
-/* A number of a range: a plain one, since "all" is no place to count from. */
-static enum pdnn_status read_number(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
-                                    int64_t *value, struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_key_check_scalar(node, def->name, err);
-    if (status != PDNN_OK)
-        return status;
-    if (!pdnn_parse_i64(node->text, value))
-        return pdnn_yaml_fail(node, err, "%s has '%.60s' in a range, expected a whole number", def->name,
-                              node->text);
-    return PDNN_OK;
-}
-
-static enum pdnn_status read_bound(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
-                                   int64_t *value, struct pdnn_err *err) {
-    enum pdnn_status status = read_number(def, node, value, err);
-    if (status == PDNN_OK && pdnn_param_check(def, *value, err) != PDNN_OK)
-        return pdnn_yaml_wrap(node, err);
-    return status;
-}
-
 static enum pdnn_status read_plus(const struct range *range, int64_t to, struct pdnn_axis *axis,
                                   struct pdnn_err *err) {
-    enum pdnn_status status = read_number(axis->def, range->plus, &axis->plus, err);
+    enum pdnn_status status = read_number(axis->def, range->plus, "range", &axis->plus, err);
     if (status != PDNN_OK)
         return status;
     if (axis->plus <= 0)
@@ -102,7 +127,7 @@ static enum pdnn_status read_times(const struct range *range, int64_t to, struct
                                    struct pdnn_axis *axis, struct pdnn_err *err) {
     enum { STEPS_MAX = 63 }; /* doublings that fit int64_t */
     int64_t times;
-    enum pdnn_status status = read_number(axis->def, range->times, &times, err);
+    enum pdnn_status status = read_number(axis->def, range->times, "range", &times, err);
     if (status != PDNN_OK)
         return status;
     if (times < 2 || axis->from < 1)
@@ -126,7 +151,7 @@ static enum pdnn_status read_range(const struct pdnn_yaml *node, struct pdnn_are
                                    struct pdnn_axis *axis, struct pdnn_err *err) {
     const char *name = axis->def->name;
     struct range range = {0};
-    if (axis->def->type != PDNN_PARAM_INT)
+    if (axis->def->type == PDNN_PARAM_CHOICE)
         return pdnn_yaml_fail(node, err, "%s takes a word or a list of words, not a range", name);
     enum pdnn_status status =
         pdnn_keys_read(node, "a range", range_keys, sizeof range_keys / sizeof *range_keys, &range, err);
@@ -135,9 +160,9 @@ static enum pdnn_status read_range(const struct pdnn_yaml *node, struct pdnn_are
     if (!range.from || !range.to || !range.plus == !range.times)
         return pdnn_yaml_fail(node, err, "%s needs a range with from, to and one of plus and times", name);
     int64_t to;
-    status = read_bound(axis->def, range.from, &axis->from, err);
+    status = read_checked(axis->def, range.from, "range", &axis->from, err);
     if (status == PDNN_OK)
-        status = read_bound(axis->def, range.to, &to, err);
+        status = read_checked(axis->def, range.to, "range", &to, err);
     if (status != PDNN_OK)
         return status;
     if (axis->from > to)

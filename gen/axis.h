@@ -17,9 +17,9 @@ struct pdnn_axis {
     int64_t from, plus;
 };
 
-/* Reads a scalar, a list of scalars, {from, to, plus} or {from, to, times}. Ranges include `to` where a step
- * meets it. Values in the arena. PDNN_INVALID for an empty list, a value twice, a reversed range, a step that
- * stands still, a range over words. */
+/* Reads a value, a list of values, {from, to, plus} or {from, to, times}. A value is a scalar, or of a LIST
+ * also a list of numbers. Ranges include `to` where a step meets it. Values in the arena. PDNN_INVALID for an
+ * empty list, a value twice, a reversed range, a step that stands still, a range over words. */
 enum pdnn_status pdnn_axis_read(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
                                 struct pdnn_arena *arena, struct pdnn_axis *axis, struct pdnn_err *err);
 

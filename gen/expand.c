@@ -98,6 +98,11 @@ static bool next_point(struct pdnn_expand *expand, const struct pdnn_spec_model 
     return expand->point++ < model->points;
 }
 
+static bool applies(const struct pdnn_instance *instance, const struct pdnn_axis *axis) {
+    return axis->is_setting ? pdnn_setting_applies(instance, (enum pdnn_setting)axis->index)
+                            : pdnn_hyper_applies(instance, (size_t)axis->index);
+}
+
 /* Fills in the values of a point; false when the instance repeats another one. */
 static bool place_point(const struct pdnn_expand *expand, const struct pdnn_spec_model *model, uint64_t point,
                         struct pdnn_instance *instance) {
@@ -112,13 +117,14 @@ static bool place_point(const struct pdnn_expand *expand, const struct pdnn_spec
     }
     for (size_t i = 0; i < model->n_groups; i++) {
         const struct pdnn_axis *axis = &model->axes[model->groups[i].first];
-        if (!at[i] || model->groups[i].n_axes > 1 || !axis->is_setting)
+        if (!at[i] || model->groups[i].n_axes > 1)
             continue;
-        if (!pdnn_setting_applies(instance, (enum pdnn_setting)axis->index))
+        if (!applies(instance, axis))
             return false;
         if (is_axis_of(axis, PDNN_SETTING_THREADS) && at[i] == expand->threads_repeat)
             return false;
     }
+    pdnn_instance_settle(instance);
     pdnn_instance_resolve(instance, expand->threads);
     return true;
 }

@@ -26,9 +26,9 @@ void pdnn_expand_destroy(struct pdnn_expand *expand);
 
 /* The next instance; those of a sampled model come in the order drawn (gen/sample.h), `count` of them for
  * which `where` is true, or all there are. PDNN_INVALID when a million draws in a row find none. *done is
- * true when there is none left. Instances that an inapplicable setting would only repeat, and those a sample
- * leaves out, do not appear; an id that appeared already from another model entry appears again (cli/walk
- * keeps the first). */
+ * true when there is none left. Instances that an axis which does not apply would only repeat, and those a
+ * sample leaves out, do not appear; an id that appeared already from another model entry appears again
+ * (cli/walk keeps the first). */
 enum pdnn_status pdnn_expand_next(struct pdnn_expand *expand, struct pdnn_expanded *item, bool *done,
                                   struct pdnn_err *err);
 

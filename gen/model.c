@@ -92,7 +92,7 @@ static enum pdnn_status read_preset(const struct pdnn_yaml *value, struct pdnn_i
         pdnn_preset_unknown(family, value->text, err);
         return pdnn_yaml_wrap(value, err);
     }
-    memcpy(base->hyper, preset->hyper, sizeof base->hyper);
+    pdnn_instance_init_preset(base, family, preset);
     return PDNN_OK;
 }
 
@@ -134,6 +134,43 @@ static enum pdnn_status read_hyper(const struct pdnn_yaml *map, struct pdnn_aren
         }
     }
     return status;
+}
+
+/* Whether a parameter applies to any point depends on the axes over words alone. The instance is the last one
+ * looked at. */
+static bool applies_somewhere(const struct pdnn_spec_model *model, size_t param,
+                              struct pdnn_instance *instance) {
+    uint64_t points = 1;
+    *instance = model->base;
+    for (size_t i = 0; i < model->n_axes; i++) {
+        const struct pdnn_axis *axis = &model->axes[i];
+        points *= !axis->is_setting && axis->def->type == PDNN_PARAM_CHOICE ? axis->count : 1;
+    }
+    for (uint64_t point = 0; point < points; point++) {
+        uint64_t rest = point;
+        for (size_t i = 0; i < model->n_axes; i++) {
+            const struct pdnn_axis *axis = &model->axes[i];
+            if (axis->is_setting || axis->def->type != PDNN_PARAM_CHOICE)
+                continue;
+            pdnn_axis_apply(axis, rest % axis->count, instance);
+            rest /= axis->count;
+        }
+        if (pdnn_hyper_applies(instance, param))
+            return true;
+    }
+    return false;
+}
+
+static enum pdnn_status check_applies(const struct pdnn_spec_model *model, struct pdnn_err *err) {
+    struct pdnn_instance instance;
+    for (size_t i = 0; i < model->n_axes; i++) {
+        const struct pdnn_axis *axis = &model->axes[i];
+        if (axis->is_setting || applies_somewhere(model, (size_t)axis->index, &instance))
+            continue;
+        pdnn_hyper_check(&instance, (size_t)axis->index, err);
+        return pdnn_yaml_wrap(axis->node->key, err);
+    }
+    return PDNN_OK;
 }
 
 static int find_axis(const struct pdnn_spec_model *model, const char *name) {
@@ -276,6 +313,8 @@ enum pdnn_status pdnn_spec_model_read(const struct pdnn_yaml *node, const struct
         memcpy(model->axes, settings, n_settings * sizeof *settings);
     model->n_axes = n_settings;
     status = read_hyper(entry.family, arena, model, err);
+    if (status == PDNN_OK)
+        status = check_applies(model, err);
     if (status == PDNN_OK)
         status = combine(model, entry.zip, err);
     if (status == PDNN_OK && entry.where)

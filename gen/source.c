@@ -26,13 +26,10 @@ static enum pdnn_status read_file(struct pdnn_source *source, struct pdnn_arena 
     return copy ? PDNN_OK : no_memory(err);
 }
 
-static void append_params(struct pdnn_str *str, const struct pdnn_param_def *defs, const int64_t *values,
-                          size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        char text[PDNN_PARAM_TEXT];
-        pdnn_str_printf(str, "%s%s: %s", i ? ", " : "", defs[i].name,
-                        pdnn_param_format(&defs[i], values[i], text));
-    }
+static void append_param(struct pdnn_str *str, const char *comma, const struct pdnn_param_def *def,
+                         int64_t value) {
+    char text[PDNN_PARAM_TEXT];
+    pdnn_str_printf(str, "%s%s: %s", comma, def->name, pdnn_param_format(def, value, text));
 }
 
 /* Writes an id as a spec of one model, so that overrides and records treat it like any other. */
@@ -41,22 +38,28 @@ static enum pdnn_status write_id(struct pdnn_source *source, struct pdnn_arena *
     enum pdnn_status status = pdnn_instance_parse(source->name, &instance, err);
     if (status != PDNN_OK)
         return status;
+    const struct pdnn_family_def *family = instance.family;
     struct pdnn_str str = {0};
     const char *comma = "";
     pdnn_str_printf(&str, "run: {");
-    for (int i = 0; i < PDNN_SETTING_COUNT; i++) {
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
         if (i == PDNN_SETTING_CACHE || !pdnn_setting_applies(&instance, (enum pdnn_setting)i))
             continue;
-        pdnn_str_printf(&str, "%s", comma);
-        append_params(&str, &pdnn_settings[i], &instance.setting[i], 1);
+        append_param(&str, comma, &pdnn_settings[i], instance.setting[i]);
         comma = ", ";
     }
     pdnn_str_printf(&str, "}\nmeasure: {");
-    append_params(&str, &pdnn_settings[PDNN_SETTING_CACHE], &instance.setting[PDNN_SETTING_CACHE], 1);
-    pdnn_str_printf(&str, "}\nmodels:\n  - %s: {", instance.family->name);
-    append_params(&str, instance.family->params, instance.hyper, instance.family->n_params);
+    append_param(&str, "", &pdnn_settings[PDNN_SETTING_CACHE], instance.setting[PDNN_SETTING_CACHE]);
+    pdnn_str_printf(&str, "}\nmodels:\n  - %s: {", family->name);
+    comma = "";
+    for (size_t i = 0; i < family->n_params; i++) {
+        if (!pdnn_hyper_applies(&instance, i))
+            continue;
+        append_param(&str, comma, &family->params[i], instance.hyper[i]);
+        comma = ", ";
+    }
     pdnn_str_printf(&str, "}\n");
-    source->family = instance.family;
+    source->family = family;
     source->length = str.length;
     source->text = str.failed ? NULL : pdnn_arena_strdup(arena, str.text);
     pdnn_str_finish(&str);

@@ -5,6 +5,7 @@
 
 #include "models/param.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct pdnn_graph;
@@ -14,7 +15,7 @@ enum { PDNN_HYPER_MAX = 24 };
 
 struct pdnn_preset {
     const char *name;
-    int64_t hyper[PDNN_HYPER_MAX]; /* in the order of the family's params */
+    int64_t hyper[PDNN_HYPER_MAX]; /* in the order of the family's params; of what does not apply, any */
     const char *help;              /* what it is and where it was published */
 };
 
@@ -28,6 +29,10 @@ struct pdnn_family_def {
     /* Index of the parameter whose every step beyond 1 repeats one identical block, so that params,
      * FLOP and bytes are affine in it; -1 when there is none. A test compares with full builds. */
     int depth_param;
+    bool convolves; /* the run setting `algorithm` applies */
+    /* False when the parameter changes nothing in this instance; depends on nothing but the instance's
+     * hyper-parameters of type CHOICE. NULL: all apply. Ask pdnn_hyper_applies. */
+    bool (*applies)(const struct pdnn_instance *instance, size_t param);
     /* Appends the forward graph (with the loss when the instance trains). Errors stick in the graph. */
     void (*build)(const struct pdnn_instance *instance, struct pdnn_graph *graph);
 };

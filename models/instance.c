@@ -15,6 +15,7 @@ static const char *const modes[] = {"infer", "train", NULL};
 static const char *const dtypes[] = {"f32", "bf16", "f16", "int8", NULL};
 static const char *const caches[] = {"warm", "cold", NULL};
 static const char *const fuses[] = {"none", "post-ops", NULL};
+static const char *const algorithms[] = {"auto", "direct", "winograd", "gemm", NULL};
 
 const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
     [PDNN_SETTING_MODE] = {.name = "mode",
@@ -59,6 +60,11 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                            .choices = fuses,
                            .unit = "",
                            .help = "post-ops: bias and activation run inside the op before them"},
+    [PDNN_SETTING_ALGORITHM] = {.name = "algorithm",
+                                .type = PDNN_PARAM_CHOICE,
+                                .choices = algorithms,
+                                .unit = "",
+                                .help = "how convolutions are computed; auto: the library's choice"},
 };
 
 void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family) {
@@ -69,8 +75,86 @@ void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family
         instance->setting[i] = pdnn_settings[i].fallback;
 }
 
+void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn_family_def *family,
+                               const struct pdnn_preset *preset) {
+    pdnn_instance_init(instance, family);
+    memcpy(instance->hyper, preset->hyper, sizeof instance->hyper);
+    pdnn_instance_settle(instance);
+}
+
 bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_setting setting) {
+    if (setting == PDNN_SETTING_ALGORITHM)
+        return instance->family->convolves;
     return setting != PDNN_SETTING_OPTIMIZER || instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN;
+}
+
+bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param) {
+    return !instance->family->applies || instance->family->applies(instance, param);
+}
+
+void pdnn_instance_settle(struct pdnn_instance *instance) {
+    const struct pdnn_family_def *family = instance->family;
+    for (size_t i = 0; i < family->n_params; i++) {
+        if (!pdnn_hyper_applies(instance, i))
+            instance->hyper[i] = family->params[i].fallback;
+    }
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
+        if (!pdnn_setting_applies(instance, (enum pdnn_setting)i))
+            instance->setting[i] = pdnn_settings[i].fallback;
+    }
+}
+
+/* Appends "block=plain or other", the words of the choice with which the parameter applies; false when all do
+ * or none does. */
+static bool describe_choice(const struct pdnn_instance *instance, size_t choice, size_t param,
+                            char buffer[PDNN_CONDITION_TEXT]) {
+    const struct pdnn_param_def *def = &instance->family->params[choice];
+    struct pdnn_instance other = *instance;
+    size_t used = 0, yes = 0, no = 0;
+    for (other.hyper[choice] = 0; def->choices[other.hyper[choice]]; other.hyper[choice]++) {
+        if (!pdnn_hyper_applies(&other, param)) {
+            no++;
+            continue;
+        }
+        int length = snprintf(buffer + used, PDNN_CONDITION_TEXT - used, "%s%s%s", yes ? "" : def->name,
+                              yes ? " or " : "=", def->choices[other.hyper[choice]]);
+        used = used + (size_t)length < PDNN_CONDITION_TEXT ? used + (size_t)length : PDNN_CONDITION_TEXT - 1;
+        yes++;
+    }
+    return yes && no;
+}
+
+/* The hyper-parameter that decides, or -1. */
+static int find_condition(const struct pdnn_instance *instance, size_t param,
+                          char buffer[PDNN_CONDITION_TEXT]) {
+    const struct pdnn_family_def *family = instance->family;
+    for (size_t i = 0; i < family->n_params; i++) {
+        if (family->params[i].type == PDNN_PARAM_CHOICE && i != param &&
+            describe_choice(instance, i, param, buffer))
+            return (int)i;
+    }
+    *buffer = 0;
+    return -1;
+}
+
+const char *pdnn_hyper_condition(const struct pdnn_instance *instance, size_t param,
+                                 char buffer[PDNN_CONDITION_TEXT]) {
+    find_condition(instance, param, buffer);
+    return buffer;
+}
+
+enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t param, struct pdnn_err *err) {
+    if (pdnn_hyper_applies(instance, param))
+        return PDNN_OK;
+    const struct pdnn_family_def *family = instance->family;
+    char condition[PDNN_CONDITION_TEXT], number[PDNN_PARAM_TEXT];
+    int at = find_condition(instance, param, condition);
+    if (at < 0)
+        return pdnn_fail(err, PDNN_INVALID, "%s does not apply to this %s", family->params[param].name,
+                         family->name);
+    return pdnn_fail(err, PDNN_INVALID, "%s does not apply to %s with %s=%s, only with %s",
+                     family->params[param].name, family->name, family->params[at].name,
+                     pdnn_param_format(&family->params[at], instance->hyper[at], number), condition);
 }
 
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads) {
@@ -98,8 +182,12 @@ const char *pdnn_instance_format(const struct pdnn_instance *instance, char buff
     const char *end = buffer + PDNN_ID_TEXT - 1;
     char *at = put(buffer, end, family->name);
     char mark = '/';
-    for (size_t i = 0; i < family->n_params; i++, mark = ',')
+    for (size_t i = 0; i < family->n_params; i++) {
+        if (!pdnn_hyper_applies(instance, i))
+            continue;
         at = put_pair(at, end, mark, &family->params[i], instance->hyper[i]);
+        mark = ',';
+    }
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
         if (pdnn_setting_applies(instance, (enum pdnn_setting)i))
             at = put_pair(at, end, ',', &pdnn_settings[i], instance->setting[i]);
@@ -150,8 +238,8 @@ static enum pdnn_status parse_pair(char *pair, struct pdnn_instance *instance, b
     return pdnn_param_parse(def, equals + 1, value, err);
 }
 
-static enum pdnn_status parse_pairs(char *pairs, struct pdnn_instance *instance, struct pdnn_err *err) {
-    bool seen[ID_KEYS] = {false};
+static enum pdnn_status parse_pairs(char *pairs, struct pdnn_instance *instance, bool *seen,
+                                    struct pdnn_err *err) {
     while (*pairs) {
         char *comma = strchr(pairs, ',');
         if (comma)
@@ -164,6 +252,16 @@ static enum pdnn_status parse_pairs(char *pairs, struct pdnn_instance *instance,
         pairs = comma + 1;
     }
     return pdnn_fail(err, PDNN_INVALID, "expected key=value after the last '/' or ','");
+}
+
+/* What applies is known once all keys are read. */
+static enum pdnn_status parse_values(char *pairs, struct pdnn_instance *instance, struct pdnn_err *err) {
+    bool seen[ID_KEYS] = {false};
+    enum pdnn_status status = pairs ? parse_pairs(pairs, instance, seen, err) : PDNN_OK;
+    for (size_t i = 0; i < instance->family->n_params && status == PDNN_OK; i++)
+        status = seen[i] ? pdnn_hyper_check(instance, i, err) : PDNN_OK;
+    pdnn_instance_settle(instance);
+    return status;
 }
 
 static enum pdnn_status parse_id(char *text, struct pdnn_instance *instance, struct pdnn_err *err) {
@@ -184,10 +282,10 @@ static enum pdnn_status parse_id(char *text, struct pdnn_instance *instance, str
         const struct pdnn_preset *preset = pdnn_preset_find(family, rest);
         if (!preset)
             return pdnn_preset_unknown(family, rest, err);
-        memcpy(parsed.hyper, preset->hyper, sizeof parsed.hyper);
+        pdnn_instance_init_preset(&parsed, family, preset);
         pairs = comma ? comma + 1 : NULL;
     }
-    enum pdnn_status status = pairs ? parse_pairs(pairs, &parsed, err) : PDNN_OK;
+    enum pdnn_status status = parse_values(pairs, &parsed, err);
     if (status == PDNN_OK)
         *instance = parsed;
     return status;

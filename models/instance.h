@@ -17,6 +17,7 @@ enum pdnn_setting {
     PDNN_SETTING_THREADS,   /* 0 = all the cores this process may use, until resolved */
     PDNN_SETTING_CACHE,
     PDNN_SETTING_FUSE,
+    PDNN_SETTING_ALGORITHM, /* of convolutions; applies to families that have them */
     PDNN_SETTING_COUNT
 };
 
@@ -37,14 +38,33 @@ struct pdnn_instance {
     int64_t setting[PDNN_SETTING_COUNT];
 };
 
-enum { PDNN_ID_TEXT = 512 };
+enum { PDNN_ID_TEXT = 512, PDNN_CONDITION_TEXT = 96 };
 
 /* All defaults of the family and the settings. */
 void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family);
 
+/* All defaults, then a preset's hyper-parameters. */
+void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn_family_def *family,
+                               const struct pdnn_preset *preset);
+
 /* True when the setting changes what runs: the optimizer of an inference does not, is left out of the id and
- * is an empty column. An axis over such a setting collapses to its first value. */
+ * is an empty column. An axis over such a setting collapses to one instance. */
 bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_setting setting);
+
+/* The same of a hyper-parameter: the kernel size of a net whose blocks have theirs. */
+bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param);
+
+/* Which value of a hyper-parameter of words a parameter that may not apply depends on, the others as in the
+ * instance: "block=plain". Empty when it always applies. Returns buffer. */
+const char *pdnn_hyper_condition(const struct pdnn_instance *instance, size_t param,
+                                 char buffer[PDNN_CONDITION_TEXT]);
+
+/* PDNN_INVALID when it does not apply: "kernel does not apply to cnn with block=residual, only with
+ * block=plain". */
+enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t param, struct pdnn_err *err);
+
+/* Puts the default for what does not apply, so that instances of one id are equal. */
+void pdnn_instance_settle(struct pdnn_instance *instance);
 
 /* Puts numbers for words: threads 0 becomes `threads`. */
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads);
@@ -54,7 +74,8 @@ void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads);
 const char *pdnn_instance_format(const struct pdnn_instance *instance, char buffer[PDNN_ID_TEXT]);
 
 /* Parses "family/key=value,...", "family:preset,key=value,..." or "family"; what is left out takes its
- * default. A duplicate or unknown key is PDNN_INVALID with the nearest one in the message. */
+ * default. A duplicate or unknown key is PDNN_INVALID with the nearest one in the message, and so is a
+ * hyper-parameter that does not apply. */
 enum pdnn_status pdnn_instance_parse(const char *text, struct pdnn_instance *instance, struct pdnn_err *err);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,6 +61,37 @@ static enum pdnn_status unknown_choice(const struct pdnn_param_def *def, const c
                      *hint ? " (one of: " : ", expected one of: ", all, *hint ? ")" : "");
 }
 
+static enum pdnn_status not_a_number(const struct pdnn_param_def *def, const char *text,
+                                     struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_INVALID, "%s is '%.40s', expected a whole number%s%s%s%s", def->name, text,
+                     def->type == PDNN_PARAM_LIST ? ", several of them as in 3-4-6-3" : "",
+                     def->word ? " or '" : "", def->word ? def->word : "", def->word ? "'" : "");
+}
+
+/* Two numbers or more with '-' between. */
+static enum pdnn_status parse_list(const struct pdnn_param_def *def, const char *text, int64_t *value,
+                                   struct pdnn_err *err) {
+    int64_t numbers[PDNN_LIST_MAX];
+    int n = 0;
+    enum pdnn_status status = PDNN_OK;
+    for (const char *at = text, *end; at && status == PDNN_OK; at = *end ? end + 1 : NULL, n++) {
+        char number[24];
+        end = at + strcspn(at, "-");
+        if (n == PDNN_LIST_MAX)
+            return pdnn_fail(err, PDNN_INVALID, "%s is '%.60s', expected up to %d numbers", def->name, text,
+                             PDNN_LIST_MAX);
+        snprintf(number, sizeof number, "%.*s", (int)(end - at), at);
+        if (!pdnn_parse_i64(number, &numbers[n]))
+            return not_a_number(def, text, err);
+        status = pdnn_param_check_number(def, numbers[n], err);
+    }
+    if (status == PDNN_OK)
+        *value = pdnn_list_pack(numbers, n);
+    else
+        pdnn_wrap(err, "'%.60s'", text);
+    return status;
+}
+
 enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *text, int64_t *value,
                                   struct pdnn_err *err) {
     if (def->type == PDNN_PARAM_CHOICE) {
@@ -76,13 +108,22 @@ enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *
         return PDNN_OK;
     }
     int64_t number;
-    if (!pdnn_parse_i64(text, &number))
-        return pdnn_fail(err, PDNN_INVALID, "%s is '%.40s', expected a whole number%s%s%s", def->name, text,
-                         def->word ? " or '" : "", def->word ? def->word : "", def->word ? "'" : "");
-    if (pdnn_param_check(def, number, err) != PDNN_OK)
-        return err ? err->status : PDNN_INVALID;
-    *value = number;
-    return PDNN_OK;
+    if (!pdnn_parse_i64(text, &number)) {
+        bool has_more = def->type == PDNN_PARAM_LIST && strchr(text, '-');
+        return has_more ? parse_list(def, text, value, err) : not_a_number(def, text, err);
+    }
+    enum pdnn_status status = pdnn_param_check_number(def, number, err);
+    if (status == PDNN_OK)
+        *value = number;
+    return status;
+}
+
+enum pdnn_status pdnn_param_check_number(const struct pdnn_param_def *def, int64_t number,
+                                         struct pdnn_err *err) {
+    if (number >= def->min && number <= def->max)
+        return PDNN_OK;
+    return pdnn_fail(err, PDNN_INVALID, "%s is %" PRId64 ", expected %" PRId64 " to %" PRId64, def->name,
+                     number, def->min, def->max);
 }
 
 enum pdnn_status pdnn_param_check(const struct pdnn_param_def *def, int64_t value, struct pdnn_err *err) {
@@ -91,10 +132,14 @@ enum pdnn_status pdnn_param_check(const struct pdnn_param_def *def, int64_t valu
             return PDNN_OK;
         return pdnn_fail(err, PDNN_INVALID, "%s has no choice number %" PRId64, def->name, value);
     }
-    if (value >= def->min && value <= def->max)
+    if (def->word && value == def->word_value)
         return PDNN_OK;
-    return pdnn_fail(err, PDNN_INVALID, "%s is %" PRId64 ", expected %" PRId64 " to %" PRId64, def->name,
-                     value, def->min, def->max);
+    if (def->type == PDNN_PARAM_INT || value < 0)
+        return pdnn_param_check_number(def, value, err);
+    enum pdnn_status status = PDNN_OK;
+    for (int i = 0; i < pdnn_list_length(value) && status == PDNN_OK; i++)
+        status = pdnn_param_check_number(def, pdnn_list_at(value, i), err);
+    return status;
 }
 
 const char *pdnn_param_format(const struct pdnn_param_def *def, int64_t value, char buffer[PDNN_PARAM_TEXT]) {
@@ -102,6 +147,9 @@ const char *pdnn_param_format(const struct pdnn_param_def *def, int64_t value, c
         return def->choices[value];
     if (def->word && value == def->word_value)
         return def->word;
-    snprintf(buffer, PDNN_PARAM_TEXT, "%" PRId64, value);
+    int used = snprintf(buffer, PDNN_PARAM_TEXT, "%" PRId64,
+                        def->type == PDNN_PARAM_LIST ? pdnn_list_at(value, 0) : value);
+    for (int i = 1; def->type == PDNN_PARAM_LIST && i < pdnn_list_length(value); i++)
+        used += snprintf(buffer + used, PDNN_PARAM_TEXT - (size_t)used, "-%" PRId64, pdnn_list_at(value, i));
     return buffer;
 }

@@ -36,9 +36,9 @@ struct pdnn_param_def {
     const char *name;
     enum pdnn_param_type type;
     int64_t min, max,
-        fallback; /* INT: inclusive range and default; CHOICE: fallback is an index into choices */
+        fallback; /* INT, LIST: inclusive range of each number, and default; CHOICE: an index into choices */
     const char *const *choices; /* CHOICE: NULL-terminated; the value is the index. Else NULL */
-    const char *word;           /* INT: a word that may be written for word_value ("all" for 0), or NULL */
+    const char *word; /* INT, LIST: a word that may be written for word_value ("all" for 0), or NULL */
     int64_t word_value;
     const char *unit; /* "" where it has none */
     const char *help;
@@ -51,8 +51,12 @@ enum { PDNN_PARAM_TEXT = 32 };
 enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *text, int64_t *value,
                                   struct pdnn_err *err);
 
-/* The same check for a number that is there already (an axis step, a preset). */
+/* The same check for a value that is there already (of a preset). */
 enum pdnn_status pdnn_param_check(const struct pdnn_param_def *def, int64_t value, struct pdnn_err *err);
+
+/* And for a plain number: an axis step, or one number of a list. */
+enum pdnn_status pdnn_param_check_number(const struct pdnn_param_def *def, int64_t number,
+                                         struct pdnn_err *err);
 
 /* Value to text as ids print it. Returns buffer or the choice's own name. */
 const char *pdnn_param_format(const struct pdnn_param_def *def, int64_t value, char buffer[PDNN_PARAM_TEXT]);

@@ -32,7 +32,7 @@ static void get_hyper(const struct pdnn_column *column, const void *row, struct 
         return;
     const struct pdnn_family_def *family = record->instance.family;
     int at = pdnn_param_find(family->params, family->n_params, column->name);
-    if (at >= 0)
+    if (at >= 0 && pdnn_hyper_applies(&record->instance, (size_t)at))
         append_param(&family->params[at], record->instance.hyper[at], cell);
 }
 

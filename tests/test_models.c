@@ -308,6 +308,8 @@ static int64_t longest_value(const struct pdnn_param_def *def) {
     char buffer[PDNN_PARAM_TEXT];
     if (def->type == PDNN_PARAM_INT)
         return def->max;
+    if (def->type == PDNN_PARAM_LIST)
+        return PDNN_LIST5(def->max, def->max, def->max, def->max, def->max);
     int64_t longest = 0;
     for (int64_t i = 0; def->choices[i]; i++) {
         size_t length = strlen(pdnn_param_format(def, longest, buffer));
@@ -316,22 +318,32 @@ static int64_t longest_value(const struct pdnn_param_def *def) {
     return longest;
 }
 
+/* With one word fixed, since words decide what applies. */
+static void check_longest(const struct pdnn_family_def *family, size_t param, int64_t value) {
+    struct pdnn_instance instance, parsed;
+    char id[PDNN_ID_TEXT];
+    pdnn_instance_init(&instance, family);
+    for (size_t i = 0; i < family->n_params; i++)
+        instance.hyper[i] = i == param ? value : longest_value(&family->params[i]);
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
+        instance.setting[i] = longest_value(&pdnn_settings[i]);
+    instance.setting[PDNN_SETTING_MODE] = PDNN_MODE_TRAIN; /* or the optimizer would be left out */
+    pdnn_instance_settle(&instance);
+    pdnn_instance_format(&instance, id);
+    parsed = parse(id);
+    assert_memory_equal(parsed.hyper, instance.hyper, sizeof parsed.hyper);
+    assert_memory_equal(parsed.setting, instance.setting, sizeof parsed.setting);
+}
+
 static void test_instance_format_longest(void **state) {
     (void)state;
     for (size_t f = 0; pdnn_families[f]; f++) {
         const struct pdnn_family_def *family = pdnn_families[f];
-        struct pdnn_instance instance, parsed;
-        char id[PDNN_ID_TEXT];
-        pdnn_instance_init(&instance, family);
-        for (size_t i = 0; i < family->n_params; i++)
-            instance.hyper[i] = longest_value(&family->params[i]);
-        for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
-            instance.setting[i] = longest_value(&pdnn_settings[i]);
-        instance.setting[PDNN_SETTING_MODE] = PDNN_MODE_TRAIN; /* or the optimizer would be left out */
-        pdnn_instance_format(&instance, id);
-        parsed = parse(id);
-        assert_memory_equal(parsed.hyper, instance.hyper, sizeof parsed.hyper);
-        assert_memory_equal(parsed.setting, instance.setting, sizeof parsed.setting);
+        for (size_t i = 0; i < family->n_params; i++) {
+            const char *const *choices = family->params[i].choices;
+            for (int64_t value = 0; choices && choices[value]; value++)
+                check_longest(family, i, value);
+        }
     }
 }
 
