@@ -12,21 +12,34 @@ static const char *const paragraphs[] = {
 static const struct pdnn_option_def options[] = {PDNN_OPTION_FORMAT};
 
 static const struct pdnn_table_column columns[] = {
-    {"op", PDNN_ALIGN_LEFT},   {"category", PDNN_ALIGN_LEFT}, {"passes", PDNN_ALIGN_LEFT},
-    {"fuse", PDNN_ALIGN_LEFT}, {"formula", PDNN_ALIGN_WRAP},
+    {"op", PDNN_ALIGN_LEFT},    {"category", PDNN_ALIGN_LEFT}, {"passes", PDNN_ALIGN_LEFT},
+    {"hosts", PDNN_ALIGN_LEFT}, {"formula", PDNN_ALIGN_WRAP},
 };
 
+/* The ops that some pass of the op may absorb. */
+static void add_posts(struct pdnn_str *text, const struct pdnn_op_def *op) {
+    for (const struct pdnn_op_def *const *post = pdnn_ops; *post; post++) {
+        bool hosted = false;
+        for (int pass = 0; pass < PDNN_PASS_COUNT; pass++)
+            hosted = hosted || pdnn_op_takes(op, (enum pdnn_pass)pass, *post);
+        if (hosted)
+            pdnn_str_printf(text, "%s%s", text->length ? "|" : "", (*post)->name);
+    }
+}
+
 static void add_row(struct pdnn_table *table, const struct pdnn_op_def *op) {
-    struct pdnn_str passes = {0};
+    struct pdnn_str passes = {0}, posts = {0};
+    add_posts(&posts, op);
     for (int pass = 0; pass < PDNN_PASS_COUNT; pass++)
         if (op->pass[pass].flop)
             pdnn_str_printf(&passes, "%s%s", passes.length ? "|" : "", pdnn_pass_name((enum pdnn_pass)pass));
     pdnn_table_cell(table, "%s", op->name);
     pdnn_table_cell(table, "%s", op->category);
     pdnn_table_cell(table, "%s", pdnn_str_text(&passes));
-    pdnn_table_cell(table, "%s", op->is_post ? "post" : op->takes_post ? "host" : "");
+    pdnn_table_cell(table, "%s", pdnn_str_text(&posts));
     pdnn_table_cell(table, "%s", op->formula);
     pdnn_str_finish(&passes);
+    pdnn_str_finish(&posts);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {

@@ -42,22 +42,29 @@ void pdnn_backward_pass_on(struct pdnn_backward *backward, uint32_t target, uint
     pdnn_graph_node(graph, &sum);
 }
 
-void pdnn_backward_emit(struct pdnn_backward *backward, const struct pdnn_node *forward, enum pdnn_pass pass,
-                        uint32_t target, const uint32_t *inputs) {
+void pdnn_backward_emit_all(struct pdnn_backward *backward, const struct pdnn_node *forward,
+                            enum pdnn_pass pass, const uint32_t *targets, const uint32_t *inputs) {
     struct pdnn_graph *graph = backward->graph;
     if (graph->err.status != PDNN_OK)
         return;
-    struct pdnn_node node = {.op = forward->op, .pass = pass, .n_outputs = 1, .layer = forward->layer};
+    struct pdnn_node node = {.op = forward->op, .pass = pass, .layer = forward->layer};
     while (node.n_inputs < PDNN_NODE_INPUTS && inputs[node.n_inputs] != PDNN_NONE) {
         node.input[node.n_inputs] = inputs[node.n_inputs];
         node.n_inputs++;
     }
     memcpy(node.attr, forward->attr, sizeof node.attr);
     memcpy(node.coef, forward->coef, sizeof node.coef);
-    node.output[0] = gradient_tensor(graph, target);
+    for (; targets[node.n_outputs] != PDNN_NONE; node.n_outputs++)
+        node.output[node.n_outputs] = gradient_tensor(graph, targets[node.n_outputs]);
     graph->layer = forward->layer;
     pdnn_graph_node(graph, &node);
-    pdnn_backward_pass_on(backward, target, node.output[0]);
+    for (int k = 0; k < node.n_outputs; k++)
+        pdnn_backward_pass_on(backward, targets[k], node.output[k]);
+}
+
+void pdnn_backward_emit(struct pdnn_backward *backward, const struct pdnn_node *forward, enum pdnn_pass pass,
+                        uint32_t target, const uint32_t *inputs) {
+    pdnn_backward_emit_all(backward, forward, pass, (uint32_t[]){target, PDNN_NONE}, inputs);
 }
 
 static void mark_wanted(struct pdnn_backward *backward) {

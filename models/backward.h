@@ -25,6 +25,11 @@ uint32_t pdnn_backward_of(const struct pdnn_backward *backward, uint32_t tensor)
 void pdnn_backward_emit(struct pdnn_backward *backward, const struct pdnn_node *forward, enum pdnn_pass pass,
                         uint32_t target, const uint32_t *inputs);
 
+/* The same for several targets (ended by PDNN_NONE) at once: output k of the node is the gradient of target
+ * k. A target that nobody wants gets a tensor all the same. */
+void pdnn_backward_emit_all(struct pdnn_backward *backward, const struct pdnn_node *forward,
+                            enum pdnn_pass pass, const uint32_t *targets, const uint32_t *inputs);
+
 /* The same for a rule whose gradient is an existing tensor (the shortcut of an add: dy itself). */
 void pdnn_backward_pass_on(struct pdnn_backward *backward, uint32_t target, uint32_t gradient);
 

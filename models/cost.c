@@ -39,32 +39,45 @@ static void add_node_traffic(const struct pdnn_graph *graph, const struct pdnn_n
     for (int k = 0; k < node->n_posts; k++) {
         const struct pdnn_post *post = &node->posts[k];
         /* A backward-weights post reads what its host reads anyway. */
-        uint32_t extra = post->pass == PDNN_FORWARD ? post->input : post->output;
+        uint32_t extra = post->pass == PDNN_BACKWARD_WEIGHTS ? post->output : post->input;
         if (extra != PDNN_NONE)
             add_traffic(cost, &graph->tensors[extra], pdnn_tensor_bytes(&graph->tensors[extra]), fits);
     }
 }
 
-enum pdnn_status pdnn_cost_node(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                                struct pdnn_cost *cost, struct pdnn_err *err) {
-    struct pdnn_count flop = {0};
-    struct pdnn_cost sum = {0};
-    bool fits = true;
-    node->op->pass[node->pass].flop(graph, node, &flop);
+/* Of the node and its posts. */
+static void count_flop(const struct pdnn_graph *graph, const struct pdnn_node *node, bool in_bounds,
+                       struct pdnn_count *count) {
+    const struct pdnn_pass_def *pass = &node->op->pass[node->pass];
+    if (in_bounds && pass->in_bounds_flop)
+        pass->in_bounds_flop(graph, node, count);
+    else
+        pass->flop(graph, node, count);
     for (int k = 0; k < node->n_posts; k++) {
         struct pdnn_node post = pdnn_post_node(node, &node->posts[k]);
-        post.op->pass[post.pass].flop(graph, &post, &flop);
+        post.op->pass[post.pass].flop(graph, &post, count);
     }
+}
+
+enum pdnn_status pdnn_cost_node(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                struct pdnn_cost *cost, struct pdnn_err *err) {
+    struct pdnn_count flop = {0}, in_bounds = {0};
+    struct pdnn_cost sum = {0};
+    bool fits = true;
+    count_flop(graph, node, false, &flop);
+    count_flop(graph, node, true, &in_bounds);
     add_node_traffic(graph, node, &sum, &fits);
-    if (flop.overflow || !fits)
+    if (flop.overflow || in_bounds.overflow || !fits)
         return overflow(err);
     sum.flop_count = flop.value;
+    sum.in_bounds_flop_count = in_bounds.value;
     *cost = sum;
     return PDNN_OK;
 }
 
 enum pdnn_status pdnn_cost_add(struct pdnn_cost *sum, const struct pdnn_cost *cost, struct pdnn_err *err) {
     if (pdnn_add_u64(&sum->flop_count, cost->flop_count) &&
+        pdnn_add_u64(&sum->in_bounds_flop_count, cost->in_bounds_flop_count) &&
         pdnn_add_u64(&sum->byte_count, cost->byte_count) &&
         pdnn_add_u64(&sum->weight_bytes, cost->weight_bytes) &&
         pdnn_add_u64(&sum->activation_bytes, cost->activation_bytes) &&
@@ -129,7 +142,9 @@ enum { DEPTH_BASE = 1 };
 static enum pdnn_status cost_by_depth(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                       struct pdnn_totals *totals, struct pdnn_err *err) {
     int depth = instance->family->depth_param;
-    if (depth < 0 || instance->hyper[depth] <= DEPTH_BASE + 1)
+    bool is_list = depth >= 0 && instance->family->params[depth].type == PDNN_PARAM_LIST &&
+                   pdnn_list_length(instance->hyper[depth]) > 1;
+    if (depth < 0 || is_list || instance->hyper[depth] <= DEPTH_BASE + 1)
         return cost_built(instance, arena, totals, err);
     struct pdnn_instance shallow = *instance;
     struct pdnn_totals base, next, sum = {0};
@@ -143,6 +158,8 @@ static enum pdnn_status cost_by_depth(const struct pdnn_instance *instance, stru
     uint64_t steps = (uint64_t)(instance->hyper[depth] - DEPTH_BASE);
     if (!extend(&sum.params, base.params, next.params, steps) ||
         !extend(&sum.cost.flop_count, base.cost.flop_count, next.cost.flop_count, steps) ||
+        !extend(&sum.cost.in_bounds_flop_count, base.cost.in_bounds_flop_count,
+                next.cost.in_bounds_flop_count, steps) ||
         !extend(&sum.cost.byte_count, base.cost.byte_count, next.cost.byte_count, steps) ||
         !extend(&sum.cost.weight_bytes, base.cost.weight_bytes, next.cost.weight_bytes, steps) ||
         !extend(&sum.cost.activation_bytes, base.cost.activation_bytes, next.cost.activation_bytes, steps) ||

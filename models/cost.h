@@ -1,6 +1,7 @@
 /* Analytic costs: exact integers, nothing run. FLOP: 2 per multiply-add, 1 per other arithmetic operation
- * (max, comparison and transcendental functions count as one). Bytes are compulsory traffic: each input read
- * once, each output written once. */
+ * (max, comparison and transcendental functions count as one). A window over an image counts with all its
+ * taps, as published totals do, and again with those on the image alone, which is what has to be computed.
+ * Bytes are compulsory traffic: each input read once, each output written once. */
 #ifndef MODELS_COST_H
 #define MODELS_COST_H
 
@@ -8,12 +9,13 @@
 #include "models/instance.h"
 
 struct pdnn_cost {
-    uint64_t flop_count;
-    uint64_t byte_count;       /* the sum of the next four */
-    uint64_t weight_bytes;     /* weights read and written */
-    uint64_t activation_bytes; /* inputs, labels and activations */
-    uint64_t gradient_bytes;   /* of activations and of weights */
-    uint64_t state_bytes;      /* optimizer state */
+    uint64_t flop_count;           /* all taps */
+    uint64_t in_bounds_flop_count; /* without those on padding */
+    uint64_t byte_count;           /* the sum of the next four */
+    uint64_t weight_bytes;         /* weights read and written */
+    uint64_t activation_bytes;     /* inputs, labels and activations */
+    uint64_t gradient_bytes;       /* of activations and of weights */
+    uint64_t state_bytes;          /* optimizer state */
 };
 
 struct pdnn_totals {

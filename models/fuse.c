@@ -30,8 +30,9 @@ static bool find_uses(const struct pdnn_graph *graph, struct uses *uses) {
     return true;
 }
 
-static bool has_room(const struct pdnn_node *host, enum pdnn_pass pass) {
-    return host->op && host->op->takes_post && host->pass == pass && host->n_posts < PDNN_NODE_POSTS;
+static bool has_room(const struct pdnn_node *host, enum pdnn_pass pass, const struct pdnn_op_def *post) {
+    return host->op && host->pass == pass && host->n_posts < PDNN_NODE_POSTS &&
+           pdnn_op_takes(host->op, pass, post);
 }
 
 static void absorb(struct pdnn_graph *graph, struct pdnn_node *host, struct pdnn_node *follower,
@@ -46,24 +47,47 @@ static void absorb(struct pdnn_graph *graph, struct pdnn_node *host, struct pdnn
     follower->op = NULL;
 }
 
+/* Whether the value is there before node `at` runs. */
+static bool is_early(const struct pdnn_graph *graph, const struct uses *uses, uint32_t tensor, uint32_t at) {
+    return tensor == PDNN_NONE || graph->tensors[tensor].role == PDNN_ROLE_WEIGHT ||
+           uses->writer[tensor] == PDNN_NONE || uses->writer[tensor] < at;
+}
+
 /* The follower joins the producer of its first input when nobody else reads that value and its other input
- * was there before the producer ran. */
+ * was there before the producer ran; or the producer's constants absorb it. */
 static void fuse_forward(struct pdnn_graph *graph, struct uses *uses, uint32_t index) {
     struct pdnn_node *follower = &graph->nodes[index];
-    uint32_t between = follower->input[0];
-    uint32_t extra = follower->n_inputs > 1 ? follower->input[1] : PDNN_NONE;
-    uint32_t at = uses->writer[between];
-    if (at == PDNN_NONE || uses->readers[between] != 1 || between == graph->result || follower->n_inputs > 2)
-        return;
-    if (extra != PDNN_NONE && uses->writer[extra] != PDNN_NONE && uses->writer[extra] >= at &&
-        graph->tensors[extra].role != PDNN_ROLE_WEIGHT)
+    uint32_t between = follower->input[0], at = uses->writer[between];
+    if (at == PDNN_NONE || uses->readers[between] != 1 || between == graph->result)
         return;
     struct pdnn_node *host = &graph->nodes[at];
-    if (!has_room(host, PDNN_FORWARD))
+    struct pdnn_post post = {follower->op, PDNN_FORWARD, PDNN_NONE, PDNN_NONE};
+    bool folds = host->op && host->pass == PDNN_FORWARD && follower->op->fold &&
+                 follower->op->fold(graph, host, follower, &post);
+    if (!folds && (follower->n_inputs > 2 || !has_room(host, PDNN_FORWARD, follower->op)))
+        return;
+    if (!folds && follower->n_inputs > 1)
+        post.input = follower->input[1];
+    if (!is_early(graph, uses, post.input, at))
         return;
     host->output[0] = follower->output[0];
     uses->writer[follower->output[0]] = at;
-    absorb(graph, host, follower, (struct pdnn_post){follower->op, PDNN_FORWARD, extra, PDNN_NONE});
+    absorb(graph, host, follower, post);
+}
+
+/* The follower, which turns one gradient into another, joins the one node that reads the result, when nobody
+ * else reads what it starts from. */
+static void fuse_backward_data(struct pdnn_graph *graph, const struct uses *uses, uint32_t index) {
+    struct pdnn_node *follower = &graph->nodes[index];
+    uint32_t dy = follower->input[0], between = follower->output[0], at = uses->first_reader[between];
+    if (at == PDNN_NONE || uses->readers[between] != 1 || uses->readers[dy] != 1 || follower->n_inputs != 2)
+        return;
+    struct pdnn_node *host = &graph->nodes[at];
+    if (!has_room(host, PDNN_BACKWARD_DATA, follower->op) || host->input[0] != between)
+        return;
+    host->input[0] = dy;
+    absorb(graph, host, follower,
+           (struct pdnn_post){follower->op, PDNN_BACKWARD_DATA, follower->input[1], PDNN_NONE});
 }
 
 static bool reads(const struct pdnn_node *node, uint32_t tensor) {
@@ -80,7 +104,7 @@ static void fuse_backward_weights(struct pdnn_graph *graph, const struct uses *u
     uint32_t dy = follower->input[0], result = follower->output[0];
     for (uint32_t at = index + 1; at < graph->n_nodes && at < uses->first_reader[result]; at++) {
         struct pdnn_node *host = &graph->nodes[at];
-        if (!has_room(host, PDNN_BACKWARD_WEIGHTS) || !reads(host, dy))
+        if (!has_room(host, PDNN_BACKWARD_WEIGHTS, follower->op) || !reads(host, dy))
             continue;
         absorb(graph, host, follower, (struct pdnn_post){follower->op, PDNN_BACKWARD_WEIGHTS, dy, result});
         return;
@@ -96,12 +120,11 @@ void pdnn_fuse_post_ops(struct pdnn_graph *graph) {
         return;
     }
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
-        const struct pdnn_node *node = &graph->nodes[i];
-        if (!node->op->is_post)
-            continue;
-        if (node->pass == PDNN_FORWARD)
+        if (graph->nodes[i].pass == PDNN_FORWARD)
             fuse_forward(graph, &uses, i);
-        else if (node->pass == PDNN_BACKWARD_WEIGHTS)
+        else if (graph->nodes[i].pass == PDNN_BACKWARD_DATA)
+            fuse_backward_data(graph, &uses, i);
+        else if (graph->nodes[i].pass == PDNN_BACKWARD_WEIGHTS)
             fuse_backward_weights(graph, &uses, i);
     }
     size_t kept = 0;

@@ -72,6 +72,13 @@ uint32_t pdnn_graph_weight(struct pdnn_graph *graph, int rank, const int64_t *di
     return pdnn_graph_tensor(graph, &tensor);
 }
 
+uint32_t pdnn_graph_state(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill) {
+    struct pdnn_tensor tensor = {
+        .role = PDNN_ROLE_STATE, .dtype = PDNN_F32, .rank = rank, .fill = fill, .of = PDNN_NONE};
+    memcpy(tensor.dim, dim, (size_t)rank * sizeof *dim);
+    return pdnn_graph_tensor(graph, &tensor);
+}
+
 uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_role role) {
     if (failed(graph))
         return 0;
@@ -79,6 +86,7 @@ uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_ro
     like.role = role;
     like.dtype = role == PDNN_ROLE_STATE ? PDNN_F32 : like.dtype;
     like.fill = (struct pdnn_fill){0};
+    like.fold = NULL;
     like.of = role == PDNN_ROLE_ACTIVATION ? PDNN_NONE : tensor;
     return pdnn_graph_tensor(graph, &like);
 }
@@ -102,13 +110,14 @@ uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node)
 uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *op, const uint32_t *inputs,
                             const int64_t *attrs) {
     struct pdnn_tensor outputs[PDNN_NODE_OUTPUTS];
-    struct pdnn_node node = {.op = op, .pass = PDNN_FORWARD, .n_outputs = op->n_outputs};
+    struct pdnn_node node = {.op = op, .pass = PDNN_FORWARD};
     if (failed(graph))
         return 0;
     while (node.n_inputs < PDNN_NODE_INPUTS && inputs[node.n_inputs] != PDNN_NONE) {
         node.input[node.n_inputs] = inputs[node.n_inputs];
         node.n_inputs++;
     }
+    memcpy(node.coef, op->coef, sizeof node.coef);
     if (attrs)
         memcpy(node.attr, attrs, sizeof node.attr);
     for (int i = 0; i < op->n_outputs; i++)
@@ -116,8 +125,9 @@ uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *
             .role = PDNN_ROLE_ACTIVATION, .dtype = pdnn_node_in(graph, &node, 0)->dtype, .of = PDNN_NONE};
     if (op->infer(graph, &node, outputs, &graph->err) != PDNN_OK)
         return 0;
-    for (int i = 0; i < op->n_outputs; i++)
-        node.output[i] = pdnn_graph_tensor(graph, &outputs[i]);
+    for (int i = 0; i < op->n_outputs && outputs[i].rank; i++)
+        node.output[node.n_outputs++] =
+            op->updates[i] ? node.input[op->updates[i] - 1] : pdnn_graph_tensor(graph, &outputs[i]);
     pdnn_graph_node(graph, &node);
     return failed(graph) ? 0 : node.output[0];
 }

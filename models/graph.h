@@ -18,7 +18,7 @@ struct pdnn_op_def;
 enum {
     PDNN_RANK_MAX = 6,
     PDNN_NODE_INPUTS = 8,
-    PDNN_NODE_OUTPUTS = 4,
+    PDNN_NODE_OUTPUTS = 5,
     PDNN_NODE_ATTRS = 10,
     PDNN_NODE_COEFS = 4,
     PDNN_NODE_POSTS = 4,
@@ -44,12 +44,22 @@ enum pdnn_fill_kind {
     PDNN_FILL_ZERO,
     PDNN_FILL_CONSTANT, /* scale everywhere */
     PDNN_FILL_UNIFORM,  /* in [-scale, scale) */
+    PDNN_FILL_NEAR_ONE, /* 1 + uniform in [-scale, scale) */
     PDNN_FILL_CLASS,    /* whole numbers in [0, scale) */
 };
 
 struct pdnn_fill {
     enum pdnn_fill_kind kind;
     double scale;
+};
+
+/* A normalization folded into constants, before the first step: with factor[c] = gamma[c] / sqrt(variance[c]
+ * + epsilon), weights w[c][...] become w * factor[c], and a shift b[c] becomes b - mean[c] * factor[c]. The
+ * tensors (C) keep the values they were made with. */
+struct pdnn_fold {
+    uint32_t gamma, mean, variance;
+    double epsilon;
+    bool is_shift; /* else the weights */
 };
 
 struct pdnn_tensor {
@@ -59,6 +69,16 @@ struct pdnn_tensor {
     int64_t dim[PDNN_RANK_MAX]; /* row-major meaning; a backend may store it otherwise */
     struct pdnn_fill fill;
     uint32_t of; /* gradient or state: the tensor it belongs to; else PDNN_NONE */
+    const struct pdnn_fold *fold; /* what its fill is then folded with, or NULL; in the arena */
+};
+
+/* How convolutions are computed. */
+enum pdnn_algorithm {
+    PDNN_ALGORITHM_AUTO, /* as the library chooses */
+    PDNN_ALGORITHM_DIRECT,
+    PDNN_ALGORITHM_WINOGRAD,
+    PDNN_ALGORITHM_GEMM, /* a matrix product, over unrolled patches where the kernel is larger than 1x1 */
+    PDNN_ALGORITHM_COUNT
 };
 
 /* "hidden" 3 prints as hidden3; index 0 prints the stem alone. */
@@ -67,8 +87,9 @@ struct pdnn_layer {
     int64_t index;
 };
 
-/* An op absorbed into a host node: it works on the host's result in place, with inputs of its own, or, for a
- * backward-weights post, gives one more output from inputs that the host reads anyway. */
+/* An op absorbed into a host node. Forward: it works on the host's result in place, with inputs of its own.
+ * Backward-data: it works on the host's first input, which nobody else reads, before the host does.
+ * Backward-weights: it gives one more output from inputs that the host reads anyway. */
 struct pdnn_post {
     const struct pdnn_op_def *op;
     enum pdnn_pass pass;
@@ -90,6 +111,7 @@ struct pdnn_node {
 struct pdnn_graph {
     struct pdnn_arena *arena; /* borrowed; everything of the graph lives in it */
     enum pdnn_dtype dtype;    /* of the weights, from the instance; f32 at first */
+    int64_t algorithm;        /* enum pdnn_algorithm: of every convolution, from the instance */
     struct pdnn_tensor *tensors;
     struct pdnn_node *nodes;
     size_t n_tensors, n_nodes, tensor_room, node_room;
@@ -113,12 +135,15 @@ uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *t
 uint32_t pdnn_graph_weight(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill);
 uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_role role);
 
+/* f32 state that no optimizer made, such as running statistics. */
+uint32_t pdnn_graph_state(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill);
+
 /* Appends a node as given, with the graph's layer unless it has one; returns its index. */
 uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node);
 
 /* What a family calls: the op's forward pass on inputs ended by PDNN_NONE (or PDNN_NODE_INPUTS of them).
- * Infers and creates the outputs and returns the first one. attrs may be NULL (all zero), else
- * PDNN_NODE_ATTRS values. */
+ * Infers and creates the outputs and returns the first one; coefficients are the op's usual ones. attrs may
+ * be NULL (all zero), else PDNN_NODE_ATTRS values. */
 uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *op, const uint32_t *inputs,
                             const int64_t *attrs);
 

@@ -137,6 +137,31 @@ void pdnn_lifetime_take_over(struct pdnn_lifetime *lifetimes, uint32_t input, ui
         heir->takes_over = input;
 }
 
+static int count_readings(const struct pdnn_node *node, uint32_t tensor) {
+    int count = 0;
+    for (int i = 0; i < node->n_inputs; i++)
+        count += node->input[i] == tensor;
+    for (int i = 0; i < node->n_posts; i++)
+        count += node->posts[i].input == tensor;
+    return count;
+}
+
+uint32_t pdnn_memory_heritage(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    int in_place = node->op->pass[node->pass].in_place;
+    if (in_place)
+        return node->input[in_place - 1];
+    for (int i = 0; i < node->n_posts && node->pass == PDNN_FORWARD; i++) {
+        const struct pdnn_post *post = &node->posts[i];
+        if (post->input == PDNN_NONE || !post->op->pass[post->pass].in_place)
+            continue;
+        const struct pdnn_tensor *extra = &graph->tensors[post->input];
+        if (!pdnn_role_is_resident(extra->role) && count_readings(node, post->input) == 1 &&
+            pdnn_tensor_bytes(extra) == pdnn_tensor_bytes(pdnn_node_out(graph, node, 0)))
+            return post->input;
+    }
+    return PDNN_NONE;
+}
+
 enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pdnn_lifetime **lifetimes,
                                        struct pdnn_err *err) {
     struct pdnn_lifetime *all = pdnn_arena_alloc(graph->arena, graph->n_tensors, sizeof *all);
@@ -155,8 +180,8 @@ enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pd
         for (int k = 0; k < node->n_outputs; k++)
             pdnn_lifetime_touch(&all[node->output[k]], pdnn_tensor_bytes(pdnn_node_out(graph, node, k)), i);
         for (int k = 0; k < node->n_posts; k++) {
-            uint32_t extra =
-                node->posts[k].pass == PDNN_FORWARD ? node->posts[k].input : node->posts[k].output;
+            const struct pdnn_post *post = &node->posts[k];
+            uint32_t extra = post->pass == PDNN_BACKWARD_WEIGHTS ? post->output : post->input;
             if (extra != PDNN_NONE)
                 pdnn_lifetime_touch(&all[extra], pdnn_tensor_bytes(&graph->tensors[extra]), i);
         }
@@ -168,9 +193,9 @@ enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pd
     }
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        int in_place = node->op->pass[node->pass].in_place;
-        if (in_place)
-            pdnn_lifetime_take_over(all, node->input[in_place - 1], node->output[0], i);
+        uint32_t heritage = pdnn_memory_heritage(graph, node);
+        if (heritage != PDNN_NONE)
+            pdnn_lifetime_take_over(all, heritage, node->output[0], i);
     }
     *lifetimes = all;
     return PDNN_OK;

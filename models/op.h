@@ -20,10 +20,16 @@ struct pdnn_reference {
 };
 
 struct pdnn_pass_def {
-    /* Adds the FLOP of the node; NULL: the op has no such pass. */
+    /* Adds the FLOP of the node; NULL: the op has no such pass. Windows over an image count with all their
+     * taps, those on padding too. */
     void (*flop)(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *flop);
+    /* The same without the taps on padding; NULL: there are none. */
+    void (*in_bounds_flop)(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                           struct pdnn_count *flop);
     /* One naive loop nest. */
     void (*reference)(struct pdnn_reference *r);
+    /* The ops that this pass may host as posts (struct pdnn_post), NULL-terminated; NULL: none. */
+    const struct pdnn_op_def *const *posts;
     /* 1 + the index of the input whose memory output 0 may take over when nothing reads it later; 0: none. */
     int in_place;
     /* Bytes that are not "each input read once, each output written once" (a gather reads part of its table);
@@ -37,9 +43,13 @@ struct pdnn_op_def {
     const char *formula;           /* one line for `paradnn ops` */
     const char *const *attr_names; /* NULL-terminated, or NULL */
     const char *const *coef_names;
-    int n_outputs; /* of the forward (or update) pass */
+    double coef[PDNN_NODE_COEFS]; /* of a node that nobody gave others */
+    int n_outputs;                /* of the forward (or update) pass, at most */
+    /* 1 + the index of the input that forward output k is itself, updated in place; 0: a tensor of its own.
+     */
+    int updates[PDNN_NODE_OUTPUTS];
     /* Checks the inputs and describes output tensors (role ACTIVATION and dtype of input 0 are filled in
-     * already). */
+     * already). One that is left without a rank, and those after it, are not there. */
     enum pdnn_status (*infer)(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err);
     /* Appends the backward nodes through pdnn_backward_emit; NULL: nothing flows through. */
@@ -48,9 +58,11 @@ struct pdnn_op_def {
     /* How far a correct f32 backend may be from the reference, relative to the largest value of the tensor,
      * for one accumulated term; `check` scales it with the square root of the accumulation length. */
     double tolerance;
-    bool is_post; /* forward: may run as an epilogue on a host's result; backward-weights: as a host's second
-                     result */
-    bool takes_post; /* may host them */
+    /* Forward: absorbs the node into constants of the host that computes its first input, by giving fills a
+     * fold, and returns true when what remains of it is the post; false and nothing changed where that cannot
+     * be. NULL: never. */
+    bool (*fold)(struct pdnn_graph *graph, const struct pdnn_node *host, const struct pdnn_node *node,
+                 struct pdnn_post *post);
 };
 
 /* All ops in the order of the build's list, NULL-terminated; pdnn_op_<name> is the row itself. */
@@ -62,9 +74,15 @@ PDNN_OPS(PDNN_DECLARE_OP)
 
 const struct pdnn_op_def *pdnn_op_find(const char *name);
 
-/* The post as a node of its own, as if it ran after its host on the host's result: what costs and the
- * reference use. */
+/* Whether the pass of the host may absorb the op. */
+bool pdnn_op_takes(const struct pdnn_op_def *host, enum pdnn_pass pass, const struct pdnn_op_def *post);
+
+/* The post as a node of its own, in place on the host's result or, for backward-data, on its first input:
+ * what costs and the reference use. */
 struct pdnn_node pdnn_post_node(const struct pdnn_node *host, const struct pdnn_post *post);
+
+/* Runs the reference kernels of a node and its posts, each at its time. */
+void pdnn_reference_run(struct pdnn_reference *r, const struct pdnn_node *node);
 
 static inline const struct pdnn_tensor *pdnn_node_in(const struct pdnn_graph *graph,
                                                      const struct pdnn_node *node, int i) {

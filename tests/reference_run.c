@@ -24,6 +24,8 @@ static double draw(struct pdnn_rng *rng, const struct pdnn_fill *fill) {
         return (double)pdnn_rng_below(rng, (uint64_t)fill->scale);
     case PDNN_FILL_UNIFORM:
         return fill->scale * (2 * pdnn_rng_double(rng) - 1);
+    case PDNN_FILL_NEAR_ONE:
+        return 1 + fill->scale * (2 * pdnn_rng_double(rng) - 1);
     case PDNN_FILL_CONSTANT:
         return fill->scale;
     default:
@@ -42,15 +44,7 @@ void reference_fill(const struct pdnn_graph *graph, double **values, uint64_t se
 
 uint64_t reference_run(const struct pdnn_graph *graph, double **values, size_t first, size_t last) {
     struct pdnn_reference r = {.graph = graph, .value = values};
-    for (size_t i = first; i < last; i++) {
-        const struct pdnn_node *node = &graph->nodes[i];
-        r.node = node;
-        node->op->pass[node->pass].reference(&r);
-        for (int k = 0; k < node->n_posts; k++) {
-            struct pdnn_node post = pdnn_post_node(node, &node->posts[k]);
-            r.node = &post;
-            post.op->pass[post.pass].reference(&r);
-        }
-    }
+    for (size_t i = first; i < last; i++)
+        pdnn_reference_run(&r, &graph->nodes[i]);
     return r.flop;
 }

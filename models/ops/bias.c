@@ -1,21 +1,21 @@
-/* bias: y[n][c] = x[n][c] + b[c]; dx = dy itself; db[c] = sum_n dy[n][c].
- * N minibatch, C units. */
+/* bias: y[n][c] = x[n][c] + b[c]; dx = dy itself; db[c] = sum_n dy[n][c]; over an image, the same at every
+ * pixel. N minibatch, C units or channels, L pixels (1 without an image). */
 #include "models/backward.h"
 #include "models/op.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0); /* (N, C) */
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0); /* (N, C) or (N, C, H, W) */
     const struct pdnn_tensor *b = pdnn_node_in(graph, node, 1); /* (C) */
-    if (node->n_inputs != 2 || x->rank != 2 || b->rank != 1 || x->dim[1] != b->dim[0])
+    if (node->n_inputs != 2 || (x->rank != 2 && x->rank != 4) || b->rank != 1 || x->dim[1] != b->dim[0])
         return pdnn_fail(err, PDNN_INVALID,
-                         "bias: input (N, C) and bias (C) disagree: C is %" PRId64 " and %" PRId64, x->dim[1],
-                         b->dim[0]);
-    outputs[0].rank = 2;
-    outputs[0].dim[0] = x->dim[0];
-    outputs[0].dim[1] = x->dim[1];
+                         "bias: input (N, C, ...) and bias (C) disagree: C is %" PRId64 " and %" PRId64,
+                         x->dim[1], b->dim[0]);
+    outputs[0].rank = x->rank;
+    memcpy(outputs[0].dim, x->dim, sizeof x->dim);
     return PDNN_OK;
 }
 
@@ -36,25 +36,24 @@ static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, s
 static void forward(struct pdnn_reference *r) {
     const double *x = pdnn_ref_in(r, 0), *b = pdnn_ref_in(r, 1);
     double *y = pdnn_ref_out(r, 0);
-    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0], C = pdnn_node_in(r->graph, r->node, 0)->dim[1];
-    for (int64_t n = 0; n < N; n++) {
-        for (int64_t c = 0; c < C; c++) {
-            y[n * C + c] = x[n * C + c] + b[c];
-            r->flop += 1;
-        }
+    const struct pdnn_tensor *t = pdnn_node_in(r->graph, r->node, 0);
+    int64_t elements = pdnn_tensor_elements(t), C = t->dim[1], L = elements / (t->dim[0] * C);
+    for (int64_t i = 0; i < elements; i++) {
+        y[i] = x[i] + b[i / L % C];
+        r->flop += 1;
     }
 }
 
 static void backward_weights(struct pdnn_reference *r) {
     const double *dy = pdnn_ref_in(r, 0);
     double *db = pdnn_ref_out(r, 0);
-    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0], C = pdnn_node_in(r->graph, r->node, 0)->dim[1];
-    for (int64_t c = 0; c < C; c++) {
+    const struct pdnn_tensor *t = pdnn_node_in(r->graph, r->node, 0);
+    int64_t elements = pdnn_tensor_elements(t), C = t->dim[1], L = elements / (t->dim[0] * C);
+    for (int64_t c = 0; c < C; c++)
         db[c] = 0;
-        for (int64_t n = 0; n < N; n++) {
-            db[c] += dy[n * C + c];
-            r->flop += 1;
-        }
+    for (int64_t i = 0; i < elements; i++) {
+        db[i / L % C] += dy[i];
+        r->flop += 1;
     }
 }
 
@@ -68,5 +67,4 @@ const struct pdnn_op_def pdnn_op_bias = {
     .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .in_place = 1},
              [PDNN_BACKWARD_WEIGHTS] = {.flop = flop, .reference = backward_weights}},
     .tolerance = 1e-6,
-    .is_post = true,
 };

@@ -1,18 +1,23 @@
 /* dense: y[n][o] = sum_i x[n][i] * w[o][i]; dx = dy w; dw = dy^T x.
- * N minibatch, I input units, O output units. */
+ * N minibatch, I input units, O output units. An input of more dimensions is taken as (N, I), all but the
+ * first of them in row-major order. */
 #include "models/backward.h"
 #include "models/op.h"
 
 #include <inttypes.h>
 
+static int64_t units(const struct pdnn_tensor *x) {
+    return pdnn_tensor_elements(x) / x->dim[0];
+}
+
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0); /* (N, I) */
     const struct pdnn_tensor *w = pdnn_node_in(graph, node, 1); /* (O, I) */
-    if (node->n_inputs != 2 || x->rank != 2 || w->rank != 2 || x->dim[1] != w->dim[1])
+    if (node->n_inputs != 2 || x->rank < 2 || w->rank != 2 || units(x) != w->dim[1])
         return pdnn_fail(err, PDNN_INVALID,
                          "dense: input (N, I) and weights (O, I) disagree: I is %" PRId64 " and %" PRId64,
-                         x->dim[1], w->dim[1]);
+                         units(x), w->dim[1]);
     outputs[0].rank = 2;
     outputs[0].dim[0] = x->dim[0];
     outputs[0].dim[1] = w->dim[0];
@@ -33,14 +38,14 @@ static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, s
     int64_t n = a->dim[0];
     bool weights =
         node->pass == PDNN_BACKWARD_WEIGHTS; /* x (N, I), dy (N, O); the others read one matrix (O, I) */
-    pdnn_count_add(count, 2 * n, weights ? a->dim[1] : b->dim[0], b->dim[1]);
+    pdnn_count_add(count, 2 * n, weights ? units(a) : b->dim[0], b->dim[1]);
 }
 
 static void forward(struct pdnn_reference *r) {
     const double *x = pdnn_ref_in(r, 0), *w = pdnn_ref_in(r, 1);
     double *y = pdnn_ref_out(r, 0);
     int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0];
-    int64_t I = pdnn_node_in(r->graph, r->node, 0)->dim[1], O = pdnn_node_in(r->graph, r->node, 1)->dim[0];
+    int64_t O = pdnn_node_in(r->graph, r->node, 1)->dim[0], I = pdnn_node_in(r->graph, r->node, 1)->dim[1];
     for (int64_t n = 0; n < N; n++) {
         for (int64_t o = 0; o < O; o++) {
             double sum = 0;
@@ -74,7 +79,7 @@ static void backward_weights(struct pdnn_reference *r) {
     const double *x = pdnn_ref_in(r, 0), *dy = pdnn_ref_in(r, 1);
     double *dw = pdnn_ref_out(r, 0);
     int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0];
-    int64_t I = pdnn_node_in(r->graph, r->node, 0)->dim[1], O = pdnn_node_in(r->graph, r->node, 1)->dim[1];
+    int64_t I = units(pdnn_node_in(r->graph, r->node, 0)), O = pdnn_node_in(r->graph, r->node, 1)->dim[1];
     for (int64_t i = 0; i < O * I; i++)
         dw[i] = 0;
     for (int64_t n = 0; n < N; n++) {
@@ -87,6 +92,10 @@ static void backward_weights(struct pdnn_reference *r) {
     }
 }
 
+static const struct pdnn_op_def *const forward_posts[] = {&pdnn_op_bias, &pdnn_op_relu, &pdnn_op_sigmoid,
+                                                          &pdnn_op_tanh, NULL};
+static const struct pdnn_op_def *const weights_posts[] = {&pdnn_op_bias, NULL};
+
 const struct pdnn_op_def pdnn_op_dense = {
     .name = "dense",
     .category = "linear gemm",
@@ -94,9 +103,8 @@ const struct pdnn_op_def pdnn_op_dense = {
     .n_outputs = 1,
     .infer = infer,
     .gradient = gradient,
-    .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward},
+    .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .posts = forward_posts},
              [PDNN_BACKWARD_DATA] = {.flop = flop, .reference = backward_data},
-             [PDNN_BACKWARD_WEIGHTS] = {.flop = flop, .reference = backward_weights}},
+             [PDNN_BACKWARD_WEIGHTS] = {.flop = flop, .reference = backward_weights, .posts = weights_posts}},
     .tolerance = 1e-6,
-    .takes_post = true,
 };

@@ -43,5 +43,4 @@ const struct pdnn_op_def pdnn_op_tanh = {
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .in_place = 1},
              [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data, .in_place = 1}},
     .tolerance = 1e-6,
-    .is_post = true,
 };

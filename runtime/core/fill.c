@@ -1,27 +1,54 @@
 /* Seeded data. Every value is a pure function of (seed, tensor, index), so that all backends and thread
- * counts see the same numbers, and none is denormal: uniform values are multiples of scale * 2^-24. */
+ * counts see the same numbers, and none is denormal: uniform values are multiples of scale * 2^-24. A
+ * fold is computed from the values that its tensors are made with, whether the program has them or not. */
 #include "base/rng.h"
 #include "models/graph.h"
 #include "runtime/core/plan.h"
 
 #include <assert.h>
+#include <math.h>
 
 static void fill_classes(int32_t *values, int64_t elements, uint64_t stream, uint64_t classes) {
     for (int64_t i = 0; i < elements; i++)
         values[i] = (int32_t)((pdnn_rng_at(stream, (uint64_t)i) >> 32) * classes >> 32);
 }
 
-static void fill_uniform(float *values, int64_t elements, uint64_t stream, float scale) {
-#pragma omp parallel for if (elements > 65536)
-    for (int64_t i = 0; i < elements; i++) {
-        int32_t bits = (int32_t)(pdnn_rng_at(stream, (uint64_t)i) >> 39); /* 25 bits */
-        values[i] = scale * ((float)(bits - (1 << 24)) + 0.5F) * 0x1p-24F;
+static float uniform_at(uint64_t stream, int64_t i, float scale) {
+    int32_t bits = (int32_t)(pdnn_rng_at(stream, (uint64_t)i) >> 39); /* 25 bits */
+    return scale * ((float)(bits - (1 << 24)) + 0.5F) * 0x1p-24F;
+}
+
+/* The value that nothing is folded into. */
+static float value_at(const struct pdnn_fill *fill, uint64_t stream, int64_t i) {
+    switch (fill->kind) {
+    case PDNN_FILL_UNIFORM:
+        return uniform_at(stream, i, (float)fill->scale);
+    case PDNN_FILL_NEAR_ONE:
+        return 1 + uniform_at(stream, i, (float)fill->scale);
+    case PDNN_FILL_CONSTANT:
+        return (float)fill->scale;
+    default:
+        return 0;
     }
 }
 
-static void fill_constant(float *values, int64_t elements, float value) {
-    for (int64_t i = 0; i < elements; i++)
-        values[i] = value;
+static float raw_at(const struct pdnn_graph *graph, uint32_t tensor, uint64_t seed, int64_t i) {
+    return value_at(&graph->tensors[tensor].fill, pdnn_rng_at(seed, tensor), i);
+}
+
+static void apply_fold(const struct pdnn_graph *graph, const struct pdnn_fold *fold, uint64_t seed,
+                       float *values, int64_t elements) {
+    int64_t C = graph->tensors[fold->gamma].dim[0], per_channel = elements / C;
+#pragma omp parallel for if (elements > 65536)
+    for (int64_t c = 0; c < C; c++) {
+        double variance = raw_at(graph, fold->variance, seed, c);
+        double factor = raw_at(graph, fold->gamma, seed, c) / sqrt(variance + fold->epsilon);
+        double mean = raw_at(graph, fold->mean, seed, c);
+        if (fold->is_shift)
+            values[c] = (float)(values[c] - mean * factor);
+        for (int64_t i = 0; !fold->is_shift && i < per_channel; i++)
+            values[c * per_channel + i] = (float)(values[c * per_channel + i] * factor);
+    }
 }
 
 void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, uint64_t seed, void *plain) {
@@ -33,8 +60,10 @@ void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, uint64_t 
         return;
     }
     assert(t->dtype == PDNN_F32);
-    if (t->fill.kind == PDNN_FILL_UNIFORM)
-        fill_uniform(plain, elements, stream, (float)t->fill.scale);
-    else
-        fill_constant(plain, elements, t->fill.kind == PDNN_FILL_CONSTANT ? (float)t->fill.scale : 0.0F);
+    float *values = plain;
+#pragma omp parallel for if (elements > 65536)
+    for (int64_t i = 0; i < elements; i++)
+        values[i] = value_at(&t->fill, stream, i);
+    if (t->fold)
+        apply_fold(graph, t->fold, seed, values, elements);
 }

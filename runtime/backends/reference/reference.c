@@ -36,13 +36,7 @@ static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *
 
 static int run(void *state) {
     struct reference_step *step = state;
-    const struct pdnn_node *host = step->reference.node;
-    host->op->pass[host->pass].reference(&step->reference);
-    for (int i = 0; i < host->n_posts; i++) {
-        struct pdnn_node node = pdnn_post_node(host, &host->posts[i]);
-        struct pdnn_reference post = {step->reference.graph, &node, step->reference.value, 0};
-        node.op->pass[node.pass].reference(&post);
-    }
+    pdnn_reference_run(&step->reference, step->reference.node);
     return 0;
 }
 
@@ -74,11 +68,10 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     double **value = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof *value);
     if (!value)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
+    if (graph->dtype != PDNN_F32)
+        return pdnn_fail(err, PDNN_UNSUPPORTED, "reference: no data in %s", pdnn_dtype_name(graph->dtype));
     for (size_t i = 0; i < graph->n_tensors; i++) {
         const struct pdnn_tensor *tensor = &graph->tensors[i];
-        if (tensor->dtype != PDNN_F32 && tensor->dtype != PDNN_S32)
-            return pdnn_fail(err, PDNN_UNSUPPORTED, "reference: no data in %s",
-                             pdnn_dtype_name(tensor->dtype));
         if (!pdnn_mul_u64((uint64_t)pdnn_tensor_elements(tensor), sizeof(double), &program->slots[i].bytes))
             return pdnn_fail(err, PDNN_OVERFLOW, "a tensor's bytes in double do not fit 64 bits");
     }
@@ -88,6 +81,21 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     return status;
 }
 
+static double load(const void *plain, enum pdnn_dtype dtype, int64_t i) {
+    if (dtype == PDNN_S32)
+        return (double)((const int32_t *)plain)[i];
+    return dtype == PDNN_INT8 ? (double)((const int8_t *)plain)[i] : (double)((const float *)plain)[i];
+}
+
+static void store(void *plain, enum pdnn_dtype dtype, int64_t i, double value) {
+    if (dtype == PDNN_S32)
+        ((int32_t *)plain)[i] = (int32_t)lrint(value);
+    else if (dtype == PDNN_INT8)
+        ((int8_t *)plain)[i] = (int8_t)lrint(value);
+    else
+        ((float *)plain)[i] = (float)value;
+}
+
 static enum pdnn_status put(void *state, const struct pdnn_program *program, uint32_t tensor,
                             const void *plain, void *memory, struct pdnn_err *err) {
     const struct pdnn_tensor *t = &program->graph->tensors[tensor];
@@ -95,10 +103,8 @@ static enum pdnn_status put(void *state, const struct pdnn_program *program, uin
     double *to = memory;
     (void)state;
     (void)err;
-    const float *f32 = plain;
-    const int32_t *s32 = plain;
     for (int64_t i = 0; i < elements; i++)
-        to[i] = t->dtype == PDNN_S32 ? (double)s32[i] : (double)f32[i];
+        to[i] = load(plain, t->dtype, i);
     return PDNN_OK;
 }
 
@@ -109,14 +115,8 @@ static enum pdnn_status get(void *state, const struct pdnn_program *program, uin
     const double *from = memory;
     (void)state;
     (void)err;
-    float *f32 = plain;
-    int32_t *s32 = plain;
-    for (int64_t i = 0; i < elements; i++) {
-        if (t->dtype == PDNN_S32)
-            s32[i] = (int32_t)lrint(from[i]);
-        else
-            f32[i] = (float)from[i];
-    }
+    for (int64_t i = 0; i < elements; i++)
+        store(plain, t->dtype, i, from[i]);
     return PDNN_OK;
 }
 

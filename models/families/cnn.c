@@ -1,0 +1,328 @@
+/* cnn: convolutional networks of three kinds. `residual` and `bottleneck` are ResNets in the v1 shape (He,
+ * Zhang, Ren, Sun, 2016), post-activation, as ParaDnn parameterizes them (Wang, Wei, Brooks, MLSys 2020): a
+ * stem, four groups of `blocks` blocks with f, 2f, 4f and 8f channels (times 4 after a bottleneck), a head.
+ * The first block of every group has a projection shortcut. `plain` stacks convolutions with bias, stage by
+ * stage, each stage ended by max-pooling, and hidden dense layers, like VGG (Simonyan, Zisserman, 2015) and
+ * AlexNet (Krizhevsky, Sutskever, Hinton, 2012; one tower). Trained with softmax cross-entropy over `output`
+ * classes. */
+#include "models/instance.h"
+#include "models/op.h"
+#include "models/ops/batchnorm.h"
+#include "models/ops/conv2d.h"
+#include "models/ops/pool2d.h"
+
+#include <math.h>
+
+enum {
+    BLOCK,
+    BLOCKS,
+    FILTERS,
+    IMAGE,
+    OUTPUT,
+    BATCH,
+    POOL,
+    STRIDE_ON,
+    ACTIVATION,
+    KERNEL,
+    STRIDE,
+    PADDING,
+    WINDOW,
+    DENSE,
+    N_PARAMS
+};
+
+enum { BLOCK_RESIDUAL, BLOCK_BOTTLENECK, BLOCK_PLAIN };
+enum { POOL_GLOBAL, POOL_7X7 };
+enum { STRIDE_ON_3X3, STRIDE_ON_1X1 };
+enum { GROUPS = 4, EXPANSION = 4, COLORS = 3, SAME = -1, NO_DENSE = -1 };
+
+static const char *const blocks[] = {"residual", "bottleneck", "plain", NULL};
+static const char *const pools[] = {"global", "7x7", NULL};
+static const char *const strides[] = {"3x3", "1x1", NULL};
+static const char *const activations[] = {"relu", "sigmoid", "tanh", NULL};
+static const struct pdnn_op_def *const activation_ops[] = {&pdnn_op_relu, &pdnn_op_sigmoid, &pdnn_op_tanh};
+
+static const struct pdnn_param_def params[N_PARAMS] = {
+    [BLOCK] = {"block", PDNN_PARAM_CHOICE, 0, 0, BLOCK_BOTTLENECK, blocks, NULL, 0, "",
+               "residual: two 3x3; bottleneck: 1x1, 3x3, 1x1; plain: no shortcuts"},
+    [BLOCKS] = {"blocks", PDNN_PARAM_LIST, 1, 512, 2, NULL, NULL, 0, "",
+                "blocks of each group; plain: convolutions of each stage"},
+    [FILTERS] = {"filters", PDNN_PARAM_LIST, 1, 4096, 64, NULL, NULL, 0, "",
+                 "channels of the first group, doubled by each next one up to 8 times; plain: or a list"},
+    [IMAGE] = {"image", PDNN_PARAM_INT, 1, 1 << 16, 224, NULL, NULL, 0, "pixels",
+               "height and width of the 3-channel image"},
+    [OUTPUT] = {"output", PDNN_PARAM_INT, 1, 1 << 24, 1000, NULL, NULL, 0, "",
+                "output units: classes when training"},
+    [BATCH] = {"batch", PDNN_PARAM_INT, 1, 1 << 24, 64, NULL, NULL, 0, "", "minibatch: images per step"},
+    [POOL] = {"pool", PDNN_PARAM_CHOICE, 0, 0, POOL_GLOBAL, pools, NULL, 0, "",
+              "average pooling of the head: all pixels, or 7x7 with stride 1 (ParaDnn)"},
+    [STRIDE_ON] = {"stride_on", PDNN_PARAM_CHOICE, 0, 0, STRIDE_ON_3X3, strides, NULL, 0, "",
+                   "bottleneck: the convolution with the group's stride (3x3: v1.5, 1x1: v1)"},
+    [ACTIVATION] = {"activation", PDNN_PARAM_CHOICE, 0, 0, 0, activations, NULL, 0, "",
+                    "after convolutions, shortcuts and hidden dense layers"},
+    [KERNEL] = {"kernel", PDNN_PARAM_LIST, 1, 255, 3, NULL, NULL, 0, "",
+                "plain: kernel height and width, by stage"},
+    [STRIDE] = {"stride", PDNN_PARAM_LIST, 1, 255, 1, NULL, NULL, 0, "",
+                "plain: stride of a stage's first convolution"},
+    [PADDING] = {"padding", PDNN_PARAM_LIST, 0, 254, SAME, NULL, "same", SAME, "",
+                 "plain: zeros on each side, by stage; same = (kernel - 1) / 2"},
+    [WINDOW] = {"window", PDNN_PARAM_LIST, 0, 11, 2, NULL, NULL, 0, "",
+                "plain: max-pooling with stride 2 after each stage; 0 = none"},
+    [DENSE] = {"dense", PDNN_PARAM_LIST, 1, 5998, NO_DENSE, NULL, "none", NO_DENSE, "",
+               "plain: units of the hidden dense layers"},
+};
+
+#define RESNET(block, blocks)                                                                                \
+    { block, blocks, 64, 224, 1000, 64, POOL_GLOBAL, STRIDE_ON_3X3, 0, 3, 1, SAME, 2, NO_DENSE }
+
+static const struct pdnn_preset presets[] = {
+    {"resnet18", RESNET(BLOCK_RESIDUAL, 2),
+     "ResNet-18 with a projection in the first group too: 11,693,736 parameters"},
+    {"resnet50", RESNET(BLOCK_BOTTLENECK, PDNN_LIST4(3, 4, 6, 3)), "ResNet-50 v1.5: 25,557,032 parameters"},
+    {"resnet101", RESNET(BLOCK_BOTTLENECK, PDNN_LIST4(3, 4, 23, 3)),
+     "ResNet-101 v1.5: 44,549,160 parameters"},
+    {"vgg16",
+     {BLOCK_PLAIN, PDNN_LIST5(2, 2, 3, 3, 3), 64, 224, 1000, 64, 0, 0, 0, 3, 1, SAME, 2,
+      PDNN_LIST2(4096, 4096)},
+     "VGG-16: 138,357,544 parameters"},
+    {"alexnet",
+     {BLOCK_PLAIN, PDNN_LIST5(1, 1, 1, 1, 1), PDNN_LIST5(64, 192, 384, 256, 256), 224, 1000, 64, 0, 0, 0,
+      PDNN_LIST5(11, 5, 3, 3, 3), PDNN_LIST5(4, 1, 1, 1, 1), PDNN_LIST5(2, 2, 1, 1, 1),
+      PDNN_LIST5(3, 3, 0, 0, 3), PDNN_LIST2(4096, 4096)},
+     "AlexNet with one tower: 61,100,840 parameters"},
+};
+
+/* The kinds of block that a parameter means something for, a bit each; 0: all of them. */
+static const unsigned only_for[N_PARAMS] = {
+    [POOL] = 1 << BLOCK_RESIDUAL | 1 << BLOCK_BOTTLENECK,
+    [STRIDE_ON] = 1 << BLOCK_BOTTLENECK,
+    [KERNEL] = 1 << BLOCK_PLAIN,
+    [STRIDE] = 1 << BLOCK_PLAIN,
+    [PADDING] = 1 << BLOCK_PLAIN,
+    [WINDOW] = 1 << BLOCK_PLAIN,
+    [DENSE] = 1 << BLOCK_PLAIN,
+};
+
+static bool applies(const struct pdnn_instance *instance, size_t param) {
+    return !only_for[param] || only_for[param] >> instance->hyper[BLOCK] & 1;
+}
+
+/* One graph being built. */
+struct net {
+    struct pdnn_graph *graph;
+    const int64_t *hyper;
+    bool train;
+    int64_t block; /* of all residual blocks, from 1 on */
+};
+
+static int64_t channels_of(const struct net *net, uint32_t x) {
+    return net->graph->tensors[x].dim[1];
+}
+
+/* What the next nodes belong to; stems are static text. */
+static void name_layer(struct net *net, const char *stem, int64_t index) {
+    net->graph->layer = (struct pdnn_layer){stem, index};
+}
+
+struct shape {
+    int64_t filters, kernel, stride, padding;
+};
+
+/* He et al. 2015: keeps the variance of a deep stack of ReLU layers. */
+static struct pdnn_fill weights_fill(int64_t inputs) {
+    return (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = sqrt(6.0 / (double)inputs)};
+}
+
+static uint32_t convolve(struct net *net, uint32_t x, struct shape shape) {
+    int64_t C = channels_of(net, x), kernel = shape.kernel;
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_CONV2D_STRIDE_H] = shape.stride,
+                                      [PDNN_CONV2D_STRIDE_W] = shape.stride,
+                                      [PDNN_CONV2D_PADDING_H] = shape.padding,
+                                      [PDNN_CONV2D_PADDING_W] = shape.padding};
+    uint32_t w = pdnn_graph_weight(net->graph, 4, (int64_t[]){shape.filters, C, kernel, kernel},
+                                   weights_fill(C * kernel * kernel));
+    return pdnn_graph_forward(net->graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, attrs);
+}
+
+static uint32_t add_bias(struct net *net, uint32_t x, int64_t inputs) {
+    int64_t C = channels_of(net, x);
+    uint32_t b = pdnn_graph_weight(
+        net->graph, 1, &C, (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = 1 / sqrt((double)inputs)});
+    return pdnn_graph_forward(net->graph, &pdnn_op_bias, (uint32_t[]){x, b, PDNN_NONE}, NULL);
+}
+
+/* Neither gamma nor the running statistics are trivial, so that folding them shows. */
+static uint32_t normalize(struct net *net, uint32_t x) {
+    const struct pdnn_fill near_one = {.kind = PDNN_FILL_NEAR_ONE, .scale = 0.25};
+    const struct pdnn_fill small = {.kind = PDNN_FILL_UNIFORM, .scale = 0.1};
+    int64_t C = channels_of(net, x);
+    uint32_t gamma = pdnn_graph_weight(net->graph, 1, &C, near_one);
+    uint32_t beta = pdnn_graph_weight(net->graph, 1, &C, small);
+    uint32_t mean = pdnn_graph_state(net->graph, 1, &C, small);
+    uint32_t variance = pdnn_graph_state(net->graph, 1, &C, near_one);
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_BATCHNORM_TRAIN] = net->train};
+    return pdnn_graph_forward(net->graph, &pdnn_op_batchnorm,
+                              (uint32_t[]){x, gamma, beta, mean, variance, PDNN_NONE}, attrs);
+}
+
+static uint32_t activate(struct net *net, uint32_t x) {
+    return pdnn_graph_forward(net->graph, activation_ops[net->hyper[ACTIVATION]], (uint32_t[]){x, PDNN_NONE},
+                              NULL);
+}
+
+static uint32_t pool(struct net *net, uint32_t x, enum pdnn_pool2d_kind kind, struct shape shape) {
+    int64_t attrs[PDNN_NODE_ATTRS] = {
+        [PDNN_POOL2D_KIND] = kind,
+        [PDNN_POOL2D_KERNEL_H] = shape.kernel,
+        [PDNN_POOL2D_KERNEL_W] = shape.kernel,
+        [PDNN_POOL2D_STRIDE_H] = shape.stride,
+        [PDNN_POOL2D_STRIDE_W] = shape.stride,
+        [PDNN_POOL2D_PADDING_H] = shape.padding,
+        [PDNN_POOL2D_PADDING_W] = shape.padding,
+        [PDNN_POOL2D_TRAIN] = kind == PDNN_POOL2D_MAX && net->train,
+    };
+    return pdnn_graph_forward(net->graph, &pdnn_op_pool2d, (uint32_t[]){x, PDNN_NONE}, attrs);
+}
+
+static uint32_t dense(struct net *net, uint32_t x, int64_t outputs) {
+    const struct pdnn_tensor *t = &net->graph->tensors[x];
+    int64_t inputs = pdnn_tensor_elements(t) / t->dim[0];
+    uint32_t w = pdnn_graph_weight(net->graph, 2, (int64_t[]){outputs, inputs}, weights_fill(inputs));
+    x = pdnn_graph_forward(net->graph, &pdnn_op_dense, (uint32_t[]){x, w, PDNN_NONE}, NULL);
+    return add_bias(net, x, inputs);
+}
+
+static uint32_t convolve_normalized(struct net *net, uint32_t x, struct shape shape) {
+    return normalize(net, convolve(net, x, shape));
+}
+
+/* The shortcut comes first, so that the branch's last op can add it to its result. */
+static uint32_t block(struct net *net, uint32_t x, int64_t filters, int64_t stride, bool project) {
+    bool bottleneck = net->hyper[BLOCK] == BLOCK_BOTTLENECK;
+    bool first = !bottleneck || net->hyper[STRIDE_ON] == STRIDE_ON_1X1;
+    uint32_t shortcut = x, y = x;
+    if (project) {
+        name_layer(net, "projection", net->block);
+        shortcut =
+            convolve_normalized(net, x, (struct shape){filters * (bottleneck ? EXPANSION : 1), 1, stride, 0});
+    }
+    name_layer(net, "block", net->block);
+    if (bottleneck)
+        y = activate(net, convolve_normalized(net, y, (struct shape){filters, 1, first ? stride : 1, 0}));
+    y = convolve_normalized(net, y, (struct shape){filters, 3, bottleneck && first ? 1 : stride, 1});
+    y = activate(net, y);
+    y = bottleneck ? convolve_normalized(net, y, (struct shape){filters * EXPANSION, 1, 1, 0})
+                   : convolve_normalized(net, y, (struct shape){filters, 3, 1, 1});
+    y = pdnn_graph_forward(net->graph, &pdnn_op_add, (uint32_t[]){y, shortcut, PDNN_NONE}, NULL);
+    return activate(net, y);
+}
+
+static uint32_t residual(struct net *net, uint32_t x) {
+    const int64_t *hyper = net->hyper;
+    name_layer(net, "stem", 0);
+    x = activate(net, convolve_normalized(net, x, (struct shape){hyper[FILTERS], 7, 2, 3}));
+    x = pool(net, x, PDNN_POOL2D_MAX, (struct shape){0, 3, 2, 1});
+    for (int group = 0; group < GROUPS; group++) {
+        int64_t n_blocks = pdnn_list_at(hyper[BLOCKS], group);
+        for (int64_t i = 0; i < n_blocks; i++) {
+            net->block++;
+            x = block(net, x, hyper[FILTERS] << group, i == 0 && group > 0 ? 2 : 1, i == 0);
+        }
+    }
+    name_layer(net, "head", 0);
+    int64_t kernel = hyper[POOL] == POOL_7X7 ? 7 : net->graph->tensors[x].dim[2];
+    return pool(net, x, PDNN_POOL2D_AVERAGE, (struct shape){0, kernel, 1, 0});
+}
+
+static int64_t max(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static int stages_of(const int64_t *hyper) {
+    static const int lists[] = {BLOCKS, FILTERS, KERNEL, STRIDE, PADDING, WINDOW};
+    int64_t stages = 1;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        stages = max(stages, pdnn_list_length(hyper[lists[i]]));
+    return (int)stages;
+}
+
+static uint32_t plain(struct net *net, uint32_t x) {
+    const int64_t *hyper = net->hyper;
+    int stages = stages_of(hyper);
+    for (int i = 0; i < stages; i++) {
+        int64_t kernel = pdnn_list_at(hyper[KERNEL], i), window = pdnn_list_at(hyper[WINDOW], i);
+        bool doubles = pdnn_list_length(hyper[FILTERS]) == 1;
+        int64_t filters = doubles ? hyper[FILTERS] << (i < 3 ? i : 3) : pdnn_list_at(hyper[FILTERS], i);
+        int64_t padding = hyper[PADDING] == SAME ? (kernel - 1) / 2 : pdnn_list_at(hyper[PADDING], i);
+        name_layer(net, "stage", i + 1);
+        for (int64_t k = 0; k < pdnn_list_at(hyper[BLOCKS], i); k++) {
+            int64_t stride = k ? 1 : pdnn_list_at(hyper[STRIDE], i), inputs = channels_of(net, x);
+            x = convolve(net, x, (struct shape){filters, kernel, stride, padding});
+            x = activate(net, add_bias(net, x, inputs * kernel * kernel));
+        }
+        if (window)
+            x = pool(net, x, PDNN_POOL2D_MAX, (struct shape){0, window, 2, 0});
+    }
+    for (int i = 0; i < pdnn_list_length(hyper[DENSE]); i++) {
+        name_layer(net, "dense", i + 1);
+        x = activate(net, dense(net, x, pdnn_list_at(hyper[DENSE], i)));
+    }
+    return x;
+}
+
+/* A residual network has four groups, whatever a list says. */
+static bool has_groups(const int64_t *hyper, struct pdnn_err *err) {
+    int n_blocks = pdnn_list_length(hyper[BLOCKS]);
+    if (n_blocks != 1 && n_blocks != GROUPS)
+        pdnn_fail(err, PDNN_INVALID, "blocks has %d numbers, expected one or %d, for each group", n_blocks,
+                  GROUPS);
+    else if (pdnn_list_length(hyper[FILTERS]) != 1)
+        pdnn_fail(err, PDNN_INVALID, "filters is a list, expected one number: only block=plain takes a list");
+    else
+        return true;
+    return false;
+}
+
+static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
+    const int64_t *hyper = instance->hyper;
+    struct net net = {graph, hyper, instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN, 0};
+    struct pdnn_tensor image = {.role = PDNN_ROLE_INPUT,
+                                .dtype = graph->dtype,
+                                .rank = 4,
+                                .dim = {hyper[BATCH], COLORS, hyper[IMAGE], hyper[IMAGE]},
+                                .fill = {.kind = PDNN_FILL_UNIFORM, .scale = 1},
+                                .of = PDNN_NONE};
+    uint32_t x = pdnn_graph_tensor(graph, &image); /* (N, C, H, W) */
+    if (hyper[BLOCK] != BLOCK_PLAIN && !has_groups(hyper, &graph->err))
+        return;
+    x = hyper[BLOCK] == BLOCK_PLAIN ? plain(&net, x) : residual(&net, x);
+    name_layer(&net, "output", 0);
+    x = dense(&net, x, hyper[OUTPUT]);
+    graph->result = x;
+    if (!net.train)
+        return;
+    name_layer(&net, "loss", 0);
+    struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
+                                 .dtype = PDNN_S32,
+                                 .rank = 1,
+                                 .dim = {hyper[BATCH]},
+                                 .fill = {.kind = PDNN_FILL_CLASS, .scale = (double)hyper[OUTPUT]},
+                                 .of = PDNN_NONE};
+    uint32_t label = pdnn_graph_tensor(graph, &labels); /* (N) */
+    graph->loss =
+        pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy, (uint32_t[]){x, label, PDNN_NONE}, NULL);
+    graph->result = PDNN_NONE;
+}
+
+const struct pdnn_family_def pdnn_family_cnn = {
+    .name = "cnn",
+    .help = "convolutional: residual and bottleneck networks (ResNet, ParaDnn), plain ones (VGG, AlexNet)",
+    .params = params,
+    .n_params = N_PARAMS,
+    .presets = presets,
+    .n_presets = sizeof presets / sizeof *presets,
+    .depth_param = BLOCKS,
+    .build = build,
+    .applies = applies,
+    .convolves = true,
+};

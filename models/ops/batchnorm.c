@@ -1,0 +1,230 @@
+/* batchnorm (Ioffe and Szegedy, 2015): y = gamma*xhat + beta with xhat = (x - mean)*inverse_std and
+ * inverse_std = 1/sqrt(variance + epsilon), per channel over N*L = M values. N minibatch, C channels, L
+ * pixels. Inference takes the running mean and variance. Training takes those of the minibatch, and updates
+ * the running ones: running = (1 - momentum)*running + momentum*batch, the variance with M - 1 in its
+ * denominator (M, when that is 1). Backward: dgamma = sum dy*xhat, dbeta = sum dy, dx = gamma*inverse_std*(dy
+ * - dbeta/M - xhat*dgamma/M): one node, because all three come from one reading of dy and x where they fit a
+ * cache. */
+#include "models/ops/batchnorm.h"
+
+#include "models/backward.h"
+#include "models/op.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { X, GAMMA, BETA, MEAN, VARIANCE, FORWARD_INPUTS }; /* forward inputs; the last two are running ones */
+enum { Y, BATCH_MEAN, INVERSE_STD, NEW_MEAN, NEW_VARIANCE }; /* forward outputs in training */
+
+struct geometry {
+    int64_t N, C, L;
+};
+
+static struct geometry geometry_of(const struct pdnn_tensor *x) {
+    int64_t pixels = pdnn_tensor_elements(x) / (x->dim[0] * x->dim[1]);
+    return (struct geometry){x->dim[0], x->dim[1], pixels};
+}
+
+static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X); /* (N, C, H, W) */
+    bool fits = node->n_inputs == FORWARD_INPUTS && x->rank == 4;
+    for (int k = GAMMA; fits && k < FORWARD_INPUTS; k++) {
+        const struct pdnn_tensor *c = pdnn_node_in(graph, node, k); /* (C) */
+        fits = c->rank == 1 && c->dim[0] == x->dim[1];
+    }
+    if (!fits)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "batchnorm: expected input (N, C, H, W) and gamma, beta, mean and variance (C)");
+    outputs[Y].rank = 4;
+    memcpy(outputs[Y].dim, x->dim, sizeof x->dim);
+    for (int k = BATCH_MEAN; node->attr[PDNN_BATCHNORM_TRAIN] && k <= NEW_VARIANCE; k++) {
+        outputs[k].dtype = PDNN_F32; /* whatever the model's: sums over the minibatch */
+        outputs[k].rank = 1;
+        outputs[k].dim[0] = x->dim[1];
+    }
+    return PDNN_OK;
+}
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    uint32_t dy = pdnn_backward_of(backward, node->output[Y]);
+    const uint32_t targets[] = {node->input[X], node->input[GAMMA], node->input[BETA], PDNN_NONE};
+    pdnn_backward_emit_all(backward, node, PDNN_BACKWARD_DATA, targets,
+                           (uint32_t[]){dy, node->input[X], node->input[GAMMA], node->output[BATCH_MEAN],
+                                        node->output[INVERSE_STD], PDNN_NONE});
+}
+
+/* Per value: 1 for the mean, 3 for the variance, 2 to scale and shift; inference the last only. Per channel:
+ * 3 for inverse_std, 3 for scale and shift; in training 2 for mean and variance, 1 for the other denominator
+ * and 6 for the running ones. */
+enum { SCALE_FLOP = 2, STATISTICS_FLOP = 4, CHANNEL_FLOP = 6, TRAIN_CHANNEL_FLOP = 9 };
+
+static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                         struct pdnn_count *count) {
+    struct geometry g = geometry_of(pdnn_node_in(graph, node, X));
+    bool train = node->attr[PDNN_BATCHNORM_TRAIN];
+    pdnn_count_add(count, g.N * g.L, g.C, SCALE_FLOP + (train ? STATISTICS_FLOP : 0));
+    pdnn_count_add(count, g.C, CHANNEL_FLOP + (train ? TRAIN_CHANNEL_FLOP : 0), 1);
+}
+
+static void normalize(struct pdnn_reference *r, int64_t c, double mean, double inverse_std) {
+    struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, X));
+    const double *x = pdnn_ref_in(r, X);
+    double *y = pdnn_ref_out(r, Y);
+    double scale = pdnn_ref_in(r, GAMMA)[c] * inverse_std, shift = pdnn_ref_in(r, BETA)[c] - mean * scale;
+    r->flop += 3;
+    for (int64_t i = 0; i < g.N * g.L; i++) {
+        int64_t at = (i / g.L * g.C + c) * g.L + i % g.L;
+        y[at] = x[at] * scale + shift;
+        r->flop += SCALE_FLOP;
+    }
+}
+
+/* Biased. */
+static void measure(struct pdnn_reference *r, int64_t c, double *mean, double *variance) {
+    struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, X));
+    const double *x = pdnn_ref_in(r, X);
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < g.N * g.L; i++) {
+        sum += x[(i / g.L * g.C + c) * g.L + i % g.L];
+        r->flop += 1;
+    }
+    *mean = sum / (double)(g.N * g.L);
+    for (int64_t i = 0; i < g.N * g.L; i++) {
+        double off = x[(i / g.L * g.C + c) * g.L + i % g.L] - *mean;
+        squares += off * off;
+        r->flop += 3;
+    }
+    *variance = squares / (double)(g.N * g.L);
+    r->flop += 2;
+}
+
+static void update_running(struct pdnn_reference *r, int64_t c, double mean, double variance) {
+    struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, X));
+    double momentum = r->node->coef[PDNN_BATCHNORM_MOMENTUM], M = (double)(g.N * g.L);
+    double unbiased = M > 1 ? variance * (M / (M - 1)) : variance; /* the factor is a constant */
+    double *running_mean = pdnn_ref_out(r, NEW_MEAN), *running_variance = pdnn_ref_out(r, NEW_VARIANCE);
+    r->flop += 1;
+    running_mean[c] = (1 - momentum) * running_mean[c] + momentum * mean;
+    running_variance[c] = (1 - momentum) * running_variance[c] + momentum * unbiased;
+    r->flop += 6;
+}
+
+static void forward(struct pdnn_reference *r) {
+    bool train = r->node->attr[PDNN_BATCHNORM_TRAIN];
+    int64_t C = pdnn_node_in(r->graph, r->node, X)->dim[1];
+    for (int64_t c = 0; c < C; c++) {
+        double mean = pdnn_ref_in(r, MEAN)[c], variance = pdnn_ref_in(r, VARIANCE)[c];
+        if (train) {
+            measure(r, c, &mean, &variance);
+            update_running(r, c, mean, variance);
+        }
+        double inverse_std = 1 / sqrt(variance + r->node->coef[PDNN_BATCHNORM_EPSILON]);
+        r->flop += 3;
+        if (train) {
+            pdnn_ref_out(r, BATCH_MEAN)[c] = mean;
+            pdnn_ref_out(r, INVERSE_STD)[c] = inverse_std;
+        }
+        normalize(r, c, mean, inverse_std);
+    }
+}
+
+/* Per value: 2 for xhat, 3 for the sums, 4 for dx; per channel: 1 for the scale, 2 for the means. */
+enum { BACKWARD_FLOP = 9, BACKWARD_CHANNEL_FLOP = 3 };
+
+static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          struct pdnn_count *count) {
+    struct geometry g = geometry_of(pdnn_node_in(graph, node, 0));
+    pdnn_count_add(count, g.N * g.L, g.C, BACKWARD_FLOP);
+    pdnn_count_add(count, g.C, BACKWARD_CHANNEL_FLOP, 1);
+}
+
+static void backward_channel(struct pdnn_reference *r, int64_t c) {
+    struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, 0));
+    const double *dy = pdnn_ref_in(r, 0), *x = pdnn_ref_in(r, 1);
+    double gamma = pdnn_ref_in(r, 2)[c], mean = pdnn_ref_in(r, 3)[c], inverse_std = pdnn_ref_in(r, 4)[c];
+    double *dx = pdnn_ref_out(r, 0), dgamma = 0, dbeta = 0, M = (double)(g.N * g.L);
+    for (int64_t i = 0; i < g.N * g.L; i++) {
+        int64_t at = (i / g.L * g.C + c) * g.L + i % g.L;
+        dgamma += dy[at] * ((x[at] - mean) * inverse_std);
+        dbeta += dy[at];
+        r->flop += 5;
+    }
+    double scale = gamma * inverse_std, dgamma_mean = dgamma / M, dbeta_mean = dbeta / M;
+    r->flop += 3;
+    for (int64_t i = 0; i < g.N * g.L; i++) {
+        int64_t at = (i / g.L * g.C + c) * g.L + i % g.L;
+        double xhat = (x[at] - mean) * inverse_std; /* counted above */
+        dx[at] = scale * (dy[at] - dbeta_mean - xhat * dgamma_mean);
+        r->flop += 4;
+    }
+    pdnn_ref_out(r, 1)[c] = dgamma;
+    pdnn_ref_out(r, 2)[c] = dbeta;
+}
+
+static void backward_data(struct pdnn_reference *r) {
+    int64_t C = pdnn_node_in(r->graph, r->node, 0)->dim[1];
+    for (int64_t c = 0; c < C; c++)
+        backward_channel(r, c);
+}
+
+/* Whether the node is the only one that reads the tensor. */
+static bool reads_alone(const struct pdnn_graph *graph, uint32_t tensor) {
+    int readers = 0;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        for (int k = 0; node->op && k < node->n_inputs; k++)
+            readers += node->input[k] == tensor;
+    }
+    return readers == 1;
+}
+
+/* The scale goes into the host's weights, the shift becomes its bias: beta's own tensor, with values of its
+ * own. */
+static bool fold(struct pdnn_graph *graph, const struct pdnn_node *host, const struct pdnn_node *node,
+                 struct pdnn_post *post) {
+    if (node->attr[PDNN_BATCHNORM_TRAIN] || host->n_posts || host->n_inputs != 2 ||
+        !pdnn_op_takes(host->op, PDNN_FORWARD, &pdnn_op_bias))
+        return false;
+    struct pdnn_tensor *weights = &graph->tensors[host->input[1]];
+    uint32_t beta = node->input[BETA];
+    if (weights->role != PDNN_ROLE_WEIGHT || weights->fold || graph->tensors[beta].fold ||
+        weights->dim[0] != graph->tensors[beta].dim[0] || !reads_alone(graph, host->input[1]) ||
+        !reads_alone(graph, beta))
+        return false;
+    struct pdnn_fold *folds = pdnn_arena_alloc(graph->arena, 2, sizeof *folds);
+    if (!folds)
+        return false;
+    folds[0] = folds[1] = (struct pdnn_fold){.gamma = node->input[GAMMA],
+                                             .mean = node->input[MEAN],
+                                             .variance = node->input[VARIANCE],
+                                             .epsilon = node->coef[PDNN_BATCHNORM_EPSILON]};
+    folds[1].is_shift = true;
+    weights->fold = &folds[0];
+    graph->tensors[beta].fold = &folds[1];
+    *post = (struct pdnn_post){&pdnn_op_bias, PDNN_FORWARD, beta, PDNN_NONE};
+    return true;
+}
+
+static const struct pdnn_op_def *const forward_posts[] = {&pdnn_op_add, &pdnn_op_relu, NULL};
+static const struct pdnn_op_def *const backward_posts[] = {&pdnn_op_relu, NULL};
+
+const struct pdnn_op_def pdnn_op_batchnorm = {
+    .name = "batchnorm",
+    .category = "batchnorm",
+    .formula = "y = gamma*(x - mean)/sqrt(variance + epsilon) + beta",
+    .attr_names = (const char *const[]){"train", NULL},
+    .coef_names = (const char *const[]){"epsilon", "momentum", NULL},
+    .coef = {1e-5, 0.1},
+    .n_outputs = 5,
+    .updates = {[NEW_MEAN] = 1 + MEAN, [NEW_VARIANCE] = 1 + VARIANCE},
+    .infer = infer,
+    .gradient = gradient,
+    .pass =
+        {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .posts = forward_posts, .in_place = 1},
+         [PDNN_BACKWARD_DATA] =
+             {.flop = backward_flop, .reference = backward_data, .posts = backward_posts, .in_place = 1}},
+    .tolerance = 2e-6,
+    .fold = fold,
+};

@@ -1,0 +1,176 @@
+/* conv2d: y[n][o][p][q] = sum_crs x[n][c][p*stride_h - padding_h + r][q*stride_w - padding_w + s] *
+ * w[o][c][r][s], where x is 0 outside the image; a cross-correlation, as frameworks mean it. Its gradients dx
+ * and dw sum the same products with dy.
+ * N minibatch, C H W input channels, height and width, O P Q those of the output, R S kernel height and
+ * width. */
+#include "models/ops/conv2d.h"
+
+#include "models/backward.h"
+#include "models/op.h"
+#include "models/ops/window.h"
+
+#include <inttypes.h>
+
+/* Everything a pass needs; x, w and y stand for their gradients too. */
+struct geometry {
+    int64_t N, C, H, W, O, P, Q;
+    struct pdnn_window h, w;
+};
+
+static struct geometry geometry_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    const struct pdnn_tensor *in[] = {pdnn_node_in(graph, node, 0), pdnn_node_in(graph, node, 1)};
+    const struct pdnn_tensor *out = pdnn_node_out(graph, node, 0);
+    const struct pdnn_tensor *x = node->pass == PDNN_BACKWARD_DATA ? out : in[0];    /* (N, C, H, W) */
+    const struct pdnn_tensor *w = node->pass == PDNN_BACKWARD_WEIGHTS ? out : in[1]; /* (O, C, R, S) */
+    const struct pdnn_tensor *y = node->pass == PDNN_FORWARD         ? out           /* (N, O, P, Q) */
+                                  : node->pass == PDNN_BACKWARD_DATA ? in[0]
+                                                                     : in[1];
+    const int64_t *attr = node->attr;
+    return (struct geometry){
+        x->dim[0],
+        x->dim[1],
+        x->dim[2],
+        x->dim[3],
+        w->dim[0],
+        y->dim[2],
+        y->dim[3],
+        {w->dim[2], attr[PDNN_CONV2D_STRIDE_H], attr[PDNN_CONV2D_PADDING_H]},
+        {w->dim[3], attr[PDNN_CONV2D_STRIDE_W], attr[PDNN_CONV2D_PADDING_W]},
+    };
+}
+
+static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0); /* (N, C, H, W) */
+    const struct pdnn_tensor *w = pdnn_node_in(graph, node, 1); /* (O, C, R, S) */
+    const int64_t *attr = node->attr;
+    if (node->n_inputs != 2 || x->rank != 4 || w->rank != 4 || x->dim[1] != w->dim[1])
+        return pdnn_fail(err, PDNN_INVALID,
+                         "conv2d: input (N, C, H, W) and weights (O, C, R, S) disagree: C is %" PRId64
+                         " and %" PRId64,
+                         x->dim[1], w->dim[1]);
+    struct pdnn_window h = {w->dim[2], attr[PDNN_CONV2D_STRIDE_H], attr[PDNN_CONV2D_PADDING_H]};
+    struct pdnn_window v = {w->dim[3], attr[PDNN_CONV2D_STRIDE_W], attr[PDNN_CONV2D_PADDING_W]};
+    outputs[0].rank = 4;
+    outputs[0].dim[0] = x->dim[0];
+    outputs[0].dim[1] = w->dim[0];
+    outputs[0].dim[2] = pdnn_window_positions(h, x->dim[2]);
+    outputs[0].dim[3] = pdnn_window_positions(v, x->dim[3]);
+    if (!outputs[0].dim[2] || !outputs[0].dim[3])
+        return pdnn_fail(err, PDNN_INVALID,
+                         "conv2d: a %" PRId64 "x%" PRId64 " kernel with padding %" PRId64 "x%" PRId64
+                         " does not fit an image of %" PRId64 "x%" PRId64,
+                         h.kernel, v.kernel, h.padding, v.padding, x->dim[2], x->dim[3]);
+    return PDNN_OK;
+}
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    uint32_t x = node->input[0], w = node->input[1], dy = pdnn_backward_of(backward, node->output[0]);
+    if (pdnn_backward_wants(backward, w))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_WEIGHTS, w, (uint32_t[]){x, dy, PDNN_NONE});
+    if (pdnn_backward_wants(backward, x))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, x, (uint32_t[]){dy, w, PDNN_NONE});
+}
+
+/* Every pass is one multiply-add per output element, input channel and tap. */
+static void count_taps(const struct geometry *g, int64_t taps_h, int64_t taps_w, struct pdnn_count *count) {
+    int64_t pairs, taps;
+    if (__builtin_mul_overflow(g->N, 2 * g->O, &pairs) || __builtin_mul_overflow(taps_h, taps_w, &taps))
+        count->overflow = true;
+    else
+        pdnn_count_add(count, pairs, g->C, taps);
+}
+
+static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
+    struct geometry g = geometry_of(graph, node);
+    count_taps(&g, g.P * g.h.kernel, g.Q * g.w.kernel, count);
+}
+
+static void in_bounds_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                           struct pdnn_count *count) {
+    struct geometry g = geometry_of(graph, node);
+    count_taps(&g, pdnn_window_taps_sum(g.h, g.H), pdnn_window_taps_sum(g.w, g.W), count);
+}
+
+/* Where a window lies: its taps on the image, and element (channel 0, tap (0, 0)) of it in x, which need not
+ * be on the image, and in w. */
+struct place {
+    struct pdnn_taps r, s;
+    int64_t x, w;
+};
+
+/* What one tap adds to what the pass computes. */
+static void add_forward(double *x, double *w, double *y) {
+    *y += *x * *w;
+}
+
+static void add_backward_data(double *x, double *w, double *y) {
+    *x += *y * *w;
+}
+
+static void add_backward_weights(double *x, double *w, double *y) {
+    *w += *y * *x;
+}
+
+static void (*const add_tap[])(double *x, double *w, double *y) = {
+    [PDNN_FORWARD] = add_forward,
+    [PDNN_BACKWARD_DATA] = add_backward_data,
+    [PDNN_BACKWARD_WEIGHTS] = add_backward_weights,
+};
+
+/* x and w at the place of one window; y is its element. */
+static void add_window(struct pdnn_reference *r, const struct geometry *g, const struct place *at, double *x,
+                       double *w, double *y) {
+    for (int64_t ci = 0; ci < g->C * g->h.kernel; ci++) {
+        int64_t c = ci / g->h.kernel, i = ci % g->h.kernel;
+        if (i < at->r.begin || i >= at->r.end)
+            continue;
+        for (int64_t j = at->s.begin; j < at->s.end; j++) {
+            add_tap[r->node->pass](&x[at->x + (c * g->H + i) * g->W + j], &w[at->w + ci * g->w.kernel + j],
+                                   y);
+            r->flop += 2;
+        }
+    }
+}
+
+static void reference(struct pdnn_reference *r) {
+    struct geometry g = geometry_of(r->graph, r->node);
+    double *in[] = {pdnn_ref_in(r, 0), pdnn_ref_in(r, 1)}, *out = pdnn_ref_out(r, 0);
+    double *x = r->node->pass == PDNN_BACKWARD_DATA ? out : in[0];
+    double *w = r->node->pass == PDNN_BACKWARD_WEIGHTS ? out : in[1];
+    double *y = r->node->pass == PDNN_FORWARD ? out : r->node->pass == PDNN_BACKWARD_DATA ? in[0] : in[1];
+    int64_t elements = pdnn_tensor_elements(pdnn_node_out(r->graph, r->node, 0));
+    for (int64_t i = 0; i < elements; i++)
+        out[i] = 0;
+    for (int64_t i = 0; i < g.N * g.O * g.P * g.Q; i++) {
+        int64_t n = i / (g.O * g.P * g.Q), o = i / (g.P * g.Q) % g.O, p = i / g.Q % g.P, q = i % g.Q;
+        struct place at = {.r = pdnn_window_taps(g.h, g.H, p), .s = pdnn_window_taps(g.w, g.W, q)};
+        at.x = n * g.C * g.H * g.W + (p * g.h.stride - g.h.padding) * g.W + q * g.w.stride - g.w.padding;
+        at.w = o * g.C * g.h.kernel * g.w.kernel;
+        add_window(r, &g, &at, x, w, &y[i]);
+    }
+}
+
+static const struct pdnn_op_def *const forward_posts[] = {&pdnn_op_bias,    &pdnn_op_add,  &pdnn_op_relu,
+                                                          &pdnn_op_sigmoid, &pdnn_op_tanh, NULL};
+static const struct pdnn_op_def *const weights_posts[] = {&pdnn_op_bias, NULL};
+
+const struct pdnn_op_def pdnn_op_conv2d = {
+    .name = "conv2d",
+    .category = "convolution",
+    .formula = "y[o] = sum over c and taps of x[c] * w[o][c]",
+    .attr_names = (const char *const[]){"stride_h", "stride_w", "padding_h", "padding_w", NULL},
+    .n_outputs = 1,
+    .infer = infer,
+    .gradient = gradient,
+    .pass = {[PDNN_FORWARD] = {.flop = flop,
+                               .in_bounds_flop = in_bounds_flop,
+                               .reference = reference,
+                               .posts = forward_posts},
+             [PDNN_BACKWARD_DATA] = {.flop = flop, .in_bounds_flop = in_bounds_flop, .reference = reference},
+             [PDNN_BACKWARD_WEIGHTS] = {.flop = flop,
+                                        .in_bounds_flop = in_bounds_flop,
+                                        .reference = reference,
+                                        .posts = weights_posts}},
+    .tolerance = 1e-6,
+};

@@ -1,0 +1,214 @@
+/* pool2d: y[n][c][p][q] = max or mean over the window's taps of x[n][c][p*stride_h - padding_h + r]
+ * [q*stride_w - padding_w + s] that lie on the image. A maximum in training also gives index = r*kernel_w + s
+ * of the first largest tap in row-major order, and dx is dy there; the mean shares dy equally among its taps.
+ * N minibatch, C channels, H W image, P Q output height and width, R S window. */
+#include "models/ops/pool2d.h"
+
+#include "models/backward.h"
+#include "models/op.h"
+#include "models/ops/window.h"
+
+#include <inttypes.h>
+
+struct geometry {
+    int64_t planes, H, W, P, Q; /* planes: N*C */
+    struct pdnn_window h, w;
+    bool average;
+};
+
+static struct geometry geometry_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    const struct pdnn_tensor *in = pdnn_node_in(graph, node, 0), *out = pdnn_node_out(graph, node, 0);
+    const struct pdnn_tensor *x = node->pass == PDNN_FORWARD ? in : out; /* (N, C, H, W), or dx */
+    const struct pdnn_tensor *y = node->pass == PDNN_FORWARD ? out : in; /* (N, C, P, Q), or dy */
+    const int64_t *attr = node->attr;
+    return (struct geometry){
+        x->dim[0] * x->dim[1],
+        x->dim[2],
+        x->dim[3],
+        y->dim[2],
+        y->dim[3],
+        {attr[PDNN_POOL2D_KERNEL_H], attr[PDNN_POOL2D_STRIDE_H], attr[PDNN_POOL2D_PADDING_H]},
+        {attr[PDNN_POOL2D_KERNEL_W], attr[PDNN_POOL2D_STRIDE_W], attr[PDNN_POOL2D_PADDING_W]},
+        attr[PDNN_POOL2D_KIND] == PDNN_POOL2D_AVERAGE,
+    };
+}
+
+static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0); /* (N, C, H, W) */
+    const int64_t *attr = node->attr;
+    struct pdnn_window h = {attr[PDNN_POOL2D_KERNEL_H], attr[PDNN_POOL2D_STRIDE_H],
+                            attr[PDNN_POOL2D_PADDING_H]};
+    struct pdnn_window w = {attr[PDNN_POOL2D_KERNEL_W], attr[PDNN_POOL2D_STRIDE_W],
+                            attr[PDNN_POOL2D_PADDING_W]};
+    if (node->n_inputs != 1 || x->rank != 4)
+        return pdnn_fail(err, PDNN_INVALID, "pool2d: expected one input (N, C, H, W)");
+    outputs[0].rank = 4; /* (N, C, P, Q) */
+    outputs[0].dim[0] = x->dim[0];
+    outputs[0].dim[1] = x->dim[1];
+    outputs[0].dim[2] = pdnn_window_positions(h, x->dim[2]);
+    outputs[0].dim[3] = pdnn_window_positions(w, x->dim[3]);
+    if (!outputs[0].dim[2] || !outputs[0].dim[3])
+        return pdnn_fail(err, PDNN_INVALID,
+                         "pool2d: a %" PRId64 "x%" PRId64 " window with padding %" PRId64 "x%" PRId64
+                         " does not fit an image of %" PRId64 "x%" PRId64,
+                         h.kernel, w.kernel, h.padding, w.padding, x->dim[2], x->dim[3]);
+    if (attr[PDNN_POOL2D_KIND] != PDNN_POOL2D_MAX || !attr[PDNN_POOL2D_TRAIN])
+        return PDNN_OK;
+    if (h.kernel > PDNN_POOL2D_TAPS_MAX / w.kernel)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "pool2d: a maximum over %" PRId64 "x%" PRId64
+                         " taps, expected at most %d in training",
+                         h.kernel, w.kernel, PDNN_POOL2D_TAPS_MAX);
+    outputs[1] = outputs[0]; /* index (N, C, P, Q) */
+    outputs[1].dtype = PDNN_INT8;
+    return PDNN_OK;
+}
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    uint32_t dy = pdnn_backward_of(backward, node->output[0]);
+    uint32_t index = node->n_outputs > 1 ? node->output[1] : PDNN_NONE;
+    if (pdnn_backward_wants(backward, node->input[0]))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[0],
+                           (uint32_t[]){dy, index, PDNN_NONE});
+}
+
+/* taps is the sum over a plane's windows. A maximum: one comparison per tap but the first. A mean: an
+ * addition per tap but the first, and a division. */
+static void count_forward(const struct geometry *g, int64_t taps, struct pdnn_count *count) {
+    int64_t windows = g->P * g->Q;
+    pdnn_count_add(count, g->planes, taps - windows + (g->average ? windows : 0), 1);
+}
+
+static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                         struct pdnn_count *count) {
+    struct geometry g = geometry_of(graph, node);
+    count_forward(&g, g.P * g.Q * g.h.kernel * g.w.kernel, count);
+}
+
+static void forward_in_bounds_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                   struct pdnn_count *count) {
+    struct geometry g = geometry_of(graph, node);
+    count_forward(&g, pdnn_window_taps_sum(g.h, g.H) * pdnn_window_taps_sum(g.w, g.W), count);
+}
+
+/* A maximum: one addition per window. A mean: a division per window and an addition per tap. */
+static void count_backward(const struct geometry *g, int64_t taps, struct pdnn_count *count) {
+    pdnn_count_add(count, g->planes, g->P * g->Q + (g->average ? taps : 0), 1);
+}
+
+static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          struct pdnn_count *count) {
+    struct geometry g = geometry_of(graph, node);
+    count_backward(&g, g.P * g.Q * g.h.kernel * g.w.kernel, count);
+}
+
+static void backward_in_bounds_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                    struct pdnn_count *count) {
+    struct geometry g = geometry_of(graph, node);
+    count_backward(&g, pdnn_window_taps_sum(g.h, g.H) * pdnn_window_taps_sum(g.w, g.W), count);
+}
+
+/* One window: its taps on the image, and tap (0, 0)'s offset in the plane, which need not be on the image. */
+struct place {
+    struct pdnn_taps r, s;
+    int64_t x;
+};
+
+static struct place place_of(const struct geometry *g, int64_t p, int64_t q) {
+    struct place at = {.r = pdnn_window_taps(g->h, g->H, p), .s = pdnn_window_taps(g->w, g->W, q)};
+    at.x = (p * g->h.stride - g->h.padding) * g->W + q * g->w.stride - g->w.padding;
+    return at;
+}
+
+static void take_maximum(struct pdnn_reference *r, const struct geometry *g, struct place at, const double *x,
+                         double *y, double *index) {
+    int64_t first = at.r.begin * g->w.kernel + at.s.begin, best = first;
+    for (int64_t tap = first; tap < at.r.end * g->w.kernel; tap++) {
+        int64_t i = tap / g->w.kernel, j = tap % g->w.kernel;
+        if (j < at.s.begin || j >= at.s.end || tap == first)
+            continue;
+        int64_t so_far = best / g->w.kernel * g->W + best % g->w.kernel;
+        best = x[at.x + i * g->W + j] > x[at.x + so_far] ? tap : best;
+        r->flop += 1;
+    }
+    *y = x[at.x + best / g->w.kernel * g->W + best % g->w.kernel];
+    if (index)
+        *index = (double)best;
+}
+
+static void take_mean(struct pdnn_reference *r, const struct geometry *g, struct place at, const double *x,
+                      double *y) {
+    int64_t taps = (at.r.end - at.r.begin) * (at.s.end - at.s.begin);
+    double sum = 0;
+    for (int64_t i = at.r.begin; i < at.r.end; i++) {
+        for (int64_t j = at.s.begin; j < at.s.end; j++) {
+            sum += x[at.x + i * g->W + j];
+            r->flop += 1;
+        }
+    }
+    *y = sum / (double)taps; /* the first tap needs no addition, the division makes up for it */
+}
+
+static void forward(struct pdnn_reference *r) {
+    struct geometry g = geometry_of(r->graph, r->node);
+    const double *x = pdnn_ref_in(r, 0);
+    double *y = pdnn_ref_out(r, 0), *index = r->node->n_outputs > 1 ? pdnn_ref_out(r, 1) : NULL;
+    for (int64_t i = 0; i < g.planes * g.P * g.Q; i++) {
+        struct place at = place_of(&g, i / g.Q % g.P, i % g.Q);
+        const double *plane = x + i / (g.P * g.Q) * g.H * g.W;
+        if (g.average)
+            take_mean(r, &g, at, plane, &y[i]);
+        else
+            take_maximum(r, &g, at, plane, &y[i], index ? &index[i] : NULL);
+    }
+}
+
+static void share(struct pdnn_reference *r, const struct geometry *g, struct place at, double dy,
+                  double *dx) {
+    dy /= (double)((at.r.end - at.r.begin) * (at.s.end - at.s.begin));
+    r->flop += 1;
+    for (int64_t i = at.r.begin; i < at.r.end; i++) {
+        for (int64_t j = at.s.begin; j < at.s.end; j++) {
+            dx[at.x + i * g->W + j] += dy;
+            r->flop += 1;
+        }
+    }
+}
+
+static void backward_data(struct pdnn_reference *r) {
+    struct geometry g = geometry_of(r->graph, r->node);
+    const double *dy = pdnn_ref_in(r, 0), *index = g.average ? NULL : pdnn_ref_in(r, 1);
+    double *dx = pdnn_ref_out(r, 0);
+    for (int64_t i = 0; i < g.planes * g.H * g.W; i++)
+        dx[i] = 0;
+    for (int64_t i = 0; i < g.planes * g.P * g.Q; i++) {
+        struct place at = place_of(&g, i / g.Q % g.P, i % g.Q);
+        double *plane = dx + i / (g.P * g.Q) * g.H * g.W;
+        if (g.average) {
+            share(r, &g, at, dy[i], plane);
+            continue;
+        }
+        int64_t tap = (int64_t)index[i];
+        plane[at.x + tap / g.w.kernel * g.W + tap % g.w.kernel] += dy[i];
+        r->flop += 1;
+    }
+}
+
+const struct pdnn_op_def pdnn_op_pool2d = {
+    .name = "pool2d",
+    .category = "pooling",
+    .formula = "y = max or mean of x over a window",
+    .attr_names = (const char *const[]){"average", "kernel_h", "kernel_w", "stride_h", "stride_w",
+                                        "padding_h", "padding_w", "train", NULL},
+    .n_outputs = 2,
+    .infer = infer,
+    .gradient = gradient,
+    .pass = {[PDNN_FORWARD] = {.flop = forward_flop,
+                               .in_bounds_flop = forward_in_bounds_flop,
+                               .reference = forward},
+             [PDNN_BACKWARD_DATA] = {.flop = backward_flop,
+                                     .in_bounds_flop = backward_in_bounds_flop,
+                                     .reference = backward_data}},
+    .tolerance = 1e-6,
+};
