@@ -1,6 +1,7 @@
 #include "runtime/core/backend.h"
 
 #include "models/memory.h"
+#include "models/op.h"
 
 #include <string.h>
 
@@ -53,7 +54,7 @@ enum pdnn_status pdnn_program_slot(struct pdnn_program *program, uint64_t bytes,
     if (!slots)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a program of %zu slots", program->n_slots);
     program->slots = slots;
-    slots[program->n_slots] = (struct pdnn_slot){bytes, resident};
+    slots[program->n_slots] = (struct pdnn_slot){.bytes = bytes, .resident = resident};
     *slot = (uint32_t)program->n_slots++;
     return PDNN_OK;
 }
@@ -67,4 +68,30 @@ enum pdnn_status pdnn_program_step(struct pdnn_program *program, const struct pd
     program->steps = steps;
     steps[program->n_steps++] = *step;
     return PDNN_OK;
+}
+
+static bool reads(const struct pdnn_node *node, uint32_t tensor) {
+    for (int i = 0; i < node->n_inputs; i++) {
+        if (node->input[i] == tensor)
+            return true;
+    }
+    for (int i = 0; i < node->n_posts; i++) {
+        if (node->posts[i].input == tensor)
+            return true;
+    }
+    return false;
+}
+
+bool pdnn_program_takes_over(const struct pdnn_program *program, uint32_t node, uint32_t tensor) {
+    const struct pdnn_graph *graph = program->graph;
+    const struct pdnn_slot *from = &program->slots[tensor],
+                           *to = &program->slots[graph->nodes[node].output[0]];
+    if (program->keep_all || pdnn_memory_heritage(graph, &graph->nodes[node]) != tensor || from->resident ||
+        from->bytes != to->bytes || tensor == graph->loss || tensor == graph->result)
+        return false;
+    for (size_t i = node + 1; i < graph->n_nodes; i++) {
+        if (reads(&graph->nodes[i], tensor))
+            return false;
+    }
+    return true;
 }

@@ -12,10 +12,13 @@
 enum { PDNN_STEP_SLOTS = 16 };
 
 /* Storage of one value. Slot i < graph->n_tensors is the home of tensor i; more may follow: reordered copies,
- * scratch. */
+ * scratch. N minibatch, C channels, H W height and width. */
 struct pdnn_slot {
     uint64_t bytes; /* in the backend's layout, padding included; 0: needs no memory */
     bool resident;  /* keeps its content from step to step */
+    /* Of images (N, C, H, W): 0: row-major; else b for (N, C/b rounded up, H, W, b), padded with channels of
+     * zeros, where b = C stores the channels last. */
+    int64_t channel_block;
 };
 
 /* Something that runs. state is the backend's; destroyed with the program. */
@@ -36,12 +39,14 @@ struct pdnn_step {
     int n_slots;
     uint32_t slot[PDNN_STEP_SLOTS]; /* everything it reads or writes */
     uint64_t reorder_bytes;         /* reorder: bytes read and written */
+    bool sums_in_place;             /* output 0 may be written over what a post of the node adds to it */
     struct pdnn_work work;
 };
 
 struct pdnn_program {
     struct pdnn_arena arena;
     const struct pdnn_graph *graph; /* borrowed */
+    bool keep_all; /* set before it is filled: nothing may take over another value's memory */
     struct pdnn_slot *slots;
     struct pdnn_step *steps;
     size_t n_slots, n_steps, slot_room, step_room;
@@ -59,6 +64,10 @@ enum pdnn_status pdnn_program_slot(struct pdnn_program *program, uint64_t bytes,
                                    uint32_t *slot, struct pdnn_err *err);
 enum pdnn_status pdnn_program_step(struct pdnn_program *program, const struct pdnn_step *step,
                                    struct pdnn_err *err);
+/* Whether the plan will let the node's output 0 continue the memory of the tensor, which one of its posts
+ * adds, since nobody needs that value any more. The slots have their final sizes; the step of the node is the
+ * first to use the output's, and sums in place. */
+bool pdnn_program_takes_over(const struct pdnn_program *program, uint32_t node, uint32_t tensor);
 
 struct pdnn_backend_def {
     const char *name;

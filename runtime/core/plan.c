@@ -13,15 +13,15 @@
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 
 /* Lifetimes by slot from what the steps touch; the same rules as pdnn_memory_lifetimes for a graph. */
-static enum pdnn_status find_lifetimes(struct pdnn_program *program, bool keep_all,
-                                       struct pdnn_lifetime **lifetimes, struct pdnn_err *err) {
+static enum pdnn_status find_lifetimes(struct pdnn_program *program, struct pdnn_lifetime **lifetimes,
+                                       struct pdnn_err *err) {
     const struct pdnn_graph *graph = program->graph;
     struct pdnn_lifetime *all = pdnn_arena_alloc(&program->arena, program->n_slots, sizeof *all);
     if (!all)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
     for (size_t i = 0; i < program->n_slots; i++) {
         all[i].takes_over = PDNN_NONE;
-        if (program->slots[i].resident || keep_all)
+        if (program->slots[i].resident || program->keep_all)
             all[i] = (struct pdnn_lifetime){program->slots[i].bytes, 0, UINT32_MAX, PDNN_NONE, 0};
     }
     for (uint32_t i = 0; i < program->n_steps; i++) {
@@ -35,11 +35,12 @@ static enum pdnn_status find_lifetimes(struct pdnn_program *program, bool keep_a
             all[kept[k]].last = UINT32_MAX;
     }
     for (uint32_t i = 0; i < program->n_steps; i++) {
-        const struct pdnn_node *node =
-            program->steps[i].node == PDNN_NONE ? NULL : &graph->nodes[program->steps[i].node];
-        int in_place = node ? node->op->pass[node->pass].in_place : 0;
-        if (in_place)
-            pdnn_lifetime_take_over(all, node->input[in_place - 1], node->output[0], i);
+        const struct pdnn_step *step = &program->steps[i];
+        const struct pdnn_node *node = step->node == PDNN_NONE ? NULL : &graph->nodes[step->node];
+        bool in_place = node && (step->sums_in_place || node->op->pass[node->pass].in_place);
+        uint32_t heritage = in_place ? pdnn_memory_heritage(graph, node) : PDNN_NONE;
+        if (heritage != PDNN_NONE)
+            pdnn_lifetime_take_over(all, heritage, node->output[0], i);
     }
     *lifetimes = all;
     return PDNN_OK;
@@ -62,7 +63,7 @@ static enum pdnn_status allocate(struct pdnn_plan *plan, struct pdnn_err *err) {
 static enum pdnn_status place(struct pdnn_plan *plan, const struct pdnn_plan_options *options,
                               struct pdnn_err *err) {
     struct pdnn_lifetime *lifetimes = NULL;
-    enum pdnn_status status = find_lifetimes(&plan->program, options->keep_all, &lifetimes, err);
+    enum pdnn_status status = find_lifetimes(&plan->program, &lifetimes, err);
     if (status == PDNN_OK)
         status =
             pdnn_memory_pack(lifetimes, plan->program.n_slots, &plan->program.arena, &plan->block_bytes, err);
@@ -132,6 +133,7 @@ enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_back
                                   struct pdnn_err *err) {
     struct pdnn_plan made = {.backend = backend, .state = state, .graph = graph};
     enum pdnn_status status = pdnn_program_init(&made.program, graph, err);
+    made.program.keep_all = options->keep_all;
     if (status == PDNN_OK)
         status = backend->compile(state, graph, &made.program, err);
     if (status == PDNN_OK)
