@@ -9,9 +9,13 @@
 #include <inttypes.h>
 
 static const char *const paragraphs[] = {
-    "Without NAME, the model families. With NAME, that family's hyper-parameters, its presets, and the run "
-    "settings and optimizers, which are "
-    "the same for every family; each parameter and setting is a key of a spec and of an ID.",
+    "Without NAME, the model families. With NAME, that family's hyper-parameters, the run settings that "
+    "apply to it, the optimizers, and its presets; each parameter and setting is a key of a spec and of an "
+    "ID.",
+    "A list is one to five numbers, 3-4-6-3; a shorter one goes on with its last number. In a spec also "
+    "[[3, 4, 6, 3]], while [3, 4] is an axis of two values. What says \"with\" a value is left out of IDs "
+    "where "
+    "that value is another.",
     NULL,
 };
 
@@ -49,19 +53,31 @@ static const struct pdnn_table_column param_columns[] = {
     {"default", PDNN_ALIGN_LEFT}, {"unit", PDNN_ALIGN_LEFT}, {"help", PDNN_ALIGN_WRAP},
 };
 
-static void add_params(struct pdnn_table *table, const char *kind, const struct pdnn_param_def *params,
-                       size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        char buffer[PDNN_PARAM_TEXT];
-        struct pdnn_str range = {0};
-        pdnn_param_range_format(&range, &params[i]);
-        pdnn_table_cell(table, "%s", kind);
-        pdnn_table_cell(table, "%s", params[i].name);
-        pdnn_table_cell(table, "%s", pdnn_str_text(&range));
-        pdnn_table_cell(table, "%s", pdnn_param_format(&params[i], params[i].fallback, buffer));
-        pdnn_table_cell(table, "%s", params[i].unit);
-        pdnn_table_cell(table, "%s", params[i].help);
-        pdnn_str_finish(&range);
+static void add_param(struct pdnn_table *table, const char *kind, const struct pdnn_param_def *param,
+                      const char *help) {
+    char buffer[PDNN_PARAM_TEXT];
+    struct pdnn_str range = {0};
+    pdnn_param_range_format(&range, param);
+    pdnn_table_cell(table, "%s", kind);
+    pdnn_table_cell(table, "%s", param->name);
+    pdnn_table_cell(table, "%s", pdnn_str_text(&range));
+    pdnn_table_cell(table, "%s", pdnn_param_format(param, param->fallback, buffer));
+    pdnn_table_cell(table, "%s", param->unit);
+    pdnn_table_cell(table, "%s", help);
+    pdnn_str_finish(&range);
+}
+
+static void add_params(struct pdnn_table *table, const struct pdnn_instance *defaults) {
+    const struct pdnn_family_def *family = defaults->family;
+    for (size_t i = 0; i < family->n_params; i++) {
+        struct pdnn_str help = {0};
+        pdnn_hyper_help_format(&help, defaults, i);
+        add_param(table, "hyper-parameter", &family->params[i], pdnn_str_text(&help));
+        pdnn_str_finish(&help);
+    }
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
+        if (pdnn_setting_applies(defaults, (enum pdnn_setting)i))
+            add_param(table, "run setting", &pdnn_settings[i], pdnn_settings[i].help);
     }
 }
 
@@ -87,11 +103,17 @@ static void add_optimizers(struct pdnn_table *table) {
 static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *family) {
     for (size_t i = 0; i < family->n_presets; i++) {
         struct pdnn_str help = {0};
+        struct pdnn_instance preset;
+        pdnn_instance_init_preset(&preset, family, &family->presets[i]);
         pdnn_str_printf(&help, "%s:", family->presets[i].help);
+        const char *comma = "";
         for (size_t p = 0; p < family->n_params; p++) {
             char buffer[PDNN_PARAM_TEXT];
-            pdnn_str_printf(&help, "%s %s=%s", p ? "," : "", family->params[p].name,
-                            pdnn_param_format(&family->params[p], family->presets[i].hyper[p], buffer));
+            if (!pdnn_hyper_applies(&preset, p))
+                continue;
+            pdnn_str_printf(&help, "%s %s=%s", comma, family->params[p].name,
+                            pdnn_param_format(&family->params[p], preset.hyper[p], buffer));
+            comma = ",";
         }
         pdnn_table_cell(table, "preset");
         pdnn_table_cell(table, "%s", family->presets[i].name);
@@ -110,10 +132,11 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     const struct pdnn_family_def *family = pdnn_family_find(arguments->operands[0]);
     if (!family)
         return pdnn_family_unknown(arguments->operands[0], err);
+    struct pdnn_instance defaults;
     struct pdnn_table table;
     pdnn_table_init(&table, param_columns, sizeof param_columns / sizeof param_columns[0]);
-    add_params(&table, "hyper-parameter", family->params, family->n_params);
-    add_params(&table, "run setting", pdnn_settings, PDNN_SETTING_COUNT);
+    pdnn_instance_init(&defaults, family);
+    add_params(&table, &defaults);
     add_optimizers(&table);
     add_presets(&table, family);
     enum pdnn_status status = pdnn_table_print(&table, csv, err);

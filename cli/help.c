@@ -92,7 +92,15 @@ void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *
     }
     if (param->word)
         pdnn_str_printf(out, "%s, ", param->word);
-    pdnn_str_printf(out, "%" PRId64 "..%" PRId64, param->min, param->max);
+    pdnn_str_printf(out, "%s%" PRId64 "..%" PRId64, param->type == PDNN_PARAM_LIST ? "list of " : "",
+                    param->min, param->max);
+}
+
+void pdnn_hyper_help_format(struct pdnn_str *out, const struct pdnn_instance *defaults, size_t param) {
+    char condition[PDNN_CONDITION_TEXT];
+    pdnn_hyper_condition(defaults, param, condition);
+    pdnn_str_printf(out, "%s%s%s", defaults->family->params[param].help, *condition ? "; with " : "",
+                    condition);
 }
 
 /* Text as mdoc wants it: each sentence on a line of its own, no line that starts like a request, backslashes
@@ -160,12 +168,18 @@ static void man_command(struct pdnn_str *out, const struct pdnn_command_def *com
     pdnn_str_printf(out, ".El\n");
 }
 
-static void man_params(struct pdnn_str *out, const struct pdnn_param_def *params, size_t count) {
+/* defaults: of the family whose hyper-parameters they are, or NULL. */
+static void man_params(struct pdnn_str *out, const struct pdnn_param_def *params, size_t count,
+                       const struct pdnn_instance *defaults) {
     pdnn_str_printf(out, ".Bl -tag -width Ds\n");
     for (size_t i = 0; i < count; i++) {
         char buffer[PDNN_PARAM_TEXT];
         struct pdnn_str line = {0};
-        pdnn_str_printf(&line, "%s (", params[i].help);
+        if (defaults)
+            pdnn_hyper_help_format(&line, defaults, i);
+        else
+            pdnn_str_printf(&line, "%s", params[i].help);
+        pdnn_str_printf(&line, " (");
         pdnn_param_range_format(&line, &params[i]);
         pdnn_str_printf(&line, "; default %s)", pdnn_param_format(&params[i], params[i].fallback, buffer));
         pdnn_str_printf(out, ".It Cm %s\n", params[i].name);
@@ -207,12 +221,14 @@ void pdnn_man_format(struct pdnn_str *out) {
         man_command(out, *command);
     pdnn_str_printf(out, ".Sh RUN SETTINGS\n");
     man_text(out, "How an instance is run: keys of run in a spec, and of an ID.");
-    man_params(out, pdnn_settings, PDNN_SETTING_COUNT);
+    man_params(out, pdnn_settings, PDNN_SETTING_COUNT, NULL);
     pdnn_str_printf(out, ".Sh MODEL FAMILIES\n");
     for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
+        struct pdnn_instance defaults;
+        pdnn_instance_init(&defaults, *family);
         pdnn_str_printf(out, ".Ss %s\n", (*family)->name);
         man_text(out, (*family)->help);
-        man_params(out, (*family)->params, (*family)->n_params);
+        man_params(out, (*family)->params, (*family)->n_params, &defaults);
     }
     pdnn_str_printf(out, ".Sh ENVIRONMENT\n");
     man_rows(out, "Ev", environment_rows, COUNT(environment_rows));

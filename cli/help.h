@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+struct pdnn_instance;
 struct pdnn_param_def;
 
 /* Appends what `paradnn --help` prints. */
@@ -14,8 +15,11 @@ void pdnn_help_format(struct pdnn_str *out, size_t width);
 /* Appends paradnn.1 as mdoc(7) source. */
 void pdnn_man_format(struct pdnn_str *out);
 
-/* Appends "1..8192", "all, 1..1024" or "none, relu". */
+/* Appends "1..8192", "all, 1..1024", "none, relu" or "list of 1..64". */
 void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *param);
+
+/* Appends a hyper-parameter's help, and when it applies: "hidden layers; with block=plain". */
+void pdnn_hyper_help_format(struct pdnn_str *out, const struct pdnn_instance *defaults, size_t param);
 
 /* Columns to fill text to: the terminal's on stdout, within 40 and 100, or 80. */
 size_t pdnn_help_width(void);

@@ -14,6 +14,7 @@ struct pdnn_where {
     muParserHandle_t parser;
     struct pdnn_where_text text;
     double values[PDNN_WHERE_SLOTS]; /* bound to the parser's variables */
+    double tests[PDNN_WHERE_TESTS];
 };
 
 /* muparser reports through mupError, which is asked after each call; without a handler it may print. */
@@ -39,6 +40,15 @@ static enum pdnn_status syntax_failure(const struct pdnn_where *where, struct pd
                              where->node->text + in);
 }
 
+static void define_variables(struct pdnn_where *where, char kind, double *values, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "%c%zu", kind, i);
+        values[i] = NAN;
+        mupDefineVar(where->parser, name, &values[i]);
+    }
+}
+
 /* Binds the variables and lets muparser parse. It computes constant parts meanwhile, and only those: what
  * goes wrong then goes wrong for every instance, and a NaN kept from there could make comparisons false
  * unseen. With every variable NaN an evaluation cannot divide by zero either, but in constant parts. */
@@ -48,12 +58,8 @@ static enum pdnn_status compile(struct pdnn_where *where, struct pdnn_err *err) 
         return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a where");
     mupSetErrorHandler(where->parser, ignore_error);
     mupDefineFun2(where->parser, "mod", remainder_of, 1);
-    for (int slot = 0; slot < PDNN_WHERE_SLOTS; slot++) {
-        char name[16];
-        snprintf(name, sizeof name, "v%d", slot);
-        where->values[slot] = NAN;
-        mupDefineVar(where->parser, name, &where->values[slot]);
-    }
+    define_variables(where, 'v', where->values, PDNN_WHERE_SLOTS);
+    define_variables(where, 'l', where->tests, where->text.n_tests);
     mupSetExpr(where->parser, where->text.out.text);
     feclearexcept(FE_ALL_EXCEPT);
     mupGetExprVarNum(where->parser); /* parses, evaluates nothing */
@@ -110,18 +116,6 @@ bool pdnn_where_uses_memory(const struct pdnn_where *where) {
     return false;
 }
 
-static double slot_value(int slot, const struct pdnn_instance *instance, const struct pdnn_totals *totals) {
-    if (slot < PDNN_WHERE_SETTINGS)
-        return (double)instance->hyper[slot];
-    if (slot < PDNN_WHERE_COSTS) {
-        enum pdnn_setting setting = (enum pdnn_setting)(slot - PDNN_WHERE_SETTINGS);
-        return pdnn_setting_applies(instance, setting) ? (double)instance->setting[setting] : -1.0;
-    }
-    uint64_t count;
-    memcpy(&count, (const char *)totals + pdnn_where_costs[slot - PDNN_WHERE_COSTS].offset, sizeof count);
-    return (double)count;
-}
-
 static enum pdnn_status eval_failure(const struct pdnn_where *where, const struct pdnn_instance *instance,
                                      const char *problem, struct pdnn_err *err) {
     char id[PDNN_ID_TEXT];
@@ -129,19 +123,74 @@ static enum pdnn_status eval_failure(const struct pdnn_where *where, const struc
                           pdnn_instance_format(instance, id), where->node->text);
 }
 
-enum pdnn_status pdnn_where_eval(struct pdnn_where *where, const struct pdnn_instance *instance,
-                                 const struct pdnn_totals *totals, bool *holds, struct pdnn_err *err) {
+/* What does not apply equals no word (-1), and as a number is NaN: comparisons are false, != is true. */
+static enum pdnn_status read_hyper(const struct pdnn_where *where, const struct pdnn_instance *instance,
+                                   size_t param, double *value, struct pdnn_err *err) {
+    const struct pdnn_param_def *def = &instance->family->params[param];
+    int64_t number = instance->hyper[param];
+    if (!pdnn_hyper_applies(instance, param)) {
+        *value = def->type == PDNN_PARAM_CHOICE ? -1.0 : (double)NAN;
+        return PDNN_OK;
+    }
+    *value = (double)number;
+    if (def->type != PDNN_PARAM_LIST || pdnn_list_length(number) == 1)
+        return PDNN_OK;
+    char text[PDNN_PARAM_TEXT], problem[128];
+    snprintf(problem, sizeof problem, "takes %.40s as a number, which is %s,", def->name,
+             pdnn_param_format(def, number, text));
+    return eval_failure(where, instance, problem, err);
+}
+
+static enum pdnn_status read_slot(const struct pdnn_where *where, int slot,
+                                  const struct pdnn_instance *instance, const struct pdnn_totals *totals,
+                                  double *value, struct pdnn_err *err) {
+    if (slot < PDNN_WHERE_SETTINGS)
+        return read_hyper(where, instance, (size_t)slot, value, err);
+    if (slot < PDNN_WHERE_COSTS) {
+        enum pdnn_setting setting = (enum pdnn_setting)(slot - PDNN_WHERE_SETTINGS);
+        *value = pdnn_setting_applies(instance, setting) ? (double)instance->setting[setting] : -1.0;
+        return PDNN_OK;
+    }
+    uint64_t count;
+    memcpy(&count, (const char *)totals + pdnn_where_costs[slot - PDNN_WHERE_COSTS].offset, sizeof count);
+    *value = (double)count;
+    return PDNN_OK;
+}
+
+/* Sets the variables; *is_partial when one of them does not apply. */
+static enum pdnn_status bind(struct pdnn_where *where, const struct pdnn_instance *instance,
+                             const struct pdnn_totals *totals, bool *is_partial, struct pdnn_err *err) {
+    *is_partial = false;
     for (uint64_t rest = where->text.used; rest; rest &= rest - 1) {
         int slot = __builtin_ctzll(rest);
-        where->values[slot] = slot_value(slot, instance, totals);
+        enum pdnn_status status = read_slot(where, slot, instance, totals, &where->values[slot], err);
+        if (status != PDNN_OK)
+            return status;
+        *is_partial = *is_partial || isnan(where->values[slot]);
     }
+    for (size_t i = 0; i < where->text.n_tests; i++) {
+        const struct pdnn_where_test *test = &where->text.tests[i];
+        bool equal = instance->hyper[test->slot] == test->list;
+        where->tests[i] = equal && pdnn_hyper_applies(instance, (size_t)test->slot) ? 1.0 : 0.0;
+    }
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_where_eval(struct pdnn_where *where, const struct pdnn_instance *instance,
+                                 const struct pdnn_totals *totals, bool *holds, struct pdnn_err *err) {
+    bool is_partial;
+    enum pdnn_status status = bind(where, instance, totals, &is_partial, err);
+    if (status != PDNN_OK)
+        return status;
     feclearexcept(FE_ALL_EXCEPT);
     double result = mupEval(where->parser);
     if (mupError(where->parser))
         return eval_failure(where, instance, "cannot be computed", err);
     if (fetestexcept(FE_DIVBYZERO))
         return eval_failure(where, instance, "divides by zero", err);
-    if (fetestexcept(FE_INVALID | FE_OVERFLOW) || isnan(result))
+    /* Comparing a NaN raises FE_INVALID. */
+    bool raised = fetestexcept(is_partial ? FE_OVERFLOW : FE_INVALID | FE_OVERFLOW);
+    if (raised || isnan(result))
         return eval_failure(where, instance, "has a part that is no finite number", err);
     *holds = result != 0;
     return PDNN_OK;

@@ -232,6 +232,44 @@ static enum pdnn_status translate_choice(struct translator *t, const struct pdnn
     return status;
 }
 
+/* Whether text is "3-4" or longer, without spaces, or the parameter's word. */
+static bool is_list(const struct pdnn_param_def *def, const char *text) {
+    size_t digits = strspn(text, "0123456789"), length = word_length(text, true);
+    bool has_more = digits && text[digits] == '-' && isdigit((unsigned char)text[digits + 1]);
+    return has_more || (def->word && strlen(def->word) == length && strncmp(def->word, text, length) == 0);
+}
+
+/* "blocks == 3-4-6-3" or "padding == same"; *done is false where the name stands for a number. */
+static enum pdnn_status translate_list(struct translator *t, const struct pdnn_param_def *def, int slot,
+                                       const char *start, bool *done) {
+    char word[NAME_TEXT], out[NAME_TEXT];
+    const char *op = t->at + strspn(t->at, " \n");
+    const char *word_start = op + strspn(op, "<>=!");
+    bool equal = strncmp(op, "==", 2) == 0, unequal = strncmp(op, "!=", 2) == 0;
+    word_start += strspn(word_start, " \n");
+    *done = strspn(op, "<>=!") && is_list(def, word_start);
+    if (!*done)
+        return PDNN_OK;
+    size_t length = word_length(word_start, true);
+    copy_word(word_start, length, word, sizeof word);
+    if (!equal && !unequal)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, op), t->err,
+                                 "where compares %s with the list %s, which takes == or !=", def->name, word);
+    struct pdnn_where_test test = {.slot = slot};
+    struct pdnn_err why = {0};
+    if (pdnn_param_parse(def, word, &test.list, &why) != PDNN_OK)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, word_start), t->err, "where: %s", why.text);
+    if (t->text->n_tests == PDNN_WHERE_TESTS)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, start), t->err, "where compares more than %d lists",
+                                 PDNN_WHERE_TESTS);
+    enum pdnn_status status = note_comparison(t, op);
+    snprintf(out, sizeof out, "(l%zu == %d)", t->text->n_tests, equal);
+    emit(t, start, out);
+    t->text->tests[t->text->n_tests++] = test;
+    t->at = word_start + length;
+    return status;
+}
+
 static enum pdnn_status unknown_name(struct translator *t, const char *start, const char *name) {
     const char *words[PDNN_WHERE_SLOTS + sizeof functions / sizeof *functions];
     size_t count = 0;
@@ -306,6 +344,11 @@ static enum pdnn_status translate_word(struct translator *t) {
     int slot = find_slot(t, name, &def);
     if (def && def->type == PDNN_PARAM_CHOICE)
         return translate_choice(t, def, slot, start);
+    if (def && def->type == PDNN_PARAM_LIST) {
+        status = translate_list(t, def, slot, start, &done);
+        if (done)
+            return status;
+    }
     if (slot >= 0) {
         snprintf(out, sizeof out, "v%d", slot);
         emit(t, start, out);

@@ -15,7 +15,8 @@
 enum {
     PDNN_WHERE_SETTINGS = PDNN_HYPER_MAX,
     PDNN_WHERE_COSTS = PDNN_WHERE_SETTINGS + PDNN_SETTING_COUNT,
-    PDNN_WHERE_SLOTS = PDNN_WHERE_COSTS + 8
+    PDNN_WHERE_SLOTS = PDNN_WHERE_COSTS + 8,
+    PDNN_WHERE_TESTS = 32
 };
 
 /* A cost by its name in an expression. */
@@ -26,6 +27,13 @@ struct pdnn_where_cost {
 extern const struct pdnn_where_cost pdnn_where_costs[];
 extern const size_t pdnn_where_n_costs; /* at most PDNN_WHERE_SLOTS - PDNN_WHERE_COSTS */
 
+/* "blocks == 3-4-6-3" is decided outside of the expression, in which it is the variable l<index>: a packed
+ * list is no double. */
+struct pdnn_where_test {
+    int slot;
+    int64_t list;
+};
+
 /* Where a token of the translation came from. */
 struct pdnn_where_token {
     size_t out, in; /* offsets in the translation and in the node's text */
@@ -33,7 +41,9 @@ struct pdnn_where_token {
 
 struct pdnn_where_text {
     struct pdnn_str out;
-    uint64_t used;                   /* bit per slot */
+    uint64_t used; /* bit per slot */
+    struct pdnn_where_test tests[PDNN_WHERE_TESTS];
+    size_t n_tests;
     struct pdnn_where_token *tokens; /* heap */
     size_t n_tokens, token_room;
 };
