@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "models/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 double **reference_values(const struct pdnn_graph *graph) {
@@ -33,12 +34,31 @@ static double draw(struct pdnn_rng *rng, const struct pdnn_fill *fill) {
     }
 }
 
+/* What an unfused graph computes from the same values. */
+static void apply_fold(const struct pdnn_graph *graph, double **values, uint32_t tensor) {
+    const struct pdnn_fold *fold = graph->tensors[tensor].fold;
+    int64_t C = graph->tensors[fold->gamma].dim[0];
+    int64_t per_channel = pdnn_tensor_elements(&graph->tensors[tensor]) / C;
+    for (int64_t i = 0; i < C * per_channel; i++) {
+        int64_t c = i / per_channel;
+        double factor = values[fold->gamma][c] / sqrt(values[fold->variance][c] + fold->epsilon);
+        if (fold->is_shift)
+            values[tensor][i] -= values[fold->mean][c] * factor;
+        else
+            values[tensor][i] *= factor;
+    }
+}
+
 void reference_fill(const struct pdnn_graph *graph, double **values, uint64_t seed) {
     struct pdnn_rng rng = {seed, 0};
     for (size_t i = 0; i < graph->n_tensors; i++) {
         int64_t elements = pdnn_tensor_elements(&graph->tensors[i]);
         for (int64_t k = 0; pdnn_role_is_resident(graph->tensors[i].role) && k < elements; k++)
             values[i][k] = draw(&rng, &graph->tensors[i].fill);
+    }
+    for (uint32_t i = 0; i < graph->n_tensors; i++) {
+        if (graph->tensors[i].fold)
+            apply_fold(graph, values, i);
     }
 }
 

@@ -1,16 +1,15 @@
 /* Every gradient by finite differences, in double; the derivation itself; the optimizers against their
  * formulas; a training run whose loss falls. */
 #include "tests/cmocka_all.h"
+#include "tests/gradient_check.h"
 #include "tests/reference_run.h"
 
-#include "base/rng.h"
 #include "models/backward.h"
 #include "models/build.h"
 #include "models/instance.h"
 #include "models/optimizer.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct pdnn_optimizer_def *optimizer(const char *name) {
@@ -20,57 +19,6 @@ static const struct pdnn_optimizer_def *optimizer(const char *name) {
     }
     fail_msg("no optimizer %s", name);
     return NULL;
-}
-
-static size_t first_update(const struct pdnn_graph *graph) {
-    size_t i = 0;
-    while (i < graph->n_nodes && graph->nodes[i].pass != PDNN_UPDATE)
-        i++;
-    return i;
-}
-
-static uint32_t gradient_of(const struct pdnn_graph *graph, uint32_t weight) {
-    for (size_t i = first_update(graph); i < graph->n_nodes; i++) {
-        if (graph->nodes[i].input[0] == weight)
-            return graph->nodes[i].input[1];
-    }
-    return PDNN_NONE;
-}
-
-/* Central differences over every element of every weight, against what the derived backward nodes give. */
-static void check_gradients(const struct pdnn_graph *graph, uint64_t seed) {
-    const double step = 1e-5;
-    double **values = reference_values(graph);
-    size_t end = first_update(graph);
-    reference_fill(graph, values, seed);
-    size_t checked = 0;
-    for (uint32_t w = 0; w < graph->n_tensors; w++) {
-        if (graph->tensors[w].role != PDNN_ROLE_WEIGHT)
-            continue;
-        uint32_t g = gradient_of(graph, w);
-        assert_int_not_equal(g, PDNN_NONE);
-        int64_t elements = pdnn_tensor_elements(&graph->tensors[w]);
-        double *analytic = malloc((size_t)elements * sizeof *analytic);
-        reference_run(graph, values, 0, end);
-        memcpy(analytic, values[g], (size_t)elements * sizeof *analytic);
-        for (int64_t k = 0; k < elements; k++) {
-            double before = values[w][k];
-            values[w][k] = before + step;
-            reference_run(graph, values, 0, end);
-            double high = values[graph->loss][0];
-            values[w][k] = before - step;
-            reference_run(graph, values, 0, end);
-            double numeric = (high - values[graph->loss][0]) / (2 * step);
-            values[w][k] = before;
-            if (fabs(numeric - analytic[k]) > 1e-9 + 1e-7 * fabs(numeric))
-                fail_msg("weight %u element %ld: analytic %.10g, finite difference %.10g", w, (long)k,
-                         analytic[k], numeric);
-            checked++;
-        }
-        free(analytic);
-    }
-    assert_true(checked > 0);
-    reference_values_free(graph, values);
 }
 
 static void test_gradient_fc(void **state) {

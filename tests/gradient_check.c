@@ -1,0 +1,68 @@
+#include "tests/gradient_check.h"
+
+#include "tests/cmocka_all.h"
+#include "tests/reference_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ELEMENTS = 24 };
+
+/* How many nodes run before the pass begins. */
+static size_t nodes_before(const struct pdnn_graph *graph, enum pdnn_pass pass) {
+    size_t i = 0;
+    while (i < graph->n_nodes && graph->nodes[i].pass < pass)
+        i++;
+    return i;
+}
+
+static uint32_t gradient_of(const struct pdnn_graph *graph, uint32_t weight) {
+    for (size_t i = nodes_before(graph, PDNN_UPDATE); i < graph->n_nodes; i++) {
+        if (graph->nodes[i].input[0] == weight)
+            return graph->nodes[i].input[1];
+    }
+    return PDNN_NONE;
+}
+
+static double loss_at(const struct pdnn_graph *graph, double **values, double *weight, double value) {
+    double before = *weight;
+    *weight = value;
+    reference_run(graph, values, 0, nodes_before(graph, PDNN_BACKWARD_DATA));
+    *weight = before;
+    return values[graph->loss][0];
+}
+
+static size_t check_weight(const struct pdnn_graph *graph, double **values, uint32_t w) {
+    const double step = 1e-6;
+    uint32_t g = gradient_of(graph, w);
+    assert_int_not_equal(g, PDNN_NONE);
+    int64_t elements = pdnn_tensor_elements(&graph->tensors[w]), checked = 0;
+    double *analytic = malloc((size_t)elements * sizeof *analytic);
+    reference_run(graph, values, 0, nodes_before(graph, PDNN_UPDATE));
+    memcpy(analytic, values[g], (size_t)elements * sizeof *analytic);
+    int64_t stride = elements <= MAX_ELEMENTS ? 1 : elements / MAX_ELEMENTS;
+    for (int64_t k = 0; k < elements; k += stride, checked++) {
+        double *weight = &values[w][k], at = *weight;
+        double high = loss_at(graph, values, weight, at + step),
+               low = loss_at(graph, values, weight, at - step);
+        double numeric = (high - low) / (2 * step);
+        if (fabs(numeric - analytic[k]) > 1e-8 + 1e-6 * fabs(numeric))
+            fail_msg("weight %u element %ld: analytic %.10g, finite difference %.10g", w, (long)k,
+                     analytic[k], numeric);
+    }
+    free(analytic);
+    return (size_t)checked;
+}
+
+void check_gradients(const struct pdnn_graph *graph, uint64_t seed) {
+    double **values = reference_values(graph);
+    size_t checked = 0;
+    reference_fill(graph, values, seed);
+    for (uint32_t w = 0; w < graph->n_tensors; w++) {
+        if (graph->tensors[w].role == PDNN_ROLE_WEIGHT)
+            checked += check_weight(graph, values, w);
+    }
+    assert_true(checked > 0);
+    reference_values_free(graph, values);
+}

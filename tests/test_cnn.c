@@ -1,0 +1,453 @@
+/* The cnn family and its ops, in double: published parameter and multiply-add counts, FLOP against a counting
+ * run, gradients by finite differences, fused graphs against unfused ones, a training run whose loss falls.
+ */
+#include "tests/cmocka_all.h"
+#include "tests/gradient_check.h"
+#include "tests/reference_run.h"
+
+#include "models/backward.h"
+#include "models/build.h"
+#include "models/cost.h"
+#include "models/fuse.h"
+#include "models/instance.h"
+#include "models/op.h"
+#include "models/ops/batchnorm.h"
+#include "models/ops/conv2d.h"
+#include "models/ops/pool2d.h"
+#include "models/optimizer.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct pdnn_instance parse(const char *id) {
+    struct pdnn_instance instance;
+    struct pdnn_err err = {0};
+    if (pdnn_instance_parse(id, &instance, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    pdnn_instance_resolve(&instance, 2);
+    return instance;
+}
+
+static void build(const char *id, struct pdnn_arena *arena, struct pdnn_graph *graph) {
+    struct pdnn_instance instance = parse(id);
+    struct pdnn_err err = {0};
+    pdnn_arena_init(arena);
+    if (pdnn_instance_graph(&instance, arena, graph, &err) != PDNN_OK)
+        fail_msg("%s: %s", id, err.text);
+}
+
+static struct pdnn_totals totals_of(const char *id) {
+    struct pdnn_instance instance = parse(id);
+    struct pdnn_arena arena;
+    struct pdnn_totals totals;
+    struct pdnn_err err = {0};
+    pdnn_arena_init(&arena);
+    if (pdnn_cost_instance(&instance, &arena, false, &totals, &err) != PDNN_OK)
+        fail_msg("%s: %s", id, err.text);
+    pdnn_arena_finish(&arena);
+    return totals;
+}
+
+/* Multiply-adds of convolutions and dense layers, all taps, per image. */
+static uint64_t macs_of(const char *preset) {
+    char id[128];
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_err err = {0};
+    uint64_t flop = 0;
+    snprintf(id, sizeof id, "cnn:%s,batch=1,mode=infer", preset);
+    build(id, &arena, &graph);
+    for (size_t i = 0; i < graph.n_nodes; i++) {
+        struct pdnn_cost cost;
+        assert_int_equal(pdnn_cost_node(&graph, &graph.nodes[i], &cost, &err), PDNN_OK);
+        if (graph.nodes[i].op == &pdnn_op_conv2d || graph.nodes[i].op == &pdnn_op_dense)
+            flop += cost.flop_count;
+    }
+    pdnn_arena_finish(&arena);
+    return flop / 2;
+}
+
+/* ResNet-18 and ResNet-101: torchvision's counts, the former with a projection in the first group too. */
+static void test_cnn_published_counts(void **state) {
+    (void)state;
+    static const struct {
+        const char *preset;
+        uint64_t params, macs; /* macs: 0 where none was published for just this shape */
+    } rows[] = {
+        {"resnet50", 25557032, 4089184256},
+        {"resnet50,stride_on=1x1", 25557032, 3857973248},
+        {"resnet18", 11689512 + 64 * 64 + 2 * 64, 0},
+        {"resnet101", 44549160, 0},
+        {"vgg16", 138357544, 15470264320},
+        {"alexnet", 61100840, 714188480},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char id[128];
+        snprintf(id, sizeof id, "cnn:%s", rows[i].preset);
+        assert_int_equal(totals_of(id).params, rows[i].params);
+        if (rows[i].macs)
+            assert_int_equal(macs_of(rows[i].preset), rows[i].macs);
+    }
+}
+
+/* The corners of ParaDnn's published sweep: 374,244 to 61.09 M parameters, and 762,884 to 98.68 M. */
+static void test_cnn_paper_range(void **state) {
+    (void)state;
+    static const struct {
+        const char *id;
+        double least, most;
+    } rows[] = {
+        {"cnn/block=residual,blocks=1,filters=16,image=200,output=500,pool=7x7", 374244, 374244},
+        {"cnn/block=bottleneck,blocks=1,filters=16,image=200,output=500,pool=7x7", 762884, 762884},
+        {"cnn/block=residual,blocks=8,filters=64,image=300,output=1500,pool=7x7", 61.085e6, 61.095e6},
+        {"cnn/block=bottleneck,blocks=8,filters=64,image=300,output=1500,pool=7x7", 98.675e6, 98.685e6},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double params = (double)totals_of(rows[i].id).params;
+        if (params < rows[i].least || params > rows[i].most)
+            fail_msg("%s: %.0f parameters", rows[i].id, params);
+    }
+}
+
+static const char *const variants[] = {
+    "mode=infer",
+    "mode=infer,fuse=post-ops",
+    "mode=train,optimizer=sgd",
+    "mode=train,optimizer=adam,fuse=post-ops",
+};
+enum { N_VARIANTS = sizeof variants / sizeof *variants };
+
+static const char *const shapes[] = {
+    "block=residual,blocks=2,filters=2,image=29,output=3,batch=2",
+    "block=residual,blocks=1,filters=1,image=224,output=3,batch=1,pool=7x7,activation=tanh",
+    "block=bottleneck,blocks=1-2-1-1,filters=2,image=33,output=3,batch=2",
+    "block=bottleneck,blocks=1,filters=1,image=40,output=3,batch=2,stride_on=1x1,activation=sigmoid",
+    "block=plain,blocks=1-2,filters=2,image=13,output=3,batch=2,dense=4-5",
+    "block=plain,blocks=1,filters=3-2,image=19,output=3,batch=1,kernel=5-3,stride=2-1,padding=2-0,window=3-0",
+};
+enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+
+/* What the costs say, taps on padding left out, is what the reference kernels do, statement by statement. */
+static void test_cost_counting_run(void **state) {
+    (void)state;
+    for (size_t v = 0; v < N_VARIANTS * N_SHAPES; v++) {
+        char id[256];
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        struct pdnn_err err = {0};
+        snprintf(id, sizeof id, "cnn/%s,%s", shapes[v / N_VARIANTS], variants[v % N_VARIANTS]);
+        build(id, &arena, &graph);
+        double **values = reference_values(&graph);
+        reference_fill(&graph, values, 1);
+        for (size_t i = 0; i < graph.n_nodes; i++) {
+            const struct pdnn_node *node = &graph.nodes[i];
+            struct pdnn_cost cost;
+            assert_int_equal(pdnn_cost_node(&graph, node, &cost, &err), PDNN_OK);
+            uint64_t counted = reference_run(&graph, values, i, i + 1);
+            if (counted != cost.in_bounds_flop_count || cost.in_bounds_flop_count > cost.flop_count)
+                fail_msg("%s node %zu (%s %s): counted %lu, cost %lu of %lu", id, i, node->op->name,
+                         pdnn_pass_name(node->pass), (unsigned long)counted,
+                         (unsigned long)cost.in_bounds_flop_count, (unsigned long)cost.flop_count);
+        }
+        reference_values_free(&graph, values);
+        pdnn_arena_finish(&arena);
+    }
+}
+
+static void test_cost_instance_depth(void **state) {
+    (void)state;
+    static const char *const kinds[] = {
+        "block=residual,filters=16,image=200,output=500,batch=64",
+        "block=bottleneck,filters=8,image=64,output=10,batch=2,pool=global,stride_on=1x1",
+        "block=plain,filters=8-16,image=64,output=10,batch=2,kernel=5-3",
+    };
+    for (size_t v = 0; v < N_VARIANTS * 3 * 8; v++) {
+        char id[256];
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        struct pdnn_totals full;
+        struct pdnn_err err = {0};
+        snprintf(id, sizeof id, "cnn/blocks=%d,%s,%s", (int)(v % 8) + 1, kinds[v / 8 % 3], variants[v / 24]);
+        build(id, &arena, &graph);
+        assert_int_equal(pdnn_cost_graph(&graph, &full, &err), PDNN_OK);
+        struct pdnn_totals quick = totals_of(id);
+        if (memcmp(&full, &quick, sizeof full) != 0)
+            fail_msg("%s: full build has %lu params %lu flop, depth rule %lu %lu", id,
+                     (unsigned long)full.params, (unsigned long)full.cost.flop_count,
+                     (unsigned long)quick.params, (unsigned long)quick.cost.flop_count);
+        pdnn_arena_finish(&arena);
+    }
+}
+
+/* A net too deep for its image, and lists that a residual network cannot have. */
+static void test_cnn_invalid(void **state) {
+    (void)state;
+    static const struct {
+        const char *id, *reason;
+    } rows[] = {
+        {"cnn/block=plain,blocks=1,filters=2-2-2-2-2,image=16", "does not fit an image of 1x1"},
+        {"cnn/block=residual,image=100,pool=7x7", "a 7x7 window"},
+        {"cnn/block=residual,blocks=1-2", "blocks has 2 numbers"},
+        {"cnn/block=bottleneck,filters=8-16", "only block=plain takes a list"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_instance instance = parse(rows[i].id);
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        struct pdnn_err err = {0};
+        pdnn_arena_init(&arena);
+        assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_INVALID);
+        if (!strstr(err.text, rows[i].reason))
+            fail_msg("%s: '%s' does not say '%s'", rows[i].id, err.text, rows[i].reason);
+        pdnn_arena_finish(&arena);
+    }
+}
+
+/* A forward graph of one op on a weight x, so that dx is checked too, then a dense layer and the loss. */
+struct chain {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    uint32_t x; /* (N, C, H, W) */
+};
+
+static const struct pdnn_fill uniform = {PDNN_FILL_UNIFORM, 1};
+
+static void begin_chain(struct chain *chain, const int64_t dim[4]) {
+    pdnn_arena_init(&chain->arena);
+    pdnn_graph_init(&chain->graph, &chain->arena);
+    chain->x = pdnn_graph_weight(&chain->graph, 4, dim, uniform);
+}
+
+static void check_chain(struct chain *chain, uint32_t y) {
+    enum { CLASSES = 3 };
+    struct pdnn_graph *graph = &chain->graph;
+    int64_t N = graph->tensors[y].dim[0], units = pdnn_tensor_elements(&graph->tensors[y]) / N;
+    struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
+                                 .dtype = PDNN_S32,
+                                 .rank = 1,
+                                 .dim = {N},
+                                 .fill = {PDNN_FILL_CLASS, CLASSES},
+                                 .of = PDNN_NONE};
+    uint32_t label = pdnn_graph_tensor(graph, &labels);
+    uint32_t w = pdnn_graph_weight(graph, 2, (int64_t[]){CLASSES, units}, uniform);
+    y = pdnn_graph_forward(graph, &pdnn_op_dense, (uint32_t[]){y, w, PDNN_NONE}, NULL);
+    graph->loss =
+        pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy, (uint32_t[]){y, label, PDNN_NONE}, NULL);
+    pdnn_backward_derive(graph, &pdnn_optimizers[PDNN_OPTIMIZER_SGD]);
+    struct pdnn_err err = {0};
+    if (pdnn_graph_status(graph, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        check_gradients(graph, seed);
+    pdnn_arena_finish(&chain->arena);
+}
+
+static void test_gradient_conv2d(void **state) {
+    (void)state;
+    static const int64_t attrs[][PDNN_NODE_ATTRS] = {{1, 1, 0, 0}, {1, 1, 1, 1}, {2, 1, 0, 2}, {3, 2, 1, 0}};
+    static const int64_t kernels[][4] = {{4, 3, 1, 1}, {2, 3, 3, 3}, {3, 3, 2, 5}, {1, 3, 5, 4}};
+    for (size_t i = 0; i < sizeof attrs / sizeof *attrs; i++) {
+        struct chain chain;
+        begin_chain(&chain, (int64_t[]){2, 3, 7, 6});
+        uint32_t w = pdnn_graph_weight(&chain.graph, 4, kernels[i], uniform);
+        check_chain(&chain, pdnn_graph_forward(&chain.graph, &pdnn_op_conv2d,
+                                               (uint32_t[]){chain.x, w, PDNN_NONE}, attrs[i]));
+    }
+}
+
+static void test_gradient_pool2d(void **state) {
+    (void)state;
+    static const int64_t attrs[][PDNN_NODE_ATTRS] = {
+        {PDNN_POOL2D_MAX, 2, 2, 2, 2, 0, 0, 1},     {PDNN_POOL2D_MAX, 3, 3, 2, 2, 1, 1, 1},
+        {PDNN_POOL2D_MAX, 3, 2, 1, 3, 2, 0, 1},     {PDNN_POOL2D_AVERAGE, 7, 6, 1, 1, 0, 0, 0},
+        {PDNN_POOL2D_AVERAGE, 3, 3, 2, 2, 1, 1, 0}, {PDNN_POOL2D_AVERAGE, 2, 3, 1, 2, 1, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof attrs / sizeof *attrs; i++) {
+        struct chain chain;
+        begin_chain(&chain, (int64_t[]){2, 3, 7, 6});
+        check_chain(&chain, pdnn_graph_forward(&chain.graph, &pdnn_op_pool2d,
+                                               (uint32_t[]){chain.x, PDNN_NONE}, attrs[i]));
+    }
+}
+
+static void test_gradient_batchnorm_and_bias(void **state) {
+    (void)state;
+    static const int64_t train[PDNN_NODE_ATTRS] = {[PDNN_BATCHNORM_TRAIN] = 1};
+    static const int64_t dims[][4] = {{3, 4, 2, 3}, {1, 2, 5, 1}, {4, 3, 1, 1}};
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        struct chain chain;
+        begin_chain(&chain, dims[i]);
+        struct pdnn_graph *graph = &chain.graph;
+        const int64_t *C = &dims[i][1];
+        const uint32_t inputs[] = {chain.x,
+                                   pdnn_graph_weight(graph, 1, C, uniform),
+                                   pdnn_graph_weight(graph, 1, C, uniform),
+                                   pdnn_graph_state(graph, 1, C, uniform),
+                                   pdnn_graph_state(graph, 1, C, uniform),
+                                   PDNN_NONE};
+        uint32_t y = pdnn_graph_forward(graph, &pdnn_op_batchnorm, inputs, train);
+        uint32_t b = pdnn_graph_weight(graph, 1, C, uniform);
+        check_chain(&chain, pdnn_graph_forward(graph, &pdnn_op_bias, (uint32_t[]){y, b, PDNN_NONE}, NULL));
+    }
+}
+
+/* Whole nets; tanh, since a step over a kink of many is no failure. */
+static void test_gradient_nets(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "cnn/block=residual,blocks=2,filters=2,image=32,output=3,batch=4,activation=tanh",
+        "cnn/block=residual,blocks=1,filters=2,image=32,output=3,batch=4,fuse=post-ops",
+        "cnn/block=bottleneck,blocks=2-1-1-1,filters=1,image=32,output=3,batch=4,activation=tanh",
+        "cnn/block=bottleneck,blocks=1,filters=2,image=32,output=3,batch=4,stride_on=1x1,fuse=post-ops",
+        "cnn/"
+        "block=plain,blocks=2-1,filters=2,image=12,output=3,batch=3,dense=5,activation=tanh,fuse=post-ops",
+    };
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        build(ids[i], &arena, &graph);
+        check_gradients(&graph, 2);
+        pdnn_arena_finish(&arena);
+    }
+}
+
+/* Training: every weight and every running statistic after a step. */
+static void compare_steps(const struct pdnn_graph *graph, double **a, double **b, const char *what) {
+    for (size_t i = 0; i < graph->n_tensors; i++) {
+        enum pdnn_role role = graph->tensors[i].role;
+        bool kept = role == PDNN_ROLE_WEIGHT || role == PDNN_ROLE_STATE || i == graph->loss;
+        for (int64_t k = 0; kept && k < pdnn_tensor_elements(&graph->tensors[i]); k++) {
+            if (a[i][k] != b[i][k])
+                fail_msg("%s: tensor %zu element %ld is %g unfused, %g fused", what, i, (long)k, a[i][k],
+                         b[i][k]);
+        }
+    }
+}
+
+/* Inference: the result. Folding rounds otherwise than normalizing does, in double. */
+static void compare_results(const struct pdnn_graph *graph, double **a, double **b, const char *what) {
+    for (int64_t k = 0; k < pdnn_tensor_elements(&graph->tensors[graph->result]); k++) {
+        double left = a[graph->result][k], right = b[graph->result][k];
+        if (!(fabs(left - right) <= 1e-9 * (1 + fabs(left))))
+            fail_msg("%s: element %ld is %g unfused, %g fused", what, (long)k, left, right);
+    }
+}
+
+static void test_fuse_same_results(void **state) {
+    (void)state;
+    for (size_t v = 0; v < 2 * N_SHAPES; v++) {
+        bool train = v % 2;
+        struct pdnn_arena arena[2];
+        struct pdnn_graph graph[2];
+        double **values[2];
+        for (int g = 0; g < 2; g++) {
+            char id[256];
+            snprintf(id, sizeof id, "cnn/%s,mode=%s,optimizer=momentum,fuse=%s", shapes[v / 2],
+                     train ? "train" : "infer", g ? "post-ops" : "none");
+            build(id, &arena[g], &graph[g]);
+            values[g] = reference_values(&graph[g]);
+            reference_fill(&graph[g], values[g], 5);
+            reference_run(&graph[g], values[g], 0, graph[g].n_nodes);
+        }
+        assert_int_equal(graph[0].n_tensors, graph[1].n_tensors);
+        if (train)
+            compare_steps(&graph[0], values[0], values[1], shapes[v / 2]);
+        else
+            compare_results(&graph[0], values[0], values[1], shapes[v / 2]);
+        for (int g = 0; g < 2; g++) {
+            reference_values_free(&graph[g], values[g]);
+            pdnn_arena_finish(&arena[g]);
+        }
+    }
+}
+
+static size_t count_nodes(const struct pdnn_graph *graph, const struct pdnn_op_def *op, enum pdnn_pass pass) {
+    size_t count = 0;
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        count += graph->nodes[i].op == op && graph->nodes[i].pass == pass;
+    return count;
+}
+
+/* What is left for itself: nothing but convolutions, the pools and the last layer in inference; in training
+ * the activations behind an addition when they go back, since both branches read that gradient. */
+static void test_fuse_absorbs(void **state) {
+    (void)state;
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    build("cnn:resnet50,batch=1,mode=infer,fuse=post-ops", &arena, &graph);
+    assert_int_equal(count_nodes(&graph, &pdnn_op_conv2d, PDNN_FORWARD), 53);
+    assert_int_equal(graph.n_nodes, 53 + 2 + 1);
+    assert_int_equal(totals_of("cnn:resnet50,batch=1,mode=infer,fuse=post-ops").params, 25557032);
+    pdnn_arena_finish(&arena);
+    build("cnn:resnet50,batch=1,mode=train,fuse=post-ops", &arena, &graph);
+    assert_int_equal(count_nodes(&graph, &pdnn_op_batchnorm, PDNN_FORWARD), 53);
+    assert_int_equal(count_nodes(&graph, &pdnn_op_relu, PDNN_FORWARD), 0);
+    assert_int_equal(count_nodes(&graph, &pdnn_op_relu, PDNN_BACKWARD_DATA), 16);
+    assert_int_equal(count_nodes(&graph, &pdnn_op_add, PDNN_FORWARD), 16); /* of gradients */
+    pdnn_arena_finish(&arena);
+}
+
+static void test_training_loss_falls(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "cnn/block=residual,blocks=1,filters=2,image=32,output=4,batch=8,optimizer=momentum,fuse=post-ops",
+        "cnn/block=bottleneck,blocks=1,filters=1,image=32,output=4,batch=8,optimizer=adam",
+        "cnn/block=plain,blocks=1,filters=4-8,image=12,output=4,batch=8,dense=16,optimizer=adam",
+    };
+    for (size_t n = 0; n < sizeof ids / sizeof *ids; n++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        build(ids[n], &arena, &graph);
+        double **values = reference_values(&graph), first = 0;
+        reference_fill(&graph, values, 3);
+        for (int step = 0; step < 12; step++) {
+            reference_run(&graph, values, 0, graph.n_nodes);
+            first = step ? first : values[graph.loss][0];
+        }
+        if (!(values[graph.loss][0] < 0.9 * first))
+            fail_msg("%s: loss %g after %g", ids[n], values[graph.loss][0], first);
+        reference_values_free(&graph, values);
+        pdnn_arena_finish(&arena);
+    }
+}
+
+/* Running statistics by hand: one channel, values 1 to 4; variance 1.25, unbiased 5/3. */
+static void test_batchnorm_running_statistics(void **state) {
+    (void)state;
+    struct pdnn_tensor tensors[8] = {{.rank = 4, .dim = {2, 1, 1, 2}}};
+    double x[] = {1, 2, 3, 4}, gamma = 2, beta = 0.5, mean = 10, variance = 20, y[4], batch_mean, inverse_std;
+    double *values[] = {x, &gamma, &beta, &mean, &variance, y, &batch_mean, &inverse_std};
+    struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 8};
+    struct pdnn_node node = {.op = &pdnn_op_batchnorm,
+                             .n_inputs = 5,
+                             .n_outputs = 5,
+                             .input = {0, 1, 2, 3, 4},
+                             .output = {5, 6, 7, 3, 4},
+                             .attr = {[PDNN_BATCHNORM_TRAIN] = 1}};
+    memcpy(node.coef, pdnn_op_batchnorm.coef, sizeof node.coef);
+    struct pdnn_reference r = {.graph = &graph, .value = values};
+    pdnn_reference_run(&r, &node);
+    assert_true(batch_mean == 2.5 && fabs(inverse_std - 1 / sqrt(1.25 + 1e-5)) < 1e-15);
+    assert_true(fabs(mean - (0.9 * 10 + 0.1 * 2.5)) < 1e-12);
+    assert_true(fabs(variance - (0.9 * 20 + 0.1 * 5 / 3)) < 1e-12);
+    assert_true(fabs(y[3] - (2 * 1.5 * inverse_std + 0.5)) < 1e-12);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cnn_published_counts),
+        cmocka_unit_test(test_cnn_paper_range),
+        cmocka_unit_test(test_cost_counting_run),
+        cmocka_unit_test(test_cost_instance_depth),
+        cmocka_unit_test(test_cnn_invalid),
+        cmocka_unit_test(test_gradient_conv2d),
+        cmocka_unit_test(test_gradient_pool2d),
+        cmocka_unit_test(test_gradient_batchnorm_and_bias),
+        cmocka_unit_test(test_gradient_nets),
+        cmocka_unit_test(test_fuse_same_results),
+        cmocka_unit_test(test_fuse_absorbs),
+        cmocka_unit_test(test_training_loss_falls),
+        cmocka_unit_test(test_batchnorm_running_statistics),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
