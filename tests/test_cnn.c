@@ -5,15 +5,13 @@
 #include "tests/gradient_check.h"
 #include "tests/reference_run.h"
 
+#include "models/attributes.h"
 #include "models/backward.h"
 #include "models/build.h"
 #include "models/cost.h"
 #include "models/fuse.h"
 #include "models/instance.h"
 #include "models/op.h"
-#include "models/ops/batchnorm.h"
-#include "models/ops/conv2d.h"
-#include "models/ops/pool2d.h"
 #include "models/optimizer.h"
 
 #include <math.h>

@@ -5,11 +5,9 @@
  * stage, each stage ended by max-pooling, and hidden dense layers, like VGG (Simonyan, Zisserman, 2015) and
  * AlexNet (Krizhevsky, Sutskever, Hinton, 2012; one tower). Trained with softmax cross-entropy over `output`
  * classes. */
+#include "models/attributes.h"
 #include "models/instance.h"
 #include "models/op.h"
-#include "models/ops/batchnorm.h"
-#include "models/ops/conv2d.h"
-#include "models/ops/pool2d.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
  * denominator (M, when that is 1). Backward: dgamma = sum dy*xhat, dbeta = sum dy, dx = gamma*inverse_std*(dy
  * - dbeta/M - xhat*dgamma/M): one node, because all three come from one reading of dy and x where they fit a
  * cache. */
-#include "models/ops/batchnorm.h"
+#include "models/attributes.h"
 
 #include "models/backward.h"
 #include "models/op.h"

@@ -3,7 +3,7 @@
  * and dw sum the same products with dy.
  * N minibatch, C H W input channels, height and width, O P Q those of the output, R S kernel height and
  * width. */
-#include "models/ops/conv2d.h"
+#include "models/attributes.h"
 
 #include "models/backward.h"
 #include "models/op.h"

@@ -2,7 +2,7 @@
  * [q*stride_w - padding_w + s] that lie on the image. A maximum in training also gives index = r*kernel_w + s
  * of the first largest tap in row-major order, and dx is dy there; the mean shares dy equally among its taps.
  * N minibatch, C channels, H W image, P Q output height and width, R S window. */
-#include "models/ops/pool2d.h"
+#include "models/attributes.h"
 
 #include "models/backward.h"
 #include "models/op.h"
