@@ -72,7 +72,7 @@ def check_layering(root):
                 bad.append(where)
             elif room == "results" and target == "runtime/core" and os.path.basename(match.group(1)) not in RESULTS_FROM_CORE:
                 bad.append(where)
-            elif name.startswith("models/ops/") and match.group(1).startswith("models/families"):
+            elif {os.path.dirname(name), os.path.dirname(match.group(1))} == {"models/ops", "models/families"}:
                 bad.append(where)
     return bad
 

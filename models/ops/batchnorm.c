@@ -6,7 +6,6 @@
  * - dbeta/M - xhat*dgamma/M): one node, because all three come from one reading of dy and x where they fit a
  * cache. */
 #include "models/attributes.h"
-
 #include "models/backward.h"
 #include "models/op.h"
 

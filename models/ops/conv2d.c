@@ -4,7 +4,6 @@
  * N minibatch, C H W input channels, height and width, O P Q those of the output, R S kernel height and
  * width. */
 #include "models/attributes.h"
-
 #include "models/backward.h"
 #include "models/op.h"
 #include "models/ops/window.h"

@@ -3,7 +3,6 @@
  * of the first largest tap in row-major order, and dx is dy there; the mean shares dy equally among its taps.
  * N minibatch, C channels, H W image, P Q output height and width, R S window. */
 #include "models/attributes.h"
-
 #include "models/backward.h"
 #include "models/op.h"
 #include "models/ops/window.h"
