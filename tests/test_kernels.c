@@ -253,6 +253,37 @@ static void test_loss_threads_agree(void **state) {
     free(p);
 }
 
+/* Rows without a label change nothing of the others, and get no gradient. */
+static void test_loss_ignored_rows(void **state) {
+    (void)state;
+    enum { N = 90, C = 37, KEPT = N / 3 };
+    float *x = new_array(N * C, 4), *p = new_array(N * C, 1), *kept = new_array(KEPT * C, 1), some, all;
+    int32_t label[N], kept_label[KEPT];
+    double partial[THREADS * PDNN_LOSS_STRIDE];
+    for (int i = 0; i < N; i++) {
+        label[i] = i % 3 ? -i : i % C;
+        if (i % 3 == 0) {
+            kept_label[i / 3] = label[i];
+            memcpy(kept + i / 3 * C, x + i * C, C * sizeof *x);
+        }
+    }
+    struct pdnn_loss_job job = {x, label, p, &some, partial, N, C};
+    struct pdnn_loss_job fewer = {kept, kept_label, kept, &all, partial, KEPT, C};
+    pdnn_loss_forward(&job, THREADS);
+    pdnn_loss_forward(&fewer, 1);
+    assert_near((double)some, (double)all, 1e-6);
+    job.x = p;
+    pdnn_loss_backward(&job, THREADS);
+    pdnn_loss_backward(&fewer, 1);
+    for (int i = 0; i < N * C; i++) {
+        int row = i / C;
+        assert_near((double)p[i], row % 3 ? 0 : (double)kept[row / 3 * C + i % C], 0);
+    }
+    free(x);
+    free(p);
+    free(kept);
+}
+
 /* Zero weights with zero gradients, as the padding of a packed layout has them, stay zero; other values move.
  */
 static void test_update_keeps_padding(void **state) {
@@ -288,7 +319,7 @@ int main(void) {
         cmocka_unit_test(test_elementwise_ways_agree), cmocka_unit_test(test_column_sums),
         cmocka_unit_test(test_bias_forward),           cmocka_unit_test(test_transpose),
         cmocka_unit_test(test_loss_extreme_logits),    cmocka_unit_test(test_loss_threads_agree),
-        cmocka_unit_test(test_update_keeps_padding),
+        cmocka_unit_test(test_loss_ignored_rows),      cmocka_unit_test(test_update_keeps_padding),
     };
     omp_set_num_threads(THREADS);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
 /* softmax_cross_entropy: p = softmax(x) along C; loss = mean_n(-log p[n][label[n]]); dx = (p - onehot) / N.
- * N minibatch, C classes. Labels are class ids. */
+ * N minibatch, C classes. Labels are class ids. A row whose label is negative, as beyond the end of a
+ * sequence, is ignored: the mean is over the others, and its dx is 0. It counts like any other row, since
+ * shapes decide what runs, not data. */
 #include "models/backward.h"
 #include "models/op.h"
 
@@ -8,11 +10,11 @@
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0);     /* (N, C) */
-    const struct pdnn_tensor *label = pdnn_node_in(graph, node, 1); /* (N) */
-    if (node->n_inputs != 2 || x->rank != 2 || label->rank != 1 || label->dtype != PDNN_S32 ||
-        label->dim[0] != x->dim[0])
+    const struct pdnn_tensor *label = pdnn_node_in(graph, node, 1); /* (N), or (T, B) with N = T * B */
+    if (node->n_inputs != 2 || x->rank != 2 || label->dtype != PDNN_S32 ||
+        pdnn_tensor_elements(label) != x->dim[0])
         return pdnn_fail(err, PDNN_INVALID,
-                         "softmax_cross_entropy: expected logits (N, C) and s32 labels (N)");
+                         "softmax_cross_entropy: expected logits (N, C) and s32 labels (N) or (T, N / T)");
     outputs[0].dtype = PDNN_F32; /* whatever the model's: a sum over the minibatch */
     outputs[0].rank = 1;         /* loss (1) */
     outputs[0].dim[0] = 1;
@@ -64,16 +66,26 @@ static double row_loss(struct pdnn_reference *r, const double *x, int64_t label,
     return log_likelihood;
 }
 
+/* How many rows have one. */
+static double count_labels(const double *label, int64_t N) {
+    int64_t count = 0;
+    for (int64_t n = 0; n < N; n++)
+        count += label[n] >= 0;
+    return (double)count;
+}
+
 static void forward(struct pdnn_reference *r) {
     const double *x = pdnn_ref_in(r, 0), *label = pdnn_ref_in(r, 1);
     double *loss = pdnn_ref_out(r, 0), *p = pdnn_ref_out(r, 1);
     int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0], C = pdnn_node_in(r->graph, r->node, 0)->dim[1];
     double total = 0;
     for (int64_t n = 0; n < N; n++) {
-        total -= row_loss(r, x + n * C, (int64_t)label[n], C, p + n * C);
+        bool ignored = label[n] < 0;
+        double log_likelihood = row_loss(r, x + n * C, ignored ? 0 : (int64_t)label[n], C, p + n * C);
+        total -= ignored ? 0 : log_likelihood;
         r->flop += 1;
     }
-    *loss = total / (double)N;
+    *loss = total / count_labels(label, N);
     r->flop += 1;
 }
 
@@ -81,13 +93,15 @@ static void backward_data(struct pdnn_reference *r) {
     const double *p = pdnn_ref_in(r, 0), *label = pdnn_ref_in(r, 1);
     double *dx = pdnn_ref_out(r, 0);
     int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0], C = pdnn_node_in(r->graph, r->node, 0)->dim[1];
+    double n_labels = count_labels(label, N);
     for (int64_t n = 0; n < N; n++) {
+        bool ignored = label[n] < 0;
         for (int64_t c = 0; c < C; c++)
             dx[n * C + c] = p[n * C + c];
-        dx[n * C + (int64_t)label[n]] -= 1;
+        dx[n * C + (ignored ? 0 : (int64_t)label[n])] -= 1;
         r->flop += 1;
         for (int64_t c = 0; c < C; c++) {
-            dx[n * C + c] /= (double)N;
+            dx[n * C + c] = ignored ? 0 : dx[n * C + c] / n_labels;
             r->flop += 1;
         }
     }
@@ -96,7 +110,7 @@ static void backward_data(struct pdnn_reference *r) {
 const struct pdnn_op_def pdnn_op_softmax_cross_entropy = {
     .name = "softmax_cross_entropy",
     .category = "loss",
-    .formula = "loss = mean(-log softmax(x)[label])",
+    .formula = "loss = mean(-log softmax(x)[label]) over the rows with a label",
     .n_outputs = 2,
     .infer = infer,
     .gradient = gradient,

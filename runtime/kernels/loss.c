@@ -31,6 +31,15 @@ PDNN_CLONES static void row_scale(const float *x, float factor, float *y, int64_
         y[i] = x[i] * factor;
 }
 
+/* How many rows have one. */
+PDNN_CLONES static int64_t count_labels(const int32_t *label, int64_t n) {
+    int64_t count = 0;
+#pragma omp simd reduction(+ : count)
+    for (int64_t i = 0; i < n; i++)
+        count += label[i] >= 0;
+    return count;
+}
+
 static void forward_part(void *job, int64_t index, int64_t parts) {
     const struct pdnn_loss_job *loss = job;
     struct pdnn_span rows = pdnn_span_of(loss->N, 1, index, parts);
@@ -38,10 +47,11 @@ static void forward_part(void *job, int64_t index, int64_t parts) {
     for (int64_t n = rows.begin; n < rows.end; n++) {
         const float *x = loss->x + n * loss->C;
         float *p = loss->y + n * loss->C;
-        float max = row_max(x, loss->C), at_label = x[loss->label[n]];
+        float max = row_max(x, loss->C), at_label = loss->label[n] < 0 ? 0 : x[loss->label[n]];
         float total = row_exp(x, max, p, loss->C);
         row_scale(p, 1.0F / total, p, loss->C);
-        sum += (double)max + log((double)total) - (double)at_label;
+        if (loss->label[n] >= 0)
+            sum += (double)max + log((double)total) - (double)at_label;
     }
     loss->partial[index * PDNN_LOSS_STRIDE] = sum;
 }
@@ -54,17 +64,18 @@ void pdnn_loss_forward(const struct pdnn_loss_job *job, int64_t threads) {
     double sum = 0;
     for (int64_t i = 0; i < threads; i++)
         sum += job->partial[i * PDNN_LOSS_STRIDE];
-    *job->loss = (float)(sum / (double)job->N);
+    *job->loss = (float)(sum / (double)count_labels(job->label, job->N));
 }
 
 static void backward_part(void *job, int64_t index, int64_t parts) {
     const struct pdnn_loss_job *loss = job;
     struct pdnn_span rows = pdnn_span_of(loss->N, 1, index, parts);
-    float factor = 1.0F / (float)loss->N;
+    float factor = 1.0F / (float)count_labels(loss->label, loss->N);
     for (int64_t n = rows.begin; n < rows.end; n++) {
         float *dx = loss->y + n * loss->C;
-        row_scale(loss->x + n * loss->C, factor, dx, loss->C);
-        dx[loss->label[n]] -= factor;
+        row_scale(loss->x + n * loss->C, loss->label[n] < 0 ? 0 : factor, dx, loss->C);
+        if (loss->label[n] >= 0)
+            dx[loss->label[n]] -= factor;
     }
 }
 

@@ -1,4 +1,5 @@
-/* Softmax cross-entropy over rows in f32. N rows (minibatch), C classes; labels are in [0, C). */
+/* Softmax cross-entropy over rows in f32. N rows (minibatch), C classes; labels are in [0, C), or negative
+ * for a row that is ignored: the loss is the mean over the others, and its gradient is 0. */
 #ifndef RUNTIME_KERNELS_LOSS_H
 #define RUNTIME_KERNELS_LOSS_H
 
@@ -11,7 +12,7 @@ struct pdnn_loss_job {
     const float *x;       /* forward: logits (N, C); backward: probabilities (N, C) */
     const int32_t *label; /* (N) */
     float *y;             /* forward: probabilities (N, C); backward: gradient of the logits; may be x */
-    float *loss;          /* forward: (1), the mean over N */
+    float *loss;          /* forward: (1) */
     double *partial;      /* forward: scratch, PDNN_LOSS_STRIDE per thread */
     int64_t N, C;
 };
