@@ -1,5 +1,6 @@
-/* What the attributes and coefficients of an op's nodes mean, for the ops that families and backends set or read
- * them of: indices into pdnn_node.attr and pdnn_node.coef, in the order of the op's attr_names and coef_names. */
+/* What the attributes and coefficients of an op's nodes mean, for the ops that families and backends set or
+ * read them of: indices into pdnn_node.attr and pdnn_node.coef, in the order of the op's attr_names and
+ * coef_names. */
 #ifndef MODELS_ATTRIBUTES_H
 #define MODELS_ATTRIBUTES_H
 
@@ -29,5 +30,15 @@ enum { PDNN_POOL2D_TAPS_MAX = 127 }; /* of a maximum in training: the tap's numb
 enum { PDNN_BATCHNORM_TRAIN };
 
 enum { PDNN_BATCHNORM_EPSILON, PDNN_BATCHNORM_MOMENTUM }; /* coefficients */
+
+enum {
+    PDNN_RNN_CELL, /* enum pdnn_cell */
+    PDNN_RNN_STEPS,
+    PDNN_RNN_REVERSE, /* 1: from the last step to the first */
+    PDNN_RNN_TRAIN,   /* 1: saves what backward needs */
+};
+
+/* Recurrent cells; models/cell.h has their sizes, models/ops/rnn.c their formulas. */
+enum pdnn_cell { PDNN_CELL_RNN, PDNN_CELL_LSTM, PDNN_CELL_GRU, PDNN_CELL_LBR_GRU, PDNN_CELL_COUNT };
 
 #endif

@@ -27,8 +27,8 @@ enum {
 #define PDNN_NONE UINT32_MAX /* no tensor, no node */
 
 enum pdnn_role {
-    PDNN_ROLE_INPUT,           /* data of the step */
-    PDNN_ROLE_LABEL,           /* class ids, s32 */
+    PDNN_ROLE_INPUT,           /* data of the step; word ids are s32 */
+    PDNN_ROLE_LABEL,           /* class ids, s32; negative: none */
     PDNN_ROLE_WEIGHT,          /* trained parameter: counted in params */
     PDNN_ROLE_ACTIVATION,      /* forward result */
     PDNN_ROLE_GRADIENT,        /* gradient of an activation */
@@ -46,6 +46,10 @@ enum pdnn_fill_kind {
     PDNN_FILL_UNIFORM,  /* in [-scale, scale) */
     PDNN_FILL_NEAR_ONE, /* 1 + uniform in [-scale, scale) */
     PDNN_FILL_CLASS,    /* whole numbers in [0, scale) */
+    PDNN_FILL_ZIPF,     /* the same, number k with probability log((k + 2) / (k + 1)) / log(scale + 1) */
+    /* (T, N): whole numbers in [0, scale) in the first steps of each of N sequences, as many as its length
+     * drawn from 1 to T, and -1 in the others. */
+    PDNN_FILL_SEQUENCE_CLASS,
 };
 
 struct pdnn_fill {
@@ -68,7 +72,7 @@ struct pdnn_tensor {
     int rank;
     int64_t dim[PDNN_RANK_MAX]; /* row-major meaning; a backend may store it otherwise */
     struct pdnn_fill fill;
-    uint32_t of; /* gradient or state: the tensor it belongs to; else PDNN_NONE */
+    uint32_t of;                  /* gradient or state: the tensor it belongs to; else PDNN_NONE */
     const struct pdnn_fold *fold; /* what its fill is then folded with, or NULL; in the arena */
 };
 

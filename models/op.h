@@ -17,6 +17,7 @@ struct pdnn_reference {
     double *const *value; /* by tensor id */
     uint64_t
         flop; /* the kernel adds what it really does, beside each statement; tests compare with the cost */
+    double *scratch; /* as many as the pass asks for, of any content; else NULL */
 };
 
 struct pdnn_pass_def {
@@ -35,6 +36,8 @@ struct pdnn_pass_def {
     /* Bytes that are not "each input read once, each output written once" (a gather reads part of its table);
      * NULL: the generic rule. Writes one number per input, then per output, into bytes[]. */
     void (*bytes)(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes);
+    /* How many doubles the reference kernel needs beside its tensors; NULL: none. Posts need none. */
+    int64_t (*scratch)(const struct pdnn_graph *graph, const struct pdnn_node *node);
 };
 
 struct pdnn_op_def {

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 double **reference_values(const struct pdnn_graph *graph) {
     double **values = calloc(graph->n_tensors, sizeof *values);
@@ -22,6 +23,8 @@ void reference_values_free(const struct pdnn_graph *graph, double **values) {
 static double draw(struct pdnn_rng *rng, const struct pdnn_fill *fill) {
     switch (fill->kind) {
     case PDNN_FILL_CLASS:
+    case PDNN_FILL_ZIPF: /* not what it is about here */
+    case PDNN_FILL_SEQUENCE_CLASS:
         return (double)pdnn_rng_below(rng, (uint64_t)fill->scale);
     case PDNN_FILL_UNIFORM:
         return fill->scale * (2 * pdnn_rng_double(rng) - 1);
@@ -31,6 +34,15 @@ static double draw(struct pdnn_rng *rng, const struct pdnn_fill *fill) {
         return fill->scale;
     default:
         return 0;
+    }
+}
+
+/* Gives each of N sequences a length from 1 to T steps. */
+static void cut_sequences(const struct pdnn_tensor *tensor, double *values, struct pdnn_rng *rng) {
+    int64_t T = tensor->dim[0], N = tensor->dim[1];
+    for (int64_t n = 0; n < N; n++) {
+        for (int64_t t = 1 + (int64_t)pdnn_rng_below(rng, (uint64_t)T); t < T; t++)
+            values[t * N + n] = -1;
     }
 }
 
@@ -55,6 +67,8 @@ void reference_fill(const struct pdnn_graph *graph, double **values, uint64_t se
         int64_t elements = pdnn_tensor_elements(&graph->tensors[i]);
         for (int64_t k = 0; pdnn_role_is_resident(graph->tensors[i].role) && k < elements; k++)
             values[i][k] = draw(&rng, &graph->tensors[i].fill);
+        if (graph->tensors[i].fill.kind == PDNN_FILL_SEQUENCE_CLASS)
+            cut_sequences(&graph->tensors[i], values[i], &rng);
     }
     for (uint32_t i = 0; i < graph->n_tensors; i++) {
         if (graph->tensors[i].fold)
@@ -64,7 +78,14 @@ void reference_fill(const struct pdnn_graph *graph, double **values, uint64_t se
 
 uint64_t reference_run(const struct pdnn_graph *graph, double **values, size_t first, size_t last) {
     struct pdnn_reference r = {.graph = graph, .value = values};
-    for (size_t i = first; i < last; i++)
-        pdnn_reference_run(&r, &graph->nodes[i]);
+    for (size_t i = first; i < last; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        const struct pdnn_pass_def *pass = &node->op->pass[node->pass];
+        size_t bytes = pass->scratch ? (size_t)pass->scratch(graph, node) * sizeof(double) : 0;
+        r.scratch = malloc(bytes + 1);
+        memset(r.scratch, 0xff, bytes); /* not a number: nobody may count on it */
+        pdnn_reference_run(&r, node);
+        free(r.scratch);
+    }
     return r.flop;
 }

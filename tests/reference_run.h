@@ -8,8 +8,7 @@
 double **reference_values(const struct pdnn_graph *graph);
 void reference_values_free(const struct pdnn_graph *graph, double **values);
 
-/* Uniform values in [-scale, scale) for what nothing computes, class ids for labels, constants where the fill
- * says so. */
+/* Values of their fill for what nothing computes: uniform ones, class ids, constants. */
 void reference_fill(const struct pdnn_graph *graph, double **values, uint64_t seed);
 
 /* Runs nodes [first, last) with their posts; returns the FLOP the kernels counted. */

@@ -154,7 +154,7 @@ def check_format(root):
 
 def main():
     root, check = sys.argv[1:3]
-    if not os.path.isdir(os.path.join(root, ".git")):
+    if not os.path.exists(os.path.join(root, ".git")):  # a file where it is a worktree
         print("style: not a git checkout, nothing to list files with")
         return 77
     try:

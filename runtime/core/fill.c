@@ -8,9 +8,36 @@
 #include <assert.h>
 #include <math.h>
 
-static void fill_classes(int32_t *values, int64_t elements, uint64_t stream, uint64_t classes) {
+static int32_t class_at(uint64_t stream, uint64_t i, int64_t classes) {
+    return (int32_t)((pdnn_rng_at(stream, i) >> 32) * (uint64_t)classes >> 32);
+}
+
+/* By inversion: the exponential of a uniform number. */
+static int32_t zipf_at(uint64_t stream, uint64_t i, int64_t classes) {
+    double uniform = (double)(pdnn_rng_at(stream, i) >> 11) * 0x1p-53;
+    int64_t id = (int64_t)expm1(uniform * log1p((double)classes));
+    return (int32_t)(id < classes ? id : classes - 1); /* rounding may end at the bound */
+}
+
+/* T steps of N sequences, step by step. */
+static void fill_sequences(const struct pdnn_tensor *tensor, uint64_t stream, int32_t *values) {
+    int64_t T = tensor->dim[0], N = tensor->dim[1], classes = (int64_t)tensor->fill.scale;
+    uint64_t lengths = pdnn_rng_mix(stream);
+    for (int64_t i = 0; i < T * N; i++) {
+        int64_t length = 1 + class_at(lengths, (uint64_t)(i % N), T);
+        values[i] = i / N < length ? class_at(stream, (uint64_t)i, classes) : -1;
+    }
+}
+
+static void fill_ids(const struct pdnn_tensor *tensor, uint64_t stream, int32_t *values) {
+    int64_t elements = pdnn_tensor_elements(tensor), classes = (int64_t)tensor->fill.scale;
+    if (tensor->fill.kind == PDNN_FILL_SEQUENCE_CLASS) {
+        fill_sequences(tensor, stream, values);
+        return;
+    }
+    bool zipf = tensor->fill.kind == PDNN_FILL_ZIPF;
     for (int64_t i = 0; i < elements; i++)
-        values[i] = (int32_t)((pdnn_rng_at(stream, (uint64_t)i) >> 32) * classes >> 32);
+        values[i] = zipf ? zipf_at(stream, (uint64_t)i, classes) : class_at(stream, (uint64_t)i, classes);
 }
 
 static float uniform_at(uint64_t stream, int64_t i, float scale) {
@@ -56,7 +83,7 @@ void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, uint64_t 
     int64_t elements = pdnn_tensor_elements(t);
     uint64_t stream = pdnn_rng_at(seed, tensor);
     if (t->dtype == PDNN_S32) {
-        fill_classes(plain, elements, stream, t->fill.kind == PDNN_FILL_CLASS ? (uint64_t)t->fill.scale : 1);
+        fill_ids(t, stream, plain);
         return;
     }
     assert(t->dtype == PDNN_F32);

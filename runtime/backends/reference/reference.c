@@ -8,7 +8,8 @@
 
 struct reference_step {
     struct pdnn_reference reference;
-    double **value; /* by tensor, shared by all steps of the program */
+    double **value;        /* by tensor, shared by all steps of the program */
+    uint32_t scratch_slot; /* or PDNN_NONE */
 };
 
 static const char *version(void) {
@@ -31,6 +32,8 @@ static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *
     (void)err;
     for (size_t i = 0; i < step->reference.graph->n_tensors; i++)
         step->value[i] = memory[i];
+    if (step->scratch_slot != PDNN_NONE)
+        step->reference.scratch = memory[step->scratch_slot];
     return PDNN_OK;
 }
 
@@ -47,6 +50,19 @@ static bool has_reference(const struct pdnn_node *node) {
     return has;
 }
 
+/* Scratch is memory of the plan like any other. */
+static enum pdnn_status add_scratch(struct pdnn_program *program, const struct pdnn_node *node,
+                                    struct pdnn_step *step, uint32_t *slot, struct pdnn_err *err) {
+    const struct pdnn_pass_def *pass = &node->op->pass[node->pass];
+    if (!pass->scratch)
+        return PDNN_OK;
+    uint64_t bytes = (uint64_t)pass->scratch(program->graph, node) * sizeof(double);
+    enum pdnn_status status = pdnn_program_slot(program, bytes, false, slot, err);
+    if (status == PDNN_OK)
+        pdnn_step_use(step, *slot);
+    return status;
+}
+
 static enum pdnn_status compile_node(struct pdnn_program *program, double **value, uint32_t index,
                                      struct pdnn_err *err) {
     const struct pdnn_node *node = &program->graph->nodes[index];
@@ -55,8 +71,12 @@ static enum pdnn_status compile_node(struct pdnn_program *program, double **valu
     struct reference_step *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
     if (!state)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
-    *state = (struct reference_step){{program->graph, node, value, 0}, value};
+    *state =
+        (struct reference_step){{.graph = program->graph, .node = node, .value = value}, value, PDNN_NONE};
     struct pdnn_step step = pdnn_step_of_node(program->graph, index);
+    enum pdnn_status status = add_scratch(program, node, &step, &state->scratch_slot, err);
+    if (status != PDNN_OK)
+        return status;
     snprintf(step.implementation, sizeof step.implementation, "reference:f64");
     step.work = (struct pdnn_work){state, bind, run, NULL};
     return pdnn_program_step(program, &step, err);

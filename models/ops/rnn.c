@@ -1,0 +1,109 @@
+/* rnn: one recurrent layer in one direction over all steps, from an initial state of 0. T steps, N sequences,
+ * I input units, H hidden units, G gates, R = T*N rows: row t*N + n is step t of sequence n. `reverse` runs
+ * from step T-1 to 0; output row t still belongs to input row t. With h' and c' of the step before:
+ *
+ *   rnn      h = tanh(W x + U h' + b)
+ *   lstm     i f o = sigmoid(W x + U h' + b), g = tanh(W x + U h' + b), c = f c' + i g, h = o tanh(c)
+ *   gru      u r = sigmoid(W x + U h' + b), o = tanh(W x + U (r h') + b), h = u h' + (1 - u) o
+ *   lbr_gru  the same with o = tanh(W x + b + r (U h' + b_iter)): linear before reset, as cuDNN and PyTorch
+ *
+ * Sources: Hochreiter, Schmidhuber (1997) with the forget gate of Gers, Schmidhuber, Cummins (2000); Cho et
+ * al. (2014); oneDNN's documentation of its RNN primitive, whose formulas and order of gates these are: i f g
+ * o, and u r o. Weights hold W (G*H, I) and U (G*H, H) gate by gate. b has one vector per sum (G*H; of
+ * lbr_gru G*H and the candidate's b_iter), or two per gate (2*G*H: first those beside W x, then those beside
+ * U h'), as cuDNN and PyTorch count them. `saved` (R, S*H) keeps of each row what backward needs beside y:
+ * lstm i f g o c, gru u r o, lbr_gru u r o and U h' + b_iter of the candidate; of rnn nothing. No step is
+ * skipped, though the first one multiplies zeros: work is proportional to T. */
+#include "models/backward.h"
+#include "models/ops/rnn_steps.h"
+
+static bool is_matrix(const struct pdnn_tensor *tensor, int64_t rows, int64_t columns) {
+    return tensor->rank == 2 && tensor->dim[0] == rows && tensor->dim[1] == columns;
+}
+
+static bool fits(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    if (node->n_inputs != PDNN_RNN_INPUTS || node->attr[PDNN_RNN_CELL] < 0 ||
+        node->attr[PDNN_RNN_CELL] >= PDNN_CELL_COUNT || node->attr[PDNN_RNN_STEPS] < 1)
+        return false;
+    const struct pdnn_cell_def *cell = &pdnn_cells[node->attr[PDNN_RNN_CELL]];
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_RNN_X),
+                             *b = pdnn_node_in(graph, node, PDNN_RNN_B);
+    int64_t H = pdnn_node_in(graph, node, PDNN_RNN_U)->dim[1], G = cell->n_gates;
+    return x->rank == 2 && x->dim[0] % node->attr[PDNN_RNN_STEPS] == 0 &&
+           is_matrix(pdnn_node_in(graph, node, PDNN_RNN_W), G * H, x->dim[1]) &&
+           is_matrix(pdnn_node_in(graph, node, PDNN_RNN_U), G * H, H) && b->rank == 1 &&
+           (b->dim[0] == cell->n_biases * H || b->dim[0] == 2 * G * H);
+}
+
+static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    if (!fits(graph, node))
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "rnn: expected input (T*N, I), weights (G*H, I) and (G*H, H), and a bias for each gate");
+    const struct pdnn_cell_def *cell = &pdnn_cells[node->attr[PDNN_RNN_CELL]];
+    int64_t R = pdnn_node_in(graph, node, PDNN_RNN_X)->dim[0],
+            H = pdnn_node_in(graph, node, PDNN_RNN_U)->dim[1];
+    outputs[PDNN_RNN_Y].rank = 2;
+    outputs[PDNN_RNN_Y].dim[0] = R;
+    outputs[PDNN_RNN_Y].dim[1] = H;
+    if (!node->attr[PDNN_RNN_TRAIN] || !cell->n_saved)
+        return PDNN_OK;
+    outputs[PDNN_RNN_SAVED].rank = 2;
+    outputs[PDNN_RNN_SAVED].dim[0] = R;
+    outputs[PDNN_RNN_SAVED].dim[1] = cell->n_saved * H;
+    return PDNN_OK;
+}
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    uint32_t dy = pdnn_backward_of(backward, node->output[PDNN_RNN_Y]);
+    bool wants_dx = pdnn_backward_wants(backward, node->input[PDNN_RNN_X]);
+    const uint32_t targets[] = {node->input[PDNN_RNN_W], node->input[PDNN_RNN_U], node->input[PDNN_RNN_B],
+                                wants_dx ? node->input[PDNN_RNN_X] : PDNN_NONE, PDNN_NONE};
+    const uint32_t inputs[] = {dy,
+                               node->input[PDNN_RNN_X],
+                               node->output[PDNN_RNN_Y],
+                               node->input[PDNN_RNN_W],
+                               node->input[PDNN_RNN_U],
+                               node->n_outputs > PDNN_RNN_SAVED ? node->output[PDNN_RNN_SAVED] : PDNN_NONE,
+                               PDNN_NONE};
+    pdnn_backward_emit_all(backward, node, PDNN_BACKWARD_DATA, targets, inputs);
+}
+
+static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                         struct pdnn_count *count) {
+    struct pdnn_rnn_geometry g = pdnn_rnn_geometry(graph, node);
+    int64_t R = g.T * g.N;
+    pdnn_count_add(count, 2 * R, g.G * g.H, g.I);
+    pdnn_count_add(count, 2 * R, g.G * g.H, g.H);
+    pdnn_count_add(count, R, pdnn_tensor_elements(pdnn_node_in(graph, node, PDNN_RNN_B)), 1);
+    pdnn_count_add(count, R, g.H, g.math->forward_flop);
+}
+
+/* Products for dw, for dx where it is wanted, du and dh'; the sum of dy and dh; db, of which a second vector
+ * per gate is a copy. */
+static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          struct pdnn_count *count) {
+    struct pdnn_rnn_geometry g = pdnn_rnn_geometry(graph, node);
+    int64_t R = g.T * g.N;
+    pdnn_count_add(count, node->n_outputs > PDNN_RNN_BACK_DX ? 4 * R : 2 * R, g.G * g.H, g.I);
+    pdnn_count_add(count, 4 * R, g.G * g.H, g.H);
+    pdnn_count_add(count, R, g.H, 1 + g.sums + g.math->backward_flop);
+}
+
+const struct pdnn_op_def pdnn_op_rnn = {
+    .name = "rnn",
+    .category = "recurrent",
+    .formula = "h[t] = cell(W x[t] + U h[t-1] + b)",
+    .attr_names = (const char *const[]){"cell", "steps", "reverse", "train", NULL},
+    .n_outputs = 2,
+    .infer = infer,
+    .gradient = gradient,
+    .pass = {[PDNN_FORWARD] = {.flop = forward_flop,
+                               .reference = pdnn_rnn_forward,
+                               .scratch = pdnn_rnn_forward_scratch},
+             [PDNN_BACKWARD_DATA] = {.flop = backward_flop,
+                                     .reference = pdnn_rnn_backward,
+                                     .scratch = pdnn_rnn_backward_scratch}},
+    .tolerance = 2e-6,
+};

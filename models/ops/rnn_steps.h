@@ -1,0 +1,25 @@
+/* The rnn op's reference: the loop over steps and its matrix products, around what models/ops/rnn_cells.h
+ * does to each unit. models/ops/rnn.c has the formulas and the letters. */
+#ifndef MODELS_OPS_RNN_STEPS_H
+#define MODELS_OPS_RNN_STEPS_H
+
+#include "models/op.h"
+#include "models/ops/rnn_cells.h"
+
+struct pdnn_rnn_geometry {
+    const struct pdnn_cell_def *cell;
+    const struct pdnn_cell_math *math;
+    int64_t T, N, I, H, G;
+    int64_t sums; /* of one step, per hidden unit: those with a bias of their own */
+    bool two_biases;
+};
+
+struct pdnn_rnn_geometry pdnn_rnn_geometry(const struct pdnn_graph *graph, const struct pdnn_node *node);
+
+/* What the op's pass rows hold. */
+int64_t pdnn_rnn_forward_scratch(const struct pdnn_graph *graph, const struct pdnn_node *node);
+int64_t pdnn_rnn_backward_scratch(const struct pdnn_graph *graph, const struct pdnn_node *node);
+void pdnn_rnn_forward(struct pdnn_reference *r);
+void pdnn_rnn_backward(struct pdnn_reference *r);
+
+#endif
