@@ -17,6 +17,11 @@ static inline uint64_t pdnn_rng_at(uint64_t seed, uint64_t counter) {
     return pdnn_rng_mix(seed + (counter + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
+/* 16 bits for element i of the stream: four elements share one of its values. */
+static inline int64_t pdnn_rng_16_at(uint64_t seed, uint64_t i) {
+    return (int64_t)(pdnn_rng_at(seed, i / 4) >> 16 * (i % 4) & 0xffff);
+}
+
 /* A sequence: {seed, 0}. */
 struct pdnn_rng {
     uint64_t seed, counter;

@@ -31,6 +31,10 @@ enum { PDNN_BATCHNORM_TRAIN };
 
 enum { PDNN_BATCHNORM_EPSILON, PDNN_BATCHNORM_MOMENTUM }; /* coefficients */
 
+enum { PDNN_SLICE_FIRST, PDNN_SLICE_ROWS };
+
+enum { PDNN_DROPOUT_PERCENT }; /* how many values become 0 */
+
 enum {
     PDNN_RNN_CELL, /* enum pdnn_cell */
     PDNN_RNN_STEPS,

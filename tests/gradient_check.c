@@ -25,27 +25,43 @@ static uint32_t gradient_of(const struct pdnn_graph *graph, uint32_t weight) {
     return PDNN_NONE;
 }
 
-static double loss_at(const struct pdnn_graph *graph, double **values, double *weight, double value) {
-    double before = *weight;
-    *weight = value;
-    reference_run(graph, values, 0, nodes_before(graph, PDNN_BACKWARD_DATA));
-    *weight = before;
-    return values[graph->loss][0];
+struct run {
+    const struct pdnn_graph *graph;
+    double **values, **first; /* now, and before any step */
+};
+
+/* Runs the nodes before the pass, always as the first step: what a step leaves in the state would make the
+ * next one drop other values. */
+static void run_until(const struct run *run, enum pdnn_pass pass) {
+    const struct pdnn_graph *graph = run->graph;
+    for (size_t i = 0; i < graph->n_tensors; i++) {
+        size_t elements = (size_t)pdnn_tensor_elements(&graph->tensors[i]);
+        if (graph->tensors[i].role == PDNN_ROLE_STATE)
+            memcpy(run->values[i], run->first[i], elements * sizeof(double));
+    }
+    reference_run(graph, run->values, 0, nodes_before(graph, pass));
 }
 
-static size_t check_weight(const struct pdnn_graph *graph, double **values, uint32_t w) {
+static double loss_at(const struct run *run, double *weight, double value) {
+    double before = *weight;
+    *weight = value;
+    run_until(run, PDNN_BACKWARD_DATA);
+    *weight = before;
+    return run->values[run->graph->loss][0];
+}
+
+static size_t check_weight(const struct run *run, uint32_t w) {
     const double step = 1e-6;
-    uint32_t g = gradient_of(graph, w);
+    uint32_t g = gradient_of(run->graph, w);
     assert_int_not_equal(g, PDNN_NONE);
-    int64_t elements = pdnn_tensor_elements(&graph->tensors[w]), checked = 0;
+    int64_t elements = pdnn_tensor_elements(&run->graph->tensors[w]), checked = 0;
     double *analytic = malloc((size_t)elements * sizeof *analytic);
-    reference_run(graph, values, 0, nodes_before(graph, PDNN_UPDATE));
-    memcpy(analytic, values[g], (size_t)elements * sizeof *analytic);
+    run_until(run, PDNN_UPDATE);
+    memcpy(analytic, run->values[g], (size_t)elements * sizeof *analytic);
     int64_t stride = elements <= MAX_ELEMENTS ? 1 : elements / MAX_ELEMENTS;
     for (int64_t k = 0; k < elements; k += stride, checked++) {
-        double *weight = &values[w][k], at = *weight;
-        double high = loss_at(graph, values, weight, at + step),
-               low = loss_at(graph, values, weight, at - step);
+        double *weight = &run->values[w][k], at = *weight;
+        double high = loss_at(run, weight, at + step), low = loss_at(run, weight, at - step);
         double numeric = (high - low) / (2 * step);
         if (fabs(numeric - analytic[k]) > 1e-8 + 1e-6 * fabs(numeric))
             fail_msg("weight %u element %ld: analytic %.10g, finite difference %.10g", w, (long)k,
@@ -56,13 +72,15 @@ static size_t check_weight(const struct pdnn_graph *graph, double **values, uint
 }
 
 void check_gradients(const struct pdnn_graph *graph, uint64_t seed) {
-    double **values = reference_values(graph);
+    struct run run = {graph, reference_values(graph), reference_values(graph)};
     size_t checked = 0;
-    reference_fill(graph, values, seed);
+    reference_fill(graph, run.values, seed);
+    reference_fill(graph, run.first, seed);
     for (uint32_t w = 0; w < graph->n_tensors; w++) {
         if (graph->tensors[w].role == PDNN_ROLE_WEIGHT)
-            checked += check_weight(graph, values, w);
+            checked += check_weight(&run, w);
     }
     assert_true(checked > 0);
-    reference_values_free(graph, values);
+    reference_values_free(graph, run.values);
+    reference_values_free(graph, run.first);
 }

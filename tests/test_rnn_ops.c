@@ -156,6 +156,99 @@ static void test_gradient_rnn_of_data(void **state) {
     }
 }
 
+/* Two dropouts of one input, which drop other values of it. */
+static void test_gradient_dropout(void **state) {
+    (void)state;
+    struct chain chain;
+    begin_chain(&chain);
+    uint32_t x = chain_weight(&chain, 2, (int64_t[]){5, 7}), y[2];
+    for (int k = 0; k < 2; k++) {
+        uint32_t counter = pdnn_graph_state(&chain.graph, 1, (int64_t[]){1}, (struct pdnn_fill){0});
+        y[k] = pdnn_graph_forward(&chain.graph, &pdnn_op_dropout, (uint32_t[]){x, counter, PDNN_NONE},
+                                  (int64_t[PDNN_NODE_ATTRS]){[PDNN_DROPOUT_PERCENT] = 40});
+    }
+    check_chain(&chain,
+                pdnn_graph_forward(&chain.graph, &pdnn_op_add, (uint32_t[]){y[0], y[1], PDNN_NONE}, NULL),
+                "dropout");
+}
+
+/* As many values are kept as should be, each step others, and backward knows which. */
+static void test_dropout_values(void **state) {
+    (void)state;
+    enum { COUNT = 40000, PERCENT = 30, RUNS = 3 };
+    static double x[COUNT], y[RUNS][COUNT], dx[COUNT];
+    struct pdnn_tensor tensors[] = {
+        {.rank = 1, .dim = {COUNT}}, {.rank = 1, .dim = {1}}, {.rank = 1, .dim = {COUNT}}};
+    struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 3};
+    struct pdnn_node forward = {.op = &pdnn_op_dropout,
+                                .n_inputs = 2,
+                                .n_outputs = 2,
+                                .input = {0, 1},
+                                .output = {2, 1},
+                                .attr = {[PDNN_DROPOUT_PERCENT] = PERCENT}};
+    double counter = 0;
+    for (int i = 0; i < COUNT; i++)
+        x[i] = 1 + i % 5;
+    for (int run = 0; run < RUNS; run++) {
+        double *values[] = {x, &counter, y[run]}, *back[] = {x, &counter, dx};
+        struct pdnn_reference r = {.graph = &graph, .value = values};
+        struct pdnn_node backward = forward;
+        int kept = 0, as_before = 0;
+        pdnn_reference_run(&r, &forward);
+        backward.pass = PDNN_BACKWARD_DATA;
+        backward.n_outputs = 1;
+        r.value = back;
+        pdnn_reference_run(&r, &backward);
+        assert_memory_equal(y[run], dx, sizeof dx);
+        for (int i = 0; i < COUNT; i++) {
+            assert_true(y[run][i] == 0 || fabs(y[run][i] - x[i] / 0.7) < 1e-12);
+            kept += y[run][i] > 0;
+            as_before += run > 0 && (y[run][i] > 0) == (y[run - 1][i] > 0);
+        }
+        assert_in_range(kept, (int)(0.69 * COUNT), (int)(0.71 * COUNT));
+        if (run > 0)
+            assert_in_range(as_before, (int)(0.57 * COUNT), (int)(0.59 * COUNT)); /* 0.7^2 + 0.3^2 */
+    }
+    assert_near(counter, RUNS, 0);
+}
+
+static void test_gradient_slice_and_concat(void **state) {
+    (void)state;
+    struct chain chain;
+    begin_chain(&chain);
+    const uint32_t parts[] = {chain_weight(&chain, 2, (int64_t[]){6, 2}),
+                              chain_weight(&chain, 2, (int64_t[]){6, 1}),
+                              chain_weight(&chain, 2, (int64_t[]){6, 4}), PDNN_NONE};
+    uint32_t y = pdnn_graph_forward(&chain.graph, &pdnn_op_concat, parts, NULL), rows[3];
+    for (int k = 0; k < 2; k++)
+        rows[k] = pdnn_graph_forward(
+            &chain.graph, &pdnn_op_slice, (uint32_t[]){y, PDNN_NONE},
+            (int64_t[PDNN_NODE_ATTRS]){[PDNN_SLICE_FIRST] = 2 * k + 1, [PDNN_SLICE_ROWS] = 3});
+    rows[2] = PDNN_NONE;
+    check_chain(&chain, pdnn_graph_forward(&chain.graph, &pdnn_op_concat, rows, NULL), "slice and concat");
+}
+
+static void test_slice_and_concat_invalid(void **state) {
+    (void)state;
+    static const struct {
+        int64_t first, rows;
+    } rows[] = {{0, 0}, {-1, 2}, {3, 2}, {0, 5}, {INT64_MAX, INT64_MAX}};
+    for (size_t i = 0; i <= sizeof rows / sizeof *rows; i++) {
+        struct chain chain;
+        struct pdnn_err err = {0};
+        begin_chain(&chain);
+        uint32_t x = chain_weight(&chain, 2, (int64_t[]){4, 2}),
+                 z = chain_weight(&chain, 2, (int64_t[]){5, 2});
+        if (i < sizeof rows / sizeof *rows)
+            pdnn_graph_forward(&chain.graph, &pdnn_op_slice, (uint32_t[]){x, PDNN_NONE},
+                               (int64_t[PDNN_NODE_ATTRS]){rows[i].first, rows[i].rows});
+        else
+            pdnn_graph_forward(&chain.graph, &pdnn_op_concat, (uint32_t[]){x, z, PDNN_NONE}, NULL);
+        assert_int_equal(pdnn_graph_status(&chain.graph, &err), PDNN_INVALID);
+        pdnn_arena_finish(&chain.arena);
+    }
+}
+
 static double sigmoid(double x) {
     return 1 / (1 + exp(-x));
 }
@@ -246,10 +339,18 @@ static void test_rnn_invalid(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradient_embedding),   cmocka_unit_test(test_embedding_bytes),
-        cmocka_unit_test(test_gradient_masked_loss), cmocka_unit_test(test_masked_loss_values),
-        cmocka_unit_test(test_gradient_rnn),         cmocka_unit_test(test_gradient_rnn_of_data),
-        cmocka_unit_test(test_rnn_values),           cmocka_unit_test(test_rnn_invalid),
+        cmocka_unit_test(test_gradient_embedding),
+        cmocka_unit_test(test_embedding_bytes),
+        cmocka_unit_test(test_gradient_masked_loss),
+        cmocka_unit_test(test_masked_loss_values),
+        cmocka_unit_test(test_gradient_rnn),
+        cmocka_unit_test(test_gradient_rnn_of_data),
+        cmocka_unit_test(test_rnn_values),
+        cmocka_unit_test(test_rnn_invalid),
+        cmocka_unit_test(test_gradient_dropout),
+        cmocka_unit_test(test_dropout_values),
+        cmocka_unit_test(test_gradient_slice_and_concat),
+        cmocka_unit_test(test_slice_and_concat_invalid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,118 @@
+#include "models/families/sequence.h"
+
+#include "models/op.h"
+
+#include <math.h>
+
+struct pdnn_sequence_net pdnn_sequence_net(const struct pdnn_instance *instance, struct pdnn_graph *graph,
+                                           int64_t batch, int64_t dropout_percent) {
+    bool train = instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN;
+    return (struct pdnn_sequence_net){graph, batch, dropout_percent, train};
+}
+
+void pdnn_sequence_layer(struct pdnn_sequence_net *net, const char *stem, int64_t index) {
+    net->graph->layer = (struct pdnn_layer){stem, index};
+}
+
+int64_t pdnn_sequence_width(const struct pdnn_sequence_net *net, uint32_t x) {
+    return net->graph->tensors[x].dim[1];
+}
+
+static int64_t rows_of(const struct pdnn_sequence_net *net, uint32_t x) {
+    return net->graph->tensors[x].dim[0];
+}
+
+/* As wide as usual for a layer of so many inputs: the variance of a linear layer's result is a third of its
+ * input's. */
+static struct pdnn_fill fill_for(int64_t inputs) {
+    return (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = 1 / sqrt((double)inputs)};
+}
+
+uint32_t pdnn_sequence_table(struct pdnn_sequence_net *net, int64_t vocabulary, int64_t width) {
+    return pdnn_graph_weight(net->graph, 2, (int64_t[]){vocabulary, width},
+                             (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = 1});
+}
+
+uint32_t pdnn_sequence_embed(struct pdnn_sequence_net *net, uint32_t table, int64_t steps,
+                             enum pdnn_fill_kind kind) {
+    struct pdnn_tensor ids = {.role = PDNN_ROLE_INPUT,
+                              .dtype = PDNN_S32,
+                              .rank = 1,
+                              .dim = {steps * net->batch},
+                              .fill = {.kind = kind, .scale = (double)rows_of(net, table)},
+                              .of = PDNN_NONE};
+    uint32_t id = pdnn_graph_tensor(net->graph, &ids); /* (T*N) */
+    return pdnn_graph_forward(net->graph, &pdnn_op_embedding, (uint32_t[]){id, table, PDNN_NONE}, NULL);
+}
+
+uint32_t pdnn_sequence_dropout(struct pdnn_sequence_net *net, uint32_t x) {
+    if (!net->train || !net->dropout_percent)
+        return x;
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_DROPOUT_PERCENT] = net->dropout_percent};
+    uint32_t counter = pdnn_graph_state(net->graph, 1, (int64_t[]){1}, (struct pdnn_fill){0});
+    return pdnn_graph_forward(net->graph, &pdnn_op_dropout, (uint32_t[]){x, counter, PDNN_NONE}, attrs);
+}
+
+uint32_t pdnn_sequence_recurrent(struct pdnn_sequence_net *net, uint32_t x,
+                                 const struct pdnn_recurrent *layer, bool reverse) {
+    const struct pdnn_cell_def *cell = &pdnn_cells[layer->cell];
+    int64_t H = layer->hidden, gates = cell->n_gates * H;
+    int64_t biases = layer->two_biases ? 2 * gates : cell->n_biases * H;
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_RNN_CELL] = layer->cell,
+                                      [PDNN_RNN_STEPS] = rows_of(net, x) / net->batch,
+                                      [PDNN_RNN_REVERSE] = reverse,
+                                      [PDNN_RNN_TRAIN] = net->train};
+    const uint32_t inputs[] = {
+        [PDNN_RNN_X] = x,
+        [PDNN_RNN_W] =
+            pdnn_graph_weight(net->graph, 2, (int64_t[]){gates, pdnn_sequence_width(net, x)}, fill_for(H)),
+        [PDNN_RNN_U] = pdnn_graph_weight(net->graph, 2, (int64_t[]){gates, H}, fill_for(H)),
+        [PDNN_RNN_B] = pdnn_graph_weight(net->graph, 1, &biases, fill_for(H)),
+        [PDNN_RNN_INPUTS] = PDNN_NONE,
+    };
+    return pdnn_graph_forward(net->graph, &pdnn_op_rnn, inputs, attrs);
+}
+
+uint32_t pdnn_sequence_linear(struct pdnn_sequence_net *net, uint32_t x, int64_t units) {
+    int64_t inputs = pdnn_sequence_width(net, x);
+    uint32_t w = pdnn_graph_weight(net->graph, 2, (int64_t[]){units, inputs}, fill_for(inputs));
+    return pdnn_graph_forward(net->graph, &pdnn_op_dense, (uint32_t[]){x, w, PDNN_NONE}, NULL);
+}
+
+uint32_t pdnn_sequence_dense(struct pdnn_sequence_net *net, uint32_t x, int64_t units) {
+    int64_t inputs = pdnn_sequence_width(net, x);
+    uint32_t y = pdnn_sequence_linear(net, x, units);
+    uint32_t b = pdnn_graph_weight(net->graph, 1, &units, fill_for(inputs));
+    return pdnn_graph_forward(net->graph, &pdnn_op_bias, (uint32_t[]){y, b, PDNN_NONE}, NULL);
+}
+
+uint32_t pdnn_sequence_concat(struct pdnn_sequence_net *net, uint32_t a, uint32_t b) {
+    return pdnn_graph_forward(net->graph, &pdnn_op_concat, (uint32_t[]){a, b, PDNN_NONE}, NULL);
+}
+
+uint32_t pdnn_sequence_add(struct pdnn_sequence_net *net, uint32_t a, uint32_t b) {
+    return pdnn_graph_forward(net->graph, &pdnn_op_add, (uint32_t[]){a, b, PDNN_NONE}, NULL);
+}
+
+uint32_t pdnn_sequence_step(struct pdnn_sequence_net *net, uint32_t x, int64_t t) {
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_SLICE_FIRST] = t * net->batch, [PDNN_SLICE_ROWS] = net->batch};
+    return pdnn_graph_forward(net->graph, &pdnn_op_slice, (uint32_t[]){x, PDNN_NONE}, attrs);
+}
+
+void pdnn_sequence_finish(struct pdnn_sequence_net *net, uint32_t logits) {
+    int64_t steps = rows_of(net, logits) / net->batch;
+    net->graph->result = net->train ? PDNN_NONE : logits;
+    if (!net->train)
+        return;
+    pdnn_sequence_layer(net, "loss", 0);
+    struct pdnn_tensor labels = {
+        .role = PDNN_ROLE_LABEL,
+        .dtype = PDNN_S32,
+        .rank = 2,
+        .dim = {steps, net->batch},
+        .fill = {.kind = PDNN_FILL_SEQUENCE_CLASS, .scale = (double)pdnn_sequence_width(net, logits)},
+        .of = PDNN_NONE};
+    uint32_t label = pdnn_graph_tensor(net->graph, &labels); /* (T, N) */
+    net->graph->loss = pdnn_graph_forward(net->graph, &pdnn_op_softmax_cross_entropy,
+                                          (uint32_t[]){logits, label, PDNN_NONE}, NULL);
+}

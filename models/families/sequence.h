@@ -1,0 +1,60 @@
+/* What families of sequence models build their forward graphs from: layers with their weights and what these
+ * begin as. A sequence of T steps is a matrix (T*N, C), row t*N + n for step t of sequence n; T steps, N
+ * sequences, C units. Errors stick in the graph. */
+#ifndef MODELS_FAMILIES_SEQUENCE_H
+#define MODELS_FAMILIES_SEQUENCE_H
+
+#include "models/cell.h"
+#include "models/graph.h"
+#include "models/instance.h"
+
+/* A graph being built. */
+struct pdnn_sequence_net {
+    struct pdnn_graph *graph;
+    int64_t batch; /* N */
+    int64_t dropout_percent;
+    bool train;
+};
+
+struct pdnn_sequence_net pdnn_sequence_net(const struct pdnn_instance *instance, struct pdnn_graph *graph,
+                                           int64_t batch, int64_t dropout_percent);
+
+/* What the next nodes belong to; the stem is static text. */
+void pdnn_sequence_layer(struct pdnn_sequence_net *net, const char *stem, int64_t index);
+
+/* Columns of a matrix. */
+int64_t pdnn_sequence_width(const struct pdnn_sequence_net *net, uint32_t x);
+
+/* A table (vocabulary, width), and the rows of it (steps*N, width) that word ids drawn as `kind` choose. */
+uint32_t pdnn_sequence_table(struct pdnn_sequence_net *net, int64_t vocabulary, int64_t width);
+uint32_t pdnn_sequence_embed(struct pdnn_sequence_net *net, uint32_t table, int64_t steps,
+                             enum pdnn_fill_kind kind);
+
+/* x itself where nothing is dropped: in inference, or at 0 percent. */
+uint32_t pdnn_sequence_dropout(struct pdnn_sequence_net *net, uint32_t x);
+
+struct pdnn_recurrent {
+    enum pdnn_cell cell;
+    int64_t hidden;
+    bool two_biases; /* per gate */
+};
+
+/* One layer in one direction: (T*N, hidden). */
+uint32_t pdnn_sequence_recurrent(struct pdnn_sequence_net *net, uint32_t x,
+                                 const struct pdnn_recurrent *layer, bool reverse);
+
+/* y = x w^T, and a bias. */
+uint32_t pdnn_sequence_linear(struct pdnn_sequence_net *net, uint32_t x, int64_t units);
+uint32_t pdnn_sequence_dense(struct pdnn_sequence_net *net, uint32_t x, int64_t units);
+
+uint32_t pdnn_sequence_concat(struct pdnn_sequence_net *net, uint32_t a, uint32_t b);
+uint32_t pdnn_sequence_add(struct pdnn_sequence_net *net, uint32_t a, uint32_t b);
+
+/* Step t of all sequences: (N, C). */
+uint32_t pdnn_sequence_step(struct pdnn_sequence_net *net, uint32_t x, int64_t t);
+
+/* The end of the graph: logits are its result, or in training what the loss begins with. Sequences have
+ * labels up to a drawn length; a matrix of one row per sequence has one label each. */
+void pdnn_sequence_finish(struct pdnn_sequence_net *net, uint32_t logits);
+
+#endif
