@@ -31,9 +31,16 @@ enum { PDNN_BATCHNORM_TRAIN };
 
 enum { PDNN_BATCHNORM_EPSILON, PDNN_BATCHNORM_MOMENTUM }; /* coefficients */
 
+enum { PDNN_HARDTANH_LOW, PDNN_HARDTANH_HIGH }; /* coefficients */
+
 enum { PDNN_SLICE_FIRST, PDNN_SLICE_ROWS };
 
 enum { PDNN_DROPOUT_PERCENT }; /* how many values become 0 */
+
+enum {
+    PDNN_ATTENTION_SEQUENCES, /* N, of T*N and S*N rows */
+    PDNN_ATTENTION_TRAIN,     /* 1: saves the weights of the sources */
+};
 
 enum {
     PDNN_RNN_CELL, /* enum pdnn_cell */

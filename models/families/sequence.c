@@ -94,25 +94,58 @@ uint32_t pdnn_sequence_add(struct pdnn_sequence_net *net, uint32_t a, uint32_t b
     return pdnn_graph_forward(net->graph, &pdnn_op_add, (uint32_t[]){a, b, PDNN_NONE}, NULL);
 }
 
+uint32_t pdnn_sequence_attend(struct pdnn_sequence_net *net, uint32_t query, uint32_t source) {
+    int64_t C = pdnn_sequence_width(net, query), one = 1;
+    int64_t attrs[PDNN_NODE_ATTRS] = {
+        [PDNN_ATTENTION_SEQUENCES] = net->batch, [PDNN_ATTENTION_TRAIN] = net->train};
+    uint32_t q = pdnn_sequence_dense(net, query, C), k = pdnn_sequence_linear(net, source, C);
+    uint32_t v = pdnn_graph_weight(net->graph, 1, &C, fill_for(C));
+    uint32_t g = pdnn_graph_weight(net->graph, 1, &one, (struct pdnn_fill){PDNN_FILL_CONSTANT, 1});
+    return pdnn_graph_forward(net->graph, &pdnn_op_attention, (uint32_t[]){q, k, source, v, g, PDNN_NONE},
+                              attrs);
+}
+
 uint32_t pdnn_sequence_step(struct pdnn_sequence_net *net, uint32_t x, int64_t t) {
     int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_SLICE_FIRST] = t * net->batch, [PDNN_SLICE_ROWS] = net->batch};
     return pdnn_graph_forward(net->graph, &pdnn_op_slice, (uint32_t[]){x, PDNN_NONE}, attrs);
 }
 
-void pdnn_sequence_finish(struct pdnn_sequence_net *net, uint32_t logits) {
-    int64_t steps = rows_of(net, logits) / net->batch;
+/* Neither gamma nor the running statistics are trivial, so that folding them shows. */
+uint32_t pdnn_sequence_normalize(struct pdnn_sequence_net *net, uint32_t x) {
+    const struct pdnn_fill near_one = {.kind = PDNN_FILL_NEAR_ONE, .scale = 0.25};
+    const struct pdnn_fill small = {.kind = PDNN_FILL_UNIFORM, .scale = 0.1};
+    int64_t C = pdnn_sequence_width(net, x);
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_BATCHNORM_TRAIN] = net->train};
+    uint32_t gamma = pdnn_graph_weight(net->graph, 1, &C, near_one);
+    uint32_t beta = pdnn_graph_weight(net->graph, 1, &C, small);
+    uint32_t mean = pdnn_graph_state(net->graph, 1, &C, small);
+    uint32_t variance = pdnn_graph_state(net->graph, 1, &C, near_one);
+    return pdnn_graph_forward(net->graph, &pdnn_op_batchnorm,
+                              (uint32_t[]){x, gamma, beta, mean, variance, PDNN_NONE}, attrs);
+}
+
+/* Sequences of class ids up to drawn lengths, and the loss of the logits with them. */
+static void append_loss(struct pdnn_sequence_net *net, const struct pdnn_op_def *op, uint32_t logits,
+                        int64_t length, int64_t classes) {
     net->graph->result = net->train ? PDNN_NONE : logits;
     if (!net->train)
         return;
     pdnn_sequence_layer(net, "loss", 0);
-    struct pdnn_tensor labels = {
-        .role = PDNN_ROLE_LABEL,
-        .dtype = PDNN_S32,
-        .rank = 2,
-        .dim = {steps, net->batch},
-        .fill = {.kind = PDNN_FILL_SEQUENCE_CLASS, .scale = (double)pdnn_sequence_width(net, logits)},
-        .of = PDNN_NONE};
-    uint32_t label = pdnn_graph_tensor(net->graph, &labels); /* (T, N) */
-    net->graph->loss = pdnn_graph_forward(net->graph, &pdnn_op_softmax_cross_entropy,
-                                          (uint32_t[]){logits, label, PDNN_NONE}, NULL);
+    struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
+                                 .dtype = PDNN_S32,
+                                 .rank = 2,
+                                 .dim = {length, net->batch},
+                                 .fill = {.kind = PDNN_FILL_SEQUENCE_CLASS, .scale = (double)classes},
+                                 .of = PDNN_NONE};
+    uint32_t label = pdnn_graph_tensor(net->graph, &labels);
+    net->graph->loss = pdnn_graph_forward(net->graph, op, (uint32_t[]){logits, label, PDNN_NONE}, NULL);
+}
+
+void pdnn_sequence_finish(struct pdnn_sequence_net *net, uint32_t logits) {
+    append_loss(net, &pdnn_op_softmax_cross_entropy, logits, rows_of(net, logits) / net->batch,
+                pdnn_sequence_width(net, logits));
+}
+
+void pdnn_sequence_finish_ctc(struct pdnn_sequence_net *net, uint32_t logits, int64_t labels) {
+    append_loss(net, &pdnn_op_ctc_loss, logits, labels, pdnn_sequence_width(net, logits) - 1);
 }

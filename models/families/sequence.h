@@ -22,7 +22,7 @@ struct pdnn_sequence_net pdnn_sequence_net(const struct pdnn_instance *instance,
 /* What the next nodes belong to; the stem is static text. */
 void pdnn_sequence_layer(struct pdnn_sequence_net *net, const char *stem, int64_t index);
 
-/* Columns of a matrix. */
+/* Columns of a matrix, channels of images. */
 int64_t pdnn_sequence_width(const struct pdnn_sequence_net *net, uint32_t x);
 
 /* A table (vocabulary, width), and the rows of it (steps*N, width) that word ids drawn as `kind` choose. */
@@ -50,11 +50,21 @@ uint32_t pdnn_sequence_dense(struct pdnn_sequence_net *net, uint32_t x, int64_t 
 uint32_t pdnn_sequence_concat(struct pdnn_sequence_net *net, uint32_t a, uint32_t b);
 uint32_t pdnn_sequence_add(struct pdnn_sequence_net *net, uint32_t a, uint32_t b);
 
+/* A context (T*N, C) for every query (T*N, C) from the source (S*N, C): projections of both without bias, one
+ * bias for the queries, normalized additive attention. */
+uint32_t pdnn_sequence_attend(struct pdnn_sequence_net *net, uint32_t query, uint32_t source);
+
+/* Batch normalization of a matrix's columns or of channels: of the minibatch when training. */
+uint32_t pdnn_sequence_normalize(struct pdnn_sequence_net *net, uint32_t x);
+
 /* Step t of all sequences: (N, C). */
 uint32_t pdnn_sequence_step(struct pdnn_sequence_net *net, uint32_t x, int64_t t);
 
 /* The end of the graph: logits are its result, or in training what the loss begins with. Sequences have
  * labels up to a drawn length; a matrix of one row per sequence has one label each. */
 void pdnn_sequence_finish(struct pdnn_sequence_net *net, uint32_t logits);
+
+/* The same with CTC: up to so many labels per sequence, class 0 of the logits is the blank. */
+void pdnn_sequence_finish_ctc(struct pdnn_sequence_net *net, uint32_t logits, int64_t labels);
 
 #endif

@@ -1,8 +1,9 @@
 /* batchnorm (Ioffe and Szegedy, 2015): y = gamma*xhat + beta with xhat = (x - mean)*inverse_std and
  * inverse_std = 1/sqrt(variance + epsilon), per channel over N*L = M values. N minibatch, C channels, L
- * pixels. Inference takes the running mean and variance. Training takes those of the minibatch, and updates
- * the running ones: running = (1 - momentum)*running + momentum*batch, the variance with M - 1 in its
- * denominator (M, when that is 1). Backward: dgamma = sum dy*xhat, dbeta = sum dy, dx = gamma*inverse_std*(dy
+ * pixels (1 of a matrix (N, C)). Inference takes the running mean and variance. Training takes those of the
+ * minibatch, and updates the running ones: running = (1 - momentum)*running + momentum*batch, the variance
+ * with M - 1 in its denominator (M, when that is 1). Backward: dgamma = sum dy*xhat, dbeta = sum dy, dx =
+ * gamma*inverse_std*(dy
  * - dbeta/M - xhat*dgamma/M): one node, because all three come from one reading of dy and x where they fit a
  * cache. */
 #include "models/attributes.h"
@@ -27,16 +28,16 @@ static struct geometry geometry_of(const struct pdnn_tensor *x) {
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X); /* (N, C, H, W) */
-    bool fits = node->n_inputs == FORWARD_INPUTS && x->rank == 4;
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X); /* (N, C, H, W) or (N, C) */
+    bool fits = node->n_inputs == FORWARD_INPUTS && (x->rank == 4 || x->rank == 2);
     for (int k = GAMMA; fits && k < FORWARD_INPUTS; k++) {
         const struct pdnn_tensor *c = pdnn_node_in(graph, node, k); /* (C) */
         fits = c->rank == 1 && c->dim[0] == x->dim[1];
     }
     if (!fits)
         return pdnn_fail(err, PDNN_INVALID,
-                         "batchnorm: expected input (N, C, H, W) and gamma, beta, mean and variance (C)");
-    outputs[Y].rank = 4;
+                         "batchnorm: expected input (N, C, ...) and gamma, beta, mean and variance (C)");
+    outputs[Y].rank = x->rank;
     memcpy(outputs[Y].dim, x->dim, sizeof x->dim);
     for (int k = BATCH_MEAN; node->attr[PDNN_BATCHNORM_TRAIN] && k <= NEW_VARIANCE; k++) {
         outputs[k].dtype = PDNN_F32; /* whatever the model's: sums over the minibatch */

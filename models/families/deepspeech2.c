@@ -1,0 +1,114 @@
+/* deepspeech2: speech recognition (Amodei et al., 2016), in the shape of MLPerf v0.5. A spectrogram of 161
+ * frequencies, a frame per 10 ms; two convolutions over frequency and time without padding, 32 channels of
+ * 41x11 with stride 2x2 and 32 of 21x11 with stride 2x1, each with bias, batch normalization and hardtanh
+ * from 0 to 20; `layers` recurrent layers in both directions whose outputs are added, with batch
+ * normalization before all but the first; batch normalization and a linear layer without bias to the
+ * characters. The cell is lbr_gru with two bias vectors per gate. F frames leave T = ((F - 11)/2 + 1) - 10
+ * steps of 32*21 features. With 5 layers of 800: 251,168 + 37,840,000 + 24,800 = 38,115,968 parameters.
+ * Trained with CTC on labels of drawn lengths. */
+#include "models/attributes.h"
+#include "models/families/sequence.h"
+#include "models/instance.h"
+#include "models/op.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { HIDDEN, LAYERS, FRAMES, CHARACTERS, LABELS, BATCH, N_PARAMS };
+
+enum { FREQUENCIES = 161, CHANNELS = 32, FRAMES_MIN = 31 };
+
+static const struct pdnn_param_def params[N_PARAMS] = {
+    [HIDDEN] = {"hidden", PDNN_PARAM_INT, 1, 1 << 20, 800, NULL, NULL, 0, "",
+                "units of each recurrent layer and direction"},
+    [LAYERS] = {"layers", PDNN_PARAM_INT, 1, 1024, 5, NULL, NULL, 0, "",
+                "recurrent layers, all bidirectional"},
+    [FRAMES] = {"frames", PDNN_PARAM_INT, FRAMES_MIN, 1 << 20, 1001, NULL, NULL, 0, "frames",
+                "length of each recording, 100 frames a second and one"},
+    [CHARACTERS] = {"characters", PDNN_PARAM_INT, 2, 1 << 24, 29, NULL, NULL, 0, "",
+                    "output units, the blank among them"},
+    [LABELS] = {"labels", PDNN_PARAM_INT, 1, 1 << 20, 100, NULL, NULL, 0, "",
+                "characters of the longest transcript; training only"},
+    [BATCH] = {"batch", PDNN_PARAM_INT, 1, 1 << 24, 16, NULL, NULL, 0, "", "minibatch: recordings per step"},
+};
+
+static const struct pdnn_preset presets[] = {
+    {"deepspeech2",
+     {800, 5, 1001, 29, 100, 16},
+     "MLPerf's DeepSpeech2, 10 s of audio: 38,115,968 parameters"},
+};
+
+struct shape {
+    int64_t kernel_f, kernel_t, stride_f, stride_t;
+};
+
+static uint32_t convolve(struct pdnn_sequence_net *net, uint32_t x, struct shape shape) {
+    int64_t C = pdnn_sequence_width(net, x), taps = C * shape.kernel_f * shape.kernel_t, channels = CHANNELS;
+    int64_t attrs[PDNN_NODE_ATTRS] = {
+        [PDNN_CONV2D_STRIDE_H] = shape.stride_f, [PDNN_CONV2D_STRIDE_W] = shape.stride_t};
+    struct pdnn_fill weights = {.kind = PDNN_FILL_UNIFORM, .scale = sqrt(6.0 / (double)taps)};
+    struct pdnn_fill biases = {.kind = PDNN_FILL_UNIFORM, .scale = 1 / sqrt((double)taps)};
+    uint32_t w =
+        pdnn_graph_weight(net->graph, 4, (int64_t[]){CHANNELS, C, shape.kernel_f, shape.kernel_t}, weights);
+    uint32_t b = pdnn_graph_weight(net->graph, 1, &channels, biases);
+    x = pdnn_graph_forward(net->graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, attrs);
+    x = pdnn_graph_forward(net->graph, &pdnn_op_bias, (uint32_t[]){x, b, PDNN_NONE}, NULL);
+    x = pdnn_sequence_normalize(net, x);
+    return pdnn_graph_forward(net->graph, &pdnn_op_hardtanh, (uint32_t[]){x, PDNN_NONE}, NULL);
+}
+
+static uint32_t listen(struct pdnn_sequence_net *net, int64_t frames) {
+    struct pdnn_tensor spectrogram = {.role = PDNN_ROLE_INPUT,
+                                      .dtype = net->graph->dtype,
+                                      .rank = 4,
+                                      .dim = {net->batch, 1, FREQUENCIES, frames},
+                                      .fill = {.kind = PDNN_FILL_UNIFORM, .scale = 1},
+                                      .of = PDNN_NONE};
+    uint32_t x = pdnn_graph_tensor(net->graph, &spectrogram); /* (N, C, F, T) */
+    pdnn_sequence_layer(net, "conv", 1);
+    x = convolve(net, x, (struct shape){41, 11, 2, 2});
+    pdnn_sequence_layer(net, "conv", 2);
+    x = convolve(net, x, (struct shape){21, 11, 2, 1});
+    return pdnn_graph_forward(net->graph, &pdnn_op_sequence, (uint32_t[]){x, PDNN_NONE}, NULL);
+}
+
+/* The most that CTC can need: a blank between any two labels. */
+static bool has_time(const struct pdnn_sequence_net *net, uint32_t x, int64_t labels) {
+    int64_t steps = net->graph->tensors[x].dim[0] / net->batch, needed = 2 * labels - 1;
+    if (net->graph->err.status != PDNN_OK || needed <= steps)
+        return true;
+    pdnn_fail(&net->graph->err, PDNN_INVALID,
+              "%" PRId64 " labels may need %" PRId64 " steps, the frames leave %" PRId64, labels, needed,
+              steps);
+    return false;
+}
+
+static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
+    const int64_t *hyper = instance->hyper;
+    struct pdnn_sequence_net net = pdnn_sequence_net(instance, graph, hyper[BATCH], 0);
+    struct pdnn_recurrent layer = {PDNN_CELL_LBR_GRU, hyper[HIDDEN], true};
+    uint32_t x = listen(&net, hyper[FRAMES]);
+    if (net.train && !has_time(&net, x, hyper[LABELS]))
+        return;
+    for (int64_t i = 1; i <= hyper[LAYERS]; i++) {
+        pdnn_sequence_layer(&net, "layer", i);
+        x = i > 1 ? pdnn_sequence_normalize(&net, x) : x;
+        x = pdnn_sequence_add(&net, pdnn_sequence_recurrent(&net, x, &layer, false),
+                              pdnn_sequence_recurrent(&net, x, &layer, true));
+    }
+    pdnn_sequence_layer(&net, "output", 0);
+    x = pdnn_sequence_linear(&net, pdnn_sequence_normalize(&net, x), hyper[CHARACTERS]);
+    pdnn_sequence_finish_ctc(&net, x, hyper[LABELS]);
+}
+
+const struct pdnn_family_def pdnn_family_deepspeech2 = {
+    .name = "deepspeech2",
+    .help = "speech recognition: convolutions, bidirectional gru, CTC (DeepSpeech2, MLPerf)",
+    .params = params,
+    .n_params = N_PARAMS,
+    .presets = presets,
+    .n_presets = sizeof presets / sizeof *presets,
+    .depth_param = LAYERS,
+    .convolves = true,
+    .build = build,
+};

@@ -1,0 +1,91 @@
+/* gnmt: translation with an encoder, a decoder and attention (Wu et al., 2016), in the shape of MLPerf's GNMT
+ * v2. One embedding for both languages. Encoder: `layers` LSTM, the first in both directions, the second on
+ * both of them; from the third on each adds what it read. Decoder: as many LSTM; what the first one says asks
+ * the attention, whose context every other layer reads beside the layer before it; from the third on each
+ * adds the output of that layer. A linear layer with bias to the vocabulary. Two bias vectors per gate. With
+ * 4 layers of 1024 and 32,320 words: 33,095,680 + 46,178,304 + 46,170,112 + 2,099,201 (attention) +
+ * 33,128,000 = 160,671,297 parameters. Trained with the target given at every step (its initial states are
+ * 0), softmax cross-entropy masked by drawn lengths. Dropout is on what every LSTM reads. */
+#include "models/families/sequence.h"
+#include "models/instance.h"
+
+enum { HIDDEN, LAYERS, VOCABULARY, SOURCE, TARGET, BATCH, DROPOUT, N_PARAMS };
+
+enum { LAYERS_MIN = 2, FIRST_SHORTCUT = 3 };
+
+static const struct pdnn_param_def params[N_PARAMS] = {
+    [HIDDEN] = {"hidden", PDNN_PARAM_INT, 1, 1 << 20, 1024, NULL, NULL, 0, "",
+                "units of the embedding and of each LSTM"},
+    [LAYERS] = {"layers", PDNN_PARAM_INT, LAYERS_MIN, 1024, 4, NULL, NULL, 0, "",
+                "LSTM of the encoder, and of the decoder"},
+    [VOCABULARY] = {"vocabulary", PDNN_PARAM_INT, 2, 1 << 24, 32320, NULL, NULL, 0, "words",
+                    "words of both languages"},
+    [SOURCE] = {"source", PDNN_PARAM_INT, 1, 1 << 20, 25, NULL, NULL, 0, "steps",
+                "words of each sentence to translate"},
+    [TARGET] = {"target", PDNN_PARAM_INT, 1, 1 << 20, 25, NULL, NULL, 0, "steps",
+                "words of each translation"},
+    [BATCH] = {"batch", PDNN_PARAM_INT, 1, 1 << 24, 32, NULL, NULL, 0, "", "minibatch: sentences per step"},
+    [DROPOUT] = {"dropout", PDNN_PARAM_INT, 0, 99, 20, NULL, NULL, 0, "%",
+                 "values set to 0 before every LSTM; training only"},
+};
+
+static const struct pdnn_preset presets[] = {
+    {"gnmt", {1024, 4, 32320, 25, 25, 32, 20}, "MLPerf's GNMT v2: 160,671,297 parameters"},
+};
+
+static uint32_t lstm(struct pdnn_sequence_net *net, uint32_t x, const struct pdnn_recurrent *layer) {
+    return pdnn_sequence_recurrent(net, pdnn_sequence_dropout(net, x), layer, false);
+}
+
+static uint32_t encode(struct pdnn_sequence_net *net, uint32_t x, const struct pdnn_recurrent *layer,
+                       int64_t layers) {
+    pdnn_sequence_layer(net, "encoder", 1);
+    x = pdnn_sequence_dropout(net, x);
+    x = pdnn_sequence_concat(net, pdnn_sequence_recurrent(net, x, layer, false),
+                             pdnn_sequence_recurrent(net, x, layer, true));
+    for (int64_t i = 2; i <= layers; i++) {
+        pdnn_sequence_layer(net, "encoder", i);
+        uint32_t y = lstm(net, x, layer);
+        x = i < FIRST_SHORTCUT ? y : pdnn_sequence_add(net, y, x);
+    }
+    return x;
+}
+
+static uint32_t decode(struct pdnn_sequence_net *net, uint32_t x, uint32_t source,
+                       const struct pdnn_recurrent *layer, int64_t layers) {
+    pdnn_sequence_layer(net, "decoder", 1);
+    x = lstm(net, x, layer);
+    pdnn_sequence_layer(net, "attention", 0);
+    uint32_t context = pdnn_sequence_attend(net, x, source);
+    for (int64_t i = 2; i <= layers; i++) {
+        pdnn_sequence_layer(net, "decoder", i);
+        uint32_t y = lstm(net, pdnn_sequence_concat(net, x, context), layer);
+        x = i < FIRST_SHORTCUT ? y : pdnn_sequence_add(net, y, x);
+    }
+    return x;
+}
+
+static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
+    const int64_t *hyper = instance->hyper;
+    struct pdnn_sequence_net net = pdnn_sequence_net(instance, graph, hyper[BATCH], hyper[DROPOUT]);
+    struct pdnn_recurrent layer = {PDNN_CELL_LSTM, hyper[HIDDEN], true};
+    pdnn_sequence_layer(&net, "embedding", 0);
+    uint32_t table = pdnn_sequence_table(&net, hyper[VOCABULARY], hyper[HIDDEN]);
+    uint32_t source = pdnn_sequence_embed(&net, table, hyper[SOURCE], PDNN_FILL_ZIPF);
+    uint32_t target = pdnn_sequence_embed(&net, table, hyper[TARGET], PDNN_FILL_ZIPF);
+    source = encode(&net, source, &layer, hyper[LAYERS]);
+    target = decode(&net, target, source, &layer, hyper[LAYERS]);
+    pdnn_sequence_layer(&net, "output", 0);
+    pdnn_sequence_finish(&net, pdnn_sequence_dense(&net, target, hyper[VOCABULARY]));
+}
+
+const struct pdnn_family_def pdnn_family_gnmt = {
+    .name = "gnmt",
+    .help = "translation: LSTM encoder and decoder with attention (GNMT, MLPerf)",
+    .params = params,
+    .n_params = N_PARAMS,
+    .presets = presets,
+    .n_presets = sizeof presets / sizeof *presets,
+    .depth_param = -1, /* layers are alike from the third on, and there is no net of one */
+    .build = build,
+};

@@ -1,0 +1,220 @@
+/* ctc_loss: connectionist temporal classification (Graves, Fernandez, Gomez, Schmidhuber, 2006). T steps, N
+ * sequences, C classes, L labels at most, S = 2L + 1 states. Logits (T*N, C) have row t*N + n for step t of
+ * sequence n; class 0 is the blank. Labels (L, N): label l of a sequence is class l + 1; its first negative
+ * one ends it. The states of a sequence are its labels with a blank before, between and after them; a path
+ * goes from the first or second of them to one of the last two, each step to the same state, the next one, or
+ * past a blank to the one behind it if that is another label. loss = mean_n(-log of the sum over all paths of
+ * their probability), infinite where the labels need more steps than there are.
+ *
+ * One recursion forward and one backward in time give the loss and its gradient together: with alpha and beta
+ * the log of what reaches a state and of what remains from it, dlogits = (p - sum of exp(alpha + beta - log
+ * likelihood) over the states of the class) / N. So the forward pass has the gradient as its second output,
+ * and there is no other pass, as in the usual libraries. What lies beyond a sequence's last label is computed
+ * like the rest and changes nothing: shapes decide what runs, not data. */
+#include "models/backward.h"
+#include "models/op.h"
+
+#include <math.h>
+
+enum { LOGITS, LABELS };
+enum { LOSS, DLOGITS };
+
+struct geometry {
+    int64_t T, N, C, L, S;
+};
+
+static struct geometry geometry_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, LOGITS);
+    const struct pdnn_tensor *label = pdnn_node_in(graph, node, LABELS);
+    int64_t L = label->dim[0], N = label->dim[1];
+    return (struct geometry){x->dim[0] / N, N, x->dim[1], L, 2 * L + 1};
+}
+
+static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, LOGITS);     /* (T*N, C) */
+    const struct pdnn_tensor *label = pdnn_node_in(graph, node, LABELS); /* (L, N) */
+    if (node->n_inputs != 2 || x->rank != 2 || x->dim[1] < 2 || label->rank != 2 ||
+        label->dtype != PDNN_S32 || x->dim[0] % label->dim[1] != 0)
+        return pdnn_fail(err, PDNN_INVALID, "ctc_loss: expected logits (T*N, C) and s32 labels (L, N)");
+    outputs[LOSS].dtype = PDNN_F32; /* whatever the model's: a sum over the minibatch */
+    outputs[LOSS].rank = 1;
+    outputs[LOSS].dim[0] = 1;
+    outputs[DLOGITS].role = PDNN_ROLE_GRADIENT;
+    outputs[DLOGITS].of = node->input[LOGITS];
+    outputs[DLOGITS].rank = 2;
+    outputs[DLOGITS].dim[0] = x->dim[0];
+    outputs[DLOGITS].dim[1] = x->dim[1];
+    return PDNN_OK;
+}
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    if (pdnn_backward_wants(backward, node->input[LOGITS]))
+        pdnn_backward_pass_on(backward, node->input[LOGITS], node->output[DLOGITS]);
+}
+
+/* log(exp a + exp b + exp c): 2 comparisons, 3 each of subtract and exp, 2 additions, log, addition. */
+enum { LOG_SUM_FLOP = 12 };
+
+/* Per row: C-1 comparisons, C each of subtract, exp, add; log, addition, C subtractions; exp, subtract and
+ * divide per class for the gradient. Per state: a sum of three and an addition forward, the same backward,
+ * but for one step each; 4 for its part in the gradient. Per sequence: a sum for its likelihood, a
+ * subtraction. One division. */
+static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
+    struct geometry g = geometry_of(graph, node);
+    pdnn_count_add(count, g.T * g.N, 8 * g.C + 1, 1);
+    pdnn_count_add(count, (g.T - 1) * g.N, g.S, 2 * (LOG_SUM_FLOP + 1));
+    pdnn_count_add(count, g.T * g.N, g.S, 4);
+    pdnn_count_add(count, g.N, LOG_SUM_FLOP + 1, 1);
+    pdnn_count_add(count, 1, 1, 1);
+}
+
+static int64_t scratch(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    struct geometry g = geometry_of(graph, node);
+    return (g.T + 2) * g.S + g.C;
+}
+
+/* One sequence. Its rows of dlogits hold log p until the gradient takes their place. */
+struct sequence {
+    struct pdnn_reference *r;
+    struct geometry g;
+    int64_t n, length;
+    const double *label;                  /* (L, N) */
+    double *alpha, *beta, *next, *states; /* (T, S), (S), (S) of the next step with its log p, (C) */
+};
+
+static double log_sum(struct sequence *q, double a, double b, double c) {
+    double max = fmax(fmax(a, b), c);
+    q->r->flop += LOG_SUM_FLOP;
+    return isinf(max) ? max : max + log(exp(a - max) + exp(b - max) + exp(c - max));
+}
+
+static double *row_of(const struct sequence *q, int64_t t) {
+    return pdnn_ref_out(q->r, DLOGITS) + (t * q->g.N + q->n) * q->g.C;
+}
+
+static double label_at(const struct sequence *q, int64_t l) {
+    return q->label[l * q->g.N + q->n];
+}
+
+static int64_t class_of(const struct sequence *q, int64_t s) {
+    double label = s % 2 ? label_at(q, s / 2) : -1;
+    return label < 0 ? 0 : (int64_t)label + 1;
+}
+
+/* Whether a path may come to the state from the one before the blank before it. */
+static bool skips(const struct sequence *q, int64_t s) {
+    return s % 2 && s > 1 && s < q->g.S && label_at(q, s / 2) != label_at(q, s / 2 - 1);
+}
+
+static void log_softmax(struct sequence *q, int64_t t) {
+    const double *x = pdnn_ref_in(q->r, LOGITS) + (t * q->g.N + q->n) * q->g.C;
+    double *y = row_of(q, t), max = x[0], sum = 0;
+    for (int64_t c = 1; c < q->g.C; c++) {
+        max = fmax(max, x[c]);
+        q->r->flop += 1;
+    }
+    for (int64_t c = 0; c < q->g.C; c++) {
+        sum += exp(x[c] - max);
+        q->r->flop += 3;
+    }
+    double all = max + log(sum);
+    q->r->flop += 2;
+    for (int64_t c = 0; c < q->g.C; c++) {
+        y[c] = x[c] - all;
+        q->r->flop += 1;
+    }
+}
+
+static void go_forward(struct sequence *q) {
+    int64_t S = q->g.S;
+    for (int64_t s = 0; s < S; s++)
+        q->alpha[s] = s < 2 ? row_of(q, 0)[class_of(q, s)] : -INFINITY;
+    for (int64_t t = 1; t < q->g.T; t++) {
+        const double *before = q->alpha + (t - 1) * S;
+        for (int64_t s = 0; s < S; s++) {
+            double reached = log_sum(q, before[s], s > 0 ? before[s - 1] : -INFINITY,
+                                     skips(q, s) ? before[s - 2] : -INFINITY);
+            q->alpha[t * S + s] = reached + row_of(q, t)[class_of(q, s)];
+            q->r->flop += 1;
+        }
+    }
+}
+
+/* Of all paths that end well. */
+static double log_likelihood(struct sequence *q) {
+    const double *last = q->alpha + (q->g.T - 1) * q->g.S;
+    int64_t end = 2 * q->length;
+    return log_sum(q, last[end], end > 0 ? last[end - 1] : -INFINITY, -INFINITY);
+}
+
+static void step_back(struct sequence *q, int64_t t) {
+    int64_t S = q->g.S, end = 2 * q->length;
+    for (int64_t s = 0; s < S; s++) {
+        if (t == q->g.T - 1)
+            q->beta[s] = s == end || s == end - 1 ? 0 : -INFINITY;
+        else
+            q->beta[s] = log_sum(q, q->next[s], s + 1 < S ? q->next[s + 1] : -INFINITY,
+                                 skips(q, s + 2) ? q->next[s + 2] : -INFINITY);
+    }
+    for (int64_t s = 0; t > 0 && s < S; s++) {
+        q->next[s] = q->beta[s] + row_of(q, t)[class_of(q, s)];
+        q->r->flop += 1;
+    }
+}
+
+/* In place of log p. */
+static void put_gradient(struct sequence *q, int64_t t, double likelihood) {
+    double *row = row_of(q, t);
+    for (int64_t c = 0; c < q->g.C; c++)
+        q->states[c] = 0;
+    for (int64_t s = 0; s < q->g.S; s++) {
+        q->states[class_of(q, s)] += exp(q->alpha[t * q->g.S + s] + q->beta[s] - likelihood);
+        q->r->flop += 4;
+    }
+    for (int64_t c = 0; c < q->g.C; c++) {
+        row[c] = (exp(row[c]) - q->states[c]) / (double)q->g.N;
+        q->r->flop += 3;
+    }
+}
+
+static double run_sequence(struct sequence *q) {
+    q->length = 0;
+    while (q->length < q->g.L && label_at(q, q->length) >= 0)
+        q->length++;
+    for (int64_t t = 0; t < q->g.T; t++)
+        log_softmax(q, t);
+    go_forward(q);
+    double likelihood = log_likelihood(q);
+    for (int64_t t = q->g.T; t-- > 0;) {
+        step_back(q, t);
+        put_gradient(q, t, likelihood);
+    }
+    return likelihood;
+}
+
+static void forward(struct pdnn_reference *r) {
+    struct sequence q = {.r = r, .g = geometry_of(r->graph, r->node), .label = pdnn_ref_in(r, LABELS)};
+    double total = 0;
+    q.alpha = r->scratch;
+    q.beta = q.alpha + q.g.T * q.g.S;
+    q.next = q.beta + q.g.S;
+    q.states = q.next + q.g.S;
+    for (q.n = 0; q.n < q.g.N; q.n++) {
+        total -= run_sequence(&q);
+        r->flop += 1;
+    }
+    *pdnn_ref_out(r, LOSS) = total / (double)q.g.N;
+    r->flop += 1;
+}
+
+const struct pdnn_op_def pdnn_op_ctc_loss = {
+    .name = "ctc_loss",
+    .category = "loss",
+    .formula = "loss = mean(-log of the sum over all paths of prod_t softmax(x[t])[path[t]])",
+    .n_outputs = 2,
+    .infer = infer,
+    .gradient = gradient,
+    .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .scratch = scratch}},
+    .tolerance = 2e-6,
+};
