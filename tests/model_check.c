@@ -10,6 +10,8 @@
 #include "models/optimizer.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct pdnn_instance instance_of(const char *id) {
@@ -82,6 +84,41 @@ void check_depth_costs(const char *id) {
         fail_msg("%s: whole %" PRIu64 " params %" PRIu64 " FLOP, by depth %" PRIu64 " %" PRIu64, id,
                  full.params, full.cost.flop_count, quick.params, quick.cost.flop_count);
     pdnn_arena_finish(&arena);
+}
+
+/* Folding rounds otherwise than what it replaces, in double; and a folded constant is not what it was. */
+static void compare_steps(const struct pdnn_graph *fused, double **a, double **b, const char *id) {
+    for (size_t i = 0; i < fused->n_tensors; i++) {
+        const struct pdnn_tensor *tensor = &fused->tensors[i];
+        bool kept = (tensor->role == PDNN_ROLE_WEIGHT || tensor->role == PDNN_ROLE_STATE) && !tensor->fold;
+        kept = kept || i == fused->loss || i == fused->result;
+        for (int64_t k = 0; kept && k < pdnn_tensor_elements(tensor); k++) {
+            if (!(fabs(a[i][k] - b[i][k]) <= 1e-9 * (1 + fabs(a[i][k]))))
+                fail_msg("%s: tensor %zu element %" PRId64 " is %g unfused, %g fused", id, i, k, a[i][k],
+                         b[i][k]);
+        }
+    }
+}
+
+void check_fusion(const char *id) {
+    struct pdnn_arena arena[2];
+    struct pdnn_graph graph[2];
+    double **values[2];
+    for (int fused = 0; fused < 2; fused++) {
+        char text[PDNN_ID_TEXT];
+        snprintf(text, sizeof text, "%s,fuse=%s", id, fused ? "post-ops" : "none");
+        build_graph(text, &arena[fused], &graph[fused]);
+        values[fused] = reference_values(&graph[fused]);
+        reference_fill(&graph[fused], values[fused], 5);
+        reference_run(&graph[fused], values[fused], 0, graph[fused].n_nodes);
+    }
+    assert_true(graph[1].n_nodes < graph[0].n_nodes);
+    assert_int_equal(graph[0].n_tensors, graph[1].n_tensors);
+    compare_steps(&graph[1], values[0], values[1], id);
+    for (int fused = 0; fused < 2; fused++) {
+        reference_values_free(&graph[fused], values[fused]);
+        pdnn_arena_finish(&arena[fused]);
+    }
 }
 
 void check_loss_falls(const char *id, int steps, double factor) {

@@ -24,6 +24,9 @@ void check_flop_counts(const struct pdnn_graph *graph, const char *what);
 /* Costs by the depth rule are those of the whole graph. */
 void check_depth_costs(const char *id);
 
+/* A step with fuse=post-ops gives what one without gives: result, loss, weights and state. */
+void check_fusion(const char *id);
+
 /* The loss after so many steps in double is below `factor` times the first. */
 void check_loss_falls(const char *id, int steps, double factor);
 

@@ -23,7 +23,7 @@ void reference_values_free(const struct pdnn_graph *graph, double **values) {
 static double draw(struct pdnn_rng *rng, const struct pdnn_fill *fill) {
     switch (fill->kind) {
     case PDNN_FILL_CLASS:
-    case PDNN_FILL_ZIPF: /* not what it is about here */
+    case PDNN_FILL_ZIPF: /* any ids will do here */
     case PDNN_FILL_SEQUENCE_CLASS:
         return (double)pdnn_rng_below(rng, (uint64_t)fill->scale);
     case PDNN_FILL_UNIFORM:

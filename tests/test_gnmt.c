@@ -115,6 +115,15 @@ static void test_gnmt_flop_counts_and_gradients(void **state) {
     }
 }
 
+static void test_gnmt_fusion(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        char id[160];
+        snprintf(id, sizeof id, "gnmt/%s,mode=%s", small[i / 2], i % 2 ? "train" : "infer");
+        check_fusion(id);
+    }
+}
+
 static void test_gnmt_loss_falls(void **state) {
     (void)state;
     check_loss_falls("gnmt/hidden=6,layers=3,vocabulary=8,source=4,target=3,batch=3,dropout=0,optimizer=adam",
@@ -130,6 +139,7 @@ int main(void) {
         cmocka_unit_test(test_gradient_attention),
         cmocka_unit_test(test_attention_values),
         cmocka_unit_test(test_gnmt_flop_counts_and_gradients),
+        cmocka_unit_test(test_gnmt_fusion),
         cmocka_unit_test(test_gnmt_loss_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

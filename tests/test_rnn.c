@@ -115,6 +115,16 @@ static void test_rnn_gradients(void **state) {
     }
 }
 
+static void test_rnn_fusion(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 2 * N_SMALL; i++) {
+        char id[256];
+        snprintf(id, sizeof id, "rnn/%s,mode=%s", small[i / 2], i % 2 ? "train" : "infer");
+        if (!strstr(id, "output=none")) /* which has nothing to fuse */
+            check_fusion(id);
+    }
+}
+
 static void test_rnn_loss_falls(void **state) {
     (void)state;
     static const char *const ids[] = {
@@ -133,7 +143,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rnn_published_params), cmocka_unit_test(test_rnn_flop_by_length),
         cmocka_unit_test(test_rnn_flop_counts),      cmocka_unit_test(test_rnn_depth_costs),
-        cmocka_unit_test(test_rnn_gradients),        cmocka_unit_test(test_rnn_loss_falls),
+        cmocka_unit_test(test_rnn_gradients),        cmocka_unit_test(test_rnn_fusion),
+        cmocka_unit_test(test_rnn_loss_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,6 +232,16 @@ static void test_deepspeech2_depth_costs(void **state) {
     }
 }
 
+static void test_deepspeech2_fusion(void **state) {
+    (void)state;
+    static const char *const modes[] = {"infer", "train"};
+    for (size_t i = 0; i < 2; i++) {
+        char id[160];
+        snprintf(id, sizeof id, "deepspeech2/%s,mode=%s", small, modes[i]);
+        check_fusion(id);
+    }
+}
+
 static void test_deepspeech2_loss_falls(void **state) {
     (void)state;
     char id[160];
@@ -257,6 +267,7 @@ int main(void) {
         cmocka_unit_test(test_deepspeech2_published_counts),
         cmocka_unit_test(test_deepspeech2_flop_counts_and_gradients),
         cmocka_unit_test(test_deepspeech2_depth_costs),
+        cmocka_unit_test(test_deepspeech2_fusion),
         cmocka_unit_test(test_deepspeech2_loss_falls),
         cmocka_unit_test(test_deepspeech2_invalid),
     };

@@ -2,10 +2,9 @@
  * inverse_std = 1/sqrt(variance + epsilon), per channel over N*L = M values. N minibatch, C channels, L
  * pixels (1 of a matrix (N, C)). Inference takes the running mean and variance. Training takes those of the
  * minibatch, and updates the running ones: running = (1 - momentum)*running + momentum*batch, the variance
- * with M - 1 in its denominator (M, when that is 1). Backward: dgamma = sum dy*xhat, dbeta = sum dy, dx =
- * gamma*inverse_std*(dy
- * - dbeta/M - xhat*dgamma/M): one node, because all three come from one reading of dy and x where they fit a
- * cache. */
+ * with M - 1 in its denominator (M, when that is 1). Backward: dgamma = sum dy*xhat, dbeta = sum dy,
+ * dx = gamma*inverse_std*(dy - dbeta/M - xhat*dgamma/M): one node, because all three come from one reading of
+ * dy and x where they fit a cache. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"

@@ -10,8 +10,7 @@
 enum { PDNN_CELL_SUMS = 4, PDNN_CELL_SAVED = 5 }; /* the largest n_biases and n_saved */
 
 struct pdnn_cell_unit {
-    double sum[PDNN_CELL_SUMS]; /* forward: of products and bias, one per bias vector; backward out: gradients
-                                   of them */
+    double sum[PDNN_CELL_SUMS]; /* of products and bias, one per bias vector; backward out: their gradients */
     double h_before, c_before;  /* of the step before; c: lstm alone */
     double h, c;                /* forward out; backward in: h */
     double saved[PDNN_CELL_SAVED]; /* forward out, backward in */
