@@ -149,6 +149,15 @@ uint64_t flop_of_op(const struct pdnn_graph *graph, const struct pdnn_op_def *op
     return flop;
 }
 
+int64_t count_nodes(const struct pdnn_graph *graph, const struct pdnn_op_def *op, int attr, int64_t value) {
+    int64_t count = 0;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        count += node->op == op && node->pass == PDNN_FORWARD && node->attr[attr] == value;
+    }
+    return count;
+}
+
 void begin_chain(struct chain *chain) {
     pdnn_arena_init(&chain->arena);
     pdnn_graph_init(&chain->graph, &chain->arena);

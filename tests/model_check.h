@@ -33,6 +33,9 @@ void check_loss_falls(const char *id, int steps, double factor);
 /* FLOP of all nodes of the op. */
 uint64_t flop_of_op(const struct pdnn_graph *graph, const struct pdnn_op_def *op);
 
+/* Forward nodes of the op whose attribute has the value. */
+int64_t count_nodes(const struct pdnn_graph *graph, const struct pdnn_op_def *op, int attr, int64_t value);
+
 /* A graph of some ops on weights, so that their gradients are checked: begin, append, check. */
 struct chain {
     struct pdnn_arena arena;

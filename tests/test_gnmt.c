@@ -35,6 +35,9 @@ static void test_gnmt_published_macs(void **state) {
         assert_int_equal(flop_of_op(&graph, &pdnn_op_rnn),
                          2 * 46137344 * (S + T) + (8 + 18) * H * (5 * S + 4 * T));
         assert_int_equal(flop_of_op(&graph, &pdnn_op_dense), 2 * (1048576 * S + (1048576 + 33095680) * T));
+        assert_int_equal(count_nodes(&graph, &pdnn_op_rnn, PDNN_RNN_REVERSE, 1), 1);
+        /* Shortcuts around layers 3 and 4 of both. */
+        assert_int_equal(flop_of_op(&graph, &pdnn_op_add), 2 * (S + T) * H);
         /* Beside the multiply-adds: addition and tanh per unit, softmax; |v| and u once. */
         assert_int_equal(flop_of_op(&graph, &pdnn_op_attention),
                          2 * (2 * S * T * H) + S * T * (2 * H) + T * (5 * S - 1) + 3 * H + 2);
@@ -68,29 +71,32 @@ static void test_gradient_attention(void **state) {
     }
 }
 
-/* Two source steps of one sequence whose scores differ by ln 3: weights 1/4 and 3/4. */
+/* Two sequences with two source steps each, whose scores differ by ln 3: weights 1/4 and 3/4, the other way
+ * round in the second one. */
 static void test_attention_values(void **state) {
     (void)state;
-    struct pdnn_tensor tensors[] = {{.rank = 2, .dim = {1, 2}}, {.rank = 2, .dim = {2, 2}},
-                                    {.rank = 2, .dim = {2, 1}}, {.rank = 1, .dim = {2}},
-                                    {.rank = 1, .dim = {1}},    {.rank = 2, .dim = {1, 1}},
-                                    {.rank = 2, .dim = {1, 2}}};
-    const double t = tanh(1.5);
-    double q[] = {1, -1}, k[] = {-1, 1, 0.5, 1}, value[] = {8, 16}, v[] = {3, 4}, g = log(3) / 0.6 / t,
-           context, p[2];
-    double scratch[4], *values[] = {q, k, value, v, &g, &context, p};
+    struct pdnn_tensor tensors[] = {{.rank = 2, .dim = {2, 2}}, {.rank = 2, .dim = {4, 2}},
+                                    {.rank = 2, .dim = {4, 1}}, {.rank = 1, .dim = {2}},
+                                    {.rank = 1, .dim = {1}},    {.rank = 2, .dim = {2, 1}},
+                                    {.rank = 2, .dim = {2, 2}}};
+    double q[] = {1, -1, 2, 0}, k[] = {-1, 1, -0.5, 0, 0.5, 1, -2, 0}, value[] = {8, 1, 16, 2}, v[] = {3, 4};
+    double g = log(3) / 0.6 / tanh(1.5), context[2], p[4], scratch[4];
+    double *values[] = {q, k, value, v, &g, context, p};
     struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 7};
     struct pdnn_node node = {.op = &pdnn_op_attention,
                              .n_inputs = 5,
                              .n_outputs = 2,
                              .input = {0, 1, 2, 3, 4},
                              .output = {5, 6},
-                             .attr = {[PDNN_ATTENTION_SEQUENCES] = 1, [PDNN_ATTENTION_TRAIN] = 1}};
+                             .attr = {[PDNN_ATTENTION_SEQUENCES] = 2, [PDNN_ATTENTION_TRAIN] = 1}};
     struct pdnn_reference r = {.graph = &graph, .value = values, .scratch = scratch};
     assert_int_equal(pdnn_op_attention.pass[PDNN_FORWARD].scratch(&graph, &node), 4);
     pdnn_reference_run(&r, &node);
-    assert_near(p[0], 0.25, 1e-14);
-    assert_near(context, 0.25 * 8 + 0.75 * 16, 1e-13);
+    const double expected[] = {0.25, 0.75, 0.75, 0.25};
+    for (int i = 0; i < 4; i++)
+        assert_near(p[i], expected[i], 1e-14);
+    assert_near(context[0], 0.25 * 8 + 0.75 * 16, 1e-13);
+    assert_near(context[1], 0.75 * 1 + 0.25 * 2, 1e-13);
 }
 
 static const char *const small[] = {

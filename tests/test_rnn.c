@@ -4,6 +4,7 @@
 #include "tests/gradient_check.h"
 #include "tests/model_check.h"
 
+#include "models/attributes.h"
 #include "models/op.h"
 
 #include <stdio.h>
@@ -62,6 +63,29 @@ static void test_rnn_flop_by_length(void **state) {
         assert_int_equal(flop_of_op(&graph, &pdnn_op_rnn), T * N * per_row);
         pdnn_arena_finish(&arena);
     }
+}
+
+/* The last step of a layer that runs backwards is the first word. */
+static void test_rnn_last_output(void **state) {
+    (void)state;
+    enum { LENGTH = 7, BATCH = 3 };
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    int64_t n_slices = 0;
+    build_graph("rnn/length=7,batch=3,bidirectional=yes,output=last,mode=infer", &arena, &graph);
+    for (size_t i = 0; i < graph.n_nodes; i++) {
+        const struct pdnn_node *node = &graph.nodes[i];
+        for (size_t k = 0; node->op == &pdnn_op_slice && k < i; k++) {
+            if (graph.nodes[k].op != &pdnn_op_rnn || graph.nodes[k].output[0] != node->input[0])
+                continue;
+            bool reverse = graph.nodes[k].attr[PDNN_RNN_REVERSE];
+            assert_int_equal(node->attr[PDNN_SLICE_FIRST], reverse ? 0 : (LENGTH - 1) * BATCH);
+            assert_int_equal(node->attr[PDNN_SLICE_ROWS], BATCH);
+            n_slices += reverse ? 1 : 10;
+        }
+    }
+    assert_int_equal(n_slices, 11); /* one of each */
+    pdnn_arena_finish(&arena);
 }
 
 static const char *const small[] = {
@@ -144,7 +168,7 @@ int main(void) {
         cmocka_unit_test(test_rnn_published_params), cmocka_unit_test(test_rnn_flop_by_length),
         cmocka_unit_test(test_rnn_flop_counts),      cmocka_unit_test(test_rnn_depth_costs),
         cmocka_unit_test(test_rnn_gradients),        cmocka_unit_test(test_rnn_fusion),
-        cmocka_unit_test(test_rnn_loss_falls),
+        cmocka_unit_test(test_rnn_last_output),      cmocka_unit_test(test_rnn_loss_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

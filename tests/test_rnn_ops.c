@@ -212,6 +212,29 @@ static void test_dropout_values(void **state) {
     assert_near(counter, RUNS, 0);
 }
 
+/* In one step, two dropouts drop other values. */
+static void test_dropout_nodes_differ(void **state) {
+    (void)state;
+    enum { COUNT = 1000, NODES = 2 };
+    struct chain chain;
+    begin_chain(&chain);
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_DROPOUT_PERCENT] = 50};
+    uint32_t x = chain_weight(&chain, 2, (int64_t[]){1, COUNT}), y[NODES];
+    for (int k = 0; k < NODES; k++) {
+        uint32_t counter = pdnn_graph_state(&chain.graph, 1, (int64_t[]){1}, (struct pdnn_fill){0});
+        y[k] = pdnn_graph_forward(&chain.graph, &pdnn_op_dropout, (uint32_t[]){x, counter, PDNN_NONE}, attrs);
+    }
+    double **values = reference_values(&chain.graph);
+    int both = 0;
+    reference_fill(&chain.graph, values, 1);
+    reference_run(&chain.graph, values, 0, NODES);
+    for (int i = 0; i < COUNT; i++)
+        both += values[y[0]][i] != 0 && values[y[1]][i] != 0;
+    assert_in_range(both, COUNT / 5, COUNT * 3 / 10);
+    reference_values_free(&chain.graph, values);
+    pdnn_arena_finish(&chain.arena);
+}
+
 static void test_gradient_slice_and_concat(void **state) {
     (void)state;
     struct chain chain;
@@ -349,6 +372,7 @@ int main(void) {
         cmocka_unit_test(test_rnn_invalid),
         cmocka_unit_test(test_gradient_dropout),
         cmocka_unit_test(test_dropout_values),
+        cmocka_unit_test(test_dropout_nodes_differ),
         cmocka_unit_test(test_gradient_slice_and_concat),
         cmocka_unit_test(test_slice_and_concat_invalid),
     };

@@ -193,6 +193,7 @@ static void test_deepspeech2_published_counts(void **state) {
         snprintf(id, sizeof id, "deepspeech2/batch=1,mode=infer,frames=%d", rows[i].frames);
         build_graph(id, &arena, &graph);
         assert_int_equal(graph.tensors[graph.result].dim[0], rows[i].steps);
+        assert_int_equal(count_nodes(&graph, &pdnn_op_rnn, PDNN_RNN_REVERSE, 1), 5);
         /* Beside the multiply-adds of the recurrent layers: 6 biases and 15 operations per unit. */
         uint64_t recurrent =
             flop_of_op(&graph, &pdnn_op_rnn) - (uint64_t)rows[i].steps * 5 * 2 * 800 * (6 + 15);
