@@ -44,7 +44,7 @@ overhead,op,,,1,0,50,40,60,5
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
     *[(f"help-{name}", [name, "--help"], 0)
-      for name in ("sweep", "list", "run", "check", "ceilings", "plot", "columns", "ops", "families")],
+      for name in ("sweep", "list", "run", "check", "ceilings", "plot", "breakdown", "columns", "ops", "families")],
     ("nothing", [], 2),
     ("columns", ["columns", "--format", "csv"], 0),
     ("columns-ceilings", ["columns", "ceilings"], 0),
@@ -377,7 +377,7 @@ class One(Case):
                             expect=0)
         self.assertRegex(done.stdout, r"\Afc/layers=2,nodes=64,")
         self.assertRegex(done.stdout, r"per step, 95 % interval .* \([2-8] visits, \d+ samples\)")
-        for word in ("dense", "bwd-weights", "softmax_cross_entropy", "rmsprop", "implementation"):
+        for word in ("dense", "bwd-weights", "softmax_cross_entropy", "rmsprop", "implementation", "16x20:64x20:16x64", "where ", "loses "):
             self.assertIn(word, done.stdout)
 
     def test_run_csv_is_ops_csv(self):
@@ -437,6 +437,27 @@ class One(Case):
         self.assertTrue({"compute", "bandwidth"} <= {row["kind"] for row in self.rows("mine.csv")})
         self.paradnn("sweep", "small.yaml", "--ceilings", "mine.csv", "--set", "run.mode=infer", expect=0)
         self.assertEqual(self.rows("small.results", "ceilings.csv"), self.rows("mine.csv"))
+
+    def test_breakdown(self):
+        self.sweep()
+        done = self.paradnn("breakdown", "small.results", "--format", "csv", expect=0)
+        self.assertEqual(done.stderr, "8 instances, 4 that did not end ok left out\n")
+        rows = list(csv.DictReader(done.stdout.splitlines()))
+        steps = {row["id"]: row for row in self.rows("small.results", "results.csv") if row["status"] == "ok"}
+        self.assertEqual(list(dict.fromkeys(row["id"] for row in rows)), list(steps))
+        for name, step in steps.items():
+            own = [row for row in rows if row["id"] == name]
+            self.assertEqual(own[-1]["category"], "residual")
+            self.assertAlmostEqual(sum(float(row["share_pct"]) for row in own), 100, places=2)
+            self.assertAlmostEqual(float(own[-1]["share_pct"]), float(step["residual_pct"]), places=2)
+            self.assertEqual("optimizer" in {row["category"] for row in own}, step["mode"] == "train")
+        for_people = self.paradnn("breakdown", "small.results", expect=0).stdout
+        self.assertEqual(for_people.count("residual"), len(steps))
+        self.assertEqual(for_people.count("most is lost by"), len(steps))
+
+    def test_breakdown_of_what_is_no_result_directory(self):
+        done = self.paradnn("breakdown", ".", expect=2)
+        self.assertRegex(done.stderr, r"\Aparadnn: \./results\.csv: ")
 
     def test_plot(self):
         if not shutil.which("gnuplot"):
