@@ -254,7 +254,7 @@ static enum pdnn_status translate_list(struct translator *t, const struct pdnn_p
     copy_word(word_start, length, word, sizeof word);
     if (!equal && !unequal)
         return pdnn_yaml_fail_in(t->node, offset_of(t, op), t->err,
-                                 "where compares %s with the list %s, which takes == or !=", def->name, word);
+                                 "where compares %s with %s, which takes == or !=", def->name, word);
     struct pdnn_where_test test = {.slot = slot};
     struct pdnn_err why = {0};
     if (pdnn_param_parse(def, word, &test.list, &why) != PDNN_OK)

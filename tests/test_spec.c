@@ -177,6 +177,12 @@ static void test_load_ids(void **state) {
         {"fcc/batch=3", "'fcc/batch=3': unknown family 'fcc', did you mean 'fc'?"},
         {"fc/bath=3", "'fc/bath=3': unknown key 'bath' for fc, did you mean 'batch'?"},
         {"fc/batch=0", "'fc/batch=0': batch is 0, expected 1 to 16777216"},
+        {"cnn:resnet50,batch=1", ""},
+        {"cnn/block=plain,padding=1-0,dense=8-8", ""},
+        {"cnn/image=32,blocks=1-2-3-4-5-6",
+         "'cnn/image=32,blocks=1-2-3-4-5-6': blocks is '1-2-3-4-5-6', expected up to 5 numbers"},
+        {"cnn:vgg16,stride_on=1x1", "'cnn:vgg16,stride_on=1x1': stride_on does not apply to cnn with "
+                                    "block=plain, only with block=bottleneck"},
         {"fc.yaml", "fc.yaml: No such file or directory"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
