@@ -64,16 +64,21 @@ static void print_row(const struct pdnn_expanded *item) {
            pdnn_instance_format(&item->instance, id));
 }
 
-/* Every row has the same width up to the id, which comes last and is never cut: rows can be written as they
- * come. */
-static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err) {
+static void print_header(void) {
     printf("%9s  %11s  %11s  %9s  %9s  %9s  %-8s  %s\n", "params", "FLOP", "in bounds", "bytes", "FLOP/byte",
            "memory", "status", "id");
-    for (;;) {
+}
+
+/* Every row has the same width up to the id, which comes last and is never cut: rows can be written as they
+ * come. The header waits for the first, which may be an error of the spec. */
+static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err) {
+    for (bool has_header = false;; has_header = true) {
         struct pdnn_expanded item;
         bool done;
         if (pdnn_walk_next(&list->walk, &item, &done, err) != PDNN_OK)
             return err->status;
+        if (!has_header)
+            print_header();
         if (done)
             return PDNN_OK;
         print_row(&item);
