@@ -31,6 +31,15 @@ models:
     where: params < 1000
 """
 
+# Lists, what applies to one kind of block only, and two instances that windows make smaller than a pixel.
+NETS = """\
+sweep: nets
+run: {mode: infer, backend: reference, threads: 1}
+measure: {rounds: 1, max_time: 10ms, min_samples: 3, probe: off}
+models:
+  - cnn: {block: [residual, plain], blocks: [[1, 2, 1, 1], 1], kernel: [3, 5-3], filters: 4, image: [16, 8], output: 3, batch: 1}
+"""
+
 # One row of each kind: enough for every placement, and no ten seconds of measuring.
 CEILINGS = """\
 kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
@@ -53,6 +62,7 @@ GOLDEN_CASES = [
     ("ops-csv", ["ops", "--format=csv"], 0),
     ("families", ["families"], 0),
     ("families-fc", ["families", "fc"], 0),
+    ("families-cnn", ["families", "cnn"], 0),
     ("families-unknown", ["families", "fcc"], 2),
     ("list", ["list", "small.yaml"], 0),
     ("list-csv", ["list", "small.yaml", "--format", "csv"], 0),
@@ -60,8 +70,15 @@ GOLDEN_CASES = [
     ("list-id", ["list", "fc/layers=2,nodes=16,input=20,output=10,batch=4,threads=1"], 0),
     ("count", ["list", "--count", "small.yaml"], 0),
     ("count-csv", ["list", "--count", "small.yaml", "--format", "csv"], 0),
+    ("list-nets", ["list", "nets.yaml", "--set", "run.algorithm=[auto, direct]"], 0),
+    ("list-nets-csv", ["list", "nets.yaml", "small.yaml", "--format", "csv"], 0),
+    ("list-presets", ["list", "cnn:resnet50,batch=1,threads=1,mode=infer", "cnn:vgg16,batch=1,threads=1,image=64",
+                      "--set", "models.0.cnn.blocks=[2, 3-4-23-3]"], 0),
     ("list-missing", ["list", "missing.yaml"], 2),
     ("list-bad-id", ["list", "fc/layer=2"], 2),
+    ("list-bad-list", ["list", "cnn/blocks=3-4-x-3"], 2),
+    ("list-bad-block", ["list", "cnn:resnet50,kernel=5"], 2),
+    ("list-bad-image", ["list", "cnn:vgg16,image=16,threads=1"], 2),
     ("list-bad-set", ["list", "small.yaml", "--set", "run.thread=2"], 2),
     ("unknown-command", ["lst"], 2),
     ("unknown-option", ["list", "small.yaml", "--fromat", "csv"], 2),
@@ -91,6 +108,7 @@ class Case(unittest.TestCase):
         self.directory = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.directory)
         self.write("small.yaml", SMALL)
+        self.write("nets.yaml", NETS)
         self.write("roofs.csv", CEILINGS)
 
     def path(self, *names):
@@ -256,6 +274,24 @@ class Sweep(Case):
         self.assertIn("1 instances are not in the sums", count.stderr)
         filtered = self.paradnn("list", "small.yaml", "--set", large, "--set", "run.mode=train", expect=0).stdout
         self.assertRegex(filtered, r"\n {50,}filtered +fc/layers=400,")
+
+    def test_what_does_not_apply_is_empty_and_what_does_not_fit_is_invalid(self):
+        self.paradnn("sweep", "nets.yaml", "--ceilings", "roofs.csv", expect=1)
+        rows = self.rows("nets.results", "results.csv")
+        self.assertEqual([(row["block"], row["blocks"], row["kernel"], row["image"], row["status"]) for row in rows], [
+            ("residual", "1-2-1-1", "", "16", "ok"), ("residual", "1-2-1-1", "", "8", "ok"),
+            ("residual", "1", "", "16", "ok"), ("residual", "1", "", "8", "ok"),
+            ("plain", "1-2-1-1", "3", "16", "ok"), ("plain", "1-2-1-1", "3", "8", "invalid"),
+            ("plain", "1-2-1-1", "5-3", "16", "ok"), ("plain", "1-2-1-1", "5-3", "8", "invalid"),
+            ("plain", "1", "3", "16", "ok"), ("plain", "1", "3", "8", "ok"),
+            ("plain", "1", "5-3", "16", "ok"), ("plain", "1", "5-3", "8", "ok")])
+        self.assertEqual({row["reason"] for row in rows if row["status"] == "invalid"},
+                         {"pool2d: a 2x2 window with padding 0x0 does not fit an image of 1x1"})
+        self.assertEqual({row["pool"] for row in rows}, {"global", ""})
+        journal = self.read("nets.results", "journal.csv")
+        self.paradnn("sweep", "nets.results/spec.yaml", "--ceilings", "roofs.csv", "-o", "nets.results", expect=1)
+        self.assertEqual(self.read("nets.results", "journal.csv"), journal)
+        self.assertEqual(self.rows("nets.results", "results.csv"), rows)
 
     def test_too_many_threads_is_invalid(self):
         self.sweep("--set", "run.threads=4096", expect=1)
