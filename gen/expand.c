@@ -99,9 +99,13 @@ static bool next_point(struct pdnn_expand *expand, const struct pdnn_spec_model 
     return expand->point++ < model->points;
 }
 
-static bool applies(const struct pdnn_instance *instance, const struct pdnn_axis *axis) {
-    return axis->is_setting ? pdnn_setting_applies(instance, (enum pdnn_setting)axis->index)
-                            : pdnn_hyper_applies(instance, (size_t)axis->index);
+/* Axes that advance together: one that applies makes the instances differ. */
+static bool any_applies(const struct pdnn_instance *instance, const struct pdnn_axis *axes, size_t n_axes) {
+    bool any = false;
+    for (size_t i = 0; i < n_axes && !any; i++)
+        any = axes[i].is_setting ? pdnn_setting_applies(instance, (enum pdnn_setting)axes[i].index)
+                                 : pdnn_hyper_applies(instance, (size_t)axes[i].index);
+    return any;
 }
 
 /* Fills in the values of a point; false when the instance repeats another one. */
@@ -118,11 +122,12 @@ static bool place_point(const struct pdnn_expand *expand, const struct pdnn_spec
     }
     for (size_t i = 0; i < model->n_groups; i++) {
         const struct pdnn_axis *axis = &model->axes[model->groups[i].first];
-        if (!at[i] || model->groups[i].n_axes > 1)
+        size_t n_axes = model->groups[i].n_axes;
+        if (!at[i])
             continue;
-        if (!applies(instance, axis))
+        if (!any_applies(instance, axis, n_axes))
             return false;
-        if (is_axis_of(axis, PDNN_SETTING_THREADS) && at[i] == expand->threads_repeat)
+        if (n_axes == 1 && is_axis_of(axis, PDNN_SETTING_THREADS) && at[i] == expand->threads_repeat)
             return false;
     }
     pdnn_instance_settle(instance);

@@ -32,6 +32,7 @@ struct translator {
 const struct pdnn_where_cost pdnn_where_costs[] = {
     {"params", offsetof(struct pdnn_totals, params)},
     {"flop_count", offsetof(struct pdnn_totals, cost.flop_count)},
+    {"in_bounds_flop_count", offsetof(struct pdnn_totals, cost.in_bounds_flop_count)},
     {"byte_count", offsetof(struct pdnn_totals, cost.byte_count)},
     {"weight_bytes", offsetof(struct pdnn_totals, cost.weight_bytes)},
     {"activation_bytes", offsetof(struct pdnn_totals, cost.activation_bytes)},

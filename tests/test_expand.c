@@ -93,6 +93,10 @@ static const struct golden goldens[] = {
     {"models: [{cnn: {block: [residual, plain], kernel: [3, 5], image: 64}, zip: [[block, kernel]]}]",
      {"block", "kernel"},
      "residual ; plain 5; "},
+    {"models: [{cnn: {block: [residual, plain], kernel: [3, 5], window: [0, 3], image: 64},\n"
+     "          zip: [[kernel, window]]}]",
+     {"block", "kernel", "window"},
+     "residual  ; plain 3 0; plain 5 3; "},
     {"run: {algorithm: [auto, direct]}\nmodels: [{fc: {batch: [1, 2]}}, {cnn: {image: 64}}]",
      {"batch", "algorithm"},
      "1 ; 2 ; 64 auto; 64 direct; "},
@@ -245,6 +249,11 @@ static void test_next_sample_larger_than_the_space(void **state) {
                                          "models:\n  - fc: {batch: [1, 2]}\n    sample: {count: 1000}\n",
                                          methods[i]),
                          2 * (1 + 3));
+        assert_int_equal(
+            count_instances("models:\n  - cnn: {block: [residual, plain], kernel: [2, 3, 5], image: 64}\n"
+                            "    sample: {count: 1000}\n",
+                            methods[i]),
+            1 + 3);
     }
 }
 

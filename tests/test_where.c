@@ -5,10 +5,12 @@
 
 #include <string.h>
 
-static const struct pdnn_totals totals = {
-    .params = 1000000,
-    .cost = {.flop_count = 6000000000, .byte_count = 5000, .weight_bytes = 3000},
-    .memory_bytes = 1 << 20};
+static const struct pdnn_totals totals = {.params = 1000000,
+                                          .cost = {.flop_count = 6000000000,
+                                                   .in_bounds_flop_count = 5000000000,
+                                                   .byte_count = 5000,
+                                                   .weight_bytes = 3000},
+                                          .memory_bytes = 1 << 20};
 
 /* 1 or 0, or -1 with err set. */
 static int eval(const char *text, const char *id, struct pdnn_err *err) {
@@ -65,6 +67,7 @@ static void test_eval_values(void **state) {
         {"flop_count == 6e9 and byte_count == 5000 and weight_bytes == 3KB", 1},
         {"memory == 1MiB and memory_bytes < 2MB and memory_bytes == 1048576", 1},
         {"memory <= 8GiB", 1},
+        {"in_bounds_flop_count == 5e9", 1},
         {"activation == tanh", 1},
         {"activation!=tanh", 0},
         {"mode == train and fuse != post-ops", 1},
