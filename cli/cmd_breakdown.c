@@ -85,18 +85,31 @@ static void add_row(struct pdnn_table *table, const struct pdnn_share *share) {
     pdnn_str_finish(&most);
 }
 
+/* What a backend adds to the model, even when that is nothing. */
+static void append_reorders(struct pdnn_str *out, const struct pdnn_share *shares, size_t n_shares) {
+    size_t i = 0;
+    while (i < n_shares && strcmp(shares[i].category, "reorder") != 0)
+        i++;
+    if (i == n_shares)
+        pdnn_str_printf(out, ", no reorders\n");
+    else
+        pdnn_str_printf(out, ", %" PRIu64 " reorder%s: %.2g %% of it\n", shares[i].count,
+                        shares[i].count == 1 ? "" : "s", shares[i].share_pct);
+}
+
 static void show(struct breakdown *b, const char *id, double step_ns, const struct pdnn_share *shares,
                  size_t n_shares) {
     char step[PDNN_UNIT_TEXT];
     const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
     struct pdnn_table table;
     pdnn_str_printf(&b->out, "%s\n  %s per step", id, pdnn_format_ns(step, step_ns));
+    append_reorders(&b->out, shares, n_shares);
     if (most) {
-        pdnn_str_printf(&b->out, "; most is lost by ");
+        pdnn_str_printf(&b->out, "  most is lost by ");
         pdnn_report_most(&b->out, most);
-        pdnn_str_printf(&b->out, "\n  %s", most->most->shape);
+        pdnn_str_printf(&b->out, "\n  %s\n", most->most->shape);
     }
-    pdnn_str_append(&b->out, "\n\n", 2);
+    pdnn_str_append(&b->out, "\n", 1);
     pdnn_table_init(&table, table_columns, sizeof table_columns / sizeof table_columns[0]);
     for (size_t i = 0; i < n_shares; i++)
         add_row(&table, &shares[i]);
