@@ -1,5 +1,6 @@
-/* What the attributes and coefficients of an op's nodes mean, for the ops that families and backends set or read
- * them of: indices into pdnn_node.attr and pdnn_node.coef, in the order of the op's attr_names and coef_names. */
+/* What the attributes and coefficients of an op's nodes mean, for the ops that families and backends set or
+ * read them of: indices into pdnn_node.attr and pdnn_node.coef, in the order of the op's attr_names and
+ * coef_names. */
 #ifndef MODELS_ATTRIBUTES_H
 #define MODELS_ATTRIBUTES_H
 

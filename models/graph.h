@@ -68,7 +68,7 @@ struct pdnn_tensor {
     int rank;
     int64_t dim[PDNN_RANK_MAX]; /* row-major meaning; a backend may store it otherwise */
     struct pdnn_fill fill;
-    uint32_t of; /* gradient or state: the tensor it belongs to; else PDNN_NONE */
+    uint32_t of;                  /* gradient or state: the tensor it belongs to; else PDNN_NONE */
     const struct pdnn_fold *fold; /* what its fill is then folded with, or NULL; in the arena */
 };
 
