@@ -234,6 +234,7 @@ enum pdnn_status pdnn_own_compile(const struct pdnn_own_options *options, struct
             return status;
         pdnn_step_use(&step, own->scratch_slot);
     }
+    step.sums_in_place = true;
     step.work = (struct pdnn_work){own, bind, run, NULL};
     name_step(own, &step);
     return pdnn_program_step(program, &step, err);
