@@ -1,8 +1,8 @@
-#define _GNU_SOURCE /* _SC_LEVEL3_CACHE_SIZE */
 #include "runtime/backends/common/own.h"
 
 #include "runtime/backends/common/own_step.h"
 #include "runtime/backends/common/step.h"
+#include "runtime/core/hostfiles.h"
 #include "runtime/kernels/bias.h"
 #include "runtime/kernels/clones.h"
 #include "runtime/kernels/elementwise.h"
@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static void run_elementwise(const struct pdnn_own *own) {
     uint64_t bytes = (uint64_t)own->elements * sizeof(float);
@@ -155,10 +154,13 @@ static int run(void *state) {
     return 0;
 }
 
+/* Of one last-level cache, as the first core sees it: sysconf adds up those of a whole machine. */
 struct pdnn_own_options pdnn_own_options(int64_t threads) {
-    const uint64_t usual = 32 << 20;
-    long cache_bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return (struct pdnn_own_options){threads, cache_bytes > 0 ? (uint64_t)cache_bytes : usual};
+    const uint64_t usual_kib = 32 << 10;
+    uint64_t kib;
+    if (!pdnn_hostfiles_number("", "/sys/devices/system/cpu/cpu0/cache/index3/size", &kib) || !kib)
+        kib = usual_kib;
+    return (struct pdnn_own_options){threads, kib << 10};
 }
 
 /* An image of one pixel may be called row-major although it is what the larger one becomes, in its layout. */
