@@ -478,7 +478,6 @@ static void check_pooling(const struct pooling *t, int64_t block, int64_t thread
     float *y = new_floats(pdnn_channels_elements(&out)), *dx = new_floats(pdnn_channels_elements(&in));
     int8_t *index = new_array(pdnn_channels_elements(&out), 1);
     pool.block = in.block;
-    pool.bypass = threads > 1;
     pdnn_pool_max_forward(&pool, x, y, NULL, threads);
     check_stored(&out, y, t->y[MAX], 0);
     pdnn_pool_max_forward(&pool, x, y, index, threads);

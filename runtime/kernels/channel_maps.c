@@ -6,13 +6,13 @@
 
 /* A loop has three forms: `lanes` for rows of 8 * vectors channels, whose coefficients stay in registers,
  * `single` for the plain layout, where one channel's pixels lie side by side, and `wide` for any other rows.
- * The pointers to optional arrays are the constant NULL where there is none. */
+ * All are inlined with constants; a pointer to an optional array is the constant NULL where there is none. */
 enum { VECTORS = 2 };
 
 struct affine_in {
-    bool bypass;
     const float *x, *other;
     const struct pdnn_affine *by;
+    bool bypass;
 };
 
 /* Coefficients of eight channels. */
@@ -96,9 +96,9 @@ PDNN_INLINE void affine_wide(const struct affine_in *in, float *y, struct pdnn_r
 }
 
 struct gradient_in {
-    bool bypass;
     const float *dy, *mask, *x;
     const struct pdnn_gradient *by;
+    bool bypass;
 };
 
 struct gradient_eight {
@@ -180,25 +180,25 @@ PDNN_INLINE void gradient_wide(const struct gradient_in *in, float *dx, struct p
     PDNN_CLONES static void affine_##name(const float *x, const float *other, float *y,                      \
                                           const struct pdnn_rows *rows, const struct pdnn_affine *affine) {  \
         if (other && affine->bypass)                                                                         \
-            affine_##form(&(const struct affine_in){true, x, other, affine}, y, *rows, vectors);             \
+            affine_##form(&(const struct affine_in){x, other, affine, true}, y, *rows, vectors);             \
         else if (other)                                                                                      \
-            affine_##form(&(const struct affine_in){false, x, other, affine}, y, *rows, vectors);            \
+            affine_##form(&(const struct affine_in){x, other, affine, false}, y, *rows, vectors);            \
         else if (affine->bypass)                                                                             \
-            affine_##form(&(const struct affine_in){true, x, NULL, affine}, y, *rows, vectors);              \
+            affine_##form(&(const struct affine_in){x, NULL, affine, true}, y, *rows, vectors);              \
         else                                                                                                 \
-            affine_##form(&(const struct affine_in){false, x, NULL, affine}, y, *rows, vectors);             \
+            affine_##form(&(const struct affine_in){x, NULL, affine, false}, y, *rows, vectors);             \
     }                                                                                                        \
     PDNN_CLONES static void gradient_##name(const float *dy, const float *mask, const float *x, float *dx,   \
                                             const struct pdnn_rows *rows,                                    \
                                             const struct pdnn_gradient *gradient) {                          \
         if (mask && gradient->bypass)                                                                        \
-            gradient_##form(&(const struct gradient_in){true, dy, mask, x, gradient}, dx, *rows, vectors);   \
+            gradient_##form(&(const struct gradient_in){dy, mask, x, gradient, true}, dx, *rows, vectors);   \
         else if (mask)                                                                                       \
-            gradient_##form(&(const struct gradient_in){false, dy, mask, x, gradient}, dx, *rows, vectors);  \
+            gradient_##form(&(const struct gradient_in){dy, mask, x, gradient, false}, dx, *rows, vectors);  \
         else if (gradient->bypass)                                                                           \
-            gradient_##form(&(const struct gradient_in){true, dy, NULL, x, gradient}, dx, *rows, vectors);   \
+            gradient_##form(&(const struct gradient_in){dy, NULL, x, gradient, true}, dx, *rows, vectors);   \
         else                                                                                                 \
-            gradient_##form(&(const struct gradient_in){false, dy, NULL, x, gradient}, dx, *rows, vectors);  \
+            gradient_##form(&(const struct gradient_in){dy, NULL, x, gradient, false}, dx, *rows, vectors);  \
     }
 
 VARIANT(1, single, 0)

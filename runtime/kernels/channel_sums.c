@@ -55,8 +55,8 @@ PDNN_INLINE void moments_lanes(const float *x, struct pdnn_rows rows, const floa
 
 PDNN_INLINE void moments_single(const float *x, struct pdnn_rows rows, const float *center, float *sums,
                                 int unused) {
-    (void)unused;
     float sum = 0, square = 0;
+    (void)unused;
     for (int64_t plane = 0; plane < rows.planes; plane++) {
         const float *from = x + plane * rows.plane_stride;
 #pragma omp simd reduction(+ : sum, square)
@@ -130,8 +130,8 @@ PDNN_INLINE void products_lanes(const struct inputs *in, struct pdnn_rows rows, 
 
 PDNN_INLINE void products_single(const struct inputs *in, struct pdnn_rows rows, const float *center,
                                  float *sums, int unused) {
-    (void)unused;
     float sum = 0, product = 0;
+    (void)unused;
     for (int64_t plane = 0; plane < rows.planes; plane++) {
         int64_t at = plane * rows.plane_stride;
 #pragma omp simd reduction(+ : sum, product)

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* A plane of at least PIECE_ROWS is cut into tiles of so many, smaller ones are taken together. */
+/* Rows of a tile: large planes are cut, small ones are taken together. Single channels need more for as much
+ * work. */
 enum { TILE_ROWS = 256, TILE_SINGLE_ROWS = 2048 };
 
 struct pdnn_chunks pdnn_chunks_of(const struct pdnn_channels *shape) {
@@ -40,6 +41,7 @@ struct team {
     struct pdnn_span chunks; /* that are worked on */
 };
 
+/* What is gathered is still in this thread's own caches when it is read again. */
 static void whole_chunks(void *work, int64_t index, int64_t parts) {
     const struct team *team = work;
     const struct pdnn_chunk_kernel *kernel = team->kernel;
@@ -67,7 +69,7 @@ static void apply_pixels(void *work, int64_t index, int64_t parts) {
     pdnn_bypass_fence();
 }
 
-/* Chunks in groups that a cache holds until they are read again. */
+/* Chunks in groups that the shared cache holds until they are read again. */
 static void share_pixels(struct team *team, int64_t count, int64_t group, int64_t threads) {
     int64_t elements = INT64_MAX;
     for (int64_t k = 0; k < count; k += group) {

@@ -57,16 +57,14 @@ struct pdnn_chunk_kernel {
     void (*apply)(void *job, int64_t chunk, struct pdnn_span pixels); /* may be NULL */
 };
 
-/* arrays: how many tensors of this shape the kernel goes through, in its larger pass; what a cache should
- * hold between gather and apply is so many times a chunk. */
 struct pdnn_chunk_run {
     const struct pdnn_chunks *chunks;
-    int64_t arrays;
+    int64_t arrays;       /* how many tensors of this shape the kernel goes through at once */
     uint64_t cache_bytes; /* of the last-level cache, shared by all threads */
 };
 
-/* Threads share out the chunks or, where those are few or too large, the pixels of each. Parts are less than
- * `threads`. The order of additions depends on the shape and on threads alone. */
+/* Threads share out the chunks or, where those are few or too large, the pixels of each. Parts are numbered
+ * below `threads`. The order of additions depends on the shape and on threads alone. */
 void pdnn_chunks_run(const struct pdnn_chunk_kernel *kernel, void *job, const struct pdnn_chunk_run *run,
                      int64_t threads);
 

@@ -1,6 +1,5 @@
 #include "runtime/kernels/pool.h"
 
-#include "runtime/kernels/clones.h"
 #include "runtime/kernels/lanes.h"
 #include "runtime/kernels/pool_loops.h"
 
@@ -18,7 +17,6 @@ static void team_part(void *work, int64_t index, int64_t parts) {
     struct pdnn_span span = pdnn_span_of(team->job.planes * team->pieces, 1, index, parts);
     for (int64_t i = span.begin; i < span.end; i++)
         team->piece(&team->job, i / team->pieces, i % team->pieces);
-    pdnn_bypass_fence();
 }
 
 static bool has_lanes(const struct pdnn_pool *pool) {

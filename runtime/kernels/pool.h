@@ -3,7 +3,6 @@
 #ifndef RUNTIME_KERNELS_POOL_H
 #define RUNTIME_KERNELS_POOL_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Along one axis: output i looks at `kernel` inputs from i * stride - padding on, of which those outside of
@@ -15,7 +14,6 @@ struct pdnn_window {
 struct pdnn_pool {
     int64_t N, C, block; /* of both images, as in struct pdnn_channels */
     struct pdnn_window rows, columns;
-    bool bypass; /* streaming stores, where the loop can: for results that no cache holds */
 };
 
 /* index (N, C, P, Q), may be NULL: which tap of the window was the first largest, row * columns.kernel +

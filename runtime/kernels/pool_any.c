@@ -8,14 +8,6 @@
 
 enum { TAPS_MAX = 128 };
 
-/* The outputs of a row that have tap s of their window within the image. */
-static struct pdnn_span outputs_with(const struct pdnn_window *w, int64_t s) {
-    int64_t before = w->padding - s, last = w->input - 1 + w->padding - s;
-    int64_t begin = before <= 0 ? 0 : (before + w->stride - 1) / w->stride;
-    int64_t end = last < 0 ? 0 : last / w->stride + 1;
-    return (struct pdnn_span){begin, end < w->output ? end : w->output};
-}
-
 /* One tap of n outputs that are neighbours; their inputs are `stride` apart. */
 struct tap {
     const float *x;
@@ -67,25 +59,24 @@ FOR_STRIDES(take_max, max_of)
 FOR_STRIDES(take_first_max, first_max_of)
 FOR_STRIDES(add_tap, sum_of)
 
-/* A tap of all outputs of a row that have it. */
+/* A tap of all outputs of a row that have it: at once where their inputs are single channels, else one by
+ * one. */
 static void walk_tap(const struct pdnn_pool_job *job, struct tap tap, int64_t s,
                      void (*take)(struct tap tap, int64_t stride)) {
     const struct pdnn_window *columns = &job->pool->columns;
-    struct pdnn_span q = outputs_with(columns, s);
-    int64_t width = job->width, from = (q.begin * columns->stride + s - columns->padding) * width;
-    struct tap at = {tap.x + from, tap.y + q.begin * width, NULL, width == 1 ? q.end - q.begin : width,
-                     tap.number};
-    if (tap.index)
-        at.index = tap.index + q.begin * width;
-    if (width == 1) {
-        if (at.n > 0)
-            take(at, columns->stride);
-        return;
-    }
-    for (int64_t i = q.begin; i < q.end; i++, at.x += columns->stride * width, at.y += width) {
-        take(at, 1);
-        if (at.index)
-            at.index += width;
+    struct pdnn_span q = pdnn_pool_outputs_with(columns, s);
+    int64_t width = job->width, count = q.end - q.begin;
+    tap.x += (q.begin * columns->stride + s - columns->padding) * width;
+    tap.y += q.begin * width;
+    tap.index = tap.index ? tap.index + q.begin * width : NULL;
+    tap.n = width == 1 ? count : width;
+    if (width == 1 && count > 0)
+        take(tap, columns->stride);
+    for (int64_t i = 0; width > 1 && i < count; i++) {
+        take(tap, 1);
+        tap.x += columns->stride * width;
+        tap.y += width;
+        tap.index = tap.index ? tap.index + width : NULL;
     }
 }
 
@@ -114,7 +105,6 @@ void pdnn_pool_any_max_forward(const struct pdnn_pool_job *job, int64_t plane, i
     walk_row(job, plane, row, job->new_index ? take_first_max : take_max);
 }
 
-/* One output a row, as global pooling has it: its inputs are neighbours. */
 PDNN_CLONES static float sum_of_rows(const float *x, int64_t rows, int64_t pitch, int64_t columns) {
     float sum = 0;
     for (int64_t r = 0; r < rows; r++) {
@@ -125,19 +115,29 @@ PDNN_CLONES static float sum_of_rows(const float *x, int64_t rows, int64_t pitch
     return sum;
 }
 
+/* Where windows are larger than rows of outputs, as global pooling has it, each is summed by itself. */
+static void sum_windows(const struct pdnn_pool_job *job, int64_t plane, int64_t row, float *y) {
+    const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
+    struct pdnn_span h = pdnn_pool_inputs(rows, row);
+    const float *x = job->from + (plane * rows->input + h.begin) * columns->input;
+    for (int64_t q = 0; q < columns->output; q++) {
+        struct pdnn_span w = pdnn_pool_inputs(columns, q);
+        y[q] = sum_of_rows(x + w.begin, h.end - h.begin, columns->input, w.end - w.begin);
+    }
+}
+
 void pdnn_pool_any_average_forward(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
     const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
-    struct pdnn_span h = pdnn_pool_inputs(rows, row), w = pdnn_pool_inputs(columns, 0);
+    struct pdnn_span h = pdnn_pool_inputs(rows, row);
     int64_t n = columns->output * job->width;
     float *y = job->to + (plane * rows->output + row) * n;
     memset(y, 0, (size_t)n * sizeof *y);
-    if (n == 1)
-        *y = sum_of_rows(job->from + (plane * rows->input + h.begin) * columns->input + w.begin,
-                         h.end - h.begin, columns->input, w.end - w.begin);
+    if (job->width == 1 && columns->output < columns->kernel)
+        sum_windows(job, plane, row, y);
     else
         walk_row(job, plane, row, add_tap);
     for (int64_t q = 0; q < columns->output; q++) {
-        w = pdnn_pool_inputs(columns, q);
+        struct pdnn_span w = pdnn_pool_inputs(columns, q);
         for (int64_t i = 0; i < job->width; i++)
             y[q * job->width + i] /= (float)((h.end - h.begin) * (w.end - w.begin));
     }
@@ -166,19 +166,33 @@ void pdnn_pool_any_max_backward(const struct pdnn_pool_job *job, int64_t plane, 
     }
 }
 
+/* Adds dy (width) times `share` to n pixels side by side. */
+PDNN_CLONES static void add_shares(float *dx, const float *dy, float share, int64_t n, int64_t width) {
+    if (width == 1) {
+        float one = *dy * share;
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            dx[i] += one;
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+#pragma omp simd
+        for (int64_t k = 0; k < width; k++)
+            dx[i * width + k] += dy[k] * share;
+    }
+}
+
 void pdnn_pool_any_average_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t unused) {
     const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
-    int64_t width = job->width, from = plane * rows->output * columns->output * width;
+    const float *dy = job->from + plane * rows->output * columns->output * job->width;
     float *dx = clear_plane(job, plane);
     (void)unused;
-    for (int64_t out = 0; out < rows->output * columns->output; out++, from += width) {
+    for (int64_t out = 0; out < rows->output * columns->output; out++, dy += job->width) {
         struct pdnn_span h = pdnn_pool_inputs(rows, out / columns->output);
         struct pdnn_span w = pdnn_pool_inputs(columns, out % columns->output);
         float share = 1.0F / (float)((h.end - h.begin) * (w.end - w.begin));
-        for (int64_t r = h.begin; r < h.end; r++) {
-            float *to = dx + (r * columns->input + w.begin) * width;
-            for (int64_t i = 0; i < (w.end - w.begin) * width; i++)
-                to[i] += job->from[from + i % width] * share;
-        }
+        for (int64_t r = h.begin; r < h.end; r++)
+            add_shares(dx + (r * columns->input + w.begin) * job->width, dy, share, w.end - w.begin,
+                       job->width);
     }
 }

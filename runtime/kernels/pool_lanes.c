@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-typedef int8_t bytes8 __attribute__((vector_size(8)));
+enum { EIGHTS = 4 };
 
 /* The inputs of one output: how many, where the first is, which tap of the window that is, and how far it is
  * to the next row. */
@@ -45,10 +45,8 @@ PDNN_INLINE void max_eight(const struct inputs *in, int64_t channel, float *y, i
         }
     }
     pdnn_store8(y, &best, false);
-    if (index) {
-        bytes8 bytes = __builtin_convertvector(where, bytes8);
-        memcpy(index, &bytes, sizeof bytes);
-    }
+    if (index)
+        pdnn_store_bytes8(index, &where);
 }
 
 PDNN_CLONES void pdnn_pool_lanes_max_forward(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
@@ -64,16 +62,22 @@ PDNN_CLONES void pdnn_pool_lanes_max_forward(const struct pdnn_pool_job *job, in
     }
 }
 
-PDNN_INLINE void average_eight(const struct inputs *in, int64_t channel, float *y) {
-    pdnn_floats8 sum = {0}, x;
+/* `eights` times eight channels: more of them make the pieces longer that are read of each pixel. */
+PDNN_INLINE void average_eights(const struct inputs *in, int64_t channel, float *y, int eights) {
+    pdnn_floats8 sum[EIGHTS] = {{0}}, x;
     for (int64_t r = 0; r < in->rows; r++) {
         for (int64_t s = 0; s < in->columns; s++) {
-            pdnn_load8(&x, in->first + channel + r * in->pitch + s * in->width);
-            sum += x;
+            const float *from = in->first + channel + r * in->pitch + s * in->width;
+            for (int k = 0; k < eights; k++) {
+                pdnn_load8(&x, from + k * PDNN_LANES8);
+                sum[k] += x;
+            }
         }
     }
-    sum *= 1.0F / (float)(in->rows * in->columns);
-    pdnn_store8(y, &sum, false);
+    for (int k = 0; k < eights; k++) {
+        sum[k] *= 1.0F / (float)(in->rows * in->columns);
+        pdnn_store8(y + k * PDNN_LANES8, &sum[k], false);
+    }
 }
 
 PDNN_CLONES void pdnn_pool_lanes_average_forward(const struct pdnn_pool_job *job, int64_t plane,
@@ -81,93 +85,108 @@ PDNN_CLONES void pdnn_pool_lanes_average_forward(const struct pdnn_pool_job *job
     int64_t Q = job->pool->columns.output, to = (plane * job->pool->rows.output + row) * Q * job->width;
     for (int64_t q = 0; q < Q; q++, to += job->width) {
         const struct inputs in = inputs_of(job, plane, row, q);
-        for (int64_t i = 0; i < job->width; i += PDNN_LANES8)
-            average_eight(&in, i, job->to + to + i);
+        int64_t i = 0;
+        for (; i + EIGHTS * PDNN_LANES8 <= job->width; i += EIGHTS * PDNN_LANES8)
+            average_eights(&in, i, job->to + to + i, EIGHTS);
+        for (; i < job->width; i += PDNN_LANES8)
+            average_eights(&in, i, job->to + to + i, 1);
     }
 }
 
-/* The outputs that look at one input, at a time a row of them: [q.begin, q.end) of the row that begins at
- * `at`. The first of them looks with tap `tap`, the next ones with one `stride` less each. */
-struct outputs {
-    struct pdnn_span p, q;
-    int64_t at, pitch, width; /* at: of output (p.begin, q.begin) */
-    int32_t tap, tap_pitch, tap_step;
+/* A row of dx, zeroed. */
+static float *clear_row(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
+    int64_t n = job->pool->columns.input * job->width;
+    float *dx = job->to + (plane * job->pool->rows.input + row) * n;
+    memset(dx, 0, (size_t)n * sizeof *dx);
+    return dx;
+}
+
+/* One tap of n outputs: they and their inputs are each one step from the last. */
+struct tap {
+    float *dx;
+    const float *dy;
+    const int8_t *index;
+    int64_t n, width, step;
+    int32_t number;
 };
 
-static inline struct outputs outputs_of(const struct pdnn_pool_job *job, int64_t plane, int64_t h,
-                                        int64_t w) {
-    const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
-    struct pdnn_span p = pdnn_pool_outputs(rows, h), q = pdnn_pool_outputs(columns, w);
-    int64_t r = h + rows->padding - p.begin * rows->stride;
-    int64_t s = w + columns->padding - q.begin * columns->stride;
-    int64_t pixel = (plane * rows->output + p.begin) * columns->output + q.begin;
-    return (struct outputs){p,
-                            q,
-                            pixel * job->width,
-                            columns->output * job->width,
-                            job->width,
-                            (int32_t)(r * columns->kernel + s),
-                            (int32_t)(rows->stride * columns->kernel),
-                            (int32_t)columns->stride};
-}
-
-PDNN_INLINE void add_chosen(pdnn_floats8 *sum, const float *dy, const int8_t *index, int32_t tap) {
+/* Adds dy to those inputs that were chosen. */
+PDNN_INLINE void add_chosen(float *dx, const float *dy, const int8_t *index, int32_t number) {
     const pdnn_floats8 zero = {0};
-    pdnn_floats8 v;
-    bytes8 bytes;
+    pdnn_floats8 sum, v;
+    pdnn_ints8 chosen;
+    pdnn_load8(&sum, dx);
     pdnn_load8(&v, dy);
-    memcpy(&bytes, index, sizeof bytes);
-    pdnn_ints8 chosen = __builtin_convertvector(bytes, pdnn_ints8) == tap;
+    pdnn_load_bytes8(&chosen, index);
+    chosen = chosen == number;
     pdnn_select8(&v, &chosen, &zero);
-    *sum += v;
+    sum += v;
+    pdnn_store8(dx, &sum, false);
 }
 
-PDNN_INLINE void unpool_eight(const struct pdnn_pool_job *job, const struct outputs *out, int64_t channel,
-                              float *dx) {
-    pdnn_floats8 sum = {0};
-    int64_t at = out->at + channel;
-    int32_t tap = out->tap;
-    for (int64_t p = out->p.begin; p < out->p.end; p++, at += out->pitch, tap -= out->tap_pitch) {
-        for (int64_t q = 0; q < out->q.end - out->q.begin; q++)
-            add_chosen(&sum, job->from + at + q * out->width, job->index + at + q * out->width,
-                       tap - (int32_t)q * out->tap_step);
-    }
-    pdnn_store8(dx, &sum, job->pool->bypass);
-}
-
-PDNN_CLONES void pdnn_pool_lanes_max_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
-    int64_t W = job->pool->columns.input, to = (plane * job->pool->rows.input + row) * W * job->width;
-    for (int64_t w = 0; w < W; w++, to += job->width) {
-        const struct outputs out = outputs_of(job, plane, row, w);
-        for (int64_t i = 0; i < job->width; i += PDNN_LANES8)
-            unpool_eight(job, &out, i, job->to + to + i);
+PDNN_INLINE void send_back(const struct tap *tap, int64_t width) {
+    float *dx = tap->dx;
+    const float *dy = tap->dy;
+    const int8_t *index = tap->index;
+    for (int64_t i = 0; i < tap->n; i++, dx += tap->step, dy += width, index += width) {
+        for (int64_t channel = 0; channel < width; channel += PDNN_LANES8)
+            add_chosen(dx + channel, dy + channel, index + channel, tap->number);
     }
 }
 
-static inline float share_of(const struct pdnn_pool *pool, int64_t p, int64_t q) {
-    struct pdnn_span h = pdnn_pool_inputs(&pool->rows, p), w = pdnn_pool_inputs(&pool->columns, q);
-    return 1.0F / (float)((h.end - h.begin) * (w.end - w.begin));
+/* The usual width as a constant. */
+PDNN_CLONES static void send_tap(struct tap tap) {
+    if (tap.width == PDNN_LANES8)
+        send_back(&tap, PDNN_LANES8);
+    else
+        send_back(&tap, tap.width);
 }
 
-PDNN_INLINE void spread_eight(const struct pdnn_pool_job *job, const struct outputs *out, int64_t channel,
-                              float *dx) {
-    pdnn_floats8 sum = {0}, dy;
-    int64_t at = out->at + channel;
-    for (int64_t p = out->p.begin; p < out->p.end; p++, at += out->pitch) {
-        for (int64_t q = out->q.begin; q < out->q.end; q++) {
-            pdnn_load8(&dy, job->from + at + (q - out->q.begin) * out->width);
-            sum += dy * share_of(job->pool, p, q);
+void pdnn_pool_lanes_max_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
+    const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
+    struct pdnn_span p = pdnn_pool_outputs(rows, row);
+    float *dx = clear_row(job, plane, row);
+    struct tap tap = {.width = job->width, .step = columns->stride * job->width};
+    for (; p.begin < p.end; p.begin++) {
+        int64_t from = (plane * rows->output + p.begin) * columns->output;
+        int64_t first = (row + rows->padding - p.begin * rows->stride) * columns->kernel;
+        for (int64_t s = 0; s < columns->kernel; s++) {
+            struct pdnn_span q = pdnn_pool_outputs_with(columns, s);
+            tap.dx = dx + (q.begin * columns->stride + s - columns->padding) * job->width;
+            tap.dy = job->from + (from + q.begin) * job->width;
+            tap.index = job->index + (from + q.begin) * job->width;
+            tap.n = q.end - q.begin;
+            tap.number = (int32_t)(first + s);
+            send_tap(tap);
         }
     }
-    pdnn_store8(dx, &sum, job->pool->bypass);
 }
 
-PDNN_CLONES void pdnn_pool_lanes_average_backward(const struct pdnn_pool_job *job, int64_t plane,
-                                                  int64_t row) {
-    int64_t W = job->pool->columns.input, to = (plane * job->pool->rows.input + row) * W * job->width;
-    for (int64_t w = 0; w < W; w++, to += job->width) {
-        const struct outputs out = outputs_of(job, plane, row, w);
-        for (int64_t i = 0; i < job->width; i += PDNN_LANES8)
-            spread_eight(job, &out, i, job->to + to + i);
+/* Adds dy times `share` to n inputs side by side. */
+PDNN_CLONES static void add_shares(float *dx, const float *dy, float share, int64_t n, int64_t width) {
+    pdnn_floats8 sum, v;
+    for (int64_t channel = 0; channel < width; channel += PDNN_LANES8) {
+        pdnn_load8(&v, dy + channel);
+        v *= share;
+        for (int64_t i = 0; i < n; i++) {
+            pdnn_load8(&sum, dx + i * width + channel);
+            sum += v;
+            pdnn_store8(dx + i * width + channel, &sum, false);
+        }
+    }
+}
+
+void pdnn_pool_lanes_average_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
+    const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
+    struct pdnn_span p = pdnn_pool_outputs(rows, row);
+    float *dx = clear_row(job, plane, row);
+    for (; p.begin < p.end; p.begin++) {
+        struct pdnn_span h = pdnn_pool_inputs(rows, p.begin);
+        const float *dy = job->from + (plane * rows->output + p.begin) * columns->output * job->width;
+        for (int64_t q = 0; q < columns->output; q++, dy += job->width) {
+            struct pdnn_span w = pdnn_pool_inputs(columns, q);
+            float share = 1.0F / (float)((h.end - h.begin) * (w.end - w.begin));
+            add_shares(dx + w.begin * job->width, dy, share, w.end - w.begin, job->width);
+        }
     }
 }

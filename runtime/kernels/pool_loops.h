@@ -28,7 +28,15 @@ static inline struct pdnn_span pdnn_pool_outputs(const struct pdnn_window *w, in
     return (struct pdnn_span){begin, last < w->output ? last + 1 : w->output};
 }
 
-/* Widths of whole eights, eight channels at once: every value of the result is made once, in registers. */
+/* The outputs of a row that have tap s of their window within the image. */
+static inline struct pdnn_span pdnn_pool_outputs_with(const struct pdnn_window *w, int64_t s) {
+    int64_t before = w->padding - s, last = w->input - 1 + w->padding - s;
+    int64_t begin = before <= 0 ? 0 : (before + w->stride - 1) / w->stride;
+    int64_t end = last < 0 ? 0 : last / w->stride + 1;
+    return (struct pdnn_span){begin, end < w->output ? end : w->output};
+}
+
+/* Widths of whole eights, eight channels at once: an output in registers, a row of dx in the first cache. */
 void pdnn_pool_lanes_max_forward(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
 void pdnn_pool_lanes_max_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
 void pdnn_pool_lanes_average_forward(const struct pdnn_pool_job *job, int64_t plane, int64_t row);

@@ -106,7 +106,6 @@ static struct pdnn_pool pool_of(const struct pdnn_own *own) {
                  attr[PDNN_POOL2D_PADDING_H]},
         .columns = {x[3], y[3], attr[PDNN_POOL2D_KERNEL_W], attr[PDNN_POOL2D_STRIDE_W],
                     attr[PDNN_POOL2D_PADDING_W]},
-        .bypass = !forward && pdnn_own_bypasses(own, shape_bytes(own)),
     };
 }
 
