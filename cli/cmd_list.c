@@ -15,9 +15,10 @@
 
 static const char *const paragraphs[] = {
     "One row per instance with its id and its analytic costs: parameters, FLOP and compulsory bytes of one "
-    "step, their ratio, "
-    "and peak memory. Instances that a where-expression excludes are listed too, marked filtered; counts "
-    "that do not fit 64 bits are left empty.",
+    "step, their ratio, and peak memory. Windows over an image count with all their taps; where some lie on "
+    "padding, the FLOP without those stand beside it, and the ratio is of those. Instances that a "
+    "where-expression excludes are listed too, marked filtered; counts that do not fit 64 bits are left "
+    "empty.",
     NULL,
 };
 
@@ -39,36 +40,45 @@ struct list {
     int64_t threads;
 };
 
-/* Counts that do not fit are empty cells. */
+/* Counts that do not fit are empty cells, and so are FLOP in bounds when all of them are. */
 static void print_row(const struct pdnn_expanded *item) {
-    char id[PDNN_ID_TEXT], params[PDNN_UNIT_TEXT] = "", flop[PDNN_UNIT_TEXT] = "", bytes[PDNN_UNIT_TEXT] = "",
+    char id[PDNN_ID_TEXT], params[PDNN_UNIT_TEXT] = "", flop[PDNN_UNIT_TEXT] = "",
+                           in_bounds[PDNN_UNIT_TEXT] = "", bytes[PDNN_UNIT_TEXT] = "",
                            intensity[PDNN_UNIT_TEXT] = "", memory[PDNN_UNIT_TEXT] = "";
     const struct pdnn_cost *cost = &item->totals.cost;
     if (item->has_totals) {
         pdnn_format_si(params, (double)item->totals.params, "");
         pdnn_format_si(flop, (double)cost->flop_count, "FLOP");
+        if (cost->in_bounds_flop_count != cost->flop_count)
+            pdnn_format_si(in_bounds, (double)cost->in_bounds_flop_count, "FLOP");
         pdnn_format_si(bytes, (double)cost->byte_count, "B");
         snprintf(intensity, sizeof intensity, "%.3g",
-                 cost->byte_count ? (double)cost->flop_count / (double)cost->byte_count : 0.0);
+                 cost->byte_count ? (double)cost->in_bounds_flop_count / (double)cost->byte_count : 0.0);
         pdnn_format_bytes(memory, (double)item->totals.memory_bytes);
     }
-    printf("%9s  %11s  %9s  %9s  %9s  %-8s  %s\n", params, flop, bytes, intensity, memory,
+    printf("%9s  %11s  %11s  %9s  %9s  %9s  %-8s  %s\n", params, flop, in_bounds, bytes, intensity, memory,
            item->filtered     ? "filtered"
+           : item->invalid    ? "invalid"
            : item->has_totals ? ""
                               : "too big",
            pdnn_instance_format(&item->instance, id));
 }
 
+static void print_header(void) {
+    printf("%9s  %11s  %11s  %9s  %9s  %9s  %-8s  %s\n", "params", "FLOP", "in bounds", "bytes", "FLOP/byte",
+           "memory", "status", "id");
+}
+
 /* Every row has the same width up to the id, which comes last and is never cut: rows can be written as they
- * come. */
+ * come. The header waits for the first, which may be an error of the spec. */
 static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err) {
-    printf("%9s  %11s  %9s  %9s  %9s  %-8s  %s\n", "params", "FLOP", "bytes", "FLOP/byte", "memory", "status",
-           "id");
-    for (;;) {
+    for (bool has_header = false;; has_header = true) {
         struct pdnn_expanded item;
         bool done;
         if (pdnn_walk_next(&list->walk, &item, &done, err) != PDNN_OK)
             return err->status;
+        if (!has_header)
+            print_header();
         if (done)
             return PDNN_OK;
         print_row(&item);
@@ -108,7 +118,7 @@ static void describe(const struct pdnn_expanded *item, struct pdnn_record *recor
     snprintf(record->reason, sizeof record->reason, "%s", item->filtered ? item->reason : "");
     const struct pdnn_cost *cost = &item->totals.cost;
     if (cost->byte_count)
-        record->place.intensity_flop_per_byte = (double)cost->flop_count / (double)cost->byte_count;
+        record->place.intensity_flop_per_byte = (double)cost->in_bounds_flop_count / (double)cost->byte_count;
 }
 
 /* What a list has beside the analytic columns of results.csv. */

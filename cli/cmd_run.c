@@ -141,7 +141,10 @@ static enum pdnn_status report(const struct run *run, bool csv, bool *some_faile
     return status;
 }
 
-/* --rounds and --set as overrides of the spec; *sets is heap. */
+/* Longer than a sweep's, where one slow instance must not hold up the others. */
+static const char time_limit[] = "limits.time=10m";
+
+/* The time limit, --rounds and --set as overrides of the spec; *sets is heap. */
 static enum pdnn_status get_sets(const struct pdnn_arguments *arguments, struct pdnn_str *rounds,
                                  const char ***sets, size_t *n_sets, struct pdnn_err *err) {
     const char *text = pdnn_argument(arguments, "rounds");
@@ -152,15 +155,16 @@ static enum pdnn_status get_sets(const struct pdnn_arguments *arguments, struct 
     pdnn_str_printf(rounds, "measure.rounds=%" PRId64, count);
     if (pdnn_argument_all(arguments, "set", sets, n_sets, err) != PDNN_OK)
         return err->status;
-    const char **more = realloc(*sets, (*n_sets + 1) * sizeof *more);
+    const char **more = realloc(*sets, (*n_sets + 2) * sizeof *more);
     if (!more || rounds->failed) {
         free(more ? more : *sets);
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     }
-    memmove(more + 1, more, *n_sets * sizeof *more);
-    more[0] = pdnn_str_text(rounds);
+    memmove(more + 2, more, *n_sets * sizeof *more);
+    more[0] = time_limit;
+    more[1] = pdnn_str_text(rounds);
     *sets = more;
-    ++*n_sets;
+    *n_sets += 2;
     return PDNN_OK;
 }
 

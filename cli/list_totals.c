@@ -21,7 +21,7 @@ static void range_add(struct range *range, uint64_t value) {
 /* 128 bits: 1e5 instances of 1e18 FLOP do not fit 64. */
 struct totals {
     uint64_t instances, filtered, uncounted; /* uncounted: instances whose counts do not fit */
-    pdnn_u128 flop_count, byte_count;
+    pdnn_u128 flop_count, in_bounds_flop_count, byte_count;
     struct range params;
 };
 
@@ -41,12 +41,14 @@ static enum pdnn_status print_totals_csv(const struct totals *totals, struct pdn
     char buffer[U128_TEXT];
     struct pdnn_str out = {0};
     struct pdnn_csv_writer writer = {.out = &out};
-    pdnn_str_printf(&out, "instances,filtered,flop_count,byte_count,params_min,params_max");
+    pdnn_str_printf(&out,
+                    "instances,filtered,flop_count,in_bounds_flop_count,byte_count,params_min,params_max");
     writer.started = true;
     pdnn_csv_end_row(&writer);
     pdnn_csv_put_u64(&writer, totals->instances);
     pdnn_csv_put_u64(&writer, totals->filtered);
     pdnn_csv_put_text(&writer, format_u128(buffer, totals->flop_count));
+    pdnn_csv_put_text(&writer, format_u128(buffer, totals->in_bounds_flop_count));
     pdnn_csv_put_text(&writer, format_u128(buffer, totals->byte_count));
     if (totals->instances > totals->uncounted) {
         pdnn_csv_put_u64(&writer, totals->params.min);
@@ -66,6 +68,10 @@ static enum pdnn_status print_totals(const struct totals *totals, struct pdnn_er
                     totals->filtered);
     pdnn_str_printf(&out, "flop       %s (%s in one step of each)\n", format_u128(exact, totals->flop_count),
                     pdnn_format_si(rounded, (double)totals->flop_count, "FLOP"));
+    if (totals->in_bounds_flop_count != totals->flop_count)
+        pdnn_str_printf(&out, "in bounds  %s (%s: without taps on padding)\n",
+                        format_u128(exact, totals->in_bounds_flop_count),
+                        pdnn_format_si(rounded, (double)totals->in_bounds_flop_count, "FLOP"));
     pdnn_str_printf(&out, "bytes      %s (%s)\n", format_u128(exact, totals->byte_count),
                     pdnn_format_si(rounded, (double)totals->byte_count, "B"));
     if (totals->instances > totals->uncounted)
@@ -94,6 +100,7 @@ enum pdnn_status pdnn_list_totals(struct pdnn_walk *walk, bool csv, struct pdnn_
             continue;
         }
         totals.flop_count += item.totals.cost.flop_count;
+        totals.in_bounds_flop_count += item.totals.cost.in_bounds_flop_count;
         totals.byte_count += item.totals.cost.byte_count;
         range_add(&totals.params, item.totals.params);
     }
@@ -102,7 +109,8 @@ enum pdnn_status pdnn_list_totals(struct pdnn_walk *walk, bool csv, struct pdnn_
             (double)(totals.instances + totals.filtered) / seconds);
     if (totals.uncounted)
         fprintf(stderr,
-                "paradnn: %" PRIu64 " instances are not in the sums: their counts do not fit 64 bits\n",
+                "paradnn: %" PRIu64
+                " instances are not in the sums: their counts do not fit 64 bits, or they are invalid\n",
                 totals.uncounted);
     return csv ? print_totals_csv(&totals, err) : print_totals(&totals, err);
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@ static const struct pdnn_table_column columns[] = {
     {"% roof", PDNN_ALIGN_RIGHT},
     {"bound", PDNN_ALIGN_LEFT},
     {"implementation", PDNN_ALIGN_SHRINK},
+    {"shape", PDNN_ALIGN_LEFT},
 };
 
 /* A number that may not be there. */
@@ -31,22 +33,37 @@ static void add_number(struct pdnn_table *table, double value, int decimals, con
         pdnn_table_cell(table, "%.*f%s", decimals, value, unit);
 }
 
+enum { PASS_TEXT = 32, BOUND_TEXT = PDNN_LEVEL_TEXT + 16 };
+
+/* "bwd-data" for "backward-data". */
+static const char *format_pass(char text[PASS_TEXT], const struct pdnn_op_record *op) {
+    bool is_backward = strncmp(op->pass, "backward", 8) == 0;
+    snprintf(text, PASS_TEXT, "%s%s", is_backward ? "bwd" : op->pass, is_backward ? op->pass + 8 : "");
+    return text;
+}
+
+/* "memory L2". */
+static const char *format_bound(char text[BOUND_TEXT], const struct pdnn_placement *place) {
+    bool by_memory = place->bound == PDNN_BOUND_MEMORY;
+    snprintf(text, BOUND_TEXT, "%s%s%s", pdnn_bound_name(place->bound), by_memory ? " " : "",
+             by_memory ? place->roof_level : "");
+    return text;
+}
+
 static void add_op(struct pdnn_table *table, const struct pdnn_op_record *op) {
-    char time[PDNN_UNIT_TEXT];
+    char time[PDNN_UNIT_TEXT], pass[PASS_TEXT], bound[BOUND_TEXT];
     pdnn_table_cell(table, "%s", op->layer);
     pdnn_table_cell(table, "%s", op->op);
-    bool is_backward = strncmp(op->pass, "backward", 8) == 0;
-    pdnn_table_cell(table, "%s%s", is_backward ? "bwd" : op->pass, is_backward ? op->pass + 8 : "");
+    pdnn_table_cell(table, "%s", format_pass(pass, op));
     pdnn_table_cell(table, "%" PRIu64, op->count);
     pdnn_table_cell(table, "%s", isnan(op->time_ns_median) ? "" : pdnn_format_ns(time, op->time_ns_median));
     add_number(table, op->share_pct, 1, " %");
     add_number(table, op->place.gflops, 1, "");
     add_number(table, op->place.bw_gbs, 1, "");
     add_number(table, op->place.pct_of_roof, 0, "");
-    bool by_memory = op->place.bound == PDNN_BOUND_MEMORY;
-    pdnn_table_cell(table, "%s%s%s", pdnn_bound_name(op->place.bound), by_memory ? " " : "",
-                    by_memory ? op->place.roof_level : "");
+    pdnn_table_cell(table, "%s", format_bound(bound, &op->place));
     pdnn_table_cell(table, "%s", op->implementation);
+    pdnn_table_cell(table, "%s", op->shape);
 }
 
 static void append_time(struct pdnn_str *out, const struct pdnn_record *record) {
@@ -79,12 +96,50 @@ static void append_rates(struct pdnn_str *out, const struct pdnn_record *record)
 }
 
 static void append_model(struct pdnn_str *out, const struct pdnn_record *record) {
-    char flop[PDNN_UNIT_TEXT], bytes[PDNN_UNIT_TEXT], memory[PDNN_UNIT_TEXT];
+    char text[PDNN_UNIT_TEXT];
     const struct pdnn_totals *totals = &record->totals;
-    pdnn_str_printf(out, "  model    %" PRIu64 " params, %s and %s per step, %s of memory\n", totals->params,
-                    pdnn_format_si(flop, (double)totals->cost.flop_count, "FLOP"),
-                    pdnn_format_si(bytes, (double)totals->cost.byte_count, "B"),
-                    pdnn_format_bytes(memory, (double)totals->memory_bytes));
+    const struct pdnn_cost *cost = &totals->cost;
+    pdnn_str_printf(out, "  model    %" PRIu64 " params, %s", totals->params,
+                    pdnn_format_si(text, (double)cost->flop_count, "FLOP"));
+    if (cost->in_bounds_flop_count != cost->flop_count)
+        pdnn_str_printf(out, " (%s in bounds)",
+                        pdnn_format_si(text, (double)cost->in_bounds_flop_count, "FLOP"));
+    pdnn_str_printf(out, " and %s per step, ", pdnn_format_si(text, (double)cost->byte_count, "B"));
+    pdnn_str_printf(out, "%s of memory\n", pdnn_format_bytes(text, (double)totals->memory_bytes));
+}
+
+void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share) {
+    const struct pdnn_op_record *op = share->most;
+    char pass[PASS_TEXT], bound[BOUND_TEXT];
+    format_pass(pass, op);
+    pdnn_str_printf(out, "%s%s%s", op->op, *pass ? " " : "", pass);
+    if (*op->layer)
+        pdnn_str_printf(out, " of %s", op->layer);
+    pdnn_str_printf(out, ": %.1f %% of the step, at %.0f %% of its roof (%s), %s", share->most_lost_pct,
+                    op->place.pct_of_roof, format_bound(bound, &op->place), op->implementation);
+}
+
+/* The residual has a line of its own. */
+static void append_shares(struct pdnn_str *out, const struct pdnn_record *record,
+                          const struct pdnn_op_record *ops, size_t n_ops) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_share *shares;
+    size_t n_shares;
+    if (pdnn_shares(ops, n_ops, record->time_ns_median, &arena, &shares, &n_shares, NULL) != PDNN_OK) {
+        out->failed = true;
+        return;
+    }
+    const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
+    for (size_t i = 0; i + 1 < n_shares; i++)
+        pdnn_str_printf(out, "%s%s %.1f %%", i ? ", " : "  where    ", shares[i].category,
+                        shares[i].share_pct);
+    pdnn_str_printf(out, "%s", n_shares ? "\n" : "");
+    if (most) {
+        pdnn_str_printf(out, "  loses    ");
+        pdnn_report_most(out, most);
+        pdnn_str_append(out, "\n", 1);
+    }
+    pdnn_arena_finish(&arena);
 }
 
 void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record,
@@ -103,6 +158,7 @@ void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record
         pdnn_str_printf(out, "  flags    %s\n", pdnn_flags_format(record->flags, flags));
     if (!isnan(record->residual_pct))
         pdnn_str_printf(out, "  residual %.1f %% of the step is in no op's time\n", record->residual_pct);
+    append_shares(out, record, ops, n_ops);
     pdnn_str_append(out, "\n", 1);
     struct pdnn_table table;
     pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);

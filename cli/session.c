@@ -32,6 +32,9 @@ static void judge(const struct pdnn_session *session, const struct pdnn_expanded
     if (item->filtered) {
         row->outcome = PDNN_OUTCOME_FILTERED;
         row->reason = pdnn_arena_strdup(arena, item->reason);
+    } else if (item->invalid) {
+        row->outcome = PDNN_OUTCOME_INVALID;
+        row->reason = pdnn_arena_strdup(arena, item->reason);
     } else if (threads > session->host.threads) {
         row->outcome = PDNN_OUTCOME_INVALID;
         row->reason = pdnn_arena_printf(arena, "%" PRId64 " threads, and %" PRId64 " cores may be used here",

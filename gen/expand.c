@@ -23,6 +23,7 @@ struct pdnn_expand {
     struct pdnn_where *where;
     struct pdnn_sample *sample;
     uint64_t point, kept, rejects;
+    struct pdnn_err why;     /* why the last instance has no totals */
     uint64_t threads_repeat; /* index on the threads axis whose value `all` or a number gives already; else
                                 UINT64_MAX */
 };
@@ -98,9 +99,13 @@ static bool next_point(struct pdnn_expand *expand, const struct pdnn_spec_model 
     return expand->point++ < model->points;
 }
 
-static bool applies(const struct pdnn_instance *instance, const struct pdnn_axis *axis) {
-    return axis->is_setting ? pdnn_setting_applies(instance, (enum pdnn_setting)axis->index)
-                            : pdnn_hyper_applies(instance, (size_t)axis->index);
+/* Axes that advance together: one that applies makes the instances differ. */
+static bool any_applies(const struct pdnn_instance *instance, const struct pdnn_axis *axes, size_t n_axes) {
+    bool any = false;
+    for (size_t i = 0; i < n_axes && !any; i++)
+        any = axes[i].is_setting ? pdnn_setting_applies(instance, (enum pdnn_setting)axes[i].index)
+                                 : pdnn_hyper_applies(instance, (size_t)axes[i].index);
+    return any;
 }
 
 /* Fills in the values of a point; false when the instance repeats another one. */
@@ -117,11 +122,12 @@ static bool place_point(const struct pdnn_expand *expand, const struct pdnn_spec
     }
     for (size_t i = 0; i < model->n_groups; i++) {
         const struct pdnn_axis *axis = &model->axes[model->groups[i].first];
-        if (!at[i] || model->groups[i].n_axes > 1)
+        size_t n_axes = model->groups[i].n_axes;
+        if (!at[i])
             continue;
-        if (!applies(instance, axis))
+        if (!any_applies(instance, axis, n_axes))
             return false;
-        if (is_axis_of(axis, PDNN_SETTING_THREADS) && at[i] == expand->threads_repeat)
+        if (n_axes == 1 && is_axis_of(axis, PDNN_SETTING_THREADS) && at[i] == expand->threads_repeat)
             return false;
     }
     pdnn_instance_settle(instance);
@@ -129,24 +135,39 @@ static bool place_point(const struct pdnn_expand *expand, const struct pdnn_spec
     return true;
 }
 
-/* Counts that do not fit are a result: the item goes without. */
+static enum pdnn_status fail_at(const struct pdnn_expand *expand, const struct pdnn_expanded *item,
+                                struct pdnn_err *err) {
+    char id[PDNN_ID_TEXT];
+    pdnn_fail(err, expand->why.status, "%s: %s", pdnn_instance_format(&item->instance, id), expand->why.text);
+    pdnn_yaml_wrap(expand->spec->models[expand->model].node, err);
+    return expand->why.status;
+}
+
+/* Counts that do not fit and values that do not go together are results: the item goes without. */
 static enum pdnn_status add_costs(struct pdnn_expand *expand, struct pdnn_expanded *item,
                                   struct pdnn_err *err) {
     bool with_memory = expand->with_memory || (expand->where && pdnn_where_uses_memory(expand->where));
-    struct pdnn_err why = {0};
     enum pdnn_status status =
-        pdnn_cost_instance(&item->instance, &expand->arena, with_memory, &item->totals, &why);
+        pdnn_cost_instance(&item->instance, &expand->arena, with_memory, &item->totals, &expand->why);
     item->has_totals = status == PDNN_OK;
-    if (status == PDNN_OK || status == PDNN_OVERFLOW)
+    item->invalid = status == PDNN_INVALID;
+    if (status == PDNN_OK || status == PDNN_INVALID || status == PDNN_OVERFLOW)
         return PDNN_OK;
-    char id[PDNN_ID_TEXT];
-    pdnn_fail(err, status, "%s: %s", pdnn_instance_format(&item->instance, id), why.text);
-    pdnn_yaml_wrap(expand->spec->models[expand->model].node, err);
-    return status;
+    return fail_at(expand, item, err);
 }
 
-/* Costs and `where`. A `where` on costs needs them first, and is false of what has none; otherwise they are
- * computed afterwards, but not for what a sample drops. */
+static const char *find_reason(const struct pdnn_expand *expand, const struct pdnn_expanded *item,
+                               bool holds) {
+    if (!holds)
+        return expand->spec->models[expand->model].where->text;
+    if (item->has_totals)
+        return "";
+    return item->invalid ? expand->why.text : no_totals;
+}
+
+/* Costs and `where`. A `where` on costs needs them first, and is false where counts do not fit; otherwise
+ * they are computed afterwards, but not for what a sample drops. What is invalid and the only instance of its
+ * model is an error of the spec, not a corner of a space. */
 static enum pdnn_status judge(struct pdnn_expand *expand, struct pdnn_expanded *item, struct pdnn_err *err) {
     bool costs_first = expand->where && pdnn_where_uses_costs(expand->where), holds = true;
     enum pdnn_status status = costs_first ? add_costs(expand, item, err) : PDNN_OK;
@@ -155,14 +176,14 @@ static enum pdnn_status judge(struct pdnn_expand *expand, struct pdnn_expanded *
         status = pdnn_where_eval(expand->where, &item->instance, &item->totals, &holds, err);
     if (status != PDNN_OK)
         return status;
-    item->filtered = !holds || !can_tell;
+    item->filtered = !holds || (!can_tell && !item->invalid);
     bool is_dropped = item->filtered && expand->sample;
     if (!costs_first && !is_dropped)
         status = add_costs(expand, item, err);
-    if (!holds)
-        item->reason = expand->spec->models[expand->model].where->text;
-    else
-        item->reason = item->has_totals ? "" : no_totals;
+    item->reason = find_reason(expand, item, holds);
+    if (status == PDNN_OK && item->invalid && !item->filtered &&
+        expand->spec->models[expand->model].points == 1)
+        return fail_at(expand, item, err);
     return status;
 }
 

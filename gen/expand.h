@@ -13,9 +13,11 @@ struct pdnn_expand; /* opaque */
 struct pdnn_expanded {
     struct pdnn_instance instance; /* resolved: threads is a number */
     struct pdnn_totals totals;
-    bool has_totals;    /* all counts fit 64 bits; else totals are 0 */
-    bool filtered;      /* `where` is false for it, or asks for costs that it has not */
-    const char *reason; /* filtered: the expression; no totals: which counts do not fit; else "" */
+    bool has_totals; /* it can be built and all counts fit 64 bits; else totals are 0 */
+    bool filtered;   /* `where` is false for it, or asks for counts that do not fit */
+    bool invalid;    /* the values do not go together: an image smaller than the net's windows */
+    /* filtered: the expression; no totals: why there are none; else "". Stays until the next instance. */
+    const char *reason;
 };
 
 /* threads: what `threads: all` stands for. with_memory: totals.memory_bytes is wanted; it takes most of the
@@ -25,7 +27,8 @@ enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t thread
 void pdnn_expand_destroy(struct pdnn_expand *expand);
 
 /* The next instance; those of a sampled model come in the order drawn (gen/sample.h), `count` of them for
- * which `where` is true, or all there are. PDNN_INVALID when a million draws in a row find none. *done is
+ * which `where` is true, or all there are. PDNN_INVALID when a million draws in a row find none, and for an
+ * invalid instance that is not one of several of its model. *done is
  * true when there is none left. Instances that an axis which does not apply would only repeat, and those a
  * sample leaves out, do not appear; an id that appeared already from another model entry appears again
  * (cli/walk keeps the first). */

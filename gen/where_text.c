@@ -32,6 +32,7 @@ struct translator {
 const struct pdnn_where_cost pdnn_where_costs[] = {
     {"params", offsetof(struct pdnn_totals, params)},
     {"flop_count", offsetof(struct pdnn_totals, cost.flop_count)},
+    {"in_bounds_flop_count", offsetof(struct pdnn_totals, cost.in_bounds_flop_count)},
     {"byte_count", offsetof(struct pdnn_totals, cost.byte_count)},
     {"weight_bytes", offsetof(struct pdnn_totals, cost.weight_bytes)},
     {"activation_bytes", offsetof(struct pdnn_totals, cost.activation_bytes)},
@@ -254,7 +255,7 @@ static enum pdnn_status translate_list(struct translator *t, const struct pdnn_p
     copy_word(word_start, length, word, sizeof word);
     if (!equal && !unequal)
         return pdnn_yaml_fail_in(t->node, offset_of(t, op), t->err,
-                                 "where compares %s with the list %s, which takes == or !=", def->name, word);
+                                 "where compares %s with %s, which takes == or !=", def->name, word);
     struct pdnn_where_test test = {.slot = slot};
     struct pdnn_err why = {0};
     if (pdnn_param_parse(def, word, &test.list, &why) != PDNN_OK)

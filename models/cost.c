@@ -142,9 +142,7 @@ enum { DEPTH_BASE = 1 };
 static enum pdnn_status cost_by_depth(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                       struct pdnn_totals *totals, struct pdnn_err *err) {
     int depth = instance->family->depth_param;
-    bool is_list = depth >= 0 && instance->family->params[depth].type == PDNN_PARAM_LIST &&
-                   pdnn_list_length(instance->hyper[depth]) > 1;
-    if (depth < 0 || is_list || instance->hyper[depth] <= DEPTH_BASE + 1)
+    if (depth < 0 || instance->hyper[depth] <= DEPTH_BASE + 1)
         return cost_built(instance, arena, totals, err);
     struct pdnn_instance shallow = *instance;
     struct pdnn_totals base, next, sum = {0};

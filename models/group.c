@@ -29,6 +29,29 @@ static char *put_tensor(char *at, const char *end, const struct pdnn_tensor *ten
     return at;
 }
 
+/* Whether attributes k and k + 1 are "<stem>_h" and "<stem>_w", and equal. */
+static bool is_square(const struct pdnn_node *node, int k) {
+    const char *h = node->op->attr_names[k], *w = node->op->attr_names[k + 1];
+    size_t length = strlen(h);
+    return w && length > 2 && strlen(w) == length && memcmp(h, w, length - 2) == 0 &&
+           strcmp(h + length - 2, "_h") == 0 && strcmp(w + length - 2, "_w") == 0 &&
+           node->attr[k] == node->attr[k + 1];
+}
+
+/* Those that are not 0; "stride=2" for stride_h and stride_w. */
+static char *put_attrs(char *at, const char *end, const struct pdnn_node *node) {
+    const char *const *names = node->op->attr_names;
+    for (int k = 0; names && names[k]; k++) {
+        bool square = is_square(node, k);
+        int letters = (int)strlen(names[k]) - (square ? 2 : 0), length = 0;
+        if (node->attr[k])
+            length = snprintf(at, (size_t)(end - at) + 1, ",%.*s=%" PRId64, letters, names[k], node->attr[k]);
+        at += length < end - at ? length : end - at;
+        k += square ? 1 : 0;
+    }
+    return at;
+}
+
 void pdnn_node_shape(const struct pdnn_graph *graph, const struct pdnn_node *node, char *text, size_t room) {
     char *at = text;
     const char *end = text + room - 1;
@@ -36,11 +59,7 @@ void pdnn_node_shape(const struct pdnn_graph *graph, const struct pdnn_node *nod
         at = put_tensor(at, end, pdnn_node_in(graph, node, k), k == 0);
     for (int k = 0; k < node->n_outputs; k++)
         at = put_tensor(at, end, pdnn_node_out(graph, node, k), false);
-    for (int k = 0; node->op->attr_names && node->op->attr_names[k]; k++) {
-        int length =
-            snprintf(at, (size_t)(end - at) + 1, ",%s=%" PRId64, node->op->attr_names[k], node->attr[k]);
-        at += length < end - at ? length : end - at;
-    }
+    at = put_attrs(at, end, node);
     for (int k = 0; k < node->n_posts && at < end; k++) {
         *at++ = '+';
         for (const char *name = node->posts[k].op->name; *name && at < end; name++)

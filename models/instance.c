@@ -59,7 +59,8 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                            .type = PDNN_PARAM_CHOICE,
                            .choices = fuses,
                            .unit = "",
-                           .help = "post-ops: bias and activation run inside the op before them"},
+                           .help = "post-ops: bias, activation, shortcut and an inference's batch "
+                                   "normalization run inside the op before them"},
     [PDNN_SETTING_ALGORITHM] = {.name = "algorithm",
                                 .type = PDNN_PARAM_CHOICE,
                                 .choices = algorithms,
@@ -104,21 +105,31 @@ void pdnn_instance_settle(struct pdnn_instance *instance) {
     }
 }
 
-/* Appends "block=plain or other", the words of the choice with which the parameter applies; false when all do
+static char *put(char *at, const char *end, const char *text) {
+    while (*text && at < end)
+        *at++ = *text++;
+    *at = 0;
+    return at;
+}
+
+/* Writes "block=plain or other", the words of the choice with which the parameter applies; false when all do
  * or none does. */
 static bool describe_choice(const struct pdnn_instance *instance, size_t choice, size_t param,
                             char buffer[PDNN_CONDITION_TEXT]) {
     const struct pdnn_param_def *def = &instance->family->params[choice];
     struct pdnn_instance other = *instance;
-    size_t used = 0, yes = 0, no = 0;
-    for (other.hyper[choice] = 0; def->choices[other.hyper[choice]]; other.hyper[choice]++) {
+    const char *end = buffer + PDNN_CONDITION_TEXT - 1;
+    char *at = buffer;
+    size_t yes = 0, no = 0;
+    for (size_t i = 0; def->choices[i]; i++) {
+        other.hyper[choice] = (int64_t)i;
         if (!pdnn_hyper_applies(&other, param)) {
             no++;
             continue;
         }
-        int length = snprintf(buffer + used, PDNN_CONDITION_TEXT - used, "%s%s%s", yes ? "" : def->name,
-                              yes ? " or " : "=", def->choices[other.hyper[choice]]);
-        used = used + (size_t)length < PDNN_CONDITION_TEXT ? used + (size_t)length : PDNN_CONDITION_TEXT - 1;
+        at = put(at, end, yes ? " or " : def->name);
+        at = put(at, end, yes ? "" : "=");
+        at = put(at, end, def->choices[i]);
         yes++;
     }
     return yes && no;
@@ -160,13 +171,6 @@ enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t p
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads) {
     if (!instance->setting[PDNN_SETTING_THREADS])
         instance->setting[PDNN_SETTING_THREADS] = threads;
-}
-
-static char *put(char *at, const char *end, const char *text) {
-    while (*text && at < end)
-        *at++ = *text++;
-    *at = 0;
-    return at;
 }
 
 static char *put_pair(char *at, const char *end, char mark, const struct pdnn_param_def *def, int64_t value) {

@@ -63,9 +63,11 @@ static enum pdnn_status unknown_choice(const struct pdnn_param_def *def, const c
 
 static enum pdnn_status not_a_number(const struct pdnn_param_def *def, const char *text,
                                      struct pdnn_err *err) {
+    const char *list = def->type != PDNN_PARAM_LIST ? ""
+                       : def->word                  ? ", a list such as 3-4-6-3"
+                                                    : " or a list such as 3-4-6-3";
     return pdnn_fail(err, PDNN_INVALID, "%s is '%.40s', expected a whole number%s%s%s%s", def->name, text,
-                     def->type == PDNN_PARAM_LIST ? ", several of them as in 3-4-6-3" : "",
-                     def->word ? " or '" : "", def->word ? def->word : "", def->word ? "'" : "");
+                     list, def->word ? " or '" : "", def->word ? def->word : "", def->word ? "'" : "");
 }
 
 /* Two numbers or more with '-' between. */
@@ -81,9 +83,10 @@ static enum pdnn_status parse_list(const struct pdnn_param_def *def, const char 
             return pdnn_fail(err, PDNN_INVALID, "%s is '%.60s', expected up to %d numbers", def->name, text,
                              PDNN_LIST_MAX);
         snprintf(number, sizeof number, "%.*s", (int)(end - at), at);
-        if (!pdnn_parse_i64(number, &numbers[n]))
-            return not_a_number(def, text, err);
-        status = pdnn_param_check_number(def, numbers[n], err);
+        if (pdnn_parse_i64(number, &numbers[n]))
+            status = pdnn_param_check_number(def, numbers[n], err);
+        else
+            status = pdnn_fail(err, PDNN_INVALID, "%s is '%s', expected a whole number", def->name, number);
     }
     if (status == PDNN_OK)
         *value = pdnn_list_pack(numbers, n);

@@ -202,7 +202,7 @@ static enum pdnn_status analyse_graph(struct analysis *a, struct pdnn_err *err) 
 static void place_record(struct analysis *a, double compute_index, double memory_index) {
     struct pdnn_record *record = a->record;
     const struct pdnn_place_input place = {
-        .flop_count = record->totals.cost.flop_count,
+        .flop_count = record->totals.cost.in_bounds_flop_count,
         .traffic = a->sum,
         .calls = a->calls,
         .time_ns = record->time_ns_median,
@@ -232,6 +232,7 @@ static void fill_from_group(const struct analysis *a, const struct pdnn_group *g
     snprintf(op->shape, sizeof op->shape, "%s", group->shape);
     op->count = group->count;
     op->flop_count = group->cost.flop_count;
+    op->in_bounds_flop_count = group->cost.in_bounds_flop_count;
     op->byte_count = group->cost.byte_count;
     *traffic = a->group_traffic[group - a->groups];
 }
@@ -280,8 +281,8 @@ static enum pdnn_status make_ops(const struct analysis *a, struct pdnn_op_record
         op->time_ns_median = row->time_ns > 0 ? row->time_ns : NAN;
         op->share_pct = op->time_ns_median / a->ops_ns * 100;
         memcpy(op->implementation, row->implementation, sizeof op->implementation);
-        const struct pdnn_place_input place = {op->flop_count, traffic, op->count, op->time_ns_median,
-                                               a->speed};
+        const struct pdnn_place_input place = {op->in_bounds_flop_count, traffic, op->count,
+                                               op->time_ns_median, a->speed};
         pdnn_place(&a->roofs, &place, &op->place);
     }
     *ops = made;

@@ -89,6 +89,11 @@ bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *
             return pdnn_parse_double(text, field);
         *(double *)field = NAN;
         return true;
+    case PDNN_COLUMN_WORD:
+        if (column->get) /* computed: there is no field to go back to */
+            return false;
+        *(const char **)field = text;
+        return true;
     default:
         return false;
     }

@@ -47,7 +47,7 @@ struct pdnn_columns {
     size_t count;
 };
 
-extern const struct pdnn_columns pdnn_ops_columns;      /* rows: struct pdnn_op_record */
+extern const struct pdnn_columns pdnn_ops_columns;      /* rows: struct pdnn_op_record; read back too */
 extern const struct pdnn_columns pdnn_ceilings_columns; /* rows: struct pdnn_ceiling */
 extern const struct pdnn_columns pdnn_journal_columns;  /* rows: struct pdnn_journal_row, results/journal.h */
 
@@ -65,8 +65,8 @@ void pdnn_columns_row(const struct pdnn_columns *columns, const void *row, struc
 /* Appends one value as plain text: what a table for people starts from. */
 void pdnn_column_text(const struct pdnn_column *column, const void *row, struct pdnn_str *cell);
 
-/* Text to field. An empty text is "not available" where the type has that; false when the text is no such
- * value. */
+/* Text to field. An empty text is "not available" where the type has that; a WORD borrows the text. false
+ * when the text is no such value. */
 bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *text);
 
 /* Index of the column, or -1. */

@@ -71,7 +71,7 @@ struct pdnn_op_record {
     char op[PDNN_LAYER_TEXT];
     const char *category, *pass; /* static text */
     char shape[PDNN_OP_KEY_TEXT];
-    uint64_t count, flop_count, byte_count;
+    uint64_t count, flop_count, in_bounds_flop_count, byte_count;
     double time_ns_median, share_pct;
     struct pdnn_placement place;
     char implementation[PDNN_IMPLEMENTATIONS_TEXT]; /* several: joined by " | " */

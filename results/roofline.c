@@ -150,7 +150,7 @@ static void access_node(struct walk *walk, const struct pdnn_node *node, struct 
     }
     for (int k = 0; k < node->n_posts; k++) {
         const struct pdnn_post *post = &node->posts[k];
-        uint32_t extra = post->pass == PDNN_FORWARD ? post->input : post->output;
+        uint32_t extra = post->pass == PDNN_BACKWARD_WEIGHTS ? post->output : post->input;
         if (extra != PDNN_NONE)
             access_tensor(walk, extra, pdnn_tensor_bytes(&graph->tensors[extra]), traffic);
     }

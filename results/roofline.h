@@ -10,13 +10,14 @@
  * included; the smallest level whose capacity holds that distance serves it. In the cold regime, the first
  * access to each byte of a step comes from DRAM.
  *
- * Then, with F the FLOP and B_l the bytes served by level l: compute time F / peak, memory time sum(B_l /
- * bandwidth_l); roof_level is the level with the largest share of the latter. The roof is the larger of the
- * two (Williams, Waterman, Patterson, 2009): attainable = F / that, the same as min(peak, intensity *
- * effective bandwidth). A speed index scales it to the machine's speed at the moment of the measurement.
- *   pct_of_roof = roof time / measured time * 100: of gflops over attainable, or of bytes where there is no
- * FLOP. bound       = overhead when calling the ops at all (their number times the measured cost of an empty
- * one) takes longer than the roof; else compute or memory, the larger of the two times. */
+ * Then, with F the FLOP in bounds (models/cost.h: padding need not be computed) and B_l the bytes served by
+ * level l: compute time F / peak, memory time sum(B_l / bandwidth_l); roof_level is the level with the
+ * largest share of the latter. The roof is the larger of the two (Williams, Waterman, Patterson, 2009):
+ * attainable = F / that, the same as min(peak, intensity * effective bandwidth). A speed index scales it to
+ * the machine's speed at the moment of the measurement. pct_of_roof = roof time / measured time * 100: of
+ * gflops over attainable, or of bytes where there is no FLOP. bound       = overhead when calling the ops at
+ * all (their number times the measured cost of an empty one) takes longer than the roof; else compute or
+ * memory, the larger of the two times. */
 #ifndef RESULTS_ROOFLINE_H
 #define RESULTS_ROOFLINE_H
 
@@ -72,7 +73,7 @@ struct pdnn_speed {
 };
 
 struct pdnn_place_input {
-    uint64_t flop_count;
+    uint64_t flop_count; /* in bounds */
     struct pdnn_traffic traffic;
     uint64_t calls; /* ops executed: for the overhead */
     double time_ns; /* NaN: not measured; only intensity, attainable, bound and level are filled */

@@ -31,6 +31,15 @@ models:
     where: params < 1000
 """
 
+# Lists, what applies to one kind of block only, and two instances that windows make smaller than a pixel.
+NETS = """\
+sweep: nets
+run: {mode: infer, backend: reference, threads: 1}
+measure: {rounds: 1, max_time: 10ms, min_samples: 3, probe: off}
+models:
+  - cnn: {block: [residual, plain], blocks: [[1, 2, 1, 1], 1], kernel: [3, 5-3], filters: 4, image: [16, 8], output: 3, batch: 1}
+"""
+
 # One row of each kind: enough for every placement, and no ten seconds of measuring.
 CEILINGS = """\
 kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
@@ -44,7 +53,7 @@ overhead,op,,,1,0,50,40,60,5
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
     *[(f"help-{name}", [name, "--help"], 0)
-      for name in ("sweep", "list", "run", "check", "ceilings", "plot", "columns", "ops", "families")],
+      for name in ("sweep", "list", "run", "check", "ceilings", "plot", "breakdown", "columns", "ops", "families")],
     ("nothing", [], 2),
     ("columns", ["columns", "--format", "csv"], 0),
     ("columns-ceilings", ["columns", "ceilings"], 0),
@@ -53,6 +62,7 @@ GOLDEN_CASES = [
     ("ops-csv", ["ops", "--format=csv"], 0),
     ("families", ["families"], 0),
     ("families-fc", ["families", "fc"], 0),
+    ("families-cnn", ["families", "cnn"], 0),
     ("families-unknown", ["families", "fcc"], 2),
     ("list", ["list", "small.yaml"], 0),
     ("list-csv", ["list", "small.yaml", "--format", "csv"], 0),
@@ -60,8 +70,15 @@ GOLDEN_CASES = [
     ("list-id", ["list", "fc/layers=2,nodes=16,input=20,output=10,batch=4,threads=1"], 0),
     ("count", ["list", "--count", "small.yaml"], 0),
     ("count-csv", ["list", "--count", "small.yaml", "--format", "csv"], 0),
+    ("list-nets", ["list", "nets.yaml", "--set", "run.algorithm=[auto, direct]"], 0),
+    ("list-nets-csv", ["list", "nets.yaml", "small.yaml", "--format", "csv"], 0),
+    ("list-presets", ["list", "cnn:resnet50,batch=1,threads=1,mode=infer", "cnn:vgg16,batch=1,threads=1,image=64",
+                      "--set", "models.0.cnn.blocks=[2, 3-4-23-3]"], 0),
     ("list-missing", ["list", "missing.yaml"], 2),
     ("list-bad-id", ["list", "fc/layer=2"], 2),
+    ("list-bad-list", ["list", "cnn/blocks=3-4-x-3"], 2),
+    ("list-bad-block", ["list", "cnn:resnet50,kernel=5"], 2),
+    ("list-bad-image", ["list", "cnn:vgg16,image=16,threads=1"], 2),
     ("list-bad-set", ["list", "small.yaml", "--set", "run.thread=2"], 2),
     ("unknown-command", ["lst"], 2),
     ("unknown-option", ["list", "small.yaml", "--fromat", "csv"], 2),
@@ -91,6 +108,7 @@ class Case(unittest.TestCase):
         self.directory = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.directory)
         self.write("small.yaml", SMALL)
+        self.write("nets.yaml", NETS)
         self.write("roofs.csv", CEILINGS)
 
     def path(self, *names):
@@ -257,6 +275,24 @@ class Sweep(Case):
         filtered = self.paradnn("list", "small.yaml", "--set", large, "--set", "run.mode=train", expect=0).stdout
         self.assertRegex(filtered, r"\n {50,}filtered +fc/layers=400,")
 
+    def test_what_does_not_apply_is_empty_and_what_does_not_fit_is_invalid(self):
+        self.paradnn("sweep", "nets.yaml", "--ceilings", "roofs.csv", expect=1)
+        rows = self.rows("nets.results", "results.csv")
+        self.assertEqual([(row["block"], row["blocks"], row["kernel"], row["image"], row["status"]) for row in rows], [
+            ("residual", "1-2-1-1", "", "16", "ok"), ("residual", "1-2-1-1", "", "8", "ok"),
+            ("residual", "1", "", "16", "ok"), ("residual", "1", "", "8", "ok"),
+            ("plain", "1-2-1-1", "3", "16", "ok"), ("plain", "1-2-1-1", "3", "8", "invalid"),
+            ("plain", "1-2-1-1", "5-3", "16", "ok"), ("plain", "1-2-1-1", "5-3", "8", "invalid"),
+            ("plain", "1", "3", "16", "ok"), ("plain", "1", "3", "8", "ok"),
+            ("plain", "1", "5-3", "16", "ok"), ("plain", "1", "5-3", "8", "ok")])
+        self.assertEqual({row["reason"] for row in rows if row["status"] == "invalid"},
+                         {"pool2d: a 2x2 window with padding 0x0 does not fit an image of 1x1"})
+        self.assertEqual({row["pool"] for row in rows}, {"global", ""})
+        journal = self.read("nets.results", "journal.csv")
+        self.paradnn("sweep", "nets.results/spec.yaml", "--ceilings", "roofs.csv", "-o", "nets.results", expect=1)
+        self.assertEqual(self.read("nets.results", "journal.csv"), journal)
+        self.assertEqual(self.rows("nets.results", "results.csv"), rows)
+
     def test_too_many_threads_is_invalid(self):
         self.sweep("--set", "run.threads=4096", expect=1)
         rows = self.rows("small.results", "results.csv")
@@ -377,7 +413,7 @@ class One(Case):
                             expect=0)
         self.assertRegex(done.stdout, r"\Afc/layers=2,nodes=64,")
         self.assertRegex(done.stdout, r"per step, 95 % interval .* \([2-8] visits, \d+ samples\)")
-        for word in ("dense", "bwd-weights", "softmax_cross_entropy", "rmsprop", "implementation"):
+        for word in ("dense", "bwd-weights", "softmax_cross_entropy", "rmsprop", "implementation", "16x20:64x20:16x64", "where ", "loses "):
             self.assertIn(word, done.stdout)
 
     def test_run_csv_is_ops_csv(self):
@@ -437,6 +473,27 @@ class One(Case):
         self.assertTrue({"compute", "bandwidth"} <= {row["kind"] for row in self.rows("mine.csv")})
         self.paradnn("sweep", "small.yaml", "--ceilings", "mine.csv", "--set", "run.mode=infer", expect=0)
         self.assertEqual(self.rows("small.results", "ceilings.csv"), self.rows("mine.csv"))
+
+    def test_breakdown(self):
+        self.sweep()
+        done = self.paradnn("breakdown", "small.results", "--format", "csv", expect=0)
+        self.assertEqual(done.stderr, "8 instances, 4 that did not end ok left out\n")
+        rows = list(csv.DictReader(done.stdout.splitlines()))
+        steps = {row["id"]: row for row in self.rows("small.results", "results.csv") if row["status"] == "ok"}
+        self.assertEqual(list(dict.fromkeys(row["id"] for row in rows)), list(steps))
+        for name, step in steps.items():
+            own = [row for row in rows if row["id"] == name]
+            self.assertEqual(own[-1]["category"], "residual")
+            self.assertAlmostEqual(sum(float(row["share_pct"]) for row in own), 100, places=2)
+            self.assertAlmostEqual(float(own[-1]["share_pct"]), float(step["residual_pct"]), places=2)
+            self.assertEqual("optimizer" in {row["category"] for row in own}, step["mode"] == "train")
+        for_people = self.paradnn("breakdown", "small.results", expect=0).stdout
+        self.assertEqual(for_people.count("residual"), len(steps))
+        self.assertEqual(for_people.count("most is lost by"), len(steps))
+
+    def test_breakdown_of_what_is_no_result_directory(self):
+        done = self.paradnn("breakdown", ".", expect=2)
+        self.assertRegex(done.stderr, r"\Aparadnn: \./results\.csv: ")
 
     def test_plot(self):
         if not shutil.which("gnuplot"):

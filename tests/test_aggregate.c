@@ -317,6 +317,39 @@ static void test_aggregate_ops(void **state) {
     pdnn_arena_finish(&arena);
 }
 
+/* A 3x3 convolution over 2x2 pixels with padding 1 computes 4 of 9 taps; rates, intensity and roofs are of
+ * those. */
+static void test_aggregate_counts_in_bounds(void **state) {
+    (void)state;
+    static const char key[] = "conv2d/forward/1x3x2x2:2x3x3x3:1x2x2x2,stride=1,padding=1";
+    struct pdnn_visit_op ops[] = {visit_op(key, "jit", 1, 0, 40)};
+    struct pdnn_visit visits[] = {ok_visit(100)};
+    visits[0].ops = ops;
+    visits[0].n_ops = 1;
+    struct pdnn_arena arena = {0};
+    struct pdnn_record record;
+    struct pdnn_op_record *rows;
+    size_t n_rows;
+    struct pdnn_err err = {0};
+    const struct pdnn_aggregate_input input = {
+        .id = "cnn/block=plain,blocks=1,filters=2,image=2,output=4,batch=1,window=0,mode=infer,threads=2",
+        .visits = visits,
+        .n_visits = 1,
+        .ceilings = &ceilings};
+    assert_int_equal(pdnn_aggregate(&input, &arena, &record, &rows, &n_rows, &err), PDNN_OK);
+    assert_string_equal(rows[0].shape, strchr(strchr(key, '/') + 1, '/') + 1);
+    assert_int_equal(rows[0].flop_count, 2 * 8 * 3 * 9);
+    assert_int_equal(rows[0].in_bounds_flop_count, 2 * 8 * 3 * 4);
+    assert_near(rows[0].place.gflops, 192 / 40.0);
+    assert_near(rows[0].place.intensity_flop_per_byte, 192.0 / (4 * (12 + 54 + 8)));
+    const struct pdnn_cost *cost = &record.totals.cost;
+    assert_int_equal(cost->flop_count - cost->in_bounds_flop_count, 2 * 8 * 3 * 5);
+    assert_near(record.place.gflops, (double)cost->in_bounds_flop_count / 100);
+    assert_near(record.place.attainable_gflops,
+                (double)cost->in_bounds_flop_count / ((double)cost->byte_count / 100));
+    pdnn_arena_finish(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_aggregate_times),
@@ -326,6 +359,7 @@ int main(void) {
         cmocka_unit_test(test_aggregate_speed_and_roof),
         cmocka_unit_test(test_aggregate_unknown_id),
         cmocka_unit_test(test_aggregate_ops),
+        cmocka_unit_test(test_aggregate_counts_in_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

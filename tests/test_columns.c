@@ -5,6 +5,7 @@
 #include "results/columns.h"
 #include "results/csv.h"
 #include "results/record.h"
+#include "results/shares.h"
 #include "runtime/core/ceilings.h"
 
 #include <math.h>
@@ -40,6 +41,7 @@ static void test_columns_names_are_unique(void **state) {
     check_columns(&pdnn_ops_columns);
     check_columns(&pdnn_ceilings_columns);
     check_columns(&pdnn_journal_columns);
+    check_columns(&pdnn_shares_columns);
     pdnn_arena_finish(&arena);
 }
 
@@ -65,10 +67,11 @@ static void test_results_columns_order(void **state) {
     pdnn_columns_header(&columns, &header);
     assert_string_equal(
         pdnn_str_text(&header),
-        "schema,id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,status,reason,"
+        "schema,id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,status,"
+        "reason,"
         "params,"
-        "flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes,plan_"
-        "bytes,"
+        "flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,"
+        "memory_bytes,plan_bytes,"
         "time_ns_median,time_ns_min,time_ns_mean,time_ns_p10,time_ns_p90,time_ns_mad,ci_low_ns,ci_high_ns,"
         "rounds,samples,"
         "warmups,stop_reason,speed_index,prepare_ns,examples_per_s,gflops,bw_gbs,intensity_flop_per_byte,"
@@ -78,8 +81,10 @@ static void test_results_columns_order(void **state) {
     pdnn_columns_header(&columns, &header);
     assert_string_equal(
         pdnn_str_text(&header),
-        "id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,params,flop_count,"
-        "byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes\n");
+        "id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,params,flop_"
+        "count,"
+        "in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_"
+        "bytes\n");
     pdnn_str_finish(&header);
     pdnn_arena_finish(&arena);
 }

@@ -76,6 +76,33 @@ static const struct golden goldens[] = {
     {"models: [{fc: {batch: [1, 2, 3]}, where: batch != 2}]", {"batch"}, "1; -2; 3; "},
     {"models: [{fc: {nodes: [1, 100], batch: 1}, where: params > 100000}]", {"nodes"}, "-1; 100; "},
     {"models: [{fc: {batch: [1, 2]}, sample: {method: all}}]", {"batch"}, "1; 2; "},
+    {"models: [{cnn: {blocks: [3, 2-1, [3, 4, 6, 3], [5]]}}]", {"blocks"}, "3; 2-1; 3-4-6-3; 5; "},
+    {"models: [{cnn: {blocks: [[3, 4, 6, 3]], batch: 1}}]", {"blocks"}, "3-4-6-3; "},
+    {"models: [{cnn: {blocks: 3-4-6-3, batch: [1, 2]}}]", {"blocks", "batch"}, "3-4-6-3 1; 3-4-6-3 2; "},
+    {"models: [{cnn: {blocks: {from: 1, to: 8, plus: 3}}}]", {"blocks"}, "1; 4; 7; "},
+    {"models: [{cnn: {block: plain, padding: [same, 0, [2, 1]], image: 64}}]", {"padding"}, "same; 0; 2-1; "},
+    {"models: [{cnn: {block: [residual, plain], kernel: [5, 3], image: 64}}]",
+     {"block", "kernel"},
+     "residual ; plain 5; plain 3; "},
+    {"models: [{cnn: {kernel: [3, 5], block: [plain, bottleneck], stride_on: [3x3, 1x1], image: 64}}]",
+     {"block", "kernel", "stride_on"},
+     "plain 3 ; bottleneck  3x3; bottleneck  1x1; plain 5 ; "},
+    {"models: [{cnn: {preset: vgg16, block: [residual, plain], blocks: 1, image: 64}}]",
+     {"block", "dense"},
+     "residual ; plain 4096-4096; "},
+    {"models: [{cnn: {block: [residual, plain], kernel: [3, 5], image: 64}, zip: [[block, kernel]]}]",
+     {"block", "kernel"},
+     "residual ; plain 5; "},
+    {"models: [{cnn: {block: [residual, plain], kernel: [3, 5], window: [0, 3], image: 64},\n"
+     "          zip: [[kernel, window]]}]",
+     {"block", "kernel", "window"},
+     "residual  ; plain 3 0; plain 5 3; "},
+    {"run: {algorithm: [auto, direct]}\nmodels: [{fc: {batch: [1, 2]}}, {cnn: {image: 64}}]",
+     {"batch", "algorithm"},
+     "1 ; 2 ; 64 auto; 64 direct; "},
+    {"models: [{cnn: {blocks: [[3, 4, 6, 3], 2], image: 64}, where: blocks != 3-4-6-3}]",
+     {"blocks"},
+     "-3-4-6-3; 2; "},
     {"run: {mode: [infer, train], optimizer: [sgd, adam]}\nmodels: [{fc: }]",
      {"mode", "optimizer"},
      "infer ; train sgd; train adam; "},
@@ -155,6 +182,25 @@ static void test_next_published_sweep(void **state) {
     pdnn_spec_finish(&spec);
 }
 
+static const char paper_cnn[] = "run: {mode: train, optimizer: rmsprop}\n"
+                                "models:\n"
+                                "  - cnn:\n"
+                                "      block: [residual, bottleneck]\n"
+                                "      blocks: {from: 1, to: 8, plus: 1}\n"
+                                "      filters: {from: 16, to: 64, times: 2}\n"
+                                "      image: {from: 200, to: 300, plus: 50}\n"
+                                "      output: {from: 500, to: 1500, plus: 500}\n"
+                                "      batch: {from: 64, to: 1024, times: 2}\n"
+                                "      pool: 7x7\n";
+
+static void test_next_published_cnn_sweep(void **state) {
+    (void)state;
+    struct pdnn_spec spec;
+    spec_file_must_load(paper_cnn, NULL, &spec);
+    assert_int_equal(walk_all(&spec).instances, 2 * 1080);
+    pdnn_spec_finish(&spec);
+}
+
 static const char wide[] =
     "run: {mode: [infer, train], optimizer: [sgd, momentum, rmsprop, adam], threads: [1, all]}\n"
     "models:\n"
@@ -203,6 +249,11 @@ static void test_next_sample_larger_than_the_space(void **state) {
                                          "models:\n  - fc: {batch: [1, 2]}\n    sample: {count: 1000}\n",
                                          methods[i]),
                          2 * (1 + 3));
+        assert_int_equal(
+            count_instances("models:\n  - cnn: {block: [residual, plain], kernel: [2, 3, 5], image: 64}\n"
+                            "    sample: {count: 1000}\n",
+                            methods[i]),
+            1 + 3);
     }
 }
 
@@ -274,6 +325,45 @@ static void test_next_costs_overflow(void **state) {
     }
 }
 
+/* An image of 16 pixels is gone before VGG's last window. */
+static void test_next_invalid(void **state) {
+    (void)state;
+    static const struct {
+        const char *set; /* of the only model */
+        bool filtered, fails;
+    } rows[] = {
+        {NULL, false, false},
+        {"models.0.where=image > 16", true, false},
+        {"models.0.where=params > 1", false, false},
+        {"models.0.sample={count: 2}", false, false},
+        {"models.0.cnn.image=16", false, true},
+        {"models.0={cnn: {preset: vgg16, image: 16}, where: image > 16}", true, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_spec spec;
+        struct pdnn_expand *expand = NULL;
+        struct pdnn_err err = {0};
+        bool done = false, seen = false;
+        spec_file_must_load("models: [{cnn: {preset: vgg16, image: [16, 32]}}]", rows[i].set, &spec);
+        assert_int_equal(pdnn_expand_create(&spec, 2, false, &expand, NULL), PDNN_OK);
+        while (!done && !*err.text) {
+            struct pdnn_expanded item = {0};
+            if (pdnn_expand_next(expand, &item, &done, &err) != PDNN_OK || done || item.has_totals)
+                continue;
+            seen = true;
+            assert_true(item.invalid);
+            assert_int_equal(item.filtered, rows[i].filtered);
+            assert_non_null(strstr(item.reason, rows[i].filtered ? "image > 16" : "does not fit an image"));
+        }
+        assert_int_equal(*err.text != 0, rows[i].fails);
+        assert_int_equal(seen, !rows[i].fails);
+        if (rows[i].fails)
+            assert_non_null(strstr(err.text, ": cnn/block=plain,"));
+        pdnn_expand_destroy(expand);
+        pdnn_spec_finish(&spec);
+    }
+}
+
 static void test_next_memory_on_demand(void **state) {
     (void)state;
     static const struct {
@@ -300,10 +390,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_next_golden),
         cmocka_unit_test(test_next_published_sweep),
+        cmocka_unit_test(test_next_published_cnn_sweep),
         cmocka_unit_test(test_next_samples),
         cmocka_unit_test(test_next_sample_larger_than_the_space),
         cmocka_unit_test(test_next_sample_is_a_prefix_of_a_longer_one),
         cmocka_unit_test(test_next_costs_overflow),
+        cmocka_unit_test(test_next_invalid),
         cmocka_unit_test(test_next_memory_on_demand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,6 +121,21 @@ static void test_cost_counting_run(void **state) {
     }
 }
 
+static void compare_with_full_build(const char *id) {
+    struct pdnn_instance instance = parse(id);
+    struct pdnn_arena arena = {0};
+    struct pdnn_graph graph;
+    struct pdnn_err err = {0};
+    struct pdnn_totals full, quick = totals_of(id);
+    assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+    assert_int_equal(pdnn_cost_graph(&graph, &full, &err), PDNN_OK);
+    if (memcmp(&full, &quick, sizeof full) != 0)
+        fail_msg("%s: full build has %lu params %lu flop, depth rule %lu %lu", id, (unsigned long)full.params,
+                 (unsigned long)full.cost.flop_count, (unsigned long)quick.params,
+                 (unsigned long)quick.cost.flop_count);
+    pdnn_arena_finish(&arena);
+}
+
 static void test_cost_instance_depth(void **state) {
     (void)state;
     static const int64_t depths[] = {1, 2, 3, 4, 5, 6, 8, 13, 32, 128};
@@ -134,19 +149,21 @@ static void test_cost_instance_depth(void **state) {
             for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {
                 char id[256];
                 snprintf(id, sizeof id, "fc/layers=%ld,%s,%s", (long)depths[d], shapes[s], variants[v]);
-                struct pdnn_instance instance = parse(id);
-                struct pdnn_arena arena = {0};
-                struct pdnn_graph graph;
-                struct pdnn_err err = {0};
-                struct pdnn_totals full, quick = totals_of(id);
-                assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
-                assert_int_equal(pdnn_cost_graph(&graph, &full, &err), PDNN_OK);
-                if (memcmp(&full, &quick, sizeof full) != 0)
-                    fail_msg("%s: full build has %lu params %lu flop, depth rule %lu %lu", id,
-                             (unsigned long)full.params, (unsigned long)full.cost.flop_count,
-                             (unsigned long)quick.params, (unsigned long)quick.cost.flop_count);
-                pdnn_arena_finish(&arena);
+                compare_with_full_build(id);
             }
+}
+
+/* Blocks that are not alike, whether a list says so or each of them shrinks the image. */
+static void test_cost_instance_depth_of_networks(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "cnn/block=residual,blocks=7,filters=4,image=32,batch=2",
+        "cnn/block=bottleneck,blocks=3-4-6-3,filters=4,image=32,batch=2",
+        "cnn/block=plain,blocks=8,filters=4,image=64,batch=2,padding=0,window=0",
+        "cnn/block=plain,blocks=8,filters=4,image=64,batch=2,kernel=2,window=3-0",
+    };
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        compare_with_full_build(ids[i]);
 }
 
 static void test_cost_instance_overflow(void **state) {
@@ -396,13 +413,21 @@ static void test_instance_parse_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fc_published_params),     cmocka_unit_test(test_fc_infer_flop),
-        cmocka_unit_test(test_fc_train_matrix_flop),    cmocka_unit_test(test_cost_counting_run),
-        cmocka_unit_test(test_cost_instance_depth),     cmocka_unit_test(test_cost_instance_overflow),
-        cmocka_unit_test(test_cost_classes_and_fusion), cmocka_unit_test(test_fuse_same_results),
-        cmocka_unit_test(test_graph_groups_count),      cmocka_unit_test(test_graph_groups_layers),
-        cmocka_unit_test(test_instance_graph_dtype),    cmocka_unit_test(test_instance_format_longest),
-        cmocka_unit_test(test_instance_round_trip),     cmocka_unit_test(test_instance_parse_errors),
+        cmocka_unit_test(test_fc_published_params),
+        cmocka_unit_test(test_fc_infer_flop),
+        cmocka_unit_test(test_fc_train_matrix_flop),
+        cmocka_unit_test(test_cost_counting_run),
+        cmocka_unit_test(test_cost_instance_depth),
+        cmocka_unit_test(test_cost_instance_depth_of_networks),
+        cmocka_unit_test(test_cost_instance_overflow),
+        cmocka_unit_test(test_cost_classes_and_fusion),
+        cmocka_unit_test(test_fuse_same_results),
+        cmocka_unit_test(test_graph_groups_count),
+        cmocka_unit_test(test_graph_groups_layers),
+        cmocka_unit_test(test_instance_graph_dtype),
+        cmocka_unit_test(test_instance_format_longest),
+        cmocka_unit_test(test_instance_round_trip),
+        cmocka_unit_test(test_instance_parse_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

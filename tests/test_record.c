@@ -80,9 +80,9 @@ static void test_record_shipped_sweeps(void **state) {
     static const char *const sets[][SETS_MAX] = {
         {NULL},
         {"run.mode=infer", NULL},
-        {"measure.cache=[cold, warm]", "limits.budget=2h", "models.0.fc.batch=[1, 3]"},
+        {"measure.cache=[cold, warm]", "limits.budget=2h", "models.0.where=not batch == 64"},
         {"models.0.sample={count: 5, method: sobol}", "seed=9", NULL},
-        {"models.0.where=batch > 1 and not nodes == 64", "run.threads=[1, all]", "run.optimizer=sgd"},
+        {"models.0.where=batch > 1 and params > 2e5", "run.threads=[1, all]", "run.optimizer=sgd"},
     };
     DIR *directory = opendir(sweeps);
     assert_non_null(directory);
@@ -126,6 +126,11 @@ static void test_record_texts(void **state) {
         {"run: {mode: infer}\nmodels: [{fc: {batch: 1}}]\n---\nseed: 4\nmodels: [{fc: {batch: 2}}]\n...\n",
          "models.1.fc.nodes=3"},
         {"models: [{fc: {batch: 1}}]", "run={mode: [infer, train], optimizer: sgd}"},
+        {"run: {algorithm: [auto, direct]}\n"
+         "models:\n  - cnn: {preset: resnet50, blocks: [[3, 4, 6, 3], [2], 1-2-1-1], image: 64}\n",
+         "models.0.cnn.filters=[16, 32]"},
+        {"models: [{cnn: {block: [plain, residual], padding: [same, 1, [0, 1]], image: 64}}]",
+         "models.0.cnn.blocks=[[1, 2], 3-1]"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char path[SPEC_FILE_PATH];
@@ -145,15 +150,15 @@ static void test_record_several(void **state) {
     struct pdnn_str record = {0};
     struct pdnn_spec spec;
     spec_file_write(text, strlen(text), path);
-    const char *arguments[] = {"fc/batch=3,cache=cold", "fc:paper-min,mode=infer", path};
+    const char *arguments[] = {"fc/batch=3,cache=cold", "fc:paper-min,mode=infer", path, "cnn:vgg16,batch=1"};
     static const char *const sets[] = {"run.dtype=f32", "models.1.fc.nodes=5"};
-    must_load(arguments, 3, NULL, 0, &spec);
+    must_load(arguments, 4, NULL, 0, &spec);
     assert_int_equal(spec.seed, 3);
     assert_int_equal(spec.measure.rounds, 7);
     assert_int_equal(spec.limits.time_ns, UINT64_C(9000000000));
     pdnn_spec_finish(&spec);
-    check_round_trip(arguments, 3, NULL, 0, NULL);
-    check_round_trip(arguments, 3, sets, 2, &record);
+    check_round_trip(arguments, 4, NULL, 0, NULL);
+    check_round_trip(arguments, 4, sets, 2, &record);
     assert_non_null(strstr(record.text, "\n#   fc/batch=3,cache=cold\n#   fc:paper-min,mode=infer\n"));
     assert_non_null(strstr(record.text, "\n#   --set models.1.fc.nodes=5\n---\nsweep: first\nseed: 3\n"));
     assert_non_null(strstr(record.text, "\nmeasure: {rounds: 7, cache: cold}\n"));

@@ -177,6 +177,12 @@ static void test_load_ids(void **state) {
         {"fcc/batch=3", "'fcc/batch=3': unknown family 'fcc', did you mean 'fc'?"},
         {"fc/bath=3", "'fc/bath=3': unknown key 'bath' for fc, did you mean 'batch'?"},
         {"fc/batch=0", "'fc/batch=0': batch is 0, expected 1 to 16777216"},
+        {"cnn:resnet50,batch=1", ""},
+        {"cnn/block=plain,padding=1-0,dense=8-8", ""},
+        {"cnn/image=32,blocks=1-2-3-4-5-6",
+         "'cnn/image=32,blocks=1-2-3-4-5-6': blocks is '1-2-3-4-5-6', expected up to 5 numbers"},
+        {"cnn:vgg16,stride_on=1x1", "'cnn:vgg16,stride_on=1x1': stride_on does not apply to cnn with "
+                                    "block=plain, only with block=bottleneck"},
         {"fc.yaml", "fc.yaml: No such file or directory"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -196,31 +202,24 @@ static void test_load_nothing(void **state) {
     assert_int_equal(pdnn_spec_load(NULL, 0, NULL, 0, &spec, NULL), PDNN_INVALID);
 }
 
-/* A right spec with one byte changed, removed or doubled: loads or is refused with a place, and nothing else
- * happens. */
-static void test_load_mutated(void **state) {
-    (void)state;
-    static const char text[] =
-        "sweep: m\nrun: {mode: [infer, train], threads: all}\nmeasure: {rounds: 3, precision: 2%}\n"
-        "models:\n  - fc:\n      batch: {from: 1, to: 64, times: 2}\n      nodes: [8, 16]\n      input: [4, "
-        "5]\n"
-        "    zip: [[nodes, input]]\n    where: batch * nodes <= 1e3 and memory < 1GiB\n"
-        "    sample: {count: 4, method: sobol}\n";
+static void load_mutated(const char *text, int n_rounds) {
     static const char marks[] = "[]{}:-,&*!|>'\"#% \n\t0aZ\xc3";
+    size_t size = strlen(text) + 1;
     unsigned seed = 7;
-    for (int round = 0; round < 3000; round++) {
-        char copy[sizeof text + 1];
+    for (int round = 0; round < n_rounds; round++) {
+        char copy[512];
+        assert_true(size < sizeof copy);
         seed = seed * 1103515245u + 12345u;
-        size_t at = (seed >> 8) % (sizeof text - 1);
+        size_t at = (seed >> 8) % (size - 1);
         seed = seed * 1103515245u + 12345u;
         char mark = marks[(seed >> 8) % (sizeof marks - 1)];
-        memcpy(copy, text, sizeof text);
+        memcpy(copy, text, size);
         if (round % 3 == 0)
             copy[at] = mark;
         else if (round % 3 == 1)
-            memmove(copy + at, copy + at + 1, sizeof text - at - 1);
+            memmove(copy + at, copy + at + 1, size - at - 1);
         else
-            memmove(copy + at + 1, copy + at, sizeof text - at);
+            memmove(copy + at + 1, copy + at, size - at);
         struct pdnn_spec spec;
         struct pdnn_err err = {0};
         if (spec_file_load(copy, NULL, &spec, &err) == PDNN_OK)
@@ -228,6 +227,23 @@ static void test_load_mutated(void **state) {
         else
             assert_int_equal(strncmp(err.text, "/tmp/paradnn-test-", 18), 0);
     }
+}
+
+/* A right spec with one byte changed, removed or doubled: loads or is refused with a place, and nothing else
+ * happens. */
+static void test_load_mutated(void **state) {
+    (void)state;
+    load_mutated("sweep: m\nrun: {mode: [infer, train], threads: all}\nmeasure: {rounds: 3, precision: 2%}\n"
+                 "models:\n  - fc:\n      batch: {from: 1, to: 64, times: 2}\n      nodes: [8, 16]\n"
+                 "      input: [4, 5]\n"
+                 "    zip: [[nodes, input]]\n    where: batch * nodes <= 1e3 and memory < 1GiB\n"
+                 "    sample: {count: 4, method: sobol}\n",
+                 3000);
+    load_mutated("run: {algorithm: [auto, direct]}\n"
+                 "models:\n  - cnn:\n      preset: vgg16\n      block: [plain, residual]\n"
+                 "      blocks: [[3, 4, 6, 3], 2, 1-2-512]\n      padding: [same, [0, 1], 2-3]\n"
+                 "      dense: none\n    where: blocks != 3-4-6-3 and padding == same or dense == 16-8\n",
+                 3000);
 }
 
 int main(void) {

@@ -5,10 +5,12 @@
 
 #include <string.h>
 
-static const struct pdnn_totals totals = {
-    .params = 1000000,
-    .cost = {.flop_count = 6000000000, .byte_count = 5000, .weight_bytes = 3000},
-    .memory_bytes = 1 << 20};
+static const struct pdnn_totals totals = {.params = 1000000,
+                                          .cost = {.flop_count = 6000000000,
+                                                   .in_bounds_flop_count = 5000000000,
+                                                   .byte_count = 5000,
+                                                   .weight_bytes = 3000},
+                                          .memory_bytes = 1 << 20};
 
 /* 1 or 0, or -1 with err set. */
 static int eval(const char *text, const char *id, struct pdnn_err *err) {
@@ -65,6 +67,7 @@ static void test_eval_values(void **state) {
         {"flop_count == 6e9 and byte_count == 5000 and weight_bytes == 3KB", 1},
         {"memory == 1MiB and memory_bytes < 2MB and memory_bytes == 1048576", 1},
         {"memory <= 8GiB", 1},
+        {"in_bounds_flop_count == 5e9", 1},
         {"activation == tanh", 1},
         {"activation!=tanh", 0},
         {"mode == train and fuse != post-ops", 1},
@@ -89,6 +92,88 @@ static void test_eval_optimizer_of_an_inference_is_no_word(void **state) {
     assert_int_equal(eval("optimizer == rmsprop", "fc/mode=infer", &err), 0);
     assert_int_equal(eval("optimizer == sgd", "fc/mode=infer", &err), 0);
     assert_int_equal(eval("optimizer != sgd", "fc/mode=infer", &err), 1);
+}
+
+static const char plain[] = "cnn/block=plain,blocks=2-3,kernel=5,image=64";
+
+static void test_eval_lists(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int holds;
+    } rows[] = {
+        {"blocks == 2-3", 1},
+        {"blocks != 2-3", 0},
+        {"blocks == 2-3-3", 0},
+        {"not blocks == 2-3 or image == 64", 1},
+        {"blocks == 2-3 and padding == same and dense == none and dense != 4-4-4-4-4", 1},
+        {"padding != same", 0},
+        {"kernel == 5 and kernel < 6 and kernel - 4 == 1", 1},
+        {"kernel == 5-5", 0},
+        {"kernel == 6 - 1", 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_err err = {0};
+        int holds = eval(rows[i].text, plain, &err);
+        if (holds != rows[i].holds)
+            fail_msg("'%s' is %d: %s", rows[i].text, holds, err.text);
+    }
+}
+
+/* A double does not hold five numbers: lists that differ in the first must not be taken for equal. */
+static void test_eval_longest_lists(void **state) {
+    (void)state;
+    static const char long_id[] = "cnn/block=plain,blocks=1-2-2-3-3,image=64";
+    struct pdnn_err err = {0};
+    assert_int_equal(eval("blocks == 1-2-2-3-3", long_id, &err), 1);
+    assert_int_equal(eval("blocks == 2-2-2-3-3", long_id, &err), 0);
+    assert_int_equal(eval("filters == 4096-4096-4096-4096-4095",
+                          "cnn/block=plain,filters=4095-4096-4096-4096-4095,image=64", &err),
+                     0);
+}
+
+static void test_eval_lists_refused(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"blocks > 1", "t:1:1: where takes blocks as a number, which is 2-3, for cnn/block=plain,"},
+        {"padding == 0", "t:1:1: where takes padding as a number, which is same, for cnn/block=plain,"},
+        {"blocks < 2-3", "t:1:1: where compares blocks with 2-3, which takes == or !="},
+        {"blocks == 2-x", "t:1:1: where names 'x'"},
+        {"blocks == 2-3-0", "t:1:1: where: '2-3-0': blocks is 0, expected 1 to 512"},
+        {"blocks == 2-3 == 1", "t:1:1: where chains comparisons"},
+        {"padding == smae", "t:1:1: where names 'smae'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_err err = {0};
+        assert_int_equal(eval(rows[i][0], plain, &err), -1);
+        if (strncmp(err.text, rows[i][1], strlen(rows[i][1])) != 0)
+            fail_msg("'%s': %s", rows[i][0], err.text);
+    }
+}
+
+/* Whatever is compared with what does not apply, only != is true. */
+static void test_eval_what_does_not_apply(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int holds;
+    } rows[] = {
+        {"kernel > 3", 0},       {"kernel <= 3", 0},
+        {"kernel == 3", 0},      {"kernel != 3", 1},
+        {"kernel == 3-3", 0},    {"kernel != 3-3", 1},
+        {"padding == same", 0},  {"block != plain or kernel > 3", 1},
+        {"stride_on == 3x3", 0}, {"stride_on != 3x3", 1},
+        {"pool == global", 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_err err = {0};
+        int holds = eval(rows[i].text, "cnn/block=residual", &err);
+        if (holds != rows[i].holds)
+            fail_msg("'%s' is %d: %s", rows[i].text, holds, err.text);
+    }
+    struct pdnn_err err = {0};
+    assert_int_equal(eval("kernel", "cnn/block=residual", &err), -1);
+    assert_non_null(strstr(err.text, "no finite number for cnn/block=residual,"));
 }
 
 static void test_create_refuses(void **state) {
@@ -244,6 +329,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_eval_values),
         cmocka_unit_test(test_eval_optimizer_of_an_inference_is_no_word),
+        cmocka_unit_test(test_eval_lists),
+        cmocka_unit_test(test_eval_longest_lists),
+        cmocka_unit_test(test_eval_lists_refused),
+        cmocka_unit_test(test_eval_what_does_not_apply),
         cmocka_unit_test(test_create_refuses),
         cmocka_unit_test(test_create_says_how_to_write_a_remainder),
         cmocka_unit_test(test_translate_numbers),

@@ -13,7 +13,10 @@ enum { SHORT_CLOCK_READS = 1000, SAMPLE_CLOCK_READS = 2 * SHORT_CLOCK_READS, SAM
 
 /* Samples kept of one visit: what a second of the shortest ones makes, and no more memory than a small cache.
  */
-enum { SAMPLES_MAX = 1 << 14, STAMPS_MIN = 64, STEPS_MAX = 1 << 20 };
+enum { SAMPLES_MAX = 1 << 14, STAMPS_ROOM_MIN = 64, STEPS_MAX = 1 << 20 };
+
+/* Stamped steps that every visit takes; more of them, one beside each sample, while there is time. */
+enum { STAMPS_MIN = 3 };
 
 /* Warm-up goes on while a block's median is more than 2 % better than the best before it. */
 enum { BLOCK_SAMPLES = 3, WARM_BLOCKS_MAX = 50, WARM_STEPS_MIN = 2, WARM_SHARE = 4 };
@@ -164,13 +167,23 @@ static bool is_precise(const struct session *session) {
            pdnn_quantile_sorted(session->sorted, count, 0.75) <= median + reach;
 }
 
+static bool visit_time_is_up(const struct session *session) {
+    return now(session) - session->start_ns >= session->rules->max_visit_ns;
+}
+
+/* Beside every stride-th sample. */
+static bool stamp_is_due(const struct session *session) {
+    return (session->n_samples - 1) % session->stride == 0 &&
+           (session->n_stamps < STAMPS_MIN || !visit_time_is_up(session));
+}
+
 /* Samples until a rule says stop. Precision is looked at again after each quarter more, not after each
  * sample: the look costs time, and stopping at the first lucky moment would bias the spread. */
 static int take_samples(struct session *session, enum pdnn_stop *stop) {
     size_t next_look = session->rules->min_samples;
     for (;;) {
         int code = take_sample(session);
-        if (code == 0 && (session->n_samples - 1) % session->stride == 0)
+        if (code == 0 && stamp_is_due(session))
             code = take_stamp(session);
         if (code)
             return code;
@@ -186,7 +199,7 @@ static int take_samples(struct session *session, enum pdnn_stop *stop) {
         }
         if (session->n_samples >= next_look)
             next_look += next_look / 4 + 1;
-        if (now(session) - session->start_ns >= session->rules->max_visit_ns) {
+        if (visit_time_is_up(session)) {
             *stop = PDNN_STOP_MAX_TIME;
             return 0;
         }
@@ -241,7 +254,7 @@ static void summarize(const struct session *session, struct pdnn_visit *visit, d
 
 /* Everything a visit writes to, touched here so that no sample pays for a page fault. */
 static enum pdnn_status reserve(struct session *session, struct pdnn_err *err) {
-    size_t row = session->target->n_parts + 1, stamps = STAMPS_MIN;
+    size_t row = session->target->n_parts + 1, stamps = STAMPS_ROOM_MIN;
     if (session->rules->min_samples > SAMPLES_MAX)
         return pdnn_fail(err, PDNN_INVALID, "min_samples is %llu, at most %d are kept",
                          (unsigned long long)session->rules->min_samples, SAMPLES_MAX);

@@ -1,38 +1,19 @@
-#define _GNU_SOURCE /* _SC_LEVEL3_CACHE_SIZE */
 #include "runtime/backends/common/own.h"
 
-#include "models/op.h"
+#include "runtime/backends/common/own_step.h"
 #include "runtime/backends/common/step.h"
+#include "runtime/core/hostfiles.h"
 #include "runtime/kernels/bias.h"
 #include "runtime/kernels/clones.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/kernels/loss.h"
 #include "runtime/kernels/optimizer.h"
 
+#include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
+#include <string.h>
 
-/* One step. Addresses are known after bind. */
-struct own {
-    const struct own_row *row;
-    const struct pdnn_node *node; /* borrowed from the graph */
-    int64_t threads;
-    int64_t elements;      /* of the first input's slot, padding included */
-    int64_t rows, columns; /* of the first input, where it is a matrix */
-    uint64_t bypass_bytes;
-    uint32_t scratch_slot; /* or PDNN_NONE */
-    void *in[PDNN_NODE_INPUTS], *out[PDNN_NODE_OUTPUTS], *scratch;
-};
-
-struct own_row {
-    const struct pdnn_op_def *op;
-    enum pdnn_pass pass;
-    int function; /* enum pdnn_elementwise or enum pdnn_update, where there are several */
-    void (*run)(const struct own *own);
-    uint64_t (*scratch_bytes)(const struct own *own); /* NULL: none */
-};
-
-static void run_elementwise(const struct own *own) {
+static void run_elementwise(const struct pdnn_own *own) {
     uint64_t bytes = (uint64_t)own->elements * sizeof(float);
     bool in_place = own->out[0] == own->in[0] || own->out[0] == own->in[1];
     struct pdnn_elementwise_job job = {
@@ -41,28 +22,31 @@ static void run_elementwise(const struct own *own) {
         .b = own->in[1],
         .y = own->out[0],
         .elements = own->elements,
-        .bypass = !in_place && bytes >= own->bypass_bytes,
+        .bypass = !in_place && bytes >= own->cache_bytes,
     };
     pdnn_elementwise_run(&job, own->threads);
+    /* The one function here that makes something of nothing. */
+    if (job.function == PDNN_SIGMOID_FORWARD)
+        pdnn_channels_clear_padding(job.y, &own->shape, own->threads);
 }
 
-static void run_bias(const struct own *own) {
+static void run_bias(const struct pdnn_own *own) {
     pdnn_bias_forward(own->in[0], own->in[1], own->out[0], own->rows, own->columns, own->threads);
 }
 
-static uint64_t column_sums_scratch(const struct own *own) {
+static uint64_t column_sums_scratch(const struct pdnn_own *own) {
     return (uint64_t)pdnn_column_sums_scratch(own->rows, own->columns, own->threads) * sizeof(float);
 }
 
-static void run_column_sums(const struct own *own) {
+static void run_column_sums(const struct pdnn_own *own) {
     pdnn_column_sums(own->in[0], own->out[0], own->scratch, own->rows, own->columns, own->threads);
 }
 
-static uint64_t loss_scratch(const struct own *own) {
+static uint64_t loss_scratch(const struct pdnn_own *own) {
     return (uint64_t)own->threads * PDNN_LOSS_STRIDE * sizeof(double);
 }
 
-static void run_loss(const struct own *own) {
+static void run_loss(const struct pdnn_own *own) {
     struct pdnn_loss_job job = {
         .x = own->in[0],
         .label = own->in[1],
@@ -75,13 +59,13 @@ static void run_loss(const struct own *own) {
     pdnn_loss_forward(&job, own->threads);
 }
 
-static void run_loss_backward(const struct own *own) {
+static void run_loss_backward(const struct pdnn_own *own) {
     struct pdnn_loss_job job = {
         .x = own->in[0], .label = own->in[1], .y = own->out[0], .N = own->rows, .C = own->columns};
     pdnn_loss_backward(&job, own->threads);
 }
 
-static void run_update(const struct own *own) {
+static void run_update(const struct pdnn_own *own) {
     struct pdnn_update_job job = {
         .rule = (enum pdnn_update)own->row->function,
         .w = own->in[0],
@@ -95,79 +79,156 @@ static void run_update(const struct own *own) {
     pdnn_update_run(&job, own->threads);
 }
 
-static const struct own_row rows[] = {
-    {&pdnn_op_relu, PDNN_FORWARD, PDNN_RELU_FORWARD, run_elementwise, NULL},
-    {&pdnn_op_relu, PDNN_BACKWARD_DATA, PDNN_RELU_BACKWARD, run_elementwise, NULL},
-    {&pdnn_op_sigmoid, PDNN_FORWARD, PDNN_SIGMOID_FORWARD, run_elementwise, NULL},
-    {&pdnn_op_sigmoid, PDNN_BACKWARD_DATA, PDNN_SIGMOID_BACKWARD, run_elementwise, NULL},
-    {&pdnn_op_tanh, PDNN_FORWARD, PDNN_TANH_FORWARD, run_elementwise, NULL},
-    {&pdnn_op_tanh, PDNN_BACKWARD_DATA, PDNN_TANH_BACKWARD, run_elementwise, NULL},
-    {&pdnn_op_add, PDNN_FORWARD, PDNN_ADD, run_elementwise, NULL},
-    {&pdnn_op_bias, PDNN_FORWARD, 0, run_bias, NULL},
-    {&pdnn_op_bias, PDNN_BACKWARD_WEIGHTS, 0, run_column_sums, column_sums_scratch},
-    {&pdnn_op_softmax_cross_entropy, PDNN_FORWARD, 0, run_loss, loss_scratch},
-    {&pdnn_op_softmax_cross_entropy, PDNN_BACKWARD_DATA, 0, run_loss_backward, NULL},
-    {&pdnn_op_sgd, PDNN_UPDATE, PDNN_UPDATE_SGD, run_update, NULL},
-    {&pdnn_op_momentum, PDNN_UPDATE, PDNN_UPDATE_MOMENTUM, run_update, NULL},
-    {&pdnn_op_rmsprop, PDNN_UPDATE, PDNN_UPDATE_RMSPROP, run_update, NULL},
-    {&pdnn_op_adam, PDNN_UPDATE, PDNN_UPDATE_ADAM, run_update, NULL},
+static const struct pdnn_own_row rows[] = {
+    {&pdnn_op_relu, PDNN_FORWARD, 0, PDNN_RELU_FORWARD, run_elementwise, NULL, NULL},
+    {&pdnn_op_relu, PDNN_BACKWARD_DATA, 0, PDNN_RELU_BACKWARD, run_elementwise, NULL, NULL},
+    {&pdnn_op_sigmoid, PDNN_FORWARD, 0, PDNN_SIGMOID_FORWARD, run_elementwise, NULL, NULL},
+    {&pdnn_op_sigmoid, PDNN_BACKWARD_DATA, 0, PDNN_SIGMOID_BACKWARD, run_elementwise, NULL, NULL},
+    {&pdnn_op_tanh, PDNN_FORWARD, 0, PDNN_TANH_FORWARD, run_elementwise, NULL, NULL},
+    {&pdnn_op_tanh, PDNN_BACKWARD_DATA, 0, PDNN_TANH_BACKWARD, run_elementwise, NULL, NULL},
+    {&pdnn_op_add, PDNN_FORWARD, 0, PDNN_ADD, run_elementwise, NULL, NULL},
+    {&pdnn_op_bias, PDNN_FORWARD, 2, 0, run_bias, NULL, NULL},
+    {&pdnn_op_bias, PDNN_FORWARD, 4, 0, pdnn_own_channel_bias, pdnn_own_channel_bias_scratch, NULL},
+    {&pdnn_op_bias, PDNN_BACKWARD_WEIGHTS, 2, 0, run_column_sums, column_sums_scratch, NULL},
+    {&pdnn_op_bias, PDNN_BACKWARD_WEIGHTS, 4, 0, pdnn_own_channel_bias_gradient,
+     pdnn_own_channel_bias_scratch, NULL},
+    {&pdnn_op_batchnorm, PDNN_FORWARD, 4, 0, pdnn_own_batchnorm, pdnn_own_batchnorm_scratch,
+     pdnn_own_batchnorm_takes},
+    {&pdnn_op_batchnorm, PDNN_BACKWARD_DATA, 4, 0, pdnn_own_batchnorm_backward, pdnn_own_batchnorm_scratch,
+     pdnn_own_batchnorm_backward_takes},
+    {&pdnn_op_pool2d, PDNN_FORWARD, 4, 0, pdnn_own_pool, NULL, NULL},
+    {&pdnn_op_pool2d, PDNN_BACKWARD_DATA, 4, 0, pdnn_own_pool_backward, NULL, NULL},
+    {&pdnn_op_softmax_cross_entropy, PDNN_FORWARD, 0, 0, run_loss, loss_scratch, NULL},
+    {&pdnn_op_softmax_cross_entropy, PDNN_BACKWARD_DATA, 0, 0, run_loss_backward, NULL, NULL},
+    {&pdnn_op_sgd, PDNN_UPDATE, 0, PDNN_UPDATE_SGD, run_update, NULL, NULL},
+    {&pdnn_op_momentum, PDNN_UPDATE, 0, PDNN_UPDATE_MOMENTUM, run_update, NULL, NULL},
+    {&pdnn_op_rmsprop, PDNN_UPDATE, 0, PDNN_UPDATE_RMSPROP, run_update, NULL, NULL},
+    {&pdnn_op_adam, PDNN_UPDATE, 0, PDNN_UPDATE_ADAM, run_update, NULL, NULL},
 };
 
-static const struct own_row *find_row(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+/* Labels are s32; the places of maxima, which follow a gradient, are int8. */
+static bool has_known_dtypes(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    bool known = true;
     for (int i = 0; i < node->n_inputs; i++) {
         enum pdnn_dtype dtype = pdnn_node_in(graph, node, i)->dtype;
-        if (dtype != PDNN_F32 && dtype != PDNN_S32)
-            return NULL;
+        known = known && (dtype == PDNN_F32 || dtype == PDNN_S32 || (dtype == PDNN_INT8 && i > 0));
     }
+    for (int i = 0; i < node->n_posts; i++) {
+        uint32_t input = node->posts[i].input;
+        known = known && (input == PDNN_NONE || graph->tensors[input].dtype == PDNN_F32);
+    }
+    return known;
+}
+
+static const struct pdnn_own_row *find_row(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    if (!has_known_dtypes(graph, node))
+        return NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].op == node->op && rows[i].pass == node->pass && node->n_posts == 0)
-            return &rows[i];
+        const struct pdnn_own_row *row = &rows[i];
+        bool fits = row->rank == 0 || row->rank == pdnn_node_in(graph, node, 0)->rank;
+        if (row->op == node->op && row->pass == node->pass && fits)
+            return node->n_posts == 0 || (row->takes_posts && row->takes_posts(node)) ? row : NULL;
     }
     return NULL;
 }
 
 static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
-    struct own *own = state;
+    struct pdnn_own *own = state;
     (void)err;
     for (int i = 0; i < own->node->n_inputs; i++)
         own->in[i] = memory[own->node->input[i]];
     for (int i = 0; i < own->node->n_outputs; i++)
         own->out[i] = memory[own->node->output[i]];
+    for (int i = 0; i < own->node->n_posts; i++) {
+        uint32_t input = own->node->posts[i].input;
+        own->post_in[i] = input == PDNN_NONE ? NULL : memory[input];
+    }
     if (own->scratch_slot != PDNN_NONE)
         own->scratch = memory[own->scratch_slot];
     return PDNN_OK;
 }
 
 static int run(void *state) {
-    const struct own *own = state;
+    const struct pdnn_own *own = state;
     own->row->run(own);
     return 0;
 }
 
+/* Of one last-level cache, as the first core sees it: sysconf adds up those of a whole machine. */
 struct pdnn_own_options pdnn_own_options(int64_t threads) {
-    const uint64_t usual = 32 << 20;
-    long cache_bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return (struct pdnn_own_options){threads, cache_bytes > 0 ? (uint64_t)cache_bytes : usual};
+    const uint64_t usual_kib = 32 << 10;
+    uint64_t kib;
+    if (!pdnn_hostfiles_number("", "/sys/devices/system/cpu/cpu0/cache/index3/size", &kib) || !kib)
+        kib = usual_kib;
+    return (struct pdnn_own_options){threads, kib << 10};
+}
+
+/* An image of one pixel may be called row-major although it is what the larger one becomes, in its layout. */
+static struct pdnn_channels shape_of(const struct pdnn_program *program, const struct pdnn_node *node) {
+    const struct pdnn_tensor *in = pdnn_node_in(program->graph, node, 0);
+    const struct pdnn_tensor *out = pdnn_node_out(program->graph, node, 0);
+    bool output = pdnn_tensor_elements(out) > pdnn_tensor_elements(in);
+    const struct pdnn_tensor *image = output ? out : in;
+    int64_t block = program->slots[output ? node->output[0] : node->input[0]].channel_block;
+    if (image->rank != 4)
+        return (struct pdnn_channels){1, 1, 1, 1};
+    return (struct pdnn_channels){image->dim[0], image->dim[1], image->dim[2] * image->dim[3],
+                                  block ? block : 1};
+}
+
+bool pdnn_own_bypasses(const struct pdnn_own *own, uint64_t bytes) {
+    return bytes >= own->cache_bytes / 2;
+}
+
+/* "own:batchnorm+add+relu avx2 b8", "own:relu avx2". */
+static void name_step(const struct pdnn_own *own, struct pdnn_step *step) {
+    char *text = step->implementation;
+    size_t room = sizeof step->implementation, used;
+    snprintf(text, room, "own:%s", own->node->op->name);
+    for (int i = 0; i < own->node->n_posts; i++) {
+        used = strlen(text);
+        snprintf(text + used, room - used, "+%s", own->node->posts[i].op->name);
+    }
+    used = strlen(text);
+    snprintf(text + used, room - used, " %s", pdnn_clone_name());
+    used = strlen(text);
+    if (own->row->rank == 4 && own->shape.block > 1)
+        snprintf(text + used, room - used, " b%" PRId64, own->shape.block);
+}
+
+/* A step's state, before it has scratch. */
+static struct pdnn_own *own_of(const struct pdnn_own_options *options, struct pdnn_program *program,
+                               const struct pdnn_node *node, const struct pdnn_own_row *row) {
+    const struct pdnn_tensor *first = pdnn_node_in(program->graph, node, 0);
+    struct pdnn_own *own = pdnn_arena_alloc(&program->arena, 1, sizeof *own);
+    if (!own)
+        return NULL;
+    *own = (struct pdnn_own){
+        .row = row,
+        .graph = program->graph,
+        .node = node,
+        .threads = options->threads,
+        .elements = (int64_t)(program->slots[node->input[0]].bytes / sizeof(float)),
+        .rows = first->dim[0],
+        .columns = first->rank > 1 ? first->dim[1] : 1,
+        .shape = shape_of(program, node),
+        .cache_bytes = options->bypass_bytes,
+        .scratch_slot = PDNN_NONE,
+    };
+    return own;
 }
 
 enum pdnn_status pdnn_own_compile(const struct pdnn_own_options *options, struct pdnn_program *program,
                                   uint32_t node, bool *found, struct pdnn_err *err) {
-    const struct pdnn_graph *graph = program->graph;
-    const struct pdnn_node *n = &graph->nodes[node];
-    const struct own_row *row = find_row(graph, n);
+    const struct pdnn_node *n = &program->graph->nodes[node];
+    const struct pdnn_own_row *row = find_row(program->graph, n);
     *found = row != NULL;
     if (!row)
         return PDNN_OK;
-    struct own *own = pdnn_arena_alloc(&program->arena, 1, sizeof *own);
+    struct pdnn_own *own = own_of(options, program, n, row);
     if (!own)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
-    const struct pdnn_tensor *first = pdnn_node_in(graph, n, 0);
-    *own = (struct own){.row = row, .node = n, .threads = options->threads, .scratch_slot = PDNN_NONE};
-    own->bypass_bytes = options->bypass_bytes;
-    own->elements = (int64_t)(program->slots[n->input[0]].bytes / sizeof(float));
-    own->rows = first->dim[0];
-    own->columns = first->rank > 1 ? first->dim[1] : 1;
-    struct pdnn_step step = pdnn_step_of_node(graph, node);
+    struct pdnn_step step = pdnn_step_of_node(program->graph, node);
     uint64_t scratch_bytes = row->scratch_bytes ? row->scratch_bytes(own) : 0;
     if (scratch_bytes) {
         enum pdnn_status status = pdnn_program_slot(program, scratch_bytes, false, &own->scratch_slot, err);
@@ -175,7 +236,8 @@ enum pdnn_status pdnn_own_compile(const struct pdnn_own_options *options, struct
             return status;
         pdnn_step_use(&step, own->scratch_slot);
     }
+    step.sums_in_place = true;
     step.work = (struct pdnn_work){own, bind, run, NULL};
-    snprintf(step.implementation, sizeof step.implementation, "own:%s %s", n->op->name, pdnn_clone_name());
+    name_step(own, &step);
     return pdnn_program_step(program, &step, err);
 }

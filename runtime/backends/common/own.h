@@ -13,8 +13,9 @@ struct pdnn_own_options {
 /* Reads the size of the last-level cache. */
 struct pdnn_own_options pdnn_own_options(int64_t threads);
 
-/* Appends the step of a node without posts; its slots have their final sizes already. *found is false, and
- * nothing was appended, when there is no kernel for the node's op, pass or dtype. */
+/* Appends the step of a node; its slots have their final sizes and layouts already, the same layout for all
+ * of its images. *found is false, and nothing was appended, when there is no kernel for the node's op, pass,
+ * posts or dtype. */
 enum pdnn_status pdnn_own_compile(const struct pdnn_own_options *options, struct pdnn_program *program,
                                   uint32_t node, bool *found, struct pdnn_err *err);
 

@@ -13,7 +13,7 @@ struct pdnn_dense_shape {
     int64_t footprint_bytes; /* of the whole step, to a power of two: tells how cold the weights are */
     enum pdnn_dtype dtype;
     int32_t n_posts; /* functions fused into the forward pass */
-    enum pdnn_onednn_function post[PDNN_NODE_POSTS];
+    enum pdnn_onednn_post post[PDNN_NODE_POSTS];
     bool has_pass[PDNN_DENSE_PASSES];
     bool bias;          /* fused into the forward pass */
     bool bias_gradient; /* fused into backward-weights */

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct pdnn_onednn_library {
     dnnl_engine_t engine;
@@ -14,9 +15,10 @@ struct pdnn_onednn_library {
 };
 
 struct pdnn_onednn_primitive {
-    dnnl_stream_t stream; /* the library's */
+    dnnl_stream_t stream;             /* the library's */
+    dnnl_primitive_desc_t descriptor; /* NULL once it is built */
     dnnl_primitive_t primitive;
-    const char *name;                                        /* lives in the primitive */
+    const char *name;                                        /* lives in the descriptor or primitive */
     struct pdnn_onednn_layout layout[PDNN_ONEDNN_ARG_COUNT]; /* as the implementation has them */
     int index[PDNN_ONEDNN_ARG_COUNT];                        /* into args, or -1 */
     int n_args;
@@ -90,15 +92,25 @@ static const dnnl_data_type_t dtypes[PDNN_DTYPE_COUNT] = {
 static dnnl_format_tag_t tag_of(int rank, enum pdnn_onednn_order order) {
     static const dnnl_format_tag_t row_major[] = {dnnl_a,    dnnl_ab,    dnnl_abc,
                                                   dnnl_abcd, dnnl_abcde, dnnl_abcdef};
-    if (order == PDNN_ONEDNN_ANY)
-        return dnnl_format_tag_any;
-    return order == PDNN_ONEDNN_COLUMN_MAJOR ? dnnl_ba : row_major[rank - 1];
+    static const dnnl_format_tag_t others[PDNN_ONEDNN_ORDER_COUNT] = {
+        [PDNN_ONEDNN_COLUMN_MAJOR] = dnnl_ba,    [PDNN_ONEDNN_CHANNELS_LAST] = dnnl_acdb,
+        [PDNN_ONEDNN_BLOCKED_8] = dnnl_aBcd8b,   [PDNN_ONEDNN_BLOCKED_16] = dnnl_aBcd16b,
+        [PDNN_ONEDNN_ANY] = dnnl_format_tag_any,
+    };
+    return order == PDNN_ONEDNN_ROW_MAJOR ? row_major[rank - 1] : others[order];
+}
+
+/* The rank that an order is one of; 0: of any. */
+static int rank_of(enum pdnn_onednn_order order) {
+    if (order == PDNN_ONEDNN_ROW_MAJOR || order == PDNN_ONEDNN_ANY)
+        return 0;
+    return order == PDNN_ONEDNN_COLUMN_MAJOR ? 2 : 4;
 }
 
 enum pdnn_status pdnn_onednn_layout_create(enum pdnn_dtype dtype, int rank, const int64_t *dim,
                                            enum pdnn_onednn_order order, struct pdnn_onednn_layout **layout,
                                            struct pdnn_err *err) {
-    assert(rank >= 1 && rank <= PDNN_RANK_MAX && (order != PDNN_ONEDNN_COLUMN_MAJOR || rank == 2));
+    assert(rank >= 1 && rank <= PDNN_RANK_MAX && (!rank_of(order) || rank == rank_of(order)));
     struct pdnn_onednn_layout *made = malloc(sizeof *made);
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a layout");
@@ -175,35 +187,56 @@ struct argument {
     dnnl_query_t query;
 };
 
-static const struct argument arguments[PDNN_ONEDNN_KIND_COUNT][PDNN_PASS_COUNT][PDNN_ONEDNN_ARG_COUNT] = {
-    [PDNN_ONEDNN_INNER_PRODUCT] =
-        {
-            [PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md},
-                              {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
-                              {DNNL_ARG_BIAS, dnnl_query_weights_md},
-                              {DNNL_ARG_DST, dnnl_query_dst_md}},
-            [PDNN_BACKWARD_DATA] = {{DNNL_ARG_DIFF_SRC, dnnl_query_diff_src_md},
-                                    {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
-                                    {0},
-                                    {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
-            [PDNN_BACKWARD_WEIGHTS] = {{DNNL_ARG_SRC, dnnl_query_src_md},
-                                       {DNNL_ARG_DIFF_WEIGHTS, dnnl_query_diff_weights_md},
-                                       {DNNL_ARG_DIFF_BIAS, dnnl_query_diff_weights_md},
-                                       {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
-        },
-    [PDNN_ONEDNN_MATMUL] = {[PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md},
-                                              {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
-                                              {DNNL_ARG_BIAS, dnnl_query_weights_md},
-                                              {DNNL_ARG_DST, dnnl_query_dst_md}}},
-    [PDNN_ONEDNN_REORDER] =
-        {[PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md}, {0}, {0}, {DNNL_ARG_DST, dnnl_query_dst_md}}},
+/* x, w, b and y, in every pass of what has all of them. */
+static const struct argument linear[PDNN_PASS_COUNT][PDNN_ONEDNN_ARG_COUNT] = {
+    [PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md},
+                      {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
+                      {DNNL_ARG_BIAS, dnnl_query_weights_md},
+                      {DNNL_ARG_DST, dnnl_query_dst_md}},
+    [PDNN_BACKWARD_DATA] = {{DNNL_ARG_DIFF_SRC, dnnl_query_diff_src_md},
+                            {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
+                            {0},
+                            {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
+    [PDNN_BACKWARD_WEIGHTS] = {{DNNL_ARG_SRC, dnnl_query_src_md},
+                               {DNNL_ARG_DIFF_WEIGHTS, dnnl_query_diff_weights_md},
+                               {DNNL_ARG_DIFF_BIAS, dnnl_query_diff_weights_md},
+                               {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
 };
 
-const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_FUNCTION_COUNT] = {
+static const struct argument moved[PDNN_ONEDNN_ARG_COUNT] = {
+    {DNNL_ARG_SRC, dnnl_query_src_md}, {0}, {0}, {DNNL_ARG_DST, dnnl_query_dst_md}};
+
+static const struct argument *arguments_of(const struct pdnn_onednn_request *request) {
+    return request->kind == PDNN_ONEDNN_REORDER ? moved : linear[request->pass];
+}
+
+const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_POST_COUNT] = {
     [PDNN_ONEDNN_RELU] = dnnl_eltwise_relu,
     [PDNN_ONEDNN_SIGMOID] = dnnl_eltwise_logistic,
     [PDNN_ONEDNN_TANH] = dnnl_eltwise_tanh,
 };
+
+/* A matrix product is a direct convolution to the library, told apart by the implementation's name. */
+const dnnl_alg_kind_t pdnn_onednn_algorithms[PDNN_ALGORITHM_COUNT] = {
+    [PDNN_ALGORITHM_AUTO] = dnnl_convolution_auto,
+    [PDNN_ALGORITHM_DIRECT] = dnnl_convolution_direct,
+    [PDNN_ALGORITHM_WINOGRAD] = dnnl_convolution_winograd,
+    [PDNN_ALGORITHM_GEMM] = dnnl_convolution_direct,
+};
+
+static const char *name_of(const_dnnl_primitive_desc_t descriptor) {
+    const char *name;
+    dnnl_status_t status = dnnl_primitive_desc_query(descriptor, dnnl_query_impl_info_str, 0, &name);
+    return status == dnnl_success ? name : "";
+}
+
+bool pdnn_onednn_is_wanted(const struct pdnn_onednn_request *request,
+                           const_dnnl_primitive_desc_t descriptor) {
+    const char *name = name_of(descriptor);
+    if (request->algorithm == PDNN_ALGORITHM_DIRECT)
+        return !strstr(name, "gemm") && !strstr(name, "ref");
+    return request->algorithm != PDNN_ALGORITHM_GEMM || strstr(name, "gemm");
+}
 
 static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
                                      dnnl_primitive_attr_t *attributes) {
@@ -214,7 +247,7 @@ static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
     if (status == dnnl_success && request->n_posts)
         status = dnnl_post_ops_create(&posts);
     for (int i = 0; status == dnnl_success && i < request->n_posts; i++)
-        status = pdnn_onednn_append_function(posts, request->post[i]);
+        status = pdnn_onednn_append_post(posts, request->post[i]);
     if (status == dnnl_success && request->n_posts)
         status = dnnl_primitive_attr_set_post_ops(*attributes, posts);
     if (posts)
@@ -238,10 +271,10 @@ static dnnl_status_t add_argument(struct pdnn_onednn_primitive *primitive, dnnl_
 }
 
 static dnnl_status_t add_arguments(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
-                                   const struct pdnn_onednn_request *request,
-                                   dnnl_primitive_desc_t descriptor) {
+                                   const struct pdnn_onednn_request *request) {
+    const_dnnl_primitive_desc_t descriptor = primitive->descriptor;
     dnnl_status_t status = dnnl_success;
-    const struct argument *row = arguments[request->kind][request->pass];
+    const struct argument *row = arguments_of(request);
     for (int i = 0; status == dnnl_success && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
         if (!request->layout[i])
             continue;
@@ -259,13 +292,11 @@ static dnnl_status_t add_arguments(struct pdnn_onednn_primitive *primitive, dnnl
     return status;
 }
 
-enum pdnn_status pdnn_onednn_primitive_create(struct pdnn_onednn_library *library,
-                                              const struct pdnn_onednn_request *request,
-                                              struct pdnn_onednn_primitive **primitive,
-                                              struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_primitive_describe(struct pdnn_onednn_library *library,
+                                                const struct pdnn_onednn_request *request,
+                                                struct pdnn_onednn_primitive **primitive,
+                                                struct pdnn_err *err) {
     dnnl_primitive_attr_t attributes = NULL;
-    dnnl_primitive_desc_t descriptor = NULL;
-    const_dnnl_primitive_desc_t kept;
     struct pdnn_onednn_primitive *made = calloc(1, sizeof *made);
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a primitive");
@@ -274,22 +305,44 @@ enum pdnn_status pdnn_onednn_primitive_create(struct pdnn_onednn_library *librar
         made->index[i] = -1;
     dnnl_status_t status = make_attributes(request, &attributes);
     if (status == dnnl_success)
-        status = pdnn_onednn_describe(library->engine, request, attributes, &descriptor);
+        status = pdnn_onednn_describe(library->engine, request, attributes, &made->descriptor);
     if (status == dnnl_success)
-        status = add_arguments(made, library->engine, request, descriptor);
-    if (status == dnnl_success)
-        status = dnnl_primitive_create(&made->primitive, descriptor);
-    if (status == dnnl_success)
-        status = dnnl_primitive_get_primitive_desc(made->primitive, &kept);
-    if (status == dnnl_success)
-        status = dnnl_primitive_desc_query(kept, dnnl_query_impl_info_str, 0, &made->name);
-    if (descriptor)
-        dnnl_primitive_desc_destroy(descriptor);
+        status = add_arguments(made, library->engine, request);
     if (attributes)
         dnnl_primitive_attr_destroy(attributes);
     if (status != dnnl_success) {
         pdnn_onednn_primitive_destroy(made);
         return fail(err, status, "a primitive");
+    }
+    made->name = name_of(made->descriptor);
+    *primitive = made;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_onednn_primitive_build(struct pdnn_onednn_primitive *primitive, struct pdnn_err *err) {
+    const_dnnl_primitive_desc_t kept;
+    dnnl_status_t status = dnnl_primitive_create(&primitive->primitive, primitive->descriptor);
+    if (status == dnnl_success)
+        status = dnnl_primitive_get_primitive_desc(primitive->primitive, &kept);
+    if (status != dnnl_success)
+        return fail(err, status, "a primitive");
+    primitive->name = name_of(kept);
+    dnnl_primitive_desc_destroy(primitive->descriptor);
+    primitive->descriptor = NULL;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_onednn_primitive_create(struct pdnn_onednn_library *library,
+                                              const struct pdnn_onednn_request *request,
+                                              struct pdnn_onednn_primitive **primitive,
+                                              struct pdnn_err *err) {
+    struct pdnn_onednn_primitive *made = NULL;
+    enum pdnn_status status = pdnn_onednn_primitive_describe(library, request, &made, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_primitive_build(made, err);
+    if (status != PDNN_OK) {
+        pdnn_onednn_primitive_destroy(made);
+        return status;
     }
     *primitive = made;
     return PDNN_OK;
@@ -302,6 +355,8 @@ void pdnn_onednn_primitive_destroy(struct pdnn_onednn_primitive *primitive) {
         dnnl_memory_destroy(primitive->args[i].memory);
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++)
         pdnn_onednn_desc_finish(&primitive->layout[i]);
+    if (primitive->descriptor)
+        dnnl_primitive_desc_destroy(primitive->descriptor);
     if (primitive->primitive)
         dnnl_primitive_destroy(primitive->primitive);
     free(primitive);

@@ -1,7 +1,8 @@
 /* What this backend needs of oneDNN, without its versions: what differs between major versions of the library
  * is behind library_version.h, in library_v2.c and library_v3.c. One engine and one in-order stream;
  * primitives have a fixed set of arguments and get their addresses once. Shapes: N minibatch, I inputs, O
- * outputs. */
+ * outputs or output channels, C input channels, H W input height and width, R S kernel height and width, P Q
+ * output height and width. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_H
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_H
 
@@ -25,8 +26,12 @@ void pdnn_onednn_library_destroy(struct pdnn_onednn_library *library);
 /* How a tensor lies in memory: shape, type, and one of these or what a primitive asked for. */
 enum pdnn_onednn_order {
     PDNN_ONEDNN_ROW_MAJOR,
-    PDNN_ONEDNN_COLUMN_MAJOR, /* of a matrix: stored transposed */
-    PDNN_ONEDNN_ANY,          /* in a request: the primitive chooses */
+    PDNN_ONEDNN_COLUMN_MAJOR,  /* of a matrix: stored transposed */
+    PDNN_ONEDNN_CHANNELS_LAST, /* of images (N, C, H, W): stored as (N, H, W, C) */
+    PDNN_ONEDNN_BLOCKED_8,     /* of images: as (N, C/8, H, W, 8), channels padded with zeros */
+    PDNN_ONEDNN_BLOCKED_16,    /* of images: as (N, C/16, H, W, 16) */
+    PDNN_ONEDNN_ANY,           /* in a request: the primitive chooses */
+    PDNN_ONEDNN_ORDER_COUNT
 };
 
 enum pdnn_status pdnn_onednn_layout_create(enum pdnn_dtype dtype, int rank, const int64_t *dim,
@@ -49,6 +54,8 @@ const char *pdnn_onednn_layout_format(const struct pdnn_onednn_layout *layout,
 enum pdnn_onednn_kind {
     PDNN_ONEDNN_INNER_PRODUCT, /* SRC x (N, I), WEIGHTS w (O, I), BIAS b (O), DST y (N, O), or their
                                   gradients: the pass says which argument is computed */
+    PDNN_ONEDNN_CONVOLUTION,   /* the same with SRC x (N, C, H, W), WEIGHTS w (O, C, R, S), DST y (N, O, P, Q)
+                                */
     PDNN_ONEDNN_MATMUL,        /* DST = SRC WEIGHTS + BIAS; forward only */
     PDNN_ONEDNN_REORDER,       /* SRC -> DST; forward only */
     PDNN_ONEDNN_KIND_COUNT
@@ -63,22 +70,36 @@ enum pdnn_onednn_arg {
     PDNN_ONEDNN_ARG_COUNT
 };
 
-enum pdnn_onednn_function {
+/* What a forward pass does to its result before it stores it: a function, or a sum with what DST holds. */
+enum pdnn_onednn_post {
     PDNN_ONEDNN_RELU,
     PDNN_ONEDNN_SIGMOID,
     PDNN_ONEDNN_TANH,
-    PDNN_ONEDNN_FUNCTION_COUNT
+    PDNN_ONEDNN_SUM,
+    PDNN_ONEDNN_POST_COUNT
 };
 
 struct pdnn_onednn_request {
     enum pdnn_onednn_kind kind;
     enum pdnn_pass pass;
     const struct pdnn_onednn_layout *layout[PDNN_ONEDNN_ARG_COUNT]; /* NULL: no such argument */
-    int n_posts; /* forward: functions applied to the result */
-    enum pdnn_onednn_function post[PDNN_NODE_POSTS];
+    int n_posts;                                                    /* forward: in this order */
+    enum pdnn_onednn_post post[PDNN_NODE_POSTS];
+    /* Convolution: vertical, horizontal; zero padding on either side. */
+    int64_t stride[2], padding[2];
+    enum pdnn_algorithm algorithm;
 };
 
-/* PDNN_UNSUPPORTED with the library's answer when it has no implementation. */
+/* What the library would run: the first of its implementations that does the request by its algorithm. Name,
+ * layouts and scratchpad can be asked for; to be bound and run it must be built. PDNN_UNSUPPORTED with the
+ * library's answer when it has no implementation. */
+enum pdnn_status pdnn_onednn_primitive_describe(struct pdnn_onednn_library *library,
+                                                const struct pdnn_onednn_request *request,
+                                                struct pdnn_onednn_primitive **primitive,
+                                                struct pdnn_err *err);
+/* Generates its code, once. */
+enum pdnn_status pdnn_onednn_primitive_build(struct pdnn_onednn_primitive *primitive, struct pdnn_err *err);
+/* Both. */
 enum pdnn_status pdnn_onednn_primitive_create(struct pdnn_onednn_library *library,
                                               const struct pdnn_onednn_request *request,
                                               struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);

@@ -71,12 +71,15 @@ bool pdnn_onednn_desc_blocking(const struct pdnn_onednn_layout *layout,
     return true;
 }
 
-dnnl_status_t pdnn_onednn_append_function(dnnl_post_ops_t posts, enum pdnn_onednn_function function) {
-    return dnnl_post_ops_append_eltwise(posts, 1, pdnn_onednn_functions[function], 0, 0);
+dnnl_status_t pdnn_onednn_append_post(dnnl_post_ops_t posts, enum pdnn_onednn_post post) {
+    if (post == PDNN_ONEDNN_SUM)
+        return dnnl_post_ops_append_sum(posts, 1);
+    return dnnl_post_ops_append_eltwise(posts, 1, pdnn_onednn_functions[post], 0, 0);
 }
 
 union operation {
     dnnl_inner_product_desc_t inner_product;
+    dnnl_convolution_desc_t convolution;
     dnnl_matmul_desc_t matmul;
 };
 
@@ -100,6 +103,26 @@ static dnnl_status_t describe_inner_product(const struct pdnn_onednn_request *re
     return dnnl_inner_product_forward_desc_init(&operation->inner_product, prop, src, weights, bias, dst);
 }
 
+static dnnl_status_t describe_convolution(const struct pdnn_onednn_request *request, enum pdnn_pass pass,
+                                          union operation *operation) {
+    const dnnl_memory_desc_t *src = desc_of(request, PDNN_ONEDNN_SRC),
+                             *dst = desc_of(request, PDNN_ONEDNN_DST);
+    const dnnl_memory_desc_t *weights = desc_of(request, PDNN_ONEDNN_WEIGHTS);
+    const dnnl_memory_desc_t *bias = desc_of(request, PDNN_ONEDNN_BIAS);
+    dnnl_prop_kind_t prop = request->pass == PDNN_FORWARD ? dnnl_forward_inference : dnnl_forward_training;
+    dnnl_alg_kind_t algorithm = pdnn_onednn_algorithms[request->algorithm];
+    const dnnl_dims_t stride = {request->stride[0], request->stride[1]};
+    const dnnl_dims_t padding = {request->padding[0], request->padding[1]};
+    if (pass == PDNN_BACKWARD_DATA)
+        return dnnl_convolution_backward_data_desc_init(&operation->convolution, algorithm, src, weights, dst,
+                                                        stride, padding, padding);
+    if (pass == PDNN_BACKWARD_WEIGHTS)
+        return dnnl_convolution_backward_weights_desc_init(&operation->convolution, algorithm, src, weights,
+                                                           bias, dst, stride, padding, padding);
+    return dnnl_convolution_forward_desc_init(&operation->convolution, prop, algorithm, src, weights, bias,
+                                              dst, stride, padding, padding);
+}
+
 static dnnl_status_t describe_matmul(const struct pdnn_onednn_request *request, enum pdnn_pass pass,
                                      union operation *operation) {
     (void)pass;
@@ -112,8 +135,35 @@ static dnnl_status_t (*const describe[PDNN_ONEDNN_KIND_COUNT])(const struct pdnn
                                                                enum pdnn_pass pass,
                                                                union operation *operation) = {
     [PDNN_ONEDNN_INNER_PRODUCT] = describe_inner_product,
+    [PDNN_ONEDNN_CONVOLUTION] = describe_convolution,
     [PDNN_ONEDNN_MATMUL] = describe_matmul,
 };
+
+/* The first implementation of the operation that the request wants. */
+static dnnl_status_t find_implementation(dnnl_engine_t engine, const struct pdnn_onednn_request *request,
+                                         const union operation *operation,
+                                         const_dnnl_primitive_attr_t attributes,
+                                         const_dnnl_primitive_desc_t hint,
+                                         dnnl_primitive_desc_t *descriptor) {
+    dnnl_primitive_desc_iterator_t iterator = NULL;
+    dnnl_status_t status =
+        dnnl_primitive_desc_iterator_create(&iterator, operation, attributes, engine, hint);
+    while (status == dnnl_success) {
+        dnnl_primitive_desc_t found = dnnl_primitive_desc_iterator_fetch(iterator);
+        if (!found)
+            status = dnnl_out_of_memory;
+        else if (pdnn_onednn_is_wanted(request, found)) {
+            *descriptor = found;
+            break;
+        } else {
+            dnnl_primitive_desc_destroy(found);
+            status = dnnl_primitive_desc_iterator_next(iterator);
+        }
+    }
+    if (iterator)
+        dnnl_primitive_desc_iterator_destroy(iterator);
+    return status == dnnl_iterator_ends ? dnnl_unimplemented : status;
+}
 
 /* A backward primitive is described beside the forward one it belongs to. */
 dnnl_status_t pdnn_onednn_describe(dnnl_engine_t engine, const struct pdnn_onednn_request *request,
@@ -132,7 +182,7 @@ dnnl_status_t pdnn_onednn_describe(dnnl_engine_t engine, const struct pdnn_onedn
     if (status == dnnl_success)
         status = describe[request->kind](request, request->pass, &operation);
     if (status == dnnl_success)
-        status = dnnl_primitive_desc_create(descriptor, &operation, attributes, engine, hint);
+        status = find_implementation(engine, request, &operation, attributes, hint, descriptor);
     if (hint)
         dnnl_primitive_desc_destroy(hint);
     return status;

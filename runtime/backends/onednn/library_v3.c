@@ -79,8 +79,10 @@ bool pdnn_onednn_desc_blocking(const struct pdnn_onednn_layout *layout,
     return blocking->strides && blocking->block_dims && blocking->block_sizes;
 }
 
-dnnl_status_t pdnn_onednn_append_function(dnnl_post_ops_t posts, enum pdnn_onednn_function function) {
-    return dnnl_post_ops_append_eltwise(posts, pdnn_onednn_functions[function], 0, 0);
+dnnl_status_t pdnn_onednn_append_post(dnnl_post_ops_t posts, enum pdnn_onednn_post post) {
+    if (post == PDNN_ONEDNN_SUM)
+        return dnnl_post_ops_append_sum(posts, 1, 0, dnnl_data_type_undef);
+    return dnnl_post_ops_append_eltwise(posts, pdnn_onednn_functions[post], 0, 0);
 }
 
 /* One primitive descriptor to make: the request's, or of the forward pass that it belongs to. */
@@ -110,6 +112,26 @@ static dnnl_status_t describe_inner_product(const struct description *d, dnnl_pr
                                                             dst, d->attributes);
 }
 
+static dnnl_status_t describe_convolution(const struct description *d, dnnl_primitive_desc_t *descriptor) {
+    const_dnnl_memory_desc_t src = desc_of(d, PDNN_ONEDNN_SRC), dst = desc_of(d, PDNN_ONEDNN_DST);
+    const_dnnl_memory_desc_t weights = desc_of(d, PDNN_ONEDNN_WEIGHTS), bias = desc_of(d, PDNN_ONEDNN_BIAS);
+    dnnl_prop_kind_t prop = d->request->pass == PDNN_FORWARD ? dnnl_forward_inference : dnnl_forward_training;
+    dnnl_alg_kind_t algorithm = pdnn_onednn_algorithms[d->request->algorithm];
+    const dnnl_dims_t stride = {d->request->stride[0], d->request->stride[1]};
+    const dnnl_dims_t padding = {d->request->padding[0], d->request->padding[1]};
+    if (d->pass == PDNN_BACKWARD_DATA)
+        return dnnl_convolution_backward_data_primitive_desc_create(descriptor, d->engine, algorithm, src,
+                                                                    weights, dst, stride, NULL, padding,
+                                                                    padding, d->hint, d->attributes);
+    if (d->pass == PDNN_BACKWARD_WEIGHTS)
+        return dnnl_convolution_backward_weights_primitive_desc_create(
+            descriptor, d->engine, algorithm, src, weights, bias, dst, stride, NULL, padding, padding,
+            d->hint, d->attributes);
+    return dnnl_convolution_forward_primitive_desc_create(descriptor, d->engine, prop, algorithm, src,
+                                                          weights, bias, dst, stride, NULL, padding, padding,
+                                                          d->attributes);
+}
+
 static dnnl_status_t describe_matmul(const struct description *d, dnnl_primitive_desc_t *descriptor) {
     return dnnl_matmul_primitive_desc_create(descriptor, d->engine, desc_of(d, PDNN_ONEDNN_SRC),
                                              desc_of(d, PDNN_ONEDNN_WEIGHTS), desc_of(d, PDNN_ONEDNN_BIAS),
@@ -124,9 +146,23 @@ static dnnl_status_t describe_reorder(const struct description *d, dnnl_primitiv
 static dnnl_status_t (*const describe[PDNN_ONEDNN_KIND_COUNT])(const struct description *d,
                                                                dnnl_primitive_desc_t *descriptor) = {
     [PDNN_ONEDNN_INNER_PRODUCT] = describe_inner_product,
+    [PDNN_ONEDNN_CONVOLUTION] = describe_convolution,
     [PDNN_ONEDNN_MATMUL] = describe_matmul,
     [PDNN_ONEDNN_REORDER] = describe_reorder,
 };
+
+/* Moves the descriptor on to the first implementation that the request wants, or destroys it. */
+static dnnl_status_t find_implementation(const struct pdnn_onednn_request *request,
+                                         dnnl_primitive_desc_t *descriptor) {
+    dnnl_status_t status = dnnl_success;
+    while (status == dnnl_success && !pdnn_onednn_is_wanted(request, *descriptor))
+        status = dnnl_primitive_desc_next_impl(*descriptor);
+    if (status == dnnl_success)
+        return status;
+    dnnl_primitive_desc_destroy(*descriptor);
+    *descriptor = NULL;
+    return status == dnnl_last_impl_reached ? dnnl_unimplemented : status;
+}
 
 /* A backward primitive is described beside the forward one it belongs to. */
 dnnl_status_t pdnn_onednn_describe(dnnl_engine_t engine, const struct pdnn_onednn_request *request,
@@ -139,6 +175,8 @@ dnnl_status_t pdnn_onednn_describe(dnnl_engine_t engine, const struct pdnn_onedn
     if (status == dnnl_success) {
         const struct description d = {engine, request, request->pass, attributes, hint};
         status = describe[request->kind](&d, descriptor);
+        if (status == dnnl_success)
+            status = find_implementation(request, descriptor);
     }
     if (hint)
         dnnl_primitive_desc_destroy(hint);

@@ -19,8 +19,11 @@ struct pdnn_onednn_isa {
 };
 extern const struct pdnn_onednn_isa pdnn_onednn_isas[];
 
-/* The library's name of each function; in library.c. */
-extern const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_FUNCTION_COUNT];
+/* In library.c: the library's name of each post that is a function, and of each way to convolve. */
+extern const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_POST_COUNT];
+extern const dnnl_alg_kind_t pdnn_onednn_algorithms[PDNN_ALGORITHM_COUNT];
+/* Whether the implementation is of the kind that the request's algorithm means. */
+bool pdnn_onednn_is_wanted(const struct pdnn_onednn_request *request, const_dnnl_primitive_desc_t descriptor);
 
 dnnl_status_t pdnn_onednn_desc_init(int rank, const int64_t *dim, dnnl_data_type_t type,
                                     dnnl_format_tag_t tag, struct pdnn_onednn_layout *layout);
@@ -48,8 +51,8 @@ struct pdnn_onednn_blocking {
 bool pdnn_onednn_desc_blocking(const struct pdnn_onednn_layout *layout,
                                struct pdnn_onednn_blocking *blocking);
 
-dnnl_status_t pdnn_onednn_append_function(dnnl_post_ops_t posts, enum pdnn_onednn_function function);
-/* Of every kind; the descriptor is the caller's. */
+dnnl_status_t pdnn_onednn_append_post(dnnl_post_ops_t posts, enum pdnn_onednn_post post);
+/* Of every kind: the first implementation that is wanted. The descriptor is the caller's. */
 dnnl_status_t pdnn_onednn_describe(dnnl_engine_t engine, const struct pdnn_onednn_request *request,
                                    dnnl_primitive_attr_t attributes, dnnl_primitive_desc_t *descriptor);
 

@@ -16,6 +16,9 @@ static const struct {
     {&pdnn_op_dense, PDNN_FORWARD, pdnn_onednn_compile_dense},
     {&pdnn_op_dense, PDNN_BACKWARD_DATA, pdnn_onednn_compile_dense},
     {&pdnn_op_dense, PDNN_BACKWARD_WEIGHTS, pdnn_onednn_compile_dense},
+    {&pdnn_op_conv2d, PDNN_FORWARD, pdnn_onednn_compile_convolution},
+    {&pdnn_op_conv2d, PDNN_BACKWARD_DATA, pdnn_onednn_compile_convolution},
+    {&pdnn_op_conv2d, PDNN_BACKWARD_WEIGHTS, pdnn_onednn_compile_convolution},
 };
 
 static enum pdnn_status open_onednn(int64_t threads, void **state, struct pdnn_err *err) {
@@ -84,6 +87,8 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     program->release = release;
     compile.onednn->choices.compile++;
     enum pdnn_status status = pdnn_onednn_place_weights(&compile, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_place_images(&compile, err);
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++)
         status = compile_node(&compile, i, err);
     return status;
@@ -132,7 +137,7 @@ static enum pdnn_status move(void *state, const struct pdnn_program *program, ui
     const struct pdnn_tensor *t = &program->graph->tensors[tensor];
     const struct pdnn_onednn_layout *home = layouts->home[tensor];
     struct pdnn_onednn_layout *plain = NULL;
-    if (!home) {
+    if (pdnn_onednn_is_plain(program, layouts->home, tensor)) {
         memcpy(to, from, pdnn_tensor_bytes(t));
         return PDNN_OK;
     }
@@ -156,12 +161,12 @@ static enum pdnn_status get(void *state, const struct pdnn_program *program, uin
 
 static bool is_plain(const struct pdnn_program *program, uint32_t tensor) {
     const struct layouts *layouts = program->layouts;
-    return !layouts->home[tensor];
+    return pdnn_onednn_is_plain(program, layouts->home, tensor);
 }
 
 const struct pdnn_backend_def pdnn_backend_onednn = {
     .name = "onednn",
-    .help = "oneDNN primitives, and our own kernels for losses, biases and optimizers",
+    .help = "oneDNN primitives, and our own kernels for all but dense layers and convolutions",
     .version = pdnn_onednn_version,
     .open = open_onednn,
     .close = close_onednn,

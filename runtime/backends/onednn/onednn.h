@@ -1,7 +1,10 @@
-/* The backend `onednn`: its state, and what its files share. Dense passes and their post-ops run as oneDNN
- * primitives; what oneDNN lacks or does slower than our own kernels runs those: elementwise ops too, where
- * it is up to 10 times slower in the caches and reads its results for ownership beyond them. Weights lie in
- * the layout that makes the whole step fastest (choose.h); all other tensors are plain row-major. */
+/* The backend `onednn`: its state, and what its files share. Dense and convolution passes and their post-ops
+ * run as oneDNN primitives; what oneDNN lacks or does slower than our own kernels runs those: elementwise ops
+ * too, where it is up to 10 times slower in the caches and reads its results for ownership beyond them.
+ * Weights of dense ops lie in the layout that makes the whole step fastest (choose.h), those of convolutions
+ * as their forward pass asks for; all images between ops in the one layout that most convolutions ask for;
+ * all other tensors are plain row-major. Images are tensors (N, C, H, W): N minibatch, C channels, H W height
+ * and width. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
 #define RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
 
@@ -29,15 +32,44 @@ struct pdnn_onednn_compile {
 /* Chooses for all weights of dense ops; fills home and choice and sets the slots' sizes. */
 enum pdnn_status pdnn_onednn_place_weights(struct pdnn_onednn_compile *compile, struct pdnn_err *err);
 
-/* Appends the node's step, and reorders it needs. */
+/* Chooses for all images, and for the weights of convolutions; fills home and sets the slots' sizes and
+ * channel blocks. */
+enum pdnn_status pdnn_onednn_place_images(struct pdnn_onednn_compile *compile, struct pdnn_err *err);
+
+/* Append the node's step, and reorders it needs. */
 enum pdnn_status pdnn_onednn_compile_dense(struct pdnn_onednn_compile *compile, uint32_t node,
                                            struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_compile_convolution(struct pdnn_onednn_compile *compile, uint32_t node,
+                                                 struct pdnn_err *err);
 
-/* Appends a step that runs the primitive, on slot[i] for argument i where it has one; makes a slot for its
- * scratchpad. The primitive belongs to the step, or is destroyed when this fails. */
+/* homes.c: where tensors live. Gives the tensor a layout of its own unless that is the plain one. */
+enum pdnn_status pdnn_onednn_set_home(struct pdnn_onednn_compile *compile, uint32_t tensor,
+                                      const struct pdnn_onednn_layout *layout, struct pdnn_err *err);
+/* The same for weights, with their gradients and the optimizer's state: updates need one layout for all. */
+enum pdnn_status pdnn_onednn_set_weights_home(struct pdnn_onednn_compile *compile, uint32_t weights,
+                                              const struct pdnn_onednn_layout *layout, struct pdnn_err *err);
+/* A copy of the tensor's layout, to be destroyed by the caller; the plain one where it has none of its own.
+ */
+enum pdnn_status pdnn_onednn_copy_home(const struct pdnn_onednn_compile *compile, uint32_t tensor,
+                                       struct pdnn_onednn_layout **layout, struct pdnn_err *err);
+/* Whether its elements lie row-major, be that called so or not: an image of one pixel does where its channels
+ * fill their blocks. */
+bool pdnn_onednn_is_plain(const struct pdnn_program *program, struct pdnn_onednn_layout *const *home,
+                          uint32_t tensor);
+/* Whether weights must stay plain, since other ops use them than those which take any layout. */
+bool pdnn_onednn_is_pinned(const struct pdnn_graph *graph, uint32_t weights);
+
+/* A primitive and the slots it works on. */
+struct pdnn_onednn_call {
+    struct pdnn_onednn_primitive *primitive;
+    uint32_t slot[PDNN_ONEDNN_SCRATCHPAD]; /* by argument, or PDNN_NONE */
+    uint32_t summand;                      /* the slot whose memory and value DST takes over, or PDNN_NONE */
+};
+
+/* Appends a step that runs the primitive; makes a slot for its scratchpad. The primitive belongs to the step,
+ * or is destroyed when this fails. */
 enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
-                                    struct pdnn_onednn_primitive *primitive,
-                                    const uint32_t slot[PDNN_ONEDNN_SCRATCHPAD], struct pdnn_err *err);
+                                    const struct pdnn_onednn_call *call, struct pdnn_err *err);
 
 /* A layout of a tensor and the slot that holds it so. */
 struct pdnn_onednn_place {

@@ -3,17 +3,21 @@
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/reorder.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 struct execution {
     struct pdnn_onednn_primitive *primitive;
     uint32_t slot[PDNN_ONEDNN_ARG_COUNT]; /* by argument, or PDNN_NONE */
+    uint32_t summand;                     /* in the same memory as DST, or PDNN_NONE */
 };
 
 static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
     struct execution *execution = state;
     enum pdnn_status status = PDNN_OK;
+    assert(execution->summand == PDNN_NONE ||
+           memory[execution->summand] == memory[execution->slot[PDNN_ONEDNN_DST]]);
     for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_ARG_COUNT; i++) {
         if (execution->slot[i] != PDNN_NONE)
             status = pdnn_onednn_primitive_bind(execution->primitive, (enum pdnn_onednn_arg)i,
@@ -33,17 +37,16 @@ static void destroy(void *state) {
 }
 
 enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
-                                    struct pdnn_onednn_primitive *primitive,
-                                    const uint32_t slot[PDNN_ONEDNN_SCRATCHPAD], struct pdnn_err *err) {
-    uint64_t scratchpad_bytes = pdnn_onednn_primitive_scratchpad_bytes(primitive);
+                                    const struct pdnn_onednn_call *call, struct pdnn_err *err) {
+    uint64_t scratchpad_bytes = pdnn_onednn_primitive_scratchpad_bytes(call->primitive);
     enum pdnn_status status = PDNN_OK;
     struct execution *execution = pdnn_arena_alloc(&program->arena, 1, sizeof *execution);
     if (!execution) {
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
         goto out;
     }
-    execution->primitive = primitive;
-    memcpy(execution->slot, slot, PDNN_ONEDNN_SCRATCHPAD * sizeof *slot);
+    *execution = (struct execution){.primitive = call->primitive, .summand = call->summand};
+    memcpy(execution->slot, call->slot, sizeof call->slot);
     execution->slot[PDNN_ONEDNN_SCRATCHPAD] = PDNN_NONE;
     if (scratchpad_bytes)
         status = pdnn_program_slot(program, scratchpad_bytes, false, &execution->slot[PDNN_ONEDNN_SCRATCHPAD],
@@ -54,11 +57,14 @@ enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_st
         if (execution->slot[i] != PDNN_NONE)
             pdnn_step_use(step, execution->slot[i]);
     }
+    if (call->summand != PDNN_NONE)
+        pdnn_step_use(step, call->summand);
+    step->sums_in_place = call->summand != PDNN_NONE;
     step->work = (struct pdnn_work){execution, bind, run, destroy};
     status = pdnn_program_step(program, step, err);
 out:
     if (status != PDNN_OK)
-        pdnn_onednn_primitive_destroy(primitive);
+        pdnn_onednn_primitive_destroy(call->primitive);
     return status;
 }
 
@@ -93,11 +99,12 @@ enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile,
     if (!move)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     *move = (struct move){.from_slot = from.slot, .to_slot = to.slot, .scratch_slot = PDNN_NONE};
+    const struct pdnn_tensor *t = &program->graph->tensors[tensor];
     enum pdnn_status status =
         pdnn_reorder_create(compile->onednn->library, &compile->onednn->own, from.layout, to.layout,
-                            program->graph->tensors[tensor].dim, &move->reorder, err);
+                            t->rank == 2 ? t->dim : NULL, &move->reorder, err);
     if (status != PDNN_OK)
-        return pdnn_wrap(err, "onednn: reorder of weights");
+        return pdnn_wrap(err, "onednn: reorder");
     uint64_t scratch_bytes = pdnn_reorder_scratch_bytes(&move->reorder);
     if (scratch_bytes)
         status = pdnn_program_slot(program, scratch_bytes, false, &move->scratch_slot, err);

@@ -26,11 +26,11 @@ static enum pdnn_status is_transpose(const struct pdnn_onednn_layout *from,
 enum pdnn_status pdnn_reorder_create(struct pdnn_onednn_library *library,
                                      const struct pdnn_own_options *options,
                                      const struct pdnn_onednn_layout *from,
-                                     const struct pdnn_onednn_layout *to, const int64_t dim[2],
+                                     const struct pdnn_onednn_layout *to, const int64_t *dim,
                                      struct pdnn_reorder *reorder, struct pdnn_err *err) {
     bool transpose = false, from_rows = false;
     struct pdnn_reorder made = {.threads = options->threads};
-    enum pdnn_status status = is_transpose(from, to, dim, &transpose, &from_rows, err);
+    enum pdnn_status status = dim ? is_transpose(from, to, dim, &transpose, &from_rows, err) : PDNN_OK;
     if (status != PDNN_OK)
         return status;
     if (transpose) {

@@ -1,5 +1,5 @@
-/* Moving a matrix of f32 from one layout to another: by our own transpose between the two plain ones, where
- * oneDNN is slow, else by oneDNN. */
+/* Moving a tensor from one layout to another: a matrix of f32 by our own transpose between the two plain
+ * ones, where oneDNN is slow, else by oneDNN. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_REORDER_H
 #define RUNTIME_BACKENDS_ONEDNN_REORDER_H
 
@@ -14,11 +14,11 @@ struct pdnn_reorder {
     float *to;
 };
 
-/* Between layouts of the same (O, I) matrix. */
+/* Between layouts of the same tensor. dim: of a matrix (O, I) of f32; NULL: it is something else. */
 enum pdnn_status pdnn_reorder_create(struct pdnn_onednn_library *library,
                                      const struct pdnn_own_options *options,
                                      const struct pdnn_onednn_layout *from,
-                                     const struct pdnn_onednn_layout *to, const int64_t dim[2],
+                                     const struct pdnn_onednn_layout *to, const int64_t *dim,
                                      struct pdnn_reorder *reorder, struct pdnn_err *err);
 void pdnn_reorder_destroy(struct pdnn_reorder *reorder);
 

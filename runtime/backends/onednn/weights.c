@@ -1,8 +1,9 @@
-#include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/operand.h"
 
 #include "base/checked.h"
 #include "models/op.h"
 #include "runtime/backends/common/step.h"
+#include "runtime/backends/onednn/posts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,40 +18,20 @@ static uint32_t weights_of(const struct pdnn_graph *graph, const struct pdnn_nod
     return of != PDNN_NONE ? of : node->output[0];
 }
 
-static bool function_of(const struct pdnn_op_def *op, enum pdnn_onednn_function *function) {
-    static const struct {
-        const struct pdnn_op_def *op;
-        enum pdnn_onednn_function function;
-    } rows[] = {
-        {&pdnn_op_relu, PDNN_ONEDNN_RELU},
-        {&pdnn_op_sigmoid, PDNN_ONEDNN_SIGMOID},
-        {&pdnn_op_tanh, PDNN_ONEDNN_TANH},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].op == op) {
-            *function = rows[i].function;
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum pdnn_status describe_posts(const struct pdnn_node *node, struct pdnn_dense_shape *shape,
                                        struct pdnn_err *err) {
     for (int i = 0; i < node->n_posts; i++) {
         const struct pdnn_post *post = &node->posts[i];
         bool bias = post->op == &pdnn_op_bias;
-        enum pdnn_onednn_function function;
+        enum pdnn_onednn_post function;
         if (bias && post->pass == PDNN_BACKWARD_WEIGHTS)
             shape->bias_gradient = true;
         else if (bias && i == 0 && node->pass == PDNN_FORWARD)
             shape->bias = true;
-        else if (post->pass == PDNN_FORWARD && function_of(post->op, &function))
+        else if (post->pass == PDNN_FORWARD && pdnn_onednn_find_function(post->op, &function))
             shape->post[shape->n_posts++] = function;
         else
-            return pdnn_fail(err, PDNN_UNSUPPORTED,
-                             "onednn: dense %s cannot take %s as post-op %d; use fuse=none",
-                             pdnn_pass_name(node->pass), post->op->name, i + 1);
+            return pdnn_onednn_refuse_post(node, i, err);
     }
     return PDNN_OK;
 }
@@ -62,7 +43,7 @@ static void describe_dims(const struct pdnn_graph *graph, const struct pdnn_node
     bool gradient = node->pass == PDNN_BACKWARD_WEIGHTS;
     shape->dtype = a->dtype;
     shape->N = a->dim[0];
-    shape->I = gradient ? a->dim[1] : b->dim[1];
+    shape->I = gradient ? pdnn_tensor_elements(a) / a->dim[0] : b->dim[1];
     shape->O = gradient ? b->dim[1] : b->dim[0];
 }
 
@@ -103,26 +84,6 @@ static enum pdnn_status describe_node(const struct pdnn_graph *graph, const stru
     return PDNN_OK;
 }
 
-static bool same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
-    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
-}
-
-/* Updates and sums work on any layout; everybody else but dense ops expects rows. */
-static bool is_pinned(const struct pdnn_graph *graph, uint32_t weights) {
-    if (graph->tensors[weights].role != PDNN_ROLE_WEIGHT)
-        return true;
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        const struct pdnn_node *node = &graph->nodes[i];
-        if (node->op == &pdnn_op_dense || node->op == &pdnn_op_add || node->pass == PDNN_UPDATE)
-            continue;
-        for (int k = 0; k < node->n_inputs; k++) {
-            if (node->input[k] == weights)
-                return true;
-        }
-    }
-    return false;
-}
-
 static enum pdnn_status check_dtype(struct pdnn_onednn *onednn, const struct pdnn_dense_shape *shape,
                                     enum pdnn_pass pass, struct pdnn_err *err) {
     struct pdnn_dense_pass made = {0};
@@ -139,19 +100,8 @@ static enum pdnn_status check_dtype(struct pdnn_onednn *onednn, const struct pdn
     return PDNN_UNSUPPORTED;
 }
 
-/* Gives the tensor a layout of its own unless that is the plain one. */
-static enum pdnn_status set_home(struct pdnn_onednn_compile *compile, uint32_t tensor,
-                                 const struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_onednn_layout_copy(layout, &compile->home[tensor], err);
-    if (status == PDNN_OK)
-        compile->program->slots[tensor].bytes = pdnn_onednn_layout_bytes(layout);
-    return status;
-}
-
-/* The weights, their gradients and the optimizer's state all lie in the one layout that was chosen. */
 static enum pdnn_status place(struct pdnn_onednn_compile *compile, uint32_t weights,
                               const struct pdnn_dense_shape *shape, struct pdnn_err *err) {
-    const struct pdnn_graph *graph = compile->program->graph;
     struct pdnn_onednn_layout *layout = NULL;
     enum pdnn_status status = pdnn_choose(&compile->onednn->choices, compile->onednn->library,
                                           &compile->onednn->own, shape, &compile->choice[weights], err);
@@ -161,12 +111,8 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, uint32_t weig
     if (home == PDNN_WEIGHTS_ROW_MAJOR || shape->pinned)
         return PDNN_OK;
     status = pdnn_dense_weights_layout(compile->onednn->library, shape, home, &layout, err);
-    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
-        bool belongs = i == weights || (graph->tensors[i].of == weights &&
-                                        same_shape(&graph->tensors[i], &graph->tensors[weights]));
-        if (belongs)
-            status = set_home(compile, i, layout, err);
-    }
+    if (status == PDNN_OK)
+        status = pdnn_onednn_set_weights_home(compile, weights, layout, err);
     pdnn_onednn_layout_destroy(layout);
     return status;
 }
@@ -203,89 +149,104 @@ enum pdnn_status pdnn_onednn_place_weights(struct pdnn_onednn_compile *compile, 
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
         if (!shapes[i].N)
             continue;
-        shapes[i].pinned = is_pinned(graph, i);
+        shapes[i].pinned = pdnn_onednn_is_pinned(graph, i);
         shapes[i].footprint_bytes = footprint_bytes(compile->program);
         status = place(compile, i, &shapes[i], err);
     }
     return status;
 }
 
-/* The step of one pass, with a reorder before it where it reads weights in another layout, after it where it
- * writes them. */
-struct dense_compile {
+/* The step of one pass, with a reorder before it where it reads weights or images in another layout, after it
+ * where it writes them. */
+struct dense_step {
     struct pdnn_onednn_compile *compile;
+    uint32_t index;
     const struct pdnn_node *node;
     struct pdnn_dense_shape shape;
     struct pdnn_dense_pass pass;
-    struct pdnn_onednn_layout *home;
-    uint32_t weights;      /* w or dw: the tensor that the pass reads or writes */
-    uint32_t weights_slot; /* where it does: home, or a copy */
+    struct pdnn_onednn_operand w, x; /* or their gradients */
 };
 
-static enum pdnn_status append_pass(struct dense_compile *d, struct pdnn_step *step, struct pdnn_err *err) {
-    uint32_t slot[PDNN_ONEDNN_SCRATCHPAD] = {PDNN_NONE, PDNN_NONE, PDNN_NONE, PDNN_NONE};
-    char format[PDNN_ONEDNN_LAYOUT_TEXT];
+static enum pdnn_status append_pass(struct dense_step *d, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = d->compile->program->graph;
     const struct pdnn_node *node = d->node;
-    slot[d->pass.w] = d->weights_slot;
-    slot[d->pass.x] = node->pass == PDNN_BACKWARD_DATA ? node->output[0] : node->input[0];
-    slot[d->pass.y] = node->pass == PDNN_FORWARD         ? node->output[0]
-                      : node->pass == PDNN_BACKWARD_DATA ? node->input[0]
-                                                         : node->input[1];
+    struct pdnn_step step = pdnn_step_of_node(graph, d->index);
+    struct pdnn_onednn_call call = {
+        d->pass.primitive, {PDNN_NONE, PDNN_NONE, PDNN_NONE, PDNN_NONE}, PDNN_NONE};
+    char format[PDNN_ONEDNN_LAYOUT_TEXT];
+    call.slot[d->pass.w] = d->w.slot;
+    call.slot[d->pass.x] = d->x.slot;
+    call.slot[d->pass.y] = node->pass == PDNN_FORWARD         ? node->output[0]
+                           : node->pass == PDNN_BACKWARD_DATA ? node->input[0]
+                                                              : node->input[1];
     for (int i = 0; i < node->n_posts; i++) {
         if (node->posts[i].op == &pdnn_op_bias)
-            slot[d->pass.b] = node->pass == PDNN_FORWARD ? node->posts[i].input : node->posts[i].output;
+            call.slot[d->pass.b] = node->pass == PDNN_FORWARD ? node->posts[i].input : node->posts[i].output;
     }
-    bool matmul =
-        d->compile->choice[weights_of(d->compile->program->graph, node)]->variant[node->pass].matmul;
-    snprintf(step->implementation, sizeof step->implementation, "%.24s %s %.16s",
+    step.n_slots = 0; /* not the homes of what is copied; append adds what the primitive uses */
+    bool matmul = d->compile->choice[weights_of(graph, node)]->variant[node->pass].matmul;
+    snprintf(step.implementation, sizeof step.implementation, "%.24s %s %.16s",
              pdnn_onednn_primitive_name(d->pass.primitive), matmul ? "matmul" : "inner_product",
              pdnn_onednn_layout_format(d->pass.weights, format));
-    struct pdnn_onednn_primitive *primitive = d->pass.primitive;
     d->pass.primitive = NULL;
-    return pdnn_onednn_append(d->compile->program, step, primitive, slot, err);
+    return pdnn_onednn_append(d->compile->program, &step, &call, err);
 }
 
-static enum pdnn_status append_with_reorder(struct dense_compile *d, uint32_t index, struct pdnn_err *err) {
-    struct pdnn_program *program = d->compile->program;
-    bool writes = d->node->pass == PDNN_BACKWARD_WEIGHTS;
-    bool reorders = !pdnn_onednn_layout_equal(d->home, d->pass.weights);
-    struct pdnn_step step = pdnn_step_of_node(program->graph, index);
+static enum pdnn_status append_steps(struct dense_step *d, struct pdnn_err *err) {
+    enum pdnn_pass pass = d->node->pass;
     enum pdnn_status status = PDNN_OK;
-    d->weights_slot = d->weights;
-    if (reorders) {
-        status = pdnn_program_slot(program, pdnn_onednn_layout_bytes(d->pass.weights), false,
-                                   &d->weights_slot, err);
-        step.n_slots = 0; /* the home slot of the weights is not this step's; append adds the others */
-    }
-    const struct pdnn_onednn_place home = {d->home, d->weights}, used = {d->pass.weights, d->weights_slot};
-    if (status == PDNN_OK && reorders && !writes)
-        status = pdnn_onednn_append_reorder(d->compile, d->weights, d->node->pass, home, used, err);
+    if (pass != PDNN_BACKWARD_WEIGHTS)
+        status = pdnn_onednn_operand_fetch(&d->w, d->compile, pass, err);
+    if (status == PDNN_OK && pass != PDNN_BACKWARD_DATA)
+        status = pdnn_onednn_operand_fetch(&d->x, d->compile, pass, err);
     if (status == PDNN_OK)
-        status = append_pass(d, &step, err);
-    if (status == PDNN_OK && reorders && writes)
-        status = pdnn_onednn_append_reorder(d->compile, d->weights, d->node->pass, used, home, err);
+        status = append_pass(d, err);
+    if (status == PDNN_OK && pass == PDNN_BACKWARD_WEIGHTS)
+        status = pdnn_onednn_operand_store(&d->w, d->compile, pass, err);
+    if (status == PDNN_OK && pass == PDNN_BACKWARD_DATA)
+        status = pdnn_onednn_operand_store(&d->x, d->compile, pass, err);
+    return status;
+}
+
+/* Weights as the pass has them; x row-major, whatever its rank. */
+static enum pdnn_status find_operands(struct dense_step *d, struct pdnn_err *err) {
+    struct pdnn_onednn_compile *compile = d->compile;
+    const struct pdnn_tensor *x = &compile->program->graph->tensors[d->x.tensor];
+    enum pdnn_status status = pdnn_onednn_copy_home(compile, d->w.tensor, &d->w.home, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_layout_copy(d->pass.weights, &d->w.used, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_operand_place(&d->w, compile->program, err);
+    if (status == PDNN_OK && !pdnn_onednn_is_plain(compile->program, compile->home, d->x.tensor)) {
+        status = pdnn_onednn_copy_home(compile, d->x.tensor, &d->x.home, err);
+        if (status == PDNN_OK)
+            status =
+                pdnn_onednn_layout_create(x->dtype, x->rank, x->dim, PDNN_ONEDNN_ROW_MAJOR, &d->x.used, err);
+    }
+    if (status == PDNN_OK)
+        status = pdnn_onednn_operand_place(&d->x, compile->program, err);
     return status;
 }
 
 enum pdnn_status pdnn_onednn_compile_dense(struct pdnn_onednn_compile *compile, uint32_t node,
                                            struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
-    struct dense_compile d = {.compile = compile, .node = &graph->nodes[node]};
+    struct dense_step d = {.compile = compile, .index = node, .node = &graph->nodes[node]};
     const struct pdnn_dense_choice *choice = compile->choice[weights_of(graph, d.node)];
     memset(&d.shape, 0, sizeof d.shape);
-    d.weights = d.node->pass == PDNN_BACKWARD_WEIGHTS ? d.node->output[0] : d.node->input[1];
+    d.w.tensor = d.node->pass == PDNN_BACKWARD_WEIGHTS ? d.node->output[0] : d.node->input[1];
+    d.x.tensor = d.node->pass == PDNN_BACKWARD_DATA ? d.node->output[0] : d.node->input[0];
     describe_dims(graph, d.node, &d.shape);
     enum pdnn_status status = describe_posts(d.node, &d.shape, err);
     if (status == PDNN_OK)
         status = pdnn_dense_pass_create(compile->onednn->library, &d.shape, d.node->pass,
                                         choice->variant[d.node->pass], &d.pass, err);
     if (status == PDNN_OK)
-        status = compile->home[d.weights] ? pdnn_onednn_layout_copy(compile->home[d.weights], &d.home, err)
-                                          : pdnn_dense_weights_layout(compile->onednn->library, &d.shape,
-                                                                      PDNN_WEIGHTS_ROW_MAJOR, &d.home, err);
+        status = find_operands(&d, err);
     if (status == PDNN_OK)
-        status = append_with_reorder(&d, node, err);
+        status = append_steps(&d, err);
     pdnn_dense_pass_destroy(&d.pass);
-    pdnn_onednn_layout_destroy(d.home);
+    pdnn_onednn_operand_finish(&d.w);
+    pdnn_onednn_operand_finish(&d.x);
     return status;
 }

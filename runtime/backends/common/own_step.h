@@ -1,0 +1,48 @@
+/* Inside own.c and its neighbours: one step on our own kernels, and what each kind of kernel does with it. */
+#ifndef RUNTIME_BACKENDS_COMMON_OWN_STEP_H
+#define RUNTIME_BACKENDS_COMMON_OWN_STEP_H
+
+#include "models/op.h"
+#include "runtime/kernels/channels.h"
+
+/* Addresses are known after bind. */
+struct pdnn_own {
+    const struct pdnn_own_row *row;
+    const struct pdnn_graph *graph;
+    const struct pdnn_node *node; /* borrowed from the graph */
+    int64_t threads;
+    int64_t elements;           /* of the first input's slot, padding included */
+    int64_t rows, columns;      /* of the first input, where it is a matrix */
+    struct pdnn_channels shape; /* of the larger of first input and output, where they are images */
+    uint64_t cache_bytes;       /* of the last-level cache */
+    uint32_t scratch_slot;      /* or PDNN_NONE */
+    void *in[PDNN_NODE_INPUTS], *out[PDNN_NODE_OUTPUTS], *post_in[PDNN_NODE_POSTS], *scratch;
+};
+
+struct pdnn_own_row {
+    const struct pdnn_op_def *op;
+    enum pdnn_pass pass;
+    int rank;     /* of the first input; 0: any */
+    int function; /* enum pdnn_elementwise or enum pdnn_update, where there are several */
+    void (*run)(const struct pdnn_own *own);
+    uint64_t (*scratch_bytes)(const struct pdnn_own *own); /* NULL: none */
+    bool (*takes_posts)(const struct pdnn_node *node);     /* NULL: none */
+};
+
+/* Whether a result of so many bytes is written past the caches. */
+bool pdnn_own_bypasses(const struct pdnn_own *own, uint64_t bytes);
+
+/* own_channels.c: ops on images. Forward batch normalization takes relu, add and relu, each or not, in this
+ * order; its backward the relu that follows it. */
+void pdnn_own_batchnorm(const struct pdnn_own *own);
+void pdnn_own_batchnorm_backward(const struct pdnn_own *own);
+uint64_t pdnn_own_batchnorm_scratch(const struct pdnn_own *own);
+bool pdnn_own_batchnorm_takes(const struct pdnn_node *node);
+bool pdnn_own_batchnorm_backward_takes(const struct pdnn_node *node);
+void pdnn_own_pool(const struct pdnn_own *own);
+void pdnn_own_pool_backward(const struct pdnn_own *own);
+void pdnn_own_channel_bias(const struct pdnn_own *own);
+void pdnn_own_channel_bias_gradient(const struct pdnn_own *own);
+uint64_t pdnn_own_channel_bias_scratch(const struct pdnn_own *own);
+
+#endif

@@ -1,0 +1,73 @@
+/* Where tensors live: one layout for each, which the steps that use it in another one reorder it from and to.
+ */
+#include "models/op.h"
+#include "runtime/backends/onednn/onednn.h"
+
+#include <string.h>
+
+static bool same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
+    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
+}
+
+static enum pdnn_status make_plain(const struct pdnn_tensor *tensor, struct pdnn_onednn_layout **layout,
+                                   struct pdnn_err *err) {
+    return pdnn_onednn_layout_create(tensor->dtype, tensor->rank, tensor->dim, PDNN_ONEDNN_ROW_MAJOR, layout,
+                                     err);
+}
+
+enum pdnn_status pdnn_onednn_set_home(struct pdnn_onednn_compile *compile, uint32_t tensor,
+                                      const struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
+    struct pdnn_onednn_layout *plain = NULL;
+    enum pdnn_status status = make_plain(&compile->program->graph->tensors[tensor], &plain, err);
+    if (status == PDNN_OK && !pdnn_onednn_layout_equal(layout, plain))
+        status = pdnn_onednn_layout_copy(layout, &compile->home[tensor], err);
+    if (status == PDNN_OK)
+        compile->program->slots[tensor].bytes = pdnn_onednn_layout_bytes(layout);
+    pdnn_onednn_layout_destroy(plain);
+    return status;
+}
+
+enum pdnn_status pdnn_onednn_set_weights_home(struct pdnn_onednn_compile *compile, uint32_t weights,
+                                              const struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = compile->program->graph;
+    enum pdnn_status status = PDNN_OK;
+    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
+        bool belongs = i == weights || (graph->tensors[i].of == weights &&
+                                        same_shape(&graph->tensors[i], &graph->tensors[weights]));
+        if (belongs)
+            status = pdnn_onednn_set_home(compile, i, layout, err);
+    }
+    return status;
+}
+
+enum pdnn_status pdnn_onednn_copy_home(const struct pdnn_onednn_compile *compile, uint32_t tensor,
+                                       struct pdnn_onednn_layout **layout, struct pdnn_err *err) {
+    if (compile->home[tensor])
+        return pdnn_onednn_layout_copy(compile->home[tensor], layout, err);
+    return make_plain(&compile->program->graph->tensors[tensor], layout, err);
+}
+
+bool pdnn_onednn_is_plain(const struct pdnn_program *program, struct pdnn_onednn_layout *const *home,
+                          uint32_t tensor) {
+    const struct pdnn_tensor *t = &program->graph->tensors[tensor];
+    int64_t block = program->slots[tensor].channel_block;
+    if (!home[tensor])
+        return true;
+    return block && (block == 1 || (t->dim[2] * t->dim[3] == 1 && t->dim[1] % block == 0));
+}
+
+bool pdnn_onednn_is_pinned(const struct pdnn_graph *graph, uint32_t weights) {
+    if (graph->tensors[weights].role != PDNN_ROLE_WEIGHT)
+        return true;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        if (node->op == &pdnn_op_dense || node->op == &pdnn_op_conv2d || node->op == &pdnn_op_add ||
+            node->pass == PDNN_UPDATE)
+            continue;
+        for (int k = 0; k < node->n_inputs; k++) {
+            if (node->input[k] == weights)
+                return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,63 @@
+/* Eight floats at once, for loops that the compiler does not vectorize by itself: on every instruction-set
+ * level of clones.h it makes of them what that level has. They go by address, because how vectors are passed
+ * differs from level to level. */
+#ifndef RUNTIME_KERNELS_LANES_H
+#define RUNTIME_KERNELS_LANES_H
+
+#include "runtime/kernels/clones.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PDNN_LANES8 = 8 };
+typedef float pdnn_floats8 __attribute__((vector_size(32)));
+typedef int32_t pdnn_ints8 __attribute__((vector_size(32)));
+typedef int64_t pdnn_longs2 __attribute__((vector_size(16)));
+typedef int8_t pdnn_bytes16 __attribute__((vector_size(16)));
+typedef int8_t pdnn_bytes32 __attribute__((vector_size(32)));
+
+/* For what clones call: it gets their target, and constants among its arguments make a loop of their own. */
+#define PDNN_INLINE static inline __attribute__((always_inline))
+
+PDNN_INLINE void pdnn_load8(pdnn_floats8 *v, const float *from) {
+    __builtin_memcpy(v, from, sizeof *v);
+}
+
+/* bypass: past the caches; `to` is then 16-byte aligned. */
+PDNN_INLINE void pdnn_store8(float *to, const pdnn_floats8 *v, bool bypass) {
+    if (bypass)
+        pdnn_bypass_copy(to, (const float *)v, PDNN_LANES8);
+    else
+        __builtin_memcpy(to, v, sizeof *v);
+}
+
+/* *v = mask ? *v : *other, lane by lane; a mask is what a comparison gives. */
+PDNN_INLINE void pdnn_select8(pdnn_floats8 *v, const pdnn_ints8 *mask, const pdnn_floats8 *other) {
+    *v = (pdnn_floats8)((*mask & (pdnn_ints8)*v) | (~*mask & (pdnn_ints8)*other));
+}
+
+PDNN_INLINE void pdnn_max8(pdnn_floats8 *v, const pdnn_floats8 *other) {
+    pdnn_ints8 mask = *v > *other;
+    pdnn_select8(v, &mask, other);
+}
+
+/* Eight small integers, in memory a byte each. By shuffles, since the compiler converts vectors of bytes one
+ * by one: each byte goes to the top of its lane, and is shifted down with its sign. */
+PDNN_INLINE void pdnn_load_bytes8(pdnn_ints8 *v, const int8_t *from) {
+    int64_t bytes;
+    __builtin_memcpy(&bytes, from, sizeof bytes);
+    pdnn_bytes16 low = (pdnn_bytes16)(pdnn_longs2){bytes, 0};
+    pdnn_bytes32 top =
+        __builtin_shufflevector(low, low, -1, -1, -1, 0, -1, -1, -1, 1, -1, -1, -1, 2, -1, -1, -1, 3, -1, -1,
+                                -1, 4, -1, -1, -1, 5, -1, -1, -1, 6, -1, -1, -1, 7);
+    *v = (pdnn_ints8)top >> 24;
+}
+
+PDNN_INLINE void pdnn_store_bytes8(int8_t *to, const pdnn_ints8 *v) {
+    pdnn_bytes32 all = (pdnn_bytes32)*v;
+    pdnn_bytes16 low =
+        __builtin_shufflevector(all, all, 0, 4, 8, 12, 16, 20, 24, 28, -1, -1, -1, -1, -1, -1, -1, -1);
+    __builtin_memcpy(to, &low, PDNN_LANES8);
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* Holding a backend against `reference`: both run a graph through plans, and every value is compared. For
+ * tests of backends. */
+#ifndef TESTS_BACKEND_CHECK_H
+#define TESTS_BACKEND_CHECK_H
+
+#include "models/graph.h"
+#include "runtime/core/plan.h"
+
+enum { CHECK_THREADS = 2, CHECK_SEED = 7, CHECK_STEPS = 3 };
+
+/* Errors of several layers and steps add up; a ReLU near 0 may fall to the other side. */
+extern const double check_whole_step_slack;
+
+struct opened {
+    const struct pdnn_backend_def *def;
+    void *state;
+};
+struct opened open_backend(const struct pdnn_backend_def *def);
+void close_backend(struct opened *backend);
+
+/* Fails the test with the error's text. */
+void must(enum pdnn_status status, const struct pdnn_err *err);
+
+/* The whole graph of an instance id. */
+void build_instance(const char *id, struct pdnn_arena *arena, struct pdnn_graph *graph);
+
+/* The value of a tensor of f32 or int8 after some steps, as f32; the caller frees. */
+float *value_of(const struct pdnn_plan *plan, uint32_t tensor);
+
+/* Fails unless both hold the same in the tensor; `tolerance` is relative to the oracle's largest value. */
+void compare_values(const struct pdnn_plan *plan, const struct pdnn_plan *oracle, uint32_t tensor,
+                    double tolerance, const char *what);
+
+/* Runs the graph through both and compares, each value with its op's tolerance times slack. keep_all compares
+ * everything, else only what stays by itself: weights, state, result and loss. False when the backend says
+ * unsupported. */
+bool check_graph(const struct opened *backend, const struct pdnn_graph *graph, int steps, bool keep_all,
+                 double slack, const char *what);
+
+/* The backend answers PDNN_UNSUPPORTED with a reason that says so. */
+void expect_graph_unsupported(const struct opened *backend, const struct pdnn_graph *graph,
+                              const char *reason);
+void expect_unsupported(const struct opened *backend, const char *id, const char *reason);
+
+/* Whether the op works on images (N, C, H, W) only: test_backends_cnn.c has cases for those, test_backends.c
+ * for all others. */
+bool is_image_op(const struct pdnn_op_def *op);
+
+#endif

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""One CNN on one path through PyTorch, timed in a process of its own: the other side of torch_cnn.py, which starts this file.
+
+Usage: torch_models.py NETWORK MODE BATCH VARIANT THREADS SAMPLES
+       torch_models.py facts
+The first prints one line of JSON: params, samples_ns (of single steps, after a warm-up), peak_rss_bytes. The second says what
+this PyTorch is made of, and which variants each mode has.
+
+The networks are those that paradnn's family cnn builds: ResNet v1.5 with a projection shortcut in the first block of every group,
+of ResNet-18 too, and VGG-16 without dropout. A training step is zero_grad, forward, cross-entropy, backward, SGD."""
+
+import json
+import resource
+import sys
+import time
+
+import torch
+from torch import nn
+
+
+def conv_norm(inputs, outputs, kernel, stride=1):
+    return nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(outputs)
+
+
+def relu():
+    return nn.ReLU(inplace=True)
+
+
+class Block(nn.Module):
+    def __init__(self, inputs, width, stride, bottleneck, project):
+        super().__init__()
+        self.outputs = 4 * width if bottleneck else width
+        if bottleneck:
+            layers = (*conv_norm(inputs, width, 1), relu(), *conv_norm(width, width, 3, stride), relu(), *conv_norm(width, self.outputs, 1))
+        else:
+            layers = (*conv_norm(inputs, width, 3, stride), relu(), *conv_norm(width, width, 3))
+        self.body = nn.Sequential(*layers)
+        self.shortcut = nn.Sequential(*conv_norm(inputs, self.outputs, 1, stride)) if project else nn.Identity()
+        self.relu = relu()
+
+    def forward(self, x):
+        y = self.body(x)
+        y += self.shortcut(x)
+        return self.relu(y)
+
+
+def resnet(blocks, bottleneck):
+    layers = [*conv_norm(3, 64, 7, 2), relu(), nn.MaxPool2d(3, 2, 1)]
+    inputs = 64
+    for group, count in enumerate(blocks):
+        for i in range(count):
+            block = Block(inputs, 64 << group, 2 if group and not i else 1, bottleneck, project=not i)
+            layers.append(block)
+            inputs = block.outputs
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, 1000))
+
+
+def vgg(blocks):
+    layers, inputs = [], 3
+    for group, count in enumerate(blocks):
+        for _ in range(count):
+            outputs = min(64 << group, 512)
+            layers += [nn.Conv2d(inputs, outputs, 3, padding=1), relu()]
+            inputs = outputs
+        layers.append(nn.MaxPool2d(2, 2))
+    layers += [nn.Flatten(), nn.Linear(inputs * 7 * 7, 4096), relu(), nn.Linear(4096, 4096), relu(), nn.Linear(4096, 1000)]
+    return nn.Sequential(*layers)
+
+
+NETWORKS = {
+    "resnet18": lambda: resnet((2, 2, 2, 2), bottleneck=False),
+    "resnet50": lambda: resnet((3, 4, 6, 3), bottleneck=True),
+    "vgg16": lambda: vgg((2, 2, 3, 3, 3)),
+}
+
+
+def as_is(model, x):
+    return model, x
+
+
+def channels_last(model, x):
+    return model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
+
+
+def jit(model, x):
+    """Traced and frozen, which folds the batch normalization, then handed to oneDNN in its own layouts."""
+    return torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(model, x))), x
+
+
+def jit_channels_last(model, x):
+    model, x = channels_last(model, x)
+    return torch.jit.freeze(torch.jit.trace(model, x)), x
+
+
+# What each mode is timed with; the first one is what people get who change nothing.
+VARIANTS = {
+    "infer": {"eager": as_is, "channels_last": channels_last, "jit": jit, "jit_channels_last": jit_channels_last},
+    "train": {"eager": as_is, "channels_last": channels_last},
+}
+
+
+def inference(model, x, variant):
+    model.eval()
+    with torch.inference_mode():
+        model, x = variant(model, x)
+
+    def step():
+        with torch.inference_mode():
+            return model(x)
+
+    return step
+
+
+def training(model, x, variant):
+    model, x = variant(model.train(), x)
+    labels = torch.randint(1000, (x.shape[0],))
+    loss_of = nn.CrossEntropyLoss()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        loss = loss_of(model(x), labels)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def sample(step, count):
+    """The warm-up is as paradnn's: a second, two steps at least (three: a traced network optimizes itself in the first two)."""
+    start, warmups, samples = time.perf_counter(), 0, []
+    while warmups < 3 or time.perf_counter() - start < 1:
+        step()
+        warmups += 1
+    for _ in range(count):
+        before = time.perf_counter_ns()
+        step()
+        samples.append(time.perf_counter_ns() - before)
+    return samples
+
+
+def facts():
+    config = torch.__config__.show() + torch.__config__.parallel_info()
+    words = ("MKL-DNN", "OpenMP", "CPU capability", "BLAS_INFO", "parallel backend")
+    lines = dict.fromkeys(line.strip(" -") for line in config.splitlines() if any(word in line for word in words))
+    return {
+        "version": torch.__version__,
+        "mkldnn": torch.backends.mkldnn.is_available(),
+        "config": [line for line in lines if len(line) < 120],
+        "variants": {mode: list(variants) for mode, variants in VARIANTS.items()},
+    }
+
+
+def measure(name, mode, batch, variant, threads, count):
+    torch.manual_seed(1)
+    torch.set_num_threads(int(threads))
+    torch.set_flush_denormal(True)
+    model = NETWORKS[name]()
+    params = sum(parameter.numel() for parameter in model.parameters())
+    x = torch.randn(int(batch), 3, 224, 224)
+    step = {"infer": inference, "train": training}[mode](model, x, VARIANTS[mode][variant])
+    samples = sample(step, int(count))
+    if not bool(step().isfinite().all()):
+        sys.exit(f"{name}: the result is not finite")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return {"params": params, "samples_ns": samples, "peak_rss_bytes": peak}
+
+
+if __name__ == "__main__":
+    print(json.dumps(facts() if sys.argv[1:] == ["facts"] else measure(*sys.argv[1:])))

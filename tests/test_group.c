@@ -1,0 +1,120 @@
+/* Groups of equal nodes: what their shape says, and that it tells any two of them apart. */
+#include "tests/cmocka_all.h"
+
+#include "models/build.h"
+#include "models/group.h"
+#include "models/op.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void make_groups(const char *id, struct pdnn_arena *arena, struct pdnn_graph *graph,
+                        struct pdnn_group **groups, size_t *n_groups) {
+    struct pdnn_instance instance;
+    struct pdnn_err err = {0};
+    if (pdnn_instance_parse(id, &instance, &err) != PDNN_OK ||
+        pdnn_instance_graph(&instance, arena, graph, &err) != PDNN_OK ||
+        pdnn_graph_groups(graph, groups, n_groups, NULL, &err) != PDNN_OK)
+        fail_msg("%s: %s", id, err.text);
+}
+
+/* The first group of the op and pass. */
+static void test_node_shape(void **state) {
+    (void)state;
+    static const char train[] = "cnn:resnet18,batch=2,mode=train,fuse=post-ops",
+                      infer[] = "cnn:resnet18,batch=2,mode=infer,fuse=post-ops";
+    static const struct {
+        const char *id, *op;
+        enum pdnn_pass pass;
+        const char *shape;
+    } rows[] = {
+        {train, "conv2d", PDNN_FORWARD, "2x3x224x224:64x3x7x7:2x64x112x112,stride=2,padding=3"},
+        {infer, "conv2d", PDNN_FORWARD, "2x3x224x224:64x3x7x7:2x64x112x112,stride=2,padding=3+bias+relu"},
+        {train, "pool2d", PDNN_FORWARD,
+         "2x64x112x112:2x64x56x56:2x64x56x56,kernel=3,stride=2,padding=1,train=1"},
+        {infer, "pool2d", PDNN_FORWARD, "2x64x112x112:2x64x56x56,kernel=3,stride=2,padding=1"},
+        {train, "batchnorm", PDNN_FORWARD, "2x64x112x112:64:64:64:64:2x64x112x112:64:64:64:64,train=1+relu"},
+        {train, "dense", PDNN_BACKWARD_DATA, "2x1000:1000x512:2x512x1x1"},
+        {"cnn/block=plain,blocks=1,filters=4,image=8,kernel=3,window=0,mode=infer", "conv2d", PDNN_FORWARD,
+         "64x3x8x8:4x3x3x3:64x4x8x8,stride=1,padding=1"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_arena arena = {0};
+        struct pdnn_graph graph;
+        struct pdnn_group *groups;
+        size_t n_groups, at = 0;
+        make_groups(rows[i].id, &arena, &graph, &groups, &n_groups);
+        while (at < n_groups && (strcmp(graph.nodes[groups[at].node].op->name, rows[i].op) != 0 ||
+                                 graph.nodes[groups[at].node].pass != rows[i].pass))
+            at++;
+        assert_true(at < n_groups);
+        assert_string_equal(groups[at].shape, rows[i].shape);
+        pdnn_arena_finish(&arena);
+    }
+}
+
+/* A kernel or stride that differs between the directions is written for each. */
+static void test_node_shape_of_an_oblong_window(void **state) {
+    (void)state;
+    struct pdnn_arena arena = {0};
+    struct pdnn_graph graph;
+    char text[128];
+    struct pdnn_tensor image = {
+        .role = PDNN_ROLE_INPUT, .dtype = PDNN_F32, .rank = 4, .dim = {1, 2, 9, 8}, .of = PDNN_NONE};
+    pdnn_graph_init(&graph, &arena);
+    uint32_t x = pdnn_graph_tensor(&graph, &image);
+    uint32_t w = pdnn_graph_weight(&graph, 4, (int64_t[]){3, 2, 3, 2}, (struct pdnn_fill){.scale = 0});
+    int64_t attrs[PDNN_NODE_ATTRS] = {2, 1, 0, 1};
+    pdnn_graph_forward(&graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, attrs);
+    assert_int_equal(graph.err.status, PDNN_OK);
+    pdnn_node_shape(&graph, &graph.nodes[0], text, sizeof text);
+    assert_string_equal(text, "1x2x9x8:3x2x3x2:1x3x4x9,stride_h=2,stride_w=1,padding_w=1");
+    /* Cut where there is no room, never beyond. */
+    pdnn_node_shape(&graph, &graph.nodes[0], text, 35);
+    assert_string_equal(text, "1x2x9x8:3x2x3x2:1x3x4x9,stride_h=2");
+    pdnn_arena_finish(&arena);
+}
+
+/* Journals and tables know a group by op, pass and shape alone. */
+static void test_graph_groups_are_told_apart(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "cnn:resnet50,batch=1,mode=infer",
+        "cnn:resnet50,batch=1,mode=infer,fuse=post-ops",
+        "cnn:resnet50,batch=16,mode=train",
+        "cnn:resnet50,batch=16,mode=train,fuse=post-ops",
+        "cnn:resnet18,mode=train",
+        "cnn:resnet18,mode=train,pool=7x7,image=300",
+        "cnn:vgg16,mode=train,fuse=post-ops",
+        "cnn:alexnet,mode=train",
+        "cnn:resnet101,mode=train,optimizer=adam",
+    };
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        struct pdnn_arena arena = {0};
+        struct pdnn_graph graph;
+        struct pdnn_group *groups;
+        size_t n_groups;
+        make_groups(ids[i], &arena, &graph, &groups, &n_groups);
+        for (size_t a = 0; a < n_groups; a++) {
+            const struct pdnn_node *x = &graph.nodes[groups[a].node];
+            /* A cut text would say less than there is. */
+            assert_true(strlen(groups[a].shape) + 1 < sizeof groups[a].shape);
+            for (size_t b = a + 1; b < n_groups; b++) {
+                const struct pdnn_node *y = &graph.nodes[groups[b].node];
+                if (x->op == y->op && x->pass == y->pass && strcmp(groups[a].shape, groups[b].shape) == 0)
+                    fail_msg("%s: two groups %s/%s/%s", ids[i], x->op->name, pdnn_pass_name(x->pass),
+                             groups[a].shape);
+            }
+        }
+        pdnn_arena_finish(&arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_node_shape),
+        cmocka_unit_test(test_node_shape_of_an_oblong_window),
+        cmocka_unit_test(test_graph_groups_are_told_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+/* Instances whose hyper-parameters apply only sometimes: ids, what is refused, presets. */
+#include "models/instance.h"
+#include "tests/cmocka_all.h"
+
+#include <string.h>
+
+static void test_parse_ids(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *id;
+    } rows[] = {
+        {"cnn:resnet50,batch=2,mode=infer,threads=1",
+         "cnn/block=bottleneck,blocks=3-4-6-3,filters=64,image=224,output=1000,batch=2,pool=global,"
+         "stride_on=3x3,activation=relu,mode=infer,dtype=f32,backend=onednn,threads=1,cache=warm,fuse=none,"
+         "algorithm=auto"},
+        {"cnn:resnet50,block=residual,algorithm=winograd,mode=infer,threads=1",
+         "cnn/block=residual,blocks=3-4-6-3,filters=64,image=224,output=1000,batch=64,pool=global,"
+         "activation=relu,mode=infer,dtype=f32,backend=onednn,threads=1,cache=warm,fuse=none,"
+         "algorithm=winograd"},
+        {"cnn/padding=same,kernel=5-3,block=plain,dense=16,mode=infer,threads=1",
+         "cnn/block=plain,blocks=2,filters=64,image=224,output=1000,batch=64,activation=relu,kernel=5-3,"
+         "stride=1,padding=same,window=2,dense=16,mode=infer,dtype=f32,backend=onednn,threads=1,cache=warm,"
+         "fuse=none,algorithm=auto"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_instance instance, again;
+        struct pdnn_err err = {0};
+        char id[PDNN_ID_TEXT];
+        if (pdnn_instance_parse(rows[i].text, &instance, &err) != PDNN_OK)
+            fail_msg("%s", err.text);
+        assert_string_equal(pdnn_instance_format(&instance, id), rows[i].id);
+        assert_int_equal(pdnn_instance_parse(id, &again, NULL), PDNN_OK);
+        assert_memory_equal(&again, &instance, sizeof again);
+    }
+}
+
+static void test_parse_refuses_what_does_not_apply(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"cnn:resnet50,kernel=5", "'cnn:resnet50,kernel=5': kernel does not apply to cnn with "
+                                  "block=bottleneck, only with block=plain"},
+        {"cnn/kernel=5,block=residual", "'cnn/kernel=5,block=residual': kernel does not apply to cnn with "
+                                        "block=residual, only with block=plain"},
+        {"cnn:vgg16,pool=7x7", "'cnn:vgg16,pool=7x7': pool does not apply to cnn with block=plain, only with "
+                               "block=residual or bottleneck"},
+        {"cnn/block=residual,stride_on=3x3", "'cnn/block=residual,stride_on=3x3': stride_on does not apply "
+                                             "to cnn with block=residual, only with block=bottleneck"},
+        {"cnn/blocks=3-0", "'cnn/blocks=3-0': '3-0': blocks is 0, expected 1 to 512"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_instance instance;
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_instance_parse(rows[i][0], &instance, &err), PDNN_INVALID);
+        assert_string_equal(err.text, rows[i][1]);
+    }
+}
+
+/* What does not apply is the default, whatever a preset or an id before said. */
+static void test_settle_gives_one_instance_per_id(void **state) {
+    (void)state;
+    struct pdnn_instance a, b;
+    assert_int_equal(pdnn_instance_parse("cnn:vgg16,block=residual,blocks=2,mode=infer", &a, NULL), PDNN_OK);
+    assert_int_equal(pdnn_instance_parse("cnn/block=residual,mode=infer,optimizer=sgd", &b, NULL), PDNN_OK);
+    assert_memory_equal(&a, &b, sizeof a);
+    assert_int_equal(pdnn_instance_parse("fc/algorithm=gemm", &a, NULL), PDNN_OK);
+    assert_int_equal(pdnn_instance_parse("fc", &b, NULL), PDNN_OK);
+    assert_memory_equal(&a, &b, sizeof a);
+}
+
+static void test_hyper_condition_texts(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"block", ""},
+        {"image", ""},
+        {"pool", "block=residual or bottleneck"},
+        {"stride_on", "block=bottleneck"},
+        {"dense", "block=plain"},
+    };
+    struct pdnn_instance instance;
+    const struct pdnn_family_def *family = pdnn_family_find("cnn");
+    pdnn_instance_init(&instance, family);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char buffer[PDNN_CONDITION_TEXT];
+        int param = pdnn_param_find(family->params, family->n_params, rows[i][0]);
+        assert_string_equal(pdnn_hyper_condition(&instance, (size_t)param, buffer), rows[i][1]);
+    }
+}
+
+/* Rows of one table: their defaults and presets pass their own checks, and a list stays packable. */
+static void test_families_rows(void **state) {
+    (void)state;
+    for (size_t f = 0; pdnn_families[f]; f++) {
+        const struct pdnn_family_def *family = pdnn_families[f];
+        assert_true(family->n_params <= PDNN_HYPER_MAX);
+        for (size_t i = 0; i < family->n_params; i++) {
+            const struct pdnn_param_def *def = &family->params[i];
+            assert_int_equal(pdnn_param_check(def, def->fallback, NULL), PDNN_OK);
+            if (def->type == PDNN_PARAM_LIST && (def->min < 0 || def->max > PDNN_LIST_NUMBER_MAX))
+                fail_msg("%s: %s does not fit a list", family->name, def->name);
+        }
+        for (size_t p = 0; p < family->n_presets; p++) {
+            struct pdnn_instance instance;
+            struct pdnn_err err = {0};
+            pdnn_instance_init_preset(&instance, family, &family->presets[p]);
+            for (size_t i = 0; i < family->n_params; i++) {
+                if (pdnn_param_check(&family->params[i], instance.hyper[i], &err) != PDNN_OK)
+                    fail_msg("%s:%s: %s", family->name, family->presets[p].name, err.text);
+            }
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parse_ids),
+        cmocka_unit_test(test_parse_refuses_what_does_not_apply),
+        cmocka_unit_test(test_settle_gives_one_instance_per_id),
+        cmocka_unit_test(test_hyper_condition_texts),
+        cmocka_unit_test(test_families_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,546 @@
+/* Kernels on images against naive loops in double: every layout with its padding of channels, odd sizes,
+ * shared among threads in both ways, in place. N minibatch, C channels, H W height and width, P Q those of a
+ * result. */
+#define _POSIX_C_SOURCE 200809L /* posix_memalign */
+#include "tests/cmocka_all.h"
+#include "tests/near.h"
+
+#include "runtime/kernels/batchnorm.h"
+#include "runtime/kernels/channel_bias.h"
+#include "runtime/kernels/pool.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 3, LAST = 0 /* instead of a block: channels last */ };
+
+static const int64_t blocks[] = {1, 8, 16, LAST, 4};
+enum { BLOCKS = sizeof blocks / sizeof *blocks };
+
+static uint32_t seed = 12345;
+
+/* In [-1, 1) without a pattern. */
+static float random_float(void) {
+    seed = seed * 1664525U + 1013904223U;
+    return (float)(seed >> 8) * 0x1p-23F - 1.0F;
+}
+
+static void *new_array(int64_t elements, size_t size) {
+    void *memory = NULL;
+    assert_int_equal(posix_memalign(&memory, 64, (size_t)elements * size + 64), 0);
+    memset(memory, 0xff, (size_t)elements * size); /* not a number */
+    return memory;
+}
+
+static float *new_floats(int64_t elements) {
+    return new_array(elements, sizeof(float));
+}
+
+static float *new_random(int64_t elements) {
+    float *values = new_floats(elements);
+    for (int64_t i = 0; i < elements; i++)
+        values[i] = random_float();
+    return values;
+}
+
+static struct pdnn_channels shape_of(int64_t N, int64_t C, int64_t pixels, int64_t block) {
+    return (struct pdnn_channels){N, C, pixels, block == LAST ? C : block};
+}
+
+/* Where an element of (N, C, pixels) lies. */
+static int64_t place(const struct pdnn_channels *s, int64_t i) {
+    int64_t pixel = i % s->pixels, c = i / s->pixels % s->C, n = i / s->pixels / s->C;
+    int64_t padded = pdnn_channels_padded(s);
+    return ((n * padded + c / s->block * s->block) * s->pixels + pixel * s->block) + c % s->block;
+}
+
+static int64_t plain_elements(const struct pdnn_channels *s) {
+    return s->N * s->C * s->pixels;
+}
+
+/* The plain array in the shape's layout, with zeros as padding. */
+static float *new_stored(const struct pdnn_channels *s, const float *plain) {
+    float *values = new_floats(pdnn_channels_elements(s));
+    memset(values, 0, (size_t)pdnn_channels_elements(s) * sizeof *values);
+    for (int64_t i = 0; i < plain_elements(s); i++)
+        values[place(s, i)] = plain[i];
+    return values;
+}
+
+/* All values near those expected, all padding 0. */
+static void check_stored(const struct pdnn_channels *s, const float *got, const double *expected,
+                         double tolerance) {
+    double sum = 0, all = 0;
+    for (int64_t i = 0; i < plain_elements(s); i++) {
+        assert_near((double)got[place(s, i)], expected[i], tolerance * (1 + fabs(expected[i])));
+        sum += fabs((double)got[place(s, i)]);
+    }
+    for (int64_t i = 0; i < pdnn_channels_elements(s); i++)
+        all += fabs((double)got[i]);
+    assert_near(all, sum, 1e-9 * sum);
+}
+
+/* Batch normalization: inputs, plain, and what must come out. */
+struct norm {
+    int64_t N, C, pixels;
+    double epsilon, momentum;
+    float *x, *gamma, *beta, *running_mean, *running_variance, *other, *dy, *mask;
+    double *y, *mean, *inverse_std, *new_mean, *new_variance; /* y: normalized, before posts */
+    double *dx, *dgamma, *dbeta;
+};
+
+static double *new_doubles(int64_t elements) {
+    return new_array(elements, sizeof(double));
+}
+
+/* The channel's i-th value of N * pixels, in a plain array. */
+static int64_t at(const struct norm *t, int64_t c, int64_t i) {
+    return (i / t->pixels * t->C + c) * t->pixels + i % t->pixels;
+}
+
+static void expect_forward(struct norm *t, int64_t c) {
+    int64_t M = t->N * t->pixels;
+    double mean = 0, square = 0;
+    for (int64_t i = 0; i < M; i++)
+        mean += (double)t->x[at(t, c, i)] / (double)M;
+    for (int64_t i = 0; i < M; i++)
+        square += pow((double)t->x[at(t, c, i)] - mean, 2);
+    double unbiased = square / (double)(M > 1 ? M - 1 : M);
+    t->mean[c] = mean;
+    t->inverse_std[c] = 1 / sqrt(square / (double)M + t->epsilon);
+    t->new_mean[c] = (1 - t->momentum) * (double)t->running_mean[c] + t->momentum * mean;
+    t->new_variance[c] = (1 - t->momentum) * (double)t->running_variance[c] + t->momentum * unbiased;
+    for (int64_t i = 0; i < M; i++)
+        t->y[at(t, c, i)] =
+            (double)t->gamma[c] * ((double)t->x[at(t, c, i)] - mean) * t->inverse_std[c] + (double)t->beta[c];
+}
+
+static double masked_dy(const struct norm *t, int64_t i, bool masked) {
+    return !masked || t->mask[i] > 0 ? (double)t->dy[i] : 0;
+}
+
+static void expect_backward(struct norm *t, int64_t c, bool masked) {
+    int64_t M = t->N * t->pixels;
+    t->dgamma[c] = t->dbeta[c] = 0;
+    for (int64_t i = 0; i < M; i++) {
+        double dy = masked_dy(t, at(t, c, i), masked);
+        t->dbeta[c] += dy;
+        t->dgamma[c] += dy * ((double)t->x[at(t, c, i)] - t->mean[c]) * t->inverse_std[c];
+    }
+    for (int64_t i = 0; i < M; i++) {
+        double xhat = ((double)t->x[at(t, c, i)] - t->mean[c]) * t->inverse_std[c];
+        double rest = masked_dy(t, at(t, c, i), masked) - (t->dbeta[c] + xhat * t->dgamma[c]) / (double)M;
+        t->dx[at(t, c, i)] = (double)t->gamma[c] * t->inverse_std[c] * rest;
+    }
+}
+
+static struct norm new_norm(int64_t N, int64_t C, int64_t pixels, float offset, float scale) {
+    int64_t n = N * C * pixels;
+    struct norm t = {.N = N, .C = C, .pixels = pixels, .epsilon = 1e-5, .momentum = 0.1};
+    float **floats[] = {&t.x,     &t.other, &t.dy,           &t.mask,
+                        &t.gamma, &t.beta,  &t.running_mean, &t.running_variance};
+    double **doubles[] = {&t.y,        &t.dx,           &t.mean,   &t.inverse_std,
+                          &t.new_mean, &t.new_variance, &t.dgamma, &t.dbeta};
+    for (int i = 0; i < 8; i++) {
+        *floats[i] = new_random(i < 4 ? n : C);
+        *doubles[i] = new_doubles(i < 2 ? n : C);
+    }
+    for (int64_t i = 0; i < n; i++)
+        t.x[i] = offset + scale * t.x[i];
+    for (int64_t c = 0; c < C; c++) {
+        t.running_variance[c] = fabsf(t.running_variance[c]) + 0.5F;
+        expect_forward(&t, c);
+    }
+    return t;
+}
+
+static void free_norm(struct norm *t) {
+    void *all[] = {
+        t->x,      t->other, t->dy,   t->mask,        t->gamma,    t->beta,         t->running_mean,
+        t->y,      t->dx,    t->mean, t->inverse_std, t->new_mean, t->new_variance, t->running_variance,
+        t->dgamma, t->dbeta};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+static float *new_copy(const float *values, int64_t n) {
+    float *copy = new_floats(n);
+    memcpy(copy, values, (size_t)n * sizeof *copy);
+    return copy;
+}
+
+static float *rounded(const double *values, int64_t n) {
+    float *floats = new_floats(n);
+    for (int64_t i = 0; i < n; i++)
+        floats[i] = (float)values[i];
+    return floats;
+}
+
+static void check_channels(const float *got, const double *expected, int64_t C, double tolerance) {
+    for (int64_t c = 0; c < C; c++)
+        assert_near((double)got[c], expected[c], tolerance * (1 + fabs(expected[c])));
+}
+
+/* Ways to run the same: how many threads, how large a cache they think they have, streaming stores. */
+static const struct pdnn_batchnorm_options ways[] = {
+    {1, 32 << 20, false, NULL}, {THREADS, 32 << 20, false, NULL}, {THREADS, 0, true, NULL}};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static struct pdnn_batchnorm_options new_way(int way, const struct pdnn_channels *shape) {
+    struct pdnn_batchnorm_options options = ways[way];
+    options.scratch = new_doubles(pdnn_batchnorm_scratch(shape, options.threads));
+    return options;
+}
+
+static const int64_t norm_shapes[][3] = {{2, 3, 35}, {1, 13, 1},   {3, 20, 49},   {2, 16, 600},
+                                         {5, 8, 77}, {2, 40, 300}, {1, 64, 3136}, {20, 24, 90}};
+enum { NORM_SHAPES = sizeof norm_shapes / sizeof *norm_shapes };
+
+static void check_training(const struct norm *t, const struct pdnn_channels *shape, int way,
+                           double tolerance) {
+    struct pdnn_batchnorm_options options = new_way(way, shape);
+    float *x = new_stored(shape, t->x), *y = new_floats(pdnn_channels_elements(shape));
+    float *mean = new_floats(t->C), *inverse_std = new_floats(t->C);
+    float *running_mean = new_copy(t->running_mean, t->C),
+          *running_variance = new_copy(t->running_variance, t->C);
+    struct pdnn_batchnorm_forward job = {
+        *shape,           x,          t->gamma,    t->beta, mean,  inverse_std, running_mean,
+        running_variance, t->epsilon, t->momentum, NULL,    false, false,       y};
+    pdnn_batchnorm_forward(&job, &options);
+    check_stored(shape, y, t->y, tolerance);
+    check_channels(mean, t->mean, t->C, tolerance);
+    check_channels(inverse_std, t->inverse_std, t->C, tolerance);
+    check_channels(running_mean, t->new_mean, t->C, tolerance);
+    check_channels(running_variance, t->new_variance, t->C, tolerance);
+    free(x);
+    free(y);
+    free(mean);
+    free(inverse_std);
+    free(running_mean);
+    free(running_variance);
+    free(options.scratch);
+}
+
+static void test_batchnorm_training(void **state) {
+    (void)state;
+    for (int s = 0; s < NORM_SHAPES; s++) {
+        struct norm t = new_norm(norm_shapes[s][0], norm_shapes[s][1], norm_shapes[s][2], 0.3F, 2);
+        for (int b = 0; b < BLOCKS * WAYS; b++) {
+            struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / WAYS]);
+            check_training(&t, &shape, b % WAYS, 4e-6);
+        }
+        free_norm(&t);
+    }
+}
+
+/* A mean a thousand times the deviation: in squares of floats nothing would be left of the variance. Then
+ * with a very first value that says nothing of the others. */
+static void test_batchnorm_training_far_from_0(void **state) {
+    (void)state;
+    struct norm t = new_norm(4, 20, 1500, 1000, 1);
+    for (int b = 0; b < BLOCKS * WAYS * 2; b++) {
+        struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / WAYS % BLOCKS]);
+        check_training(&t, &shape, b % WAYS, 4e-6);
+        for (int64_t c = 0; c < t.C && b == BLOCKS * WAYS - 1; c++) {
+            t.x[at(&t, c, 0)] = 0;
+            expect_forward(&t, c);
+        }
+    }
+    free_norm(&t);
+}
+
+enum { RELU_FIRST = 1, ADD = 2, RELU = 4, POSTS = 8 };
+
+/* Inference and every combination of posts, in place of x and of the other summand too. */
+static void test_batchnorm_inference_posts(void **state) {
+    (void)state;
+    struct norm t = new_norm(3, 20, 150, 0.3F, 2);
+    int64_t n = t.N * t.C * t.pixels;
+    double *expected = new_doubles(n);
+    for (int posts = 0; posts < POSTS; posts++) {
+        for (int64_t i = 0; i < n; i++) {
+            int64_t c = i / t.pixels % t.C;
+            double inverse_std = 1 / sqrt((double)t.running_variance[c] + t.epsilon);
+            double y = (double)t.gamma[c] * ((double)t.x[i] - (double)t.running_mean[c]) * inverse_std +
+                       (double)t.beta[c];
+            y = (posts & RELU_FIRST) ? fmax(y, 0) : y;
+            y += (posts & ADD) ? (double)t.other[i] : 0;
+            expected[i] = (posts & RELU) ? fmax(y, 0) : y;
+        }
+        for (int b = 0; b < BLOCKS * WAYS * 3; b++) {
+            struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / WAYS / 3]);
+            struct pdnn_batchnorm_options options = new_way(b / 3 % WAYS, &shape);
+            float *x = new_stored(&shape, t.x), *other = new_stored(&shape, t.other);
+            float *apart = new_floats(pdnn_channels_elements(&shape)), *y[] = {apart, x, other};
+            struct pdnn_batchnorm_forward job = {
+                .shape = shape,
+                .x = x,
+                .gamma = t.gamma,
+                .beta = t.beta,
+                .running_mean = t.running_mean,
+                .running_variance = t.running_variance,
+                .epsilon = t.epsilon,
+                .other = (posts & ADD) ? other : NULL,
+                .relu_first = posts & RELU_FIRST,
+                .relu = posts & RELU,
+                .y = y[b % 3],
+            };
+            pdnn_batchnorm_forward(&job, &options);
+            check_stored(&shape, job.y, expected, 1e-5);
+            free(x);
+            free(other);
+            free(apart);
+            free(options.scratch);
+        }
+    }
+    free(expected);
+    free_norm(&t);
+}
+
+static void check_backward(const struct norm *t, const struct pdnn_channels *shape, int way, bool masked) {
+    struct pdnn_batchnorm_options options = new_way(way, shape);
+    float *mean = rounded(t->mean, t->C), *inverse_std = rounded(t->inverse_std, t->C);
+    float *x = new_stored(shape, t->x), *dy = new_stored(shape, t->dy), *mask = new_stored(shape, t->mask);
+    float *dgamma = new_floats(t->C), *dbeta = new_floats(t->C),
+          *dx = new_floats(pdnn_channels_elements(shape));
+    struct pdnn_batchnorm_backward job = {
+        *shape, dy, x, t->gamma, mean, inverse_std, masked ? mask : NULL, way ? dx : dy, dgamma, dbeta};
+    pdnn_batchnorm_backward(&job, &options);
+    check_stored(shape, job.dx, t->dx, t->N * t->pixels == 1 ? 1e-4 : 1e-5);
+    double sum_tolerance = 1e-5 + 2e-8 * (double)(t->N * t->pixels);
+    check_channels(dgamma, t->dgamma, t->C, sum_tolerance);
+    check_channels(dbeta, t->dbeta, t->C, sum_tolerance);
+    free(mean);
+    free(inverse_std);
+    free(x);
+    free(dy);
+    free(mask);
+    free(dgamma);
+    free(dbeta);
+    free(dx);
+    free(options.scratch);
+}
+
+/* The first way in place. */
+static void test_batchnorm_backward(void **state) {
+    (void)state;
+    for (int s = 0; s < NORM_SHAPES * 2; s++) {
+        struct norm t = new_norm(norm_shapes[s / 2][0], norm_shapes[s / 2][1], norm_shapes[s / 2][2], 5, 2);
+        for (int64_t c = 0; c < t.C; c++)
+            expect_backward(&t, c, s % 2);
+        for (int b = 0; b < BLOCKS * WAYS; b++) {
+            struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / WAYS]);
+            check_backward(&t, &shape, b % WAYS, s % 2);
+        }
+        free_norm(&t);
+    }
+}
+
+static void test_channel_bias(void **state) {
+    (void)state;
+    for (int s = 0; s < NORM_SHAPES; s++) {
+        int64_t N = norm_shapes[s][0], C = norm_shapes[s][1], pixels = norm_shapes[s][2], n = N * C * pixels;
+        float *x = new_random(n), *b = new_random(C), *db = new_floats(C);
+        double *y = new_doubles(n), *sums = new_doubles(C);
+        memset(sums, 0, (size_t)C * sizeof *sums);
+        for (int64_t i = 0; i < n; i++) {
+            y[i] = (double)(x[i] + b[i / pixels % C]);
+            sums[i / pixels % C] += (double)x[i];
+        }
+        for (int k = 0; k < BLOCKS * 2; k++) {
+            int64_t threads = k % 2 ? THREADS : 1;
+            struct pdnn_channels shape = shape_of(N, C, pixels, blocks[k / 2]);
+            double *scratch = new_doubles(pdnn_channel_bias_scratch(&shape, threads));
+            float *stored = new_stored(&shape, x), *apart = new_floats(pdnn_channels_elements(&shape));
+            struct pdnn_channel_bias gradient = {.shape = shape, .x = stored, .db = db, .scratch = scratch};
+            pdnn_channel_bias_gradient(&gradient, threads);
+            check_channels(db, sums, C, 1e-6 + 2e-8 * (double)(N * pixels));
+            struct pdnn_channel_bias forward = {.shape = shape,
+                                                .x = stored,
+                                                .b = b,
+                                                .y = k % 2 ? apart : stored,
+                                                .bypass = k % 2,
+                                                .scratch = scratch};
+            pdnn_channel_bias_forward(&forward, threads);
+            check_stored(&shape, forward.y, y, 0);
+            free(scratch);
+            free(stored);
+            free(apart);
+        }
+        free(x);
+        free(b);
+        free(db);
+        free(y);
+        free(sums);
+    }
+}
+
+static void test_channels_clear_padding(void **state) {
+    (void)state;
+    for (int b = 0; b < BLOCKS; b++) {
+        struct pdnn_channels shape = shape_of(3, 13, 700, blocks[b]);
+        int64_t n = plain_elements(&shape);
+        float *plain = new_random(n), *stored = new_random(pdnn_channels_elements(&shape));
+        double *expected = new_doubles(n);
+        for (int64_t i = 0; i < n; i++) {
+            expected[i] = (double)plain[i];
+            stored[place(&shape, i)] = plain[i];
+        }
+        pdnn_channels_clear_padding(stored, &shape, THREADS);
+        check_stored(&shape, stored, expected, 0);
+        free(plain);
+        free(stored);
+        free(expected);
+    }
+}
+
+/* Pooling: plain inputs and what must come out. */
+struct pooling {
+    struct pdnn_pool pool;
+    float *x, *dy;
+    int8_t *index;
+    double *y[2], *dx[2]; /* of max and average */
+};
+
+enum { MAX, AVERAGE };
+
+static int64_t images_in(const struct pdnn_pool *p) {
+    return p->rows.input * p->columns.input;
+}
+
+static int64_t images_out(const struct pdnn_pool *p) {
+    return p->rows.output * p->columns.output;
+}
+
+/* One window, from a plane of x to output `out` and back. */
+static void expect_window(struct pooling *t, int64_t plane, int64_t out) {
+    const struct pdnn_window *rows = &t->pool.rows, *columns = &t->pool.columns;
+    int64_t to = plane * images_out(&t->pool) + out, best = -1, place_of_best = -1, count = 0;
+    int64_t place_of[128];
+    double sum = 0;
+    for (int64_t tap = 0; tap < rows->kernel * columns->kernel; tap++) {
+        int64_t h = out / columns->output * rows->stride - rows->padding + tap / columns->kernel;
+        int64_t w = out % columns->output * columns->stride - columns->padding + tap % columns->kernel;
+        if (h < 0 || h >= rows->input || w < 0 || w >= columns->input)
+            continue;
+        int64_t from = plane * images_in(&t->pool) + h * columns->input + w;
+        place_of[count++] = from;
+        sum += (double)t->x[from];
+        if (best < 0 || t->x[from] > t->x[place_of_best]) {
+            best = tap;
+            place_of_best = from;
+        }
+    }
+    t->y[MAX][to] = (double)t->x[place_of_best];
+    t->index[to] = (int8_t)best;
+    t->y[AVERAGE][to] = sum / (double)count;
+    t->dx[MAX][place_of_best] += (double)t->dy[to];
+    for (int64_t i = 0; i < count; i++)
+        t->dx[AVERAGE][place_of[i]] += (double)t->dy[to] / (double)count;
+}
+
+/* Whole numbers from -3 to 3, so that there are ties. */
+static struct pooling new_pooling(const struct pdnn_pool *pool) {
+    struct pooling t = {.pool = *pool};
+    int64_t planes = pool->N * pool->C, in = planes * images_in(pool), out = planes * images_out(pool);
+    t.x = new_random(in);
+    t.dy = new_random(out);
+    t.index = new_array(out, 1);
+    for (int64_t i = 0; i < in; i++)
+        t.x[i] = rintf(3 * t.x[i]);
+    for (int kind = 0; kind < 2; kind++) {
+        t.y[kind] = new_doubles(out);
+        t.dx[kind] = new_doubles(in);
+        memset(t.dx[kind], 0, (size_t)in * sizeof(double));
+    }
+    for (int64_t i = 0; i < out; i++)
+        expect_window(&t, i / images_out(pool), i % images_out(pool));
+    return t;
+}
+
+static void free_pooling(struct pooling *t) {
+    free(t->x);
+    free(t->dy);
+    free(t->index);
+    for (int kind = 0; kind < 2; kind++) {
+        free(t->y[kind]);
+        free(t->dx[kind]);
+    }
+}
+
+static void check_pooling(const struct pooling *t, int64_t block, int64_t threads) {
+    struct pdnn_pool pool = t->pool;
+    struct pdnn_channels in = shape_of(pool.N, pool.C, images_in(&pool), block);
+    struct pdnn_channels out = shape_of(pool.N, pool.C, images_out(&pool), block);
+    float *x = new_stored(&in, t->x), *dy = new_stored(&out, t->dy);
+    float *y = new_floats(pdnn_channels_elements(&out)), *dx = new_floats(pdnn_channels_elements(&in));
+    int8_t *index = new_array(pdnn_channels_elements(&out), 1);
+    pool.block = in.block;
+    pdnn_pool_max_forward(&pool, x, y, NULL, threads);
+    check_stored(&out, y, t->y[MAX], 0);
+    pdnn_pool_max_forward(&pool, x, y, index, threads);
+    check_stored(&out, y, t->y[MAX], 0);
+    for (int64_t i = 0; i < plain_elements(&out); i++)
+        assert_int_equal(index[place(&out, i)], t->index[i]);
+    pdnn_pool_max_backward(&pool, dy, index, dx, threads);
+    check_stored(&in, dx, t->dx[MAX], 1e-5);
+    pdnn_pool_average_forward(&pool, x, y, threads);
+    check_stored(&out, y, t->y[AVERAGE], 1e-5);
+    pdnn_pool_average_backward(&pool, dy, dx, threads);
+    check_stored(&in, dx, t->dx[AVERAGE], 1e-5);
+    free(x);
+    free(dy);
+    free(y);
+    free(dx);
+    free(index);
+}
+
+static int64_t positions(int64_t input, int64_t kernel, int64_t stride, int64_t padding) {
+    return (input + 2 * padding - kernel) / stride + 1;
+}
+
+static void test_pool(void **state) {
+    (void)state;
+    static const struct {
+        int64_t N, C, H, W, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w;
+    } rows[] = {
+        {2, 3, 9, 7, 3, 3, 2, 2, 1, 1},     {1, 20, 8, 8, 2, 2, 2, 2, 0, 0},
+        {2, 13, 7, 7, 7, 7, 1, 1, 0, 0},    {1, 16, 8, 8, 7, 7, 1, 1, 0, 0},
+        {2, 8, 5, 6, 3, 2, 1, 3, 1, 0},     {3, 20, 4, 4, 2, 2, 3, 3, 1, 1},
+        {1, 1, 11, 11, 11, 11, 1, 1, 5, 5}, {1, 40, 33, 31, 3, 3, 2, 2, 1, 1},
+        {2, 32, 24, 25, 3, 3, 2, 1, 0, 2},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        struct pdnn_pool pool = {
+            .N = rows[r].N,
+            .C = rows[r].C,
+            .rows = {rows[r].H, positions(rows[r].H, rows[r].kernel_h, rows[r].stride_h, rows[r].padding_h),
+                     rows[r].kernel_h, rows[r].stride_h, rows[r].padding_h},
+            .columns = {rows[r].W,
+                        positions(rows[r].W, rows[r].kernel_w, rows[r].stride_w, rows[r].padding_w),
+                        rows[r].kernel_w, rows[r].stride_w, rows[r].padding_w},
+        };
+        struct pooling t = new_pooling(&pool);
+        for (int b = 0; b < BLOCKS; b++) {
+            check_pooling(&t, blocks[b], 1);
+            check_pooling(&t, blocks[b], THREADS);
+        }
+        free_pooling(&t);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_batchnorm_training),
+        cmocka_unit_test(test_batchnorm_training_far_from_0),
+        cmocka_unit_test(test_batchnorm_inference_posts),
+        cmocka_unit_test(test_batchnorm_backward),
+        cmocka_unit_test(test_channel_bias),
+        cmocka_unit_test(test_channels_clear_padding),
+        cmocka_unit_test(test_pool),
+    };
+    omp_set_num_threads(THREADS);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

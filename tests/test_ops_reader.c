@@ -1,0 +1,155 @@
+/* ops.csv read back: the rows of each instance in any order of asking, older tables, errors with their place.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/cmocka_all.h"
+
+#include "base/file.h"
+#include "results/ops_reader.h"
+#include "results/tables.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_ROOM = 256 };
+
+static char directory[] = "/tmp/pdnn_test_ops_reader_XXXXXX", path[PATH_ROOM];
+
+static int setup(void **state) {
+    (void)state;
+    strcpy(strrchr(directory, '_') + 1, "XXXXXX");
+    if (!mkdtemp(directory))
+        return -1;
+    snprintf(path, sizeof path, "%s/ops.csv", directory);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    char results[PATH_ROOM];
+    snprintf(results, sizeof results, "%s/results.csv", directory);
+    unlink(path);
+    unlink(results);
+    return rmdir(directory);
+}
+
+static void write_text(const char *text) {
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_file_replace(path, text, strlen(text), &err), PDNN_OK);
+}
+
+/* What pdnn_tables_add writes comes back, field by field. */
+static void test_ops_reader_reads_what_tables_write(void **state) {
+    (void)state;
+    struct pdnn_op_record *op = calloc(1, sizeof *op);
+    struct pdnn_record *record = malloc(sizeof *record);
+    struct pdnn_tables tables;
+    struct pdnn_ops_reader reader;
+    const struct pdnn_op_record *read;
+    struct pdnn_err err = {0};
+    size_t count;
+    assert_true(op && record);
+    pdnn_record_init(record, "cnn/image=8");
+    *op = (struct pdnn_op_record){.id = record->id,
+                                  .op_index = 7,
+                                  .layer = "block1",
+                                  .op = "conv2d",
+                                  .category = "convolution",
+                                  .pass = "forward",
+                                  .shape = "1x2x8x8:2x2x3x3:1x2x8x8,padding=1",
+                                  .count = 3,
+                                  .flop_count = 1000,
+                                  .in_bounds_flop_count = 900,
+                                  .byte_count = 50,
+                                  .time_ns_median = 12.5,
+                                  .share_pct = 25,
+                                  .implementation = "jit"};
+    pdnn_placement_init(&op->place);
+    op->place.bound = PDNN_BOUND_MEMORY;
+    strcpy(op->place.roof_level, "L2");
+    op->place.pct_of_roof = 50;
+    assert_int_equal(pdnn_tables_init(&tables, pdnn_families, 1, &err), PDNN_OK);
+    pdnn_tables_add(&tables, record, op, 1);
+    assert_int_equal(pdnn_tables_write(&tables, directory, &err), PDNN_OK);
+    assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
+    assert_int_equal(pdnn_ops_reader_find(&reader, record->id, &read, &count, &err), PDNN_OK);
+    assert_int_equal(count, 1);
+    struct pdnn_str before = {0}, after = {0};
+    pdnn_columns_row(&pdnn_ops_columns, op, &before);
+    pdnn_columns_row(&pdnn_ops_columns, read, &after);
+    assert_string_equal(pdnn_str_text(&before), pdnn_str_text(&after));
+    assert_int_equal(read->place.bound, PDNN_BOUND_MEMORY);
+    assert_true(isnan(read->place.gflops));
+    pdnn_str_finish(&before);
+    pdnn_str_finish(&after);
+    pdnn_ops_reader_close(&reader);
+    pdnn_tables_finish(&tables);
+    free(record);
+    free(op);
+}
+
+#define HEADER "id,op,category,count,time_ns_median,pct_of_roof\n"
+
+/* Asked in the file's order, again, backwards, and for what is not there. An older table lacks columns. */
+static void test_ops_reader_finds_in_any_order(void **state) {
+    (void)state;
+    static const struct {
+        const char *id;
+        size_t count;
+        double time_ns;
+    } rows[] = {{"a", 2, 1}, {"b", 1, 3}, {"c", 3, 4}, {"c", 3, 4}, {"a", 2, 1}, {"x", 0, 0}, {"b", 1, 3}};
+    struct pdnn_ops_reader reader;
+    struct pdnn_err err = {0};
+    write_text(HEADER "a,relu,activation,1,1,\na,add,add,1,2,5\nb,add,add,1,3,\nc,add,add,1,4,\n"
+                      "c,add,add,1,5,\nc,add,add,1,,\n");
+    assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct pdnn_op_record *ops;
+        size_t count;
+        assert_int_equal(pdnn_ops_reader_find(&reader, rows[i].id, &ops, &count, &err), PDNN_OK);
+        assert_int_equal(count, rows[i].count);
+        for (size_t k = 0; k < count; k++)
+            assert_string_equal(ops[k].id, rows[i].id);
+        if (!count)
+            continue;
+        assert_true(ops[0].time_ns_median == rows[i].time_ns && isnan(ops[0].place.pct_of_roof));
+        assert_true(ops[0].in_bounds_flop_count == PDNN_ABSENT && ops[0].place.bound == PDNN_BOUND_UNKNOWN);
+    }
+    pdnn_ops_reader_close(&reader);
+}
+
+static void test_ops_reader_names_file_and_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"id,op,count\n", "ops.csv:1: column 'category' is missing"},
+        {HEADER "a,add,add,1,1,\na,add,add,x,1,\n", "ops.csv:3: 'x' is no value for column 'count'"},
+        {"bound," HEADER "slow,a,add,add,1,1,\n", "ops.csv:2: 'slow' is no value for column 'bound'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_ops_reader reader;
+        const struct pdnn_op_record *ops;
+        struct pdnn_err err = {0};
+        size_t count;
+        write_text(rows[i].text);
+        enum pdnn_status status = pdnn_ops_reader_open(&reader, directory, &err);
+        if (status == PDNN_OK) {
+            status = pdnn_ops_reader_find(&reader, "a", &ops, &count, &err);
+            pdnn_ops_reader_close(&reader);
+        }
+        assert_int_equal(status, PDNN_INVALID);
+        if (!strstr(err.text, rows[i].message))
+            fail_msg("'%s' lacks '%s'", err.text, rows[i].message);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_ops_reader_reads_what_tables_write, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ops_reader_finds_in_any_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ops_reader_names_file_and_line, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
