@@ -170,16 +170,21 @@ static void append(struct list *list, const struct pdnn_column *column) {
         list->column[list->count++] = *column;
 }
 
+/* A column that two families share holds words once one of them writes words. */
 static void append_hypers(struct list *list, const struct pdnn_family_def *family) {
     for (size_t i = 0; i < family->n_params; i++) {
         const struct pdnn_param_def *param = &family->params[i];
         const struct pdnn_columns so_far = {.column = list->column, .count = list->count};
-        if (pdnn_columns_find(&so_far, param->name) >= 0)
+        bool is_whole = param->type == PDNN_PARAM_INT && !param->word;
+        int shared = pdnn_columns_find(&so_far, param->name);
+        if (shared >= 0 && !is_whole)
+            list->column[shared].type = PDNN_COLUMN_WORD;
+        if (shared >= 0)
             continue;
         append(list, &(struct pdnn_column){
                          .name = param->name,
                          .unit = param->unit,
-                         .type = param->type == PDNN_PARAM_INT ? PDNN_COLUMN_WHOLE : PDNN_COLUMN_WORD,
+                         .type = is_whole ? PDNN_COLUMN_WHOLE : PDNN_COLUMN_WORD,
                          .help = param->help,
                          .analytic = true,
                          .get = get_hyper,

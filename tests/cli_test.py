@@ -63,6 +63,7 @@ GOLDEN_CASES = [
     ("families", ["families"], 0),
     ("families-fc", ["families", "fc"], 0),
     ("families-cnn", ["families", "cnn"], 0),
+    ("families-rnn", ["families", "rnn"], 0),
     ("families-unknown", ["families", "fcc"], 2),
     ("list", ["list", "small.yaml"], 0),
     ("list-csv", ["list", "small.yaml", "--format", "csv"], 0),

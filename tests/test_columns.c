@@ -67,7 +67,7 @@ static void test_results_columns_order(void **state) {
     pdnn_columns_header(&columns, &header);
     assert_string_equal(
         pdnn_str_text(&header),
-        "schema,id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,status,"
+        "schema,id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,status,"
         "reason,"
         "params,"
         "flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,"
@@ -81,12 +81,39 @@ static void test_results_columns_order(void **state) {
     pdnn_columns_header(&columns, &header);
     assert_string_equal(
         pdnn_str_text(&header),
-        "id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,params,flop_"
+        "id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,params,flop_"
         "count,"
         "in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_"
         "bytes\n");
     pdnn_str_finish(&header);
     pdnn_arena_finish(&arena);
+}
+
+/* A whole number here and a word there: the column both share holds text, whoever comes first. */
+static void test_results_columns_types(void **state) {
+    (void)state;
+    static const char *const words[] = {"yes", NULL};
+    static const struct pdnn_param_def numbers[] = {
+        {.name = "length", .type = PDNN_PARAM_INT, .max = 9, .unit = "", .help = "h"},
+        {.name = "output", .type = PDNN_PARAM_INT, .max = 9, .unit = "", .help = "h"},
+    };
+    static const struct pdnn_param_def texts[] = {
+        {.name = "output", .type = PDNN_PARAM_CHOICE, .choices = words, .unit = "", .help = "h"},
+        {.name = "hidden", .type = PDNN_PARAM_INT, .max = 9, .word = "same", .unit = "", .help = "h"},
+    };
+    static const struct pdnn_family_def first = {.name = "a", .params = numbers, .n_params = 2};
+    static const struct pdnn_family_def second = {.name = "b", .params = texts, .n_params = 2};
+    static const struct pdnn_family_def *const orders[][2] = {{&first, &second}, {&second, &first}};
+    for (size_t i = 0; i < 2; i++) {
+        struct pdnn_arena arena = {0};
+        struct pdnn_columns columns;
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_results_columns(orders[i], 2, false, &arena, &columns, &err), PDNN_OK);
+        assert_int_equal(columns.column[pdnn_columns_find(&columns, "length")].type, PDNN_COLUMN_WHOLE);
+        assert_int_equal(columns.column[pdnn_columns_find(&columns, "output")].type, PDNN_COLUMN_WORD);
+        assert_int_equal(columns.column[pdnn_columns_find(&columns, "hidden")].type, PDNN_COLUMN_WORD);
+        pdnn_arena_finish(&arena);
+    }
 }
 
 static const char *cell_of(const struct pdnn_columns *columns, const char *name, const void *row,
@@ -216,8 +243,9 @@ static void test_utc_format_and_parse(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_columns_names_are_unique), cmocka_unit_test(test_results_columns_order),
-        cmocka_unit_test(test_columns_row_of_a_record),  cmocka_unit_test(test_column_parse_reads_back),
-        cmocka_unit_test(test_column_parse_refuses),     cmocka_unit_test(test_utc_format_and_parse),
+        cmocka_unit_test(test_results_columns_types),    cmocka_unit_test(test_columns_row_of_a_record),
+        cmocka_unit_test(test_column_parse_reads_back),  cmocka_unit_test(test_column_parse_refuses),
+        cmocka_unit_test(test_utc_format_and_parse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
