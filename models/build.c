@@ -9,6 +9,7 @@ enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struc
     pdnn_graph_init(graph, arena);
     graph->dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE];
     graph->algorithm = instance->setting[PDNN_SETTING_ALGORITHM];
+    graph->rnn = instance->setting[PDNN_SETTING_RNN];
     instance->family->build(instance, graph);
     if (instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN)
         pdnn_backward_derive(graph, &pdnn_optimizers[instance->setting[PDNN_SETTING_OPTIMIZER]]);

@@ -85,6 +85,14 @@ enum pdnn_algorithm {
     PDNN_ALGORITHM_COUNT
 };
 
+/* How recurrent layers run. */
+enum pdnn_recurrence {
+    PDNN_RECURRENCE_AUTO,     /* the faster one, measured */
+    PDNN_RECURRENCE_FUSED,    /* the library's own primitive */
+    PDNN_RECURRENCE_UNROLLED, /* matrix products, and kernels for the cells between them */
+    PDNN_RECURRENCE_COUNT
+};
+
 /* "hidden" 3 prints as hidden3; index 0 prints the stem alone. */
 struct pdnn_layer {
     const char *stem; /* static text */
@@ -116,6 +124,7 @@ struct pdnn_graph {
     struct pdnn_arena *arena; /* borrowed; everything of the graph lives in it */
     enum pdnn_dtype dtype;    /* of the weights, from the instance; f32 at first */
     int64_t algorithm;        /* enum pdnn_algorithm: of every convolution, from the instance */
+    int64_t rnn;              /* enum pdnn_recurrence: of every recurrent layer, from the instance */
     struct pdnn_tensor *tensors;
     struct pdnn_node *nodes;
     size_t n_tensors, n_nodes, tensor_room, node_room;

@@ -16,6 +16,7 @@ static const char *const dtypes[] = {"f32", "bf16", "f16", "int8", NULL};
 static const char *const caches[] = {"warm", "cold", NULL};
 static const char *const fuses[] = {"none", "post-ops", NULL};
 static const char *const algorithms[] = {"auto", "direct", "winograd", "gemm", NULL};
+static const char *const recurrences[] = {"auto", "fused", "unrolled", NULL};
 
 const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
     [PDNN_SETTING_MODE] = {.name = "mode",
@@ -66,6 +67,12 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                                 .choices = algorithms,
                                 .unit = "",
                                 .help = "how convolutions are computed; auto: the library's choice"},
+    [PDNN_SETTING_RNN] = {.name = "rnn",
+                          .type = PDNN_PARAM_CHOICE,
+                          .choices = recurrences,
+                          .unit = "",
+                          .help = "how recurrent layers run: fused, the library's own primitive, or unrolled "
+                                  "into GEMMs and element-wise kernels; auto: the faster one, measured"},
 };
 
 void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family) {
@@ -86,6 +93,8 @@ void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn
 bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_setting setting) {
     if (setting == PDNN_SETTING_ALGORITHM)
         return instance->family->convolves;
+    if (setting == PDNN_SETTING_RNN)
+        return instance->family->recurs;
     return setting != PDNN_SETTING_OPTIMIZER || instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN;
 }
 

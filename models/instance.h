@@ -18,6 +18,7 @@ enum pdnn_setting {
     PDNN_SETTING_CACHE,
     PDNN_SETTING_FUSE,
     PDNN_SETTING_ALGORITHM, /* of convolutions; applies to families that have them */
+    PDNN_SETTING_RNN,       /* of recurrent layers; applies to families that have them */
     PDNN_SETTING_COUNT
 };
 

@@ -21,6 +21,10 @@ static void test_parse_ids(void **state) {
          "cnn/block=plain,blocks=2,filters=64,image=224,output=1000,batch=64,activation=relu,kernel=5-3,"
          "stride=1,padding=same,window=2,dense=16,mode=infer,dtype=f32,backend=onednn,threads=1,cache=warm,"
          "fuse=none,algorithm=auto"},
+        {"rnn:paper-min,rnn=unrolled,mode=infer,threads=1",
+         "rnn/cell=rnn,layers=1,embedding=100,hidden=embedding,length=10,vocabulary=2,batch=16,"
+         "bidirectional=no,output=every-step,dropout=0,ids=uniform,mode=infer,dtype=f32,backend=onednn,"
+         "threads=1,cache=warm,fuse=none,rnn=unrolled"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_instance instance, again;
@@ -62,7 +66,7 @@ static void test_settle_gives_one_instance_per_id(void **state) {
     assert_int_equal(pdnn_instance_parse("cnn:vgg16,block=residual,blocks=2,mode=infer", &a, NULL), PDNN_OK);
     assert_int_equal(pdnn_instance_parse("cnn/block=residual,mode=infer,optimizer=sgd", &b, NULL), PDNN_OK);
     assert_memory_equal(&a, &b, sizeof a);
-    assert_int_equal(pdnn_instance_parse("fc/algorithm=gemm", &a, NULL), PDNN_OK);
+    assert_int_equal(pdnn_instance_parse("fc/algorithm=gemm,rnn=fused", &a, NULL), PDNN_OK);
     assert_int_equal(pdnn_instance_parse("fc", &b, NULL), PDNN_OK);
     assert_memory_equal(&a, &b, sizeof a);
 }

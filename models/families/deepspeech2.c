@@ -110,5 +110,6 @@ const struct pdnn_family_def pdnn_family_deepspeech2 = {
     .n_presets = sizeof presets / sizeof *presets,
     .depth_param = LAYERS,
     .convolves = true,
+    .recurs = true,
     .build = build,
 };

@@ -87,5 +87,6 @@ const struct pdnn_family_def pdnn_family_gnmt = {
     .presets = presets,
     .n_presets = sizeof presets / sizeof *presets,
     .depth_param = -1, /* layers are alike from the third on, and there is no net of one */
+    .recurs = true,
     .build = build,
 };

@@ -115,5 +115,6 @@ const struct pdnn_family_def pdnn_family_rnn = {
     .presets = presets,
     .n_presets = sizeof presets / sizeof *presets,
     .depth_param = LAYERS,
+    .recurs = true,
     .build = build,
 };

@@ -1,0 +1,52 @@
+/* Recurrent layers (models/ops/rnn.c) unrolled into matrix products by a backend's library and our own
+ * kernels for the cells between them, one step of the program per pass. All tensors are plain row-major f32.
+ * T steps, N sequences, I inputs, H hidden units, G gates; R = T*N rows. */
+#ifndef RUNTIME_BACKENDS_COMMON_RNN_H
+#define RUNTIME_BACKENDS_COMMON_RNN_H
+
+#include "models/cell.h"
+#include "runtime/core/backend.h"
+
+/* c (m, n) = op(a) op(b), or with `accumulate` added to c; row-major, k is the length of the sums. */
+struct pdnn_sgemm {
+    bool a_transposed, b_transposed, accumulate;
+    int64_t m, n, k;
+    const float *a, *b;
+    float *c;
+    int64_t a_stride, b_stride, c_stride;
+};
+
+struct pdnn_rnn_library {
+    const char *name; /* "openblas" */
+    int (*sgemm)(const struct pdnn_sgemm *gemm); /* 0, or the library's error code */
+};
+
+/* One pass of a node: forward, or backward-data with all gradients. The addresses are set before it runs;
+ * scratch is 64-byte aligned. */
+struct pdnn_rnn_unrolled {
+    const struct pdnn_rnn_library *library;
+    int64_t threads;
+    enum pdnn_cell cell;
+    bool is_backward, is_reverse, has_two_biases; /* per gate */
+    int64_t T, N, I, H, G;
+    int64_t sums; /* vectors (H) of bias where every sum has one */
+    const float *x, *w, *u, *b, *dy;
+    float *y, *saved; /* saved: NULL where nothing is */
+    float *dw, *du, *db, *dx; /* dx: NULL where it is not wanted */
+    float *scratch;
+};
+
+/* Without addresses. */
+struct pdnn_rnn_unrolled pdnn_rnn_unrolled_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                              const struct pdnn_rnn_library *library, int64_t threads);
+
+uint64_t pdnn_rnn_unrolled_scratch_bytes(const struct pdnn_rnn_unrolled *rnn);
+
+/* 0, or the library's error code. */
+int pdnn_rnn_unrolled_run(const struct pdnn_rnn_unrolled *rnn);
+
+/* Appends the step of an rnn node, whose slots are plain. */
+enum pdnn_status pdnn_rnn_compile(const struct pdnn_rnn_library *library, int64_t threads,
+                                  struct pdnn_program *program, uint32_t node, struct pdnn_err *err);
+
+#endif
