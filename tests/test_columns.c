@@ -67,7 +67,8 @@ static void test_results_columns_order(void **state) {
     pdnn_columns_header(&columns, &header);
     assert_string_equal(
         pdnn_str_text(&header),
-        "schema,id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,status,"
+        "schema,id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,"
+        "status,"
         "reason,"
         "params,"
         "flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,"
@@ -81,7 +82,8 @@ static void test_results_columns_order(void **state) {
     pdnn_columns_header(&columns, &header);
     assert_string_equal(
         pdnn_str_text(&header),
-        "id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,params,flop_"
+        "id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,params,"
+        "flop_"
         "count,"
         "in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_"
         "bytes\n");
