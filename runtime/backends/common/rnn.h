@@ -17,7 +17,7 @@ struct pdnn_sgemm {
 };
 
 struct pdnn_rnn_library {
-    const char *name; /* "openblas" */
+    const char *name;                            /* "openblas" */
     int (*sgemm)(const struct pdnn_sgemm *gemm); /* 0, or the library's error code */
 };
 
@@ -27,11 +27,13 @@ struct pdnn_rnn_unrolled {
     const struct pdnn_rnn_library *library;
     int64_t threads;
     enum pdnn_cell cell;
-    bool is_backward, is_reverse, has_two_biases; /* per gate */
+    bool is_backward, is_reverse;
+    bool is_train;       /* forward saves what its cell has to save */
+    bool has_two_biases; /* per gate */
     int64_t T, N, I, H, G;
     int64_t sums; /* vectors (H) of bias where every sum has one */
     const float *x, *w, *u, *b, *dy;
-    float *y, *saved; /* saved: NULL where nothing is */
+    float *y, *saved;         /* saved: NULL where nothing is */
     float *dw, *du, *db, *dx; /* dx: NULL where it is not wanted */
     float *scratch;
 };

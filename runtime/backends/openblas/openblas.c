@@ -1,7 +1,9 @@
-/* The backend `openblas`: dense passes through OpenBLAS's sgemm, everything else by our own kernels. All
+/* The backend `openblas`: dense passes and unrolled recurrent layers through OpenBLAS's sgemm, everything
+ * else by our own kernels. All
  * tensors are plain row-major. It must be the OpenMP build, so that its threads are the kernels' threads. */
 #include "models/op.h"
 #include "runtime/backends/common/own.h"
+#include "runtime/backends/common/rnn.h"
 #include "runtime/backends/common/step.h"
 
 #include <cblas.h>
@@ -122,6 +124,34 @@ static enum pdnn_status compile_dense(struct pdnn_program *program, uint32_t ind
     return pdnn_program_step(program, &step, err);
 }
 
+static int sgemm(const struct pdnn_sgemm *g) {
+    cblas_sgemm(CblasRowMajor, g->a_transposed ? CblasTrans : CblasNoTrans,
+                g->b_transposed ? CblasTrans : CblasNoTrans, (blasint)g->m, (blasint)g->n, (blasint)g->k,
+                1.0F, g->a, (blasint)g->a_stride, g->b, (blasint)g->b_stride, g->accumulate ? 1.0F : 0.0F,
+                g->c, (blasint)g->c_stride);
+    return 0;
+}
+
+static const struct pdnn_rnn_library rnn_library = {"openblas", sgemm};
+
+static enum pdnn_status compile_rnn(const struct openblas *openblas, struct pdnn_program *program,
+                                    uint32_t index, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = program->graph;
+    const struct pdnn_node *node = &graph->nodes[index];
+    if (graph->rnn == PDNN_RECURRENCE_FUSED)
+        return pdnn_fail(err, PDNN_UNSUPPORTED,
+                         "openblas: OpenBLAS has no recurrent layers; use rnn=unrolled");
+    for (int i = 0; i < node->n_inputs; i++) {
+        const struct pdnn_tensor *input = pdnn_node_in(graph, node, i);
+        if (input->dtype != PDNN_F32)
+            return pdnn_step_unsupported("openblas", graph, node, err);
+        if (input->dim[0] > INT_MAX || (input->rank > 1 && input->dim[1] > INT_MAX))
+            return pdnn_fail(err, PDNN_UNSUPPORTED,
+                             "openblas: rnn with a dimension beyond the library's 32-bit integers");
+    }
+    return pdnn_rnn_compile(&rnn_library, openblas->own.threads, program, index, err);
+}
+
 static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err) {
     const struct openblas *openblas = state;
@@ -133,6 +163,8 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
             status = pdnn_fail(err, PDNN_UNSUPPORTED, "openblas: OpenBLAS has no post-ops; use fuse=none");
         else if (node->op == &pdnn_op_dense)
             status = compile_dense(program, i, err);
+        else if (node->op == &pdnn_op_rnn)
+            status = compile_rnn(openblas, program, i, err);
         else
             status = pdnn_own_compile(&openblas->own, program, i, &found, err);
         if (status == PDNN_OK && !found)
