@@ -5,6 +5,7 @@
 #include "runtime/kernels/bias.h"
 #include "runtime/kernels/clones.h"
 #include "runtime/kernels/rnn_cell.h"
+#include "runtime/kernels/rnn_product.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,12 @@ static const struct parts {
     [PDNN_CELL_LBR_GRU] = {{PDNN_RNN_LBR_GRU}, {PDNN_RNN_LBR_GRU_BACKWARD}},
 };
 
+/* From so many steps on, packing U costs less than it saves. */
+enum { PACKING_STEPS = 4 };
+
+/* U h' comes in two parts where the candidate's product is one of its own: with r * h', or to be kept. */
+enum { PLAIN_GATES, CANDIDATE, U_PARTS };
+
 /* Where things lie in the scratch, in floats; what a pass does not need has no room. */
 struct places {
     int64_t zeros;   /* (N, H): the state before the first step */
@@ -30,6 +37,7 @@ struct places {
     int64_t gated;   /* (N, H), or of all steps (R, H) for the gradient of U */
     int64_t dgated;  /* (N, H) */
     int64_t columns; /* what pdnn_column_sums needs */
+    int64_t u[U_PARTS]; /* packed, where there are steps enough */
     int64_t total;
 };
 
@@ -40,11 +48,35 @@ static int64_t take(int64_t *total, int64_t floats) {
     return at;
 }
 
+/* Gates of a part of U, and the first one. */
+static int64_t part_gates(const struct pdnn_rnn_unrolled *rnn, int part) {
+    bool splits = rnn->cell == PDNN_CELL_GRU || rnn->cell == PDNN_CELL_LBR_GRU;
+    int64_t candidates = splits ? 1 : 0;
+    return part == PLAIN_GATES ? rnn->G - candidates : candidates;
+}
+
+static int64_t part_begin(const struct pdnn_rnn_unrolled *rnn, int part) {
+    return part == PLAIN_GATES ? 0 : part_gates(rnn, PLAIN_GATES);
+}
+
+static bool packs(const struct pdnn_rnn_unrolled *rnn) {
+    return rnn->T >= PACKING_STEPS;
+}
+
+static void place_packed(const struct pdnn_rnn_unrolled *rnn, struct places *p) {
+    for (int part = 0; packs(rnn) && part < U_PARTS; part++) {
+        int64_t units = part_gates(rnn, part) * rnn->H;
+        p->u[part] = take(&p->total, rnn->is_backward ? pdnn_rnn_packed_floats(units, rnn->H)
+                                                      : pdnn_rnn_packed_floats(rnn->H, units));
+    }
+}
+
 static struct places places_of(const struct pdnn_rnn_unrolled *rnn) {
     struct places p = {0};
     int64_t R = rnn->T * rnn->N, N = rnn->N, H = rnn->H;
     bool is_gru = rnn->cell == PDNN_CELL_GRU, is_lstm = rnn->cell == PDNN_CELL_LSTM;
     p.zeros = take(&p.total, N * H);
+    place_packed(rnn, &p);
     if (rnn->is_backward) {
         p.gates = take(&p.total, R * rnn->sums * H);
         p.c = take(&p.total, is_lstm ? N * H : 0);
@@ -66,34 +98,6 @@ uint64_t pdnn_rnn_unrolled_scratch_bytes(const struct pdnn_rnn_unrolled *rnn) {
     return (uint64_t)places_of(rnn).total * sizeof(float);
 }
 
-/* c (N, gates*H) = a (N, H) times U of some gates transposed, or added to c. */
-static int multiply(const struct pdnn_rnn_unrolled *rnn, const float *a, int64_t first_gate, int64_t gates,
-                    struct pdnn_sgemm c) {
-    c.m = rnn->N;
-    c.n = gates * rnn->H;
-    c.k = rnn->H;
-    c.a = a;
-    c.a_stride = rnn->H;
-    c.b = rnn->u + first_gate * rnn->H * rnn->H;
-    c.b_stride = rnn->H;
-    c.b_transposed = true;
-    return rnn->library->sgemm(&c);
-}
-
-/* c (N, H) = ds (N, gates*H) times U of some gates, or added to c. */
-static int multiply_back(const struct pdnn_rnn_unrolled *rnn, const float *ds, int64_t first_gate,
-                         int64_t gates, struct pdnn_sgemm c) {
-    c.m = rnn->N;
-    c.n = rnn->H;
-    c.k = gates * rnn->H;
-    c.a = ds;
-    c.a_stride = rnn->sums * rnn->H;
-    c.b = rnn->u + first_gate * rnn->H * rnn->H;
-    c.b_stride = rnn->H;
-    c.c_stride = rnn->H;
-    return rnn->library->sgemm(&c);
-}
-
 /* One run over the steps: where the gates' values lie, a row after the other, and c. */
 struct run {
     const struct pdnn_rnn_unrolled *rnn;
@@ -102,6 +106,47 @@ struct run {
     int64_t gates_stride, c_stride;
     struct pdnn_rnn_cell_job job;
 };
+
+static int multiply_packed(const struct run *run, int part, const struct pdnn_sgemm *gemm) {
+    const struct pdnn_rnn_product_job job = {.N = gemm->m,
+                                             .K = gemm->k,
+                                             .C = gemm->n,
+                                             .a = gemm->a,
+                                             .packed = run->rnn->scratch + run->places.u[part],
+                                             .c = gemm->c,
+                                             .a_stride = gemm->a_stride,
+                                             .c_stride = gemm->c_stride,
+                                             .accumulate = gemm->accumulate};
+    pdnn_rnn_product_run(&job, run->rnn->threads);
+    return 0;
+}
+
+/* Forward: c (N, gates*H) = a (N, H) times a part of U transposed, or added to c. Backward: c (N, H) = a (N,
+ * gates*H) times a part of U, or added to c. */
+static int multiply(const struct run *run, int part, struct pdnn_sgemm c) {
+    const struct pdnn_rnn_unrolled *rnn = run->rnn;
+    int64_t units = part_gates(rnn, part) * rnn->H;
+    c.m = rnn->N;
+    c.n = rnn->is_backward ? rnn->H : units;
+    c.k = rnn->is_backward ? units : rnn->H;
+    c.b = rnn->u + part_begin(rnn, part) * rnn->H * rnn->H;
+    c.b_stride = rnn->H;
+    c.b_transposed = !rnn->is_backward;
+    return packs(rnn) ? multiply_packed(run, part, &c) : rnn->library->sgemm(&c);
+}
+
+static void pack(const struct run *run) {
+    const struct pdnn_rnn_unrolled *rnn = run->rnn;
+    for (int part = 0; packs(rnn) && part < U_PARTS; part++) {
+        int64_t units = part_gates(rnn, part) * rnn->H;
+        const float *u = rnn->u + part_begin(rnn, part) * rnn->H * rnn->H;
+        float *packed = rnn->scratch + run->places.u[part];
+        if (rnn->is_backward)
+            pdnn_rnn_pack(u, units, rnn->H, false, packed, rnn->threads);
+        else
+            pdnn_rnn_pack(u, rnn->H, units, true, packed, rnn->threads);
+    }
+}
 
 /* The first row of step k as they run. */
 static int64_t row_at(const struct pdnn_rnn_unrolled *rnn, int64_t k) {
@@ -157,12 +202,17 @@ static int run_part(struct run *run, enum pdnn_rnn_cell cell) {
  * all inputs, and lbr_gru's candidate has a product of its own. */
 static int add_recurrent(struct run *run) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
-    struct pdnn_sgemm c = {.c = run->job.gates, .c_stride = run->gates_stride, .accumulate = true};
-    bool is_gru = rnn->cell == PDNN_CELL_GRU, is_lbr = rnn->cell == PDNN_CELL_LBR_GRU;
-    int error = multiply(rnn, run->job.h_before, 0, is_gru || is_lbr ? rnn->G - 1 : rnn->G, c);
-    c.c = run->job.gates + rnn->G * rnn->H;
-    c.accumulate = false;
-    return error || !is_lbr ? error : multiply(rnn, run->job.h_before, rnn->G - 1, 1, c);
+    struct pdnn_sgemm sums = {.a = run->job.h_before,
+                              .a_stride = rnn->H,
+                              .c = run->job.gates,
+                              .c_stride = run->gates_stride,
+                              .accumulate = true};
+    int error = multiply(run, PLAIN_GATES, sums);
+    if (error || rnn->cell != PDNN_CELL_LBR_GRU)
+        return error;
+    sums.c += rnn->G * rnn->H;
+    sums.accumulate = false;
+    return multiply(run, CANDIDATE, sums);
 }
 
 static int forward_step(struct run *run, int64_t k) {
@@ -175,9 +225,12 @@ static int forward_step(struct run *run, int64_t k) {
     run_part(run, cell->forward[0]);
     if (rnn->cell != PDNN_CELL_GRU)
         return 0;
-    struct pdnn_sgemm candidate = {
-        .c = run->job.gates + (rnn->G - 1) * rnn->H, .c_stride = run->gates_stride, .accumulate = true};
-    error = multiply(rnn, run->job.gated, rnn->G - 1, 1, candidate);
+    error = multiply(run, CANDIDATE,
+                     (struct pdnn_sgemm){.a = run->job.gated,
+                                         .a_stride = rnn->H,
+                                         .c = run->job.gates + (rnn->G - 1) * rnn->H,
+                                         .c_stride = run->gates_stride,
+                                         .accumulate = true});
     return error ? error : run_part(run, cell->forward[1]);
 }
 
@@ -208,6 +261,7 @@ static int run_forward(const struct pdnn_rnn_unrolled *rnn) {
                                       .b_stride = rnn->I,
                                       .c_stride = run.gates_stride};
     int error = rnn->library->sgemm(&inputs);
+    pack(&run);
     for (int64_t k = 0; !error && k < rnn->T; k++)
         error = forward_step(&run, k);
     return error;
@@ -218,25 +272,28 @@ static int backward_step(struct run *run, int64_t k) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
     const struct parts *cell = &parts[rnn->cell];
     struct pdnn_rnn_cell_job *job = &run->job;
-    int64_t row = row_at(rnn, k), last_gate = rnn->G - 1;
+    int64_t row = row_at(rnn, k), H = rnn->H;
     bool is_gru = rnn->cell == PDNN_CELL_GRU, is_lbr = rnn->cell == PDNN_CELL_LBR_GRU;
-    struct pdnn_sgemm dh = {.c = job->dh, .accumulate = is_gru || is_lbr};
+    struct pdnn_sgemm dh = {
+        .a_stride = job->dsums_stride, .c = job->dh, .c_stride = H, .accumulate = is_gru || is_lbr};
     point_at(run, k);
     job->dsums = rnn->scratch + run->places.gates + row * job->dsums_stride;
-    job->dy = rnn->dy + row * rnn->H;
-    job->gated = rnn->scratch + run->places.gated + row * rnn->H;
+    job->dy = rnn->dy + row * H;
+    job->gated = rnn->scratch + run->places.gated + row * H;
     int error = run_part(run, cell->backward[0]);
+    struct pdnn_sgemm candidate = dh;
     if (is_gru) {
-        float *dgated = rnn->scratch + run->places.dgated;
-        job->dgated = dgated;
-        error = multiply_back(rnn, job->dsums + last_gate * rnn->H, last_gate, 1,
-                              (struct pdnn_sgemm){.c = dgated});
+        candidate.a = job->dsums + (rnn->G - 1) * H;
+        candidate.c = rnn->scratch + run->places.dgated;
+        candidate.accumulate = false;
+        job->dgated = candidate.c;
+        error = multiply(run, CANDIDATE, candidate);
         error = error ? error : run_part(run, cell->backward[1]);
     }
-    error = error ? error : multiply_back(rnn, job->dsums, 0, dh.accumulate ? last_gate : rnn->G, dh);
-    if (is_lbr && !error)
-        error = multiply_back(rnn, job->dsums + rnn->G * rnn->H, last_gate, 1, dh);
-    return error;
+    dh.a = job->dsums;
+    error = error ? error : multiply(run, PLAIN_GATES, dh);
+    dh.a = job->dsums + rnn->G * H;
+    return error || !is_lbr ? error : multiply(run, CANDIDATE, dh);
 }
 
 /* dU of some gates = the gradients of their sums, transposed, times what they were multiplied with; rows of
@@ -293,7 +350,6 @@ static int gradients(const struct run *run) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
     const float *ds = rnn->scratch + run->places.gates;
     int64_t gates = rnn->G * rnn->H, R = rnn->T * rnn->N, stride = run->job.dsums_stride;
-    bool splits = rnn->cell == PDNN_CELL_GRU || rnn->sums > rnn->G;
     struct pdnn_sgemm dw = {.a_transposed = true,
                             .m = gates,
                             .n = rnn->I,
@@ -317,10 +373,10 @@ static int gradients(const struct run *run) {
     int error = rnn->library->sgemm(&dw);
     if (!error && rnn->dx)
         error = rnn->library->sgemm(&dx);
-    error = error ? error : gradient_of_u(run, ds, 0, splits ? rnn->G - 1 : rnn->G);
+    error = error ? error : gradient_of_u(run, ds, 0, part_gates(rnn, PLAIN_GATES));
     if (!error && rnn->cell == PDNN_CELL_GRU)
         error = gradient_of_candidate(run, ds);
-    else if (!error && splits)
+    else if (!error && rnn->cell == PDNN_CELL_LBR_GRU)
         error = gradient_of_u(run, ds + gates, rnn->G - 1, 1);
     return error;
 }
@@ -335,6 +391,7 @@ static int run_backward(const struct pdnn_rnn_unrolled *rnn) {
     if (rnn->cell == PDNN_CELL_LSTM)
         memset(run.job.dc, 0, state_bytes);
     int error = 0;
+    pack(&run);
     for (int64_t k = rnn->T; !error && k-- > 0;)
         error = backward_step(&run, k);
     return error ? error : gradients(&run);

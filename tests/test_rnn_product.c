@@ -1,0 +1,88 @@
+/* Packed products against naive ones in double: rows, columns and depths that cut tiles, panels and blocks.
+ */
+#define _POSIX_C_SOURCE 200809L /* posix_memalign */
+#include "tests/cmocka_all.h"
+
+#include "runtime/kernels/rnn_product.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+/* N rows, K length of the sums, C columns. A result's rows are APART from each other. */
+enum { THREADS = 3, APART = 5 };
+
+static float *new_array(int64_t elements) {
+    void *memory = NULL;
+    assert_int_equal(posix_memalign(&memory, 64, (size_t)elements * sizeof(float) + 64), 0);
+    float *values = memory;
+    uint32_t seed = 54321;
+    for (int64_t i = 0; i < elements; i++) {
+        seed = seed * 1664525U + 1013904223U;
+        values[i] = (float)(seed >> 8) * 0x1p-23F - 1.0F;
+    }
+    return values;
+}
+
+static void check_element(const struct pdnn_rnn_product_job *job, const float *b, bool transposed, int64_t n,
+                          int64_t i) {
+    double sum = job->accumulate ? -1 : 0, magnitude = 1;
+    for (int64_t k = 0; k < job->K; k++) {
+        double term = (double)job->a[n * job->a_stride + k] *
+                      (double)(transposed ? b[i * job->K + k] : b[k * job->C + i]);
+        sum += term;
+        magnitude += fabs(term);
+    }
+    double error = fabs((double)job->c[n * job->c_stride + i] - sum);
+    if (!(error <= 1e-6 * magnitude))
+        fail_msg("N=%d K=%d C=%d: (%d, %d) differs by %g", (int)job->N, (int)job->K, (int)job->C, (int)n,
+                 (int)i, error);
+}
+
+static void check_product(const int64_t *dims, bool transposed, bool accumulate) {
+    int64_t N = dims[0], K = dims[1], C = dims[2];
+    float *a = new_array(N * (K + APART)), *b = new_array(K * C), *c = new_array(N * (C + APART));
+    float *packed = new_array(pdnn_rnn_packed_floats(K, C));
+    const struct pdnn_rnn_product_job job = {.N = N,
+                                             .K = K,
+                                             .C = C,
+                                             .a = a,
+                                             .packed = packed,
+                                             .c = c,
+                                             .a_stride = K + APART,
+                                             .c_stride = C + APART,
+                                             .accumulate = accumulate};
+    for (int64_t i = 0; i < N * (C + APART); i++)
+        c[i] = -1;
+    pdnn_rnn_pack(b, K, C, transposed, packed, THREADS);
+    pdnn_rnn_product_run(&job, THREADS);
+    for (int64_t n = 0; n < N; n++) {
+        for (int64_t i = 0; i < C; i++)
+            check_element(&job, b, transposed, n, i);
+        for (int64_t i = C; i < C + APART; i++)
+            assert_true(c[n * (C + APART) + i] == -1);
+    }
+    free(a);
+    free(b);
+    free(c);
+    free(packed);
+}
+
+static void test_product_run_any_shape(void **state) {
+    (void)state;
+    static const int64_t shapes[][3] = {{1, 1, 1},     {1, 257, 33},  {2, 7, 16},     {3, 64, 31},
+                                        {4, 256, 200}, {5, 300, 129}, {6, 511, 65},   {7, 5, 1000},
+                                        {13, 33, 48},  {193, 40, 37}, {400, 260, 100}};
+    omp_set_num_threads(THREADS);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        for (int bits = 0; bits < 4; bits++)
+            check_product(shapes[i], bits & 1, bits & 2);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_product_run_any_shape),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
