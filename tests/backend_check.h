@@ -27,7 +27,8 @@ void build_instance(const char *id, struct pdnn_arena *arena, struct pdnn_graph 
 /* The value of a tensor of f32 or int8 after some steps, as f32; the caller frees. */
 float *value_of(const struct pdnn_plan *plan, uint32_t tensor);
 
-/* Fails unless both hold the same in the tensor; `tolerance` is relative to the oracle's largest value. */
+/* Fails unless both hold the same in the tensor, if the plan has such a value; `tolerance` is relative to the
+ * oracle's largest value. */
 void compare_values(const struct pdnn_plan *plan, const struct pdnn_plan *oracle, uint32_t tensor,
                     double tolerance, const char *what);
 

@@ -14,8 +14,10 @@ enum { PDNN_STEP_SLOTS = 16 };
 /* Storage of one value. Slot i < graph->n_tensors is the home of tensor i; more may follow: reordered copies,
  * scratch. N minibatch, C channels, H W height and width. */
 struct pdnn_slot {
-    uint64_t bytes; /* in the backend's layout, padding included; 0: needs no memory */
-    bool resident;  /* keeps its content from step to step */
+    /* In the backend's layout, padding included. 0, of a tensor: its value is nowhere, because the backend
+     * keeps something of its own instead that only its own steps read. */
+    uint64_t bytes;
+    bool resident; /* keeps its content from step to step */
     /* Of images (N, C, H, W): 0: row-major; else b for (N, C/b rounded up, H, W, b), padded with channels of
      * zeros, where b = C stores the channels last. */
     int64_t channel_block;
@@ -82,7 +84,8 @@ struct pdnn_backend_def {
     enum pdnn_status (*compile)(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err);
     /* Between a plain row-major array of the tensor's dtype and the tensor's home slot. NULL: the slot is
-     * plain. */
+     * plain. get is PDNN_UNSUPPORTED of weights that inference has in a form which a library keeps to itself.
+     */
     enum pdnn_status (*put)(void *state, const struct pdnn_program *program, uint32_t tensor,
                             const void *plain, void *memory, struct pdnn_err *err);
     enum pdnn_status (*get)(void *state, const struct pdnn_program *program, uint32_t tensor,

@@ -181,6 +181,10 @@ int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t *ns) {
     return 0;
 }
 
+bool pdnn_plan_has(const struct pdnn_plan *plan, uint32_t tensor) {
+    return plan->program.slots[tensor].bytes > 0;
+}
+
 enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, void *plain,
                                struct pdnn_err *err) {
     if (plan->backend->get)

@@ -35,8 +35,12 @@ int pdnn_plan_run(const struct pdnn_plan *plan);
  * ns. */
 int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t *ns);
 
-/* The tensor's value as a plain row-major array of its dtype. What is resident or read by nothing (results,
- * loss, weights, state) is there after every step; anything else only with keep_all. */
+/* Whether there is such a value: what forward saves for backward may be there in a library's own form only.
+ */
+bool pdnn_plan_has(const struct pdnn_plan *plan, uint32_t tensor);
+
+/* The tensor's value, which there is, as a plain row-major array of its dtype. What is resident or read by
+ * nothing (results, loss, weights, state) is there after every step; anything else only with keep_all. */
 enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, void *plain,
                                struct pdnn_err *err);
 

@@ -107,7 +107,7 @@ static enum pdnn_status append_steps(struct convolution_step *c, struct pdnn_err
 enum pdnn_status pdnn_onednn_compile_convolution(struct pdnn_onednn_compile *compile, uint32_t node,
                                                  struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
-    struct convolution_step c = {.compile = compile, .node = node, .call = {.summand = PDNN_NONE}};
+    struct convolution_step c = {.compile = compile, .node = node, .call = pdnn_onednn_call_of(NULL)};
     enum pdnn_status status = pdnn_convolution_init(graph, &graph->nodes[node], &c.convolution, err);
     if (status != PDNN_OK)
         return status;

@@ -1,6 +1,7 @@
 /* library.h, as far as the versions of oneDNN agree. */
 #include "runtime/backends/onednn/library.h"
 
+#include "runtime/backends/common/rnn.h"
 #include "runtime/backends/onednn/library_version.h"
 
 #include <assert.h>
@@ -93,18 +94,20 @@ static dnnl_format_tag_t tag_of(int rank, enum pdnn_onednn_order order) {
     static const dnnl_format_tag_t row_major[] = {dnnl_a,    dnnl_ab,    dnnl_abc,
                                                   dnnl_abcd, dnnl_abcde, dnnl_abcdef};
     static const dnnl_format_tag_t others[PDNN_ONEDNN_ORDER_COUNT] = {
-        [PDNN_ONEDNN_COLUMN_MAJOR] = dnnl_ba,    [PDNN_ONEDNN_CHANNELS_LAST] = dnnl_acdb,
-        [PDNN_ONEDNN_BLOCKED_8] = dnnl_aBcd8b,   [PDNN_ONEDNN_BLOCKED_16] = dnnl_aBcd16b,
-        [PDNN_ONEDNN_ANY] = dnnl_format_tag_any,
+        [PDNN_ONEDNN_COLUMN_MAJOR] = dnnl_ba,   [PDNN_ONEDNN_CHANNELS_LAST] = dnnl_acdb,
+        [PDNN_ONEDNN_BLOCKED_8] = dnnl_aBcd8b,  [PDNN_ONEDNN_BLOCKED_16] = dnnl_aBcd16b,
+        [PDNN_ONEDNN_GATES_FIRST] = dnnl_ldgoi, [PDNN_ONEDNN_ANY] = dnnl_format_tag_any,
     };
     return order == PDNN_ONEDNN_ROW_MAJOR ? row_major[rank - 1] : others[order];
 }
 
 /* The rank that an order is one of; 0: of any. */
 static int rank_of(enum pdnn_onednn_order order) {
-    if (order == PDNN_ONEDNN_ROW_MAJOR || order == PDNN_ONEDNN_ANY)
-        return 0;
-    return order == PDNN_ONEDNN_COLUMN_MAJOR ? 2 : 4;
+    static const int ranks[PDNN_ONEDNN_ORDER_COUNT] = {
+        [PDNN_ONEDNN_COLUMN_MAJOR] = 2, [PDNN_ONEDNN_CHANNELS_LAST] = 4, [PDNN_ONEDNN_BLOCKED_8] = 4,
+        [PDNN_ONEDNN_BLOCKED_16] = 4,   [PDNN_ONEDNN_GATES_FIRST] = 5,
+    };
+    return ranks[order];
 }
 
 enum pdnn_status pdnn_onednn_layout_create(enum pdnn_dtype dtype, int rank, const int64_t *dim,
@@ -147,6 +150,30 @@ enum pdnn_status pdnn_onednn_layout_transpose(struct pdnn_onednn_layout *layout,
     return PDNN_OK;
 }
 
+enum pdnn_status pdnn_onednn_layout_plain(const struct pdnn_onednn_layout *layout,
+                                          struct pdnn_onednn_layout **plain, struct pdnn_err *err) {
+    int rank;
+    const dnnl_dim_t *dim = pdnn_onednn_desc_dims(layout, &rank);
+    struct pdnn_onednn_layout *made = malloc(sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a layout");
+    enum pdnn_onednn_order order = rank == 5 ? PDNN_ONEDNN_GATES_FIRST : PDNN_ONEDNN_ROW_MAJOR;
+    dnnl_status_t status =
+        pdnn_onednn_desc_init(rank, dim, pdnn_onednn_desc_type(layout), tag_of(rank, order), made);
+    if (status != dnnl_success) {
+        free(made);
+        return fail(err, status, "a layout");
+    }
+    *plain = made;
+    return PDNN_OK;
+}
+
+int pdnn_onednn_layout_rank(const struct pdnn_onednn_layout *layout) {
+    int rank;
+    pdnn_onednn_desc_dims(layout, &rank);
+    return rank;
+}
+
 void pdnn_onednn_layout_destroy(struct pdnn_onednn_layout *layout) {
     if (!layout)
         return;
@@ -185,28 +212,49 @@ const char *pdnn_onednn_layout_format(const struct pdnn_onednn_layout *layout,
 struct argument {
     int id; /* 0: no such argument */
     dnnl_query_t query;
+    int index; /* of the query */
 };
 
 /* x, w, b and y, in every pass of what has all of them. */
 static const struct argument linear[PDNN_PASS_COUNT][PDNN_ONEDNN_ARG_COUNT] = {
-    [PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md},
-                      {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
-                      {DNNL_ARG_BIAS, dnnl_query_weights_md},
-                      {DNNL_ARG_DST, dnnl_query_dst_md}},
-    [PDNN_BACKWARD_DATA] = {{DNNL_ARG_DIFF_SRC, dnnl_query_diff_src_md},
-                            {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
+    [PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md, 0},
+                      {DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0},
+                      {DNNL_ARG_BIAS, dnnl_query_weights_md, 1},
+                      {DNNL_ARG_DST, dnnl_query_dst_md, 0}},
+    [PDNN_BACKWARD_DATA] = {{DNNL_ARG_DIFF_SRC, dnnl_query_diff_src_md, 0},
+                            {DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0},
                             {0},
-                            {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
-    [PDNN_BACKWARD_WEIGHTS] = {{DNNL_ARG_SRC, dnnl_query_src_md},
-                               {DNNL_ARG_DIFF_WEIGHTS, dnnl_query_diff_weights_md},
-                               {DNNL_ARG_DIFF_BIAS, dnnl_query_diff_weights_md},
-                               {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
+                            {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md, 0}},
+    [PDNN_BACKWARD_WEIGHTS] = {{DNNL_ARG_SRC, dnnl_query_src_md, 0},
+                               {DNNL_ARG_DIFF_WEIGHTS, dnnl_query_diff_weights_md, 0},
+                               {DNNL_ARG_DIFF_BIAS, dnnl_query_diff_weights_md, 1},
+                               {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md, 0}},
 };
 
 static const struct argument moved[PDNN_ONEDNN_ARG_COUNT] = {
-    {DNNL_ARG_SRC, dnnl_query_src_md}, {0}, {0}, {DNNL_ARG_DST, dnnl_query_dst_md}};
+    {DNNL_ARG_SRC, dnnl_query_src_md, 0}, {0}, {0}, {DNNL_ARG_DST, dnnl_query_dst_md, 0}};
+
+static const struct argument recurrent[PDNN_ONEDNN_ARG_COUNT] = {
+    [PDNN_ONEDNN_SRC] = {DNNL_ARG_SRC_LAYER, dnnl_query_src_md, 0},
+    [PDNN_ONEDNN_WEIGHTS] = {DNNL_ARG_WEIGHTS_LAYER, dnnl_query_weights_md, 0},
+    [PDNN_ONEDNN_RECURRENT] = {DNNL_ARG_WEIGHTS_ITER, dnnl_query_weights_md, 1},
+    [PDNN_ONEDNN_BIAS] = {DNNL_ARG_BIAS, dnnl_query_weights_md, 2},
+    [PDNN_ONEDNN_DST] = {DNNL_ARG_DST_LAYER, dnnl_query_dst_md, 0},
+    [PDNN_ONEDNN_WORKSPACE] = {DNNL_ARG_WORKSPACE, dnnl_query_workspace_md, 0},
+    [PDNN_ONEDNN_DIFF_SRC] = {DNNL_ARG_DIFF_SRC_LAYER, dnnl_query_diff_src_md, 0},
+    [PDNN_ONEDNN_DIFF_WEIGHTS] = {DNNL_ARG_DIFF_WEIGHTS_LAYER, dnnl_query_diff_weights_md, 0},
+    [PDNN_ONEDNN_DIFF_RECURRENT] = {DNNL_ARG_DIFF_WEIGHTS_ITER, dnnl_query_diff_weights_md, 1},
+    [PDNN_ONEDNN_DIFF_BIAS] = {DNNL_ARG_DIFF_BIAS, dnnl_query_diff_weights_md, 2},
+    [PDNN_ONEDNN_DIFF_DST] = {DNNL_ARG_DIFF_DST_LAYER, dnnl_query_diff_dst_md, 0},
+    [PDNN_ONEDNN_STATE] = {DNNL_ARG_SRC_ITER, dnnl_query_src_md, 1},
+    [PDNN_ONEDNN_STATE_C] = {DNNL_ARG_SRC_ITER_C, dnnl_query_src_md, 2},
+    [PDNN_ONEDNN_DIFF_STATE] = {DNNL_ARG_DIFF_SRC_ITER, dnnl_query_diff_src_md, 1},
+    [PDNN_ONEDNN_DIFF_STATE_C] = {DNNL_ARG_DIFF_SRC_ITER_C, dnnl_query_diff_src_md, 2},
+};
 
 static const struct argument *arguments_of(const struct pdnn_onednn_request *request) {
+    if (request->kind == PDNN_ONEDNN_RNN)
+        return recurrent;
     return request->kind == PDNN_ONEDNN_REORDER ? moved : linear[request->pass];
 }
 
@@ -275,12 +323,12 @@ static dnnl_status_t add_arguments(struct pdnn_onednn_primitive *primitive, dnnl
     const_dnnl_primitive_desc_t descriptor = primitive->descriptor;
     dnnl_status_t status = dnnl_success;
     const struct argument *row = arguments_of(request);
-    for (int i = 0; status == dnnl_success && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
-        if (!request->layout[i])
+    for (int i = 0; status == dnnl_success && i < PDNN_ONEDNN_ARG_COUNT; i++) {
+        bool is_workspace = i == PDNN_ONEDNN_WORKSPACE && request->kind == PDNN_ONEDNN_RNN;
+        if (!request->layout[i] && !is_workspace)
             continue;
         assert(row[i].id);
-        status =
-            pdnn_onednn_desc_query(descriptor, row[i].query, i == PDNN_ONEDNN_BIAS, &primitive->layout[i]);
+        status = pdnn_onednn_desc_query(descriptor, row[i].query, row[i].index, &primitive->layout[i]);
         if (status == dnnl_success)
             status = add_argument(primitive, engine, (enum pdnn_onednn_arg)i, row[i].id);
     }
@@ -373,8 +421,13 @@ enum pdnn_status pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive
     return pdnn_onednn_layout_copy(&primitive->layout[arg], layout, err);
 }
 
+uint64_t pdnn_onednn_primitive_bytes(const struct pdnn_onednn_primitive *primitive,
+                                     enum pdnn_onednn_arg arg) {
+    return pdnn_onednn_layout_bytes(&primitive->layout[arg]);
+}
+
 uint64_t pdnn_onednn_primitive_scratchpad_bytes(const struct pdnn_onednn_primitive *primitive) {
-    return pdnn_onednn_layout_bytes(&primitive->layout[PDNN_ONEDNN_SCRATCHPAD]);
+    return pdnn_onednn_primitive_bytes(primitive, PDNN_ONEDNN_SCRATCHPAD);
 }
 
 enum pdnn_status pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
@@ -388,4 +441,10 @@ enum pdnn_status pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primit
 int pdnn_onednn_primitive_run(const struct pdnn_onednn_primitive *primitive) {
     return (int)dnnl_primitive_execute(primitive->primitive, primitive->stream, primitive->n_args,
                                        primitive->args);
+}
+
+int pdnn_onednn_sgemm(const struct pdnn_sgemm *gemm) {
+    return (int)dnnl_sgemm(gemm->a_transposed ? 'T' : 'N', gemm->b_transposed ? 'T' : 'N', gemm->m, gemm->n,
+                           gemm->k, 1, gemm->a, gemm->a_stride, gemm->b, gemm->b_stride,
+                           gemm->accumulate ? 1 : 0, gemm->c, gemm->c_stride);
 }

@@ -2,11 +2,14 @@
  * is behind library_version.h, in library_v2.c and library_v3.c. One engine and one in-order stream;
  * primitives have a fixed set of arguments and get their addresses once. Shapes: N minibatch, I inputs, O
  * outputs or output channels, C input channels, H W input height and width, R S kernel height and width, P Q
- * output height and width. */
+ * output height and width. Of recurrent layers: T steps, I input and H hidden units, G gates, B vectors of
+ * bias.
+ */
 #ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_H
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_H
 
 #include "base/err.h"
+#include "models/cell.h"
 #include "models/dtype.h"
 #include "models/graph.h"
 
@@ -30,6 +33,7 @@ enum pdnn_onednn_order {
     PDNN_ONEDNN_CHANNELS_LAST, /* of images (N, C, H, W): stored as (N, H, W, C) */
     PDNN_ONEDNN_BLOCKED_8,     /* of images: as (N, C/8, H, W, 8), channels padded with zeros */
     PDNN_ONEDNN_BLOCKED_16,    /* of images: as (N, C/16, H, W, 16) */
+    PDNN_ONEDNN_GATES_FIRST,   /* of weights (1, 1, I, G, H): stored as (G, H, I), as tensors have them */
     PDNN_ONEDNN_ANY,           /* in a request: the primitive chooses */
     PDNN_ONEDNN_ORDER_COUNT
 };
@@ -41,6 +45,11 @@ enum pdnn_status pdnn_onednn_layout_copy(const struct pdnn_onednn_layout *layout
                                          struct pdnn_onednn_layout **copy, struct pdnn_err *err);
 /* The same memory seen as the transposed matrix. */
 enum pdnn_status pdnn_onednn_layout_transpose(struct pdnn_onednn_layout *layout, struct pdnn_err *err);
+/* The plain layout of the same dimensions: row-major as a tensor has them, so of weights (1, 1, I, G, H) with
+ * their gates first. */
+enum pdnn_status pdnn_onednn_layout_plain(const struct pdnn_onednn_layout *layout,
+                                          struct pdnn_onednn_layout **plain, struct pdnn_err *err);
+int pdnn_onednn_layout_rank(const struct pdnn_onednn_layout *layout);
 void pdnn_onednn_layout_destroy(struct pdnn_onednn_layout *layout);
 bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b);
 uint64_t pdnn_onednn_layout_bytes(const struct pdnn_onednn_layout *layout); /* padding included */
@@ -58,6 +67,12 @@ enum pdnn_onednn_kind {
                                 */
     PDNN_ONEDNN_MATMUL,        /* DST = SRC WEIGHTS + BIAS; forward only */
     PDNN_ONEDNN_REORDER,       /* SRC -> DST; forward only */
+    /* One recurrent layer in one direction: SRC x (T, N, I), WEIGHTS and RECURRENT (1, 1, I, G, H) and (1, 1,
+     * H, G, H), BIAS (1, 1, B, H), DST y (T, N, H), STATE and of lstm STATE_C (1, 1, N, H) before the first
+     * step, 0 where there are none. Backward-data reads all of these and DIFF_DST, and computes the gradients
+     * of the others. WORKSPACE is what training forward leaves for it. oneDNN 2.6 gives a wrong
+     * DIFF_RECURRENT where there is no STATE: as if each step began with its own result. */
+    PDNN_ONEDNN_RNN,
     PDNN_ONEDNN_KIND_COUNT
 };
 
@@ -67,6 +82,18 @@ enum pdnn_onednn_arg {
     PDNN_ONEDNN_BIAS,
     PDNN_ONEDNN_DST,
     PDNN_ONEDNN_SCRATCHPAD,
+    /* Of recurrent layers: */
+    PDNN_ONEDNN_RECURRENT,
+    PDNN_ONEDNN_WORKSPACE, /* has no layout in a request */
+    PDNN_ONEDNN_DIFF_SRC,
+    PDNN_ONEDNN_DIFF_WEIGHTS,
+    PDNN_ONEDNN_DIFF_RECURRENT,
+    PDNN_ONEDNN_DIFF_BIAS,
+    PDNN_ONEDNN_DIFF_DST,
+    PDNN_ONEDNN_STATE,
+    PDNN_ONEDNN_STATE_C,
+    PDNN_ONEDNN_DIFF_STATE,
+    PDNN_ONEDNN_DIFF_STATE_C,
     PDNN_ONEDNN_ARG_COUNT
 };
 
@@ -88,6 +115,8 @@ struct pdnn_onednn_request {
     /* Convolution: vertical, horizontal; zero padding on either side. */
     int64_t stride[2], padding[2];
     enum pdnn_algorithm algorithm;
+    enum pdnn_cell cell;
+    bool is_reverse, is_training; /* of recurrent layers; training: forward has a WORKSPACE */
 };
 
 /* What the library would run: the first of its implementations that does the request by its algorithm. Name,
@@ -111,12 +140,18 @@ const char *pdnn_onednn_primitive_name(const struct pdnn_onednn_primitive *primi
 enum pdnn_status pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive *primitive,
                                               enum pdnn_onednn_arg arg, struct pdnn_onednn_layout **layout,
                                               struct pdnn_err *err);
+/* Bytes of memory to bind as the argument; 0: there is none. */
+uint64_t pdnn_onednn_primitive_bytes(const struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg);
 /* Bytes of scratch memory to bind as PDNN_ONEDNN_SCRATCHPAD; 0: none. */
 uint64_t pdnn_onednn_primitive_scratchpad_bytes(const struct pdnn_onednn_primitive *primitive);
 /* Sets an argument's address, before the first run and for every argument. What is read must have zeroes in
  * its padding; what is written gets them. */
 enum pdnn_status pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
                                             void *address, struct pdnn_err *err);
+/* c = op(a) op(b), or added to c. 0, or the library's status. */
+struct pdnn_sgemm;
+int pdnn_onednn_sgemm(const struct pdnn_sgemm *gemm);
+
 /* 0, or the library's status. The result is there on return: the CPU's stream runs on the calling thread and
  * its pool. */
 int pdnn_onednn_primitive_run(const struct pdnn_onednn_primitive *primitive);

@@ -71,6 +71,15 @@ bool pdnn_onednn_desc_blocking(const struct pdnn_onednn_layout *layout,
     return true;
 }
 
+const dnnl_dim_t *pdnn_onednn_desc_dims(const struct pdnn_onednn_layout *layout, int *rank) {
+    *rank = layout->desc.ndims;
+    return layout->desc.dims;
+}
+
+dnnl_data_type_t pdnn_onednn_desc_type(const struct pdnn_onednn_layout *layout) {
+    return layout->desc.data_type;
+}
+
 dnnl_status_t pdnn_onednn_append_post(dnnl_post_ops_t posts, enum pdnn_onednn_post post) {
     if (post == PDNN_ONEDNN_SUM)
         return dnnl_post_ops_append_sum(posts, 1);
@@ -81,6 +90,7 @@ union operation {
     dnnl_inner_product_desc_t inner_product;
     dnnl_convolution_desc_t convolution;
     dnnl_matmul_desc_t matmul;
+    dnnl_rnn_desc_t rnn;
 };
 
 static const dnnl_memory_desc_t *desc_of(const struct pdnn_onednn_request *request,
@@ -131,12 +141,99 @@ static dnnl_status_t describe_matmul(const struct pdnn_onednn_request *request, 
                                  desc_of(request, PDNN_ONEDNN_DST));
 }
 
+/* Of one layer in one direction. */
+struct recurrent {
+    dnnl_prop_kind_t prop;
+    dnnl_rnn_direction_t direction;
+    const dnnl_memory_desc_t *x, *w, *u, *b, *y;
+    const dnnl_memory_desc_t *dx, *dw, *du, *db, *dy;
+    const dnnl_memory_desc_t *h, *c, *dh, *dc; /* the state before the first step */
+};
+
+static struct recurrent recurrent_of(const struct pdnn_onednn_request *request, enum pdnn_pass pass) {
+    bool is_training = request->is_training || request->pass != PDNN_FORWARD;
+    return (struct recurrent){
+        .prop = pass != PDNN_FORWARD ? dnnl_backward
+                : is_training        ? dnnl_forward_training
+                                     : dnnl_forward_inference,
+        .direction = request->is_reverse ? dnnl_unidirectional_right2left : dnnl_unidirectional_left2right,
+        .x = desc_of(request, PDNN_ONEDNN_SRC),
+        .w = desc_of(request, PDNN_ONEDNN_WEIGHTS),
+        .u = desc_of(request, PDNN_ONEDNN_RECURRENT),
+        .b = desc_of(request, PDNN_ONEDNN_BIAS),
+        .y = desc_of(request, PDNN_ONEDNN_DST),
+        .dx = desc_of(request, PDNN_ONEDNN_DIFF_SRC),
+        .dw = desc_of(request, PDNN_ONEDNN_DIFF_WEIGHTS),
+        .du = desc_of(request, PDNN_ONEDNN_DIFF_RECURRENT),
+        .db = desc_of(request, PDNN_ONEDNN_DIFF_BIAS),
+        .dy = desc_of(request, PDNN_ONEDNN_DIFF_DST),
+        .h = desc_of(request, PDNN_ONEDNN_STATE),
+        .c = desc_of(request, PDNN_ONEDNN_STATE_C),
+        .dh = desc_of(request, PDNN_ONEDNN_DIFF_STATE),
+        .dc = desc_of(request, PDNN_ONEDNN_DIFF_STATE_C),
+    };
+}
+
+static dnnl_status_t describe_rnn(const struct pdnn_onednn_request *request, enum pdnn_pass pass,
+                                  union operation *operation) {
+    const struct recurrent r = recurrent_of(request, pass);
+    if (pass != PDNN_FORWARD)
+        return dnnl_vanilla_rnn_backward_desc_init(&operation->rnn, r.prop, dnnl_eltwise_tanh, r.direction,
+                                                   r.x, r.h, r.w, r.u, r.b, r.y, NULL, r.dx, r.dh, r.dw, r.du,
+                                                   r.db, r.dy, NULL, 0, 0, 0);
+    return dnnl_vanilla_rnn_forward_desc_init(&operation->rnn, r.prop, dnnl_eltwise_tanh, r.direction, r.x,
+                                              r.h, r.w, r.u, r.b, r.y, NULL, 0, 0, 0);
+}
+
+static dnnl_status_t describe_lstm(const struct pdnn_onednn_request *request, enum pdnn_pass pass,
+                                   union operation *operation) {
+    const struct recurrent r = recurrent_of(request, pass);
+    if (pass != PDNN_FORWARD)
+        return dnnl_lstm_backward_desc_init(&operation->rnn, r.prop, r.direction, r.x, r.h, r.c, r.w, r.u,
+                                            r.b, r.y, NULL, NULL, r.dx, r.dh, r.dc, r.dw, r.du, r.db, r.dy,
+                                            NULL, NULL, 0);
+    return dnnl_lstm_forward_desc_init(&operation->rnn, r.prop, r.direction, r.x, r.h, r.c, r.w, r.u, r.b,
+                                       r.y, NULL, NULL, 0);
+}
+
+static dnnl_status_t describe_gru(const struct pdnn_onednn_request *request, enum pdnn_pass pass,
+                                  union operation *operation) {
+    const struct recurrent r = recurrent_of(request, pass);
+    if (pass != PDNN_FORWARD)
+        return dnnl_gru_backward_desc_init(&operation->rnn, r.prop, r.direction, r.x, r.h, r.w, r.u, r.b, r.y,
+                                           NULL, r.dx, r.dh, r.dw, r.du, r.db, r.dy, NULL, 0);
+    return dnnl_gru_forward_desc_init(&operation->rnn, r.prop, r.direction, r.x, r.h, r.w, r.u, r.b, r.y,
+                                      NULL, 0);
+}
+
+static dnnl_status_t describe_lbr_gru(const struct pdnn_onednn_request *request, enum pdnn_pass pass,
+                                      union operation *operation) {
+    const struct recurrent r = recurrent_of(request, pass);
+    if (pass != PDNN_FORWARD)
+        return dnnl_lbr_gru_backward_desc_init(&operation->rnn, r.prop, r.direction, r.x, r.h, r.w, r.u, r.b,
+                                               r.y, NULL, r.dx, r.dh, r.dw, r.du, r.db, r.dy, NULL, 0);
+    return dnnl_lbr_gru_forward_desc_init(&operation->rnn, r.prop, r.direction, r.x, r.h, r.w, r.u, r.b, r.y,
+                                          NULL, 0);
+}
+
+static dnnl_status_t describe_recurrent(const struct pdnn_onednn_request *request, enum pdnn_pass pass,
+                                        union operation *operation) {
+    static dnnl_status_t (*const cells[PDNN_CELL_COUNT])(const struct pdnn_onednn_request *request,
+                                                         enum pdnn_pass pass, union operation *operation) = {
+        [PDNN_CELL_RNN] = describe_rnn,
+        [PDNN_CELL_LSTM] = describe_lstm,
+        [PDNN_CELL_GRU] = describe_gru,
+        [PDNN_CELL_LBR_GRU] = describe_lbr_gru};
+    return cells[request->cell](request, pass, operation);
+}
+
 static dnnl_status_t (*const describe[PDNN_ONEDNN_KIND_COUNT])(const struct pdnn_onednn_request *request,
                                                                enum pdnn_pass pass,
                                                                union operation *operation) = {
     [PDNN_ONEDNN_INNER_PRODUCT] = describe_inner_product,
     [PDNN_ONEDNN_CONVOLUTION] = describe_convolution,
     [PDNN_ONEDNN_MATMUL] = describe_matmul,
+    [PDNN_ONEDNN_RNN] = describe_recurrent,
 };
 
 /* The first implementation of the operation that the request wants. */

@@ -79,6 +79,18 @@ bool pdnn_onednn_desc_blocking(const struct pdnn_onednn_layout *layout,
     return blocking->strides && blocking->block_dims && blocking->block_sizes;
 }
 
+const dnnl_dim_t *pdnn_onednn_desc_dims(const struct pdnn_onednn_layout *layout, int *rank) {
+    *rank = 0;
+    dnnl_memory_desc_query(layout->desc, dnnl_query_ndims_s32, rank);
+    return query_dims(layout, dnnl_query_dims);
+}
+
+dnnl_data_type_t pdnn_onednn_desc_type(const struct pdnn_onednn_layout *layout) {
+    dnnl_data_type_t type = dnnl_data_type_undef;
+    dnnl_memory_desc_query(layout->desc, dnnl_query_data_type, &type);
+    return type;
+}
+
 dnnl_status_t pdnn_onednn_append_post(dnnl_post_ops_t posts, enum pdnn_onednn_post post) {
     if (post == PDNN_ONEDNN_SUM)
         return dnnl_post_ops_append_sum(posts, 1, 0, dnnl_data_type_undef);
@@ -143,12 +155,99 @@ static dnnl_status_t describe_reorder(const struct description *d, dnnl_primitiv
                                               desc_of(d, PDNN_ONEDNN_DST), d->engine, d->attributes);
 }
 
+/* Of one layer in one direction. */
+struct recurrent {
+    dnnl_prop_kind_t prop;
+    dnnl_rnn_direction_t direction;
+    const_dnnl_memory_desc_t x, w, u, b, y;
+    const_dnnl_memory_desc_t dx, dw, du, db, dy;
+    const_dnnl_memory_desc_t h, c, dh, dc; /* the state before the first step */
+};
+
+static struct recurrent recurrent_of(const struct description *d) {
+    bool is_training = d->request->is_training || d->request->pass != PDNN_FORWARD;
+    return (struct recurrent){
+        .prop = d->pass != PDNN_FORWARD ? dnnl_backward
+                : is_training           ? dnnl_forward_training
+                                        : dnnl_forward_inference,
+        .direction = d->request->is_reverse ? dnnl_unidirectional_right2left : dnnl_unidirectional_left2right,
+        .x = desc_of(d, PDNN_ONEDNN_SRC),
+        .w = desc_of(d, PDNN_ONEDNN_WEIGHTS),
+        .u = desc_of(d, PDNN_ONEDNN_RECURRENT),
+        .b = desc_of(d, PDNN_ONEDNN_BIAS),
+        .y = desc_of(d, PDNN_ONEDNN_DST),
+        .dx = desc_of(d, PDNN_ONEDNN_DIFF_SRC),
+        .dw = desc_of(d, PDNN_ONEDNN_DIFF_WEIGHTS),
+        .du = desc_of(d, PDNN_ONEDNN_DIFF_RECURRENT),
+        .db = desc_of(d, PDNN_ONEDNN_DIFF_BIAS),
+        .dy = desc_of(d, PDNN_ONEDNN_DIFF_DST),
+        .h = desc_of(d, PDNN_ONEDNN_STATE),
+        .c = desc_of(d, PDNN_ONEDNN_STATE_C),
+        .dh = desc_of(d, PDNN_ONEDNN_DIFF_STATE),
+        .dc = desc_of(d, PDNN_ONEDNN_DIFF_STATE_C),
+    };
+}
+
+static dnnl_status_t describe_rnn(const struct description *d, dnnl_primitive_desc_t *descriptor) {
+    const struct recurrent r = recurrent_of(d);
+    if (d->pass != PDNN_FORWARD)
+        return dnnl_vanilla_rnn_backward_primitive_desc_create(
+            descriptor, d->engine, r.prop, dnnl_eltwise_tanh, r.direction, r.x, r.h, r.w, r.u, r.b, r.y, NULL,
+            r.dx, r.dh, r.dw, r.du, r.db, r.dy, NULL, 0, 0, 0, d->hint, d->attributes);
+    return dnnl_vanilla_rnn_forward_primitive_desc_create(descriptor, d->engine, r.prop, dnnl_eltwise_tanh,
+                                                          r.direction, r.x, r.h, r.w, r.u, r.b, r.y, NULL, 0,
+                                                          0, 0, d->attributes);
+}
+
+static dnnl_status_t describe_lstm(const struct description *d, dnnl_primitive_desc_t *descriptor) {
+    const struct recurrent r = recurrent_of(d);
+    if (d->pass != PDNN_FORWARD)
+        return dnnl_lstm_backward_primitive_desc_create(descriptor, d->engine, r.prop, r.direction, r.x, r.h,
+                                                        r.c, r.w, r.u, NULL, NULL, r.b, r.y, NULL, NULL, r.dx,
+                                                        r.dh, r.dc, r.dw, r.du, NULL, NULL, r.db, r.dy, NULL,
+                                                        NULL, 0, d->hint, d->attributes);
+    return dnnl_lstm_forward_primitive_desc_create(descriptor, d->engine, r.prop, r.direction, r.x, r.h, r.c,
+                                                   r.w, r.u, NULL, NULL, r.b, r.y, NULL, NULL, 0,
+                                                   d->attributes);
+}
+
+static dnnl_status_t describe_gru(const struct description *d, dnnl_primitive_desc_t *descriptor) {
+    const struct recurrent r = recurrent_of(d);
+    if (d->pass != PDNN_FORWARD)
+        return dnnl_gru_backward_primitive_desc_create(descriptor, d->engine, r.prop, r.direction, r.x, r.h,
+                                                       r.w, r.u, r.b, r.y, NULL, r.dx, r.dh, r.dw, r.du, r.db,
+                                                       r.dy, NULL, 0, d->hint, d->attributes);
+    return dnnl_gru_forward_primitive_desc_create(descriptor, d->engine, r.prop, r.direction, r.x, r.h, r.w,
+                                                  r.u, r.b, r.y, NULL, 0, d->attributes);
+}
+
+static dnnl_status_t describe_lbr_gru(const struct description *d, dnnl_primitive_desc_t *descriptor) {
+    const struct recurrent r = recurrent_of(d);
+    if (d->pass != PDNN_FORWARD)
+        return dnnl_lbr_gru_backward_primitive_desc_create(descriptor, d->engine, r.prop, r.direction, r.x,
+                                                           r.h, r.w, r.u, r.b, r.y, NULL, r.dx, r.dh, r.dw,
+                                                           r.du, r.db, r.dy, NULL, 0, d->hint, d->attributes);
+    return dnnl_lbr_gru_forward_primitive_desc_create(descriptor, d->engine, r.prop, r.direction, r.x, r.h,
+                                                      r.w, r.u, r.b, r.y, NULL, 0, d->attributes);
+}
+
+static dnnl_status_t describe_recurrent(const struct description *d, dnnl_primitive_desc_t *descriptor) {
+    static dnnl_status_t (*const cells[PDNN_CELL_COUNT])(const struct description *d,
+                                                         dnnl_primitive_desc_t *descriptor) = {
+        [PDNN_CELL_RNN] = describe_rnn,
+        [PDNN_CELL_LSTM] = describe_lstm,
+        [PDNN_CELL_GRU] = describe_gru,
+        [PDNN_CELL_LBR_GRU] = describe_lbr_gru};
+    return cells[d->request->cell](d, descriptor);
+}
+
 static dnnl_status_t (*const describe[PDNN_ONEDNN_KIND_COUNT])(const struct description *d,
                                                                dnnl_primitive_desc_t *descriptor) = {
     [PDNN_ONEDNN_INNER_PRODUCT] = describe_inner_product,
     [PDNN_ONEDNN_CONVOLUTION] = describe_convolution,
     [PDNN_ONEDNN_MATMUL] = describe_matmul,
     [PDNN_ONEDNN_REORDER] = describe_reorder,
+    [PDNN_ONEDNN_RNN] = describe_recurrent,
 };
 
 /* Moves the descriptor on to the first implementation that the request wants, or destroys it. */

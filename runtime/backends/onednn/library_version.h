@@ -19,6 +19,10 @@ struct pdnn_onednn_isa {
 };
 extern const struct pdnn_onednn_isa pdnn_onednn_isas[];
 
+/* Rank and dimensions; the array is the layout's. */
+const dnnl_dim_t *pdnn_onednn_desc_dims(const struct pdnn_onednn_layout *layout, int *rank);
+dnnl_data_type_t pdnn_onednn_desc_type(const struct pdnn_onednn_layout *layout);
+
 /* In library.c: the library's name of each post that is a function, and of each way to convolve. */
 extern const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_POST_COUNT];
 extern const dnnl_alg_kind_t pdnn_onednn_algorithms[PDNN_ALGORITHM_COUNT];

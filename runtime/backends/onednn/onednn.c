@@ -19,6 +19,8 @@ static const struct {
     {&pdnn_op_conv2d, PDNN_FORWARD, pdnn_onednn_compile_convolution},
     {&pdnn_op_conv2d, PDNN_BACKWARD_DATA, pdnn_onednn_compile_convolution},
     {&pdnn_op_conv2d, PDNN_BACKWARD_WEIGHTS, pdnn_onednn_compile_convolution},
+    {&pdnn_op_rnn, PDNN_FORWARD, pdnn_onednn_compile_recurrent},
+    {&pdnn_op_rnn, PDNN_BACKWARD_DATA, pdnn_onednn_compile_recurrent},
 };
 
 static enum pdnn_status open_onednn(int64_t threads, void **state, struct pdnn_err *err) {
@@ -41,6 +43,7 @@ static void close_onednn(void *state) {
     if (!onednn)
         return;
     pdnn_choices_finish(&onednn->choices);
+    pdnn_recurrences_finish(&onednn->recurrences);
     pdnn_onednn_library_destroy(onednn->library);
     free(onednn);
 }
@@ -80,13 +83,16 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
         pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof(struct pdnn_onednn_layout *));
     compile.choice =
         pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof(const struct pdnn_dense_choice *));
-    if (!layouts || !compile.home || !compile.choice)
+    compile.recurrence = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof *compile.recurrence);
+    if (!layouts || !compile.home || !compile.choice || !compile.recurrence)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
     *layouts = (struct layouts){graph->n_tensors, compile.home};
     program->layouts = layouts;
     program->release = release;
+    enum pdnn_status status = pdnn_onednn_place_recurrent(&compile, err);
     compile.onednn->choices.compile++;
-    enum pdnn_status status = pdnn_onednn_place_weights(&compile, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_place_weights(&compile, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_place_images(&compile, err);
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++)
@@ -141,8 +147,7 @@ static enum pdnn_status move(void *state, const struct pdnn_program *program, ui
         memcpy(to, from, pdnn_tensor_bytes(t));
         return PDNN_OK;
     }
-    enum pdnn_status status =
-        pdnn_onednn_layout_create(t->dtype, t->rank, t->dim, PDNN_ONEDNN_ROW_MAJOR, &plain, err);
+    enum pdnn_status status = pdnn_onednn_layout_plain(home, &plain, err);
     if (status == PDNN_OK)
         status = convert(state, put ? plain : home, without_const(from), put ? home : plain, to, err);
     pdnn_onednn_layout_destroy(plain);

@@ -11,6 +11,7 @@
 #include "runtime/backends/common/own.h"
 #include "runtime/backends/onednn/choose.h"
 #include "runtime/backends/onednn/library.h"
+#include "runtime/backends/onednn/recur.h"
 #include "runtime/core/backend.h"
 
 extern const struct pdnn_backend_def pdnn_backend_onednn;
@@ -19,18 +20,33 @@ struct pdnn_onednn {
     struct pdnn_onednn_library *library;
     struct pdnn_own_options own;
     struct pdnn_choices choices;
+    struct pdnn_recurrences recurrences;
+};
+
+/* How a recurrent layer runs, and what its passes share. */
+struct pdnn_onednn_recurrence {
+    bool is_fused;      /* as the library's primitive, in all passes */
+    bool is_measured;   /* rather than asked for */
+    uint32_t bias;      /* fused: the slot of one bias vector per gate */
+    uint32_t workspace; /* fused: the slot of what training forward leaves, or PDNN_NONE */
+    uint32_t state;     /* fused: the slot of zeros that training begins with, or PDNN_NONE */
 };
 
 /* One compilation. */
 struct pdnn_onednn_compile {
     struct pdnn_onednn *onednn;
     struct pdnn_program *program;
-    struct pdnn_onednn_layout **home;        /* by tensor; NULL: plain row-major */
-    const struct pdnn_dense_choice **choice; /* by tensor; NULL: not the weights of a dense op */
+    struct pdnn_onednn_layout **home;          /* by tensor; NULL: plain row-major */
+    const struct pdnn_dense_choice **choice;   /* by tensor; NULL: not the weights of a dense op */
+    struct pdnn_onednn_recurrence *recurrence; /* by tensor: of what a forward rnn node returns */
 };
 
 /* Chooses for all weights of dense ops; fills home and choice and sets the slots' sizes. */
 enum pdnn_status pdnn_onednn_place_weights(struct pdnn_onednn_compile *compile, struct pdnn_err *err);
+
+/* Decides how each recurrent layer runs; where it is as the library's primitive, its weights get homes, and
+ * what forward saves for backward is the library's own: the tensor of the graph has no memory then. */
+enum pdnn_status pdnn_onednn_place_recurrent(struct pdnn_onednn_compile *compile, struct pdnn_err *err);
 
 /* Chooses for all images, and for the weights of convolutions; fills home and sets the slots' sizes and
  * channel blocks. */
@@ -41,6 +57,8 @@ enum pdnn_status pdnn_onednn_compile_dense(struct pdnn_onednn_compile *compile, 
                                            struct pdnn_err *err);
 enum pdnn_status pdnn_onednn_compile_convolution(struct pdnn_onednn_compile *compile, uint32_t node,
                                                  struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_compile_recurrent(struct pdnn_onednn_compile *compile, uint32_t node,
+                                               struct pdnn_err *err);
 
 /* homes.c: where tensors live. Gives the tensor a layout of its own unless that is the plain one. */
 enum pdnn_status pdnn_onednn_set_home(struct pdnn_onednn_compile *compile, uint32_t tensor,
@@ -62,11 +80,16 @@ bool pdnn_onednn_is_pinned(const struct pdnn_graph *graph, uint32_t weights);
 /* A primitive and the slots it works on. */
 struct pdnn_onednn_call {
     struct pdnn_onednn_primitive *primitive;
-    uint32_t slot[PDNN_ONEDNN_SCRATCHPAD]; /* by argument, or PDNN_NONE */
-    uint32_t summand;                      /* the slot whose memory and value DST takes over, or PDNN_NONE */
+    uint32_t slot[PDNN_ONEDNN_ARG_COUNT]; /* by argument, or PDNN_NONE */
+    uint32_t summand;                     /* the slot whose memory and value DST takes over, or PDNN_NONE */
+    int64_t threads;                      /* that may clear what the primitive adds to */
 };
 
-/* Appends a step that runs the primitive; makes a slot for its scratchpad. The primitive belongs to the step,
+/* Without any slot. */
+struct pdnn_onednn_call pdnn_onednn_call_of(struct pdnn_onednn_primitive *primitive);
+
+/* Appends a step that runs the primitive; makes a slot for its scratchpad. What a recurrent layer adds its
+ * gradients to begins as 0. The primitive belongs to the step,
  * or is destroyed when this fails. */
 enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
                                     const struct pdnn_onednn_call *call, struct pdnn_err *err);

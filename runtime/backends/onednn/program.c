@@ -2,16 +2,25 @@
 #include "runtime/backends/common/step.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/reorder.h"
+#include "runtime/kernels/team.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
+enum { SUMS = 3, LINE_BYTES = 64 };
+
 struct execution {
     struct pdnn_onednn_primitive *primitive;
     uint32_t slot[PDNN_ONEDNN_ARG_COUNT]; /* by argument, or PDNN_NONE */
     uint32_t summand;                     /* in the same memory as DST, or PDNN_NONE */
+    int64_t threads;
+    void *sum[SUMS]; /* what begins as 0, or NULL */
 };
+
+/* Arguments that the library adds to. */
+static const enum pdnn_onednn_arg sums[SUMS] = {PDNN_ONEDNN_DIFF_WEIGHTS, PDNN_ONEDNN_DIFF_RECURRENT,
+                                                PDNN_ONEDNN_DIFF_BIAS};
 
 static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
     struct execution *execution = state;
@@ -23,17 +32,43 @@ static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *
             status = pdnn_onednn_primitive_bind(execution->primitive, (enum pdnn_onednn_arg)i,
                                                 memory[execution->slot[i]], err);
     }
+    for (int i = 0; i < SUMS; i++)
+        execution->sum[i] = execution->slot[sums[i]] == PDNN_NONE ? NULL : memory[execution->slot[sums[i]]];
     return status;
+}
+
+struct zeros {
+    char *memory;
+    int64_t bytes;
+};
+
+static void clear_part(void *job, int64_t index, int64_t parts) {
+    const struct zeros *zeros = job;
+    struct pdnn_span span = pdnn_span_of(zeros->bytes, LINE_BYTES, index, parts);
+    memset(zeros->memory + span.begin, 0, (size_t)(span.end - span.begin));
 }
 
 static int run(void *state) {
     const struct execution *execution = state;
+    for (int i = 0; i < SUMS; i++) {
+        struct zeros zeros = {execution->sum[i],
+                              (int64_t)pdnn_onednn_primitive_bytes(execution->primitive, sums[i])};
+        if (zeros.memory)
+            pdnn_team_run(execution->threads, zeros.bytes / (int64_t)sizeof(float), clear_part, &zeros);
+    }
     return pdnn_onednn_primitive_run(execution->primitive);
 }
 
 static void destroy(void *state) {
     struct execution *execution = state;
     pdnn_onednn_primitive_destroy(execution->primitive);
+}
+
+struct pdnn_onednn_call pdnn_onednn_call_of(struct pdnn_onednn_primitive *primitive) {
+    struct pdnn_onednn_call call = {.primitive = primitive, .summand = PDNN_NONE, .threads = 1};
+    for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++)
+        call.slot[i] = PDNN_NONE;
+    return call;
 }
 
 enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
@@ -47,6 +82,7 @@ enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_st
     }
     *execution = (struct execution){.primitive = call->primitive, .summand = call->summand};
     memcpy(execution->slot, call->slot, sizeof call->slot);
+    execution->threads = call->threads;
     execution->slot[PDNN_ONEDNN_SCRATCHPAD] = PDNN_NONE;
     if (scratchpad_bytes)
         status = pdnn_program_slot(program, scratchpad_bytes, false, &execution->slot[PDNN_ONEDNN_SCRATCHPAD],

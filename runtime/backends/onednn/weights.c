@@ -171,8 +171,7 @@ static enum pdnn_status append_pass(struct dense_step *d, struct pdnn_err *err) 
     const struct pdnn_graph *graph = d->compile->program->graph;
     const struct pdnn_node *node = d->node;
     struct pdnn_step step = pdnn_step_of_node(graph, d->index);
-    struct pdnn_onednn_call call = {
-        d->pass.primitive, {PDNN_NONE, PDNN_NONE, PDNN_NONE, PDNN_NONE}, PDNN_NONE};
+    struct pdnn_onednn_call call = pdnn_onednn_call_of(d->pass.primitive);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
     call.slot[d->pass.w] = d->w.slot;
     call.slot[d->pass.x] = d->x.slot;

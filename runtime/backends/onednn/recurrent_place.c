@@ -1,0 +1,78 @@
+/* How each recurrent layer runs, and where its weights live when that is as the library's primitive: in
+ * training as the gradients come, since updates need one layout for both; else as forward asks for. */
+#include "models/op.h"
+#include "runtime/backends/common/step.h"
+#include "runtime/backends/onednn/onednn.h"
+
+/* Whether nothing but this layer and updates use the weights: then they live as it likes. */
+static bool is_exclusive(const struct pdnn_graph *graph, uint32_t weights, const struct pdnn_node *forward) {
+    const struct pdnn_node *backward = pdnn_recurrent_find_backward(graph, forward);
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        if (node == forward || node == backward || node->pass == PDNN_UPDATE)
+            continue;
+        for (int k = 0; k < node->n_inputs; k++) {
+            if (node->input[k] == weights || graph->tensors[node->input[k]].of == weights)
+                return false;
+        }
+    }
+    return graph->tensors[weights].role == PDNN_ROLE_WEIGHT &&
+           forward->input[PDNN_RNN_W] != forward->input[PDNN_RNN_U];
+}
+
+static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
+                                      const struct pdnn_recurrent_shape *shape, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = compile->program->graph;
+    bool is_trained = pdnn_recurrent_find_backward(graph, node) != NULL;
+    const struct {
+        uint32_t weights;
+        enum pdnn_onednn_arg arg;
+    } rows[] = {
+        {node->input[PDNN_RNN_W], is_trained ? PDNN_ONEDNN_DIFF_WEIGHTS : PDNN_ONEDNN_WEIGHTS},
+        {node->input[PDNN_RNN_U], is_trained ? PDNN_ONEDNN_DIFF_RECURRENT : PDNN_ONEDNN_RECURRENT},
+    };
+    struct pdnn_onednn_primitive *primitive = NULL;
+    enum pdnn_status status = pdnn_recurrent_describe(
+        compile->onednn->library, shape, is_trained ? PDNN_BACKWARD_DATA : PDNN_FORWARD, &primitive, err);
+    for (int i = 0; status == PDNN_OK && i < 2; i++) {
+        struct pdnn_onednn_layout *layout = NULL;
+        if (!is_exclusive(graph, rows[i].weights, node))
+            continue;
+        status = pdnn_onednn_primitive_layout(primitive, rows[i].arg, &layout, err);
+        if (status == PDNN_OK)
+            status = pdnn_onednn_set_weights_home(compile, rows[i].weights, layout, err);
+        pdnn_onednn_layout_destroy(layout);
+    }
+    pdnn_onednn_primitive_destroy(primitive);
+    return status;
+}
+
+static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
+                              struct pdnn_err *err) {
+    const struct pdnn_graph *graph = compile->program->graph;
+    struct pdnn_onednn_recurrence *recurrence = &compile->recurrence[node->output[PDNN_RNN_Y]];
+    struct pdnn_recurrent_shape shape;
+    enum pdnn_status status = PDNN_OK;
+    if (pdnn_node_in(graph, node, PDNN_RNN_X)->dtype != PDNN_F32)
+        return pdnn_step_unsupported("onednn", graph, node, err);
+    pdnn_recurrent_shape_of(graph, node, &shape);
+    recurrence->is_fused = graph->rnn == PDNN_RECURRENCE_FUSED;
+    recurrence->is_measured = graph->rnn == PDNN_RECURRENCE_AUTO;
+    if (recurrence->is_measured)
+        status = pdnn_recurrence_choose(compile->onednn, &shape, &recurrence->is_fused, err);
+    if (status != PDNN_OK || !recurrence->is_fused)
+        return status;
+    if (node->n_outputs > PDNN_RNN_SAVED)
+        compile->program->slots[node->output[PDNN_RNN_SAVED]].bytes = 0;
+    return place_weights(compile, node, &shape, err);
+}
+
+enum pdnn_status pdnn_onednn_place_recurrent(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = compile->program->graph;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
+        if (graph->nodes[i].op == &pdnn_op_rnn && graph->nodes[i].pass == PDNN_FORWARD)
+            status = place(compile, &graph->nodes[i], err);
+    }
+    return status;
+}
