@@ -81,6 +81,10 @@ static double exact(enum pdnn_elementwise function, double a, double b) {
         return tanh(a);
     case PDNN_TANH_BACKWARD:
         return a * (1 - b * b);
+    case PDNN_HARDTANH_FORWARD:
+        return fmin(fmax(a, -0.5), 0.5);
+    case PDNN_HARDTANH_BACKWARD:
+        return b > -0.5 && b < 0.5 ? a : 0;
     default:
         return a + b;
     }
@@ -93,7 +97,8 @@ static void test_elementwise_accuracy(void **state) {
     for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
         float *a = new_array(LARGE, scales[s]), *b = new_array(LARGE, 1), *y = new_array(LARGE, 1);
         for (int function = 0; function < PDNN_ELEMENTWISE_COUNT; function++) {
-            struct pdnn_elementwise_job job = {(enum pdnn_elementwise)function, a, b, y, LARGE, false};
+            struct pdnn_elementwise_job job = {
+                (enum pdnn_elementwise)function, a, b, y, LARGE, false, {-0.5F, 0.5F}};
             pdnn_elementwise_run(&job, THREADS);
             for (int64_t i = 0; i < LARGE; i++) {
                 double expected = exact(job.function, (double)a[i], (double)b[i]);
@@ -113,7 +118,7 @@ static void test_elementwise_extremes(void **state) {
     static const float sigmoids[] = {0.5F, 0.5F, 1, 0, 1, 0, 1, 0}, tanhs[] = {0, 0, 1, -1, 1, -1, 1, -1};
     enum { COUNT = sizeof x / sizeof *x };
     float y[COUNT];
-    struct pdnn_elementwise_job job = {PDNN_SIGMOID_FORWARD, x, NULL, y, COUNT, false};
+    struct pdnn_elementwise_job job = {PDNN_SIGMOID_FORWARD, x, NULL, y, COUNT, false, {0}};
     pdnn_elementwise_run(&job, 1);
     for (int i = 0; i < COUNT; i++)
         assert_near((double)y[i], (double)sigmoids[i], 1e-37);
@@ -130,7 +135,8 @@ static void test_elementwise_ways_agree(void **state) {
           *z = new_array(LARGE, 1);
     size_t bytes = LARGE * sizeof *a;
     for (int function = 0; function < PDNN_ELEMENTWISE_COUNT; function++) {
-        struct pdnn_elementwise_job job = {(enum pdnn_elementwise)function, a, b, y, LARGE, false};
+        struct pdnn_elementwise_job job = {
+            (enum pdnn_elementwise)function, a, b, y, LARGE, false, {-0.5F, 0.5F}};
         pdnn_elementwise_run(&job, 1);
         memset(z, 0xff, bytes);
         job.y = z;
@@ -138,7 +144,8 @@ static void test_elementwise_ways_agree(void **state) {
         pdnn_elementwise_run(&job, THREADS);
         assert_memory_equal(y, z, bytes);
         memcpy(z, a, bytes);
-        job = (struct pdnn_elementwise_job){(enum pdnn_elementwise)function, z, b, z, LARGE, false};
+        job = (struct pdnn_elementwise_job){
+            (enum pdnn_elementwise)function, z, b, z, LARGE, false, {-0.5F, 0.5F}};
         pdnn_elementwise_run(&job, THREADS);
         assert_memory_equal(y, z, bytes);
     }

@@ -8,58 +8,84 @@
  * of it, the inputs are fetched meanwhile, since the processor's own prefetching stops at each block. */
 enum { GRAIN = 1024, BLOCK = 128, AHEAD = 1024, LINE = 16 };
 
-PDNN_CLONES static void relu_forward(const float *a, const float *b, float *y, int64_t n) {
-    (void)b;
+PDNN_CLONES static void relu_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+    (void)b, (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = a[i] > 0 ? a[i] : 0;
 }
 
-PDNN_CLONES static void relu_backward(const float *a, const float *b, float *y, int64_t n) {
+PDNN_CLONES static void relu_backward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+    (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = b[i] > 0 ? a[i] : 0;
 }
 
-PDNN_CLONES static void sigmoid_forward(const float *a, const float *b, float *y, int64_t n) {
-    (void)b;
+PDNN_CLONES static void sigmoid_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+    (void)b, (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = 1.0F / (1.0F + pdnn_exp(-a[i]));
 }
 
-PDNN_CLONES static void sigmoid_backward(const float *a, const float *b, float *y, int64_t n) {
+PDNN_CLONES static void sigmoid_backward(const float *a, const float *b, const float *c, float *y,
+                                         int64_t n) {
+    (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = a[i] * b[i] * (1.0F - b[i]);
 }
 
-PDNN_CLONES static void tanh_forward(const float *a, const float *b, float *y, int64_t n) {
-    (void)b;
+PDNN_CLONES static void tanh_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+    (void)b, (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = pdnn_tanh(a[i]);
 }
 
-PDNN_CLONES static void tanh_backward(const float *a, const float *b, float *y, int64_t n) {
+PDNN_CLONES static void tanh_backward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+    (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = a[i] * (1.0F - b[i] * b[i]);
 }
 
-PDNN_CLONES static void add(const float *a, const float *b, float *y, int64_t n) {
+PDNN_CLONES static void add(const float *a, const float *b, const float *c, float *y, int64_t n) {
+    (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = a[i] + b[i];
 }
 
-static void (*const functions[])(const float *a, const float *b, float *y, int64_t n) = {
+PDNN_CLONES static void hardtanh_forward(const float *a, const float *b, const float *c, float *y,
+                                         int64_t n) {
+    (void)b;
+    float low = c[0], high = c[1];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        float raised = a[i] > low ? a[i] : low;
+        y[i] = raised < high ? raised : high;
+    }
+}
+
+PDNN_CLONES static void hardtanh_backward(const float *a, const float *b, const float *c, float *y,
+                                          int64_t n) {
+    float low = c[0], high = c[1];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        y[i] = (b[i] > low) & (b[i] < high) ? a[i] : 0;
+}
+
+static void (*const functions[])(const float *a, const float *b, const float *c, float *y, int64_t n) = {
     [PDNN_RELU_FORWARD] = relu_forward,
     [PDNN_RELU_BACKWARD] = relu_backward,
     [PDNN_SIGMOID_FORWARD] = sigmoid_forward,
     [PDNN_SIGMOID_BACKWARD] = sigmoid_backward,
     [PDNN_TANH_FORWARD] = tanh_forward,
     [PDNN_TANH_BACKWARD] = tanh_backward,
+    [PDNN_HARDTANH_FORWARD] = hardtanh_forward,
+    [PDNN_HARDTANH_BACKWARD] = hardtanh_backward,
     [PDNN_ADD] = add,
 };
 _Static_assert(sizeof functions / sizeof *functions == PDNN_ELEMENTWISE_COUNT, "one function per row");
@@ -70,7 +96,7 @@ static void run_span(const struct pdnn_elementwise_job *job, struct pdnn_span sp
     if (job->bypass) {
         float block[BLOCK];
         for (; i + AHEAD + BLOCK <= span.end; i += BLOCK) {
-            functions[job->function](job->a + i, b + i, block, BLOCK);
+            functions[job->function](job->a + i, b + i, job->coef, block, BLOCK);
             for (int64_t k = 0; k < BLOCK; k += LINE) {
                 __builtin_prefetch(job->a + i + AHEAD + k);
                 __builtin_prefetch(b + i + AHEAD + k);
@@ -79,7 +105,7 @@ static void run_span(const struct pdnn_elementwise_job *job, struct pdnn_span sp
         }
         pdnn_bypass_fence();
     }
-    functions[job->function](job->a + i, b + i, job->y + i, span.end - i);
+    functions[job->function](job->a + i, b + i, job->coef, job->y + i, span.end - i);
 }
 
 static void run_part(void *job, int64_t index, int64_t parts) {

@@ -12,6 +12,8 @@ enum pdnn_elementwise {
     PDNN_SIGMOID_BACKWARD,
     PDNN_TANH_FORWARD,
     PDNN_TANH_BACKWARD,
+    PDNN_HARDTANH_FORWARD, /* coef: low, high */
+    PDNN_HARDTANH_BACKWARD,
     PDNN_ADD,
     PDNN_ELEMENTWISE_COUNT
 };
@@ -21,7 +23,8 @@ struct pdnn_elementwise_job {
     const float *a, *b; /* b of the forward activations is not read and may be NULL */
     float *y;           /* may be a or b, but must not overlap them otherwise; 64-byte aligned for bypass */
     int64_t elements;
-    bool bypass; /* streaming stores: for results that no cache holds and that are neither a nor b */
+    bool bypass;   /* streaming stores: for results that no cache holds and that are neither a nor b */
+    float coef[2]; /* of the functions that have some */
 };
 
 void pdnn_elementwise_run(const struct pdnn_elementwise_job *job, int64_t threads);

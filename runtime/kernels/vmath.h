@@ -1,4 +1,5 @@
-/* exp and tanh in plain arithmetic, so that loops over them vectorize. Within 2 ulp; no denormal results. */
+/* exp, log and tanh in plain arithmetic, so that loops over them vectorize. Within 2 ulp; no denormal
+ * results. */
 #ifndef RUNTIME_KERNELS_VMATH_H
 #define RUNTIME_KERNELS_VMATH_H
 
@@ -26,6 +27,29 @@ static inline float pdnn_exp(float x) {
     float scale;
     memcpy(&scale, &bits, sizeof scale);
     return p * scale;
+}
+
+/* Cephes logf, of normal positive numbers: x = m 2^n with m in [sqrt(1/2), sqrt(2)). */
+static inline float pdnn_log(float x) {
+    const uint32_t root_half = 0x3f3504f3;
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int32_t exponent = (int32_t)(bits - root_half) >> 23;
+    float n = (float)exponent, m;
+    bits -= (uint32_t)exponent << 23;
+    memcpy(&m, &bits, sizeof m);
+    m -= 1.0F;
+    float z = m * m, p = 7.0376836292e-2F;
+    p = p * m - 1.1514610310e-1F;
+    p = p * m + 1.1676998740e-1F;
+    p = p * m - 1.2420140846e-1F;
+    p = p * m + 1.4249322787e-1F;
+    p = p * m - 1.6668057665e-1F;
+    p = p * m + 2.0000714765e-1F;
+    p = p * m - 2.4999993993e-1F;
+    p = p * m + 3.3333331174e-1F;
+    float y = p * m * z - 2.12194440e-4F * n - 0.5F * z;
+    return m + y + 0.693359375F * n;
 }
 
 /* Cephes tanhf: a polynomial near 0, where 1 - 2 / (exp(2x) + 1) would cancel. */

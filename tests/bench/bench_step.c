@@ -110,8 +110,8 @@ static void run_bare(void *user) {
         if (!i)
             continue;
         pdnn_onednn_primitive_run(layer->backward_data.primitive);
-        const struct pdnn_elementwise_job relu = {PDNN_RELU_BACKWARD, layer[-1].dy,          layer[-1].y,
-                                                  layer[-1].dy,       BATCH * layer->inputs, false};
+        const struct pdnn_elementwise_job relu = {
+            PDNN_RELU_BACKWARD, layer[-1].dy, layer[-1].y, layer[-1].dy, BATCH * layer->inputs, false, {0}};
         pdnn_elementwise_run(&relu, bare->threads);
     }
     for (int i = 0; i <= LAYERS; i++) {
