@@ -148,3 +148,15 @@ void expect_unsupported(const struct opened *backend, const char *id, const char
 bool is_image_op(const struct pdnn_op_def *op) {
     return op == &pdnn_op_conv2d || op == &pdnn_op_batchnorm || op == &pdnn_op_pool2d;
 }
+
+bool is_sequence_op(const struct pdnn_op_def *op) {
+    static const struct pdnn_op_def *const ops[] = {
+        &pdnn_op_attention, &pdnn_op_concat,   &pdnn_op_ctc_loss, &pdnn_op_dropout,
+        &pdnn_op_embedding, &pdnn_op_hardtanh, &pdnn_op_sequence, &pdnn_op_slice,
+    };
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        if (ops[i] == op)
+            return true;
+    }
+    return false;
+}

@@ -43,8 +43,9 @@ void expect_graph_unsupported(const struct opened *backend, const struct pdnn_gr
                               const char *reason);
 void expect_unsupported(const struct opened *backend, const char *id, const char *reason);
 
-/* Whether the op works on images (N, C, H, W) only: test_backends_cnn.c has cases for those, test_backends.c
- * for all others. */
+/* Whether the op works on images (N, C, H, W): test_backends_cnn.c has cases for those,
+ * test_backends_sequence.c for those of sequence models, test_backends.c for all others but rnn. */
 bool is_image_op(const struct pdnn_op_def *op);
+bool is_sequence_op(const struct pdnn_op_def *op);
 
 #endif

@@ -96,10 +96,31 @@ static const struct pdnn_own_row rows[] = {
      pdnn_own_batchnorm_takes},
     {&pdnn_op_batchnorm, PDNN_BACKWARD_DATA, 4, 0, pdnn_own_batchnorm_backward, pdnn_own_batchnorm_scratch,
      pdnn_own_batchnorm_backward_takes},
+    {&pdnn_op_batchnorm, PDNN_FORWARD, 2, 0, pdnn_own_batchnorm, pdnn_own_batchnorm_scratch,
+     pdnn_own_batchnorm_takes},
+    {&pdnn_op_batchnorm, PDNN_BACKWARD_DATA, 2, 0, pdnn_own_batchnorm_backward, pdnn_own_batchnorm_scratch,
+     pdnn_own_batchnorm_backward_takes},
     {&pdnn_op_pool2d, PDNN_FORWARD, 4, 0, pdnn_own_pool, NULL, NULL},
     {&pdnn_op_pool2d, PDNN_BACKWARD_DATA, 4, 0, pdnn_own_pool_backward, NULL, NULL},
     {&pdnn_op_softmax_cross_entropy, PDNN_FORWARD, 0, 0, run_loss, loss_scratch, NULL},
     {&pdnn_op_softmax_cross_entropy, PDNN_BACKWARD_DATA, 0, 0, run_loss_backward, NULL, NULL},
+    {&pdnn_op_hardtanh, PDNN_FORWARD, 0, PDNN_HARDTANH_FORWARD, pdnn_own_hardtanh, NULL, NULL},
+    {&pdnn_op_hardtanh, PDNN_BACKWARD_DATA, 0, PDNN_HARDTANH_BACKWARD, pdnn_own_hardtanh, NULL, NULL},
+    {&pdnn_op_embedding, PDNN_FORWARD, 1, 0, pdnn_own_embedding, NULL, NULL},
+    {&pdnn_op_embedding, PDNN_BACKWARD_WEIGHTS, 1, 0, pdnn_own_embedding_gradient, pdnn_own_embedding_scratch,
+     NULL},
+    {&pdnn_op_dropout, PDNN_FORWARD, 2, 0, pdnn_own_dropout, NULL, NULL},
+    {&pdnn_op_dropout, PDNN_BACKWARD_DATA, 2, 0, pdnn_own_dropout, NULL, NULL},
+    {&pdnn_op_slice, PDNN_FORWARD, 2, 0, pdnn_own_slice, NULL, NULL},
+    {&pdnn_op_slice, PDNN_BACKWARD_DATA, 2, 0, pdnn_own_slice, NULL, NULL},
+    {&pdnn_op_concat, PDNN_FORWARD, 2, 0, pdnn_own_concat, NULL, NULL},
+    {&pdnn_op_concat, PDNN_BACKWARD_DATA, 2, 0, pdnn_own_concat_backward, NULL, NULL},
+    {&pdnn_op_sequence, PDNN_FORWARD, 4, 0, pdnn_own_sequence, NULL, NULL},
+    {&pdnn_op_sequence, PDNN_BACKWARD_DATA, 2, 0, pdnn_own_sequence, NULL, NULL},
+    {&pdnn_op_attention, PDNN_FORWARD, 2, 0, pdnn_own_attention, pdnn_own_attention_scratch, NULL},
+    {&pdnn_op_attention, PDNN_BACKWARD_DATA, 2, 0, pdnn_own_attention_backward, pdnn_own_attention_scratch,
+     NULL},
+    {&pdnn_op_ctc_loss, PDNN_FORWARD, 2, 0, pdnn_own_ctc, pdnn_own_ctc_scratch, NULL},
     {&pdnn_op_sgd, PDNN_UPDATE, 0, PDNN_UPDATE_SGD, run_update, NULL, NULL},
     {&pdnn_op_momentum, PDNN_UPDATE, 0, PDNN_UPDATE_MOMENTUM, run_update, NULL, NULL},
     {&pdnn_op_rmsprop, PDNN_UPDATE, 0, PDNN_UPDATE_RMSPROP, run_update, NULL, NULL},
@@ -167,9 +188,11 @@ struct pdnn_own_options pdnn_own_options(int64_t threads) {
 static struct pdnn_channels shape_of(const struct pdnn_program *program, const struct pdnn_node *node) {
     const struct pdnn_tensor *in = pdnn_node_in(program->graph, node, 0);
     const struct pdnn_tensor *out = pdnn_node_out(program->graph, node, 0);
-    bool output = pdnn_tensor_elements(out) > pdnn_tensor_elements(in);
+    bool output = pdnn_tensor_elements(out) > pdnn_tensor_elements(in) || out->rank > in->rank;
     const struct pdnn_tensor *image = output ? out : in;
     int64_t block = program->slots[output ? node->output[0] : node->input[0]].channel_block;
+    if (image->rank == 2) /* one pixel, the channels last */
+        return (struct pdnn_channels){image->dim[0], image->dim[1], 1, image->dim[1]};
     if (image->rank != 4)
         return (struct pdnn_channels){1, 1, 1, 1};
     return (struct pdnn_channels){image->dim[0], image->dim[1], image->dim[2] * image->dim[3],

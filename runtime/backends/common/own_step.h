@@ -45,4 +45,20 @@ void pdnn_own_channel_bias(const struct pdnn_own *own);
 void pdnn_own_channel_bias_gradient(const struct pdnn_own *own);
 uint64_t pdnn_own_channel_bias_scratch(const struct pdnn_own *own);
 
+/* own_sequence.c: ops of sequence models. */
+void pdnn_own_hardtanh(const struct pdnn_own *own);
+void pdnn_own_embedding(const struct pdnn_own *own);
+void pdnn_own_embedding_gradient(const struct pdnn_own *own);
+uint64_t pdnn_own_embedding_scratch(const struct pdnn_own *own);
+void pdnn_own_dropout(const struct pdnn_own *own);
+void pdnn_own_slice(const struct pdnn_own *own);
+void pdnn_own_concat(const struct pdnn_own *own);
+void pdnn_own_concat_backward(const struct pdnn_own *own);
+void pdnn_own_sequence(const struct pdnn_own *own);
+void pdnn_own_attention(const struct pdnn_own *own);
+void pdnn_own_attention_backward(const struct pdnn_own *own);
+uint64_t pdnn_own_attention_scratch(const struct pdnn_own *own);
+void pdnn_own_ctc(const struct pdnn_own *own);
+uint64_t pdnn_own_ctc_scratch(const struct pdnn_own *own);
+
 #endif
