@@ -119,10 +119,37 @@ static void test_compile_fused_is_unsupported(void **state) {
     close_backend(&backend);
 }
 
+/* Whole training steps of small nets: layers upon layers, both directions, dropout, and gnmt's attention. */
+static void test_run_whole_nets(void **state) {
+    (void)state;
+    static const char *const nets[] = {
+        "rnn/cell=rnn,layers=2,embedding=7,length=5,vocabulary=11,batch=3",
+        "rnn/cell=lstm,layers=2,embedding=7,length=5,vocabulary=11,batch=3,bidirectional=yes,output=last",
+        "rnn/cell=gru,layers=1,embedding=18,hidden=33,length=6,vocabulary=11,batch=2,dropout=10",
+        "rnn/cell=lbr_gru,layers=2,embedding=16,length=4,vocabulary=11,batch=1,output=none",
+        "gnmt/hidden=9,layers=3,vocabulary=12,source=4,target=5,batch=2",
+    };
+    struct opened backend = open_backend(&pdnn_backend_openblas);
+    for (size_t i = 0; i < 2 * sizeof nets / sizeof *nets; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        char id[256];
+        pdnn_arena_init(&arena);
+        snprintf(id, sizeof id, "%s,mode=%s,optimizer=sgd,rnn=unrolled", nets[i / 2],
+                 i % 2 ? "train" : "infer");
+        build_instance(id, &arena, &graph);
+        assert_true(check_graph(&backend, &graph, CHECK_STEPS, true, check_whole_step_slack, id));
+        assert_true(check_graph(&backend, &graph, CHECK_STEPS, false, check_whole_step_slack, id));
+        pdnn_arena_finish(&arena);
+    }
+    close_backend(&backend);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_run_every_variant),
         cmocka_unit_test(test_compile_fused_is_unsupported),
+        cmocka_unit_test(test_run_whole_nets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
