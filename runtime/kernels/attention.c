@@ -16,8 +16,9 @@ struct attention {
     const struct pdnn_attention_gradients *gradients; /* backward */
     float *context, *p;                               /* forward */
     float *u;                                         /* (H): g v/|v| */
-    float *scores;                                    /* forward: (threads, room); backward: (T*N, S) */
+    float *scores;                                    /* forward: (threads, room); backward: (T*N, S + 1) */
     float *du;                                        /* backward: (N, H) */
+    double *dp;                                       /* backward: (threads, room) */
     int64_t room;                                     /* of one thread's scores, in whole cache lines */
 };
 
@@ -27,7 +28,8 @@ static int64_t whole_lines(int64_t n) {
 
 int64_t pdnn_attention_scratch(const struct pdnn_attention *shape, int64_t threads) {
     int64_t forward = threads * whole_lines(shape->S);
-    int64_t backward = whole_lines(shape->T * shape->N * shape->S) + shape->N * shape->H;
+    int64_t backward = whole_lines(shape->T * shape->N * (shape->S + 1)) + whole_lines(shape->N * shape->H) +
+                       2 * threads * whole_lines(shape->S);
     return whole_lines(shape->H) + (forward > backward ? forward : backward);
 }
 
@@ -50,11 +52,11 @@ PDNN_CLONES static float score(const float *q, const float *k, const float *u, i
     return sum;
 }
 
-PDNN_CLONES static float dot(const float *a, const float *b, int64_t n) {
-    float sum = 0;
+PDNN_CLONES static double dot(const float *a, const float *b, int64_t n) {
+    double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
+        sum += (double)a[i] * (double)b[i];
     return sum;
 }
 
@@ -119,7 +121,8 @@ static void forward_part(void *work, int64_t index, int64_t parts) {
 static struct attention lay_out(const struct pdnn_attention *job) {
     struct attention a = {.job = job, .u = job->scratch, .room = whole_lines(job->S)};
     a.scores = a.u + whole_lines(job->H);
-    a.du = a.scores + whole_lines(job->T * job->N * job->S);
+    a.du = a.scores + whole_lines(job->T * job->N * (job->S + 1));
+    a.dp = (double *)(a.du + whole_lines(job->N * job->H));
     return a;
 }
 
@@ -135,7 +138,8 @@ void pdnn_attention_forward(const struct pdnn_attention *job, float *context, fl
     pdnn_team_run(threads, elements_of(job), forward_part, &a);
 }
 
-/* The gradient of every score. */
+/* The gradient of every score of a row, and their sum. It is nearly 0, so that what they are differences of
+ * has to be exact. */
 static void scores_part(void *work, int64_t index, int64_t parts) {
     const struct attention *a = work;
     const struct pdnn_attention *job = a->job;
@@ -143,19 +147,23 @@ static void scores_part(void *work, int64_t index, int64_t parts) {
     for (int64_t i = mine.begin; i < mine.end; i++) {
         int64_t n = i / job->T, row = i % job->T * job->N + n;
         const float *p = a->gradients->p + row * job->S;
-        float *ds = a->scores + row * job->S;
-        double sum = 0;
+        float *ds = a->scores + row * (job->S + 1);
+        double sum = 0, rest = 0, *dp = a->dp + index * a->room;
         for (int64_t s = 0; s < job->S; s++) {
-            ds[s] =
+            dp[s] =
                 dot(a->gradients->dcontext + row * job->D, job->values + (s * job->N + n) * job->D, job->D);
-            sum += (double)p[s] * (double)ds[s];
+            sum += (double)p[s] * dp[s];
         }
-        for (int64_t s = 0; s < job->S; s++)
-            ds[s] = p[s] * (ds[s] - (float)sum);
+        for (int64_t s = 0; s < job->S; s++) {
+            ds[s] = (float)((double)p[s] * (dp[s] - sum));
+            rest += (double)p[s] * (dp[s] - sum);
+        }
+        ds[job->S] = (float)rest;
     }
 }
 
-/* Columns of one target row and one source row: the three gradients are added to. */
+/* Columns of one target row and one source row: dk and du are added to, and to dq what has to be subtracted
+ * from the sum of the row's ds. */
 struct pair {
     const float *q, *k, *u;
     float *dq, *dk, *du;
@@ -166,11 +174,18 @@ PDNN_CLONES static void tanh_backward(const struct pair *pair, float ds, int64_t
     float *restrict dq = pair->dq, *restrict dk = pair->dk, *restrict du = pair->du;
 #pragma omp simd
     for (int64_t h = 0; h < n; h++) {
-        float z = pdnn_tanh(q[h] + k[h]), dz = ds * u[h] * (1 - z * z);
-        du[h] += ds * z;
-        dq[h] += dz;
-        dk[h] += dz;
+        float z = pdnn_tanh(q[h] + k[h]), dz = ds * z, less = dz * z;
+        du[h] += dz;
+        dq[h] += less;
+        dk[h] += u[h] * (ds - less);
     }
+}
+
+/* dq = u times the sum of ds (1 - z^2): of two sums, since that of ds alone cancels. */
+PDNN_CLONES static void finish_query(const float *u, float sum, float *restrict dq, int64_t n) {
+#pragma omp simd
+    for (int64_t h = 0; h < n; h++)
+        dq[h] = u[h] * (sum - dq[h]);
 }
 
 static void clear_rows(float *rows, int64_t count, int64_t stride, int64_t n) {
@@ -187,7 +202,7 @@ static void tanh_block(const struct attention *a, int64_t sequence, struct pdnn_
     clear_rows(to->dk + first, job->S, stride, n);
     clear_rows(a->du + first, 1, 0, n);
     for (int64_t t = 0; t < job->T; t++) {
-        const float *ds = a->scores + (t * job->N + sequence) * job->S;
+        const float *ds = a->scores + (t * job->N + sequence) * (job->S + 1);
         int64_t query = t * stride + first;
         for (int64_t s = 0; s < job->S; s++) {
             int64_t key = s * stride + first;
@@ -195,6 +210,7 @@ static void tanh_block(const struct attention *a, int64_t sequence, struct pdnn_
                                 to->dq + query, to->dk + key, a->du + first};
             tanh_backward(&pair, ds[s], n);
         }
+        finish_query(a->u + h.begin, ds[job->S], to->dq + query, n);
     }
 }
 
