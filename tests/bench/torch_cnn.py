@@ -84,16 +84,16 @@ class Contender:
 
 
 class Torch(Contender):
-    def __init__(self, python, case, variant, threads):
+    def __init__(self, python, case, variant, threads, params):
         network, mode, batch, samples = case
         super().__init__(f"torch {variant}")
-        self.network = network
+        self.network, self.params = network, params
         self.command = [python, MODELS, network, mode, str(batch), variant, str(threads), str(samples)]
 
     def run(self, number):
         text, _ = call(self.command, **PINNED)
         result = json.loads(text)
-        check_params(self.network, result["params"], "PyTorch")
+        check_params(self.network, result["params"], self.params, "PyTorch")
         self.rounds.append(result["samples_ns"])
         self.n_samples += len(result["samples_ns"])
         self.peak_rss_bytes = max(self.peak_rss_bytes, result["peak_rss_bytes"])
@@ -102,14 +102,12 @@ class Torch(Contender):
 class Paradnn(Contender):
     """Rounds are visits of one result directory, which shows afterwards where the time went."""
 
-    def __init__(self, program, case, fuse, threads, directory):
-        network, mode, batch, samples = case
-        super().__init__(f"paradnn {fuse}")
-        self.program, self.directory, self.samples = program, directory, samples
-        self.id = f"cnn:{network},batch={batch},mode={mode},threads={threads},fuse={fuse}" + (",optimizer=sgd" if mode == "train" else "")
-        listed, _ = call([program, "list", self.id, "--format", "csv"])
+    def __init__(self, name, options, instance, samples, params, directory):
+        super().__init__(f"paradnn {name}")
+        self.program, self.id, self.directory, self.samples = options.paradnn, instance, directory, samples
+        listed, _ = call([self.program, "list", self.id, "--format", "csv"])
         row = next(csv.DictReader(listed.splitlines()))
-        check_params(network, int(row["params"]), "paradnn")
+        check_params(instance, int(row["params"]), params, "paradnn")
         self.full_id = row["id"]
 
     def run(self, number):
@@ -132,9 +130,9 @@ class Paradnn(Contender):
         self.plan_bytes = int(visits[-1]["plan_bytes"])
 
 
-def check_params(network, params, who):
-    if params != PARAMS[network]:
-        sys.exit(f"{network}: {who} has {params} parameters, expected {PARAMS[network]}: the networks are not the same")
+def check_params(network, params, expected, who):
+    if params != expected:
+        sys.exit(f"{network}: {who} has {params} parameters, expected {expected}: the networks are not the same")
 
 
 def ratios(contender, other):
@@ -179,10 +177,17 @@ def compare(name, contenders):
     return rows
 
 
-def run_case(name, options, python, facts, directory):
-    case = CASES[name]
-    contenders = [Torch(python, case, variant, options.threads) for variant in facts["variants"][case[1]]]
-    contenders += [Paradnn(options.paradnn, case, fuse, options.threads, os.path.join(directory, name)) for fuse in FUSE]
+def make_contenders(case, options, python, facts, directory):
+    network, mode, batch, samples = case
+    contenders = [Torch(python, case, variant, options.threads, PARAMS[network]) for variant in facts["variants"][mode]]
+    for fuse in FUSE:
+        instance = f"cnn:{network},batch={batch},mode={mode},threads={options.threads},fuse={fuse}"
+        instance += ",optimizer=sgd" if mode == "train" else ""
+        contenders.append(Paradnn(fuse, options, instance, samples, PARAMS[network], directory))
+    return contenders
+
+
+def run_case(name, contenders, options, directory):
     for number in range(1, options.rounds + 1):
         for i in range(len(contenders)):
             contender = contenders[(number + i) % len(contenders)]
@@ -190,7 +195,7 @@ def run_case(name, options, python, facts, directory):
             contender.run(number)
     rows = compare(name, contenders)
     print()
-    print(call([options.paradnn, "breakdown", os.path.join(directory, name)])[0].rstrip(), flush=True)
+    print(call([options.paradnn, "breakdown", directory])[0].rstrip(), flush=True)
     return rows
 
 
@@ -201,10 +206,11 @@ def write_csv(path, rows):
         writer.writerows(rows)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(description, cases, make):
+    """make(case, options, python, facts, directory): the contenders of a case."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("paradnn", help="the program")
-    parser.add_argument("--case", action="append", choices=CASES, help="one of them; all without it")
+    parser.add_argument("--case", action="append", choices=cases, help="one of them; all without it")
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--results", help="keep paradnn's result directories here")
@@ -222,10 +228,13 @@ def main():
         directory = options.results or temporary
         os.makedirs(directory, exist_ok=True)
         call([options.paradnn, "ceilings", "-t", str(options.threads), "-o", os.path.join(directory, "roofs.csv")])
-        rows = [row for name in options.case or CASES for row in run_case(name, options, python, facts, directory)]
+        rows = []
+        for name in options.case or cases:
+            kept = os.path.join(directory, name)
+            rows += run_case(name, make(cases[name], options, python, facts, kept), options, kept)
     if options.csv:
         write_csv(options.csv, rows)
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__.splitlines()[0], CASES, make_contenders)

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""One CNN on one path through PyTorch, timed in a process of its own: the other side of torch_cnn.py, which starts this file.
+"""One network on one path through PyTorch, timed in a process of its own: the other side of torch_cnn.py and torch_rnn.py, which start
+this file.
 
 Usage: torch_models.py NETWORK MODE BATCH VARIANT THREADS SAMPLES
        torch_models.py facts
 The first prints one line of JSON: params, samples_ns (of single steps, after a warm-up), peak_rss_bytes. The second says what
 this PyTorch is made of, and which variants each mode has.
 
-The networks are those that paradnn's family cnn builds: ResNet v1.5 with a projection shortcut in the first block of every group,
-of ResNet-18 too, and VGG-16 without dropout. A training step is zero_grad, forward, cross-entropy, backward, SGD."""
+The networks are those that paradnn's families cnn and rnn build: ResNet v1.5 with a projection shortcut in the first block of every
+group, of ResNet-18 too, and VGG-16 without dropout; CELL-LAYERS-HIDDEN is word ids, an embedding, the stack and a projection of every
+step to the vocabulary, trained with a loss masked by drawn lengths. A training step is zero_grad, forward, cross-entropy, backward,
+SGD."""
 
 import json
 import resource
@@ -67,6 +70,22 @@ def vgg(blocks):
     return nn.Sequential(*layers)
 
 
+VOCABULARY, LENGTH = 1024, 50
+
+
+class Recurrent(nn.Module):
+    """A sequence is a column, as in paradnn."""
+
+    def __init__(self, cell, layers, hidden):
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, hidden)
+        self.stack = {"lstm": nn.LSTM, "gru": nn.GRU}[cell](hidden, hidden, layers)
+        self.projection = nn.Linear(hidden, VOCABULARY)
+
+    def forward(self, ids):
+        return self.projection(self.stack(self.embedding(ids))[0]).flatten(0, 1)
+
+
 NETWORKS = {
     "resnet18": lambda: resnet((2, 2, 2, 2), bottleneck=False),
     "resnet50": lambda: resnet((3, 4, 6, 3), bottleneck=True),
@@ -92,7 +111,12 @@ def jit_channels_last(model, x):
     return torch.jit.freeze(torch.jit.trace(model, x)), x
 
 
+def jit_as_is(model, x):
+    return torch.jit.freeze(torch.jit.trace(model, x)), x
+
+
 # What each mode is timed with; the first one is what people get who change nothing.
+RECURRENT_VARIANTS = {"infer": {"eager": as_is, "jit": jit_as_is}, "train": {"eager": as_is}}
 VARIANTS = {
     "infer": {"eager": as_is, "channels_last": channels_last, "jit": jit, "jit_channels_last": jit_channels_last},
     "train": {"eager": as_is, "channels_last": channels_last},
@@ -111,10 +135,22 @@ def inference(model, x, variant):
     return step
 
 
+def image_labels(x):
+    return torch.randint(1000, (x.shape[0],))
+
+
+def word_labels(ids):
+    """No label behind the end of a sequence."""
+    labels = torch.randint(VOCABULARY, ids.shape)
+    ends = torch.randint(1, LENGTH + 1, ids.shape[1:])
+    labels[torch.arange(LENGTH)[:, None] >= ends] = -1
+    return labels.flatten()
+
+
 def training(model, x, variant):
+    labels = image_labels(x) if x.is_floating_point() else word_labels(x)
     model, x = variant(model.train(), x)
-    labels = torch.randint(1000, (x.shape[0],))
-    loss_of = nn.CrossEntropyLoss()
+    loss_of = nn.CrossEntropyLoss(ignore_index=-1)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 
     def step():
@@ -149,6 +185,7 @@ def facts():
         "mkldnn": torch.backends.mkldnn.is_available(),
         "config": [line for line in lines if len(line) < 120],
         "variants": {mode: list(variants) for mode, variants in VARIANTS.items()},
+        "recurrent_variants": {mode: list(variants) for mode, variants in RECURRENT_VARIANTS.items()},
     }
 
 
@@ -156,10 +193,15 @@ def measure(name, mode, batch, variant, threads, count):
     torch.manual_seed(1)
     torch.set_num_threads(int(threads))
     torch.set_flush_denormal(True)
-    model = NETWORKS[name]()
+    is_image = name in NETWORKS
+    if is_image:
+        model, x = NETWORKS[name](), torch.randn(int(batch), 3, 224, 224)
+    else:
+        cell, layers, hidden = name.split("-")
+        model, x = Recurrent(cell, int(layers), int(hidden)), torch.randint(VOCABULARY, (LENGTH, int(batch)))
     params = sum(parameter.numel() for parameter in model.parameters())
-    x = torch.randn(int(batch), 3, 224, 224)
-    step = {"infer": inference, "train": training}[mode](model, x, VARIANTS[mode][variant])
+    variants = VARIANTS if is_image else RECURRENT_VARIANTS
+    step = {"infer": inference, "train": training}[mode](model, x, variants[mode][variant])
     samples = sample(step, int(count))
     if not bool(step().isfinite().all()):
         sys.exit(f"{name}: the result is not finite")
