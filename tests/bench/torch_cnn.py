@@ -218,13 +218,18 @@ def main():
         skip("this PyTorch has no oneDNN")
     print(f"PyTorch {facts['version']}; {'; '.join(facts['config'])}")
     print(f"{options.threads} threads, {options.rounds} rounds, {', '.join(f'{key}={value}' for key, value in PINNED.items())}", flush=True)
+    load = os.getloadavg()[0]
+    if load > 0.5:
+        print(f"the machine is not quiet: a load of {load:.1f} before anything runs; threads that wait actively suffer most", flush=True)
     with tempfile.TemporaryDirectory() as temporary:
         directory = options.results or temporary
         os.makedirs(directory, exist_ok=True)
         call([options.paradnn, "ceilings", "-t", str(options.threads), "-o", os.path.join(directory, "roofs.csv")])
-        rows = [row for name in options.case or CASES for row in run_case(name, options, python, facts, directory)]
-    if options.csv:
-        write_csv(options.csv, rows)
+        rows = []
+        for name in options.case or CASES:
+            rows += run_case(name, options, python, facts, directory)
+            if options.csv:
+                write_csv(options.csv, rows)
 
 
 if __name__ == "__main__":
