@@ -21,6 +21,7 @@ extern const struct pdnn_backend_def pdnn_backend_onednn;
 enum { CLASSES = 5, COLORS = 3 };
 
 static const struct pdnn_fill uniform = {.kind = PDNN_FILL_UNIFORM, .scale = 1};
+static const struct pdnn_fill small = {.kind = PDNN_FILL_UNIFORM, .scale = 0.1};
 
 /* One op on images (N, C, H, W): its attributes, and the output channels of a convolution. */
 struct op_case {
@@ -130,27 +131,31 @@ static uint32_t apply_case(struct pdnn_graph *graph, const struct op_case *row, 
     return pdnn_graph_forward(graph, row->op, in, row->attr);
 }
 
-/* Images, the op and those after it, a dense layer and a loss, trained. */
-static void build_case(const struct op_case *row, bool convolved, bool fused, struct pdnn_graph *graph) {
+/* A dense layer on the images, and a loss, trained. */
+static void finish_graph(struct pdnn_graph *graph, uint32_t y, bool fused) {
+    const struct pdnn_tensor *t = &graph->tensors[y];
     struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
                                  .dtype = PDNN_S32,
                                  .rank = 1,
-                                 .dim = {row->N},
+                                 .dim = {t->dim[0]},
                                  .fill = {.kind = PDNN_FILL_CLASS, .scale = CLASSES},
                                  .of = PDNN_NONE};
-    uint32_t label = pdnn_graph_tensor(graph, &labels), x = new_images(graph, row, convolved);
-    uint32_t y = apply_case(graph, row, x);
-    for (int i = 0; i < 2 && row->posts[i]; i++)
-        y = apply(graph, row->posts[i], y, row->posts[i] == &pdnn_op_add ? x : PDNN_NONE);
-    const struct pdnn_tensor *t = &graph->tensors[y];
     int64_t inputs = pdnn_tensor_elements(t) / t->dim[0];
-    uint32_t w = pdnn_graph_weight(graph, 2, (int64_t[]){CLASSES, inputs},
-                                   (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = 0.1});
+    uint32_t label = pdnn_graph_tensor(graph, &labels);
+    uint32_t w = pdnn_graph_weight(graph, 2, (int64_t[]){CLASSES, inputs}, small);
     y = apply(graph, &pdnn_op_dense, y, w);
     graph->loss = apply(graph, &pdnn_op_softmax_cross_entropy, y, label);
     pdnn_backward_derive(graph, &pdnn_optimizers[PDNN_OPTIMIZER_MOMENTUM]);
     if (fused)
         pdnn_fuse_post_ops(graph);
+}
+
+/* Images, the op and those after it. */
+static void build_case(const struct op_case *row, bool convolved, bool fused, struct pdnn_graph *graph) {
+    uint32_t x = new_images(graph, row, convolved), y = apply_case(graph, row, x);
+    for (int i = 0; i < 2 && row->posts[i]; i++)
+        y = apply(graph, row->posts[i], y, row->posts[i] == &pdnn_op_add ? x : PDNN_NONE);
+    finish_graph(graph, y, fused);
 }
 
 static void check_case(const struct opened *backend, const struct op_case *row, bool convolved, bool fused,
@@ -190,6 +195,34 @@ static void test_compile_every_image_op(void **state) {
             if (pdnn_ops[k]->pass[pass].reference && !seen[pass])
                 fail_msg("no case for %s %s", pdnn_ops[k]->name, pdnn_pass_name((enum pdnn_pass)pass));
         }
+    }
+    close_backend(&backend);
+}
+
+/* One weight in two convolutions, and data that a convolution reads beside another op. */
+static void test_run_shared_tensors(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    for (int fused = 0; fused < 2; fused++) {
+        struct pdnn_tensor data = {
+            .role = PDNN_ROLE_INPUT, .rank = 4, .dim = {2, 20, 6, 5}, .fill = uniform, .of = PDNN_NONE};
+        int64_t attrs[PDNN_NODE_ATTRS] = {1, 1, 1, 1};
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        struct pdnn_err err = {0};
+        pdnn_arena_init(&arena);
+        pdnn_graph_init(&graph, &arena);
+        uint32_t x = pdnn_graph_tensor(&graph, &data);
+        uint32_t w = pdnn_graph_weight(&graph, 4, (int64_t[]){20, 20, 3, 3}, small);
+        uint32_t y = pdnn_graph_forward(&graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, attrs);
+        y = apply(&graph, &pdnn_op_tanh, y, PDNN_NONE);
+        y = pdnn_graph_forward(&graph, &pdnn_op_conv2d, (uint32_t[]){y, w, PDNN_NONE}, attrs);
+        y = apply(&graph, &pdnn_op_add, y, apply(&graph, &pdnn_op_bias, x, new_vector(&graph, 20)));
+        finish_graph(&graph, y, fused);
+        must(pdnn_graph_status(&graph, &err), &err);
+        assert_true(check_graph(&backend, &graph, CHECK_STEPS, true, check_whole_step_slack, "shared"));
+        assert_true(check_graph(&backend, &graph, CHECK_STEPS, false, check_whole_step_slack, "shared"));
+        pdnn_arena_finish(&arena);
     }
     close_backend(&backend);
 }
@@ -418,6 +451,7 @@ static void test_compile_unsupported_networks(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compile_every_image_op),
+        cmocka_unit_test(test_run_shared_tensors),
         cmocka_unit_test(test_run_whole_networks),
         cmocka_unit_test(test_run_fused_as_unfused),
         cmocka_unit_test(test_compile_algorithms),
