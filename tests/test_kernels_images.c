@@ -195,7 +195,8 @@ static struct pdnn_batchnorm_options new_way(int way, const struct pdnn_channels
 }
 
 static const int64_t norm_shapes[][3] = {{2, 3, 35}, {1, 13, 1},   {3, 20, 49},   {2, 16, 600},
-                                         {5, 8, 77}, {2, 40, 300}, {1, 64, 3136}, {20, 24, 90}};
+                                         {5, 8, 77}, {2, 40, 300}, {1, 64, 3136}, {20, 24, 90},
+                                         {3, 13, 49}};
 enum { NORM_SHAPES = sizeof norm_shapes / sizeof *norm_shapes };
 
 static void check_training(const struct norm *t, const struct pdnn_channels *shape, int way,

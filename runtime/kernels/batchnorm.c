@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TOTALS = 2, COEFS = 4, TILE_ARRAYS = 3, ALIGNED = 4 };
+enum { TOTALS = 2, COEFS = 4, TILE_ARRAYS = 3 };
 
 /* Tiles are summed in float and added up in double, for each part of a chunk's pixels (channels.h). */
 struct batchnorm {
@@ -35,7 +35,7 @@ static void lay_out(struct batchnorm *b, const struct pdnn_channels *shape,
     b->chunks = pdnn_chunks_of(shape);
     b->sums = pdnn_channel_sums(b->chunks.rows.width);
     b->maps = pdnn_channel_maps(b->chunks.rows.width);
-    b->bypass = options->bypass && shape->block % ALIGNED == 0;
+    b->bypass = options->bypass && pdnn_channels_can_bypass(shape);
     for (int i = 0; i < TOTALS; i++)
         b->total[i] = options->scratch + i * options->threads * b->padded;
     b->count = options->scratch + TOTALS * options->threads * b->padded;

@@ -24,6 +24,12 @@ static inline int64_t pdnn_channels_elements(const struct pdnn_channels *shape) 
     return shape->N * pdnn_channels_padded(shape) * shape->pixels;
 }
 
+/* Whether streaming stores can write it: each row of channels then begins 16-byte aligned. */
+static inline bool pdnn_channels_can_bypass(const struct pdnn_channels *shape) {
+    const int64_t floats_of_a_store = 4;
+    return shape->block % floats_of_a_store == 0;
+}
+
 /* `planes` times `count` rows of `width` neighbouring channels, one row per pixel. */
 struct pdnn_rows {
     int64_t planes, plane_stride;
