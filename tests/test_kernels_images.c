@@ -194,9 +194,8 @@ static struct pdnn_batchnorm_options new_way(int way, const struct pdnn_channels
     return options;
 }
 
-static const int64_t norm_shapes[][3] = {{2, 3, 35}, {1, 13, 1},   {3, 20, 49},   {2, 16, 600},
-                                         {5, 8, 77}, {2, 40, 300}, {1, 64, 3136}, {20, 24, 90},
-                                         {3, 13, 49}};
+static const int64_t norm_shapes[][3] = {{2, 3, 35},   {1, 13, 1},    {3, 20, 49},  {2, 16, 600}, {5, 8, 77},
+                                         {2, 40, 300}, {1, 64, 3136}, {20, 24, 90}, {3, 13, 49}};
 enum { NORM_SHAPES = sizeof norm_shapes / sizeof *norm_shapes };
 
 static void check_training(const struct norm *t, const struct pdnn_channels *shape, int way,
@@ -417,7 +416,7 @@ static int64_t images_out(const struct pdnn_pool *p) {
 
 /* One window, from a plane of x to output `out` and back. */
 static void expect_window(struct pooling *t, int64_t plane, int64_t out) {
-    const struct pdnn_window *rows = &t->pool.rows, *columns = &t->pool.columns;
+    const struct pdnn_pool_window *rows = &t->pool.rows, *columns = &t->pool.columns;
     int64_t to = plane * images_out(&t->pool) + out, best = -1, place_of_best = -1, count = 0;
     int64_t place_of[128];
     double sum = 0;
