@@ -70,7 +70,7 @@ struct pdnn_chunk_run {
 };
 
 /* Threads share out the chunks or, where those are few or too large, the pixels of each. Parts are numbered
- * below `threads`. The order of additions depends on the shape and on threads alone. */
+ * below `threads`. The order of additions depends on the shape, on threads and on the size of the cache. */
 void pdnn_chunks_run(const struct pdnn_chunk_kernel *kernel, void *job, const struct pdnn_chunk_run *run,
                      int64_t threads);
 
