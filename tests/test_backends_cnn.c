@@ -7,16 +7,16 @@
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/fuse.h"
+#include "models/memory.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "runtime/backends/onednn/onednn.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-extern const struct pdnn_backend_def pdnn_backend_onednn;
 
 enum { CLASSES = 5, COLORS = 3, POSTS = 3 };
 
@@ -275,6 +275,31 @@ static void test_run_whole_networks(void **state) {
     close_backend(&backend);
 }
 
+/* Images that threads share, under a cache so small that every result is written past it. */
+static void test_run_past_the_caches(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "cnn/block=residual,blocks=1,filters=16,image=64,output=5,batch=16,mode=train,optimizer=sgd",
+        "cnn/block=plain,blocks=1-1,filters=13-20,image=64,output=5,batch=2,dense=none,activation=sigmoid,"
+        "mode=train,optimizer=sgd",
+    };
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_onednn *onednn = backend.state;
+    onednn->own.cache_bytes = 4096;
+    for (int i = 0; i < 4; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        char id[320];
+        snprintf(id, sizeof id, "%s,fuse=%s", ids[i / 2], i % 2 ? "post-ops" : "none");
+        pdnn_arena_init(&arena);
+        build_instance(id, &arena, &graph);
+        assert_true(check_graph(&backend, &graph, 1, true, check_whole_step_slack, id));
+        assert_true(check_graph(&backend, &graph, 1, false, check_whole_step_slack, id));
+        pdnn_arena_finish(&arena);
+    }
+    close_backend(&backend);
+}
+
 /* Tensors by number are the same in both graphs, and so are their data, but what is folded into weights. */
 static void check_agreement(const struct opened *backend, const char *id) {
     const struct pdnn_plan_options options = {.seed = CHECK_SEED};
@@ -374,6 +399,17 @@ static bool is_image(const struct pdnn_graph *graph, uint32_t tensor) {
     return role == PDNN_ROLE_ACTIVATION || role == PDNN_ROLE_GRADIENT;
 }
 
+/* Whether a step moves the data of a step, where images lie in blocks of 8: convolutions from row-major
+ * colors to those exist. */
+static bool reads_data(const struct compiled *compiled, const struct pdnn_step *step) {
+    bool is_data = compiled->graph.tensors[step->tensor].role == PDNN_ROLE_INPUT;
+    for (size_t i = 0; i < compiled->graph.n_tensors && is_data; i++) {
+        if (is_image(&compiled->graph, (uint32_t)i) && compiled->program.slots[i].channel_block == 8)
+            return true;
+    }
+    return false;
+}
+
 /* Full-size networks: nothing runs in the library's reference code, images never change their layout, and no
  * summand is copied where its memory can be taken over. */
 static void test_compile_resnets(void **state) {
@@ -398,13 +434,45 @@ static void test_compile_resnets(void **state) {
             if (strstr(step->implementation, "ref"))
                 fail_msg("%s: step %zu is %s", rows[i].id, k, step->implementation);
             if (step->node == PDNN_NONE)
-                assert_false(is_image(&compiled.graph, step->tensor));
+                assert_false(is_image(&compiled.graph, step->tensor) || reads_data(&compiled, step));
             else if (compiled.graph.nodes[step->node].op == &pdnn_op_conv2d)
                 sums += step->sums_in_place;
         }
         assert_int_equal(sums, rows[i].sums);
         finish_compiled(&compiled);
     }
+    close_backend(&backend);
+}
+
+/* A sum begins in the memory that the prediction gives it, in training too: there a normalization's input is
+ * read again, but the summand of a shortcut is not. */
+static void test_plan_inherits_as_predicted(void **state) {
+    (void)state;
+    const struct pdnn_plan_options options = {.seed = CHECK_SEED};
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_plan plan;
+    struct pdnn_lifetime *predicted;
+    struct pdnn_err err = {0};
+    int sums = 0;
+    pdnn_arena_init(&arena);
+    build_instance(
+        "cnn/block=residual,blocks=1,filters=16,image=32,output=5,batch=2,mode=train,fuse=post-ops", &arena,
+        &graph);
+    must(pdnn_memory_lifetimes(&graph, &predicted, &err), &err);
+    must(pdnn_plan_create(&plan, backend.def, backend.state, &graph, &options, &err), &err);
+    for (size_t i = 0; i < graph.n_nodes; i++) {
+        const struct pdnn_node *node = &graph.nodes[i];
+        uint32_t from = predicted[node->output[0]].takes_over;
+        if (from == PDNN_NONE)
+            continue;
+        assert_ptr_equal(plan.memory[node->output[0]], plan.memory[from]);
+        sums += node->n_posts > 0 && node->posts[0].input == from;
+    }
+    assert_int_equal(sums, 4);
+    pdnn_plan_destroy(&plan);
+    pdnn_arena_finish(&arena);
     close_backend(&backend);
 }
 
@@ -491,8 +559,9 @@ static void test_compile_unsupported_networks(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compile_every_image_op),    cmocka_unit_test(test_run_shared_tensors),
-        cmocka_unit_test(test_run_whole_networks),        cmocka_unit_test(test_run_fused_as_unfused),
-        cmocka_unit_test(test_compile_algorithms),        cmocka_unit_test(test_compile_resnets),
+        cmocka_unit_test(test_run_whole_networks),        cmocka_unit_test(test_run_past_the_caches),
+        cmocka_unit_test(test_run_fused_as_unfused),      cmocka_unit_test(test_compile_algorithms),
+        cmocka_unit_test(test_compile_resnets),           cmocka_unit_test(test_plan_inherits_as_predicted),
         cmocka_unit_test(test_compile_copies_summands),   cmocka_unit_test(test_compile_dense_after_images),
         cmocka_unit_test(test_compile_refuses_late_sums), cmocka_unit_test(test_compile_unsupported_networks),
     };

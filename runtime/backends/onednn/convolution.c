@@ -58,6 +58,7 @@ enum pdnn_status pdnn_convolution_init(const struct pdnn_graph *graph, const str
         .stride = {attr[PDNN_CONV2D_STRIDE_H], attr[PDNN_CONV2D_STRIDE_W]},
         .padding = {attr[PDNN_CONV2D_PADDING_H], attr[PDNN_CONV2D_PADDING_W]},
         .algorithm = (enum pdnn_algorithm)graph->algorithm,
+        .trains = graph->loss != PDNN_NONE,
     };
     assign_tensors(&made);
     enum pdnn_status status = assign_posts(&made, err);

@@ -44,6 +44,8 @@ enum pdnn_status pdnn_onednn_layout_transpose(struct pdnn_onednn_layout *layout,
 void pdnn_onednn_layout_destroy(struct pdnn_onednn_layout *layout);
 bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b);
 uint64_t pdnn_onednn_layout_bytes(const struct pdnn_onednn_layout *layout); /* padding included */
+/* Whether it says where each element lies; the library keeps some to itself. */
+bool pdnn_onednn_layout_is_open(const struct pdnn_onednn_layout *layout);
 
 /* "ab", "ba", "AB16b64a": outer dimensions by falling stride (capital: blocked), then the inner blocks.
  * Returns buffer. */
@@ -88,6 +90,7 @@ struct pdnn_onednn_request {
     /* Convolution: vertical, horizontal; zero padding on either side. */
     int64_t stride[2], padding[2];
     enum pdnn_algorithm algorithm;
+    bool trains; /* a forward pass beside backward ones: no layout that only it understands */
 };
 
 /* What the library would run: the first of its implementations that does the request by its algorithm. Name,
