@@ -90,7 +90,9 @@ static void append_reorders(struct pdnn_str *out, const struct pdnn_share *share
     size_t i = 0;
     while (i < n_shares && strcmp(shares[i].category, "reorder") != 0)
         i++;
-    if (i == n_shares)
+    if (!n_shares)
+        pdnn_str_printf(out, ", no ops recorded\n");
+    else if (i == n_shares)
         pdnn_str_printf(out, ", no reorders\n");
     else
         pdnn_str_printf(out, ", %" PRIu64 " reorder%s: %.2g %% of it\n", shares[i].count,

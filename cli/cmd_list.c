@@ -115,20 +115,23 @@ static void describe(const struct pdnn_expanded *item, struct pdnn_record *recor
     record->instance = item->instance;
     record->totals = item->totals;
     record->has_totals = item->has_totals;
-    snprintf(record->reason, sizeof record->reason, "%s", item->filtered ? item->reason : "");
+    snprintf(record->reason, sizeof record->reason, "%s",
+             item->filtered || item->invalid ? item->reason
+             : item->has_totals              ? ""
+                                             : "its counts do not fit 64 bits");
     const struct pdnn_cost *cost = &item->totals.cost;
     if (cost->byte_count)
         record->place.intensity_flop_per_byte = (double)cost->in_bounds_flop_count / (double)cost->byte_count;
 }
 
-/* What a list has beside the analytic columns of results.csv. */
+/* What a list has beside the analytic columns of results.csv; the reason is why an instance would not run. */
 static const struct pdnn_column list_columns[] = {
     {.name = "intensity_flop_per_byte",
      .unit = "FLOP/byte",
      .type = PDNN_COLUMN_NUMBER,
      .offset = offsetof(struct pdnn_record, place.intensity_flop_per_byte),
      .digits = PDNN_DIGITS_TABLE},
-    {.name = "filtered_by",
+    {.name = "reason",
      .unit = "",
      .type = PDNN_COLUMN_TEXT,
      .offset = offsetof(struct pdnn_record, reason),

@@ -42,6 +42,11 @@ void pdnn_backward_pass_on(struct pdnn_backward *backward, uint32_t target, uint
     pdnn_graph_node(graph, &sum);
 }
 
+void pdnn_backward_refuse(struct pdnn_backward *backward, const char *reason) {
+    if (backward->graph->err.status == PDNN_OK)
+        pdnn_fail(&backward->graph->err, PDNN_UNSUPPORTED, "%s", reason);
+}
+
 void pdnn_backward_emit_all(struct pdnn_backward *backward, const struct pdnn_node *forward,
                             enum pdnn_pass pass, const uint32_t *targets, const uint32_t *inputs) {
     struct pdnn_graph *graph = backward->graph;

@@ -33,4 +33,7 @@ void pdnn_backward_emit_all(struct pdnn_backward *backward, const struct pdnn_no
 /* The same for a rule whose gradient is an existing tensor (the shortcut of an add: dy itself). */
 void pdnn_backward_pass_on(struct pdnn_backward *backward, uint32_t target, uint32_t gradient);
 
+/* For a node that has no gradient: PDNN_UNSUPPORTED with the reason, a static text. */
+void pdnn_backward_refuse(struct pdnn_backward *backward, const char *reason);
+
 #endif

@@ -4,12 +4,7 @@
 
 #include <string.h>
 
-/* Who writes and reads each tensor, by node index. */
-struct uses {
-    uint32_t *writer, *first_reader, *readers;
-};
-
-static bool find_uses(const struct pdnn_graph *graph, struct uses *uses) {
+static bool find_uses(const struct pdnn_graph *graph, struct pdnn_uses *uses) {
     size_t n = graph->n_tensors;
     uses->writer = pdnn_arena_alloc(graph->arena, n, sizeof *uses->writer);
     uses->first_reader = pdnn_arena_alloc(graph->arena, n, sizeof *uses->first_reader);
@@ -48,28 +43,29 @@ static void absorb(struct pdnn_graph *graph, struct pdnn_node *host, struct pdnn
 }
 
 /* Whether the value is there before node `at` runs. */
-static bool is_early(const struct pdnn_graph *graph, const struct uses *uses, uint32_t tensor, uint32_t at) {
+static bool is_early(const struct pdnn_graph *graph, const struct pdnn_uses *uses, uint32_t tensor,
+                     uint32_t at) {
     return tensor == PDNN_NONE || graph->tensors[tensor].role == PDNN_ROLE_WEIGHT ||
            uses->writer[tensor] == PDNN_NONE || uses->writer[tensor] < at;
 }
 
 /* The follower joins the producer of its first input when nobody else reads that value and its other input
  * was there before the producer ran; or the producer's constants absorb it. */
-static void fuse_forward(struct pdnn_graph *graph, struct uses *uses, uint32_t index) {
+static void fuse_forward(struct pdnn_graph *graph, struct pdnn_uses *uses, uint32_t index) {
     struct pdnn_node *follower = &graph->nodes[index];
     uint32_t between = follower->input[0], at = uses->writer[between];
     if (at == PDNN_NONE || uses->readers[between] != 1 || between == graph->result)
         return;
     struct pdnn_node *host = &graph->nodes[at];
     struct pdnn_post post = {follower->op, PDNN_FORWARD, PDNN_NONE, PDNN_NONE};
-    bool folds = host->op && host->pass == PDNN_FORWARD && follower->op->fold &&
-                 follower->op->fold(graph, host, follower, &post);
-    if (!folds && (follower->n_inputs > 2 || !has_room(host, PDNN_FORWARD, follower->op)))
+    if (!host->op || host->pass != PDNN_FORWARD || host->output[0] != between)
         return;
-    if (!folds && follower->n_inputs > 1)
-        post.input = follower->input[1];
-    if (!is_early(graph, uses, post.input, at))
-        return;
+    if (!follower->op->fold || !follower->op->fold(graph, uses, host, follower, &post)) {
+        post.input = follower->n_inputs > 1 ? follower->input[1] : PDNN_NONE;
+        if (follower->n_inputs > 2 || !has_room(host, PDNN_FORWARD, follower->op) ||
+            !is_early(graph, uses, post.input, at))
+            return;
+    }
     host->output[0] = follower->output[0];
     uses->writer[follower->output[0]] = at;
     absorb(graph, host, follower, post);
@@ -77,7 +73,7 @@ static void fuse_forward(struct pdnn_graph *graph, struct uses *uses, uint32_t i
 
 /* The follower, which turns one gradient into another, joins the one node that reads the result, when nobody
  * else reads what it starts from. */
-static void fuse_backward_data(struct pdnn_graph *graph, const struct uses *uses, uint32_t index) {
+static void fuse_backward_data(struct pdnn_graph *graph, const struct pdnn_uses *uses, uint32_t index) {
     struct pdnn_node *follower = &graph->nodes[index];
     uint32_t dy = follower->input[0], between = follower->output[0], at = uses->first_reader[between];
     if (at == PDNN_NONE || uses->readers[between] != 1 || uses->readers[dy] != 1 || follower->n_inputs != 2)
@@ -99,7 +95,7 @@ static bool reads(const struct pdnn_node *node, uint32_t tensor) {
 }
 
 /* The follower joins a later node that reads the same output gradient, unless its result is wanted before. */
-static void fuse_backward_weights(struct pdnn_graph *graph, const struct uses *uses, uint32_t index) {
+static void fuse_backward_weights(struct pdnn_graph *graph, const struct pdnn_uses *uses, uint32_t index) {
     struct pdnn_node *follower = &graph->nodes[index];
     uint32_t dy = follower->input[0], result = follower->output[0];
     for (uint32_t at = index + 1; at < graph->n_nodes && at < uses->first_reader[result]; at++) {
@@ -112,7 +108,7 @@ static void fuse_backward_weights(struct pdnn_graph *graph, const struct uses *u
 }
 
 void pdnn_fuse_post_ops(struct pdnn_graph *graph) {
-    struct uses uses;
+    struct pdnn_uses uses;
     if (graph->err.status != PDNN_OK)
         return;
     if (!find_uses(graph, &uses)) {

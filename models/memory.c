@@ -146,10 +146,7 @@ static int count_readings(const struct pdnn_node *node, uint32_t tensor) {
     return count;
 }
 
-uint32_t pdnn_memory_heritage(const struct pdnn_graph *graph, const struct pdnn_node *node) {
-    int in_place = node->op->pass[node->pass].in_place;
-    if (in_place)
-        return node->input[in_place - 1];
+static uint32_t find_summand(const struct pdnn_graph *graph, const struct pdnn_node *node) {
     for (int i = 0; i < node->n_posts && node->pass == PDNN_FORWARD; i++) {
         const struct pdnn_post *post = &node->posts[i];
         if (post->input == PDNN_NONE || !post->op->pass[post->pass].in_place)
@@ -160,6 +157,20 @@ uint32_t pdnn_memory_heritage(const struct pdnn_graph *graph, const struct pdnn_
             return post->input;
     }
     return PDNN_NONE;
+}
+
+struct pdnn_heritage pdnn_memory_heritage(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    int in_place = node->op->pass[node->pass].in_place;
+    return (struct pdnn_heritage){in_place ? node->input[in_place - 1] : PDNN_NONE,
+                                  find_summand(graph, node)};
+}
+
+void pdnn_lifetime_inherit(struct pdnn_lifetime *lifetimes, const struct pdnn_heritage *heritage,
+                           uint32_t output, uint32_t step) {
+    if (heritage->input != PDNN_NONE)
+        pdnn_lifetime_take_over(lifetimes, heritage->input, output, step);
+    if (heritage->summand != PDNN_NONE && lifetimes[output].takes_over == PDNN_NONE)
+        pdnn_lifetime_take_over(lifetimes, heritage->summand, output, step);
 }
 
 enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pdnn_lifetime **lifetimes,
@@ -193,9 +204,8 @@ enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pd
     }
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        uint32_t heritage = pdnn_memory_heritage(graph, node);
-        if (heritage != PDNN_NONE)
-            pdnn_lifetime_take_over(all, heritage, node->output[0], i);
+        const struct pdnn_heritage heritage = pdnn_memory_heritage(graph, node);
+        pdnn_lifetime_inherit(all, &heritage, node->output[0], i);
     }
     *lifetimes = all;
     return PDNN_OK;

@@ -32,9 +32,16 @@ void pdnn_lifetime_touch(struct pdnn_lifetime *lifetime, uint64_t bytes, uint32_
 /* Lets the output continue the input's memory if the input is of the same size and dies at the step. */
 void pdnn_lifetime_take_over(struct pdnn_lifetime *lifetimes, uint32_t input, uint32_t output, uint32_t step);
 
-/* The tensor whose memory output 0 of the node may continue, or PDNN_NONE: the input that its op works on in
- * place, else what one of its posts adds to the result, which is then what the result begins as. */
-uint32_t pdnn_memory_heritage(const struct pdnn_graph *graph, const struct pdnn_node *node);
+/* Tensors whose memory output 0 of a node may continue, or PDNN_NONE: the input that its op works on in
+ * place, and what one of its posts adds to the result. */
+struct pdnn_heritage {
+    uint32_t input, summand;
+};
+struct pdnn_heritage pdnn_memory_heritage(const struct pdnn_graph *graph, const struct pdnn_node *node);
+
+/* Lets the output take over the input, or else the summand. */
+void pdnn_lifetime_inherit(struct pdnn_lifetime *lifetimes, const struct pdnn_heritage *heritage,
+                           uint32_t output, uint32_t step);
 
 /* Lifetimes of a graph's tensors, in its arena, one per tensor: inputs, labels, weights and state live
  * throughout, the rest from its writer to its last reader; in-place where there is a heritage and it dies

@@ -9,6 +9,13 @@
 
 struct pdnn_backward;
 
+/* Who uses each tensor, before anything was fused. */
+struct pdnn_uses {
+    uint32_t *writer;       /* node, or PDNN_NONE; while fusing: the node it has become part of */
+    uint32_t *first_reader; /* node, or PDNN_NONE */
+    uint32_t *readers;      /* how many inputs of nodes it is */
+};
+
 /* What a reference kernel works on. Every tensor is a row-major array of double, whatever its dtype (class
  * ids too): the oracle has no rounding of its own. */
 struct pdnn_reference {
@@ -61,11 +68,11 @@ struct pdnn_op_def {
     /* How far a correct f32 backend may be from the reference, relative to the largest value of the tensor,
      * for one accumulated term; `check` scales it with the square root of the accumulation length. */
     double tolerance;
-    /* Forward: absorbs the node into constants of the host that computes its first input, by giving fills a
+    /* Forward: absorbs the node into constants of the host that computes its first input, by giving tensors a
      * fold, and returns true when what remains of it is the post; false and nothing changed where that cannot
      * be. NULL: never. */
-    bool (*fold)(struct pdnn_graph *graph, const struct pdnn_node *host, const struct pdnn_node *node,
-                 struct pdnn_post *post);
+    bool (*fold)(struct pdnn_graph *graph, const struct pdnn_uses *uses, const struct pdnn_node *host,
+                 const struct pdnn_node *node, struct pdnn_post *post);
 };
 
 /* All ops in the order of the build's list, NULL-terminated; pdnn_op_<name> is the row itself. */

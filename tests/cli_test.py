@@ -269,7 +269,7 @@ class Sweep(Case):
         self.assertEqual(self.read("small.results", "journal.csv").count("\n"), 1)
         listed = self.paradnn("list", "small.yaml", *apart, "--format", "csv", expect=0).stdout
         row, = csv.DictReader(listed.splitlines())
-        self.assertEqual((row["params"], row["flop_count"], row["filtered_by"]), ("", "", ""))
+        self.assertEqual((row["params"], row["flop_count"], row["reason"]), ("", "", "its counts do not fit 64 bits"))
         self.assertRegex(self.paradnn("list", "small.yaml", *apart, expect=0).stdout, r"\n {50,}too big +fc/layers=400,")
         count = self.paradnn("list", "--count", "small.yaml", *apart, expect=0)
         self.assertIn("1 instances are not in the sums", count.stderr)

@@ -7,8 +7,10 @@
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/fuse.h"
+#include "models/memory.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "runtime/backends/onednn/onednn.h"
 
 #include <math.h>
 #include <omp.h>
@@ -16,11 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct pdnn_backend_def pdnn_backend_onednn;
-
-enum { CLASSES = 5, COLORS = 3 };
+enum { CLASSES = 5, COLORS = 3, POSTS = 3 };
 
 static const struct pdnn_fill uniform = {.kind = PDNN_FILL_UNIFORM, .scale = 1};
+static const struct pdnn_fill small = {.kind = PDNN_FILL_UNIFORM, .scale = 0.1};
 
 /* One op on images (N, C, H, W): its attributes, and the output channels of a convolution. */
 struct op_case {
@@ -28,7 +29,7 @@ struct op_case {
     int64_t N, C, H, W, O;
     int64_t kernel_h, kernel_w; /* of a convolution */
     int64_t attr[PDNN_NODE_ATTRS];
-    const struct pdnn_op_def *posts[2]; /* ops that follow; add adds the op's input, or itself */
+    const struct pdnn_op_def *posts[POSTS]; /* ops that follow; add adds the op's input */
 };
 
 #define CONV(n, c, h, w, o, r, s, stride_h, stride_w, padding_h, padding_w)                                  \
@@ -66,6 +67,9 @@ static const struct op_case op_cases[] = {
     CONV(2, 20, 13, 11, 24, 5, 3, 2, 1, 2, 1),
     CONV(2, 128, 7, 7, 64, 1, 1, 2, 2, 0, 0),
     CONV(2, 8, 4, 4, 16, 4, 4, 1, 1, 0, 0),
+    {&pdnn_op_conv2d, 2, 16, 6, 5, 24, 3, 3, {1, 1, 1, 1}, {&pdnn_op_bias}},
+    {&pdnn_op_conv2d, 2, 3, 9, 9, 13, 3, 3, {2, 2, 1, 1}, {&pdnn_op_bias, &pdnn_op_tanh}},
+    {&pdnn_op_conv2d, 2, 20, 7, 5, 20, 3, 3, {1, 1, 1, 1}, {&pdnn_op_bias, &pdnn_op_add, &pdnn_op_relu}},
     POOL(2, 20, 9, 7, PDNN_POOL2D_MAX, 3, 3, 2, 1, 1),
     POOL(1, 3, 8, 8, PDNN_POOL2D_MAX, 2, 2, 2, 0, 1),
     POOL(2, 16, 10, 6, PDNN_POOL2D_AVERAGE, 3, 2, 1, 1, 1),
@@ -130,27 +134,42 @@ static uint32_t apply_case(struct pdnn_graph *graph, const struct op_case *row, 
     return pdnn_graph_forward(graph, row->op, in, row->attr);
 }
 
-/* Images, the op and those after it, a dense layer and a loss, trained. */
-static void build_case(const struct op_case *row, bool convolved, bool fused, struct pdnn_graph *graph) {
+static uint32_t apply_posts(struct pdnn_graph *graph, const struct op_case *row, uint32_t x, uint32_t y) {
+    for (int i = 0; i < POSTS && row->posts[i]; i++) {
+        uint32_t other = PDNN_NONE;
+        if (row->posts[i] == &pdnn_op_add)
+            other = x;
+        else if (row->posts[i] == &pdnn_op_bias)
+            other = new_vector(graph, row->O);
+        y = apply(graph, row->posts[i], y, other);
+    }
+    return y;
+}
+
+/* A dense layer on the images, and a loss, trained. */
+static void finish_graph(struct pdnn_graph *graph, uint32_t y, bool fused) {
+    const struct pdnn_tensor *t = &graph->tensors[y];
     struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
                                  .dtype = PDNN_S32,
                                  .rank = 1,
-                                 .dim = {row->N},
+                                 .dim = {t->dim[0]},
                                  .fill = {.kind = PDNN_FILL_CLASS, .scale = CLASSES},
                                  .of = PDNN_NONE};
-    uint32_t label = pdnn_graph_tensor(graph, &labels), x = new_images(graph, row, convolved);
-    uint32_t y = apply_case(graph, row, x);
-    for (int i = 0; i < 2 && row->posts[i]; i++)
-        y = apply(graph, row->posts[i], y, row->posts[i] == &pdnn_op_add ? x : PDNN_NONE);
-    const struct pdnn_tensor *t = &graph->tensors[y];
     int64_t inputs = pdnn_tensor_elements(t) / t->dim[0];
-    uint32_t w = pdnn_graph_weight(graph, 2, (int64_t[]){CLASSES, inputs},
-                                   (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = 0.1});
+    uint32_t label = pdnn_graph_tensor(graph, &labels);
+    uint32_t w = pdnn_graph_weight(graph, 2, (int64_t[]){CLASSES, inputs}, small);
     y = apply(graph, &pdnn_op_dense, y, w);
     graph->loss = apply(graph, &pdnn_op_softmax_cross_entropy, y, label);
     pdnn_backward_derive(graph, &pdnn_optimizers[PDNN_OPTIMIZER_MOMENTUM]);
     if (fused)
         pdnn_fuse_post_ops(graph);
+}
+
+/* Images, the op and those after it. */
+static void build_case(const struct op_case *row, bool convolved, bool fused, struct pdnn_graph *graph) {
+    uint32_t x = new_images(graph, row, convolved), y = apply_case(graph, row, x);
+    y = apply_posts(graph, row, x, y);
+    finish_graph(graph, y, fused);
 }
 
 static void check_case(const struct opened *backend, const struct op_case *row, bool convolved, bool fused,
@@ -194,6 +213,34 @@ static void test_compile_every_image_op(void **state) {
     close_backend(&backend);
 }
 
+/* One weight in two convolutions, and data that a convolution reads beside another op. */
+static void test_run_shared_tensors(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    for (int fused = 0; fused < 2; fused++) {
+        struct pdnn_tensor data = {
+            .role = PDNN_ROLE_INPUT, .rank = 4, .dim = {2, 20, 6, 5}, .fill = uniform, .of = PDNN_NONE};
+        int64_t attrs[PDNN_NODE_ATTRS] = {1, 1, 1, 1};
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        struct pdnn_err err = {0};
+        pdnn_arena_init(&arena);
+        pdnn_graph_init(&graph, &arena);
+        uint32_t x = pdnn_graph_tensor(&graph, &data);
+        uint32_t w = pdnn_graph_weight(&graph, 4, (int64_t[]){20, 20, 3, 3}, small);
+        uint32_t y = pdnn_graph_forward(&graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, attrs);
+        y = apply(&graph, &pdnn_op_tanh, y, PDNN_NONE);
+        y = pdnn_graph_forward(&graph, &pdnn_op_conv2d, (uint32_t[]){y, w, PDNN_NONE}, attrs);
+        y = apply(&graph, &pdnn_op_add, y, apply(&graph, &pdnn_op_bias, x, new_vector(&graph, 20)));
+        finish_graph(&graph, y, fused);
+        must(pdnn_graph_status(&graph, &err), &err);
+        assert_true(check_graph(&backend, &graph, CHECK_STEPS, true, check_whole_step_slack, "shared"));
+        assert_true(check_graph(&backend, &graph, CHECK_STEPS, false, check_whole_step_slack, "shared"));
+        pdnn_arena_finish(&arena);
+    }
+    close_backend(&backend);
+}
+
 static const char *const instances[] = {
     "cnn/block=residual,blocks=1,filters=4,image=33,output=5,batch=3,mode=train,optimizer=sgd",
     "cnn/block=residual,blocks=2,filters=8,image=32,output=5,batch=2,mode=infer",
@@ -224,6 +271,31 @@ static void test_run_whole_networks(void **state) {
     for (size_t i = 0; i < INSTANCES; i++) {
         check_instance(&backend, instances[i], false);
         check_instance(&backend, instances[i], true);
+    }
+    close_backend(&backend);
+}
+
+/* Images that threads share, under a cache so small that every result is written past it. */
+static void test_run_past_the_caches(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "cnn/block=residual,blocks=1,filters=16,image=64,output=5,batch=16,mode=train,optimizer=sgd",
+        "cnn/block=plain,blocks=1-1,filters=13-20,image=64,output=5,batch=2,dense=none,activation=sigmoid,"
+        "mode=train,optimizer=sgd",
+    };
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_onednn *onednn = backend.state;
+    onednn->own.cache_bytes = 4096;
+    for (int i = 0; i < 4; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        char id[320];
+        snprintf(id, sizeof id, "%s,fuse=%s", ids[i / 2], i % 2 ? "post-ops" : "none");
+        pdnn_arena_init(&arena);
+        build_instance(id, &arena, &graph);
+        assert_true(check_graph(&backend, &graph, 1, true, check_whole_step_slack, id));
+        assert_true(check_graph(&backend, &graph, 1, false, check_whole_step_slack, id));
+        pdnn_arena_finish(&arena);
     }
     close_backend(&backend);
 }
@@ -285,20 +357,26 @@ static void finish_compiled(struct compiled *compiled) {
     pdnn_arena_finish(&compiled->arena);
 }
 
-/* Each algorithm does what its name says in all passes, or says that the library has no such thing. */
+/* Each algorithm does what its name says in all passes; the library may have no winograd, and then that is
+ * said. */
 static void test_compile_algorithms(void **state) {
     (void)state;
     static const char *const algorithms[] = {"direct", "winograd", "gemm"};
+    /* Strides of 1 and whole blocks of filters, which direct backward passes want. */
+    static const char *const ids[] = {
+        "cnn/block=plain,blocks=1-2,filters=16,image=18,output=5,batch=3,dense=17,mode=train,optimizer=sgd",
+        "cnn/block=residual,blocks=2,filters=8,image=32,output=5,batch=2,mode=infer",
+    };
     struct opened backend = open_backend(&pdnn_backend_onednn);
     for (int i = 0; i < 6; i++) {
         const char *algorithm = algorithms[i / 2];
         struct compiled compiled;
         struct pdnn_err err = {0};
         char id[320], reason[64];
-        snprintf(id, sizeof id, "%s,algorithm=%s", instances[i % 2], algorithm);
+        snprintf(id, sizeof id, "%s,algorithm=%s", ids[i % 2], algorithm);
         snprintf(reason, sizeof reason, "has no %s convolution", algorithm);
         enum pdnn_status status = compile_instance(&backend, id, false, &compiled, &err);
-        if (status == PDNN_UNSUPPORTED)
+        if (status == PDNN_UNSUPPORTED && strcmp(algorithm, "winograd") == 0)
             assert_non_null(strstr(err.text, reason));
         else
             must(status, &err);
@@ -319,6 +397,17 @@ static void test_compile_algorithms(void **state) {
 static bool is_image(const struct pdnn_graph *graph, uint32_t tensor) {
     enum pdnn_role role = graph->tensors[tensor].role;
     return role == PDNN_ROLE_ACTIVATION || role == PDNN_ROLE_GRADIENT;
+}
+
+/* Whether a step moves the data of a step, where images lie in blocks of 8: convolutions from row-major
+ * colors to those exist. */
+static bool reads_data(const struct compiled *compiled, const struct pdnn_step *step) {
+    bool is_data = compiled->graph.tensors[step->tensor].role == PDNN_ROLE_INPUT;
+    for (size_t i = 0; i < compiled->graph.n_tensors && is_data; i++) {
+        if (is_image(&compiled->graph, (uint32_t)i) && compiled->program.slots[i].channel_block == 8)
+            return true;
+    }
+    return false;
 }
 
 /* Full-size networks: nothing runs in the library's reference code, images never change their layout, and no
@@ -345,13 +434,45 @@ static void test_compile_resnets(void **state) {
             if (strstr(step->implementation, "ref"))
                 fail_msg("%s: step %zu is %s", rows[i].id, k, step->implementation);
             if (step->node == PDNN_NONE)
-                assert_false(is_image(&compiled.graph, step->tensor));
+                assert_false(is_image(&compiled.graph, step->tensor) || reads_data(&compiled, step));
             else if (compiled.graph.nodes[step->node].op == &pdnn_op_conv2d)
                 sums += step->sums_in_place;
         }
         assert_int_equal(sums, rows[i].sums);
         finish_compiled(&compiled);
     }
+    close_backend(&backend);
+}
+
+/* A sum begins in the memory that the prediction gives it, in training too: there a normalization's input is
+ * read again, but the summand of a shortcut is not. */
+static void test_plan_inherits_as_predicted(void **state) {
+    (void)state;
+    const struct pdnn_plan_options options = {.seed = CHECK_SEED};
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_plan plan;
+    struct pdnn_lifetime *predicted;
+    struct pdnn_err err = {0};
+    int sums = 0;
+    pdnn_arena_init(&arena);
+    build_instance(
+        "cnn/block=residual,blocks=1,filters=16,image=32,output=5,batch=2,mode=train,fuse=post-ops", &arena,
+        &graph);
+    must(pdnn_memory_lifetimes(&graph, &predicted, &err), &err);
+    must(pdnn_plan_create(&plan, backend.def, backend.state, &graph, &options, &err), &err);
+    for (size_t i = 0; i < graph.n_nodes; i++) {
+        const struct pdnn_node *node = &graph.nodes[i];
+        uint32_t from = predicted[node->output[0]].takes_over;
+        if (from == PDNN_NONE)
+            continue;
+        assert_ptr_equal(plan.memory[node->output[0]], plan.memory[from]);
+        sums += node->n_posts > 0 && node->posts[0].input == from;
+    }
+    assert_int_equal(sums, 4);
+    pdnn_plan_destroy(&plan);
+    pdnn_arena_finish(&arena);
     close_backend(&backend);
 }
 
@@ -407,6 +528,26 @@ static void test_compile_dense_after_images(void **state) {
     close_backend(&backend);
 }
 
+/* A sum after a function is no post-op of oneDNN's. */
+static void test_compile_refuses_late_sums(void **state) {
+    (void)state;
+    static const struct op_case row = {
+        &pdnn_op_conv2d, 1, 8, 5, 5, 8, 3, 3, {1, 1, 1, 1}, {&pdnn_op_bias, &pdnn_op_relu, &pdnn_op_add}};
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_err err = {0};
+    pdnn_arena_init(&arena);
+    pdnn_graph_init(&graph, &arena);
+    uint32_t x = new_images(&graph, &row, true);
+    graph.result = apply_posts(&graph, &row, x, apply_case(&graph, &row, x));
+    pdnn_fuse_post_ops(&graph);
+    must(pdnn_graph_status(&graph, &err), &err);
+    expect_graph_unsupported(&backend, &graph, "cannot take add as post-op 3");
+    pdnn_arena_finish(&arena);
+    close_backend(&backend);
+}
+
 static void test_compile_unsupported_networks(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);
@@ -417,14 +558,12 @@ static void test_compile_unsupported_networks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compile_every_image_op),
-        cmocka_unit_test(test_run_whole_networks),
-        cmocka_unit_test(test_run_fused_as_unfused),
-        cmocka_unit_test(test_compile_algorithms),
-        cmocka_unit_test(test_compile_resnets),
-        cmocka_unit_test(test_compile_copies_summands),
-        cmocka_unit_test(test_compile_dense_after_images),
-        cmocka_unit_test(test_compile_unsupported_networks),
+        cmocka_unit_test(test_compile_every_image_op),    cmocka_unit_test(test_run_shared_tensors),
+        cmocka_unit_test(test_run_whole_networks),        cmocka_unit_test(test_run_past_the_caches),
+        cmocka_unit_test(test_run_fused_as_unfused),      cmocka_unit_test(test_compile_algorithms),
+        cmocka_unit_test(test_compile_resnets),           cmocka_unit_test(test_plan_inherits_as_predicted),
+        cmocka_unit_test(test_compile_copies_summands),   cmocka_unit_test(test_compile_dense_after_images),
+        cmocka_unit_test(test_compile_refuses_late_sums), cmocka_unit_test(test_compile_unsupported_networks),
     };
     omp_set_num_threads(CHECK_THREADS);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,31 +152,6 @@ static void test_cost_counting_run(void **state) {
     }
 }
 
-static void test_cost_instance_depth(void **state) {
-    (void)state;
-    static const char *const kinds[] = {
-        "block=residual,filters=16,image=200,output=500,batch=64",
-        "block=bottleneck,filters=8,image=64,output=10,batch=2,pool=global,stride_on=1x1",
-        "block=plain,filters=8-16,image=64,output=10,batch=2,kernel=5-3",
-    };
-    for (size_t v = 0; v < N_VARIANTS * 3 * 8; v++) {
-        char id[256];
-        struct pdnn_arena arena;
-        struct pdnn_graph graph;
-        struct pdnn_totals full;
-        struct pdnn_err err = {0};
-        snprintf(id, sizeof id, "cnn/blocks=%d,%s,%s", (int)(v % 8) + 1, kinds[v / 8 % 3], variants[v / 24]);
-        build(id, &arena, &graph);
-        assert_int_equal(pdnn_cost_graph(&graph, &full, &err), PDNN_OK);
-        struct pdnn_totals quick = totals_of(id);
-        if (memcmp(&full, &quick, sizeof full) != 0)
-            fail_msg("%s: full build has %lu params %lu flop, depth rule %lu %lu", id,
-                     (unsigned long)full.params, (unsigned long)full.cost.flop_count,
-                     (unsigned long)quick.params, (unsigned long)quick.cost.flop_count);
-        pdnn_arena_finish(&arena);
-    }
-}
-
 /* A net too deep for its image, and lists that a residual network cannot have. */
 static void test_cnn_invalid(void **state) {
     (void)state;
@@ -289,7 +264,8 @@ static void test_gradient_batchnorm_and_bias(void **state) {
     }
 }
 
-/* Whole nets; tanh, since a step over a kink of many is no failure. */
+/* Whole nets; tanh where a step over one of many kinks might look like a failure, ReLU where only it fuses.
+ */
 static void test_gradient_nets(void **state) {
     (void)state;
     static const char *const ids[] = {
@@ -385,6 +361,76 @@ static void test_fuse_absorbs(void **state) {
     pdnn_arena_finish(&arena);
 }
 
+/* Images (2, 3, 5, 5), a 1x1 convolution and a batch normalization in inference; then, by case, what forbids
+ * to fold the one into the other, or nothing. */
+enum fold_case {
+    FOLDS,
+    SHARED_WEIGHT,
+    SHARED_BETA,
+    BETA_IS_BIAS,
+    READ_ELSEWHERE,
+    IS_RESULT,
+    TRAINS,
+    N_FOLD_CASES
+};
+
+static void build_fold(struct pdnn_graph *graph, enum fold_case which) {
+    const int64_t conv[PDNN_NODE_ATTRS] = {1, 1}, norm[PDNN_NODE_ATTRS] = {which == TRAINS}, C = 3;
+    const struct pdnn_fill near_one = {PDNN_FILL_NEAR_ONE, 0.5};
+    struct pdnn_tensor image = {
+        .role = PDNN_ROLE_INPUT, .rank = 4, .dim = {2, 3, 5, 5}, .fill = uniform, .of = PDNN_NONE};
+    uint32_t x = pdnn_graph_tensor(graph, &image);
+    uint32_t w = pdnn_graph_weight(graph, 4, (int64_t[]){C, C, 1, 1}, uniform);
+    uint32_t gamma = pdnn_graph_weight(graph, 1, &C, near_one),
+             beta = pdnn_graph_weight(graph, 1, &C, uniform);
+    uint32_t mean = pdnn_graph_state(graph, 1, &C, uniform);
+    uint32_t variance = pdnn_graph_state(graph, 1, &C, near_one);
+    if (which == SHARED_WEIGHT)
+        x = pdnn_graph_forward(graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, conv);
+    if (which == BETA_IS_BIAS) {
+        uint32_t v = pdnn_graph_weight(graph, 4, (int64_t[]){C, C, 1, 1}, uniform);
+        x = pdnn_graph_forward(graph, &pdnn_op_conv2d, (uint32_t[]){x, v, PDNN_NONE}, conv);
+        x = pdnn_graph_forward(graph, &pdnn_op_bias, (uint32_t[]){x, beta, PDNN_NONE}, NULL);
+    }
+    uint32_t y = pdnn_graph_forward(graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, conv);
+    const uint32_t inputs[] = {y, gamma, beta, mean, variance, PDNN_NONE};
+    uint32_t z = pdnn_graph_forward(graph, &pdnn_op_batchnorm, inputs, norm);
+    if (which == SHARED_BETA)
+        z = pdnn_graph_forward(graph, &pdnn_op_bias, (uint32_t[]){z, beta, PDNN_NONE}, NULL);
+    if (which == READ_ELSEWHERE)
+        z = pdnn_graph_forward(graph, &pdnn_op_add, (uint32_t[]){z, y, PDNN_NONE}, NULL);
+    graph->result = which == IS_RESULT ? y : z;
+}
+
+/* Folded or not, the result is the same; and it is folded in the first case only. */
+static void test_fold_refuses(void **state) {
+    (void)state;
+    for (int which = FOLDS; which < N_FOLD_CASES; which++) {
+        struct pdnn_arena arena[2];
+        struct pdnn_graph graph[2];
+        double **values[2];
+        char what[32];
+        for (int g = 0; g < 2; g++) {
+            pdnn_arena_init(&arena[g]);
+            pdnn_graph_init(&graph[g], &arena[g]);
+            build_fold(&graph[g], (enum fold_case)which);
+            if (g)
+                pdnn_fuse_post_ops(&graph[g]);
+            assert_int_equal(pdnn_graph_status(&graph[g], NULL), PDNN_OK);
+            values[g] = reference_values(&graph[g]);
+            reference_fill(&graph[g], values[g], 7);
+            reference_run(&graph[g], values[g], 0, graph[g].n_nodes);
+        }
+        snprintf(what, sizeof what, "case %d", which);
+        assert_int_equal(count_nodes(&graph[1], &pdnn_op_batchnorm, PDNN_FORWARD), which == FOLDS ? 0 : 1);
+        compare_results(&graph[0], values[0], values[1], what);
+        for (int g = 0; g < 2; g++) {
+            reference_values_free(&graph[g], values[g]);
+            pdnn_arena_finish(&arena[g]);
+        }
+    }
+}
+
 static void test_training_loss_falls(void **state) {
     (void)state;
     static const char *const ids[] = {
@@ -436,7 +482,6 @@ int main(void) {
         cmocka_unit_test(test_cnn_published_counts),
         cmocka_unit_test(test_cnn_paper_range),
         cmocka_unit_test(test_cost_counting_run),
-        cmocka_unit_test(test_cost_instance_depth),
         cmocka_unit_test(test_cnn_invalid),
         cmocka_unit_test(test_gradient_conv2d),
         cmocka_unit_test(test_gradient_pool2d),
@@ -444,6 +489,7 @@ int main(void) {
         cmocka_unit_test(test_gradient_nets),
         cmocka_unit_test(test_fuse_same_results),
         cmocka_unit_test(test_fuse_absorbs),
+        cmocka_unit_test(test_fold_refuses),
         cmocka_unit_test(test_training_loss_falls),
         cmocka_unit_test(test_batchnorm_running_statistics),
     };

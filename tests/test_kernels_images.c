@@ -194,28 +194,39 @@ static struct pdnn_batchnorm_options new_way(int way, const struct pdnn_channels
     return options;
 }
 
-static const int64_t norm_shapes[][3] = {{2, 3, 35}, {1, 13, 1},   {3, 20, 49},   {2, 16, 600},
-                                         {5, 8, 77}, {2, 40, 300}, {1, 64, 3136}, {20, 24, 90}};
+static const int64_t norm_shapes[][3] = {{2, 3, 35},   {1, 13, 1},    {3, 20, 49},  {2, 16, 600}, {5, 8, 77},
+                                         {2, 40, 300}, {1, 64, 3136}, {20, 24, 90}, {3, 13, 49}};
 enum { NORM_SHAPES = sizeof norm_shapes / sizeof *norm_shapes };
 
-static void check_training(const struct norm *t, const struct pdnn_channels *shape, int way,
+/* Where a result goes: memory of its own, that of x, or that of a summand, which is then there. */
+enum { APART, OVER_X, OVER_OTHER, PLACES };
+
+static void check_training(const struct norm *t, const struct pdnn_channels *shape, int way, int target,
                            double tolerance) {
     struct pdnn_batchnorm_options options = new_way(way, shape);
-    float *x = new_stored(shape, t->x), *y = new_floats(pdnn_channels_elements(shape));
+    float *x = new_stored(shape, t->x), *other = new_stored(shape, t->other);
+    float *apart = new_floats(pdnn_channels_elements(shape)), *targets[PLACES] = {apart, x, other};
+    float *y = targets[target];
+    double *expected = new_doubles(plain_elements(shape));
+    for (int64_t i = 0; i < plain_elements(shape); i++)
+        expected[i] = t->y[i] + (target == OVER_OTHER ? (double)t->other[i] : 0);
     float *mean = new_floats(t->C), *inverse_std = new_floats(t->C);
     float *running_mean = new_copy(t->running_mean, t->C),
           *running_variance = new_copy(t->running_variance, t->C);
     struct pdnn_batchnorm_forward job = {
         *shape,           x,          t->gamma,    t->beta, mean,  inverse_std, running_mean,
         running_variance, t->epsilon, t->momentum, NULL,    false, false,       y};
+    job.other = target == OVER_OTHER ? other : NULL;
     pdnn_batchnorm_forward(&job, &options);
-    check_stored(shape, y, t->y, tolerance);
+    check_stored(shape, y, expected, tolerance);
     check_channels(mean, t->mean, t->C, tolerance);
     check_channels(inverse_std, t->inverse_std, t->C, tolerance);
     check_channels(running_mean, t->new_mean, t->C, tolerance);
     check_channels(running_variance, t->new_variance, t->C, tolerance);
     free(x);
-    free(y);
+    free(other);
+    free(apart);
+    free(expected);
     free(mean);
     free(inverse_std);
     free(running_mean);
@@ -227,9 +238,9 @@ static void test_batchnorm_training(void **state) {
     (void)state;
     for (int s = 0; s < NORM_SHAPES; s++) {
         struct norm t = new_norm(norm_shapes[s][0], norm_shapes[s][1], norm_shapes[s][2], 0.3F, 2);
-        for (int b = 0; b < BLOCKS * WAYS; b++) {
-            struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / WAYS]);
-            check_training(&t, &shape, b % WAYS, 4e-6);
+        for (int b = 0; b < BLOCKS * WAYS * PLACES; b++) {
+            struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / PLACES / WAYS]);
+            check_training(&t, &shape, b / PLACES % WAYS, b % PLACES, 4e-6);
         }
         free_norm(&t);
     }
@@ -242,7 +253,7 @@ static void test_batchnorm_training_far_from_0(void **state) {
     struct norm t = new_norm(4, 20, 1500, 1000, 1);
     for (int b = 0; b < BLOCKS * WAYS * 2; b++) {
         struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / WAYS % BLOCKS]);
-        check_training(&t, &shape, b % WAYS, 4e-6);
+        check_training(&t, &shape, b % WAYS, APART, 4e-6);
         for (int64_t c = 0; c < t.C && b == BLOCKS * WAYS - 1; c++) {
             t.x[at(&t, c, 0)] = 0;
             expect_forward(&t, c);
@@ -299,14 +310,16 @@ static void test_batchnorm_inference_posts(void **state) {
     free_norm(&t);
 }
 
-static void check_backward(const struct norm *t, const struct pdnn_channels *shape, int way, bool masked) {
+static void check_backward(const struct norm *t, const struct pdnn_channels *shape, int way, int target,
+                           bool masked) {
     struct pdnn_batchnorm_options options = new_way(way, shape);
     float *mean = rounded(t->mean, t->C), *inverse_std = rounded(t->inverse_std, t->C);
     float *x = new_stored(shape, t->x), *dy = new_stored(shape, t->dy), *mask = new_stored(shape, t->mask);
     float *dgamma = new_floats(t->C), *dbeta = new_floats(t->C),
           *dx = new_floats(pdnn_channels_elements(shape));
     struct pdnn_batchnorm_backward job = {
-        *shape, dy, x, t->gamma, mean, inverse_std, masked ? mask : NULL, way ? dx : dy, dgamma, dbeta};
+        *shape, dy,   x, t->gamma, mean, inverse_std, masked ? mask : NULL, target == APART ? dx : dy,
+        dgamma, dbeta};
     pdnn_batchnorm_backward(&job, &options);
     check_stored(shape, job.dx, t->dx, t->N * t->pixels == 1 ? 1e-4 : 1e-5);
     double sum_tolerance = 1e-5 + 2e-8 * (double)(t->N * t->pixels);
@@ -323,16 +336,16 @@ static void check_backward(const struct norm *t, const struct pdnn_channels *sha
     free(options.scratch);
 }
 
-/* The first way in place. */
+/* In place of dy too. */
 static void test_batchnorm_backward(void **state) {
     (void)state;
     for (int s = 0; s < NORM_SHAPES * 2; s++) {
         struct norm t = new_norm(norm_shapes[s / 2][0], norm_shapes[s / 2][1], norm_shapes[s / 2][2], 5, 2);
         for (int64_t c = 0; c < t.C; c++)
             expect_backward(&t, c, s % 2);
-        for (int b = 0; b < BLOCKS * WAYS; b++) {
-            struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / WAYS]);
-            check_backward(&t, &shape, b % WAYS, s % 2);
+        for (int b = 0; b < BLOCKS * WAYS * 2; b++) {
+            struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / 2 / WAYS]);
+            check_backward(&t, &shape, b / 2 % WAYS, b % 2, s % 2);
         }
         free_norm(&t);
     }
@@ -416,7 +429,7 @@ static int64_t images_out(const struct pdnn_pool *p) {
 
 /* One window, from a plane of x to output `out` and back. */
 static void expect_window(struct pooling *t, int64_t plane, int64_t out) {
-    const struct pdnn_window *rows = &t->pool.rows, *columns = &t->pool.columns;
+    const struct pdnn_pool_window *rows = &t->pool.rows, *columns = &t->pool.columns;
     int64_t to = plane * images_out(&t->pool) + out, best = -1, place_of_best = -1, count = 0;
     int64_t place_of[128];
     double sum = 0;

@@ -48,6 +48,10 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
     uint32_t dy = pdnn_backward_of(backward, node->output[Y]);
+    if (!node->attr[PDNN_BATCHNORM_TRAIN]) {
+        pdnn_backward_refuse(backward, "batchnorm: no gradient with running statistics");
+        return;
+    }
     const uint32_t targets[] = {node->input[X], node->input[GAMMA], node->input[BETA], PDNN_NONE};
     pdnn_backward_emit_all(backward, node, PDNN_BACKWARD_DATA, targets,
                            (uint32_t[]){dy, node->input[X], node->input[GAMMA], node->output[BATCH_MEAN],
@@ -168,29 +172,33 @@ static void backward_data(struct pdnn_reference *r) {
         backward_channel(r, c);
 }
 
-/* Whether the node is the only one that reads the tensor. */
-static bool reads_alone(const struct pdnn_graph *graph, uint32_t tensor) {
-    int readers = 0;
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        const struct pdnn_node *node = &graph->nodes[i];
-        for (int k = 0; node->op && k < node->n_inputs; k++)
-            readers += node->input[k] == tensor;
-    }
-    return readers == 1;
+/* A weight that nobody else reads, so that its values may change. */
+static bool is_own_weight(const struct pdnn_graph *graph, const struct pdnn_uses *uses, uint32_t tensor) {
+    return graph->tensors[tensor].role == PDNN_ROLE_WEIGHT && uses->readers[tensor] == 1 &&
+           !graph->tensors[tensor].fold;
+}
+
+/* Gamma and the running statistics keep the values they were made with. */
+static bool has_constants(const struct pdnn_graph *graph, const struct pdnn_uses *uses,
+                          const struct pdnn_node *node) {
+    bool constant = graph->tensors[node->input[GAMMA]].role == PDNN_ROLE_WEIGHT;
+    for (int k = MEAN; k <= VARIANCE; k++)
+        constant = constant && graph->tensors[node->input[k]].role == PDNN_ROLE_STATE &&
+                   uses->writer[node->input[k]] == PDNN_NONE;
+    return constant && !node->attr[PDNN_BATCHNORM_TRAIN];
 }
 
 /* The scale goes into the host's weights, the shift becomes its bias: beta's own tensor, with values of its
- * own. */
-static bool fold(struct pdnn_graph *graph, const struct pdnn_node *host, const struct pdnn_node *node,
-                 struct pdnn_post *post) {
-    if (node->attr[PDNN_BATCHNORM_TRAIN] || host->n_posts || host->n_inputs != 2 ||
-        !pdnn_op_takes(host->op, PDNN_FORWARD, &pdnn_op_bias))
+ * own.
+ */
+static bool fold(struct pdnn_graph *graph, const struct pdnn_uses *uses, const struct pdnn_node *host,
+                 const struct pdnn_node *node, struct pdnn_post *post) {
+    uint32_t weights = host->input[1], beta = node->input[BETA];
+    if (host->n_inputs != 2 || host->n_posts || !pdnn_op_takes(host->op, PDNN_FORWARD, &pdnn_op_bias) ||
+        graph->tensors[weights].dim[0] != graph->tensors[beta].dim[0])
         return false;
-    struct pdnn_tensor *weights = &graph->tensors[host->input[1]];
-    uint32_t beta = node->input[BETA];
-    if (weights->role != PDNN_ROLE_WEIGHT || weights->fold || graph->tensors[beta].fold ||
-        weights->dim[0] != graph->tensors[beta].dim[0] || !reads_alone(graph, host->input[1]) ||
-        !reads_alone(graph, beta))
+    if (!has_constants(graph, uses, node) || !is_own_weight(graph, uses, weights) ||
+        !is_own_weight(graph, uses, beta))
         return false;
     struct pdnn_fold *folds = pdnn_arena_alloc(graph->arena, 2, sizeof *folds);
     if (!folds)
@@ -200,7 +208,7 @@ static bool fold(struct pdnn_graph *graph, const struct pdnn_node *host, const s
                                              .variance = node->input[VARIANCE],
                                              .epsilon = node->coef[PDNN_BATCHNORM_EPSILON]};
     folds[1].is_shift = true;
-    weights->fold = &folds[0];
+    graph->tensors[weights].fold = &folds[0];
     graph->tensors[beta].fold = &folds[1];
     *post = (struct pdnn_post){&pdnn_op_bias, PDNN_FORWARD, beta, PDNN_NONE};
     return true;

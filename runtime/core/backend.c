@@ -86,7 +86,8 @@ bool pdnn_program_takes_over(const struct pdnn_program *program, uint32_t node, 
     const struct pdnn_graph *graph = program->graph;
     const struct pdnn_slot *from = &program->slots[tensor],
                            *to = &program->slots[graph->nodes[node].output[0]];
-    if (program->keep_all || pdnn_memory_heritage(graph, &graph->nodes[node]) != tensor || from->resident ||
+    const struct pdnn_heritage heritage = pdnn_memory_heritage(graph, &graph->nodes[node]);
+    if (program->keep_all || heritage.input != PDNN_NONE || heritage.summand != tensor || from->resident ||
         from->bytes != to->bytes || tensor == graph->loss || tensor == graph->result)
         return false;
     for (size_t i = node + 1; i < graph->n_nodes; i++) {

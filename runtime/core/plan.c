@@ -37,10 +37,12 @@ static enum pdnn_status find_lifetimes(struct pdnn_program *program, struct pdnn
     for (uint32_t i = 0; i < program->n_steps; i++) {
         const struct pdnn_step *step = &program->steps[i];
         const struct pdnn_node *node = step->node == PDNN_NONE ? NULL : &graph->nodes[step->node];
-        bool in_place = node && (step->sums_in_place || node->op->pass[node->pass].in_place);
-        uint32_t heritage = in_place ? pdnn_memory_heritage(graph, node) : PDNN_NONE;
-        if (heritage != PDNN_NONE)
-            pdnn_lifetime_take_over(all, heritage, node->output[0], i);
+        if (!node)
+            continue;
+        struct pdnn_heritage heritage = pdnn_memory_heritage(graph, node);
+        if (!step->sums_in_place)
+            heritage.summand = PDNN_NONE;
+        pdnn_lifetime_inherit(all, &heritage, node->output[0], i);
     }
     *lifetimes = all;
     return PDNN_OK;

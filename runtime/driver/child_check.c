@@ -125,8 +125,11 @@ static enum pdnn_status find_tolerance(const struct pdnn_graph *graph, const str
     return PDNN_OK;
 }
 
+/* Class ids are s32, the places of maxima int8. */
 static double value_at(enum pdnn_dtype dtype, const void *values, int64_t i) {
-    return dtype == PDNN_S32 ? (double)((const int32_t *)values)[i] : (double)((const float *)values)[i];
+    if (dtype == PDNN_S32)
+        return (double)((const int32_t *)values)[i];
+    return dtype == PDNN_INT8 ? (double)((const int8_t *)values)[i] : (double)((const float *)values)[i];
 }
 
 /* Largest difference over the largest reference value; infinite when either side is not finite anywhere. */
@@ -164,8 +167,8 @@ static enum pdnn_status compare(struct checker *checker, const struct pdnn_node 
         return PDNN_OK;
     const struct pdnn_tensor *what = &checker->graph->tensors[tensor];
     struct pdnn_check_row *row = &checker->rows[checker->n_rows];
-    if (what->dtype != PDNN_F32 && what->dtype != PDNN_S32)
-        return pdnn_fail(err, PDNN_UNSUPPORTED, "check compares f32 only, not %s",
+    if (what->dtype != PDNN_F32 && what->dtype != PDNN_S32 && what->dtype != PDNN_INT8)
+        return pdnn_fail(err, PDNN_UNSUPPORTED, "check compares f32 and whole numbers, not %s",
                          pdnn_dtype_name(what->dtype));
     name_row(checker->graph, node, tensor, row);
     enum pdnn_status status = find_tolerance(checker->graph, node, &row->tolerance, err);

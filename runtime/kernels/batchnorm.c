@@ -1,12 +1,12 @@
 #include "runtime/kernels/batchnorm.h"
 
 #include "runtime/kernels/channel_loops.h"
-#include "runtime/kernels/clones.h"
+#include "runtime/kernels/lanes.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TOTALS = 2, COEFS = 4, TILE_ARRAYS = 3, ALIGNED = 4 };
+enum { TOTALS = 2, COEFS = 4, TILE_ARRAYS = 3 };
 
 /* Tiles are summed in float and added up in double, for each part of a chunk's pixels (channels.h). */
 struct batchnorm {
@@ -35,7 +35,7 @@ static void lay_out(struct batchnorm *b, const struct pdnn_channels *shape,
     b->chunks = pdnn_chunks_of(shape);
     b->sums = pdnn_channel_sums(b->chunks.rows.width);
     b->maps = pdnn_channel_maps(b->chunks.rows.width);
-    b->bypass = options->bypass && shape->block % ALIGNED == 0;
+    b->bypass = options->bypass && pdnn_channels_can_bypass(shape);
     for (int i = 0; i < TOTALS; i++)
         b->total[i] = options->scratch + i * options->threads * b->padded;
     b->count = options->scratch + TOTALS * options->threads * b->padded;
@@ -87,63 +87,101 @@ static void gather_moments(void *job, int64_t chunk, struct pdnn_span span, int6
     }
 }
 
-struct moments {
-    double mean, square, count;
+/* The same for two parts of a chunk; the first keeps the result. */
+PDNN_CLONES static void join_moments(double *mean, double *square, const double *more_mean,
+                                     const double *more_square, int64_t width, double count, double before) {
+    double share = count / (before + count);
+#pragma omp simd
+    for (int64_t i = 0; i < width; i++) {
+        double delta = more_mean[i] - mean[i];
+        mean[i] += delta * share;
+        square[i] += more_square[i] + delta * delta * before * share;
+    }
+}
+
+/* Arrays from the first channel of a chunk on, and constants. */
+struct channels {
+    const double *mean, *square; /* training */
+    const float *gamma, *beta;
+    float *batch_mean, *inverse_std; /* training */
+    float *running_mean, *running_variance;
+    float *center, *scale, *shift;
+    double pixels, epsilon, momentum;
 };
 
-static struct moments moments_of(const struct batchnorm *b, int64_t channel, struct pdnn_span parts) {
-    struct moments m = {0, 0, 0};
-    for (int64_t part = parts.begin; part < parts.end; part++) {
-        int64_t at = part * b->padded + channel;
-        double count = b->count[part], delta = b->total[0][at] - m.mean;
-        double share = count > 0 ? count / (m.count + count) : 0;
-        m.mean += delta * share;
-        m.square += b->total[1][at] + delta * delta * m.count * share;
-        m.count += count;
-    }
-    return m;
+static struct channels channels_of(const struct batchnorm *b, int64_t first, int64_t part) {
+    const struct pdnn_batchnorm_forward *f = b->forward;
+    return (struct channels){
+        .mean = b->total[0] + part * b->padded + first,
+        .square = b->total[1] + part * b->padded + first,
+        .gamma = f->gamma + first,
+        .beta = f->beta + first,
+        .batch_mean = f->mean ? f->mean + first : NULL,
+        .inverse_std = f->inverse_std ? f->inverse_std + first : NULL,
+        .running_mean = f->running_mean + first,
+        .running_variance = f->running_variance + first,
+        .center = b->coef[0] + first,
+        .scale = b->coef[1] + first,
+        .shift = b->coef[2] + first,
+        .pixels = (double)b->pixels,
+        .epsilon = f->epsilon,
+        .momentum = f->momentum,
+    };
+}
+
+/* How many channels of the chunk there are, without padding. */
+static int64_t count_channels(const struct batchnorm *b, int64_t first, int64_t C) {
+    return C - first < b->chunks.rows.width ? C - first : b->chunks.rows.width;
 }
 
 /* y = (x - mean) * scale + beta, where mean as a float is corrected by what its rounding took away. */
-static void set_scale(struct batchnorm *b, int64_t channel, double mean, double inverse_std) {
-    double scale = (double)b->forward->gamma[channel] * inverse_std, center = (double)(float)mean;
-    b->coef[0][channel] = (float)center;
-    b->coef[1][channel] = (float)scale;
-    b->coef[2][channel] = (float)((double)b->forward->beta[channel] + (center - mean) * scale);
+PDNN_INLINE void set_scale(const struct channels *c, int64_t i, double mean, double inverse_std) {
+    double scale = (double)c->gamma[i] * inverse_std, center = (double)(float)mean;
+    c->center[i] = (float)center;
+    c->scale[i] = (float)scale;
+    c->shift[i] = (float)((double)c->beta[i] + (center - mean) * scale);
 }
 
-static float moved(float running, double to, double momentum) {
-    return (float)((1 - momentum) * (double)running + momentum * to);
+PDNN_CLONES static void finish_batch(const struct channels *c, int64_t n) {
+    double keep = 1 - c->momentum, unbiased = c->pixels > 1 ? c->pixels - 1 : c->pixels;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        double mean = c->mean[i], inverse_std = 1 / sqrt(c->square[i] / c->pixels + c->epsilon);
+        c->batch_mean[i] = (float)mean;
+        c->inverse_std[i] = (float)inverse_std;
+        c->running_mean[i] = (float)(keep * (double)c->running_mean[i] + c->momentum * mean);
+        c->running_variance[i] =
+            (float)(keep * (double)c->running_variance[i] + c->momentum * (c->square[i] / unbiased));
+        set_scale(c, i, mean, inverse_std);
+    }
 }
 
-static struct pdnn_span channels_of(const struct batchnorm *b, int64_t chunk, int64_t C) {
-    int64_t begin = chunk * b->chunks.rows.width, end = begin + b->chunks.rows.width;
-    return (struct pdnn_span){begin, end < C ? end : C};
+PDNN_CLONES static void finish_running(const struct channels *c, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        set_scale(c, i, (double)c->running_mean[i], 1 / sqrt((double)c->running_variance[i] + c->epsilon));
 }
 
 static void finish_training(void *job, int64_t chunk, struct pdnn_span parts) {
     struct batchnorm *b = job;
-    const struct pdnn_batchnorm_forward *f = b->forward;
-    struct pdnn_span channels = channels_of(b, chunk, f->shape.C);
-    for (int64_t c = channels.begin; c < channels.end; c++) {
-        struct moments m = moments_of(b, c, parts);
-        double variance = m.square / m.count, inverse_std = 1 / sqrt(variance + f->epsilon);
-        double unbiased = m.count > 1 ? m.square / (m.count - 1) : variance;
-        f->mean[c] = (float)m.mean;
-        f->inverse_std[c] = (float)inverse_std;
-        f->running_mean[c] = moved(f->running_mean[c], m.mean, f->momentum);
-        f->running_variance[c] = moved(f->running_variance[c], unbiased, f->momentum);
-        set_scale(b, c, m.mean, inverse_std);
+    int64_t width = b->chunks.rows.width, first = chunk * width, at = parts.begin * b->padded + first;
+    double before = b->count[parts.begin];
+    for (int64_t part = parts.begin + 1; part < parts.end; part++) {
+        int64_t more = part * b->padded + first;
+        if (b->count[part] > 0)
+            join_moments(b->total[0] + at, b->total[1] + at, b->total[0] + more, b->total[1] + more, width,
+                         b->count[part], before);
+        before += b->count[part];
     }
+    const struct channels channels = channels_of(b, first, parts.begin);
+    finish_batch(&channels, count_channels(b, first, b->forward->shape.C));
 }
 
 static void finish_inference(void *job, int64_t chunk, struct pdnn_span parts) {
     struct batchnorm *b = job;
-    const struct pdnn_batchnorm_forward *f = b->forward;
-    struct pdnn_span channels = channels_of(b, chunk, f->shape.C);
-    (void)parts;
-    for (int64_t c = channels.begin; c < channels.end; c++)
-        set_scale(b, c, (double)f->running_mean[c], 1 / sqrt((double)f->running_variance[c] + f->epsilon));
+    int64_t first = chunk * b->chunks.rows.width;
+    const struct channels channels = channels_of(b, first, parts.begin);
+    finish_running(&channels, count_channels(b, first, b->forward->shape.C));
 }
 
 static void apply_affine(void *job, int64_t chunk, struct pdnn_span span) {
@@ -211,19 +249,19 @@ static void gather_products(void *job, int64_t chunk, struct pdnn_span span, int
 static void finish_backward(void *job, int64_t chunk, struct pdnn_span parts) {
     struct batchnorm *b = job;
     const struct pdnn_batchnorm_backward *k = b->backward;
-    struct pdnn_span channels = channels_of(b, chunk, k->shape.C);
-    for (int64_t c = channels.begin; c < channels.end; c++) {
+    int64_t first = chunk * b->chunks.rows.width, end = first + count_channels(b, first, k->shape.C);
+    for (int64_t c = first; c < end; c++) {
         double sum = 0, product = 0, inverse_std = (double)k->inverse_std[c];
-        double scale = (double)k->gamma[c] * inverse_std;
+        double scale = (double)k->gamma[c] * inverse_std / (double)b->pixels;
         for (int64_t part = parts.begin; part < parts.end; part++) {
             sum += b->total[0][part * b->padded + c];
             product += b->total[1][part * b->padded + c];
         }
         k->dbeta[c] = (float)sum;
         k->dgamma[c] = (float)(product * inverse_std);
-        b->coef[1][c] = (float)scale;
-        b->coef[2][c] = (float)(-scale * inverse_std * inverse_std * product / (double)b->pixels);
-        b->coef[3][c] = (float)(-scale * sum / (double)b->pixels);
+        b->coef[1][c] = (float)((double)k->gamma[c] * inverse_std);
+        b->coef[2][c] = (float)(-scale * inverse_std * inverse_std * product);
+        b->coef[3][c] = (float)(-scale * sum);
     }
 }
 

@@ -25,7 +25,7 @@ struct pdnn_batchnorm_forward {
      */
     const float *other;
     bool relu_first, relu;
-    float *y; /* may be other and, when not training, x */
+    float *y; /* may be x, also in training, or other */
 };
 
 void pdnn_batchnorm_forward(const struct pdnn_batchnorm_forward *job,

@@ -24,6 +24,12 @@ static inline int64_t pdnn_channels_elements(const struct pdnn_channels *shape) 
     return shape->N * pdnn_channels_padded(shape) * shape->pixels;
 }
 
+/* Whether streaming stores can write it: each row of channels then begins 16-byte aligned. */
+static inline bool pdnn_channels_can_bypass(const struct pdnn_channels *shape) {
+    const int64_t floats_of_a_store = 4;
+    return shape->block % floats_of_a_store == 0;
+}
+
 /* `planes` times `count` rows of `width` neighbouring channels, one row per pixel. */
 struct pdnn_rows {
     int64_t planes, plane_stride;
@@ -64,7 +70,7 @@ struct pdnn_chunk_run {
 };
 
 /* Threads share out the chunks or, where those are few or too large, the pixels of each. Parts are numbered
- * below `threads`. The order of additions depends on the shape and on threads alone. */
+ * below `threads`. The order of additions depends on the shape, on threads and on the size of the cache. */
 void pdnn_chunks_run(const struct pdnn_chunk_kernel *kernel, void *job, const struct pdnn_chunk_run *run,
                      int64_t threads);
 

@@ -7,13 +7,13 @@
 
 /* Along one axis: output i looks at `kernel` inputs from i * stride - padding on, of which those outside of
  * [0, input) do not count. Each output has at least one that does. */
-struct pdnn_window {
+struct pdnn_pool_window {
     int64_t input, output, kernel, stride, padding;
 };
 
 struct pdnn_pool {
     int64_t N, C, block; /* of both images, as in struct pdnn_channels */
-    struct pdnn_window rows, columns;
+    struct pdnn_pool_window rows, columns;
 };
 
 /* index (N, C, P, Q), may be NULL: which tap of the window was the first largest, row * columns.kernel +

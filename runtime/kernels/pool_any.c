@@ -63,7 +63,7 @@ FOR_STRIDES(add_tap, sum_of)
  * one. */
 static void walk_tap(const struct pdnn_pool_job *job, struct tap tap, int64_t s,
                      void (*take)(struct tap tap, int64_t stride)) {
-    const struct pdnn_window *columns = &job->pool->columns;
+    const struct pdnn_pool_window *columns = &job->pool->columns;
     struct pdnn_span q = pdnn_pool_outputs_with(columns, s);
     int64_t width = job->width, count = q.end - q.begin;
     tap.x += (q.begin * columns->stride + s - columns->padding) * width;
@@ -83,7 +83,7 @@ static void walk_tap(const struct pdnn_pool_job *job, struct tap tap, int64_t s,
 /* All taps of a row of outputs. */
 static void walk_row(const struct pdnn_pool_job *job, int64_t plane, int64_t row,
                      void (*take)(struct tap tap, int64_t stride)) {
-    const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
+    const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     struct pdnn_span h = pdnn_pool_inputs(rows, row);
     int64_t to = (plane * rows->output + row) * columns->output * job->width;
     struct tap tap = {.y = job->to + to, .index = job->new_index ? job->new_index + to : NULL};
@@ -117,7 +117,7 @@ PDNN_CLONES static float sum_of_rows(const float *x, int64_t rows, int64_t pitch
 
 /* Where windows are larger than rows of outputs, as global pooling has it, each is summed by itself. */
 static void sum_windows(const struct pdnn_pool_job *job, int64_t plane, int64_t row, float *y) {
-    const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
+    const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     struct pdnn_span h = pdnn_pool_inputs(rows, row);
     const float *x = job->from + (plane * rows->input + h.begin) * columns->input;
     for (int64_t q = 0; q < columns->output; q++) {
@@ -127,7 +127,7 @@ static void sum_windows(const struct pdnn_pool_job *job, int64_t plane, int64_t 
 }
 
 void pdnn_pool_any_average_forward(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
-    const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
+    const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     struct pdnn_span h = pdnn_pool_inputs(rows, row);
     int64_t n = columns->output * job->width;
     float *y = job->to + (plane * rows->output + row) * n;
@@ -151,7 +151,7 @@ static float *clear_plane(const struct pdnn_pool_job *job, int64_t plane) {
 }
 
 void pdnn_pool_any_max_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t unused) {
-    const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
+    const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     int64_t offset[TAPS_MAX], from = plane * rows->output * columns->output * job->width;
     float *dx = clear_plane(job, plane);
     (void)unused;
@@ -183,7 +183,7 @@ PDNN_CLONES static void add_shares(float *dx, const float *dy, float share, int6
 }
 
 void pdnn_pool_any_average_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t unused) {
-    const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
+    const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     const float *dy = job->from + plane * rows->output * columns->output * job->width;
     float *dx = clear_plane(job, plane);
     (void)unused;

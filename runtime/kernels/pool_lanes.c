@@ -15,7 +15,7 @@ struct inputs {
 };
 
 static inline struct inputs inputs_of(const struct pdnn_pool_job *job, int64_t plane, int64_t p, int64_t q) {
-    const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
+    const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     struct pdnn_span h = pdnn_pool_inputs(rows, p), w = pdnn_pool_inputs(columns, q);
     int64_t r = h.begin - (p * rows->stride - rows->padding);
     int64_t s = w.begin - (q * columns->stride - columns->padding);
@@ -143,7 +143,7 @@ PDNN_CLONES static void send_tap(struct tap tap) {
 }
 
 void pdnn_pool_lanes_max_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
-    const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
+    const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     struct pdnn_span p = pdnn_pool_outputs(rows, row);
     float *dx = clear_row(job, plane, row);
     struct tap tap = {.width = job->width, .step = columns->stride * job->width};
@@ -177,7 +177,7 @@ PDNN_CLONES static void add_shares(float *dx, const float *dy, float share, int6
 }
 
 void pdnn_pool_lanes_average_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
-    const struct pdnn_window *rows = &job->pool->rows, *columns = &job->pool->columns;
+    const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     struct pdnn_span p = pdnn_pool_outputs(rows, row);
     float *dx = clear_row(job, plane, row);
     for (; p.begin < p.end; p.begin++) {

@@ -16,20 +16,20 @@ struct pdnn_pool_job {
 };
 
 /* The inputs that an output looks at. */
-static inline struct pdnn_span pdnn_pool_inputs(const struct pdnn_window *w, int64_t output) {
+static inline struct pdnn_span pdnn_pool_inputs(const struct pdnn_pool_window *w, int64_t output) {
     int64_t begin = output * w->stride - w->padding, end = begin + w->kernel;
     return (struct pdnn_span){begin > 0 ? begin : 0, end < w->input ? end : w->input};
 }
 
 /* The outputs that look at an input. */
-static inline struct pdnn_span pdnn_pool_outputs(const struct pdnn_window *w, int64_t input) {
+static inline struct pdnn_span pdnn_pool_outputs(const struct pdnn_pool_window *w, int64_t input) {
     int64_t last = (input + w->padding) / w->stride, before = input + w->padding - w->kernel;
     int64_t begin = before < 0 ? 0 : before / w->stride + 1;
     return (struct pdnn_span){begin, last < w->output ? last + 1 : w->output};
 }
 
 /* The outputs of a row that have tap s of their window within the image. */
-static inline struct pdnn_span pdnn_pool_outputs_with(const struct pdnn_window *w, int64_t s) {
+static inline struct pdnn_span pdnn_pool_outputs_with(const struct pdnn_pool_window *w, int64_t s) {
     int64_t before = w->padding - s, last = w->input - 1 + w->padding - s;
     int64_t begin = before <= 0 ? 0 : (before + w->stride - 1) / w->stride;
     int64_t end = last < 0 ? 0 : last / w->stride + 1;

@@ -100,7 +100,7 @@ class Torch(Contender):
 
 
 class Paradnn(Contender):
-    """Rounds are visits of one result directory, which shows afterwards where the time went."""
+    """Every round is one visit, in a result directory of its own: in a longer sweep the program may add visits by itself."""
 
     def __init__(self, name, options, instance, samples, params, directory):
         super().__init__(f"paradnn {name}")
@@ -114,20 +114,28 @@ class Paradnn(Contender):
         if self.reason:
             return
         # A visit's warm-up is a quarter of its time, and a precision of 50 % ends it at the least number of samples.
-        rules = {"rounds": number, "min_samples": self.samples, "max_time": f"{4 * number}s", "precision": "50%"}
+        rules = {"rounds": 1, "min_samples": self.samples, "max_time": "4s", "precision": "50%"}
         sets = [word for key, value in rules.items() for word in ("--set", f"measure.{key}={value}")]
         roofs = os.path.join(os.path.dirname(self.directory), "roofs.csv")
-        _, peak = call([self.program, "sweep", self.id, "-o", self.directory, "--ceilings", roofs, *sets, "--set", "limits.time=900s",
+        directory = round_directory(self.directory, number)
+        _, peak = call([self.program, "sweep", self.id, "-o", directory, "--ceilings", roofs, *sets, "--set", "limits.time=900s",
                         "--set", "limits.memory=90%"], good=(0, 1))
-        with open(os.path.join(self.directory, "journal.csv"), newline="", encoding="utf-8") as file:
+        with open(os.path.join(directory, "journal.csv"), newline="", encoding="utf-8") as file:
             visits = [row for row in csv.DictReader(file) if row["id"] == self.full_id]
-        if not visits or visits[-1]["status"] != "ok":
-            self.reason = f"{visits[-1]['status']}: {visits[-1]['reason']}" if visits else "no visit"
+        if len(visits) != 1:
+            sys.exit(f"{directory}: {len(visits)} visits of {self.full_id}, expected one: --results must be a new directory")
+        visit = visits[0]
+        if visit["status"] != "ok":
+            self.reason = f"{visit['status']}: {visit['reason']}"
             return
-        self.rounds.append([float(visits[-1]["time_ns_median"])])
-        self.n_samples += int(visits[-1]["samples"])
+        self.rounds.append([float(visit["time_ns_median"])])
+        self.n_samples += int(visit["samples"])
         self.peak_rss_bytes = max(self.peak_rss_bytes, peak)
-        self.plan_bytes = int(visits[-1]["plan_bytes"])
+        self.plan_bytes = int(visit["plan_bytes"])
+
+
+def round_directory(case_directory, number):
+    return f"{case_directory}.round{number}"
 
 
 def check_params(network, params, expected, who):
@@ -195,7 +203,7 @@ def run_case(name, contenders, options, directory):
             contender.run(number)
     rows = compare(name, contenders)
     print()
-    print(call([options.paradnn, "breakdown", directory])[0].rstrip(), flush=True)
+    print(call([options.paradnn, "breakdown", round_directory(directory, options.rounds)])[0].rstrip(), flush=True)
     return rows
 
 
@@ -224,6 +232,9 @@ def main(description, cases, make):
         skip("this PyTorch has no oneDNN")
     print(f"PyTorch {facts['version']}; {'; '.join(facts['config'])}")
     print(f"{options.threads} threads, {options.rounds} rounds, {', '.join(f'{key}={value}' for key, value in PINNED.items())}", flush=True)
+    load = os.getloadavg()[0]
+    if load > 0.5:
+        print(f"the machine is not quiet: a load of {load:.1f} before anything runs; threads that wait actively suffer most", flush=True)
     with tempfile.TemporaryDirectory() as temporary:
         directory = options.results or temporary
         os.makedirs(directory, exist_ok=True)
@@ -232,8 +243,8 @@ def main(description, cases, make):
         for name in options.case or cases:
             kept = os.path.join(directory, name)
             rows += run_case(name, make(cases[name], options, python, facts, kept), options, kept)
-    if options.csv:
-        write_csv(options.csv, rows)
+            if options.csv:
+                write_csv(options.csv, rows)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ static void run_elementwise(const struct pdnn_own *own) {
         .b = own->in[1],
         .y = own->out[0],
         .elements = own->elements,
-        .bypass = !in_place && bytes >= own->cache_bytes,
+        .bypass = !in_place && bytes >= own->cache_bytes / PDNN_BYPASS_ELEMENTWISE,
     };
     pdnn_elementwise_run(&job, own->threads);
     /* The one function here that makes something of nothing. */
@@ -199,8 +199,34 @@ static struct pdnn_channels shape_of(const struct pdnn_program *program, const s
                                   block ? block : 1};
 }
 
+static bool lies_like(const struct pdnn_program *program, uint32_t tensor, uint32_t image) {
+    const struct pdnn_tensor *a = &program->graph->tensors[tensor], *b = &program->graph->tensors[image];
+    const struct pdnn_slot *slot = &program->slots[tensor], *other = &program->slots[image];
+    return slot->channel_block == other->channel_block &&
+           slot->bytes / pdnn_dtype_bytes(a->dtype) == other->bytes / pdnn_dtype_bytes(b->dtype);
+}
+
+static bool is_same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
+    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
+}
+
+/* Kernels walk through images of one shape side by side. */
+static enum pdnn_status check_layouts(const struct pdnn_program *program, const struct pdnn_node *node,
+                                      struct pdnn_err *err) {
+    const struct pdnn_tensor *tensors = program->graph->tensors;
+    uint32_t first = node->input[0];
+    const struct pdnn_step all = pdnn_step_of_node(program->graph, (uint32_t)(node - program->graph->nodes));
+    for (int i = 0; i < all.n_slots && tensors[first].rank == 4; i++) {
+        uint32_t tensor = all.slot[i];
+        if (is_same_shape(&tensors[tensor], &tensors[first]) && !lies_like(program, tensor, first))
+            return pdnn_fail(err, PDNN_INTERNAL, "own %s %s: images %u and %u have one shape and two layouts",
+                             node->op->name, pdnn_pass_name(node->pass), first, tensor);
+    }
+    return PDNN_OK;
+}
+
 bool pdnn_own_bypasses(const struct pdnn_own *own, uint64_t bytes) {
-    return bytes >= own->cache_bytes / 2;
+    return bytes >= own->cache_bytes / PDNN_BYPASS_IMAGES;
 }
 
 /* "own:batchnorm+add+relu avx2 b8", "own:relu avx2". */
@@ -235,7 +261,7 @@ static struct pdnn_own *own_of(const struct pdnn_own_options *options, struct pd
         .rows = first->dim[0],
         .columns = first->rank > 1 ? first->dim[1] : 1,
         .shape = shape_of(program, node),
-        .cache_bytes = options->bypass_bytes,
+        .cache_bytes = options->cache_bytes,
         .scratch_slot = PDNN_NONE,
     };
     return own;
@@ -248,13 +274,16 @@ enum pdnn_status pdnn_own_compile(const struct pdnn_own_options *options, struct
     *found = row != NULL;
     if (!row)
         return PDNN_OK;
+    enum pdnn_status status = check_layouts(program, n, err);
+    if (status != PDNN_OK)
+        return status;
     struct pdnn_own *own = own_of(options, program, n, row);
     if (!own)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     struct pdnn_step step = pdnn_step_of_node(program->graph, node);
     uint64_t scratch_bytes = row->scratch_bytes ? row->scratch_bytes(own) : 0;
     if (scratch_bytes) {
-        enum pdnn_status status = pdnn_program_slot(program, scratch_bytes, false, &own->scratch_slot, err);
+        status = pdnn_program_slot(program, scratch_bytes, false, &own->scratch_slot, err);
         if (status != PDNN_OK)
             return status;
         pdnn_step_use(&step, own->scratch_slot);

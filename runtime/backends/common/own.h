@@ -7,15 +7,19 @@
 
 struct pdnn_own_options {
     int64_t threads;
-    uint64_t bypass_bytes; /* results from this size on are written past the caches */
+    uint64_t cache_bytes; /* of one last-level cache */
 };
+
+/* Results from 1/part of the last-level cache on are written past it: the rest is for what the step reads. A
+ * transpose leaves the caches early, since its writes are scattered. */
+enum { PDNN_BYPASS_ELEMENTWISE = 1, PDNN_BYPASS_IMAGES = 2, PDNN_BYPASS_TRANSPOSE = 4 };
 
 /* Reads the size of the last-level cache. */
 struct pdnn_own_options pdnn_own_options(int64_t threads);
 
 /* Appends the step of a node; its slots have their final sizes and layouts already, the same layout for all
- * of its images. *found is false, and nothing was appended, when there is no kernel for the node's op, pass,
- * posts or dtype. */
+ * of its images (PDNN_INTERNAL where those of one shape differ). *found is false, and nothing was appended,
+ * when there is no kernel for the node's op, pass, posts or dtype. */
 enum pdnn_status pdnn_own_compile(const struct pdnn_own_options *options, struct pdnn_program *program,
                                   uint32_t node, bool *found, struct pdnn_err *err);
 

@@ -29,7 +29,7 @@ struct pdnn_own_row {
     bool (*takes_posts)(const struct pdnn_node *node);     /* NULL: none */
 };
 
-/* Whether a result of so many bytes is written past the caches. */
+/* Whether images of so many bytes are written past the caches. */
 bool pdnn_own_bypasses(const struct pdnn_own *own, uint64_t bytes);
 
 /* own_channels.c: ops on images. Forward batch normalization takes relu, add and relu, each or not, in this

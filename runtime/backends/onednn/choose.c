@@ -162,7 +162,7 @@ static enum pdnn_status allocate(struct tuner *tuner, struct pdnn_err *err) {
         scratch = bytes > scratch ? bytes : scratch;
     }
     uint64_t pair = 2 * (w + LINE_BYTES), step = (uint64_t)shape->footprint_bytes;
-    uint64_t most = 2 * tuner->own->bypass_bytes; /* the last-level cache twice: no cache holds it */
+    uint64_t most = 2 * tuner->own->cache_bytes; /* no cache holds so much */
     tuner->moved_bytes = step < most ? step : most;
     tuner->moved_bytes = tuner->moved_bytes > pair ? tuner->moved_bytes : pair;
     uint64_t out = x > y ? x : y;

@@ -24,7 +24,7 @@ static void assign_tensors(struct pdnn_convolution *convolution) {
                                                              : PDNN_ONEDNN_WEIGHTS;
 }
 
-/* A bias comes first, and oneDNN adds one summand. */
+/* A bias comes first, then one summand: oneDNN adds what the result holds before any function of it. */
 static enum pdnn_status assign_posts(struct pdnn_convolution *convolution, struct pdnn_err *err) {
     const struct pdnn_node *node = convolution->node;
     struct pdnn_onednn_request *request = &convolution->request;
@@ -36,7 +36,7 @@ static enum pdnn_status assign_posts(struct pdnn_convolution *convolution, struc
             convolution->tensor[PDNN_ONEDNN_BIAS] = post->output;
         } else if (bias && forward && i == 0) {
             convolution->tensor[PDNN_ONEDNN_BIAS] = post->input;
-        } else if (forward && post->op == &pdnn_op_add && convolution->summand == PDNN_NONE) {
+        } else if (forward && post->op == &pdnn_op_add && request->n_posts == 0) {
             convolution->summand = post->input;
             request->post[request->n_posts++] = PDNN_ONEDNN_SUM;
         } else if (forward && pdnn_onednn_find_function(post->op, &function)) {
@@ -58,6 +58,7 @@ enum pdnn_status pdnn_convolution_init(const struct pdnn_graph *graph, const str
         .stride = {attr[PDNN_CONV2D_STRIDE_H], attr[PDNN_CONV2D_STRIDE_W]},
         .padding = {attr[PDNN_CONV2D_PADDING_H], attr[PDNN_CONV2D_PADDING_W]},
         .algorithm = (enum pdnn_algorithm)graph->algorithm,
+        .trains = graph->loss != PDNN_NONE,
     };
     assign_tensors(&made);
     enum pdnn_status status = assign_posts(&made, err);

@@ -61,6 +61,10 @@ bool pdnn_onednn_is_pinned(const struct pdnn_graph *graph, uint32_t weights) {
         return true;
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
+        for (int k = 0; k < node->n_posts; k++) {
+            if (node->posts[k].input == weights)
+                return true;
+        }
         if (node->op == &pdnn_op_dense || node->op == &pdnn_op_conv2d || node->op == &pdnn_op_add ||
             node->pass == PDNN_UPDATE)
             continue;

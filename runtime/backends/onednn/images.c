@@ -1,6 +1,6 @@
 /* In which layout images and the weights of convolutions live. Ops between convolutions take any layout that
- * their images share, so the images get the one that the convolutions with the most work ask for; the data of
- * the step lie as the convolution that reads them asks for, since nobody else does. */
+ * their images share, so the images get the one that the convolutions with the most work ask for. The data of
+ * the step stay row-major, as whoever loads data gives them, unless such an op reads them. */
 #include "models/op.h"
 #include "runtime/backends/onednn/convolution.h"
 #include "runtime/backends/onednn/onednn.h"
@@ -90,81 +90,65 @@ static enum pdnn_status place_image(struct pdnn_onednn_compile *compile, enum pd
     return status;
 }
 
-/* Layouts of a convolution's images where they live; NULL for what has no place yet. */
+/* Layouts of a convolution's images where they live. */
 static enum pdnn_status copy_homes(const struct pdnn_onednn_compile *compile,
-                                   const struct pdnn_convolution *convolution, bool with_inputs,
+                                   const struct pdnn_convolution *convolution,
                                    struct pdnn_onednn_layout *home[PDNN_ONEDNN_SCRATCHPAD],
                                    struct pdnn_err *err) {
     static const enum pdnn_onednn_arg images[] = {PDNN_ONEDNN_SRC, PDNN_ONEDNN_DST};
     enum pdnn_status status = PDNN_OK;
     for (int i = 0; status == PDNN_OK && i < 2; i++) {
         uint32_t tensor = convolution->tensor[images[i]];
-        if (with_inputs || is_image(&convolution->graph->tensors[tensor]))
-            status = pdnn_onednn_copy_home(compile, tensor, &home[images[i]], err);
+        status = pdnn_onednn_copy_home(compile, tensor, &home[images[i]], err);
     }
     return status;
 }
 
-/* The layout of one argument in the implementation that will run. */
+/* The layout of the weights in the implementation that will run. */
 static enum pdnn_status ask(const struct pdnn_onednn_compile *compile,
-                            const struct pdnn_convolution *convolution, enum pdnn_onednn_arg arg,
-                            struct pdnn_onednn_layout **layout, struct pdnn_err *err) {
+                            const struct pdnn_convolution *convolution, struct pdnn_onednn_layout **layout,
+                            struct pdnn_err *err) {
     struct pdnn_onednn_layout *home[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
     struct pdnn_onednn_primitive *primitive = NULL;
-    enum pdnn_status status = copy_homes(compile, convolution, arg == PDNN_ONEDNN_WEIGHTS, home, err);
+    enum pdnn_status status = copy_homes(compile, convolution, home, err);
     if (status == PDNN_OK)
         status = pdnn_convolution_find(compile->onednn->library, convolution,
                                        (const struct pdnn_onednn_layout *const *)home, &primitive, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_layout(primitive, arg, layout, err);
+        status = pdnn_onednn_primitive_layout(primitive, PDNN_ONEDNN_WEIGHTS, layout, err);
     pdnn_onednn_primitive_destroy(primitive);
     for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
         pdnn_onednn_layout_destroy(home[i]);
     return status;
 }
 
-/* The convolution that reads the input first; NULL when others read it too, or none does. */
-static const struct pdnn_node *find_reader(const struct pdnn_graph *graph, uint32_t tensor, bool *is_shared) {
-    const struct pdnn_node *reader = NULL;
-    *is_shared = false;
+/* Whether an op other than convolution reads it; those take the layout of all images. */
+static bool is_read_by_others(const struct pdnn_graph *graph, uint32_t tensor) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         for (int k = 0; k < node->n_inputs; k++) {
-            if (node->input[k] != tensor)
-                continue;
-            *is_shared = *is_shared || !pdnn_convolution_is(node);
-            reader = reader ? reader : node;
+            if (node->input[k] == tensor && !pdnn_convolution_is(node))
+                return true;
         }
-        for (int k = 0; k < node->n_posts; k++)
-            *is_shared = *is_shared || node->posts[k].input == tensor;
+        for (int k = 0; k < node->n_posts; k++) {
+            if (node->posts[k].input == tensor)
+                return true;
+        }
     }
-    return reader;
+    return false;
 }
 
-/* Data of the step: as the convolutions ask for, or as all images where other ops read them too. */
-static enum pdnn_status place_input(struct pdnn_onednn_compile *compile, enum pdnn_onednn_order order,
-                                    uint32_t tensor, struct pdnn_err *err) {
-    const struct pdnn_graph *graph = compile->program->graph;
-    struct pdnn_onednn_layout *layout = NULL;
-    struct pdnn_convolution convolution;
-    bool is_shared;
-    const struct pdnn_node *reader = find_reader(graph, tensor, &is_shared);
-    if (is_shared)
-        return place_image(compile, order, tensor, err);
-    if (!reader)
-        return PDNN_OK;
-    enum pdnn_status status = pdnn_convolution_init(graph, reader, &convolution, err);
-    if (status != PDNN_OK || convolution.tensor[PDNN_ONEDNN_WEIGHTS] == tensor)
-        return status;
-    bool is_source = convolution.tensor[PDNN_ONEDNN_SRC] == tensor;
-    status = ask(compile, &convolution, is_source ? PDNN_ONEDNN_SRC : PDNN_ONEDNN_DST, &layout, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_set_home(compile, tensor, layout, err);
-    pdnn_onednn_layout_destroy(layout);
-    return status;
+/* Whether the weights have gradients or an optimizer's state, which lie as they do. */
+static bool is_trained(const struct pdnn_graph *graph, uint32_t weights) {
+    for (size_t i = 0; i < graph->n_tensors; i++) {
+        if (graph->tensors[i].of == weights)
+            return true;
+    }
+    return false;
 }
 
-/* The first node that uses the weights decides, which is the forward pass where there is one. */
+/* The first node that uses the weights decides, which is the forward pass where there is one; but trained
+ * weights never lie in a layout that other passes and updates cannot know. */
 static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
                                       bool *is_placed, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
@@ -178,8 +162,8 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
     if (is_placed[weights] || pdnn_onednn_is_pinned(graph, weights))
         return PDNN_OK;
     is_placed[weights] = true;
-    status = ask(compile, &convolution, PDNN_ONEDNN_WEIGHTS, &layout, err);
-    if (status == PDNN_OK)
+    status = ask(compile, &convolution, &layout, err);
+    if (status == PDNN_OK && (pdnn_onednn_layout_is_open(layout) || !is_trained(graph, weights)))
         status = pdnn_onednn_set_weights_home(compile, weights, layout, err);
     pdnn_onednn_layout_destroy(layout);
     return status;
@@ -197,8 +181,9 @@ enum pdnn_status pdnn_onednn_place_images(struct pdnn_onednn_compile *compile, s
             status = place_image(compile, order, i, err);
     }
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
-        if (graph->tensors[i].rank == 4 && graph->tensors[i].role == PDNN_ROLE_INPUT)
-            status = place_input(compile, order, i, err);
+        bool is_data = graph->tensors[i].rank == 4 && graph->tensors[i].role == PDNN_ROLE_INPUT;
+        if (is_data && is_read_by_others(graph, i))
+            status = place_image(compile, order, i, err);
     }
     for (size_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
         if (pdnn_convolution_is(&graph->nodes[i]))

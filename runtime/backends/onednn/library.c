@@ -181,6 +181,11 @@ void pdnn_onednn_layout_destroy(struct pdnn_onednn_layout *layout) {
     free(layout);
 }
 
+bool pdnn_onednn_layout_is_open(const struct pdnn_onednn_layout *layout) {
+    struct pdnn_onednn_blocking blocking;
+    return pdnn_onednn_desc_blocking(layout, &blocking);
+}
+
 const char *pdnn_onednn_layout_format(const struct pdnn_onednn_layout *layout,
                                       char buffer[PDNN_ONEDNN_LAYOUT_TEXT]) {
     struct pdnn_onednn_blocking blocking;

@@ -53,6 +53,8 @@ int pdnn_onednn_layout_rank(const struct pdnn_onednn_layout *layout);
 void pdnn_onednn_layout_destroy(struct pdnn_onednn_layout *layout);
 bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b);
 uint64_t pdnn_onednn_layout_bytes(const struct pdnn_onednn_layout *layout); /* padding included */
+/* Whether it says where each element lies; the library keeps some to itself. */
+bool pdnn_onednn_layout_is_open(const struct pdnn_onednn_layout *layout);
 
 /* "ab", "ba", "AB16b64a": outer dimensions by falling stride (capital: blocked), then the inner blocks.
  * Returns buffer. */
@@ -117,6 +119,7 @@ struct pdnn_onednn_request {
     enum pdnn_algorithm algorithm;
     enum pdnn_cell cell;
     bool is_reverse, is_training; /* of recurrent layers; training: forward has a WORKSPACE */
+    bool trains; /* a forward pass beside backward ones: no layout that only it understands */
 };
 
 /* What the library would run: the first of its implementations that does the request by its algorithm. Name,

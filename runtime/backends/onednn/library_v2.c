@@ -119,7 +119,8 @@ static dnnl_status_t describe_convolution(const struct pdnn_onednn_request *requ
                              *dst = desc_of(request, PDNN_ONEDNN_DST);
     const dnnl_memory_desc_t *weights = desc_of(request, PDNN_ONEDNN_WEIGHTS);
     const dnnl_memory_desc_t *bias = desc_of(request, PDNN_ONEDNN_BIAS);
-    dnnl_prop_kind_t prop = request->pass == PDNN_FORWARD ? dnnl_forward_inference : dnnl_forward_training;
+    dnnl_prop_kind_t prop =
+        request->pass == PDNN_FORWARD && !request->trains ? dnnl_forward_inference : dnnl_forward_training;
     dnnl_alg_kind_t algorithm = pdnn_onednn_algorithms[request->algorithm];
     const dnnl_dims_t stride = {request->stride[0], request->stride[1]};
     const dnnl_dims_t padding = {request->padding[0], request->padding[1]};

@@ -127,7 +127,8 @@ static dnnl_status_t describe_inner_product(const struct description *d, dnnl_pr
 static dnnl_status_t describe_convolution(const struct description *d, dnnl_primitive_desc_t *descriptor) {
     const_dnnl_memory_desc_t src = desc_of(d, PDNN_ONEDNN_SRC), dst = desc_of(d, PDNN_ONEDNN_DST);
     const_dnnl_memory_desc_t weights = desc_of(d, PDNN_ONEDNN_WEIGHTS), bias = desc_of(d, PDNN_ONEDNN_BIAS);
-    dnnl_prop_kind_t prop = d->request->pass == PDNN_FORWARD ? dnnl_forward_inference : dnnl_forward_training;
+    dnnl_prop_kind_t prop = d->request->pass == PDNN_FORWARD && !d->request->trains ? dnnl_forward_inference
+                                                                                    : dnnl_forward_training;
     dnnl_alg_kind_t algorithm = pdnn_onednn_algorithms[d->request->algorithm];
     const dnnl_dims_t stride = {d->request->stride[0], d->request->stride[1]};
     const dnnl_dims_t padding = {d->request->padding[0], d->request->padding[1]};

@@ -4,7 +4,6 @@
 #include "runtime/backends/onednn/reorder.h"
 #include "runtime/kernels/team.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,8 +24,10 @@ static const enum pdnn_onednn_arg sums[SUMS] = {PDNN_ONEDNN_DIFF_WEIGHTS, PDNN_O
 static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
     struct execution *execution = state;
     enum pdnn_status status = PDNN_OK;
-    assert(execution->summand == PDNN_NONE ||
-           memory[execution->summand] == memory[execution->slot[PDNN_ONEDNN_DST]]);
+    uint32_t summand = execution->summand;
+    if (summand != PDNN_NONE && memory[summand] != memory[execution->slot[PDNN_ONEDNN_DST]])
+        return pdnn_fail(err, PDNN_INTERNAL, "onednn: the sum of tensor %u is not where the tensor is",
+                         summand);
     for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_ARG_COUNT; i++) {
         if (execution->slot[i] != PDNN_NONE)
             status = pdnn_onednn_primitive_bind(execution->primitive, (enum pdnn_onednn_arg)i,

@@ -34,8 +34,7 @@ enum pdnn_status pdnn_reorder_create(struct pdnn_onednn_library *library,
     if (status != PDNN_OK)
         return status;
     if (transpose) {
-        /* Its writes are scattered: it leaves the caches early, while there is still room for others. */
-        made.bypass = pdnn_onednn_layout_bytes(to) >= options->bypass_bytes / 4;
+        made.bypass = pdnn_onednn_layout_bytes(to) >= options->cache_bytes / PDNN_BYPASS_TRANSPOSE;
         made.rows = from_rows ? dim[0] : dim[1];
         made.columns = from_rows ? dim[1] : dim[0];
     } else {
