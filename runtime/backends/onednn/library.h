@@ -118,8 +118,10 @@ struct pdnn_onednn_request {
     int64_t stride[2], padding[2];
     enum pdnn_algorithm algorithm;
     enum pdnn_cell cell;
-    bool is_reverse, is_training; /* of recurrent layers; training: forward has a WORKSPACE */
-    bool trains; /* a forward pass beside backward ones: no layout that only it understands */
+    bool is_reverse; /* of recurrent layers */
+    /* A forward pass beside backward ones: no layout that only it understands; of recurrent layers it has a
+     * WORKSPACE. */
+    bool trains;
 };
 
 /* What the library would run: the first of its implementations that does the request by its algorithm. Name,

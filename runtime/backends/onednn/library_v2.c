@@ -152,7 +152,7 @@ struct recurrent {
 };
 
 static struct recurrent recurrent_of(const struct pdnn_onednn_request *request, enum pdnn_pass pass) {
-    bool is_training = request->is_training || request->pass != PDNN_FORWARD;
+    bool is_training = request->trains || request->pass != PDNN_FORWARD;
     return (struct recurrent){
         .prop = pass != PDNN_FORWARD ? dnnl_backward
                 : is_training        ? dnnl_forward_training

@@ -166,7 +166,7 @@ struct recurrent {
 };
 
 static struct recurrent recurrent_of(const struct description *d) {
-    bool is_training = d->request->is_training || d->request->pass != PDNN_FORWARD;
+    bool is_training = d->request->trains || d->request->pass != PDNN_FORWARD;
     return (struct recurrent){
         .prop = d->pass != PDNN_FORWARD ? dnnl_backward
                 : is_training           ? dnnl_forward_training

@@ -72,7 +72,7 @@ enum pdnn_status pdnn_recurrent_describe(struct pdnn_onednn_library *library,
                                           .pass = pass,
                                           .cell = shape->cell,
                                           .is_reverse = shape->is_reverse,
-                                          .is_training = shape->is_training};
+                                          .trains = shape->is_training};
     enum pdnn_status status = make_layouts(shape, made, err);
     for (int i = 0; i < LAYOUTS; i++) {
         request.layout[values[i]] = made[i];
