@@ -310,6 +310,41 @@ static void test_batchnorm_inference_posts(void **state) {
     free_norm(&t);
 }
 
+/* One value that is no number comes out as one, through floors and sums, and spoils no other. */
+static void test_batchnorm_not_a_number(void **state) {
+    (void)state;
+    struct norm t = new_norm(2, 20, 150, 0.3F, 2);
+    const int64_t spoilt = 777;
+    t.x[spoilt] = NAN;
+    for (int posts = 0; posts < POSTS; posts++) {
+        for (int b = 0; b < BLOCKS; b++) {
+            struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b]);
+            struct pdnn_batchnorm_options options = new_way(0, &shape);
+            float *x = new_stored(&shape, t.x), *other = new_stored(&shape, t.other);
+            struct pdnn_batchnorm_forward job = {
+                .shape = shape,
+                .x = x,
+                .gamma = t.gamma,
+                .beta = t.beta,
+                .running_mean = t.running_mean,
+                .running_variance = t.running_variance,
+                .epsilon = t.epsilon,
+                .other = (posts & ADD) ? other : NULL,
+                .relu_first = posts & RELU_FIRST,
+                .relu = posts & RELU,
+                .y = x,
+            };
+            pdnn_batchnorm_forward(&job, &options);
+            for (int64_t i = 0; i < plain_elements(&shape); i++)
+                assert_true(isnan(x[place(&shape, i)]) == (i == spoilt));
+            free(x);
+            free(other);
+            free(options.scratch);
+        }
+    }
+    free_norm(&t);
+}
+
 static void check_backward(const struct norm *t, const struct pdnn_channels *shape, int way, int target,
                            bool masked) {
     struct pdnn_batchnorm_options options = new_way(way, shape);
@@ -549,6 +584,7 @@ int main(void) {
         cmocka_unit_test(test_batchnorm_training),
         cmocka_unit_test(test_batchnorm_training_far_from_0),
         cmocka_unit_test(test_batchnorm_inference_posts),
+        cmocka_unit_test(test_batchnorm_not_a_number),
         cmocka_unit_test(test_batchnorm_backward),
         cmocka_unit_test(test_channel_bias),
         cmocka_unit_test(test_channels_clear_padding),

@@ -15,8 +15,8 @@ struct pdnn_channel_sums {
                      const float *center, float *sums);
 };
 
-/* y = max(max(scale * (x - center) + shift, floor) + other, last_floor); floors of minus infinity do nothing.
- */
+/* y = max(max(scale * (x - center) + shift, floor) + other, last_floor); floors of minus infinity do nothing,
+ * and NaN stays NaN. */
 struct pdnn_affine {
     const float *center, *scale, *shift;
     float floor, last_floor;

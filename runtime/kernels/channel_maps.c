@@ -34,11 +34,11 @@ PDNN_INLINE void affine_store(const struct affine_in *in, float *y, int64_t at,
     pdnn_floats8 v, other;
     pdnn_load8(&v, in->x + at);
     v = (v - by->center) * by->scale + by->shift;
-    pdnn_max8(&v, &by->floor);
+    pdnn_floor8(&v, &by->floor);
     if (in->other) {
         pdnn_load8(&other, in->other + at);
         v += other;
-        pdnn_max8(&v, &by->last_floor);
+        pdnn_floor8(&v, &by->last_floor);
     }
     pdnn_store8(y + at, &v, in->bypass);
 }
@@ -46,11 +46,11 @@ PDNN_INLINE void affine_store(const struct affine_in *in, float *y, int64_t at,
 PDNN_INLINE float affine_value(const struct affine_in *in, int64_t at, int64_t channel) {
     const struct pdnn_affine *by = in->by;
     float v = (in->x[at] - by->center[channel]) * by->scale[channel] + by->shift[channel];
-    v = v > by->floor ? v : by->floor;
+    v = v < by->floor ? by->floor : v;
     if (!in->other)
         return v;
     v += in->other[at];
-    return v > by->last_floor ? v : by->last_floor;
+    return v < by->last_floor ? by->last_floor : v;
 }
 
 PDNN_INLINE void affine_lanes(const struct affine_in *in, float *y, struct pdnn_rows rows, int vectors) {

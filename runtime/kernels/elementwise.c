@@ -12,7 +12,7 @@ PDNN_CLONES static void relu_forward(const float *a, const float *b, const float
     (void)b, (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
-        y[i] = a[i] > 0 ? a[i] : 0;
+        y[i] = a[i] < 0 ? 0 : a[i]; /* NaN stays */
 }
 
 PDNN_CLONES static void relu_backward(const float *a, const float *b, const float *c, float *y, int64_t n) {

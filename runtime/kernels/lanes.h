@@ -36,9 +36,12 @@ PDNN_INLINE void pdnn_select8(pdnn_floats8 *v, const pdnn_ints8 *mask, const pdn
     *v = (pdnn_floats8)((*mask & (pdnn_ints8)*v) | (~*mask & (pdnn_ints8)*other));
 }
 
-PDNN_INLINE void pdnn_max8(pdnn_floats8 *v, const pdnn_floats8 *other) {
-    pdnn_ints8 mask = *v > *other;
-    pdnn_select8(v, &mask, other);
+/* At least floor; NaN stays. */
+PDNN_INLINE void pdnn_floor8(pdnn_floats8 *v, const pdnn_floats8 *floor) {
+    pdnn_ints8 below = *v < *floor;
+    pdnn_floats8 raised = *floor;
+    pdnn_select8(&raised, &below, v);
+    *v = raised;
 }
 
 /* Eight small integers, in memory a byte each. By shuffles, since the compiler converts vectors of bytes one

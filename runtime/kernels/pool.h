@@ -16,7 +16,9 @@ struct pdnn_pool {
     struct pdnn_pool_window rows, columns;
 };
 
-/* index (N, C, P, Q), may be NULL: which tap of the window was the first largest, row * columns.kernel +
+/* What comes out of a window that holds NaN depends on the layout: keeping it would cost each tap a second
+ * comparison.
+ * index (N, C, P, Q), may be NULL: which tap of the window was the first largest, row * columns.kernel +
  * column; at most 127. */
 void pdnn_pool_max_forward(const struct pdnn_pool *pool, const float *x, float *y, int8_t *index,
                            int64_t threads);
