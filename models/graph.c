@@ -104,6 +104,7 @@ uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node)
     *copy = *node;
     if (!copy->layer.stem)
         copy->layer = graph->layer;
+    copy->segment = graph->segment;
     return (uint32_t)graph->n_nodes++;
 }
 
@@ -130,6 +131,14 @@ uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *
             op->updates[i] ? node.input[op->updates[i] - 1] : pdnn_graph_tensor(graph, &outputs[i]);
     pdnn_graph_node(graph, &node);
     return failed(graph) ? 0 : node.output[0];
+}
+
+void pdnn_graph_segment_begin(struct pdnn_graph *graph) {
+    graph->segment = ++graph->n_segments;
+}
+
+void pdnn_graph_segment_end(struct pdnn_graph *graph) {
+    graph->segment = 0;
 }
 
 int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor) {

@@ -117,6 +117,8 @@ struct pdnn_node {
     int64_t attr[PDNN_NODE_ATTRS]; /* meaning: the op's attr_names */
     double coef[PDNN_NODE_COEFS];  /* meaning: the op's coef_names */
     struct pdnn_layer layer;
+    uint32_t segment;        /* forward: the one it is part of, from 1 on; 0: none */
+    bool recompute;          /* forward, once more: a segment's node before the segment's backward pass */
     struct pdnn_post *posts; /* PDNN_NODE_POSTS of them once there is one */
 };
 
@@ -131,6 +133,8 @@ struct pdnn_graph {
     uint32_t loss;           /* what training differentiates, or PDNN_NONE */
     uint32_t result;         /* what inference returns, or PDNN_NONE */
     struct pdnn_layer layer; /* what the next nodes are said to belong to */
+    uint32_t segment;        /* of the next nodes, or 0 */
+    uint32_t n_segments;     /* begun so far */
     struct pdnn_err err;
 };
 
@@ -159,6 +163,14 @@ uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node)
  * be NULL (all zero), else PDNN_NODE_ATTRS values. */
 uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *op, const uint32_t *inputs,
                             const int64_t *attrs);
+
+/* Nodes between begin and end are one segment: with `checkpoint: layer`, what they compute is dropped after
+ * the forward pass, but for what nodes outside read, and computed anew before the segment's backward pass. A
+ * family with segments, which do not nest, says so in its row (`has_segments`); without that setting they
+ * mean nothing.
+ */
+void pdnn_graph_segment_begin(struct pdnn_graph *graph);
+void pdnn_graph_segment_end(struct pdnn_graph *graph);
 
 /* Product of the dims, and elements times the dtype's size. */
 int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor);
