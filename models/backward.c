@@ -5,40 +5,79 @@
 
 #include <string.h>
 
-struct pdnn_backward {
-    struct pdnn_graph *graph;
-    uint32_t *gradient; /* by forward tensor */
-    bool *wanted;       /* by forward tensor: a weight, or computed from one */
-    size_t n_tensors;   /* forward tensors */
+/* In the place of a gradient: it is 1, as that of a loss, and has no tensor. */
+#define ONE (PDNN_NONE - 1)
+
+/* What is known of a forward tensor. */
+struct entry {
+    uint32_t gradient; /* so far, ONE, or PDNN_NONE */
+    uint32_t copy;     /* what computes it anew, or PDNN_NONE */
+    bool wanted;       /* a weight, or computed from one */
 };
 
+struct pdnn_backward {
+    struct pdnn_graph *graph;
+    struct entry *kept;      /* by tensor: of the first micro-step, whose weights are those of all */
+    struct entry *own;       /* by tensor from first_tensor on: of this micro-step */
+    size_t n_kept;           /* tensors; 0 before the first micro-step */
+    size_t n_forward;        /* nodes of the first micro-step's forward pass */
+    size_t first_node;       /* of this micro-step */
+    size_t first_tensor;     /* of this micro-step */
+    bool checkpoint;         /* segments are computed anew */
+    uint32_t segment;        /* the one that was last, or 0 */
+    size_t original, copies; /* its first node, and that of its copies */
+    uint32_t loss;           /* of the micro-steps so far */
+};
+
+/* The tensor that a forward tensor computed anew is a copy of; else itself. */
+static uint32_t origin_of(const struct pdnn_backward *backward, uint32_t tensor) {
+    const struct pdnn_tensor *t = &backward->graph->tensors[tensor];
+    return t->role == PDNN_ROLE_ACTIVATION && t->of != PDNN_NONE ? t->of : tensor;
+}
+
+static struct entry *entry_of(const struct pdnn_backward *backward, uint32_t tensor) {
+    uint32_t origin = origin_of(backward, tensor);
+    return origin < backward->n_kept ? &backward->kept[origin]
+                                     : &backward->own[origin - backward->first_tensor];
+}
+
 bool pdnn_backward_wants(const struct pdnn_backward *backward, uint32_t tensor) {
-    return backward->wanted[tensor];
+    return entry_of(backward, tensor)->wanted;
 }
 
 uint32_t pdnn_backward_of(const struct pdnn_backward *backward, uint32_t tensor) {
-    return backward->gradient[tensor];
+    return entry_of(backward, tensor)->gradient;
 }
 
-static uint32_t gradient_tensor(struct pdnn_graph *graph, uint32_t target) {
-    bool weight = graph->tensors[target].role == PDNN_ROLE_WEIGHT;
-    return pdnn_graph_like(graph, target, weight ? PDNN_ROLE_WEIGHT_GRADIENT : PDNN_ROLE_GRADIENT);
+const struct pdnn_graph *pdnn_backward_graph(const struct pdnn_backward *backward) {
+    return backward->graph;
+}
+
+static bool is_weight(const struct pdnn_graph *graph, uint32_t tensor) {
+    return graph->tensors[tensor].role == PDNN_ROLE_WEIGHT;
+}
+
+static uint32_t gradient_tensor(const struct pdnn_backward *backward, uint32_t target) {
+    bool weight = is_weight(backward->graph, target);
+    return pdnn_graph_like(backward->graph, origin_of(backward, target),
+                           weight ? PDNN_ROLE_WEIGHT_GRADIENT : PDNN_ROLE_GRADIENT);
 }
 
 void pdnn_backward_pass_on(struct pdnn_backward *backward, uint32_t target, uint32_t gradient) {
     struct pdnn_graph *graph = backward->graph;
     if (graph->err.status != PDNN_OK)
         return;
-    uint32_t before = backward->gradient[target];
-    if (before == PDNN_NONE) {
-        backward->gradient[target] = gradient;
+    struct entry *entry = entry_of(backward, target);
+    if (entry->gradient == PDNN_NONE) {
+        entry->gradient = gradient;
         return;
     }
-    struct pdnn_node sum = {.op = &pdnn_op_add, .pass = PDNN_FORWARD, .n_inputs = 2, .n_outputs = 1};
-    sum.input[0] = before;
+    struct pdnn_node sum = {.op = &pdnn_op_add, .n_inputs = 2, .n_outputs = 1};
+    sum.pass = is_weight(graph, target) ? PDNN_BACKWARD_WEIGHTS : PDNN_BACKWARD_DATA;
+    sum.input[0] = entry->gradient;
     sum.input[1] = gradient;
-    sum.output[0] = gradient_tensor(graph, target);
-    backward->gradient[target] = sum.output[0];
+    sum.output[0] = gradient_tensor(backward, target);
+    entry->gradient = sum.output[0];
     pdnn_graph_node(graph, &sum);
 }
 
@@ -54,13 +93,17 @@ void pdnn_backward_emit_all(struct pdnn_backward *backward, const struct pdnn_no
         return;
     struct pdnn_node node = {.op = forward->op, .pass = pass, .layer = forward->layer};
     while (node.n_inputs < PDNN_NODE_INPUTS && inputs[node.n_inputs] != PDNN_NONE) {
+        if (inputs[node.n_inputs] == ONE) {
+            pdnn_fail(&graph->err, PDNN_UNSUPPORTED, "%s: no gradient of a loss", forward->op->name);
+            return;
+        }
         node.input[node.n_inputs] = inputs[node.n_inputs];
         node.n_inputs++;
     }
     memcpy(node.attr, forward->attr, sizeof node.attr);
     memcpy(node.coef, forward->coef, sizeof node.coef);
     for (; targets[node.n_outputs] != PDNN_NONE; node.n_outputs++)
-        node.output[node.n_outputs] = gradient_tensor(graph, targets[node.n_outputs]);
+        node.output[node.n_outputs] = gradient_tensor(backward, targets[node.n_outputs]);
     graph->layer = forward->layer;
     pdnn_graph_node(graph, &node);
     for (int k = 0; k < node.n_outputs; k++)
@@ -72,83 +115,179 @@ void pdnn_backward_emit(struct pdnn_backward *backward, const struct pdnn_node *
     pdnn_backward_emit_all(backward, forward, pass, (uint32_t[]){target, PDNN_NONE}, inputs);
 }
 
+void pdnn_backward_continue(struct pdnn_backward *backward, const struct pdnn_node *forward,
+                            enum pdnn_pass pass, uint32_t target, const uint32_t *inputs) {
+    entry_of(backward, target)->gradient = PDNN_NONE; /* the node has read it */
+    pdnn_backward_emit(backward, forward, pass, target, inputs);
+}
+
 static void mark_wanted(struct pdnn_backward *backward) {
     const struct pdnn_graph *graph = backward->graph;
-    for (size_t i = 0; i < graph->n_tensors; i++)
-        backward->wanted[i] = graph->tensors[i].role == PDNN_ROLE_WEIGHT;
-    for (size_t i = 0; i < graph->n_nodes; i++) {
+    for (uint32_t i = 0; i < backward->n_kept; i++)
+        backward->kept[i].wanted = is_weight(graph, i);
+    for (size_t i = backward->first_node; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         bool any = false;
         for (int k = 0; k < node->n_inputs; k++)
-            any = any || backward->wanted[node->input[k]];
+            any = any || pdnn_backward_wants(backward, node->input[k]);
         for (int k = 0; k < node->n_outputs; k++)
-            backward->wanted[node->output[k]] = any;
+            entry_of(backward, node->output[k])->wanted = any;
     }
 }
 
 static bool reached(const struct pdnn_backward *backward, const struct pdnn_node *node) {
     for (int k = 0; k < node->n_outputs; k++) {
-        uint32_t output = node->output[k];
-        if (output == backward->graph->loss || backward->gradient[output] != PDNN_NONE)
+        if (pdnn_backward_of(backward, node->output[k]) != PDNN_NONE)
             return true;
     }
     return false;
 }
 
-static void update(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer, uint32_t weight,
-                   uint32_t gradient, struct pdnn_layer layer) {
-    struct pdnn_node node = {.op = optimizer->op, .pass = PDNN_UPDATE, .layer = layer};
-    memcpy(node.coef, optimizer->coef, sizeof node.coef);
-    node.input[node.n_inputs++] = weight;
-    node.input[node.n_inputs++] = gradient;
-    node.output[node.n_outputs++] = weight;
-    for (int i = 0; i < optimizer->n_states; i++)
-        node.input[node.n_inputs++] = node.output[node.n_outputs++] =
-            pdnn_graph_like(graph, weight, PDNN_ROLE_STATE);
-    if (optimizer->n_scalars) {
-        struct pdnn_tensor scalars = {.role = PDNN_ROLE_STATE,
-                                      .rank = 1,
-                                      .dim = {optimizer->n_scalars},
-                                      .fill = {PDNN_FILL_CONSTANT, 1},
-                                      .of = weight};
-        node.input[node.n_inputs++] = node.output[node.n_outputs++] = pdnn_graph_tensor(graph, &scalars);
+static bool is_input(const struct pdnn_node *node, uint32_t tensor) {
+    for (int k = 0; k < node->n_inputs; k++) {
+        if (node->input[k] == tensor)
+            return true;
+    }
+    return false;
+}
+
+/* Reads what the segment itself computes from its copies. State has been updated: it is read as it is now. */
+static void append_copy(struct pdnn_backward *backward, const struct pdnn_node *forward) {
+    struct pdnn_graph *graph = backward->graph;
+    struct pdnn_node node = *forward;
+    node.recompute = true;
+    node.n_outputs = 0;
+    for (int k = 0; k < node.n_inputs; k++) {
+        uint32_t copy = entry_of(backward, node.input[k])->copy;
+        node.input[k] = copy == PDNN_NONE ? node.input[k] : copy;
+    }
+    for (int k = 0; k < forward->n_outputs; k++) {
+        if (is_input(forward, forward->output[k]))
+            continue;
+        struct pdnn_tensor copy = graph->tensors[forward->output[k]];
+        copy.of = forward->output[k];
+        node.output[node.n_outputs] = pdnn_graph_tensor(graph, &copy);
+        entry_of(backward, forward->output[k])->copy = node.output[node.n_outputs++];
     }
     pdnn_graph_node(graph, &node);
 }
 
-/* Updates follow the order in which the forward pass reads the weights. */
-static void append_updates(struct pdnn_backward *backward, const struct pdnn_optimizer_def *optimizer,
-                           size_t n_forward) {
+/* The copy of a segment's node; the first to be asked for brings those of all the segment's nodes. */
+static struct pdnn_node copy_of(struct pdnn_backward *backward, size_t index) {
     struct pdnn_graph *graph = backward->graph;
-    for (size_t i = 0; i < n_forward; i++) {
-        for (int k = 0; k < graph->nodes[i].n_inputs; k++) {
-            uint32_t tensor = graph->nodes[i].input[k];
-            uint32_t gradient = backward->gradient[tensor];
-            if (graph->tensors[tensor].role != PDNN_ROLE_WEIGHT || gradient == PDNN_NONE)
-                continue;
-            update(graph, optimizer, tensor, gradient, graph->nodes[i].layer);
-            backward->gradient[tensor] = PDNN_NONE;
+    uint32_t segment = graph->nodes[index].segment;
+    if (segment != backward->segment) {
+        backward->segment = segment;
+        backward->original = index;
+        while (backward->original > backward->first_node &&
+               graph->nodes[backward->original - 1].segment == segment)
+            backward->original--;
+        backward->copies = graph->n_nodes;
+        for (size_t i = backward->original; graph->nodes[i].segment == segment; i++) {
+            struct pdnn_node forward = graph->nodes[i]; /* a copy: the table may move */
+            append_copy(backward, &forward);
         }
     }
+    return graph->nodes[backward->copies + index - backward->original];
+}
+
+static struct entry *new_entries(struct pdnn_graph *graph, size_t count) {
+    struct entry *entries = pdnn_arena_alloc(graph->arena, count + 1, sizeof *entries);
+    for (size_t i = 0; entries && i < count; i++)
+        entries[i].gradient = entries[i].copy = PDNN_NONE;
+    if (!entries)
+        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while deriving the backward pass");
+    return entries;
+}
+
+static void begin_micro_step(struct pdnn_backward *backward) {
+    struct pdnn_graph *graph = backward->graph;
+    struct entry *entries = new_entries(graph, graph->n_tensors - backward->first_tensor);
+    if (!entries)
+        return;
+    if (!backward->n_kept) {
+        backward->kept = entries;
+        backward->n_kept = graph->n_tensors;
+        backward->n_forward = graph->n_nodes;
+    } else {
+        backward->own = entries;
+    }
+    mark_wanted(backward);
+    entry_of(backward, graph->loss)->gradient = ONE;
+}
+
+/* The graph's loss becomes that of all micro-steps. */
+static void end_micro_step(struct pdnn_backward *backward, struct pdnn_layer layer) {
+    struct pdnn_graph *graph = backward->graph;
+    if (backward->loss != PDNN_NONE) {
+        struct pdnn_node sum = {
+            .op = &pdnn_op_add, .pass = PDNN_FORWARD, .n_inputs = 2, .n_outputs = 1, .layer = layer};
+        sum.input[0] = backward->loss;
+        sum.input[1] = graph->loss;
+        graph->loss = sum.output[0] = pdnn_graph_like(graph, graph->loss, PDNN_ROLE_ACTIVATION);
+        pdnn_graph_node(graph, &sum);
+    }
+    backward->loss = graph->loss;
+    backward->first_node = graph->n_nodes;
+    backward->first_tensor = graph->n_tensors;
+}
+
+struct pdnn_backward *pdnn_backward_create(struct pdnn_graph *graph, bool checkpoint) {
+    struct pdnn_backward *backward = pdnn_arena_alloc(graph->arena, 1, sizeof *backward);
+    if (backward)
+        *backward =
+            (struct pdnn_backward){.graph = graph, .checkpoint = checkpoint, .loss = PDNN_NONE};
+    else
+        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while deriving the backward pass");
+    return backward;
+}
+
+void pdnn_backward_append(struct pdnn_backward *backward) {
+    struct pdnn_graph *graph = backward->graph;
+    struct pdnn_layer last = graph->layer;
+    if (graph->err.status == PDNN_OK)
+        begin_micro_step(backward);
+    if (graph->err.status != PDNN_OK)
+        return;
+    for (size_t i = graph->n_nodes; i-- > backward->first_node;) {
+        struct pdnn_node forward = graph->nodes[i]; /* a copy: the table may move while nodes are appended */
+        if (!forward.op->gradient || !reached(backward, &forward))
+            continue;
+        if (backward->checkpoint && forward.segment)
+            forward = copy_of(backward, i);
+        forward.op->gradient(backward, &forward);
+    }
+    end_micro_step(backward, last);
+}
+
+/* Updates follow the order in which the forward pass reads the weights. */
+void pdnn_backward_update(struct pdnn_backward *backward, const struct pdnn_optimizer_def *optimizer) {
+    struct pdnn_graph *graph = backward->graph;
+    if (graph->err.status != PDNN_OK)
+        return;
+    struct pdnn_update *updates = pdnn_arena_alloc(graph->arena, backward->n_kept + 1, sizeof *updates);
+    size_t count = 0;
+    if (!updates) {
+        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory for the updates");
+        return;
+    }
+    for (size_t i = 0; i < backward->n_forward; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        for (int k = 0; k < node->n_inputs; k++) {
+            struct entry *entry = entry_of(backward, node->input[k]);
+            if (!is_weight(graph, node->input[k]) || entry->gradient == PDNN_NONE)
+                continue;
+            updates[count++] = (struct pdnn_update){node->input[k], entry->gradient, node->layer};
+            entry->gradient = PDNN_NONE;
+        }
+    }
+    pdnn_optimizer_append(graph, optimizer, updates, count);
 }
 
 void pdnn_backward_derive(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer) {
-    if (graph->err.status != PDNN_OK)
+    struct pdnn_backward *backward = pdnn_backward_create(graph, false);
+    if (!backward)
         return;
-    struct pdnn_backward backward = {.graph = graph, .n_tensors = graph->n_tensors};
-    backward.gradient = pdnn_arena_alloc(graph->arena, graph->n_tensors, sizeof *backward.gradient);
-    backward.wanted = pdnn_arena_alloc(graph->arena, graph->n_tensors, sizeof *backward.wanted);
-    if (!backward.gradient || !backward.wanted) {
-        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while deriving the backward pass");
-        return;
-    }
-    memset(backward.gradient, 0xff, graph->n_tensors * sizeof *backward.gradient);
-    mark_wanted(&backward);
-    size_t n_forward = graph->n_nodes;
-    for (size_t i = n_forward; i-- > 0;) {
-        struct pdnn_node forward = graph->nodes[i]; /* a copy: the table may move while nodes are appended */
-        if (forward.op->gradient && reached(&backward, &forward))
-            forward.op->gradient(&backward, &forward);
-    }
-    append_updates(&backward, optimizer, n_forward);
+    pdnn_backward_append(backward);
+    pdnn_backward_update(backward, optimizer);
 }

@@ -1,6 +1,7 @@
 /* Derives the training step from the forward graph: each op's gradient rule in reverse order, then the
  * optimizer's updates. No gradient is built that nothing uses: only weights and what lies between them and
- * the loss get one. */
+ * the loss get one. A loss may be a sum of losses. A step may consist of several micro-steps, forward and
+ * backward, whose gradients add up before the updates: 3 words more per parameter for each but the first. */
 #ifndef MODELS_BACKWARD_H
 #define MODELS_BACKWARD_H
 
@@ -14,16 +15,34 @@ struct pdnn_backward;
 /* Appends backward and update nodes to the graph, whose loss must be set. Errors stick in the graph. */
 void pdnn_backward_derive(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer);
 
+/* The same in parts. Create begins, in the graph's arena, before there are nodes; NULL: no memory. Append is
+ * called after each micro-step's forward pass: it appends the backward pass of the nodes that are new, and makes
+ * the graph's loss the sum of those so far. With checkpoint, nodes of a segment (pdnn_graph_segment_begin) come
+ * once more, right before the backward pass of the segment's last one; they have no outputs that are inputs, so
+ * that they leave state as it is. Update comes last. */
+struct pdnn_backward *pdnn_backward_create(struct pdnn_graph *graph, bool checkpoint);
+void pdnn_backward_append(struct pdnn_backward *backward);
+void pdnn_backward_update(struct pdnn_backward *backward, const struct pdnn_optimizer_def *optimizer);
+
 /* True when somebody needs the gradient of the tensor. */
 bool pdnn_backward_wants(const struct pdnn_backward *backward, uint32_t tensor);
 
-/* The gradient of the tensor computed so far, or PDNN_NONE (of the loss: it is 1 and has no tensor). */
+/* The gradient of the tensor computed so far, or PDNN_NONE. Of a loss it is 1 and has no tensor: what comes
+ * back may be passed on, but is no node's input. */
 uint32_t pdnn_backward_of(const struct pdnn_backward *backward, uint32_t tensor);
+
+/* The graph so far: who else reads a tensor. */
+const struct pdnn_graph *pdnn_backward_graph(const struct pdnn_backward *backward);
 
 /* Appends a pass of the forward node's op that computes the gradient of `target` from inputs (ended by
  * PDNN_NONE). A second contribution to the same target is added to the first by an `add` node. */
 void pdnn_backward_emit(struct pdnn_backward *backward, const struct pdnn_node *forward, enum pdnn_pass pass,
                         uint32_t target, const uint32_t *inputs);
+
+/* The same for a node that has the gradient so far among its inputs, if there is one: its output is what that
+ * becomes, and nothing is added. For gradients that several nodes write a part of each. */
+void pdnn_backward_continue(struct pdnn_backward *backward, const struct pdnn_node *forward,
+                            enum pdnn_pass pass, uint32_t target, const uint32_t *inputs);
 
 /* The same for several targets (ended by PDNN_NONE) at once: output k of the node is the gradient of target
  * k. A target that nobody wants gets a tensor all the same. */

@@ -161,7 +161,8 @@ static uint32_t find_summand(const struct pdnn_graph *graph, const struct pdnn_n
 
 struct pdnn_heritage pdnn_memory_heritage(const struct pdnn_graph *graph, const struct pdnn_node *node) {
     int in_place = node->op->pass[node->pass].in_place;
-    return (struct pdnn_heritage){in_place ? node->input[in_place - 1] : PDNN_NONE,
+    bool has_input = in_place && in_place <= node->n_inputs;
+    return (struct pdnn_heritage){has_input ? node->input[in_place - 1] : PDNN_NONE,
                                   find_summand(graph, node)};
 }
 

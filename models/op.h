@@ -38,7 +38,8 @@ struct pdnn_pass_def {
     void (*reference)(struct pdnn_reference *r);
     /* The ops that this pass may host as posts (struct pdnn_post), NULL-terminated; NULL: none. */
     const struct pdnn_op_def *const *posts;
-    /* 1 + the index of the input whose memory output 0 may take over when nothing reads it later; 0: none. */
+    /* 1 + the index of the input whose memory output 0 may take over when nothing reads it later, if the node
+     * has that input; 0: none. */
     int in_place;
     /* Bytes that are not "each input read once, each output written once" (a gather reads part of its table);
      * NULL: the generic rule. Writes one number per input, then per output, into bytes[]. */
