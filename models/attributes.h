@@ -49,6 +49,25 @@ enum {
     PDNN_RNN_TRAIN,   /* 1: saves what backward needs */
 };
 
+/* Columns and transposes of a and b follow each other: input k has that of A plus k. */
+enum {
+    PDNN_MATMUL_SEQUENCES,
+    PDNN_MATMUL_HEADS,
+    PDNN_MATMUL_WIDTH,    /* of a head, in tensors (B*rows, ld) */
+    PDNN_MATMUL_A_COLUMN, /* where the first head begins, in such a tensor */
+    PDNN_MATMUL_B_COLUMN,
+    PDNN_MATMUL_Y_COLUMN,
+    PDNN_MATMUL_TRANSPOSE_A,
+    PDNN_MATMUL_TRANSPOSE_B,
+    PDNN_MATMUL_Y_WIDTH, /* columns of a result (B*rows, ld); 0: it is (B*h, rows, columns) */
+};
+
+enum {
+    PDNN_CACHE_APPEND_SEQUENCES,
+    PDNN_CACHE_APPEND_COLUMN,   /* of x */
+    PDNN_CACHE_APPEND_POSITION, /* of the first new row of each sequence */
+};
+
 /* Recurrent cells; models/cell.h has their sizes, models/ops/rnn.c their formulas. */
 enum pdnn_cell { PDNN_CELL_RNN, PDNN_CELL_LSTM, PDNN_CELL_GRU, PDNN_CELL_LBR_GRU, PDNN_CELL_COUNT };
 

@@ -1,0 +1,64 @@
+/* cache_append: rows position .. position+n-1 of each sequence's cache become x: cache[b*m + position + t][c]
+ * = x[b*n + t][column + c]. B sequences of n new tokens, H columns; x (B*n, ld), and a cache (B*m, H) of m
+ * tokens, which is state and also the result, updated. What it holds of keys or values, the products of later
+ * tokens read. For inference: nothing flows back through it. FLOP: none. Bytes: of the columns used. */
+#include "models/attributes.h"
+#include "models/op.h"
+
+#include <string.h>
+
+enum { X, CACHE, INPUTS };
+
+static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X), *cache = pdnn_node_in(graph, node, CACHE);
+    int64_t B = node->attr[PDNN_CACHE_APPEND_SEQUENCES], column = node->attr[PDNN_CACHE_APPEND_COLUMN];
+    int64_t position = node->attr[PDNN_CACHE_APPEND_POSITION];
+    bool fits = node->n_inputs == INPUTS && B >= 1 && x->rank == 2 && cache->rank == 2 &&
+                cache->role == PDNN_ROLE_STATE && x->dtype == cache->dtype && x->dim[0] % B == 0 &&
+                cache->dim[0] % B == 0;
+    if (!fits || column < 0 || column + cache->dim[1] > x->dim[1] || position < 0 ||
+        position + x->dim[0] / B > cache->dim[0] / B)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "cache_append: expected rows (B*n, ld) and a cache (B*m, H) that has room for them");
+    outputs[0].rank = 2;
+    memcpy(outputs[0].dim, cache->dim, sizeof cache->dim);
+    return PDNN_OK;
+}
+
+static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
+    (void)graph, (void)node, (void)count; /* it only moves data */
+}
+
+static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X), *cache = pdnn_node_in(graph, node, CACHE);
+    bytes[X] = (uint64_t)(x->dim[0] * cache->dim[1]) * pdnn_dtype_bytes(x->dtype);
+    bytes[CACHE] = 0;
+    bytes[INPUTS] = bytes[X];
+}
+
+static void forward(struct pdnn_reference *r) {
+    const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, X);
+    const struct pdnn_tensor *cache = pdnn_node_in(r->graph, r->node, CACHE);
+    const int64_t *attr = r->node->attr;
+    int64_t B = attr[PDNN_CACHE_APPEND_SEQUENCES], n = x->dim[0] / B, m = cache->dim[0] / B,
+            H = cache->dim[1];
+    for (int64_t row = 0; row < B * n; row++) {
+        int64_t to = row / n * m + attr[PDNN_CACHE_APPEND_POSITION] + row % n;
+        const double *from = pdnn_ref_in(r, X) + row * x->dim[1] + attr[PDNN_CACHE_APPEND_COLUMN];
+        for (int64_t c = 0; c < H; c++)
+            pdnn_ref_out(r, 0)[to * H + c] = from[c];
+    }
+}
+
+const struct pdnn_op_def pdnn_op_cache_append = {
+    .name = "cache_append",
+    .category = "cache",
+    .formula = "cache[position ..] = x",
+    .attr_names = (const char *const[]){"sequences", "column", "position", NULL},
+    .n_outputs = 1,
+    .updates = {CACHE + 1},
+    .infer = infer,
+    .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .bytes = bytes}},
+    .tolerance = 1e-6,
+};
