@@ -205,6 +205,7 @@ static void begin_micro_step(struct pdnn_backward *backward) {
     struct entry *entries = new_entries(graph, graph->n_tensors - backward->first_tensor);
     if (!entries)
         return;
+    pdnn_graph_segment_end(graph);
     if (!backward->n_kept) {
         backward->kept = entries;
         backward->n_kept = graph->n_tensors;
@@ -235,8 +236,7 @@ static void end_micro_step(struct pdnn_backward *backward, struct pdnn_layer lay
 struct pdnn_backward *pdnn_backward_create(struct pdnn_graph *graph, bool checkpoint) {
     struct pdnn_backward *backward = pdnn_arena_alloc(graph->arena, 1, sizeof *backward);
     if (backward)
-        *backward =
-            (struct pdnn_backward){.graph = graph, .checkpoint = checkpoint, .loss = PDNN_NONE};
+        *backward = (struct pdnn_backward){.graph = graph, .checkpoint = checkpoint, .loss = PDNN_NONE};
     else
         pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while deriving the backward pass");
     return backward;
@@ -265,7 +265,8 @@ void pdnn_backward_update(struct pdnn_backward *backward, const struct pdnn_opti
     struct pdnn_graph *graph = backward->graph;
     if (graph->err.status != PDNN_OK)
         return;
-    struct pdnn_update *updates = pdnn_arena_alloc(graph->arena, backward->n_kept + 1, sizeof *updates);
+    struct pdnn_weight_update *updates =
+        pdnn_arena_alloc(graph->arena, backward->n_kept + 1, sizeof *updates);
     size_t count = 0;
     if (!updates) {
         pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory for the updates");
@@ -277,11 +278,11 @@ void pdnn_backward_update(struct pdnn_backward *backward, const struct pdnn_opti
             struct entry *entry = entry_of(backward, node->input[k]);
             if (!is_weight(graph, node->input[k]) || entry->gradient == PDNN_NONE)
                 continue;
-            updates[count++] = (struct pdnn_update){node->input[k], entry->gradient, node->layer};
+            updates[count++] = (struct pdnn_weight_update){node->input[k], entry->gradient, node->layer};
             entry->gradient = PDNN_NONE;
         }
     }
-    pdnn_optimizer_append(graph, optimizer, updates, count);
+    optimizer->append(graph, optimizer, updates, count);
 }
 
 void pdnn_backward_derive(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer) {

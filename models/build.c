@@ -2,7 +2,33 @@
 
 #include "models/backward.h"
 #include "models/fuse.h"
+#include "models/op.h"
 #include "models/optimizer.h"
+
+/* Of the losses in the micro-step that begins at the node: each is a part of the step's. */
+static void scale_losses(struct pdnn_graph *graph, size_t first, int64_t micro_steps) {
+    for (size_t i = first; i < graph->n_nodes; i++) {
+        if (graph->nodes[i].op->is_loss)
+            graph->nodes[i].coef[0] /= (double)micro_steps;
+    }
+}
+
+/* One micro-step is forward and backward; its activations are gone before the next one begins. */
+static void build_training(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
+    int64_t micro_steps = instance->setting[PDNN_SETTING_ACCUMULATE];
+    struct pdnn_backward *backward =
+        pdnn_backward_create(graph, instance->setting[PDNN_SETTING_CHECKPOINT] == PDNN_CHECKPOINT_LAYER);
+    for (int64_t i = 0; i < micro_steps && graph->err.status == PDNN_OK; i++) {
+        size_t first = graph->n_nodes;
+        if (i > 0)
+            pdnn_graph_replay(graph);
+        instance->family->build(instance, graph);
+        scale_losses(graph, first, micro_steps);
+        pdnn_backward_append(backward);
+    }
+    if (graph->err.status == PDNN_OK)
+        pdnn_backward_update(backward, &pdnn_optimizers[instance->setting[PDNN_SETTING_OPTIMIZER]]);
+}
 
 enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                      struct pdnn_graph *graph, struct pdnn_err *err) {
@@ -10,9 +36,11 @@ enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struc
     graph->dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE];
     graph->algorithm = instance->setting[PDNN_SETTING_ALGORITHM];
     graph->rnn = instance->setting[PDNN_SETTING_RNN];
-    instance->family->build(instance, graph);
+    graph->stems_apart = instance->family->stems_apart;
     if (instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN)
-        pdnn_backward_derive(graph, &pdnn_optimizers[instance->setting[PDNN_SETTING_OPTIMIZER]]);
+        build_training(instance, graph);
+    else
+        instance->family->build(instance, graph);
     if (instance->setting[PDNN_SETTING_FUSE] == PDNN_FUSE_POST_OPS)
         pdnn_fuse_post_ops(graph);
     return pdnn_graph_status(graph, err);

@@ -65,18 +65,47 @@ uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *t
     return (uint32_t)graph->n_tensors++;
 }
 
+void pdnn_graph_replay(struct pdnn_graph *graph) {
+    graph->replays = true;
+    graph->next_replayed = 0;
+}
+
+static bool is_same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
+    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
+}
+
+/* The next weight or state, which must be like the tensor. */
+static uint32_t replay(struct pdnn_graph *graph, const struct pdnn_tensor *tensor) {
+    for (uint32_t i = graph->next_replayed; i < graph->n_tensors && !failed(graph); i++) {
+        const struct pdnn_tensor *old = &graph->tensors[i];
+        if (old->role != PDNN_ROLE_WEIGHT && old->role != PDNN_ROLE_STATE)
+            continue;
+        graph->next_replayed = i + 1;
+        if (old->role == tensor->role && is_same_shape(old, tensor))
+            return i;
+        break;
+    }
+    if (!failed(graph))
+        pdnn_fail(&graph->err, PDNN_INTERNAL, "the micro-steps of this model have different weights");
+    return 0;
+}
+
+/* What keeps its content beside the data: weights, and state that no optimizer made. */
+static uint32_t kept(struct pdnn_graph *graph, const struct pdnn_tensor *shape, const int64_t *dim) {
+    struct pdnn_tensor tensor = *shape;
+    tensor.of = PDNN_NONE;
+    memcpy(tensor.dim, dim, (size_t)tensor.rank * sizeof *dim);
+    return graph->replays ? replay(graph, &tensor) : pdnn_graph_tensor(graph, &tensor);
+}
+
 uint32_t pdnn_graph_weight(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill) {
-    struct pdnn_tensor tensor = {
-        .role = PDNN_ROLE_WEIGHT, .dtype = graph->dtype, .rank = rank, .fill = fill, .of = PDNN_NONE};
-    memcpy(tensor.dim, dim, (size_t)rank * sizeof *dim);
-    return pdnn_graph_tensor(graph, &tensor);
+    struct pdnn_tensor weight = {.role = PDNN_ROLE_WEIGHT, .dtype = graph->dtype, .rank = rank, .fill = fill};
+    return kept(graph, &weight, dim);
 }
 
 uint32_t pdnn_graph_state(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill) {
-    struct pdnn_tensor tensor = {
-        .role = PDNN_ROLE_STATE, .dtype = PDNN_F32, .rank = rank, .fill = fill, .of = PDNN_NONE};
-    memcpy(tensor.dim, dim, (size_t)rank * sizeof *dim);
-    return pdnn_graph_tensor(graph, &tensor);
+    struct pdnn_tensor state = {.role = PDNN_ROLE_STATE, .dtype = PDNN_F32, .rank = rank, .fill = fill};
+    return kept(graph, &state, dim);
 }
 
 uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_role role) {
@@ -126,9 +155,11 @@ uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *
             .role = PDNN_ROLE_ACTIVATION, .dtype = pdnn_node_in(graph, &node, 0)->dtype, .of = PDNN_NONE};
     if (op->infer(graph, &node, outputs, &graph->err) != PDNN_OK)
         return 0;
-    for (int i = 0; i < op->n_outputs && outputs[i].rank; i++)
+    for (int i = 0; i < op->n_outputs && outputs[i].rank; i++) {
+        int updated = op->updates[i] == PDNN_UPDATES_LAST ? node.n_inputs : op->updates[i];
         node.output[node.n_outputs++] =
-            op->updates[i] ? node.input[op->updates[i] - 1] : pdnn_graph_tensor(graph, &outputs[i]);
+            updated ? node.input[updated - 1] : pdnn_graph_tensor(graph, &outputs[i]);
+    }
     pdnn_graph_node(graph, &node);
     return failed(graph) ? 0 : node.output[0];
 }
@@ -158,6 +189,10 @@ const char *pdnn_pass_name(enum pdnn_pass pass) {
     return names[pass];
 }
 
+const char *pdnn_node_pass_name(const struct pdnn_node *node) {
+    return node->recompute ? "recompute" : pdnn_pass_name(node->pass);
+}
+
 const char *pdnn_role_name(enum pdnn_role role) {
     static const char *const names[PDNN_ROLE_COUNT] = {"input",    "label",           "weight", "activation",
                                                        "gradient", "weight gradient", "state"};
@@ -166,8 +201,10 @@ const char *pdnn_role_name(enum pdnn_role role) {
 
 const char *pdnn_layer_format(struct pdnn_layer layer, char buffer[PDNN_LAYER_TEXT]) {
     const char *stem = layer.stem ? layer.stem : "";
+    size_t length = strlen(stem);
+    bool ends_in_digit = length && stem[length - 1] >= '0' && stem[length - 1] <= '9';
     if (layer.index)
-        snprintf(buffer, PDNN_LAYER_TEXT, "%s%" PRId64, stem, layer.index);
+        snprintf(buffer, PDNN_LAYER_TEXT, "%s%s%" PRId64, stem, ends_in_digit ? "." : "", layer.index);
     else
         snprintf(buffer, PDNN_LAYER_TEXT, "%s", stem);
     return buffer;

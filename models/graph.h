@@ -20,7 +20,7 @@ enum {
     PDNN_NODE_INPUTS = 8,
     PDNN_NODE_OUTPUTS = 5,
     PDNN_NODE_ATTRS = 10,
-    PDNN_NODE_COEFS = 4,
+    PDNN_NODE_COEFS = 6,
     PDNN_NODE_POSTS = 4,
 };
 
@@ -50,6 +50,13 @@ enum pdnn_fill_kind {
     /* (T, N): whole numbers in [0, scale) in the first steps of each of N sequences, as many as its length
      * drawn from 1 to T, and -1 in the others. */
     PDNN_FILL_SEQUENCE_CLASS,
+    PDNN_FILL_SEQUENCE_MASK, /* (N, T): 0 in the first steps of each of N sequences, as many as its length drawn
+                                from 1 to T, and scale in the others */
+    PDNN_FILL_POSITION, /* element i is i mod scale: positions in sequences that lie one behind the other */
+    PDNN_FILL_STRIDE,   /* element i is i * scale: the first row of each */
+    /* (B, P): of each of B sequences of `scale` rows, P different ones in ascending order; row t of sequence
+     * b is b * scale + t. Every choice is as likely as any other. */
+    PDNN_FILL_MASKED,
 };
 
 struct pdnn_fill {
@@ -72,7 +79,9 @@ struct pdnn_tensor {
     int rank;
     int64_t dim[PDNN_RANK_MAX]; /* row-major meaning; a backend may store it otherwise */
     struct pdnn_fill fill;
-    uint32_t of;                  /* gradient or state: the tensor it belongs to; else PDNN_NONE */
+    /* Gradient or state: the tensor it belongs to. Activation computed anew: what it is a copy of. Else
+     * PDNN_NONE. */
+    uint32_t of;
     const struct pdnn_fold *fold; /* what its fill is then folded with, or NULL; in the arena */
 };
 
@@ -93,7 +102,7 @@ enum pdnn_recurrence {
     PDNN_RECURRENCE_COUNT
 };
 
-/* "hidden" 3 prints as hidden3; index 0 prints the stem alone. */
+/* "hidden" 3 prints as hidden3, "norm1" 3 as norm1.3; index 0 prints the stem alone. */
 struct pdnn_layer {
     const char *stem; /* static text */
     int64_t index;
@@ -127,6 +136,7 @@ struct pdnn_graph {
     enum pdnn_dtype dtype;    /* of the weights, from the instance; f32 at first */
     int64_t algorithm;        /* enum pdnn_algorithm: of every convolution, from the instance */
     int64_t rnn;              /* enum pdnn_recurrence: of every recurrent layer, from the instance */
+    bool stems_apart;         /* nodes of other stems are other kinds of nodes; from the family */
     struct pdnn_tensor *tensors;
     struct pdnn_node *nodes;
     size_t n_tensors, n_nodes, tensor_room, node_room;
@@ -135,6 +145,8 @@ struct pdnn_graph {
     struct pdnn_layer layer; /* what the next nodes are said to belong to */
     uint32_t segment;        /* of the next nodes, or 0 */
     uint32_t n_segments;     /* begun so far */
+    bool replays;            /* weights and states are those there are, in their order */
+    uint32_t next_replayed;  /* where the search for the next one begins */
     struct pdnn_err err;
 };
 
@@ -154,6 +166,12 @@ uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_ro
 
 /* f32 state that no optimizer made, such as running statistics. */
 uint32_t pdnn_graph_state(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill);
+
+/* What pdnn_graph_weight and pdnn_graph_state return from now on are no new tensors but those they have made,
+ * from the first on: a family that builds its forward graph once more appends a further micro-step on the
+ * same weights.
+ */
+void pdnn_graph_replay(struct pdnn_graph *graph);
 
 /* Appends a node as given, with the graph's layer unless it has one; returns its index. */
 uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node);
@@ -178,6 +196,7 @@ uint64_t pdnn_tensor_bytes(const struct pdnn_tensor *tensor);
 
 const char *
 pdnn_pass_name(enum pdnn_pass pass); /* "forward", "backward-data", "backward-weights", "update" */
+const char *pdnn_node_pass_name(const struct pdnn_node *node); /* the same, or "recompute" */
 const char *pdnn_role_name(enum pdnn_role role);
 
 /* "hidden3". Returns buffer. */

@@ -65,7 +65,16 @@ void pdnn_node_shape(const struct pdnn_graph *graph, const struct pdnn_node *nod
         for (const char *name = node->posts[k].op->name; *name && at < end; name++)
             *at++ = *name;
     }
+    if (graph->stems_apart && node->layer.stem && at < end) {
+        *at++ = '@';
+        for (const char *stem = node->layer.stem; *stem && at < end; stem++)
+            *at++ = *stem;
+    }
     *at = 0;
+}
+
+static bool same_stem(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 static bool same_shapes(const struct pdnn_graph *graph, const uint32_t *a, const uint32_t *b, int count) {
@@ -78,8 +87,10 @@ static bool same_shapes(const struct pdnn_graph *graph, const uint32_t *a, const
 }
 
 static bool same_kind(const struct pdnn_graph *graph, const struct pdnn_node *a, const struct pdnn_node *b) {
-    if (a->op != b->op || a->pass != b->pass || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs ||
+    if (a->op != b->op || a->pass != b->pass || a->recompute != b->recompute || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs ||
         a->n_posts != b->n_posts || memcmp(a->attr, b->attr, sizeof a->attr) != 0)
+        return false;
+    if (graph->stems_apart && !same_stem(a->layer.stem, b->layer.stem))
         return false;
     for (int k = 0; k < a->n_posts; k++) {
         if (a->posts[k].op != b->posts[k].op)
@@ -101,8 +112,7 @@ static uint32_t find_group(const struct pdnn_graph *graph, const struct pdnn_gro
 /* Layers of one stem by number, whichever comes first in the pass; others in the order they run. */
 static void name_layers(struct pdnn_group *group, struct pdnn_layer first, struct pdnn_layer last) {
     char one[PDNN_LAYER_TEXT], other[PDNN_LAYER_TEXT];
-    bool same_stem = first.stem && last.stem && strcmp(first.stem, last.stem) == 0;
-    bool swap = same_stem && first.index > last.index;
+    bool swap = same_stem(first.stem, last.stem) && first.index > last.index;
     pdnn_layer_format(swap ? last : first, one);
     pdnn_layer_format(swap ? first : last, other);
     if (strcmp(one, other) == 0)

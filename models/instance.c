@@ -17,6 +17,7 @@ static const char *const caches[] = {"warm", "cold", NULL};
 static const char *const fuses[] = {"none", "post-ops", NULL};
 static const char *const algorithms[] = {"auto", "direct", "winograd", "gemm", NULL};
 static const char *const recurrences[] = {"auto", "fused", "unrolled", NULL};
+static const char *const checkpoints[] = {"none", "layer", NULL};
 
 const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
     [PDNN_SETTING_MODE] = {.name = "mode",
@@ -73,6 +74,20 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                           .unit = "",
                           .help = "how recurrent layers run: fused, the library's own primitive, or unrolled "
                                   "into GEMMs and element-wise kernels; auto: the faster one, measured"},
+    [PDNN_SETTING_ACCUMULATE] = {.name = "accumulate",
+                                 .type = PDNN_PARAM_INT,
+                                 .min = 1,
+                                 .max = 256,
+                                 .fallback = 1,
+                                 .unit = "",
+                                 .help = "micro-steps, forward and backward of one minibatch each, whose "
+                                         "gradients are added before the one update; training only"},
+    [PDNN_SETTING_CHECKPOINT] = {.name = "checkpoint",
+                                 .type = PDNN_PARAM_CHOICE,
+                                 .choices = checkpoints,
+                                 .unit = "",
+                                 .help = "layer: what a layer computes for its backward pass is dropped and "
+                                         "computed anew right before it; training only"},
 };
 
 void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family) {
@@ -95,7 +110,10 @@ bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_settin
         return instance->family->convolves;
     if (setting == PDNN_SETTING_RNN)
         return instance->family->recurs;
-    return setting != PDNN_SETTING_OPTIMIZER || instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN;
+    bool trains = instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN;
+    if (setting == PDNN_SETTING_CHECKPOINT)
+        return trains && instance->family->has_segments;
+    return trains || (setting != PDNN_SETTING_OPTIMIZER && setting != PDNN_SETTING_ACCUMULATE);
 }
 
 bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param) {

@@ -17,14 +17,17 @@ enum pdnn_setting {
     PDNN_SETTING_THREADS,   /* 0 = all the cores this process may use, until resolved */
     PDNN_SETTING_CACHE,
     PDNN_SETTING_FUSE,
-    PDNN_SETTING_ALGORITHM, /* of convolutions; applies to families that have them */
-    PDNN_SETTING_RNN,       /* of recurrent layers; applies to families that have them */
+    PDNN_SETTING_ALGORITHM,  /* of convolutions; applies to families that have them */
+    PDNN_SETTING_RNN,        /* of recurrent layers; applies to families that have them */
+    PDNN_SETTING_ACCUMULATE, /* micro-steps of one step; applies to training only */
+    PDNN_SETTING_CHECKPOINT, /* applies to the training of families that mark segments */
     PDNN_SETTING_COUNT
 };
 
 enum pdnn_mode { PDNN_MODE_INFER, PDNN_MODE_TRAIN };
 enum pdnn_cache { PDNN_CACHE_WARM, PDNN_CACHE_COLD };
 enum pdnn_fuse { PDNN_FUSE_NONE, PDNN_FUSE_POST_OPS };
+enum pdnn_checkpoint { PDNN_CHECKPOINT_NONE, PDNN_CHECKPOINT_LAYER };
 
 /* The rows of the run settings, indexed by enum pdnn_setting. */
 extern const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT];

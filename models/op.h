@@ -48,6 +48,8 @@ struct pdnn_pass_def {
     int64_t (*scratch)(const struct pdnn_graph *graph, const struct pdnn_node *node);
 };
 
+enum { PDNN_UPDATES_LAST = -1 };
+
 struct pdnn_op_def {
     const char *name;
     const char *category;          /* for breakdowns: "linear gemm", "activation", "loss", "optimizer", ... */
@@ -55,9 +57,12 @@ struct pdnn_op_def {
     const char *const *attr_names; /* NULL-terminated, or NULL */
     const char *const *coef_names;
     double coef[PDNN_NODE_COEFS]; /* of a node that nobody gave others */
+    bool is_loss;                 /* coefficient 0 is a factor of the result and its gradient */
     int n_outputs;                /* of the forward (or update) pass, at most */
     /* 1 + the index of the input that forward output k is itself, updated in place; 0: a tensor of its own.
-     */
+     * Such outputs come last. A node without them leaves the state as it is: dropout then makes the mask that
+     * it made last (pdnn_backward_create: segments that are computed anew). PDNN_UPDATES_LAST: the last
+     * input, where others before it may be absent. */
     int updates[PDNN_NODE_OUTPUTS];
     /* Checks the inputs and describes output tensors (role ACTIVATION and dtype of input 0 are filled in
      * already). One that is left without a rank, and those after it, are not there. */

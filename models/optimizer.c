@@ -2,7 +2,92 @@
 
 #include "models/op.h"
 
-#define ROW(upper, name, states, scalars, ...) {#name, &pdnn_op_##name, states, scalars, {__VA_ARGS__}},
+#include <string.h>
+
+static struct pdnn_node new_node(const struct pdnn_op_def *op, const struct pdnn_weight_update *update) {
+    struct pdnn_node node = {.op = op, .pass = PDNN_UPDATE, .layer = update->layer};
+    memcpy(node.coef, op->coef, sizeof node.coef);
+    return node;
+}
+
+static void read(struct pdnn_node *node, uint32_t tensor) {
+    node->input[node->n_inputs++] = tensor;
+}
+
+static void change(struct pdnn_node *node, uint32_t tensor) {
+    read(node, tensor);
+    node->output[node->n_outputs++] = tensor;
+}
+
+/* State of the weight, which the node changes. */
+static void change_states(struct pdnn_graph *graph, struct pdnn_node *node,
+                          const struct pdnn_optimizer_def *optimizer, uint32_t weight) {
+    for (int i = 0; i < optimizer->n_states; i++)
+        change(node, pdnn_graph_like(graph, weight, PDNN_ROLE_STATE));
+    struct pdnn_tensor scalars = {.role = PDNN_ROLE_STATE,
+                                  .rank = 1,
+                                  .dim = {optimizer->n_scalars},
+                                  .fill = {PDNN_FILL_CONSTANT, 1},
+                                  .of = weight};
+    if (optimizer->n_scalars)
+        change(node, pdnn_graph_tensor(graph, &scalars));
+}
+
+static void one_node(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer,
+                     const struct pdnn_weight_update *updates, size_t n_updates) {
+    for (size_t i = 0; i < n_updates; i++) {
+        struct pdnn_node node = new_node(optimizer->op, &updates[i]);
+        memcpy(node.coef, optimizer->coef, sizeof node.coef);
+        change(&node, updates[i].weight);
+        read(&node, updates[i].gradient);
+        change_states(graph, &node, optimizer, updates[i].weight);
+        pdnn_graph_node(graph, &node);
+    }
+}
+
+/* The norm of the tensor, and of what `before` is the norm of. */
+static uint32_t norm(struct pdnn_graph *graph, const struct pdnn_weight_update *update, uint32_t tensor,
+                     uint32_t before) {
+    struct pdnn_tensor scalar = {
+        .role = PDNN_ROLE_WEIGHT_GRADIENT, .dtype = PDNN_F32, .rank = 1, .dim = {1}, .of = PDNN_NONE};
+    struct pdnn_node node = new_node(&pdnn_op_norm, update);
+    read(&node, tensor);
+    if (before != PDNN_NONE)
+        read(&node, before);
+    node.output[node.n_outputs++] = pdnn_graph_tensor(graph, &scalar);
+    pdnn_graph_node(graph, &node);
+    return node.output[0];
+}
+
+/* Needs every gradient first; then weight by weight, so that a small one is still in the caches. */
+static void lamb(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer,
+                 const struct pdnn_weight_update *updates, size_t n_updates) {
+    uint32_t all = PDNN_NONE;
+    for (size_t i = 0; i < n_updates; i++)
+        all = norm(graph, &updates[i], updates[i].gradient, all);
+    for (size_t i = 0; i < n_updates; i++) {
+        uint32_t weight = updates[i].weight;
+        uint32_t weight_norm = norm(graph, &updates[i], weight, PDNN_NONE);
+        struct pdnn_node first = new_node(optimizer->op, &updates[i]);
+        memcpy(first.coef, optimizer->coef, sizeof first.coef);
+        read(&first, weight);
+        read(&first, updates[i].gradient);
+        first.output[first.n_outputs++] = pdnn_graph_like(graph, weight, PDNN_ROLE_WEIGHT_GRADIENT);
+        change_states(graph, &first, optimizer, weight);
+        read(&first, all);
+        pdnn_graph_node(graph, &first);
+        struct pdnn_node second = new_node(&pdnn_op_lamb_apply, &updates[i]);
+        uint32_t direction_norm = norm(graph, &updates[i], first.output[0], PDNN_NONE);
+        change(&second, weight);
+        read(&second, first.output[0]);
+        read(&second, weight_norm);
+        read(&second, direction_norm);
+        pdnn_graph_node(graph, &second);
+    }
+}
+
+#define ROW(upper, name, op, append, states, scalars, ...)                                                   \
+    {#name, &pdnn_op_##op, append, states, scalars, {__VA_ARGS__}},
 const struct pdnn_optimizer_def pdnn_optimizers[PDNN_OPTIMIZER_COUNT] = {PDNN_OPTIMIZERS(ROW)};
 
 #define NAME(upper, name, ...) #name,

@@ -1,26 +1,38 @@
-/* Optimizers: which update op they append per weight, with how many state tensors and which constants. */
+/* Optimizers: which nodes they append for the weights, with how many state tensors and which constants. */
 #ifndef MODELS_OPTIMIZER_H
 #define MODELS_OPTIMIZER_H
 
 #include "models/graph.h"
 
-/* One row each: enumerator, name (of the update op too), state tensors, scalars, coefficients in the order of
- * the op's coef_names. Decay, momentum and epsilon of rmsprop are ParaDnn's; its learning rate, like the
- * others', is the usual 0.001. */
+/* One row each: enumerator, name, update op, how it is appended, state tensors, scalars, coefficients in the
+ * order of the op's coef_names. Decay, momentum and epsilon of rmsprop are ParaDnn's; those of lamb are what
+ * BERT is trained with; learning rates are the usual 0.001. Every tensor is treated alike: biases and
+ * normalizations decay too, and lamb scales their step as any other's. */
 #define PDNN_OPTIMIZERS(X)                                                                                   \
-    X(SGD, sgd, 0, 0, 0.001)                                                                                 \
-    X(MOMENTUM, momentum, 1, 0, 0.001, 0.9)                                                                  \
-    X(RMSPROP, rmsprop, 2, 0, 0.001, 0.9, 0.9, 1.0)                                                          \
-    X(ADAM, adam, 2, 2, 0.001, 0.9, 0.999, 1e-8)
+    X(SGD, sgd, sgd, one_node, 0, 0, 0.001)                                                                  \
+    X(MOMENTUM, momentum, momentum, one_node, 1, 0, 0.001, 0.9)                                              \
+    X(RMSPROP, rmsprop, rmsprop, one_node, 2, 0, 0.001, 0.9, 0.9, 1.0)                                       \
+    X(ADAM, adam, adam, one_node, 2, 2, 0.001, 0.9, 0.999, 1e-8)                                             \
+    X(ADAMW, adamw, adam, one_node, 2, 2, 0.001, 0.9, 0.999, 1e-8, 0.01)                                     \
+    X(LAMB, lamb, lamb_direction, lamb, 2, 2, 0.9, 0.999, 1e-6, 0.01, 1.0)
 
 /* The values of the setting `optimizer`. */
 #define PDNN_OPTIMIZER_ENUMERATOR(upper, ...) PDNN_OPTIMIZER_##upper,
 enum pdnn_optimizer { PDNN_OPTIMIZERS(PDNN_OPTIMIZER_ENUMERATOR) PDNN_OPTIMIZER_COUNT };
 #undef PDNN_OPTIMIZER_ENUMERATOR
 
+/* A weight that is to change, and why. */
+struct pdnn_weight_update {
+    uint32_t weight, gradient;
+    struct pdnn_layer layer; /* the first that reads it */
+};
+
 struct pdnn_optimizer_def {
     const char *name;
-    const struct pdnn_op_def *op;
+    const struct pdnn_op_def *op; /* that has the states */
+    /* Appends the nodes of all updates. */
+    void (*append)(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer,
+                   const struct pdnn_weight_update *updates, size_t n_updates);
     int n_states;  /* tensors like the weight, zero at first */
     int n_scalars; /* one more state tensor of so many scalars that start at 1 (powers of beta), or 0 */
     double coef[PDNN_NODE_COEFS]; /* the op's coef_names */

@@ -228,7 +228,7 @@ static void fill_from_group(const struct analysis *a, const struct pdnn_group *g
     _Static_assert(sizeof op->layer == sizeof group->layer, "one text in two structs");
     memcpy(op->layer, group->layer, sizeof op->layer);
     op->category = node->op->category;
-    op->pass = pdnn_pass_name(node->pass);
+    op->pass = pdnn_node_pass_name(node);
     snprintf(op->shape, sizeof op->shape, "%s", group->shape);
     op->count = group->count;
     op->flop_count = group->cost.flop_count;

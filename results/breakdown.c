@@ -93,7 +93,7 @@ enum pdnn_status pdnn_breakdown(const struct pdnn_graph *graph, const struct pdn
         struct pdnn_breakdown_row *row = &table.row[table.count++];
         row->group = &groups[i];
         row->key =
-            pdnn_arena_printf(arena, "%s/%s/%s", node->op->name, pdnn_pass_name(node->pass), groups[i].shape);
+            pdnn_arena_printf(arena, "%s/%s/%s", node->op->name, pdnn_node_pass_name(node), groups[i].shape);
         good = row->key != NULL;
     }
     if (!good)

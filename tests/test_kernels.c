@@ -226,7 +226,7 @@ static void test_loss_extreme_logits(void **state) {
     const int32_t label[] = {1, 0, 1};
     float p[6], loss = -1;
     double partial[THREADS * PDNN_LOSS_STRIDE];
-    struct pdnn_loss_job job = {x, label, p, &loss, partial, 3, 2};
+    struct pdnn_loss_job job = {x, label, p, &loss, partial, 3, 2, 1};
     pdnn_loss_forward(&job, THREADS);
     assert_near((double)loss, (log(2) + 0 + 2000) / 3, 1e-4);
     const float expected[] = {0.5F, 0.5F, 1, 0, 1, 0};
@@ -247,7 +247,7 @@ static void test_loss_threads_agree(void **state) {
     double partial[THREADS * PDNN_LOSS_STRIDE];
     for (int i = 0; i < N; i++)
         label[i] = i % C;
-    struct pdnn_loss_job job = {x, label, p, &one, partial, N, C};
+    struct pdnn_loss_job job = {x, label, p, &one, partial, N, C, 1};
     pdnn_loss_forward(&job, 1);
     job.loss = &all;
     pdnn_loss_forward(&job, THREADS);
@@ -274,8 +274,8 @@ static void test_loss_ignored_rows(void **state) {
             memcpy(kept + i / 3 * C, x + i * C, C * sizeof *x);
         }
     }
-    struct pdnn_loss_job job = {x, label, p, &some, partial, N, C};
-    struct pdnn_loss_job fewer = {kept, kept_label, kept, &all, partial, KEPT, C};
+    struct pdnn_loss_job job = {x, label, p, &some, partial, N, C, 1};
+    struct pdnn_loss_job fewer = {kept, kept_label, kept, &all, partial, KEPT, C, 1};
     pdnn_loss_forward(&job, THREADS);
     pdnn_loss_forward(&fewer, 1);
     assert_near((double)some, (double)all, 1e-6);

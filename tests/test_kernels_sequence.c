@@ -398,6 +398,7 @@ static void check_ctc(struct pdnn_ctc *job, const int64_t *lengths, double toler
     job->labels = labels;
     job->loss = add_output(&f, 1, 1);
     job->dlogits = add_output(&f, job->T * job->N, job->C);
+    job->scale = f.node.coef[0] = 0.5;
     job->scratch = new_memory(pdnn_ctc_scratch(job, THREADS) * (int64_t)sizeof(double));
     run_reference(&f, &pdnn_op_ctc_loss, PDNN_FORWARD);
     for (int way = 0; way < WAYS; way++) {
@@ -433,7 +434,8 @@ static void test_ctc_impossible(void **state) {
                            .logits = logits,
                            .labels = labels,
                            .loss = &loss,
-                           .dlogits = dlogits};
+                           .dlogits = dlogits,
+                           .scale = 1};
     job.scratch = new_memory(pdnn_ctc_scratch(&job, 1) * (int64_t)sizeof(double));
     pdnn_ctc_run(&job, 1);
     assert_true(isinf(loss) && loss > 0);

@@ -1,15 +1,18 @@
 /* adam (Kingma and Ba, 2015, section 2's reordered form): m = b1*m + (1-b1)*g; v = b2*v + (1-b2)*g^2;
- * w -= lr_t*m/(sqrt(v) + epsilon) with lr_t = lr*sqrt(1-b2^t)/(1-b1^t). power holds (b1^t, b2^t), 1 before
- * the first step. Inputs w, g, m, v, power; outputs w, m, v, power. FLOP per parameter: 3 for m, 4 for v, 5
- * for w; and 7 for lr_t. */
+ * w -= lr_t*m/(sqrt(v) + epsilon) with lr_t = lr*sqrt(1-b2^t)/(1-b1^t). With a decay (AdamW: Loshchilov and
+ * Hutter, 2019) w is multiplied by the constant 1 - lr*decay first. power holds (b1^t, b2^t), 1 before the
+ * first step. Inputs w, g, m, v, power; outputs w, m, v, power. FLOP per parameter: 3 for m, 4 for v, 5 for
+ * w, 1 for its decay where there is one; and 7 for lr_t. */
 #include "models/op.h"
 
 #include <math.h>
 
+enum { LR, BETA1, BETA2, EPSILON, DECAY };
 enum { FLOP = 12, FLOP_ONCE = 7 };
 
 static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
-    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, 0)), FLOP, 1);
+    int64_t decays = node->coef[DECAY] != 0;
+    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, 0)), FLOP + decays, 1);
     pdnn_count_add(count, FLOP_ONCE, 1, 1);
 }
 
@@ -17,7 +20,7 @@ static void update(struct pdnn_reference *r) {
     double *w = pdnn_ref_out(r, 0), *m = pdnn_ref_out(r, 1), *v = pdnn_ref_out(r, 2),
            *power = pdnn_ref_out(r, 3);
     const double *g = pdnn_ref_in(r, 1), *coef = r->node->coef;
-    double lr = coef[0], b1 = coef[1], b2 = coef[2], epsilon = coef[3];
+    double lr = coef[LR], b1 = coef[BETA1], b2 = coef[BETA2], rest = 1 - lr * coef[DECAY];
     power[0] *= b1;
     power[1] *= b2;
     double lr_t = lr * sqrt(1 - power[1]) / (1 - power[0]);
@@ -28,16 +31,16 @@ static void update(struct pdnn_reference *r) {
         r->flop += 3;
         v[i] = b2 * v[i] + (1 - b2) * g[i] * g[i];
         r->flop += 4;
-        w[i] -= lr_t * m[i] / (sqrt(v[i]) + epsilon);
-        r->flop += 5;
+        w[i] = rest * w[i] - lr_t * m[i] / (sqrt(v[i]) + coef[EPSILON]);
+        r->flop += coef[DECAY] != 0 ? 6 : 5;
     }
 }
 
 const struct pdnn_op_def pdnn_op_adam = {
     .name = "adam",
     .category = "optimizer",
-    .formula = "m = b1*m + (1-b1)*g; v = b2*v + (1-b2)*g^2; w -= lr_t*m/(sqrt(v)+epsilon)",
-    .coef_names = (const char *const[]){"lr", "beta1", "beta2", "epsilon", NULL},
+    .formula = "m = b1*m + (1-b1)*g; v = b2*v + (1-b2)*g^2; w = (1-lr*decay)*w - lr_t*m/(sqrt(v)+epsilon)",
+    .coef_names = (const char *const[]){"lr", "beta1", "beta2", "epsilon", "decay", NULL},
     .n_outputs = 4,
     .pass = {[PDNN_UPDATE] = {.flop = flop, .reference = update}},
     .tolerance = 1e-6,

@@ -1,5 +1,5 @@
-/* add: y = a + b, elementwise; both inputs get dy itself. Also what sums two gradients of one tensor.
- * FLOP: one addition per element. */
+/* add: y = a + b, elementwise; both inputs get dy itself. The backward passes are the same sum: of two
+ * gradients of one tensor, be it an activation or a weight. FLOP: one addition per element. */
 #include "models/backward.h"
 #include "models/ops/pointwise.h"
 
@@ -19,7 +19,7 @@ static double sum(double a, double b) {
     return a + b;
 }
 
-static void forward(struct pdnn_reference *r) {
+static void sum_up(struct pdnn_reference *r) {
     pdnn_pointwise_reference(r, sum, 1);
 }
 
@@ -30,6 +30,8 @@ const struct pdnn_op_def pdnn_op_add = {
     .n_outputs = 1,
     .infer = pdnn_pointwise_infer,
     .gradient = gradient,
-    .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .in_place = 1}},
+    .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = sum_up, .in_place = 1},
+             [PDNN_BACKWARD_DATA] = {.flop = flop, .reference = sum_up, .in_place = 1},
+             [PDNN_BACKWARD_WEIGHTS] = {.flop = flop, .reference = sum_up, .in_place = 1}},
     .tolerance = 1e-6,
 };

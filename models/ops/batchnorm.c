@@ -1,10 +1,10 @@
 /* batchnorm (Ioffe and Szegedy, 2015): y = gamma*xhat + beta with xhat = (x - mean)*inverse_std and
  * inverse_std = 1/sqrt(variance + epsilon), per channel over N*L = M values. N minibatch, C channels, L
  * pixels (1 of a matrix (N, C)). Inference takes the running mean and variance. Training takes those of the
- * minibatch, and updates the running ones: running = (1 - momentum)*running + momentum*batch, the variance
- * with M - 1 in its denominator (M, when that is 1). Backward: dgamma = sum dy*xhat, dbeta = sum dy,
- * dx = gamma*inverse_std*(dy - dbeta/M - xhat*dgamma/M): one node, because all three come from one reading of
- * dy and x where they fit a cache. */
+ * minibatch, and updates the running ones, if they are among its outputs: running = (1 - momentum)*running +
+ * momentum*batch, the variance with M - 1 in its denominator (M, when that is 1). Backward: dgamma = sum
+ * dy*xhat, dbeta = sum dy, dx = gamma*inverse_std*(dy - dbeta/M - xhat*dgamma/M): one node, because all three
+ * come from one reading of dy and x where they fit a cache. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
@@ -59,16 +59,27 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
 }
 
 /* Per value: 1 for the mean, 3 for the variance, 2 to scale and shift; inference the last only. Per channel:
- * 3 for inverse_std, 3 for scale and shift; in training 2 for mean and variance, 1 for the other denominator
- * and 6 for the running ones. */
-enum { SCALE_FLOP = 2, STATISTICS_FLOP = 4, CHANNEL_FLOP = 6, TRAIN_CHANNEL_FLOP = 9 };
+ * 3 for inverse_std, 3 for scale and shift; in training 2 for mean and variance, and where the running ones
+ * are updated, 1 for the other denominator and 6 for them. */
+enum {
+    SCALE_FLOP = 2,
+    STATISTICS_FLOP = 4,
+    CHANNEL_FLOP = 6,
+    TRAIN_CHANNEL_FLOP = 2,
+    UPDATE_CHANNEL_FLOP = 7
+};
+
+static bool updates(const struct pdnn_node *node) {
+    return node->n_outputs > NEW_VARIANCE;
+}
 
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                          struct pdnn_count *count) {
     struct geometry g = geometry_of(pdnn_node_in(graph, node, X));
     bool train = node->attr[PDNN_BATCHNORM_TRAIN];
     pdnn_count_add(count, g.N * g.L, g.C, SCALE_FLOP + (train ? STATISTICS_FLOP : 0));
-    pdnn_count_add(count, g.C, CHANNEL_FLOP + (train ? TRAIN_CHANNEL_FLOP : 0), 1);
+    int64_t per_channel = CHANNEL_FLOP + (train ? TRAIN_CHANNEL_FLOP : 0);
+    pdnn_count_add(count, g.C, per_channel + (updates(node) ? UPDATE_CHANNEL_FLOP : 0), 1);
 }
 
 static void normalize(struct pdnn_reference *r, int64_t c, double mean, double inverse_std) {
@@ -119,10 +130,10 @@ static void forward(struct pdnn_reference *r) {
     int64_t C = pdnn_node_in(r->graph, r->node, X)->dim[1];
     for (int64_t c = 0; c < C; c++) {
         double mean = pdnn_ref_in(r, MEAN)[c], variance = pdnn_ref_in(r, VARIANCE)[c];
-        if (train) {
+        if (train)
             measure(r, c, &mean, &variance);
+        if (updates(r->node))
             update_running(r, c, mean, variance);
-        }
         double inverse_std = 1 / sqrt(variance + r->node->coef[PDNN_BATCHNORM_EPSILON]);
         r->flop += 3;
         if (train) {

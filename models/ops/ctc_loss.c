@@ -3,14 +3,15 @@
  * sequence n; class 0 is the blank. Labels (L, N): label l of a sequence is class l + 1; its first negative
  * one ends it. The states of a sequence are its labels with a blank before, between and after them; a path
  * goes from the first or second of them to one of the last two, each step to the same state, the next one, or
- * past a blank to the one behind it if that is another label. loss = mean_n(-log of the sum over all paths of
- * their probability), infinite where the labels need more steps than there are.
+ * past a blank to the one behind it if that is another label. loss = scale * mean_n(-log of the sum over all
+ * paths of their probability), infinite where the labels need more steps than there are.
  *
  * One recursion forward and one backward in time give the loss and its gradient together: with alpha and beta
  * the log of what reaches a state and of what remains from it, dlogits = (p - sum of exp(alpha + beta - log
- * likelihood) over the states of the class) / N. So the forward pass has the gradient as its second output,
- * and there is no other pass, as in the usual libraries. What lies beyond a sequence's last label is computed
- * like the rest and changes nothing: shapes decide what runs, not data. */
+ * likelihood) over the states of the class) / (N / scale); scale is 1 but for a part of a step. So the
+ * forward pass has the gradient as its second output, and there is no other pass, as in the usual libraries.
+ * What lies beyond a sequence's last label is computed like the rest and changes nothing: shapes decide what
+ * runs, not data. */
 #include "models/backward.h"
 #include "models/op.h"
 
@@ -18,6 +19,7 @@
 
 enum { LOGITS, LABELS };
 enum { LOSS, DLOGITS };
+enum { SCALE }; /* coefficient */
 
 struct geometry {
     int64_t T, N, C, L, S;
@@ -163,6 +165,11 @@ static void step_back(struct sequence *q, int64_t t) {
     }
 }
 
+/* N / scale, a constant. */
+static double scaled_batch(const struct pdnn_reference *r) {
+    return (double)pdnn_node_in(r->graph, r->node, LABELS)->dim[1] / r->node->coef[SCALE];
+}
+
 /* In place of log p. */
 static void put_gradient(struct sequence *q, int64_t t, double likelihood) {
     double *row = row_of(q, t);
@@ -173,7 +180,7 @@ static void put_gradient(struct sequence *q, int64_t t, double likelihood) {
         q->r->flop += 4;
     }
     for (int64_t c = 0; c < q->g.C; c++) {
-        row[c] = (exp(row[c]) - q->states[c]) / (double)q->g.N;
+        row[c] = (exp(row[c]) - q->states[c]) / scaled_batch(q->r);
         q->r->flop += 3;
     }
 }
@@ -204,7 +211,7 @@ static void forward(struct pdnn_reference *r) {
         total -= run_sequence(&q);
         r->flop += 1;
     }
-    *pdnn_ref_out(r, LOSS) = total / (double)q.g.N;
+    *pdnn_ref_out(r, LOSS) = total / scaled_batch(r);
     r->flop += 1;
 }
 
@@ -212,6 +219,9 @@ const struct pdnn_op_def pdnn_op_ctc_loss = {
     .name = "ctc_loss",
     .category = "loss",
     .formula = "loss = mean(-log of the sum over all paths of prod_t softmax(x[t])[path[t]])",
+    .coef_names = (const char *const[]){"scale", NULL},
+    .coef = {[SCALE] = 1},
+    .is_loss = true,
     .n_outputs = 2,
     .infer = infer,
     .gradient = gradient,

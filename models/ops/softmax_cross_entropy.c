@@ -1,11 +1,13 @@
-/* softmax_cross_entropy: p = softmax(x) along C; loss = mean_n(-log p[n][label[n]]); dx = (p - onehot) / N.
- * N minibatch, C classes. Labels are class ids. A row whose label is negative, as beyond the end of a
- * sequence, is ignored: the mean is over the others, and its dx is 0. It counts like any other row, since
- * shapes decide what runs, not data. */
+/* softmax_cross_entropy: p = softmax(x) along C; loss = scale * mean_n(-log p[n][label[n]]); dx = (p -
+ * onehot) / (N / scale). N minibatch, C classes; scale 1 but for a part of a step. Labels are class ids. A
+ * row whose label is negative, as beyond the end of a sequence, is ignored: the mean is over the others, and
+ * its dx is 0. It counts like any other row, since shapes decide what runs, not data. */
 #include "models/backward.h"
 #include "models/op.h"
 
 #include <math.h>
+
+enum { SCALE }; /* coefficient */
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
@@ -66,12 +68,12 @@ static double row_loss(struct pdnn_reference *r, const double *x, int64_t label,
     return log_likelihood;
 }
 
-/* How many rows have one. */
-static double count_labels(const double *label, int64_t N) {
+/* How many rows have one, over the scale: known without the data that are worth counting operations on. */
+static double count_labels(const struct pdnn_node *node, const double *label, int64_t N) {
     int64_t count = 0;
     for (int64_t n = 0; n < N; n++)
         count += label[n] >= 0;
-    return (double)count;
+    return (double)count / node->coef[SCALE];
 }
 
 static void forward(struct pdnn_reference *r) {
@@ -85,7 +87,7 @@ static void forward(struct pdnn_reference *r) {
         total -= ignored ? 0 : log_likelihood;
         r->flop += 1;
     }
-    *loss = total / count_labels(label, N);
+    *loss = total / count_labels(r->node, label, N);
     r->flop += 1;
 }
 
@@ -93,7 +95,7 @@ static void backward_data(struct pdnn_reference *r) {
     const double *p = pdnn_ref_in(r, 0), *label = pdnn_ref_in(r, 1);
     double *dx = pdnn_ref_out(r, 0);
     int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0], C = pdnn_node_in(r->graph, r->node, 0)->dim[1];
-    double n_labels = count_labels(label, N);
+    double n_labels = count_labels(r->node, label, N);
     for (int64_t n = 0; n < N; n++) {
         bool ignored = label[n] < 0;
         for (int64_t c = 0; c < C; c++)
@@ -111,6 +113,9 @@ const struct pdnn_op_def pdnn_op_softmax_cross_entropy = {
     .name = "softmax_cross_entropy",
     .category = "loss",
     .formula = "loss = mean(-log softmax(x)[label]) over the rows with a label",
+    .coef_names = (const char *const[]){"scale", NULL},
+    .coef = {[SCALE] = 1},
+    .is_loss = true,
     .n_outputs = 2,
     .infer = infer,
     .gradient = gradient,

@@ -150,7 +150,7 @@ static void name_row(const struct pdnn_graph *graph, const struct pdnn_node *nod
     char layer[PDNN_LAYER_TEXT];
     const struct pdnn_tensor *what = &graph->tensors[tensor];
     const int room = (int)sizeof row->tensor;
-    snprintf(row->op, sizeof row->op, "%s/%s %s", node->op->name, pdnn_pass_name(node->pass),
+    snprintf(row->op, sizeof row->op, "%s/%s %s", node->op->name, pdnn_node_pass_name(node),
              pdnn_layer_format(node->layer, layer));
     int length =
         snprintf(row->tensor, sizeof row->tensor, "%s %" PRIu32 " (", pdnn_role_name(what->role), tensor);

@@ -47,7 +47,7 @@ static void format_key(const struct pdnn_program *program, size_t index, char ke
     const struct pdnn_step *step = &program->steps[index];
     if (step->node != PDNN_NONE) {
         const struct pdnn_node *node = &graph->nodes[step->node];
-        int length = snprintf(key, PDNN_OP_KEY_TEXT, "%s/%s/", node->op->name, pdnn_pass_name(node->pass));
+        int length = snprintf(key, PDNN_OP_KEY_TEXT, "%s/%s/", node->op->name, pdnn_node_pass_name(node));
         if (length > 0 && length < PDNN_OP_KEY_TEXT)
             pdnn_node_shape(graph, node, key + length, PDNN_OP_KEY_TEXT - (size_t)length);
         return;

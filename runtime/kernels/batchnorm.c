@@ -103,8 +103,8 @@ PDNN_CLONES static void join_moments(double *mean, double *square, const double 
 struct channels {
     const double *mean, *square; /* training */
     const float *gamma, *beta;
-    float *batch_mean, *inverse_std; /* training */
-    float *running_mean, *running_variance;
+    float *batch_mean, *inverse_std;        /* training */
+    float *running_mean, *running_variance; /* training: or NULL */
     float *center, *scale, *shift;
     double pixels, epsilon, momentum;
 };
@@ -118,8 +118,8 @@ static struct channels channels_of(const struct batchnorm *b, int64_t first, int
         .beta = f->beta + first,
         .batch_mean = f->mean ? f->mean + first : NULL,
         .inverse_std = f->inverse_std ? f->inverse_std + first : NULL,
-        .running_mean = f->running_mean + first,
-        .running_variance = f->running_variance + first,
+        .running_mean = f->running_mean ? f->running_mean + first : NULL,
+        .running_variance = f->running_variance ? f->running_variance + first : NULL,
         .center = b->coef[0] + first,
         .scale = b->coef[1] + first,
         .shift = b->coef[2] + first,
@@ -143,16 +143,22 @@ PDNN_INLINE void set_scale(const struct channels *c, int64_t i, double mean, dou
 }
 
 PDNN_CLONES static void finish_batch(const struct channels *c, int64_t n) {
-    double keep = 1 - c->momentum, unbiased = c->pixels > 1 ? c->pixels - 1 : c->pixels;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
         double mean = c->mean[i], inverse_std = 1 / sqrt(c->square[i] / c->pixels + c->epsilon);
         c->batch_mean[i] = (float)mean;
         c->inverse_std[i] = (float)inverse_std;
-        c->running_mean[i] = (float)(keep * (double)c->running_mean[i] + c->momentum * mean);
+        set_scale(c, i, mean, inverse_std);
+    }
+}
+
+PDNN_CLONES static void move_running(const struct channels *c, int64_t n) {
+    double keep = 1 - c->momentum, unbiased = c->pixels > 1 ? c->pixels - 1 : c->pixels;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        c->running_mean[i] = (float)(keep * (double)c->running_mean[i] + c->momentum * c->mean[i]);
         c->running_variance[i] =
             (float)(keep * (double)c->running_variance[i] + c->momentum * (c->square[i] / unbiased));
-        set_scale(c, i, mean, inverse_std);
     }
 }
 
@@ -175,6 +181,8 @@ static void finish_training(void *job, int64_t chunk, struct pdnn_span parts) {
     }
     const struct channels channels = channels_of(b, first, parts.begin);
     finish_batch(&channels, count_channels(b, first, b->forward->shape.C));
+    if (channels.running_mean)
+        move_running(&channels, count_channels(b, first, b->forward->shape.C));
 }
 
 static void finish_inference(void *job, int64_t chunk, struct pdnn_span parts) {

@@ -18,8 +18,9 @@ int64_t pdnn_batchnorm_scratch(const struct pdnn_channels *shape, int64_t thread
 struct pdnn_batchnorm_forward {
     struct pdnn_channels shape;
     const float *x, *gamma, *beta;
-    float *mean, *inverse_std;              /* training: the batch's, written; else NULL */
-    float *running_mean, *running_variance; /* training: moved towards the batch's; else normalized with */
+    float *mean, *inverse_std; /* training: the batch's, written; else NULL */
+    /* Training: moved towards the batch's, or NULL; else normalized with. */
+    float *running_mean, *running_variance;
     double epsilon, momentum;
     /* y = max(max(normalized, 0) + other, 0): the maxima where relu_first and relu say so, other if not NULL.
      */

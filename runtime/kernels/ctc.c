@@ -145,13 +145,14 @@ PDNN_CLONES static void weigh(const double *alpha, const double *beta, double li
 static void put_gradient(const struct sequence *q, int64_t t, double likelihood) {
     const float *x = row_of(q, t);
     float *dx = q->job->dlogits + (x - q->job->logits);
+    double factor = q->job->scale / (double)q->job->N;
     weigh(alpha_of(q, t), q->beta, likelihood, q->worth, q->S);
     memset(q->states, 0, (size_t)q->job->C * sizeof *q->states);
     for (int64_t s = 0; s < q->S; s++)
         q->states[q->class[s]] += q->worth[s];
     for (int64_t c = 0; c < q->job->C; c++) {
         double p = (double)pdnn_exp((float)((double)x[c] - q->all[t]));
-        dx[c] = likelihood < hardly ? NAN : (float)((p - q->states[c]) / (double)q->job->N);
+        dx[c] = likelihood < hardly ? NAN : (float)((p - q->states[c]) * factor);
     }
 }
 
@@ -196,5 +197,5 @@ void pdnn_ctc_run(const struct pdnn_ctc *job, int64_t threads) {
     pdnn_team_run(threads, job->T * job->N * (2 * job->L + 1) * STATE_ELEMENTS, run_part, &copy);
     for (int64_t n = 0; n < job->N; n++)
         total -= job->scratch[n];
-    *job->loss = (float)(total / (double)job->N);
+    *job->loss = (float)(job->scale * total / (double)job->N);
 }

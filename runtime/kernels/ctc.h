@@ -12,6 +12,7 @@ struct pdnn_ctc {
     float *loss;           /* (1); infinite, and the gradients NaN, where labels need more steps than T */
     float *dlogits;        /* (T*N, C) */
     double *scratch;       /* pdnn_ctc_scratch of them */
+    double scale;          /* of the loss and its gradient */
 };
 
 int64_t pdnn_ctc_scratch(const struct pdnn_ctc *job, int64_t threads);

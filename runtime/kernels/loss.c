@@ -64,13 +64,13 @@ void pdnn_loss_forward(const struct pdnn_loss_job *job, int64_t threads) {
     double sum = 0;
     for (int64_t i = 0; i < threads; i++)
         sum += job->partial[i * PDNN_LOSS_STRIDE];
-    *job->loss = (float)(sum / (double)count_labels(job->label, job->N));
+    *job->loss = (float)(job->scale * sum / (double)count_labels(job->label, job->N));
 }
 
 static void backward_part(void *job, int64_t index, int64_t parts) {
     const struct pdnn_loss_job *loss = job;
     struct pdnn_span rows = pdnn_span_of(loss->N, 1, index, parts);
-    float factor = 1.0F / (float)count_labels(loss->label, loss->N);
+    float factor = (float)loss->scale / (float)count_labels(loss->label, loss->N);
     for (int64_t n = rows.begin; n < rows.end; n++) {
         float *dx = loss->y + n * loss->C;
         row_scale(loss->x + n * loss->C, loss->label[n] < 0 ? 0 : factor, dx, loss->C);

@@ -15,6 +15,7 @@ struct pdnn_loss_job {
     float *loss;          /* forward: (1) */
     double *partial;      /* forward: scratch, PDNN_LOSS_STRIDE per thread */
     int64_t N, C;
+    double scale; /* of the loss and its gradient */
 };
 
 void pdnn_loss_forward(const struct pdnn_loss_job *job, int64_t threads);

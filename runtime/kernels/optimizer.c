@@ -41,19 +41,19 @@ PDNN_CLONES static void rmsprop(float *restrict w, const float *restrict g, floa
     }
 }
 
-/* c: lr_t, beta1, 1 - beta1, beta2, 1 - beta2, epsilon. */
+/* c: lr_t, beta1, 1 - beta1, beta2, 1 - beta2, epsilon, 1 - lr*decay. */
 PDNN_CLONES static void adam(float *restrict w, const float *restrict g, float *restrict m, float *restrict v,
                              const float *c, int64_t n) {
-    float lr = c[0], b1 = c[1], rest1 = c[2], b2 = c[3], rest2 = c[4], epsilon = c[5];
+    float lr = c[0], b1 = c[1], rest1 = c[2], b2 = c[3], rest2 = c[4], epsilon = c[5], stays = c[6];
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
         m[i] = b1 * m[i] + rest1 * g[i];
         v[i] = b2 * v[i] + rest2 * (g[i] * g[i]);
-        w[i] -= lr * m[i] / (sqrtf(v[i]) + epsilon);
+        w[i] = stays * w[i] - lr * m[i] / (sqrtf(v[i]) + epsilon);
     }
 }
 
-enum { PREPARED_COEFS = 6 };
+enum { PREPARED_COEFS = 7 };
 
 static void (*const rules[])(float *w, const float *g, float *s0, float *s1, const float *c, int64_t n) = {
     [PDNN_UPDATE_SGD] = sgd,
@@ -79,6 +79,7 @@ static void prepare_adam(const struct pdnn_update_job *job, float coef[PREPARED_
     coef[3] = (float)b2;
     coef[4] = (float)(1 - b2);
     coef[5] = (float)job->coef[3];
+    coef[6] = (float)(1 - job->coef[0] * job->coef[4]);
 }
 
 static void update_part(void *prepared, int64_t index, int64_t parts) {

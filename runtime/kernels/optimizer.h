@@ -12,7 +12,7 @@ enum pdnn_update {
     PDNN_UPDATE_COUNT
 };
 
-enum { PDNN_UPDATE_STATES = 2, PDNN_UPDATE_COEFS = 4 };
+enum { PDNN_UPDATE_STATES = 2, PDNN_UPDATE_COEFS = 5 };
 
 struct pdnn_update_job {
     enum pdnn_update rule;

@@ -100,9 +100,9 @@ static void run_bare(void *user) {
     for (int i = 0; i <= LAYERS; i++)
         pdnn_onednn_primitive_run(bare->layer[i].forward.primitive);
     const struct pdnn_loss_job forward = {last->y,       bare->label, bare->p, bare->loss,
-                                          bare->partial, BATCH,       OUTPUT};
+                                          bare->partial, BATCH,       OUTPUT,  1};
     pdnn_loss_forward(&forward, bare->threads);
-    const struct pdnn_loss_job backward = {bare->p, bare->label, last->dy, NULL, NULL, BATCH, OUTPUT};
+    const struct pdnn_loss_job backward = {bare->p, bare->label, last->dy, NULL, NULL, BATCH, OUTPUT, 1};
     pdnn_loss_backward(&backward, bare->threads);
     for (int i = LAYERS; i >= 0; i--) {
         const struct layer *layer = &bare->layer[i];

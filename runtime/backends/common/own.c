@@ -6,6 +6,7 @@
 #include "runtime/kernels/bias.h"
 #include "runtime/kernels/clones.h"
 #include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/lamb.h"
 #include "runtime/kernels/loss.h"
 #include "runtime/kernels/optimizer.h"
 
@@ -55,13 +56,20 @@ static void run_loss(const struct pdnn_own *own) {
         .partial = own->scratch,
         .N = own->rows,
         .C = own->columns,
+        .scale = own->node->coef[0],
     };
     pdnn_loss_forward(&job, own->threads);
 }
 
 static void run_loss_backward(const struct pdnn_own *own) {
     struct pdnn_loss_job job = {
-        .x = own->in[0], .label = own->in[1], .y = own->out[0], .N = own->rows, .C = own->columns};
+        .x = own->in[0],
+        .label = own->in[1],
+        .y = own->out[0],
+        .N = own->rows,
+        .C = own->columns,
+        .scale = own->node->coef[0],
+    };
     pdnn_loss_backward(&job, own->threads);
 }
 
@@ -79,6 +87,53 @@ static void run_update(const struct pdnn_own *own) {
     pdnn_update_run(&job, own->threads);
 }
 
+static uint64_t norm_scratch(const struct pdnn_own *own) {
+    return (uint64_t)pdnn_norm_scratch(own->elements) * sizeof(double);
+}
+
+static void run_norm(const struct pdnn_own *own) {
+    struct pdnn_norm_job job = {
+        .x = own->in[0],
+        .before = own->in[1],
+        .norm = own->out[0],
+        .scratch = own->scratch,
+        .elements = own->elements,
+    };
+    pdnn_norm_run(&job, own->threads);
+}
+
+static void run_lamb_direction(const struct pdnn_own *own) {
+    const double *coef = own->node->coef;
+    struct pdnn_lamb_direction_job job = {
+        .w = own->in[0],
+        .g = own->in[1],
+        .u = own->out[0],
+        .m = own->in[2],
+        .v = own->in[3],
+        .power = own->in[4],
+        .norm = own->in[5],
+        .beta1 = coef[0],
+        .beta2 = coef[1],
+        .epsilon = coef[2],
+        .decay = coef[3],
+        .limit = coef[4],
+        .elements = own->elements,
+    };
+    pdnn_lamb_direction_run(&job, own->threads);
+}
+
+static void run_lamb_apply(const struct pdnn_own *own) {
+    struct pdnn_lamb_apply_job job = {
+        .w = own->in[0],
+        .u = own->in[1],
+        .w_norm = own->in[2],
+        .u_norm = own->in[3],
+        .lr = own->node->coef[0],
+        .elements = own->elements,
+    };
+    pdnn_lamb_apply_run(&job, own->threads);
+}
+
 static const struct pdnn_own_row rows[] = {
     {&pdnn_op_relu, PDNN_FORWARD, 0, PDNN_RELU_FORWARD, run_elementwise, NULL, NULL},
     {&pdnn_op_relu, PDNN_BACKWARD_DATA, 0, PDNN_RELU_BACKWARD, run_elementwise, NULL, NULL},
@@ -87,6 +142,8 @@ static const struct pdnn_own_row rows[] = {
     {&pdnn_op_tanh, PDNN_FORWARD, 0, PDNN_TANH_FORWARD, run_elementwise, NULL, NULL},
     {&pdnn_op_tanh, PDNN_BACKWARD_DATA, 0, PDNN_TANH_BACKWARD, run_elementwise, NULL, NULL},
     {&pdnn_op_add, PDNN_FORWARD, 0, PDNN_ADD, run_elementwise, NULL, NULL},
+    {&pdnn_op_add, PDNN_BACKWARD_DATA, 0, PDNN_ADD, run_elementwise, NULL, NULL},
+    {&pdnn_op_add, PDNN_BACKWARD_WEIGHTS, 0, PDNN_ADD, run_elementwise, NULL, NULL},
     {&pdnn_op_bias, PDNN_FORWARD, 2, 0, run_bias, NULL, NULL},
     {&pdnn_op_bias, PDNN_FORWARD, 4, 0, pdnn_own_channel_bias, pdnn_own_channel_bias_scratch, NULL},
     {&pdnn_op_bias, PDNN_BACKWARD_WEIGHTS, 2, 0, run_column_sums, column_sums_scratch, NULL},
@@ -125,6 +182,9 @@ static const struct pdnn_own_row rows[] = {
     {&pdnn_op_momentum, PDNN_UPDATE, 0, PDNN_UPDATE_MOMENTUM, run_update, NULL, NULL},
     {&pdnn_op_rmsprop, PDNN_UPDATE, 0, PDNN_UPDATE_RMSPROP, run_update, NULL, NULL},
     {&pdnn_op_adam, PDNN_UPDATE, 0, PDNN_UPDATE_ADAM, run_update, NULL, NULL},
+    {&pdnn_op_norm, PDNN_UPDATE, 0, 0, run_norm, norm_scratch, NULL},
+    {&pdnn_op_lamb_direction, PDNN_UPDATE, 0, 0, run_lamb_direction, NULL, NULL},
+    {&pdnn_op_lamb_apply, PDNN_UPDATE, 0, 0, run_lamb_apply, NULL, NULL},
 };
 
 /* Labels are s32; the places of maxima, which follow a gradient, are int8. */

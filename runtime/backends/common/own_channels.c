@@ -52,6 +52,7 @@ bool pdnn_own_batchnorm_backward_takes(const struct pdnn_node *node) {
 void pdnn_own_batchnorm(const struct pdnn_own *own) {
     const struct pdnn_node *node = own->node;
     bool train = node->attr[PDNN_BATCHNORM_TRAIN];
+    bool stays = train && node->n_outputs <= 3; /* the running statistics are not among the outputs */
     struct pdnn_batchnorm_forward job = {
         .shape = own->shape,
         .x = own->in[0],
@@ -59,8 +60,8 @@ void pdnn_own_batchnorm(const struct pdnn_own *own) {
         .beta = own->in[2],
         .mean = train ? own->out[1] : NULL,
         .inverse_std = train ? own->out[2] : NULL,
-        .running_mean = own->in[3],
-        .running_variance = own->in[4],
+        .running_mean = stays ? NULL : own->in[3],
+        .running_variance = stays ? NULL : own->in[4],
         .epsilon = node->coef[PDNN_BATCHNORM_EPSILON],
         .momentum = node->coef[PDNN_BATCHNORM_MOMENTUM],
         .y = own->out[0],

@@ -74,7 +74,7 @@ void pdnn_own_embedding_gradient(const struct pdnn_own *own) {
 
 void pdnn_own_dropout(const struct pdnn_own *own) {
     float *counter = own->in[1];
-    if (own->node->pass == PDNN_FORWARD)
+    if (own->node->n_outputs > 1)
         *counter += 1;
     struct pdnn_dropout job = {
         .x = own->in[0],
@@ -197,6 +197,7 @@ static struct pdnn_ctc ctc_of(const struct pdnn_own *own) {
         .loss = own->out[0],
         .dlogits = own->out[1],
         .scratch = own->scratch,
+        .scale = own->node->coef[0],
     };
 }
 

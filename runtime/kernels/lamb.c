@@ -1,0 +1,128 @@
+#include "runtime/kernels/lamb.h"
+
+#include "runtime/kernels/clones.h"
+#include "runtime/kernels/team.h"
+
+#include <math.h>
+
+/* A norm adds up tiles in float, LANES side by side, and tiles in double: a block of them is one of the parts
+ * that are added up in order, whoever has worked on it. */
+enum { LANES = 32, TILE = 1024, BLOCK = 16 * TILE, GRAIN = 1024 };
+
+PDNN_CLONES static double square_tiles(const float *x, int64_t n) {
+    double sum = 0;
+    while (n > 0) {
+        int64_t tile = n < TILE ? n : TILE;
+        float lane[LANES] = {0};
+        for (int64_t i = 0; i < tile / LANES; i++) {
+#pragma omp simd
+            for (int64_t k = 0; k < LANES; k++)
+                lane[k] += x[i * LANES + k] * x[i * LANES + k];
+        }
+        for (int64_t i = tile / LANES * LANES; i < tile; i++)
+            lane[i % LANES] += x[i] * x[i];
+        for (int64_t k = 0; k < LANES; k++)
+            sum += (double)lane[k];
+        x += tile;
+        n -= tile;
+    }
+    return sum;
+}
+
+static int64_t count_blocks(int64_t elements) {
+    return (elements + BLOCK - 1) / BLOCK;
+}
+
+static void square_part(void *work, int64_t index, int64_t parts) {
+    const struct pdnn_norm_job *job = work;
+    struct pdnn_span mine = pdnn_span_of(count_blocks(job->elements), 1, index, parts);
+    for (int64_t i = mine.begin; i < mine.end; i++) {
+        int64_t first = i * BLOCK, left = job->elements - first;
+        job->scratch[i] = square_tiles(job->x + first, left < BLOCK ? left : BLOCK);
+    }
+}
+
+int64_t pdnn_norm_scratch(int64_t elements) {
+    return count_blocks(elements);
+}
+
+void pdnn_norm_run(const struct pdnn_norm_job *job, int64_t threads) {
+    struct pdnn_norm_job copy = *job;
+    double sum = job->before ? (double)*job->before * (double)*job->before : 0;
+    pdnn_team_run(threads, job->elements, square_part, &copy);
+    for (int64_t i = 0; i < count_blocks(job->elements); i++)
+        sum += job->scratch[i];
+    *job->norm = (float)sqrt(sum);
+}
+
+/* What is the same for all elements. */
+struct direction {
+    const struct pdnn_lamb_direction_job *job;
+    float per_g, b1, rest1, b2, rest2, per_m, per_v, epsilon, decay;
+};
+
+PDNN_CLONES static void direct(const struct direction *d, const float *w, const float *g, float *u, float *m,
+                               float *v, int64_t n) {
+    float per_g = d->per_g, b1 = d->b1, rest1 = d->rest1, b2 = d->b2, rest2 = d->rest2;
+    float per_m = d->per_m, per_v = d->per_v, epsilon = d->epsilon, decay = d->decay;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        float clipped = g[i] * per_g, weight = w[i];
+        float new_m = b1 * m[i] + rest1 * clipped, new_v = b2 * v[i] + rest2 * (clipped * clipped);
+        m[i] = new_m;
+        v[i] = new_v;
+        u[i] = new_m * per_m / (sqrtf(new_v * per_v) + epsilon) + decay * weight;
+    }
+}
+
+static void direct_part(void *work, int64_t index, int64_t parts) {
+    const struct direction *d = work;
+    const struct pdnn_lamb_direction_job *job = d->job;
+    struct pdnn_span mine = pdnn_span_of(job->elements, GRAIN, index, parts);
+    direct(d, job->w + mine.begin, job->g + mine.begin, job->u + mine.begin, job->m + mine.begin,
+           job->v + mine.begin, mine.end - mine.begin);
+}
+
+void pdnn_lamb_direction_run(const struct pdnn_lamb_direction_job *job, int64_t threads) {
+    double power1 = (double)job->power[0] * job->beta1, power2 = (double)job->power[1] * job->beta2;
+    double excess = (double)*job->norm / job->limit;
+    struct direction direction = {
+        .job = job,
+        .per_g = (float)(1 / (excess > 1 ? excess : 1)),
+        .b1 = (float)job->beta1,
+        .rest1 = (float)(1 - job->beta1),
+        .b2 = (float)job->beta2,
+        .rest2 = (float)(1 - job->beta2),
+        .per_m = (float)(1 / (1 - power1)),
+        .per_v = (float)(1 / (1 - power2)),
+        .epsilon = (float)job->epsilon,
+        .decay = (float)job->decay,
+    };
+    job->power[0] = (float)power1;
+    job->power[1] = (float)power2;
+    pdnn_team_run(threads, job->elements, direct_part, &direction);
+}
+
+struct application {
+    const struct pdnn_lamb_apply_job *job;
+    float lr;
+};
+
+PDNN_CLONES static void apply(float *restrict w, const float *restrict u, float lr, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        w[i] -= lr * u[i];
+}
+
+static void apply_part(void *work, int64_t index, int64_t parts) {
+    const struct application *a = work;
+    struct pdnn_span mine = pdnn_span_of(a->job->elements, GRAIN, index, parts);
+    apply(a->job->w + mine.begin, a->job->u + mine.begin, a->lr, mine.end - mine.begin);
+}
+
+void pdnn_lamb_apply_run(const struct pdnn_lamb_apply_job *job, int64_t threads) {
+    double w_norm = (double)*job->w_norm, u_norm = (double)*job->u_norm;
+    double ratio = w_norm > 0 && u_norm > 0 ? w_norm / u_norm : 1;
+    struct application application = {job, (float)(job->lr * ratio)};
+    pdnn_team_run(threads, job->elements, apply_part, &application);
+}
