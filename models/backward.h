@@ -16,10 +16,10 @@ struct pdnn_backward;
 void pdnn_backward_derive(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer);
 
 /* The same in parts. Create begins, in the graph's arena, before there are nodes; NULL: no memory. Append is
- * called after each micro-step's forward pass: it appends the backward pass of the nodes that are new, and makes
- * the graph's loss the sum of those so far. With checkpoint, nodes of a segment (pdnn_graph_segment_begin) come
- * once more, right before the backward pass of the segment's last one; they have no outputs that are inputs, so
- * that they leave state as it is. Update comes last. */
+ * called after each micro-step's forward pass: it appends the backward pass of the nodes that are new, and
+ * makes the graph's loss the sum of those so far. With checkpoint, nodes of a segment
+ * (pdnn_graph_segment_begin) come once more, right before the backward pass of the segment's last one; they
+ * have no outputs that are inputs, so that they leave state as it is. Update comes last. */
 struct pdnn_backward *pdnn_backward_create(struct pdnn_graph *graph, bool checkpoint);
 void pdnn_backward_append(struct pdnn_backward *backward);
 void pdnn_backward_update(struct pdnn_backward *backward, const struct pdnn_optimizer_def *optimizer);
