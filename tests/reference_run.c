@@ -46,6 +46,19 @@ static void cut_sequences(const struct pdnn_tensor *tensor, double *values, stru
     }
 }
 
+/* Row numbers: those of the kinds that draw nothing, and equal distances for the masked ones. */
+static void place_rows(const struct pdnn_tensor *tensor, double *values) {
+    int64_t elements = pdnn_tensor_elements(tensor), scale = (int64_t)tensor->fill.scale;
+    for (int64_t i = 0; i < elements; i++) {
+        if (tensor->fill.kind == PDNN_FILL_POSITION)
+            values[i] = (double)(i % scale);
+        else if (tensor->fill.kind == PDNN_FILL_STRIDE)
+            values[i] = (double)(i * scale);
+        else if (tensor->fill.kind == PDNN_FILL_MASKED)
+            values[i] = (double)(i * scale / tensor->dim[1]);
+    }
+}
+
 /* What an unfused graph computes from the same values. */
 static void apply_fold(const struct pdnn_graph *graph, double **values, uint32_t tensor) {
     const struct pdnn_fold *fold = graph->tensors[tensor].fold;
@@ -69,6 +82,7 @@ void reference_fill(const struct pdnn_graph *graph, double **values, uint64_t se
             values[i][k] = draw(&rng, &graph->tensors[i].fill);
         if (graph->tensors[i].fill.kind == PDNN_FILL_SEQUENCE_CLASS)
             cut_sequences(&graph->tensors[i], values[i], &rng);
+        place_rows(&graph->tensors[i], values[i]);
     }
     for (uint32_t i = 0; i < graph->n_tensors; i++) {
         if (graph->tensors[i].fold)

@@ -22,7 +22,13 @@ static double share_of(enum pdnn_fill_kind kind, int64_t classes, int64_t id) {
     return kind == PDNN_FILL_CLASS ? 1 / n : log((k + 2) / (k + 1)) / log(n + 1);
 }
 
-/* Shares of the first ids within 5 standard deviations of what they should be. */
+/* Within 5 standard deviations of what it should be. */
+static void check_share(int64_t found, int64_t of, double share, int64_t id) {
+    double expected = share * (double)of;
+    if (fabs((double)found - expected) > 5 * sqrt(expected * (1 - share)) + 1e-6)
+        fail_msg("%ld: %ld instead of %.0f", (long)id, (long)found, expected);
+}
+
 static void test_fill_ids(void **state) {
     (void)state;
     static const enum pdnn_fill_kind kinds[] = {PDNN_FILL_CLASS, PDNN_FILL_ZIPF};
@@ -39,9 +45,7 @@ static void test_fill_ids(void **state) {
             found[ids[k]]++;
         }
         for (int64_t id = 0; id < V && id < 20; id++) {
-            double share = share_of(kind, V, id), expected = share * COUNT;
-            if (fabs((double)found[id] - expected) > 5 * sqrt(expected * (1 - share)) + 1e-6)
-                fail_msg("id %ld of %ld: %ld instead of %.0f", (long)id, (long)V, (long)found[id], expected);
+            check_share(found[id], COUNT, share_of(kind, V, id), id);
         }
         free(found);
         free(ids);
@@ -69,10 +73,52 @@ static void test_fill_sequences(void **state) {
     free(label);
 }
 
+/* Positions begin anew with each sequence; strides are its first row. */
+static void test_fill_rows(void **state) {
+    (void)state;
+    enum { B = 5, N = 7 };
+    struct pdnn_tensor tensor = {
+        .dtype = PDNN_S32, .rank = 1, .dim = {B * N}, .fill = {PDNN_FILL_POSITION, N}};
+    int32_t *position = ids_of(&tensor);
+    tensor.fill.kind = PDNN_FILL_STRIDE;
+    tensor.dim[0] = B;
+    int32_t *first = ids_of(&tensor);
+    for (int i = 0; i < B * N; i++)
+        assert_int_equal(position[i], i % N);
+    for (int b = 0; b < B; b++)
+        assert_int_equal(first[b], b * N);
+    free(position);
+    free(first);
+}
+
+/* Ascending rows of their own sequence; each as often as any other, and so the first two together. */
+static void test_fill_masked(void **state) {
+    (void)state;
+    enum { B = 20000, N = 9 };
+    for (int P = 1; P <= N; P++) {
+        struct pdnn_tensor tensor = {
+            .dtype = PDNN_S32, .rank = 2, .dim = {B, P}, .fill = {PDNN_FILL_MASKED, N}};
+        int32_t *row = ids_of(&tensor), of_row[N] = {0}, both = 0;
+        for (int i = 0; i < B * P; i++) {
+            assert_in_range(row[i], i / P * N, i / P * N + N - 1);
+            assert_true(i % P == 0 || row[i] > row[i - 1]);
+            of_row[row[i] % N]++;
+            both += i % P == 1 && row[i] % N == 1;
+        }
+        double share = (double)P / N;
+        for (int t = 0; t < N; t++)
+            check_share(of_row[t], B, share, t);
+        check_share(both, B, share * (P - 1) / (N - 1), P);
+        free(row);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fill_ids),
         cmocka_unit_test(test_fill_sequences),
+        cmocka_unit_test(test_fill_rows),
+        cmocka_unit_test(test_fill_masked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,15 +29,44 @@ static void fill_sequences(const struct pdnn_tensor *tensor, uint64_t stream, in
     }
 }
 
-static void fill_ids(const struct pdnn_tensor *tensor, uint64_t stream, int32_t *values) {
-    int64_t elements = pdnn_tensor_elements(tensor), classes = (int64_t)tensor->fill.scale;
-    if (tensor->fill.kind == PDNN_FILL_SEQUENCE_CLASS) {
-        fill_sequences(tensor, stream, values);
-        return;
+/* Selection sampling (Knuth, The Art of Computer Programming 2, 3.4.2 S): row t is taken with the share that
+ * is still wanted of the rows that are left. */
+static void fill_masked(const struct pdnn_tensor *tensor, uint64_t stream, int32_t *values) {
+    int64_t B = tensor->dim[0], P = tensor->dim[1], n = (int64_t)tensor->fill.scale;
+    assert(P <= n);
+    for (int64_t b = 0; b < B; b++) {
+        struct pdnn_rng rng = {pdnn_rng_at(stream, (uint64_t)b), 0};
+        int64_t taken = 0;
+        for (int64_t t = 0; t < n && taken < P; t++) {
+            if ((int64_t)pdnn_rng_below(&rng, (uint64_t)(n - t)) < P - taken)
+                values[b * P + taken++] = (int32_t)(b * n + t);
+        }
     }
-    bool zipf = tensor->fill.kind == PDNN_FILL_ZIPF;
-    for (int64_t i = 0; i < elements; i++)
-        values[i] = zipf ? zipf_at(stream, (uint64_t)i, classes) : class_at(stream, (uint64_t)i, classes);
+}
+
+static int32_t id_at(const struct pdnn_fill *fill, uint64_t stream, int64_t i) {
+    int64_t scale = (int64_t)fill->scale;
+    switch (fill->kind) {
+    case PDNN_FILL_ZIPF:
+        return zipf_at(stream, (uint64_t)i, scale);
+    case PDNN_FILL_POSITION:
+        return (int32_t)(i % scale);
+    case PDNN_FILL_STRIDE:
+        return (int32_t)(i * scale);
+    default:
+        return class_at(stream, (uint64_t)i, scale);
+    }
+}
+
+static void fill_ids(const struct pdnn_tensor *tensor, uint64_t stream, int32_t *values) {
+    int64_t elements = pdnn_tensor_elements(tensor);
+    if (tensor->fill.kind == PDNN_FILL_SEQUENCE_CLASS)
+        fill_sequences(tensor, stream, values);
+    else if (tensor->fill.kind == PDNN_FILL_MASKED)
+        fill_masked(tensor, stream, values);
+    else
+        for (int64_t i = 0; i < elements; i++)
+            values[i] = id_at(&tensor->fill, stream, i);
 }
 
 static float uniform_at(uint64_t stream, int64_t i, float scale) {
