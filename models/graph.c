@@ -139,6 +139,11 @@ uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node)
 
 uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *op, const uint32_t *inputs,
                             const int64_t *attrs) {
+    return pdnn_graph_forward_with(graph, op, inputs, attrs, NULL);
+}
+
+uint32_t pdnn_graph_forward_with(struct pdnn_graph *graph, const struct pdnn_op_def *op,
+                                 const uint32_t *inputs, const int64_t *attrs, const double *coefs) {
     struct pdnn_tensor outputs[PDNN_NODE_OUTPUTS];
     struct pdnn_node node = {.op = op, .pass = PDNN_FORWARD};
     if (failed(graph))
@@ -147,7 +152,7 @@ uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *
         node.input[node.n_inputs] = inputs[node.n_inputs];
         node.n_inputs++;
     }
-    memcpy(node.coef, op->coef, sizeof node.coef);
+    memcpy(node.coef, coefs ? coefs : op->coef, sizeof node.coef);
     if (attrs)
         memcpy(node.attr, attrs, sizeof node.attr);
     for (int i = 0; i < op->n_outputs; i++)
@@ -162,6 +167,10 @@ uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *
     }
     pdnn_graph_node(graph, &node);
     return failed(graph) ? 0 : node.output[0];
+}
+
+uint32_t pdnn_graph_last_output(const struct pdnn_graph *graph, int k) {
+    return failed(graph) ? 0 : graph->nodes[graph->n_nodes - 1].output[k];
 }
 
 void pdnn_graph_segment_begin(struct pdnn_graph *graph) {

@@ -50,8 +50,8 @@ enum pdnn_fill_kind {
     /* (T, N): whole numbers in [0, scale) in the first steps of each of N sequences, as many as its length
      * drawn from 1 to T, and -1 in the others. */
     PDNN_FILL_SEQUENCE_CLASS,
-    PDNN_FILL_SEQUENCE_MASK, /* (N, T): 0 in the first steps of each of N sequences, as many as its length drawn
-                                from 1 to T, and scale in the others */
+    PDNN_FILL_SEQUENCE_MASK, /* (N, T): 0 in the first steps of each of N sequences, as many as its length
+                                drawn from 1 to T, and scale in the others */
     PDNN_FILL_POSITION, /* element i is i mod scale: positions in sequences that lie one behind the other */
     PDNN_FILL_STRIDE,   /* element i is i * scale: the first row of each */
     /* (B, P): of each of B sequences of `scale` rows, P different ones in ascending order; row t of sequence
@@ -181,6 +181,13 @@ uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node)
  * be NULL (all zero), else PDNN_NODE_ATTRS values. */
 uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *op, const uint32_t *inputs,
                             const int64_t *attrs);
+
+/* The same with coefficients of its own, PDNN_NODE_COEFS of them; NULL: the usual ones. */
+uint32_t pdnn_graph_forward_with(struct pdnn_graph *graph, const struct pdnn_op_def *op,
+                                 const uint32_t *inputs, const int64_t *attrs, const double *coefs);
+
+/* Output k of the node that was appended last. */
+uint32_t pdnn_graph_last_output(const struct pdnn_graph *graph, int k);
 
 /* Nodes between begin and end are one segment: with `checkpoint: layer`, what they compute is dropped after
  * the forward pass, but for what nodes outside read, and computed anew before the segment's backward pass. A

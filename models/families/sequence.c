@@ -3,6 +3,7 @@
 #include "models/op.h"
 
 #include <math.h>
+#include <string.h>
 
 struct pdnn_sequence_net pdnn_sequence_net(const struct pdnn_instance *instance, struct pdnn_graph *graph,
                                            int64_t batch, int64_t dropout_percent) {
@@ -33,24 +34,31 @@ uint32_t pdnn_sequence_table(struct pdnn_sequence_net *net, int64_t vocabulary, 
                              (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = 1});
 }
 
+uint32_t pdnn_sequence_gather(struct pdnn_sequence_net *net, uint32_t matrix, int rank, const int64_t *dim,
+                              struct pdnn_fill fill) {
+    struct pdnn_tensor ids = {
+        .role = PDNN_ROLE_INPUT, .dtype = PDNN_S32, .rank = rank, .fill = fill, .of = PDNN_NONE};
+    memcpy(ids.dim, dim, (size_t)rank * sizeof *dim);
+    uint32_t id = pdnn_graph_tensor(net->graph, &ids);
+    return pdnn_graph_forward(net->graph, &pdnn_op_embedding, (uint32_t[]){id, matrix, PDNN_NONE}, NULL);
+}
+
 uint32_t pdnn_sequence_embed(struct pdnn_sequence_net *net, uint32_t table, int64_t steps,
                              enum pdnn_fill_kind kind) {
-    struct pdnn_tensor ids = {.role = PDNN_ROLE_INPUT,
-                              .dtype = PDNN_S32,
-                              .rank = 1,
-                              .dim = {steps * net->batch},
-                              .fill = {.kind = kind, .scale = (double)rows_of(net, table)},
-                              .of = PDNN_NONE};
-    uint32_t id = pdnn_graph_tensor(net->graph, &ids); /* (T*N) */
-    return pdnn_graph_forward(net->graph, &pdnn_op_embedding, (uint32_t[]){id, table, PDNN_NONE}, NULL);
+    const struct pdnn_fill fill = {.kind = kind, .scale = (double)rows_of(net, table)};
+    return pdnn_sequence_gather(net, table, 1, (int64_t[]){steps * net->batch}, fill);
+}
+
+uint32_t pdnn_sequence_counter(struct pdnn_sequence_net *net) {
+    return pdnn_graph_state(net->graph, 1, (int64_t[]){1}, (struct pdnn_fill){0});
 }
 
 uint32_t pdnn_sequence_dropout(struct pdnn_sequence_net *net, uint32_t x) {
     if (!net->train || !net->dropout_percent)
         return x;
     int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_DROPOUT_PERCENT] = net->dropout_percent};
-    uint32_t counter = pdnn_graph_state(net->graph, 1, (int64_t[]){1}, (struct pdnn_fill){0});
-    return pdnn_graph_forward(net->graph, &pdnn_op_dropout, (uint32_t[]){x, counter, PDNN_NONE}, attrs);
+    return pdnn_graph_forward(net->graph, &pdnn_op_dropout,
+                              (uint32_t[]){x, pdnn_sequence_counter(net), PDNN_NONE}, attrs);
 }
 
 uint32_t pdnn_sequence_recurrent(struct pdnn_sequence_net *net, uint32_t x,
@@ -79,11 +87,14 @@ uint32_t pdnn_sequence_linear(struct pdnn_sequence_net *net, uint32_t x, int64_t
     return pdnn_graph_forward(net->graph, &pdnn_op_dense, (uint32_t[]){x, w, PDNN_NONE}, NULL);
 }
 
-uint32_t pdnn_sequence_dense(struct pdnn_sequence_net *net, uint32_t x, int64_t units) {
-    int64_t inputs = pdnn_sequence_width(net, x);
-    uint32_t y = pdnn_sequence_linear(net, x, units);
+uint32_t pdnn_sequence_bias(struct pdnn_sequence_net *net, uint32_t y, int64_t inputs) {
+    int64_t units = pdnn_sequence_width(net, y);
     uint32_t b = pdnn_graph_weight(net->graph, 1, &units, fill_for(inputs));
     return pdnn_graph_forward(net->graph, &pdnn_op_bias, (uint32_t[]){y, b, PDNN_NONE}, NULL);
+}
+
+uint32_t pdnn_sequence_dense(struct pdnn_sequence_net *net, uint32_t x, int64_t units) {
+    return pdnn_sequence_bias(net, pdnn_sequence_linear(net, x, units), pdnn_sequence_width(net, x));
 }
 
 uint32_t pdnn_sequence_concat(struct pdnn_sequence_net *net, uint32_t a, uint32_t b) {

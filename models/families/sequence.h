@@ -30,8 +30,16 @@ uint32_t pdnn_sequence_table(struct pdnn_sequence_net *net, int64_t vocabulary, 
 uint32_t pdnn_sequence_embed(struct pdnn_sequence_net *net, uint32_t table, int64_t steps,
                              enum pdnn_fill_kind kind);
 
+/* Rows of a matrix, be it a table or an activation, that ids with this fill choose: as many as ids. The shape
+ * of these is what the fill asks for: (R), or (N, R) for some rows of each sequence. */
+uint32_t pdnn_sequence_gather(struct pdnn_sequence_net *net, uint32_t matrix, int rank, const int64_t *dim,
+                              struct pdnn_fill fill);
+
 /* x itself where nothing is dropped: in inference, or at 0 percent. */
 uint32_t pdnn_sequence_dropout(struct pdnn_sequence_net *net, uint32_t x);
+
+/* The state of one value that counts the steps of an op with dropout. */
+uint32_t pdnn_sequence_counter(struct pdnn_sequence_net *net);
 
 struct pdnn_recurrent {
     enum pdnn_cell cell;
@@ -43,9 +51,10 @@ struct pdnn_recurrent {
 uint32_t pdnn_sequence_recurrent(struct pdnn_sequence_net *net, uint32_t x,
                                  const struct pdnn_recurrent *layer, bool reverse);
 
-/* y = x w^T, and a bias. */
+/* y = x w^T, and a bias; y and a bias alone, of a layer with so many inputs. */
 uint32_t pdnn_sequence_linear(struct pdnn_sequence_net *net, uint32_t x, int64_t units);
 uint32_t pdnn_sequence_dense(struct pdnn_sequence_net *net, uint32_t x, int64_t units);
+uint32_t pdnn_sequence_bias(struct pdnn_sequence_net *net, uint32_t y, int64_t inputs);
 
 uint32_t pdnn_sequence_concat(struct pdnn_sequence_net *net, uint32_t a, uint32_t b);
 uint32_t pdnn_sequence_add(struct pdnn_sequence_net *net, uint32_t a, uint32_t b);
