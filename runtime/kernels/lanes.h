@@ -44,6 +44,30 @@ PDNN_INLINE void pdnn_floor8(pdnn_floats8 *v, const pdnn_floats8 *floor) {
     *v = raised;
 }
 
+/* out[c][r] = x[r][c], 8 by 8, in registers: pairs of rows interleaved, then pairs of pairs, then halves
+ * exchanged. */
+PDNN_INLINE void pdnn_transpose8(const float *x, int64_t stride, float *out, int64_t out_stride) {
+    pdnn_floats8 a[PDNN_LANES8], b[PDNN_LANES8];
+    for (int i = 0; i < PDNN_LANES8; i++)
+        pdnn_load8(&a[i], x + i * stride);
+    for (int i = 0; i < PDNN_LANES8; i += 2) {
+        b[i] = __builtin_shufflevector(a[i], a[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        b[i + 1] = __builtin_shufflevector(a[i], a[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    for (int i = 0; i < PDNN_LANES8; i += 4) {
+        a[i] = __builtin_shufflevector(b[i], b[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        a[i + 1] = __builtin_shufflevector(b[i], b[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        a[i + 2] = __builtin_shufflevector(b[i + 1], b[i + 3], 0, 1, 8, 9, 4, 5, 12, 13);
+        a[i + 3] = __builtin_shufflevector(b[i + 1], b[i + 3], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+    for (int i = 0; i < PDNN_LANES8 / 2; i++) {
+        b[i] = __builtin_shufflevector(a[i], a[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        b[i + 4] = __builtin_shufflevector(a[i], a[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+    for (int i = 0; i < PDNN_LANES8; i++)
+        pdnn_store8(out + i * out_stride, &b[i], false);
+}
+
 /* Eight small integers, in memory a byte each. By shuffles, since the compiler converts vectors of bytes one
  * by one: each byte goes to the top of its lane, and is shifted down with its sign. */
 PDNN_INLINE void pdnn_load_bytes8(pdnn_ints8 *v, const int8_t *from) {

@@ -1,6 +1,6 @@
 #include "runtime/kernels/transpose.h"
 
-#include "runtime/kernels/clones.h"
+#include "runtime/kernels/lanes.h"
 #include "runtime/kernels/team.h"
 
 #include <stddef.h>
@@ -17,39 +17,13 @@ struct transpose_job {
     bool bypass;
 };
 
-typedef float floats8 __attribute__((vector_size(32)));
-
-/* An 8 by 8 block in registers: pairs of rows interleaved, then pairs of pairs, then halves exchanged. */
-static inline __attribute__((always_inline)) void transpose_block(const float *x, int64_t stride,
-                                                                  float *out) {
-    floats8 a[8], b[8];
-    for (int i = 0; i < 8; i++)
-        __builtin_memcpy(&a[i], x + i * stride, sizeof a[i]);
-    for (int i = 0; i < 8; i += 2) {
-        b[i] = __builtin_shufflevector(a[i], a[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
-        b[i + 1] = __builtin_shufflevector(a[i], a[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
-    }
-    for (int i = 0; i < 8; i += 4) {
-        a[i] = __builtin_shufflevector(b[i], b[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-        a[i + 1] = __builtin_shufflevector(b[i], b[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-        a[i + 2] = __builtin_shufflevector(b[i + 1], b[i + 3], 0, 1, 8, 9, 4, 5, 12, 13);
-        a[i + 3] = __builtin_shufflevector(b[i + 1], b[i + 3], 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-    for (int i = 0; i < 4; i++) {
-        b[i] = __builtin_shufflevector(a[i], a[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-        b[i + 4] = __builtin_shufflevector(a[i], a[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-    }
-    for (int i = 0; i < 8; i++)
-        __builtin_memcpy(out + i * TILE, &b[i], sizeof b[i]);
-}
-
 /* out[c][r] = x[r][c] for r, c below size, a multiple of LINE. */
 PDNN_CLONES static void transpose_tile(const float *x, int64_t stride, int size, float out[TILE][TILE]) {
     for (int r = 0; r < size; r += LINE) {
         for (int c = 0; c < size; c += LINE) {
             for (int block = 0; block < 4; block++) {
                 int i = r + block / 2 * 8, k = c + block % 2 * 8;
-                transpose_block(x + i * stride + k, stride, &out[k][i]);
+                pdnn_transpose8(x + i * stride + k, stride, &out[k][i], TILE);
             }
         }
     }

@@ -1,0 +1,45 @@
+#include "runtime/kernels/tiles.h"
+
+#include "runtime/kernels/isa.h"
+
+#include <stddef.h>
+
+#define PDNN_KERNEL "runtime/kernels/tiles_kernel.h"
+#include "runtime/kernels/isa_variants.h"
+
+#define VARIANT(name) {pdnn_isa_has_##name, &tiles_##name},
+static const struct {
+    bool (*has)(void);
+    const struct pdnn_tiles *tiles;
+} variants[] = {PDNN_ISA_VARIANTS(VARIANT)};
+
+const struct pdnn_tiles *pdnn_tiles_here(void) {
+    size_t i = 0;
+    while (!variants[i].has())
+        i++;
+    return variants[i].tiles;
+}
+
+/* By way of a whole tile. */
+static void run_cut(const struct pdnn_tiles *tiles, const struct pdnn_tile *tile, int64_t rows,
+                    int64_t columns) {
+    float whole[PDNN_TILE_ROWS * PDNN_TILE_WIDTH_MAX];
+    struct pdnn_tile other = *tile;
+    other.c = whole;
+    other.c_stride = tiles->width;
+    other.accumulate = false;
+    tiles->run[rows](&other);
+    for (int64_t r = 0; r < rows; r++) {
+        float *c = tile->c + r * tile->c_stride;
+        for (int64_t i = 0; i < columns; i++)
+            c[i] = whole[r * tiles->width + i] + (tile->accumulate ? c[i] : 0);
+    }
+}
+
+void pdnn_tile_run(const struct pdnn_tiles *tiles, const struct pdnn_tile *tile, int64_t rows,
+                   int64_t columns) {
+    if (columns >= tiles->width)
+        tiles->run[rows](tile);
+    else
+        run_cut(tiles, tile, rows, columns);
+}
