@@ -160,3 +160,7 @@ bool is_sequence_op(const struct pdnn_op_def *op) {
     }
     return false;
 }
+
+bool is_heads_op(const struct pdnn_op_def *op) {
+    return op == &pdnn_op_matmul || op == &pdnn_op_cache_append;
+}

@@ -44,8 +44,10 @@ void expect_graph_unsupported(const struct opened *backend, const struct pdnn_gr
 void expect_unsupported(const struct opened *backend, const char *id, const char *reason);
 
 /* Whether the op works on images (N, C, H, W): test_backends_cnn.c has cases for those,
- * test_backends_sequence.c for those of sequence models, test_backends.c for all others but rnn. */
+ * test_backends_sequence.c for those of sequence models, test_backends_heads.c for those of heads,
+ * test_backends.c for all others but rnn. */
 bool is_image_op(const struct pdnn_op_def *op);
 bool is_sequence_op(const struct pdnn_op_def *op);
+bool is_heads_op(const struct pdnn_op_def *op);
 
 #endif

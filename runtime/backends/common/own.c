@@ -177,6 +177,7 @@ static const struct pdnn_own_row rows[] = {
     {&pdnn_op_attention, PDNN_FORWARD, 2, 0, pdnn_own_attention, pdnn_own_attention_scratch, NULL},
     {&pdnn_op_attention, PDNN_BACKWARD_DATA, 2, 0, pdnn_own_attention_backward, pdnn_own_attention_scratch,
      NULL},
+    {&pdnn_op_cache_append, PDNN_FORWARD, 2, 0, pdnn_own_cache_append, NULL, NULL},
     {&pdnn_op_ctc_loss, PDNN_FORWARD, 2, 0, pdnn_own_ctc, pdnn_own_ctc_scratch, NULL},
     {&pdnn_op_sgd, PDNN_UPDATE, 0, PDNN_UPDATE_SGD, run_update, NULL, NULL},
     {&pdnn_op_momentum, PDNN_UPDATE, 0, PDNN_UPDATE_MOMENTUM, run_update, NULL, NULL},

@@ -105,6 +105,23 @@ void pdnn_own_slice(const struct pdnn_own *own) {
     pdnn_moves_run(moves, 3, bypass, own->threads);
 }
 
+/* The new rows of each sequence, or the one new row of all of them. */
+void pdnn_own_cache_append(const struct pdnn_own *own) {
+    const int64_t *attr = own->node->attr, *cache = in_dim(own, 1), *x = in_dim(own, 0);
+    int64_t B = attr[PDNN_CACHE_APPEND_SEQUENCES], n = x[0] / B, m = cache[0] / B, H = cache[1];
+    const float *from = (const float *)own->in[0] + attr[PDNN_CACHE_APPEND_COLUMN];
+    float *to = (float *)own->out[0] + attr[PDNN_CACHE_APPEND_POSITION] * H;
+    if (n == 1) {
+        const struct pdnn_move move = {from, x[1], to, m * H, B, H};
+        pdnn_moves_run(&move, 1, false, own->threads);
+        return;
+    }
+    for (int64_t b = 0; b < B; b++) {
+        const struct pdnn_move move = {from + b * n * x[1], x[1], to + b * m * H, H, n, H};
+        pdnn_moves_run(&move, 1, false, own->threads);
+    }
+}
+
 void pdnn_own_concat(const struct pdnn_own *own) {
     struct pdnn_move moves[PDNN_NODE_OUTPUTS];
     float *to = own->out[0];

@@ -55,6 +55,7 @@ void pdnn_own_slice(const struct pdnn_own *own);
 void pdnn_own_concat(const struct pdnn_own *own);
 void pdnn_own_concat_backward(const struct pdnn_own *own);
 void pdnn_own_sequence(const struct pdnn_own *own);
+void pdnn_own_cache_append(const struct pdnn_own *own);
 void pdnn_own_attention(const struct pdnn_own *own);
 void pdnn_own_attention_backward(const struct pdnn_own *own);
 uint64_t pdnn_own_attention_scratch(const struct pdnn_own *own);

@@ -5,16 +5,8 @@
 #define RUNTIME_BACKENDS_COMMON_RNN_H
 
 #include "models/cell.h"
+#include "runtime/backends/common/gemm.h"
 #include "runtime/core/backend.h"
-
-/* c (m, n) = op(a) op(b), or with `accumulate` added to c; row-major, k is the length of the sums. */
-struct pdnn_sgemm {
-    bool a_transposed, b_transposed, accumulate;
-    int64_t m, n, k;
-    const float *a, *b;
-    float *c;
-    int64_t a_stride, b_stride, c_stride;
-};
 
 struct pdnn_rnn_library {
     const char *name;                            /* "openblas" */

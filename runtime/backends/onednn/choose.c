@@ -1,24 +1,19 @@
-#define _GNU_SOURCE /* madvise */
 #include "runtime/backends/onednn/choose.h"
 
+#include "runtime/backends/onednn/measure.h"
 #include "runtime/backends/onednn/reorder.h"
 #include "runtime/core/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* Measured shapes go up to these, about 10 ms on one thread: the library changes its algorithm somewhere
- * below a minibatch of 1024, so that is kept and the weights shrink. ROUNDS visits to each candidate, of at
- * least VISIT_NS, in each of the first COMPILES that meet the shape: noise comes in spells. */
+ * below a minibatch of 1024, so that is kept and the weights shrink. ROUNDS visits to each candidate in each
+ * of the first COMPILES that meet the shape: noise comes in spells. */
 enum { MAX_N = 1024, MAX_WEIGHTS = 1 << 22, MAX_MULTIPLY_ADDS = 600000000 };
-enum { COMPILES = 2, ROUNDS = 3, VISIT_NS = 50000, MAX_REPEATS = 50 };
-enum {
-    CANDIDATES = PDNN_DENSE_PASSES * 2 * PDNN_WEIGHTS_FORMAT_COUNT,
-    HUGE_PAGE_BYTES = 2 << 20,
-    LINE_BYTES = 64
-};
+enum { COMPILES = 2, ROUNDS = 3 };
+enum { CANDIDATES = PDNN_DENSE_PASSES * 2 * PDNN_WEIGHTS_FORMAT_COUNT, LINE_BYTES = 64 };
 
 /* What is that much slower than the best is not measured to the end. */
 static const double HOPELESS = 1.5;
@@ -39,18 +34,14 @@ struct candidate {
     double ns; /* the least of the visits; INFINITY: it fails */
 };
 
-struct block {
-    void *memory, *data; /* data lies in memory */
-};
-
 struct tuner {
     struct pdnn_onednn_library *library;
     const struct pdnn_own_options *own;
     struct pdnn_dense_shape shape; /* the measured one */
     struct candidate candidate[CANDIDATES];
     int n_candidates;
-    struct block x, w, b, y, out, scratch;
-    struct block moved;               /* as much as the step touches between two uses of one weight */
+    struct pdnn_measure_block x, w, b, y, out, scratch;
+    struct pdnn_measure_block moved;  /* as much as the step touches between two uses of one weight */
     uint64_t moved_bytes, used_bytes; /* used: up to where the last reorder went */
 };
 
@@ -134,22 +125,6 @@ static enum pdnn_status collect_pass(struct tuner *tuner, enum pdnn_pass pass, s
     return PDNN_OK;
 }
 
-/* On huge pages, like a plan's memory; a few lines off them, so that no two arrays begin at the same place.
- */
-static bool new_data(struct block *block, uint64_t bytes, int lines_off) {
-    uint64_t room = bytes + (uint64_t)lines_off * LINE_BYTES;
-    if (posix_memalign(&block->memory, HUGE_PAGE_BYTES, room + LINE_BYTES) != 0) {
-        block->memory = NULL;
-        return false;
-    }
-    madvise(block->memory, room, MADV_HUGEPAGE);
-    block->data = (char *)block->memory + lines_off * LINE_BYTES;
-    float *values = block->data;
-    for (uint64_t i = 0; i < bytes / sizeof *values; i++)
-        values[i] = (float)(i % 97) * 0.01F - 0.5F;
-    return true;
-}
-
 static enum pdnn_status allocate(struct tuner *tuner, struct pdnn_err *err) {
     const struct pdnn_dense_shape *shape = &tuner->shape;
     uint64_t element = pdnn_dtype_bytes(shape->dtype), scratch = 0, w = 0;
@@ -167,9 +142,12 @@ static enum pdnn_status allocate(struct tuner *tuner, struct pdnn_err *err) {
     tuner->moved_bytes = tuner->moved_bytes > pair ? tuner->moved_bytes : pair;
     uint64_t out = x > y ? x : y;
     out = w > out ? w : out;
-    if (!new_data(&tuner->x, x, 0) || !new_data(&tuner->w, w, 5) || !new_data(&tuner->y, y, 10) ||
-        !new_data(&tuner->b, (uint64_t)shape->O * element, 15) || !new_data(&tuner->out, out, 20) ||
-        !new_data(&tuner->scratch, scratch, 25) || !new_data(&tuner->moved, tuner->moved_bytes, 0))
+    if (!pdnn_measure_block_new(&tuner->x, x, 0) || !pdnn_measure_block_new(&tuner->w, w, 5) ||
+        !pdnn_measure_block_new(&tuner->y, y, 10) ||
+        !pdnn_measure_block_new(&tuner->b, (uint64_t)shape->O * element, 15) ||
+        !pdnn_measure_block_new(&tuner->out, out, 20) ||
+        !pdnn_measure_block_new(&tuner->scratch, scratch, 25) ||
+        !pdnn_measure_block_new(&tuner->moved, tuner->moved_bytes, 0))
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
     return PDNN_OK;
 }
@@ -196,15 +174,9 @@ static enum pdnn_status bind_candidate(struct tuner *tuner, struct candidate *ca
     return status;
 }
 
-/* ns per run over as many runs as fill a visit, given about how long one takes; INFINITY when one fails. */
-static double visit(const struct pdnn_onednn_primitive *primitive, double about_ns) {
-    int repeats = about_ns * MAX_REPEATS < VISIT_NS ? MAX_REPEATS : 1 + (int)(VISIT_NS / about_ns);
-    int code = 0;
-    uint64_t start = pdnn_clock_ns();
-    for (int i = 0; code == 0 && i < repeats; i++)
-        code = pdnn_onednn_primitive_run(primitive);
-    uint64_t end = pdnn_clock_ns();
-    return code == 0 ? (double)(end - start) / repeats : INFINITY;
+static int run_candidate(const void *state) {
+    const struct candidate *candidate = state;
+    return pdnn_onednn_primitive_run(candidate->made.primitive);
 }
 
 static double least(const struct tuner *tuner, enum pdnn_pass pass) {
@@ -229,8 +201,8 @@ static enum pdnn_status measure(struct tuner *tuner, struct pdnn_err *err) {
         if (status != PDNN_OK)
             return status;
         /* The first run is no measure of anything. */
-        int code = pdnn_onednn_primitive_run(candidate->made.primitive);
-        candidate->ns = code == 0 ? visit(candidate->made.primitive, 2 * VISIT_NS) : INFINITY;
+        int code = run_candidate(candidate);
+        candidate->ns = code == 0 ? pdnn_measure_ns(run_candidate, candidate, 0) : INFINITY;
     }
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < tuner->n_candidates; i++) {
@@ -239,7 +211,7 @@ static enum pdnn_status measure(struct tuner *tuner, struct pdnn_err *err) {
                 !is_yardstick(candidate) && candidate->ns > HOPELESS * least(tuner, candidate->pass);
             if (hopeless || !isfinite(candidate->ns))
                 continue;
-            double ns = visit(candidate->made.primitive, candidate->ns);
+            double ns = pdnn_measure_ns(run_candidate, candidate, candidate->ns);
             candidate->ns = isfinite(ns) && ns > candidate->ns ? candidate->ns : ns;
         }
     }
@@ -284,14 +256,14 @@ static enum pdnn_status reorder_ns(struct tuner *tuner, const struct candidate *
     bool writes = candidate->pass == PDNN_BACKWARD_WEIGHTS;
     const struct pdnn_onednn_layout *used = candidate->made.weights;
     const struct pdnn_onednn_layout *from = writes ? used : home, *to = writes ? home : used;
-    struct block scratch = {0};
+    struct pdnn_measure_block scratch = {0};
     const int64_t dim[] = {tuner->shape.O, tuner->shape.I};
     struct pdnn_reorder reorder = {0};
     *ns = 0;
     if (pdnn_onednn_layout_equal(used, home))
         return PDNN_OK;
     enum pdnn_status status = pdnn_reorder_create(tuner->library, tuner->own, from, to, dim, &reorder, err);
-    if (status == PDNN_OK && !new_data(&scratch, pdnn_reorder_scratch_bytes(&reorder), 0))
+    if (status == PDNN_OK && !pdnn_measure_block_new(&scratch, pdnn_reorder_scratch_bytes(&reorder), 0))
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
     if (status == PDNN_OK)
         status = time_reorder(tuner, &reorder, pdnn_onednn_layout_bytes(from), pdnn_onednn_layout_bytes(to),

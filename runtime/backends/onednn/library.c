@@ -1,7 +1,7 @@
 /* library.h, as far as the versions of oneDNN agree. */
 #include "runtime/backends/onednn/library.h"
 
-#include "runtime/backends/common/rnn.h"
+#include "runtime/backends/common/gemm.h"
 #include "runtime/backends/onednn/library_version.h"
 
 #include <assert.h>
@@ -121,6 +121,21 @@ enum pdnn_status pdnn_onednn_layout_create(enum pdnn_dtype dtype, int rank, cons
     if (status != dnnl_success) {
         free(made);
         return fail(err, status, "a layout");
+    }
+    *layout = made;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_onednn_layout_strided(enum pdnn_dtype dtype, int rank, const int64_t *dim,
+                                            const int64_t *stride, struct pdnn_onednn_layout **layout,
+                                            struct pdnn_err *err) {
+    struct pdnn_onednn_layout *made = malloc(sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a layout");
+    dnnl_status_t status = pdnn_onednn_desc_strided(rank, dim, dtypes[dtype], stride, made);
+    if (status != dnnl_success) {
+        free(made);
+        return fail(err, status, "a layout with strides");
     }
     *layout = made;
     return PDNN_OK;

@@ -41,6 +41,10 @@ enum pdnn_onednn_order {
 enum pdnn_status pdnn_onednn_layout_create(enum pdnn_dtype dtype, int rank, const int64_t *dim,
                                            enum pdnn_onednn_order order, struct pdnn_onednn_layout **layout,
                                            struct pdnn_err *err);
+/* With strides of its own, in elements. */
+enum pdnn_status pdnn_onednn_layout_strided(enum pdnn_dtype dtype, int rank, const int64_t *dim,
+                                            const int64_t *stride, struct pdnn_onednn_layout **layout,
+                                            struct pdnn_err *err);
 enum pdnn_status pdnn_onednn_layout_copy(const struct pdnn_onednn_layout *layout,
                                          struct pdnn_onednn_layout **copy, struct pdnn_err *err);
 /* The same memory seen as the transposed matrix. */
@@ -67,7 +71,7 @@ enum pdnn_onednn_kind {
                                   gradients: the pass says which argument is computed */
     PDNN_ONEDNN_CONVOLUTION,   /* the same with SRC x (N, C, H, W), WEIGHTS w (O, C, R, S), DST y (N, O, P, Q)
                                 */
-    PDNN_ONEDNN_MATMUL,        /* DST = SRC WEIGHTS + BIAS; forward only */
+    PDNN_ONEDNN_MATMUL,        /* DST = SRC WEIGHTS + BIAS, of each matrix; forward only */
     PDNN_ONEDNN_REORDER,       /* SRC -> DST; forward only */
     /* One recurrent layer in one direction: SRC x (T, N, I), WEIGHTS and RECURRENT (1, 1, I, G, H) and (1, 1,
      * H, G, H), BIAS (1, 1, B, H), DST y (T, N, H), STATE and of lstm STATE_C (1, 1, N, H) before the first

@@ -21,6 +21,11 @@ dnnl_status_t pdnn_onednn_desc_init(int rank, const int64_t *dim, dnnl_data_type
     return dnnl_memory_desc_init_by_tag(&layout->desc, rank, dim, type, tag);
 }
 
+dnnl_status_t pdnn_onednn_desc_strided(int rank, const int64_t *dim, dnnl_data_type_t type,
+                                       const int64_t *stride, struct pdnn_onednn_layout *layout) {
+    return dnnl_memory_desc_init_by_strides(&layout->desc, rank, dim, type, stride);
+}
+
 dnnl_status_t pdnn_onednn_desc_copy(const struct pdnn_onednn_layout *layout,
                                     struct pdnn_onednn_layout *copy) {
     *copy = *layout;

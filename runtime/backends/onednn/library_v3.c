@@ -23,6 +23,11 @@ dnnl_status_t pdnn_onednn_desc_init(int rank, const int64_t *dim, dnnl_data_type
     return dnnl_memory_desc_create_with_tag(&layout->desc, rank, dim, type, tag);
 }
 
+dnnl_status_t pdnn_onednn_desc_strided(int rank, const int64_t *dim, dnnl_data_type_t type,
+                                       const int64_t *stride, struct pdnn_onednn_layout *layout) {
+    return dnnl_memory_desc_create_with_strides(&layout->desc, rank, dim, type, stride);
+}
+
 dnnl_status_t pdnn_onednn_desc_copy(const struct pdnn_onednn_layout *layout,
                                     struct pdnn_onednn_layout *copy) {
     return dnnl_memory_desc_clone(&copy->desc, layout->desc);

@@ -31,6 +31,8 @@ bool pdnn_onednn_is_wanted(const struct pdnn_onednn_request *request, const_dnnl
 
 dnnl_status_t pdnn_onednn_desc_init(int rank, const int64_t *dim, dnnl_data_type_t type,
                                     dnnl_format_tag_t tag, struct pdnn_onednn_layout *layout);
+dnnl_status_t pdnn_onednn_desc_strided(int rank, const int64_t *dim, dnnl_data_type_t type,
+                                       const int64_t *stride, struct pdnn_onednn_layout *layout);
 dnnl_status_t pdnn_onednn_desc_copy(const struct pdnn_onednn_layout *layout, struct pdnn_onednn_layout *copy);
 dnnl_status_t pdnn_onednn_desc_transpose(const struct pdnn_onednn_layout *layout,
                                          struct pdnn_onednn_layout *transposed);

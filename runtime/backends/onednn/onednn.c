@@ -19,6 +19,8 @@ static const struct {
     {&pdnn_op_conv2d, PDNN_FORWARD, pdnn_onednn_compile_convolution},
     {&pdnn_op_conv2d, PDNN_BACKWARD_DATA, pdnn_onednn_compile_convolution},
     {&pdnn_op_conv2d, PDNN_BACKWARD_WEIGHTS, pdnn_onednn_compile_convolution},
+    {&pdnn_op_matmul, PDNN_FORWARD, pdnn_onednn_compile_heads},
+    {&pdnn_op_matmul, PDNN_BACKWARD_DATA, pdnn_onednn_compile_heads},
     {&pdnn_op_rnn, PDNN_FORWARD, pdnn_onednn_compile_recurrent},
     {&pdnn_op_rnn, PDNN_BACKWARD_DATA, pdnn_onednn_compile_recurrent},
 };
@@ -44,6 +46,7 @@ static void close_onednn(void *state) {
         return;
     pdnn_choices_finish(&onednn->choices);
     pdnn_recurrences_finish(&onednn->recurrences);
+    pdnn_heads_choices_finish(&onednn->heads);
     pdnn_onednn_library_destroy(onednn->library);
     free(onednn);
 }
@@ -91,6 +94,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     program->release = release;
     enum pdnn_status status = pdnn_onednn_place_recurrent(&compile, err);
     compile.onednn->choices.compile++;
+    compile.onednn->heads.compile++;
     if (status == PDNN_OK)
         status = pdnn_onednn_place_weights(&compile, err);
     if (status == PDNN_OK)

@@ -10,6 +10,7 @@
 
 #include "runtime/backends/common/own.h"
 #include "runtime/backends/onednn/choose.h"
+#include "runtime/backends/onednn/heads.h"
 #include "runtime/backends/onednn/library.h"
 #include "runtime/backends/onednn/recur.h"
 #include "runtime/core/backend.h"
@@ -21,6 +22,7 @@ struct pdnn_onednn {
     struct pdnn_own_options own;
     struct pdnn_choices choices;
     struct pdnn_recurrences recurrences;
+    struct pdnn_heads_choices heads;
 };
 
 /* How a recurrent layer runs, and what its passes share. */
@@ -57,6 +59,8 @@ enum pdnn_status pdnn_onednn_compile_dense(struct pdnn_onednn_compile *compile, 
                                            struct pdnn_err *err);
 enum pdnn_status pdnn_onednn_compile_convolution(struct pdnn_onednn_compile *compile, uint32_t node,
                                                  struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_compile_heads(struct pdnn_onednn_compile *compile, uint32_t node,
+                                           struct pdnn_err *err);
 enum pdnn_status pdnn_onednn_compile_recurrent(struct pdnn_onednn_compile *compile, uint32_t node,
                                                struct pdnn_err *err);
 

@@ -1,7 +1,7 @@
-/* The backend `openblas`: dense passes and unrolled recurrent layers through OpenBLAS's sgemm, everything
- * else by our own kernels. All
- * tensors are plain row-major. It must be the OpenMP build, so that its threads are the kernels' threads. */
+/* The backend `openblas`: dense passes, products of heads and unrolled recurrent layers through OpenBLAS's
+ * sgemm, everything else by our own kernels. All tensors are plain row-major. It must be the OpenMP build, so that its threads are the kernels' threads. */
 #include "models/op.h"
+#include "runtime/backends/common/heads.h"
 #include "runtime/backends/common/own.h"
 #include "runtime/backends/common/rnn.h"
 #include "runtime/backends/common/step.h"
@@ -132,6 +132,25 @@ static int sgemm(const struct pdnn_sgemm *g) {
     return 0;
 }
 
+static bool fits_library(const struct pdnn_heads *heads) {
+    return heads->rows <= INT_MAX && heads->columns <= INT_MAX && heads->row_stride <= INT_MAX;
+}
+
+static enum pdnn_status compile_heads(const struct openblas *openblas, struct pdnn_program *program,
+                                      uint32_t index, struct pdnn_err *err) {
+    const struct pdnn_node *node = &program->graph->nodes[index];
+    const struct pdnn_heads_multiply multiply = {.product = pdnn_heads_product_of(program->graph, node),
+                                                 .threads = openblas->own.threads,
+                                                 .sgemm = sgemm};
+    const struct pdnn_heads_product *p = &multiply.product;
+    if (pdnn_node_in(program->graph, node, 0)->dtype != PDNN_F32)
+        return pdnn_step_unsupported("openblas", program->graph, node, err);
+    if (!fits_library(&p->a) || !fits_library(&p->b) || !fits_library(&p->y))
+        return pdnn_fail(err, PDNN_UNSUPPORTED,
+                         "openblas: matmul with a dimension beyond the library's 32-bit integers");
+    return pdnn_heads_compile(&multiply, program, index, "openblas:sgemm", err);
+}
+
 static const struct pdnn_rnn_library rnn_library = {"openblas", sgemm};
 
 static enum pdnn_status compile_rnn(const struct openblas *openblas, struct pdnn_program *program,
@@ -165,6 +184,8 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
             status = compile_dense(program, i, err);
         else if (node->op == &pdnn_op_rnn)
             status = compile_rnn(openblas, program, i, err);
+        else if (node->op == &pdnn_op_matmul)
+            status = compile_heads(openblas, program, i, err);
         else
             status = pdnn_own_compile(&openblas->own, program, i, &found, err);
         if (status == PDNN_OK && !found)

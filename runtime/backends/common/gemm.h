@@ -1,0 +1,17 @@
+/* One product of matrices as a library's sgemm takes it. */
+#ifndef RUNTIME_BACKENDS_COMMON_GEMM_H
+#define RUNTIME_BACKENDS_COMMON_GEMM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* c (m, n) = op(a) op(b), or with `accumulate` added to c; row-major, k is the length of the sums. */
+struct pdnn_sgemm {
+    bool a_transposed, b_transposed, accumulate;
+    int64_t m, n, k;
+    const float *a, *b;
+    float *c;
+    int64_t a_stride, b_stride, c_stride;
+};
+
+#endif
