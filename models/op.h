@@ -8,6 +8,7 @@
 #include "models/graph.h"
 
 struct pdnn_backward;
+struct pdnn_pointwise;
 
 /* Who uses each tensor, before anything was fused. */
 struct pdnn_uses {
@@ -71,6 +72,7 @@ struct pdnn_op_def {
     /* Appends the backward nodes through pdnn_backward_emit; NULL: nothing flows through. */
     void (*gradient)(struct pdnn_backward *backward, const struct pdnn_node *node);
     struct pdnn_pass_def pass[PDNN_PASS_COUNT];
+    const struct pdnn_pointwise *pointwise; /* of an activation: models/ops/pointwise.h; else NULL */
     /* How far a correct f32 backend may be from the reference, relative to the largest value of the tensor,
      * for one accumulated term; `check` scales it with the square root of the accumulation length. */
     double tolerance;

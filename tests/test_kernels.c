@@ -67,6 +67,19 @@ static void test_team_run_all_or_one(void **state) {
         assert_int_equal(large.parts[i], THREADS);
 }
 
+static double normal(double x) {
+    return erfc(-x / sqrt(2)) / 2;
+}
+
+/* (1 + tanh(u(x))) / 2 without cancelling, and u'(x). */
+static double near_normal(double x) {
+    return 1 / (1 + exp(-2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+}
+
+static double near_normal_slope(double x) {
+    return sqrt(2 / acos(-1)) * (1 + 3 * 0.044715 * x * x);
+}
+
 static double exact(enum pdnn_elementwise function, double a, double b) {
     switch (function) {
     case PDNN_RELU_FORWARD:
@@ -81,6 +94,14 @@ static double exact(enum pdnn_elementwise function, double a, double b) {
         return tanh(a);
     case PDNN_TANH_BACKWARD:
         return a * (1 - b * b);
+    case PDNN_GELU_FORWARD:
+        return a * normal(a);
+    case PDNN_GELU_BACKWARD:
+        return a * (normal(b) + b * exp(-b * b / 2) / sqrt(2 * acos(-1)));
+    case PDNN_GELU_TANH_FORWARD:
+        return a * near_normal(a);
+    case PDNN_GELU_TANH_BACKWARD:
+        return a * (near_normal(b) + 2 * b * near_normal(b) * near_normal(-b) * near_normal_slope(b));
     case PDNN_HARDTANH_FORWARD:
         return fmin(fmax(a, -0.5), 0.5);
     case PDNN_HARDTANH_BACKWARD:
@@ -109,6 +130,58 @@ static void test_elementwise_accuracy(void **state) {
         free(a);
         free(b);
         free(y);
+    }
+}
+
+/* The tails too: relative to the value until that is below 1e-8, and where the slope crosses 0 to its terms.
+ */
+static void test_gelu_accuracy(void **state) {
+    (void)state;
+    static const enum pdnn_elementwise functions[] = {PDNN_GELU_FORWARD, PDNN_GELU_BACKWARD,
+                                                      PDNN_GELU_TANH_FORWARD, PDNN_GELU_TANH_BACKWARD};
+    float *x = new_array(LARGE, 20), *dy = new_array(LARGE, 1), *y = new_array(LARGE, 1);
+    for (int64_t i = 0; i < LARGE; i++)
+        dy[i] = 1;
+    for (int k = 0; k < 4; k++) {
+        bool backward = k % 2;
+        struct pdnn_elementwise_job job = {
+            functions[k], backward ? dy : x, backward ? x : NULL, y, LARGE, false, {0}};
+        pdnn_elementwise_run(&job, THREADS);
+        for (int64_t i = 0; i < LARGE; i++) {
+            double at = (double)x[i], expected = exact(functions[k], backward ? 1 : at, at);
+            double scale = backward ? fmax(1, fabs(at)) * (k < 2 ? normal(at) : near_normal(at)) : 0;
+            assert_near((double)y[i], expected, 1e-6 * fmax(fabs(expected), scale) + 1e-14);
+        }
+    }
+    free(x);
+    free(dy);
+    free(y);
+}
+
+static void test_gelu_extremes(void **state) {
+    (void)state;
+    static const float x[] = {0, INFINITY, -INFINITY, 1e30F, -1e30F, 50, -50};
+    static const float ones[] = {1, 1, 1, 1, 1, 1, 1}, slopes[] = {0.5F, 1, 0, 1, 0, 1, 0};
+    enum { COUNT = sizeof x / sizeof *x };
+    float y[COUNT];
+    for (int tanh = 0; tanh < 2; tanh++) {
+        struct pdnn_elementwise_job job = {
+            tanh ? PDNN_GELU_TANH_FORWARD : PDNN_GELU_FORWARD, x, NULL, y, COUNT, false, {0}};
+        pdnn_elementwise_run(&job, 1);
+        for (int i = 0; i < COUNT; i++) {
+            assert_false(isnan(y[i]));
+            assert_true(x[i] > 0 ? y[i] == x[i] : fabsf(y[i]) < 1e-35F);
+        }
+        job = (struct pdnn_elementwise_job){
+            tanh ? PDNN_GELU_TANH_BACKWARD : PDNN_GELU_BACKWARD, ones, x, y, COUNT, false, {0}};
+        pdnn_elementwise_run(&job, 1);
+        for (int i = 0; i < COUNT; i++)
+            assert_near((double)y[i], (double)slopes[i], 1e-7);
+        const float nan = NAN;
+        job.b = &nan;
+        job.elements = 1;
+        pdnn_elementwise_run(&job, 1);
+        assert_true(isnan(y[0]));
     }
 }
 
@@ -323,6 +396,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_span_of_covers_once),    cmocka_unit_test(test_team_run_all_or_one),
         cmocka_unit_test(test_elementwise_accuracy),   cmocka_unit_test(test_elementwise_extremes),
+        cmocka_unit_test(test_gelu_accuracy),          cmocka_unit_test(test_gelu_extremes),
         cmocka_unit_test(test_elementwise_ways_agree), cmocka_unit_test(test_column_sums),
         cmocka_unit_test(test_bias_forward),           cmocka_unit_test(test_transpose),
         cmocka_unit_test(test_loss_extreme_logits),    cmocka_unit_test(test_loss_threads_agree),

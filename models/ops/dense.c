@@ -92,8 +92,8 @@ static void backward_weights(struct pdnn_reference *r) {
     }
 }
 
-static const struct pdnn_op_def *const forward_posts[] = {&pdnn_op_bias, &pdnn_op_relu, &pdnn_op_sigmoid,
-                                                          &pdnn_op_tanh, NULL};
+static const struct pdnn_op_def *const forward_posts[] = {
+    &pdnn_op_bias, &pdnn_op_relu, &pdnn_op_sigmoid, &pdnn_op_tanh, &pdnn_op_gelu, &pdnn_op_gelu_tanh, NULL};
 static const struct pdnn_op_def *const weights_posts[] = {&pdnn_op_bias, NULL};
 
 const struct pdnn_op_def pdnn_op_dense = {

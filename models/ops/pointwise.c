@@ -17,13 +17,6 @@ enum pdnn_status pdnn_pointwise_infer(const struct pdnn_graph *graph, const stru
     return PDNN_OK;
 }
 
-void pdnn_pointwise_gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t y = node->output[0], dy = pdnn_backward_of(backward, y);
-    if (pdnn_backward_wants(backward, node->input[0]))
-        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[0],
-                           (uint32_t[]){dy, y, PDNN_NONE});
-}
-
 void pdnn_pointwise_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                          int64_t flop_per_element, struct pdnn_count *count) {
     pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, 0)), flop_per_element, 1);
@@ -38,5 +31,44 @@ void pdnn_pointwise_reference(struct pdnn_reference *r, double (*function)(doubl
     for (int64_t i = 0; i < elements; i++) {
         y[i] = function(a[i], b[i]);
         r->flop += flop_per_element;
+    }
+}
+
+void pdnn_activation_gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    uint32_t x = node->input[0], y = node->output[0], dy = pdnn_backward_of(backward, y);
+    if (pdnn_backward_wants(backward, x))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, x,
+                           (uint32_t[]){dy, node->op->pointwise->saves_x ? x : y, PDNN_NONE});
+}
+
+static int flop_of(const struct pdnn_node *node) {
+    const struct pdnn_pointwise *pointwise = node->op->pointwise;
+    return node->pass == PDNN_FORWARD ? pointwise->forward_flop : pointwise->backward_flop;
+}
+
+void pdnn_activation_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          struct pdnn_count *count) {
+    pdnn_pointwise_flop(graph, node, flop_of(node), count);
+}
+
+void pdnn_activation_forward(struct pdnn_reference *r) {
+    const struct pdnn_pointwise *pointwise = r->node->op->pointwise;
+    const double *x = pdnn_ref_in(r, 0);
+    double *y = pdnn_ref_out(r, 0);
+    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, 0));
+    for (int64_t i = 0; i < elements; i++) {
+        y[i] = pointwise->value(x[i], r->node->coef);
+        r->flop += (uint64_t)pointwise->forward_flop;
+    }
+}
+
+void pdnn_activation_backward(struct pdnn_reference *r) {
+    const struct pdnn_pointwise *pointwise = r->node->op->pointwise;
+    const double *dy = pdnn_ref_in(r, 0), *saved = pdnn_ref_in(r, 1);
+    double *dx = pdnn_ref_out(r, 0);
+    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, 0));
+    for (int64_t i = 0; i < elements; i++) {
+        dx[i] = pointwise->gradient(dy[i], saved[i], r->node->coef);
+        r->flop += (uint64_t)pointwise->backward_flop;
     }
 }

@@ -51,6 +51,62 @@ PDNN_CLONES static void tanh_backward(const float *a, const float *b, const floa
         y[i] = a[i] * (1.0F - b[i] * b[i]);
 }
 
+/* From here on gelu is x or next to 0. */
+static const float far = 14;
+
+/* |x|, but no further than that, so that products with it do not overflow. NaN stays. */
+static inline float distance(float x) {
+    float u = x < 0 ? -x : x;
+    return u > far ? far : u;
+}
+
+/* y = max(x, 0) - u P(-u), with P as in vmath.h. */
+PDNN_CLONES static void gelu_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+    (void)b, (void)c;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        float u = distance(a[i]), tail = pdnn_exp(-0.5F * u * u) * pdnn_normal_ratio(u);
+        y[i] = (a[i] < 0 ? 0 : a[i]) - u * tail;
+    }
+}
+
+/* The slope at -u is P(-u) - u p(u), that at u 1 less it. */
+PDNN_CLONES static void gelu_backward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+    (void)c;
+    const float density_at_0 = 0.39894228F;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        float u = distance(b[i]);
+        float below = pdnn_exp(-0.5F * u * u) * (pdnn_normal_ratio(u) - density_at_0 * u);
+        y[i] = a[i] * (b[i] < 0 ? below : 1.0F - below);
+    }
+}
+
+/* (1 + tanh(u)) / 2 is sigmoid(2 u), and 2 u = x (linear + cubic x^2). */
+static const float linear = 1.5957691216F, cubic = 0.0713548163F;
+
+PDNN_CLONES static void gelu_tanh_forward(const float *a, const float *b, const float *c, float *y,
+                                          int64_t n) {
+    (void)b, (void)c;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        float x = a[i] < -far ? -far : a[i];
+        y[i] = x / (1.0F + pdnn_exp(-x * (linear + cubic * x * x)));
+    }
+}
+
+/* The slope is s + x s (1 - s) (linear + 3 cubic x^2) with s = 1 / (1 + e); 1 - s = e s. */
+PDNN_CLONES static void gelu_tanh_backward(const float *a, const float *b, const float *c, float *y,
+                                           int64_t n) {
+    (void)c;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        float u = distance(b[i]), x = b[i] < 0 ? -u : u, square = x * x;
+        float e = pdnn_exp(-x * (linear + cubic * square)), s = 1.0F / (1.0F + e);
+        y[i] = a[i] * (s + x * s * (e * s) * (linear + 3.0F * cubic * square));
+    }
+}
+
 PDNN_CLONES static void add(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)c;
 #pragma omp simd
@@ -84,6 +140,10 @@ static void (*const functions[])(const float *a, const float *b, const float *c,
     [PDNN_SIGMOID_BACKWARD] = sigmoid_backward,
     [PDNN_TANH_FORWARD] = tanh_forward,
     [PDNN_TANH_BACKWARD] = tanh_backward,
+    [PDNN_GELU_FORWARD] = gelu_forward,
+    [PDNN_GELU_BACKWARD] = gelu_backward,
+    [PDNN_GELU_TANH_FORWARD] = gelu_tanh_forward,
+    [PDNN_GELU_TANH_BACKWARD] = gelu_tanh_backward,
     [PDNN_HARDTANH_FORWARD] = hardtanh_forward,
     [PDNN_HARDTANH_BACKWARD] = hardtanh_backward,
     [PDNN_ADD] = add,

@@ -1,4 +1,5 @@
-/* Kernels y[i] = f(a[i], b[i]) in f32: activations, their derivatives, sums. */
+/* Kernels y[i] = f(a[i], b[i]) in f32: activations, their derivatives, sums. Activations are those of
+ * models/ops. */
 #ifndef RUNTIME_KERNELS_ELEMENTWISE_H
 #define RUNTIME_KERNELS_ELEMENTWISE_H
 
@@ -7,11 +8,15 @@
 
 enum pdnn_elementwise {
     PDNN_RELU_FORWARD,  /* a: x */
-    PDNN_RELU_BACKWARD, /* a: dy, b: y */
+    PDNN_RELU_BACKWARD, /* a: dy, b: y or, of the two gelu, x */
     PDNN_SIGMOID_FORWARD,
     PDNN_SIGMOID_BACKWARD,
     PDNN_TANH_FORWARD,
     PDNN_TANH_BACKWARD,
+    PDNN_GELU_FORWARD,
+    PDNN_GELU_BACKWARD,
+    PDNN_GELU_TANH_FORWARD,
+    PDNN_GELU_TANH_BACKWARD,
     PDNN_HARDTANH_FORWARD, /* coef: low, high */
     PDNN_HARDTANH_BACKWARD,
     PDNN_ADD,

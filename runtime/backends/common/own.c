@@ -24,10 +24,11 @@ static void run_elementwise(const struct pdnn_own *own) {
         .y = own->out[0],
         .elements = own->elements,
         .bypass = !in_place && bytes >= own->cache_bytes / PDNN_BYPASS_ELEMENTWISE,
+        .coef = {(float)own->node->coef[0], (float)own->node->coef[1]},
     };
     pdnn_elementwise_run(&job, own->threads);
-    /* The one function here that makes something of nothing. */
-    if (job.function == PDNN_SIGMOID_FORWARD)
+    /* The functions here that make something of nothing. */
+    if (job.function == PDNN_SIGMOID_FORWARD || job.function == PDNN_HARDTANH_FORWARD)
         pdnn_channels_clear_padding(job.y, &own->shape, own->threads);
 }
 
@@ -141,6 +142,10 @@ static const struct pdnn_own_row rows[] = {
     {&pdnn_op_sigmoid, PDNN_BACKWARD_DATA, 0, PDNN_SIGMOID_BACKWARD, run_elementwise, NULL, NULL},
     {&pdnn_op_tanh, PDNN_FORWARD, 0, PDNN_TANH_FORWARD, run_elementwise, NULL, NULL},
     {&pdnn_op_tanh, PDNN_BACKWARD_DATA, 0, PDNN_TANH_BACKWARD, run_elementwise, NULL, NULL},
+    {&pdnn_op_gelu, PDNN_FORWARD, 0, PDNN_GELU_FORWARD, run_elementwise, NULL, NULL},
+    {&pdnn_op_gelu, PDNN_BACKWARD_DATA, 0, PDNN_GELU_BACKWARD, run_elementwise, NULL, NULL},
+    {&pdnn_op_gelu_tanh, PDNN_FORWARD, 0, PDNN_GELU_TANH_FORWARD, run_elementwise, NULL, NULL},
+    {&pdnn_op_gelu_tanh, PDNN_BACKWARD_DATA, 0, PDNN_GELU_TANH_BACKWARD, run_elementwise, NULL, NULL},
     {&pdnn_op_add, PDNN_FORWARD, 0, PDNN_ADD, run_elementwise, NULL, NULL},
     {&pdnn_op_add, PDNN_BACKWARD_DATA, 0, PDNN_ADD, run_elementwise, NULL, NULL},
     {&pdnn_op_add, PDNN_BACKWARD_WEIGHTS, 0, PDNN_ADD, run_elementwise, NULL, NULL},
@@ -161,8 +166,8 @@ static const struct pdnn_own_row rows[] = {
     {&pdnn_op_pool2d, PDNN_BACKWARD_DATA, 4, 0, pdnn_own_pool_backward, NULL, NULL},
     {&pdnn_op_softmax_cross_entropy, PDNN_FORWARD, 0, 0, run_loss, loss_scratch, NULL},
     {&pdnn_op_softmax_cross_entropy, PDNN_BACKWARD_DATA, 0, 0, run_loss_backward, NULL, NULL},
-    {&pdnn_op_hardtanh, PDNN_FORWARD, 0, PDNN_HARDTANH_FORWARD, pdnn_own_hardtanh, NULL, NULL},
-    {&pdnn_op_hardtanh, PDNN_BACKWARD_DATA, 0, PDNN_HARDTANH_BACKWARD, pdnn_own_hardtanh, NULL, NULL},
+    {&pdnn_op_hardtanh, PDNN_FORWARD, 0, PDNN_HARDTANH_FORWARD, run_elementwise, NULL, NULL},
+    {&pdnn_op_hardtanh, PDNN_BACKWARD_DATA, 0, PDNN_HARDTANH_BACKWARD, run_elementwise, NULL, NULL},
     {&pdnn_op_embedding, PDNN_FORWARD, 1, 0, pdnn_own_embedding, NULL, NULL},
     {&pdnn_op_embedding, PDNN_BACKWARD_WEIGHTS, 1, 0, pdnn_own_embedding_gradient, pdnn_own_embedding_scratch,
      NULL},

@@ -5,7 +5,6 @@
 #include "runtime/kernels/attention.h"
 #include "runtime/kernels/ctc.h"
 #include "runtime/kernels/dropout.h"
-#include "runtime/kernels/elementwise.h"
 #include "runtime/kernels/embedding.h"
 #include "runtime/kernels/moves.h"
 
@@ -22,21 +21,6 @@ static const int64_t *out_dim(const struct pdnn_own *own, int i) {
 /* Of an output as large as it is in a graph, which has no padding. */
 static bool bypasses_output(const struct pdnn_own *own, int i) {
     return pdnn_own_bypasses(own, pdnn_tensor_bytes(pdnn_node_out(own->graph, own->node, i)));
-}
-
-void pdnn_own_hardtanh(const struct pdnn_own *own) {
-    struct pdnn_elementwise_job job = {
-        .function = (enum pdnn_elementwise)own->row->function,
-        .a = own->in[0],
-        .b = own->in[1],
-        .y = own->out[0],
-        .coef = {(float)own->node->coef[PDNN_HARDTANH_LOW], (float)own->node->coef[PDNN_HARDTANH_HIGH]},
-        .elements = own->elements,
-        .bypass = own->out[0] != own->in[0] && own->out[0] != own->in[1] && bypasses_output(own, 0),
-    };
-    pdnn_elementwise_run(&job, own->threads);
-    if (own->node->pass == PDNN_FORWARD) /* the bounds need not have 0 between them */
-        pdnn_channels_clear_padding(job.y, &own->shape, own->threads);
 }
 
 void pdnn_own_embedding(const struct pdnn_own *own) {

@@ -46,7 +46,6 @@ void pdnn_own_channel_bias_gradient(const struct pdnn_own *own);
 uint64_t pdnn_own_channel_bias_scratch(const struct pdnn_own *own);
 
 /* own_sequence.c: ops of sequence models. */
-void pdnn_own_hardtanh(const struct pdnn_own *own);
 void pdnn_own_embedding(const struct pdnn_own *own);
 void pdnn_own_embedding_gradient(const struct pdnn_own *own);
 uint64_t pdnn_own_embedding_scratch(const struct pdnn_own *own);

@@ -279,9 +279,9 @@ static const struct argument *arguments_of(const struct pdnn_onednn_request *req
 }
 
 const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_POST_COUNT] = {
-    [PDNN_ONEDNN_RELU] = dnnl_eltwise_relu,
-    [PDNN_ONEDNN_SIGMOID] = dnnl_eltwise_logistic,
-    [PDNN_ONEDNN_TANH] = dnnl_eltwise_tanh,
+    [PDNN_ONEDNN_RELU] = dnnl_eltwise_relu,           [PDNN_ONEDNN_SIGMOID] = dnnl_eltwise_logistic,
+    [PDNN_ONEDNN_TANH] = dnnl_eltwise_tanh,           [PDNN_ONEDNN_GELU] = dnnl_eltwise_gelu_erf,
+    [PDNN_ONEDNN_GELU_TANH] = dnnl_eltwise_gelu_tanh,
 };
 
 /* A matrix product is a direct convolution to the library, told apart by the implementation's name. */

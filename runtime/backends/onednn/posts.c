@@ -7,9 +7,9 @@ bool pdnn_onednn_find_function(const struct pdnn_op_def *op, enum pdnn_onednn_po
         const struct pdnn_op_def *op;
         enum pdnn_onednn_post function;
     } rows[] = {
-        {&pdnn_op_relu, PDNN_ONEDNN_RELU},
-        {&pdnn_op_sigmoid, PDNN_ONEDNN_SIGMOID},
-        {&pdnn_op_tanh, PDNN_ONEDNN_TANH},
+        {&pdnn_op_relu, PDNN_ONEDNN_RELU},           {&pdnn_op_sigmoid, PDNN_ONEDNN_SIGMOID},
+        {&pdnn_op_tanh, PDNN_ONEDNN_TANH},           {&pdnn_op_gelu, PDNN_ONEDNN_GELU},
+        {&pdnn_op_gelu_tanh, PDNN_ONEDNN_GELU_TANH},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].op == op) {

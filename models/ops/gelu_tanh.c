@@ -1,0 +1,40 @@
+/* gelu_tanh (Hendrycks and Gimpel, 2016; GPT-2's): y = x (1 + t) / 2 with t = tanh(u(x)) and u(x) = c (x + a
+ * x^3), a = 0.044715, c = sqrt(2 / pi); dx = dy ((1 + t) / 2 + x (1 - t^2) u'(x) / 2) with u'(x) = c (1 + 3 a
+ * x^2). FLOP per element: u as x (c + c a x^2) is multiply, multiply, add, multiply; then tanh, add,
+ * multiply, by x. Backward the same but for the last one; multiply, subtract, multiply, multiply for x (1 -
+ * t^2) / 2; multiply and add for u', by it, add, by dy. */
+#include "models/ops/pointwise.h"
+
+#include <math.h>
+
+enum { FORWARD_FLOP = 8, BACKWARD_FLOP = 16 };
+
+static const double a = 0.044715, c = 0.79788456080286536;
+
+static double value(double x, const double *coef) {
+    (void)coef;
+    double u = x * (c + c * a * (x * x));
+    return 0.5 * (1 + tanh(u)) * x;
+}
+
+static double gradient(double dy, double x, const double *coef) {
+    (void)coef;
+    double square = x * x, t = tanh(x * (c + c * a * square));
+    double du = c + 3 * c * a * square;
+    return dy * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * du);
+}
+
+static const struct pdnn_pointwise gelu_tanh = {
+    .value = value,
+    .gradient = gradient,
+    .saves_x = true,
+    .forward_flop = FORWARD_FLOP,
+    .backward_flop = BACKWARD_FLOP,
+};
+
+const struct pdnn_op_def pdnn_op_gelu_tanh = {
+    PDNN_ACTIVATION,
+    .name = "gelu_tanh",
+    .formula = "y = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2",
+    .pointwise = &gelu_tanh,
+};
