@@ -150,7 +150,7 @@ static void test_gelu_accuracy(void **state) {
         for (int64_t i = 0; i < LARGE; i++) {
             double at = (double)x[i], expected = exact(functions[k], backward ? 1 : at, at);
             double scale = backward ? fmax(1, fabs(at)) * (k < 2 ? normal(at) : near_normal(at)) : 0;
-            assert_near((double)y[i], expected, 1e-6 * fmax(fabs(expected), scale) + 1e-14);
+            assert_near((double)y[i], expected, 2e-6 * fmax(fabs(expected), scale) + 1e-14);
         }
     }
     free(x);
@@ -169,8 +169,8 @@ static void test_gelu_extremes(void **state) {
             tanh ? PDNN_GELU_TANH_FORWARD : PDNN_GELU_FORWARD, x, NULL, y, COUNT, false, {0}};
         pdnn_elementwise_run(&job, 1);
         for (int i = 0; i < COUNT; i++) {
-            assert_false(isnan(y[i]));
-            assert_true(x[i] > 0 ? y[i] == x[i] : fabsf(y[i]) < 1e-35F);
+            if (!(x[i] > 0 ? y[i] == x[i] : fabsf(y[i]) < 1e-35F))
+                fail_msg("%g becomes %g", (double)x[i], (double)y[i]);
         }
         job = (struct pdnn_elementwise_job){
             tanh ? PDNN_GELU_TANH_BACKWARD : PDNN_GELU_BACKWARD, ones, x, y, COUNT, false, {0}};
@@ -181,7 +181,7 @@ static void test_gelu_extremes(void **state) {
         job.b = &nan;
         job.elements = 1;
         pdnn_elementwise_run(&job, 1);
-        assert_true(isnan(y[0]));
+        assert_true(y[0] != y[0]);
     }
 }
 
