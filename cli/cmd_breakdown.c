@@ -1,166 +1,217 @@
-#include "base/units.h"
+#include "cli/breakdown_text.h"
 #include "cli/output.h"
 #include "cli/registry.h"
-#include "cli/report.h"
-#include "results/csv.h"
 #include "results/ops_reader.h"
-#include "results/shares.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const paragraphs[] = {
     "Where the time of each instance goes: one row per kind of work with its share of the step, how near to "
     "the machine's roofs it runs, and the time it loses there; then the op that loses most. Reorders are a "
     "kind of their own, and so is the residual, which is in no op's time: shares add up to 100 %.",
+    "--by says what a row is: a category of ops (the default); a group, which is a part of a transformer as "
+    "studies of BERT's training divide it (in other families, the category); a pass; a layer; an op; or "
+    "several of them, such as group,pass. --across puts instances that differ in one hyper-parameter or run "
+    "setting side by side, with one table for each combination of the others; several keys that change "
+    "together are joined by commas.",
+    "--gemms lists the shapes of the matrix products instead. --check-directions says PASS or FAIL for what "
+    "must hold in measured runs of BERT's training, or not covered and which instances would be needed; the "
+    "exit status is 1 when one fails.",
     "RESULTS is the directory that a sweep wrote. Instances that did not end ok are left out. `paradnn "
-    "columns "
-    "breakdown` explains what --format csv prints.",
+    "columns` explains what --format csv prints: breakdown, gemms and directions.",
     NULL,
 };
 
-static const struct pdnn_option_def options[] = {PDNN_OPTION_FORMAT};
+static const struct pdnn_option_def options[] = {
+    {"by", 'b', "KEYS", NULL, false,
+     "sum by category, group, pass, layer, op or several, joined by commas (default: category)"},
+    {"across", 'a', "KEYS", NULL, false, "one column per value of a hyper-parameter or run setting"},
+    {"only", 0, "KEY=VALUE", NULL, true,
+     "only instances with that hyper-parameter, run setting, family or id; may be repeated"},
+    {"gemms", 0, NULL, NULL, false, "the shapes of matrix products, what they reach and what they take"},
+    {"check-directions", 0, NULL, NULL, false, "check what must hold in measured runs of BERT's training"},
+    PDNN_OPTION_FORMAT,
+};
 
 static const struct pdnn_example examples[] = {
     {"paradnn breakdown cnn.results", "what convolutions, normalizations and reorders take of each model"},
+    {"paradnn breakdown bert.results --by group --across batch",
+     "how a batch shifts the parts of a training step"},
+    {"paradnn breakdown bert.results --check-directions", "whether measured rows move as they must"},
 };
-
-#define RESULTS_LIMIT_BYTES ((size_t)1 << 32)
-
-static const struct pdnn_table_column table_columns[] = {
-    {"category", PDNN_ALIGN_LEFT},     {"ops", PDNN_ALIGN_RIGHT},    {"time", PDNN_ALIGN_RIGHT},
-    {"share", PDNN_ALIGN_RIGHT},       {"% roof", PDNN_ALIGN_RIGHT}, {"lost", PDNN_ALIGN_RIGHT},
-    {"most lost by", PDNN_ALIGN_LEFT},
-};
-
-/* results.csv's columns that are needed. */
-enum { ID, STATUS, STEP, N_NEEDED };
 
 struct breakdown {
-    struct pdnn_csv results;
-    int column[N_NEEDED];
+    struct pdnn_selection selection;
     struct pdnn_ops_reader ops;
+    struct pdnn_by_list by;
     struct pdnn_arena arena;
     struct pdnn_str out;
-    size_t shown, left_out;
     bool csv;
 };
 
-static enum pdnn_status open_tables(struct breakdown *b, const char *directory, struct pdnn_err *err) {
-    static const char *const names[N_NEEDED] = {"id", "status", "time_ns_median"};
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/results.csv", directory) >= (int)sizeof path)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    enum pdnn_status status = pdnn_csv_read(path, RESULTS_LIMIT_BYTES, PDNN_CSV_STRICT, &b->results, err);
-    for (int i = 0; status == PDNN_OK && i < N_NEEDED; i++) {
-        b->column[i] = pdnn_csv_find(&b->results, names[i]);
-        if (b->column[i] < 0)
-            status = pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing", path, names[i]);
-    }
-    return status == PDNN_OK ? pdnn_ops_reader_open(&b->ops, directory, err) : status;
-}
-
-static void add_row(struct pdnn_table *table, const struct pdnn_share *share) {
-    char time[PDNN_UNIT_TEXT], lost[PDNN_UNIT_TEXT];
-    struct pdnn_str most = {0};
-    pdnn_table_cell(table, "%s", share->category);
-    if (share->count == PDNN_ABSENT)
-        pdnn_table_cell(table, "%s", "");
-    else
-        pdnn_table_cell(table, "%" PRIu64, share->count);
-    pdnn_table_cell(table, "%s", pdnn_format_ns(time, share->time_ns));
-    pdnn_table_cell(table, "%.1f %%", share->share_pct);
-    if (isnan(share->pct_of_roof))
-        pdnn_table_cell(table, "%s", "");
-    else
-        pdnn_table_cell(table, "%.0f", share->pct_of_roof);
-    pdnn_table_cell(table, "%s", isnan(share->lost_ns) ? "" : pdnn_format_ns(lost, share->lost_ns));
-    if (share->most)
-        pdnn_report_most(&most, share);
-    pdnn_table_cell(table, "%s", pdnn_str_text(&most));
-    pdnn_str_finish(&most);
-}
-
-/* What a backend adds to the model, even when that is nothing. */
-static void append_reorders(struct pdnn_str *out, const struct pdnn_share *shares, size_t n_shares) {
-    size_t i = 0;
-    while (i < n_shares && strcmp(shares[i].category, "reorder") != 0)
-        i++;
-    if (!n_shares)
-        pdnn_str_printf(out, ", no ops recorded\n");
-    else if (i == n_shares)
-        pdnn_str_printf(out, ", no reorders\n");
-    else
-        pdnn_str_printf(out, ", %" PRIu64 " reorder%s: %.2g %% of it\n", shares[i].count,
-                        shares[i].count == 1 ? "" : "s", shares[i].share_pct);
-}
-
-static void show(struct breakdown *b, const char *id, double step_ns, const struct pdnn_share *shares,
-                 size_t n_shares) {
-    char step[PDNN_UNIT_TEXT];
-    const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
-    struct pdnn_table table;
-    pdnn_str_printf(&b->out, "%s\n  %s per step", id, pdnn_format_ns(step, step_ns));
-    append_reorders(&b->out, shares, n_shares);
-    if (most) {
-        pdnn_str_printf(&b->out, "  most is lost by ");
-        pdnn_report_most(&b->out, most);
-        pdnn_str_printf(&b->out, "\n  %s\n", most->most->shape);
-    }
-    pdnn_str_append(&b->out, "\n", 1);
-    pdnn_table_init(&table, table_columns, sizeof table_columns / sizeof table_columns[0]);
+static void append_shares_csv(struct pdnn_str *out, const struct pdnn_share *shares, size_t n_shares) {
     for (size_t i = 0; i < n_shares; i++)
-        add_row(&table, &shares[i]);
-    if (!pdnn_table_format(&table, pdnn_terminal_width(STDOUT_FILENO), &b->out))
-        b->out.failed = true;
-    pdnn_table_finish(&table);
-    pdnn_str_append(&b->out, "\n", 1);
+        pdnn_columns_row(&pdnn_shares_columns, &shares[i], out);
 }
 
-static enum pdnn_status add_instance(struct breakdown *b, size_t row, struct pdnn_err *err) {
-    const char *id = pdnn_csv_get(&b->results, row, b->column[ID]);
-    const struct pdnn_op_record *ops;
+static enum pdnn_status show_instance(struct breakdown *b, size_t at, struct pdnn_err *err) {
     struct pdnn_share *shares;
-    size_t n_ops, n_shares;
-    double step_ns;
-    if (strcmp(pdnn_csv_get(&b->results, row, b->column[STATUS]), "ok") != 0 ||
-        !pdnn_parse_double(pdnn_csv_get(&b->results, row, b->column[STEP]), &step_ns)) {
-        b->left_out++;
-        return PDNN_OK;
-    }
+    size_t n_shares;
     pdnn_arena_reset(&b->arena);
-    enum pdnn_status status = pdnn_ops_reader_find(&b->ops, id, &ops, &n_ops, err);
-    if (status == PDNN_OK)
-        status = pdnn_shares(ops, n_ops, step_ns, &b->arena, &shares, &n_shares, err);
+    enum pdnn_status status =
+        pdnn_selection_shares(&b->selection, at, &b->ops, &b->by, &b->arena, &shares, &n_shares, err);
     if (status != PDNN_OK)
         return status;
-    b->shown++;
-    for (size_t i = 0; b->csv && i < n_shares; i++)
-        pdnn_columns_row(&pdnn_shares_columns, &shares[i], &b->out);
-    if (!b->csv)
-        show(b, id, step_ns, shares, n_shares);
+    if (b->csv)
+        append_shares_csv(&b->out, shares, n_shares);
+    else
+        pdnn_breakdown_text(&b->out, &b->by, pdnn_selection_get(&b->selection, at, b->selection.id),
+                            pdnn_selection_step_ns(&b->selection, at), shares, n_shares);
     return PDNN_OK;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status show_instances(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
     (void)some_failed;
+    if (b->csv)
+        pdnn_columns_header(&pdnn_shares_columns, &b->out);
+    for (size_t at = 0; status == PDNN_OK && at < b->selection.count; at++)
+        status = show_instance(b, at, err);
+    return status;
+}
+
+static enum pdnn_status show_gemms(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
+    const struct pdnn_selection *selection = &b->selection;
+    enum pdnn_status status = PDNN_OK;
+    (void)some_failed;
+    if (b->csv)
+        pdnn_columns_header(&pdnn_gemms_columns, &b->out);
+    for (size_t at = 0; status == PDNN_OK && at < selection->count; at++) {
+        const char *id = pdnn_selection_get(selection, at, selection->id);
+        const char *family = pdnn_selection_get(selection, at, selection->family);
+        double step_ns = pdnn_selection_step_ns(selection, at);
+        const struct pdnn_op_record *ops;
+        struct pdnn_gemm *gemms = NULL;
+        size_t n_ops, n_gemms = 0;
+        pdnn_arena_reset(&b->arena);
+        status = pdnn_ops_reader_find(&b->ops, id, &ops, &n_ops, err);
+        if (status == PDNN_OK)
+            status = pdnn_gemms(ops, n_ops, step_ns, family, &b->arena, &gemms, &n_gemms, err);
+        for (size_t i = 0; b->csv && i < n_gemms; i++)
+            pdnn_columns_row(&pdnn_gemms_columns, &gemms[i], &b->out);
+        if (!b->csv && status == PDNN_OK)
+            pdnn_gemms_text(&b->out, id, step_ns, gemms, n_gemms);
+    }
+    return status;
+}
+
+/* CSV has one row per instance and share, those of a series in the order of its columns. */
+static enum pdnn_status show_across(struct breakdown *b, const char *keys, struct pdnn_err *err) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_axes axes;
+    struct pdnn_series *series = NULL;
+    size_t n_series = 0;
+    enum pdnn_status status = pdnn_axes_parse(&b->selection, keys, &axes, err);
+    if (status == PDNN_OK)
+        status = pdnn_selection_series(&b->selection, &axes, &arena, &series, &n_series, err);
+    if (status == PDNN_OK && b->csv)
+        pdnn_columns_header(&pdnn_shares_columns, &b->out);
+    for (size_t i = 0; status == PDNN_OK && i < n_series; i++) {
+        struct pdnn_share_matrix matrix;
+        for (size_t k = 0; b->csv && status == PDNN_OK && k < series[i].count; k++)
+            status = show_instance(b, series[i].at[k], err);
+        if (b->csv || status != PDNN_OK)
+            continue;
+        pdnn_arena_reset(&b->arena);
+        status = pdnn_share_matrix(&b->selection, &series[i], &b->ops, &b->by, &b->arena, &matrix, err);
+        const struct pdnn_across across = {&b->selection, &axes, &series[i], &b->by, &matrix};
+        if (status == PDNN_OK)
+            pdnn_across_text(&b->out, &across);
+    }
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+static enum pdnn_status show_directions(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
+    struct pdnn_direction_line *lines;
+    size_t n_lines, count[PDNN_VERDICT_COUNT] = {0};
+    enum pdnn_status status = pdnn_directions(&b->selection, &b->ops, &b->arena, &lines, &n_lines, err);
+    if (status != PDNN_OK)
+        return status;
+    if (b->csv)
+        pdnn_columns_header(&pdnn_directions_columns, &b->out);
+    for (size_t i = 0; i < n_lines; i++) {
+        count[lines[i].verdict]++;
+        if (b->csv)
+            pdnn_columns_row(&pdnn_directions_columns, &lines[i], &b->out);
+    }
+    if (!b->csv)
+        pdnn_directions_text(&b->out, lines, n_lines);
+    fprintf(stderr, "%zu pass, %zu fail, %zu not covered\n", count[PDNN_VERDICT_PASS],
+            count[PDNN_VERDICT_FAIL], count[PDNN_VERDICT_NOT_COVERED]);
+    *some_failed = count[PDNN_VERDICT_FAIL] > 0;
+    return PDNN_OK;
+}
+
+/* What may be asked for, and what it does not go with: each row but the last is an option. */
+struct view {
+    const char *option;
+    const char *not_with[4];
+    enum pdnn_status (*show)(struct breakdown *b, bool *some_failed, struct pdnn_err *err);
+};
+
+static const struct view views[] = {
+    {"gemms", {"by", "across", "check-directions"}, show_gemms},
+    {"check-directions", {"by", "across"}, show_directions},
+    {"", {NULL}, show_instances},
+};
+
+static enum pdnn_status find_view(const struct pdnn_arguments *arguments, const struct view **view,
+                                  struct pdnn_err *err) {
+    size_t i = 0;
+    while (*views[i].option && !pdnn_argument(arguments, views[i].option))
+        i++;
+    for (size_t k = 0; views[i].not_with[k]; k++) {
+        if (pdnn_argument(arguments, views[i].not_with[k]))
+            return pdnn_fail(err, PDNN_INVALID, "--%s and --%s do not go together", views[i].option,
+                             views[i].not_with[k]);
+    }
+    *view = &views[i];
+    return PDNN_OK;
+}
+
+static enum pdnn_status open_tables(struct breakdown *b, const struct pdnn_arguments *arguments,
+                                    struct pdnn_err *err) {
+    const char *by = pdnn_argument(arguments, "by"), **only = NULL, *directory = arguments->operands[0];
+    size_t n_only = 0;
+    enum pdnn_status status = pdnn_by_parse(by ? by : "category", &b->by, err);
+    if (status == PDNN_OK)
+        status = pdnn_argument_all(arguments, "only", &only, &n_only, err);
+    if (status == PDNN_OK)
+        status = pdnn_selection_open(&b->selection, directory, only, n_only, err);
+    free(only);
+    return status == PDNN_OK ? pdnn_ops_reader_open(&b->ops, directory, err) : status;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     struct breakdown b = {.csv = pdnn_wants_csv(arguments)};
-    enum pdnn_status status = open_tables(&b, arguments->operands[0], err);
-    if (status == PDNN_OK && b.csv)
-        pdnn_columns_header(&pdnn_shares_columns, &b.out);
-    for (size_t row = 0; status == PDNN_OK && row < b.results.n_rows; row++)
-        status = add_instance(&b, row, err);
+    const char *across = pdnn_argument(arguments, "across");
+    const struct view *view = NULL;
+    enum pdnn_status status = find_view(arguments, &view, err);
+    if (status == PDNN_OK)
+        status = open_tables(&b, arguments, err);
+    if (status == PDNN_OK)
+        status = across ? show_across(&b, across, err) : view->show(&b, some_failed, err);
+    size_t shown = b.selection.count, left_out = b.selection.left_out;
     if (status == PDNN_OK)
         status = pdnn_text_print(&b.out, err);
-    if (status == PDNN_OK && b.left_out)
-        fprintf(stderr, "%zu instances, %zu that did not end ok left out\n", b.shown, b.left_out);
+    if (status == PDNN_OK && left_out)
+        fprintf(stderr, "%zu instances, %zu that did not end ok left out\n", shown, left_out);
     pdnn_str_finish(&b.out);
     pdnn_ops_reader_close(&b.ops);
-    pdnn_csv_finish(&b.results);
+    pdnn_selection_close(&b.selection);
     pdnn_arena_finish(&b.arena);
     return status;
 }

@@ -1,15 +1,19 @@
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "results/columns.h"
+#include "results/directions.h"
+#include "results/gemms.h"
 #include "results/shares.h"
 
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "The columns of the tables that a result directory holds, and of what breakdown prints as CSV, in their "
+    "The columns of the tables that a result directory holds, and of what breakdown prints as CSV "
+    "(breakdown, gemms, directions), in their "
     "order: the unit, what a reader has to expect (text, count, integer, number), and the meaning. An empty "
-    "field means not available. TABLE is results, ops, ceilings, journal or breakdown; all of them without "
-    "it.",
+    "field means not available. TABLE is results, ops, ceilings, journal, breakdown, gemms or directions; "
+    "all of them "
+    "without it.",
     NULL,
 };
 
@@ -24,7 +28,8 @@ static const struct pdnn_table_column table_columns[] = {
     {"type", PDNN_ALIGN_LEFT},  {"help", PDNN_ALIGN_WRAP},
 };
 
-static const char *const names[] = {"results", "ops", "ceilings", "journal", "breakdown", NULL};
+static const char *const names[] = {"results",   "ops",   "ceilings",   "journal",
+                                    "breakdown", "gemms", "directions", NULL};
 enum { N_NAMES = sizeof names / sizeof names[0] - 1 };
 
 static enum pdnn_status check_name(const char *name, struct pdnn_err *err) {
@@ -34,9 +39,10 @@ static enum pdnn_status check_name(const char *name, struct pdnn_err *err) {
     const char *nearest = pdnn_nearest_word(name, names, N_NAMES);
     if (nearest)
         return pdnn_fail(err, PDNN_INVALID, "unknown table '%s', did you mean '%s'?", name, nearest);
-    return pdnn_fail(err, PDNN_INVALID,
-                     "unknown table '%s', the tables are results, ops, ceilings, journal and breakdown",
-                     name);
+    return pdnn_fail(
+        err, PDNN_INVALID,
+        "unknown table '%s', the tables are results, ops, ceilings, journal, breakdown, gemms and directions",
+        name);
 }
 
 static void add_columns(struct pdnn_table *table, const char *name, const struct pdnn_columns *columns) {
@@ -65,8 +71,13 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     enum pdnn_status status = pdnn_results_columns(pdnn_families, n_families, false, &arena, &results, err);
     if (status != PDNN_OK)
         goto out;
-    const struct pdnn_columns *const all[N_NAMES] = {&results, &pdnn_ops_columns, &pdnn_ceilings_columns,
-                                                     &pdnn_journal_columns, &pdnn_shares_columns};
+    const struct pdnn_columns *const all[N_NAMES] = {&results,
+                                                     &pdnn_ops_columns,
+                                                     &pdnn_ceilings_columns,
+                                                     &pdnn_journal_columns,
+                                                     &pdnn_shares_columns,
+                                                     &pdnn_gemms_columns,
+                                                     &pdnn_directions_columns};
     for (size_t i = 0; i < N_NAMES; i++)
         if (!only || strcmp(only, names[i]) == 0)
             add_columns(&table, names[i], all[i]);

@@ -25,14 +25,6 @@ static const struct pdnn_table_column columns[] = {
     {"shape", PDNN_ALIGN_LEFT},
 };
 
-/* A number that may not be there. */
-static void add_number(struct pdnn_table *table, double value, int decimals, const char *unit) {
-    if (isnan(value))
-        pdnn_table_cell(table, "%s", "");
-    else
-        pdnn_table_cell(table, "%.*f%s", decimals, value, unit);
-}
-
 enum { PASS_TEXT = 32, BOUND_TEXT = PDNN_LEVEL_TEXT + 16 };
 
 /* "bwd-data" for "backward-data". */
@@ -57,10 +49,10 @@ static void add_op(struct pdnn_table *table, const struct pdnn_op_record *op) {
     pdnn_table_cell(table, "%s", format_pass(pass, op));
     pdnn_table_cell(table, "%" PRIu64, op->count);
     pdnn_table_cell(table, "%s", isnan(op->time_ns_median) ? "" : pdnn_format_ns(time, op->time_ns_median));
-    add_number(table, op->share_pct, 1, " %");
-    add_number(table, op->place.gflops, 1, "");
-    add_number(table, op->place.bw_gbs, 1, "");
-    add_number(table, op->place.pct_of_roof, 0, "");
+    pdnn_table_number(table, op->share_pct, 1, " %");
+    pdnn_table_number(table, op->place.gflops, 1, "");
+    pdnn_table_number(table, op->place.bw_gbs, 1, "");
+    pdnn_table_number(table, op->place.pct_of_roof, 0, "");
     pdnn_table_cell(table, "%s", format_bound(bound, &op->place));
     pdnn_table_cell(table, "%s", op->implementation);
     pdnn_table_cell(table, "%s", op->shape);
@@ -125,14 +117,16 @@ static void append_shares(struct pdnn_str *out, const struct pdnn_record *record
     struct pdnn_arena arena = {0};
     struct pdnn_share *shares;
     size_t n_shares;
-    if (pdnn_shares(ops, n_ops, record->time_ns_median, &arena, &shares, &n_shares, NULL) != PDNN_OK) {
+    const struct pdnn_shares_input input = {
+        .ops = ops, .n_ops = n_ops, .step_ns = record->time_ns_median, .family = ""};
+    if (pdnn_shares(&input, &arena, &shares, &n_shares, NULL) != PDNN_OK) {
         out->failed = true;
         return;
     }
     const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
     for (size_t i = 0; i + 1 < n_shares; i++)
-        pdnn_str_printf(out, "%s%s %.1f %%", i ? ", " : "  where    ", shares[i].category,
-                        shares[i].share_pct);
+        pdnn_str_printf(out, "%s%s %.1f %%", i ? ", " : "  where    ", shares[i].key[PDNN_BY_CATEGORY],
+                        shares[i].work.share_pct);
     pdnn_str_printf(out, "%s", n_shares ? "\n" : "");
     if (most) {
         pdnn_str_printf(out, "  loses    ");

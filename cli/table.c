@@ -3,6 +3,7 @@
 
 #include "cli/fill.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,13 @@ void pdnn_table_cell(struct pdnn_table *table, const char *format, ...) {
     table->failed = table->failed || !cell;
     if (cell)
         table->cells[table->n_cells++] = cell;
+}
+
+void pdnn_table_number(struct pdnn_table *table, double value, int decimals, const char *unit) {
+    if (isnan(value))
+        pdnn_table_cell(table, "%s", "");
+    else
+        pdnn_table_cell(table, "%.*f%s", decimals, value, unit);
 }
 
 /* Takes from the widest of the columns that may shrink, one letter at a time, until the sum fits. */

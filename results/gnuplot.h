@@ -5,8 +5,9 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* results/plots/roofline.gp, embedded by the build. */
+/* results/plots/<kind>.gp, embedded by the build. */
 extern const char pdnn_plots_roofline_gp[];
+extern const char pdnn_plots_breakdown_gp[];
 
 /* Appends `name = 'text'` with the text quoted for gnuplot, and line ends as blanks. */
 void pdnn_gnuplot_text(struct pdnn_str *script, const char *name, const char *text);

@@ -5,11 +5,17 @@
 
 #include "base/err.h"
 
+#include <stddef.h>
+
 enum pdnn_plot_format { PDNN_PLOT_BOTH, PDNN_PLOT_SVG, PDNN_PLOT_PNG, PDNN_PLOT_FORMAT_COUNT };
 
 struct pdnn_plot_request {
-    const char *directory; /* with results.csv, ceilings.csv and, for the title, environment.yaml */
-    const char *color;     /* a column of results.csv, or NULL: "bound" */
+    const char *directory;   /* with results.csv, ceilings.csv and, for the title, environment.yaml */
+    const char *color;       /* roofline: a column of results.csv, or NULL: "bound" */
+    const char *by;          /* breakdown: what a part of a bar is, or NULL: "group" */
+    const char *across;      /* breakdown: keys that set bars side by side, or NULL */
+    const char *const *only; /* breakdown: which instances, as pdnn_selection_open has it */
+    size_t n_only;
     const char *output; /* the file, or NULL: DIR/<kind>; .svg and .png are put in place of its extension */
     enum pdnn_plot_format format;
 };
@@ -19,11 +25,14 @@ enum { PDNN_PLOT_PATH = 4096 };
 struct pdnn_plot_result {
     char path[2][PDNN_PLOT_PATH]; /* the files written */
     int n_paths;
-    int points, left_out; /* rows drawn; rows without a rate (not ok, or without FLOP) */
+    int drawn, left_out; /* rows drawn; rows that could not be (not ok, or without what is drawn) */
 };
 
 struct pdnn_plot_def {
     const char *name, *help;
+    const char *const
+        *options; /* those of `paradnn plot` that it reads beside output and format; NULL ends */
+    const char *drawn, *left_out_as; /* what one row becomes: "points"; why rows are left out */
     enum pdnn_status (*draw)(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
                              struct pdnn_err *err);
 };

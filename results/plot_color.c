@@ -10,12 +10,16 @@
 
 /* Okabe and Ito's colors, which people with any color vision can tell apart, and a few more; light ones last.
  */
-static const unsigned word_colors[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00,
-                                       0x56b4e9, 0x7b3294, 0x8c510a, 0xf0e442, 0x4d4d4d};
+static const unsigned word_colors[PDNN_PLOT_COLORS] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00,
+                                                       0x56b4e9, 0x7b3294, 0x8c510a, 0xf0e442, 0x4d4d4d};
 
-enum { WORDS_MAX = sizeof word_colors / sizeof *word_colors, TICKS_MAX = 9 };
+enum { WORDS_MAX = PDNN_PLOT_COLORS, TICKS_MAX = 9 };
 
-static const unsigned grey = 0xbdbdbd;
+const unsigned pdnn_plot_grey = 0xbdbdbd;
+
+unsigned pdnn_plot_distinct_color(size_t index) {
+    return word_colors[index];
+}
 
 static bool all_numbers(const struct pdnn_csv *csv, int column, const size_t *rows, size_t n_rows) {
     size_t numbers = 0;
@@ -65,7 +69,7 @@ static void color_by_number(const struct pdnn_csv *csv, int column, const size_t
                             struct pdnn_point_color *colors, struct pdnn_str *script) {
     double least = INFINITY, greatest = -INFINITY;
     for (size_t i = 0; i < n_rows; i++) {
-        colors[i] = (struct pdnn_point_color){NAN, grey};
+        colors[i] = (struct pdnn_point_color){NAN, pdnn_plot_grey};
         if (!pdnn_parse_double(pdnn_csv_get(csv, rows[i], column), &colors[i].value))
             continue;
         least = fmin(least, colors[i].value);
@@ -121,7 +125,7 @@ static enum pdnn_status color_by_word(const struct pdnn_csv *csv, int column, co
         size_t at = 0;
         while (at < shown && strcmp(words[at].text, pdnn_csv_get(csv, rows[i], column)) != 0)
             at++;
-        colors[i] = (struct pdnn_point_color){NAN, at < shown ? word_colors[at] : grey};
+        colors[i] = (struct pdnn_point_color){NAN, at < shown ? word_colors[at] : pdnn_plot_grey};
     }
     pdnn_str_printf(script, "NUMERIC = 0\nN_WORDS = %zu\narray WORD[%zu]\narray WORD_COLOR[%zu]\n", entries,
                     entries + 1, entries + 1);
@@ -131,7 +135,7 @@ static enum pdnn_status color_by_word(const struct pdnn_csv *csv, int column, co
         snprintf(other, sizeof other, "%zu others", n_words - shown);
         const char *text = i >= shown ? other : *words[i].text ? words[i].text : "(none)";
         pdnn_gnuplot_text(script, name, text);
-        pdnn_str_printf(script, "WORD_COLOR[%zu] = %u\n", i + 1, i < shown ? word_colors[i] : grey);
+        pdnn_str_printf(script, "WORD_COLOR[%zu] = %u\n", i + 1, i < shown ? word_colors[i] : pdnn_plot_grey);
     }
     free(words);
     return PDNN_OK;

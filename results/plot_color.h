@@ -5,6 +5,14 @@
 #include "base/str.h"
 #include "results/csv.h"
 
+/* Colors that can be told apart, for words and kinds of which there is no order: 0 to PDNN_PLOT_COLORS - 1.
+ */
+enum { PDNN_PLOT_COLORS = 10 };
+unsigned pdnn_plot_distinct_color(size_t index);
+
+/* For what is left when they run out. */
+extern const unsigned pdnn_plot_grey;
+
 /* One point's color. */
 struct pdnn_point_color {
     double value; /* numbers: where on the scale; NaN: the row has none */

@@ -1,21 +1,18 @@
-#define _POSIX_C_SOURCE 200809L
 #include "results/plot_roofline.h"
 #include "base/units.h"
 #include "results/csv.h"
 #include "results/gnuplot.h"
 #include "results/plot_color.h"
+#include "results/plot_file.h"
 #include "results/plot_frame.h"
 #include "results/roofline.h"
 #include "results/tables.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define RESULTS_LIMIT_BYTES ((size_t)1 << 32)
 
@@ -214,21 +211,9 @@ static void choose_frame(struct picture *p) {
     f->ymax = fmax(f->ymax, p->roofs.peak_gflops) * 1.8;
 }
 
-static void put_number(struct picture *p, double value, const char *after) {
-    if (isnan(value))
-        pdnn_str_append(&p->script, "NaN", 3);
-    pdnn_number_format(&p->script, value, PDNN_DIGITS_EXACT);
-    pdnn_str_append(&p->script, after, strlen(after));
-}
-
-static void put_variable(struct picture *p, const char *name, double value) {
-    pdnn_str_printf(&p->script, "%s = ", name);
-    put_number(p, value, "\n");
-}
-
 static void put_spot(struct picture *p, struct pdnn_spot spot) {
-    put_number(p, spot.x, " ");
-    put_number(p, spot.y, "\n");
+    pdnn_plot_number(&p->script, spot.x, " ");
+    pdnn_plot_number(&p->script, spot.y, "\n");
 }
 
 static void put_variables(struct picture *p) {
@@ -252,7 +237,7 @@ static void put_variables(struct picture *p) {
         {"N_COMPUTE", (double)p->n_compute},
     };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        put_variable(p, variables[i].name, variables[i].value);
+        pdnn_plot_variable(&p->script, variables[i].name, variables[i].value);
 }
 
 /* Which pattern gave the level its bandwidth. */
@@ -301,8 +286,8 @@ static void put_bandwidth(struct picture *p) {
     pdnn_str_printf(&p->script, "END\n$slanted << END\n");
     for (size_t i = 0; i < p->roofs.n_levels; i++) {
         struct pdnn_spot center = pdnn_frame_to_data(f, labels[i].center);
-        put_number(p, center.x, " ");
-        put_number(p, center.y, " ");
+        pdnn_plot_number(&p->script, center.x, " ");
+        pdnn_plot_number(&p->script, center.y, " ");
         pdnn_str_printf(&p->script, "\"%s\"\n", text[i]);
     }
     pdnn_str_printf(&p->script, "END\n");
@@ -327,8 +312,8 @@ static void put_compute(struct picture *p) {
         pdnn_str_printf(&p->script, "set label %zu ", 10 + i);
         pdnn_gnuplot_quote(&p->script, p->compute[i].text);
         pdnn_str_printf(&p->script, " at screen ");
-        put_number(p, (f->right + 8) / f->width, ", screen ");
-        put_number(p, y / f->height, " left font 'DejaVu Sans,12' textcolor rgb '#222222'\n");
+        pdnn_plot_number(&p->script, (f->right + 8) / f->width, ", screen ");
+        pdnn_plot_number(&p->script, y / f->height, " left font 'DejaVu Sans,12' textcolor rgb '#222222'\n");
     }
 }
 
@@ -340,24 +325,19 @@ static void put_points(struct picture *p) {
         struct pdnn_spot data = pdnn_frame_to_data(&p->frame, p->spots[i]);
         has_train = has_train || train;
         has_infer = has_infer || !train;
-        put_number(p, data.x, " ");
-        put_number(p, data.y, train ? " 2 " : " 1 ");
-        put_number(p, p->colors[i].value, " ");
+        pdnn_plot_number(&p->script, data.x, " ");
+        pdnn_plot_number(&p->script, data.y, train ? " 2 " : " 1 ");
+        pdnn_plot_number(&p->script, p->colors[i].value, " ");
         pdnn_str_printf(&p->script, "%u\n", p->colors[i].rgb);
     }
     pdnn_str_printf(&p->script, "END\nHAS_INFER = %d\nHAS_TRAIN = %d\n", has_infer, has_train);
 }
 
-/* The last part of a path, with trailing slashes ignored. */
 static void put_title(struct picture *p, const char *directory) {
-    size_t end = strlen(directory);
-    while (end > 1 && directory[end - 1] == '/')
-        end--;
-    size_t start = end;
-    while (start > 0 && directory[start - 1] != '/')
-        start--;
+    int length;
+    const char *name = pdnn_plot_directory_name(directory, &length);
     struct pdnn_str title = {0};
-    pdnn_str_printf(&title, "Roofline of %.*s: %zu models", (int)(end - start), directory + start, p->n_rows);
+    pdnn_str_printf(&title, "Roofline of %.*s: %zu models", length, name, p->n_rows);
     p->script.failed = p->script.failed || title.failed;
     pdnn_gnuplot_text(&p->script, "TITLE", pdnn_str_text(&title));
     pdnn_str_finish(&title);
@@ -411,50 +391,8 @@ static enum pdnn_status write_script(struct picture *p, const char *directory, s
     return PDNN_OK;
 }
 
-/* The request's file or DIR/roofline, with the format's extension in place of an .svg or .png there. */
-static enum pdnn_status output_path(const struct pdnn_plot_request *request, const char *extension,
-                                    char path[PDNN_PLOT_PATH], struct pdnn_err *err) {
-    int written;
-    if (request->output) {
-        size_t length = strlen(request->output);
-        const char *end = length > 4 ? request->output + length - 4 : "";
-        if (strcmp(end, ".svg") == 0 || strcmp(end, ".png") == 0)
-            length -= 4;
-        written = snprintf(path, PDNN_PLOT_PATH, "%.*s%s", (int)length, request->output, extension);
-    } else {
-        written = snprintf(path, PDNN_PLOT_PATH, "%s/roofline%s", request->directory, extension);
-    }
-    if (written < 0 || written >= PDNN_PLOT_PATH)
-        return pdnn_fail(err, PDNN_INVALID, "the path of the picture is too long");
-    return PDNN_OK;
-}
-
-static enum pdnn_status draw_one(const struct picture *p, const char *terminal, const char *path,
-                                 struct pdnn_err *err) {
-    struct pdnn_str script = {0};
-    /* gnuplot would name its own words, not the file. */
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
-    close(fd);
-    pdnn_str_printf(&script, "TERMINAL = '%s'\n", terminal);
-    pdnn_gnuplot_text(&script, "OUTPUT", path);
-    pdnn_str_append(&script, pdnn_str_text(&p->script), p->script.length);
-    pdnn_str_append(&script, pdnn_plots_roofline_gp, strlen(pdnn_plots_roofline_gp));
-    script.failed = script.failed || p->script.failed;
-    enum pdnn_status status = pdnn_gnuplot_run(&script, err);
-    pdnn_str_finish(&script);
-    if (status != PDNN_OK)
-        unlink(path);
-    return status == PDNN_IO ? pdnn_wrap(err, "%s", path) : status;
-}
-
 enum pdnn_status pdnn_plot_roofline(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
                                     struct pdnn_err *err) {
-    static const struct {
-        enum pdnn_plot_format format;
-        const char *terminal, *extension;
-    } formats[] = {{PDNN_PLOT_SVG, "svg", ".svg"}, {PDNN_PLOT_PNG, "pngcairo", ".png"}};
     struct picture picture = {.n_rows = 0};
     struct pdnn_plot_result drawn = {.n_paths = 0};
     enum pdnn_status status = read_tables(&picture, request, err);
@@ -468,16 +406,9 @@ enum pdnn_status pdnn_plot_roofline(const struct pdnn_plot_request *request, str
         choose_frame(&picture);
         status = write_script(&picture, request->directory, err);
     }
-    for (size_t i = 0; status == PDNN_OK && i < sizeof formats / sizeof *formats; i++) {
-        if (request->format != PDNN_PLOT_BOTH && request->format != formats[i].format)
-            continue;
-        char *path = drawn.path[drawn.n_paths];
-        status = output_path(request, formats[i].extension, path, err);
-        if (status == PDNN_OK)
-            status = draw_one(&picture, formats[i].terminal, path, err);
-        drawn.n_paths++;
-    }
-    drawn.points = (int)picture.n_rows;
+    if (status == PDNN_OK)
+        status = pdnn_plot_write(request, "roofline", &picture.script, pdnn_plots_roofline_gp, &drawn, err);
+    drawn.drawn = (int)picture.n_rows;
     drawn.left_out = (int)picture.left_out;
     picture_finish(&picture);
     if (status == PDNN_OK)

@@ -1,19 +1,44 @@
-/* Where the time of one instance goes: the rows of ops.csv summed by category, what each loses to its roof,
- * and which op loses most. Knows nothing of visits or graphs, only of those rows. */
+/* Where the time of one instance goes: the rows of ops.csv summed by category, by group, pass, layer or op,
+ * or by several of them at once; what each sum loses to its roof, and which op loses most. Knows nothing of
+ * visits or graphs, only of those rows. */
 #ifndef RESULTS_SHARES_H
 #define RESULTS_SHARES_H
 
+#include "base/arena.h"
+#include "base/err.h"
 #include "results/columns.h"
 #include "results/record.h"
+#include "results/work.h"
 
-/* All ops of one category, or what is in no op's time. Lost is the time that an op takes beyond what its roof
- * allows: nothing above it, and unknown without one. */
+/* What rows are summed by. */
+enum pdnn_by {
+    PDNN_BY_CATEGORY,
+    PDNN_BY_GROUP, /* results/op_groups.h; of families without groups, the category */
+    PDNN_BY_PASS,
+    PDNN_BY_LAYER,
+    PDNN_BY_OP,
+    PDNN_BY_COUNT
+};
+
+/* "category", "group", "pass", "layer", "op". */
+const char *pdnn_by_name(enum pdnn_by by);
+
+struct pdnn_by_list {
+    enum pdnn_by by[PDNN_BY_COUNT];
+    size_t count;
+};
+
+/* "group" or "group,pass". PDNN_INVALID names the nearest word. */
+enum pdnn_status pdnn_by_parse(const char *text, struct pdnn_by_list *list, struct pdnn_err *err);
+
+/* All ops of one category (or whatever they are summed by), or what is in no op's time. Lost is the time that
+ * an op takes beyond what its roof allows: nothing above it, and unknown without one. */
 struct pdnn_share {
-    const char *id, *category; /* borrowed from the rows; "residual": in no op's time */
-    uint64_t count;            /* executions in one step; absent for the residual */
-    double time_ns, share_pct; /* share of the step */
-    double roof_ns, roofed_ns; /* of the ops that have a roof: what it allows, what they take */
-    double pct_of_roof;        /* the one over the other */
+    const char *id;                 /* borrowed from the rows, as are the keys */
+    const char *key[PDNN_BY_COUNT]; /* "" where rows are not summed by that */
+    bool is_residual;               /* what is in no op's time; its first key says so */
+    unsigned rgb;                   /* its group's color; 0: it is none */
+    struct pdnn_work work;          /* counts are absent for the residual */
     double lost_ns, lost_pct;
     const struct pdnn_op_record *most; /* the op that loses most; NULL: none loses */
     double most_lost_ns, most_lost_pct;
@@ -21,13 +46,26 @@ struct pdnn_share {
 
 extern const struct pdnn_columns pdnn_shares_columns; /* rows: struct pdnn_share */
 
-/* The shares of a step that took step_ns, the largest first and the residual last, in the arena. Ops without
- * a time are left out. */
-enum pdnn_status pdnn_shares(const struct pdnn_op_record *ops, size_t n_ops, double step_ns,
-                             struct pdnn_arena *arena, struct pdnn_share **shares, size_t *n_shares,
-                             struct pdnn_err *err);
+struct pdnn_shares_input {
+    const struct pdnn_op_record *ops; /* those without a time are left out */
+    size_t n_ops;
+    double step_ns;
+    const char *family;
+    struct pdnn_by_list by; /* none: by category */
+};
+
+/* The shares of a step, in the arena: groups and passes in their order, anything else with the largest first,
+ * and the residual last. Summed by group, "other" is there even when it is nothing. */
+enum pdnn_status pdnn_shares(const struct pdnn_shares_input *input, struct pdnn_arena *arena,
+                             struct pdnn_share **shares, size_t *n_shares, struct pdnn_err *err);
 
 /* The share whose op loses most of all, or NULL. */
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares);
+
+/* Whether both are of the same category (or whatever they are summed by). */
+bool pdnn_share_same(const struct pdnn_share *a, const struct pdnn_share *b);
+
+/* For qsort: the order of pdnn_shares. */
+int pdnn_share_compare(const void *a, const void *b);
 
 #endif

@@ -64,7 +64,8 @@ static int teardown(void **state) {
 /* PDNN_UNSUPPORTED, which the pictures' tests skip on: gnuplot is no build requirement. */
 static enum pdnn_status draw(const char *color, const char *output, enum pdnn_plot_format format,
                              struct pdnn_plot_result *result, struct pdnn_err *err) {
-    const struct pdnn_plot_request request = {directory, color, output, format};
+    const struct pdnn_plot_request request = {
+        .directory = directory, .color = color, .output = output, .format = format};
     return pdnn_plot_find("roofline")->draw(&request, result, err);
 }
 
@@ -96,7 +97,7 @@ static void test_plot_roofline_draws_both(void **state) {
     assert_string_equal(err.text, "");
     assert_int_equal(status, PDNN_OK);
     assert_int_equal(result.n_paths, 2);
-    assert_int_equal(result.points, 4);
+    assert_int_equal(result.drawn, 4);
     assert_int_equal(result.left_out, 1);
     assert_int_equal(pdnn_file_read(result.path[0], LIMIT_BYTES, &text, NULL, &err), PDNN_OK);
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {

@@ -1,4 +1,5 @@
-/* Shares of a step by category, and what is lost to the roofs, with values worked out by hand. */
+/* Shares of a step by category and by other keys, and what is lost to the roofs, with values worked out by
+ * hand. */
 #include "tests/cmocka_all.h"
 
 #include "results/shares.h"
@@ -23,6 +24,15 @@ static struct pdnn_op_record op(const char *category, const char *layer, uint64_
     return made;
 }
 
+static void shares_by(const char *by, const char *family, const struct pdnn_op_record *ops, size_t n_ops,
+                      double step_ns, struct pdnn_arena *arena, struct pdnn_share **shares, size_t *count) {
+    struct pdnn_err err = {0};
+    struct pdnn_shares_input input = {.ops = ops, .n_ops = n_ops, .step_ns = step_ns, .family = family};
+    if (by)
+        assert_int_equal(pdnn_by_parse(by, &input.by, &err), PDNN_OK);
+    assert_int_equal(pdnn_shares(&input, arena, shares, count, &err), PDNN_OK);
+}
+
 /* 1000 ns: convolutions lose 100 * 0.5 and 400 * 0.25, and gain nothing from the one above its roof. */
 static void test_shares_by_category(void **state) {
     (void)state;
@@ -44,18 +54,17 @@ static void test_shares_by_category(void **state) {
     };
     struct pdnn_arena arena = {0};
     struct pdnn_share *shares;
-    struct pdnn_err err = {0};
     size_t count;
     double sum_pct = 0;
-    assert_int_equal(pdnn_shares(ops, 6, 1000, &arena, &shares, &count, &err), PDNN_OK);
+    shares_by(NULL, "cnn", ops, 6, 1000, &arena, &shares, &count);
     assert_int_equal(count, 4);
     for (size_t i = 0; i < count; i++) {
         assert_string_equal(shares[i].id, "a");
-        assert_string_equal(shares[i].category, expected[i].category);
-        assert_true(shares[i].count == expected[i].count);
-        assert_near(shares[i].time_ns, expected[i].time_ns);
-        assert_near(shares[i].share_pct, expected[i].time_ns / 10);
-        assert_near(shares[i].pct_of_roof, expected[i].pct_of_roof);
+        assert_string_equal(shares[i].key[PDNN_BY_CATEGORY], expected[i].category);
+        assert_true(shares[i].work.count == expected[i].count);
+        assert_near(shares[i].work.time_ns, expected[i].time_ns);
+        assert_near(shares[i].work.share_pct, expected[i].time_ns / 10);
+        assert_near(shares[i].work.pct_of_roof, expected[i].pct_of_roof);
         assert_near(shares[i].lost_ns, expected[i].lost_ns);
         assert_near(shares[i].lost_pct, expected[i].lost_ns / 10);
         assert_near(shares[i].most_lost_pct, expected[i].most_lost_pct);
@@ -63,7 +72,7 @@ static void test_shares_by_category(void **state) {
             assert_string_equal(shares[i].most->layer, expected[i].most);
         else
             assert_null(shares[i].most);
-        sum_pct += shares[i].share_pct;
+        sum_pct += shares[i].work.share_pct;
     }
     assert_near(sum_pct, 100);
     assert_ptr_equal(pdnn_shares_most(shares, count), &shares[0]);
@@ -77,14 +86,132 @@ static void test_shares_residual(void **state) {
     const struct pdnn_op_record one = op("pooling", "x", 1, 104, NAN);
     struct pdnn_arena arena = {0};
     struct pdnn_share *shares;
-    struct pdnn_err err = {0};
     size_t count;
-    assert_int_equal(pdnn_shares(&one, 1, 100, &arena, &shares, &count, &err), PDNN_OK);
+    shares_by(NULL, "cnn", &one, 1, 100, &arena, &shares, &count);
     assert_int_equal(count, 2);
-    assert_near(shares[1].share_pct, -4);
-    assert_int_equal(pdnn_shares(&one, 0, 100, &arena, &shares, &count, &err), PDNN_OK);
+    assert_near(shares[1].work.share_pct, -4);
+    shares_by("group", "transformer", &one, 0, 100, &arena, &shares, &count);
     assert_int_equal(count, 0);
     assert_null(pdnn_shares_most(shares, count));
+    pdnn_arena_finish(&arena);
+}
+
+struct expected {
+    const char *keys[2]; /* in the order of `by` */
+    double share_pct;
+};
+
+static struct pdnn_op_record layer_op(const char *name, const char *category, const char *pass,
+                                      const char *layer, double time_ns) {
+    struct pdnn_op_record made = op(category, layer, 1, time_ns, NAN);
+    strcpy(made.op, name);
+    made.pass = pass;
+    return made;
+}
+
+/* Groups and passes in their order, other keys by time; "other" though there is none; the residual last. */
+static void test_shares_by_keys(void **state) {
+    (void)state;
+    const struct pdnn_op_record ops[] = {
+        layer_op("softmax", "softmax", "backward-data", "softmax1..softmax4", 10),
+        layer_op("softmax", "softmax", "forward", "softmax1..softmax4", 20),
+        layer_op("dense", "linear gemm", "forward", "ffn1.1..ffn1.4", 15),
+        layer_op("dense", "linear gemm", "forward", "query1..query4", 5),
+        layer_op("dense", "linear gemm", "forward", "embedding", 40),
+    };
+    static const struct {
+        const char *by, *family;
+        size_t count;
+        struct expected rows[7];
+    } cases[] = {
+        {"group",
+         "transformer",
+         6,
+         {{{"embedding"}, 40},
+          {{"linear GEMM"}, 5},
+          {{"FC GEMM"}, 15},
+          {{"scale+mask+softmax+dropout"}, 30},
+          {{"other"}, 0},
+          {{"residual"}, 10}}},
+        {"group", "rnn", 3, {{{"linear gemm"}, 60}, {{"softmax"}, 30}, {{"residual"}, 10}}},
+        {"pass", "transformer", 3, {{{"forward"}, 80}, {{"backward-data"}, 10}, {{"residual"}, 10}}},
+        {"op", "transformer", 3, {{{"dense"}, 60}, {{"softmax"}, 30}, {{"residual"}, 10}}},
+        {"layer",
+         "transformer",
+         5,
+         {{{"embedding"}, 40},
+          {{"softmax1..softmax4"}, 30},
+          {{"ffn1.1..ffn1.4"}, 15},
+          {{"query1..query4"}, 5},
+          {{"residual"}, 10}}},
+        {"op,pass",
+         "transformer",
+         4,
+         {{{"dense", "forward"}, 60},
+          {{"softmax", "forward"}, 20},
+          {{"softmax", "backward-data"}, 10},
+          {{"residual", ""}, 10}}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_arena arena = {0};
+        struct pdnn_by_list by;
+        struct pdnn_share *shares;
+        size_t count;
+        assert_int_equal(pdnn_by_parse(cases[i].by, &by, NULL), PDNN_OK);
+        shares_by(cases[i].by, cases[i].family, ops, sizeof ops / sizeof *ops, 100, &arena, &shares, &count);
+        assert_int_equal(count, cases[i].count);
+        for (size_t k = 0; k < count; k++) {
+            const struct expected *expected = &cases[i].rows[k];
+            for (size_t n = 0; n < by.count; n++)
+                assert_string_equal(shares[k].key[by.by[n]], expected->keys[n]);
+            assert_near(shares[k].work.share_pct, expected->share_pct);
+            assert_int_equal(shares[k].is_residual, k + 1 == count);
+        }
+        pdnn_arena_finish(&arena);
+    }
+}
+
+static void test_by_parse_refuses(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"gruop", "'gruop' is nothing to sum by: category, group, pass, layer, op, did you mean 'group'?"},
+        {"", "'' is nothing to sum by"},
+        {"op,", "'' is nothing to sum by"},
+        {"op,pass,op", "'op,pass,op' names op twice"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_by_list by;
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_by_parse(rows[i].text, &by, &err), PDNN_INVALID);
+        if (!strstr(err.text, rows[i].message))
+            fail_msg("'%s' lacks '%s'", err.text, rows[i].message);
+    }
+}
+
+/* Rates are all work over all time, and a count that one row lacks is not made up. */
+static void test_shares_rates(void **state) {
+    (void)state;
+    struct pdnn_op_record ops[] = {op("convolution", "a", 1, 30, NAN), op("convolution", "b", 1, 10, NAN)};
+    struct pdnn_arena arena = {0};
+    struct pdnn_share *shares;
+    size_t count;
+    ops[0].flop_count = 300;
+    ops[0].in_bounds_flop_count = 200;
+    ops[0].byte_count = 60;
+    ops[1].flop_count = ops[1].in_bounds_flop_count = 200;
+    ops[1].byte_count = 20;
+    shares_by(NULL, "cnn", ops, 2, 40, &arena, &shares, &count);
+    assert_int_equal(shares[0].work.flop_count, 500);
+    assert_near(shares[0].work.gflops, 10);
+    assert_near(shares[0].work.bw_gbs, 2);
+    assert_near(shares[0].work.intensity_flop_per_byte, 5);
+    ops[1].byte_count = PDNN_ABSENT;
+    shares_by(NULL, "cnn", ops, 2, 40, &arena, &shares, &count);
+    assert_true(shares[0].work.byte_count == PDNN_ABSENT);
+    assert_near(shares[0].work.bw_gbs, NAN);
+    assert_near(shares[0].work.gflops, 10);
     pdnn_arena_finish(&arena);
 }
 
@@ -98,24 +225,25 @@ static void test_shares_columns(void **state) {
     struct pdnn_arena arena = {0};
     struct pdnn_str text = {0};
     struct pdnn_share *shares;
-    struct pdnn_err err = {0};
     size_t count;
-    assert_int_equal(pdnn_shares(&lossy, 1, 200, &arena, &shares, &count, &err), PDNN_OK);
+    lossy.flop_count = lossy.in_bounds_flop_count = 400;
+    lossy.byte_count = 200;
+    shares_by("op,category", "cnn", &lossy, 1, 200, &arena, &shares, &count);
     for (size_t i = 0; i < count; i++)
         pdnn_columns_row(&pdnn_shares_columns, &shares[i], &text);
     assert_string_equal(pdnn_str_text(&text),
-                        "a,convolution,3,100,50,40,60,30,block1..block3,conv2d,forward,"
-                        "\"1x64x8x8:64x64x3x3:1x64x8x8,padding=1\",jit:avx2,40,compute,30\n"
-                        "a,residual,,100,50,,,,,,,,,,,\n");
+                        "a,convolution,,,,conv2d,3,400,400,200,100,50,4,2,2,40,60,30,block1..block3,conv2d,"
+                        "forward,\"1x64x8x8:64x64x3x3:1x64x8x8,padding=1\",jit:avx2,40,compute,30\n"
+                        "a,,,,,residual,,,,,100,50,,,,,,,,,,,,,,\n");
     pdnn_str_finish(&text);
     pdnn_arena_finish(&arena);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares_by_category),
-        cmocka_unit_test(test_shares_residual),
-        cmocka_unit_test(test_shares_columns),
+        cmocka_unit_test(test_shares_by_category), cmocka_unit_test(test_shares_residual),
+        cmocka_unit_test(test_shares_by_keys),     cmocka_unit_test(test_by_parse_refuses),
+        cmocka_unit_test(test_shares_rates),       cmocka_unit_test(test_shares_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

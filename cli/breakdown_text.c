@@ -1,0 +1,207 @@
+#include "cli/breakdown_text.h"
+#include "base/units.h"
+#include "cli/report.h"
+#include "cli/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static void format_table(struct pdnn_table *table, struct pdnn_str *out) {
+    bool good = !table->failed && pdnn_table_format(table, pdnn_terminal_width(STDOUT_FILENO), out);
+    out->failed = out->failed || !good;
+    pdnn_str_append(out, "\n", 1);
+    pdnn_table_finish(table);
+}
+
+/* One column per key, then those given: returns how many. */
+static size_t put_columns(struct pdnn_table_column *columns, const struct pdnn_by_list *by,
+                          const struct pdnn_table_column *more, size_t n_more) {
+    for (size_t k = 0; k < by->count; k++)
+        columns[k] = (struct pdnn_table_column){pdnn_by_name(by->by[k]), PDNN_ALIGN_LEFT};
+    memcpy(columns + by->count, more, n_more * sizeof *more);
+    return by->count + n_more;
+}
+
+static void add_keys(struct pdnn_table *table, const struct pdnn_by_list *by,
+                     const struct pdnn_share *share) {
+    for (size_t k = 0; k < by->count; k++)
+        pdnn_table_cell(table, "%s", share->key[by->by[k]]);
+}
+
+static void add_count(struct pdnn_table *table, uint64_t count) {
+    if (count == PDNN_ABSENT)
+        pdnn_table_cell(table, "%s", "");
+    else
+        pdnn_table_cell(table, "%" PRIu64, count);
+}
+
+/* With an SI prefix; nothing for none. */
+static void add_si(struct pdnn_table *table, uint64_t count, const char *unit) {
+    char text[PDNN_UNIT_TEXT];
+    bool is_some = count && count != PDNN_ABSENT;
+    pdnn_table_cell(table, "%s", is_some ? pdnn_format_si(text, (double)count, unit) : "");
+}
+
+static void add_ns(struct pdnn_table *table, double ns) {
+    char text[PDNN_UNIT_TEXT];
+    pdnn_table_cell(table, "%s", isnan(ns) ? "" : pdnn_format_ns(text, ns));
+}
+
+static void add_share(struct pdnn_table *table, const struct pdnn_by_list *by,
+                      const struct pdnn_share *share) {
+    const struct pdnn_work *work = &share->work;
+    struct pdnn_str most = {0};
+    add_keys(table, by, share);
+    add_count(table, work->count);
+    add_ns(table, work->time_ns);
+    pdnn_table_number(table, work->share_pct, 1, " %");
+    add_si(table, work->in_bounds_flop_count, "FLOP");
+    add_si(table, work->byte_count, "B");
+    pdnn_table_number(table, work->gflops, 1, "");
+    pdnn_table_number(table, work->bw_gbs, 1, "");
+    pdnn_table_number(table, work->pct_of_roof, 0, "");
+    add_ns(table, share->lost_ns);
+    if (share->most)
+        pdnn_report_most(&most, share);
+    pdnn_table_cell(table, "%s", pdnn_str_text(&most));
+    pdnn_str_finish(&most);
+}
+
+/* What a backend adds to the model, even when that is nothing. */
+static void append_reorders(struct pdnn_str *out, const struct pdnn_by_list *by,
+                            const struct pdnn_share *shares, size_t n_shares) {
+    size_t i = 0;
+    bool by_kind = by->count == 1 && by->by[0] <= PDNN_BY_GROUP; /* else they are several rows, or none */
+    while (i < n_shares && strcmp(shares[i].key[by->by[0]], "reorder") != 0)
+        i++;
+    if (!n_shares)
+        pdnn_str_printf(out, ", no ops recorded");
+    else if (by_kind && i == n_shares)
+        pdnn_str_printf(out, ", no reorders");
+    else if (by_kind)
+        pdnn_str_printf(out, ", %" PRIu64 " reorder%s: %.2g %% of it", shares[i].work.count,
+                        shares[i].work.count == 1 ? "" : "s", shares[i].work.share_pct);
+    pdnn_str_append(out, "\n", 1);
+}
+
+void pdnn_breakdown_text(struct pdnn_str *out, const struct pdnn_by_list *by, const char *id, double step_ns,
+                         const struct pdnn_share *shares, size_t n_shares) {
+    static const struct pdnn_table_column measured[] = {
+        {"ops", PDNN_ALIGN_RIGHT},         {"time", PDNN_ALIGN_RIGHT},   {"share", PDNN_ALIGN_RIGHT},
+        {"FLOP", PDNN_ALIGN_RIGHT},        {"bytes", PDNN_ALIGN_RIGHT},  {"GFLOP/s", PDNN_ALIGN_RIGHT},
+        {"GB/s", PDNN_ALIGN_RIGHT},        {"% roof", PDNN_ALIGN_RIGHT}, {"lost", PDNN_ALIGN_RIGHT},
+        {"most lost by", PDNN_ALIGN_LEFT},
+    };
+    enum { N_MEASURED = sizeof measured / sizeof *measured };
+    struct pdnn_table_column columns[PDNN_BY_COUNT + N_MEASURED];
+    const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
+    char step[PDNN_UNIT_TEXT];
+    struct pdnn_table table;
+    pdnn_str_printf(out, "%s\n  %s per step", id, pdnn_format_ns(step, step_ns));
+    append_reorders(out, by, shares, n_shares);
+    if (most) {
+        pdnn_str_printf(out, "  most is lost by ");
+        pdnn_report_most(out, most);
+        pdnn_str_printf(out, "\n  %s\n", most->most->shape);
+    }
+    pdnn_str_append(out, "\n", 1);
+    pdnn_table_init(&table, columns, put_columns(columns, by, measured, N_MEASURED));
+    for (size_t i = 0; i < n_shares; i++)
+        add_share(&table, by, &shares[i]);
+    format_table(&table, out);
+}
+
+/* Columns [first, first + count) of the matrix; titles are theirs. */
+static void append_across(struct pdnn_str *out, const struct pdnn_across *across, size_t first, size_t count,
+                          const struct pdnn_table_column *titles) {
+    const struct pdnn_share_matrix *matrix = across->matrix;
+    struct pdnn_table_column columns[PDNN_TABLE_COLUMNS_MAX];
+    struct pdnn_table table;
+    pdnn_table_init(&table, columns, put_columns(columns, across->by, titles, count));
+    for (size_t k = 0; k < across->by->count; k++)
+        pdnn_table_cell(&table, "%s", k ? "" : "time of a step");
+    for (size_t c = first; c < first + count; c++)
+        add_ns(&table, pdnn_selection_step_ns(across->selection, across->series->at[c]));
+    for (size_t r = 0; r < matrix->n_rows; r++) {
+        add_keys(&table, across->by, &matrix->row[r]);
+        for (size_t c = first; c < first + count; c++) {
+            const struct pdnn_share *share = pdnn_share_matrix_at(matrix, r, c);
+            pdnn_table_number(&table, share ? share->work.share_pct : NAN, 1, " %");
+        }
+    }
+    format_table(&table, out);
+}
+
+void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across) {
+    struct pdnn_table_column titles[PDNN_TABLE_COLUMNS_MAX];
+    size_t count = across->series->count, most = PDNN_TABLE_COLUMNS_MAX - across->by->count;
+    pdnn_selection_pattern(across->selection, across->series->at[0], across->axes, out);
+    pdnn_str_append(out, "\n\n", 2);
+    for (size_t first = 0; first < count; first += most) {
+        size_t n = count - first < most ? count - first : most;
+        struct pdnn_str values[PDNN_TABLE_COLUMNS_MAX] = {{0}};
+        for (size_t c = 0; c < n; c++) {
+            size_t at = across->series->at[first + c];
+            if (!c)
+                pdnn_selection_names(across->selection, across->axes, &values[c]);
+            pdnn_selection_values(across->selection, at, across->axes, &values[c]);
+            titles[c] = (struct pdnn_table_column){pdnn_str_text(&values[c]), PDNN_ALIGN_RIGHT};
+        }
+        append_across(out, across, first, n, titles);
+        for (size_t c = 0; c < n; c++) {
+            out->failed = out->failed || values[c].failed;
+            pdnn_str_finish(&values[c]);
+        }
+    }
+}
+
+void pdnn_gemms_text(struct pdnn_str *out, const char *id, double step_ns, const struct pdnn_gemm *gemms,
+                     size_t n_gemms) {
+    static const struct pdnn_table_column columns[] = {
+        {"M x N x K", PDNN_ALIGN_LEFT}, {"batch", PDNN_ALIGN_RIGHT}, {"count", PDNN_ALIGN_RIGHT},
+        {"time", PDNN_ALIGN_RIGHT},     {"share", PDNN_ALIGN_RIGHT}, {"FLOP/byte", PDNN_ALIGN_RIGHT},
+        {"GFLOP/s", PDNN_ALIGN_RIGHT},  {"GB/s", PDNN_ALIGN_RIGHT},  {"% roof", PDNN_ALIGN_RIGHT},
+        {"group", PDNN_ALIGN_LEFT},     {"passes", PDNN_ALIGN_LEFT},
+    };
+    char step[PDNN_UNIT_TEXT];
+    struct pdnn_table table;
+    pdnn_str_printf(out, "%s\n  %s per step%s\n\n", id, pdnn_format_ns(step, step_ns),
+                    n_gemms ? "" : ", no matrix products");
+    if (!n_gemms)
+        return;
+    pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < n_gemms; i++) {
+        const struct pdnn_gemm_shape *shape = &gemms[i].shape;
+        const struct pdnn_work *work = &gemms[i].work;
+        pdnn_table_cell(&table, "%" PRId64 " x %" PRId64 " x %" PRId64, shape->m, shape->n, shape->k);
+        pdnn_table_cell(&table, "%" PRId64, shape->batch);
+        add_count(&table, work->count);
+        add_ns(&table, work->time_ns);
+        pdnn_table_number(&table, work->share_pct, 1, " %");
+        pdnn_table_number(&table, work->intensity_flop_per_byte, 1, "");
+        pdnn_table_number(&table, work->gflops, 1, "");
+        pdnn_table_number(&table, work->bw_gbs, 1, "");
+        pdnn_table_number(&table, work->pct_of_roof, 0, "");
+        pdnn_table_cell(&table, "%s", gemms[i].groups);
+        pdnn_table_cell(&table, "%s", gemms[i].passes);
+    }
+    format_table(&table, out);
+}
+
+void pdnn_directions_text(struct pdnn_str *out, const struct pdnn_direction_line *lines, size_t n_lines) {
+    for (size_t i = 0; i < n_lines; i++) {
+        const struct pdnn_direction_line *line = &lines[i];
+        pdnn_str_printf(out, "%-11s  %s: ", pdnn_verdict_name(line->verdict), line->direction);
+        if (line->verdict == PDNN_VERDICT_NOT_COVERED) {
+            pdnn_str_printf(out, "needs %s\n", line->compared);
+            continue;
+        }
+        bool both = *line->compared && *line->where;
+        pdnn_str_printf(out, "%s", line->numbers);
+        if (*line->compared || *line->where)
+            pdnn_str_printf(out, " (%s%s%s)", line->compared, both ? "; " : "", line->where);
+        pdnn_str_append(out, "\n", 1);
+    }
+}

@@ -1,0 +1,32 @@
+/* What `paradnn breakdown` shows people: tables of shares, of several instances side by side, of matrix
+ * products and of directions. A failure of memory sticks in out. */
+#ifndef CLI_BREAKDOWN_TEXT_H
+#define CLI_BREAKDOWN_TEXT_H
+
+#include "base/str.h"
+#include "results/directions.h"
+#include "results/gemms.h"
+#include "results/share_matrix.h"
+
+/* One instance: its headline and the table of its shares. */
+void pdnn_breakdown_text(struct pdnn_str *out, const struct pdnn_by_list *by, const char *id, double step_ns,
+                         const struct pdnn_share *shares, size_t n_shares);
+
+/* Instances of a series, and their shares. */
+struct pdnn_across {
+    const struct pdnn_selection *selection;
+    const struct pdnn_axes *axes;
+    const struct pdnn_series *series;
+    const struct pdnn_by_list *by;
+    const struct pdnn_share_matrix *matrix;
+};
+
+/* One column each under the values of the axes; more than a table takes go on below. */
+void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across);
+
+void pdnn_gemms_text(struct pdnn_str *out, const char *id, double step_ns, const struct pdnn_gemm *gemms,
+                     size_t n_gemms);
+
+void pdnn_directions_text(struct pdnn_str *out, const struct pdnn_direction_line *lines, size_t n_lines);
+
+#endif

@@ -1,0 +1,40 @@
+# The breakdown picture. This file is embedded into paradnn; before it, the program writes the variables and data blocks it
+# uses: TERMINAL OUTPUT TITLE SUBTITLE CAPTION, AXIS at AXIS_Y, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX, the
+# legend's N_PARTS PART PART_COLOR, topmost first;
+#   $parts: x_low x_high y_low y_high rgb            $light, $dark: x y text, numbers on light and dark parts
+#   $times: x y text
+# and, as labels from 10 on, the names of the bars below the frame.
+
+set terminal TERMINAL size WIDTH, HEIGHT noenhanced font "DejaVu Sans,13" background rgb "white"
+set output OUTPUT
+set encoding utf8
+set lmargin at screen LEFT / real(WIDTH)
+set rmargin at screen RIGHT / real(WIDTH)
+set bmargin at screen BOTTOM / real(HEIGHT)
+set tmargin at screen TOP / real(HEIGHT)
+
+set label 1 TITLE at screen LEFT / real(WIDTH), screen 1 - 28.0 / HEIGHT left font "DejaVu Sans,18"
+set label 2 SUBTITLE at screen LEFT / real(WIDTH), screen 1 - 56.0 / HEIGHT left textcolor rgb "#444444"
+set label 3 CAPTION at screen LEFT / real(WIDTH), screen 18.0 / HEIGHT left font "DejaVu Sans,11" textcolor rgb "#444444"
+set label 4 AXIS at screen (LEFT + RIGHT) / 2.0 / WIDTH, screen AXIS_Y / real(HEIGHT) center
+
+set xrange [XMIN:XMAX]
+set yrange [0:106]
+unset xtics
+set ytics 0, 20, 100 nomirror out textcolor rgb "#222222"
+set format y "%g %%"
+set ylabel "share of a step's time" offset 1.5, 0
+set border 3 linecolor rgb "#444444"
+set grid ytics linecolor rgb "#e4e4e4" linewidth 1 linetype 1
+set key at screen (RIGHT + 16.0) / WIDTH, screen (TOP + 6.0) / HEIGHT left top Left reverse samplen 1.6 spacing 1.35 \
+    font "DejaVu Sans,12" noautotitle
+
+# A thin white line between parts tells equal colors apart.
+plot \
+    $parts using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:5 with boxxyerror fillcolor rgb variable \
+        fillstyle solid 1.0 border linecolor rgb "white" linewidth 0.4, \
+    $light using 1:2:3 with labels center font "DejaVu Sans,11" textcolor rgb "#222222", \
+    $dark using 1:2:3 with labels center font "DejaVu Sans,11" textcolor rgb "white", \
+    $times using 1:2:3 with labels center font "DejaVu Sans,11" textcolor rgb "#222222", \
+    for [i = 1:N_PARTS] NaN with boxes fillcolor rgb PART_COLOR[i] fillstyle solid 1.0 border linecolor rgb PART_COLOR[i] \
+        title PART[i]

@@ -1,0 +1,232 @@
+/* Each direction on small tables: where it holds, where it does not, and where nothing covers it. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/cmocka_all.h"
+
+#include "base/file.h"
+#include "results/directions.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_ROOM = 256 };
+
+static char directory[] = "/tmp/pdnn_test_directions_XXXXXX";
+
+static void write_text(const char *name, const char *header, const char *rows) {
+    char path[PATH_ROOM];
+    struct pdnn_str text = {0};
+    struct pdnn_err err = {0};
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    pdnn_str_printf(&text, "%s%s", header, rows);
+    assert_int_equal(pdnn_file_replace(path, pdnn_str_text(&text), text.length, &err), PDNN_OK);
+    pdnn_str_finish(&text);
+}
+
+static int setup(void **state) {
+    (void)state;
+    strcpy(strrchr(directory, '_') + 1, "XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int teardown(void **state) {
+    static const char *const names[] = {"results.csv", "ops.csv"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[PATH_ROOM];
+        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
+        unlink(path);
+    }
+    return rmdir(directory);
+}
+
+static const char results_header[] =
+    "id,family,layers,hidden,heads,ffn,length,batch,qkv,mode,dtype,accumulate,"
+    "checkpoint,status,params,time_ns_median\n";
+static const char ops_header[] =
+    "id,layer,op,category,pass,shape,count,byte_count,time_ns_median,pct_of_roof\n";
+
+/* A step of 1000 ns of a model that differs from others in what is given. */
+#define RUN(id, layers, hidden, heads, ffn, length, batch, qkv, accumulate, checkpoint)                      \
+    id ",transformer," layers "," hidden "," heads "," ffn "," length "," batch "," qkv                      \
+       ",train,f32," accumulate "," checkpoint ",ok,100,1000\n"
+#define BATCH(id, batch)              RUN(id, "2", "8", "2", "32", "16", batch, "fused", "1", "none")
+#define LENGTH(id, length, batch)     RUN(id, "2", "8", "2", "32", length, batch, "fused", "1", "none")
+#define WIDTH(id, hidden, heads, ffn) RUN(id, "2", hidden, heads, ffn, "16", "4", "fused", "1", "none")
+#define LAYERS(id, layers)            RUN(id, layers, "8", "2", "32", "16", "4", "fused", "1", "none")
+#define ACCUMULATE(id, k)             RUN(id, "2", "8", "2", "32", "16", "4", "fused", k, "none")
+#define CHECKPOINT(id, checkpoint)    RUN(id, "2", "8", "2", "32", "16", "4", "fused", "1", checkpoint)
+#define QKV(id, qkv)                  RUN(id, "2", "8", "2", "32", "16", "4", qkv, "1", "none")
+
+#define OP(id, layer, op, category, pass, shape, count, bytes, ns)                                           \
+    id "," layer "," op "," category "," pass ",\"" shape "\"," count "," bytes "," ns ",50\n"
+#define STAGE1(id, bytes, ns)                                                                                \
+    OP(id, "ffn1.1", "lamb_direction", "optimizer stage 1", "update", "100", "1", bytes, ns)
+#define STAGE2(id, bytes, ns)                                                                                \
+    OP(id, "ffn1.1", "lamb_apply", "optimizer stage 2", "update", "100", "1", bytes, ns)
+#define SOFTMAX(id, ns) OP(id, "softmax1", "softmax", "softmax", "forward", "4x4", "1", "10", ns)
+#define PRODUCT(id, count, ns)                                                                               \
+    OP(id, "ffn1.1..ffn1.2", "dense", "linear gemm", "forward", "64x8:32x8:64x32", count, "10", ns)
+#define EMBEDDING(id, ns) OP(id, "embedding", "embedding", "embedding", "forward", "9x8", "1", "10", ns)
+#define UNKNOWN(id, ns)   OP(id, "nowhere", "slice", "data movement", "forward", "9x8", "1", "10", ns)
+#define SUM(id, bytes)    OP(id, "ffn1.1", "add", "add", "backward-weights", "9x8", "1", bytes, "10")
+/* T 64, H 8, with a bias each: 4 * (3 * (64 * 8 + 8 * 8 + 64 * 8) + 3 * 8), and 4 * (4 * 64 * 8 + 3 * 8 * 8 +
+ * 24). */
+#define SEPARATE(id, stem, bytes)                                                                            \
+    OP(id, stem, "dense", "linear gemm", "forward", "64x8:8x8:64x8+bias@q", "1", bytes, "10")
+#define THREE(id) SEPARATE(id, "query1", "4384") SEPARATE(id, "key1", "4384") SEPARATE(id, "value1", "4384")
+#define ONE(id, bytes)                                                                                       \
+    OP(id, "qkv1", "dense", "linear gemm", "forward", "64x8:24x8:64x24+bias@qkv", "1", bytes, "10")
+
+static const struct {
+    const char *direction, *results, *ops;
+    enum pdnn_verdict verdict;
+    const char *numbers, *compared;
+} cases[] = {
+    {"optimizer share falls with the batch", BATCH("a", "16") BATCH("b", "4") BATCH("c", "32"),
+     STAGE1("a", "7", "100") STAGE2("a", "3", "50") STAGE1("b", "7", "200") STAGE2("b", "3", "50")
+         STAGE1("c", "7", "40") STAGE2("c", "3", "20"),
+     PDNN_VERDICT_PASS, "25.00 %, 15.00 %, 6.00 %", "batch 4, 16, 32"},
+    {"optimizer share falls with the batch", BATCH("a", "4") BATCH("b", "16") BATCH("c", "32"),
+     STAGE1("a", "7", "100") STAGE1("b", "7", "50") STAGE1("c", "7", "50"), PDNN_VERDICT_FAIL,
+     "10.00 %, 5.00 %, 5.00 %", "batch 4, 16, 32"},
+    {"optimizer share falls with the batch", BATCH("a", "4"), STAGE1("a", "7", "100"),
+     PDNN_VERDICT_NOT_COVERED, "", "training with two or more batches, such as 4, 16 and 32"},
+    {"softmax share grows with the length at as many tokens",
+     LENGTH("a", "512", "4") LENGTH("b", "128", "16") LENGTH("c", "512", "8"),
+     SOFTMAX("a", "200") SOFTMAX("b", "100") SOFTMAX("c", "50"), PDNN_VERDICT_PASS, "10.00 %, 20.00 %",
+     "length 128, 512; batch 16, 4"},
+    {"softmax share grows with the length at as many tokens",
+     LENGTH("a", "128", "16") LENGTH("b", "512", "4"), SOFTMAX("a", "200") SOFTMAX("b", "200"),
+     PDNN_VERDICT_FAIL, "20.00 %, 20.00 %", "length 128, 512; batch 16, 4"},
+    {"softmax share grows with the length at as many tokens",
+     LENGTH("a", "128", "16") LENGTH("b", "512", "16"), SOFTMAX("a", "100") SOFTMAX("b", "200"),
+     PDNN_VERDICT_NOT_COVERED, "", "of equal batch times length"},
+    {"GEMM share grows with the width", WIDTH("a", "8", "2", "32") WIDTH("b", "16", "4", "64"),
+     PRODUCT("a", "1", "500") PRODUCT("b", "1", "600"), PDNN_VERDICT_PASS, "50.00 %, 60.00 %",
+     "hidden 8, 16; heads 2, 4; ffn 32, 64"},
+    {"GEMM share grows with the width", WIDTH("a", "8", "2", "4*hidden") WIDTH("b", "16", "2", "4*hidden"),
+     PRODUCT("a", "1", "500") PRODUCT("b", "1", "400"), PDNN_VERDICT_FAIL, "50.00 %, 40.00 %",
+     "hidden 8, 16"},
+    {"GEMM share grows with the width", WIDTH("a", "8", "2", "32") WIDTH("b", "16", "4", "32"),
+     PRODUCT("a", "1", "500") PRODUCT("b", "1", "600"), PDNN_VERDICT_NOT_COVERED, "", "two or more widths"},
+    {"optimizer share grows with the width", WIDTH("a", "8", "2", "32") WIDTH("b", "16", "2", "64"),
+     STAGE1("a", "7", "10") STAGE1("b", "7", "11"), PDNN_VERDICT_PASS, "1.00 %, 1.10 %",
+     "hidden 8, 16; ffn 32, 64"},
+    {"optimizer share grows with the width", WIDTH("a", "8", "2", "32") WIDTH("b", "16", "2", "64"),
+     STAGE1("a", "7", "10") STAGE1("b", "7", "9"), PDNN_VERDICT_FAIL, "1.00 %, 0.90 %",
+     "hidden 8, 16; ffn 32, 64"},
+    {"shares in the layers hardly move with their number", LAYERS("a", "2") LAYERS("b", "4"),
+     EMBEDDING("a", "500") PRODUCT("a", "1", "300") SOFTMAX("a", "200") EMBEDDING("b", "100")
+         PRODUCT("b", "1", "580") SOFTMAX("b", "320"),
+     PDNN_VERDICT_PASS, "moves most, by 4.44 points", "layers 2, 4"},
+    {"shares in the layers hardly move with their number", LAYERS("a", "2") LAYERS("b", "4"),
+     PRODUCT("a", "1", "600") SOFTMAX("a", "400") PRODUCT("b", "1", "660") SOFTMAX("b", "340"),
+     PDNN_VERDICT_FAIL, "moves most, by 6.00 points", "layers 2, 4"},
+    {"embedding and output shares fall with the layers", LAYERS("a", "2") LAYERS("b", "4"),
+     EMBEDDING("a", "500") EMBEDDING("b", "100"), PDNN_VERDICT_PASS, "50.00 %, 10.00 %", "layers 2, 4"},
+    {"embedding and output shares fall with the layers", LAYERS("a", "2") LAYERS("b", "4"),
+     EMBEDDING("a", "100") EMBEDDING("b", "100"), PDNN_VERDICT_FAIL, "10.00 %, 10.00 %", "layers 2, 4"},
+    {"k-step accumulation divides optimizer work per sequence by k",
+     ACCUMULATE("a", "1") ACCUMULATE("b", "4"),
+     PRODUCT("a", "2", "10") STAGE1("a", "700", "10") STAGE2("a", "600", "10") PRODUCT("b", "8", "10")
+         STAGE1("b", "700", "10") STAGE2("b", "600", "10"),
+     PDNN_VERDICT_PASS, "1, 0.25 of the bytes per sequence", "accumulate 1, 4"},
+    {"k-step accumulation divides optimizer work per sequence by k",
+     ACCUMULATE("a", "1") ACCUMULATE("b", "4"),
+     PRODUCT("a", "2", "10") STAGE1("a", "700", "10") STAGE2("a", "600", "10") PRODUCT("b", "8", "10")
+         STAGE1("b", "701", "10") STAGE2("b", "600", "10"),
+     PDNN_VERDICT_FAIL, "1, 0.2502 of the bytes per sequence", "accumulate 1, 4"},
+    {"k-step accumulation divides optimizer work per sequence by k",
+     ACCUMULATE("a", "2") ACCUMULATE("b", "4"),
+     PRODUCT("a", "4", "10") STAGE1("a", "7", "10") PRODUCT("b", "8", "10") STAGE1("b", "7", "10"),
+     PDNN_VERDICT_NOT_COVERED, "", "accumulate=1 and another number"},
+    /* 100 parameters: 1200 bytes each time, and 40 that are added within every micro-step. */
+    {"accumulation adds 3p words per micro-step",
+     ACCUMULATE("a", "1") ACCUMULATE("b", "2") ACCUMULATE("c", "4"),
+     SUM("a", "40") SUM("b", "1280") SUM("c", "3760"), PDNN_VERDICT_PASS, "3p, 3p words",
+     "accumulate 1, 2, 4"},
+    {"accumulation adds 3p words per micro-step", ACCUMULATE("a", "1") ACCUMULATE("b", "2"),
+     PRODUCT("a", "1", "10") SUM("b", "1600"), PDNN_VERDICT_FAIL, "4p words", "accumulate 1, 2"},
+    {"checkpointing multiplies matrix FLOP by 4/3", CHECKPOINT("a", "none") CHECKPOINT("b", "layer"),
+     PRODUCT("a", "6", "10") PRODUCT("b", "8", "10") EMBEDDING("b", "10"), PDNN_VERDICT_PASS,
+     "262144 / 196608 matrix FLOP of the layers = 1.33333", "checkpoint none, layer"},
+    {"checkpointing multiplies matrix FLOP by 4/3", CHECKPOINT("a", "none") CHECKPOINT("b", "layer"),
+     PRODUCT("a", "6", "10") PRODUCT("b", "7", "10"), PDNN_VERDICT_FAIL, "= 1.16667",
+     "checkpoint none, layer"},
+    {"QKV fusion cuts the bytes of that GEMM", QKV("a", "separate") QKV("b", "fused"),
+     THREE("a") ONE("b", "9056"), PDNN_VERDICT_PASS,
+     "31.37 % fewer bytes, 8960 instead of 13056; 2T / (6T + 3H) = 31.37 % at T = 64, H = 8",
+     "qkv separate, fused"},
+    {"QKV fusion cuts the bytes of that GEMM", QKV("a", "separate") QKV("b", "fused"),
+     THREE("a") ONE("b", "9060"), PDNN_VERDICT_FAIL, "8964 instead of 13056", "qkv separate, fused"},
+    {"other stays below 3 %", BATCH("a", "4") LENGTH("b", "512", "4"), UNKNOWN("a", "10") UNKNOWN("b", "29"),
+     PDNN_VERDICT_PASS, "2.90 % at most, of 2 instances", ""},
+    {"other stays below 3 %", BATCH("a", "4") LENGTH("b", "512", "4"), UNKNOWN("a", "10") UNKNOWN("b", "31"),
+     PDNN_VERDICT_FAIL, "3.10 % at most, of 2 instances", ""},
+};
+
+static void test_directions(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_selection selection;
+        struct pdnn_ops_reader reader;
+        struct pdnn_arena arena = {0};
+        struct pdnn_direction_line *lines;
+        struct pdnn_err err = {0};
+        size_t n_lines, n_found = 0;
+        write_text("results.csv", results_header, cases[i].results);
+        write_text("ops.csv", ops_header, cases[i].ops);
+        assert_int_equal(pdnn_selection_open(&selection, directory, NULL, 0, &err), PDNN_OK);
+        assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
+        assert_int_equal(pdnn_directions(&selection, &reader, &arena, &lines, &n_lines, &err), PDNN_OK);
+        for (size_t k = 0; k < n_lines; k++) {
+            if (strcmp(lines[k].direction, cases[i].direction) != 0)
+                continue;
+            n_found++;
+            if (lines[k].verdict != cases[i].verdict || !strstr(lines[k].numbers, cases[i].numbers) ||
+                !strstr(lines[k].compared, cases[i].compared))
+                fail_msg("case %zu: %s: %s: %s (%s)", i, lines[k].direction,
+                         pdnn_verdict_name(lines[k].verdict), lines[k].numbers, lines[k].compared);
+        }
+        assert_int_equal(n_found, 1);
+        pdnn_ops_reader_close(&reader);
+        pdnn_selection_close(&selection);
+        pdnn_arena_finish(&arena);
+    }
+}
+
+/* Instances that differ in more than the axis are other sets, and each has its line. */
+static void test_directions_of_several_sets(void **state) {
+    (void)state;
+    struct pdnn_selection selection;
+    struct pdnn_ops_reader reader;
+    struct pdnn_arena arena = {0};
+    struct pdnn_direction_line *lines;
+    struct pdnn_err err = {0};
+    size_t n_lines;
+    write_text("results.csv", results_header,
+               LENGTH("a", "128", "4") LENGTH("b", "512", "4") LENGTH("c", "128", "8")
+                   LENGTH("d", "512", "8"));
+    write_text("ops.csv", ops_header,
+               STAGE1("a", "7", "20") STAGE1("b", "7", "20") STAGE1("c", "7", "10") STAGE1("d", "7", "30"));
+    assert_int_equal(pdnn_selection_open(&selection, directory, NULL, 0, &err), PDNN_OK);
+    assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
+    assert_int_equal(pdnn_directions(&selection, &reader, &arena, &lines, &n_lines, &err), PDNN_OK);
+    assert_string_equal(lines[0].where, "length=128");
+    assert_int_equal(lines[0].verdict, PDNN_VERDICT_PASS);
+    assert_string_equal(lines[1].where, "length=512");
+    assert_int_equal(lines[1].verdict, PDNN_VERDICT_FAIL);
+    assert_string_equal(lines[1].numbers, "2.00 %, 3.00 %");
+    pdnn_ops_reader_close(&reader);
+    pdnn_selection_close(&selection);
+    pdnn_arena_finish(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_directions, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_directions_of_several_sets, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

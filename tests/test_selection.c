@@ -1,0 +1,188 @@
+/* Rows of results.csv chosen by values, put into series, and named by what differs. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/cmocka_all.h"
+
+#include "base/file.h"
+#include "results/selection.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_ROOM = 256 };
+
+static char directory[] = "/tmp/pdnn_test_selection_XXXXXX", path[PATH_ROOM];
+
+static const char text[] = "schema,id,family,nodes,batch,mode,status,time_ns_median\n"
+                           "1,\"fc/nodes=8,batch=16,mode=infer\",fc,8,16,infer,ok,100\n"
+                           "1,\"fc/nodes=8,batch=4,mode=infer\",fc,8,4,infer,ok,100\n"
+                           "1,\"fc/nodes=16,batch=4,mode=infer\",fc,16,4,infer,ok,100\n"
+                           "1,\"fc/nodes=16,batch=4,mode=train\",fc,16,4,train,ok,100\n"
+                           "1,\"fc/nodes=16,batch=16,mode=train\",fc,16,16,train,crash,\n"
+                           "1,\"rnn/batch=all,mode=infer\",rnn,,all,infer,ok,100\n"
+                           "1,\"rnn/batch=100,mode=infer\",rnn,,100,infer,ok,100\n";
+
+static int setup(void **state) {
+    struct pdnn_err err = {0};
+    (void)state;
+    strcpy(strrchr(directory, '_') + 1, "XXXXXX");
+    if (!mkdtemp(directory))
+        return -1;
+    snprintf(path, sizeof path, "%s/results.csv", directory);
+    return pdnn_file_replace(path, text, strlen(text), &err) == PDNN_OK ? 0 : -1;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    unlink(path);
+    return rmdir(directory);
+}
+
+static void open_selection(struct pdnn_selection *selection, const char *const *only, size_t n_only) {
+    struct pdnn_err err = {0};
+    if (pdnn_selection_open(selection, directory, only, n_only, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+}
+
+static void test_selection_open_chooses(void **state) {
+    (void)state;
+    static const struct {
+        const char *only[2];
+        size_t n_only, count, left_out;
+    } rows[] = {
+        {{NULL}, 0, 6, 1},
+        {{"family=fc"}, 1, 4, 1},
+        {{"batch=4", "mode=infer"}, 2, 2, 0},
+        {{"id=fc/nodes=8,batch=4,mode=infer"}, 1, 1, 0},
+        {{"nodes="}, 1, 2, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_selection selection;
+        open_selection(&selection, rows[i].only, rows[i].n_only);
+        assert_int_equal(selection.count, rows[i].count);
+        assert_int_equal(selection.left_out, rows[i].left_out);
+        assert_true(pdnn_selection_step_ns(&selection, 0) == 100);
+        pdnn_selection_close(&selection);
+    }
+}
+
+static void test_selection_open_refuses(void **state) {
+    (void)state;
+    static const struct {
+        const char *only, *message;
+    } rows[] = {
+        {"batch", "'batch' is not KEY=VALUE"},
+        {"bach=4", "results.csv has no hyper-parameter or run setting 'bach', did you mean 'batch'?"},
+        {"time_ns_median=100", "results.csv has no hyper-parameter or run setting 'time_ns_median'"},
+        {"batch=5", "no instance that ended ok has all the values asked for"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_selection selection;
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_selection_open(&selection, directory, &rows[i].only, 1, &err), PDNN_INVALID);
+        assert_string_equal(err.text, rows[i].message);
+    }
+}
+
+static bool same_mode(const struct pdnn_selection *selection, size_t a, size_t b) {
+    int mode = pdnn_csv_find(&selection->results, "mode");
+    return strcmp(pdnn_selection_get(selection, a, mode), pdnn_selection_get(selection, b, mode)) == 0;
+}
+
+/* Chosen rows 0 to 5 are those above but the one that crashed. */
+static void test_selection_series(void **state) {
+    (void)state;
+    static const struct {
+        const char *axes;
+        bool same_mode;
+        const char *series; /* members joined by commas, series by blanks */
+    } rows[] = {
+        {"batch", false, "1,0 2 3 5,4"},       {"nodes", false, "0 1,2 3 4 5"},
+        {"batch,nodes", false, "1,2,0 3 5,4"}, {"nodes,batch", false, "1,0,2 3 5,4"},
+        {"mode", false, "0 1 2,3 4 5"},        {"batch,nodes,mode", true, "1,2,0 3 5,4"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_selection selection;
+        struct pdnn_axes axes;
+        struct pdnn_series *series;
+        struct pdnn_arena arena = {0};
+        struct pdnn_str got = {0};
+        struct pdnn_err err = {0};
+        size_t n_series;
+        open_selection(&selection, NULL, 0);
+        assert_int_equal(pdnn_axes_parse(&selection, rows[i].axes, &axes, &err), PDNN_OK);
+        axes.alike = rows[i].same_mode ? same_mode : NULL;
+        assert_int_equal(pdnn_selection_series(&selection, &axes, &arena, &series, &n_series, &err), PDNN_OK);
+        for (size_t s = 0; s < n_series; s++) {
+            for (size_t k = 0; k < series[s].count; k++)
+                pdnn_str_printf(&got, "%s%zu", k ? "," : s ? " " : "", series[s].at[k]);
+        }
+        assert_string_equal(pdnn_str_text(&got), rows[i].series);
+        pdnn_str_finish(&got);
+        pdnn_arena_finish(&arena);
+        pdnn_selection_close(&selection);
+    }
+}
+
+static void test_axes_parse_refuses(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"batch,node", "results.csv has no hyper-parameter or run setting 'node', did you mean 'nodes'?"},
+        {"", "results.csv has no hyper-parameter or run setting ''"},
+        {"batch,batch,batch,batch,batch,batch,batch,batch,batch",
+         "'batch,batch,batch,batch,batch,batch,batch,batch,batch' has more than 8 keys"},
+    };
+    struct pdnn_selection selection;
+    open_selection(&selection, NULL, 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_axes axes;
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_axes_parse(&selection, rows[i].text, &axes, &err), PDNN_INVALID);
+        assert_string_equal(err.text, rows[i].message);
+    }
+    pdnn_selection_close(&selection);
+}
+
+static void test_selection_texts(void **state) {
+    (void)state;
+    static const struct {
+        const char *axes;
+        size_t at;
+        const char *pattern, *names, *values, *where;
+    } rows[] = {
+        {"batch", 0, "fc/nodes=8,batch=*,mode=infer", "batch=", "16", "family=fc, nodes=8, mode=infer"},
+        {"nodes,mode", 2, "fc/nodes=*,batch=4,mode=*", "nodes, mode=", "16, infer", "family=fc, batch=4"},
+        {"nodes", 5, "rnn/batch=100,mode=infer", "nodes=", "-", "family=rnn, batch=100, mode=infer"},
+    };
+    struct pdnn_selection selection;
+    open_selection(&selection, NULL, 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_axes axes;
+        struct pdnn_err err = {0};
+        struct pdnn_str got[4] = {{0}};
+        const char *const expected[] = {rows[i].pattern, rows[i].names, rows[i].values, rows[i].where};
+        assert_int_equal(pdnn_axes_parse(&selection, rows[i].axes, &axes, &err), PDNN_OK);
+        pdnn_selection_pattern(&selection, rows[i].at, &axes, &got[0]);
+        pdnn_selection_names(&selection, &axes, &got[1]);
+        pdnn_selection_values(&selection, rows[i].at, &axes, &got[2]);
+        pdnn_selection_where(&selection, rows[i].at, &axes, &got[3]);
+        for (size_t k = 0; k < 4; k++) {
+            assert_string_equal(pdnn_str_text(&got[k]), expected[k]);
+            pdnn_str_finish(&got[k]);
+        }
+    }
+    pdnn_selection_close(&selection);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_selection_open_chooses, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_selection_open_refuses, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_selection_series, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_axes_parse_refuses, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_selection_texts, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
