@@ -1,0 +1,108 @@
+/* layernorm (Ba, Kiros, Hinton, 2016): y = gamma*xhat + beta with xhat = (x - mean)*inverse_std and
+ * inverse_std = 1/sqrt(variance + epsilon), per row of x over its H values. R rows (tokens), H width. In
+ * training mean and inverse_std (R) are kept for backward: with dxhat = dy*gamma, per row
+ *   dx = inverse_std*(dxhat - mean of dxhat - xhat * mean of dxhat*xhat);
+ * dgamma = sum dy*xhat and dbeta = sum dy, over the rows: one node, because all three come from one reading
+ * of dy and x. FLOP: models/ops/norm_rows.h. */
+#include "models/attributes.h"
+#include "models/backward.h"
+#include "models/ops/norm_rows.h"
+
+#include <string.h>
+
+enum { X, GAMMA, BETA, FORWARD_INPUTS };
+enum { Y, MEAN, INVERSE_STD }; /* the last two in training */
+enum { BACK_DY, BACK_X, BACK_GAMMA, BACK_MEAN, BACK_INVERSE_STD };
+enum { DX, DGAMMA, DBETA };
+
+static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X);
+    if (node->n_inputs != FORWARD_INPUTS ||
+        !pdnn_norm_rows_fit(x, pdnn_node_in(graph, node, GAMMA), pdnn_node_in(graph, node, BETA)))
+        return pdnn_fail(err, PDNN_INVALID, "layernorm: expected input (R, H), gamma (H) and beta (H)");
+    outputs[Y].rank = x->rank;
+    memcpy(outputs[Y].dim, x->dim, sizeof x->dim);
+    if (node->attr[PDNN_LAYERNORM_TRAIN])
+        pdnn_norm_rows_statistics(x, outputs, MEAN);
+    return PDNN_OK;
+}
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    const uint32_t targets[] = {node->input[X], node->input[GAMMA], node->input[BETA], PDNN_NONE};
+    if (!node->attr[PDNN_LAYERNORM_TRAIN]) {
+        pdnn_backward_refuse(backward, "layernorm: no gradient without statistics kept for it");
+        return;
+    }
+    pdnn_backward_emit_all(backward, node, PDNN_BACKWARD_DATA, targets,
+                           (uint32_t[]){[BACK_DY] = pdnn_backward_of(backward, node->output[Y]),
+                                        [BACK_X] = node->input[X],
+                                        [BACK_GAMMA] = node->input[GAMMA],
+                                        [BACK_MEAN] = node->output[MEAN],
+                                        [BACK_INVERSE_STD] = node->output[INVERSE_STD],
+                                        PDNN_NONE});
+}
+
+static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                         struct pdnn_count *count) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X);
+    pdnn_count_add(count, x->dim[0], x->dim[1], PDNN_NORM_FLOP);
+    pdnn_count_add(count, x->dim[0], PDNN_NORM_ROW_FLOP, 1);
+}
+
+static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          struct pdnn_count *count) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, BACK_X);
+    pdnn_count_add(count, x->dim[0], x->dim[1], PDNN_NORM_BACK_FLOP);
+    pdnn_count_add(count, x->dim[0], PDNN_NORM_BACK_ROW_FLOP, 1);
+}
+
+static void forward(struct pdnn_reference *r) {
+    const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, X);
+    bool train = r->node->attr[PDNN_LAYERNORM_TRAIN];
+    int64_t H = x->dim[1];
+    for (int64_t row = 0; row < x->dim[0]; row++)
+        pdnn_norm_row_forward(
+            r, &(struct pdnn_norm_row){.x = pdnn_ref_in(r, X) + row * H,
+                                       .gamma = pdnn_ref_in(r, GAMMA),
+                                       .beta = pdnn_ref_in(r, BETA),
+                                       .y = pdnn_ref_out(r, Y) + row * H,
+                                       .mean = train ? pdnn_ref_out(r, MEAN) + row : NULL,
+                                       .inverse_std = train ? pdnn_ref_out(r, INVERSE_STD) + row : NULL,
+                                       .epsilon = r->node->coef[PDNN_LAYERNORM_EPSILON],
+                                       .H = H});
+}
+
+static void backward_data(struct pdnn_reference *r) {
+    const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, BACK_X);
+    int64_t H = x->dim[1];
+    memset(pdnn_ref_out(r, DGAMMA), 0, (size_t)H * sizeof(double));
+    memset(pdnn_ref_out(r, DBETA), 0, (size_t)H * sizeof(double));
+    for (int64_t row = 0; row < x->dim[0]; row++)
+        pdnn_norm_row_backward(r, &(struct pdnn_norm_row_backward){
+                                      .dy = pdnn_ref_in(r, BACK_DY) + row * H,
+                                      .x = pdnn_ref_in(r, BACK_X) + row * H,
+                                      .gamma = pdnn_ref_in(r, BACK_GAMMA),
+                                      .dx = pdnn_ref_out(r, DX) + row * H,
+                                      .dgamma = pdnn_ref_out(r, DGAMMA),
+                                      .dbeta = pdnn_ref_out(r, DBETA),
+                                      .mean = pdnn_ref_in(r, BACK_MEAN)[row],
+                                      .inverse_std = pdnn_ref_in(r, BACK_INVERSE_STD)[row],
+                                      .H = H,
+                                  });
+}
+
+const struct pdnn_op_def pdnn_op_layernorm = {
+    .name = "layernorm",
+    .category = "normalization",
+    .formula = "y = gamma*(x - mean)/sqrt(variance + epsilon) + beta, of each row",
+    .attr_names = (const char *const[]){"train", NULL},
+    .coef_names = (const char *const[]){"epsilon", NULL},
+    .coef = {[PDNN_LAYERNORM_EPSILON] = 1e-5},
+    .n_outputs = 3,
+    .infer = infer,
+    .gradient = gradient,
+    .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .in_place = 1},
+             [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data, .in_place = 1}},
+    .tolerance = 2e-6,
+};

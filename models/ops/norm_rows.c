@@ -1,0 +1,62 @@
+#include "models/ops/norm_rows.h"
+
+#include <math.h>
+
+bool pdnn_norm_rows_fit(const struct pdnn_tensor *x, const struct pdnn_tensor *gamma,
+                        const struct pdnn_tensor *beta) {
+    return x->rank == 2 && gamma->rank == 1 && beta->rank == 1 && gamma->dim[0] == x->dim[1] &&
+           beta->dim[0] == x->dim[1];
+}
+
+void pdnn_norm_rows_statistics(const struct pdnn_tensor *x, struct pdnn_tensor *outputs, int first) {
+    for (int k = first; k < first + 2; k++) {
+        outputs[k].dtype = PDNN_F32;
+        outputs[k].rank = 1;
+        outputs[k].dim[0] = x->dim[0];
+    }
+}
+
+void pdnn_norm_row_forward(struct pdnn_reference *r, const struct pdnn_norm_row *row) {
+    double sum = 0, squares = 0, H = (double)row->H;
+    for (int64_t i = 0; i < row->H; i++) {
+        sum += row->x[i];
+        r->flop += 1;
+    }
+    double mean = sum / H;
+    for (int64_t i = 0; i < row->H; i++) {
+        double off = row->x[i] - mean;
+        squares += off * off;
+        r->flop += 3;
+    }
+    double inverse_std = 1 / sqrt(squares / H + row->epsilon);
+    r->flop += 5;
+    for (int64_t i = 0; i < row->H; i++) {
+        row->y[i] = (row->x[i] - mean) * inverse_std * row->gamma[i] + row->beta[i];
+        r->flop += 4;
+    }
+    if (row->mean) {
+        *row->mean = mean;
+        *row->inverse_std = inverse_std;
+    }
+}
+
+void pdnn_norm_row_backward(struct pdnn_reference *r, const struct pdnn_norm_row_backward *row) {
+    double sum = 0, product = 0, H = (double)row->H;
+    for (int64_t i = 0; i < row->H; i++) {
+        double xhat = (row->x[i] - row->mean) * row->inverse_std, dxhat = row->dy[i] * row->gamma[i];
+        row->dbeta[i] += row->dy[i];
+        row->dgamma[i] += row->dy[i] * xhat;
+        sum += dxhat;
+        product += dxhat * xhat;
+        r->flop += 9;
+    }
+    sum /= H;
+    product /= H;
+    r->flop += 2;
+    for (int64_t i = 0; i < row->H; i++) {
+        /* Both counted above. */
+        double xhat = (row->x[i] - row->mean) * row->inverse_std, dxhat = row->dy[i] * row->gamma[i];
+        row->dx[i] = row->inverse_std * (dxhat - sum - xhat * product);
+        r->flop += 4;
+    }
+}
