@@ -1,33 +1,20 @@
 #include "runtime/kernels/dropout.h"
 
-#include "base/rng.h"
-#include "runtime/kernels/clones.h"
+#include "runtime/kernels/dropout_mask.h"
 #include "runtime/kernels/team.h"
 
-#include <string.h>
-
 /* A BLOCK of results is made in L1; AHEAD of it, x is fetched where results go past the caches, since the
- * processor's own prefetching stops at each block. SHARED elements take their bits from one random number. */
-enum { GRAIN = 1024, BLOCK = 256, AHEAD = 1024, LINE = 16, SHARED = 4 };
+ * processor's own prefetching stops at each block. */
+enum { GRAIN = 1024, BLOCK = PDNN_MASK_BLOCK, AHEAD = 1024, LINE = 16 };
 
-/* The bits of a number's elements lie in memory in their order, or in reverse. */
-enum { FLIP = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? SHARED - 1 : 0 };
-
-/* Numbers first, several at a time, then what becomes of each element: a loop over both would not
- * vectorize. */
 PDNN_CLONES static void mask_block(const struct pdnn_dropout *job, int64_t first, float *y, int64_t n) {
-    uint64_t numbers[BLOCK / SHARED];
-    uint16_t bits[BLOCK];
+    float factor[BLOCK];
+    const struct pdnn_mask mask = pdnn_mask_of(job->seed, job->percent);
     const float *x = job->x + first;
-    int64_t least = job->percent * 65536 / 100;
-    float kept = (float)(100.0 / (double)(100 - job->percent));
-#pragma omp simd
-    for (int64_t i = 0; i < BLOCK / SHARED; i++)
-        numbers[i] = pdnn_rng_at(job->seed, (uint64_t)(first / SHARED + i));
-    memcpy(bits, numbers, sizeof bits);
+    pdnn_mask_factors(&mask, first, factor, n);
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
-        y[i] = x[i] * ((int32_t)bits[i ^ FLIP] >= (int32_t)least ? kept : 0);
+        y[i] = x[i] * factor[i];
 }
 
 static void run_part(void *work, int64_t index, int64_t parts) {
