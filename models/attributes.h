@@ -31,11 +31,40 @@ enum { PDNN_BATCHNORM_TRAIN };
 
 enum { PDNN_BATCHNORM_EPSILON, PDNN_BATCHNORM_MOMENTUM }; /* coefficients */
 
+enum { PDNN_LAYERNORM_TRAIN }; /* 1: keeps the rows' statistics for backward */
+
+enum { PDNN_LAYERNORM_EPSILON }; /* coefficient */
+
+enum {
+    PDNN_DROPOUT_ADD_NORM_PERCENT, /* how many values of x become 0 in training */
+    PDNN_DROPOUT_ADD_NORM_TRAIN,   /* 1: keeps the rows' statistics for backward */
+    PDNN_DROPOUT_ADD_NORM_Y_ONLY,  /* 1, in inference: nobody reads the sum z, and it is not there */
+};
+
+enum { PDNN_DROPOUT_ADD_NORM_EPSILON }; /* coefficient */
+
 enum { PDNN_HARDTANH_LOW, PDNN_HARDTANH_HIGH }; /* coefficients */
 
 enum { PDNN_SLICE_FIRST, PDNN_SLICE_ROWS };
 
 enum { PDNN_DROPOUT_PERCENT }; /* how many values become 0 */
+
+enum { PDNN_SCALE_FACTOR }; /* coefficient */
+
+enum {
+    PDNN_MASK_SEQUENCES, /* B, of scores (B*h, n, m) */
+    PDNN_MASK_CAUSAL,    /* 1: row i sees the columns j <= i + m - n */
+};
+
+enum {
+    PDNN_ATTENTION_SOFTMAX_SEQUENCES,
+    PDNN_ATTENTION_SOFTMAX_CAUSAL,
+    PDNN_ATTENTION_SOFTMAX_HAS_BIAS,
+    PDNN_ATTENTION_SOFTMAX_PERCENT, /* how many values become 0 in training */
+    PDNN_ATTENTION_SOFTMAX_TRAIN,
+};
+
+enum { PDNN_ATTENTION_SOFTMAX_FACTOR }; /* coefficient */
 
 enum {
     PDNN_ATTENTION_SEQUENCES, /* N, of T*N and S*N rows */
@@ -48,6 +77,9 @@ enum {
     PDNN_RNN_REVERSE, /* 1: from the last step to the first */
     PDNN_RNN_TRAIN,   /* 1: saves what backward needs */
 };
+
+/* Recurrent cells; models/cell.h has their sizes, models/ops/rnn.c their formulas. */
+enum pdnn_cell { PDNN_CELL_RNN, PDNN_CELL_LSTM, PDNN_CELL_GRU, PDNN_CELL_LBR_GRU, PDNN_CELL_COUNT };
 
 /* Columns and transposes of a and b follow each other: input k has that of A plus k. */
 enum {
@@ -67,8 +99,5 @@ enum {
     PDNN_CACHE_APPEND_COLUMN,   /* of x */
     PDNN_CACHE_APPEND_POSITION, /* of the first new row of each sequence */
 };
-
-/* Recurrent cells; models/cell.h has their sizes, models/ops/rnn.c their formulas. */
-enum pdnn_cell { PDNN_CELL_RNN, PDNN_CELL_LSTM, PDNN_CELL_GRU, PDNN_CELL_LBR_GRU, PDNN_CELL_COUNT };
 
 #endif

@@ -37,12 +37,13 @@ static double draw(struct pdnn_rng *rng, const struct pdnn_fill *fill) {
     }
 }
 
-/* Gives each of N sequences a length from 1 to T steps. */
+/* Gives each of N sequences a length from 1 to T steps: labels are (T, N), masks (N, T). */
 static void cut_sequences(const struct pdnn_tensor *tensor, double *values, struct pdnn_rng *rng) {
-    int64_t T = tensor->dim[0], N = tensor->dim[1];
+    bool is_mask = tensor->fill.kind == PDNN_FILL_SEQUENCE_MASK;
+    int64_t T = tensor->dim[is_mask], N = tensor->dim[!is_mask];
     for (int64_t n = 0; n < N; n++) {
         for (int64_t t = 1 + (int64_t)pdnn_rng_below(rng, (uint64_t)T); t < T; t++)
-            values[t * N + n] = -1;
+            values[is_mask ? n * T + t : t * N + n] = is_mask ? tensor->fill.scale : -1;
     }
 }
 
@@ -80,7 +81,8 @@ void reference_fill(const struct pdnn_graph *graph, double **values, uint64_t se
         int64_t elements = pdnn_tensor_elements(&graph->tensors[i]);
         for (int64_t k = 0; pdnn_role_is_resident(graph->tensors[i].role) && k < elements; k++)
             values[i][k] = draw(&rng, &graph->tensors[i].fill);
-        if (graph->tensors[i].fill.kind == PDNN_FILL_SEQUENCE_CLASS)
+        if (graph->tensors[i].fill.kind == PDNN_FILL_SEQUENCE_CLASS ||
+            graph->tensors[i].fill.kind == PDNN_FILL_SEQUENCE_MASK)
             cut_sequences(&graph->tensors[i], values[i], &rng);
         place_rows(&graph->tensors[i], values[i]);
     }

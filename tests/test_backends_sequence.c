@@ -133,16 +133,102 @@ static uint32_t build_convolved(struct net *net, const struct shape *s) {
     return apply(net, &pdnn_op_sequence, x, PDNN_NONE, NULL);
 }
 
+static uint32_t build_layernorm(struct net *net, const struct shape *s) {
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_LAYERNORM_TRAIN] = 1};
+    const uint32_t in[] = {new_matrix(net, s->R, s->C), new_weight(net, 1, s->C, 0),
+                           new_weight(net, 1, s->C, 0), PDNN_NONE};
+    return pdnn_graph_forward(&net->graph, &pdnn_op_layernorm, in, attrs);
+}
+
+static uint32_t add_and_normalize(struct net *net, const struct shape *s, int64_t percent) {
+    int64_t one = 1, attrs[PDNN_NODE_ATTRS] = {
+                         [PDNN_DROPOUT_ADD_NORM_PERCENT] = percent, [PDNN_DROPOUT_ADD_NORM_TRAIN] = 1};
+    const uint32_t in[] = {new_matrix(net, s->R, s->C),
+                           new_matrix(net, s->R, s->C),
+                           new_weight(net, 1, s->C, 0),
+                           new_weight(net, 1, s->C, 0),
+                           percent ? pdnn_graph_state(&net->graph, 1, &one, (struct pdnn_fill){0})
+                                   : PDNN_NONE,
+                           PDNN_NONE};
+    return pdnn_graph_forward(&net->graph, &pdnn_op_dropout_add_norm, in, attrs);
+}
+
+static uint32_t build_add_norm(struct net *net, const struct shape *s) {
+    return add_and_normalize(net, s, 0);
+}
+
+/* The sum is used again. */
+static uint32_t build_dropout_add_norm(struct net *net, const struct shape *s) {
+    uint32_t y = add_and_normalize(net, s, 30);
+    return apply(net, &pdnn_op_add, y, pdnn_graph_last_output(&net->graph, 1), NULL);
+}
+
+/* Scores of N sequences. */
+static uint32_t new_scores(struct net *net, const struct shape *s) {
+    return pdnn_graph_weight(&net->graph, 3, (int64_t[]){s->R, 4, s->C}, uniform);
+}
+
+static uint32_t new_bias(struct net *net, const struct shape *s) {
+    struct pdnn_tensor bias = {.role = PDNN_ROLE_INPUT,
+                               .rank = 2,
+                               .dim = {s->N, s->C},
+                               .fill = {PDNN_FILL_SEQUENCE_MASK, -10000},
+                               .of = PDNN_NONE};
+    return pdnn_graph_tensor(&net->graph, &bias);
+}
+
+static const double score_coefs[PDNN_NODE_COEFS] = {3}; /* the factor */
+
+static uint32_t build_softmax_in_steps(struct net *net, const struct shape *s) {
+    const int64_t mask[PDNN_NODE_ATTRS] = {[PDNN_MASK_SEQUENCES] = s->N, [PDNN_MASK_CAUSAL] = 1};
+    uint32_t x = pdnn_graph_forward_with(&net->graph, &pdnn_op_scale,
+                                         (uint32_t[]){new_scores(net, s), PDNN_NONE}, NULL, score_coefs);
+    x = apply(net, &pdnn_op_mask, x, new_bias(net, s), mask);
+    return apply(net, &pdnn_op_softmax, x, PDNN_NONE, NULL);
+}
+
+static uint32_t build_attention_softmax(struct net *net, const struct shape *s) {
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_ATTENTION_SOFTMAX_SEQUENCES] = s->N};
+    return pdnn_graph_forward_with(&net->graph, &pdnn_op_attention_softmax,
+                                   (uint32_t[]){new_scores(net, s), PDNN_NONE}, attrs, score_coefs);
+}
+
+static uint32_t build_masked_softmax(struct net *net, const struct shape *s) {
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_ATTENTION_SOFTMAX_SEQUENCES] = s->N,
+                                            [PDNN_ATTENTION_SOFTMAX_CAUSAL] = 1,
+                                            [PDNN_ATTENTION_SOFTMAX_HAS_BIAS] = 1,
+                                            [PDNN_ATTENTION_SOFTMAX_PERCENT] = 30,
+                                            [PDNN_ATTENTION_SOFTMAX_TRAIN] = 1};
+    int64_t one = 1;
+    uint32_t counter = pdnn_graph_state(&net->graph, 1, &one, (struct pdnn_fill){0});
+    return pdnn_graph_forward_with(&net->graph, &pdnn_op_attention_softmax,
+                                   (uint32_t[]){new_scores(net, s), new_bias(net, s), counter, PDNN_NONE},
+                                   attrs, score_coefs);
+}
+
 static const struct op_case {
     const struct pdnn_op_def *op;
     uint32_t (*build)(struct net *net, const struct shape *shape);
     bool convolves; /* which not every backend can */
 } op_cases[] = {
-    {&pdnn_op_hardtanh, build_hardtanh, false},   {&pdnn_op_embedding, build_embedding, false},
-    {&pdnn_op_dropout, build_dropout, false},     {&pdnn_op_slice, build_slice, false},
-    {&pdnn_op_concat, build_concat, false},       {&pdnn_op_batchnorm, build_batchnorm, false},
-    {&pdnn_op_attention, build_attention, false}, {&pdnn_op_sequence, build_sequence, false},
-    {&pdnn_op_sequence, build_convolved, true},   {&pdnn_op_ctc_loss, NULL, false},
+    {&pdnn_op_hardtanh, build_hardtanh, false},
+    {&pdnn_op_embedding, build_embedding, false},
+    {&pdnn_op_dropout, build_dropout, false},
+    {&pdnn_op_slice, build_slice, false},
+    {&pdnn_op_concat, build_concat, false},
+    {&pdnn_op_batchnorm, build_batchnorm, false},
+    {&pdnn_op_attention, build_attention, false},
+    {&pdnn_op_sequence, build_sequence, false},
+    {&pdnn_op_sequence, build_convolved, true},
+    {&pdnn_op_layernorm, build_layernorm, false},
+    {&pdnn_op_dropout_add_norm, build_add_norm, false},
+    {&pdnn_op_dropout_add_norm, build_dropout_add_norm, false},
+    {&pdnn_op_ctc_loss, NULL, false},
+    {&pdnn_op_scale, build_softmax_in_steps, false},
+    {&pdnn_op_mask, build_softmax_in_steps, false},
+    {&pdnn_op_softmax, build_softmax_in_steps, false},
+    {&pdnn_op_attention_softmax, build_attention_softmax, false},
+    {&pdnn_op_attention_softmax, build_masked_softmax, false},
 };
 enum { OP_CASES = sizeof op_cases / sizeof *op_cases };
 

@@ -73,6 +73,30 @@ static void test_fill_sequences(void **state) {
     free(label);
 }
 
+/* 0, then the scale for good; every length occurs. */
+static void test_fill_sequence_mask(void **state) {
+    (void)state;
+    enum { T = 7, N = 1000 };
+    const float scale = -10000;
+    struct pdnn_tensor tensor = {
+        .dtype = PDNN_F32, .rank = 2, .dim = {N, T}, .fill = {PDNN_FILL_SEQUENCE_MASK, (double)scale}};
+    struct pdnn_graph graph = {.tensors = &tensor, .n_tensors = 1};
+    float mask[N * T];
+    int32_t of_length[T + 1] = {0};
+    pdnn_fill_tensor(&graph, 0, SEED, mask);
+    for (int n = 0; n < N; n++) {
+        int length = 0;
+        while (length < T && mask[n * T + length] == 0)
+            length++;
+        for (int t = length; t < T; t++)
+            assert_true(mask[n * T + t] == scale);
+        of_length[length]++;
+    }
+    assert_int_equal(of_length[0], 0);
+    for (int length = 1; length <= T; length++)
+        assert_in_range(of_length[length], N / T / 2, 2 * N / T);
+}
+
 /* Positions begin anew with each sequence; strides are its first row. */
 static void test_fill_rows(void **state) {
     (void)state;
@@ -115,9 +139,8 @@ static void test_fill_masked(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fill_ids),
-        cmocka_unit_test(test_fill_sequences),
-        cmocka_unit_test(test_fill_rows),
+        cmocka_unit_test(test_fill_ids),           cmocka_unit_test(test_fill_sequences),
+        cmocka_unit_test(test_fill_sequence_mask), cmocka_unit_test(test_fill_rows),
         cmocka_unit_test(test_fill_masked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

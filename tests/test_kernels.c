@@ -106,6 +106,8 @@ static double exact(enum pdnn_elementwise function, double a, double b) {
         return fmin(fmax(a, -0.5), 0.5);
     case PDNN_HARDTANH_BACKWARD:
         return b > -0.5 && b < 0.5 ? a : 0;
+    case PDNN_SCALE:
+        return -0.5 * a;
     default:
         return a + b;
     }

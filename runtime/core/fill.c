@@ -19,14 +19,16 @@ static int32_t zipf_at(uint64_t stream, uint64_t i, int64_t classes) {
     return (int32_t)(id < classes ? id : classes - 1); /* rounding may end at the bound */
 }
 
+/* Of sequence n: from 1 to T steps. */
+static int64_t length_at(uint64_t stream, int64_t n, int64_t T) {
+    return 1 + class_at(pdnn_rng_mix(stream), (uint64_t)n, T);
+}
+
 /* T steps of N sequences, step by step. */
 static void fill_sequences(const struct pdnn_tensor *tensor, uint64_t stream, int32_t *values) {
     int64_t T = tensor->dim[0], N = tensor->dim[1], classes = (int64_t)tensor->fill.scale;
-    uint64_t lengths = pdnn_rng_mix(stream);
-    for (int64_t i = 0; i < T * N; i++) {
-        int64_t length = 1 + class_at(lengths, (uint64_t)(i % N), T);
-        values[i] = i / N < length ? class_at(stream, (uint64_t)i, classes) : -1;
-    }
+    for (int64_t i = 0; i < T * N; i++)
+        values[i] = i / N < length_at(stream, i % N, T) ? class_at(stream, (uint64_t)i, classes) : -1;
 }
 
 /* Selection sampling (Knuth, The Art of Computer Programming 2, 3.4.2 S): row t is taken with the share that
@@ -74,6 +76,13 @@ static float uniform_at(uint64_t stream, int64_t i, float scale) {
     return scale * ((float)(bits - (1 << 24)) + 0.5F) * 0x1p-24F;
 }
 
+/* N sequences of T steps each. */
+static void fill_sequence_mask(const struct pdnn_tensor *tensor, uint64_t stream, float *values) {
+    int64_t N = tensor->dim[0], T = tensor->dim[1];
+    for (int64_t i = 0; i < N * T; i++)
+        values[i] = i % T < length_at(stream, i / T, T) ? 0 : (float)tensor->fill.scale;
+}
+
 /* The value that nothing is folded into. */
 static float value_at(const struct pdnn_fill *fill, uint64_t stream, int64_t i) {
     switch (fill->kind) {
@@ -117,6 +126,10 @@ void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, uint64_t 
     }
     assert(t->dtype == PDNN_F32);
     float *values = plain;
+    if (t->fill.kind == PDNN_FILL_SEQUENCE_MASK) {
+        fill_sequence_mask(t, stream, values);
+        return;
+    }
 #pragma omp parallel for if (elements > 65536)
     for (int64_t i = 0; i < elements; i++)
         values[i] = value_at(&t->fill, stream, i);

@@ -114,6 +114,14 @@ PDNN_CLONES static void add(const float *a, const float *b, const float *c, floa
         y[i] = a[i] + b[i];
 }
 
+PDNN_CLONES static void scale(const float *a, const float *b, const float *c, float *y, int64_t n) {
+    (void)b;
+    float factor = c[0];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        y[i] = factor * a[i];
+}
+
 PDNN_CLONES static void hardtanh_forward(const float *a, const float *b, const float *c, float *y,
                                          int64_t n) {
     (void)b;
@@ -147,6 +155,7 @@ static void (*const functions[])(const float *a, const float *b, const float *c,
     [PDNN_HARDTANH_FORWARD] = hardtanh_forward,
     [PDNN_HARDTANH_BACKWARD] = hardtanh_backward,
     [PDNN_ADD] = add,
+    [PDNN_SCALE] = scale,
 };
 _Static_assert(sizeof functions / sizeof *functions == PDNN_ELEMENTWISE_COUNT, "one function per row");
 

@@ -20,6 +20,7 @@ enum pdnn_elementwise {
     PDNN_HARDTANH_FORWARD, /* coef: low, high */
     PDNN_HARDTANH_BACKWARD,
     PDNN_ADD,
+    PDNN_SCALE, /* coef: factor */
     PDNN_ELEMENTWISE_COUNT
 };
 

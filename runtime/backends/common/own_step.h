@@ -61,4 +61,19 @@ uint64_t pdnn_own_attention_scratch(const struct pdnn_own *own);
 void pdnn_own_ctc(const struct pdnn_own *own);
 uint64_t pdnn_own_ctc_scratch(const struct pdnn_own *own);
 
+/* own_softmax.c: what happens to attention scores. */
+void pdnn_own_softmax(const struct pdnn_own *own);
+void pdnn_own_softmax_backward(const struct pdnn_own *own);
+void pdnn_own_mask(const struct pdnn_own *own);
+void pdnn_own_attention_softmax(const struct pdnn_own *own);
+void pdnn_own_attention_softmax_backward(const struct pdnn_own *own);
+
+/* own_norm.c: normalization of rows. */
+void pdnn_own_layernorm(const struct pdnn_own *own);
+void pdnn_own_layernorm_backward(const struct pdnn_own *own);
+void pdnn_own_dropout_add_norm(const struct pdnn_own *own);
+void pdnn_own_dropout_add_norm_backward(const struct pdnn_own *own);
+uint64_t pdnn_own_norm_scratch(const struct pdnn_own *own);
+uint64_t pdnn_own_norm_backward_scratch(const struct pdnn_own *own);
+
 #endif

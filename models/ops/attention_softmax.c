@@ -1,0 +1,168 @@
+/* attention_softmax: scale, mask, softmax and dropout of attention scores in one pass:
+ *   p = softmax(factor x + bias) over what a row sees, 0 elsewhere;  y = p * mask / (1 - percent/100)
+ *   dp = dy * mask / (1 - percent/100);  dx = factor p (dp - sum(dp p))
+ * Scores are (B*h, n, m): B sequences of h heads, n queries, m keys; a causal row i sees j <= i + m - n. The
+ * bias (B, m) is data, added to all rows of all heads of its sequence. Inputs: x, the bias where has_bias
+ * says so, and in training with a percentage the counter of models/ops/dropout.c, whose mask is used; outputs
+ * then are y, p and the counter, else y alone, which is p. A row that sees nothing, or nothing but -infinity,
+ * gives 0 everywhere, and its gradient is 0.
+ * FLOP per element seen: scale, bias, what models/ops/score_rows.h says of a softmax, dropout; one addition
+ * for the counter. Backward: dropout, the softmax, scale. Bytes: of x, p and dy only what is seen is read. */
+#include "models/attributes.h"
+#include "models/backward.h"
+#include "models/ops/dropout_mask.h"
+#include "models/ops/score_rows.h"
+
+enum { X, BIAS };
+enum { Y, P, COUNTER };
+enum { BACK_DY, BACK_P, BACK_COUNTER };
+
+static bool drops(const struct pdnn_node *node) {
+    return node->attr[PDNN_ATTENTION_SOFTMAX_TRAIN] && node->attr[PDNN_ATTENTION_SOFTMAX_PERCENT] > 0;
+}
+
+/* The forward pass's counter is its last input. */
+static int counter_of(const struct pdnn_node *node) {
+    return node->pass == PDNN_FORWARD ? node->n_inputs - 1 : BACK_COUNTER;
+}
+
+static struct pdnn_score_rows rows_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    return pdnn_score_rows_of(pdnn_node_in(graph, node, 0), node->attr[PDNN_ATTENTION_SOFTMAX_SEQUENCES],
+                              node->attr[PDNN_ATTENTION_SOFTMAX_CAUSAL]);
+}
+
+static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    const int64_t *attr = node->attr;
+    bool has_bias = attr[PDNN_ATTENTION_SOFTMAX_HAS_BIAS];
+    int64_t percent = attr[PDNN_ATTENTION_SOFTMAX_PERCENT];
+    if (node->n_inputs != 1 + has_bias + drops(node) || percent < 0 || percent > PDNN_DROPOUT_PERCENT_MAX ||
+        (drops(node) && !pdnn_is_dropout_counter(pdnn_node_in(graph, node, counter_of(node)))))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "attention_softmax: expected scores, a bias and a counter (1) where the attributes "
+                         "say so, and 0 to %d percent",
+                         PDNN_DROPOUT_PERCENT_MAX);
+    enum pdnn_status status = pdnn_score_rows_infer(node, pdnn_node_in(graph, node, X),
+                                                    has_bias ? pdnn_node_in(graph, node, BIAS) : NULL,
+                                                    attr[PDNN_ATTENTION_SOFTMAX_SEQUENCES], &outputs[Y], err);
+    if (status != PDNN_OK || !drops(node))
+        return status;
+    outputs[P] = outputs[Y];
+    outputs[COUNTER].rank = 1;
+    outputs[COUNTER].dim[0] = 1;
+    return PDNN_OK;
+}
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    uint32_t inputs[] = {[BACK_DY] = pdnn_backward_of(backward, node->output[Y]),
+                         [BACK_P] = node->output[drops(node) ? P : Y],
+                         [BACK_COUNTER] = drops(node) ? node->input[counter_of(node)] : PDNN_NONE,
+                         PDNN_NONE};
+    if (pdnn_backward_wants(backward, node->input[X]))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[X], inputs);
+}
+
+static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                         struct pdnn_count *count) {
+    struct pdnn_score_rows rows = rows_of(graph, node);
+    int64_t seen = pdnn_score_rows_elements(&rows);
+    int64_t per_element = 1 + node->attr[PDNN_ATTENTION_SOFTMAX_HAS_BIAS] + PDNN_SOFTMAX_FLOP + drops(node);
+    pdnn_count_add(count, rows.matrices, seen, per_element);
+    pdnn_count_add(count, rows.matrices, seen - pdnn_score_rows_count(&rows), 1); /* comparisons */
+    pdnn_count_add(count, pdnn_dropout_counts(node, COUNTER), 1, 1);
+}
+
+static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          struct pdnn_count *count) {
+    struct pdnn_score_rows rows = rows_of(graph, node);
+    pdnn_count_add(count, rows.matrices, pdnn_score_rows_elements(&rows),
+                   drops(node) + PDNN_SOFTMAX_BACKWARD_FLOP + 1);
+}
+
+static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
+    struct pdnn_score_rows rows = rows_of(graph, node);
+    for (int i = 0; i < node->n_inputs; i++) {
+        const struct pdnn_tensor *tensor = pdnn_node_in(graph, node, i);
+        bytes[i] =
+            tensor->rank == 3 ? pdnn_score_rows_bytes(&rows, tensor->dtype) : pdnn_tensor_bytes(tensor);
+    }
+    for (int i = 0; i < node->n_outputs; i++)
+        bytes[node->n_inputs + i] = pdnn_tensor_bytes(pdnn_node_out(graph, node, i));
+}
+
+/* What a row sees, in y. */
+static void scale_and_mask(struct pdnn_reference *r, const double *x, const double *bias, double *y,
+                           int64_t seen) {
+    double factor = r->node->coef[PDNN_ATTENTION_SOFTMAX_FACTOR];
+    for (int64_t j = 0; j < seen; j++) {
+        y[j] = factor * x[j];
+        r->flop += 1;
+    }
+    for (int64_t j = 0; bias && j < seen; j++) {
+        y[j] += bias[j];
+        r->flop += 1;
+    }
+}
+
+/* y = x * mask, of the elements of the scores from `first` on; y may be x. */
+static void drop(struct pdnn_reference *r, const double *x, int64_t first, double *y, int64_t seen) {
+    struct pdnn_dropout_mask mask =
+        pdnn_dropout_mask_of(r, counter_of(r->node), r->node->attr[PDNN_ATTENTION_SOFTMAX_PERCENT]);
+    for (int64_t j = 0; j < seen; j++) {
+        y[j] = x[j] * pdnn_dropout_mask_at(&mask, first + j);
+        r->flop += 1;
+    }
+}
+
+static void forward(struct pdnn_reference *r) {
+    struct pdnn_score_rows rows = rows_of(r->graph, r->node);
+    const double *bias = r->node->attr[PDNN_ATTENTION_SOFTMAX_HAS_BIAS] ? pdnn_ref_in(r, BIAS) : NULL;
+    if (drops(r->node))
+        pdnn_dropout_count(r, counter_of(r->node), COUNTER);
+    for (int64_t row = 0; row < rows.matrices * rows.n; row++) {
+        int64_t first = row * rows.m, sequence = row / rows.n / rows.heads;
+        int64_t seen = pdnn_score_rows_seen(&rows, row % rows.n);
+        double *y = pdnn_ref_out(r, Y) + first, *p = drops(r->node) ? pdnn_ref_out(r, P) + first : y;
+        scale_and_mask(r, pdnn_ref_in(r, X) + first, bias ? bias + sequence * rows.m : NULL, p, seen);
+        if (seen > 0)
+            pdnn_softmax_row(r, p, p, seen);
+        if (drops(r->node))
+            drop(r, p, first, y, seen);
+        for (int64_t j = seen; j < rows.m; j++)
+            y[j] = p[j] = 0;
+    }
+}
+
+static void backward_data(struct pdnn_reference *r) {
+    struct pdnn_score_rows rows = rows_of(r->graph, r->node);
+    double factor = r->node->coef[PDNN_ATTENTION_SOFTMAX_FACTOR];
+    for (int64_t row = 0; row < rows.matrices * rows.n; row++) {
+        int64_t first = row * rows.m, seen = pdnn_score_rows_seen(&rows, row % rows.n);
+        const double *dy = pdnn_ref_in(r, BACK_DY) + first;
+        double *dx = pdnn_ref_out(r, 0) + first;
+        if (drops(r->node))
+            drop(r, dy, first, dx, seen);
+        pdnn_softmax_row_backward(r, drops(r->node) ? dx : dy, pdnn_ref_in(r, BACK_P) + first, dx, seen);
+        for (int64_t j = 0; j < rows.m; j++) {
+            dx[j] = j < seen ? factor * dx[j] : 0;
+            r->flop += j < seen;
+        }
+    }
+}
+
+const struct pdnn_op_def pdnn_op_attention_softmax = {
+    .name = "attention_softmax",
+    .category = "softmax",
+    .formula = "y = dropout(softmax(factor x + mask))",
+    .attr_names = (const char *const[]){"sequences", "causal", "has_bias", "percent", "train", NULL},
+    .coef_names = (const char *const[]){"factor", NULL},
+    .coef = {[PDNN_ATTENTION_SOFTMAX_FACTOR] = 1},
+    .n_outputs = 3,
+    .updates = {[COUNTER] = PDNN_UPDATES_LAST},
+    .infer = infer,
+    .gradient = gradient,
+    .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .in_place = 1, .bytes = bytes},
+             [PDNN_BACKWARD_DATA] =
+                 {.flop = backward_flop, .reference = backward_data, .in_place = 1, .bytes = bytes}},
+    .tolerance = 2e-6,
+};

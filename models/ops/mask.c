@@ -1,0 +1,88 @@
+/* mask: y = x + bias, and -infinity where a causal row sees no more: with j > i + m - n. The bias (B, m) is
+ * data, added to all rows of all heads of its sequence; the gradient of x is dy, and 0 where y is -infinity.
+ * Scores are (B*h, n, m): B sequences of h heads, n queries, m keys. FLOP: one addition for each element of a
+ * row that it sees. Bytes: of x and dy only those elements are read. */
+#include "models/attributes.h"
+#include "models/backward.h"
+#include "models/ops/score_rows.h"
+
+#include <math.h>
+
+static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    const struct pdnn_tensor *bias = node->n_inputs > 1 ? pdnn_node_in(graph, node, 1) : NULL;
+    return pdnn_score_rows_infer(node, pdnn_node_in(graph, node, 0), bias, node->attr[PDNN_MASK_SEQUENCES],
+                                 outputs, err);
+}
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    uint32_t dy = pdnn_backward_of(backward, node->output[0]);
+    if (!pdnn_backward_wants(backward, node->input[0]))
+        return;
+    if (node->attr[PDNN_MASK_CAUSAL])
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[0], (uint32_t[]){dy, PDNN_NONE});
+    else
+        pdnn_backward_pass_on(backward, node->input[0], dy);
+}
+
+static struct pdnn_score_rows rows_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    return pdnn_score_rows_of(pdnn_node_in(graph, node, 0), node->attr[PDNN_MASK_SEQUENCES],
+                              node->attr[PDNN_MASK_CAUSAL]);
+}
+
+static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                         struct pdnn_count *count) {
+    struct pdnn_score_rows rows = rows_of(graph, node);
+    pdnn_count_add(count, rows.matrices, pdnn_score_rows_elements(&rows), node->n_inputs > 1);
+}
+
+static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          struct pdnn_count *count) {
+    (void)graph, (void)node, (void)count; /* it only moves data */
+}
+
+static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
+    struct pdnn_score_rows rows = rows_of(graph, node);
+    bytes[0] = pdnn_score_rows_bytes(&rows, pdnn_node_in(graph, node, 0)->dtype);
+    if (node->n_inputs > 1)
+        bytes[1] = pdnn_tensor_bytes(pdnn_node_in(graph, node, 1));
+    bytes[node->n_inputs] = pdnn_tensor_bytes(pdnn_node_out(graph, node, 0));
+}
+
+static void forward(struct pdnn_reference *r) {
+    struct pdnn_score_rows rows = rows_of(r->graph, r->node);
+    for (int64_t row = 0; row < rows.matrices * rows.n; row++) {
+        const double *x = pdnn_ref_in(r, 0) + row * rows.m;
+        double *y = pdnn_ref_out(r, 0) + row * rows.m;
+        int64_t sequence = row / rows.n / rows.heads, seen = pdnn_score_rows_seen(&rows, row % rows.n);
+        for (int64_t j = 0; j < rows.m; j++)
+            y[j] = j < seen ? x[j] : -INFINITY;
+        for (int64_t j = 0; r->node->n_inputs > 1 && j < seen; j++) {
+            y[j] += pdnn_ref_in(r, 1)[sequence * rows.m + j];
+            r->flop += 1;
+        }
+    }
+}
+
+static void backward_data(struct pdnn_reference *r) {
+    struct pdnn_score_rows rows = rows_of(r->graph, r->node);
+    for (int64_t row = 0; row < rows.matrices * rows.n; row++) {
+        int64_t seen = pdnn_score_rows_seen(&rows, row % rows.n);
+        for (int64_t j = 0; j < rows.m; j++)
+            pdnn_ref_out(r, 0)[row * rows.m + j] = j < seen ? pdnn_ref_in(r, 0)[row * rows.m + j] : 0;
+    }
+}
+
+const struct pdnn_op_def pdnn_op_mask = {
+    .name = "mask",
+    .category = "softmax",
+    .formula = "y = x + bias, -infinity beyond what a causal row sees",
+    .attr_names = (const char *const[]){"sequences", "causal", NULL},
+    .n_outputs = 1,
+    .infer = infer,
+    .gradient = gradient,
+    .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .in_place = 1, .bytes = bytes},
+             [PDNN_BACKWARD_DATA] =
+                 {.flop = backward_flop, .reference = backward_data, .in_place = 1, .bytes = bytes}},
+    .tolerance = 1e-6,
+};

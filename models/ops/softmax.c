@@ -1,0 +1,56 @@
+/* softmax: y = softmax(x) along the last dimension; dx = y (dy - sum(dy y)). A row of nothing but -infinity
+ * gives 0 everywhere, and so does its gradient. FLOP: as said for a row in models/ops/score_rows.h. */
+#include "models/backward.h"
+#include "models/ops/pointwise.h"
+#include "models/ops/score_rows.h"
+
+static int64_t columns_of(const struct pdnn_tensor *tensor) {
+    return tensor->dim[tensor->rank - 1];
+}
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    uint32_t y = node->output[0], dy = pdnn_backward_of(backward, y);
+    if (pdnn_backward_wants(backward, node->input[0]))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[0],
+                           (uint32_t[]){dy, y, PDNN_NONE});
+}
+
+static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                         struct pdnn_count *count) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0);
+    int64_t columns = columns_of(x), rows = pdnn_tensor_elements(x) / columns;
+    pdnn_count_add(count, rows, columns, PDNN_SOFTMAX_FLOP);
+    pdnn_count_add(count, rows, columns - 1, 1);
+}
+
+static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          struct pdnn_count *count) {
+    pdnn_pointwise_flop(graph, node, PDNN_SOFTMAX_BACKWARD_FLOP, count);
+}
+
+static void forward(struct pdnn_reference *r) {
+    const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, 0);
+    int64_t columns = columns_of(x), elements = pdnn_tensor_elements(x);
+    for (int64_t i = 0; i < elements; i += columns)
+        pdnn_softmax_row(r, pdnn_ref_in(r, 0) + i, pdnn_ref_out(r, 0) + i, columns);
+}
+
+static void backward_data(struct pdnn_reference *r) {
+    const struct pdnn_tensor *y = pdnn_node_in(r->graph, r->node, 1);
+    int64_t columns = columns_of(y), elements = pdnn_tensor_elements(y);
+    for (int64_t i = 0; i < elements; i += columns)
+        pdnn_softmax_row_backward(r, pdnn_ref_in(r, 0) + i, pdnn_ref_in(r, 1) + i, pdnn_ref_out(r, 0) + i,
+                                  columns);
+}
+
+const struct pdnn_op_def pdnn_op_softmax = {
+    .name = "softmax",
+    .category = "softmax",
+    .formula = "y = exp(x) / sum(exp(x)) along the last dimension",
+    .n_outputs = 1,
+    .infer = pdnn_pointwise_infer,
+    .gradient = gradient,
+    .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .in_place = 1},
+             [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data, .in_place = 1}},
+    .tolerance = 2e-6,
+};
