@@ -144,8 +144,10 @@ void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across) {
         struct pdnn_str values[PDNN_TABLE_COLUMNS_MAX] = {{0}};
         for (size_t c = 0; c < n; c++) {
             size_t at = across->series->at[first + c];
-            if (!c)
+            if (!c) {
                 pdnn_selection_names(across->selection, across->axes, &values[c]);
+                pdnn_str_append(&values[c], "=", 1);
+            }
             pdnn_selection_values(across->selection, at, across->axes, &values[c]);
             titles[c] = (struct pdnn_table_column){pdnn_str_text(&values[c]), PDNN_ALIGN_RIGHT};
         }
@@ -190,7 +192,10 @@ void pdnn_gemms_text(struct pdnn_str *out, const char *id, double step_ns, const
     format_table(&table, out);
 }
 
-void pdnn_directions_text(struct pdnn_str *out, const struct pdnn_direction_line *lines, size_t n_lines) {
+void pdnn_directions_text(struct pdnn_str *out, const struct pdnn_selection *selection,
+                          const struct pdnn_direction_line *lines, size_t n_lines) {
+    const struct pdnn_axes none = {.count = 0};
+    struct pdnn_str usual = {0};
     for (size_t i = 0; i < n_lines; i++) {
         const struct pdnn_direction_line *line = &lines[i];
         pdnn_str_printf(out, "%-11s  %s: ", pdnn_verdict_name(line->verdict), line->direction);
@@ -204,4 +209,9 @@ void pdnn_directions_text(struct pdnn_str *out, const struct pdnn_direction_line
             pdnn_str_printf(out, " (%s%s%s)", line->compared, both ? "; " : "", line->where);
         pdnn_str_append(out, "\n", 1);
     }
+    pdnn_selection_usual(selection, &none, &usual);
+    if (usual.length)
+        pdnn_str_printf(out, "%s unless said otherwise\n", usual.text);
+    out->failed = out->failed || usual.failed;
+    pdnn_str_finish(&usual);
 }

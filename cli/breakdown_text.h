@@ -27,6 +27,8 @@ void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across);
 void pdnn_gemms_text(struct pdnn_str *out, const char *id, double step_ns, const struct pdnn_gemm *gemms,
                      size_t n_gemms);
 
-void pdnn_directions_text(struct pdnn_str *out, const struct pdnn_direction_line *lines, size_t n_lines);
+/* One line each, and what holds for all instances where a line does not say otherwise. */
+void pdnn_directions_text(struct pdnn_str *out, const struct pdnn_selection *selection,
+                          const struct pdnn_direction_line *lines, size_t n_lines);
 
 #endif

@@ -148,7 +148,7 @@ static enum pdnn_status show_directions(struct breakdown *b, bool *some_failed, 
             pdnn_columns_row(&pdnn_directions_columns, &lines[i], &b->out);
     }
     if (!b->csv)
-        pdnn_directions_text(&b->out, lines, n_lines);
+        pdnn_directions_text(&b->out, &b->selection, lines, n_lines);
     fprintf(stderr, "%zu pass, %zu fail, %zu not covered\n", count[PDNN_VERDICT_PASS],
             count[PDNN_VERDICT_FAIL], count[PDNN_VERDICT_NOT_COVERED]);
     *some_failed = count[PDNN_VERDICT_FAIL] > 0;

@@ -14,11 +14,12 @@
 
 enum { BARS_MAX = 60, NAME_TEXT = 128 };
 
-/* The picture in pixels: right_most with short names in the legend, below_frame with nothing but the caption.
+/* The picture in pixels (legend_size: its letters beside those of names): right_most with short names in the
+ * legend, below_frame with nothing but the caption.
  */
 static const double width = 1200, height = 800, left = 104, right_most = 940, right_least = 640, top = 712;
-static const double below_frame = 40, axis_pixels = 34, legend_pixels = 74;
-static const double bar_pixels_most = 120, number_pixels = 34, time_pixels = 62;
+static const double below_frame = 56, axis_pixels = 34, legend_pixels = 74, legend_size = 1.12;
+static const double bar_pixels_most = 120, number_pixels = 30, time_pixels = 62;
 
 /* In slots, of which each bar has one: what of it is bar, and what lies between two sets of bars. */
 static const double bar_part = 0.7, gap = 0.7;
@@ -100,7 +101,7 @@ static double slot_pixels(const struct picture *p) {
 static void choose_columns(struct picture *p) {
     double slots = p->bars[p->all.count - 1].center + 1, longest = 0;
     for (size_t r = 0; r < p->matrix.n_rows; r++)
-        longest = fmax(longest, pdnn_plot_text_pixels(p->parts[r].name));
+        longest = fmax(longest, legend_size * pdnn_plot_text_pixels(p->parts[r].name));
     p->right = fmax(right_least, fmin(right_most, width - legend_pixels - longest));
     double margin = (fmax(slots, (p->right - left) / bar_pixels_most * bar_part) - slots) / 2;
     p->xmin = -0.5 - margin;
@@ -266,7 +267,7 @@ static bool put_names(struct picture *p) {
         else
             pdnn_selection_where(&p->selection, at, &p->axes, &text);
         if (!text.length)
-            pdnn_str_printf(&text, "%s", pdnn_selection_get(&p->selection, at, p->selection.family));
+            pdnn_str_printf(&text, "usual");
         p->bars[b].pixels = slot * 0.96;
         p->bars[b].text = keep(p, &text);
         good = good && p->bars[b].text;
@@ -281,14 +282,22 @@ static bool put_names(struct picture *p) {
     }
     if (!good)
         return false;
+    struct pdnn_str axis = {0};
+    if (p->axes.count)
+        pdnn_selection_names(&p->selection, &p->axes, &axis);
     struct pdnn_bar_names names = {.bar = p->bars,
                                    .set = p->set_names,
                                    .set_of = p->set_of,
                                    .n_bars = p->all.count,
-                                   .n_sets = p->n_sets};
+                                   .n_sets = p->n_sets,
+                                   .axis = keep(p, &axis)};
+    if (!names.axis)
+        return false;
     pdnn_bar_names_arrange(&names);
+    bool named_below = p->axes.count && !names.upright;
+    pdnn_gnuplot_text(&p->script, "AXIS", named_below ? names.axis : "");
     p->axis_y = below_frame + axis_pixels / 2;
-    p->bottom = below_frame + (p->axes.count ? axis_pixels : 0) + names.height;
+    p->bottom = below_frame + (named_below ? axis_pixels : 0) + names.height;
     pdnn_bar_names_put(&names, p->bottom, height, &p->script);
     return true;
 }
@@ -329,7 +338,7 @@ static const char *common_value(const struct picture *p, const char *name) {
 static void put_titles(struct picture *p, const char *directory) {
     static const char *const common[] = {"family",  "mode", "optimizer", "dtype",
                                          "backend", "fuse", "threads"};
-    struct pdnn_str title = {0}, subtitle = {0}, cpu = {0}, axis = {0};
+    struct pdnn_str title = {0}, subtitle = {0}, cpu = {0}, usual = {0};
     int length;
     const char *name = pdnn_plot_directory_name(directory, &length);
     pdnn_str_printf(&title, "Where the time goes in %.*s", length, name);
@@ -342,16 +351,13 @@ static void put_titles(struct picture *p, const char *directory) {
         if (value && strcmp(common[i], "threads") == 0)
             pdnn_str_printf(&subtitle, " thread%s", strcmp(value, "1") == 0 ? "" : "s");
     }
-    if (p->axes.count) {
-        pdnn_selection_names(&p->selection, &p->axes, &axis);
-        axis.length -= axis.length ? 1 : 0; /* the sign behind it */
-        if (axis.text)
-            axis.text[axis.length] = 0;
-    }
-    p->script.failed = p->script.failed || title.failed || subtitle.failed || cpu.failed || axis.failed;
+    pdnn_selection_usual(&p->selection, &p->axes, &usual);
+    if (usual.length)
+        pdnn_str_printf(&usual, " unless said otherwise");
+    p->script.failed = p->script.failed || title.failed || subtitle.failed || cpu.failed || usual.failed;
     pdnn_gnuplot_text(&p->script, "TITLE", pdnn_str_text(&title));
     pdnn_gnuplot_text(&p->script, "SUBTITLE", pdnn_str_text(&subtitle));
-    pdnn_gnuplot_text(&p->script, "AXIS", pdnn_str_text(&axis));
+    pdnn_gnuplot_text(&p->script, "USUAL", pdnn_str_text(&usual));
     pdnn_gnuplot_text(
         &p->script, "CAPTION",
         "Each bar is one step of one model, divided by the time of its ops; above it, how long a step "
@@ -359,7 +365,7 @@ static void put_titles(struct picture *p, const char *directory) {
     pdnn_str_finish(&title);
     pdnn_str_finish(&subtitle);
     pdnn_str_finish(&cpu);
-    pdnn_str_finish(&axis);
+    pdnn_str_finish(&usual);
 }
 
 static enum pdnn_status write_script(struct picture *p, const char *directory, struct pdnn_err *err) {

@@ -57,7 +57,8 @@ static void measure(const struct pdnn_bar_name *names, size_t count, int *most_l
 /* A bar's name with its set's, cut where it is too long for the picture. */
 static void join(const struct pdnn_bar_names *names, size_t bar, char text[LINE_TEXT]) {
     const char *set = names->n_sets ? names->set[names->set_of[bar]].text : "";
-    snprintf(text, LINE_TEXT, "%s%s%s", names->bar[bar].text, *set ? ", " : "", set);
+    snprintf(text, LINE_TEXT, "%s%s%s%s%s", names->axis, *names->axis ? "=" : "", names->bar[bar].text,
+             *set ? ", " : "", set);
     if (strlen(text) > UPRIGHT_MAX)
         memcpy(text + UPRIGHT_MAX - 2, "..", sizeof "..");
 }

@@ -17,6 +17,8 @@ struct pdnn_bar_names {
     const struct pdnn_bar_name *bar, *set; /* sets in order; none of them: n_sets 0 */
     const size_t *set_of;                  /* by bar */
     size_t n_bars, n_sets;
+    const char
+        *axis; /* what the bars' names are values of: said with each where names stand upright; may be "" */
     /* Filled by pdnn_bar_names_arrange. */
     bool upright; /* each bar then has its set's name behind its own */
     int bar_lines, set_lines;

@@ -260,7 +260,6 @@ void pdnn_selection_names(const struct pdnn_selection *selection, const struct p
                           struct pdnn_str *out) {
     for (size_t k = 0; k < axes->count; k++)
         pdnn_str_printf(out, "%s%s", k ? ", " : "", selection->results.header[axes->column[k]]);
-    pdnn_str_append(out, "=", 1);
 }
 
 void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
@@ -279,14 +278,45 @@ static bool varies(const struct pdnn_selection *selection, int column) {
     return false;
 }
 
+/* The value that more than half of the chosen rows have, or NULL: what is left when values that differ cancel
+ * (Boyer and Moore), if it is one. */
+static const char *majority(const struct pdnn_selection *selection, int column) {
+    size_t candidate = 0, votes = 0, count = 0;
+    for (size_t at = 0; at < selection->count; at++) {
+        if (!votes)
+            candidate = at;
+        votes += !votes || same_field(selection, candidate, at, column) ? 1 : (size_t)-1;
+    }
+    for (size_t at = 0; at < selection->count; at++)
+        count += same_field(selection, candidate, at, column);
+    return 2 * count > selection->count ? pdnn_selection_get(selection, candidate, column) : NULL;
+}
+
+static void append_key(const struct pdnn_selection *selection, int column, const char *value,
+                       struct pdnn_str *out) {
+    if (*value)
+        pdnn_str_printf(out, "%s%s=%s", out->length ? ", " : "", selection->results.header[column], value);
+}
+
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                           struct pdnn_str *out) {
-    bool first = true;
     for (int column = selection->family; column < selection->end_key; column++) {
         const char *value = pdnn_selection_get(selection, at, column);
-        if (is_axis(axes, column) || !*value || !varies(selection, column))
+        if (is_axis(axes, column) || !varies(selection, column))
             continue;
-        pdnn_str_printf(out, "%s%s=%s", first ? "" : ", ", selection->results.header[column], value);
-        first = false;
+        const char *usual = majority(selection, column);
+        if (!usual || strcmp(usual, value) != 0)
+            append_key(selection, column, value, out);
+    }
+}
+
+void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                          struct pdnn_str *out) {
+    for (int column = selection->family; column < selection->end_key; column++) {
+        if (is_axis(axes, column) || !varies(selection, column))
+            continue;
+        const char *usual = majority(selection, column);
+        if (usual)
+            append_key(selection, column, usual, out);
     }
 }

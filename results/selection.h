@@ -63,7 +63,7 @@ enum pdnn_status pdnn_selection_series(const struct pdnn_selection *selection, c
 void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                             struct pdnn_str *out);
 
-/* Appends what the axes are: "length=", or "length, batch=" of two. */
+/* Appends what the axes are: "length", or "length, batch" of two. */
 void pdnn_selection_names(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                           struct pdnn_str *out);
 
@@ -71,8 +71,13 @@ void pdnn_selection_names(const struct pdnn_selection *selection, const struct p
 void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                            struct pdnn_str *out);
 
-/* Appends the other keys that are not the same in all chosen rows: "length=128, fuse=none". */
+/* Appends the other keys that differ among the chosen rows, with the row's values: "length=512, fuse=none". A
+ * value that more than half of the rows have is usual and left out. */
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
+                          struct pdnn_str *out);
+
+/* Appends those usual values: what pdnn_selection_where does not say. */
+void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                           struct pdnn_str *out);
 
 #endif

@@ -49,6 +49,40 @@ bandwidth,read,,DRAM,1,0,18,17,19,5
 overhead,op,,,1,0,50,40,60,5
 """
 
+# Two training steps of a transformer: layer, op, category, pass, shape for a batch of 4, count, FLOP, bytes, ns of
+# either, per cent of the roof.
+BERT_OPS = [
+    ("embedding", "embedding", "embedding", "forward", "64:99x8:64x8", 1, 0, 4352, 300, 400, 40),
+    ("query1..query2", "dense", "linear gemm", "forward", "64x8:8x8:64x8@query", 2, 16384, 8704, 1000, 4000, 80),
+    ("query1..query2", "dense", "linear gemm", "backward-data", "64x8:8x8:64x8@query", 2, 16384, 8704, 1100, 4400, 75),
+    ("query1..query2", "dense", "linear gemm", "backward-weights", "64x8:64x8:8x8@query", 2, 16384, 8704, 1200, 4800, 70),
+    ("scores1..scores2", "matmul", "attention gemm", "forward",
+     "64x24:64x24:8x16x16,sequences=4,heads=2,width=4,b_column=8,transpose_b=1@scores", 2, 32768, 24576, 800, 3200, 50),
+    ("softmax1..softmax2", "softmax", "softmax", "forward", "8x16x16:8x16x16@softmax", 2, 20480, 32768, 500, 2000, 60),
+    ("norm1.1..norm1.2", "layernorm", "normalization", "forward", "64x8:8:8:64x8@norm1", 2, 8192, 8320, 400, 1600, ""),
+    ("ffn1.1..ffn1.2", "dense", "linear gemm", "forward", "64x8:32x8:64x32+bias+gelu@ffn1", 2, 65536, 22784, 2000, 8000, 85),
+    ("decoder", "dense", "linear gemm", "forward", "20x8:99x8:20x99@decoder", 1, 31680, 11728, 600, 2400, 80),
+    ("", "reorder", "reorder", "forward", "8x8", 1, 0, 512, 50, 50, 30),
+    ("query1..query2", "lamb_direction", "optimizer stage 1", "update", "64@query", 2, 1920, 3584, 1200, 1200, 90),
+    ("query1..query2", "lamb_apply", "optimizer stage 2", "update", "64@query", 2, 256, 1536, 500, 500, 95),
+    ("nowhere", "slice", "data movement", "forward", "64x8:64x4", 1, 0, 2048, 50, 1100, 20),
+]
+
+
+def bert_tables():
+    """results.csv and ops.csv of BERT_OPS at batch 4 and 16."""
+    results = "id,family,layers,hidden,length,batch,mode,dtype,status,params,time_ns_median\n"
+    ops = ("id,op_index,layer,op,category,pass,shape,count,flop_count,in_bounds_flop_count,byte_count,time_ns_median,"
+           "pct_of_roof\n")
+    for k, batch, step in ((8, 4, 10000), (9, 16, 33000)):
+        name = f'"transformer/layers=2,hidden=8,length=16,batch={batch},mode=train,dtype=f32"'
+        results += f"{name},transformer,2,8,16,{batch},train,f32,ok,1000,{step}\n"
+        for i, row in enumerate(BERT_OPS):
+            layer, op, category, phase, shape, count, flop, traffic = row[:8]
+            ops += f'{name},{i},{layer},{op},{category},{phase},"{shape}",{count},{flop},{flop},{traffic},{row[k]},{row[10]}\n'
+    return results, ops
+
+
 # Name of the golden file, arguments, exit status. stderr is not compared where it says how long something took.
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
@@ -92,7 +126,18 @@ GOLDEN_CASES = [
     ("check-bad-limit", ["check", "fc", "--max-flop", "lots"], 2),
     ("ceilings-bad-threads", ["ceilings", "--threads", "0"], 2),
     ("ceilings-bad-seconds", ["ceilings", "--seconds", "never"], 2),
+    ("breakdown-group", ["breakdown", "bert.results", "--by", "group", "--only", "batch=4"], 0),
+    ("breakdown-csv", ["breakdown", "bert.results", "--by=group,pass", "--only", "batch=4", "--format", "csv"], 0),
+    ("breakdown-across", ["breakdown", "bert.results", "--by", "group", "--across", "batch"], 0),
+    ("breakdown-gemms", ["breakdown", "bert.results", "--gemms"], 0),
+    ("breakdown-directions", ["breakdown", "bert.results", "--check-directions"], 1),
+    ("breakdown-directions-csv", ["breakdown", "bert.results", "--check-directions", "--only", "batch=4", "--format=csv"], 0),
+    ("breakdown-bad-by", ["breakdown", "bert.results", "--by", "gruop"], 2),
+    ("breakdown-bad-across", ["breakdown", "bert.results", "--across", "bacth"], 2),
+    ("breakdown-bad-only", ["breakdown", "bert.results", "--only", "batch=5"], 2),
+    ("breakdown-both", ["breakdown", "bert.results", "--gemms", "--by", "pass"], 2),
     ("plot-unknown", ["plot", "rofline", "small.results"], 2),
+    ("plot-option", ["plot", "roofline", "bert.results", "--across", "batch"], 2),
     ("worker-by-hand", ["worker"], 2),
 ]
 TIMED = {"count", "count-csv"}
@@ -111,6 +156,9 @@ class Case(unittest.TestCase):
         self.write("small.yaml", SMALL)
         self.write("nets.yaml", NETS)
         self.write("roofs.csv", CEILINGS)
+        os.mkdir(self.path("bert.results"))
+        for name, text in zip(("results.csv", "ops.csv"), bert_tables()):
+            self.write(os.path.join("bert.results", name), text)
 
     def path(self, *names):
         return os.path.join(self.directory, *names)
@@ -495,6 +543,15 @@ class One(Case):
     def test_breakdown_of_what_is_no_result_directory(self):
         done = self.paradnn("breakdown", ".", expect=2)
         self.assertRegex(done.stderr, r"\Aparadnn: \./results\.csv: ")
+
+    def test_plot_breakdown(self):
+        if not shutil.which("gnuplot"):
+            self.skipTest("no gnuplot")
+        done = self.paradnn("plot", "breakdown", "bert.results", "--across", "batch", "--format", "svg", expect=0)
+        self.assertEqual((done.stdout, done.stderr), ("bert.results/breakdown.svg\n", "2 bars\n"))
+        picture = self.read("bert.results", "breakdown.svg")
+        for text in ("scale+mask+softmax+dropout", "other", "residual", "10.0 us", "33.0 us", "batch", "8.0"):
+            self.assertTrue(f"<text>{text}</text>" in picture, text)
 
     def test_plot(self):
         if not shutil.which("gnuplot"):

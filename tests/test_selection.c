@@ -145,30 +145,36 @@ static void test_axes_parse_refuses(void **state) {
     pdnn_selection_close(&selection);
 }
 
+/* fc and mode=infer are usual among the six, and so is no value of the others. */
 static void test_selection_texts(void **state) {
     (void)state;
     static const struct {
         const char *axes;
         size_t at;
-        const char *pattern, *names, *values, *where;
+        const char *pattern, *names, *values, *where, *usual;
     } rows[] = {
-        {"batch", 0, "fc/nodes=8,batch=*,mode=infer", "batch=", "16", "family=fc, nodes=8, mode=infer"},
-        {"nodes,mode", 2, "fc/nodes=*,batch=4,mode=*", "nodes, mode=", "16, infer", "family=fc, batch=4"},
-        {"nodes", 5, "rnn/batch=100,mode=infer", "nodes=", "-", "family=rnn, batch=100, mode=infer"},
+        {"batch", 0, "fc/nodes=8,batch=*,mode=infer", "batch", "16", "nodes=8", "family=fc, mode=infer"},
+        {"nodes,mode", 2, "fc/nodes=*,batch=4,mode=*", "nodes, mode", "16, infer", "batch=4", "family=fc"},
+        {"nodes", 3, "fc/nodes=*,batch=4,mode=train", "nodes", "16", "batch=4, mode=train",
+         "family=fc, mode=infer"},
+        {"nodes", 5, "rnn/batch=100,mode=infer", "nodes", "-", "family=rnn, batch=100",
+         "family=fc, mode=infer"},
     };
     struct pdnn_selection selection;
     open_selection(&selection, NULL, 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_axes axes;
         struct pdnn_err err = {0};
-        struct pdnn_str got[4] = {{0}};
-        const char *const expected[] = {rows[i].pattern, rows[i].names, rows[i].values, rows[i].where};
+        struct pdnn_str got[5] = {{0}};
+        const char *const expected[] = {rows[i].pattern, rows[i].names, rows[i].values, rows[i].where,
+                                        rows[i].usual};
         assert_int_equal(pdnn_axes_parse(&selection, rows[i].axes, &axes, &err), PDNN_OK);
         pdnn_selection_pattern(&selection, rows[i].at, &axes, &got[0]);
         pdnn_selection_names(&selection, &axes, &got[1]);
         pdnn_selection_values(&selection, rows[i].at, &axes, &got[2]);
         pdnn_selection_where(&selection, rows[i].at, &axes, &got[3]);
-        for (size_t k = 0; k < 4; k++) {
+        pdnn_selection_usual(&selection, &axes, &got[4]);
+        for (size_t k = 0; k < 5; k++) {
             assert_string_equal(pdnn_str_text(&got[k]), expected[k]);
             pdnn_str_finish(&got[k]);
         }

@@ -1,5 +1,5 @@
 # The breakdown picture. This file is embedded into paradnn; before it, the program writes the variables and data blocks it
-# uses: TERMINAL OUTPUT TITLE SUBTITLE CAPTION, AXIS at AXIS_Y, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX, the
+# uses: TERMINAL OUTPUT TITLE SUBTITLE CAPTION USUAL, AXIS at AXIS_Y, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX, the
 # legend's N_PARTS PART PART_COLOR, topmost first;
 #   $parts: x_low x_high y_low y_high rgb            $light, $dark: x y text, numbers on light and dark parts
 #   $times: x y text
@@ -15,7 +15,8 @@ set tmargin at screen TOP / real(HEIGHT)
 
 set label 1 TITLE at screen LEFT / real(WIDTH), screen 1 - 28.0 / HEIGHT left font "DejaVu Sans,18"
 set label 2 SUBTITLE at screen LEFT / real(WIDTH), screen 1 - 56.0 / HEIGHT left textcolor rgb "#444444"
-set label 3 CAPTION at screen LEFT / real(WIDTH), screen 18.0 / HEIGHT left font "DejaVu Sans,11" textcolor rgb "#444444"
+set label 3 CAPTION at screen LEFT / real(WIDTH), screen 34.0 / HEIGHT left font "DejaVu Sans,11" textcolor rgb "#444444"
+set label 5 USUAL at screen LEFT / real(WIDTH), screen 15.0 / HEIGHT left font "DejaVu Sans,11" textcolor rgb "#444444"
 set label 4 AXIS at screen (LEFT + RIGHT) / 2.0 / WIDTH, screen AXIS_Y / real(HEIGHT) center
 
 set xrange [XMIN:XMAX]
