@@ -18,13 +18,25 @@ static int64_t count_parts(int64_t R) {
     return (R + part_rows(R) - 1) / part_rows(R);
 }
 
-/* A row in work, first while it is summed: dy * gamma, and dy * gamma * (x - mean). Then dx = dy *
- * inverse_std
- * * gamma + of_x * (x - mean) + shift. */
+/* Some rows, what they add to, and how far this thread's rows go, which may be fetched. */
+struct part {
+    const struct pdnn_layernorm_gradients *job;
+    struct pdnn_mask mask;
+    struct pdnn_span rows;
+    int64_t fetch_end;
+    float *dgamma, *dbeta; /* (H) */
+};
+
+/* What the gradient of a row is made of: dx = dy * inverse_std * gamma + of_x * (x - mean) + shift. */
+struct slope {
+    float mean, inverse_std, of_x, shift;
+};
+
+/* A row in work. */
 struct row {
     int64_t first; /* element */
-    float mean, inverse_std, of_x, shift;
-    struct pdnn_chains sum, product;
+    struct slope slope;
+    struct pdnn_chains sum, product; /* of dy * gamma, and of dy * gamma * (x - mean) */
 };
 
 struct pair {
@@ -37,15 +49,14 @@ static inline void begin_pair(const struct pdnn_layernorm_gradients *job, struct
     pair->rows = (int)pdnn_least(PAIR, end - row);
     for (int k = 0; k < pair->rows; k++)
         pair->row[k] = (struct row){.first = (row + k) * job->H,
-                                    .mean = job->mean[row + k],
-                                    .inverse_std = job->inverse_std[row + k]};
+                                    .slope = {job->mean[row + k], job->inverse_std[row + k], 0, 0}};
 }
 
 PDNN_INLINE void sum_columns(const struct pdnn_layernorm_gradients *job, struct row *row, int64_t begin,
                              int64_t n) {
     const float *dy = job->dy + row->first + begin, *x = job->x + row->first + begin;
     const float *gamma = job->gamma + begin;
-    float mean = row->mean;
+    float mean = row->slope.mean;
     struct pdnn_chains sum = row->sum, product = row->product;
     int64_t i = 0;
     for (; i + PDNN_CHAINS_STEP <= n; i += PDNN_CHAINS_STEP) {
@@ -68,31 +79,32 @@ PDNN_INLINE void sum_columns(const struct pdnn_layernorm_gradients *job, struct 
 }
 
 static inline void end_sum(const struct pdnn_layernorm_gradients *job, struct row *row) {
-    float scale = -row->inverse_std / (float)job->H;
-    row->of_x = scale * row->inverse_std * row->inverse_std * pdnn_chains_total(&row->product);
-    row->shift = scale * pdnn_chains_total(&row->sum);
+    float inverse_std = row->slope.inverse_std, scale = -inverse_std / (float)job->H;
+    row->slope.of_x = scale * inverse_std * inverse_std * pdnn_chains_total(&row->product);
+    row->slope.shift = scale * pdnn_chains_total(&row->sum);
 }
 
-/* n columns of dx without dz, to `to`, and what they add to sums: dgamma (H) and dbeta (H). */
-PDNN_INLINE void apply_columns(const struct pdnn_layernorm_gradients *job, const struct pair *pair, int rows,
-                               float *const *to, float *sums, int64_t begin, int64_t n) {
+/* n columns of dx without dz, to `to`, and of dgamma and dbeta. */
+PDNN_INLINE void apply_columns(const struct part *part, const struct pair *pair, int rows, float *const *to,
+                               int64_t begin, int64_t n) {
+    const struct pdnn_layernorm_gradients *job = part->job;
     const float *gamma = job->gamma + begin, *dy[PAIR], *x[PAIR];
-    float *dgamma = sums + begin, *dbeta = sums + pdnn_whole_lines(job->H) + begin;
-    struct row row[PAIR];
+    float *dgamma = part->dgamma + begin, *dbeta = part->dbeta + begin;
+    struct slope slope[PAIR];
     for (int k = 0; k < rows; k++) {
-        row[k] = pair->row[k];
-        dy[k] = job->dy + row[k].first + begin;
-        x[k] = job->x + row[k].first + begin;
+        slope[k] = pair->row[k].slope;
+        dy[k] = job->dy + pair->row[k].first + begin;
+        x[k] = job->x + pair->row[k].first + begin;
     }
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
         float dgamma_sum = dgamma[i], dbeta_sum = dbeta[i];
 #pragma GCC unroll 2
         for (int k = 0; k < rows; k++) {
-            float off = x[k][i] - row[k].mean, scaled = dy[k][i] * row[k].inverse_std;
+            float off = x[k][i] - slope[k].mean, scaled = dy[k][i] * slope[k].inverse_std;
             dgamma_sum += scaled * off;
             dbeta_sum += dy[k][i];
-            to[k][i] = scaled * gamma[i] + (row[k].of_x * off + row[k].shift);
+            to[k][i] = scaled * gamma[i] + (slope[k].of_x * off + slope[k].shift);
         }
         dgamma[i] = dgamma_sum;
         dbeta[i] = dbeta_sum;
@@ -100,8 +112,8 @@ PDNN_INLINE void apply_columns(const struct pdnn_layernorm_gradients *job, const
 }
 
 /* The rest for n columns of one row, from element `first` on: dx += dz, and dx times the mask. */
-PDNN_INLINE void finish_columns(const struct pdnn_layernorm_gradients *job, const struct pdnn_mask *mask,
-                                float *dx, int64_t first, int64_t n) {
+PDNN_INLINE void finish_columns(const struct part *part, float *dx, int64_t first, int64_t n) {
+    const struct pdnn_layernorm_gradients *job = part->job;
     if (job->dz) {
         const float *dz = job->dz + first;
 #pragma omp simd
@@ -111,7 +123,7 @@ PDNN_INLINE void finish_columns(const struct pdnn_layernorm_gradients *job, cons
     if (job->masked.to) {
         float block[PDNN_ROWS_BLOCK], factor[PDNN_ROWS_BLOCK];
         float *masked = job->masked.bypass ? block : job->masked.to + first;
-        pdnn_mask_factors(mask, first, factor, n);
+        pdnn_mask_factors(&part->mask, first, factor, n);
 #pragma omp simd
         for (int64_t i = 0; i < n; i++)
             masked[i] = dx[i] * factor[i];
@@ -123,46 +135,46 @@ PDNN_INLINE void finish_columns(const struct pdnn_layernorm_gradients *job, cons
 }
 
 /* Two functions as it were: `rows` is a constant. */
-PDNN_INLINE void apply_pair(const struct pdnn_layernorm_gradients *job, const struct pair *pair, int rows,
-                            float *sums, int64_t begin, int64_t n) {
-    const struct pdnn_mask mask = pdnn_mask_of(job->seed, job->percent);
+PDNN_INLINE void apply_pair(const struct part *part, const struct pair *pair, int rows, int64_t begin,
+                            int64_t n) {
+    const struct pdnn_layernorm_gradients *job = part->job;
     float block[PAIR][PDNN_ROWS_BLOCK], *to[PAIR];
     for (int k = 0; k < rows; k++)
         to[k] = job->dx.bypass ? block[k] : job->dx.to + pair->row[k].first + begin;
-    apply_columns(job, pair, rows, to, sums, begin, n);
+    apply_columns(part, pair, rows, to, begin, n);
     for (int k = 0; k < rows; k++)
-        finish_columns(job, &mask, to[k], pair->row[k].first + begin, n);
+        finish_columns(part, to[k], pair->row[k].first + begin, n);
 }
 
-/* One pair is summed, what follows is done with the one before; NULL: none. */
-PDNN_INLINE void run_stages(const struct pdnn_layernorm_gradients *job, struct pair *summed,
-                            const struct pair *applied, float *sums, int64_t end) {
+/* One pair is summed, the one before has its gradients made; NULL: none. */
+PDNN_INLINE void run_stages(const struct part *part, struct pair *summed, const struct pair *applied) {
+    const struct pdnn_layernorm_gradients *job = part->job;
     for (int64_t begin = 0; begin < job->H; begin += PDNN_ROWS_BLOCK) {
         int64_t n = pdnn_least(job->H - begin, PDNN_ROWS_BLOCK);
         for (int k = 0; summed && k < summed->rows; k++) {
-            int64_t ahead = pdnn_row_ahead(summed->row[k].first / job->H + 1, end, job->H) + begin;
+            int64_t row = summed->row[k].first / job->H + PAIR - 1;
+            int64_t ahead = pdnn_row_ahead(row, part->fetch_end, job->H) + begin;
             pdnn_fetch(job->dy, ahead, n);
             pdnn_fetch(job->x, ahead, n);
             pdnn_fetch(job->dz, ahead, n);
             sum_columns(job, &summed->row[k], begin, n);
         }
         if (applied && applied->rows == PAIR)
-            apply_pair(job, applied, PAIR, sums, begin, n);
+            apply_pair(part, applied, PAIR, begin, n);
         else if (applied)
-            apply_pair(job, applied, 1, sums, begin, n);
+            apply_pair(part, applied, 1, begin, n);
     }
 }
 
-/* What rows add to `sums`; rows before `end` may be fetched. */
-PDNN_CLONES static void backward_rows(const struct pdnn_layernorm_gradients *job, struct pdnn_span rows,
-                                      int64_t end, float *sums) {
+PDNN_CLONES static void backward_rows(const struct part *part) {
+    const struct pdnn_layernorm_gradients *job = part->job;
+    int64_t end = part->rows.end;
     struct pair pairs[2];
-    memset(sums, 0, (size_t)(2 * pdnn_whole_lines(job->H)) * sizeof *sums);
-    for (int64_t row = rows.begin, turn = 0; row < rows.end + PAIR; row += PAIR, turn++) {
-        struct pair *summed = row < rows.end ? &pairs[turn % 2] : NULL;
+    for (int64_t row = part->rows.begin, turn = 0; row < end + PAIR; row += PAIR, turn++) {
+        struct pair *summed = row < end ? &pairs[turn % 2] : NULL;
         if (summed)
-            begin_pair(job, summed, row, rows.end);
-        run_stages(job, summed, turn > 0 ? &pairs[(turn - 1) % 2] : NULL, sums, end);
+            begin_pair(job, summed, row, end);
+        run_stages(part, summed, turn > 0 ? &pairs[(turn - 1) % 2] : NULL);
         for (int k = 0; summed && k < summed->rows; k++)
             end_sum(job, &summed->row[k]);
     }
@@ -171,12 +183,19 @@ PDNN_CLONES static void backward_rows(const struct pdnn_layernorm_gradients *job
 
 static void backward_parts(void *work, int64_t index, int64_t threads) {
     const struct pdnn_layernorm_gradients *job = work;
-    int64_t rows = part_rows(job->R);
+    int64_t rows = part_rows(job->R), width = pdnn_whole_lines(job->H);
     struct pdnn_span parts = pdnn_span_of(count_parts(job->R), 1, index, threads);
-    for (int64_t part = parts.begin; part < parts.end; part++)
-        backward_rows(job, (struct pdnn_span){part * rows, pdnn_least((part + 1) * rows, job->R)},
-                      pdnn_least(parts.end * rows, job->R),
-                      job->scratch + part * 2 * pdnn_whole_lines(job->H));
+    for (int64_t k = parts.begin; k < parts.end; k++) {
+        float *sums = job->scratch + k * 2 * width;
+        const struct part part = {.job = job,
+                                  .mask = pdnn_mask_of(job->seed, job->percent),
+                                  .rows = {k * rows, pdnn_least((k + 1) * rows, job->R)},
+                                  .fetch_end = pdnn_least(parts.end * rows, job->R),
+                                  .dgamma = sums,
+                                  .dbeta = sums + width};
+        memset(sums, 0, (size_t)(2 * width) * sizeof *sums);
+        backward_rows(&part);
+    }
 }
 
 PDNN_CLONES static void add_parts(const float *parts, int64_t stride, int64_t count, float *sums, int64_t n) {

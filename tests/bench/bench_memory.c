@@ -1,5 +1,7 @@
-/* Optimizer updates and ReLU on tensors of 256 MB, and a transpose, against the copy bandwidth of DRAM. */
+/* Optimizer updates, ReLU and normalization of rows on tensors of 256 MB, and a transpose, against the copy
+ * bandwidth of DRAM. */
 #include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/layernorm.h"
 #include "runtime/kernels/optimizer.h"
 #include "runtime/kernels/stream.h"
 #include "runtime/kernels/transpose.h"
@@ -7,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { ELEMENTS = 64 << 20, ROUNDS = 9, ARRAYS = 4, SIDE = 8192 };
+enum { ELEMENTS = 64 << 20, ROUNDS = 9, ARRAYS = 4, SIDE = 8192, WIDTH = 1024 };
 enum { GAP_BYTES = 17 * 4096 + 5 * 64 }; /* between arrays, as models/memory.c leaves it */
 
 static int64_t threads;
@@ -31,9 +33,58 @@ static void run_update(void *user) {
     pdnn_update_run(user, threads);
 }
 
+static void run_layernorm(void *user) {
+    pdnn_layernorm_forward(user, threads);
+}
+
+static void run_layernorm_backward(void *user) {
+    pdnn_layernorm_backward(user, threads);
+}
+
 static void run_transpose(void *user) {
     float *const *arrays = user;
     pdnn_transpose(arrays[0], arrays[1], SIDE, SIDE, threads, true);
+}
+
+/* Rows of WIDTH, alone and behind dropout and a residual sum. */
+struct norms {
+    struct pdnn_layernorm alone, fused;
+    struct pdnn_layernorm_gradients alone_backward, fused_backward;
+};
+
+static struct norms norms_of(float *const *a) {
+    enum { ROWS = ELEMENTS / WIDTH, PERCENT = 10 };
+    static float gamma[WIDTH], beta[WIDTH], mean[ROWS], inverse_std[ROWS], dgamma[WIDTH], dbeta[WIDTH];
+    const int64_t forward = pdnn_layernorm_scratch(WIDTH, threads);
+    const int64_t backward = pdnn_layernorm_backward_scratch(ROWS, WIDTH);
+    struct norms n = {.alone = {.R = ROWS,
+                                .H = WIDTH,
+                                .x = a[0],
+                                .gamma = gamma,
+                                .beta = beta,
+                                .y = {a[2], true},
+                                .mean = mean,
+                                .inverse_std = inverse_std,
+                                .epsilon = 1e-5F},
+                      .alone_backward = {.R = ROWS,
+                                         .H = WIDTH,
+                                         .dy = a[0],
+                                         .x = a[1],
+                                         .gamma = gamma,
+                                         .mean = mean,
+                                         .inverse_std = inverse_std,
+                                         .dx = {a[2], true},
+                                         .dgamma = dgamma,
+                                         .dbeta = dbeta}};
+    n.alone.scratch = bench_memory((uint64_t)forward * sizeof(float));
+    n.alone_backward.scratch = bench_memory((uint64_t)backward * sizeof(float));
+    n.fused = n.alone;
+    n.fused.residual = a[1];
+    n.fused.z = (struct pdnn_layernorm_result){a[3], true};
+    n.fused_backward = n.alone_backward;
+    n.fused_backward.masked = (struct pdnn_layernorm_result){a[3], true};
+    n.fused.percent = n.fused_backward.percent = PERCENT;
+    return n;
 }
 
 static void fill(float *values) {
@@ -62,6 +113,7 @@ int main(void) {
     for (int i = 0; i < PDNN_UPDATE_COUNT; i++)
         update[i] = (struct pdnn_update_job){(enum pdnn_update)i,   a[0],    a[1], {a[2], a[3]}, power,
                                              {1e-3, 0.9, 0.9, 1.0}, ELEMENTS};
+    struct norms n = norms_of(a);
     const double array = (double)bytes;
     struct bench_case cases[] = {
         {.name = "DRAM copy", .run = run_stream, .user = &copy, .work = 2 * array},
@@ -73,6 +125,13 @@ int main(void) {
         {.name = "momentum", .run = run_update, .user = &update[PDNN_UPDATE_MOMENTUM], .work = 5 * array},
         {.name = "rmsprop", .run = run_update, .user = &update[PDNN_UPDATE_RMSPROP], .work = 7 * array},
         {.name = "adam", .run = run_update, .user = &update[PDNN_UPDATE_ADAM], .work = 7 * array},
+        {.name = "layernorm", .run = run_layernorm, .user = &n.alone, .work = 2 * array},
+        {.name = "layernorm backward",
+         .run = run_layernorm_backward,
+         .user = &n.alone_backward,
+         .work = 3 * array},
+        {.name = "dropout_add_norm", .run = run_layernorm, .user = &n.fused, .work = 4 * array},
+        {.name = "its backward", .run = run_layernorm_backward, .user = &n.fused_backward, .work = 4 * array},
         {.name = "transpose 8192x8192", .run = run_transpose, .user = a, .work = 2 * array},
     };
     const size_t count = sizeof cases / sizeof *cases;
