@@ -110,11 +110,58 @@ static void test_graph_groups_are_told_apart(void **state) {
     }
 }
 
+/* The last layer is like the others here: one row with them, or where stems are kept apart one of its own. */
+static void test_graph_groups_stems_apart(void **state) {
+    (void)state;
+    struct pdnn_arena arena = {0};
+    struct pdnn_graph graph;
+    struct pdnn_group *groups;
+    struct pdnn_err err = {0};
+    size_t n_together, n_apart, found = 0;
+    make_groups("fc/layers=3,nodes=16,input=16,output=16,batch=4,mode=infer", &arena, &graph, &groups,
+                &n_together);
+    assert_string_equal(groups[0].shape, "4x16:16x16:4x16");
+    assert_string_equal(groups[0].layer, "hidden1..output");
+    graph.stems_apart = true;
+    assert_int_equal(pdnn_graph_groups(&graph, &groups, &n_apart, NULL, &err), PDNN_OK);
+    for (size_t g = 0; g < n_apart; g++) {
+        if (strcmp(groups[g].shape, "4x16:16x16:4x16@hidden") == 0) {
+            assert_int_equal(groups[g].count, 3);
+            assert_string_equal(groups[g].layer, "hidden1..hidden3");
+            found++;
+        } else if (strcmp(groups[g].shape, "4x16:16x16:4x16@output") == 0) {
+            assert_int_equal(groups[g].count, 1);
+            assert_string_equal(groups[g].layer, "output");
+            found++;
+        }
+    }
+    assert_int_equal(found, 2);
+    pdnn_arena_finish(&arena);
+}
+
+static void test_layer_format(void **state) {
+    (void)state;
+    static const struct {
+        struct pdnn_layer layer;
+        const char *text;
+    } rows[] = {{{"hidden", 3}, "hidden3"},
+                {{"loss", 0}, "loss"},
+                {{"norm1", 12}, "norm1.12"},
+                {{"norm1", 0}, "norm1"},
+                {{NULL, 0}, ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[PDNN_LAYER_TEXT];
+        assert_string_equal(pdnn_layer_format(rows[i].layer, text), rows[i].text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_node_shape),
         cmocka_unit_test(test_node_shape_of_an_oblong_window),
         cmocka_unit_test(test_graph_groups_are_told_apart),
+        cmocka_unit_test(test_graph_groups_stems_apart),
+        cmocka_unit_test(test_layer_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
