@@ -41,7 +41,7 @@ enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struc
         build_training(instance, graph);
     else
         instance->family->build(instance, graph);
-    if (instance->setting[PDNN_SETTING_FUSE] == PDNN_FUSE_POST_OPS)
+    if (instance->setting[PDNN_SETTING_FUSE] != PDNN_FUSE_NONE)
         pdnn_fuse_post_ops(graph);
     return pdnn_graph_status(graph, err);
 }

@@ -32,6 +32,7 @@ struct pdnn_family_def {
     bool convolves;    /* the run setting `algorithm` applies */
     bool recurs;       /* the run setting `rnn` applies */
     bool has_segments; /* pdnn_graph_segment_begin: the run setting `checkpoint` applies, in training */
+    bool has_blocks;   /* the run setting `fuse` has the value blocks; elsewhere that is post-ops */
     bool stems_apart;  /* stems name parts of the model: equal nodes of other stems are other rows */
     /* False when the parameter changes nothing in this instance; depends on nothing but the instance's
      * hyper-parameters of type CHOICE. NULL: all apply. Ask pdnn_hyper_applies. */

@@ -14,7 +14,7 @@ const char *const pdnn_backend_names[] = {PDNN_BACKENDS(NAME) NULL};
 static const char *const modes[] = {"infer", "train", NULL};
 static const char *const dtypes[] = {"f32", "bf16", "f16", "int8", NULL};
 static const char *const caches[] = {"warm", "cold", NULL};
-static const char *const fuses[] = {"none", "post-ops", NULL};
+static const char *const fuses[] = {"none", "post-ops", "blocks", NULL};
 static const char *const algorithms[] = {"auto", "direct", "winograd", "gemm", NULL};
 static const char *const recurrences[] = {"auto", "fused", "unrolled", NULL};
 static const char *const checkpoints[] = {"none", "layer", NULL};
@@ -62,7 +62,8 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                            .choices = fuses,
                            .unit = "",
                            .help = "post-ops: bias, activation, shortcut and an inference's batch "
-                                   "normalization run inside the op before them"},
+                                   "normalization run inside the op before them; blocks: and what stands "
+                                   "between two matrix products of a Transformer is one pass each"},
     [PDNN_SETTING_ALGORITHM] = {.name = "algorithm",
                                 .type = PDNN_PARAM_CHOICE,
                                 .choices = algorithms,
@@ -130,6 +131,8 @@ void pdnn_instance_settle(struct pdnn_instance *instance) {
         if (!pdnn_setting_applies(instance, (enum pdnn_setting)i))
             instance->setting[i] = pdnn_settings[i].fallback;
     }
+    if (instance->setting[PDNN_SETTING_FUSE] == PDNN_FUSE_BLOCKS && !family->has_blocks)
+        instance->setting[PDNN_SETTING_FUSE] = PDNN_FUSE_POST_OPS;
 }
 
 static char *put(char *at, const char *end, const char *text) {

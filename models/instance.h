@@ -26,7 +26,7 @@ enum pdnn_setting {
 
 enum pdnn_mode { PDNN_MODE_INFER, PDNN_MODE_TRAIN };
 enum pdnn_cache { PDNN_CACHE_WARM, PDNN_CACHE_COLD };
-enum pdnn_fuse { PDNN_FUSE_NONE, PDNN_FUSE_POST_OPS };
+enum pdnn_fuse { PDNN_FUSE_NONE, PDNN_FUSE_POST_OPS, PDNN_FUSE_BLOCKS };
 enum pdnn_checkpoint { PDNN_CHECKPOINT_NONE, PDNN_CHECKPOINT_LAYER };
 
 /* The rows of the run settings, indexed by enum pdnn_setting. */

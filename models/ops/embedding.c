@@ -6,13 +6,13 @@
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *ids = pdnn_node_in(graph, node, 0);   /* (R) */
+    const struct pdnn_tensor *ids = pdnn_node_in(graph, node, 0);   /* (R), or (N, R / N) */
     const struct pdnn_tensor *table = pdnn_node_in(graph, node, 1); /* (V, E) */
-    if (node->n_inputs != 2 || ids->rank != 1 || ids->dtype != PDNN_S32 || table->rank != 2)
+    if (node->n_inputs != 2 || ids->dtype != PDNN_S32 || table->rank != 2)
         return pdnn_fail(err, PDNN_INVALID, "embedding: expected s32 ids (R) and a table (V, E)");
     outputs[0].dtype = table->dtype;
     outputs[0].rank = 2; /* (R, E) */
-    outputs[0].dim[0] = ids->dim[0];
+    outputs[0].dim[0] = pdnn_tensor_elements(ids);
     outputs[0].dim[1] = table->dim[1];
     return PDNN_OK;
 }
@@ -47,7 +47,8 @@ static void forward_bytes(const struct pdnn_graph *graph, const struct pdnn_node
 static void forward(struct pdnn_reference *r) {
     const double *ids = pdnn_ref_in(r, 0), *table = pdnn_ref_in(r, 1);
     double *y = pdnn_ref_out(r, 0);
-    int64_t R = pdnn_node_in(r->graph, r->node, 0)->dim[0], E = pdnn_node_in(r->graph, r->node, 1)->dim[1];
+    int64_t R = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, 0)),
+            E = pdnn_node_in(r->graph, r->node, 1)->dim[1];
     for (int64_t i = 0; i < R; i++) {
         for (int64_t e = 0; e < E; e++)
             y[i * E + e] = table[(int64_t)ids[i] * E + e];
@@ -58,7 +59,8 @@ static void backward_weights(struct pdnn_reference *r) {
     const double *ids = pdnn_ref_in(r, 0), *dy = pdnn_ref_in(r, 1);
     const struct pdnn_tensor *dtable = pdnn_node_out(r->graph, r->node, 0);
     double *sum = pdnn_ref_out(r, 0);
-    int64_t R = pdnn_node_in(r->graph, r->node, 0)->dim[0], V = dtable->dim[0], E = dtable->dim[1];
+    int64_t R = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, 0)), V = dtable->dim[0],
+            E = dtable->dim[1];
     for (int64_t i = 0; i < V * E; i++)
         sum[i] = 0;
     for (int64_t i = 0; i < R; i++) {
