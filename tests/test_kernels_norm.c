@@ -28,7 +28,7 @@ struct row {
 };
 
 static const struct row cases[] = {
-    {1, 3, 0, false, false},     {1, 1, 50, true, true},      {3, 5, 0, true, false},
+    {1, 3, 0, false, false},     {1, 2, 50, true, true},      {3, 5, 0, true, false},
     {7, 31, 30, true, false},    {33, 64, 0, false, false},   {65, 100, 10, true, true},
     {20, 1023, 0, true, true},   {130, 257, 99, true, false}, {40, 1028, 10, true, true},
     {600, 36, 0, false, false},  {2100, 12, 20, true, false}, {301, 768, 10, true, true},
