@@ -23,13 +23,17 @@ static bool bypasses_output(const struct pdnn_own *own, int i) {
     return pdnn_own_bypasses(own, pdnn_tensor_bytes(pdnn_node_out(own->graph, own->node, i)));
 }
 
+static int64_t ids_of(const struct pdnn_own *own) {
+    return pdnn_tensor_elements(pdnn_node_in(own->graph, own->node, 0));
+}
+
 void pdnn_own_embedding(const struct pdnn_own *own) {
     const int64_t *table = in_dim(own, 1); /* (V, E) */
     struct pdnn_embedding job = {
         .ids = own->in[0],
         .from = own->in[1],
         .to = own->out[0],
-        .R = own->rows,
+        .R = ids_of(own),
         .V = table[0],
         .E = table[1],
         .bypass = bypasses_output(own, 0),
@@ -38,7 +42,7 @@ void pdnn_own_embedding(const struct pdnn_own *own) {
 }
 
 uint64_t pdnn_own_embedding_scratch(const struct pdnn_own *own) {
-    return (uint64_t)pdnn_embedding_scratch(own->rows, out_dim(own, 0)[0]) * sizeof(int64_t);
+    return (uint64_t)pdnn_embedding_scratch(ids_of(own), out_dim(own, 0)[0]) * sizeof(int64_t);
 }
 
 void pdnn_own_embedding_gradient(const struct pdnn_own *own) {
@@ -47,7 +51,7 @@ void pdnn_own_embedding_gradient(const struct pdnn_own *own) {
         .ids = own->in[0],
         .from = own->in[1],
         .to = own->out[0],
-        .R = own->rows,
+        .R = ids_of(own),
         .V = table[0],
         .E = table[1],
         .bypass = bypasses_output(own, 0),
