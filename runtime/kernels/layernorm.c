@@ -12,9 +12,9 @@ enum { STAGES = 3, VECTOR = 4 };
 struct row {
     int64_t first; /* element */
     const float *z;
-    float *sum; /* the same, where z has to be made */
+    float *sum;  /* the same, where z has to be made */
+    float total; /* of z, then of squares */
     float mean, inverse_std;
-    struct pdnn_chains chains; /* of z, then of squares */
 };
 
 /* Where the row of z is made: where it belongs, else where y will be, unless that is streamed. */
@@ -50,38 +50,36 @@ PDNN_INLINE void add_columns(const struct pdnn_layernorm *job, const struct pdnn
         pdnn_bypass_copy(job->z.to + row->first + begin, z, n);
 }
 
-PDNN_INLINE void sum_columns(struct row *row, int64_t begin, int64_t n) {
-    const float *z = row->z + begin;
-    struct pdnn_chains c = row->chains;
+PDNN_INLINE float sum_of(const float *z, int64_t n) {
+    pdnn_floats8 chain[PDNN_CHAINS] = {{0}}, v;
+    float rest = 0;
     int64_t i = 0;
     for (; i + PDNN_CHAINS_STEP <= n; i += PDNN_CHAINS_STEP) {
         for (int k = 0; k < PDNN_CHAINS; k++) {
-            pdnn_floats8 v;
             pdnn_load8(&v, z + i + k * PDNN_LANES8);
-            c.chain[k] += v;
+            chain[k] += v;
         }
     }
     for (; i < n; i++)
-        c.rest += z[i];
-    row->chains = c;
+        rest += z[i];
+    return pdnn_chains_total(chain) + rest;
 }
 
-PDNN_INLINE void square_columns(struct row *row, int64_t begin, int64_t n) {
-    const float *z = row->z + begin;
-    float mean = row->mean;
-    struct pdnn_chains c = row->chains;
+/* Of distances from the mean. */
+PDNN_INLINE float squares_of(const float *z, float mean, int64_t n) {
+    pdnn_floats8 chain[PDNN_CHAINS] = {{0}}, v;
+    float rest = 0;
     int64_t i = 0;
     for (; i + PDNN_CHAINS_STEP <= n; i += PDNN_CHAINS_STEP) {
         for (int k = 0; k < PDNN_CHAINS; k++) {
-            pdnn_floats8 v;
             pdnn_load8(&v, z + i + k * PDNN_LANES8);
             v -= mean;
-            c.chain[k] += v * v;
+            chain[k] += v * v;
         }
     }
     for (; i < n; i++)
-        c.rest += (z[i] - mean) * (z[i] - mean);
-    row->chains = c;
+        rest += (z[i] - mean) * (z[i] - mean);
+    return pdnn_chains_total(chain) + rest;
 }
 
 PDNN_INLINE void normalize_columns(const struct pdnn_layernorm *job, const struct row *row, int64_t begin,
@@ -106,23 +104,22 @@ PDNN_INLINE void run_stages(const struct pdnn_layernorm *job, struct row *const 
             pdnn_fetch(job->residual, ahead + begin, n);
             if (job->residual)
                 add_columns(job, &mask, stage[0], begin, n);
-            sum_columns(stage[0], begin, n);
+            stage[0]->total += sum_of(stage[0]->z + begin, n);
         }
         if (stage[1])
-            square_columns(stage[1], begin, n);
+            stage[1]->total += squares_of(stage[1]->z + begin, stage[1]->mean, n);
         if (stage[2])
             normalize_columns(job, stage[2], begin, n);
     }
 }
 
 static inline void end_sum(const struct pdnn_layernorm *job, struct row *row) {
-    row->mean = pdnn_chains_total(&row->chains) / (float)job->H;
-    row->chains = (struct pdnn_chains){0};
+    row->mean = row->total / (float)job->H;
+    row->total = 0;
 }
 
 static inline void end_squares(const struct pdnn_layernorm *job, struct row *row) {
-    float variance = pdnn_chains_total(&row->chains) / (float)job->H;
-    row->inverse_std = 1.0F / sqrtf(variance + job->epsilon);
+    row->inverse_std = 1.0F / sqrtf(row->total / (float)job->H + job->epsilon);
     if (job->mean) {
         job->mean[row->first / job->H] = row->mean;
         job->inverse_std[row->first / job->H] = row->inverse_std;

@@ -36,7 +36,7 @@ struct slope {
 struct row {
     int64_t first; /* element */
     struct slope slope;
-    struct pdnn_chains sum, product; /* of dy * gamma, and of dy * gamma * (x - mean) */
+    float sum, product; /* of dy * gamma, and of dy * gamma * (x - mean) */
 };
 
 struct pair {
@@ -57,31 +57,30 @@ PDNN_INLINE void sum_columns(const struct pdnn_layernorm_gradients *job, struct 
     const float *dy = job->dy + row->first + begin, *x = job->x + row->first + begin;
     const float *gamma = job->gamma + begin;
     float mean = row->slope.mean;
-    struct pdnn_chains sum = row->sum, product = row->product;
+    pdnn_floats8 sum[PDNN_CHAINS] = {{0}}, product[PDNN_CHAINS] = {{0}}, u, v, factor;
     int64_t i = 0;
     for (; i + PDNN_CHAINS_STEP <= n; i += PDNN_CHAINS_STEP) {
         for (int k = 0; k < PDNN_CHAINS; k++) {
-            pdnn_floats8 u, v, factor;
             pdnn_load8(&u, dy + i + k * PDNN_LANES8);
             pdnn_load8(&v, x + i + k * PDNN_LANES8);
             pdnn_load8(&factor, gamma + i + k * PDNN_LANES8);
             u *= factor;
-            sum.chain[k] += u;
-            product.chain[k] += u * (v - mean);
+            sum[k] += u;
+            product[k] += u * (v - mean);
         }
     }
     for (; i < n; i++) {
-        sum.rest += dy[i] * gamma[i];
-        product.rest += dy[i] * gamma[i] * (x[i] - mean);
+        row->sum += dy[i] * gamma[i];
+        row->product += dy[i] * gamma[i] * (x[i] - mean);
     }
-    row->sum = sum;
-    row->product = product;
+    row->sum += pdnn_chains_total(sum);
+    row->product += pdnn_chains_total(product);
 }
 
 static inline void end_sum(const struct pdnn_layernorm_gradients *job, struct row *row) {
     float inverse_std = row->slope.inverse_std, scale = -inverse_std / (float)job->H;
-    row->slope.of_x = scale * inverse_std * inverse_std * pdnn_chains_total(&row->product);
-    row->slope.shift = scale * pdnn_chains_total(&row->sum);
+    row->slope.of_x = scale * inverse_std * inverse_std * row->product;
+    row->slope.shift = scale * row->sum;
 }
 
 /* n columns of dx without dz, to `to`, and of dgamma and dbeta. */
