@@ -4,12 +4,18 @@
 
 #include <string.h>
 
+/* Whether it is the same, computed anew. */
+static bool is_copy(const struct pdnn_graph *graph, uint32_t tensor, uint32_t original) {
+    return graph->tensors[tensor].role == PDNN_ROLE_ACTIVATION && graph->tensors[tensor].of == original;
+}
+
 const struct pdnn_node *pdnn_recurrent_find_backward(const struct pdnn_graph *graph,
                                                      const struct pdnn_node *node) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *other = &graph->nodes[i];
+        uint32_t y = other->input[PDNN_RNN_BACK_Y];
         if (other->op == &pdnn_op_rnn && other->pass == PDNN_BACKWARD_DATA &&
-            other->input[PDNN_RNN_BACK_Y] == node->output[PDNN_RNN_Y])
+            (y == node->output[PDNN_RNN_Y] || is_copy(graph, y, node->output[PDNN_RNN_Y])))
             return other;
     }
     return NULL;

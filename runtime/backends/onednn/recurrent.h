@@ -21,7 +21,7 @@ struct pdnn_recurrent_shape {
 void pdnn_recurrent_shape_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
                              struct pdnn_recurrent_shape *shape);
 
-/* The backward node of a forward one, or NULL. */
+/* The backward node of a forward one, or NULL; it may read what another node has computed anew. */
 const struct pdnn_node *pdnn_recurrent_find_backward(const struct pdnn_graph *graph,
                                                      const struct pdnn_node *node);
 

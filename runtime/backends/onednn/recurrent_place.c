@@ -4,12 +4,32 @@
 #include "runtime/backends/common/step.h"
 #include "runtime/backends/onednn/onednn.h"
 
+#include <string.h>
+
+/* Whether it is the same layer: in another micro-step, or computed anew. */
+static bool is_same_layer(const struct pdnn_graph *graph, const struct pdnn_node *a,
+                          const struct pdnn_node *b) {
+    struct pdnn_recurrent_shape shape, other;
+    pdnn_recurrent_shape_of(graph, a, &shape);
+    pdnn_recurrent_shape_of(graph, b, &other);
+    return a->input[PDNN_RNN_W] == b->input[PDNN_RNN_W] && a->input[PDNN_RNN_U] == b->input[PDNN_RNN_U] &&
+           memcmp(&shape, &other, sizeof shape) == 0;
+}
+
+/* Whether the node takes the weights, or their gradients, as the layer likes them: any layout, or the layer
+ * itself (backward nodes do as the forward one). */
+static bool is_flexible(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                        const struct pdnn_node *forward) {
+    if (node->op != &pdnn_op_rnn)
+        return node->pass == PDNN_UPDATE || node->op == &pdnn_op_add;
+    return node->pass != PDNN_FORWARD || is_same_layer(graph, node, forward);
+}
+
 /* Whether nothing but this layer and updates use the weights: then they live as it likes. */
 static bool is_exclusive(const struct pdnn_graph *graph, uint32_t weights, const struct pdnn_node *forward) {
-    const struct pdnn_node *backward = pdnn_recurrent_find_backward(graph, forward);
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        if (node == forward || node == backward || node->pass == PDNN_UPDATE)
+        if (is_flexible(graph, node, forward))
             continue;
         for (int k = 0; k < node->n_inputs; k++) {
             if (node->input[k] == weights || graph->tensors[node->input[k]].of == weights)
@@ -36,7 +56,7 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
         compile->onednn->library, shape, is_trained ? PDNN_BACKWARD_DATA : PDNN_FORWARD, &primitive, err);
     for (int i = 0; status == PDNN_OK && i < 2; i++) {
         struct pdnn_onednn_layout *layout = NULL;
-        if (!is_exclusive(graph, rows[i].weights, node))
+        if (compile->home[rows[i].weights] || !is_exclusive(graph, rows[i].weights, node))
             continue;
         status = pdnn_onednn_primitive_layout(primitive, rows[i].arg, &layout, err);
         if (status == PDNN_OK)

@@ -47,17 +47,14 @@ static void describe_dims(const struct pdnn_graph *graph, const struct pdnn_node
     shape->O = gradient ? b->dim[1] : b->dim[0];
 }
 
-/* Whether a further node of a pass can share what was described: one choice is made for all of them. */
+/* Whether a further node of a pass can share what was described: one choice is made for all of them.
+ * Functions after a product hardly matter for it, so forward nodes may differ in theirs. */
 static bool is_like(const struct pdnn_dense_shape *shape, const struct pdnn_dense_shape *node,
                     enum pdnn_pass pass) {
     if (shape->N && shape->N != node->N)
         return false;
-    if (!shape->has_pass[pass])
-        return true;
-    if (pass == PDNN_FORWARD)
-        return shape->bias == node->bias && shape->n_posts == node->n_posts &&
-               memcmp(shape->post, node->post, sizeof shape->post) == 0;
-    return pass != PDNN_BACKWARD_WEIGHTS || shape->bias_gradient == node->bias_gradient;
+    return pass != PDNN_BACKWARD_WEIGHTS || !shape->has_pass[pass] ||
+           shape->bias_gradient == node->bias_gradient;
 }
 
 /* Adds a node to the shape of its weights. */
@@ -71,7 +68,7 @@ static enum pdnn_status describe_node(const struct pdnn_graph *graph, const stru
         return status;
     if (!is_like(shape, &one, node->pass))
         return pdnn_fail(err, PDNN_UNSUPPORTED,
-                         "onednn: one weight used by nodes of different shape or post-ops");
+                         "onednn: one weight used by nodes of different shape or bias gradients");
     describe_dims(graph, node, shape);
     shape->has_pass[node->pass] = true;
     if (node->pass == PDNN_FORWARD) {
