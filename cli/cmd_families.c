@@ -81,15 +81,23 @@ static void add_params(struct pdnn_table *table, const struct pdnn_instance *def
     }
 }
 
+static void append_rule(struct pdnn_str *help, const struct pdnn_op_def *op, const double *coef) {
+    const char *const *names = op->coef_names;
+    pdnn_str_printf(help, "%s with", op->formula);
+    for (size_t c = 0; names[c]; c++)
+        pdnn_str_printf(help, "%s %s=%g", c ? "," : "", names[c], coef[c]);
+}
+
 /* The update rule and its constants stand where the help does. */
 static void add_optimizers(struct pdnn_table *table) {
     for (size_t i = 0; i < PDNN_OPTIMIZER_COUNT; i++) {
         const struct pdnn_optimizer_def *optimizer = &pdnn_optimizers[i];
-        const char *const *names = optimizer->op->coef_names;
         struct pdnn_str help = {0};
-        pdnn_str_printf(&help, "%s with", optimizer->op->formula);
-        for (size_t c = 0; names[c]; c++)
-            pdnn_str_printf(&help, "%s %s=%g", c ? "," : "", names[c], optimizer->coef[c]);
+        append_rule(&help, optimizer->op, optimizer->coef);
+        if (optimizer->last != optimizer->op) {
+            pdnn_str_printf(&help, "; ");
+            append_rule(&help, optimizer->last, optimizer->last->coef);
+        }
         pdnn_table_cell(table, "optimizer");
         pdnn_table_cell(table, "%s", optimizer->name);
         for (int empty = 0; empty < 3; empty++)

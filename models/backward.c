@@ -10,7 +10,8 @@
 
 /* What is known of a forward tensor. */
 struct entry {
-    uint32_t gradient; /* so far, ONE, or PDNN_NONE */
+    uint32_t gradient; /* so far in this micro-step, ONE, or PDNN_NONE */
+    uint32_t sum;      /* weight: its gradient in those before, or PDNN_NONE */
     uint32_t copy;     /* what computes it anew, or PDNN_NONE */
     bool wanted;       /* a weight, or computed from one */
 };
@@ -27,6 +28,8 @@ struct pdnn_backward {
     uint32_t segment;        /* the one that was last, or 0 */
     size_t original, copies; /* its first node, and that of its copies */
     uint32_t loss;           /* of the micro-steps so far */
+    uint32_t pending;        /* a weight whose gradient is not yet in its sum, or PDNN_NONE */
+    struct pdnn_layer layer; /* that of the pending weight */
 };
 
 /* The tensor that a forward tensor computed anew is a copy of; else itself. */
@@ -63,22 +66,46 @@ static uint32_t gradient_tensor(const struct pdnn_backward *backward, uint32_t t
                            weight ? PDNN_ROLE_WEIGHT_GRADIENT : PDNN_ROLE_GRADIENT);
 }
 
+static uint32_t append_sum(struct pdnn_backward *backward, uint32_t target, uint32_t first, uint32_t second,
+                           struct pdnn_layer layer) {
+    struct pdnn_node sum = {.op = &pdnn_op_add, .n_inputs = 2, .n_outputs = 1, .layer = layer};
+    sum.pass = is_weight(backward->graph, target) ? PDNN_BACKWARD_WEIGHTS : PDNN_BACKWARD_DATA;
+    sum.input[0] = first;
+    sum.input[1] = second;
+    sum.output[0] = gradient_tensor(backward, target);
+    pdnn_graph_node(backward->graph, &sum);
+    return sum.output[0];
+}
+
+/* The pending gradient goes into its sum. */
+static void add_pending(struct pdnn_backward *backward) {
+    if (backward->pending == PDNN_NONE)
+        return;
+    struct entry *entry = entry_of(backward, backward->pending);
+    entry->sum = append_sum(backward, backward->pending, entry->sum, entry->gradient, backward->layer);
+    entry->gradient = PDNN_NONE;
+    backward->pending = PDNN_NONE;
+}
+
+/* A sum waits until the next weight has its gradient: that of a bias may become part of what computes the
+ * other one. */
+static void add_later(struct pdnn_backward *backward, uint32_t weight) {
+    if (backward->pending != weight)
+        add_pending(backward);
+    backward->pending = weight;
+    backward->layer = backward->graph->layer;
+}
+
 void pdnn_backward_pass_on(struct pdnn_backward *backward, uint32_t target, uint32_t gradient) {
     struct pdnn_graph *graph = backward->graph;
     if (graph->err.status != PDNN_OK)
         return;
     struct entry *entry = entry_of(backward, target);
-    if (entry->gradient == PDNN_NONE) {
-        entry->gradient = gradient;
-        return;
-    }
-    struct pdnn_node sum = {.op = &pdnn_op_add, .n_inputs = 2, .n_outputs = 1};
-    sum.pass = is_weight(graph, target) ? PDNN_BACKWARD_WEIGHTS : PDNN_BACKWARD_DATA;
-    sum.input[0] = entry->gradient;
-    sum.input[1] = gradient;
-    sum.output[0] = gradient_tensor(backward, target);
-    entry->gradient = sum.output[0];
-    pdnn_graph_node(graph, &sum);
+    bool first = entry->gradient == PDNN_NONE;
+    entry->gradient =
+        first ? gradient : append_sum(backward, target, entry->gradient, gradient, graph->layer);
+    if (entry->sum != PDNN_NONE)
+        add_later(backward, target);
 }
 
 void pdnn_backward_refuse(struct pdnn_backward *backward, const char *reason) {
@@ -194,7 +221,7 @@ static struct pdnn_node copy_of(struct pdnn_backward *backward, size_t index) {
 static struct entry *new_entries(struct pdnn_graph *graph, size_t count) {
     struct entry *entries = pdnn_arena_alloc(graph->arena, count + 1, sizeof *entries);
     for (size_t i = 0; entries && i < count; i++)
-        entries[i].gradient = entries[i].copy = PDNN_NONE;
+        entries[i].gradient = entries[i].sum = entries[i].copy = PDNN_NONE;
     if (!entries)
         pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while deriving the backward pass");
     return entries;
@@ -217,9 +244,17 @@ static void begin_micro_step(struct pdnn_backward *backward) {
     entry_of(backward, graph->loss)->gradient = ONE;
 }
 
-/* The graph's loss becomes that of all micro-steps. */
+/* The graph's loss becomes that of all micro-steps, and gradients of weights the beginning of their sums. */
 static void end_micro_step(struct pdnn_backward *backward, struct pdnn_layer layer) {
     struct pdnn_graph *graph = backward->graph;
+    add_pending(backward);
+    for (uint32_t i = 0; i < backward->n_kept; i++) {
+        struct entry *entry = &backward->kept[i];
+        if (!is_weight(graph, i) || entry->gradient == PDNN_NONE)
+            continue;
+        entry->sum = entry->gradient;
+        entry->gradient = PDNN_NONE;
+    }
     if (backward->loss != PDNN_NONE) {
         struct pdnn_node sum = {
             .op = &pdnn_op_add, .pass = PDNN_FORWARD, .n_inputs = 2, .n_outputs = 1, .layer = layer};
@@ -236,7 +271,8 @@ static void end_micro_step(struct pdnn_backward *backward, struct pdnn_layer lay
 struct pdnn_backward *pdnn_backward_create(struct pdnn_graph *graph, bool checkpoint) {
     struct pdnn_backward *backward = pdnn_arena_alloc(graph->arena, 1, sizeof *backward);
     if (backward)
-        *backward = (struct pdnn_backward){.graph = graph, .checkpoint = checkpoint, .loss = PDNN_NONE};
+        *backward = (struct pdnn_backward){
+            .graph = graph, .checkpoint = checkpoint, .loss = PDNN_NONE, .pending = PDNN_NONE};
     else
         pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while deriving the backward pass");
     return backward;
@@ -276,10 +312,10 @@ void pdnn_backward_update(struct pdnn_backward *backward, const struct pdnn_opti
         const struct pdnn_node *node = &graph->nodes[i];
         for (int k = 0; k < node->n_inputs; k++) {
             struct entry *entry = entry_of(backward, node->input[k]);
-            if (!is_weight(graph, node->input[k]) || entry->gradient == PDNN_NONE)
+            if (!is_weight(graph, node->input[k]) || entry->sum == PDNN_NONE)
                 continue;
-            updates[count++] = (struct pdnn_weight_update){node->input[k], entry->gradient, node->layer};
-            entry->gradient = PDNN_NONE;
+            updates[count++] = (struct pdnn_weight_update){node->input[k], entry->sum, node->layer};
+            entry->sum = PDNN_NONE;
         }
     }
     optimizer->append(graph, optimizer, updates, count);

@@ -87,8 +87,9 @@ static bool same_shapes(const struct pdnn_graph *graph, const uint32_t *a, const
 }
 
 static bool same_kind(const struct pdnn_graph *graph, const struct pdnn_node *a, const struct pdnn_node *b) {
-    if (a->op != b->op || a->pass != b->pass || a->recompute != b->recompute || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs ||
-        a->n_posts != b->n_posts || memcmp(a->attr, b->attr, sizeof a->attr) != 0)
+    if (a->op != b->op || a->pass != b->pass || a->recompute != b->recompute || a->n_inputs != b->n_inputs ||
+        a->n_outputs != b->n_outputs || a->n_posts != b->n_posts ||
+        memcmp(a->attr, b->attr, sizeof a->attr) != 0)
         return false;
     if (graph->stems_apart && !same_stem(a->layer.stem, b->layer.stem))
         return false;

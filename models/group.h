@@ -4,8 +4,8 @@
 
 #include "models/cost.h"
 
-/* Equal nodes (op, pass, recomputed or not, shape, attributes, posts, and the layer's stem where the family keeps stems apart)
- * of a graph are one row of ops.csv. */
+/* Equal nodes (op, pass, recomputed or not, shape, attributes, posts, and the layer's stem where the family
+ * keeps stems apart) of a graph are one row of ops.csv. */
 struct pdnn_group {
     uint32_t node;                       /* the first of them */
     uint32_t count;                      /* how many */

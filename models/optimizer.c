@@ -76,7 +76,7 @@ static void lamb(struct pdnn_graph *graph, const struct pdnn_optimizer_def *opti
         change_states(graph, &first, optimizer, weight);
         read(&first, all);
         pdnn_graph_node(graph, &first);
-        struct pdnn_node second = new_node(&pdnn_op_lamb_apply, &updates[i]);
+        struct pdnn_node second = new_node(optimizer->last, &updates[i]);
         uint32_t direction_norm = norm(graph, &updates[i], first.output[0], PDNN_NONE);
         change(&second, weight);
         read(&second, first.output[0]);
@@ -86,8 +86,8 @@ static void lamb(struct pdnn_graph *graph, const struct pdnn_optimizer_def *opti
     }
 }
 
-#define ROW(upper, name, op, append, states, scalars, ...)                                                   \
-    {#name, &pdnn_op_##op, append, states, scalars, {__VA_ARGS__}},
+#define ROW(upper, name, op, last, append, states, scalars, ...)                                             \
+    {#name, &pdnn_op_##op, &pdnn_op_##last, append, states, scalars, {__VA_ARGS__}},
 const struct pdnn_optimizer_def pdnn_optimizers[PDNN_OPTIMIZER_COUNT] = {PDNN_OPTIMIZERS(ROW)};
 
 #define NAME(upper, name, ...) #name,

@@ -4,17 +4,18 @@
 
 #include "models/graph.h"
 
-/* One row each: enumerator, name, update op, how it is appended, state tensors, scalars, coefficients in the
- * order of the op's coef_names. Decay, momentum and epsilon of rmsprop are ParaDnn's; those of lamb are what
- * BERT is trained with; learning rates are the usual 0.001. Every tensor is treated alike: biases and
- * normalizations decay too, and lamb scales their step as any other's. */
+/* One row each: enumerator, name, the op that has the states, the op that changes the weights, how they are
+ * appended, state tensors, scalars, coefficients in the order of the first op's coef_names. Decay, momentum
+ * and epsilon of rmsprop are ParaDnn's; those of lamb are what BERT is trained with; learning rates are the
+ * usual 0.001. Every tensor is treated alike: biases and normalizations decay too, and lamb scales their step
+ * as any other's. */
 #define PDNN_OPTIMIZERS(X)                                                                                   \
-    X(SGD, sgd, sgd, one_node, 0, 0, 0.001)                                                                  \
-    X(MOMENTUM, momentum, momentum, one_node, 1, 0, 0.001, 0.9)                                              \
-    X(RMSPROP, rmsprop, rmsprop, one_node, 2, 0, 0.001, 0.9, 0.9, 1.0)                                       \
-    X(ADAM, adam, adam, one_node, 2, 2, 0.001, 0.9, 0.999, 1e-8)                                             \
-    X(ADAMW, adamw, adam, one_node, 2, 2, 0.001, 0.9, 0.999, 1e-8, 0.01)                                     \
-    X(LAMB, lamb, lamb_direction, lamb, 2, 2, 0.9, 0.999, 1e-6, 0.01, 1.0)
+    X(SGD, sgd, sgd, sgd, one_node, 0, 0, 0.001)                                                             \
+    X(MOMENTUM, momentum, momentum, momentum, one_node, 1, 0, 0.001, 0.9)                                    \
+    X(RMSPROP, rmsprop, rmsprop, rmsprop, one_node, 2, 0, 0.001, 0.9, 0.9, 1.0)                              \
+    X(ADAM, adam, adam, adam, one_node, 2, 2, 0.001, 0.9, 0.999, 1e-8)                                       \
+    X(ADAMW, adamw, adam, adam, one_node, 2, 2, 0.001, 0.9, 0.999, 1e-8, 0.01)                               \
+    X(LAMB, lamb, lamb_direction, lamb_apply, lamb, 2, 2, 0.9, 0.999, 1e-6, 0.01, 1.0)
 
 /* The values of the setting `optimizer`. */
 #define PDNN_OPTIMIZER_ENUMERATOR(upper, ...) PDNN_OPTIMIZER_##upper,
@@ -29,7 +30,8 @@ struct pdnn_weight_update {
 
 struct pdnn_optimizer_def {
     const char *name;
-    const struct pdnn_op_def *op; /* that has the states */
+    const struct pdnn_op_def *op;   /* that has the states */
+    const struct pdnn_op_def *last; /* that changes the weights: the same, or with its usual coefficients */
     /* Appends the nodes of all updates. */
     void (*append)(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer,
                    const struct pdnn_weight_update *updates, size_t n_updates);

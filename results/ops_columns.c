@@ -32,7 +32,9 @@ static const struct pdnn_column columns[] = {
     {"layer", "", TEXT(layer), .help = "where in the model, first..last when equal ops share the row"},
     {"op", "", TEXT(op), .help = "registered op, or reorder"},
     {"category", "", WORD(category), .help = "kind of work, as in `paradnn ops`"},
-    {"pass", "", WORD(pass), .help = "forward, backward-data, backward-weights or update"},
+    {"pass", "", WORD(pass),
+     .help = "forward, recompute (forward once more, with checkpoint), backward-data, backward-weights or "
+             "update"},
     {"shape", "", TEXT(shape),
      .help = "inputs and outputs, each dims joined by x; attributes that are not 0, one for both directions "
              "of an image where they agree; +op for each op fused into it"},

@@ -134,7 +134,7 @@ static const struct pdnn_column tail[] = {
              "read probe for rows bound by DRAM, the FMA probe for the others"},
     {"prepare_ns", "ns", COUNT(prepare_ns),
      .help = "graph, primitives, layouts, memory and data, before any step"},
-    {"examples_per_s", "1/s", NUMBER(examples_per_s), .help = "batch over time_ns_median"},
+    {"examples_per_s", "1/s", NUMBER(examples_per_s), .help = "batch times accumulate over time_ns_median"},
     {"gflops", "1e9 FLOP/s", NUMBER(place.gflops), .help = "in_bounds_flop_count over time_ns_median"},
     {"bw_gbs", "1e9 B/s", NUMBER(place.bw_gbs), .help = "byte_count over time_ns_median"},
     {"intensity_flop_per_byte", "FLOP/byte", NUMBER(place.intensity_flop_per_byte),

@@ -9,16 +9,24 @@
 
 enum { MAX_ELEMENTS = 24 };
 
-/* How many nodes run before the pass begins. */
-static size_t nodes_before(const struct pdnn_graph *graph, enum pdnn_pass pass) {
+/* How many nodes run before the updates. */
+static size_t nodes_before_updates(const struct pdnn_graph *graph) {
     size_t i = 0;
-    while (i < graph->n_nodes && graph->nodes[i].pass < pass)
+    while (i < graph->n_nodes && graph->nodes[i].pass != PDNN_UPDATE)
         i++;
     return i;
 }
 
+/* How many nodes run until the loss is there. */
+static size_t nodes_to_loss(const struct pdnn_graph *graph) {
+    size_t i = 0;
+    while (i < graph->n_nodes && graph->nodes[i].output[0] != graph->loss)
+        i++;
+    return i + 1;
+}
+
 static uint32_t gradient_of(const struct pdnn_graph *graph, uint32_t weight) {
-    for (size_t i = nodes_before(graph, PDNN_UPDATE); i < graph->n_nodes; i++) {
+    for (size_t i = nodes_before_updates(graph); i < graph->n_nodes; i++) {
         if (graph->nodes[i].input[0] == weight)
             return graph->nodes[i].input[1];
     }
@@ -32,22 +40,22 @@ struct run {
     int64_t most;             /* elements of a weight that are checked */
 };
 
-/* Runs the nodes before the pass, always as the first step: what a step leaves in the state would make the
- * next one drop other values. */
-static void run_until(const struct run *run, enum pdnn_pass pass) {
+/* Runs the first nodes, always as the first step: what a step leaves in the state would make the next one
+ * drop other values. */
+static void run_first(const struct run *run, size_t n_nodes) {
     const struct pdnn_graph *graph = run->graph;
     for (size_t i = 0; i < graph->n_tensors; i++) {
         size_t elements = (size_t)pdnn_tensor_elements(&graph->tensors[i]);
         if (graph->tensors[i].role == PDNN_ROLE_STATE)
             memcpy(run->values[i], run->first[i], elements * sizeof(double));
     }
-    reference_run(graph, run->values, 0, nodes_before(graph, pass));
+    reference_run(graph, run->values, 0, n_nodes);
 }
 
 static double loss_at(const struct run *run, double *weight, double value) {
     double before = *weight;
     *weight = value;
-    run_until(run, PDNN_BACKWARD_DATA);
+    run_first(run, nodes_to_loss(run->graph));
     *weight = before;
     return run->values[run->graph->loss][0];
 }
@@ -79,7 +87,7 @@ void check_few_gradients(const struct pdnn_graph *graph, uint64_t seed, int64_t 
     size_t checked = 0;
     reference_fill(graph, run.values, seed);
     reference_fill(graph, run.first, seed);
-    run_until(&run, PDNN_UPDATE);
+    run_first(&run, nodes_before_updates(graph));
     for (size_t i = 0; i < graph->n_tensors; i++)
         memcpy(run.after[i], run.values[i],
                (size_t)pdnn_tensor_elements(&graph->tensors[i]) * sizeof(double));

@@ -250,6 +250,10 @@ static const char *const instances[] = {
     "cnn/block=plain,blocks=1,filters=12-20,kernel=5-3,stride=2-1,window=3-0,image=29,output=5,batch=2,"
     "dense=9-11,activation=tanh,mode=train,optimizer=rmsprop",
     "cnn/block=plain,blocks=2-1,filters=8,image=20,output=3,batch=1,activation=sigmoid,mode=infer",
+    "cnn/block=bottleneck,blocks=1-2-1-1,filters=8,image=40,output=7,batch=2,mode=train,optimizer=sgd,"
+    "accumulate=2,checkpoint=layer",
+    "cnn/block=plain,blocks=2-1,filters=5,image=18,output=5,batch=3,dense=17,mode=train,optimizer=lamb,"
+    "checkpoint=layer",
 };
 enum { INSTANCES = sizeof instances / sizeof *instances };
 

@@ -314,6 +314,59 @@ static void test_run_shared_weights(void **state) {
     close_backend(&backend);
 }
 
+/* Whole steps of several micro-steps, with layers that are computed anew. */
+static void test_run_micro_steps(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "rnn/cell=lstm,layers=2,embedding=24,length=4,vocabulary=11,batch=3,dropout=20,optimizer=sgd",
+        "rnn/cell=gru,layers=2,embedding=7,length=4,vocabulary=11,batch=2,bidirectional=yes,optimizer=lamb",
+        "gnmt/hidden=9,layers=3,vocabulary=12,source=4,target=5,batch=2,optimizer=adamw",
+    };
+    static const char *const settings[] = {"accumulate=2", "checkpoint=layer",
+                                           "accumulate=3,checkpoint=layer,fuse=post-ops"};
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    for (int i = 0; i < 6; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        char id[320];
+        snprintf(id, sizeof id, "%s,%s,rnn=%s", ids[i % 3], settings[(i + i / 3) % 3],
+                 i < 3 ? "fused" : "unrolled");
+        pdnn_arena_init(&arena);
+        build_instance(id, &arena, &graph);
+        assert_true(check_graph(&backend, &graph, CHECK_STEPS, true, 2 * check_whole_step_slack, id));
+        assert_true(check_graph(&backend, &graph, CHECK_STEPS, false, 2 * check_whole_step_slack, id));
+        pdnn_arena_finish(&arena);
+    }
+    close_backend(&backend);
+}
+
+/* Further micro-steps and layers that are computed anew have the weights where the first one has them. */
+static void test_compile_micro_steps_share_weights(void **state) {
+    (void)state;
+    static const char *const settings[] = {"accumulate=1", "accumulate=3", "checkpoint=layer"};
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    for (int i = 0; i < 3; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        struct pdnn_plan plan;
+        char id[320];
+        snprintf(id, sizeof id, "rnn/cell=lstm,embedding=40,length=3,vocabulary=5,batch=4,rnn=fused,%s",
+                 settings[i]);
+        pdnn_arena_init(&arena);
+        build_instance(id, &arena, &graph);
+        compile_plan(&backend, &graph, true, &plan);
+        for (size_t k = 0; k < plan.program.n_steps; k++) {
+            const struct pdnn_step *step = &plan.program.steps[k];
+            if (step->node != PDNN_NONE && graph.nodes[step->node].op == &pdnn_op_rnn &&
+                graph.nodes[step->node].pass == PDNN_FORWARD)
+                assert_true(uses(step, graph.nodes[step->node].input[PDNN_RNN_W]));
+        }
+        pdnn_plan_destroy(&plan);
+        pdnn_arena_finish(&arena);
+    }
+    close_backend(&backend);
+}
+
 /* Without the forward pass in the graph there is nothing that the library left. */
 static void test_compile_backward_alone(void **state) {
     (void)state;
@@ -345,11 +398,18 @@ static void test_compile_backward_alone(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_run_fused_training),     cmocka_unit_test(test_run_fused_inference),
-        cmocka_unit_test(test_run_unrolled),           cmocka_unit_test(test_run_measured),
-        cmocka_unit_test(test_run_padded_weights),     cmocka_unit_test(test_run_shared_weights),
-        cmocka_unit_test(test_compile_shows_reorders), cmocka_unit_test(test_compile_shows_bias_sums),
-        cmocka_unit_test(test_compile_keeps_choice),   cmocka_unit_test(test_compile_backward_alone),
+        cmocka_unit_test(test_run_fused_training),
+        cmocka_unit_test(test_run_fused_inference),
+        cmocka_unit_test(test_run_unrolled),
+        cmocka_unit_test(test_run_measured),
+        cmocka_unit_test(test_run_padded_weights),
+        cmocka_unit_test(test_run_shared_weights),
+        cmocka_unit_test(test_compile_shows_reorders),
+        cmocka_unit_test(test_compile_shows_bias_sums),
+        cmocka_unit_test(test_compile_keeps_choice),
+        cmocka_unit_test(test_compile_backward_alone),
+        cmocka_unit_test(test_run_micro_steps),
+        cmocka_unit_test(test_compile_micro_steps_share_weights),
     };
     omp_set_num_threads(CHECK_THREADS);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ static void test_results_columns_order(void **state) {
     assert_string_equal(
         pdnn_str_text(&header),
         "schema,id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,"
-        "status,"
+        "accumulate,checkpoint,status,"
         "reason,"
         "params,"
         "flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,"
@@ -82,7 +82,8 @@ static void test_results_columns_order(void **state) {
     pdnn_columns_header(&columns, &header);
     assert_string_equal(
         pdnn_str_text(&header),
-        "id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,params,"
+        "id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,"
+        "accumulate,checkpoint,params,"
         "flop_"
         "count,"
         "in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_"

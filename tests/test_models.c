@@ -88,6 +88,10 @@ static const char *const variants[] = {
     "mode=train,optimizer=momentum",
     "mode=train,optimizer=rmsprop",
     "mode=train,optimizer=adam",
+    "mode=train,optimizer=adamw",
+    "mode=train,optimizer=lamb",
+    "mode=train,optimizer=lamb,accumulate=3",
+    "mode=train,accumulate=2,fuse=post-ops",
     "mode=train,optimizer=rmsprop,fuse=post-ops",
     "mode=train,activation=sigmoid",
     "mode=train,activation=tanh,fuse=post-ops",
@@ -368,7 +372,7 @@ static void test_instance_round_trip(void **state) {
     (void)state;
     static const char *const rows[][2] = {
         {"fc", "fc/layers=4,nodes=1024,input=2000,output=1000,batch=64,activation=relu,mode=train,dtype=f32,"
-               "optimizer=rmsprop,backend=onednn,threads=2,cache=warm,fuse=none"},
+               "optimizer=rmsprop,backend=onednn,threads=2,cache=warm,fuse=none,accumulate=1"},
         {"fc:paper-min,mode=infer,threads=1", "fc/"
                                               "layers=4,nodes=32,input=2000,output=200,batch=64,activation="
                                               "relu,mode=infer,dtype=f32,backend=onednn,"

@@ -97,7 +97,8 @@ static void test_masked_loss_values(void **state) {
                                 .n_inputs = 2,
                                 .n_outputs = 2,
                                 .input = {0, 1},
-                                .output = {2, 3}};
+                                .output = {2, 3},
+                                .coef = {1}};
     struct pdnn_node backward = forward;
     backward.pass = PDNN_BACKWARD_DATA;
     backward.n_outputs = 1;

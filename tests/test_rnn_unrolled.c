@@ -128,6 +128,7 @@ static void test_run_whole_nets(void **state) {
         "rnn/cell=gru,layers=1,embedding=18,hidden=33,length=6,vocabulary=11,batch=2,dropout=10",
         "rnn/cell=lbr_gru,layers=2,embedding=16,length=4,vocabulary=11,batch=1,output=none",
         "gnmt/hidden=9,layers=3,vocabulary=12,source=4,target=5,batch=2",
+        "rnn/cell=lstm,layers=2,embedding=7,length=5,vocabulary=11,batch=3,accumulate=2,checkpoint=layer",
     };
     struct opened backend = open_backend(&pdnn_backend_openblas);
     for (size_t i = 0; i < 2 * sizeof nets / sizeof *nets; i++) {

@@ -156,7 +156,7 @@ static void test_load_several(void **state) {
         "threads=1,cache=warm,fuse=none\n"
         "fc/"
         "layers=4,nodes=5,input=2000,output=1000,batch=2,activation=relu,mode=train,dtype=f32,optimizer=sgd,"
-        "backend=onednn,threads=2,cache=cold,fuse=none\n"
+        "backend=onednn,threads=2,cache=cold,fuse=none,accumulate=1\n"
         "fc/"
         "layers=4,nodes=6,input=2000,output=200,batch=64,activation=relu,mode=infer,dtype=f32,backend=onednn,"
         "threads=2,cache=warm,fuse=none\n");

@@ -58,8 +58,12 @@ static double ctc_of(double *x, int T, int C, double *label, int L, double *dx) 
                                     {.rank = 2, .dim = {T, C}}};
     double loss, scratch[SCRATCH], *values[] = {x, label, &loss, dx};
     struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 4};
-    struct pdnn_node node = {
-        .op = &pdnn_op_ctc_loss, .n_inputs = 2, .n_outputs = 2, .input = {0, 1}, .output = {2, 3}};
+    struct pdnn_node node = {.op = &pdnn_op_ctc_loss,
+                             .n_inputs = 2,
+                             .n_outputs = 2,
+                             .input = {0, 1},
+                             .output = {2, 3},
+                             .coef = {1}};
     struct pdnn_reference r = {.graph = &graph, .value = values, .scratch = scratch};
     assert_true(pdnn_op_ctc_loss.pass[PDNN_FORWARD].scratch(&graph, &node) <= SCRATCH);
     memset(scratch, 0xff, sizeof scratch);

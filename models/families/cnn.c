@@ -223,7 +223,9 @@ static uint32_t residual(struct net *net, uint32_t x) {
         int64_t n_blocks = pdnn_list_at(hyper[BLOCKS], group);
         for (int64_t i = 0; i < n_blocks; i++) {
             net->block++;
+            pdnn_graph_segment_begin(net->graph);
             x = block(net, x, hyper[FILTERS] << group, i == 0 && group > 0 ? 2 : 1, i == 0);
+            pdnn_graph_segment_end(net->graph);
         }
     }
     name_layer(net, "head", 0);
@@ -252,6 +254,7 @@ static uint32_t plain(struct net *net, uint32_t x) {
         int64_t filters = doubles ? hyper[FILTERS] << (i < 3 ? i : 3) : pdnn_list_at(hyper[FILTERS], i);
         int64_t padding = hyper[PADDING] == SAME ? (kernel - 1) / 2 : pdnn_list_at(hyper[PADDING], i);
         name_layer(net, "stage", i + 1);
+        pdnn_graph_segment_begin(net->graph);
         for (int64_t k = 0; k < pdnn_list_at(hyper[BLOCKS], i); k++) {
             int64_t stride = k ? 1 : pdnn_list_at(hyper[STRIDE], i), inputs = channels_of(net, x);
             x = convolve(net, x, (struct shape){filters, kernel, stride, padding});
@@ -259,6 +262,7 @@ static uint32_t plain(struct net *net, uint32_t x) {
         }
         if (window)
             x = pool(net, x, PDNN_POOL2D_MAX, (struct shape){0, window, 2, 0});
+        pdnn_graph_segment_end(net->graph);
     }
     for (int i = 0; i < pdnn_list_length(hyper[DENSE]); i++) {
         name_layer(net, "dense", i + 1);
@@ -322,4 +326,5 @@ const struct pdnn_family_def pdnn_family_cnn = {
     .build = build,
     .applies = applies,
     .convolves = true,
+    .has_segments = true, /* blocks, or the stages of a plain network */
 };

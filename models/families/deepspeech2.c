@@ -92,9 +92,11 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
         return;
     for (int64_t i = 1; i <= hyper[LAYERS]; i++) {
         pdnn_sequence_layer(&net, "layer", i);
+        pdnn_graph_segment_begin(graph);
         x = i > 1 ? pdnn_sequence_normalize(&net, x) : x;
         x = pdnn_sequence_add(&net, pdnn_sequence_recurrent(&net, x, &layer, false),
                               pdnn_sequence_recurrent(&net, x, &layer, true));
+        pdnn_graph_segment_end(graph);
     }
     pdnn_sequence_layer(&net, "output", 0);
     x = pdnn_sequence_linear(&net, pdnn_sequence_normalize(&net, x), hyper[CHARACTERS]);
@@ -111,5 +113,6 @@ const struct pdnn_family_def pdnn_family_deepspeech2 = {
     .depth_param = LAYERS,
     .convolves = true,
     .recurs = true,
+    .has_segments = true, /* recurrent layers, each with its normalization */
     .build = build,
 };

@@ -34,15 +34,20 @@ static const struct pdnn_preset presets[] = {
 };
 
 static uint32_t lstm(struct pdnn_sequence_net *net, uint32_t x, const struct pdnn_recurrent *layer) {
-    return pdnn_sequence_recurrent(net, pdnn_sequence_dropout(net, x), layer, false);
+    pdnn_graph_segment_begin(net->graph);
+    x = pdnn_sequence_recurrent(net, pdnn_sequence_dropout(net, x), layer, false);
+    pdnn_graph_segment_end(net->graph);
+    return x;
 }
 
 static uint32_t encode(struct pdnn_sequence_net *net, uint32_t x, const struct pdnn_recurrent *layer,
                        int64_t layers) {
     pdnn_sequence_layer(net, "encoder", 1);
+    pdnn_graph_segment_begin(net->graph);
     x = pdnn_sequence_dropout(net, x);
     x = pdnn_sequence_concat(net, pdnn_sequence_recurrent(net, x, layer, false),
                              pdnn_sequence_recurrent(net, x, layer, true));
+    pdnn_graph_segment_end(net->graph);
     for (int64_t i = 2; i <= layers; i++) {
         pdnn_sequence_layer(net, "encoder", i);
         uint32_t y = lstm(net, x, layer);
@@ -88,5 +93,6 @@ const struct pdnn_family_def pdnn_family_gnmt = {
     .n_presets = sizeof presets / sizeof *presets,
     .depth_param = -1, /* layers are alike from the third on, and there is no net of one */
     .recurs = true,
+    .has_segments = true, /* recurrent layers */
     .build = build,
 };

@@ -94,7 +94,9 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
     for (int64_t i = 1; i <= hyper[LAYERS]; i++) {
         pdnn_sequence_layer(&net, "layer", i);
         x = i == 1 ? x : join(&net, y);
+        pdnn_graph_segment_begin(graph);
         y = append_layer(&net, x, &layer, hyper[BIDIRECTIONAL]);
+        pdnn_graph_segment_end(graph);
     }
     pdnn_sequence_layer(&net, "output", 0);
     if (hyper[OUTPUT] == OUTPUT_LAST) {
@@ -116,5 +118,6 @@ const struct pdnn_family_def pdnn_family_rnn = {
     .n_presets = sizeof presets / sizeof *presets,
     .depth_param = LAYERS,
     .recurs = true,
+    .has_segments = true, /* recurrent layers */
     .build = build,
 };
