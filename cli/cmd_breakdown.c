@@ -57,11 +57,11 @@ static void append_shares_csv(struct pdnn_str *out, const struct pdnn_share *sha
 }
 
 static enum pdnn_status show_instance(struct breakdown *b, size_t at, struct pdnn_err *err) {
+    const struct pdnn_share_source source = {&b->selection, &b->ops, &b->by, &b->arena};
     struct pdnn_share *shares;
     size_t n_shares;
     pdnn_arena_reset(&b->arena);
-    enum pdnn_status status =
-        pdnn_selection_shares(&b->selection, at, &b->ops, &b->by, &b->arena, &shares, &n_shares, err);
+    enum pdnn_status status = pdnn_selection_shares(&source, at, &shares, &n_shares, err);
     if (status != PDNN_OK)
         return status;
     if (b->csv)
@@ -90,25 +90,24 @@ static enum pdnn_status show_gemms(struct breakdown *b, bool *some_failed, struc
         pdnn_columns_header(&pdnn_gemms_columns, &b->out);
     for (size_t at = 0; status == PDNN_OK && at < selection->count; at++) {
         const char *id = pdnn_selection_get(selection, at, selection->id);
-        const char *family = pdnn_selection_get(selection, at, selection->family);
-        double step_ns = pdnn_selection_step_ns(selection, at);
-        const struct pdnn_op_record *ops;
+        struct pdnn_op_rows rows;
         struct pdnn_gemm *gemms = NULL;
-        size_t n_ops, n_gemms = 0;
+        size_t n_gemms = 0;
         pdnn_arena_reset(&b->arena);
-        status = pdnn_ops_reader_find(&b->ops, id, &ops, &n_ops, err);
+        status = pdnn_selection_rows(selection, at, &b->ops, &rows, err);
         if (status == PDNN_OK)
-            status = pdnn_gemms(ops, n_ops, step_ns, family, &b->arena, &gemms, &n_gemms, err);
+            status = pdnn_gemms(&rows, &b->arena, &gemms, &n_gemms, err);
         for (size_t i = 0; b->csv && i < n_gemms; i++)
             pdnn_columns_row(&pdnn_gemms_columns, &gemms[i], &b->out);
         if (!b->csv && status == PDNN_OK)
-            pdnn_gemms_text(&b->out, id, step_ns, gemms, n_gemms);
+            pdnn_gemms_text(&b->out, id, rows.step_ns, gemms, n_gemms);
     }
     return status;
 }
 
 /* CSV has one row per instance and share, those of a series in the order of its columns. */
 static enum pdnn_status show_across(struct breakdown *b, const char *keys, struct pdnn_err *err) {
+    const struct pdnn_share_source source = {&b->selection, &b->ops, &b->by, &b->arena};
     struct pdnn_arena arena = {0};
     struct pdnn_axes axes;
     struct pdnn_series *series = NULL;
@@ -125,7 +124,7 @@ static enum pdnn_status show_across(struct breakdown *b, const char *keys, struc
         if (b->csv || status != PDNN_OK)
             continue;
         pdnn_arena_reset(&b->arena);
-        status = pdnn_share_matrix(&b->selection, &series[i], &b->ops, &b->by, &b->arena, &matrix, err);
+        status = pdnn_share_matrix(&source, &series[i], &matrix, err);
         const struct pdnn_across across = {&b->selection, &axes, &series[i], &b->by, &matrix};
         if (status == PDNN_OK)
             pdnn_across_text(&b->out, &across);

@@ -117,9 +117,8 @@ static void append_shares(struct pdnn_str *out, const struct pdnn_record *record
     struct pdnn_arena arena = {0};
     struct pdnn_share *shares;
     size_t n_shares;
-    const struct pdnn_shares_input input = {
-        .ops = ops, .n_ops = n_ops, .step_ns = record->time_ns_median, .family = ""};
-    if (pdnn_shares(&input, &arena, &shares, &n_shares, NULL) != PDNN_OK) {
+    const struct pdnn_op_rows rows = {ops, n_ops, record->time_ns_median, ""};
+    if (pdnn_shares(&rows, NULL, &arena, &shares, &n_shares, NULL) != PDNN_OK) {
         out->failed = true;
         return;
     }

@@ -37,11 +37,10 @@ static void add_product(struct pdnn_direction_facts *facts, const struct pdnn_op
     facts->qkv_width = shape->k;
 }
 
-void pdnn_direction_facts(const struct pdnn_op_record *ops, size_t n_ops, double step_ns,
-                          struct pdnn_direction_facts *facts) {
-    facts->step_ns = step_ns;
-    for (size_t i = 0; i < n_ops; i++) {
-        const struct pdnn_op_record *op = &ops[i];
+void pdnn_direction_facts(const struct pdnn_op_rows *rows, struct pdnn_direction_facts *facts) {
+    facts->step_ns = rows->step_ns;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct pdnn_op_record *op = &rows->op[i];
         enum pdnn_op_group group = pdnn_op_group_of(op);
         struct pdnn_gemm_shape shape;
         if (isnan(op->time_ns_median))

@@ -17,8 +17,8 @@ struct pdnn_direction_facts {
     int64_t qkv_tokens, qkv_width; /* T and H of one of them; 0: there is none */
 };
 
-void pdnn_direction_facts(const struct pdnn_op_record *ops, size_t n_ops, double step_ns,
-                          struct pdnn_direction_facts *facts);
+/* Adds them up; params, word_bytes and trains are the caller's, and known by then. */
+void pdnn_direction_facts(const struct pdnn_op_rows *rows, struct pdnn_direction_facts *facts);
 
 /* Per cent of the step. */
 double pdnn_facts_share(const struct pdnn_direction_facts *facts, const enum pdnn_op_group *groups, size_t n);

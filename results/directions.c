@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "models/dtype.h"
 #include "results/direction_tests.h"
+#include "results/share_matrix.h"
 
 #include <string.h>
 
@@ -26,14 +27,12 @@ static enum pdnn_status collect_facts(struct check *check, struct pdnn_ops_reade
         mode = pdnn_csv_find(&selection->results, "mode");
     int dtype = pdnn_csv_find(&selection->results, "dtype");
     for (size_t at = 0; at < selection->count; at++) {
-        const struct pdnn_op_record *ops;
+        struct pdnn_op_rows rows;
         struct pdnn_direction_facts *facts = &check->facts[at];
-        size_t n_ops;
         double value = 0;
         if (!pdnn_family_has_groups(pdnn_selection_get(selection, at, selection->family)))
             continue;
-        const char *id = pdnn_selection_get(selection, at, selection->id);
-        if (pdnn_ops_reader_find(reader, id, &ops, &n_ops, err) != PDNN_OK)
+        if (pdnn_selection_rows(selection, at, reader, &rows, err) != PDNN_OK)
             return err->status;
         for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
             if (strcmp(pdnn_dtype_name(d), pdnn_selection_get(selection, at, dtype)) == 0)
@@ -42,7 +41,7 @@ static enum pdnn_status collect_facts(struct check *check, struct pdnn_ops_reade
         facts->trains = strcmp(pdnn_selection_get(selection, at, mode), "train") == 0;
         pdnn_parse_double(pdnn_selection_get(selection, at, params), &value);
         facts->params = (uint64_t)value;
-        pdnn_direction_facts(ops, n_ops, pdnn_selection_step_ns(selection, at), facts);
+        pdnn_direction_facts(&rows, facts);
     }
     return PDNN_OK;
 }

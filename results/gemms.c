@@ -143,26 +143,26 @@ static int compare(const void *a, const void *b) {
     return memcmp(&x->shape, &y->shape, sizeof x->shape);
 }
 
-enum pdnn_status pdnn_gemms(const struct pdnn_op_record *ops, size_t n_ops, double step_ns,
-                            const char *family, struct pdnn_arena *arena, struct pdnn_gemm **gemms,
-                            size_t *n_gemms, struct pdnn_err *err) {
-    bool has_groups = pdnn_family_has_groups(family);
-    struct pdnn_gemm *made = pdnn_arena_alloc(arena, n_ops + 1, sizeof *made);
+enum pdnn_status pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena,
+                            struct pdnn_gemm **gemms, size_t *n_gemms, struct pdnn_err *err) {
+    bool has_groups = pdnn_family_has_groups(rows->family);
+    struct pdnn_gemm *made = pdnn_arena_alloc(arena, rows->count + 1, sizeof *made);
     size_t count = 0;
     if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the products of %zu ops", n_ops);
-    for (size_t i = 0; i < n_ops; i++) {
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the products of %zu ops", rows->count);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct pdnn_op_record *op = &rows->op[i];
         struct pdnn_gemm_shape shape;
-        if (isnan(ops[i].time_ns_median) || !pdnn_gemm_parse(&ops[i], &shape))
+        if (isnan(op->time_ns_median) || !pdnn_gemm_parse(op, &shape))
             continue;
         struct pdnn_gemm *gemm = find(made, &count, &shape);
-        gemm->id = ops[i].id;
-        note(gemm->groups, has_groups ? pdnn_op_groups[pdnn_op_group_of(&ops[i])].name : ops[i].category);
-        note(gemm->passes, ops[i].pass);
-        pdnn_work_add(&gemm->work, &ops[i]);
+        gemm->id = op->id;
+        note(gemm->groups, has_groups ? pdnn_op_groups[pdnn_op_group_of(op)].name : op->category);
+        note(gemm->passes, op->pass);
+        pdnn_work_add(&gemm->work, op);
     }
     for (size_t i = 0; i < count; i++)
-        pdnn_work_finish(&made[i].work, step_ns);
+        pdnn_work_finish(&made[i].work, rows->step_ns);
     qsort(made, count, sizeof *made, compare);
     *gemms = made;
     *n_gemms = count;

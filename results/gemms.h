@@ -34,10 +34,8 @@ struct pdnn_gemm {
 
 extern const struct pdnn_columns pdnn_gemms_columns; /* rows: struct pdnn_gemm */
 
-/* The shapes of a step that took step_ns, the one that takes longest first, in the arena; none where there is
- * no product. */
-enum pdnn_status pdnn_gemms(const struct pdnn_op_record *ops, size_t n_ops, double step_ns,
-                            const char *family, struct pdnn_arena *arena, struct pdnn_gemm **gemms,
-                            size_t *n_gemms, struct pdnn_err *err);
+/* The shapes of a step, the one that takes longest first, in the arena; none where there is no product. */
+enum pdnn_status pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena,
+                            struct pdnn_gemm **gemms, size_t *n_gemms, struct pdnn_err *err);
 
 #endif

@@ -396,6 +396,7 @@ static enum pdnn_status write_script(struct picture *p, const char *directory, s
 enum pdnn_status pdnn_plot_breakdown(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
                                      struct pdnn_err *err) {
     struct picture p = {.n_sets = 0};
+    const struct pdnn_share_source source = {&p.selection, &p.reader, &p.by, &p.arena};
     struct pdnn_plot_result drawn = {.n_paths = 0};
     enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "group", &p.by, err);
     if (status == PDNN_OK)
@@ -407,7 +408,7 @@ enum pdnn_status pdnn_plot_breakdown(const struct pdnn_plot_request *request, st
     if (status == PDNN_OK)
         status = order_bars(&p, err);
     if (status == PDNN_OK)
-        status = pdnn_share_matrix(&p.selection, &p.all, &p.reader, &p.by, &p.arena, &p.matrix, err);
+        status = pdnn_share_matrix(&source, &p.all, &p.matrix, err);
     if (status == PDNN_OK)
         status = write_script(&p, request->directory, err);
     if (status == PDNN_OK)

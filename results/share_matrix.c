@@ -2,16 +2,20 @@
 
 #include <stdlib.h>
 
-enum pdnn_status pdnn_selection_shares(const struct pdnn_selection *selection, size_t at,
-                                       struct pdnn_ops_reader *reader, const struct pdnn_by_list *by,
-                                       struct pdnn_arena *arena, struct pdnn_share **shares, size_t *n_shares,
-                                       struct pdnn_err *err) {
-    struct pdnn_shares_input input = {.step_ns = pdnn_selection_step_ns(selection, at),
-                                      .family = pdnn_selection_get(selection, at, selection->family),
-                                      .by = *by};
-    const char *id = pdnn_selection_get(selection, at, selection->id);
-    enum pdnn_status status = pdnn_ops_reader_find(reader, id, &input.ops, &input.n_ops, err);
-    return status == PDNN_OK ? pdnn_shares(&input, arena, shares, n_shares, err) : status;
+enum pdnn_status pdnn_selection_rows(const struct pdnn_selection *selection, size_t at,
+                                     struct pdnn_ops_reader *reader, struct pdnn_op_rows *rows,
+                                     struct pdnn_err *err) {
+    rows->step_ns = pdnn_selection_step_ns(selection, at);
+    rows->family = pdnn_selection_get(selection, at, selection->family);
+    return pdnn_ops_reader_find(reader, pdnn_selection_get(selection, at, selection->id), &rows->op,
+                                &rows->count, err);
+}
+
+enum pdnn_status pdnn_selection_shares(const struct pdnn_share_source *source, size_t at,
+                                       struct pdnn_share **shares, size_t *n_shares, struct pdnn_err *err) {
+    struct pdnn_op_rows rows;
+    enum pdnn_status status = pdnn_selection_rows(source->selection, at, source->reader, &rows, err);
+    return status == PDNN_OK ? pdnn_shares(&rows, source->by, source->arena, shares, n_shares, err) : status;
 }
 
 /* The shares of one instance, which outlive the reader's rows. */
@@ -62,16 +66,14 @@ static const struct pdnn_share *find(const struct list *list, const struct pdnn_
     return NULL;
 }
 
-enum pdnn_status pdnn_share_matrix(const struct pdnn_selection *selection, const struct pdnn_series *series,
-                                   struct pdnn_ops_reader *reader, const struct pdnn_by_list *by,
-                                   struct pdnn_arena *arena, struct pdnn_share_matrix *matrix,
-                                   struct pdnn_err *err) {
+enum pdnn_status pdnn_share_matrix(const struct pdnn_share_source *source, const struct pdnn_series *series,
+                                   struct pdnn_share_matrix *matrix, struct pdnn_err *err) {
+    struct pdnn_arena *arena = source->arena;
     size_t n_columns = series->count, n_shares = 0, n_rows = 0;
     struct list *lists = pdnn_arena_alloc(arena, n_columns + 1, sizeof *lists);
     enum pdnn_status status = lists ? PDNN_OK : PDNN_NO_MEMORY;
     for (size_t c = 0; status == PDNN_OK && c < n_columns; c++) {
-        status = pdnn_selection_shares(selection, series->at[c], reader, by, arena, &lists[c].share,
-                                       &lists[c].count, err);
+        status = pdnn_selection_shares(source, series->at[c], &lists[c].share, &lists[c].count, err);
         if (status == PDNN_OK)
             status = keep(&lists[c], arena, err);
         n_shares += lists[c].count;

@@ -50,7 +50,6 @@ bool pdnn_share_same(const struct pdnn_share *a, const struct pdnn_share *b) {
 
 /* The sums so far. */
 struct sums {
-    const struct pdnn_shares_input *input;
     struct pdnn_by_list by;
     bool has_groups;
     struct pdnn_share *share;
@@ -161,17 +160,17 @@ static void add_residual(struct sums *sums, const char *id, double residual_ns) 
     share->key[sums->by.by[0]] = residual;
 }
 
-enum pdnn_status pdnn_shares(const struct pdnn_shares_input *input, struct pdnn_arena *arena,
-                             struct pdnn_share **shares, size_t *n_shares, struct pdnn_err *err) {
-    struct sums sums = {.input = input, .by = input->by, .has_groups = pdnn_family_has_groups(input->family)};
-    double residual_ns = input->step_ns;
-    if (!sums.by.count)
-        sums.by.by[sums.by.count++] = PDNN_BY_CATEGORY;
-    sums.share = pdnn_arena_alloc(arena, input->n_ops + 2, sizeof *sums.share);
+enum pdnn_status pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by,
+                             struct pdnn_arena *arena, struct pdnn_share **shares, size_t *n_shares,
+                             struct pdnn_err *err) {
+    static const struct pdnn_by_list by_category = {{PDNN_BY_CATEGORY}, 1};
+    struct sums sums = {.by = by ? *by : by_category, .has_groups = pdnn_family_has_groups(rows->family)};
+    double residual_ns = rows->step_ns;
+    sums.share = pdnn_arena_alloc(arena, rows->count + 2, sizeof *sums.share);
     if (!sums.share)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the shares of %zu ops", input->n_ops);
-    for (size_t i = 0; i < input->n_ops; i++) {
-        const struct pdnn_op_record *op = &input->ops[i];
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the shares of %zu ops", rows->count);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct pdnn_op_record *op = &rows->op[i];
         if (isnan(op->time_ns_median))
             continue;
         struct pdnn_share share = named(&sums, op);
@@ -185,7 +184,7 @@ enum pdnn_status pdnn_shares(const struct pdnn_shares_input *input, struct pdnn_
         add_residual(&sums, id, residual_ns);
     }
     for (size_t i = 0; i < sums.count; i++)
-        finish(&sums.share[i], input->step_ns);
+        finish(&sums.share[i], rows->step_ns);
     *shares = sums.share;
     *n_shares = sums.count;
     return PDNN_OK;

@@ -46,18 +46,12 @@ struct pdnn_share {
 
 extern const struct pdnn_columns pdnn_shares_columns; /* rows: struct pdnn_share */
 
-struct pdnn_shares_input {
-    const struct pdnn_op_record *ops; /* those without a time are left out */
-    size_t n_ops;
-    double step_ns;
-    const char *family;
-    struct pdnn_by_list by; /* none: by category */
-};
-
 /* The shares of a step, in the arena: groups and passes in their order, anything else with the largest first,
- * and the residual last. Summed by group, "other" is there even when it is nothing. */
-enum pdnn_status pdnn_shares(const struct pdnn_shares_input *input, struct pdnn_arena *arena,
-                             struct pdnn_share **shares, size_t *n_shares, struct pdnn_err *err);
+ * and the residual last. by may be NULL: by category. Summed by group, "other" is there even when it is
+ * nothing. */
+enum pdnn_status pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by,
+                             struct pdnn_arena *arena, struct pdnn_share **shares, size_t *n_shares,
+                             struct pdnn_err *err);
 
 /* The share whose op loses most of all, or NULL. */
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares);

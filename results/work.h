@@ -5,6 +5,16 @@
 
 #include "results/record.h"
 
+#include <stddef.h>
+
+/* The rows of one instance. */
+struct pdnn_op_rows {
+    const struct pdnn_op_record *op; /* those without a time are left out of every sum */
+    size_t count;
+    double step_ns; /* what a step takes */
+    const char *family;
+};
+
 /* {0} is nothing. A count that a row lacks is absent from the sum. */
 struct pdnn_work {
     uint64_t count; /* executions in one step */

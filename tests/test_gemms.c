@@ -88,7 +88,8 @@ static void test_gemms(void **state) {
         strcpy(ops[i].layer, "ffn1.1");
     }
     ops[4].time_ns_median = NAN;
-    assert_int_equal(pdnn_gemms(ops, 5, 100, "transformer", &arena, &gemms, &count, &err), PDNN_OK);
+    const struct pdnn_op_rows rows = {ops, 5, 100, "transformer"};
+    assert_int_equal(pdnn_gemms(&rows, &arena, &gemms, &count, &err), PDNN_OK);
     assert_int_equal(count, 2);
     for (size_t i = 0; i < count; i++)
         pdnn_columns_row(&pdnn_gemms_columns, &gemms[i], &text);

@@ -1,10 +1,11 @@
-/* The roofline picture: geometry by hand, what it must say, and every way it can go wrong. */
+/* The pictures: geometry and names by hand, what they must say, and every way they can go wrong. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
 #include "results/plot.h"
 #include "results/plot_frame.h"
+#include "results/plot_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,8 +53,8 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-    static const char *const names[] = {"results.csv",  "ceilings.csv", "environment.yaml",
-                                        "roofline.svg", "roofline.png", "other.svg"};
+    static const char *const names[] = {"results.csv",  "ceilings.csv", "environment.yaml", "roofline.svg",
+                                        "roofline.png", "other.svg",    "ops.csv"};
     char path[PATH_ROOM];
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -207,6 +208,80 @@ static void test_frame_place_avoids_points_and_labels(void **state) {
     assert_true(between > 100);
 }
 
+static const struct pdnn_bar_name bars[] = {{"4", 0, 60}, {"16", 1, 60}, {"32", 2, 60}},
+                                  sets[] = {{"length=128, fuse=none", 0.5, 120}, {"length=512", 2, 90}};
+static const size_t set_of[] = {0, 0, 1};
+
+/* Two lines for the first set: its items do not fit into one. */
+static void test_bar_names_in_lines(void **state) {
+    (void)state;
+    struct pdnn_bar_names names = {
+        .bar = bars, .set = sets, .set_of = set_of, .n_bars = 3, .n_sets = 2, .axis = "batch"};
+    struct pdnn_str script = {0};
+    pdnn_bar_names_arrange(&names);
+    assert_false(names.upright);
+    assert_int_equal(names.bar_lines, 1);
+    assert_int_equal(names.set_lines, 2);
+    pdnn_bar_names_put(&names, 200, 800, &script);
+    static const char *const said[] = {"set label 10 '4' at first 0,", "'32' at first 2,",
+                                       "set label 13 'length=128' at first 0.5,", "'fuse=none' at first 0.5,",
+                                       "set label 15 'length=512' at first 2,"};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        if (!strstr(pdnn_str_text(&script), said[i]))
+            fail_msg("'%s' lacks '%s'", pdnn_str_text(&script), said[i]);
+    }
+    assert_null(strstr(pdnn_str_text(&script), "rotate"));
+    pdnn_str_finish(&script);
+}
+
+/* One set has no room for its name: every bar has all of it then, cut where it is too long. */
+static void test_bar_names_upright(void **state) {
+    (void)state;
+    struct pdnn_bar_name narrow[] = {sets[0], {"objective=masked-lm, optimizer=lamb, qkv=separate", 2, 20}};
+    struct pdnn_bar_names names = {
+        .bar = bars, .set = narrow, .set_of = set_of, .n_bars = 3, .n_sets = 2, .axis = "batch"};
+    struct pdnn_str script = {0};
+    pdnn_bar_names_arrange(&names);
+    assert_true(names.upright);
+    pdnn_bar_names_put(&names, 200, 800, &script);
+    static const char *const said[] = {
+        "set label 10 'batch=4, length=128, fuse=none' at first 0,",
+        "set label 12 'batch=32, objective=masked-lm, optimizer=l..' at first 2,", "right rotate by 90"};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        if (!strstr(pdnn_str_text(&script), said[i]))
+            fail_msg("'%s' lacks '%s'", pdnn_str_text(&script), said[i]);
+    }
+    pdnn_str_finish(&script);
+}
+
+static const char keyed_text[] = "id,family,batch,status,time_ns_median\na,fc,4,ok,100\n";
+
+static void test_plot_breakdown_refuses(void **state) {
+    (void)state;
+    static const char *const none[] = {"batch=5"};
+    static const struct {
+        struct pdnn_plot_request request;
+        const char *results, *message;
+    } rows[] = {
+        {{.by = "gruop"}, keyed_text, "did you mean 'group'?"},
+        {{.across = "bach"}, keyed_text, "did you mean 'batch'?"},
+        {{.only = none, .n_only = 1}, keyed_text, "no instance that ended ok has all the values asked for"},
+        {{.by = "pass"}, "id,family,status,time_ns_median\na,fc,crash,\n", "no instance that ended ok"},
+        {{.by = "pass"}, "id,family,batch\n", "column 'status' is missing"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_plot_request request = rows[i].request;
+        struct pdnn_plot_result result;
+        struct pdnn_err err = {0};
+        request.directory = directory;
+        write_text("results.csv", rows[i].results);
+        write_text("ops.csv", "id,op,category,count,time_ns_median,pct_of_roof\n");
+        assert_int_equal(pdnn_plot_find("breakdown")->draw(&request, &result, &err), PDNN_INVALID);
+        if (!strstr(err.text, rows[i].message))
+            fail_msg("'%s' lacks '%s'", err.text, rows[i].message);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_plot_roofline_draws_both, setup, teardown),
@@ -214,6 +289,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_plot_roofline_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plot_roofline_without_gnuplot, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plot_roofline_unwritable_output, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_plot_breakdown_refuses, setup, teardown),
+        cmocka_unit_test(test_bar_names_in_lines),
+        cmocka_unit_test(test_bar_names_upright),
         cmocka_unit_test(test_frame_to_pixels_and_back),
         cmocka_unit_test(test_frame_place_avoids_points_and_labels),
     };

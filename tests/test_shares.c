@@ -24,13 +24,13 @@ static struct pdnn_op_record op(const char *category, const char *layer, uint64_
     return made;
 }
 
-static void shares_by(const char *by, const char *family, const struct pdnn_op_record *ops, size_t n_ops,
-                      double step_ns, struct pdnn_arena *arena, struct pdnn_share **shares, size_t *count) {
+static void shares_by(const char *by, const struct pdnn_op_rows *rows, struct pdnn_arena *arena,
+                      struct pdnn_share **shares, size_t *count) {
     struct pdnn_err err = {0};
-    struct pdnn_shares_input input = {.ops = ops, .n_ops = n_ops, .step_ns = step_ns, .family = family};
+    struct pdnn_by_list list;
     if (by)
-        assert_int_equal(pdnn_by_parse(by, &input.by, &err), PDNN_OK);
-    assert_int_equal(pdnn_shares(&input, arena, shares, count, &err), PDNN_OK);
+        assert_int_equal(pdnn_by_parse(by, &list, &err), PDNN_OK);
+    assert_int_equal(pdnn_shares(rows, by ? &list : NULL, arena, shares, count, &err), PDNN_OK);
 }
 
 /* 1000 ns: convolutions lose 100 * 0.5 and 400 * 0.25, and gain nothing from the one above its roof. */
@@ -56,7 +56,7 @@ static void test_shares_by_category(void **state) {
     struct pdnn_share *shares;
     size_t count;
     double sum_pct = 0;
-    shares_by(NULL, "cnn", ops, 6, 1000, &arena, &shares, &count);
+    shares_by(NULL, &(struct pdnn_op_rows){ops, 6, 1000, "cnn"}, &arena, &shares, &count);
     assert_int_equal(count, 4);
     for (size_t i = 0; i < count; i++) {
         assert_string_equal(shares[i].id, "a");
@@ -87,10 +87,10 @@ static void test_shares_residual(void **state) {
     struct pdnn_arena arena = {0};
     struct pdnn_share *shares;
     size_t count;
-    shares_by(NULL, "cnn", &one, 1, 100, &arena, &shares, &count);
+    shares_by(NULL, &(struct pdnn_op_rows){&one, 1, 100, "cnn"}, &arena, &shares, &count);
     assert_int_equal(count, 2);
     assert_near(shares[1].work.share_pct, -4);
-    shares_by("group", "transformer", &one, 0, 100, &arena, &shares, &count);
+    shares_by("group", &(struct pdnn_op_rows){&one, 0, 100, "transformer"}, &arena, &shares, &count);
     assert_int_equal(count, 0);
     assert_null(pdnn_shares_most(shares, count));
     pdnn_arena_finish(&arena);
@@ -158,7 +158,8 @@ static void test_shares_by_keys(void **state) {
         struct pdnn_share *shares;
         size_t count;
         assert_int_equal(pdnn_by_parse(cases[i].by, &by, NULL), PDNN_OK);
-        shares_by(cases[i].by, cases[i].family, ops, sizeof ops / sizeof *ops, 100, &arena, &shares, &count);
+        shares_by(cases[i].by, &(struct pdnn_op_rows){ops, sizeof ops / sizeof *ops, 100, cases[i].family},
+                  &arena, &shares, &count);
         assert_int_equal(count, cases[i].count);
         for (size_t k = 0; k < count; k++) {
             const struct expected *expected = &cases[i].rows[k];
@@ -202,13 +203,13 @@ static void test_shares_rates(void **state) {
     ops[0].byte_count = 60;
     ops[1].flop_count = ops[1].in_bounds_flop_count = 200;
     ops[1].byte_count = 20;
-    shares_by(NULL, "cnn", ops, 2, 40, &arena, &shares, &count);
+    shares_by(NULL, &(struct pdnn_op_rows){ops, 2, 40, "cnn"}, &arena, &shares, &count);
     assert_int_equal(shares[0].work.flop_count, 500);
     assert_near(shares[0].work.gflops, 10);
     assert_near(shares[0].work.bw_gbs, 2);
     assert_near(shares[0].work.intensity_flop_per_byte, 5);
     ops[1].byte_count = PDNN_ABSENT;
-    shares_by(NULL, "cnn", ops, 2, 40, &arena, &shares, &count);
+    shares_by(NULL, &(struct pdnn_op_rows){ops, 2, 40, "cnn"}, &arena, &shares, &count);
     assert_true(shares[0].work.byte_count == PDNN_ABSENT);
     assert_near(shares[0].work.bw_gbs, NAN);
     assert_near(shares[0].work.gflops, 10);
@@ -228,7 +229,7 @@ static void test_shares_columns(void **state) {
     size_t count;
     lossy.flop_count = lossy.in_bounds_flop_count = 400;
     lossy.byte_count = 200;
-    shares_by("op,category", "cnn", &lossy, 1, 200, &arena, &shares, &count);
+    shares_by("op,category", &(struct pdnn_op_rows){&lossy, 1, 200, "cnn"}, &arena, &shares, &count);
     for (size_t i = 0; i < count; i++)
         pdnn_columns_row(&pdnn_shares_columns, &shares[i], &text);
     assert_string_equal(pdnn_str_text(&text),
