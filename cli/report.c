@@ -151,6 +151,10 @@ void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record
         pdnn_str_printf(out, "  flags    %s\n", pdnn_flags_format(record->flags, flags));
     if (!isnan(record->residual_pct))
         pdnn_str_printf(out, "  residual %.1f %% of the step is in no op's time\n", record->residual_pct);
+    if (record->extrapolated)
+        pdnn_str_printf(
+            out, "  scaled   %" PRId64 " of the layers ran; the times of the others are extrapolated\n",
+            record->instance.setting[PDNN_SETTING_LAYERS_RUN]);
     append_shares(out, record, ops, n_ops);
     pdnn_str_append(out, "\n", 1);
     struct pdnn_table table;

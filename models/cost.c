@@ -120,8 +120,9 @@ enum pdnn_status pdnn_memory_instance(const struct pdnn_instance *instance, stru
                                       uint64_t *bytes, struct pdnn_err *err) {
     struct pdnn_graph graph;
     struct pdnn_lifetime *lifetimes;
+    const struct pdnn_instance run = pdnn_instance_as_run(instance);
     pdnn_arena_reset(arena);
-    enum pdnn_status status = pdnn_instance_graph(instance, arena, &graph, err);
+    enum pdnn_status status = pdnn_instance_graph(&run, arena, &graph, err);
     if (status == PDNN_OK)
         status = pdnn_memory_lifetimes(&graph, &lifetimes, err);
     return status == PDNN_OK ? pdnn_memory_pack(lifetimes, graph.n_tensors, arena, bytes, err) : status;

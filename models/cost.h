@@ -42,7 +42,7 @@ enum pdnn_status pdnn_cost_graph(const struct pdnn_graph *graph, struct pdnn_tot
 enum pdnn_status pdnn_cost_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                     bool with_memory, struct pdnn_totals *totals, struct pdnn_err *err);
 
-/* Peak of the graph's tensors, lifetimes packed; resets the arena. */
+/* Peak of the tensors of the graph that runs, lifetimes packed; resets the arena. */
 enum pdnn_status pdnn_memory_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                       uint64_t *bytes, struct pdnn_err *err);
 

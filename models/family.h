@@ -29,11 +29,12 @@ struct pdnn_family_def {
     /* Index of the parameter whose every step beyond 1 repeats one identical block, so that params,
      * FLOP and bytes are affine in it; -1 when there is none. A test compares with full builds. */
     int depth_param;
-    bool convolves;    /* the run setting `algorithm` applies */
-    bool recurs;       /* the run setting `rnn` applies */
-    bool has_segments; /* pdnn_graph_segment_begin: the run setting `checkpoint` applies, in training */
-    bool has_blocks;   /* the run setting `fuse` has the value blocks; elsewhere that is post-ops */
-    bool stems_apart;  /* stems name parts of the model: equal nodes of other stems are other rows */
+    bool convolves;      /* the run setting `algorithm` applies */
+    bool recurs;         /* the run setting `rnn` applies */
+    bool has_segments;   /* pdnn_graph_segment_begin: the run setting `checkpoint` applies, in training */
+    bool repeats_layers; /* the run setting `layers_run` applies, to the depth parameter */
+    bool has_blocks;     /* the run setting `fuse` has the value blocks; elsewhere that is post-ops */
+    bool stems_apart;    /* stems name parts of the model: equal nodes of other stems are other rows */
     /* False when the parameter changes nothing in this instance; depends on nothing but the instance's
      * hyper-parameters of type CHOICE. NULL: all apply. Ask pdnn_hyper_applies. */
     bool (*applies)(const struct pdnn_instance *instance, size_t param);

@@ -89,6 +89,14 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                                  .unit = "",
                                  .help = "layer: what a layer computes for its backward pass is dropped and "
                                          "computed anew right before it; training only"},
+    [PDNN_SETTING_LAYERS_RUN] = {.name = "layers_run",
+                                 .type = PDNN_PARAM_INT,
+                                 .min = 1,
+                                 .max = 4096,
+                                 .word = "all",
+                                 .unit = "",
+                                 .help = "how many of equal layers run; times of the others are extrapolated "
+                                         "from theirs, and say so"},
 };
 
 void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family) {
@@ -111,6 +119,8 @@ bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_settin
         return instance->family->convolves;
     if (setting == PDNN_SETTING_RNN)
         return instance->family->recurs;
+    if (setting == PDNN_SETTING_LAYERS_RUN)
+        return instance->family->repeats_layers;
     bool trains = instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN;
     if (setting == PDNN_SETTING_CHECKPOINT)
         return trains && instance->family->has_segments;
@@ -133,6 +143,23 @@ void pdnn_instance_settle(struct pdnn_instance *instance) {
     }
     if (instance->setting[PDNN_SETTING_FUSE] == PDNN_FUSE_BLOCKS && !family->has_blocks)
         instance->setting[PDNN_SETTING_FUSE] = PDNN_FUSE_POST_OPS;
+    if (family->repeats_layers &&
+        instance->setting[PDNN_SETTING_LAYERS_RUN] >= instance->hyper[family->depth_param])
+        instance->setting[PDNN_SETTING_LAYERS_RUN] = 0;
+}
+
+struct pdnn_instance pdnn_instance_as_run(const struct pdnn_instance *instance) {
+    struct pdnn_instance run = *instance;
+    if (instance->setting[PDNN_SETTING_LAYERS_RUN]) {
+        run.hyper[instance->family->depth_param] = instance->setting[PDNN_SETTING_LAYERS_RUN];
+        run.setting[PDNN_SETTING_LAYERS_RUN] = 0;
+    }
+    return run;
+}
+
+double pdnn_instance_repetitions(const struct pdnn_instance *instance) {
+    int64_t run = instance->setting[PDNN_SETTING_LAYERS_RUN];
+    return run ? (double)instance->hyper[instance->family->depth_param] / (double)run : 1;
 }
 
 static char *put(char *at, const char *end, const char *text) {

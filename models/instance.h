@@ -21,6 +21,7 @@ enum pdnn_setting {
     PDNN_SETTING_RNN,        /* of recurrent layers; applies to families that have them */
     PDNN_SETTING_ACCUMULATE, /* micro-steps of one step; applies to training only */
     PDNN_SETTING_CHECKPOINT, /* applies to the training of families that mark segments */
+    PDNN_SETTING_LAYERS_RUN, /* layers that run, the others extrapolated; 0 = all of them */
     PDNN_SETTING_COUNT
 };
 
@@ -72,6 +73,12 @@ void pdnn_instance_settle(struct pdnn_instance *instance);
 
 /* Puts numbers for words: threads 0 becomes `threads`. */
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads);
+
+/* What a worker runs, and what memory it takes: the instance with as many layers as layers_run says. */
+struct pdnn_instance pdnn_instance_as_run(const struct pdnn_instance *instance);
+
+/* How many times the layers that run all of them are: 1 when they are all run. */
+double pdnn_instance_repetitions(const struct pdnn_instance *instance);
 
 /* "fc/layers=4,nodes=1024,...,mode=train,..."; every applicable value, hyper-parameters first. Returns
  * buffer. */

@@ -172,6 +172,35 @@ struct analysis {
     struct pdnn_speed speed;
 };
 
+/* Ops of which fewer ran than the model has take as much longer, reorders as many times as the layers; and so
+ * does the step, in proportion to all its ops. */
+static void extrapolate(struct analysis *a) {
+    struct pdnn_record *record = a->record;
+    double repetitions = pdnn_instance_repetitions(&record->instance), measured_ns = 0, whole_ns = 0;
+    if (repetitions == 1)
+        return;
+    for (size_t i = 0; i < a->n_rows; i++) {
+        struct pdnn_breakdown_row *row = &a->rows[i];
+        double factor = repetitions;
+        if (row->group)
+            factor = row->count ? (double)row->group->count / (double)row->count : 1;
+        measured_ns += row->time_ns;
+        row->time_ns *= factor;
+        row->extrapolated = factor != 1;
+        whole_ns += row->time_ns;
+        if (!row->group) {
+            row->count = (uint64_t)((double)row->count * factor + 0.5);
+            row->bytes = (uint64_t)((double)row->bytes * factor + 0.5);
+        }
+    }
+    double *const times[] = {&record->time_ns_median, &record->time_ns_min, &record->time_ns_mean,
+                             &record->time_ns_p10,    &record->time_ns_p90, &record->time_ns_mad,
+                             &record->ci_low_ns,      &record->ci_high_ns};
+    for (size_t i = 0; measured_ns > 0 && i < sizeof times / sizeof *times; i++)
+        *times[i] *= whole_ns / measured_ns;
+    record->extrapolated = 1;
+}
+
 static enum pdnn_status analyse_graph(struct analysis *a, struct pdnn_err *err) {
     const struct pdnn_instance *instance = &a->record->instance;
     bool cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
@@ -185,6 +214,7 @@ static enum pdnn_status analyse_graph(struct analysis *a, struct pdnn_err *err) 
                                 a->arena, &a->rows, &a->n_rows, err);
     if (status != PDNN_OK)
         return status;
+    extrapolate(a);
     a->group_traffic = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->group_traffic);
     if (!a->group_traffic)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu ops", a->n_groups);
@@ -281,6 +311,7 @@ static enum pdnn_status make_ops(const struct analysis *a, struct pdnn_op_record
         else
             fill_from_visit(a, row, op, &traffic);
         op->time_ns_median = row->time_ns > 0 ? row->time_ns : NAN;
+        op->extrapolated = row->extrapolated;
         op->share_pct = op->time_ns_median / a->ops_ns * 100;
         memcpy(op->implementation, row->implementation, sizeof op->implementation);
         const struct pdnn_place_input place = {op->in_bounds_flop_count, traffic, op->count,

@@ -11,8 +11,9 @@
 struct pdnn_breakdown_row {
     const char *key;                /* "dense/forward/64x2000:2000x1024:64x1024", in the arena or a visit's */
     const struct pdnn_group *group; /* NULL: measured, but not in the graph: a reorder */
-    uint64_t count, bytes;          /* of what is not in the graph, as in the last visit that has it */
-    double time_ns;                 /* 0: no visit has it */
+    uint64_t count, bytes;          /* as in the last visit that has it; bytes: of what is not in the graph */
+    bool extrapolated;
+    double time_ns;                                 /* 0: no visit has it */
     char implementation[PDNN_IMPLEMENTATIONS_TEXT]; /* several: joined by " | " */
 };
 

@@ -61,6 +61,8 @@ static const struct pdnn_column columns[] = {
      .help = "L1, L2, L3 or DRAM: where most of the memory time goes"},
     {"implementation", "", TEXT(implementation),
      .help = "the library's name for what ran; own: is paradnn's kernel"},
+    {"extrapolated", "", COUNT(extrapolated),
+     .help = "1: with layers_run, fewer ran than count says, and the time is theirs times as many"},
 };
 
 const struct pdnn_columns pdnn_ops_columns = {"ops.csv", columns, sizeof columns / sizeof columns[0]};

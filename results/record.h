@@ -52,6 +52,7 @@ struct pdnn_record {
     double time_ns_median, time_ns_min, time_ns_mean, time_ns_p10, time_ns_p90, time_ns_mad, ci_low_ns,
         ci_high_ns;
     uint64_t rounds, samples, warmups;
+    uint64_t extrapolated;   /* 1: not all layers ran */
     const char *stop_reason; /* static text */
     double speed_index, examples_per_s, residual_pct;
     struct pdnn_placement place;
@@ -72,6 +73,7 @@ struct pdnn_op_record {
     const char *category, *pass; /* static text */
     char shape[PDNN_OP_KEY_TEXT];
     uint64_t count, flop_count, in_bounds_flop_count, byte_count;
+    uint64_t extrapolated; /* 1: some of them did not run */
     double time_ns_median, share_pct;
     struct pdnn_placement place;
     char implementation[PDNN_IMPLEMENTATIONS_TEXT]; /* several: joined by " | " */

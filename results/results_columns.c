@@ -151,6 +151,8 @@ static const struct pdnn_column tail[] = {
      .help = "L1, L2, L3 or DRAM: where most of the memory time goes"},
     {"residual_pct", "%", NUMBER(residual_pct),
      .help = "part of time_ns_median that is not in the ops' times"},
+    {"extrapolated", "", COUNT(extrapolated),
+     .help = "1: layers_run of the layers ran, and the times are scaled by all ops' times together"},
     {"flags", "", PDNN_COLUMN_WORD, .get = get_flags,
      .help = "above_roof, noisy, drift, preempted, short, ref, throttled, joined by |"},
     {"host", "", PDNN_COLUMN_WORD, AT(host), .help = "name of the machine"},

@@ -8,6 +8,7 @@
 #include "runtime/core/stats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -350,6 +351,79 @@ static void test_aggregate_counts_in_bounds(void **state) {
     pdnn_arena_finish(&arena);
 }
 
+/* What a worker would report of an instance whose every op takes a nanosecond per 100 FLOP and per byte. */
+static size_t make_ops(const char *id, struct pdnn_visit_op *ops, size_t room, double *sum_ns) {
+    struct pdnn_instance instance;
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_group *groups;
+    struct pdnn_err err = {0};
+    size_t n_groups;
+    pdnn_arena_init(&arena);
+    assert_int_equal(pdnn_instance_parse(id, &instance, &err), PDNN_OK);
+    instance = pdnn_instance_as_run(&instance);
+    assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+    assert_int_equal(pdnn_graph_groups(&graph, &groups, &n_groups, NULL, &err), PDNN_OK);
+    assert_true(n_groups <= room);
+    for (size_t i = 0; i < n_groups; i++) {
+        const struct pdnn_node *node = &graph.nodes[groups[i].node];
+        double time_ns = (double)groups[i].cost.flop_count / 100 + (double)groups[i].cost.byte_count;
+        char key[PDNN_OP_KEY_TEXT];
+        snprintf(key, sizeof key, "%s/%s/%s", node->op->name, pdnn_node_pass_name(node), groups[i].shape);
+        ops[i] = visit_op(key, "own", groups[i].count, 0, time_ns);
+        *sum_ns += time_ns;
+    }
+    pdnn_arena_finish(&arena);
+    return n_groups;
+}
+
+#define DEEP                                                                                                 \
+    "transformer/layers=5,hidden=8,heads=2,length=4,vocabulary=9,batch=2,objective=masked-lm,"               \
+    "optimizer=lamb,threads=2"
+
+/* Two layers of five, scaled, against all five. */
+static void test_aggregate_extrapolates_layers(void **state) {
+    (void)state;
+    enum { ROOM = 256 };
+    static const char *const ids[] = {DEEP, DEEP ",layers_run=2"};
+    static struct pdnn_visit_op ops[2][ROOM];
+    struct pdnn_record record[2];
+    struct pdnn_op_record *rows[2];
+    struct pdnn_arena arena[2] = {{0}};
+    size_t n_rows[2];
+    struct pdnn_err err = {0};
+    for (int i = 0; i < 2; i++) {
+        double sum_ns = 0;
+        size_t n_ops = make_ops(ids[i], ops[i], ROOM, &sum_ns);
+        struct pdnn_visit visit = ok_visit(sum_ns * 1.25);
+        visit.ops = ops[i];
+        visit.n_ops = n_ops;
+        const struct pdnn_aggregate_input input = {
+            .id = ids[i], .visits = &visit, .n_visits = 1, .precision = 0.02, .ceilings = &ceilings};
+        assert_int_equal(pdnn_aggregate(&input, &arena[i], &record[i], &rows[i], &n_rows[i], &err), PDNN_OK);
+        assert_int_equal(record[i].extrapolated, i);
+    }
+    assert_int_equal(n_rows[0], n_rows[1]);
+    size_t n_extrapolated = 0;
+    for (size_t k = 0; k < n_rows[0]; k++) {
+        const struct pdnn_op_record *whole = &rows[0][k], *scaled = &rows[1][k];
+        assert_string_equal(whole->shape, scaled->shape);
+        assert_int_equal(whole->count, scaled->count);
+        assert_int_equal(whole->flop_count, scaled->flop_count);
+        assert_near(scaled->time_ns_median, whole->time_ns_median);
+        assert_int_equal(whole->extrapolated, 0);
+        n_extrapolated += scaled->extrapolated;
+    }
+    assert_in_range(n_extrapolated, 40, n_rows[0] - 20);
+    assert_int_equal(record[0].totals.params, record[1].totals.params);
+    assert_int_equal(record[0].totals.cost.flop_count, record[1].totals.cost.flop_count);
+    assert_true(record[1].totals.memory_bytes < record[0].totals.memory_bytes);
+    assert_near(record[1].time_ns_median, record[0].time_ns_median);
+    assert_near(record[1].residual_pct, 20);
+    for (int i = 0; i < 2; i++)
+        pdnn_arena_finish(&arena[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_aggregate_times),
@@ -360,6 +434,7 @@ int main(void) {
         cmocka_unit_test(test_aggregate_unknown_id),
         cmocka_unit_test(test_aggregate_ops),
         cmocka_unit_test(test_aggregate_counts_in_bounds),
+        cmocka_unit_test(test_aggregate_extrapolates_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

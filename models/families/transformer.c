@@ -394,6 +394,7 @@ const struct pdnn_family_def pdnn_family_transformer = {
     .n_presets = sizeof presets / sizeof *presets,
     .depth_param = LAYERS,
     .has_segments = true,
+    .repeats_layers = true,
     .has_blocks = true,
     .stems_apart = true,
     .applies = applies,

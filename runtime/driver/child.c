@@ -50,7 +50,8 @@ enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_hos
     if (status != PDNN_OK)
         return status;
     *model = made;
-    status = pdnn_instance_graph(&model->instance, &model->arena, &model->graph, err);
+    const struct pdnn_instance run = pdnn_instance_as_run(&model->instance);
+    status = pdnn_instance_graph(&run, &model->arena, &model->graph, err);
     if (status != PDNN_OK)
         pdnn_model_finish(model);
     return status;
