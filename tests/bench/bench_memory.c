@@ -1,8 +1,9 @@
-/* Optimizer updates, ReLU and normalization of rows on tensors of 256 MB, and a transpose, against the copy
- * bandwidth of DRAM. */
+/* Optimizer updates, ReLU, normalization and softmax of rows on tensors of 256 MB, and a transpose, against
+ * the copy bandwidth of DRAM. */
 #include "runtime/kernels/elementwise.h"
 #include "runtime/kernels/layernorm.h"
 #include "runtime/kernels/optimizer.h"
+#include "runtime/kernels/softmax.h"
 #include "runtime/kernels/stream.h"
 #include "runtime/kernels/transpose.h"
 #include "tests/bench/bench.h"
@@ -39,6 +40,18 @@ static void run_layernorm(void *user) {
 
 static void run_layernorm_backward(void *user) {
     pdnn_layernorm_backward(user, threads);
+}
+
+static void run_softmax(void *user) {
+    pdnn_softmax_forward(user, threads);
+}
+
+static void run_softmax_backward(void *user) {
+    pdnn_softmax_backward(user, threads);
+}
+
+static void run_mask(void *user) {
+    pdnn_softmax_mask(user, 0, threads);
 }
 
 static void run_transpose(void *user) {
@@ -87,9 +100,53 @@ static struct norms norms_of(float *const *a) {
     return n;
 }
 
+/* Square matrices of scores: the op alone, with mask and dropout on the way, and causal ones. Training steps
+ * run in place, as plans have them. */
+struct softmaxes {
+    struct pdnn_softmax alone, fused, causal, mask, backward, fused_backward, causal_backward;
+};
+
+static struct softmaxes softmaxes_of(float *const *a) {
+    enum { LENGTH = 512, PERCENT = 10 };
+    static float bias[LENGTH];
+    struct softmaxes s = {.alone = {.matrices = ELEMENTS / LENGTH / LENGTH,
+                                    .n = LENGTH,
+                                    .m = LENGTH,
+                                    .x = a[0],
+                                    .heads = ELEMENTS / LENGTH / LENGTH,
+                                    .factor = 0.125F,
+                                    .y = {a[2], true}}};
+    s.mask = s.alone;
+    s.mask.bias = bias;
+    s.fused = s.mask;
+    s.fused.percent = PERCENT;
+    s.fused.y = (struct pdnn_softmax_result){a[0], false};
+    s.fused.saved = s.alone.y;
+    s.causal = s.alone;
+    s.causal.is_causal = true;
+    s.backward = s.alone;
+    s.backward.p = a[1];
+    s.backward.y = s.fused.y;
+    s.fused_backward = s.causal_backward = s.backward;
+    s.fused_backward.percent = PERCENT;
+    s.causal_backward.is_causal = true;
+    return s;
+}
+
 static void fill(float *values) {
     for (int64_t i = 0; i < ELEMENTS; i++)
         values[i] = (float)(i % 97) * 0.01F - 0.4F;
+}
+
+/* The first case is the copy. */
+static void report(const struct bench_case *cases, size_t count) {
+    printf("tensors of 256 MB, %d threads, medians of %d rounds in turns\n", (int)threads, ROUNDS);
+    printf("%-20s %8s   of the copy bandwidth (quartiles)\n", "", "GB/s");
+    for (size_t i = 0; i < count; i++) {
+        struct bench_ratio ratio = bench_rate_ratio(&cases[i], &cases[0], ROUNDS);
+        printf("%-20s %8.1f   %.2f (%.2f to %.2f)\n", cases[i].name,
+               cases[i].work / bench_median_ns(&cases[i], ROUNDS), ratio.median, ratio.low, ratio.high);
+    }
 }
 
 int main(void) {
@@ -114,6 +171,7 @@ int main(void) {
         update[i] = (struct pdnn_update_job){(enum pdnn_update)i,   a[0],    a[1], {a[2], a[3]}, power,
                                              {1e-3, 0.9, 0.9, 1.0}, ELEMENTS};
     struct norms n = norms_of(a);
+    struct softmaxes s = softmaxes_of(a);
     const double array = (double)bytes;
     struct bench_case cases[] = {
         {.name = "DRAM copy", .run = run_stream, .user = &copy, .work = 2 * array},
@@ -132,17 +190,18 @@ int main(void) {
          .work = 3 * array},
         {.name = "dropout_add_norm", .run = run_layernorm, .user = &n.fused, .work = 4 * array},
         {.name = "its backward", .run = run_layernorm_backward, .user = &n.fused_backward, .work = 4 * array},
+        {.name = "mask", .run = run_mask, .user = &s.mask, .work = 2 * array},
+        {.name = "softmax", .run = run_softmax, .user = &s.alone, .work = 2 * array},
+        {.name = "softmax backward", .run = run_softmax_backward, .user = &s.backward, .work = 3 * array},
+        {.name = "attention_softmax", .run = run_softmax, .user = &s.fused, .work = 3 * array},
+        {.name = "its backward", .run = run_softmax_backward, .user = &s.fused_backward, .work = 3 * array},
+        {.name = "causal softmax", .run = run_softmax, .user = &s.causal, .work = 1.5 * array},
+        {.name = "its backward", .run = run_softmax_backward, .user = &s.causal_backward, .work = 2 * array},
         {.name = "transpose 8192x8192", .run = run_transpose, .user = a, .work = 2 * array},
     };
     const size_t count = sizeof cases / sizeof *cases;
     bench_run(cases, count, ROUNDS);
-    printf("tensors of 256 MB, %d threads, medians of %d rounds in turns\n", (int)threads, ROUNDS);
-    printf("%-20s %8s   of the copy bandwidth (quartiles)\n", "", "GB/s");
-    for (size_t i = 0; i < count; i++) {
-        struct bench_ratio ratio = bench_rate_ratio(&cases[i], &cases[0], ROUNDS);
-        printf("%-20s %8.1f   %.2f (%.2f to %.2f)\n", cases[i].name,
-               cases[i].work / bench_median_ns(&cases[i], ROUNDS), ratio.median, ratio.low, ratio.high);
-    }
+    report(cases, count);
     pdnn_stream_destroy(&copy.stream);
     return 0;
 }
