@@ -42,8 +42,10 @@ static void test_memory_pack_random(void **state) {
         uint64_t total, sum = 0;
         for (size_t i = 0; i < count; i++) {
             uint32_t first = (uint32_t)pdnn_rng_below(&rng, 30);
-            all[i] = (struct pdnn_lifetime){pdnn_rng_below(&rng, 5000), first,
-                                            first + (uint32_t)pdnn_rng_below(&rng, 10), PDNN_NONE, 0};
+            all[i] = (struct pdnn_lifetime){.bytes = pdnn_rng_below(&rng, 5000),
+                                            .first = first,
+                                            .last = first + (uint32_t)pdnn_rng_below(&rng, 10),
+                                            .takes_over = PDNN_NONE};
             if (pdnn_rng_below(&rng, 8) == 0)
                 all[i].last = UINT32_MAX;
             sum += (all[i].bytes + 63) & ~UINT64_C(63);
@@ -64,7 +66,7 @@ static void test_memory_pack_reuses(void **state) {
     struct pdnn_err err = {0};
     uint64_t total;
     for (uint32_t i = 0; i < 10; i++)
-        all[i] = (struct pdnn_lifetime){1024, i, i + 1, PDNN_NONE, 0};
+        all[i] = (struct pdnn_lifetime){.bytes = 1024, .first = i, .last = i + 1, .takes_over = PDNN_NONE};
     assert_int_equal(pdnn_memory_pack(all, 10, &arena, &total, &err), PDNN_OK);
     assert_int_equal(total, 2048);
     pdnn_arena_finish(&arena);
@@ -78,7 +80,7 @@ static void test_memory_pack_staggers(void **state) {
     struct pdnn_err err = {0};
     uint64_t total;
     for (uint32_t i = 0; i < 4; i++)
-        all[i] = (struct pdnn_lifetime){4 << 20, 0, UINT32_MAX, PDNN_NONE, 0};
+        all[i] = (struct pdnn_lifetime){.bytes = 4 << 20, .last = UINT32_MAX, .takes_over = PDNN_NONE};
     assert_int_equal(pdnn_memory_pack(all, 4, &arena, &total, &err), PDNN_OK);
     check_packing(all, 4, total);
     for (int i = 0; i < 4; i++) {
