@@ -66,7 +66,8 @@ struct pdnn_op_def {
     void (*gradient)(struct pdnn_backward *backward, const struct pdnn_node *node);
     struct pdnn_pass_def pass[PDNN_PASS_COUNT];
     /* How far a correct f32 backend may be from the reference, relative to the largest value of the tensor,
-     * for one accumulated term; `check` scales it with the square root of the accumulation length. */
+     * for one accumulated term; `check` scales it with the square root of the accumulation length, and
+     * relates it to the terms where they cancel (runtime/driver/rounding.h). */
     double tolerance;
     /* Forward: absorbs the node into constants of the host that computes its first input, by giving tensors a
      * fold, and returns true when what remains of it is the post; false and nothing changed where that cannot

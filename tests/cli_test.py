@@ -452,6 +452,14 @@ class One(Case):
                 self.assertRegex(done.stdout, rf"\APASS  fc/.*backend={backend}")
                 self.assertEqual(done.stderr, "1 passed, 0 failed, 0 skipped\n")
 
+    def test_check_passes_where_terms_cancel(self):
+        speech = "deepspeech2/hidden=8,layers=1,frames=41,characters=5,labels=2,batch=2"
+        translation = "gnmt/hidden=8,layers=2,vocabulary=20,source=4,target=5,batch=3"
+        for model, backend in ((speech, "onednn"), (translation, "onednn"), (translation, "openblas")):
+            with self.subTest(model, backend=backend):
+                self.paradnn("check", f"{model},backend={backend},mode=train", expect=0)
+                self.paradnn("check", f"{model},backend={backend},mode=infer", expect=0)
+
     def test_check_csv(self):
         done = self.paradnn("check", self.ID, "--format", "csv", expect=0)
         rows = list(csv.DictReader(done.stdout.splitlines()))
