@@ -201,6 +201,59 @@ static void test_worker_main_visit_refused(void **state) {
     pdnn_worker_stop(&worker);
 }
 
+static void visit_of_set(struct pdnn_worker *worker, const char *id, const char *largest,
+                         struct pdnn_visit *visit) {
+    struct pdnn_err err = {0};
+    const struct pdnn_visit_request request = {
+        .id = id,
+        .seed = 3,
+        .rules = {.min_samples = 3, .max_visit_ns = 1000000, .precision = 0.02},
+        .largest = largest,
+    };
+    assert_int_equal(pdnn_worker_visit(worker, &request, 0, NULL, NULL, NULL, visit, &err), PDNN_OK);
+}
+
+#define FC_OF "fc/layers=2,nodes=12,input=20,output=5,threads=1,backend=reference,batch="
+
+/* Visits to members prepare each once and share one block, until something else is visited. */
+static void test_worker_main_visit_set(void **state) {
+    static const char largest[] = FC_OF "32";
+    static const struct {
+        const char *id;
+        bool is_alone;
+        uint64_t prepared;
+        const char *reason; /* NULL: it works */
+    } rows[] = {
+        {FC_OF "8", false, 2, NULL},
+        {FC_OF "32", false, 2, NULL},
+        {FC_OF "16", false, 3, NULL},
+        {FC_OF "8", false, 3, NULL},
+        {"fc/layers=2,nodes=13,input=20,output=5,threads=1,backend=reference,batch=8", false, 0,
+         "weight 1 of hidden1 is 13x20 f32, not 12x20 f32"},
+        {FC_OF "8,mode=infer", false, 0, "instances that share their weights have the same run settings"},
+        {FC_OF "16", false, 3, NULL},
+        {FC_OF "16", true, 0, NULL},
+        {FC_OF "16", false, 2, NULL},
+    };
+    struct pdnn_worker worker;
+    (void)state;
+    start(&worker, NULL, "1");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_visit seen;
+        visit_of_set(&worker, rows[i].id, rows[i].is_alone ? NULL : largest, &seen);
+        assert_string_equal(seen.reason, rows[i].reason ? rows[i].reason : "");
+        assert_int_equal(seen.outcome, rows[i].reason ? PDNN_OUTCOME_INVALID : PDNN_OUTCOME_OK);
+        assert_int_equal(seen.set.prepared, rows[i].prepared);
+        assert_int_equal(seen.set.kept, rows[i].prepared);
+        if (!rows[i].reason)
+            assert_true(seen.prepare_ns > 0 && seen.plan_bytes > seen.set.shared_bytes);
+        if (rows[i].prepared)
+            assert_true(seen.set.shared_bytes > 0 && seen.plan_bytes <= seen.set.block_bytes);
+        pdnn_visit_finish(&seen);
+    }
+    pdnn_worker_stop(&worker);
+}
+
 static void test_worker_main_visit_threads(void **state) {
     struct pdnn_worker worker;
     struct pdnn_visit seen;
@@ -358,6 +411,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worker_main_visit_ops),
         cmocka_unit_test(test_worker_main_visit_refused),
+        cmocka_unit_test(test_worker_main_visit_set),
         cmocka_unit_test(test_worker_main_visit_threads),
         cmocka_unit_test(test_worker_main_visit_faults),
         cmocka_unit_test(test_worker_main_check),
