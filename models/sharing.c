@@ -36,14 +36,21 @@ static bool same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b)
            memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
 }
 
+static bool same_number(const struct pdnn_graph *a, uint32_t of_a, const struct pdnn_graph *b,
+                        uint32_t of_b) {
+    if (of_a == PDNN_NONE || of_b == PDNN_NONE)
+        return of_a == of_b;
+    return number_of(a, of_a) == number_of(b, of_b);
+}
+
 static bool same_fold(const struct pdnn_graph *a, const struct pdnn_fold *of_a, const struct pdnn_graph *b,
                       const struct pdnn_fold *of_b) {
     if (!of_a || !of_b)
         return !of_a && !of_b;
     return of_a->is_shift == of_b->is_shift && !(of_a->epsilon < of_b->epsilon) &&
-           !(of_a->epsilon > of_b->epsilon) && number_of(a, of_a->gamma) == number_of(b, of_b->gamma) &&
-           number_of(a, of_a->mean) == number_of(b, of_b->mean) &&
-           number_of(a, of_a->variance) == number_of(b, of_b->variance);
+           !(of_a->epsilon > of_b->epsilon) && same_number(a, of_a->gamma, b, of_b->gamma) &&
+           same_number(a, of_a->mean, b, of_b->mean) && same_number(a, of_a->variance, b, of_b->variance) &&
+           same_number(a, of_a->bias, b, of_b->bias);
 }
 
 static bool same_values(const struct pdnn_graph *a, uint32_t of_a, const struct pdnn_graph *b,

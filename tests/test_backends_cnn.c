@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+extern const struct pdnn_backend_def pdnn_backend_reference;
+
 enum { CLASSES = 5, COLORS = 3, POSTS = 3 };
 
 static const struct pdnn_fill uniform = {.kind = PDNN_FILL_UNIFORM, .scale = 1};
@@ -250,6 +252,7 @@ static const char *const instances[] = {
     "cnn/block=plain,blocks=1,filters=12-20,kernel=5-3,stride=2-1,window=3-0,image=29,output=5,batch=2,"
     "dense=9-11,activation=tanh,mode=train,optimizer=rmsprop",
     "cnn/block=plain,blocks=2-1,filters=8,image=20,output=3,batch=1,activation=sigmoid,mode=infer",
+    "deepspeech2/hidden=6,layers=2,frames=35,characters=5,labels=1,batch=2,mode=infer",
 };
 enum { INSTANCES = sizeof instances / sizeof *instances };
 
@@ -330,9 +333,14 @@ static void check_agreement(const struct opened *backend, const char *id) {
 
 static void test_run_fused_as_unfused(void **state) {
     (void)state;
-    struct opened backend = open_backend(&pdnn_backend_onednn);
-    for (size_t i = 0; i < INSTANCES; i++)
+    struct opened backend = open_backend(&pdnn_backend_onednn),
+                  reference = open_backend(&pdnn_backend_reference);
+    for (size_t i = 0; i < INSTANCES; i++) {
         check_agreement(&backend, instances[i]);
+        if (strstr(instances[i], "mode=infer")) /* where constants are folded */
+            check_agreement(&reference, instances[i]);
+    }
+    close_backend(&reference);
     close_backend(&backend);
 }
 
