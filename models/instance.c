@@ -211,8 +211,8 @@ const char *pdnn_instance_format(const struct pdnn_instance *instance, char buff
 
 enum { ID_KEYS = PDNN_HYPER_MAX + PDNN_SETTING_COUNT };
 
-static enum pdnn_status unknown_key(const struct pdnn_family_def *family, const char *key,
-                                    struct pdnn_err *err) {
+enum pdnn_status pdnn_instance_unknown_key(const struct pdnn_family_def *family, const char *key,
+                                           struct pdnn_err *err) {
     const char *words[ID_KEYS];
     size_t count = 0;
     for (size_t i = 0; i < family->n_params; i++)
@@ -240,7 +240,7 @@ static enum pdnn_status parse_pair(char *pair, struct pdnn_instance *instance, b
     if (!def) {
         row = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, pair);
         if (row < 0)
-            return unknown_key(family, pair, err);
+            return pdnn_instance_unknown_key(family, pair, err);
         def = &pdnn_settings[row];
         value = &instance->setting[row];
         row += PDNN_HYPER_MAX;

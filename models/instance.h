@@ -60,6 +60,10 @@ bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param);
 const char *pdnn_hyper_condition(const struct pdnn_instance *instance, size_t param,
                                  char buffer[PDNN_CONDITION_TEXT]);
 
+/* For messages: "unknown key 'lenght' for rnn, did you mean 'length'?" Returns PDNN_INVALID. */
+enum pdnn_status pdnn_instance_unknown_key(const struct pdnn_family_def *family, const char *key,
+                                           struct pdnn_err *err);
+
 /* PDNN_INVALID when it does not apply: "kernel does not apply to cnn with block=residual, only with
  * block=plain". */
 enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t param, struct pdnn_err *err);

@@ -88,6 +88,13 @@ GOLDEN_CASES = [
     ("no-operand", ["sweep"], 2),
     ("extra-operand", ["ops", "dense"], 2),
     ("run-bad-rounds", ["run", "fc", "--rounds", "many"], 2),
+    ("run-vary-unknown", ["run", "rnn", "--vary", "lenght=10,20"], 2),
+    ("run-vary-setting", ["run", "rnn", "--vary", "threads=1,2"], 2),
+    ("run-vary-weights", ["run", "rnn/embedding=64", "--vary", "hidden=64,128"], 2),
+    ("run-vary-settings", ["run", "rnn", "--vary", "length=10", "--set", "run.mode=[infer, train]"], 2),
+    ("run-vary-range", ["run", "rnn", "--vary", "length={from: 0, to: 20, plus: 10}"], 2),
+    ("run-vary-no-list", ["run", "rnn", "--vary", "length"], 2),
+    ("run-vary-two", ["run", "rnn", "fc", "--vary", "batch=1,2"], 2),
     ("check-bad-backend", ["check", "fc", "--backend", "onednm"], 2),
     ("check-bad-limit", ["check", "fc", "--max-flop", "lots"], 2),
     ("ceilings-bad-threads", ["ceilings", "--threads", "0"], 2),
@@ -424,6 +431,34 @@ class One(Case):
             self.paradnn("columns", "ops", "--format", "csv", expect=0).stdout.splitlines())]
         self.assertEqual(list(rows[0]), names)
         self.assertGreater(sum(float(row["time_ns_median"]) for row in rows), 0)
+
+    VARY = ["--ceilings", "roofs.csv", "--rounds", "2", "--set", "measure.max_time=50ms"]
+    RNN = "rnn/cell=gru,embedding=16,vocabulary=20,batch=4,threads=1"
+
+    def test_run_vary_shares_one_block(self):
+        done = self.paradnn("run", self.RNN, "--vary", "length={from: 3, to: 9, plus: 3}", *self.VARY, expect=0)
+        self.assertRegex(done.stdout, r"\Arnn/cell=gru,.*length=9,")
+        self.assertRegex(done.stdout, r"\n  shared +\S+ KiB of weights and state\n  memory +one block of \S+ KiB; ")
+        self.assertIn("\n  programs 3 prepared, 3 kept, at most 64\n", done.stdout)
+        table = done.stdout.splitlines()[6:]
+        self.assertRegex(table[0], r"\Alength +time +95 % from +to +examples/s +GFLOP/s +% roof +prepare +status\Z")
+        self.assertEqual([(row.split()[0], row.split()[-1]) for row in table[1:]], [("3", "ok"), ("6", "ok"), ("9", "ok")])
+
+    def test_run_vary_csv_is_results_csv(self):
+        for model, vary in ((self.RNN, "batch=1,8"), (self.ID + ",mode=infer,fuse=post-ops", "batch=32,1"),
+                            ("gnmt/hidden=8,layers=2,vocabulary=20,batch=2,backend=openblas,threads=1", "source=3,7")):
+            with self.subTest(model):
+                done = self.paradnn("run", model, "--vary", vary, *self.VARY, "--format", "csv", expect=0)
+                key, values = vary.split("=")
+                rows = list(csv.DictReader(done.stdout.splitlines()))
+                self.assertEqual([row[key] for row in rows], values.split(","))
+                self.assertEqual({row["status"] for row in rows}, {"ok"})
+                self.assertTrue(all(int(row["rounds"]) >= 2 and int(row["prepare_ns"]) > 0 for row in rows))
+                self.assertIn("  programs 2 prepared, 2 kept, at most 64\n", done.stderr)
+
+    def test_run_vary_says_which_value_does_not_fit(self):
+        done = self.paradnn("run", self.RNN, "--vary", "length=9,90000", *self.VARY, "--set", "limits.memory=10MiB", expect=0)
+        self.assertRegex(done.stdout, r"\n +9 .* ok\n +90000 .*oom_predicted: needs ")
 
     def test_run_what_cannot_be(self):
         done = self.paradnn("run", "fc/layers=1,nodes=8,threads=4096", "--ceilings", "roofs.csv", expect=1)
