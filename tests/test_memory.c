@@ -6,6 +6,7 @@
 #include "models/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool share(const struct pdnn_lifetime *all, size_t i, size_t j) {
     while (all[i].takes_over != PDNN_NONE)
@@ -55,6 +56,33 @@ static void test_memory_pack_random(void **state) {
         check_packing(all, count, total);
         pdnn_arena_finish(&arena);
         free(all);
+    }
+}
+
+/* What leads lies at the same places, whatever else stays and how large it is. */
+static void test_memory_pack_leads(void **state) {
+    (void)state;
+    uint64_t offset[3];
+    for (uint64_t round = 0; round < 3; round++) {
+        struct pdnn_lifetime all[6] = {{.bytes = 100 << round, .last = UINT32_MAX},
+                                       {.bytes = 300, .last = UINT32_MAX, .leads = true},
+                                       {.bytes = 9000 >> round, .first = 1, .last = 2},
+                                       {.bytes = 700 * round, .last = UINT32_MAX},
+                                       {.bytes = 5000, .last = UINT32_MAX, .leads = true},
+                                       {.bytes = 64, .last = UINT32_MAX, .leads = true}};
+        struct pdnn_arena arena = {0};
+        struct pdnn_err err = {0};
+        uint64_t total;
+        for (int i = 0; i < 6; i++)
+            all[i].takes_over = PDNN_NONE;
+        assert_int_equal(pdnn_memory_pack(all, 6, &arena, &total, &err), PDNN_OK);
+        check_packing(all, 6, total);
+        const uint64_t leading[3] = {all[1].offset, all[4].offset, all[5].offset};
+        if (round == 0)
+            memcpy(offset, leading, sizeof offset);
+        assert_memory_equal(offset, leading, sizeof offset);
+        assert_true(all[0].offset > leading[2]);
+        pdnn_arena_finish(&arena);
     }
 }
 
@@ -141,9 +169,9 @@ static void test_memory_pack_training(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_pack_random),   cmocka_unit_test(test_memory_pack_reuses),
-        cmocka_unit_test(test_memory_pack_staggers), cmocka_unit_test(test_memory_lifetimes_fc),
-        cmocka_unit_test(test_memory_pack_training),
+        cmocka_unit_test(test_memory_pack_leads),   cmocka_unit_test(test_memory_pack_random),
+        cmocka_unit_test(test_memory_pack_reuses),  cmocka_unit_test(test_memory_pack_staggers),
+        cmocka_unit_test(test_memory_lifetimes_fc), cmocka_unit_test(test_memory_pack_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
