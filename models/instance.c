@@ -180,6 +180,8 @@ enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t p
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads) {
     if (!instance->setting[PDNN_SETTING_THREADS])
         instance->setting[PDNN_SETTING_THREADS] = threads;
+    if (instance->family->resolve)
+        instance->family->resolve(instance);
 }
 
 static char *put_pair(char *at, const char *end, char mark, const struct pdnn_param_def *def, int64_t value) {

@@ -71,7 +71,9 @@ enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t p
 /* Puts the default for what does not apply, so that instances of one id are equal. */
 void pdnn_instance_settle(struct pdnn_instance *instance);
 
-/* Puts numbers for words: threads 0 becomes `threads`. */
+/* Puts numbers for words (threads 0 becomes `threads`, a hidden size like the embedding's becomes that) and
+ * lists in their shortest form, so that instances that run the same are equal. Later changes to hyper-
+ * parameters do not reach what a word stood for. */
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads);
 
 /* "fc/layers=4,nodes=1024,...,mode=train,..."; every applicable value, hyper-parameters first. Returns
