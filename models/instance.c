@@ -98,6 +98,20 @@ bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_settin
     return setting != PDNN_SETTING_OPTIMIZER || instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN;
 }
 
+enum pdnn_status pdnn_setting_check(const struct pdnn_instance *instance, enum pdnn_setting setting,
+                                    struct pdnn_err *err) {
+    struct pdnn_instance other = *instance;
+    const char *name = pdnn_settings[setting].name;
+    int64_t mode = instance->setting[PDNN_SETTING_MODE];
+    if (pdnn_setting_applies(instance, setting))
+        return PDNN_OK;
+    other.setting[PDNN_SETTING_MODE] = mode == PDNN_MODE_TRAIN ? PDNN_MODE_INFER : PDNN_MODE_TRAIN;
+    if (!pdnn_setting_applies(&other, setting))
+        return pdnn_fail(err, PDNN_INVALID, "%s does not apply to %s", name, instance->family->name);
+    return pdnn_fail(err, PDNN_INVALID, "%s does not apply with mode=%s, only with mode=%s", name,
+                     modes[mode], modes[other.setting[PDNN_SETTING_MODE]]);
+}
+
 bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param) {
     return !instance->family->applies || instance->family->applies(instance, param);
 }
@@ -275,6 +289,8 @@ static enum pdnn_status parse_values(char *pairs, struct pdnn_instance *instance
     enum pdnn_status status = pairs ? parse_pairs(pairs, instance, seen, err) : PDNN_OK;
     for (size_t i = 0; i < instance->family->n_params && status == PDNN_OK; i++)
         status = seen[i] ? pdnn_hyper_check(instance, i, err) : PDNN_OK;
+    for (size_t i = 0; i < PDNN_SETTING_COUNT && status == PDNN_OK; i++)
+        status = seen[PDNN_HYPER_MAX + i] ? pdnn_setting_check(instance, (enum pdnn_setting)i, err) : PDNN_OK;
     pdnn_instance_settle(instance);
     return status;
 }

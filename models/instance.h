@@ -52,6 +52,11 @@ void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn
  * is an empty column. An axis over such a setting collapses to one instance. */
 bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_setting setting);
 
+/* PDNN_INVALID when it does not apply: "algorithm does not apply to fc", "optimizer does not apply with
+ * mode=infer, only with mode=train". */
+enum pdnn_status pdnn_setting_check(const struct pdnn_instance *instance, enum pdnn_setting setting,
+                                    struct pdnn_err *err);
+
 /* The same of a hyper-parameter: the kernel size of a net whose blocks have theirs. */
 bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param);
 
@@ -81,8 +86,8 @@ void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads);
 const char *pdnn_instance_format(const struct pdnn_instance *instance, char buffer[PDNN_ID_TEXT]);
 
 /* Parses "family/key=value,...", "family:preset,key=value,..." or "family"; what is left out takes its
- * default. A duplicate or unknown key is PDNN_INVALID with the nearest one in the message, and so is a
- * hyper-parameter that does not apply. */
+ * default. A duplicate or unknown key is PDNN_INVALID with the nearest one in the message, and so is one that
+ * does not apply. */
 enum pdnn_status pdnn_instance_parse(const char *text, struct pdnn_instance *instance, struct pdnn_err *err);
 
 #endif

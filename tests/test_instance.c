@@ -1,5 +1,7 @@
 /* Instances whose hyper-parameters apply only sometimes: ids, what is refused, presets. */
+#include "models/graph.h"
 #include "models/instance.h"
+#include "models/optimizer.h"
 #include "tests/cmocka_all.h"
 
 #include <string.h>
@@ -49,6 +51,10 @@ static void test_parse_refuses_what_does_not_apply(void **state) {
                                "block=residual or bottleneck"},
         {"cnn/block=residual,stride_on=3x3", "'cnn/block=residual,stride_on=3x3': stride_on does not apply "
                                              "to cnn with block=residual, only with block=bottleneck"},
+        {"fc/algorithm=gemm", "'fc/algorithm=gemm': algorithm does not apply to fc"},
+        {"cnn:vgg16,rnn=auto", "'cnn:vgg16,rnn=auto': rnn does not apply to cnn"},
+        {"fc/optimizer=sgd,mode=infer", "'fc/optimizer=sgd,mode=infer': optimizer does not apply with "
+                                        "mode=infer, only with mode=train"},
         {"cnn/blocks=3-0", "'cnn/blocks=3-0': '3-0': blocks is 0, expected 1 to 512"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -64,10 +70,14 @@ static void test_settle_gives_one_instance_per_id(void **state) {
     (void)state;
     struct pdnn_instance a, b;
     assert_int_equal(pdnn_instance_parse("cnn:vgg16,block=residual,blocks=2,mode=infer", &a, NULL), PDNN_OK);
-    assert_int_equal(pdnn_instance_parse("cnn/block=residual,mode=infer,optimizer=sgd", &b, NULL), PDNN_OK);
+    assert_int_equal(pdnn_instance_parse("cnn/block=residual,mode=infer", &b, NULL), PDNN_OK);
     assert_memory_equal(&a, &b, sizeof a);
-    assert_int_equal(pdnn_instance_parse("fc/algorithm=gemm,rnn=fused", &a, NULL), PDNN_OK);
-    assert_int_equal(pdnn_instance_parse("fc", &b, NULL), PDNN_OK);
+    assert_int_equal(pdnn_instance_parse("fc/mode=infer", &a, NULL), PDNN_OK);
+    b = a;
+    b.setting[PDNN_SETTING_OPTIMIZER] = PDNN_OPTIMIZER_SGD;
+    b.setting[PDNN_SETTING_ALGORITHM] = PDNN_ALGORITHM_GEMM;
+    b.setting[PDNN_SETTING_RNN] = PDNN_RECURRENCE_FUSED;
+    pdnn_instance_settle(&b);
     assert_memory_equal(&a, &b, sizeof a);
 }
 
