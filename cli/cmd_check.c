@@ -15,10 +15,9 @@
 
 static const char *const paragraphs[] = {
     "Runs one step of each instance on its backend and on reference, from the same data, and compares every "
-    "tensor: forward "
-    "results, gradients, updated weights. The error is the largest difference over the largest value of the "
-    "tensor; the table "
-    "shows the worst tensor of each operator, CSV all of them.",
+    "tensor: forward results, gradients, updated weights. The error is the largest difference over the "
+    "largest value of the tensor, or, where that is what is left of terms that cancel, over their size; the "
+    "table shows the worst tensor of each operator, CSV all of them.",
     "The reference is slow on purpose: instances with more FLOP than --max-flop are skipped, and the summary "
     "says how many.",
     NULL,

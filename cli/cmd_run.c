@@ -4,6 +4,7 @@
 #include "cli/registry.h"
 #include "cli/report.h"
 #include "cli/session.h"
+#include "cli/vary.h"
 #include "results/aggregate.h"
 #include "results/columns.h"
 #include "results/tables.h"
@@ -20,12 +21,19 @@ static const char *const paragraphs[] = {
     "The roofs are measured first, for about three seconds, unless --ceilings names a file. With --format "
     "csv the rows are "
     "those of ops.csv.",
+    "With --vary one model runs at many values of a hyper-parameter that leaves its weights alone, such as "
+    "the length of its sequences or the minibatch. All of them share the weights, the optimizer's state and "
+    "one block of memory, sized for the largest; each is prepared once, and 64 at most are kept prepared. "
+    "The table has one row per value; with --format csv the rows are those of results.csv.",
     NULL,
 };
 
 static const struct pdnn_option_def options[] = {
     {"rounds", 'r', "N", NULL, false,
      "visit each instance N times, up to four times as often while its interval is wide (default: 3)"},
+    {"vary", 0, "KEY=LIST", NULL, false,
+     "run the one ID at all these values of a hyper-parameter in one process, its weights shared; LIST as "
+     "in a spec: 10,20,50 or '{from: 10, to: 90, plus: 40}'"},
     PDNN_OPTION_SET,
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_FORMAT,
@@ -33,6 +41,7 @@ static const struct pdnn_option_def options[] = {
 
 static const struct pdnn_example examples[] = {
     {"paradnn run fc/layers=8,nodes=1024,batch=64", "where the time of one model goes"},
+    {"paradnn run rnn/hidden=512 --vary length=10,20,50", "the same weights at three lengths"},
 };
 
 enum { ROOF_SECONDS = 3, ROUNDS_MAX = 10000 };
@@ -46,6 +55,9 @@ struct run {
     struct pdnn_session session;
     struct task_visits *of; /* by task */
     size_t visits;          /* of all tasks */
+    struct pdnn_vary vary;
+    bool varies;
+    struct pdnn_visit_set set; /* what the last visit said of it */
     struct pdnn_progress bar;
 };
 
@@ -64,6 +76,8 @@ static enum pdnn_status keep_visit(void *user, size_t task, const struct pdnn_vi
     }
     if (visit->n_ops)
         memcpy(ops, visit->ops, visit->n_ops * sizeof *ops);
+    if (visit->set.block_bytes)
+        run->set = visit->set;
     visits[of->count] = *visit;
     visits[of->count++].ops = ops;
     return PDNN_OK;
@@ -88,6 +102,7 @@ static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
     struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     const struct pdnn_sweep_hooks hooks = {run, keep_visit, show};
     struct pdnn_sweep_result result = {0};
+    rules.largest = run->vary.largest;
     pdnn_progress_init(&run->bar, stderr);
     enum pdnn_status status =
         pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
@@ -98,14 +113,23 @@ static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
     return status;
 }
 
-static enum pdnn_status report(const struct run *run, bool csv, bool *some_failed, struct pdnn_err *err) {
+static void report_ops(const struct pdnn_record *record, const struct pdnn_op_record *ops, size_t n_ops,
+                       bool csv, struct pdnn_str *out) {
+    for (size_t op = 0; csv && op < n_ops; op++)
+        pdnn_columns_row(&pdnn_ops_columns, &ops[op], out);
+    if (!csv)
+        pdnn_report_instance(out, record, ops, n_ops);
+    else if (record->outcome != PDNN_OUTCOME_OK)
+        fprintf(stderr, "paradnn: %s: %s: %s\n", record->id, pdnn_outcome_name(record->outcome),
+                record->reason);
+}
+
+/* Fills a record per task; appends the ops of each, unless the instances are one model that varies. */
+static enum pdnn_status aggregate(const struct run *run, bool csv, struct pdnn_record *records,
+                                  struct pdnn_str *out, struct pdnn_err *err) {
     const struct pdnn_session *session = &run->session;
     struct pdnn_arena arena = {0};
-    struct pdnn_str out = {0};
-    size_t counts[PDNN_OUTCOME_COUNT] = {0};
     enum pdnn_status status = PDNN_OK;
-    if (csv)
-        pdnn_columns_header(&pdnn_ops_columns, &out);
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
         const struct pdnn_aggregate_input input = {
             .id = session->tasks[i].id,
@@ -118,23 +142,31 @@ static enum pdnn_status report(const struct run *run, bool csv, bool *some_faile
             .host = session->host.name,
             .totals = session->rows[i].has_totals ? &session->rows[i].totals : NULL,
         };
-        struct pdnn_record record;
         struct pdnn_op_record *ops;
         size_t n_ops;
-        status = pdnn_aggregate(&input, &arena, &record, &ops, &n_ops, err);
-        if (status != PDNN_OK)
-            break;
-        counts[record.outcome]++;
-        for (size_t op = 0; csv && op < n_ops; op++)
-            pdnn_columns_row(&pdnn_ops_columns, &ops[op], &out);
-        if (!csv)
-            pdnn_report_instance(&out, &record, ops, n_ops);
-        else if (record.outcome != PDNN_OUTCOME_OK)
-            fprintf(stderr, "paradnn: %s: %s: %s\n", record.id, pdnn_outcome_name(record.outcome),
-                    record.reason);
+        status = pdnn_aggregate(&input, &arena, &records[i], &ops, &n_ops, err);
+        if (status == PDNN_OK && !run->varies)
+            report_ops(&records[i], ops, n_ops, csv, out);
     }
     pdnn_arena_finish(&arena);
+    return status;
+}
+
+static enum pdnn_status report(const struct run *run, bool csv, bool *some_failed, struct pdnn_err *err) {
+    size_t n_tasks = run->session.n_tasks, counts[PDNN_OUTCOME_COUNT] = {0};
+    struct pdnn_str out = {0};
+    struct pdnn_record *records = calloc(n_tasks + 1, sizeof *records);
+    if (!records)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", n_tasks);
+    if (csv && !run->varies)
+        pdnn_columns_header(&pdnn_ops_columns, &out);
+    enum pdnn_status status = aggregate(run, csv, records, &out, err);
+    for (size_t i = 0; status == PDNN_OK && i < n_tasks; i++)
+        counts[records[i].outcome]++;
+    if (status == PDNN_OK && run->varies)
+        status = pdnn_vary_report(&run->vary, records, n_tasks, &run->set, csv, &out, err);
     *some_failed = pdnn_session_has_failed(counts);
+    free(records);
     if (status == PDNN_OK)
         return pdnn_text_print(&out, err);
     pdnn_str_finish(&out);
@@ -175,7 +207,24 @@ static void finish(struct run *run) {
         free(run->of[i].visits);
     }
     free(run->of);
+    pdnn_vary_finish(&run->vary);
     pdnn_session_finish(&run->session);
+}
+
+/* Opens the session, of what is named or of all values that one model is to have. */
+static enum pdnn_status open_session(struct run *run, const struct pdnn_arguments *arguments,
+                                     const char *const *sets, size_t n_sets, struct pdnn_err *err) {
+    const char *vary = pdnn_argument(arguments, "vary");
+    run->varies = vary != NULL;
+    if (!vary)
+        return pdnn_session_open(&run->session, arguments->operands, arguments->n_operands, sets, n_sets,
+                                 err);
+    if (arguments->n_operands != 1)
+        return pdnn_fail(err, PDNN_INVALID, "--vary is for one ID, and %zu are given", arguments->n_operands);
+    enum pdnn_status status = pdnn_vary_read(&run->vary, vary, arguments->operands[0], err);
+    if (status == PDNN_OK)
+        status = pdnn_session_open(&run->session, run->vary.ids, run->vary.count, sets, n_sets, err);
+    return status == PDNN_OK ? pdnn_vary_check(&run->vary, &run->session, err) : status;
 }
 
 static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bool *some_failed,
@@ -188,7 +237,7 @@ static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bo
     enum pdnn_status status = get_sets(arguments, &rounds, &sets, &n_sets, err);
     if (status != PDNN_OK)
         goto out;
-    status = pdnn_session_open(&run.session, arguments->operands, arguments->n_operands, sets, n_sets, err);
+    status = open_session(&run, arguments, sets, n_sets, err);
     if (status == PDNN_OK && !(run.of = calloc(run.session.n_tasks + 1, sizeof *run.of)))
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", run.session.n_tasks);
     if (status == PDNN_OK)

@@ -30,8 +30,8 @@ void pdnn_expand_destroy(struct pdnn_expand *expand);
  * which `where` is true, or all there are. PDNN_INVALID when a million draws in a row find none, and for an
  * invalid instance that is not one of several of its model. *done is
  * true when there is none left. Instances that an axis which does not apply would only repeat, and those a
- * sample leaves out, do not appear; an id that appeared already from another model entry appears again
- * (cli/walk keeps the first). */
+ * sample leaves out, do not appear; an id that appeared already from another model entry, or from another
+ * way to write the same values, appears again (cli/walk keeps the first). */
 enum pdnn_status pdnn_expand_next(struct pdnn_expand *expand, struct pdnn_expanded *item, bool *done,
                                   struct pdnn_err *err);
 

@@ -157,6 +157,15 @@ static enum pdnn_status read_slot(const struct pdnn_where *where, int slot,
     return PDNN_OK;
 }
 
+/* Whether the instance would be the same with the list, or the word, of the test. */
+static bool is_equal(const struct pdnn_instance *instance, const struct pdnn_where_test *test) {
+    struct pdnn_instance other = *instance;
+    other.hyper[test->slot] = test->list;
+    pdnn_instance_resolve(&other, 1);
+    return pdnn_hyper_applies(instance, (size_t)test->slot) &&
+           memcmp(other.hyper, instance->hyper, sizeof other.hyper) == 0;
+}
+
 /* Sets the variables; *is_partial when one of them does not apply. */
 static enum pdnn_status bind(struct pdnn_where *where, const struct pdnn_instance *instance,
                              const struct pdnn_totals *totals, bool *is_partial, struct pdnn_err *err) {
@@ -168,11 +177,8 @@ static enum pdnn_status bind(struct pdnn_where *where, const struct pdnn_instanc
             return status;
         *is_partial = *is_partial || isnan(where->values[slot]);
     }
-    for (size_t i = 0; i < where->text.n_tests; i++) {
-        const struct pdnn_where_test *test = &where->text.tests[i];
-        bool equal = instance->hyper[test->slot] == test->list;
-        where->tests[i] = equal && pdnn_hyper_applies(instance, (size_t)test->slot) ? 1.0 : 0.0;
-    }
+    for (size_t i = 0; i < where->text.n_tests; i++)
+        where->tests[i] = is_equal(instance, &where->text.tests[i]) ? 1.0 : 0.0;
     return PDNN_OK;
 }
 

@@ -21,8 +21,8 @@ void pdnn_where_destroy(struct pdnn_where *where);
 bool pdnn_where_uses_costs(const struct pdnn_where *where);
 bool pdnn_where_uses_memory(const struct pdnn_where *where);
 
-/* *holds: the expression is not 0. PDNN_INVALID, naming the instance, when it divides by zero or is no number
- * there. */
+/* *holds: the expression is not 0 for the instance, which is resolved. PDNN_INVALID, naming the instance,
+ * when it divides by zero or is no number there. */
 enum pdnn_status pdnn_where_eval(struct pdnn_where *where, const struct pdnn_instance *instance,
                                  const struct pdnn_totals *totals, bool *holds, struct pdnn_err *err);
 

@@ -37,10 +37,12 @@ enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struc
     graph->algorithm = instance->setting[PDNN_SETTING_ALGORITHM];
     graph->rnn = instance->setting[PDNN_SETTING_RNN];
     graph->stems_apart = instance->family->stems_apart;
+    struct pdnn_instance resolved = *instance;
+    pdnn_instance_resolve(&resolved, 1); /* of a resolved one the same; no graph depends on threads */
     if (instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN)
-        build_training(instance, graph);
+        build_training(&resolved, graph);
     else
-        instance->family->build(instance, graph);
+        instance->family->build(&resolved, graph);
     if (instance->setting[PDNN_SETTING_FUSE] != PDNN_FUSE_NONE)
         pdnn_fuse_post_ops(graph);
     return pdnn_graph_status(graph, err);

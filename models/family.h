@@ -38,7 +38,12 @@ struct pdnn_family_def {
     /* False when the parameter changes nothing in this instance; depends on nothing but the instance's
      * hyper-parameters of type CHOICE. NULL: all apply. Ask pdnn_hyper_applies. */
     bool (*applies)(const struct pdnn_instance *instance, size_t param);
-    /* Appends the forward graph (with the loss when the instance trains). Errors stick in the graph. */
+    /* Gives hyper-parameters that say the same in several ways one form: numbers for words that stand for
+     * some, lists no longer than they need be. Of what does not apply it changes nothing. NULL: there are
+     * none. Call pdnn_instance_resolve. */
+    void (*resolve)(struct pdnn_instance *instance);
+    /* Appends the forward graph (with the loss when the instance trains) of a resolved instance. Errors stick
+     * in the graph. */
     void (*build)(const struct pdnn_instance *instance, struct pdnn_graph *graph);
 };
 

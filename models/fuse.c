@@ -50,7 +50,7 @@ static bool is_early(const struct pdnn_graph *graph, const struct pdnn_uses *use
 }
 
 /* The follower joins the producer of its first input when nobody else reads that value and its other input
- * was there before the producer ran; or the producer's constants absorb it. */
+ * was there before the producer ran; or the producer's constants absorb it with the posts so far. */
 static void fuse_forward(struct pdnn_graph *graph, struct pdnn_uses *uses, uint32_t index) {
     struct pdnn_node *follower = &graph->nodes[index];
     uint32_t between = follower->input[0], at = uses->writer[between];
@@ -60,7 +60,9 @@ static void fuse_forward(struct pdnn_graph *graph, struct pdnn_uses *uses, uint3
     struct pdnn_post post = {follower->op, PDNN_FORWARD, PDNN_NONE, PDNN_NONE};
     if (!host->op || host->pass != PDNN_FORWARD || host->output[0] != between)
         return;
-    if (!follower->op->fold || !follower->op->fold(graph, uses, host, follower, &post)) {
+    if (follower->op->fold && follower->op->fold(graph, uses, host, follower, &post)) {
+        host->n_posts = 0;
+    } else {
         post.input = follower->n_inputs > 1 ? follower->input[1] : PDNN_NONE;
         if (follower->n_inputs > 2 || !has_room(host, PDNN_FORWARD, follower->op) ||
             !is_early(graph, uses, post.input, at))

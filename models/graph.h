@@ -65,10 +65,11 @@ struct pdnn_fill {
 };
 
 /* A normalization folded into constants, before the first step: with factor[c] = gamma[c] / sqrt(variance[c]
- * + epsilon), weights w[c][...] become w * factor[c], and a shift b[c] becomes b - mean[c] * factor[c]. The
- * tensors (C) keep the values they were made with. */
+ * + epsilon), weights w[c][...] become w * factor[c], and a shift s[c] becomes s + (bias[c] - mean[c]) *
+ * factor[c]. The tensors (C) are taken with the values they were made with. */
 struct pdnn_fold {
     uint32_t gamma, mean, variance;
+    uint32_t bias; /* of a shift: what was added before the normalization, or PDNN_NONE: nothing */
     double epsilon;
     bool is_shift; /* else the weights */
 };

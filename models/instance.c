@@ -127,6 +127,20 @@ bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_settin
     return trains || (setting != PDNN_SETTING_OPTIMIZER && setting != PDNN_SETTING_ACCUMULATE);
 }
 
+enum pdnn_status pdnn_setting_check(const struct pdnn_instance *instance, enum pdnn_setting setting,
+                                    struct pdnn_err *err) {
+    struct pdnn_instance other = *instance;
+    const char *name = pdnn_settings[setting].name;
+    int64_t mode = instance->setting[PDNN_SETTING_MODE];
+    if (pdnn_setting_applies(instance, setting))
+        return PDNN_OK;
+    other.setting[PDNN_SETTING_MODE] = mode == PDNN_MODE_TRAIN ? PDNN_MODE_INFER : PDNN_MODE_TRAIN;
+    if (!pdnn_setting_applies(&other, setting))
+        return pdnn_fail(err, PDNN_INVALID, "%s does not apply to %s", name, instance->family->name);
+    return pdnn_fail(err, PDNN_INVALID, "%s does not apply with mode=%s, only with mode=%s", name,
+                     modes[mode], modes[other.setting[PDNN_SETTING_MODE]]);
+}
+
 bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param) {
     return !instance->family->applies || instance->family->applies(instance, param);
 }
@@ -228,6 +242,8 @@ enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t p
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads) {
     if (!instance->setting[PDNN_SETTING_THREADS])
         instance->setting[PDNN_SETTING_THREADS] = threads;
+    if (instance->family->resolve)
+        instance->family->resolve(instance);
 }
 
 static char *put_pair(char *at, const char *end, char mark, const struct pdnn_param_def *def, int64_t value) {
@@ -259,8 +275,8 @@ const char *pdnn_instance_format(const struct pdnn_instance *instance, char buff
 
 enum { ID_KEYS = PDNN_HYPER_MAX + PDNN_SETTING_COUNT };
 
-static enum pdnn_status unknown_key(const struct pdnn_family_def *family, const char *key,
-                                    struct pdnn_err *err) {
+enum pdnn_status pdnn_instance_unknown_key(const struct pdnn_family_def *family, const char *key,
+                                           struct pdnn_err *err) {
     const char *words[ID_KEYS];
     size_t count = 0;
     for (size_t i = 0; i < family->n_params; i++)
@@ -288,7 +304,7 @@ static enum pdnn_status parse_pair(char *pair, struct pdnn_instance *instance, b
     if (!def) {
         row = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, pair);
         if (row < 0)
-            return unknown_key(family, pair, err);
+            return pdnn_instance_unknown_key(family, pair, err);
         def = &pdnn_settings[row];
         value = &instance->setting[row];
         row += PDNN_HYPER_MAX;
@@ -321,6 +337,8 @@ static enum pdnn_status parse_values(char *pairs, struct pdnn_instance *instance
     enum pdnn_status status = pairs ? parse_pairs(pairs, instance, seen, err) : PDNN_OK;
     for (size_t i = 0; i < instance->family->n_params && status == PDNN_OK; i++)
         status = seen[i] ? pdnn_hyper_check(instance, i, err) : PDNN_OK;
+    for (size_t i = 0; i < PDNN_SETTING_COUNT && status == PDNN_OK; i++)
+        status = seen[PDNN_HYPER_MAX + i] ? pdnn_setting_check(instance, (enum pdnn_setting)i, err) : PDNN_OK;
     pdnn_instance_settle(instance);
     return status;
 }

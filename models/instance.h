@@ -56,6 +56,11 @@ void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn
  * is an empty column. An axis over such a setting collapses to one instance. */
 bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_setting setting);
 
+/* PDNN_INVALID when it does not apply: "algorithm does not apply to fc", "optimizer does not apply with
+ * mode=infer, only with mode=train". */
+enum pdnn_status pdnn_setting_check(const struct pdnn_instance *instance, enum pdnn_setting setting,
+                                    struct pdnn_err *err);
+
 /* The same of a hyper-parameter: the kernel size of a net whose blocks have theirs. */
 bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param);
 
@@ -64,6 +69,10 @@ bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param);
 const char *pdnn_hyper_condition(const struct pdnn_instance *instance, size_t param,
                                  char buffer[PDNN_CONDITION_TEXT]);
 
+/* For messages: "unknown key 'lenght' for rnn, did you mean 'length'?" Returns PDNN_INVALID. */
+enum pdnn_status pdnn_instance_unknown_key(const struct pdnn_family_def *family, const char *key,
+                                           struct pdnn_err *err);
+
 /* PDNN_INVALID when it does not apply: "kernel does not apply to cnn with block=residual, only with
  * block=plain". */
 enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t param, struct pdnn_err *err);
@@ -71,7 +80,9 @@ enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t p
 /* Puts the default for what does not apply, so that instances of one id are equal. */
 void pdnn_instance_settle(struct pdnn_instance *instance);
 
-/* Puts numbers for words: threads 0 becomes `threads`. */
+/* Puts numbers for words (threads 0 becomes `threads`, a hidden size like the embedding's becomes that) and
+ * lists in their shortest form, so that instances that run the same are equal. Later changes to hyper-
+ * parameters do not reach what a word stood for. */
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads);
 
 /* What a worker runs, and what memory it takes: the instance with as many layers as layers_run says. */
@@ -85,8 +96,8 @@ double pdnn_instance_repetitions(const struct pdnn_instance *instance);
 const char *pdnn_instance_format(const struct pdnn_instance *instance, char buffer[PDNN_ID_TEXT]);
 
 /* Parses "family/key=value,...", "family:preset,key=value,..." or "family"; what is left out takes its
- * default. A duplicate or unknown key is PDNN_INVALID with the nearest one in the message, and so is a
- * hyper-parameter that does not apply. */
+ * default. A duplicate or unknown key is PDNN_INVALID with the nearest one in the message, and so is one that
+ * does not apply. */
 enum pdnn_status pdnn_instance_parse(const char *text, struct pdnn_instance *instance, struct pdnn_err *err);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "models/graph.h"
 #include "models/op.h"
+#include "models/sharing.h"
 
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@
 struct chunk {
     uint64_t bytes, offset;
     uint32_t first, last, buffer;
+    bool leads;
     struct chunk *above; /* the next one placed, by offset */
 };
 
@@ -28,12 +30,14 @@ static bool stays(const struct chunk *chunk) {
     return chunk->first == 0 && chunk->last == UINT32_MAX;
 }
 
-/* What stays comes first, in its own order, then large before small; ties by time and index, so that the
- * order is total. */
+/* What stays comes first, in its own order but for what leads, then large before small; ties by time and
+ * index, so that the order is total. */
 static int compare(const void *left, const void *right) {
     const struct chunk *a = left, *b = right;
     if (stays(a) != stays(b))
         return stays(a) ? -1 : 1;
+    if (a->leads != b->leads && stays(a))
+        return a->leads ? -1 : 1;
     if (a->bytes != b->bytes && !stays(a))
         return a->bytes > b->bytes ? -1 : 1;
     if (a->first != b->first)
@@ -74,8 +78,11 @@ static size_t gather(struct pdnn_lifetime *lifetimes, size_t count, struct chunk
         if (lifetimes[i].takes_over != PDNN_NONE || !lifetimes[i].bytes)
             continue;
         chunk_of[i] = (uint32_t)n_chunks;
-        chunks[n_chunks++] =
-            (struct chunk){room_of(lifetimes[i].bytes), 0, lifetimes[i].first, lifetimes[i].last, i, NULL};
+        chunks[n_chunks++] = (struct chunk){.bytes = room_of(lifetimes[i].bytes),
+                                            .first = lifetimes[i].first,
+                                            .last = lifetimes[i].last,
+                                            .buffer = i,
+                                            .leads = lifetimes[i].leads};
     }
     for (uint32_t i = 0; i < count; i++) {
         struct chunk *chunk = &chunks[chunk_of[root_of(lifetimes, i)]];
@@ -182,8 +189,10 @@ enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pd
     for (size_t i = 0; i < graph->n_tensors; i++) {
         all[i].takes_over = PDNN_NONE;
         if (pdnn_role_is_resident(graph->tensors[i].role))
-            all[i] =
-                (struct pdnn_lifetime){pdnn_tensor_bytes(&graph->tensors[i]), 0, UINT32_MAX, PDNN_NONE, 0};
+            all[i] = (struct pdnn_lifetime){.bytes = pdnn_tensor_bytes(&graph->tensors[i]),
+                                            .last = UINT32_MAX,
+                                            .takes_over = PDNN_NONE,
+                                            .leads = pdnn_role_is_shared(graph->tensors[i].role)};
     }
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];

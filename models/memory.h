@@ -15,11 +15,13 @@ struct pdnn_lifetime {
     uint32_t first, last; /* steps, inclusive; last UINT32_MAX: kept from step to step */
     uint32_t takes_over;  /* the buffer whose memory this one continues (in place), or PDNN_NONE */
     uint64_t offset;      /* out: multiple of PDNN_MEMORY_ALIGN */
+    bool leads;           /* of those that stay, among the first: weights and state */
 };
 
-/* Assigns offsets: first the buffers that stay, in their own order, then the others from large to small, each
- * at the lowest place that is free throughout its life. *total is the size of the block. Buffers without
- * bytes get offset 0. */
+/* Assigns offsets: first the buffers that stay, those that lead before the others and each in their own
+ * order, so that graphs with the same weights and state have them at the same offsets; then what does not
+ * stay, from large to small, each at the lowest place that is free throughout its life. *total is the size of
+ * the block. Buffers without bytes get offset 0. */
 enum pdnn_status pdnn_memory_pack(struct pdnn_lifetime *lifetimes, size_t count, struct pdnn_arena *scratch,
                                   uint64_t *total, struct pdnn_err *err);
 

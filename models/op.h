@@ -74,11 +74,12 @@ struct pdnn_op_def {
     struct pdnn_pass_def pass[PDNN_PASS_COUNT];
     const struct pdnn_pointwise *pointwise; /* of an activation: models/ops/pointwise.h; else NULL */
     /* How far a correct f32 backend may be from the reference, relative to the largest value of the tensor,
-     * for one accumulated term; `check` scales it with the square root of the accumulation length. */
+     * for one accumulated term; `check` scales it with the square root of the accumulation length, and
+     * relates it to the terms where they cancel (runtime/driver/rounding.h). */
     double tolerance;
-    /* Forward: absorbs the node into constants of the host that computes its first input, by giving tensors a
-     * fold, and returns true when what remains of it is the post; false and nothing changed where that cannot
-     * be. NULL: never. */
+    /* Forward: absorbs the node and all posts of the host that computes its first input into constants, by
+     * giving tensors a fold, and returns true when what remains of them is the one post; false and nothing
+     * changed where that cannot be. NULL: never. */
     bool (*fold)(struct pdnn_graph *graph, const struct pdnn_uses *uses, const struct pdnn_node *host,
                  const struct pdnn_node *node, struct pdnn_post *post);
 };

@@ -34,6 +34,20 @@ int64_t pdnn_list_pack(const int64_t *numbers, int n) {
     return list;
 }
 
+int64_t pdnn_list_take(int64_t list, int n) {
+    int64_t numbers[PDNN_LIST_MAX];
+    for (int i = 0; i < n; i++)
+        numbers[i] = pdnn_list_at(list, i);
+    return list < 0 ? list : pdnn_list_pack(numbers, n);
+}
+
+int64_t pdnn_list_trim(int64_t list, int least) {
+    int n = pdnn_list_length(list);
+    while (n > least && n > 1 && pdnn_list_at(list, n - 1) == pdnn_list_at(list, n - 2))
+        n--;
+    return pdnn_list_take(list, n);
+}
+
 int pdnn_param_find(const struct pdnn_param_def *defs, size_t count, const char *name) {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(defs[i].name, name) == 0)

@@ -32,13 +32,21 @@ int64_t pdnn_list_at(int64_t list, int i);
 /* n from 1 to PDNN_LIST_MAX numbers in range. */
 int64_t pdnn_list_pack(const int64_t *numbers, int n);
 
+/* The first n numbers, of a shorter list its last one again and again. A negative value stays. */
+int64_t pdnn_list_take(int64_t list, int n);
+
+/* Without numbers at the end that only repeat the one before, but `least` numbers or as many as there are. */
+int64_t pdnn_list_trim(int64_t list, int least);
+
 struct pdnn_param_def {
     const char *name;
     enum pdnn_param_type type;
     int64_t min, max,
         fallback; /* INT, LIST: inclusive range of each number, and default; CHOICE: an index into choices */
     const char *const *choices; /* CHOICE: NULL-terminated; the value is the index. Else NULL */
-    const char *word; /* INT, LIST: a word that may be written for word_value ("all" for 0), or NULL */
+    /* INT, LIST: a word that may be written for word_value, or NULL. Of an INT it stands for a number that is
+     * put in its place before anything runs: `all` threads, a hidden size like the embedding's. */
+    const char *word;
     int64_t word_value;
     const char *unit; /* "" where it has none */
     const char *help;

@@ -347,8 +347,10 @@ enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct
     pdnn_record_init(record, input->id);
     record->host = input->host ? input->host : "";
     record->parsed = pdnn_instance_parse(input->id, &record->instance, NULL) == PDNN_OK;
-    if (record->parsed)
+    if (record->parsed) {
+        pdnn_instance_resolve(&record->instance, 1); /* an id that ran has its threads */
         status = set_totals(input, arena, record, err);
+    }
     if (status != PDNN_OK)
         return pdnn_wrap(err, "%s", record->id);
     pdnn_arena_reset(arena);

@@ -177,7 +177,7 @@ static void append_hypers(struct list *list, const struct pdnn_family_def *famil
     for (size_t i = 0; i < family->n_params; i++) {
         const struct pdnn_param_def *param = &family->params[i];
         const struct pdnn_columns so_far = {.column = list->column, .count = list->count};
-        bool is_whole = param->type == PDNN_PARAM_INT && !param->word;
+        bool is_whole = param->type == PDNN_PARAM_INT;
         int shared = pdnn_columns_find(&so_far, param->name);
         if (shared >= 0 && !is_whole)
             list->column[shared].type = PDNN_COLUMN_WORD;

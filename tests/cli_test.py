@@ -109,9 +109,14 @@ GOLDEN_CASES = [
     ("list-nets-csv", ["list", "nets.yaml", "small.yaml", "--format", "csv"], 0),
     ("list-presets", ["list", "cnn:resnet50,batch=1,threads=1,mode=infer", "cnn:vgg16,batch=1,threads=1,image=64",
                       "--set", "models.0.cnn.blocks=[2, 3-4-23-3]"], 0),
+    ("list-same-net", ["list", "cnn/block=residual,mode=infer,threads=1", "--set",
+                       "models.0.cnn.blocks=[1, 1-1-1-1, [1, 1, 1, 2]]"], 0),
     ("list-missing", ["list", "missing.yaml"], 2),
     ("list-bad-id", ["list", "fc/layer=2"], 2),
     ("list-bad-list", ["list", "cnn/blocks=3-4-x-3"], 2),
+    ("list-bad-setting", ["list", "fc/algorithm=gemm"], 2),
+    ("list-bad-optimizer", ["list", "fc/mode=infer,optimizer=sgd"], 2),
+    ("list-set-optimizer", ["list", "fc/mode=infer,threads=1", "--set", "run.optimizer=[sgd, adam]"], 0),
     ("list-bad-block", ["list", "cnn:resnet50,kernel=5"], 2),
     ("list-bad-image", ["list", "cnn:vgg16,image=16,threads=1"], 2),
     ("list-bad-set", ["list", "small.yaml", "--set", "run.thread=2"], 2),
@@ -122,6 +127,13 @@ GOLDEN_CASES = [
     ("no-operand", ["sweep"], 2),
     ("extra-operand", ["ops", "dense"], 2),
     ("run-bad-rounds", ["run", "fc", "--rounds", "many"], 2),
+    ("run-vary-unknown", ["run", "rnn", "--vary", "lenght=10,20"], 2),
+    ("run-vary-setting", ["run", "rnn", "--vary", "threads=1,2"], 2),
+    ("run-vary-weights", ["run", "rnn/embedding=64", "--vary", "hidden=64,128"], 2),
+    ("run-vary-settings", ["run", "rnn", "--vary", "length=10", "--set", "run.mode=[infer, train]"], 2),
+    ("run-vary-range", ["run", "rnn", "--vary", "length={from: 0, to: 20, plus: 10}"], 2),
+    ("run-vary-no-list", ["run", "rnn", "--vary", "length"], 2),
+    ("run-vary-two", ["run", "rnn", "fc", "--vary", "batch=1,2"], 2),
     ("check-bad-backend", ["check", "fc", "--backend", "onednm"], 2),
     ("check-bad-limit", ["check", "fc", "--max-flop", "lots"], 2),
     ("ceilings-bad-threads", ["ceilings", "--threads", "0"], 2),
@@ -473,6 +485,34 @@ class One(Case):
         self.assertEqual(list(rows[0]), names)
         self.assertGreater(sum(float(row["time_ns_median"]) for row in rows), 0)
 
+    VARY = ["--ceilings", "roofs.csv", "--rounds", "2", "--set", "measure.max_time=50ms"]
+    RNN = "rnn/cell=gru,embedding=16,vocabulary=20,batch=4,threads=1"
+
+    def test_run_vary_shares_one_block(self):
+        done = self.paradnn("run", self.RNN, "--vary", "length={from: 3, to: 9, plus: 3}", *self.VARY, expect=0)
+        self.assertRegex(done.stdout, r"\Arnn/cell=gru,.*length=9,")
+        self.assertRegex(done.stdout, r"\n  shared +\S+ KiB of weights and state\n  memory +one block of \S+ KiB; ")
+        self.assertIn("\n  programs 3 prepared, 3 kept, at most 64\n", done.stdout)
+        table = done.stdout.splitlines()[6:]
+        self.assertRegex(table[0], r"\Alength +time +95 % from +to +examples/s +GFLOP/s +% roof +prepare +status\Z")
+        self.assertEqual([(row.split()[0], row.split()[-1]) for row in table[1:]], [("3", "ok"), ("6", "ok"), ("9", "ok")])
+
+    def test_run_vary_csv_is_results_csv(self):
+        for model, vary in ((self.RNN, "batch=1,8"), (self.ID + ",mode=infer,fuse=post-ops", "batch=32,1"),
+                            ("gnmt/hidden=8,layers=2,vocabulary=20,batch=2,backend=openblas,threads=1", "source=3,7")):
+            with self.subTest(model):
+                done = self.paradnn("run", model, "--vary", vary, *self.VARY, "--format", "csv", expect=0)
+                key, values = vary.split("=")
+                rows = list(csv.DictReader(done.stdout.splitlines()))
+                self.assertEqual([row[key] for row in rows], values.split(","))
+                self.assertEqual({row["status"] for row in rows}, {"ok"})
+                self.assertTrue(all(int(row["rounds"]) >= 2 and int(row["prepare_ns"]) > 0 for row in rows))
+                self.assertIn("  programs 2 prepared, 2 kept, at most 64\n", done.stderr)
+
+    def test_run_vary_says_which_value_does_not_fit(self):
+        done = self.paradnn("run", self.RNN, "--vary", "length=9,90000", *self.VARY, "--set", "limits.memory=10MiB", expect=0)
+        self.assertRegex(done.stdout, r"\n +9 .* ok\n +90000 .*oom_predicted: needs ")
+
     def test_run_what_cannot_be(self):
         done = self.paradnn("run", "fc/layers=1,nodes=8,threads=4096", "--ceilings", "roofs.csv", expect=1)
         self.assertRegex(done.stdout, r"status +invalid: 4096 threads")
@@ -499,6 +539,14 @@ class One(Case):
                 done = self.paradnn("check", self.ID, "--backend", backend, expect=0)
                 self.assertRegex(done.stdout, rf"\APASS  fc/.*backend={backend}")
                 self.assertEqual(done.stderr, "1 passed, 0 failed, 0 skipped\n")
+
+    def test_check_passes_where_terms_cancel(self):
+        speech = "deepspeech2/hidden=8,layers=1,frames=41,characters=5,labels=2,batch=2"
+        translation = "gnmt/hidden=8,layers=2,vocabulary=20,source=4,target=5,batch=3"
+        for model, backend in ((speech, "onednn"), (translation, "onednn"), (translation, "openblas")):
+            with self.subTest(model, backend=backend):
+                self.paradnn("check", f"{model},backend={backend},mode=train", expect=0)
+                self.paradnn("check", f"{model},backend={backend},mode=infer", expect=0)
 
     def test_check_csv(self):
         done = self.paradnn("check", self.ID, "--format", "csv", expect=0)

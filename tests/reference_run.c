@@ -68,8 +68,9 @@ static void apply_fold(const struct pdnn_graph *graph, double **values, uint32_t
     for (int64_t i = 0; i < C * per_channel; i++) {
         int64_t c = i / per_channel;
         double factor = values[fold->gamma][c] / sqrt(values[fold->variance][c] + fold->epsilon);
+        double bias = fold->bias == PDNN_NONE ? 0 : values[fold->bias][c];
         if (fold->is_shift)
-            values[tensor][i] -= values[fold->mean][c] * factor;
+            values[tensor][i] += (bias - values[fold->mean][c]) * factor;
         else
             values[tensor][i] *= factor;
     }

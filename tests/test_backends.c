@@ -396,6 +396,31 @@ static void test_dense_decide_margins(void **state) {
     }
 }
 
+/* Weights that lie somewhere stay there, whatever else would be better, unless no pass can run from there. */
+static void test_dense_decide_home(void **state) {
+    (void)state;
+    struct pdnn_dense_shape shape = {.has_pass = {true, true, true}, .has_home = true};
+    struct pdnn_dense_costs costs;
+    struct pdnn_dense_choice choice;
+    usual_costs(&costs);
+    costs.cost[PDNN_FORWARD][0][PDNN_WEIGHTS_PACKED].run_ns = 10;
+    for (int home = 0; home < PDNN_WEIGHTS_FORMAT_COUNT; home++) {
+        shape.home = (enum pdnn_weights_format)home;
+        assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+        assert_int_equal(choice.home, home);
+    }
+    for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
+        for (int i = 0; i < 2 * PDNN_WEIGHTS_FORMAT_COUNT; i++) {
+            struct pdnn_dense_cost *cost =
+                &costs.cost[pass][i / PDNN_WEIGHTS_FORMAT_COUNT][i % PDNN_WEIGHTS_FORMAT_COUNT];
+            cost->reorder_ns[PDNN_WEIGHTS_COLUMN_MAJOR] = INFINITY;
+        }
+    }
+    shape.home = PDNN_WEIGHTS_COLUMN_MAJOR;
+    assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+    assert_int_not_equal(choice.home, PDNN_WEIGHTS_COLUMN_MAJOR);
+}
+
 /* One pass's gain counts in the whole step; merged costs are the least; a pass that nothing runs is said. */
 static void test_dense_decide_total(void **state) {
     (void)state;
@@ -494,6 +519,7 @@ int main(void) {
         cmocka_unit_test(test_run_shared_weight),
         cmocka_unit_test(test_compile_shared_weight_unsupported),
         cmocka_unit_test(test_dense_decide_margins),
+        cmocka_unit_test(test_dense_decide_home),
         cmocka_unit_test(test_dense_decide_total),
         cmocka_unit_test(test_is_plain_by_layout),
     };

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+extern const struct pdnn_backend_def pdnn_backend_reference;
+
 enum { CLASSES = 5, COLORS = 3, POSTS = 3 };
 
 static const struct pdnn_fill uniform = {.kind = PDNN_FILL_UNIFORM, .scale = 1};
@@ -254,6 +256,7 @@ static const char *const instances[] = {
     "accumulate=2,checkpoint=layer",
     "cnn/block=plain,blocks=2-1,filters=5,image=18,output=5,batch=3,dense=17,mode=train,optimizer=lamb,"
     "checkpoint=layer",
+    "deepspeech2/hidden=6,layers=2,frames=35,characters=5,labels=1,batch=2,mode=infer",
 };
 enum { INSTANCES = sizeof instances / sizeof *instances };
 
@@ -334,9 +337,14 @@ static void check_agreement(const struct opened *backend, const char *id) {
 
 static void test_run_fused_as_unfused(void **state) {
     (void)state;
-    struct opened backend = open_backend(&pdnn_backend_onednn);
-    for (size_t i = 0; i < INSTANCES; i++)
+    struct opened backend = open_backend(&pdnn_backend_onednn),
+                  reference = open_backend(&pdnn_backend_reference);
+    for (size_t i = 0; i < INSTANCES; i++) {
         check_agreement(&backend, instances[i]);
+        if (strstr(instances[i], "mode=infer")) /* where constants are folded */
+            check_agreement(&reference, instances[i]);
+    }
+    close_backend(&reference);
     close_backend(&backend);
 }
 

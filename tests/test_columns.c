@@ -92,7 +92,8 @@ static void test_results_columns_order(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* A whole number here and a word there: the column both share holds text, whoever comes first. */
+/* A whole number here and a word there: the column both share holds text, whoever comes first. What a word
+ * stands for is a number. */
 static void test_results_columns_types(void **state) {
     (void)state;
     static const char *const words[] = {"yes", NULL};
@@ -114,7 +115,7 @@ static void test_results_columns_types(void **state) {
         assert_int_equal(pdnn_results_columns(orders[i], 2, false, &arena, &columns, &err), PDNN_OK);
         assert_int_equal(columns.column[pdnn_columns_find(&columns, "length")].type, PDNN_COLUMN_WHOLE);
         assert_int_equal(columns.column[pdnn_columns_find(&columns, "output")].type, PDNN_COLUMN_WORD);
-        assert_int_equal(columns.column[pdnn_columns_find(&columns, "hidden")].type, PDNN_COLUMN_WORD);
+        assert_int_equal(columns.column[pdnn_columns_find(&columns, "hidden")].type, PDNN_COLUMN_WHOLE);
         pdnn_arena_finish(&arena);
     }
 }

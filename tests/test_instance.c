@@ -1,5 +1,7 @@
 /* Instances whose hyper-parameters apply only sometimes: ids, what is refused, presets. */
+#include "models/graph.h"
 #include "models/instance.h"
+#include "models/optimizer.h"
 #include "tests/cmocka_all.h"
 
 #include <string.h>
@@ -49,6 +51,10 @@ static void test_parse_refuses_what_does_not_apply(void **state) {
                                "block=residual or bottleneck"},
         {"cnn/block=residual,stride_on=3x3", "'cnn/block=residual,stride_on=3x3': stride_on does not apply "
                                              "to cnn with block=residual, only with block=bottleneck"},
+        {"fc/algorithm=gemm", "'fc/algorithm=gemm': algorithm does not apply to fc"},
+        {"cnn:vgg16,rnn=auto", "'cnn:vgg16,rnn=auto': rnn does not apply to cnn"},
+        {"fc/optimizer=sgd,mode=infer", "'fc/optimizer=sgd,mode=infer': optimizer does not apply with "
+                                        "mode=infer, only with mode=train"},
         {"cnn/blocks=3-0", "'cnn/blocks=3-0': '3-0': blocks is 0, expected 1 to 512"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -64,11 +70,54 @@ static void test_settle_gives_one_instance_per_id(void **state) {
     (void)state;
     struct pdnn_instance a, b;
     assert_int_equal(pdnn_instance_parse("cnn:vgg16,block=residual,blocks=2,mode=infer", &a, NULL), PDNN_OK);
-    assert_int_equal(pdnn_instance_parse("cnn/block=residual,mode=infer,optimizer=sgd", &b, NULL), PDNN_OK);
+    assert_int_equal(pdnn_instance_parse("cnn/block=residual,mode=infer", &b, NULL), PDNN_OK);
     assert_memory_equal(&a, &b, sizeof a);
-    assert_int_equal(pdnn_instance_parse("fc/algorithm=gemm,rnn=fused", &a, NULL), PDNN_OK);
-    assert_int_equal(pdnn_instance_parse("fc", &b, NULL), PDNN_OK);
+    assert_int_equal(pdnn_instance_parse("fc/mode=infer", &a, NULL), PDNN_OK);
+    b = a;
+    b.setting[PDNN_SETTING_OPTIMIZER] = PDNN_OPTIMIZER_SGD;
+    b.setting[PDNN_SETTING_ALGORITHM] = PDNN_ALGORITHM_GEMM;
+    b.setting[PDNN_SETTING_RNN] = PDNN_RECURRENCE_FUSED;
+    pdnn_instance_settle(&b);
     assert_memory_equal(&a, &b, sizeof a);
+}
+
+/* Equal nets have one id: what a word stands for and how long a list is written make no difference. What is
+ * no longer the same stays. */
+static void test_resolve_gives_one_id_per_net(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        {"rnn/embedding=96", "embedding=96,hidden=96,"},
+        {"rnn/embedding=96,hidden=96", "embedding=96,hidden=96,"},
+        {"rnn:paper-min,embedding=96", "embedding=96,hidden=96,"},
+        {"rnn/hidden=7,embedding=96", "embedding=96,hidden=7,"},
+        {"cnn/block=residual,blocks=2-2-2-2", ",blocks=2,"},
+        {"cnn:resnet18,blocks=3-3-3-3", ",blocks=3,"},
+        {"cnn/blocks=3-4-6-6", ",blocks=3-4-6-6,"},
+        {"cnn/blocks=2-2-2", ",blocks=2-2-2,"}, /* not enough of them: no net */
+        {"cnn:vgg16", ",blocks=2-2-3-3-3,filters=64,"},
+        {"cnn:vgg16", ",kernel=3,stride=1,padding=1,window=2,dense=4096-4096,"},
+        {"cnn:alexnet", ",blocks=1,filters=64-192-384-256,"},
+        {"cnn:alexnet", ",kernel=11-5-3,stride=4-1,padding=2-2-1,window=3-3-0-0-3,"},
+        {"cnn:alexnet,padding=same", ",padding=5-2-1,"},
+        {"cnn/block=plain,blocks=2,filters=16-16", ",blocks=2,filters=16-16,"},
+        {"cnn/block=plain,blocks=2,filters=16-16-16-16", ",blocks=2-2-2-2,filters=16-16,"},
+        {"cnn/block=plain,kernel=4,padding=same", ",kernel=4,stride=1,padding=1,"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_instance instance, again;
+        struct pdnn_err err = {0};
+        char id[PDNN_ID_TEXT];
+        if (pdnn_instance_parse(rows[i].text, &instance, &err) != PDNN_OK)
+            fail_msg("%s", err.text);
+        pdnn_instance_resolve(&instance, 2);
+        if (!strstr(pdnn_instance_format(&instance, id), rows[i].says))
+            fail_msg("%s is %s", rows[i].text, id);
+        assert_int_equal(pdnn_instance_parse(id, &again, NULL), PDNN_OK);
+        pdnn_instance_resolve(&again, 1);
+        assert_memory_equal(&again, &instance, sizeof again);
+    }
 }
 
 static void test_hyper_condition_texts(void **state) {
@@ -119,6 +168,7 @@ int main(void) {
         cmocka_unit_test(test_parse_ids),
         cmocka_unit_test(test_parse_refuses_what_does_not_apply),
         cmocka_unit_test(test_settle_gives_one_instance_per_id),
+        cmocka_unit_test(test_resolve_gives_one_id_per_net),
         cmocka_unit_test(test_hyper_condition_texts),
         cmocka_unit_test(test_families_rows),
     };

@@ -6,6 +6,7 @@
 #include "models/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool share(const struct pdnn_lifetime *all, size_t i, size_t j) {
     while (all[i].takes_over != PDNN_NONE)
@@ -42,8 +43,10 @@ static void test_memory_pack_random(void **state) {
         uint64_t total, sum = 0;
         for (size_t i = 0; i < count; i++) {
             uint32_t first = (uint32_t)pdnn_rng_below(&rng, 30);
-            all[i] = (struct pdnn_lifetime){pdnn_rng_below(&rng, 5000), first,
-                                            first + (uint32_t)pdnn_rng_below(&rng, 10), PDNN_NONE, 0};
+            all[i] = (struct pdnn_lifetime){.bytes = pdnn_rng_below(&rng, 5000),
+                                            .first = first,
+                                            .last = first + (uint32_t)pdnn_rng_below(&rng, 10),
+                                            .takes_over = PDNN_NONE};
             if (pdnn_rng_below(&rng, 8) == 0)
                 all[i].last = UINT32_MAX;
             sum += (all[i].bytes + 63) & ~UINT64_C(63);
@@ -56,6 +59,33 @@ static void test_memory_pack_random(void **state) {
     }
 }
 
+/* What leads lies at the same places, whatever else stays and how large it is. */
+static void test_memory_pack_leads(void **state) {
+    (void)state;
+    uint64_t offset[3];
+    for (uint64_t round = 0; round < 3; round++) {
+        struct pdnn_lifetime all[6] = {{.bytes = 100 << round, .last = UINT32_MAX},
+                                       {.bytes = 300, .last = UINT32_MAX, .leads = true},
+                                       {.bytes = 9000 >> round, .first = 1, .last = 2},
+                                       {.bytes = 700 * round, .last = UINT32_MAX},
+                                       {.bytes = 5000, .last = UINT32_MAX, .leads = true},
+                                       {.bytes = 64, .last = UINT32_MAX, .leads = true}};
+        struct pdnn_arena arena = {0};
+        struct pdnn_err err = {0};
+        uint64_t total;
+        for (int i = 0; i < 6; i++)
+            all[i].takes_over = PDNN_NONE;
+        assert_int_equal(pdnn_memory_pack(all, 6, &arena, &total, &err), PDNN_OK);
+        check_packing(all, 6, total);
+        const uint64_t leading[3] = {all[1].offset, all[4].offset, all[5].offset};
+        if (round == 0)
+            memcpy(offset, leading, sizeof offset);
+        assert_memory_equal(offset, leading, sizeof offset);
+        assert_true(all[0].offset > leading[2]);
+        pdnn_arena_finish(&arena);
+    }
+}
+
 /* Ten buffers, one after the other, need the room of two. */
 static void test_memory_pack_reuses(void **state) {
     (void)state;
@@ -64,7 +94,7 @@ static void test_memory_pack_reuses(void **state) {
     struct pdnn_err err = {0};
     uint64_t total;
     for (uint32_t i = 0; i < 10; i++)
-        all[i] = (struct pdnn_lifetime){1024, i, i + 1, PDNN_NONE, 0};
+        all[i] = (struct pdnn_lifetime){.bytes = 1024, .first = i, .last = i + 1, .takes_over = PDNN_NONE};
     assert_int_equal(pdnn_memory_pack(all, 10, &arena, &total, &err), PDNN_OK);
     assert_int_equal(total, 2048);
     pdnn_arena_finish(&arena);
@@ -78,7 +108,7 @@ static void test_memory_pack_staggers(void **state) {
     struct pdnn_err err = {0};
     uint64_t total;
     for (uint32_t i = 0; i < 4; i++)
-        all[i] = (struct pdnn_lifetime){4 << 20, 0, UINT32_MAX, PDNN_NONE, 0};
+        all[i] = (struct pdnn_lifetime){.bytes = 4 << 20, .last = UINT32_MAX, .takes_over = PDNN_NONE};
     assert_int_equal(pdnn_memory_pack(all, 4, &arena, &total, &err), PDNN_OK);
     check_packing(all, 4, total);
     for (int i = 0; i < 4; i++) {
@@ -139,9 +169,9 @@ static void test_memory_pack_training(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_pack_random),   cmocka_unit_test(test_memory_pack_reuses),
-        cmocka_unit_test(test_memory_pack_staggers), cmocka_unit_test(test_memory_lifetimes_fc),
-        cmocka_unit_test(test_memory_pack_training),
+        cmocka_unit_test(test_memory_pack_leads),   cmocka_unit_test(test_memory_pack_random),
+        cmocka_unit_test(test_memory_pack_reuses),  cmocka_unit_test(test_memory_pack_staggers),
+        cmocka_unit_test(test_memory_lifetimes_fc), cmocka_unit_test(test_memory_pack_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

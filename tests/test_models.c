@@ -351,7 +351,7 @@ static void check_longest(const struct pdnn_family_def *family, size_t param, in
     instance.setting[PDNN_SETTING_MODE] = PDNN_MODE_TRAIN; /* or the optimizer would be left out */
     pdnn_instance_settle(&instance);
     pdnn_instance_format(&instance, id);
-    parsed = parse(id);
+    assert_int_equal(pdnn_instance_parse(id, &parsed, NULL), PDNN_OK);
     assert_memory_equal(parsed.hyper, instance.hyper, sizeof parsed.hyper);
     assert_memory_equal(parsed.setting, instance.setting, sizeof parsed.setting);
 }

@@ -140,15 +140,28 @@ static void test_check_values_that_are_there(void **state) {
     assert_int_equal(pdnn_param_check_number(&list, PDNN_LIST2(1, 1), NULL), PDNN_INVALID);
 }
 
+static void test_list_take_and_trim(void **state) {
+    (void)state;
+    assert_int_equal(pdnn_list_take(7, 1), 7);
+    assert_int_equal(pdnn_list_take(7, 3), PDNN_LIST3(7, 7, 7));
+    assert_int_equal(pdnn_list_take(PDNN_LIST3(1, 0, 2), 2), PDNN_LIST2(1, 0));
+    assert_int_equal(pdnn_list_take(PDNN_LIST2(1, 0), 5), PDNN_LIST5(1, 0, 0, 0, 0));
+    assert_int_equal(pdnn_list_take(-1, 2), -1);
+    assert_int_equal(pdnn_list_trim(7, 1), 7);
+    assert_int_equal(pdnn_list_trim(7, 2), 7);
+    assert_int_equal(pdnn_list_trim(PDNN_LIST3(7, 7, 7), 1), 7);
+    assert_int_equal(pdnn_list_trim(PDNN_LIST3(7, 7, 7), 2), PDNN_LIST2(7, 7));
+    assert_int_equal(pdnn_list_trim(PDNN_LIST5(7, 7, 5, 5, 5), 1), PDNN_LIST3(7, 7, 5));
+    assert_int_equal(pdnn_list_trim(PDNN_LIST2(0, 0), 1), 0);
+    assert_int_equal(pdnn_list_trim(-1, 1), -1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_list_pack_extremes),
-        cmocka_unit_test(test_list_one_number_is_itself),
-        cmocka_unit_test(test_list_macros_pack),
-        cmocka_unit_test(test_list_words_are_no_lists),
-        cmocka_unit_test(test_parse_values),
-        cmocka_unit_test(test_parse_errors),
-        cmocka_unit_test(test_check_values_that_are_there),
+        cmocka_unit_test(test_list_pack_extremes), cmocka_unit_test(test_list_one_number_is_itself),
+        cmocka_unit_test(test_list_macros_pack),   cmocka_unit_test(test_list_words_are_no_lists),
+        cmocka_unit_test(test_list_take_and_trim), cmocka_unit_test(test_parse_values),
+        cmocka_unit_test(test_parse_errors),       cmocka_unit_test(test_check_values_that_are_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

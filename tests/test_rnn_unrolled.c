@@ -136,8 +136,8 @@ static void test_run_whole_nets(void **state) {
         struct pdnn_graph graph;
         char id[256];
         pdnn_arena_init(&arena);
-        snprintf(id, sizeof id, "%s,mode=%s,optimizer=sgd,rnn=unrolled", nets[i / 2],
-                 i % 2 ? "train" : "infer");
+        snprintf(id, sizeof id, "%s,mode=%s,rnn=unrolled", nets[i / 2],
+                 i % 2 ? "train,optimizer=sgd" : "infer");
         build_instance(id, &arena, &graph);
         assert_true(check_graph(&backend, &graph, CHECK_STEPS, true, check_whole_step_slack, id));
         assert_true(check_graph(&backend, &graph, CHECK_STEPS, false, check_whole_step_slack, id));

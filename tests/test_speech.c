@@ -247,6 +247,17 @@ static void test_deepspeech2_fusion(void **state) {
     }
 }
 
+/* The normalizations behind the convolutions and their biases; the others are behind sums. */
+static void test_deepspeech2_folds(void **state) {
+    (void)state;
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    build_graph("deepspeech2:deepspeech2,mode=infer,fuse=post-ops", &arena, &graph);
+    assert_int_equal(count_nodes(&graph, &pdnn_op_batchnorm, PDNN_BATCHNORM_TRAIN, 0), 5);
+    assert_int_equal(count_nodes(&graph, &pdnn_op_bias, 0, 0), 0);
+    pdnn_arena_finish(&arena);
+}
+
 static void test_deepspeech2_loss_falls(void **state) {
     (void)state;
     char id[160];
@@ -273,6 +284,7 @@ int main(void) {
         cmocka_unit_test(test_deepspeech2_flop_counts_and_gradients),
         cmocka_unit_test(test_deepspeech2_depth_costs),
         cmocka_unit_test(test_deepspeech2_fusion),
+        cmocka_unit_test(test_deepspeech2_folds),
         cmocka_unit_test(test_deepspeech2_loss_falls),
         cmocka_unit_test(test_deepspeech2_invalid),
     };

@@ -109,7 +109,10 @@ static void test_eval_lists(void **state) {
         {"blocks == 2-3 and padding == same and dense == none and dense != 4-4-4-4-4", 1},
         {"padding != same", 0},
         {"kernel == 5 and kernel < 6 and kernel - 4 == 1", 1},
-        {"kernel == 5-5", 0},
+        {"kernel == 5-5", 1}, /* of two stages: the same net */
+        {"kernel == 5-3", 0},
+        {"padding == 2 and padding == 2-2 and padding > 1", 1},
+        {"padding == 1", 0},
         {"kernel == 6 - 1", 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -117,6 +120,33 @@ static void test_eval_lists(void **state) {
         int holds = eval(rows[i].text, plain, &err);
         if (holds != rows[i].holds)
             fail_msg("'%s' is %d: %s", rows[i].text, holds, err.text);
+    }
+}
+
+/* A word that stands for a number is one. */
+static void test_eval_words_for_numbers(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *id;
+        int holds;
+    } rows[] = {
+        {"hidden > 100", "rnn/embedding=128", 1},
+        {"hidden > 100", "rnn/embedding=64", 0},
+        {"hidden > 100", "rnn/embedding=64,hidden=101", 1},
+        {"hidden == embedding", "rnn", 1},
+        {"hidden == embedding", "rnn/hidden=3", 0},
+        {"threads == 2", "rnn", 1},
+        {"blocks == 2", "cnn/block=residual,blocks=2-2-2-2", 1},
+        {"blocks == 2-2-2-2", "cnn/block=residual,blocks=2", 1},
+        {"blocks == 2-2", "cnn/block=residual,blocks=2", 0},
+        {"padding == same", "cnn/block=plain,kernel=7-5,padding=3-2", 1},
+        {"padding == same", "cnn/block=plain,kernel=7-5,padding=3-1", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_err err = {0};
+        int holds = eval(rows[i].text, rows[i].id, &err);
+        if (holds != rows[i].holds)
+            fail_msg("'%s' is %d for %s: %s", rows[i].text, holds, rows[i].id, err.text);
     }
 }
 
@@ -136,7 +166,7 @@ static void test_eval_lists_refused(void **state) {
     (void)state;
     static const char *const rows[][2] = {
         {"blocks > 1", "t:1:1: where takes blocks as a number, which is 2-3, for cnn/block=plain,"},
-        {"padding == 0", "t:1:1: where takes padding as a number, which is same, for cnn/block=plain,"},
+        {"dense == 0", "t:1:1: where takes dense as a number, which is none, for cnn/block=plain,"},
         {"blocks < 2-3", "t:1:1: where compares blocks with 2-3, which takes == or !="},
         {"blocks == 2-x", "t:1:1: where names 'x'"},
         {"blocks == 2-3-0", "t:1:1: where: '2-3-0': blocks is 0, expected 1 to 512"},
@@ -330,6 +360,7 @@ int main(void) {
         cmocka_unit_test(test_eval_values),
         cmocka_unit_test(test_eval_optimizer_of_an_inference_is_no_word),
         cmocka_unit_test(test_eval_lists),
+        cmocka_unit_test(test_eval_words_for_numbers),
         cmocka_unit_test(test_eval_longest_lists),
         cmocka_unit_test(test_eval_lists_refused),
         cmocka_unit_test(test_eval_what_does_not_apply),

@@ -104,6 +104,50 @@ static bool applies(const struct pdnn_instance *instance, size_t param) {
     return !only_for[param] || only_for[param] >> instance->hyper[BLOCK] & 1;
 }
 
+/* Lists by stage of a plain net, and how many numbers each keeps: one number of filters is doubled by each
+ * stage, two equal ones are not. */
+static const struct {
+    int param, least;
+} by_stage[] = {{BLOCKS, 1}, {FILTERS, 2}, {KERNEL, 1}, {STRIDE, 1}, {PADDING, 1}, {WINDOW, 1}};
+enum { BY_STAGE = sizeof by_stage / sizeof *by_stage };
+
+/* As many as the longest list has numbers. */
+static int stages_of(const int64_t *hyper) {
+    int stages = 1;
+    for (int i = 0; i < BY_STAGE; i++) {
+        int n = pdnn_list_length(hyper[by_stage[i].param]);
+        stages = n > stages ? n : stages;
+    }
+    return stages;
+}
+
+/* Lists end where they only repeat; when none is left with a number for each stage, `blocks` has them. */
+static void resolve_stages(int64_t *hyper) {
+    int stages = stages_of(hyper);
+    for (int i = 0; i < BY_STAGE; i++)
+        hyper[by_stage[i].param] = pdnn_list_trim(hyper[by_stage[i].param], by_stage[i].least);
+    if (stages_of(hyper) < stages)
+        hyper[BLOCKS] = pdnn_list_take(hyper[BLOCKS], stages);
+}
+
+static int64_t same_padding(int64_t kernel) {
+    int64_t numbers[PDNN_LIST_MAX];
+    int n = pdnn_list_length(kernel);
+    for (int i = 0; i < n; i++)
+        numbers[i] = (pdnn_list_at(kernel, i) - 1) / 2;
+    return pdnn_list_pack(numbers, n);
+}
+
+static void resolve(struct pdnn_instance *instance) {
+    int64_t *hyper = instance->hyper, groups = pdnn_list_trim(hyper[BLOCKS], 1);
+    if (hyper[BLOCK] == BLOCK_PLAIN) {
+        hyper[PADDING] = hyper[PADDING] == SAME ? same_padding(hyper[KERNEL]) : hyper[PADDING];
+        resolve_stages(hyper);
+    } else if (pdnn_list_length(hyper[BLOCKS]) == GROUPS && pdnn_list_length(groups) == 1) {
+        hyper[BLOCKS] = groups;
+    }
+}
+
 /* One graph being built. */
 struct net {
     struct pdnn_graph *graph;
@@ -233,31 +277,17 @@ static uint32_t residual(struct net *net, uint32_t x) {
     return pool(net, x, PDNN_POOL2D_AVERAGE, (struct shape){0, kernel, 1, 0});
 }
 
-static int64_t max(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static int stages_of(const int64_t *hyper) {
-    static const int lists[] = {BLOCKS, FILTERS, KERNEL, STRIDE, PADDING, WINDOW};
-    int64_t stages = 1;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        stages = max(stages, pdnn_list_length(hyper[lists[i]]));
-    return (int)stages;
-}
-
 static uint32_t plain(struct net *net, uint32_t x) {
     const int64_t *hyper = net->hyper;
-    int stages = stages_of(hyper);
-    for (int i = 0; i < stages; i++) {
+    for (int i = 0, stages = stages_of(hyper); i < stages; i++) {
         int64_t kernel = pdnn_list_at(hyper[KERNEL], i), window = pdnn_list_at(hyper[WINDOW], i);
         bool doubles = pdnn_list_length(hyper[FILTERS]) == 1;
         int64_t filters = doubles ? hyper[FILTERS] << (i < 3 ? i : 3) : pdnn_list_at(hyper[FILTERS], i);
-        int64_t padding = hyper[PADDING] == SAME ? (kernel - 1) / 2 : pdnn_list_at(hyper[PADDING], i);
         name_layer(net, "stage", i + 1);
         pdnn_graph_segment_begin(net->graph);
         for (int64_t k = 0; k < pdnn_list_at(hyper[BLOCKS], i); k++) {
             int64_t stride = k ? 1 : pdnn_list_at(hyper[STRIDE], i), inputs = channels_of(net, x);
-            x = convolve(net, x, (struct shape){filters, kernel, stride, padding});
+            x = convolve(net, x, (struct shape){filters, kernel, stride, pdnn_list_at(hyper[PADDING], i)});
             x = activate(net, add_bias(net, x, inputs * kernel * kernel));
         }
         if (window)
@@ -325,6 +355,7 @@ const struct pdnn_family_def pdnn_family_cnn = {
     .depth_param = -1, /* a convolution without padding shrinks the image: no two blocks need be alike */
     .build = build,
     .applies = applies,
+    .resolve = resolve,
     .convolves = true,
     .has_segments = true, /* blocks, or the stages of a plain network */
 };

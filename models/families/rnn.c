@@ -62,6 +62,11 @@ static const struct pdnn_preset presets[] = {
      "largest point of it: 85,208,912 parameters"},
 };
 
+static void resolve(struct pdnn_instance *instance) {
+    if (instance->hyper[HIDDEN] == AS_EMBEDDING)
+        instance->hyper[HIDDEN] = instance->hyper[EMBEDDING];
+}
+
 struct directions {
     uint32_t forward, reverse; /* reverse: PDNN_NONE where there is one direction alone */
 };
@@ -85,7 +90,7 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
     struct pdnn_sequence_net net = pdnn_sequence_net(instance, graph, hyper[BATCH], hyper[DROPOUT]);
     struct pdnn_recurrent layer = {
         .cell = (enum pdnn_cell)hyper[CELL],
-        .hidden = hyper[HIDDEN] == AS_EMBEDDING ? hyper[EMBEDDING] : hyper[HIDDEN],
+        .hidden = hyper[HIDDEN],
     };
     struct directions y = {PDNN_NONE, PDNN_NONE};
     pdnn_sequence_layer(&net, "embedding", 0);
@@ -119,5 +124,6 @@ const struct pdnn_family_def pdnn_family_rnn = {
     .depth_param = LAYERS,
     .recurs = true,
     .has_segments = true, /* recurrent layers */
+    .resolve = resolve,
     .build = build,
 };

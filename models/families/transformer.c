@@ -141,6 +141,16 @@ static bool applies(const struct pdnn_instance *instance, size_t param) {
     return param == LENGTH ? !decodes : param != CONTEXT || decodes;
 }
 
+static void resolve(struct pdnn_instance *instance) {
+    int64_t *hyper = instance->hyper;
+    if (hyper[FFN] == FOUR_HIDDEN)
+        hyper[FFN] = 4 * hyper[HIDDEN];
+    if (hyper[TARGET] == AS_LENGTH && applies(instance, TARGET))
+        hyper[TARGET] = hyper[LENGTH];
+    if (hyper[PREDICTIONS] == FIVE_OF_32 && applies(instance, PREDICTIONS))
+        hyper[PREDICTIONS] = (hyper[LENGTH] * 5 + 31) / 32;
+}
+
 /* One graph being built. */
 struct net {
     struct pdnn_transformer_net layers;
@@ -300,8 +310,6 @@ static uint32_t score_words(struct net *net, uint32_t x) {
 static uint32_t predict_masked(struct net *net, uint32_t x) {
     struct pdnn_transformer_net *layers = &net->layers;
     int64_t n = net->hyper[LENGTH], P = net->hyper[PREDICTIONS];
-    if (P == FIVE_OF_32)
-        P = (n * 5 + 31) / 32;
     pdnn_sequence_layer(&layers->sequence, "transform", 0);
     const struct pdnn_fill masked = {PDNN_FILL_MASKED, (double)n};
     x = pdnn_sequence_gather(&layers->sequence, x, 2, (int64_t[]){net->hyper[BATCH], P}, masked);
@@ -354,7 +362,7 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
         .sequence = pdnn_sequence_net(instance, graph, hyper[BATCH], hyper[DROPOUT]),
         .hidden = hyper[HIDDEN],
         .heads = hyper[HEADS],
-        .ffn = hyper[FFN] == FOUR_HIDDEN ? 4 * hyper[HIDDEN] : hyper[FFN],
+        .ffn = hyper[FFN],
         .activation = activation_ops[hyper[ACTIVATION]],
         .pre_norm = hyper[NORM] == NORM_PRE,
         .fused_qkv = hyper[QKV] == QKV_FUSED,
@@ -362,8 +370,7 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
         .context = applies(instance, CONTEXT) ? hyper[CONTEXT] : 0,
     };
     struct pdnn_sequence_net *sequence = &net.layers.sequence;
-    int64_t target = hyper[TARGET] == AS_LENGTH ? hyper[LENGTH] : hyper[TARGET];
-    int64_t tokens = net.layers.context ? 1 : hyper[LENGTH];
+    int64_t target = hyper[TARGET], tokens = net.layers.context ? 1 : hyper[LENGTH];
     int64_t positions = net.layers.context ? net.layers.context : target > tokens ? target : tokens;
     struct stack stack = {.first = 1, .source = PDNN_NONE, .own = {.bias = PDNN_NONE}};
     net.table = pdnn_sequence_table(sequence, hyper[VOCABULARY], hyper[HIDDEN]);
@@ -398,5 +405,6 @@ const struct pdnn_family_def pdnn_family_transformer = {
     .has_blocks = true,
     .stems_apart = true,
     .applies = applies,
+    .resolve = resolve,
     .build = build,
 };

@@ -183,10 +183,14 @@ static void backward_data(struct pdnn_reference *r) {
         backward_channel(r, c);
 }
 
-/* A weight that nobody else reads, so that its values may change. */
+/* A weight with the values it was made with. */
+static bool is_plain_weight(const struct pdnn_graph *graph, uint32_t tensor) {
+    return graph->tensors[tensor].role == PDNN_ROLE_WEIGHT && !graph->tensors[tensor].fold;
+}
+
+/* One that nobody else reads, so that its values may change. */
 static bool is_own_weight(const struct pdnn_graph *graph, const struct pdnn_uses *uses, uint32_t tensor) {
-    return graph->tensors[tensor].role == PDNN_ROLE_WEIGHT && uses->readers[tensor] == 1 &&
-           !graph->tensors[tensor].fold;
+    return is_plain_weight(graph, tensor) && uses->readers[tensor] == 1;
 }
 
 /* Gamma and the running statistics keep the values they were made with. */
@@ -199,14 +203,22 @@ static bool has_constants(const struct pdnn_graph *graph, const struct pdnn_uses
     return constant && !node->attr[PDNN_BATCHNORM_TRAIN];
 }
 
-/* The scale goes into the host's weights, the shift becomes its bias: beta's own tensor, with values of its
- * own.
- */
+/* Whether the host's posts are none, or just a bias, which then is *bias. */
+static bool find_bias(const struct pdnn_graph *graph, const struct pdnn_node *host, uint32_t *bias) {
+    *bias = PDNN_NONE;
+    if (!host->n_posts)
+        return true;
+    *bias = host->posts[0].input;
+    return host->n_posts == 1 && host->posts[0].op == &pdnn_op_bias && is_plain_weight(graph, *bias);
+}
+
+/* The scale goes into the host's weights, the shift becomes its bias, in place of the one that it may have:
+ * beta's own tensor, with values of its own. */
 static bool fold(struct pdnn_graph *graph, const struct pdnn_uses *uses, const struct pdnn_node *host,
                  const struct pdnn_node *node, struct pdnn_post *post) {
-    uint32_t weights = host->input[1], beta = node->input[BETA];
-    if (host->n_inputs != 2 || host->n_posts || !pdnn_op_takes(host->op, PDNN_FORWARD, &pdnn_op_bias) ||
-        graph->tensors[weights].dim[0] != graph->tensors[beta].dim[0])
+    uint32_t weights = host->input[1], beta = node->input[BETA], bias;
+    if (host->n_inputs != 2 || !pdnn_op_takes(host->op, PDNN_FORWARD, &pdnn_op_bias) ||
+        !find_bias(graph, host, &bias) || graph->tensors[weights].dim[0] != graph->tensors[beta].dim[0])
         return false;
     if (!has_constants(graph, uses, node) || !is_own_weight(graph, uses, weights) ||
         !is_own_weight(graph, uses, beta))
@@ -217,8 +229,10 @@ static bool fold(struct pdnn_graph *graph, const struct pdnn_uses *uses, const s
     folds[0] = folds[1] = (struct pdnn_fold){.gamma = node->input[GAMMA],
                                              .mean = node->input[MEAN],
                                              .variance = node->input[VARIANCE],
+                                             .bias = PDNN_NONE,
                                              .epsilon = node->coef[PDNN_BATCHNORM_EPSILON]};
     folds[1].is_shift = true;
+    folds[1].bias = bias;
     graph->tensors[weights].fold = &folds[0];
     graph->tensors[beta].fold = &folds[1];
     *post = (struct pdnn_post){&pdnn_op_bias, PDNN_FORWARD, beta, PDNN_NONE};

@@ -48,7 +48,13 @@ struct pdnn_step {
 struct pdnn_program {
     struct pdnn_arena arena;
     const struct pdnn_graph *graph; /* borrowed */
-    bool keep_all; /* set before it is filled: nothing may take over another value's memory */
+    /* Set before it is filled: */
+    bool keep_all; /* nothing may take over another value's memory */
+    /* Programs of other graphs work on the same weights and state (models/sharing.h) in the same memory.
+     * Their layouts are those that the first of them chose, each of which a reorder can read. */
+    bool shares_weights;
+    const struct pdnn_program
+        *like; /* one of the others, until this one is filled; NULL: this is the first */
     struct pdnn_slot *slots;
     struct pdnn_step *steps;
     size_t n_slots, n_steps, slot_room, step_room;

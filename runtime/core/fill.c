@@ -109,8 +109,9 @@ static void apply_fold(const struct pdnn_graph *graph, const struct pdnn_fold *f
         double variance = raw_at(graph, fold->variance, seed, c);
         double factor = raw_at(graph, fold->gamma, seed, c) / sqrt(variance + fold->epsilon);
         double mean = raw_at(graph, fold->mean, seed, c);
+        double bias = fold->bias == PDNN_NONE ? 0 : raw_at(graph, fold->bias, seed, c);
         if (fold->is_shift)
-            values[c] = (float)(values[c] - mean * factor);
+            values[c] = (float)(values[c] + (bias - mean) * factor);
         for (int64_t i = 0; !fold->is_shift && i < per_channel; i++)
             values[c * per_channel + i] = (float)(values[c * per_channel + i] * factor);
     }

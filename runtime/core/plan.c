@@ -1,8 +1,9 @@
 #define _GNU_SOURCE /* madvise, MAP_ANONYMOUS */
-#include "runtime/core/plan.h"
+#include "runtime/core/plan_parts.h"
 
 #include "models/memory.h"
 #include "models/op.h"
+#include "models/sharing.h"
 #include "runtime/core/clock.h"
 
 #include <inttypes.h>
@@ -12,17 +13,25 @@
 
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 
+bool pdnn_plan_is_shared(const struct pdnn_plan *plan, size_t slot) {
+    return slot < plan->graph->n_tensors && pdnn_role_is_shared(plan->graph->tensors[slot].role);
+}
+
 /* Lifetimes by slot from what the steps touch; the same rules as pdnn_memory_lifetimes for a graph. */
-static enum pdnn_status find_lifetimes(struct pdnn_program *program, struct pdnn_lifetime **lifetimes,
+static enum pdnn_status find_lifetimes(struct pdnn_plan *plan, struct pdnn_lifetime **lifetimes,
                                        struct pdnn_err *err) {
-    const struct pdnn_graph *graph = program->graph;
+    const struct pdnn_graph *graph = plan->graph;
+    struct pdnn_program *program = &plan->program;
     struct pdnn_lifetime *all = pdnn_arena_alloc(&program->arena, program->n_slots, sizeof *all);
     if (!all)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
     for (size_t i = 0; i < program->n_slots; i++) {
         all[i].takes_over = PDNN_NONE;
         if (program->slots[i].resident || program->keep_all)
-            all[i] = (struct pdnn_lifetime){program->slots[i].bytes, 0, UINT32_MAX, PDNN_NONE, 0};
+            all[i] = (struct pdnn_lifetime){.bytes = program->slots[i].bytes,
+                                            .last = UINT32_MAX,
+                                            .takes_over = PDNN_NONE,
+                                            .leads = pdnn_plan_is_shared(plan, i)};
     }
     for (uint32_t i = 0; i < program->n_steps; i++) {
         const struct pdnn_step *step = &program->steps[i];
@@ -48,42 +57,52 @@ static enum pdnn_status find_lifetimes(struct pdnn_program *program, struct pdnn
     return PDNN_OK;
 }
 
-/* Fresh zero pages, huge where the kernel gives them: TLB misses are part of no op we want to measure. */
-static enum pdnn_status allocate(struct pdnn_plan *plan, struct pdnn_err *err) {
-    if (!plan->block_bytes)
+/* TLB misses are part of no op we want to measure: hence the huge pages. */
+enum pdnn_status pdnn_block_map(uint64_t bytes, bool is_reserve, unsigned char **block,
+                                struct pdnn_err *err) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (is_reserve ? MAP_NORESERVE : 0);
+    *block = NULL;
+    if (!bytes)
         return PDNN_OK;
-    void *block = mmap(NULL, plan->block_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate the %" PRIu64 " bytes of the plan",
-                         plan->block_bytes);
-    if (plan->block_bytes >= HUGE_PAGE_BYTES)
-        madvise(block, plan->block_bytes, MADV_HUGEPAGE);
-    plan->block = block;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (memory == MAP_FAILED)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate the %" PRIu64 " bytes of the plan", bytes);
+    if (bytes >= HUGE_PAGE_BYTES)
+        madvise(memory, bytes, MADV_HUGEPAGE);
+    *block = memory;
     return PDNN_OK;
 }
 
-static enum pdnn_status place(struct pdnn_plan *plan, const struct pdnn_plan_options *options,
-                              struct pdnn_err *err) {
-    struct pdnn_lifetime *lifetimes = NULL;
-    enum pdnn_status status = find_lifetimes(&plan->program, &lifetimes, err);
-    if (status == PDNN_OK)
-        status =
-            pdnn_memory_pack(lifetimes, plan->program.n_slots, &plan->program.arena, &plan->block_bytes, err);
-    if (status != PDNN_OK)
-        return status;
-    if (options->limit_bytes && plan->block_bytes > options->limit_bytes)
-        return pdnn_fail(err, PDNN_TOO_BIG, "needs %" PRIu64 " bytes, the limit is %" PRIu64,
-                         plan->block_bytes, options->limit_bytes);
-    plan->memory = pdnn_arena_alloc(&plan->program.arena, plan->program.n_slots, sizeof *plan->memory);
-    if (!plan->memory)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", plan->program.n_slots);
-    status = allocate(plan, err);
-    for (size_t i = 0; status == PDNN_OK && i < plan->program.n_slots; i++)
-        plan->memory[i] = plan->block + lifetimes[i].offset;
-    return status;
+void pdnn_block_unmap(unsigned char *block, uint64_t bytes) {
+    if (block)
+        munmap(block, bytes);
 }
 
-static enum pdnn_status bind_steps(struct pdnn_plan *plan, struct pdnn_err *err) {
+static enum pdnn_status pack(struct pdnn_plan *plan, struct pdnn_err *err) {
+    struct pdnn_program *program = &plan->program;
+    struct pdnn_lifetime *lifetimes = NULL;
+    enum pdnn_status status = find_lifetimes(plan, &lifetimes, err);
+    if (status == PDNN_OK)
+        status = pdnn_memory_pack(lifetimes, program->n_slots, &program->arena, &plan->block_bytes, err);
+    if (status != PDNN_OK)
+        return status;
+    plan->offset = pdnn_arena_alloc(&program->arena, program->n_slots, sizeof *plan->offset);
+    plan->memory = pdnn_arena_alloc(&program->arena, program->n_slots, sizeof *plan->memory);
+    if (!plan->offset || !plan->memory)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
+    for (size_t i = 0; i < program->n_slots; i++)
+        plan->offset[i] = lifetimes[i].offset;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_plan_compile(struct pdnn_plan *plan, struct pdnn_err *err) {
+    enum pdnn_status status = plan->backend->compile(plan->state, plan->graph, &plan->program, err);
+    return status == PDNN_OK ? pack(plan, err) : status;
+}
+
+enum pdnn_status pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory, struct pdnn_err *err) {
+    for (size_t i = 0; i < plan->program.n_slots; i++)
+        plan->memory[i] = memory + plan->offset[i];
     for (size_t i = 0; i < plan->program.n_steps; i++) {
         const struct pdnn_work *work = &plan->program.steps[i].work;
         enum pdnn_status status = work->bind(work->state, plan->memory, err);
@@ -95,8 +114,10 @@ static enum pdnn_status bind_steps(struct pdnn_plan *plan, struct pdnn_err *err)
 
 /* Zeros are there already: the block's pages are fresh, and left to be touched first by the thread that uses
  * them. */
-static bool needs_data(const struct pdnn_tensor *tensor) {
-    return pdnn_role_is_resident(tensor->role) && tensor->fill.kind != PDNN_FILL_ZERO;
+static bool needs_data(const struct pdnn_plan *plan, uint32_t tensor, bool is_shared) {
+    const struct pdnn_tensor *t = &plan->graph->tensors[tensor];
+    return pdnn_role_is_resident(t->role) && t->fill.kind != PDNN_FILL_ZERO &&
+           pdnn_plan_is_shared(plan, tensor) == is_shared;
 }
 
 static bool is_plain(const struct pdnn_plan *plan, uint32_t tensor) {
@@ -105,12 +126,12 @@ static bool is_plain(const struct pdnn_plan *plan, uint32_t tensor) {
 }
 
 /* Data are made in place where the slot is plain; only for the others is there memory beyond the block. */
-static enum pdnn_status fill(struct pdnn_plan *plan, uint64_t seed, struct pdnn_err *err) {
+enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, uint64_t seed, struct pdnn_err *err) {
     const struct pdnn_graph *graph = plan->graph;
     uint64_t largest = 0;
     void *plain = NULL;
     for (uint32_t i = 0; i < graph->n_tensors; i++) {
-        bool moves = needs_data(&graph->tensors[i]) && !is_plain(plan, i);
+        bool moves = needs_data(plan, i, is_shared) && !is_plain(plan, i);
         uint64_t bytes = moves ? pdnn_tensor_bytes(&graph->tensors[i]) : 0;
         largest = bytes > largest ? bytes : largest;
     }
@@ -119,7 +140,7 @@ static enum pdnn_status fill(struct pdnn_plan *plan, uint64_t seed, struct pdnn_
                          largest);
     enum pdnn_status status = PDNN_OK;
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
-        if (!needs_data(&graph->tensors[i]))
+        if (!needs_data(plan, i, is_shared))
             continue;
         bool moves = !is_plain(plan, i);
         pdnn_fill_tensor(graph, i, seed, moves ? plain : plan->memory[i]);
@@ -137,13 +158,18 @@ enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_back
     enum pdnn_status status = pdnn_program_init(&made.program, graph, err);
     made.program.keep_all = options->keep_all;
     if (status == PDNN_OK)
-        status = backend->compile(state, graph, &made.program, err);
+        status = pdnn_plan_compile(&made, err);
+    if (status == PDNN_OK && options->limit_bytes && made.block_bytes > options->limit_bytes)
+        status = pdnn_fail(err, PDNN_TOO_BIG, "needs %" PRIu64 " bytes, the limit is %" PRIu64,
+                           made.block_bytes, options->limit_bytes);
     if (status == PDNN_OK)
-        status = place(&made, options, err);
+        status = pdnn_block_map(made.block_bytes, false, &made.block, err);
     if (status == PDNN_OK)
-        status = bind_steps(&made, err);
+        status = pdnn_plan_bind(&made, made.block, err);
     if (status == PDNN_OK)
-        status = fill(&made, options->seed, err);
+        status = pdnn_plan_fill(&made, true, options->seed, err);
+    if (status == PDNN_OK)
+        status = pdnn_plan_fill(&made, false, options->seed, err);
     if (status != PDNN_OK) {
         pdnn_plan_destroy(&made);
         return status;
@@ -153,8 +179,7 @@ enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_back
 }
 
 void pdnn_plan_destroy(struct pdnn_plan *plan) {
-    if (plan->block)
-        munmap(plan->block, plan->block_bytes);
+    pdnn_block_unmap(plan->block, plan->block_bytes);
     pdnn_program_finish(&plan->program);
     *plan = (struct pdnn_plan){0};
 }

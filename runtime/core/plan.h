@@ -10,9 +10,10 @@ struct pdnn_plan {
     void *state; /* the backend's, borrowed */
     const struct pdnn_graph *graph;
     struct pdnn_program program;
-    unsigned char *block;
-    uint64_t block_bytes;
-    void **memory; /* by slot */
+    unsigned char *block; /* its own; NULL: the memory belongs to a set (plan_set.h) */
+    uint64_t block_bytes; /* what it needs altogether */
+    uint64_t *offset;     /* by slot, within the block */
+    void **memory;        /* by slot */
 };
 
 struct pdnn_plan_options {

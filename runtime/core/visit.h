@@ -62,12 +62,22 @@ struct pdnn_visit_op {
     double time_ns; /* all of them, median over the stamped steps */
 };
 
+/* The worker's plan set (runtime/core/plan_set.h) after a visit to one of its members. */
+struct pdnn_visit_set {
+    uint64_t shared_bytes; /* weights and state, which all members share */
+    uint64_t block_bytes;  /* the one block so far */
+    uint64_t prepared;     /* members prepared so far */
+    uint64_t kept;         /* of these, ready now */
+};
+
 struct pdnn_visit {
     enum pdnn_outcome outcome;
     char reason[PDNN_REASON_TEXT]; /* "" when ok */
     int64_t started_unix_ms;
     uint64_t prepare_ns; /* graph, primitives, layouts, memory, data */
-    uint64_t plan_bytes; /* the block that was allocated: tensors in their layouts, copies, scratch */
+    uint64_t
+        plan_bytes; /* the block: tensors in their layouts, copies, scratch; in a set, what it were alone */
+    struct pdnn_visit_set set; /* not in the journal; {0}: the instance had a plan of its own */
     uint64_t samples, steps_per_sample, warmups;
     double median_ns, min_ns, mean_ns, p10_ns, p90_ns, mad_ns; /* per step */
     double stamped_ns;              /* median sum of a stamped step's parts, which leave no gaps */

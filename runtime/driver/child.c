@@ -34,21 +34,27 @@ static enum pdnn_status set_threads(int64_t threads, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
+enum pdnn_status pdnn_child_instance(const struct pdnn_host *host, const char *id,
+                                     struct pdnn_instance *instance, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_instance_parse(id, instance, err);
+    if (status != PDNN_OK)
+        return status;
+    pdnn_instance_resolve(instance, host->threads);
+    int64_t threads = instance->setting[PDNN_SETTING_THREADS];
+    if (threads > host->threads)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "asks for %" PRId64 " threads, this process may use %" PRId64 " cores", threads,
+                         host->threads);
+    return set_threads(threads, err);
+}
+
 enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_host *host, const char *id,
                                  struct pdnn_err *err) {
     struct pdnn_model made = {0};
-    enum pdnn_status status = pdnn_instance_parse(id, &made.instance, err);
+    enum pdnn_status status = pdnn_child_instance(host, id, &made.instance, err);
     if (status != PDNN_OK)
         return status;
-    pdnn_instance_resolve(&made.instance, host->threads);
     made.threads = made.instance.setting[PDNN_SETTING_THREADS];
-    if (made.threads > host->threads)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "asks for %" PRId64 " threads, this process may use %" PRId64 " cores", made.threads,
-                         host->threads);
-    status = set_threads(made.threads, err);
-    if (status != PDNN_OK)
-        return status;
     *model = made;
     const struct pdnn_instance run = pdnn_instance_as_run(&model->instance);
     status = pdnn_instance_graph(&run, &model->arena, &model->graph, err);
@@ -175,7 +181,7 @@ static enum pdnn_status answer_check(struct pdnn_child *child, const void *body,
     return status;
 }
 
-/* What the worker does for each request; the answer has the same kind. */
+/* What the worker does for each request; the answer has the same kind. Only visits find an open set. */
 static const struct {
     size_t body_bytes;
     enum pdnn_status (*answer)(struct pdnn_child *child, const void *body, struct pdnn_err *err);
@@ -185,6 +191,13 @@ static const struct {
     [PDNN_MESSAGE_CEILINGS] = {sizeof(struct pdnn_ceilings_order), answer_ceilings},
     [PDNN_MESSAGE_CHECK] = {sizeof(struct pdnn_check_order), answer_check},
 };
+
+static enum pdnn_status answer(struct pdnn_child *child, const struct pdnn_message *message,
+                               struct pdnn_err *err) {
+    if (message->kind != PDNN_MESSAGE_VISIT)
+        pdnn_child_set_close(child);
+    return requests[message->kind].answer(child, message->body, err);
+}
 
 /* Serves requests until the driver closes the connection. */
 static enum pdnn_status serve(struct pdnn_child *child, struct pdnn_inbox *inbox, struct pdnn_err *err) {
@@ -199,7 +212,7 @@ static enum pdnn_status serve(struct pdnn_child *child, struct pdnn_inbox *inbox
                  requests[message.kind].body_bytes != message.body_bytes)
             status = pdnn_fail(err, PDNN_INVALID, "this is no request");
         else
-            status = requests[message.kind].answer(child, message.body, err);
+            status = answer(child, &message, err);
         if (status != PDNN_OK)
             return status;
     }
@@ -212,6 +225,7 @@ int pdnn_worker_main(int request_fd, int answer_fd) {
     struct pdnn_err err = {0};
     enum pdnn_status status = serve(&child, &inbox, &err);
     pdnn_inbox_finish(&inbox);
+    pdnn_child_set_close(&child);
     for (size_t i = 0; i < child.n_backends; i++)
         child.backend[i].def->close(child.backend[i].state);
     return status == PDNN_OK ? 0 : 1;

@@ -4,8 +4,8 @@
  * like a wrong gradient. */
 #include "runtime/driver/child.h"
 
-#include "models/cost.h"
 #include "models/op.h"
+#include "runtime/driver/rounding.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,6 +16,7 @@
 struct checker {
     const struct pdnn_graph *graph;
     struct pdnn_plan tried, exact;
+    struct pdnn_rerun rerun;           /* of `exact` */
     bool *computed;                    /* by tensor: a node so far has written it */
     void *tried_values, *exact_values; /* room for the largest tensor */
     struct pdnn_check_row *rows;
@@ -23,6 +24,7 @@ struct checker {
 };
 
 static void checker_finish(struct checker *checker) {
+    pdnn_rerun_finish(&checker->rerun);
     pdnn_plan_destroy(&checker->tried);
     pdnn_plan_destroy(&checker->exact);
     free(checker->computed);
@@ -75,7 +77,8 @@ static enum pdnn_status checker_init(struct checker *checker, struct pdnn_child 
     checker->exact_values = malloc((size_t)largest_bytes);
     if (!checker->computed || !checker->rows || !checker->tried_values || !checker->exact_values)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the check");
-    return make_plans(checker, child, model, order, err);
+    enum pdnn_status status = make_plans(checker, child, model, order, err);
+    return status == PDNN_OK ? pdnn_rerun_init(&checker->rerun, &checker->exact, err) : status;
 }
 
 /* Gives the reference the value that the backend computed. What nobody has computed yet both made from the
@@ -104,27 +107,6 @@ static enum pdnn_status feed_node(struct checker *checker, const struct pdnn_nod
     return status;
 }
 
-/* What rounding alone may do: the op's tolerance per accumulated term, with the errors of a sum growing like
- * a random walk. The terms per output element follow from the op's FLOP, two for each. */
-static enum pdnn_status find_tolerance(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                                       double *tolerance, struct pdnn_err *err) {
-    struct pdnn_cost cost;
-    int64_t elements = 1;
-    double per_term = node->op->tolerance;
-    enum pdnn_status status = pdnn_cost_node(graph, node, &cost, err);
-    if (status != PDNN_OK)
-        return status;
-    for (int i = 0; i < node->n_outputs; i++) {
-        int64_t these = pdnn_tensor_elements(pdnn_node_out(graph, node, i));
-        elements = these > elements ? these : elements;
-    }
-    for (int i = 0; i < node->n_posts; i++)
-        per_term = fmax(per_term, node->posts[i].op->tolerance);
-    double terms = ceil((double)cost.flop_count / (2 * (double)elements));
-    *tolerance = per_term * sqrt(fmax(terms, 1));
-    return PDNN_OK;
-}
-
 /* Class ids are s32, the places of maxima int8. */
 static double value_at(enum pdnn_dtype dtype, const void *values, int64_t i) {
     if (dtype == PDNN_S32)
@@ -132,20 +114,28 @@ static double value_at(enum pdnn_dtype dtype, const void *values, int64_t i) {
     return dtype == PDNN_INT8 ? (double)((const int8_t *)values)[i] : (double)((const float *)values)[i];
 }
 
-/* Largest difference over the largest reference value; infinite when either side is not finite anywhere, but
- * for what a mask makes -infinity on both. */
-static double largest_error(enum pdnn_dtype dtype, const void *tried, const void *exact, int64_t elements) {
-    double difference = 0, largest = 0;
+/* What a mask makes -infinity on both sides is equal. */
+struct distance {
+    double difference, largest; /* infinite and 0 when either side is not finite anywhere */
+};
+
+static struct distance find_distance(enum pdnn_dtype dtype, const void *tried, const void *exact,
+                                     int64_t elements) {
+    struct distance distance = {0, 0};
     for (int64_t i = 0; i < elements; i++) {
         double a = value_at(dtype, tried, i), b = value_at(dtype, exact, i);
         if (a == -INFINITY && b == -INFINITY)
             continue;
         if (!isfinite(a) || !isfinite(b))
-            return INFINITY;
-        difference = fmax(difference, fabs(a - b));
-        largest = fmax(largest, fabs(b));
+            return (struct distance){INFINITY, 0};
+        distance.difference = fmax(distance.difference, fabs(a - b));
+        distance.largest = fmax(distance.largest, fabs(b));
     }
-    return largest > 0 ? difference / largest : difference;
+    return distance;
+}
+
+static double relative(struct distance distance) {
+    return distance.largest > 0 ? distance.difference / distance.largest : distance.difference;
 }
 
 static void name_row(const struct pdnn_graph *graph, const struct pdnn_node *node, uint32_t tensor,
@@ -164,6 +154,22 @@ static void name_row(const struct pdnn_graph *graph, const struct pdnn_node *nod
         snprintf(row->tensor + length, (size_t)(room - length), ")");
 }
 
+/* An error that seems too large is put in proportion to what cancels. */
+static enum pdnn_status find_error(struct checker *checker, uint32_t tensor, struct pdnn_check_row *row,
+                                   struct pdnn_err *err) {
+    const struct pdnn_tensor *what = &checker->graph->tensors[tensor];
+    struct distance distance =
+        find_distance(what->dtype, checker->tried_values, checker->exact_values, pdnn_tensor_elements(what));
+    double scale;
+    row->error = relative(distance);
+    if (row->error <= row->tolerance || !isfinite(row->error) || what->dtype != PDNN_F32)
+        return PDNN_OK;
+    enum pdnn_status status = pdnn_rerun_scale(&checker->rerun, tensor, &scale, err);
+    distance.largest = fmax(distance.largest, scale);
+    row->error = relative(distance);
+    return status;
+}
+
 static enum pdnn_status compare(struct checker *checker, const struct pdnn_node *node, uint32_t tensor,
                                 struct pdnn_err *err) {
     if (tensor == PDNN_NONE || !pdnn_plan_has(&checker->tried, tensor))
@@ -174,15 +180,15 @@ static enum pdnn_status compare(struct checker *checker, const struct pdnn_node 
         return pdnn_fail(err, PDNN_UNSUPPORTED, "check compares f32 and whole numbers, not %s",
                          pdnn_dtype_name(what->dtype));
     name_row(checker->graph, node, tensor, row);
-    enum pdnn_status status = find_tolerance(checker->graph, node, &row->tolerance, err);
+    enum pdnn_status status = pdnn_rounding_tolerance(checker->graph, node, tensor, &row->tolerance, err);
     if (status == PDNN_OK)
         status = pdnn_plan_get(&checker->tried, tensor, checker->tried_values, err);
     if (status == PDNN_OK)
         status = pdnn_plan_get(&checker->exact, tensor, checker->exact_values, err);
+    if (status == PDNN_OK)
+        status = find_error(checker, tensor, row, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "%s", row->op);
-    row->error =
-        largest_error(what->dtype, checker->tried_values, checker->exact_values, pdnn_tensor_elements(what));
     checker->n_rows++;
     checker->computed[tensor] = true;
     return PDNN_OK;
@@ -202,18 +208,16 @@ static enum pdnn_status compare_node(struct checker *checker, const struct pdnn_
  * last. */
 static enum pdnn_status check_steps(struct checker *checker, struct pdnn_err *err) {
     const struct pdnn_program *program = &checker->exact.program;
+    const struct pdnn_step *step = program->steps, *end = step + program->n_steps, *next;
     enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < program->n_steps && status == PDNN_OK; i++) {
-        const struct pdnn_step *step = &program->steps[i];
-        const struct pdnn_node *node = step->node == PDNN_NONE ? NULL : &checker->graph->nodes[step->node];
-        bool first = i == 0 || program->steps[i - 1].node != step->node;
-        bool last = i + 1 == program->n_steps || program->steps[i + 1].node != step->node;
-        if (node && first)
-            status = feed_node(checker, node, err);
-        int code = status == PDNN_OK ? step->work.run(step->work.state) : 0;
-        if (code)
-            status = pdnn_fail(err, PDNN_INTERNAL, "%s failed with code %d", step->implementation, code);
-        if (node && last && status == PDNN_OK)
+    for (; step < end && status == PDNN_OK; step = next) {
+        const struct pdnn_node *node = &checker->graph->nodes[step->node];
+        for (next = step; next < end && next->node == step->node;)
+            next++;
+        status = feed_node(checker, node, err);
+        if (status == PDNN_OK)
+            status = pdnn_rerun_begin(&checker->rerun, node, step, next, err);
+        if (status == PDNN_OK)
             status = compare_node(checker, node, err);
     }
     return status;

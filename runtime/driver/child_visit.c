@@ -218,14 +218,36 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_visit_ord
     return status;
 }
 
-static enum pdnn_status run_visit(struct pdnn_child *child, const struct pdnn_visit_order *order,
-                                  struct pdnn_visit *visit, struct pdnn_err *err) {
+/* Measures a plan that is ready. */
+static enum pdnn_status visit_plan(struct pdnn_child *child, const struct pdnn_visit_order *order,
+                                   const struct pdnn_plan *plan, int64_t threads, struct pdnn_visit *visit,
+                                   struct pdnn_err *err) {
+    struct bench bench = {0};
+    enum pdnn_status status = bench_init(&bench, plan, err);
+    visit->plan_bytes = plan->block_bytes;
+    if (status == PDNN_OK && order->rules.cold)
+        status = pdnn_evictor_open(&child->host, threads, &bench.evictor, err);
+    if (status == PDNN_OK)
+        status = measure(&bench, order, threads, visit, err);
+    if (status == PDNN_OK)
+        status = check_finite(plan, visit, err);
+    if (status == PDNN_OK) {
+        visit->ops = bench.ops;
+        visit->n_ops = bench.n_ops;
+        bench.ops = NULL;
+    }
+    bench_finish(&bench);
+    return status;
+}
+
+static enum pdnn_status visit_alone(struct pdnn_child *child, const struct pdnn_visit_order *order,
+                                    struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_plan_options options = {.limit_bytes = order->memory_limit_bytes, .seed = order->seed};
     const struct pdnn_child_backend *backend = NULL;
     struct pdnn_model model = {0};
     struct pdnn_plan plan = {0};
-    struct bench bench = {0};
     uint64_t started_ns = pdnn_clock_ns(), opening_ns = 0;
+    pdnn_child_set_close(child);
     enum pdnn_status status = pdnn_model_init(&model, &child->host, order->id, err);
     if (status != PDNN_OK)
         return status;
@@ -239,31 +261,35 @@ static enum pdnn_status run_visit(struct pdnn_child *child, const struct pdnn_vi
     if (status != PDNN_OK)
         goto out;
     visit->prepare_ns = pdnn_clock_ns() - started_ns - opening_ns;
-    visit->plan_bytes = plan.block_bytes;
-    status = bench_init(&bench, &plan, err);
-    if (status == PDNN_OK && order->rules.cold)
-        status = pdnn_evictor_open(&child->host, model.threads, &bench.evictor, err);
-    if (status == PDNN_OK)
-        status = measure(&bench, order, model.threads, visit, err);
-    if (status == PDNN_OK)
-        status = check_finite(&plan, visit, err);
-    if (status == PDNN_OK) {
-        visit->ops = bench.ops;
-        visit->n_ops = bench.n_ops;
-        bench.ops = NULL;
-    }
+    status = visit_plan(child, order, &plan, model.threads, visit, err);
 out:
-    bench_finish(&bench);
     pdnn_plan_destroy(&plan);
     pdnn_model_finish(&model);
     return status;
+}
+
+static enum pdnn_status visit_member(struct pdnn_child *child, const struct pdnn_visit_order *order,
+                                     struct pdnn_visit *visit, struct pdnn_err *err) {
+    const struct pdnn_plan_member *member;
+    enum pdnn_status status = pdnn_child_set_get(child, order, &member, err);
+    if (status != PDNN_OK)
+        return status;
+    const struct pdnn_plan_set *plans = &child->set.plans;
+    visit->prepare_ns = member->prepare_ns;
+    visit->set = (struct pdnn_visit_set){.shared_bytes = plans->shared_bytes,
+                                         .block_bytes = plans->block_bytes,
+                                         .prepared = plans->n_prepared,
+                                         .kept = plans->n_members};
+    return visit_plan(child, order, &member->plan, child->set.instance.setting[PDNN_SETTING_THREADS], visit,
+                      err);
 }
 
 void pdnn_child_visit(struct pdnn_child *child, const struct pdnn_visit_order *order,
                       struct pdnn_visit *visit) {
     struct pdnn_err err = {0};
     *visit = (struct pdnn_visit){0};
-    enum pdnn_status status = run_visit(child, order, visit, &err);
+    enum pdnn_status status =
+        order->largest[0] ? visit_member(child, order, visit, &err) : visit_alone(child, order, visit, &err);
     if (status == PDNN_OK)
         return;
     visit->outcome = outcome_of[status];

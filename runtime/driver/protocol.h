@@ -36,6 +36,9 @@ struct pdnn_visit_order {
     uint64_t memory_limit_bytes;
     struct pdnn_measure_rules rules;
     bool probe;
+    /* Not empty: the instance is one of a set that share their weights, and this is the largest of them. The
+     * worker keeps the set until a visit comes that is not of it, or another request. */
+    char largest[PDNN_ID_TEXT];
 };
 
 struct pdnn_ceilings_order {

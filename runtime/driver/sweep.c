@@ -62,7 +62,8 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
                   .max_visit_ns = pdnn_schedule_visit_ns(&sweep->schedule, index),
                   .precision = sweep->rules->precision,
                   .cold = task->instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD},
-        .probe = sweep->rules->probe};
+        .probe = sweep->rules->probe,
+        .largest = sweep->rules->largest};
     const struct pdnn_visit_watch watch = {.time_limit_ns = sweep->rules->time_limit_ns,
                                            .stop = sweep->rules->stop,
                                            .tick = tick,

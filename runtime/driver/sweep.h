@@ -45,6 +45,9 @@ struct pdnn_sweep_rules {
     uint64_t time_limit_ns;      /* one visit, preparation included; 0: none */
     uint64_t budget_ns;          /* 0: none */
     const volatile int *stop;    /* not 0 once the sweep is to end, as a signal handler says; NULL: never */
+    /* The id of the task that needs most memory, where all tasks share their weights and one block in the
+     * worker; NULL: each has its own. */
+    const char *largest;
 };
 
 struct pdnn_sweep_progress {

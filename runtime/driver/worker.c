@@ -48,7 +48,7 @@ enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn
     struct pdnn_message answer;
     struct pdnn_fate fate;
     int64_t started_unix_ms = pdnn_clock_unix_ms();
-    if (!copy_id(order.id, request->id))
+    if (!copy_id(order.id, request->id) || !copy_id(order.largest, request->largest ? request->largest : ""))
         return pdnn_fail(err, PDNN_INVALID, "%s: longer than an instance's id may be", request->id);
     enum pdnn_status status =
         pdnn_worker_ask(worker, PDNN_MESSAGE_VISIT, &body, &waiting, &answer, &fate, err);

@@ -45,6 +45,7 @@ struct pdnn_visit_request {
     uint64_t memory_limit_bytes;
     struct pdnn_measure_rules rules;
     bool probe;
+    const char *largest; /* as in struct pdnn_sweep_rules */
 };
 
 /* One visit, within time_limit_ns (0: no limit) and until *stop (counted by a signal handler) is non-zero:
@@ -65,7 +66,9 @@ enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t thread
 struct pdnn_check_row {
     char op[PDNN_OP_KEY_TEXT]; /* "dense/backward-weights" and the layer */
     char tensor[64];           /* what it is: "activation 12 (64x1024)" */
-    double error;              /* largest |difference| over the largest |reference value| of the tensor */
+    /* Largest |difference| over the largest |reference value| of the tensor, or over what that is the rest of
+     * (runtime/driver/rounding.h). */
+    double error;
     double tolerance;
 };
 

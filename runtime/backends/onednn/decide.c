@@ -69,15 +69,16 @@ static double best_variants(const struct pdnn_dense_costs *costs, const struct p
 
 bool pdnn_dense_decide(const struct pdnn_dense_costs *costs, const struct pdnn_dense_shape *shape,
                        struct pdnn_dense_choice *choice) {
-    struct pdnn_dense_choice best = {.home = PDNN_WEIGHTS_ROW_MAJOR};
+    int first = shape->has_home ? (int)shape->home : PDNN_WEIGHTS_ROW_MAJOR;
+    int last = shape->has_home ? first : shape->pinned ? PDNN_WEIGHTS_ROW_MAJOR : PDNN_WEIGHTS_PACKED;
+    struct pdnn_dense_choice best = {.home = (enum pdnn_weights_format)first};
     double best_ns = 0;
     for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
         best.variant[pass] = usual(best.home);
         if (shape->has_pass[pass])
             best_ns += variant_ns(costs, pass, best.variant[pass], best.home);
     }
-    int last = shape->pinned ? PDNN_WEIGHTS_ROW_MAJOR : PDNN_WEIGHTS_PACKED;
-    for (int home = 0; home <= last; home++) {
+    for (int home = first; home <= last; home++) {
         struct pdnn_dense_choice tried = {.home = (enum pdnn_weights_format)home};
         /* There is a packed layout to live in only where the forward pass has made one. */
         if (home == PDNN_WEIGHTS_PACKED && !isfinite(costs->cost[PDNN_FORWARD][false][home].run_ns))
@@ -88,8 +89,11 @@ bool pdnn_dense_decide(const struct pdnn_dense_costs *costs, const struct pdnn_d
         best_ns = ns;
         best = tried;
     }
-    if (!isfinite(best_ns))
-        return false;
+    if (!isfinite(best_ns)) {
+        struct pdnn_dense_shape anywhere = *shape;
+        anywhere.has_home = false;
+        return shape->has_home && pdnn_dense_decide(costs, &anywhere, choice);
+    }
     *choice = best;
     return true;
 }

@@ -7,6 +7,13 @@
 
 enum { PDNN_DENSE_PASSES = 3 }; /* forward, backward-data, backward-weights: the first of enum pdnn_pass */
 
+enum pdnn_weights_format {
+    PDNN_WEIGHTS_ROW_MAJOR,    /* (O, I) */
+    PDNN_WEIGHTS_COLUMN_MAJOR, /* stored as (I, O) */
+    PDNN_WEIGHTS_PACKED,       /* what the pass's inner product asks for */
+    PDNN_WEIGHTS_FORMAT_COUNT
+};
+
 /* What the passes of one dense op over one weight tensor have to do. Compared byte by byte: zero it first. */
 struct pdnn_dense_shape {
     int64_t N, I, O;
@@ -18,13 +25,8 @@ struct pdnn_dense_shape {
     bool bias;          /* fused into the forward pass */
     bool bias_gradient; /* fused into backward-weights */
     bool pinned;        /* the weights must stay row-major: others than dense ops and updates use them */
-};
-
-enum pdnn_weights_format {
-    PDNN_WEIGHTS_ROW_MAJOR,    /* (O, I) */
-    PDNN_WEIGHTS_COLUMN_MAJOR, /* stored as (I, O) */
-    PDNN_WEIGHTS_PACKED,       /* what the pass's inner product asks for */
-    PDNN_WEIGHTS_FORMAT_COUNT
+    bool has_home;      /* not pinned: they lie in the format `home` already */
+    enum pdnn_weights_format home;
 };
 
 struct pdnn_dense_variant {

@@ -1,6 +1,7 @@
 /* Where tensors live: one layout for each, which the steps that use it in another one reorder it from and to.
  */
 #include "models/op.h"
+#include "models/sharing.h"
 #include "runtime/backends/onednn/onednn.h"
 
 #include <string.h>
@@ -27,8 +28,8 @@ enum pdnn_status pdnn_onednn_set_home(struct pdnn_onednn_compile *compile, uint3
     return status;
 }
 
-enum pdnn_status pdnn_onednn_set_weights_home(struct pdnn_onednn_compile *compile, uint32_t weights,
-                                              const struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
+static enum pdnn_status set_all(struct pdnn_onednn_compile *compile, uint32_t weights,
+                                const struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
     enum pdnn_status status = PDNN_OK;
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
@@ -36,6 +37,37 @@ enum pdnn_status pdnn_onednn_set_weights_home(struct pdnn_onednn_compile *compil
                                         same_shape(&graph->tensors[i], &graph->tensors[weights]));
         if (belongs)
             status = pdnn_onednn_set_home(compile, i, layout, err);
+    }
+    return status;
+}
+
+/* Whether others than this program's forward pass use them. */
+static bool has_other_users(const struct pdnn_program *program, uint32_t weights) {
+    const struct pdnn_graph *graph = program->graph;
+    bool has = program->shares_weights;
+    for (size_t i = 0; i < graph->n_tensors && !has; i++)
+        has = graph->tensors[i].of == weights; /* a gradient, or the optimizer's state */
+    return has;
+}
+
+enum pdnn_status pdnn_onednn_set_weights_home(struct pdnn_onednn_compile *compile, uint32_t weights,
+                                              const struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
+    bool is_secret = !pdnn_onednn_layout_is_open(layout) && has_other_users(compile->program, weights);
+    return compile->program->like || is_secret ? PDNN_OK : set_all(compile, weights, layout, err);
+}
+
+enum pdnn_status pdnn_onednn_adopt_homes(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = compile->program->graph;
+    const struct pdnn_program *like = compile->program->like;
+    if (!like)
+        return PDNN_OK;
+    const struct pdnn_onednn_layouts *layouts = like->layouts;
+    enum pdnn_status status = PDNN_OK;
+    for (uint32_t i = pdnn_shared_next(graph, 0), j = pdnn_shared_next(like->graph, 0);
+         status == PDNN_OK && i != PDNN_NONE;
+         i = pdnn_shared_next(graph, i + 1), j = pdnn_shared_next(like->graph, j + 1)) {
+        if (graph->tensors[i].role == PDNN_ROLE_WEIGHT && layouts->home[j])
+            status = set_all(compile, i, layouts->home[j], err);
     }
     return status;
 }

@@ -138,17 +138,7 @@ static bool is_read_by_others(const struct pdnn_graph *graph, uint32_t tensor) {
     return false;
 }
 
-/* Whether the weights have gradients or an optimizer's state, which lie as they do. */
-static bool is_trained(const struct pdnn_graph *graph, uint32_t weights) {
-    for (size_t i = 0; i < graph->n_tensors; i++) {
-        if (graph->tensors[i].of == weights)
-            return true;
-    }
-    return false;
-}
-
-/* The first node that uses the weights decides, which is the forward pass where there is one; but trained
- * weights never lie in a layout that other passes and updates cannot know. */
+/* The first node that uses the weights decides, which is the forward pass where there is one. */
 static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
                                       bool *is_placed, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
@@ -163,7 +153,7 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
         return PDNN_OK;
     is_placed[weights] = true;
     status = ask(compile, &convolution, &layout, err);
-    if (status == PDNN_OK && (pdnn_onednn_layout_is_open(layout) || !is_trained(graph, weights)))
+    if (status == PDNN_OK)
         status = pdnn_onednn_set_weights_home(compile, weights, layout, err);
     pdnn_onednn_layout_destroy(layout);
     return status;

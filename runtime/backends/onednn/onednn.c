@@ -51,14 +51,8 @@ static void close_onednn(void *state) {
     free(onednn);
 }
 
-/* What put and get need; the program owns it. */
-struct layouts {
-    size_t n_tensors;
-    struct pdnn_onednn_layout **home; /* by tensor; NULL: plain */
-};
-
 static void release(void *state) {
-    struct layouts *layouts = state;
+    struct pdnn_onednn_layouts *layouts = state;
     for (size_t i = 0; i < layouts->n_tensors; i++)
         pdnn_onednn_layout_destroy(layouts->home[i]);
 }
@@ -81,7 +75,7 @@ static enum pdnn_status compile_node(struct pdnn_onednn_compile *compile, uint32
 static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err) {
     struct pdnn_onednn_compile compile = {.onednn = state, .program = program};
-    struct layouts *layouts = pdnn_arena_alloc(&program->arena, 1, sizeof *layouts);
+    struct pdnn_onednn_layouts *layouts = pdnn_arena_alloc(&program->arena, 1, sizeof *layouts);
     compile.home =
         pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof(struct pdnn_onednn_layout *));
     compile.choice =
@@ -89,10 +83,12 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     compile.recurrence = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof *compile.recurrence);
     if (!layouts || !compile.home || !compile.choice || !compile.recurrence)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
-    *layouts = (struct layouts){graph->n_tensors, compile.home};
+    *layouts = (struct pdnn_onednn_layouts){graph->n_tensors, compile.home, compile.recurrence};
     program->layouts = layouts;
     program->release = release;
-    enum pdnn_status status = pdnn_onednn_place_recurrent(&compile, err);
+    enum pdnn_status status = pdnn_onednn_adopt_homes(&compile, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_place_recurrent(&compile, err);
     compile.onednn->choices.compile++;
     compile.onednn->heads.compile++;
     if (status == PDNN_OK)
@@ -143,7 +139,7 @@ static void *without_const(const void *address) {
 /* Between a plain array and the slot, in the direction that put says. */
 static enum pdnn_status move(void *state, const struct pdnn_program *program, uint32_t tensor,
                              const void *from, void *to, bool put, struct pdnn_err *err) {
-    const struct layouts *layouts = program->layouts;
+    const struct pdnn_onednn_layouts *layouts = program->layouts;
     const struct pdnn_tensor *t = &program->graph->tensors[tensor];
     const struct pdnn_onednn_layout *home = layouts->home[tensor];
     struct pdnn_onednn_layout *plain = NULL;
@@ -169,7 +165,7 @@ static enum pdnn_status get(void *state, const struct pdnn_program *program, uin
 }
 
 static bool is_plain(const struct pdnn_program *program, uint32_t tensor) {
-    const struct layouts *layouts = program->layouts;
+    const struct pdnn_onednn_layouts *layouts = program->layouts;
     return pdnn_onednn_is_plain(program, layouts->home, tensor);
 }
 

@@ -34,6 +34,14 @@ struct pdnn_onednn_recurrence {
     uint32_t state;     /* fused: the slot of zeros that training begins with, or PDNN_NONE */
 };
 
+/* What stays of a compilation, as a program's layouts: for put and get, and for programs that share weights.
+ */
+struct pdnn_onednn_layouts {
+    size_t n_tensors;
+    struct pdnn_onednn_layout **home;          /* by tensor; NULL: plain row-major */
+    struct pdnn_onednn_recurrence *recurrence; /* by tensor: of what a forward rnn node returns */
+};
+
 /* One compilation. */
 struct pdnn_onednn_compile {
     struct pdnn_onednn *onednn;
@@ -42,6 +50,10 @@ struct pdnn_onednn_compile {
     const struct pdnn_dense_choice **choice;   /* by tensor; NULL: not the weights of a dense op */
     struct pdnn_onednn_recurrence *recurrence; /* by tensor: of what a forward rnn node returns */
 };
+
+/* homes.c: where the program shares weights and state with one that was compiled before, they live as there,
+ * and nothing moves them from there. */
+enum pdnn_status pdnn_onednn_adopt_homes(struct pdnn_onednn_compile *compile, struct pdnn_err *err);
 
 /* Chooses for all weights of dense ops; fills home and choice and sets the slots' sizes. */
 enum pdnn_status pdnn_onednn_place_weights(struct pdnn_onednn_compile *compile, struct pdnn_err *err);
@@ -67,7 +79,9 @@ enum pdnn_status pdnn_onednn_compile_recurrent(struct pdnn_onednn_compile *compi
 /* homes.c: where tensors live. Gives the tensor a layout of its own unless that is the plain one. */
 enum pdnn_status pdnn_onednn_set_home(struct pdnn_onednn_compile *compile, uint32_t tensor,
                                       const struct pdnn_onednn_layout *layout, struct pdnn_err *err);
-/* The same for weights, with their gradients and the optimizer's state: updates need one layout for all. */
+/* The same for weights, with their gradients and the optimizer's state: updates need one layout for all.
+ * Nothing happens where they adopted their homes, or where the layout is the library's secret and others than
+ * this step's forward pass have to know it: other passes, updates, or other programs. */
 enum pdnn_status pdnn_onednn_set_weights_home(struct pdnn_onednn_compile *compile, uint32_t weights,
                                               const struct pdnn_onednn_layout *layout, struct pdnn_err *err);
 /* A copy of the tensor's layout, to be destroyed by the caller; the plain one where it has none of its own.

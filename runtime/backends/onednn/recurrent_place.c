@@ -1,6 +1,8 @@
 /* How each recurrent layer runs, and where its weights live when that is as the library's primitive: in
- * training as the gradients come, since updates need one layout for both; else as forward asks for. */
+ * training as the gradients come, since updates need one layout for both; else as forward asks for. Programs
+ * that share weights run their layers as the first of them does, whose layouts they are. */
 #include "models/op.h"
+#include "models/sharing.h"
 #include "runtime/backends/common/step.h"
 #include "runtime/backends/onednn/onednn.h"
 
@@ -67,6 +69,19 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
     return status;
 }
 
+/* The node of the program `like` that uses the same weights. */
+static const struct pdnn_onednn_recurrence *
+find_like(const struct pdnn_program *like, const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    const struct pdnn_onednn_layouts *layouts = like->layouts;
+    uint32_t weights = pdnn_shared_match(graph, node->input[PDNN_RNN_U], like->graph);
+    for (size_t i = 0; i < like->graph->n_nodes; i++) {
+        const struct pdnn_node *other = &like->graph->nodes[i];
+        if (other->op == &pdnn_op_rnn && other->pass == PDNN_FORWARD && other->input[PDNN_RNN_U] == weights)
+            return &layouts->recurrence[other->output[PDNN_RNN_Y]];
+    }
+    return NULL;
+}
+
 static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
                               struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
@@ -78,7 +93,11 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct 
     pdnn_recurrent_shape_of(graph, node, &shape);
     recurrence->is_fused = graph->rnn == PDNN_RECURRENCE_FUSED;
     recurrence->is_measured = graph->rnn == PDNN_RECURRENCE_AUTO;
-    if (recurrence->is_measured)
+    const struct pdnn_program *like = compile->program->like;
+    const struct pdnn_onednn_recurrence *same = like ? find_like(like, graph, node) : NULL;
+    if (same)
+        recurrence->is_fused = same->is_fused;
+    else if (recurrence->is_measured)
         status = pdnn_recurrence_choose(compile->onednn, &shape, &recurrence->is_fused, err);
     if (status != PDNN_OK || !recurrence->is_fused)
         return status;

@@ -97,15 +97,40 @@ static enum pdnn_status check_dtype(struct pdnn_onednn *onednn, const struct pdn
     return PDNN_UNSUPPORTED;
 }
 
+/* Says in the shape which format weights that have their home already lie in, if it is one of this shape's.
+ */
+static enum pdnn_status describe_home(const struct pdnn_onednn_compile *compile, uint32_t weights,
+                                      struct pdnn_dense_shape *shape, struct pdnn_err *err) {
+    struct pdnn_onednn_layout *home = NULL;
+    enum pdnn_status status = pdnn_onednn_copy_home(compile, weights, &home, err);
+    for (int format = 0; status == PDNN_OK && !shape->has_home && format < PDNN_WEIGHTS_FORMAT_COUNT;
+         format++) {
+        struct pdnn_onednn_layout *layout = NULL;
+        shape->home = (enum pdnn_weights_format)format;
+        status = pdnn_dense_weights_layout(compile->onednn->library, shape, shape->home, &layout, err);
+        shape->has_home = status == PDNN_OK && pdnn_onednn_layout_equal(layout, home);
+        status = status == PDNN_UNSUPPORTED ? PDNN_OK : status;
+        pdnn_onednn_layout_destroy(layout);
+    }
+    if (!shape->has_home)
+        shape->home = PDNN_WEIGHTS_ROW_MAJOR; /* says nothing, but is compared */
+    pdnn_onednn_layout_destroy(home);
+    return status;
+}
+
 static enum pdnn_status place(struct pdnn_onednn_compile *compile, uint32_t weights,
-                              const struct pdnn_dense_shape *shape, struct pdnn_err *err) {
+                              struct pdnn_dense_shape *shape, struct pdnn_err *err) {
     struct pdnn_onednn_layout *layout = NULL;
-    enum pdnn_status status = pdnn_choose(&compile->onednn->choices, compile->onednn->library,
-                                          &compile->onednn->own, shape, &compile->choice[weights], err);
+    enum pdnn_status status = PDNN_OK;
+    if (compile->program->like && !shape->pinned)
+        status = describe_home(compile, weights, shape, err);
+    if (status == PDNN_OK)
+        status = pdnn_choose(&compile->onednn->choices, compile->onednn->library, &compile->onednn->own,
+                             shape, &compile->choice[weights], err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: dense for %s", pdnn_dtype_name(shape->dtype));
     enum pdnn_weights_format home = compile->choice[weights]->home;
-    if (home == PDNN_WEIGHTS_ROW_MAJOR || shape->pinned)
+    if (home == PDNN_WEIGHTS_ROW_MAJOR || shape->pinned || compile->program->like)
         return PDNN_OK;
     status = pdnn_dense_weights_layout(compile->onednn->library, shape, home, &layout, err);
     if (status == PDNN_OK)

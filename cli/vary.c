@@ -1,0 +1,233 @@
+#include "cli/vary.h"
+
+#include "base/units.h"
+#include "cli/table.h"
+#include "gen/axis.h"
+#include "models/build.h"
+#include "models/sharing.h"
+#include "results/columns.h"
+#include "runtime/core/plan_set.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum pdnn_status no_memory(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+}
+
+/* Splits KEY=LIST and finds the key's row. */
+static enum pdnn_status read_key(struct pdnn_vary *vary, const char *text,
+                                 const struct pdnn_instance *instance, const char **list,
+                                 struct pdnn_err *err) {
+    const struct pdnn_family_def *family = instance->family;
+    char *key = pdnn_arena_strdup(&vary->arena, text);
+    if (!key)
+        return no_memory(err);
+    char *equals = strchr(key, '=');
+    if (!equals || equals == key)
+        return pdnn_fail(err, PDNN_INVALID, "expected a key and its values, such as batch=1,16,64");
+    *equals = 0;
+    *list = equals + 1;
+    int row = pdnn_param_find(family->params, family->n_params, key);
+    if (row < 0 && pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, key) >= 0)
+        return pdnn_fail(err, PDNN_INVALID, "%s is a run setting, expected a hyper-parameter of %s", key,
+                         family->name);
+    if (row < 0)
+        return pdnn_instance_unknown_key(family, key, err);
+    vary->param = (size_t)row;
+    vary->def = &family->params[row];
+    return pdnn_hyper_check(instance, vary->param, err);
+}
+
+/* The values as an axis of a spec; a list may come without its brackets. */
+static enum pdnn_status read_axis(struct pdnn_vary *vary, const char *list, struct pdnn_axis *axis,
+                                  struct pdnn_err *err) {
+    bool is_bare = *list != '[' && *list != '{';
+    const char *text = pdnn_arena_printf(&vary->arena, is_bare ? "[%s]" : "%s", list);
+    struct pdnn_yaml *root;
+    if (!text)
+        return no_memory(err);
+    enum pdnn_status status =
+        pdnn_yaml_parse(vary->option, true, text, strlen(text), &vary->arena, &root, err);
+    *axis = (struct pdnn_axis){.index = (int)vary->param};
+    if (status == PDNN_OK)
+        status = pdnn_axis_read(vary->def, root, &vary->arena, axis, err);
+    if (status == PDNN_OK && axis->count > PDNN_AXIS_VALUES)
+        return pdnn_yaml_fail(root, err, "%s has %" PRIu64 " values, the limit is %d", vary->def->name,
+                              axis->count, PDNN_AXIS_VALUES);
+    return status;
+}
+
+enum pdnn_status pdnn_vary_read(struct pdnn_vary *vary, const char *text, const char *id,
+                                struct pdnn_err *err) {
+    struct pdnn_instance instance;
+    struct pdnn_axis axis;
+    const char *list = NULL;
+    *vary = (struct pdnn_vary){0};
+    vary->option = pdnn_arena_printf(&vary->arena, "--vary %.160s", text);
+    if (!vary->option)
+        return no_memory(err);
+    enum pdnn_status status = pdnn_instance_parse(id, &instance, err);
+    if (status == PDNN_OK)
+        status = read_key(vary, text, &instance, &list, err);
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "%s", vary->option);
+    status = read_axis(vary, list, &axis, err);
+    if (status != PDNN_OK)
+        return status;
+    vary->ids = pdnn_arena_alloc(&vary->arena, axis.count, sizeof *vary->ids);
+    for (; vary->ids && vary->count < axis.count; vary->count++) {
+        char buffer[PDNN_ID_TEXT];
+        pdnn_axis_apply(&axis, vary->count, &instance);
+        vary->ids[vary->count] = pdnn_arena_strdup(&vary->arena, pdnn_instance_format(&instance, buffer));
+        if (!vary->ids[vary->count])
+            return no_memory(err);
+    }
+    return vary->ids ? PDNN_OK : no_memory(err);
+}
+
+void pdnn_vary_finish(struct pdnn_vary *vary) {
+    pdnn_arena_finish(&vary->arena);
+    *vary = (struct pdnn_vary){0};
+}
+
+static const char *format_value(const struct pdnn_vary *vary, const struct pdnn_instance *instance,
+                                char buffer[PDNN_PARAM_TEXT]) {
+    return pdnn_param_format(vary->def, instance->hyper[vary->param], buffer);
+}
+
+static enum pdnn_status compare(const struct pdnn_vary *vary, const struct pdnn_task *task,
+                                const struct pdnn_task *first, struct pdnn_err *err) {
+    struct pdnn_arena arena = {0}, first_arena = {0};
+    struct pdnn_graph graph, first_graph;
+    char value[PDNN_PARAM_TEXT], first_value[PDNN_PARAM_TEXT];
+    if (memcmp(task->instance.setting, first->instance.setting, sizeof first->instance.setting) != 0)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the run settings must have one value each", vary->option);
+    enum pdnn_status status = pdnn_instance_graph(&task->instance, &arena, &graph, err);
+    if (status == PDNN_OK)
+        status = pdnn_instance_graph(&first->instance, &first_arena, &first_graph, err);
+    if (status == PDNN_OK)
+        status = pdnn_graph_shares(&graph, &first_graph, err);
+    if (status != PDNN_OK)
+        pdnn_wrap(err, "%s: %s=%s has other weights than %s", vary->option, vary->def->name,
+                  format_value(vary, &task->instance, value),
+                  format_value(vary, &first->instance, first_value));
+    pdnn_arena_finish(&arena);
+    pdnn_arena_finish(&first_arena);
+    return status;
+}
+
+enum pdnn_status pdnn_vary_check(struct pdnn_vary *vary, const struct pdnn_session *session,
+                                 struct pdnn_err *err) {
+    const struct pdnn_task *first = NULL, *largest = NULL;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; status == PDNN_OK && i < session->n_tasks; i++) {
+        const struct pdnn_task *task = &session->tasks[i];
+        if (task->closed)
+            continue;
+        if (first)
+            status = compare(vary, task, first, err);
+        first = first ? first : task;
+        largest = !largest || task->memory_bytes > largest->memory_bytes ? task : largest;
+    }
+    vary->largest = largest ? largest->id : NULL;
+    return status;
+}
+
+/* What separate plans would take is known of those that were visited. */
+static void append_set(const struct pdnn_record *records, size_t n_records, const struct pdnn_visit_set *set,
+                       struct pdnn_str *out) {
+    char shared[PDNN_UNIT_TEXT], block[PDNN_UNIT_TEXT], alone[PDNN_UNIT_TEXT];
+    uint64_t alone_bytes = 0;
+    for (size_t i = 0; i < n_records; i++)
+        alone_bytes += records[i].outcome == PDNN_OUTCOME_OK ? records[i].plan_bytes : 0;
+    pdnn_str_printf(out, "  shared   %s of weights and state\n",
+                    pdnn_format_bytes(shared, (double)set->shared_bytes));
+    pdnn_str_printf(out, "  memory   one block of %s; plans of their own would take %s\n",
+                    pdnn_format_bytes(block, (double)set->block_bytes),
+                    pdnn_format_bytes(alone, (double)alone_bytes));
+    pdnn_str_printf(out, "  programs %" PRIu64 " prepared, %" PRIu64 " kept, at most %d\n", set->prepared,
+                    set->kept, PDNN_PLAN_SET_KEPT);
+}
+
+static void add_time(struct pdnn_table *table, double ns) {
+    char text[PDNN_UNIT_TEXT];
+    pdnn_table_cell(table, "%s", isnan(ns) ? "" : pdnn_format_ns(text, ns));
+}
+
+static void add_number(struct pdnn_table *table, double value, int decimals) {
+    if (isnan(value))
+        pdnn_table_cell(table, "%s", "");
+    else
+        pdnn_table_cell(table, "%.*f", decimals, value);
+}
+
+static void add_row(const struct pdnn_vary *vary, const struct pdnn_record *record,
+                    struct pdnn_table *table) {
+    char value[PDNN_PARAM_TEXT];
+    bool is_ok = record->outcome == PDNN_OUTCOME_OK;
+    pdnn_table_cell(table, "%s", format_value(vary, &record->instance, value));
+    add_time(table, record->time_ns_median);
+    add_time(table, record->ci_low_ns);
+    add_time(table, record->ci_high_ns);
+    add_number(table, record->examples_per_s, 1);
+    add_number(table, record->place.gflops, 1);
+    add_number(table, record->place.pct_of_roof, 0);
+    add_time(table, is_ok ? (double)record->prepare_ns : NAN);
+    pdnn_table_cell(table, "%s%s%s", pdnn_outcome_name(record->outcome), is_ok ? "" : ": ", record->reason);
+}
+
+static void append_table(const struct pdnn_vary *vary, const struct pdnn_record *records, size_t n_records,
+                         struct pdnn_str *out) {
+    const struct pdnn_table_column columns[] = {
+        {vary->def->name, PDNN_ALIGN_RIGHT}, {"time", PDNN_ALIGN_RIGHT},
+        {"95 % from", PDNN_ALIGN_RIGHT},     {"to", PDNN_ALIGN_RIGHT},
+        {"examples/s", PDNN_ALIGN_RIGHT},    {"GFLOP/s", PDNN_ALIGN_RIGHT},
+        {"% roof", PDNN_ALIGN_RIGHT},        {"prepare", PDNN_ALIGN_RIGHT},
+        {"status", PDNN_ALIGN_LEFT},
+    };
+    struct pdnn_table table;
+    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < n_records; i++)
+        add_row(vary, &records[i], &table);
+    if (!pdnn_table_format(&table, pdnn_terminal_width(STDOUT_FILENO), out))
+        out->failed = true;
+    pdnn_table_finish(&table);
+}
+
+static enum pdnn_status append_csv(const struct pdnn_record *records, size_t n_records, struct pdnn_str *out,
+                                   struct pdnn_err *err) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_columns columns;
+    enum pdnn_status status =
+        pdnn_results_columns(&records[0].instance.family, 1, false, &arena, &columns, err);
+    if (status == PDNN_OK)
+        pdnn_columns_header(&columns, out);
+    for (size_t i = 0; status == PDNN_OK && i < n_records; i++)
+        pdnn_columns_row(&columns, &records[i], out);
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+enum pdnn_status pdnn_vary_report(const struct pdnn_vary *vary, const struct pdnn_record *records,
+                                  size_t n_records, const struct pdnn_visit_set *set, bool csv,
+                                  struct pdnn_str *out, struct pdnn_err *err) {
+    struct pdnn_str summary = {0};
+    const char *id = vary->largest ? vary->largest : records[0].id;
+    pdnn_str_printf(&summary, "%s\n  varied   %s, %zu values; the largest is above\n", id, vary->def->name,
+                    n_records);
+    if (set->block_bytes)
+        append_set(records, n_records, set, &summary);
+    if (csv)
+        fputs(pdnn_str_text(&summary), stderr);
+    else
+        pdnn_str_printf(out, "%s\n", pdnn_str_text(&summary));
+    pdnn_str_finish(&summary);
+    if (csv)
+        return append_csv(records, n_records, out, err);
+    append_table(vary, records, n_records, out);
+    return PDNN_OK;
+}

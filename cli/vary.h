@@ -1,0 +1,37 @@
+/* `run --vary KEY=LIST`: one model at many values of a hyper-parameter that leaves its weights alone, such as
+ * the length of its sequences or the minibatch, sharing them and one block of memory in one worker. */
+#ifndef CLI_VARY_H
+#define CLI_VARY_H
+
+#include "base/str.h"
+#include "cli/session.h"
+#include "results/record.h"
+
+struct pdnn_vary {
+    struct pdnn_arena arena;
+    const char *option; /* "--vary length=10,20,50": what messages begin with */
+    const struct pdnn_param_def *def;
+    size_t param;     /* its index in the family */
+    const char **ids; /* one per value, in the order given */
+    size_t count;
+    const char *largest; /* the task that needs most memory; the session's */
+};
+
+/* Reads the option's text for the model that the id names. PDNN_INVALID says what is wrong with it. *vary is
+ * always released with pdnn_vary_finish. */
+enum pdnn_status pdnn_vary_read(struct pdnn_vary *vary, const char *text, const char *id,
+                                struct pdnn_err *err);
+void pdnn_vary_finish(struct pdnn_vary *vary);
+
+/* Finds the largest task of a session that was opened for the ids. PDNN_INVALID when their weights or their
+ * run settings are not the same. */
+enum pdnn_status pdnn_vary_check(struct pdnn_vary *vary, const struct pdnn_session *session,
+                                 struct pdnn_err *err);
+
+/* Appends what they share and a table with one row per record; or the rows of results.csv, and says on stderr
+ * what they share. */
+enum pdnn_status pdnn_vary_report(const struct pdnn_vary *vary, const struct pdnn_record *records,
+                                  size_t n_records, const struct pdnn_visit_set *set, bool csv,
+                                  struct pdnn_str *out, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,189 @@
+#include "runtime/core/plan_set.h"
+
+#include "models/sharing.h"
+#include "runtime/core/clock.h"
+#include "runtime/core/plan_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void destroy(struct pdnn_plan_member *member) {
+    if (!member)
+        return;
+    pdnn_plan_destroy(&member->plan);
+    pdnn_arena_finish(&member->arena);
+    free(member);
+}
+
+/* Its place in the list, or the end of the list. */
+static struct pdnn_plan_member **find(struct pdnn_plan_set *set, const char *key) {
+    struct pdnn_plan_member **link = &set->first;
+    while (*link && strcmp((*link)->key, key) != 0)
+        link = &(*link)->next;
+    return link;
+}
+
+static enum pdnn_status build(struct pdnn_plan_set *set, const char *key, struct pdnn_plan_member *member,
+                              struct pdnn_err *err) {
+    pdnn_arena_init(&member->arena);
+    member->key = pdnn_arena_strdup(&member->arena, key);
+    if (!member->key)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a member of a set");
+    enum pdnn_status status = set->source.build(set->source.user, key, &member->arena, &member->graph, err);
+    if (status == PDNN_OK && set->first)
+        status = pdnn_graph_shares(&member->graph, &set->first->graph, err);
+    return status;
+}
+
+static enum pdnn_status compile(struct pdnn_plan_set *set, struct pdnn_plan_member *member,
+                                struct pdnn_err *err) {
+    struct pdnn_plan *plan = &member->plan;
+    *plan = (struct pdnn_plan){.backend = set->backend, .state = set->state, .graph = &member->graph};
+    enum pdnn_status status = pdnn_program_init(&plan->program, &member->graph, err);
+    if (status != PDNN_OK)
+        return status;
+    plan->program.shares_weights = true;
+    plan->program.like = set->first ? &set->first->plan.program : NULL;
+    status = pdnn_plan_compile(plan, err);
+    plan->program.like = NULL;
+    return status;
+}
+
+/* What a backend promises of programs that share. */
+static enum pdnn_status check_places(const struct pdnn_plan *plan, const struct pdnn_plan *other,
+                                     struct pdnn_err *err) {
+    uint32_t i = pdnn_shared_next(plan->graph, 0), j = pdnn_shared_next(other->graph, 0);
+    for (; i != PDNN_NONE;
+         i = pdnn_shared_next(plan->graph, i + 1), j = pdnn_shared_next(other->graph, j + 1)) {
+        if (plan->program.slots[i].bytes != other->program.slots[j].bytes ||
+            plan->offset[i] != other->offset[j])
+            return pdnn_fail(err, PDNN_INTERNAL, "%s: shared weights lie in two ways", plan->backend->name);
+    }
+    return PDNN_OK;
+}
+
+/* Makes the block, for the first member. */
+static enum pdnn_status found(struct pdnn_plan_set *set, const struct pdnn_plan *plan, struct pdnn_err *err) {
+    uint64_t limit_bytes = set->options.limit_bytes ? set->options.limit_bytes : UINT64_MAX;
+    if (plan->block_bytes > limit_bytes)
+        return pdnn_fail(err, PDNN_TOO_BIG, "needs %" PRIu64 " bytes, the limit is %" PRIu64,
+                         plan->block_bytes, limit_bytes);
+    set->room_bytes = plan->block_bytes <= limit_bytes / 2 ? 2 * plan->block_bytes : limit_bytes;
+    for (size_t i = 0; i < plan->program.n_slots; i++)
+        set->shared_bytes += pdnn_plan_is_shared(plan, i) ? plan->program.slots[i].bytes : 0;
+    return pdnn_block_map(set->room_bytes, true, &set->block, err);
+}
+
+static enum pdnn_status prepare(struct pdnn_plan_set *set, const char *key, struct pdnn_plan_member *member,
+                                struct pdnn_err *err) {
+    struct pdnn_plan *plan = &member->plan;
+    enum pdnn_status status = build(set, key, member, err);
+    if (status == PDNN_OK)
+        status = compile(set, member, err);
+    if (status == PDNN_OK)
+        status = set->first ? check_places(plan, &set->first->plan, err) : found(set, plan, err);
+    if (status == PDNN_OK && plan->block_bytes > set->room_bytes)
+        status = pdnn_fail(err, PDNN_TOO_BIG,
+                           "needs %" PRIu64 " bytes, the block of the set has room for %" PRIu64
+                           ": it must be made for its largest member",
+                           plan->block_bytes, set->room_bytes);
+    if (status == PDNN_OK)
+        status = pdnn_plan_bind(plan, set->block, err);
+    if (status == PDNN_OK && !set->first)
+        status = pdnn_plan_fill(plan, true, set->options.seed, err);
+    return status;
+}
+
+static void put_first(struct pdnn_plan_set *set, struct pdnn_plan_member *member) {
+    member->next = set->first;
+    set->first = member;
+}
+
+/* Drops the last members beyond the bound; never the first. */
+static void trim(struct pdnn_plan_set *set) {
+    size_t kept = set->options.kept ? set->options.kept : PDNN_PLAN_SET_KEPT;
+    struct pdnn_plan_member *last = set->first;
+    for (size_t i = 1; i < kept && last->next; i++)
+        last = last->next;
+    while (last->next) {
+        struct pdnn_plan_member *gone = last->next;
+        last->next = gone->next;
+        set->filled = set->filled == gone ? NULL : set->filled;
+        set->n_members--;
+        destroy(gone);
+    }
+}
+
+static enum pdnn_status add(struct pdnn_plan_set *set, const char *key, struct pdnn_err *err) {
+    struct pdnn_plan_member *member = calloc(1, sizeof *member);
+    if (!member)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a member of a set");
+    enum pdnn_status status = prepare(set, key, member, err);
+    if (status != PDNN_OK) {
+        destroy(member);
+        return status;
+    }
+    set->block_bytes =
+        member->plan.block_bytes > set->block_bytes ? member->plan.block_bytes : set->block_bytes;
+    set->n_members++;
+    set->n_prepared++;
+    put_first(set, member);
+    trim(set);
+    return PDNN_OK;
+}
+
+/* What the member has for itself begins anew: data of the step, and zeros that its program counts on. */
+static enum pdnn_status renew(struct pdnn_plan_set *set, struct pdnn_plan_member *member,
+                              struct pdnn_err *err) {
+    struct pdnn_plan *plan = &member->plan;
+    set->filled = NULL;
+    for (size_t i = 0; i < plan->program.n_slots; i++) {
+        const struct pdnn_slot *slot = &plan->program.slots[i];
+        if (slot->resident && !pdnn_plan_is_shared(plan, i))
+            memset(plan->memory[i], 0, slot->bytes);
+    }
+    enum pdnn_status status = pdnn_plan_fill(plan, false, set->options.seed, err);
+    if (status == PDNN_OK)
+        set->filled = member;
+    return status;
+}
+
+enum pdnn_status pdnn_plan_set_get(struct pdnn_plan_set *set, const char *key,
+                                   const struct pdnn_plan_member **member, struct pdnn_err *err) {
+    uint64_t started_ns = pdnn_clock_ns();
+    struct pdnn_plan_member **link = find(set, key), *kept = *link;
+    enum pdnn_status status = PDNN_OK;
+    if (kept) {
+        *link = kept->next;
+        put_first(set, kept);
+    } else {
+        status = add(set, key, err);
+    }
+    if (status == PDNN_OK && set->filled != set->first)
+        status = renew(set, set->first, err);
+    if (status != PDNN_OK)
+        return status;
+    if (!kept)
+        set->first->prepare_ns = pdnn_clock_ns() - started_ns;
+    *member = set->first;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_plan_set_init(struct pdnn_plan_set *set, const struct pdnn_backend_def *backend,
+                                    void *state, const struct pdnn_plan_source *source, const char *largest,
+                                    const struct pdnn_plan_set_options *options, struct pdnn_err *err) {
+    const struct pdnn_plan_member *member;
+    *set = (struct pdnn_plan_set){.backend = backend, .state = state, .source = *source, .options = *options};
+    return pdnn_plan_set_get(set, largest, &member, err);
+}
+
+void pdnn_plan_set_finish(struct pdnn_plan_set *set) {
+    while (set->first) {
+        struct pdnn_plan_member *gone = set->first;
+        set->first = gone->next;
+        destroy(gone);
+    }
+    pdnn_block_unmap(set->block, set->room_bytes);
+    *set = (struct pdnn_plan_set){0};
+}

@@ -1,0 +1,171 @@
+#include "runtime/driver/rounding.h"
+
+#include "base/rng.h"
+#include "models/cost.h"
+#include "models/op.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One result may move little by chance; not in four draws of which inputs move. */
+enum { DRAWS = 4 };
+
+/* The node itself, or as a node of its own the post that writes the tensor. */
+static struct pdnn_node writer_of(const struct pdnn_node *node, uint32_t tensor) {
+    for (int i = 0; i < node->n_posts; i++) {
+        if (node->posts[i].output == tensor)
+            return pdnn_post_node(node, &node->posts[i]);
+    }
+    return *node;
+}
+
+enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                         uint32_t tensor, double *tolerance, struct pdnn_err *err) {
+    struct pdnn_node writer = writer_of(node, tensor);
+    struct pdnn_cost cost;
+    enum pdnn_status status = pdnn_cost_node(graph, &writer, &cost, err);
+    if (status != PDNN_OK)
+        return status;
+    double per_term = writer.op->tolerance;
+    for (int i = 0; i < writer.n_posts; i++)
+        per_term = fmax(per_term, writer.posts[i].op->tolerance);
+    /* Two FLOP a term. */
+    double elements = (double)pdnn_tensor_elements(&graph->tensors[tensor]);
+    double terms = ceil((double)cost.flop_count / (2 * elements));
+    *tolerance = fmin(per_term * sqrt(fmax(terms, 1)), PDNN_TOLERANCE_MOST);
+    return PDNN_OK;
+}
+
+static int count_inputs(const struct pdnn_node *node) {
+    return node->n_inputs + node->n_posts;
+}
+
+/* Of the node, then of its posts; may be PDNN_NONE. */
+static uint32_t input_of(const struct pdnn_node *node, int i) {
+    return i < node->n_inputs ? node->input[i] : node->posts[i - node->n_inputs].input;
+}
+
+static size_t bytes_of(const struct pdnn_plan *plan, uint32_t tensor) {
+    return tensor == PDNN_NONE ? 0 : (size_t)plan->program.slots[tensor].bytes;
+}
+
+static size_t input_bytes(const struct pdnn_plan *plan, const struct pdnn_node *node) {
+    size_t bytes = 0;
+    for (int i = 0; i < count_inputs(node); i++)
+        bytes += bytes_of(plan, input_of(node, i));
+    return bytes;
+}
+
+enum pdnn_status pdnn_rerun_init(struct pdnn_rerun *rerun, const struct pdnn_plan *plan,
+                                 struct pdnn_err *err) {
+    const struct pdnn_graph *graph = plan->graph;
+    size_t inputs = 1, values = 1;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        size_t bytes = input_bytes(plan, &graph->nodes[i]);
+        inputs = bytes > inputs ? bytes : inputs;
+    }
+    for (size_t i = 0; i < graph->n_tensors; i++) {
+        size_t bytes = (size_t)pdnn_tensor_bytes(&graph->tensors[i]);
+        values = bytes > values ? bytes : values;
+    }
+    *rerun = (struct pdnn_rerun){
+        .plan = plan, .inputs = malloc(inputs), .values = malloc(values), .moved = malloc(values)};
+    if (rerun->inputs && rerun->values && rerun->moved)
+        return PDNN_OK;
+    pdnn_rerun_finish(rerun);
+    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the check");
+}
+
+void pdnn_rerun_finish(struct pdnn_rerun *rerun) {
+    free(rerun->inputs);
+    free(rerun->values);
+    free(rerun->moved);
+    *rerun = (struct pdnn_rerun){0};
+}
+
+static enum pdnn_status run_steps(const struct pdnn_rerun *rerun, struct pdnn_err *err) {
+    for (const struct pdnn_step *step = rerun->first; step < rerun->end; step++) {
+        int code = step->work.run(step->work.state);
+        if (code)
+            return pdnn_fail(err, PDNN_INTERNAL, "%s failed with code %d", step->implementation, code);
+    }
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_rerun_begin(struct pdnn_rerun *rerun, const struct pdnn_node *node,
+                                  const struct pdnn_step *first, const struct pdnn_step *end,
+                                  struct pdnn_err *err) {
+    unsigned char *at = rerun->inputs;
+    rerun->node = node;
+    rerun->first = first;
+    rerun->end = end;
+    for (int i = 0; i < count_inputs(node); i++) {
+        uint32_t tensor = input_of(node, i);
+        if (tensor != PDNN_NONE)
+            memcpy(at, rerun->plan->memory[tensor], bytes_of(rerun->plan, tensor));
+        at += bytes_of(rerun->plan, tensor);
+    }
+    return run_steps(rerun, err);
+}
+
+static void restore_inputs(const struct pdnn_rerun *rerun) {
+    const unsigned char *at = rerun->inputs;
+    for (int i = 0; i < count_inputs(rerun->node); i++) {
+        uint32_t tensor = input_of(rerun->node, i);
+        if (tensor != PDNN_NONE)
+            memcpy(rerun->plan->memory[tensor], at, bytes_of(rerun->plan, tensor));
+        at += bytes_of(rerun->plan, tensor);
+    }
+}
+
+/* Half of the values, away from zero by one unit in the last place: none changes its sign, and counters keep
+ * their whole part. */
+static enum pdnn_status move_input(const struct pdnn_rerun *rerun, uint32_t tensor, uint64_t draw,
+                                   struct pdnn_err *err) {
+    const struct pdnn_plan *plan = rerun->plan;
+    const struct pdnn_tensor *what = &plan->graph->tensors[tensor];
+    uint64_t stream = pdnn_rng_at(draw, tensor);
+    if (what->dtype != PDNN_F32)
+        return PDNN_OK;
+    enum pdnn_status status = pdnn_plan_get(plan, tensor, rerun->moved, err);
+    if (status != PDNN_OK)
+        return status;
+    for (int64_t i = 0; i < pdnn_tensor_elements(what); i++) {
+        float value = rerun->moved[i];
+        if (value != 0 && pdnn_rng_at(stream, (uint64_t)i) & 1)
+            rerun->moved[i] = nextafterf(value, copysignf(INFINITY, value));
+    }
+    return plan->backend->put(plan->state, &plan->program, tensor, rerun->moved, plan->memory[tensor], err);
+}
+
+static enum pdnn_status run_moved(const struct pdnn_rerun *rerun, uint64_t draw, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    restore_inputs(rerun);
+    for (int i = 0; i < count_inputs(rerun->node) && status == PDNN_OK; i++) {
+        uint32_t tensor = input_of(rerun->node, i);
+        if (tensor != PDNN_NONE)
+            status = move_input(rerun, tensor, draw, err);
+    }
+    return status == PDNN_OK ? run_steps(rerun, err) : status;
+}
+
+enum pdnn_status pdnn_rerun_scale(struct pdnn_rerun *rerun, uint32_t tensor, double *scale,
+                                  struct pdnn_err *err) {
+    int64_t elements = pdnn_tensor_elements(&rerun->plan->graph->tensors[tensor]);
+    double most = 0;
+    enum pdnn_status status = pdnn_plan_get(rerun->plan, tensor, rerun->values, err);
+    for (uint64_t draw = 0; draw < DRAWS && status == PDNN_OK; draw++) {
+        status = run_moved(rerun, draw, err);
+        if (status == PDNN_OK)
+            status = pdnn_plan_get(rerun->plan, tensor, rerun->moved, err);
+        for (int64_t i = 0; status == PDNN_OK && i < elements; i++)
+            most = fmax(most, fabs((double)rerun->moved[i] - (double)rerun->values[i]));
+    }
+    restore_inputs(rerun);
+    if (status == PDNN_OK)
+        status = run_steps(rerun, err);
+    *scale = most / FLT_EPSILON;
+    return status;
+}
