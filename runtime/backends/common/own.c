@@ -169,6 +169,8 @@ static const struct pdnn_own_row rows[] = {
     {&pdnn_op_hardtanh, PDNN_FORWARD, 0, PDNN_HARDTANH_FORWARD, run_elementwise, NULL, NULL},
     {&pdnn_op_hardtanh, PDNN_BACKWARD_DATA, 0, PDNN_HARDTANH_BACKWARD, run_elementwise, NULL, NULL},
     {&pdnn_op_embedding, PDNN_FORWARD, 0, 0, pdnn_own_embedding, NULL, NULL},
+    {&pdnn_op_embedding, PDNN_BACKWARD_DATA, 0, 0, pdnn_own_embedding_gradient, pdnn_own_embedding_scratch,
+     NULL},
     {&pdnn_op_embedding, PDNN_BACKWARD_WEIGHTS, 0, 0, pdnn_own_embedding_gradient, pdnn_own_embedding_scratch,
      NULL},
     {&pdnn_op_dropout, PDNN_FORWARD, 2, 0, pdnn_own_dropout, NULL, NULL},
