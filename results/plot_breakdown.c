@@ -240,9 +240,10 @@ static void put_times(struct picture *p) {
     pdnn_str_printf(&p->script, "$times << END\n0 0 \"\"\n");
     for (size_t b = 0; fits && b < p->all.count; b++) {
         char text[PDNN_UNIT_TEXT];
+        size_t at = p->all.at[b];
         pdnn_plot_number(&p->script, p->bars[b].center, " 103 ");
-        pdnn_str_printf(&p->script, "\"%s\"\n",
-                        pdnn_format_ns(text, pdnn_selection_step_ns(&p->selection, p->all.at[b])));
+        pdnn_str_printf(&p->script, "\"%s%s\"\n", pdnn_selection_extrapolated(&p->selection, at) ? "~" : "",
+                        pdnn_format_ns(text, pdnn_selection_step_ns(&p->selection, at)));
     }
     pdnn_str_printf(&p->script, "END\n");
 }
@@ -335,10 +336,17 @@ static const char *common_value(const struct picture *p, const char *name) {
     return *value ? value : NULL;
 }
 
+static bool any_extrapolated(const struct picture *p) {
+    bool any = false;
+    for (size_t b = 0; b < p->all.count; b++)
+        any = any || pdnn_selection_extrapolated(&p->selection, p->all.at[b]);
+    return any;
+}
+
 static void put_titles(struct picture *p, const char *directory) {
     static const char *const common[] = {"family",  "mode", "optimizer", "dtype",
                                          "backend", "fuse", "threads"};
-    struct pdnn_str title = {0}, subtitle = {0}, cpu = {0}, usual = {0};
+    struct pdnn_str title = {0}, subtitle = {0}, cpu = {0}, usual = {0}, caption = {0};
     int length;
     const char *name = pdnn_plot_directory_name(directory, &length);
     pdnn_str_printf(&title, "Where the time goes in %.*s", length, name);
@@ -354,14 +362,18 @@ static void put_titles(struct picture *p, const char *directory) {
     pdnn_selection_usual(&p->selection, &p->axes, &usual);
     if (usual.length)
         pdnn_str_printf(&usual, " unless said otherwise");
-    p->script.failed = p->script.failed || title.failed || subtitle.failed || cpu.failed || usual.failed;
+    pdnn_str_printf(
+        &caption,
+        "Each bar is one step of one model, divided by the time of its ops; above it, how long a step "
+        "takes%s. Residual: time in no op.",
+        any_extrapolated(p) ? " (~: extrapolated from fewer layers)" : "");
+    p->script.failed =
+        p->script.failed || title.failed || subtitle.failed || cpu.failed || usual.failed || caption.failed;
     pdnn_gnuplot_text(&p->script, "TITLE", pdnn_str_text(&title));
     pdnn_gnuplot_text(&p->script, "SUBTITLE", pdnn_str_text(&subtitle));
     pdnn_gnuplot_text(&p->script, "USUAL", pdnn_str_text(&usual));
-    pdnn_gnuplot_text(
-        &p->script, "CAPTION",
-        "Each bar is one step of one model, divided by the time of its ops; above it, how long a step "
-        "takes. Residual: time in no op.");
+    pdnn_gnuplot_text(&p->script, "CAPTION", pdnn_str_text(&caption));
+    pdnn_str_finish(&caption);
     pdnn_str_finish(&title);
     pdnn_str_finish(&subtitle);
     pdnn_str_finish(&cpu);
