@@ -275,13 +275,38 @@ static void test_worker_main_check_tolerance(void **state) {
     pdnn_worker_stop(&worker);
 }
 
+/* State that several ops of a step change is compared as each of them leaves it. */
+static void test_worker_main_check_micro_steps(void **state) {
+    struct pdnn_worker worker;
+    struct pdnn_check_row *rows = NULL;
+    size_t n_rows = 0;
+    struct pdnn_err err = {0};
+    (void)state;
+    start(&worker, NULL, "1");
+    assert_int_equal(
+        pdnn_worker_check(&worker,
+                          "rnn/embedding=3,length=2,vocabulary=4,batch=2,dropout=50,threads=1,accumulate=3,"
+                          "checkpoint=layer,backend=reference",
+                          5, 0, NULL, &rows, &n_rows, &err),
+        PDNN_OK);
+    assert_true(n_rows > 60);
+    for (size_t i = 0; i < n_rows; i++)
+        assert_true(rows[i].error <= rows[i].tolerance);
+    free(rows);
+    pdnn_worker_stop(&worker);
+}
+
 int main(int argc, char **argv) {
     if (argc == 4 && strcmp(argv[1], "worker") == 0)
         return pdnn_worker_main((int)strtol(argv[2], NULL, 10), (int)strtol(argv[3], NULL, 10));
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_worker_main_visit_ops),     cmocka_unit_test(test_worker_main_visit_refused),
-        cmocka_unit_test(test_worker_main_visit_threads), cmocka_unit_test(test_worker_main_visit_faults),
-        cmocka_unit_test(test_worker_main_check),         cmocka_unit_test(test_worker_main_check_tolerance),
+        cmocka_unit_test(test_worker_main_visit_ops),
+        cmocka_unit_test(test_worker_main_visit_refused),
+        cmocka_unit_test(test_worker_main_visit_threads),
+        cmocka_unit_test(test_worker_main_visit_faults),
+        cmocka_unit_test(test_worker_main_check),
+        cmocka_unit_test(test_worker_main_check_tolerance),
+        cmocka_unit_test(test_worker_main_check_micro_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
