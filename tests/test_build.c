@@ -142,6 +142,10 @@ static const char *const small[] = {
     "rnn/cell=gru,layers=2,embedding=3,length=3,vocabulary=5,batch=2,bidirectional=yes,output=last",
     "rnn/cell=lbr_gru,layers=1,embedding=3,length=3,vocabulary=5,batch=2,output=none,dropout=50",
     "gnmt/hidden=3,layers=3,vocabulary=5,source=3,target=2,batch=2,dropout=20",
+    "transformer/hidden=4,heads=2,layers=2,vocabulary=5,length=3,batch=2,positions=3,objective=masked-lm,"
+    "predictions=2,dropout=20",
+    "transformer/architecture=decoder,hidden=4,heads=2,layers=2,vocabulary=5,length=3,batch=2,positions=3,"
+    "norm=pre,objective=causal-lm,activation=gelu_tanh,dropout=30",
     "deepspeech2/hidden=2,layers=2,frames=35,characters=4,labels=2,batch=2",
 };
 enum { SMALL = sizeof small / sizeof *small };
@@ -366,6 +370,30 @@ static void test_checkpoint_matrix_flop(void **state) {
     assert_int_equal(3 * with_it, 4 * without);
 }
 
+static uint64_t products_flop(const char *id) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    build_graph(id, &arena, &graph);
+    uint64_t flop = flop_of_op(&graph, &pdnn_op_dense) + flop_of_op(&graph, &pdnn_op_matmul);
+    pdnn_arena_finish(&arena);
+    return flop;
+}
+
+/* Of a stack of layers, all of whose products need all gradients. */
+static void test_checkpoint_matrix_flop_of_layers(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "transformer:bert-large,layers=3,batch=2,pooler=no",
+        "transformer:bert-base,layers=2,batch=1,pooler=no,qkv=separate,norm=pre",
+    };
+    for (size_t i = 0; i < 2; i++) {
+        char id[PDNN_ID_TEXT];
+        uint64_t without = products_flop(ids[i]);
+        assert_int_equal(3 * products_flop(with(ids[i], "checkpoint=layer", id)), 4 * without);
+        assert_int_equal(products_flop(with(ids[i], "accumulate=4", id)), 4 * without);
+    }
+}
+
 static void test_checkpoint_memory(void **state) {
     (void)state;
     static const struct {
@@ -375,6 +403,7 @@ static void test_checkpoint_memory(void **state) {
         {"cnn:resnet50,batch=16", 0.6},
         {"cnn:vgg16,batch=16", 0.95},
         {"rnn/cell=lstm,layers=6,embedding=128,length=100,batch=64", 0.6},
+        {"transformer:bert-base,batch=32", 0.6},
         {"gnmt/hidden=128,layers=6,source=50,target=50,batch=128,vocabulary=100", 0.8},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -430,6 +459,7 @@ int main(void) {
         cmocka_unit_test(test_accumulate_memory),
         cmocka_unit_test(test_checkpoint_copies),
         cmocka_unit_test(test_checkpoint_matrix_flop),
+        cmocka_unit_test(test_checkpoint_matrix_flop_of_layers),
         cmocka_unit_test(test_checkpoint_memory),
         cmocka_unit_test(test_settings_apply),
         cmocka_unit_test(test_replay_of_another_weight),
