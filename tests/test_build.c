@@ -252,9 +252,13 @@ static struct costs costs_of(const char *id) {
 /* Everything but the update k times, 3 words per parameter and a sum of two losses between any two. */
 static void test_accumulate_costs(void **state) {
     (void)state;
-    static const char *const ids[] = {"fc/layers=3,nodes=17,input=5,output=4,batch=6",
-                                      "rnn/cell=lstm,layers=2,embedding=7,length=3,vocabulary=5,batch=2",
-                                      "cnn/block=residual,blocks=1,filters=2,image=33,output=3,batch=2"};
+    static const char *const ids[] = {
+        "fc/layers=3,nodes=17,input=5,output=4,batch=6",
+        "rnn/cell=lstm,layers=2,embedding=7,length=3,vocabulary=5,batch=2",
+        "cnn/block=residual,blocks=1,filters=2,image=33,output=3,batch=2",
+        /* two nodes read the table, and one more sum for its two losses */
+        "transformer/layers=1,hidden=8,heads=2,length=4,positions=4,vocabulary=11,"
+        "batch=2,objective=masked-lm,predictions=1"};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         const uint64_t k = 5, params = totals_of(ids[i]).params;
         char id[PDNN_ID_TEXT];
