@@ -86,8 +86,16 @@ static void append_reorders(struct pdnn_str *out, const struct pdnn_by_list *by,
     pdnn_str_append(out, "\n", 1);
 }
 
-void pdnn_breakdown_text(struct pdnn_str *out, const struct pdnn_by_list *by, const char *id, double step_ns,
-                         const struct pdnn_share *shares, size_t n_shares) {
+/* The id, and how long a step takes. */
+static void append_head(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at) {
+    char step[PDNN_UNIT_TEXT];
+    pdnn_str_printf(out, "%s\n  %s per step%s", pdnn_selection_get(selection, at, selection->id),
+                    pdnn_format_ns(step, pdnn_selection_step_ns(selection, at)),
+                    pdnn_selection_extrapolated(selection, at) ? ", extrapolated" : "");
+}
+
+void pdnn_breakdown_text(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,
+                         const struct pdnn_by_list *by, const struct pdnn_share *shares, size_t n_shares) {
     static const struct pdnn_table_column measured[] = {
         {"ops", PDNN_ALIGN_RIGHT},         {"time", PDNN_ALIGN_RIGHT},   {"share", PDNN_ALIGN_RIGHT},
         {"FLOP", PDNN_ALIGN_RIGHT},        {"bytes", PDNN_ALIGN_RIGHT},  {"GFLOP/s", PDNN_ALIGN_RIGHT},
@@ -97,9 +105,8 @@ void pdnn_breakdown_text(struct pdnn_str *out, const struct pdnn_by_list *by, co
     enum { N_MEASURED = sizeof measured / sizeof *measured };
     struct pdnn_table_column columns[PDNN_BY_COUNT + N_MEASURED];
     const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
-    char step[PDNN_UNIT_TEXT];
     struct pdnn_table table;
-    pdnn_str_printf(out, "%s\n  %s per step", id, pdnn_format_ns(step, step_ns));
+    append_head(out, selection, at);
     append_reorders(out, by, shares, n_shares);
     if (most) {
         pdnn_str_printf(out, "  most is lost by ");
@@ -113,6 +120,12 @@ void pdnn_breakdown_text(struct pdnn_str *out, const struct pdnn_by_list *by, co
     format_table(&table, out);
 }
 
+static void add_step(struct pdnn_table *table, const struct pdnn_selection *selection, size_t at) {
+    char text[PDNN_UNIT_TEXT];
+    pdnn_table_cell(table, "%s%s", pdnn_selection_extrapolated(selection, at) ? "~" : "",
+                    pdnn_format_ns(text, pdnn_selection_step_ns(selection, at)));
+}
+
 /* Columns [first, first + count) of the matrix; titles are theirs. */
 static void append_across(struct pdnn_str *out, const struct pdnn_across *across, size_t first, size_t count,
                           const struct pdnn_table_column *titles) {
@@ -123,7 +136,7 @@ static void append_across(struct pdnn_str *out, const struct pdnn_across *across
     for (size_t k = 0; k < across->by->count; k++)
         pdnn_table_cell(&table, "%s", k ? "" : "time of a step");
     for (size_t c = first; c < first + count; c++)
-        add_ns(&table, pdnn_selection_step_ns(across->selection, across->series->at[c]));
+        add_step(&table, across->selection, across->series->at[c]);
     for (size_t r = 0; r < matrix->n_rows; r++) {
         add_keys(&table, across->by, &matrix->row[r]);
         for (size_t c = first; c < first + count; c++) {
@@ -159,18 +172,17 @@ void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across) {
     }
 }
 
-void pdnn_gemms_text(struct pdnn_str *out, const char *id, double step_ns, const struct pdnn_gemm *gemms,
-                     size_t n_gemms) {
+void pdnn_gemms_text(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,
+                     const struct pdnn_gemm *gemms, size_t n_gemms) {
     static const struct pdnn_table_column columns[] = {
         {"M x N x K", PDNN_ALIGN_LEFT}, {"batch", PDNN_ALIGN_RIGHT}, {"count", PDNN_ALIGN_RIGHT},
         {"time", PDNN_ALIGN_RIGHT},     {"share", PDNN_ALIGN_RIGHT}, {"FLOP/byte", PDNN_ALIGN_RIGHT},
         {"GFLOP/s", PDNN_ALIGN_RIGHT},  {"GB/s", PDNN_ALIGN_RIGHT},  {"% roof", PDNN_ALIGN_RIGHT},
         {"group", PDNN_ALIGN_LEFT},     {"passes", PDNN_ALIGN_LEFT},
     };
-    char step[PDNN_UNIT_TEXT];
     struct pdnn_table table;
-    pdnn_str_printf(out, "%s\n  %s per step%s\n\n", id, pdnn_format_ns(step, step_ns),
-                    n_gemms ? "" : ", no matrix products");
+    append_head(out, selection, at);
+    pdnn_str_printf(out, "%s\n\n", n_gemms ? "" : ", no matrix products");
     if (!n_gemms)
         return;
     pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);

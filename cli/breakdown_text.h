@@ -9,8 +9,8 @@
 #include "results/share_matrix.h"
 
 /* One instance: its headline and the table of its shares. */
-void pdnn_breakdown_text(struct pdnn_str *out, const struct pdnn_by_list *by, const char *id, double step_ns,
-                         const struct pdnn_share *shares, size_t n_shares);
+void pdnn_breakdown_text(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,
+                         const struct pdnn_by_list *by, const struct pdnn_share *shares, size_t n_shares);
 
 /* Instances of a series, and their shares. */
 struct pdnn_across {
@@ -24,8 +24,8 @@ struct pdnn_across {
 /* One column each under the values of the axes; more than a table takes go on below. */
 void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across);
 
-void pdnn_gemms_text(struct pdnn_str *out, const char *id, double step_ns, const struct pdnn_gemm *gemms,
-                     size_t n_gemms);
+void pdnn_gemms_text(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,
+                     const struct pdnn_gemm *gemms, size_t n_gemms);
 
 /* One line each, and what holds for all instances where a line does not say otherwise. */
 void pdnn_directions_text(struct pdnn_str *out, const struct pdnn_selection *selection,

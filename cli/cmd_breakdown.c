@@ -15,7 +15,7 @@ static const char *const paragraphs[] = {
     "studies of BERT's training divide it (in other families, the category); a pass; a layer; an op; or "
     "several of them, such as group,pass. --across puts instances that differ in one hyper-parameter or run "
     "setting side by side, with one table for each combination of the others; several keys that change "
-    "together are joined by commas.",
+    "together are joined by commas; ~ marks times that are extrapolated.",
     "--gemms lists the shapes of the matrix products instead. --check-directions says PASS or FAIL for what "
     "must hold in measured runs of BERT's training, or not covered and which instances would be needed; the "
     "exit status is 1 when one fails.",
@@ -67,8 +67,7 @@ static enum pdnn_status show_instance(struct breakdown *b, size_t at, struct pdn
     if (b->csv)
         append_shares_csv(&b->out, shares, n_shares);
     else
-        pdnn_breakdown_text(&b->out, &b->by, pdnn_selection_get(&b->selection, at, b->selection.id),
-                            pdnn_selection_step_ns(&b->selection, at), shares, n_shares);
+        pdnn_breakdown_text(&b->out, &b->selection, at, &b->by, shares, n_shares);
     return PDNN_OK;
 }
 
@@ -89,7 +88,6 @@ static enum pdnn_status show_gemms(struct breakdown *b, bool *some_failed, struc
     if (b->csv)
         pdnn_columns_header(&pdnn_gemms_columns, &b->out);
     for (size_t at = 0; status == PDNN_OK && at < selection->count; at++) {
-        const char *id = pdnn_selection_get(selection, at, selection->id);
         struct pdnn_op_rows rows;
         struct pdnn_gemm *gemms = NULL;
         size_t n_gemms = 0;
@@ -100,7 +98,7 @@ static enum pdnn_status show_gemms(struct breakdown *b, bool *some_failed, struc
         for (size_t i = 0; b->csv && i < n_gemms; i++)
             pdnn_columns_row(&pdnn_gemms_columns, &gemms[i], &b->out);
         if (!b->csv && status == PDNN_OK)
-            pdnn_gemms_text(&b->out, id, rows.step_ns, gemms, n_gemms);
+            pdnn_gemms_text(&b->out, selection, at, gemms, n_gemms);
     }
     return status;
 }

@@ -14,6 +14,7 @@ struct entry {
     uint32_t sum;      /* weight: its gradient in those before, or PDNN_NONE */
     uint32_t copy;     /* what computes it anew, or PDNN_NONE */
     bool wanted;       /* a weight, or computed from one */
+    bool in_sum;       /* what this micro-step has given so far is part of the sum */
 };
 
 struct pdnn_backward {
@@ -49,7 +50,8 @@ bool pdnn_backward_wants(const struct pdnn_backward *backward, uint32_t tensor) 
 }
 
 uint32_t pdnn_backward_of(const struct pdnn_backward *backward, uint32_t tensor) {
-    return entry_of(backward, tensor)->gradient;
+    const struct entry *entry = entry_of(backward, tensor);
+    return entry->gradient == PDNN_NONE && entry->in_sum ? entry->sum : entry->gradient;
 }
 
 const struct pdnn_graph *pdnn_backward_graph(const struct pdnn_backward *backward) {
@@ -84,6 +86,7 @@ static void add_pending(struct pdnn_backward *backward) {
     struct entry *entry = entry_of(backward, backward->pending);
     entry->sum = append_sum(backward, backward->pending, entry->sum, entry->gradient, backward->layer);
     entry->gradient = PDNN_NONE;
+    entry->in_sum = true;
     backward->pending = PDNN_NONE;
 }
 
@@ -144,7 +147,10 @@ void pdnn_backward_emit(struct pdnn_backward *backward, const struct pdnn_node *
 
 void pdnn_backward_continue(struct pdnn_backward *backward, const struct pdnn_node *forward,
                             enum pdnn_pass pass, uint32_t target, const uint32_t *inputs) {
-    entry_of(backward, target)->gradient = PDNN_NONE; /* the node has read it */
+    struct entry *entry = entry_of(backward, target);
+    if (entry->gradient == PDNN_NONE && entry->in_sum)
+        entry->sum = PDNN_NONE; /* the node has read it, or else what follows */
+    entry->gradient = PDNN_NONE;
     pdnn_backward_emit(backward, forward, pass, target, inputs);
 }
 
@@ -240,6 +246,8 @@ static void begin_micro_step(struct pdnn_backward *backward) {
     } else {
         backward->own = entries;
     }
+    for (uint32_t i = 0; i < backward->n_kept; i++)
+        backward->kept[i].in_sum = false;
     mark_wanted(backward);
     entry_of(backward, graph->loss)->gradient = ONE;
 }

@@ -27,7 +27,8 @@ void pdnn_backward_update(struct pdnn_backward *backward, const struct pdnn_opti
 /* True when somebody needs the gradient of the tensor. */
 bool pdnn_backward_wants(const struct pdnn_backward *backward, uint32_t tensor);
 
-/* The gradient of the tensor computed so far, or PDNN_NONE. Of a loss it is 1 and has no tensor: what comes
+/* The gradient of the tensor computed so far, or PDNN_NONE; of a weight that several nodes read, in a further
+ * micro-step, together with those before. Of a loss it is 1 and has no tensor: what comes
  * back may be passed on, but is no node's input. */
 uint32_t pdnn_backward_of(const struct pdnn_backward *backward, uint32_t tensor);
 

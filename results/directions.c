@@ -61,7 +61,7 @@ static enum pdnn_status add_line(struct check *check, const struct pdnn_directio
     return PDNN_OK;
 }
 
-/* "length 128, 512; batch 32, 8": of the axes, those that differ. */
+/* "length 128, 512; batch 32, 8": of the axes, those that differ; and whether any of it is extrapolated. */
 static const char *compared_text(struct check *check, const struct pdnn_evidence *e,
                                  const struct pdnn_axes *axes) {
     struct pdnn_str text = {0};
@@ -79,6 +79,11 @@ static const char *compared_text(struct check *check, const struct pdnn_evidence
             pdnn_str_printf(&text, "%s%s", i ? ", " : "",
                             pdnn_selection_get(e->selection, e->series.at[i], axes->column[k]));
     }
+    bool extrapolated = false;
+    for (size_t i = 0; i < e->series.count; i++)
+        extrapolated = extrapolated || pdnn_selection_extrapolated(e->selection, e->series.at[i]);
+    if (extrapolated)
+        pdnn_str_printf(&text, "%sextrapolated", text.length ? "; " : "");
     return keep(check, &text);
 }
 

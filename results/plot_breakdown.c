@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BARS_MAX = 60, NAME_TEXT = 128 };
+enum { BARS_MAX = 60, NAME_TEXT = 128, FIRST_LABEL = 10 };
 
-/* The picture in pixels (legend_size: its letters beside those of names): right_most with short names in the
- * legend, below_frame with nothing but the caption.
- */
+/* The picture in pixels: right_most with short names in the legend, caption_gap above what is said at the
+ * bottom. legend_size: the legend's letters beside those of names. */
 static const double width = 1200, height = 800, left = 104, right_most = 940, right_least = 640, top = 712;
-static const double below_frame = 56, axis_pixels = 34, legend_pixels = 74, legend_size = 1.12;
+static const double caption_bottom = 8, caption_gap = 12, axis_pixels = 34, legend_pixels = 74,
+                    legend_size = 1.12;
 static const double bar_pixels_most = 120, number_pixels = 30, time_pixels = 62;
 
 /* In slots, of which each bar has one: what of it is bar, and what lies between two sets of bars. */
@@ -240,9 +240,10 @@ static void put_times(struct picture *p) {
     pdnn_str_printf(&p->script, "$times << END\n0 0 \"\"\n");
     for (size_t b = 0; fits && b < p->all.count; b++) {
         char text[PDNN_UNIT_TEXT];
+        size_t at = p->all.at[b];
         pdnn_plot_number(&p->script, p->bars[b].center, " 103 ");
-        pdnn_str_printf(&p->script, "\"%s\"\n",
-                        pdnn_format_ns(text, pdnn_selection_step_ns(&p->selection, p->all.at[b])));
+        pdnn_str_printf(&p->script, "\"%s%s\"\n", pdnn_selection_extrapolated(&p->selection, at) ? "~" : "",
+                        pdnn_format_ns(text, pdnn_selection_step_ns(&p->selection, at)));
     }
     pdnn_str_printf(&p->script, "END\n");
 }
@@ -252,6 +253,33 @@ static const char *keep(struct picture *p, struct pdnn_str *text) {
     const char *kept = text->failed ? NULL : pdnn_arena_strdup(&p->arena, pdnn_str_text(text));
     pdnn_str_finish(text);
     return kept;
+}
+
+static bool any_extrapolated(const struct picture *p) {
+    bool any = false;
+    for (size_t b = 0; b < p->all.count; b++)
+        any = any || pdnn_selection_extrapolated(&p->selection, p->all.at[b]);
+    return any;
+}
+
+/* What is said below everything: returns where there is room above it. */
+static double put_captions(struct picture *p, struct pdnn_label_sheet *sheet) {
+    struct pdnn_str caption = {0}, usual = {0};
+    pdnn_str_printf(
+        &caption,
+        "A bar is one step of a model by the time of its ops; above it is the time of the step%s; residual: "
+        "time in no op",
+        any_extrapolated(p) ? " (~ extrapolated)" : "");
+    pdnn_selection_usual(&p->selection, &p->axes, &usual);
+    if (usual.length)
+        pdnn_str_printf(&usual, " unless said otherwise");
+    double y = caption_bottom;
+    y += pdnn_plot_caption(pdnn_str_text(&usual), left, y, sheet);
+    y += pdnn_plot_caption(pdnn_str_text(&caption), left, y, sheet);
+    p->script.failed = p->script.failed || caption.failed || usual.failed;
+    pdnn_str_finish(&caption);
+    pdnn_str_finish(&usual);
+    return y + caption_gap;
 }
 
 /* Bars are named by the axes and sets by what else differs; where there are no axes, bars by all that
@@ -294,11 +322,13 @@ static bool put_names(struct picture *p) {
     if (!names.axis)
         return false;
     pdnn_bar_names_arrange(&names);
+    struct pdnn_label_sheet sheet = {&p->script, width, height, FIRST_LABEL};
     bool named_below = p->axes.count && !names.upright;
     pdnn_gnuplot_text(&p->script, "AXIS", named_below ? names.axis : "");
-    p->axis_y = below_frame + axis_pixels / 2;
-    p->bottom = below_frame + (named_below ? axis_pixels : 0) + names.height;
-    pdnn_bar_names_put(&names, p->bottom, height, &p->script);
+    double below = put_captions(p, &sheet);
+    p->axis_y = below + axis_pixels / 2;
+    p->bottom = below + (named_below ? axis_pixels : 0) + names.height;
+    pdnn_bar_names_put(&names, p->bottom, &sheet);
     return true;
 }
 
@@ -338,7 +368,7 @@ static const char *common_value(const struct picture *p, const char *name) {
 static void put_titles(struct picture *p, const char *directory) {
     static const char *const common[] = {"family",  "mode", "optimizer", "dtype",
                                          "backend", "fuse", "threads"};
-    struct pdnn_str title = {0}, subtitle = {0}, cpu = {0}, usual = {0};
+    struct pdnn_str title = {0}, subtitle = {0}, cpu = {0};
     int length;
     const char *name = pdnn_plot_directory_name(directory, &length);
     pdnn_str_printf(&title, "Where the time goes in %.*s", length, name);
@@ -351,21 +381,12 @@ static void put_titles(struct picture *p, const char *directory) {
         if (value && strcmp(common[i], "threads") == 0)
             pdnn_str_printf(&subtitle, " thread%s", strcmp(value, "1") == 0 ? "" : "s");
     }
-    pdnn_selection_usual(&p->selection, &p->axes, &usual);
-    if (usual.length)
-        pdnn_str_printf(&usual, " unless said otherwise");
-    p->script.failed = p->script.failed || title.failed || subtitle.failed || cpu.failed || usual.failed;
+    p->script.failed = p->script.failed || title.failed || subtitle.failed || cpu.failed;
     pdnn_gnuplot_text(&p->script, "TITLE", pdnn_str_text(&title));
     pdnn_gnuplot_text(&p->script, "SUBTITLE", pdnn_str_text(&subtitle));
-    pdnn_gnuplot_text(&p->script, "USUAL", pdnn_str_text(&usual));
-    pdnn_gnuplot_text(
-        &p->script, "CAPTION",
-        "Each bar is one step of one model, divided by the time of its ops; above it, how long a step "
-        "takes. Residual: time in no op.");
     pdnn_str_finish(&title);
     pdnn_str_finish(&subtitle);
     pdnn_str_finish(&cpu);
-    pdnn_str_finish(&usual);
 }
 
 static enum pdnn_status write_script(struct picture *p, const char *directory, struct pdnn_err *err) {

@@ -1,12 +1,13 @@
 #include "results/plot_names.h"
 #include "results/gnuplot.h"
 #include "results/plot_file.h"
+#include "results/plot_frame.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LINES_MAX = 5, LINE_TEXT = 160, UPRIGHT_MAX = 44, FIRST_LABEL = 10 };
+enum { LINES_MAX = 5, LINE_TEXT = 160, UPRIGHT_MAX = 44 };
 
 static const double letter_pixels = 8.3, line_pixels = 18;
 
@@ -80,39 +81,52 @@ void pdnn_bar_names_arrange(struct pdnn_bar_names *names) {
     names->height = gap_pixels + (names->upright ? longest : lines * line_pixels + below);
 }
 
-static void put_label(struct pdnn_str *script, size_t label, const char *text, double x, double y) {
-    pdnn_str_printf(script, "set label %zu ", label);
-    pdnn_gnuplot_quote(script, text);
-    pdnn_str_printf(script, " at first ");
-    pdnn_plot_number(script, x, ", screen ");
-    pdnn_plot_number(script, y, " font 'DejaVu Sans,11' textcolor rgb '#222222' ");
+static const char name_look[] = " font 'DejaVu Sans,11' textcolor rgb '#222222' ",
+                  caption_look[] = " font 'DejaVu Sans,11' textcolor rgb '#444444' left\n";
+
+/* At x of a coordinate system: "first" is the axis, "screen" a part of the picture. */
+static void put_label(struct pdnn_label_sheet *sheet, const char *text, const char *system,
+                      struct pdnn_spot spot, const char *look) {
+    pdnn_str_printf(sheet->script, "set label %zu ", sheet->next++);
+    pdnn_gnuplot_quote(sheet->script, text);
+    pdnn_str_printf(sheet->script, " at %s ", system);
+    pdnn_plot_number(sheet->script, spot.x, ", screen ");
+    pdnn_plot_number(sheet->script, spot.y / sheet->height, look);
 }
 
-static void put_lines(const struct pdnn_bar_name *name, double y, double picture_height, size_t *label,
-                      struct pdnn_str *script) {
+static void put_lines(const struct pdnn_bar_name *name, double y, struct pdnn_label_sheet *sheet) {
     struct lines lines;
     wrap(name, &lines);
     for (int i = 0; i < lines.count; i++) {
-        double line_y = y - (i + 0.5) * line_pixels;
-        put_label(script, (*label)++, lines.text[i], name->center, line_y / picture_height);
-        pdnn_str_printf(script, "center\n");
+        struct pdnn_spot spot = {name->center, y - (i + 0.5) * line_pixels};
+        put_label(sheet, lines.text[i], "first", spot, name_look);
+        pdnn_str_printf(sheet->script, "center\n");
     }
 }
 
-void pdnn_bar_names_put(const struct pdnn_bar_names *names, double bottom, double picture_height,
-                        struct pdnn_str *script) {
-    size_t label = FIRST_LABEL;
+void pdnn_bar_names_put(const struct pdnn_bar_names *names, double bottom, struct pdnn_label_sheet *sheet) {
     double y = bottom - gap_pixels, set_y = y - names->bar_lines * line_pixels - set_gap_pixels;
     for (size_t bar = 0; bar < names->n_bars; bar++) {
         char text[LINE_TEXT];
         if (!names->upright) {
-            put_lines(&names->bar[bar], y, picture_height, &label, script);
+            put_lines(&names->bar[bar], y, sheet);
             continue;
         }
         join(names, bar, text);
-        put_label(script, label++, text, names->bar[bar].center, y / picture_height);
-        pdnn_str_printf(script, "right rotate by 90\n");
+        put_label(sheet, text, "first", (struct pdnn_spot){names->bar[bar].center, y}, name_look);
+        pdnn_str_printf(sheet->script, "right rotate by 90\n");
     }
     for (size_t set = 0; !names->upright && set < names->n_sets; set++)
-        put_lines(&names->set[set], set_y, picture_height, &label, script);
+        put_lines(&names->set[set], set_y, sheet);
+}
+
+double pdnn_plot_caption(const char *text, double x, double y, struct pdnn_label_sheet *sheet) {
+    const struct pdnn_bar_name name = {.text = text, .pixels = sheet->width - x};
+    struct lines lines;
+    wrap(&name, &lines);
+    for (int i = 0; i < lines.count; i++) {
+        struct pdnn_spot spot = {x / sheet->width, y + (lines.count - i - 0.5) * line_pixels};
+        put_label(sheet, lines.text[i], "screen", spot, caption_look);
+    }
+    return lines.count * line_pixels;
 }

@@ -27,10 +27,19 @@ struct pdnn_bar_names {
 
 void pdnn_bar_names_arrange(struct pdnn_bar_names *names);
 
-/* Appends gnuplot labels from 10 on. The frame ends `bottom` pixels above the end of a picture of that
- * height. */
-void pdnn_bar_names_put(const struct pdnn_bar_names *names, double bottom, double picture_height,
-                        struct pdnn_str *script);
+/* The picture that labels are put into. */
+struct pdnn_label_sheet {
+    struct pdnn_str *script;
+    double width, height; /* pixels */
+    size_t next;          /* gnuplot's number of the next label */
+};
+
+/* Appends the names as labels. The frame ends `bottom` pixels above the end of the picture. */
+void pdnn_bar_names_put(const struct pdnn_bar_names *names, double bottom, struct pdnn_label_sheet *sheet);
+
+/* Appends lines of small grey text from x to the right end of the picture, cut between items joined by
+ * commas, the lowest one at y. Returns how many pixels they take. */
+double pdnn_plot_caption(const char *text, double x, double y, struct pdnn_label_sheet *sheet);
 
 /* Estimate for a text in the pictures' small font. */
 double pdnn_plot_text_pixels(const char *text);

@@ -18,6 +18,10 @@ double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at)
     return pdnn_parse_double(pdnn_selection_get(selection, at, selection->step), &ns) ? ns : NAN;
 }
 
+bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at) {
+    return strcmp(pdnn_selection_get(selection, at, selection->extrapolated), "1") == 0;
+}
+
 static enum pdnn_status find_columns(struct pdnn_selection *selection, const char *path,
                                      struct pdnn_err *err) {
     const struct {
@@ -32,6 +36,7 @@ static enum pdnn_status find_columns(struct pdnn_selection *selection, const cha
         if (*needed[i].column < 0)
             return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing", path, needed[i].name);
     }
+    selection->extrapolated = pdnn_csv_find(&selection->results, "extrapolated");
     selection->first_key = selection->family + 1;
     selection->end_key = selection->status;
     return PDNN_OK;

@@ -11,6 +11,7 @@
 struct pdnn_selection {
     struct pdnn_csv results;
     int id, family, status, step; /* columns of it; step is time_ns_median */
+    int extrapolated;             /* -1: an older table, where nothing was */
     int first_key, end_key;       /* the keys' columns */
     size_t *row;                  /* of results: those chosen, in order */
     size_t count;
@@ -28,6 +29,9 @@ const char *pdnn_selection_get(const struct pdnn_selection *selection, size_t at
 
 /* Its step time; NaN when the field is none. */
 double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at);
+
+/* Whether fewer layers ran than the model has, so that its times were scaled. */
+bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at);
 
 /* Column of a key. PDNN_INVALID names the nearest one. */
 enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, const char *name, int *column,

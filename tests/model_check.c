@@ -167,12 +167,9 @@ uint32_t chain_weight(struct chain *chain, int rank, const int64_t *dim) {
     return pdnn_graph_weight(&chain->graph, rank, dim, (struct pdnn_fill){PDNN_FILL_UNIFORM, 1});
 }
 
-void check_chain(struct chain *chain, uint32_t y, const char *what) {
+void chain_loss(struct chain *chain, uint32_t y) {
     enum { CLASSES = 3 };
     struct pdnn_graph *graph = &chain->graph;
-    struct pdnn_err err = {0};
-    if (pdnn_graph_status(graph, &err) != PDNN_OK)
-        fail_msg("%s: %s", what, err.text);
     int64_t N = graph->tensors[y].dim[0], units = pdnn_tensor_elements(&graph->tensors[y]) / N;
     struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
                                  .dtype = PDNN_S32,
@@ -185,6 +182,13 @@ void check_chain(struct chain *chain, uint32_t y, const char *what) {
     y = pdnn_graph_forward(graph, &pdnn_op_dense, (uint32_t[]){y, w, PDNN_NONE}, NULL);
     graph->loss =
         pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy, (uint32_t[]){y, label, PDNN_NONE}, NULL);
+}
+
+void check_chain(struct chain *chain, uint32_t y, const char *what) {
+    struct pdnn_err err = {0};
+    if (pdnn_graph_status(&chain->graph, &err) != PDNN_OK)
+        fail_msg("%s: %s", what, err.text);
+    chain_loss(chain, y);
     check_loss_chain(chain, what);
 }
 

@@ -47,7 +47,10 @@ void begin_chain(struct chain *chain);
 /* A weight with values in [-1, 1). */
 uint32_t chain_weight(struct chain *chain, int rank, const int64_t *dim);
 
-/* Appends a dense layer to 3 classes and the loss, then checks gradients and FLOP counts; ends the chain. */
+/* Appends a dense layer to 3 classes and the loss. */
+void chain_loss(struct chain *chain, uint32_t y);
+
+/* Does so, then checks gradients and FLOP counts; ends the chain. */
 void check_chain(struct chain *chain, uint32_t y, const char *what);
 
 /* The same for a graph that has its loss. */

@@ -74,6 +74,44 @@ static uint32_t build_embedding(struct net *net, const struct shape *s) {
     return apply(net, &pdnn_op_embedding, ids, new_weight(net, 2, WORDS, s->C), NULL);
 }
 
+/* Some rows of each sequence, those again and again, and the rows of the first sequence for every one. */
+static uint32_t build_gather(struct net *net, const struct shape *s) {
+    const int64_t rows = s->R / s->N, dim[] = {s->N, (rows + 1) / 2};
+    const struct pdnn_fill fills[] = {{PDNN_FILL_MASKED, (double)rows},
+                                      {PDNN_FILL_POSITION, (double)(dim[0] * dim[1])},
+                                      {PDNN_FILL_POSITION, (double)rows}};
+    uint32_t x = new_matrix(net, s->R, s->C);
+    uint32_t some = apply(net, &pdnn_op_embedding, new_data(net, PDNN_ROLE_INPUT, 2, dim, fills[0]), x, NULL);
+    uint32_t again =
+        apply(net, &pdnn_op_embedding, new_data(net, PDNN_ROLE_INPUT, 1, &s->R, fills[1]), some, NULL);
+    uint32_t first =
+        apply(net, &pdnn_op_embedding, new_data(net, PDNN_ROLE_INPUT, 1, &s->R, fills[2]), x, NULL);
+    return apply(net, &pdnn_op_add, again, first, NULL);
+}
+
+/* Rows are added to what they are looked up in: both have one gradient. */
+static uint32_t build_gather_and_add(struct net *net, const struct shape *s) {
+    const struct pdnn_fill any = {PDNN_FILL_CLASS, (double)s->R};
+    uint32_t x = new_matrix(net, s->R, s->C), ids = new_data(net, PDNN_ROLE_INPUT, 1, &s->R, any);
+    return apply(net, &pdnn_op_add, apply(net, &pdnn_op_embedding, ids, x, NULL), x, NULL);
+}
+
+/* Words, positions and segments; the words' table is what the result is multiplied by. */
+static uint32_t build_tied(struct net *net, const struct shape *s) {
+    enum { WORDS = 150, SEGMENTS = 2 };
+    const struct pdnn_fill fills[] = {
+        {PDNN_FILL_CLASS, WORDS}, {PDNN_FILL_POSITION, (double)(s->R / s->N)}, {PDNN_FILL_CLASS, SEGMENTS}};
+    uint32_t sum = PDNN_NONE, words = PDNN_NONE;
+    for (int i = 0; i < 3; i++) {
+        uint32_t ids = new_data(net, PDNN_ROLE_INPUT, 1, &s->R, fills[i]);
+        uint32_t table = new_weight(net, 2, (int64_t)fills[i].scale, s->C);
+        uint32_t rows = apply(net, &pdnn_op_embedding, ids, table, NULL);
+        words = i ? words : table;
+        sum = i ? apply(net, &pdnn_op_add, sum, rows, NULL) : rows;
+    }
+    return apply(net, &pdnn_op_dense, sum, words, NULL);
+}
+
 static uint32_t build_dropout(struct net *net, const struct shape *s) {
     int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_DROPOUT_PERCENT] = 30}, one = 1;
     uint32_t counter = pdnn_graph_state(&net->graph, 1, &one, (struct pdnn_fill){0});
@@ -213,6 +251,9 @@ static const struct op_case {
 } op_cases[] = {
     {&pdnn_op_hardtanh, build_hardtanh, false},
     {&pdnn_op_embedding, build_embedding, false},
+    {&pdnn_op_embedding, build_gather, false},
+    {&pdnn_op_embedding, build_gather_and_add, false},
+    {&pdnn_op_embedding, build_tied, false},
     {&pdnn_op_dropout, build_dropout, false},
     {&pdnn_op_slice, build_slice, false},
     {&pdnn_op_concat, build_concat, false},

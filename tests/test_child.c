@@ -405,6 +405,18 @@ static void test_worker_main_check_tolerance(void **state) {
     free(checked.rows);
 }
 
+/* State that several ops of a step change is compared as each of them leaves it. */
+static void test_worker_main_check_micro_steps(void **state) {
+    struct checked checked = check("rnn/embedding=3,length=2,vocabulary=4,batch=2,dropout=50,threads=1,"
+                                   "accumulate=3,checkpoint=layer,backend=reference",
+                                   NULL, "1");
+    (void)state;
+    assert_true(checked.n_rows > 60);
+    for (size_t i = 0; i < checked.n_rows; i++)
+        assert_true(checked.rows[i].error <= checked.rows[i].tolerance);
+    free(checked.rows);
+}
+
 int main(int argc, char **argv) {
     if (argc == 4 && strcmp(argv[1], "worker") == 0)
         return pdnn_worker_main((int)strtol(argv[2], NULL, 10), (int)strtol(argv[3], NULL, 10));
@@ -417,6 +429,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_worker_main_check),
         cmocka_unit_test(test_worker_main_check_cancelled),
         cmocka_unit_test(test_worker_main_check_tolerance),
+        cmocka_unit_test(test_worker_main_check_micro_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

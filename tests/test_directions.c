@@ -110,6 +110,8 @@ static const struct {
      "hidden 8, 16"},
     {"GEMM share grows with the width", WIDTH("a", "8", "2", "32") WIDTH("b", "16", "4", "32"),
      PRODUCT("a", "1", "500") PRODUCT("b", "1", "600"), PDNN_VERDICT_NOT_COVERED, "", "two or more widths"},
+    {"GEMM share grows with the width", WIDTH("a", "8", "2", "32") WIDTH("b", "16", "8", "64"),
+     PRODUCT("a", "1", "500") PRODUCT("b", "1", "600"), PDNN_VERDICT_NOT_COVERED, "", "two or more widths"},
     {"optimizer share grows with the width", WIDTH("a", "8", "2", "32") WIDTH("b", "16", "2", "64"),
      STAGE1("a", "7", "10") STAGE1("b", "7", "11"), PDNN_VERDICT_PASS, "1.00 %, 1.10 %",
      "hidden 8, 16; ffn 32, 64"},

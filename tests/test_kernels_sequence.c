@@ -142,35 +142,42 @@ static void test_embedding_forward(void **state) {
     }
 }
 
+/* Sums that begin with 0, with other rows, and with those in their own place. */
+static void check_embedding_backward(const int64_t *shape, bool has_rest, bool in_place) {
+    struct fixture f = {0};
+    struct pdnn_embedding job = {.R = shape[0], .V = shape[1], .E = shape[2]};
+    size_t bytes = (size_t)(job.V * job.E) * sizeof(float);
+    float *first = new_memory((int64_t)bytes);
+    job.ids = add_ids(&f, 1, job.R, job.V);
+    f.tensors[f.node.input[0]] = (struct pdnn_tensor){.dtype = PDNN_S32, .rank = 1, .dim = {job.R}};
+    job.from = add_input(&f, job.R, job.E);
+    const float *rest = has_rest ? add_input(&f, job.V, job.E) : NULL;
+    job.to = add_output(&f, job.V, job.E);
+    job.rest = in_place ? job.to : rest;
+    job.scratch = new_memory(pdnn_embedding_scratch(job.R, job.V) * (int64_t)sizeof *job.scratch);
+    run_reference(&f, &pdnn_op_embedding, PDNN_BACKWARD_WEIGHTS);
+    for (int way = 0; way <= WAYS; way++) {
+        memset(job.to, 0xff, bytes);
+        if (in_place)
+            memcpy(job.to, rest, bytes);
+        job.bypass = way < WAYS && ways[way].bypass;
+        pdnn_embedding_backward(&job, way < WAYS ? ways[way].threads : 64 /* more than there is to share */);
+        check_output(&f, 0, job.to, 1e-5, "embedding backward");
+        if (way == 0)
+            memcpy(first, job.to, bytes);
+        assert_memory_equal(job.to, first, bytes);
+    }
+    free(first);
+    free(job.scratch);
+    finish(&f);
+}
+
 static void test_embedding_backward(void **state) {
     (void)state;
     for (size_t i = 0; i < EMBEDDING_SHAPES; i++) {
-        const int64_t *shape = embedding_shapes[i];
-        struct fixture f = {0};
-        struct pdnn_embedding job = {.R = shape[0], .V = shape[1], .E = shape[2]};
-        int64_t bytes = job.V * job.E * (int64_t)sizeof(float);
-        float *first = new_memory(bytes);
-        job.ids = add_ids(&f, 1, job.R, job.V);
-        f.tensors[f.node.input[0]] = (struct pdnn_tensor){.dtype = PDNN_S32, .rank = 1, .dim = {job.R}};
-        job.from = add_input(&f, job.R, job.E);
-        job.to = add_output(&f, job.V, job.E);
-        job.scratch = new_memory(pdnn_embedding_scratch(job.R, job.V) * (int64_t)sizeof *job.scratch);
-        run_reference(&f, &pdnn_op_embedding, PDNN_BACKWARD_WEIGHTS);
-        for (int way = 0; way < WAYS; way++) {
-            memset(job.to, 0xff, (size_t)bytes);
-            job.bypass = ways[way].bypass;
-            pdnn_embedding_backward(&job, ways[way].threads);
-            check_output(&f, 0, job.to, 1e-5, "embedding backward");
-            if (way == 0)
-                memcpy(first, job.to, (size_t)bytes);
-            assert_memory_equal(job.to, first, (size_t)bytes);
-        }
-        /* More threads than there is to share out. */
-        pdnn_embedding_backward(&job, 64);
-        assert_memory_equal(job.to, first, (size_t)bytes);
-        free(first);
-        free(job.scratch);
-        finish(&f);
+        check_embedding_backward(embedding_shapes[i], false, false);
+        check_embedding_backward(embedding_shapes[i], true, false);
+        check_embedding_backward(embedding_shapes[i], true, true);
     }
 }
 
@@ -183,8 +190,8 @@ static void test_dropout(void **state) {
         int64_t n = lengths[i / WAYS / 3];
         struct fixture f = {0};
         float *x = add_input(&f, 1, n), *counter = add_input(&f, 1, 1), *y = add_output(&f, 1, n);
+        f.node.output[f.node.n_outputs++] = f.node.input[1]; /* it counts the step */
         f.node.attr[PDNN_DROPOUT_PERCENT] = percents[i / WAYS % 3];
-        f.node.output[f.node.n_outputs++] = f.node.input[1];
         *counter = 41;
         f.values[1][0] = 41;
         run_reference(&f, &pdnn_op_dropout, PDNN_FORWARD);

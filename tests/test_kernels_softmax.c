@@ -270,7 +270,8 @@ static void test_mask(void **state) {
     }
 }
 
-/* A row (0, x) gives exp(x) as the ratio of its results: within vectors, and in what is left over. */
+/* A row (0, x) gives exp(x) as the ratio of its results, within vectors and in what is left over; x times ln
+ * 2 may be rounded. */
 static void test_exp(void **state) {
     (void)state;
     static const int64_t columns[] = {2, 8, 40};
@@ -285,7 +286,7 @@ static void test_exp(void **state) {
             pdnn_softmax_forward(&job, 1);
             double expected = x < -87.0F ? 0 : exp((double)x);
             for (int64_t k = 1; k < columns[i]; k++)
-                assert_near((double)row[k] / (double)row[0], expected, 4e-7 * expected);
+                assert_near((double)row[k] / (double)row[0], expected, (4e-7 - 7e-8 * (double)x) * expected);
         }
     }
 }

@@ -222,7 +222,7 @@ static void test_bar_names_in_lines(void **state) {
     assert_false(names.upright);
     assert_int_equal(names.bar_lines, 1);
     assert_int_equal(names.set_lines, 2);
-    pdnn_bar_names_put(&names, 200, 800, &script);
+    pdnn_bar_names_put(&names, 200, &(struct pdnn_label_sheet){&script, 1200, 800, 10});
     static const char *const said[] = {"set label 10 '4' at first 0,", "'32' at first 2,",
                                        "set label 13 'length=128' at first 0.5,", "'fuse=none' at first 0.5,",
                                        "set label 15 'length=512' at first 2,"};
@@ -234,6 +234,22 @@ static void test_bar_names_in_lines(void **state) {
     pdnn_str_finish(&script);
 }
 
+/* 132 letters fit between x and the right end: the second item goes below the first. */
+static void test_plot_caption(void **state) {
+    (void)state;
+    struct pdnn_str script = {0}, text = {0};
+    struct pdnn_label_sheet sheet = {&script, 1200, 800, 10};
+    pdnn_str_printf(&text, "%0125d, second", 0);
+    assert_true(pdnn_plot_caption("one, two", 104, 8, &sheet) == 18);
+    assert_true(pdnn_plot_caption(pdnn_str_text(&text), 104, 8, &sheet) == 36);
+    assert_int_equal(sheet.next, 13);
+    assert_non_null(strstr(pdnn_str_text(&script), "set label 10 'one, two' at screen "));
+    assert_non_null(strstr(pdnn_str_text(&script), "set label 12 'second' at screen "));
+    assert_true(pdnn_plot_caption("", 104, 8, &sheet) == 0);
+    pdnn_str_finish(&script);
+    pdnn_str_finish(&text);
+}
+
 /* One set has no room for its name: every bar has all of it then, cut where it is too long. */
 static void test_bar_names_upright(void **state) {
     (void)state;
@@ -243,7 +259,7 @@ static void test_bar_names_upright(void **state) {
     struct pdnn_str script = {0};
     pdnn_bar_names_arrange(&names);
     assert_true(names.upright);
-    pdnn_bar_names_put(&names, 200, 800, &script);
+    pdnn_bar_names_put(&names, 200, &(struct pdnn_label_sheet){&script, 1200, 800, 10});
     static const char *const said[] = {
         "set label 10 'batch=4, length=128, fuse=none' at first 0,",
         "set label 12 'batch=32, objective=masked-lm, optimizer=l..' at first 2,", "right rotate by 90"};
@@ -292,6 +308,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_plot_breakdown_refuses, setup, teardown),
         cmocka_unit_test(test_bar_names_in_lines),
         cmocka_unit_test(test_bar_names_upright),
+        cmocka_unit_test(test_plot_caption),
         cmocka_unit_test(test_frame_to_pixels_and_back),
         cmocka_unit_test(test_frame_place_avoids_points_and_labels),
     };

@@ -13,14 +13,14 @@ enum { PATH_ROOM = 256 };
 
 static char directory[] = "/tmp/pdnn_test_selection_XXXXXX", path[PATH_ROOM];
 
-static const char text[] = "schema,id,family,nodes,batch,mode,status,time_ns_median\n"
-                           "1,\"fc/nodes=8,batch=16,mode=infer\",fc,8,16,infer,ok,100\n"
-                           "1,\"fc/nodes=8,batch=4,mode=infer\",fc,8,4,infer,ok,100\n"
-                           "1,\"fc/nodes=16,batch=4,mode=infer\",fc,16,4,infer,ok,100\n"
-                           "1,\"fc/nodes=16,batch=4,mode=train\",fc,16,4,train,ok,100\n"
-                           "1,\"fc/nodes=16,batch=16,mode=train\",fc,16,16,train,crash,\n"
-                           "1,\"rnn/batch=all,mode=infer\",rnn,,all,infer,ok,100\n"
-                           "1,\"rnn/batch=100,mode=infer\",rnn,,100,infer,ok,100\n";
+static const char text[] = "schema,id,family,nodes,batch,mode,status,time_ns_median,extrapolated\n"
+                           "1,\"fc/nodes=8,batch=16,mode=infer\",fc,8,16,infer,ok,100,1\n"
+                           "1,\"fc/nodes=8,batch=4,mode=infer\",fc,8,4,infer,ok,100,\n"
+                           "1,\"fc/nodes=16,batch=4,mode=infer\",fc,16,4,infer,ok,100,\n"
+                           "1,\"fc/nodes=16,batch=4,mode=train\",fc,16,4,train,ok,100,0\n"
+                           "1,\"fc/nodes=16,batch=16,mode=train\",fc,16,16,train,crash,,\n"
+                           "1,\"rnn/batch=all,mode=infer\",rnn,,all,infer,ok,100,\n"
+                           "1,\"rnn/batch=100,mode=infer\",rnn,,100,infer,ok,100,\n";
 
 static int setup(void **state) {
     struct pdnn_err err = {0};
@@ -62,6 +62,7 @@ static void test_selection_open_chooses(void **state) {
         assert_int_equal(selection.count, rows[i].count);
         assert_int_equal(selection.left_out, rows[i].left_out);
         assert_true(pdnn_selection_step_ns(&selection, 0) == 100);
+        assert_int_equal(pdnn_selection_extrapolated(&selection, 0), i < 2); /* the first row */
         pdnn_selection_close(&selection);
     }
 }

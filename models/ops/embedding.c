@@ -1,27 +1,40 @@
-/* embedding: y[r][e] = table[id[r]][e]; dtable[v][e] = sum over the r with id[r] = v of dy[r][e], in the
- * order of r, so that every thread count gives the same sum. R rows (ids), V vocabulary, E embedding. The
- * table's gradient is dense, zeros included, as the optimizers want it. */
+/* embedding: y[r][e] = x[id[r]][e]; dx[v][e] = sum over the r with id[r] = v of dy[r][e], in the order of r,
+ * so that every thread count gives the same sum. R ids, V rows of x, E columns. x is a table of weights, or
+ * an activation of which some rows are wanted; its gradient is dense, zeros included, as the optimizers and
+ * other ops want it. Where x has a gradient already, since something else reads it too (a table that is also
+ * the output's weights), that comes as a third input, which the output continues. */
 #include "models/backward.h"
 #include "models/op.h"
 
+enum { IDS, X, FORWARD_INPUTS };
+enum { DY = 1, REST, BACKWARD_INPUTS }; /* of backward, beside the ids */
+
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *ids = pdnn_node_in(graph, node, 0);   /* (R), or (N, R / N) */
-    const struct pdnn_tensor *table = pdnn_node_in(graph, node, 1); /* (V, E) */
-    if (node->n_inputs != 2 || ids->dtype != PDNN_S32 || table->rank != 2)
-        return pdnn_fail(err, PDNN_INVALID, "embedding: expected s32 ids (R) and a table (V, E)");
-    outputs[0].dtype = table->dtype;
+    const struct pdnn_tensor *ids = pdnn_node_in(graph, node, IDS); /* (R), or (B, R / B) */
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X);     /* (V, E) */
+    if (node->n_inputs != FORWARD_INPUTS || ids->rank > 2 || ids->dtype != PDNN_S32 || x->rank != 2)
+        return pdnn_fail(err, PDNN_INVALID, "embedding: expected s32 ids (R) and rows (V, E) to look up");
+    outputs[0].dtype = x->dtype;
     outputs[0].rank = 2; /* (R, E) */
     outputs[0].dim[0] = pdnn_tensor_elements(ids);
-    outputs[0].dim[1] = table->dim[1];
+    outputs[0].dim[1] = x->dim[1];
     return PDNN_OK;
 }
 
+/* What x has so far must not be dy itself, as where x and y are added up: it is still read while the output
+ * takes over its memory. */
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t dy = pdnn_backward_of(backward, node->output[0]);
-    if (pdnn_backward_wants(backward, node->input[1]))
-        pdnn_backward_emit(backward, node, PDNN_BACKWARD_WEIGHTS, node->input[1],
-                           (uint32_t[]){node->input[0], dy, PDNN_NONE});
+    uint32_t x = node->input[X], dy = pdnn_backward_of(backward, node->output[0]);
+    uint32_t rest = pdnn_backward_of(backward, x);
+    bool is_weight = pdnn_backward_graph(backward)->tensors[x].role == PDNN_ROLE_WEIGHT;
+    enum pdnn_pass pass = is_weight ? PDNN_BACKWARD_WEIGHTS : PDNN_BACKWARD_DATA;
+    if (!pdnn_backward_wants(backward, x))
+        return;
+    if (rest == dy)
+        pdnn_backward_emit(backward, node, pass, x, (uint32_t[]){node->input[IDS], dy, PDNN_NONE});
+    else
+        pdnn_backward_continue(backward, node, pass, x, (uint32_t[]){node->input[IDS], dy, rest, PDNN_NONE});
 }
 
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
@@ -35,34 +48,49 @@ static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node
     pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, 1)), 1, 1);
 }
 
-/* Of the table no more rows than there are ids. */
+/* Of x no more rows than there are ids. */
+static uint64_t looked_up_bytes(const struct pdnn_tensor *x, const struct pdnn_tensor *rows) {
+    uint64_t all = pdnn_tensor_bytes(x), some = pdnn_tensor_bytes(rows);
+    return some < all ? some : all;
+}
+
 static void forward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
-    uint64_t table = pdnn_tensor_bytes(pdnn_node_in(graph, node, 1));
-    uint64_t rows = pdnn_tensor_bytes(pdnn_node_out(graph, node, 0));
-    bytes[0] = pdnn_tensor_bytes(pdnn_node_in(graph, node, 0));
-    bytes[1] = rows < table ? rows : table;
-    bytes[2] = rows;
+    const struct pdnn_tensor *y = pdnn_node_out(graph, node, 0);
+    bytes[IDS] = pdnn_tensor_bytes(pdnn_node_in(graph, node, IDS));
+    bytes[X] = looked_up_bytes(pdnn_node_in(graph, node, X), y);
+    bytes[FORWARD_INPUTS] = pdnn_tensor_bytes(y);
+}
+
+/* A gradient that goes on changes in those rows only. */
+static void backward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
+    const struct pdnn_tensor *dy = pdnn_node_in(graph, node, DY), *dx = pdnn_node_out(graph, node, 0);
+    bytes[IDS] = pdnn_tensor_bytes(pdnn_node_in(graph, node, IDS));
+    bytes[DY] = pdnn_tensor_bytes(dy);
+    if (node->n_inputs == BACKWARD_INPUTS)
+        bytes[REST] = bytes[BACKWARD_INPUTS] = looked_up_bytes(dx, dy);
+    else
+        bytes[REST] = pdnn_tensor_bytes(dx);
 }
 
 static void forward(struct pdnn_reference *r) {
-    const double *ids = pdnn_ref_in(r, 0), *table = pdnn_ref_in(r, 1);
-    double *y = pdnn_ref_out(r, 0);
-    int64_t R = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, 0)),
-            E = pdnn_node_in(r->graph, r->node, 1)->dim[1];
+    const double *ids = pdnn_ref_in(r, IDS), *x = pdnn_ref_in(r, X);
+    const struct pdnn_tensor *y = pdnn_node_out(r->graph, r->node, 0);
+    double *to = pdnn_ref_out(r, 0);
+    int64_t R = y->dim[0], E = y->dim[1];
     for (int64_t i = 0; i < R; i++) {
         for (int64_t e = 0; e < E; e++)
-            y[i * E + e] = table[(int64_t)ids[i] * E + e];
+            to[i * E + e] = x[(int64_t)ids[i] * E + e];
     }
 }
 
-static void backward_weights(struct pdnn_reference *r) {
-    const double *ids = pdnn_ref_in(r, 0), *dy = pdnn_ref_in(r, 1);
-    const struct pdnn_tensor *dtable = pdnn_node_out(r->graph, r->node, 0);
+static void backward(struct pdnn_reference *r) {
+    const double *ids = pdnn_ref_in(r, IDS), *dy = pdnn_ref_in(r, DY);
+    const double *rest = r->node->n_inputs == BACKWARD_INPUTS ? pdnn_ref_in(r, REST) : NULL;
+    const struct pdnn_tensor *dx = pdnn_node_out(r->graph, r->node, 0);
     double *sum = pdnn_ref_out(r, 0);
-    int64_t R = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, 0)), V = dtable->dim[0],
-            E = dtable->dim[1];
+    int64_t R = pdnn_node_in(r->graph, r->node, DY)->dim[0], V = dx->dim[0], E = dx->dim[1];
     for (int64_t i = 0; i < V * E; i++)
-        sum[i] = 0;
+        sum[i] = rest ? rest[i] : 0;
     for (int64_t i = 0; i < R; i++) {
         for (int64_t e = 0; e < E; e++) {
             sum[(int64_t)ids[i] * E + e] += dy[i * E + e];
@@ -71,14 +99,19 @@ static void backward_weights(struct pdnn_reference *r) {
     }
 }
 
+/* Of a table and of an activation alike. */
+#define BACKWARD                                                                                             \
+    { .flop = backward_flop, .reference = backward, .bytes = backward_bytes, .in_place = 1 + REST }
+
 const struct pdnn_op_def pdnn_op_embedding = {
     .name = "embedding",
     .category = "embedding",
-    .formula = "y[r] = table[id[r]]",
+    .formula = "y[r] = x[id[r]]",
     .n_outputs = 1,
     .infer = infer,
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .bytes = forward_bytes},
-             [PDNN_BACKWARD_WEIGHTS] = {.flop = backward_flop, .reference = backward_weights}},
+             [PDNN_BACKWARD_DATA] = BACKWARD,
+             [PDNN_BACKWARD_WEIGHTS] = BACKWARD},
     .tolerance = 1e-6,
 };

@@ -1,9 +1,9 @@
 # The breakdown picture. This file is embedded into paradnn; before it, the program writes the variables and data blocks it
-# uses: TERMINAL OUTPUT TITLE SUBTITLE CAPTION USUAL, AXIS at AXIS_Y, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX, the
+# uses: TERMINAL OUTPUT TITLE SUBTITLE, AXIS at AXIS_Y, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX, the
 # legend's N_PARTS PART PART_COLOR, topmost first;
 #   $parts: x_low x_high y_low y_high rgb            $light, $dark: x y text, numbers on light and dark parts
 #   $times: x y text
-# and, as labels from 10 on, the names of the bars below the frame.
+# and, as labels from 10 on, the names of the bars below the frame and what is said below those.
 
 set terminal TERMINAL size WIDTH, HEIGHT noenhanced font "DejaVu Sans,13" background rgb "white"
 set output OUTPUT
@@ -15,8 +15,6 @@ set tmargin at screen TOP / real(HEIGHT)
 
 set label 1 TITLE at screen LEFT / real(WIDTH), screen 1 - 28.0 / HEIGHT left font "DejaVu Sans,18"
 set label 2 SUBTITLE at screen LEFT / real(WIDTH), screen 1 - 56.0 / HEIGHT left textcolor rgb "#444444"
-set label 3 CAPTION at screen LEFT / real(WIDTH), screen 34.0 / HEIGHT left font "DejaVu Sans,11" textcolor rgb "#444444"
-set label 5 USUAL at screen LEFT / real(WIDTH), screen 15.0 / HEIGHT left font "DejaVu Sans,11" textcolor rgb "#444444"
 set label 4 AXIS at screen (LEFT + RIGHT) / 2.0 / WIDTH, screen AXIS_Y / real(HEIGHT) center
 
 set xrange [XMIN:XMAX]
@@ -27,8 +25,16 @@ set format y "%g %%"
 set ylabel "share of a step's time" offset 1.5, 0
 set border 3 linecolor rgb "#444444"
 set grid ytics linecolor rgb "#e4e4e4" linewidth 1 linetype 1
-set key at screen (RIGHT + 16.0) / WIDTH, screen (TOP + 6.0) / HEIGHT left top Left reverse samplen 1.6 spacing 1.35 \
-    font "DejaVu Sans,12" noautotitle
+unset key
+
+# The legend by hand: gnuplot would break it into columns where the frame is low.
+do for [i = 1:N_PARTS] {
+    x = RIGHT + 28.0
+    y = TOP - 6.0 - 25.0 * (i - 1)
+    set object 100 + i rectangle from screen x / WIDTH, screen (y - 5) / HEIGHT to screen (x + 24) / WIDTH, screen (y + 5) / HEIGHT \
+        fillcolor rgb PART_COLOR[i] fillstyle solid 1.0 noborder
+    set label 1000 + i PART[i] at screen (x + 34) / WIDTH, screen y / HEIGHT left font "DejaVu Sans,12"
+}
 
 # A thin white line between parts tells equal colors apart.
 plot \
@@ -36,6 +42,4 @@ plot \
         fillstyle solid 1.0 border linecolor rgb "white" linewidth 0.4, \
     $light using 1:2:3 with labels center font "DejaVu Sans,11" textcolor rgb "#222222", \
     $dark using 1:2:3 with labels center font "DejaVu Sans,11" textcolor rgb "white", \
-    $times using 1:2:3 with labels center font "DejaVu Sans,11" textcolor rgb "#222222", \
-    for [i = 1:N_PARTS] NaN with boxes fillcolor rgb PART_COLOR[i] fillstyle solid 1.0 border linecolor rgb PART_COLOR[i] \
-        title PART[i]
+    $times using 1:2:3 with labels center font "DejaVu Sans,11" textcolor rgb "#222222"

@@ -1,7 +1,7 @@
-/* The check runs the whole step on the instance's backend, every value kept, and then each op alone on
+/* The check runs a step on the instance's backend, op by op and every value kept, and each op also alone on
  * `reference`, fed with the inputs that the backend computed. So each op answers for its own error: nothing
  * adds up over the layers, and a value that rounding put on the other side of a ReLU's zero does not look
- * like a wrong gradient. */
+ * like a wrong gradient. State is compared as each op that changes it leaves it. */
 #include "runtime/driver/child.h"
 
 #include "models/op.h"
@@ -17,6 +17,7 @@ struct checker {
     const struct pdnn_graph *graph;
     struct pdnn_plan tried, exact;
     struct pdnn_rerun rerun;           /* of `exact` */
+    size_t n_tried;                    /* steps of `tried` that have run */
     bool *computed;                    /* by tensor: a node so far has written it */
     void *tried_values, *exact_values; /* room for the largest tensor */
     struct pdnn_check_row *rows;
@@ -114,7 +115,6 @@ static double value_at(enum pdnn_dtype dtype, const void *values, int64_t i) {
     return dtype == PDNN_INT8 ? (double)((const int8_t *)values)[i] : (double)((const float *)values)[i];
 }
 
-/* What a mask makes -infinity on both sides is equal. */
 struct distance {
     double difference, largest; /* infinite and 0 when either side is not finite anywhere */
 };
@@ -124,7 +124,7 @@ static struct distance find_distance(enum pdnn_dtype dtype, const void *tried, c
     struct distance distance = {0, 0};
     for (int64_t i = 0; i < elements; i++) {
         double a = value_at(dtype, tried, i), b = value_at(dtype, exact, i);
-        if (a == -INFINITY && b == -INFINITY)
+        if (a == -INFINITY && b == -INFINITY) /* as a mask makes it */
             continue;
         if (!isfinite(a) || !isfinite(b))
             return (struct distance){INFINITY, 0};
@@ -204,6 +204,20 @@ static enum pdnn_status compare_node(struct checker *checker, const struct pdnn_
     return status;
 }
 
+/* Up to the node, with the reorders behind it. */
+static enum pdnn_status run_tried(struct checker *checker, uint32_t node, struct pdnn_err *err) {
+    const struct pdnn_program *program = &checker->tried.program;
+    for (; checker->n_tried < program->n_steps; checker->n_tried++) {
+        const struct pdnn_step *step = &program->steps[checker->n_tried];
+        if (step->node != PDNN_NONE && step->node > node)
+            break;
+        int code = step->work.run(step->work.state);
+        if (code)
+            return pdnn_fail(err, PDNN_INTERNAL, "%s failed with code %d", step->implementation, code);
+    }
+    return PDNN_OK;
+}
+
 /* Steps of one node follow each other; its inputs are fed before the first and its outputs compared after the
  * last. */
 static enum pdnn_status check_steps(struct checker *checker, struct pdnn_err *err) {
@@ -215,6 +229,8 @@ static enum pdnn_status check_steps(struct checker *checker, struct pdnn_err *er
         for (next = step; next < end && next->node == step->node;)
             next++;
         status = feed_node(checker, node, err);
+        if (status == PDNN_OK)
+            status = run_tried(checker, step->node, err);
         if (status == PDNN_OK)
             status = pdnn_rerun_begin(&checker->rerun, node, step, next, err);
         if (status == PDNN_OK)
@@ -231,20 +247,13 @@ enum pdnn_status pdnn_child_check(struct pdnn_child *child, const struct pdnn_ch
     if (status != PDNN_OK)
         return status;
     status = checker_init(&checker, child, &model, order, err);
-    if (status != PDNN_OK)
-        goto out;
-    int code = pdnn_plan_run(&checker.tried);
-    if (code) {
-        status = pdnn_fail(err, PDNN_INTERNAL, "%s failed with code %d", checker.tried.backend->name, code);
-        goto out;
-    }
-    status = check_steps(&checker, err);
+    if (status == PDNN_OK)
+        status = check_steps(&checker, err);
     if (status == PDNN_OK) {
         *rows = checker.rows;
         *n_rows = checker.n_rows;
         checker.rows = NULL;
     }
-out:
     checker_finish(&checker);
     pdnn_model_finish(&model);
     return status;

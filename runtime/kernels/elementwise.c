@@ -4,6 +4,8 @@
 #include "runtime/kernels/team.h"
 #include "runtime/kernels/vmath.h"
 
+#include <math.h>
+
 /* GRAIN floats are whole cache lines. A BLOCK of results waits in L1 before it is streamed to memory; AHEAD
  * of it, the inputs are fetched meanwhile, since the processor's own prefetching stops at each block. */
 enum { GRAIN = 1024, BLOCK = 128, AHEAD = 1024, LINE = 16 };
@@ -51,22 +53,25 @@ PDNN_CLONES static void tanh_backward(const float *a, const float *b, const floa
         y[i] = a[i] * (1.0F - b[i] * b[i]);
 }
 
-/* From here on gelu is x or next to 0. */
-static const float far = 14;
-
-/* |x|, but no further than that, so that products with it do not overflow. NaN stays. */
-static inline float distance(float x) {
-    float u = x < 0 ? -x : x;
-    return u > far ? far : u;
+/* From `far` on, gelu is x or next to 0; x or |x| no further than that keeps exp in its range and products
+ * from overflowing. NaN stays. */
+static inline float at_most(float x, float far) {
+    return x > far ? far : x;
 }
 
-/* y = max(x, 0) - u P(-u), with P as in vmath.h. */
+static inline float at_least(float x, float far) {
+    return x < far ? far : x;
+}
+
+static const float gelu_far = 12.5F, gelu_tanh_far = 9.9F;
+
+/* y = max(x, 0) - u P(-u) with u = |x| and P as in vmath.h. */
 PDNN_CLONES static void gelu_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)b, (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
-        float u = distance(a[i]), tail = pdnn_exp(-0.5F * u * u) * pdnn_normal_ratio(u);
-        y[i] = (a[i] < 0 ? 0 : a[i]) - u * tail;
+        float u = at_most(fabsf(a[i]), gelu_far);
+        y[i] = at_least(a[i], 0) - u * (pdnn_exp_within(-0.5F * u * u) * pdnn_normal_ratio(u));
     }
 }
 
@@ -76,8 +81,8 @@ PDNN_CLONES static void gelu_backward(const float *a, const float *b, const floa
     const float density_at_0 = 0.39894228F;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
-        float u = distance(b[i]);
-        float below = pdnn_exp(-0.5F * u * u) * (pdnn_normal_ratio(u) - density_at_0 * u);
+        float u = at_most(fabsf(b[i]), gelu_far);
+        float below = pdnn_exp_within(-0.5F * u * u) * (pdnn_normal_ratio(u) - density_at_0 * u);
         y[i] = a[i] * (b[i] < 0 ? below : 1.0F - below);
     }
 }
@@ -90,8 +95,8 @@ PDNN_CLONES static void gelu_tanh_forward(const float *a, const float *b, const 
     (void)b, (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
-        float x = a[i] < -far ? -far : a[i];
-        y[i] = x / (1.0F + pdnn_exp(-x * (linear + cubic * x * x)));
+        float above = at_least(a[i], -gelu_tanh_far), x = at_most(above, gelu_tanh_far);
+        y[i] = above / (1.0F + pdnn_exp_within(-x * (linear + cubic * (x * x))));
     }
 }
 
@@ -101,8 +106,8 @@ PDNN_CLONES static void gelu_tanh_backward(const float *a, const float *b, const
     (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
-        float u = distance(b[i]), x = b[i] < 0 ? -u : u, square = x * x;
-        float e = pdnn_exp(-x * (linear + cubic * square)), s = 1.0F / (1.0F + e);
+        float x = at_most(at_least(b[i], -gelu_tanh_far), gelu_tanh_far), square = x * x;
+        float e = pdnn_exp_within(-x * (linear + cubic * square)), s = 1.0F / (1.0F + e);
         y[i] = a[i] * (s + x * s * (e * s) * (linear + 3.0F * cubic * square));
     }
 }

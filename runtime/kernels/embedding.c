@@ -65,18 +65,23 @@ static void sort_rows(struct scatter *scatter) {
     first[0] = 0;
 }
 
+static bool is_in_place(const struct pdnn_embedding *job) {
+    return job->rest == job->to;
+}
+
 /* Of the rows written and read, the first `share` of `parts`: the v where they end. */
 static int64_t cut_rows(const struct scatter *scatter, int64_t share, int64_t parts) {
     const struct pdnn_embedding *job = scatter->job;
-    int64_t low = 0, high = job->V, goal = (job->V + job->R) * share / parts;
+    int64_t written = is_in_place(job) ? 0 : 1, goal = (job->V * written + job->R) * share / parts;
+    int64_t low = 0, high = job->V;
     while (low < high) {
         int64_t v = low + (high - low) / 2;
-        if (v + scatter->first[v] < goal)
+        if (v * written + scatter->first[v] < goal)
             low = v + 1;
         else
             high = v;
     }
-    return low;
+    return share == parts ? job->V : low;
 }
 
 /* sums[i] += x0[i], then x1[i] and so on: n columns of `count` rows of x, whose numbers are in order. */
@@ -103,16 +108,22 @@ static void write_sums(const struct scatter *scatter, int64_t v, int64_t column,
     static const float zeros[BLOCK];
     const struct pdnn_embedding *job = scatter->job;
     const int64_t *order = scatter->order + scatter->first[v];
-    int64_t count = scatter->first[v + 1] - scatter->first[v];
-    const float *dy = job->from + column;
-    float *to = job->to + v * job->E + column, sums[BLOCK];
-    if (count < 2) {
-        store(job, to, count ? dy + order[0] * job->E : zeros, n);
+    int64_t count = scatter->first[v + 1] - scatter->first[v], at = v * job->E + column;
+    const float *dy = job->from + column, *start = job->rest ? job->rest + at : zeros;
+    float sums[BLOCK];
+    if (!count && is_in_place(job))
+        return;
+    if (count && !job->rest) {
+        start = dy + *order++ * job->E;
+        count--;
+    }
+    if (!count) {
+        store(job, job->to + at, start, n);
         return;
     }
-    memcpy(sums, dy + order[0] * job->E, (size_t)n * sizeof *sums);
-    add_rows(dy, job->E, order + 1, count - 1, sums, n);
-    store(job, to, sums, n);
+    memcpy(sums, start, (size_t)n * sizeof *sums);
+    add_rows(dy, job->E, order, count, sums, n);
+    store(job, job->to + at, sums, n);
 }
 
 /* Each row of the table is written once, with its sum: those that nobody asked for are nearly all of the

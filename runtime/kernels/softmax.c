@@ -57,8 +57,9 @@ PDNN_INLINE float scale_row(const struct row *row, float factor, float *y) {
     return max;
 }
 
-/* e^x of numbers of at most 0 within 2 ulp: x = n ln 2 + r, a polynomial of least relative error for |r| <=
- * ln 2 / 2, n added to the exponent. What is below the lowest number, -infinity too, gives 0 whatever became
+/* e^x of numbers of at most 0: x = n ln 2 + r, a polynomial of least relative error for |r| <= ln 2 / 2, n
+ * added to the exponent. Within 2 ulp where a * b + c is one instruction, else the product n ln 2 adds |x| /
+ * 2: nothing beside the sum of a row. What is below the lowest number, -infinity too, gives 0 whatever became
  * of it on the way; NaN stays. Side by side and the polynomial by pairs, because a number's own steps wait
  * for each other. */
 PDNN_INLINE void exp_group(pdnn_floats8 *x, int count) {

@@ -6,12 +6,15 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Cephes expf (Moshier): x = n ln 2 + r with |r| <= ln 2 / 2, a polynomial for exp(r), n into the exponent.
- * Adding and subtracting 1.5 * 2^23 rounds to the nearest integer and leaves n in the low bits. */
-static inline float pdnn_exp(float x) {
-    const float round = 12582912.0F, low = -87.3F, high = 88.3F;
-    x = x < low ? low : x;
-    x = x > high ? high : x;
+/* The range in which exp is a normal number. */
+#define PDNN_EXP_LOW  (-87.3F)
+#define PDNN_EXP_HIGH 88.3F
+
+/* Cephes expf (Moshier), of x in that range: x = n ln 2 + r with |r| <= ln 2 / 2, a polynomial for exp(r), n
+ * into the exponent. Adding and subtracting 1.5 * 2^23 rounds to the nearest integer and leaves n in the low
+ * bits. */
+static inline float pdnn_exp_within(float x) {
+    const float round = 12582912.0F;
     float shifted = x * 1.44269504F + round, n = shifted - round;
     float r = x - n * 0.693359375F + n * 2.12194440e-4F;
     float p = 1.9875691500e-4F;
@@ -27,6 +30,12 @@ static inline float pdnn_exp(float x) {
     float scale;
     memcpy(&scale, &bits, sizeof scale);
     return p * scale;
+}
+
+/* Of any x: as if it were in the range; NaN stays. */
+static inline float pdnn_exp(float x) {
+    x = x < PDNN_EXP_LOW ? PDNN_EXP_LOW : x;
+    return pdnn_exp_within(x > PDNN_EXP_HIGH ? PDNN_EXP_HIGH : x);
 }
 
 /* Cephes logf, of normal positive numbers: x = m 2^n with m in [sqrt(1/2), sqrt(2)). */

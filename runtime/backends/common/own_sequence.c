@@ -23,40 +23,36 @@ static bool bypasses_output(const struct pdnn_own *own, int i) {
     return pdnn_own_bypasses(own, pdnn_tensor_bytes(pdnn_node_out(own->graph, own->node, i)));
 }
 
-static int64_t ids_of(const struct pdnn_own *own) {
-    return pdnn_tensor_elements(pdnn_node_in(own->graph, own->node, 0));
-}
-
-void pdnn_own_embedding(const struct pdnn_own *own) {
-    const int64_t *table = in_dim(own, 1); /* (V, E) */
-    struct pdnn_embedding job = {
+/* Either pass: between rows (V, E) and those that are looked up (R, E). */
+static struct pdnn_embedding embedding_of(const struct pdnn_own *own) {
+    bool forward = own->node->pass == PDNN_FORWARD;
+    const int64_t *all = forward ? in_dim(own, 1) : out_dim(own, 0);
+    return (struct pdnn_embedding){
         .ids = own->in[0],
         .from = own->in[1],
         .to = own->out[0],
-        .R = ids_of(own),
-        .V = table[0],
-        .E = table[1],
-        .bypass = bypasses_output(own, 0),
+        .R = forward ? out_dim(own, 0)[0] : in_dim(own, 1)[0],
+        .V = all[0],
+        .E = all[1],
     };
+}
+
+void pdnn_own_embedding(const struct pdnn_own *own) {
+    struct pdnn_embedding job = embedding_of(own);
+    job.bypass = bypasses_output(own, 0);
     pdnn_embedding_forward(&job, own->threads);
 }
 
 uint64_t pdnn_own_embedding_scratch(const struct pdnn_own *own) {
-    return (uint64_t)pdnn_embedding_scratch(ids_of(own), out_dim(own, 0)[0]) * sizeof(int64_t);
+    struct pdnn_embedding job = embedding_of(own);
+    return (uint64_t)pdnn_embedding_scratch(job.R, job.V) * sizeof(int64_t);
 }
 
 void pdnn_own_embedding_gradient(const struct pdnn_own *own) {
-    const int64_t *table = out_dim(own, 0); /* (V, E) */
-    struct pdnn_embedding job = {
-        .ids = own->in[0],
-        .from = own->in[1],
-        .to = own->out[0],
-        .R = ids_of(own),
-        .V = table[0],
-        .E = table[1],
-        .bypass = bypasses_output(own, 0),
-        .scratch = own->scratch,
-    };
+    struct pdnn_embedding job = embedding_of(own);
+    job.rest = own->node->n_inputs > 2 ? own->in[2] : NULL;
+    job.bypass = job.rest != job.to && bypasses_output(own, 0);
+    job.scratch = own->scratch;
     pdnn_embedding_backward(&job, own->threads);
 }
 
