@@ -19,6 +19,7 @@ PDNN_INLINE void add_products(const struct few *few, const float *b, const int l
     for (int64_t i = 0; i + PDNN_LANES8 <= few->length; i += PDNN_LANES8) {
         pdnn_floats8 a, line;
         pdnn_load8(&a, few->a + i);
+#pragma GCC unroll 8
         for (int j = 0; j < lines; j++) {
             pdnn_load8(&line, b + j * few->stride + i);
             sum[j] += a * line;
@@ -36,26 +37,22 @@ PDNN_INLINE float rest_of(const struct few *few, const float *b) {
 
 /* y[t] = a . line t. */
 PDNN_CLONES static void dot(const struct few *few) {
+    const float *b = few->b;
     int64_t t = 0;
-    for (; t + LINES <= few->lines; t += LINES) {
-        const float *b = few->b + t * few->stride;
-        pdnn_floats8 sum[LINES] = {{0}}, parts[LINES], total;
+    for (; t + LINES <= few->lines; t += LINES, b += LINES * few->stride) {
+        pdnn_floats8 sum[LINES] = {{0}}, part[LINES];
         add_products(few, b, LINES, sum);
-        pdnn_transpose8((const float *)sum, LINES, (float *)parts, LINES);
-        for (int j = 0; j < LINES; j++)
-            total[j] = rest_of(few, b + j * few->stride);
-        for (int j = 0; j < LINES; j++)
-            total += parts[j];
-        pdnn_store8(few->y + t, &total, false);
+        pdnn_transpose8((const float *)sum, LINES, (float *)part, LINES);
+        sum[0] = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+        pdnn_store8(few->y + t, &sum[0], false);
     }
-    for (; t < few->lines; t++) {
-        const float *b = few->b + t * few->stride;
+    for (; t < few->lines; t++, b += few->stride) {
         pdnn_floats8 sum = {0};
         add_products(few, b, 1, &sum);
-        few->y[t] = rest_of(few, b);
-        for (int j = 0; j < LINES; j++)
-            few->y[t] += sum[j];
+        few->y[t] = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
     }
+    for (t = 0; few->length % PDNN_LANES8 && t < few->lines; t++)
+        few->y[t] += rest_of(few, few->b + t * few->stride);
 }
 
 /* y += the sum of a[t] times line t. */
@@ -65,6 +62,7 @@ PDNN_INLINE void add_lines(const struct few *few, int64_t t, const int lines) {
     for (; i + PDNN_LANES8 <= few->length; i += PDNN_LANES8) {
         pdnn_floats8 sum, line;
         pdnn_load8(&sum, few->y + i);
+#pragma GCC unroll 8
         for (int j = 0; j < lines; j++) {
             pdnn_load8(&line, b + j * few->stride + i);
             sum += a[j] * line;
@@ -89,26 +87,24 @@ PDNN_CLONES static void combine(const struct few *few) {
  * N) adds as many terms to all of them. */
 static void run_lines(const struct pdnn_batched_job *job, int64_t sequence, int64_t head,
                       struct pdnn_span lines) {
-    const float *a = job->a + pdnn_batched_at(&job->a_place, sequence, head);
-    const float *b = job->b + pdnn_batched_at(&job->b_place, sequence, head);
-    float *y = job->y + pdnn_batched_at(&job->y_place, sequence, head);
-    for (int64_t m = 0; m < job->M; m++, a += job->a_place.row_stride, y += job->y_place.row_stride) {
-        struct few few = {.a = a,
-                          .b = b + lines.begin * job->b_place.row_stride,
-                          .y = y,
-                          .stride = job->b_place.row_stride,
-                          .lines = lines.end - lines.begin};
-        if (job->b_place.transposed) {
-            few.y += lines.begin;
-            few.length = job->K;
-            dot(&few);
-            continue;
-        }
-        for (int64_t n = 0; lines.begin == 0 && n < job->N; n++)
-            y[n] = 0;
+    const struct pdnn_batched_place *place = &job->b_place;
+    struct few few = {.a = job->a + pdnn_batched_at(&job->a_place, sequence, head),
+                      .b = job->b + pdnn_batched_at(place, sequence, head) + lines.begin * place->row_stride,
+                      .y = job->y + pdnn_batched_at(&job->y_place, sequence, head),
+                      .stride = place->row_stride,
+                      .lines = lines.end - lines.begin,
+                      .length = place->transposed ? job->K : job->N};
+    if (place->transposed)
+        few.y += lines.begin;
+    else
         few.a += lines.begin;
-        few.length = job->N;
-        combine(&few);
+    for (int64_t m = 0; m < job->M; m++, few.a += job->a_place.row_stride, few.y += job->y_place.row_stride) {
+        for (int64_t n = 0; !place->transposed && lines.begin == 0 && n < job->N; n++)
+            few.y[n] = 0;
+        if (place->transposed)
+            dot(&few);
+        else
+            combine(&few);
     }
 }
 

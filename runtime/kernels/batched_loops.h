@@ -10,11 +10,10 @@ static inline int64_t pdnn_batched_at(const struct pdnn_batched_place *place, in
     return sequence * place->sequence_stride + head * place->head_stride;
 }
 
-/* batched_tiles.c: some rows of one head's product, packed and in tiles. */
-enum { PDNN_BATCHED_PANEL_FLOATS = 1 << 16, PDNN_BATCHED_ROWS_FLOATS = 48 * 256 };
-enum { PDNN_BATCHED_THREAD_FLOATS = PDNN_BATCHED_PANEL_FLOATS + PDNN_BATCHED_ROWS_FLOATS };
-void pdnn_batched_tiles(const struct pdnn_batched_job *job, int64_t sequence, int64_t head,
-                        struct pdnn_span rows, float *scratch);
+/* batched_tiles.c: rows [rows) of the results of all heads, one below the other; in tiles, b packed. scratch:
+ * PDNN_BATCHED_THREAD_FLOATS. */
+enum { PDNN_BATCHED_THREAD_FLOATS = 1 << 16 };
+void pdnn_batched_tiles(const struct pdnn_batched_job *job, struct pdnn_span rows, float *scratch);
 
 /* batched_few.c: the products of some heads of one sequence, for few rows of an operand that is not
  * transposed. */

@@ -5,17 +5,28 @@
 #include <string.h>
 
 /* A DEPTH of k at once: packed columns of b, as many as there is room for in L2, meet one tile of rows after
- * the other, which stays in L1 meanwhile. Rows of a transposed a are packed too, ROWS at once, so that each
- * cache line is read once: its rows are a power of two from each other and would share a few cache sets. */
-enum { DEPTH = 256, ROWS = PDNN_BATCHED_ROWS_FLOATS / DEPTH };
+ * the other, which comes into L1 as it lies. (To pack rows of a transposed a cost more than it saved,
+ * although they are often a power of two from each other and share cache sets.) What comes after ROWS rows is
+ * fetched into L2 meanwhile. */
+enum { DEPTH = 256, ROWS = 48, LINE_BYTES = 64, INTO_L2 = 2 };
 
+/* Some k of some columns, of one head. */
 struct block {
+    const struct pdnn_batched_job *job;
     const struct pdnn_tiles *tiles;
     const float *a, *b; /* of the head */
     float *y;
-    const struct pdnn_batched_job *job;
-    struct pdnn_span columns, k;
-    float *panels, *rows;
+    struct pdnn_span rows, columns, k;
+    float *panels;
+};
+
+/* Rows to come, asked for a few at a time while tiles are computed: so far apart they are nothing that a
+ * processor fetches by itself. */
+struct ahead {
+    const char *row; /* the next one */
+    int64_t stride_bytes, bytes;
+    int64_t rows, steps; /* in so many steps so many rows, evenly */
+    int64_t due;         /* of a row, in parts of steps */
 };
 
 static int64_t least(int64_t a, int64_t b) {
@@ -31,16 +42,21 @@ struct panels {
 
 /* From (k, columns): row by row, eight columns at once. */
 PDNN_CLONES static void pack_plain(const struct panels *p) {
-    int64_t whole = p->columns / p->width * p->width;
+    const int64_t width = p->width, apart = width * p->depth, columns = p->columns;
     for (int64_t k = 0; k < p->depth; k++) {
         const float *from = p->from + k * p->stride;
-        float *to = p->to + k * p->width;
-        for (int64_t c = 0; c < whole; c += p->width, to += p->width * p->depth) {
-            for (int64_t i = 0; i < p->width; i += PDNN_LANES8)
-                memcpy(to + i, from + c + i, PDNN_LANES8 * sizeof *from);
+        float *to = p->to + k * width;
+        int64_t c = 0, in_panel = 0;
+        for (; c + PDNN_LANES8 <= columns; c += PDNN_LANES8) {
+            pdnn_floats8 eight;
+            pdnn_load8(&eight, from + c);
+            pdnn_store8(to + in_panel, &eight, false);
+            in_panel += PDNN_LANES8;
+            to += in_panel == width ? apart : 0;
+            in_panel = in_panel == width ? 0 : in_panel;
         }
-        for (int64_t c = whole; c < p->columns; c++)
-            to[c - whole] = from[c];
+        for (; c < columns; c++)
+            to[in_panel++] = from[c];
     }
 }
 
@@ -89,68 +105,138 @@ static void pack_panels(const struct block *block) {
     clear_end(&panels);
 }
 
-/* Rows of a, stored as columns: a tile's, as many as it has at most, one after the other for each k. */
-PDNN_CLONES static void pack_rows(const float *from, int64_t stride, int64_t depth, int64_t rows, float *to) {
-    enum { TILE = PDNN_TILE_ROWS };
-    int64_t whole = rows / TILE * TILE;
-    for (int64_t k = 0; k < depth; k++, from += stride) {
-        for (int64_t r = 0; r < whole; r += TILE)
-            memcpy(to + r * depth + k * TILE, from + r, TILE * sizeof *from);
-        for (int64_t r = whole; r < rows; r++)
-            to[whole * depth + k * TILE + r - whole] = from[r];
+/* The stored rows that columns [across) of rows [along) of an operand lie in, to be fetched in so many steps.
+ */
+static struct ahead ahead_of(const float *matrix, const struct pdnn_batched_place *place,
+                             struct pdnn_span along, struct pdnn_span across, int64_t steps) {
+    struct pdnn_span rows = place->transposed ? across : along, columns = place->transposed ? along : across;
+    return (struct ahead){
+        .row = (const char *)(matrix + rows.begin * place->row_stride + columns.begin),
+        .stride_bytes = place->row_stride * (int64_t)sizeof *matrix,
+        .bytes = (columns.end - columns.begin) * (int64_t)sizeof *matrix,
+        .rows = rows.end - rows.begin,
+        .steps = steps,
+    };
+}
+
+static inline void fetch(struct ahead *ahead) {
+    for (ahead->due += ahead->rows; ahead->due >= ahead->steps; ahead->due -= ahead->steps) {
+        for (int64_t i = 0; i < ahead->bytes; i += LINE_BYTES)
+            __builtin_prefetch(ahead->row + i, 0, INTO_L2);
+        ahead->row += ahead->stride_bytes;
     }
 }
 
+/* Where the result of a tile will be written. */
+static inline void fetch_result(const struct block *block, int64_t r, int64_t c) {
+    const struct pdnn_batched_place *place = &block->job->y_place;
+    const float *y = block->y + r * place->row_stride + c;
+    for (int64_t i = 0; i < PDNN_TILE_ROWS && r + i < block->rows.end; i++)
+        __builtin_prefetch(y + i * place->row_stride, 1);
+}
+
 /* All panels of the block, for a tile of rows that begins at row r of the result. */
-static void run_tile(const struct block *block, struct pdnn_tile *tile, int64_t r, int64_t rows) {
+static void run_tile(const struct block *block, struct pdnn_tile *tile, int64_t r, struct ahead ahead[2]) {
     int64_t width = block->tiles->width, row_stride = block->job->y_place.row_stride;
+    int64_t end = block->columns.end, rows = least(PDNN_TILE_ROWS, block->rows.end - r);
     tile->c_stride = row_stride;
     tile->K = block->k.end - block->k.begin;
     tile->accumulate = block->k.begin > 0;
     tile->b = block->panels;
-    for (int64_t c = block->columns.begin; c < block->columns.end; c += width, tile->b += width * tile->K) {
+    for (int64_t c = block->columns.begin; c < end; c += width, tile->b += width * tile->K) {
+        bool is_last = c + width >= end;
+        fetch_result(block, is_last ? r + rows : r, is_last ? block->columns.begin : c + width);
+        fetch(&ahead[0]);
+        fetch(&ahead[1]);
         tile->c = block->y + r * row_stride + c;
-        pdnn_tile_run(block->tiles, tile, rows, block->columns.end - c);
+        pdnn_tile_run(block->tiles, tile, rows, end - c);
     }
 }
 
-static void run_rows(const struct block *block, struct pdnn_span rows) {
+static void run_rows(const struct block *block, struct ahead ahead[2]) {
     const struct pdnn_batched_place *place = &block->job->a_place;
-    int64_t depth = block->k.end - block->k.begin;
-    if (place->transposed)
-        pack_rows(block->a + block->k.begin * place->row_stride + rows.begin, place->row_stride, depth,
-                  rows.end - rows.begin, block->rows);
-    for (int64_t r = rows.begin; r < rows.end; r += PDNN_TILE_ROWS) {
-        struct pdnn_tile tile = {.a = block->a + r * place->row_stride + block->k.begin,
-                                 .a_stride = place->row_stride,
-                                 .a_step = 1};
-        if (place->transposed) {
-            tile.a = block->rows + (r - rows.begin) * depth;
-            tile.a_stride = 1;
-            tile.a_step = PDNN_TILE_ROWS;
-        }
-        run_tile(block, &tile, r, least(PDNN_TILE_ROWS, rows.end - r));
+    int64_t stride = place->transposed ? 1 : place->row_stride;
+    int64_t step = place->transposed ? place->row_stride : 1;
+    for (int64_t r = block->rows.begin; r < block->rows.end; r += PDNN_TILE_ROWS) {
+        struct pdnn_tile tile = {
+            .a = block->a + r * stride + block->k.begin * step, .a_stride = stride, .a_step = step};
+        run_tile(block, &tile, r, ahead);
     }
 }
 
-void pdnn_batched_tiles(const struct pdnn_batched_job *job, int64_t sequence, int64_t head,
-                        struct pdnn_span rows, float *scratch) {
-    struct block block = {.tiles = pdnn_tiles_here(),
-                          .a = job->a + pdnn_batched_at(&job->a_place, sequence, head),
-                          .b = job->b + pdnn_batched_at(&job->b_place, sequence, head),
-                          .y = job->y + pdnn_batched_at(&job->y_place, sequence, head),
-                          .job = job,
-                          .panels = scratch,
-                          .rows = scratch + PDNN_BATCHED_PANEL_FLOATS};
-    int64_t width = block.tiles->width;
-    int64_t most = PDNN_BATCHED_PANEL_FLOATS / least(DEPTH, job->K) / width * width;
-    for (int64_t c = 0; c < job->N; c += most) {
-        block.columns = (struct pdnn_span){c, least(c + most, job->N)};
-        for (int64_t k = 0; k < job->K; k += DEPTH) {
-            block.k = (struct pdnn_span){k, least(k + DEPTH, job->K)};
-            pack_panels(&block);
-            for (int64_t r = rows.begin; r < rows.end; r += ROWS)
-                run_rows(&block, (struct pdnn_span){r, least(r + ROWS, rows.end)});
-        }
+/* That there is room for. */
+static int64_t most_columns(const struct block *block) {
+    int64_t width = block->tiles->width;
+    return PDNN_BATCHED_THREAD_FLOATS / least(DEPTH, block->job->K) / width * width;
+}
+
+/* The block of the first k and columns, of the rows that are left of the head which the first of them is of.
+ */
+static void begin_head(struct block *block, struct pdnn_span rows) {
+    const struct pdnn_batched_job *job = block->job;
+    int64_t head = rows.begin / job->M, first = rows.begin % job->M;
+    block->a = job->a + pdnn_batched_at(&job->a_place, head / job->h, head % job->h);
+    block->b = job->b + pdnn_batched_at(&job->b_place, head / job->h, head % job->h);
+    block->y = job->y + pdnn_batched_at(&job->y_place, head / job->h, head % job->h);
+    block->rows = (struct pdnn_span){first, least(job->M, first + rows.end - rows.begin)};
+    block->k = (struct pdnn_span){0, least(DEPTH, job->K)};
+    block->columns = (struct pdnn_span){0, least(most_columns(block), job->N)};
+}
+
+/* The next k, or else columns, or else head: false where there is none. rows: those not begun. */
+static bool advance(struct block *block, struct pdnn_span *rows) {
+    const struct pdnn_batched_job *job = block->job;
+    if (block->k.end < job->K) {
+        block->k = (struct pdnn_span){block->k.end, least(block->k.end + DEPTH, job->K)};
+        return true;
+    }
+    block->k = (struct pdnn_span){0, least(DEPTH, job->K)};
+    if (block->columns.end < job->N) {
+        int64_t end = block->columns.end + most_columns(block);
+        block->columns = (struct pdnn_span){block->columns.end, least(end, job->N)};
+        return true;
+    }
+    if (rows->begin >= rows->end)
+        return false;
+    begin_head(block, *rows);
+    rows->begin += block->rows.end - block->rows.begin;
+    return true;
+}
+
+/* Tiles of some rows in all columns of a block. */
+static int64_t tiles_of(const struct block *block, int64_t rows) {
+    int64_t width = block->tiles->width;
+    return (rows + PDNN_TILE_ROWS - 1) / PDNN_TILE_ROWS *
+           ((block->columns.end - block->columns.begin + width - 1) / width);
+}
+
+/* While the tiles of some rows are computed, the next rows of a are fetched, and while all are, b of the next
+ * block. */
+static void run_block(const struct block *block, const struct block *next) {
+    const struct pdnn_batched_job *job = block->job;
+    int64_t count = block->rows.end - block->rows.begin;
+    struct ahead ahead[2] = {
+        {0}, ahead_of(next->b, &job->b_place, next->k, next->columns, tiles_of(block, count))};
+    struct block part = *block;
+    pack_panels(block);
+    for (int64_t r = block->rows.begin; r < block->rows.end; r += ROWS) {
+        part.rows = (struct pdnn_span){r, least(r + ROWS, block->rows.end)};
+        const struct block *of = part.rows.end < block->rows.end ? block : next;
+        int64_t first = of == block ? part.rows.end : next->rows.begin;
+        struct pdnn_span rows = {first, least(first + ROWS, of->rows.end)};
+        ahead[0] = ahead_of(of->a, &job->a_place, rows, of->k, tiles_of(block, part.rows.end - r));
+        run_rows(&part, ahead);
+    }
+}
+
+void pdnn_batched_tiles(const struct pdnn_batched_job *job, struct pdnn_span rows, float *scratch) {
+    struct block block = {.job = job, .tiles = pdnn_tiles_here(), .panels = scratch};
+    begin_head(&block, rows);
+    rows.begin += block.rows.end - block.rows.begin;
+    for (bool is_more = true; is_more;) {
+        struct block next = block;
+        is_more = advance(&next, &rows);
+        run_block(&block, &next);
+        block = next;
     }
 }

@@ -12,6 +12,7 @@ PDNN_NAME(tile)(const struct pdnn_tile *t, const int rows, const int unroll) {
     for (int i = 0; i < rows * unroll; i++)
         sum[i][0] = sum[i][1] = (PDNN_FLOATS){0};
     int64_t k = 0;
+#pragma GCC unroll 4
     for (; k + unroll <= t->K; k += unroll, a += unroll * step) {
         for (int s = 0; s < unroll; s++) {
             const PDNN_FLOATS *panel = (const PDNN_FLOATS *)(const void *)(b + (k + s) * PDNN_WIDTH);
@@ -29,16 +30,19 @@ PDNN_NAME(tile)(const struct pdnn_tile *t, const int rows, const int unroll) {
             sum[r][1] += a[r * stride] * panel[1];
         }
     }
+    const int64_t c_stride = t->c_stride;
+    const bool accumulate = t->accumulate;
+    float *c = t->c;
 #pragma GCC unroll 6
-    for (int r = 0; r < rows; r++) {
-        float *c = t->c + r * t->c_stride;
+    for (int r = 0; r < rows; r++, c += c_stride) {
         for (int v = 0; v < 2; v++) {
-            PDNN_FLOATS before = {0}, total = sum[r][v];
+            PDNN_FLOATS before, total = sum[r][v];
             for (int s = 1; s < unroll; s++)
                 total += sum[s * rows + r][v];
-            if (t->accumulate)
+            if (accumulate) {
                 __builtin_memcpy(&before, c + v * PDNN_LANES, sizeof before);
-            total += before;
+                total += before;
+            }
             __builtin_memcpy(c + v * PDNN_LANES, &total, sizeof total);
         }
     }
