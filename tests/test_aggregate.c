@@ -110,6 +110,17 @@ static void test_aggregate_times(void **state) {
     assert_true(isnan(record.place.attainable_gflops) && isnan(record.speed_index));
 }
 
+/* A step of several micro-steps sees so many minibatches. */
+static void test_aggregate_micro_steps(void **state) {
+    (void)state;
+    struct pdnn_visit visit = ok_visit(100);
+    struct pdnn_record record;
+    const struct pdnn_aggregate_input input = {
+        .id = "fc/nodes=3,batch=2,threads=2,accumulate=5", .visits = &visit, .n_visits = 1};
+    aggregate(&input, &record);
+    assert_near(record.examples_per_s, 5 * 2 / 100e-9);
+}
+
 static void test_aggregate_single_visit_has_no_interval(void **state) {
     (void)state;
     struct pdnn_visit visit = ok_visit(100);
@@ -427,6 +438,7 @@ static void test_aggregate_extrapolates_layers(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_aggregate_times),
+        cmocka_unit_test(test_aggregate_micro_steps),
         cmocka_unit_test(test_aggregate_single_visit_has_no_interval),
         cmocka_unit_test(test_aggregate_flags),
         cmocka_unit_test(test_aggregate_status),

@@ -281,6 +281,23 @@ static void test_accumulate_costs(void **state) {
     }
 }
 
+/* Sums of gradients wait, so that those of biases are part of the products beside them in every micro-step.
+ */
+static void test_accumulate_fuses_bias_gradients(void **state) {
+    (void)state;
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    build_graph("fc/layers=3,nodes=17,input=5,output=4,batch=6,accumulate=4,fuse=post-ops", &arena, &graph);
+    size_t n_sums = 0;
+    for (size_t i = 0; i < graph.n_nodes; i++) {
+        const struct pdnn_node *node = &graph.nodes[i];
+        n_sums += node->op == &pdnn_op_add && node->pass == PDNN_BACKWARD_WEIGHTS;
+        assert_false(node->op == &pdnn_op_bias);
+    }
+    assert_int_equal(n_sums, 3 * 8); /* three times the weights and biases of four layers */
+    pdnn_arena_finish(&arena);
+}
+
 static uint64_t rounded(uint64_t bytes) {
     return (bytes + PDNN_MEMORY_ALIGN - 1) / PDNN_MEMORY_ALIGN * PDNN_MEMORY_ALIGN;
 }
@@ -469,6 +486,7 @@ int main(void) {
         cmocka_unit_test(test_costs_of_micro_steps),
         cmocka_unit_test(test_checkpoint_computes_the_same),
         cmocka_unit_test(test_accumulate_costs),
+        cmocka_unit_test(test_accumulate_fuses_bias_gradients),
         cmocka_unit_test(test_accumulate_memory),
         cmocka_unit_test(test_checkpoint_copies),
         cmocka_unit_test(test_checkpoint_matrix_flop),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""One network on one path through PyTorch, timed in a process of its own: the other side of torch_cnn.py and torch_rnn.py, which start
-this file.
+"""One network on one path through PyTorch, timed in a process of its own: the other side of torch_cnn.py, torch_rnn.py and
+torch_transformer.py, which start this file.
 
 Usage: torch_models.py NETWORK MODE BATCH VARIANT THREADS SAMPLES
        torch_models.py facts
@@ -9,16 +9,20 @@ this PyTorch is made of, and which variants each mode has.
 
 The networks are those that paradnn's families cnn and rnn build: ResNet v1.5 with a projection shortcut in the first block of every
 group, of ResNet-18 too, and VGG-16 without dropout; CELL-LAYERS-HIDDEN is word ids, an embedding, the stack and a projection of every
-step to the vocabulary, trained with a loss masked by drawn lengths. A training step is zero_grad, forward, cross-entropy, backward,
-SGD."""
+step to the vocabulary, trained with a loss masked by drawn lengths; those of the family transformer are in torch_attention.py. A
+training step is zero_grad, forward, cross-entropy, backward, and SGD or, of transformers, AdamW."""
 
 import json
 import resource
 import sys
 import time
 
-import torch
-from torch import nn
+sys.dont_write_bytecode = True
+
+import torch  # noqa: E402: what may be written is decided first
+from torch import nn  # noqa: E402
+
+import torch_attention  # noqa: E402
 
 
 def conv_norm(inputs, outputs, kernel, stride=1):
@@ -93,50 +97,42 @@ NETWORKS = {
 }
 
 
-def as_is(model, x):
-    return model, x
+def as_is(model, inputs):
+    return model, inputs
 
 
-def channels_last(model, x):
-    return model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
+def channels_last(model, inputs):
+    return model.to(memory_format=torch.channels_last), tuple(x.to(memory_format=torch.channels_last) for x in inputs)
 
 
-def jit(model, x):
+def jit(model, inputs):
     """Traced and frozen, which folds the batch normalization, then handed to oneDNN in its own layouts."""
-    return torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(model, x))), x
+    return torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(model, inputs))), inputs
 
 
-def jit_channels_last(model, x):
-    model, x = channels_last(model, x)
-    return torch.jit.freeze(torch.jit.trace(model, x)), x
+def jit_channels_last(model, inputs):
+    return jit_as_is(*channels_last(model, inputs))
 
 
-def jit_as_is(model, x):
-    return torch.jit.freeze(torch.jit.trace(model, x)), x
+def jit_as_is(model, inputs):
+    return torch.jit.freeze(torch.jit.trace(model, inputs)), inputs
 
 
 # What each mode is timed with; the first one is what people get who change nothing.
-RECURRENT_VARIANTS = {"infer": {"eager": as_is, "jit": jit_as_is}, "train": {"eager": as_is}}
 VARIANTS = {
     "infer": {"eager": as_is, "channels_last": channels_last, "jit": jit, "jit_channels_last": jit_channels_last},
     "train": {"eager": as_is, "channels_last": channels_last},
 }
+RECURRENT_VARIANTS = {"infer": {"eager": as_is, "jit": jit_as_is}, "train": {"eager": as_is}}
+TRANSFORMER_VARIANTS = {
+    "infer": {"eager": as_is, "library": torch_attention.library, "jit": jit_as_is},
+    "train": {"eager": as_is},
+    "decode": {"eager": as_is, "jit": jit_as_is},
+}
 
 
-def inference(model, x, variant):
-    model.eval()
-    with torch.inference_mode():
-        model, x = variant(model, x)
-
-    def step():
-        with torch.inference_mode():
-            return model(x)
-
-    return step
-
-
-def image_labels(x):
-    return torch.randint(1000, (x.shape[0],))
+def image_labels(batch):
+    return torch.randint(1000, (batch,))
 
 
 def word_labels(ids):
@@ -147,20 +143,50 @@ def word_labels(ids):
     return labels.flatten()
 
 
-def training(model, x, variant):
-    labels = image_labels(x) if x.is_floating_point() else word_labels(x)
-    model, x = variant(model.train(), x)
-    loss_of = nn.CrossEntropyLoss(ignore_index=-1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+def sgd(parameters):
+    return torch.optim.SGD(parameters, lr=1e-3)
 
+
+def problem(name, mode, batch):
+    """Variants, model, inputs, and for training what makes a loss of the result, and an optimizer."""
+    if name.startswith(("bert", "gpt2")):
+        return (TRANSFORMER_VARIANTS, *torch_attention.problem(name, mode, batch))
+    if name in NETWORKS:
+        variants, model, x = VARIANTS, NETWORKS[name](), torch.randn(batch, 3, 224, 224)
+        labels = image_labels(batch)
+    else:
+        cell, layers, hidden = name.split("-")
+        variants, model, x = RECURRENT_VARIANTS, Recurrent(cell, int(layers), int(hidden)), torch.randint(VOCABULARY, (LENGTH, batch))
+        labels = word_labels(x)
+    loss_of = nn.CrossEntropyLoss(ignore_index=-1)
+    return variants, model, (x,), lambda result: loss_of(result, labels), sgd
+
+
+def inference(model, inputs):
+    def step():
+        with torch.inference_mode():
+            return model(*inputs)
+
+    return step
+
+
+def training(model, inputs, loss_of, optimizer):
     def step():
         optimizer.zero_grad(set_to_none=True)
-        loss = loss_of(model(x), labels)
+        loss = loss_of(model(*inputs))
         loss.backward()
         optimizer.step()
         return loss
 
     return step
+
+
+def make_step(model, variant, inputs, mode, loss_of, optimizer_of):
+    if mode == "train":
+        model, inputs = variant(model.train(), inputs)
+        return training(model, inputs, loss_of, optimizer_of(model.parameters()))
+    with torch.inference_mode():
+        return inference(*variant(model.eval(), inputs))
 
 
 def sample(step, count):
@@ -186,6 +212,7 @@ def facts():
         "config": [line for line in lines if len(line) < 120],
         "variants": {mode: list(variants) for mode, variants in VARIANTS.items()},
         "recurrent_variants": {mode: list(variants) for mode, variants in RECURRENT_VARIANTS.items()},
+        "transformer_variants": {mode: list(variants) for mode, variants in TRANSFORMER_VARIANTS.items()},
     }
 
 
@@ -193,15 +220,9 @@ def measure(name, mode, batch, variant, threads, count):
     torch.manual_seed(1)
     torch.set_num_threads(int(threads))
     torch.set_flush_denormal(True)
-    is_image = name in NETWORKS
-    if is_image:
-        model, x = NETWORKS[name](), torch.randn(int(batch), 3, 224, 224)
-    else:
-        cell, layers, hidden = name.split("-")
-        model, x = Recurrent(cell, int(layers), int(hidden)), torch.randint(VOCABULARY, (LENGTH, int(batch)))
+    variants, model, inputs, loss_of, optimizer_of = problem(name, mode, int(batch))
     params = sum(parameter.numel() for parameter in model.parameters())
-    variants = VARIANTS if is_image else RECURRENT_VARIANTS
-    step = {"infer": inference, "train": training}[mode](model, x, variants[mode][variant])
+    step = make_step(model, variants[mode][variant], inputs, mode, loss_of, optimizer_of)
     samples = sample(step, int(count))
     if not bool(step().isfinite().all()):
         sys.exit(f"{name}: the result is not finite")

@@ -66,11 +66,16 @@ static int run(void *state) {
     return 0;
 }
 
+/* Of a matrix, or of what is seen as one: all dimensions but the first. */
+static int64_t width_of(const struct pdnn_tensor *tensor) {
+    return pdnn_tensor_elements(tensor) / tensor->dim[0];
+}
+
 /* N minibatch, I inputs, O outputs; x (N, I), w (O, I), y (N, O). */
 static struct gemm gemm_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
     const struct pdnn_tensor *a = pdnn_node_in(graph, node, 0), *b = pdnn_node_in(graph, node, 1);
     struct gemm gemm = {.a_slot = node->input[0], .b_slot = node->input[1], .c_slot = node->output[0]};
-    blasint N = (blasint)a->dim[0], a_width = (blasint)a->dim[1], b_width = (blasint)b->dim[1];
+    blasint N = (blasint)a->dim[0], a_width = (blasint)width_of(a), b_width = (blasint)width_of(b);
     gemm.a_transposed = gemm.b_transposed = CblasNoTrans;
     gemm.a_stride = a_width;
     gemm.b_stride = b_width;
@@ -101,7 +106,7 @@ static enum pdnn_status check_dense(const struct pdnn_graph *graph, const struct
     const struct pdnn_tensor *a = pdnn_node_in(graph, node, 0), *b = pdnn_node_in(graph, node, 1);
     if (a->dtype != PDNN_F32)
         return pdnn_step_unsupported("openblas", graph, node, err);
-    const int64_t dims[] = {a->dim[0], a->dim[1], b->dim[0], b->dim[1]};
+    const int64_t dims[] = {a->dim[0], width_of(a), b->dim[0], width_of(b)};
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
         if (dims[i] > INT_MAX)
             return pdnn_fail(err, PDNN_UNSUPPORTED,
