@@ -135,6 +135,8 @@ static void test_run_whole_nets(void **state) {
         struct pdnn_arena arena;
         struct pdnn_graph graph;
         char id[256];
+        if (!(i % 2) && strstr(nets[i / 2], "accumulate")) /* of training only */
+            continue;
         pdnn_arena_init(&arena);
         snprintf(id, sizeof id, "%s,mode=%s,rnn=unrolled", nets[i / 2],
                  i % 2 ? "train,optimizer=sgd" : "infer");
