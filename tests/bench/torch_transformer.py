@@ -4,9 +4,9 @@
 Usage: torch_transformer.py PARADNN [--case NAME]... [--rounds N] [--threads N] [--results DIR] [--csv FILE]
 
 Interleaved and compared as torch_cnn.py does. BERT's inference ends with its pooler; its training has masked-word and next-sentence
-prediction, dropout of 10 % and AdamW. A step of decoding computes one token that attends to 512, all but itself in caches. PyTorch's
-variant `library` is nn.TransformerEncoder, which leaves Python in inference; no variant leaves tokens of padding out, as paradnn
-does not."""
+prediction, dropout of 10 %, and AdamW by PyTorch, Adam by paradnn: one product per parameter less. A step of decoding computes one
+token that attends to 512, all but itself in caches. PyTorch's variant `library` is nn.TransformerEncoder, which leaves Python in
+inference; no variant leaves tokens of padding out, as paradnn does not."""
 
 import sys
 
