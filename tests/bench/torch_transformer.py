@@ -4,7 +4,7 @@
 Usage: torch_transformer.py PARADNN [--case NAME]... [--rounds N] [--threads N] [--results DIR] [--csv FILE]
 
 Interleaved and compared as torch_cnn.py does. BERT's inference ends with its pooler; its training has masked-word and next-sentence
-prediction, dropout of 10 %, and AdamW by PyTorch, Adam by paradnn: one product per parameter less. A step of decoding computes one
+prediction, dropout of 10 %, and AdamW. A step of decoding computes one
 token that attends to 512, all but itself in caches. PyTorch's variant `library` is nn.TransformerEncoder, which leaves Python in
 inference; no variant leaves tokens of padding out, as paradnn does not."""
 
@@ -33,7 +33,7 @@ LAYER_PARAMS = 7_087_872
 # paradnn's id.
 IDS = {
     "infer": "transformer:bert-base,objective=none,length={length},mode=infer",
-    "train": "transformer:bert-base,objective=masked-lm,dropout=10,length={length},mode=train,optimizer=adam",
+    "train": "transformer:bert-base,objective=masked-lm,dropout=10,length={length},mode=train,optimizer=adamw",
     "decode": "transformer:gpt2,phase=decode,context={length},mode=infer",
 }
 
