@@ -264,6 +264,21 @@ static void test_batchnorm_training_far_from_0(void **state) {
 
 enum { RELU_FIRST = 1, ADD = 2, RELU = 4, POSTS = 8 };
 
+/* Still without x, y and the other summand. */
+static struct pdnn_batchnorm_forward inference_of(const struct norm *t, const struct pdnn_channels *shape,
+                                                  int posts) {
+    return (struct pdnn_batchnorm_forward){
+        .shape = *shape,
+        .gamma = t->gamma,
+        .beta = t->beta,
+        .running_mean = t->running_mean,
+        .running_variance = t->running_variance,
+        .epsilon = t->epsilon,
+        .relu_first = posts & RELU_FIRST,
+        .relu = posts & RELU,
+    };
+}
+
 /* Inference and every combination of posts, in place of x and of the other summand too. */
 static void test_batchnorm_inference_posts(void **state) {
     (void)state;
@@ -285,19 +300,10 @@ static void test_batchnorm_inference_posts(void **state) {
             struct pdnn_batchnorm_options options = new_way(b / 3 % WAYS, &shape);
             float *x = new_stored(&shape, t.x), *other = new_stored(&shape, t.other);
             float *apart = new_floats(pdnn_channels_elements(&shape)), *y[] = {apart, x, other};
-            struct pdnn_batchnorm_forward job = {
-                .shape = shape,
-                .x = x,
-                .gamma = t.gamma,
-                .beta = t.beta,
-                .running_mean = t.running_mean,
-                .running_variance = t.running_variance,
-                .epsilon = t.epsilon,
-                .other = (posts & ADD) ? other : NULL,
-                .relu_first = posts & RELU_FIRST,
-                .relu = posts & RELU,
-                .y = y[b % 3],
-            };
+            struct pdnn_batchnorm_forward job = inference_of(&t, &shape, posts);
+            job.x = x;
+            job.y = y[b % 3];
+            job.other = (posts & ADD) ? other : NULL;
             pdnn_batchnorm_forward(&job, &options);
             check_stored(&shape, job.y, expected, 1e-5);
             free(x);
@@ -321,19 +327,9 @@ static void test_batchnorm_not_a_number(void **state) {
             struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b]);
             struct pdnn_batchnorm_options options = new_way(0, &shape);
             float *x = new_stored(&shape, t.x), *other = new_stored(&shape, t.other);
-            struct pdnn_batchnorm_forward job = {
-                .shape = shape,
-                .x = x,
-                .gamma = t.gamma,
-                .beta = t.beta,
-                .running_mean = t.running_mean,
-                .running_variance = t.running_variance,
-                .epsilon = t.epsilon,
-                .other = (posts & ADD) ? other : NULL,
-                .relu_first = posts & RELU_FIRST,
-                .relu = posts & RELU,
-                .y = x,
-            };
+            struct pdnn_batchnorm_forward job = inference_of(&t, &shape, posts);
+            job.x = job.y = x;
+            job.other = (posts & ADD) ? other : NULL;
             pdnn_batchnorm_forward(&job, &options);
             for (int64_t i = 0; i < plain_elements(&shape); i++)
                 assert_true(isnan(x[place(&shape, i)]) == (i == spoilt));
