@@ -360,6 +360,25 @@ static void test_batchnorm_running_statistics(void **state) {
     assert_true(fabs(y[3] - (2 * 1.5 * inverse_std + 0.5)) < 1e-12);
 }
 
+/* A window that holds NaN gives NaN, from the last such tap. */
+static void test_pool2d_not_a_number(void **state) {
+    (void)state;
+    struct pdnn_tensor tensors[] = {
+        {.rank = 4, .dim = {1, 1, 2, 6}}, {.rank = 4, .dim = {1, 1, 1, 3}}, {.rank = 4, .dim = {1, 1, 1, 3}}};
+    double x[] = {NAN, 1, 2, NAN, 5, 3, 2, 3, NAN, 4, 4, 6}, y[3], index[3], *values[] = {x, y, index};
+    struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 3};
+    struct pdnn_node node = {.op = &pdnn_op_pool2d,
+                             .n_inputs = 1,
+                             .n_outputs = 2,
+                             .input = {0},
+                             .output = {1, 2},
+                             .attr = {PDNN_POOL2D_MAX, 2, 2, 2, 2, 0, 0, 1}};
+    struct pdnn_reference r = {.graph = &graph, .value = values};
+    pdnn_reference_run(&r, &node);
+    assert_true(isnan(y[0]) && isnan(y[1]) && y[2] == 6);
+    assert_true(index[0] == 0 && index[1] == 2 && index[2] == 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cnn_published_counts),
@@ -375,6 +394,7 @@ int main(void) {
         cmocka_unit_test(test_fold),
         cmocka_unit_test(test_cnn_loss_falls),
         cmocka_unit_test(test_batchnorm_running_statistics),
+        cmocka_unit_test(test_pool2d_not_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
