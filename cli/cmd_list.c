@@ -16,9 +16,14 @@
 static const char *const paragraphs[] = {
     "One row per instance with its id and its analytic costs: parameters, FLOP and compulsory bytes of one "
     "step, their ratio, and peak memory. Windows over an image count with all their taps; where some lie on "
-    "padding, the FLOP without those stand beside it, and the ratio is of those. Instances that a "
-    "where-expression excludes are listed too, marked filtered; counts that do not fit 64 bits are left "
-    "empty.",
+    "padding, the FLOP without those stand beside it, and the ratio is of those. Sequences count with all "
+    "their steps.",
+    "An ID is one model, or a preset and what is to be different: cnn:resnet50,batch=1. 'paradnn families "
+    "NAME' has its keys and the presets. What comes out twice, of one spec or of several, is listed once.",
+    "What would not run is listed too, with a status: filtered where a where-expression is false, unless a "
+    "sample leaves it out; invalid where values do not go together, such as an image smaller than a net's "
+    "windows, which is an error of an ID; too big where counts do not fit 64 bits. CSV has exact numbers, "
+    "and the reason of each such instance.",
     NULL,
 };
 
@@ -32,6 +37,8 @@ static const struct pdnn_example examples[] = {
     {"paradnn list sweeps/fc.yaml", "what a sweep would run, and what each instance costs"},
     {"paradnn list --count sweeps/paper-fc.yaml", "how many instances, and how much work in total"},
     {"paradnn list fc/layers=4,nodes=1024 --format csv", "the costs of one model, as exact numbers"},
+    {"paradnn list cnn:resnet50,batch=1 rnn/cell=gru,length=25",
+     "of a preset, and of a model of another family"},
 };
 
 struct list {
@@ -225,7 +232,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_list = {
     .name = "list",
-    .summary = "Lists the instances of specs with their costs; runs nothing.",
+    .summary = "Lists instances with their costs; runs nothing.",
     .operands = "SPEC|ID...",
     .min_operands = 1,
     .max_operands = PDNN_OPERANDS_ANY,

@@ -24,8 +24,8 @@ static const char purpose[] =
 
 static const char specs[] =
     "SPEC is a YAML file that says which models to run and how. Wherever a SPEC is expected an ID will do, "
-    "which is one "
-    "model with its settings: fc/layers=4,nodes=1024,batch=64 (what is left out takes its default).";
+    "which is one model with its settings: fc/layers=4,nodes=1024,batch=64 (what is left out takes its "
+    "default), or a preset and what is to be different: cnn:resnet50,batch=1.";
 
 struct row {
     const char *name, *help;

@@ -6,6 +6,7 @@
 #include "models/op.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,18 @@ bool check_graph(const struct opened *backend, const struct pdnn_graph *graph, i
     pdnn_plan_destroy(&plan);
     pdnn_plan_destroy(&oracle);
     return true;
+}
+
+void check_instance(const struct opened *backend, const char *id, bool fused) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    char full[PDNN_ID_TEXT];
+    pdnn_arena_init(&arena);
+    snprintf(full, sizeof full, "%s%s", id, fused ? ",fuse=post-ops" : "");
+    build_instance(full, &arena, &graph);
+    assert_true(check_graph(backend, &graph, CHECK_STEPS, true, check_whole_step_slack, full));
+    assert_true(check_graph(backend, &graph, CHECK_STEPS, false, check_whole_step_slack, full));
+    pdnn_arena_finish(&arena);
 }
 
 void expect_graph_unsupported(const struct opened *backend, const struct pdnn_graph *graph,

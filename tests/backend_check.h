@@ -38,6 +38,9 @@ void compare_values(const struct pdnn_plan *plan, const struct pdnn_plan *oracle
 bool check_graph(const struct opened *backend, const struct pdnn_graph *graph, int steps, bool keep_all,
                  double slack, const char *what);
 
+/* Some whole steps of an instance, which the backend supports, both ways. */
+void check_instance(const struct opened *backend, const char *id, bool fused);
+
 /* The backend answers PDNN_UNSUPPORTED with a reason that says so. */
 void expect_graph_unsupported(const struct opened *backend, const struct pdnn_graph *graph,
                               const char *reason);

@@ -109,6 +109,8 @@ GOLDEN_CASES = [
     ("list-nets-csv", ["list", "nets.yaml", "small.yaml", "--format", "csv"], 0),
     ("list-presets", ["list", "cnn:resnet50,batch=1,threads=1,mode=infer", "cnn:vgg16,batch=1,threads=1,image=64",
                       "--set", "models.0.cnn.blocks=[2, 3-4-23-3]"], 0),
+    ("list-families", ["list", "cnn:resnet50,batch=1,threads=1", "rnn/cell=gru,length=25,threads=1",
+                       "gnmt:gnmt,batch=1,threads=1,mode=infer", "deepspeech2:deepspeech2,batch=1,threads=1,mode=infer"], 0),
     ("list-same-net", ["list", "cnn/block=residual,mode=infer,threads=1", "--set",
                        "models.0.cnn.blocks=[1, 1-1-1-1, [1, 1, 1, 2]]"], 0),
     ("list-missing", ["list", "missing.yaml"], 2),

@@ -24,7 +24,15 @@ void check_flop_counts(const struct pdnn_graph *graph, const char *what);
 /* Costs by the depth rule are those of the whole graph. */
 void check_depth_costs(const char *id);
 
-/* A step with fuse=post-ops gives what one without gives: result, loss, weights and state. */
+/* The values after a step from seeded data, for reference_values_free. */
+double **run_step(const struct pdnn_graph *graph, uint64_t seed);
+
+/* Equal values: result, loss, weights and state, but for constants that a normalization was folded into. In
+ * training exactly; in inference folding rounds otherwise, in double, than what it replaces. */
+void check_same_step(const struct pdnn_graph *fused, double **unfused_values, double **values,
+                     const char *what);
+
+/* A step with fuse=post-ops gives what one without gives. */
 void check_fusion(const char *id);
 
 /* The loss after so many steps in double is below `factor` times the first. */

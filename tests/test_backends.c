@@ -172,18 +172,6 @@ static const char *const instances[] = {
 };
 enum { INSTANCES = sizeof instances / sizeof *instances };
 
-static void check_instance(const struct opened *backend, const char *id, bool fused) {
-    struct pdnn_arena arena;
-    struct pdnn_graph graph;
-    char full[256];
-    pdnn_arena_init(&arena);
-    snprintf(full, sizeof full, "%s%s", id, fused ? ",fuse=post-ops" : "");
-    build_instance(full, &arena, &graph);
-    assert_true(check_graph(backend, &graph, CHECK_STEPS, true, check_whole_step_slack, full));
-    assert_true(check_graph(backend, &graph, CHECK_STEPS, false, check_whole_step_slack, full));
-    pdnn_arena_finish(&arena);
-}
-
 static void test_run_whole_steps(void **state) {
     (void)state;
     for (size_t b = 0; b < FAST_BACKENDS; b++) {

@@ -264,6 +264,21 @@ static void test_batchnorm_training_far_from_0(void **state) {
 
 enum { RELU_FIRST = 1, ADD = 2, RELU = 4, POSTS = 8 };
 
+/* Still without x, y and the other summand. */
+static struct pdnn_batchnorm_forward inference_of(const struct norm *t, const struct pdnn_channels *shape,
+                                                  int posts) {
+    return (struct pdnn_batchnorm_forward){
+        .shape = *shape,
+        .gamma = t->gamma,
+        .beta = t->beta,
+        .running_mean = t->running_mean,
+        .running_variance = t->running_variance,
+        .epsilon = t->epsilon,
+        .relu_first = posts & RELU_FIRST,
+        .relu = posts & RELU,
+    };
+}
+
 /* Inference and every combination of posts, in place of x and of the other summand too. */
 static void test_batchnorm_inference_posts(void **state) {
     (void)state;
@@ -285,19 +300,10 @@ static void test_batchnorm_inference_posts(void **state) {
             struct pdnn_batchnorm_options options = new_way(b / 3 % WAYS, &shape);
             float *x = new_stored(&shape, t.x), *other = new_stored(&shape, t.other);
             float *apart = new_floats(pdnn_channels_elements(&shape)), *y[] = {apart, x, other};
-            struct pdnn_batchnorm_forward job = {
-                .shape = shape,
-                .x = x,
-                .gamma = t.gamma,
-                .beta = t.beta,
-                .running_mean = t.running_mean,
-                .running_variance = t.running_variance,
-                .epsilon = t.epsilon,
-                .other = (posts & ADD) ? other : NULL,
-                .relu_first = posts & RELU_FIRST,
-                .relu = posts & RELU,
-                .y = y[b % 3],
-            };
+            struct pdnn_batchnorm_forward job = inference_of(&t, &shape, posts);
+            job.x = x;
+            job.y = y[b % 3];
+            job.other = (posts & ADD) ? other : NULL;
             pdnn_batchnorm_forward(&job, &options);
             check_stored(&shape, job.y, expected, 1e-5);
             free(x);
@@ -321,19 +327,9 @@ static void test_batchnorm_not_a_number(void **state) {
             struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b]);
             struct pdnn_batchnorm_options options = new_way(0, &shape);
             float *x = new_stored(&shape, t.x), *other = new_stored(&shape, t.other);
-            struct pdnn_batchnorm_forward job = {
-                .shape = shape,
-                .x = x,
-                .gamma = t.gamma,
-                .beta = t.beta,
-                .running_mean = t.running_mean,
-                .running_variance = t.running_variance,
-                .epsilon = t.epsilon,
-                .other = (posts & ADD) ? other : NULL,
-                .relu_first = posts & RELU_FIRST,
-                .relu = posts & RELU,
-                .y = x,
-            };
+            struct pdnn_batchnorm_forward job = inference_of(&t, &shape, posts);
+            job.x = job.y = x;
+            job.other = (posts & ADD) ? other : NULL;
             pdnn_batchnorm_forward(&job, &options);
             for (int64_t i = 0; i < plain_elements(&shape); i++)
                 assert_true(isnan(x[place(&shape, i)]) == (i == spoilt));
@@ -476,7 +472,7 @@ static void expect_window(struct pooling *t, int64_t plane, int64_t out) {
         int64_t from = plane * images_in(&t->pool) + h * columns->input + w;
         place_of[count++] = from;
         sum += (double)t->x[from];
-        if (best < 0 || t->x[from] > t->x[place_of_best]) {
+        if (best < 0 || t->x[from] > t->x[place_of_best] || isnan(t->x[from])) {
             best = tap;
             place_of_best = from;
         }
@@ -489,15 +485,15 @@ static void expect_window(struct pooling *t, int64_t plane, int64_t out) {
         t->dx[AVERAGE][place_of[i]] += (double)t->dy[to] / (double)count;
 }
 
-/* Whole numbers from -3 to 3, so that there are ties. */
-static struct pooling new_pooling(const struct pdnn_pool *pool) {
+/* Whole numbers from -3 to 3, so that there are ties; `spoilt`: one in about ten is none. */
+static struct pooling new_pooling(const struct pdnn_pool *pool, bool spoilt) {
     struct pooling t = {.pool = *pool};
     int64_t planes = pool->N * pool->C, in = planes * images_in(pool), out = planes * images_out(pool);
     t.x = new_random(in);
     t.dy = new_random(out);
     t.index = new_array(out, 1);
     for (int64_t i = 0; i < in; i++)
-        t.x[i] = rintf(3 * t.x[i]);
+        t.x[i] = spoilt && t.x[i] > 0.8F ? NAN : rintf(3 * t.x[i]);
     for (int kind = 0; kind < 2; kind++) {
         t.y[kind] = new_doubles(out);
         t.dx[kind] = new_doubles(in);
@@ -545,6 +541,34 @@ static void check_pooling(const struct pooling *t, int64_t block, int64_t thread
     free(index);
 }
 
+/* NaN wherever a window holds one, with or without an index. */
+static void check_spoilt(const struct pooling *t, int64_t block) {
+    struct pdnn_pool pool = t->pool;
+    struct pdnn_channels in = shape_of(pool.N, pool.C, images_in(&pool), block);
+    struct pdnn_channels out = shape_of(pool.N, pool.C, images_out(&pool), block);
+    float *x = new_stored(&in, t->x), *y[2];
+    int8_t *index = new_array(pdnn_channels_elements(&out), 1);
+    int64_t n_spoilt = 0;
+    pool.block = in.block;
+    for (int way = 0; way < 2; way++) {
+        y[way] = new_floats(pdnn_channels_elements(&out));
+        pdnn_pool_max_forward(&pool, x, y[way], way ? index : NULL, THREADS);
+    }
+    for (int64_t i = 0; i < plain_elements(&out); i++) {
+        int64_t at = place(&out, i);
+        bool is_spoilt = isnan(t->y[MAX][i]);
+        for (int way = 0; way < 2; way++)
+            assert_true(is_spoilt ? isnan(y[way][at]) : (double)y[way][at] == t->y[MAX][i]);
+        assert_int_equal(index[at], t->index[i]);
+        n_spoilt += is_spoilt;
+    }
+    assert_true(n_spoilt > 0);
+    free(x);
+    free(y[0]);
+    free(y[1]);
+    free(index);
+}
+
 static int64_t positions(int64_t input, int64_t kernel, int64_t stride, int64_t padding) {
     return (input + 2 * padding - kernel) / stride + 1;
 }
@@ -570,12 +594,14 @@ static void test_pool(void **state) {
                         positions(rows[r].W, rows[r].kernel_w, rows[r].stride_w, rows[r].padding_w),
                         rows[r].kernel_w, rows[r].stride_w, rows[r].padding_w},
         };
-        struct pooling t = new_pooling(&pool);
+        struct pooling t = new_pooling(&pool, false), spoilt = new_pooling(&pool, true);
         for (int b = 0; b < BLOCKS; b++) {
             check_pooling(&t, blocks[b], 1);
             check_pooling(&t, blocks[b], THREADS);
+            check_spoilt(&spoilt, blocks[b]);
         }
         free_pooling(&t);
+        free_pooling(&spoilt);
     }
 }
 

@@ -1,7 +1,7 @@
 /* The fc family and what costs say of it: published parameter counts, FLOP against a counting run of the
  * reference kernels, depth extrapolation against full builds, ids, fusion. */
 #include "tests/cmocka_all.h"
-#include "tests/reference_run.h"
+#include "tests/model_check.h"
 
 #include "models/build.h"
 #include "models/cost.h"
@@ -10,26 +10,6 @@
 #include "models/op.h"
 
 #include <string.h>
-
-static struct pdnn_instance parse(const char *id) {
-    struct pdnn_instance instance;
-    struct pdnn_err err = {0};
-    if (pdnn_instance_parse(id, &instance, &err) != PDNN_OK)
-        fail_msg("%s", err.text);
-    pdnn_instance_resolve(&instance, 2);
-    return instance;
-}
-
-static struct pdnn_totals totals_of(const char *id) {
-    struct pdnn_arena arena = {0};
-    struct pdnn_err err = {0};
-    struct pdnn_totals totals;
-    struct pdnn_instance instance = parse(id);
-    if (pdnn_cost_instance(&instance, &arena, false, &totals, &err) != PDNN_OK)
-        fail_msg("%s", err.text);
-    pdnn_arena_finish(&arena);
-    return totals;
-}
 
 static void test_fc_published_params(void **state) {
     (void)state;
@@ -60,12 +40,10 @@ static void test_fc_infer_flop(void **state) {
 /* Training: the first layer has no backward-data, so its weights count twice and the others three times. */
 static void test_fc_train_matrix_flop(void **state) {
     (void)state;
-    struct pdnn_instance instance =
-        parse("fc/layers=3,nodes=5,input=7,output=11,batch=13,mode=train,optimizer=sgd");
-    struct pdnn_arena arena = {0};
+    struct pdnn_arena arena;
     struct pdnn_graph graph;
     struct pdnn_err err = {0};
-    assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+    build_graph("fc/layers=3,nodes=5,input=7,output=11,batch=13,mode=train,optimizer=sgd", &arena, &graph);
     uint64_t matrix = 0, first_data = 0;
     for (size_t i = 0; i < graph.n_nodes; i++) {
         struct pdnn_cost cost;
@@ -98,46 +76,17 @@ static const char *const variants[] = {
 };
 enum { N_VARIANTS = sizeof variants / sizeof *variants };
 
-/* What the costs say is what the reference kernels do, statement by statement. */
-static void test_cost_counting_run(void **state) {
+static void test_fc_flop_counts(void **state) {
     (void)state;
     for (size_t v = 0; v < N_VARIANTS; v++) {
         char id[256];
-        snprintf(id, sizeof id, "fc/layers=3,nodes=4,input=5,output=6,batch=7,%s", variants[v]);
-        struct pdnn_instance instance = parse(id);
-        struct pdnn_arena arena = {0};
+        struct pdnn_arena arena;
         struct pdnn_graph graph;
-        struct pdnn_err err = {0};
-        assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
-        double **values = reference_values(&graph);
-        reference_fill(&graph, values, 1);
-        for (size_t i = 0; i < graph.n_nodes; i++) {
-            struct pdnn_cost cost;
-            assert_int_equal(pdnn_cost_node(&graph, &graph.nodes[i], &cost, &err), PDNN_OK);
-            uint64_t counted = reference_run(&graph, values, i, i + 1);
-            if (counted != cost.flop_count)
-                fail_msg("%s node %zu (%s %s): counted %lu, cost %lu", id, i, graph.nodes[i].op->name,
-                         pdnn_pass_name(graph.nodes[i].pass), (unsigned long)counted,
-                         (unsigned long)cost.flop_count);
-        }
-        reference_values_free(&graph, values);
+        snprintf(id, sizeof id, "fc/layers=3,nodes=4,input=5,output=6,batch=7,%s", variants[v]);
+        build_graph(id, &arena, &graph);
+        check_flop_counts(&graph, id);
         pdnn_arena_finish(&arena);
     }
-}
-
-static void compare_with_full_build(const char *id) {
-    struct pdnn_instance instance = parse(id);
-    struct pdnn_arena arena = {0};
-    struct pdnn_graph graph;
-    struct pdnn_err err = {0};
-    struct pdnn_totals full, quick = totals_of(id);
-    assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
-    assert_int_equal(pdnn_cost_graph(&graph, &full, &err), PDNN_OK);
-    if (memcmp(&full, &quick, sizeof full) != 0)
-        fail_msg("%s: full build has %lu params %lu flop, depth rule %lu %lu", id, (unsigned long)full.params,
-                 (unsigned long)full.cost.flop_count, (unsigned long)quick.params,
-                 (unsigned long)quick.cost.flop_count);
-    pdnn_arena_finish(&arena);
 }
 
 static void test_cost_instance_depth(void **state) {
@@ -153,7 +102,7 @@ static void test_cost_instance_depth(void **state) {
             for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {
                 char id[256];
                 snprintf(id, sizeof id, "fc/layers=%ld,%s,%s", (long)depths[d], shapes[s], variants[v]);
-                compare_with_full_build(id);
+                check_depth_costs(id);
             }
 }
 
@@ -167,13 +116,13 @@ static void test_cost_instance_depth_of_networks(void **state) {
         "cnn/block=plain,blocks=8,filters=4,image=64,batch=2,kernel=2,window=3-0",
     };
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-        compare_with_full_build(ids[i]);
+        check_depth_costs(ids[i]);
 }
 
 static void test_cost_instance_overflow(void **state) {
     (void)state;
     struct pdnn_instance instance =
-        parse("fc/layers=4096,nodes=16777216,input=16777216,output=16777216,batch=16777216,mode=train");
+        instance_of("fc/layers=4096,nodes=16777216,input=16777216,output=16777216,batch=16777216,mode=train");
     struct pdnn_arena arena = {0};
     struct pdnn_err err = {0};
     struct pdnn_totals totals;
@@ -201,42 +150,14 @@ static void test_cost_classes_and_fusion(void **state) {
     assert_int_equal(apart.activation_bytes - fused.activation_bytes, 4 * 7 * (3 * 4 * 4 + 2 * 6));
 }
 
-/* Fused and unfused graphs compute the same numbers. */
-static void test_fuse_same_results(void **state) {
+static void test_fc_fusion(void **state) {
     (void)state;
-    static const char *const ids[] = {
-        "fc/layers=2,nodes=4,input=5,output=6,batch=7,mode=train,optimizer=adam",
-        "fc/layers=2,nodes=4,input=5,output=6,batch=7,mode=train,optimizer=adam,fuse=post-ops"};
-    struct pdnn_arena arena[2] = {{0}, {0}};
-    struct pdnn_graph graph[2];
-    double **values[2];
-    for (int g = 0; g < 2; g++) {
-        struct pdnn_instance instance = parse(ids[g]);
-        struct pdnn_err err = {0};
-        assert_int_equal(pdnn_instance_graph(&instance, &arena[g], &graph[g], &err), PDNN_OK);
-        values[g] = reference_values(&graph[g]);
-        reference_fill(&graph[g], values[g], 5);
-        reference_run(&graph[g], values[g], 0, graph[g].n_nodes);
-    }
-    assert_true(graph[1].n_nodes < graph[0].n_nodes);
-    assert_int_equal(graph[0].n_tensors, graph[1].n_tensors);
-    for (size_t i = 0; i < graph[0].n_tensors; i++) {
-        int64_t elements = pdnn_tensor_elements(&graph[0].tensors[i]);
-        bool kept =
-            graph[0].tensors[i].role == PDNN_ROLE_WEIGHT || graph[0].tensors[i].role == PDNN_ROLE_STATE;
-        for (int64_t k = 0; kept && k < elements; k++)
-            assert_true(values[0][i][k] == values[1][i][k]);
-    }
-    for (int g = 0; g < 2; g++) {
-        reference_values_free(&graph[g], values[g]);
-        pdnn_arena_finish(&arena[g]);
-    }
+    check_fusion("fc/layers=2,nodes=4,input=5,output=6,batch=7,mode=train,optimizer=adam");
 }
 
 static void test_graph_groups_count(void **state) {
     (void)state;
-    struct pdnn_instance instance = parse("fc/layers=8,nodes=16,input=20,output=10,batch=4,mode=train");
-    struct pdnn_arena arena = {0};
+    struct pdnn_arena arena;
     struct pdnn_graph graph;
     struct pdnn_err err = {0};
     struct pdnn_group *groups;
@@ -244,7 +165,7 @@ static void test_graph_groups_count(void **state) {
     size_t n_groups;
     uint64_t nodes = 0;
     struct pdnn_cost sum = {0};
-    assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+    build_graph("fc/layers=8,nodes=16,input=20,output=10,batch=4,mode=train", &arena, &graph);
     assert_int_equal(pdnn_cost_graph(&graph, &totals, &err), PDNN_OK);
     assert_int_equal(pdnn_graph_groups(&graph, &groups, &n_groups, NULL, &err), PDNN_OK);
     for (size_t g = 0; g < n_groups; g++) {
@@ -271,13 +192,12 @@ static void test_graph_groups_layers(void **state) {
         {PDNN_BACKWARD_DATA, "output..hidden2"},
         {PDNN_UPDATE, "hidden2..output"},
     };
-    struct pdnn_instance instance = parse("fc/layers=3,nodes=16,input=20,output=16,batch=4,mode=train");
-    struct pdnn_arena arena = {0};
+    struct pdnn_arena arena;
     struct pdnn_graph graph;
     struct pdnn_err err = {0};
     struct pdnn_group *groups;
     size_t n_groups, n_found = 0;
-    assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+    build_graph("fc/layers=3,nodes=16,input=20,output=16,batch=4,mode=train", &arena, &graph);
     assert_int_equal(pdnn_graph_groups(&graph, &groups, &n_groups, NULL, &err), PDNN_OK);
     for (size_t g = 0; g < n_groups; g++) {
         const struct pdnn_node *node = &graph.nodes[groups[g].node];
@@ -301,7 +221,7 @@ static void test_instance_graph_dtype(void **state) {
         char id[128];
         snprintf(id, sizeof id, "fc/layers=2,nodes=8,input=6,output=4,batch=4,optimizer=adam,dtype=%s",
                  names[i]);
-        struct pdnn_instance instance = parse(id);
+        struct pdnn_instance instance = instance_of(id);
         enum pdnn_dtype dtype = (enum pdnn_dtype)instance.setting[PDNN_SETTING_DTYPE];
         struct pdnn_arena arena = {0};
         struct pdnn_graph graph;
@@ -380,9 +300,9 @@ static void test_instance_round_trip(void **state) {
     };
     for (size_t i = 0; i < 2; i++) {
         char id[PDNN_ID_TEXT], again[PDNN_ID_TEXT];
-        struct pdnn_instance instance = parse(rows[i][0]);
+        struct pdnn_instance instance = instance_of(rows[i][0]);
         assert_string_equal(pdnn_instance_format(&instance, id), rows[i][1]);
-        instance = parse(id);
+        instance = instance_of(id);
         assert_string_equal(pdnn_instance_format(&instance, again), id);
     }
 }
@@ -420,12 +340,12 @@ int main(void) {
         cmocka_unit_test(test_fc_published_params),
         cmocka_unit_test(test_fc_infer_flop),
         cmocka_unit_test(test_fc_train_matrix_flop),
-        cmocka_unit_test(test_cost_counting_run),
+        cmocka_unit_test(test_fc_flop_counts),
         cmocka_unit_test(test_cost_instance_depth),
         cmocka_unit_test(test_cost_instance_depth_of_networks),
         cmocka_unit_test(test_cost_instance_overflow),
         cmocka_unit_test(test_cost_classes_and_fusion),
-        cmocka_unit_test(test_fuse_same_results),
+        cmocka_unit_test(test_fc_fusion),
         cmocka_unit_test(test_graph_groups_count),
         cmocka_unit_test(test_graph_groups_layers),
         cmocka_unit_test(test_instance_graph_dtype),

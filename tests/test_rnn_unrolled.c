@@ -132,18 +132,12 @@ static void test_run_whole_nets(void **state) {
     };
     struct opened backend = open_backend(&pdnn_backend_openblas);
     for (size_t i = 0; i < 2 * sizeof nets / sizeof *nets; i++) {
-        struct pdnn_arena arena;
-        struct pdnn_graph graph;
         char id[256];
         if (!(i % 2) && strstr(nets[i / 2], "accumulate")) /* of training only */
             continue;
-        pdnn_arena_init(&arena);
         snprintf(id, sizeof id, "%s,mode=%s,rnn=unrolled", nets[i / 2],
                  i % 2 ? "train,optimizer=sgd" : "infer");
-        build_instance(id, &arena, &graph);
-        assert_true(check_graph(&backend, &graph, CHECK_STEPS, true, check_whole_step_slack, id));
-        assert_true(check_graph(&backend, &graph, CHECK_STEPS, false, check_whole_step_slack, id));
-        pdnn_arena_finish(&arena);
+        check_instance(&backend, id, false);
     }
     close_backend(&backend);
 }

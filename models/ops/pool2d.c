@@ -1,6 +1,7 @@
 /* pool2d: y[n][c][p][q] = max or mean over the window's taps of x[n][c][p*stride_h - padding_h + r]
  * [q*stride_w - padding_w + s] that lie on the image. A maximum in training also gives index = r*kernel_w + s
  * of the first largest tap in row-major order, and dx is dy there; the mean shares dy equally among its taps.
+ * NaN is larger than anything, the last one of a window than the others.
  * N minibatch, C channels, H W image, P Q output height and width, R S window. */
 #include "models/attributes.h"
 #include "models/backward.h"
@@ -8,6 +9,7 @@
 #include "models/ops/window.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 struct geometry {
     int64_t planes, H, W, P, Q; /* planes: N*C */
@@ -128,7 +130,8 @@ static void take_maximum(struct pdnn_reference *r, const struct geometry *g, str
         if (j < at.s.begin || j >= at.s.end || tap == first)
             continue;
         int64_t so_far = best / g->w.kernel * g->W + best % g->w.kernel;
-        best = x[at.x + i * g->W + j] > x[at.x + so_far] ? tap : best;
+        double value = x[at.x + i * g->W + j];
+        best = value > x[at.x + so_far] || isnan(value) ? tap : best;
         r->flop += 1;
     }
     *y = x[at.x + best / g->w.kernel * g->W + best % g->w.kernel];

@@ -16,10 +16,9 @@ struct pdnn_pool {
     struct pdnn_pool_window rows, columns;
 };
 
-/* What comes out of a window that holds NaN depends on the layout: keeping it would cost each tap a second
- * comparison.
- * index (N, C, P, Q), may be NULL: which tap of the window was the first largest, row * columns.kernel +
- * column; at most 127. */
+/* index (N, C, P, Q), may be NULL: which tap of the window was the first largest, row * columns.kernel +
+ * column; at most 127. A window that holds NaN gives NaN, and its tap is the last one that is, as in PyTorch:
+ * so a tap is compared with itself and with the largest so far, in any order. */
 void pdnn_pool_max_forward(const struct pdnn_pool *pool, const float *x, float *y, int8_t *index,
                            int64_t threads);
 void pdnn_pool_max_backward(const struct pdnn_pool *pool, const float *dy, const int8_t *index, float *dx,

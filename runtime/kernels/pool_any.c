@@ -17,12 +17,16 @@ struct tap {
     int8_t number;
 };
 
+PDNN_INLINE bool exceeds(float x, float y) {
+    return (x > y) | isnan(x);
+}
+
 PDNN_INLINE void max_of(const struct tap *tap, int64_t stride) {
     const float *x = tap->x;
     float *y = tap->y;
 #pragma omp simd
     for (int64_t i = 0; i < tap->n; i++)
-        y[i] = x[i * stride] > y[i] ? x[i * stride] : y[i];
+        y[i] = exceeds(x[i * stride], y[i]) ? x[i * stride] : y[i];
 }
 
 PDNN_INLINE void first_max_of(const struct tap *tap, int64_t stride) {
@@ -31,7 +35,7 @@ PDNN_INLINE void first_max_of(const struct tap *tap, int64_t stride) {
     int8_t *index = tap->index, number = tap->number;
 #pragma omp simd
     for (int64_t i = 0; i < tap->n; i++) {
-        bool larger = x[i * stride] > y[i] || index[i] < 0;
+        bool larger = exceeds(x[i * stride], y[i]) | (index[i] < 0);
         y[i] = larger ? x[i * stride] : y[i];
         index[i] = larger ? number : index[i];
     }

@@ -38,7 +38,7 @@ PDNN_INLINE void max_eight(const struct inputs *in, int64_t channel, float *y, i
         tap = (pdnn_ints8){0} + (in->tap + (int32_t)r * in->tap_pitch);
         for (int64_t s = 0; s < in->columns; s++, tap += 1) {
             pdnn_load8(&x, in->first + channel + r * in->pitch + s * in->width);
-            pdnn_ints8 larger = x > best;
+            pdnn_ints8 larger = (x > best) | (x != x);
             where = (larger & tap) | (~larger & where);
             pdnn_select8(&x, &larger, &best);
             best = x;

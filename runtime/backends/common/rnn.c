@@ -296,6 +296,14 @@ static int backward_step(struct run *run, int64_t k) {
     return error || !is_lbr ? error : multiply(run, CANDIDATE, dh);
 }
 
+/* Completes a product whose a is gradients of sums, and whose b and c are `columns` wide. */
+static int multiply_sums(const struct run *run, int64_t columns, struct pdnn_sgemm product) {
+    product.n = columns;
+    product.a_stride = run->job.dsums_stride;
+    product.b_stride = product.c_stride = columns;
+    return run->rnn->library->sgemm(&product);
+}
+
 /* dU of some gates = the gradients of their sums, transposed, times what they were multiplied with; rows of
  * the first step have no state before them, and what another gate's gradients lie before is `ds`. */
 static int gradient_of_u(const struct run *run, const float *ds, int64_t first_gate, int64_t gates) {
@@ -303,16 +311,12 @@ static int gradient_of_u(const struct run *run, const float *ds, int64_t first_g
     int64_t N = rnn->N, H = rnn->H;
     struct pdnn_sgemm du = {.a_transposed = true,
                             .m = gates * H,
-                            .n = H,
                             .k = (rnn->T - 1) * N,
                             .a = ds + (rnn->is_reverse ? 0 : N) * run->job.dsums_stride,
                             .b = rnn->y + (rnn->is_reverse ? N : 0) * H,
-                            .c = rnn->du + first_gate * H * H,
-                            .a_stride = run->job.dsums_stride,
-                            .b_stride = H,
-                            .c_stride = H};
+                            .c = rnn->du + first_gate * H * H};
     if (du.k)
-        return rnn->library->sgemm(&du);
+        return multiply_sums(run, H, du);
     memset(du.c, 0, (size_t)(gates * H * H) * sizeof *du.c);
     return 0;
 }
@@ -323,15 +327,11 @@ static int gradient_of_candidate(const struct run *run, const float *ds) {
     int64_t H = rnn->H, first = (rnn->G - 1) * H;
     const struct pdnn_sgemm du = {.a_transposed = true,
                                   .m = H,
-                                  .n = H,
                                   .k = rnn->T * rnn->N,
                                   .a = ds + first,
                                   .b = rnn->scratch + run->places.gated,
-                                  .c = rnn->du + first * H,
-                                  .a_stride = run->job.dsums_stride,
-                                  .b_stride = H,
-                                  .c_stride = H};
-    return rnn->library->sgemm(&du);
+                                  .c = rnn->du + first * H};
+    return multiply_sums(run, H, du);
 }
 
 /* The vectors beside U h' are those beside W x again, but for that of lbr_gru's candidate. */
@@ -349,30 +349,14 @@ static void gradient_of_b(const struct run *run, const float *ds) {
 static int gradients(const struct run *run) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
     const float *ds = rnn->scratch + run->places.gates;
-    int64_t gates = rnn->G * rnn->H, R = rnn->T * rnn->N, stride = run->job.dsums_stride;
-    struct pdnn_sgemm dw = {.a_transposed = true,
-                            .m = gates,
-                            .n = rnn->I,
-                            .k = R,
-                            .a = ds,
-                            .b = rnn->x,
-                            .c = rnn->dw,
-                            .a_stride = stride,
-                            .b_stride = rnn->I,
-                            .c_stride = rnn->I};
-    struct pdnn_sgemm dx = {.m = R,
-                            .n = rnn->I,
-                            .k = gates,
-                            .a = ds,
-                            .b = rnn->w,
-                            .c = rnn->dx,
-                            .a_stride = stride,
-                            .b_stride = rnn->I,
-                            .c_stride = rnn->I};
+    int64_t gates = rnn->G * rnn->H, R = rnn->T * rnn->N;
+    const struct pdnn_sgemm dw = {
+        .a_transposed = true, .m = gates, .k = R, .a = ds, .b = rnn->x, .c = rnn->dw};
+    const struct pdnn_sgemm dx = {.m = R, .k = gates, .a = ds, .b = rnn->w, .c = rnn->dx};
     gradient_of_b(run, ds);
-    int error = rnn->library->sgemm(&dw);
+    int error = multiply_sums(run, rnn->I, dw);
     if (!error && rnn->dx)
-        error = rnn->library->sgemm(&dx);
+        error = multiply_sums(run, rnn->I, dx);
     error = error ? error : gradient_of_u(run, ds, 0, part_gates(rnn, PLAIN_GATES));
     if (!error && rnn->cell == PDNN_CELL_GRU)
         error = gradient_of_candidate(run, ds);
