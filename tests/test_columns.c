@@ -76,7 +76,8 @@ static void test_results_columns_order(void **state) {
         "time_ns_median,time_ns_min,time_ns_mean,time_ns_p10,time_ns_p90,time_ns_mad,ci_low_ns,ci_high_ns,"
         "rounds,samples,"
         "warmups,stop_reason,speed_index,prepare_ns,examples_per_s,gflops,bw_gbs,intensity_flop_per_byte,"
-        "attainable_gflops,pct_of_roof,pct_of_peak,bound,roof_level,residual_pct,extrapolated,flags,host,started_utc\n");
+        "attainable_gflops,pct_of_roof,pct_of_peak,bound,roof_level,residual_pct,extrapolated,flags,host,"
+        "started_utc\n");
     pdnn_str_clear(&header);
     assert_int_equal(pdnn_results_columns(both, 2, true, &arena, &columns, &err), PDNN_OK);
     pdnn_columns_header(&columns, &header);
