@@ -235,10 +235,13 @@ static void put_numbers(struct picture *p, const char *block, bool dark) {
     pdnn_str_printf(&p->script, "END\n");
 }
 
+static bool times_fit(const struct picture *p) {
+    return slot_pixels(p) >= time_pixels;
+}
+
 static void put_times(struct picture *p) {
-    bool fits = slot_pixels(p) >= time_pixels;
     pdnn_str_printf(&p->script, "$times << END\n0 0 \"\"\n");
-    for (size_t b = 0; fits && b < p->all.count; b++) {
+    for (size_t b = 0; times_fit(p) && b < p->all.count; b++) {
         char text[PDNN_UNIT_TEXT];
         size_t at = p->all.at[b];
         pdnn_plot_number(&p->script, p->bars[b].center, " 103 ");
@@ -265,11 +268,13 @@ static bool any_extrapolated(const struct picture *p) {
 /* What is said below everything: returns where there is room above it. */
 static double put_captions(struct picture *p, struct pdnn_label_sheet *sheet) {
     struct pdnn_str caption = {0}, usual = {0};
-    pdnn_str_printf(
-        &caption,
-        "A bar is one step of a model by the time of its ops; above it is the time of the step%s; residual: "
-        "time in no op",
-        any_extrapolated(p) ? " (~ extrapolated)" : "");
+    pdnn_str_printf(&caption, "A bar is one step of a model by the time of its ops; ");
+    if (times_fit(p))
+        pdnn_str_printf(&caption, "above it is the time of the step%s; ",
+                        any_extrapolated(p) ? " (~ extrapolated)" : "");
+    else if (any_extrapolated(p))
+        pdnn_str_printf(&caption, "of some, not all layers ran (extrapolated); ");
+    pdnn_str_printf(&caption, "residual: time in no op");
     pdnn_selection_usual(&p->selection, &p->axes, &usual);
     if (usual.length)
         pdnn_str_printf(&usual, " unless said otherwise");
