@@ -274,6 +274,43 @@ static void test_plan_set_computes(void **state) {
     }
 }
 
+/* Members whose primitives ask for the weights in one form, the library's own, run as they would alone; where
+ * they ask for several, all have steps that reorder open ones. */
+static void test_plan_set_opens_weights(void **state) {
+    static const struct {
+        struct model model;
+        bool opens;
+    } rows[] = {
+        {{"rnn/hidden=32,vocabulary=20,output=none,rnn=fused,mode=infer,batch=16,length=", {9, 2, 6}}, false},
+        {{"rnn/hidden=32,vocabulary=20,output=none,rnn=fused,mode=infer,length=4,batch=", {48, 16, 32}},
+         true},
+        {{"rnn/hidden=32,vocabulary=20,output=none,rnn=fused,mode=train,length=4,batch=", {48, 16, 32}},
+         false},
+    };
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        struct fixture f;
+        bool asks_for_secrets = false;
+        open_set(&f, &pdnn_backend_onednn, &rows[r].model, 0);
+        for (int i = 0; i < 3; i++) {
+            const struct pdnn_plan_member *member = get(&f, &rows[r].model, rows[r].model.values[i]);
+            struct pdnn_plan alone;
+            struct pdnn_err err = {0};
+            must(pdnn_plan_create(&alone, f.backend.def, f.backend.state, &member->graph,
+                                  &(struct pdnn_plan_options){.seed = CHECK_SEED}, &err),
+                 &err);
+            for (size_t s = 0; s < alone.program.n_steps; s++)
+                asks_for_secrets |= strstr(alone.program.steps[s].implementation, "packed") != NULL;
+            if (!f.set.opens_weights)
+                assert_int_equal(member->plan.program.n_steps, alone.program.n_steps);
+            pdnn_plan_destroy(&alone);
+        }
+        assert_int_equal(f.set.opens_weights, rows[r].opens && asks_for_secrets);
+        assert_int_equal(f.set.n_prepared, f.set.opens_weights ? 4 : 3);
+        close_set(&f);
+    }
+}
+
 /* Weights and state of one plan into another, as plain arrays. */
 static void copy_shared(const struct pdnn_plan *from, const struct pdnn_plan *to) {
     struct pdnn_err err = {0};
@@ -369,7 +406,7 @@ int main(void) {
         cmocka_unit_test(test_plan_set_shares),        cmocka_unit_test(test_plan_set_prepares_once),
         cmocka_unit_test(test_plan_set_bound),         cmocka_unit_test(test_plan_set_refuses),
         cmocka_unit_test(test_plan_set_computes),      cmocka_unit_test(test_plan_set_trains),
-        cmocka_unit_test(test_plan_set_keeps_layouts),
+        cmocka_unit_test(test_plan_set_keeps_layouts), cmocka_unit_test(test_plan_set_opens_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

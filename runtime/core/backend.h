@@ -50,11 +50,11 @@ struct pdnn_program {
     const struct pdnn_graph *graph; /* borrowed */
     /* Set before it is filled: */
     bool keep_all; /* nothing may take over another value's memory */
-    /* Programs of other graphs work on the same weights and state (models/sharing.h) in the same memory.
-     * Their layouts are those that the first of them chose, each of which a reorder can read. */
-    bool shares_weights;
-    const struct pdnn_program
-        *like; /* one of the others, until this one is filled; NULL: this is the first */
+    /* A program of another graph that works on the same weights and state (models/sharing.h) in the same
+     * memory, so that their layouts are its; until this one is filled. PDNN_UNSUPPORTED where it keeps them
+     * in a form that no reorder can read and this one needs another. */
+    const struct pdnn_program *like;
+    bool opens_weights; /* for such programs: weights are kept in no form that a reorder cannot read */
     struct pdnn_slot *slots;
     struct pdnn_step *steps;
     size_t n_slots, n_steps, slot_room, step_room;

@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "runtime/core/plan_set.h"
 
 #include "models/sharing.h"
@@ -43,7 +44,7 @@ static enum pdnn_status compile(struct pdnn_plan_set *set, struct pdnn_plan_memb
     enum pdnn_status status = pdnn_program_init(&plan->program, &member->graph, err);
     if (status != PDNN_OK)
         return status;
-    plan->program.shares_weights = true;
+    plan->program.opens_weights = set->opens_weights;
     plan->program.like = set->first ? &set->first->plan.program : NULL;
     status = pdnn_plan_compile(plan, err);
     plan->program.like = NULL;
@@ -115,6 +116,20 @@ static void trim(struct pdnn_plan_set *set) {
     }
 }
 
+/* Drops all members, and the block. */
+static void clear(struct pdnn_plan_set *set) {
+    while (set->first) {
+        struct pdnn_plan_member *gone = set->first;
+        set->first = gone->next;
+        destroy(gone);
+    }
+    pdnn_block_unmap(set->block, set->room_bytes);
+    set->block = NULL;
+    set->filled = NULL;
+    set->room_bytes = set->block_bytes = set->shared_bytes = 0;
+    set->n_members = 0;
+}
+
 static enum pdnn_status add(struct pdnn_plan_set *set, const char *key, struct pdnn_err *err) {
     struct pdnn_plan_member *member = calloc(1, sizeof *member);
     if (!member)
@@ -122,6 +137,8 @@ static enum pdnn_status add(struct pdnn_plan_set *set, const char *key, struct p
     enum pdnn_status status = prepare(set, key, member, err);
     if (status != PDNN_OK) {
         destroy(member);
+        if (!set->first)
+            clear(set);
         return status;
     }
     set->block_bytes =
@@ -131,6 +148,19 @@ static enum pdnn_status add(struct pdnn_plan_set *set, const char *key, struct p
     put_first(set, member);
     trim(set);
     return PDNN_OK;
+}
+
+/* Where a member cannot read the weights of an inference as they are kept, the set begins again with weights
+ * that all can read: they are still as they were filled. Trained ones always are such. */
+static enum pdnn_status add_or_open(struct pdnn_plan_set *set, const char *key, struct pdnn_err *err) {
+    enum pdnn_status status = add(set, key, err);
+    bool can_open = set->first && set->first->graph.loss == PDNN_NONE && !set->opens_weights;
+    if (status != PDNN_UNSUPPORTED || !can_open)
+        return status;
+    clear(set);
+    set->opens_weights = true;
+    status = add(set, set->largest, err);
+    return status == PDNN_OK && !*find(set, key) ? add(set, key, err) : status;
 }
 
 /* What the member has for itself begins anew: data of the step, and zeros that its program counts on. */
@@ -158,7 +188,7 @@ enum pdnn_status pdnn_plan_set_get(struct pdnn_plan_set *set, const char *key,
         *link = kept->next;
         put_first(set, kept);
     } else {
-        status = add(set, key, err);
+        status = add_or_open(set, key, err);
     }
     if (status == PDNN_OK && set->filled != set->first)
         status = renew(set, set->first, err);
@@ -175,15 +205,14 @@ enum pdnn_status pdnn_plan_set_init(struct pdnn_plan_set *set, const struct pdnn
                                     const struct pdnn_plan_set_options *options, struct pdnn_err *err) {
     const struct pdnn_plan_member *member;
     *set = (struct pdnn_plan_set){.backend = backend, .state = state, .source = *source, .options = *options};
+    set->largest = strdup(largest);
+    if (!set->largest)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a set");
     return pdnn_plan_set_get(set, largest, &member, err);
 }
 
 void pdnn_plan_set_finish(struct pdnn_plan_set *set) {
-    while (set->first) {
-        struct pdnn_plan_member *gone = set->first;
-        set->first = gone->next;
-        destroy(gone);
-    }
-    pdnn_block_unmap(set->block, set->room_bytes);
+    clear(set);
+    free(set->largest);
     *set = (struct pdnn_plan_set){0};
 }

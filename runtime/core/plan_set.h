@@ -38,7 +38,9 @@ struct pdnn_plan_set {
     void *state; /* the backend's, borrowed */
     struct pdnn_plan_source source;
     struct pdnn_plan_set_options options;
-    struct pdnn_plan_member *first;        /* the most recently used; there is always one */
+    char *largest;                         /* the key of the first member */
+    bool opens_weights;                    /* some member cannot read them as the first would like them */
+    struct pdnn_plan_member *first;        /* the most recently used, or NULL */
     const struct pdnn_plan_member *filled; /* whose data are in the block, or NULL */
     unsigned char *block;
     uint64_t room_bytes;   /* that the block may grow to: addresses, not memory */
@@ -58,6 +60,8 @@ void pdnn_plan_set_finish(struct pdnn_plan_set *set);
 
 /* The member, ready to run with its own data in the block. Prepares it where it is not kept, and makes its
  * data where another member's are: never call it inside a sample. *member is the set's, until the next call.
+ * Where its primitives cannot read the weights of an inference as the first member keeps them, all members go
+ * and the set begins again with weights that every one can reorder.
  * PDNN_INVALID when its weights or state are not those of the set; PDNN_TOO_BIG when the block has no room
  * for it: then the set still has all it had. */
 enum pdnn_status pdnn_plan_set_get(struct pdnn_plan_set *set, const char *key,

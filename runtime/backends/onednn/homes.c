@@ -44,7 +44,7 @@ static enum pdnn_status set_all(struct pdnn_onednn_compile *compile, uint32_t we
 /* Whether others than this program's forward pass use them. */
 static bool has_other_users(const struct pdnn_program *program, uint32_t weights) {
     const struct pdnn_graph *graph = program->graph;
-    bool has = program->shares_weights;
+    bool has = program->opens_weights;
     for (size_t i = 0; i < graph->n_tensors && !has; i++)
         has = graph->tensors[i].of == weights; /* a gradient, or the optimizer's state */
     return has;
