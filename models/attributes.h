@@ -47,6 +47,8 @@ enum { PDNN_HARDTANH_LOW, PDNN_HARDTANH_HIGH }; /* coefficients */
 
 enum { PDNN_SLICE_FIRST, PDNN_SLICE_ROWS };
 
+enum { PDNN_MOMENT_SQUARE }; /* 1: of the gradient's square */
+
 enum { PDNN_DROPOUT_PERCENT }; /* how many values become 0 */
 
 enum { PDNN_SCALE_FACTOR }; /* coefficient */

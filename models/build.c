@@ -36,6 +36,8 @@ enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struc
     graph->dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE];
     graph->algorithm = instance->setting[PDNN_SETTING_ALGORITHM];
     graph->rnn = instance->setting[PDNN_SETTING_RNN];
+    graph->updates_apart =
+        instance->family->has_blocks && instance->setting[PDNN_SETTING_FUSE] != PDNN_FUSE_BLOCKS;
     graph->stems_apart = instance->family->stems_apart;
     struct pdnn_instance resolved = *instance;
     pdnn_instance_resolve(&resolved, 1); /* of a resolved one the same; no graph depends on threads */

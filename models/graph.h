@@ -137,6 +137,7 @@ struct pdnn_graph {
     enum pdnn_dtype dtype;    /* of the weights, from the instance; f32 at first */
     int64_t algorithm;        /* enum pdnn_algorithm: of every convolution, from the instance */
     int64_t rnn;              /* enum pdnn_recurrence: of every recurrent layer, from the instance */
+    bool updates_apart;       /* Adam's update op by op, in place of one op; from the instance */
     bool stems_apart;         /* nodes of other stems are other kinds of nodes; from the family */
     struct pdnn_tensor *tensors;
     struct pdnn_node *nodes;

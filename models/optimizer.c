@@ -1,5 +1,6 @@
 #include "models/optimizer.h"
 
+#include "models/attributes.h"
 #include "models/op.h"
 
 #include <string.h>
@@ -19,11 +20,9 @@ static void change(struct pdnn_node *node, uint32_t tensor) {
     node->output[node->n_outputs++] = tensor;
 }
 
-/* State of the weight, which the node changes. */
-static void change_states(struct pdnn_graph *graph, struct pdnn_node *node,
+/* The weight's powers of beta, which the node changes. */
+static void change_powers(struct pdnn_graph *graph, struct pdnn_node *node,
                           const struct pdnn_optimizer_def *optimizer, uint32_t weight) {
-    for (int i = 0; i < optimizer->n_states; i++)
-        change(node, pdnn_graph_like(graph, weight, PDNN_ROLE_STATE));
     struct pdnn_tensor scalars = {.role = PDNN_ROLE_STATE,
                                   .rank = 1,
                                   .dim = {optimizer->n_scalars},
@@ -31,6 +30,14 @@ static void change_states(struct pdnn_graph *graph, struct pdnn_node *node,
                                   .of = weight};
     if (optimizer->n_scalars)
         change(node, pdnn_graph_tensor(graph, &scalars));
+}
+
+/* State of the weight, which the node changes. */
+static void change_states(struct pdnn_graph *graph, struct pdnn_node *node,
+                          const struct pdnn_optimizer_def *optimizer, uint32_t weight) {
+    for (int i = 0; i < optimizer->n_states; i++)
+        change(node, pdnn_graph_like(graph, weight, PDNN_ROLE_STATE));
+    change_powers(graph, node, optimizer, weight);
 }
 
 static void one_node(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer,
@@ -41,6 +48,40 @@ static void one_node(struct pdnn_graph *graph, const struct pdnn_optimizer_def *
         change(&node, updates[i].weight);
         read(&node, updates[i].gradient);
         change_states(graph, &node, optimizer, updates[i].weight);
+        pdnn_graph_node(graph, &node);
+    }
+}
+
+/* One moment of the gradient, by itself; returns its tensor. */
+static uint32_t moment(struct pdnn_graph *graph, const struct pdnn_weight_update *update, bool square,
+                       double beta) {
+    uint32_t state = pdnn_graph_like(graph, update->weight, PDNN_ROLE_STATE);
+    struct pdnn_node node = new_node(&pdnn_op_moment, update);
+    node.attr[PDNN_MOMENT_SQUARE] = square;
+    node.coef[0] = beta;
+    change(&node, state);
+    read(&node, update->gradient);
+    pdnn_graph_node(graph, &node);
+    return state;
+}
+
+static void adam(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer,
+                 const struct pdnn_weight_update *updates, size_t n_updates) {
+    enum { BETA1 = 1, BETA2 }; /* among the coefficients */
+    if (!graph->updates_apart) {
+        one_node(graph, optimizer, updates, n_updates);
+        return;
+    }
+    for (size_t i = 0; i < n_updates; i++) {
+        uint32_t weight = updates[i].weight;
+        uint32_t mean = moment(graph, &updates[i], false, optimizer->coef[BETA1]);
+        uint32_t square = moment(graph, &updates[i], true, optimizer->coef[BETA2]);
+        struct pdnn_node node = new_node(&pdnn_op_adam_apply, &updates[i]);
+        memcpy(node.coef, optimizer->coef, sizeof node.coef);
+        change(&node, weight);
+        read(&node, mean);
+        read(&node, square);
+        change_powers(graph, &node, optimizer, weight);
         pdnn_graph_node(graph, &node);
     }
 }

@@ -13,8 +13,8 @@
     X(SGD, sgd, sgd, sgd, one_node, 0, 0, 0.001)                                                             \
     X(MOMENTUM, momentum, momentum, momentum, one_node, 1, 0, 0.001, 0.9)                                    \
     X(RMSPROP, rmsprop, rmsprop, rmsprop, one_node, 2, 0, 0.001, 0.9, 0.9, 1.0)                              \
-    X(ADAM, adam, adam, adam, one_node, 2, 2, 0.001, 0.9, 0.999, 1e-8)                                       \
-    X(ADAMW, adamw, adam, adam, one_node, 2, 2, 0.001, 0.9, 0.999, 1e-8, 0.01)                               \
+    X(ADAM, adam, adam, adam, adam, 2, 2, 0.001, 0.9, 0.999, 1e-8)                                           \
+    X(ADAMW, adamw, adam, adam, adam, 2, 2, 0.001, 0.9, 0.999, 1e-8, 0.01)                                   \
     X(LAMB, lamb, lamb_direction, lamb_apply, lamb, 2, 2, 0.9, 0.999, 1e-6, 0.01, 1.0)
 
 /* The values of the setting `optimizer`. */

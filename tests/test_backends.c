@@ -24,8 +24,8 @@ enum { FAST_BACKENDS = sizeof fast_backends / sizeof *fast_backends };
 static const int64_t sizes[] = {1, 3, 17, 64, 129};
 
 /* A node on tensors named by their dims: N, I, O, L for labels (N), 1, and 2 for adam's powers. S is like the
- * first input and never negative. Updates write the states they read, and the weights where they have no
- * other output. */
+ * first input and never negative, P the same but only read. Updates write the states they read, and the
+ * weights where they have no other output. */
 static const struct node_case {
     const struct pdnn_op_def *op;
     enum pdnn_pass pass;
@@ -57,6 +57,8 @@ static const struct node_case {
     {&pdnn_op_adam, PDNN_UPDATE, {"OI", "OI", "S", "S", "2"}, {NULL}},
     {&pdnn_op_norm, PDNN_UPDATE, {"OI"}, {"1"}},
     {&pdnn_op_norm, PDNN_UPDATE, {"OI", "1"}, {"1"}},
+    {&pdnn_op_moment, PDNN_UPDATE, {"OI", "OI"}, {NULL}},
+    {&pdnn_op_adam_apply, PDNN_UPDATE, {"OI", "OI", "P", "2"}, {NULL}},
     {&pdnn_op_lamb_direction, PDNN_UPDATE, {"OI", "OI", "S", "S", "2", "1"}, {"OI"}},
     {&pdnn_op_lamb_apply, PDNN_UPDATE, {"OI", "OI", "1", "1"}, {NULL}},
 };
@@ -69,7 +71,7 @@ struct dims {
 static uint32_t new_tensor(struct pdnn_graph *graph, const char *name, const struct dims *dims,
                            enum pdnn_role role, const struct pdnn_tensor *like) {
     struct pdnn_tensor tensor = {.role = role, .of = PDNN_NONE, .fill = {PDNN_FILL_UNIFORM, 2}};
-    if (*name == 'S') {
+    if (*name == 'S' || *name == 'P') {
         tensor = *like;
         tensor.role = PDNN_ROLE_STATE;
         tensor.fill = (struct pdnn_fill){PDNN_FILL_CONSTANT, 0.3};

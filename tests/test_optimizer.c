@@ -112,11 +112,15 @@ static size_t first_update(const struct pdnn_graph *graph) {
     return i;
 }
 
-/* The gradient of a weight is what an update reads beside it. */
+/* The gradient of a weight is what an update reads beside it, or beside a state of it. */
 static uint32_t find_gradient(const struct pdnn_graph *graph, uint32_t weight) {
     for (size_t i = first_update(graph); i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        if (node->input[0] == weight && node->n_inputs > 1 && node->op != &pdnn_op_lamb_apply)
+        bool applies = node->op == &pdnn_op_lamb_apply || node->op == &pdnn_op_adam_apply;
+        uint32_t first = node->input[0];
+        if (node->op == &pdnn_op_moment)
+            first = graph->tensors[first].of;
+        if (first == weight && node->n_inputs > 1 && !applies)
             return node->input[1];
     }
     fail_msg("no gradient of tensor %u", weight);
@@ -157,19 +161,18 @@ static void check_step(const struct step *step, enum pdnn_optimizer rule, double
 }
 
 /* Weights and data scaled up, so that the gradients' norm is beyond lamb's limit; one weight is 0. */
-static void check_optimizer(enum pdnn_optimizer rule, double scale) {
+static void check_optimizer(const char *net, enum pdnn_optimizer rule, double scale) {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
-    struct weight weights[16];
+    struct weight weights[32];
     struct step step = {.weights = weights};
-    char id[128];
-    snprintf(id, sizeof id, "fc/layers=2,nodes=5,input=4,output=3,batch=6,activation=tanh,optimizer=%s",
-             pdnn_optimizer_names[rule]);
+    char id[256];
+    snprintf(id, sizeof id, "%s,optimizer=%s", net, pdnn_optimizer_names[rule]);
     build_graph(id, &arena, &graph);
     double **values = reference_values(&graph);
     reference_fill(&graph, values, 11);
     for (uint32_t i = 0; i < graph.n_tensors; i++) {
-        bool data = graph.tensors[i].role == PDNN_ROLE_INPUT;
+        bool data = graph.tensors[i].role == PDNN_ROLE_INPUT && graph.tensors[i].dtype == PDNN_F32;
         for (int64_t k = 0; data && k < pdnn_tensor_elements(&graph.tensors[i]); k++)
             values[i][k] *= scale;
     }
@@ -194,11 +197,18 @@ static void check_optimizer(enum pdnn_optimizer rule, double scale) {
     pdnn_arena_finish(&arena);
 }
 
+#define FC "fc/layers=2,nodes=5,input=4,output=3,batch=6,activation=tanh"
+#define TRANSFORMER                                                                                          \
+    "transformer/"                                                                                           \
+    "architecture=decoder,layers=1,hidden=8,heads=2,length=3,vocabulary=7,batch=2,objective=causal-lm"
+
 static void test_optimizer_steps(void **state) {
     (void)state;
     for (int rule = 0; rule < PDNN_OPTIMIZER_COUNT; rule++) {
-        check_optimizer((enum pdnn_optimizer)rule, 0.1);
-        check_optimizer((enum pdnn_optimizer)rule, 300);
+        check_optimizer(FC, (enum pdnn_optimizer)rule, 0.1);
+        check_optimizer(FC, (enum pdnn_optimizer)rule, 300);
+        check_optimizer(TRANSFORMER ",fuse=none", (enum pdnn_optimizer)rule, 1);
+        check_optimizer(TRANSFORMER ",fuse=blocks", (enum pdnn_optimizer)rule, 1);
     }
 }
 
@@ -217,20 +227,34 @@ static uint64_t words_of(const struct pdnn_graph *graph, const char *category, u
 
 static void test_optimizer_words(void **state) {
     (void)state;
+#define FC_LARGE "fc/layers=2,nodes=300,input=200,output=100,batch=6"
+#define TRANSFORMER_LARGE                                                                                    \
+    "transformer/"                                                                                           \
+    "architecture=decoder,layers=1,hidden=512,heads=2,length=3,vocabulary=70,batch=2,objective=causal-lm"
     static const struct {
-        const char *optimizer, *category;
+        const char *net, *optimizer, *category;
         uint64_t words;
     } rows[] = {
-        {"sgd", "optimizer", 3},          {"momentum", "optimizer", 5},     {"rmsprop", "optimizer", 7},
-        {"adam", "optimizer", 7},         {"adamw", "optimizer", 7},        {"lamb", "norm", 3},
-        {"lamb", "optimizer stage 1", 7}, {"lamb", "optimizer stage 2", 3},
+        {FC_LARGE, "sgd", "optimizer", 3},
+        {FC_LARGE, "momentum", "optimizer", 5},
+        {FC_LARGE, "rmsprop", "optimizer", 7},
+        {FC_LARGE, "adam", "optimizer", 7},
+        {FC_LARGE, "adamw", "optimizer", 7},
+        {FC_LARGE, "lamb", "norm", 3},
+        {FC_LARGE, "lamb", "optimizer stage 1", 7},
+        {FC_LARGE, "lamb", "optimizer stage 2", 3},
+        {TRANSFORMER_LARGE ",fuse=blocks", "adam", "optimizer", 7},
+        {TRANSFORMER_LARGE ",fuse=blocks", "lamb", "optimizer stage 1", 7},
+        {TRANSFORMER_LARGE ",fuse=none", "adam", "optimizer", 10},
+        {TRANSFORMER_LARGE ",fuse=post-ops", "adamw", "optimizer", 10},
+        {TRANSFORMER_LARGE ",fuse=none", "momentum", "optimizer", 5},
+        {TRANSFORMER_LARGE ",fuse=none", "lamb", "optimizer stage 1", 7},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_arena arena;
         struct pdnn_graph graph;
-        char id[128];
-        snprintf(id, sizeof id, "fc/layers=2,nodes=300,input=200,output=100,batch=6,optimizer=%s",
-                 rows[i].optimizer);
+        char id[256];
+        snprintf(id, sizeof id, "%s,optimizer=%s", rows[i].net, rows[i].optimizer);
         build_graph(id, &arena, &graph);
         assert_int_equal(words_of(&graph, rows[i].category, totals_of(id).params), rows[i].words);
         pdnn_arena_finish(&arena);

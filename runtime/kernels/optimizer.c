@@ -53,6 +53,37 @@ PDNN_CLONES static void adam(float *restrict w, const float *restrict g, float *
     }
 }
 
+/* c: beta, 1 - beta. */
+PDNN_CLONES static void moment(float *restrict m, const float *restrict g, float *restrict s0,
+                               float *restrict s1, const float *c, int64_t n) {
+    (void)s0;
+    (void)s1;
+    float b = c[0], rest = c[1];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        m[i] = b * m[i] + rest * g[i];
+}
+
+PDNN_CLONES static void square_moment(float *restrict v, const float *restrict g, float *restrict s0,
+                                      float *restrict s1, const float *c, int64_t n) {
+    (void)s0;
+    (void)s1;
+    float b = c[0], rest = c[1];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        v[i] = b * v[i] + rest * (g[i] * g[i]);
+}
+
+/* c: as adam. */
+PDNN_CLONES static void adam_apply(float *restrict w, const float *restrict m, float *restrict v,
+                                   float *restrict s1, const float *c, int64_t n) {
+    (void)s1;
+    float lr = c[0], epsilon = c[5], stays = c[6];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        w[i] = stays * w[i] - lr * m[i] / (sqrtf(v[i]) + epsilon);
+}
+
 enum { PREPARED_COEFS = 7 };
 
 static void (*const rules[])(float *w, const float *g, float *s0, float *s1, const float *c, int64_t n) = {
@@ -60,6 +91,9 @@ static void (*const rules[])(float *w, const float *g, float *s0, float *s1, con
     [PDNN_UPDATE_MOMENTUM] = momentum,
     [PDNN_UPDATE_RMSPROP] = rmsprop,
     [PDNN_UPDATE_ADAM] = adam,
+    [PDNN_UPDATE_MOMENT] = moment,
+    [PDNN_UPDATE_SQUARE_MOMENT] = square_moment,
+    [PDNN_UPDATE_ADAM_APPLY] = adam_apply,
 };
 _Static_assert(sizeof rules / sizeof *rules == PDNN_UPDATE_COUNT, "one function per rule");
 
@@ -99,7 +133,9 @@ void pdnn_update_run(const struct pdnn_update_job *job, int64_t threads) {
         prepared.coef[k] = (float)job->coef[k];
     if (job->rule == PDNN_UPDATE_RMSPROP)
         prepared.coef[1] = (float)(1 - job->coef[1]);
-    if (job->rule == PDNN_UPDATE_ADAM)
+    if (job->rule == PDNN_UPDATE_MOMENT || job->rule == PDNN_UPDATE_SQUARE_MOMENT)
+        prepared.coef[1] = (float)(1 - job->coef[0]);
+    if (job->rule == PDNN_UPDATE_ADAM || job->rule == PDNN_UPDATE_ADAM_APPLY)
         prepare_adam(job, prepared.coef);
     pdnn_team_run(threads, job->elements, update_part, &prepared);
 }

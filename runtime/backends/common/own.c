@@ -1,6 +1,7 @@
 #include "runtime/backends/common/own.h"
 
 #include "runtime/backends/common/own_step.h"
+#include "models/attributes.h"
 #include "runtime/backends/common/step.h"
 #include "runtime/core/hostfiles.h"
 #include "runtime/kernels/bias.h"
@@ -85,6 +86,31 @@ static void run_update(const struct pdnn_own *own) {
     };
     for (int i = 0; i < PDNN_UPDATE_COEFS; i++)
         job.coef[i] = own->node->coef[i];
+    pdnn_update_run(&job, own->threads);
+}
+
+static void run_moment(const struct pdnn_own *own) {
+    bool squares = own->node->attr[PDNN_MOMENT_SQUARE];
+    const struct pdnn_update_job job = {
+        .rule = squares ? PDNN_UPDATE_SQUARE_MOMENT : PDNN_UPDATE_MOMENT,
+        .w = own->in[0],
+        .g = own->in[1],
+        .coef = {own->node->coef[0]},
+        .elements = own->elements,
+    };
+    pdnn_update_run(&job, own->threads);
+}
+
+static void run_adam_apply(const struct pdnn_own *own) {
+    struct pdnn_update_job job = {
+        .rule = PDNN_UPDATE_ADAM_APPLY,
+        .w = own->in[0],
+        .g = own->in[1],
+        .state = {own->in[2]},
+        .power = own->in[3],
+        .elements = own->elements,
+    };
+    memcpy(job.coef, own->node->coef, sizeof job.coef);
     pdnn_update_run(&job, own->threads);
 }
 
@@ -204,6 +230,8 @@ static const struct pdnn_own_row rows[] = {
     {&pdnn_op_momentum, PDNN_UPDATE, 0, PDNN_UPDATE_MOMENTUM, run_update, NULL, NULL},
     {&pdnn_op_rmsprop, PDNN_UPDATE, 0, PDNN_UPDATE_RMSPROP, run_update, NULL, NULL},
     {&pdnn_op_adam, PDNN_UPDATE, 0, PDNN_UPDATE_ADAM, run_update, NULL, NULL},
+    {&pdnn_op_moment, PDNN_UPDATE, 0, 0, run_moment, NULL, NULL},
+    {&pdnn_op_adam_apply, PDNN_UPDATE, 0, 0, run_adam_apply, NULL, NULL},
     {&pdnn_op_norm, PDNN_UPDATE, 0, 0, run_norm, norm_scratch, NULL},
     {&pdnn_op_lamb_direction, PDNN_UPDATE, 0, 0, run_lamb_direction, NULL, NULL},
     {&pdnn_op_lamb_apply, PDNN_UPDATE, 0, 0, run_lamb_apply, NULL, NULL},
