@@ -137,6 +137,16 @@ static void skip(struct check *check, const char *id, const char *reason) {
     report_without_rows(check, id, "skip", reason);
 }
 
+/* A worker of that isa. */
+static enum pdnn_status make_alive(struct check *check, enum pdnn_isa isa, struct pdnn_err *err) {
+    const struct pdnn_session *session = &check->session;
+    if (check->worker.pid && check->worker.isa != isa)
+        pdnn_worker_stop(&check->worker);
+    if (check->worker.pid)
+        return PDNN_OK;
+    return pdnn_worker_start(&check->worker, &session->host, isa, session->memory_limit_bytes, err);
+}
+
 static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_err *err) {
     const struct pdnn_session *session = &check->session;
     const struct pdnn_task *task = &session->tasks[at];
@@ -151,8 +161,7 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
         skip(check, task->id, reason);
         return PDNN_OK;
     }
-    if (!check->worker.pid &&
-        pdnn_worker_start(&check->worker, &session->host, session->memory_limit_bytes, err) != PDNN_OK)
+    if (make_alive(check, (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA], err) != PDNN_OK)
         return err->status;
     struct pdnn_check_row *rows = NULL;
     size_t n_rows = 0;

@@ -69,7 +69,8 @@ enum pdnn_status pdnn_measure_ceilings(const struct pdnn_host *host, const int64
                                        struct pdnn_err *err) {
     const volatile int *stop = pdnn_interrupt_watch();
     struct pdnn_worker worker;
-    enum pdnn_status status = pdnn_worker_start(&worker, host, host->memory_limit_bytes, err);
+    enum pdnn_status status =
+        pdnn_worker_start(&worker, host, PDNN_ISA_DEFAULT, host->memory_limit_bytes, err);
     if (status != PDNN_OK)
         return status;
     struct watcher watcher = {.all = n_threads};

@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "lists.h"
+#include "models/isa.h"
 #include "models/optimizer.h"
 
 #include <assert.h>
@@ -98,6 +99,13 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                                  .unit = "",
                                  .help = "how many of equal layers run; times of the others are extrapolated "
                                          "from theirs, and say so"},
+    [PDNN_SETTING_ISA] = {.name = "isa",
+                          .type = PDNN_PARAM_CHOICE,
+                          .choices = pdnn_isa_names,
+                          .unit = "",
+                          .help =
+                              "the instruction set that the library may use at most, each in a process of "
+                              "its own; default: all that it would use by itself"},
 };
 
 void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family) {

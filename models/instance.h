@@ -22,6 +22,7 @@ enum pdnn_setting {
     PDNN_SETTING_ACCUMULATE, /* micro-steps of one step; applies to training only */
     PDNN_SETTING_CHECKPOINT, /* applies to the training of families that mark segments */
     PDNN_SETTING_LAYERS_RUN, /* layers that run, the others extrapolated; 0 = all of them */
+    PDNN_SETTING_ISA,        /* enum pdnn_isa (models/isa.h) */
     PDNN_SETTING_COUNT
 };
 

@@ -116,7 +116,7 @@ static void start(struct pdnn_worker *worker, const struct place *fault, const c
         setenv(output_variable, output, 1);
     }
     setenv(factor_variable, factor, 1);
-    assert_int_equal(pdnn_worker_start(worker, &host, (uint64_t)1 << 30, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_start(worker, &host, PDNN_ISA_DEFAULT, (uint64_t)1 << 30, &err), PDNN_OK);
 }
 
 static void visit(struct pdnn_worker *worker, const char *settings, uint64_t memory_limit_bytes,

@@ -68,7 +68,7 @@ static void test_results_columns_order(void **state) {
     assert_string_equal(
         pdnn_str_text(&header),
         "schema,id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,"
-        "accumulate,checkpoint,layers_run,status,"
+        "accumulate,checkpoint,layers_run,isa,status,"
         "reason,"
         "params,"
         "flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,"
@@ -84,7 +84,7 @@ static void test_results_columns_order(void **state) {
     assert_string_equal(
         pdnn_str_text(&header),
         "id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,"
-        "accumulate,checkpoint,layers_run,params,"
+        "accumulate,checkpoint,layers_run,isa,params,"
         "flop_"
         "count,"
         "in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_"

@@ -1,11 +1,14 @@
 /* The sweep's rules, with a visitor that runs nothing: orders, rounds, resume, retries, stops, budgets,
  * progress. */
+#include "runtime/core/backend.h"
 #include "runtime/driver/schedule.h"
 #include "runtime/driver/visitor.h"
 #include "tests/cmocka_all.h"
 
 #include <stdio.h>
 #include <string.h>
+
+const struct pdnn_backend_def *const pdnn_backends[] = {NULL};
 
 enum { TASKS_MAX = 8, VISITS_MAX = 256 };
 
@@ -23,7 +26,7 @@ struct stage {
     volatile int stop;
     size_t fail_visited_at; /* the entry that the journal refuses */
     size_t starts_to_fail;
-    bool alive;
+    bool alive[PDNN_ISA_COUNT];
     size_t asked[VISITS_MAX]; /* tasks in the order they were visited */
     uint64_t max_visit_ns[VISITS_MAX];
     size_t n_asked, n_noted, n_starts, n_reports;
@@ -31,27 +34,29 @@ struct stage {
     struct pdnn_sweep_progress last;
 };
 
-static bool stage_alive(void *user) {
-    return ((struct stage *)user)->alive;
+static bool stage_alive(void *user, enum pdnn_isa isa) {
+    return ((struct stage *)user)->alive[isa];
 }
 
-static enum pdnn_status stage_start(void *user, struct pdnn_err *err) {
+static enum pdnn_status stage_start(void *user, enum pdnn_isa isa, struct pdnn_err *err) {
     struct stage *stage = user;
     stage->n_starts++;
     if (stage->starts_to_fail) {
         stage->starts_to_fail--;
         return pdnn_fail(err, PDNN_IO, "no worker today");
     }
-    stage->alive = true;
+    stage->alive[isa] = true;
     return PDNN_OK;
 }
 
-static enum pdnn_status stage_visit(void *user, const struct pdnn_visit_request *request,
+static enum pdnn_status stage_visit(void *user, enum pdnn_isa isa, const struct pdnn_visit_request *request,
                                     const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
                                     struct pdnn_err *err) {
     struct stage *stage = user;
     size_t task = (size_t)(request->id[0] - 'a');
     assert_true(stage->n_asked < VISITS_MAX);
+    assert_true(stage->alive[isa]);
+    assert_int_equal(isa, stage->tasks[task].instance.setting[PDNN_SETTING_ISA]);
     stage->max_visit_ns[stage->n_asked] = request->rules.max_visit_ns;
     stage->cold = request->rules.cold;
     stage->asked[stage->n_asked++] = task;
@@ -59,12 +64,12 @@ static enum pdnn_status stage_visit(void *user, const struct pdnn_visit_request 
     if (stage->n_asked == stage->stop_at) {
         stage->stop = 1;
         assert_ptr_equal(watch->stop, &stage->stop);
-        stage->alive = false;
+        stage->alive[isa] = false;
         return pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
     }
     size_t turn = stage->script_at[task]++;
     visit->outcome = turn < 4 ? stage->script[task][turn] : PDNN_OUTCOME_OK;
-    stage->alive = visit->outcome != PDNN_OUTCOME_CRASH && visit->outcome != PDNN_OUTCOME_TIMEOUT;
+    stage->alive[isa] = visit->outcome != PDNN_OUTCOME_CRASH && visit->outcome != PDNN_OUTCOME_TIMEOUT;
     visit->median_ns = 1e6 * (1 + (turn % 2 ? stage->spread : 0));
     visit->mean_ns = 1e6;
     visit->samples = 5;
@@ -130,6 +135,20 @@ static void test_sweep_run_rounds(void **state) {
     assert_int_not_equal(memcmp(stage.asked, stage.asked + TASKS_MAX, TASKS_MAX * sizeof *stage.asked), 0);
     for (size_t i = 0; i < stage.n_asked; i++)
         assert_int_equal(stage.max_visit_ns[i], 333333333);
+}
+
+/* Each isa has its worker, which stays while another one's is asked. */
+static void test_sweep_run_isa(void **state) {
+    struct stage stage;
+    struct pdnn_err err = {0};
+    (void)state;
+    stage_init(&stage, 3);
+    for (size_t i = 0; i < TASKS_MAX; i += 2)
+        stage.tasks[i].instance.setting[PDNN_SETTING_ISA] = PDNN_ISA_AVX2;
+    assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+    assert_int_equal(stage.n_asked, 3 * TASKS_MAX);
+    assert_int_equal(stage.result.workers_started, 2);
+    assert_int_equal(stage.result.workers_lost, 0);
 }
 
 static void test_sweep_run_order(void **state) {
@@ -205,7 +224,7 @@ static void test_sweep_run_outcomes(void **state) {
         assert_int_equal(visits_of(&stage, 3, 0, stage.n_asked), cases[i].visits);
         assert_int_equal(stage.n_asked, 2 * (TASKS_MAX - 1) + cases[i].visits);
         assert_int_equal(stage.result.workers_lost, cases[i].lost);
-        assert_int_equal(stage.n_starts, 1 + cases[i].lost - (stage.alive ? 0 : 1));
+        assert_int_equal(stage.n_starts, 1 + cases[i].lost - (stage.alive[PDNN_ISA_DEFAULT] ? 0 : 1));
     }
 }
 
@@ -405,6 +424,7 @@ static void test_schedule_progress_eta(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sweep_run_rounds),
+        cmocka_unit_test(test_sweep_run_isa),
         cmocka_unit_test(test_sweep_run_order),
         cmocka_unit_test(test_sweep_run_resume),
         cmocka_unit_test(test_sweep_run_outcomes),

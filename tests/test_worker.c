@@ -1,6 +1,7 @@
 /* The parent's side of the worker, against children that misbehave: this program is its own worker, and the
  * variable PDNN_TEST_CHILD says what becomes of it. */
 #define _DEFAULT_SOURCE
+#include "runtime/core/backend.h"
 #include "runtime/driver/protocol.h"
 #include "runtime/driver/worker.h"
 #include "tests/cmocka_all.h"
@@ -15,7 +16,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char variable[] = "PDNN_TEST_CHILD";
+static const char variable[] = "PDNN_TEST_CHILD", isa_variable[] = "PDNN_TEST_ISA";
+
+static const char *variable_of(enum pdnn_isa isa) {
+    return isa == PDNN_ISA_AVX2 ? "PDNN_TEST_ISA=haswell" : NULL;
+}
+
+/* One that wants a variable, and one that has no choice. */
+static const struct pdnn_backend_def choosy = {.name = "openblas", .isa_variable = variable_of},
+                                     plain = {.name = "reference"};
+const struct pdnn_backend_def *const pdnn_backends[] = {&plain, &choosy, NULL};
 
 static void send_visit(int fd, const struct pdnn_visit_order *order) {
     struct pdnn_visit_op ops[2] = {{.key = "dense/forward/1x2:2x3:1x3", .count = 4, .time_ns = 2.5},
@@ -164,8 +174,9 @@ static void child_environment(int fd, const struct pdnn_message *request) {
     struct pdnn_visit visit = {0};
     const struct pdnn_part part = {&visit, sizeof visit};
     (void)request;
-    snprintf(visit.reason, sizeof visit.reason, "%s %s %s %s", getenv("OMP_PLACES"), getenv("OMP_PROC_BIND"),
-             getenv("OMP_WAIT_POLICY"), getenv("OMP_DYNAMIC"));
+    const char *isa = getenv(isa_variable);
+    snprintf(visit.reason, sizeof visit.reason, "%s %s %s %s %s", getenv("OMP_PLACES"),
+             getenv("OMP_PROC_BIND"), getenv("OMP_WAIT_POLICY"), getenv("OMP_DYNAMIC"), isa ? isa : "none");
     pdnn_message_send(fd, PDNN_MESSAGE_VISIT, &part, 1, NULL);
 }
 
@@ -219,11 +230,17 @@ static const struct pdnn_host host = {.threads = 2, .core_pu = {0, 1}};
 static const struct pdnn_visit_request request = {
     .id = "fc/layers=4", .seed = 11, .rules = {.min_samples = 5}};
 
-static void start(struct pdnn_worker *worker, const char *behaviour, uint64_t memory_limit_bytes) {
+static void start_isa(struct pdnn_worker *worker, const char *behaviour, enum pdnn_isa isa,
+                      uint64_t memory_limit_bytes) {
     struct pdnn_err err = {0};
     setenv(variable, behaviour, 1);
-    assert_int_equal(pdnn_worker_start(worker, &host, memory_limit_bytes, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_start(worker, &host, isa, memory_limit_bytes, &err), PDNN_OK);
+    assert_int_equal(worker->isa, isa);
     assert_true(pdnn_worker_alive(worker));
+}
+
+static void start(struct pdnn_worker *worker, const char *behaviour, uint64_t memory_limit_bytes) {
+    start_isa(worker, behaviour, PDNN_ISA_DEFAULT, memory_limit_bytes);
 }
 
 static void test_worker_start_no_start(void **state) {
@@ -231,7 +248,7 @@ static void test_worker_start_no_start(void **state) {
     struct pdnn_err err = {0};
     (void)state;
     setenv(variable, "no_start", 1);
-    assert_int_equal(pdnn_worker_start(&worker, &host, 0, &err), PDNN_IO);
+    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
     assert_string_equal(err.text, "the worker does not start: exited with status 4");
     assert_int_equal(worker.pid, 0);
     assert_false(pdnn_worker_alive(&worker));
@@ -240,8 +257,16 @@ static void test_worker_start_no_start(void **state) {
 
 static void test_worker_start_environment(void **state) {
     static const struct {
-        const char *wait_policy, *expected;
-    } cases[] = {{NULL, "{0},{1} close active false"}, {"passive", "{0},{1} close passive false"}};
+        const char *wait_policy, *own_isa;
+        enum pdnn_isa isa;
+        const char *expected;
+    } cases[] = {
+        {NULL, NULL, PDNN_ISA_DEFAULT, "{0},{1} close active false none"},
+        {"passive", "own", PDNN_ISA_DEFAULT, "{0},{1} close passive false own"},
+        {NULL, NULL, PDNN_ISA_AVX2, "{0},{1} close active false haswell"},
+        {NULL, "own", PDNN_ISA_AVX2, "{0},{1} close active false haswell"},
+        {NULL, NULL, PDNN_ISA_SSE41, "{0},{1} close active false none"},
+    };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pdnn_worker worker;
@@ -249,8 +274,11 @@ static void test_worker_start_environment(void **state) {
         struct pdnn_err err = {0};
         if (cases[i].wait_policy)
             setenv("OMP_WAIT_POLICY", cases[i].wait_policy, 1);
-        start(&worker, "environment", 0);
+        if (cases[i].own_isa)
+            setenv(isa_variable, cases[i].own_isa, 1);
+        start_isa(&worker, "environment", cases[i].isa, 0);
         unsetenv("OMP_WAIT_POLICY");
+        unsetenv(isa_variable);
         assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
         assert_string_equal(visit.reason, cases[i].expected);
         pdnn_worker_stop(&worker);
@@ -409,7 +437,7 @@ static void test_worker_dies_with_parent(void **state) {
     if (driver == 0) {
         struct pdnn_worker worker;
         setenv(variable, "good", 1);
-        if (pdnn_worker_start(&worker, &host, 0, NULL) != PDNN_OK)
+        if (pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, NULL) != PDNN_OK)
             _exit(1);
         ssize_t ignored = write(pair[1], &worker.pid, sizeof worker.pid);
         (void)ignored;

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "models/graph.h"
+#include "models/isa.h"
 #include "runtime/core/visit.h"
 
 enum { PDNN_STEP_SLOTS = 16 };
@@ -83,6 +84,13 @@ struct pdnn_backend_def {
     /* "oneDNN 2.6.3 (avx2)": static or in the library. */
     const char *(*version)(void);
     /* Ready to compile for so many threads; the OpenMP pool is set to it already. */
+    /* For instances with isa other than default; both NULL where the backend has no such choice.
+     * isa_variable: "NAME=value" for the environment of a process that is to use no more than the isa, or
+     * NULL where it needs none. The driver asks, in its own process. limit_isa: in that process, once, before
+     * the backend is opened. PDNN_UNSUPPORTED where the library does not know the isa or does not keep to it.
+     */
+    const char *(*isa_variable)(enum pdnn_isa isa);
+    enum pdnn_status (*limit_isa)(enum pdnn_isa isa, struct pdnn_err *err);
     enum pdnn_status (*open)(int64_t threads, void **state, struct pdnn_err *err);
     void (*close)(void *state);
     /* Fills an initialised program. PDNN_UNSUPPORTED with the library's reason when an op, a pass, a dtype or

@@ -80,9 +80,10 @@ static bool has_word(const char *words, size_t length, const char *word) {
 
 /* What decides which kernels a library picks, by the names of /proc/cpuinfo on x86 and on Arm. */
 static const char *const isa_words[] = {
-    "avx",         "avx2",        "fma",         "avx_vnni", "avx512f",  "avx512bw",
-    "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_int8", "asimd",
-    "asimdhp",     "asimddp",     "bf16",        "i8mm",     "sve",      "sve2",
+    "sse4_1",   "avx",      "avx2",        "fma",         "avx_vnni",    "avx_ne_convert",
+    "avx512f",  "avx512bw", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_bf16",
+    "amx_int8", "amx_fp16", "asimd",       "asimdhp",     "asimddp",     "bf16",
+    "i8mm",     "sve",      "sve2",
 };
 
 void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[PDNN_HOST_TEXT]) {

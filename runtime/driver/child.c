@@ -4,6 +4,7 @@
 #include "models/build.h"
 #include "runtime/core/ceilings.h"
 #include "runtime/core/clock.h"
+#include "runtime/core/isa.h"
 
 #include <inttypes.h>
 #include <omp.h>
@@ -34,8 +35,29 @@ static enum pdnn_status set_threads(int64_t threads, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_child_instance(const struct pdnn_host *host, const char *id,
+/* By the order of pdnn_backends; one that is not part of this build has the number after the last. */
+static size_t backend_number(const char *name) {
+    size_t i = 0;
+    while (pdnn_backends[i] && strcmp(pdnn_backends[i]->name, name) != 0)
+        i++;
+    return i;
+}
+
+static enum pdnn_status check_isa(const struct pdnn_child *child, const struct pdnn_instance *instance,
+                                  struct pdnn_err *err) {
+    enum pdnn_isa isa = (enum pdnn_isa)instance->setting[PDNN_SETTING_ISA];
+    size_t number = backend_number(pdnn_backend_names[instance->setting[PDNN_SETTING_BACKEND]]);
+    if (isa != child->isa)
+        return pdnn_fail(err, PDNN_INTERNAL, "isa=%s was asked of a worker for isa=%s", pdnn_isa_names[isa],
+                         pdnn_isa_names[child->isa]);
+    if (child->limit[number].status != PDNN_OK)
+        return pdnn_fail(err, child->limit[number].status, "%s", child->limit[number].text);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_child_instance(const struct pdnn_child *child, const char *id,
                                      struct pdnn_instance *instance, struct pdnn_err *err) {
+    const struct pdnn_host *host = &child->host;
     enum pdnn_status status = pdnn_instance_parse(id, instance, err);
     if (status != PDNN_OK)
         return status;
@@ -45,13 +67,14 @@ enum pdnn_status pdnn_child_instance(const struct pdnn_host *host, const char *i
         return pdnn_fail(err, PDNN_INVALID,
                          "asks for %" PRId64 " threads, this process may use %" PRId64 " cores", threads,
                          host->threads);
-    return set_threads(threads, err);
+    status = check_isa(child, instance, err);
+    return status == PDNN_OK ? set_threads(threads, err) : status;
 }
 
-enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_host *host, const char *id,
+enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_child *child, const char *id,
                                  struct pdnn_err *err) {
     struct pdnn_model made = {0};
-    enum pdnn_status status = pdnn_child_instance(host, id, &made.instance, err);
+    enum pdnn_status status = pdnn_child_instance(child, id, &made.instance, err);
     if (status != PDNN_OK)
         return status;
     made.threads = made.instance.setting[PDNN_SETTING_THREADS];
@@ -76,12 +99,10 @@ enum pdnn_status pdnn_child_open(struct pdnn_child *child, const char *name, int
             return PDNN_OK;
         }
     }
-    const struct pdnn_backend_def *const *def = pdnn_backends;
-    while (*def && strcmp((*def)->name, name) != 0)
-        def++;
-    if (!*def)
+    const struct pdnn_backend_def *def = pdnn_backends[backend_number(name)];
+    if (!def)
         return pdnn_fail(err, PDNN_UNSUPPORTED, "backend %s is not part of this build", name);
-    struct pdnn_child_backend fresh = {.def = *def, .threads = threads};
+    struct pdnn_child_backend fresh = {.def = def, .threads = threads};
     enum pdnn_status status = fresh.def->open(threads, &fresh.state, err);
     if (status != PDNN_OK)
         return status;
@@ -116,9 +137,30 @@ static void limit_memory(const struct pdnn_hello *hello) {
     }
 }
 
+/* Before any library is used: most take no limit later. */
+static void limit_isa(struct pdnn_child *child) {
+    enum pdnn_isa isa = child->isa;
+    if (isa == PDNN_ISA_DEFAULT)
+        return;
+    pdnn_isa_limit_kernels(isa);
+    for (size_t i = 0; pdnn_backends[i] && i < PDNN_CHILD_BACKENDS_MAX; i++) {
+        const struct pdnn_backend_def *def = pdnn_backends[i];
+        if (!pdnn_isa_is_here(&child->host, isa))
+            pdnn_fail(&child->limit[i], PDNN_UNSUPPORTED, "isa=%s: this processor has %s",
+                      pdnn_isa_names[isa], pdnn_isa_names[pdnn_isa_widest(&child->host)]);
+        else if (!def->limit_isa)
+            pdnn_fail(&child->limit[i], PDNN_UNSUPPORTED,
+                      "%s has no choice of instruction sets; use isa=default", def->name);
+        else
+            def->limit_isa(isa, &child->limit[i]);
+    }
+}
+
 static enum pdnn_status answer_hello(struct pdnn_child *child, const void *body, struct pdnn_err *err) {
     const struct pdnn_hello *hello = body;
     child->host = hello->host;
+    child->isa = hello->isa;
+    limit_isa(child);
     limit_memory(hello);
     return pdnn_message_send(child->answer_fd, PDNN_MESSAGE_HELLO, NULL, 0, err);
 }
@@ -181,6 +223,13 @@ static enum pdnn_status answer_check(struct pdnn_child *child, const void *body,
     return status;
 }
 
+/* A soft pause would leave them waiting, which is spinning. */
+static enum pdnn_status answer_rest(struct pdnn_child *child, const void *body, struct pdnn_err *err) {
+    (void)body;
+    omp_pause_resource_all(omp_pause_hard);
+    return pdnn_message_send(child->answer_fd, PDNN_MESSAGE_REST, NULL, 0, err);
+}
+
 /* What the worker does for each request; the answer has the same kind. Only visits find an open set. */
 static const struct {
     size_t body_bytes;
@@ -190,6 +239,7 @@ static const struct {
     [PDNN_MESSAGE_VISIT] = {sizeof(struct pdnn_visit_order), answer_visit},
     [PDNN_MESSAGE_CEILINGS] = {sizeof(struct pdnn_ceilings_order), answer_ceilings},
     [PDNN_MESSAGE_CHECK] = {sizeof(struct pdnn_check_order), answer_check},
+    [PDNN_MESSAGE_REST] = {0, answer_rest},
 };
 
 static enum pdnn_status answer(struct pdnn_child *child, const struct pdnn_message *message,

@@ -29,6 +29,8 @@ struct pdnn_child_set {
 struct pdnn_child {
     int request_fd, answer_fd;
     struct pdnn_host host;
+    enum pdnn_isa isa;                              /* of this process */
+    struct pdnn_err limit[PDNN_CHILD_BACKENDS_MAX]; /* of pdnn_backends: why one does not keep to it */
     struct pdnn_child_backend backend[PDNN_CHILD_BACKENDS_MAX];
     size_t n_backends;
     struct pdnn_child_set set;
@@ -42,12 +44,13 @@ struct pdnn_model {
     struct pdnn_graph graph;
 };
 
-/* Parses the id, checks that its threads have a core each (PDNN_INVALID) and sizes the OpenMP pool. */
-enum pdnn_status pdnn_child_instance(const struct pdnn_host *host, const char *id,
+/* Parses the id, checks that its threads have a core each (PDNN_INVALID) and that its backend keeps to its
+ * isa (PDNN_UNSUPPORTED), and sizes the OpenMP pool. */
+enum pdnn_status pdnn_child_instance(const struct pdnn_child *child, const char *id,
                                      struct pdnn_instance *instance, struct pdnn_err *err);
 
 /* The same, and builds the graph. */
-enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_host *host, const char *id,
+enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_child *child, const char *id,
                                  struct pdnn_err *err);
 void pdnn_model_finish(struct pdnn_model *model);
 

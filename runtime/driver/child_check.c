@@ -243,7 +243,7 @@ enum pdnn_status pdnn_child_check(struct pdnn_child *child, const struct pdnn_ch
                                   struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err) {
     struct pdnn_model model = {0};
     struct checker checker = {0};
-    enum pdnn_status status = pdnn_model_init(&model, &child->host, order->id, err);
+    enum pdnn_status status = pdnn_model_init(&model, child, order->id, err);
     if (status != PDNN_OK)
         return status;
     status = checker_init(&checker, child, &model, order, err);

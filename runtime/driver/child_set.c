@@ -31,7 +31,7 @@ static enum pdnn_status open_set(struct pdnn_child *child, const struct pdnn_vis
                                                   .seed = order->seed};
     const struct pdnn_plan_source source = {set, build};
     const struct pdnn_child_backend *backend;
-    enum pdnn_status status = pdnn_child_instance(&child->host, order->largest, &set->instance, err);
+    enum pdnn_status status = pdnn_child_instance(child, order->largest, &set->instance, err);
     if (status == PDNN_OK)
         status = pdnn_child_open(child, pdnn_backend_names[set->instance.setting[PDNN_SETTING_BACKEND]],
                                  set->instance.setting[PDNN_SETTING_THREADS], &backend, err);

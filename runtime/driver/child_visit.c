@@ -248,7 +248,7 @@ static enum pdnn_status visit_alone(struct pdnn_child *child, const struct pdnn_
     struct pdnn_plan plan = {0};
     uint64_t started_ns = pdnn_clock_ns(), opening_ns = 0;
     pdnn_child_set_close(child);
-    enum pdnn_status status = pdnn_model_init(&model, &child->host, order->id, err);
+    enum pdnn_status status = pdnn_model_init(&model, child, order->id, err);
     if (status != PDNN_OK)
         return status;
     opening_ns = pdnn_clock_ns();

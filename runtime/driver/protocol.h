@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "models/instance.h"
+#include "models/isa.h"
 #include "runtime/core/host.h"
 #include "runtime/core/measure.h"
 
@@ -20,6 +21,7 @@ enum pdnn_message_kind {
     PDNN_MESSAGE_VISIT,    /* struct pdnn_visit_order; answered by struct pdnn_visit and its ops behind it */
     PDNN_MESSAGE_CEILINGS, /* struct pdnn_ceilings_order; an array of struct pdnn_ceiling */
     PDNN_MESSAGE_CHECK,    /* struct pdnn_check_order; an array of struct pdnn_check_row */
+    PDNN_MESSAGE_REST,     /* nothing; answered, when the threads are gone, by nothing */
     PDNN_MESSAGE_PROGRESS, /* from the worker, any number before an answer: double, the fraction done */
     PDNN_MESSAGE_FAILED,   /* the answer when there is no other: struct pdnn_err */
     PDNN_MESSAGE_COUNT
@@ -28,6 +30,7 @@ enum pdnn_message_kind {
 struct pdnn_hello {
     struct pdnn_host host;
     uint64_t memory_limit_bytes; /* 0: none */
+    enum pdnn_isa isa;           /* of every instance to come */
 };
 
 struct pdnn_visit_order {

@@ -2,6 +2,7 @@
 #include "runtime/driver/link.h"
 
 #include "base/arena.h"
+#include "runtime/core/backend.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +22,38 @@ const struct pdnn_worker_setting pdnn_worker_settings[] = {
     {"OMP_PROC_BIND", "close"}, {"OMP_WAIT_POLICY", "active"}, {"OMP_DYNAMIC", "false"}, {0}};
 enum { SETTINGS = sizeof pdnn_worker_settings / sizeof *pdnn_worker_settings };
 
+/* "NAME=value" in the place of what there is of that name, or appended; false when out of memory. */
+static bool set_variable(struct pdnn_arena *arena, char **variables, size_t *count, const char *pair) {
+    size_t name = strcspn(pair, "=") + 1, at = 0;
+    while (at < *count && strncmp(variables[at], pair, name) != 0)
+        at++;
+    *count += at == *count;
+    return (variables[at] = pdnn_arena_strdup(arena, pair)) != NULL;
+}
+
+/* What a library reads when it is loaded has to be there before. */
+static bool set_isa(struct pdnn_arena *arena, char **variables, size_t *count, enum pdnn_isa isa) {
+    bool complete = true;
+    for (const struct pdnn_backend_def *const *backend = pdnn_backends; *backend && complete; backend++) {
+        const char *pair = (*backend)->isa_variable ? (*backend)->isa_variable(isa) : NULL;
+        complete = !pair || set_variable(arena, variables, count, pair);
+    }
+    return complete;
+}
+
+static size_t count_backends(void) {
+    size_t count = 0;
+    while (pdnn_backends[count])
+        count++;
+    return count;
+}
+
 /* Our environment with what is missing added; in the arena. NULL: out of memory. */
-static char **worker_environment(struct pdnn_arena *arena, const struct pdnn_host *host) {
+static char **worker_environment(struct pdnn_arena *arena, const struct pdnn_host *host, enum pdnn_isa isa) {
     size_t count = 0;
     while (environ[count])
         count++;
-    char **variables = pdnn_arena_alloc(arena, count + SETTINGS + 1, sizeof *variables);
+    char **variables = pdnn_arena_alloc(arena, count + SETTINGS + count_backends() + 2, sizeof *variables);
     char *places = pdnn_host_places(host);
     bool complete = variables && places;
     if (complete)
@@ -39,6 +66,7 @@ static char **worker_environment(struct pdnn_arena *arena, const struct pdnn_hos
             complete =
                 (variables[count++] = pdnn_arena_printf(arena, "%s=%s", setting->name, setting->value));
     }
+    complete = complete && set_isa(arena, variables, &count, isa);
     free(places);
     return complete ? variables : NULL;
 }
@@ -78,7 +106,7 @@ static enum pdnn_status spawn(struct pdnn_worker *worker, struct pdnn_arena *are
                               const struct pdnn_host *host, struct pdnn_err *err) {
     int sockets[2] = {-1, -1}, errors[2] = {-1, -1};
     pid_t parent = getpid(), pid = -1;
-    char **environment = worker_environment(arena, host);
+    char **environment = worker_environment(arena, host, worker->isa);
     if (!environment)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a worker");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0 && pipe2(errors, O_CLOEXEC) == 0) {
@@ -105,7 +133,7 @@ static enum pdnn_status spawn(struct pdnn_worker *worker, struct pdnn_arena *are
 
 static enum pdnn_status greet(struct pdnn_worker *worker, const struct pdnn_host *host,
                               uint64_t memory_limit_bytes, struct pdnn_err *err) {
-    struct pdnn_hello hello = {.host = *host, .memory_limit_bytes = memory_limit_bytes};
+    struct pdnn_hello hello = {.host = *host, .memory_limit_bytes = memory_limit_bytes, .isa = worker->isa};
     const struct pdnn_part body = {&hello, sizeof hello};
     const struct pdnn_waiting waiting = {.limit_ns = start_limit_ns};
     struct pdnn_message answer;
@@ -120,10 +148,10 @@ static enum pdnn_status greet(struct pdnn_worker *worker, const struct pdnn_host
 }
 
 enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
-                                   uint64_t memory_limit_bytes, struct pdnn_err *err) {
+                                   enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err) {
     struct pdnn_arena arena = {0};
     enum pdnn_status status;
-    *worker = (struct pdnn_worker){.link = calloc(1, sizeof *worker->link)};
+    *worker = (struct pdnn_worker){.isa = isa, .link = calloc(1, sizeof *worker->link)};
     if (!worker->link)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a worker");
     worker->link->fd = worker->link->error_fd = -1;

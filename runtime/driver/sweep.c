@@ -38,13 +38,13 @@ static void tick(void *user) {
     report(user, false);
 }
 
-static enum pdnn_status make_alive(struct sweep *sweep, struct pdnn_err *err) {
+static enum pdnn_status make_alive(struct sweep *sweep, enum pdnn_isa isa, struct pdnn_err *err) {
     const struct pdnn_visitor *visitor = sweep->visitor;
     enum pdnn_status status = PDNN_OK;
     for (int attempt = 0; attempt < START_ATTEMPTS && !is_stopped(sweep); attempt++) {
-        if (visitor->alive(visitor->user))
+        if (visitor->alive(visitor->user, isa))
             return PDNN_OK;
-        status = visitor->start(visitor->user, err);
+        status = visitor->start(visitor->user, isa, err);
         sweep->result.workers_started += status == PDNN_OK;
     }
     return status;
@@ -68,18 +68,19 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
                                            .stop = sweep->rules->stop,
                                            .tick = tick,
                                            .user = sweep};
+    const enum pdnn_isa isa = (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA];
     struct pdnn_visit visit = {0};
     uint64_t begun_ns = pdnn_clock_ns();
-    enum pdnn_status status = make_alive(sweep, err);
+    enum pdnn_status status = make_alive(sweep, isa, err);
     if (is_stopped(sweep))
         return PDNN_OK; /* visit_all says so */
     if (status != PDNN_OK)
         return status;
     sweep->id = task->id;
     uint64_t asked_ns = pdnn_clock_ns();
-    status = visitor->visit(visitor->user, &request, &watch, &visit, err);
+    status = visitor->visit(visitor->user, isa, &request, &watch, &visit, err);
     uint64_t answered_ns = pdnn_clock_ns();
-    sweep->result.workers_lost += !visitor->alive(visitor->user);
+    sweep->result.workers_lost += !visitor->alive(visitor->user, isa);
     if (status != PDNN_OK)
         return status;
     status = sweep->hooks->visited(sweep->hooks->user, index, &visit, err);
@@ -127,36 +128,43 @@ enum pdnn_status pdnn_sweep_run_with(const struct pdnn_visitor *visitor, const s
     return status;
 }
 
-/* The visitor that sweeps are really run with. */
-struct process {
+/* The visitor that sweeps are really run with. Workers stay, since they remember what they found out about
+ * shapes. */
+struct processes {
     const struct pdnn_host *host;
     uint64_t memory_limit_bytes;
-    struct pdnn_worker worker;
+    struct pdnn_worker worker[PDNN_ISA_COUNT];
+    enum pdnn_isa last; /* that of the last visit: its threads may be up */
 };
 
-static bool process_alive(void *user) {
-    return pdnn_worker_alive(&((struct process *)user)->worker);
+static bool process_alive(void *user, enum pdnn_isa isa) {
+    return pdnn_worker_alive(&((struct processes *)user)->worker[isa]);
 }
 
-static enum pdnn_status process_start(void *user, struct pdnn_err *err) {
-    struct process *process = user;
-    return pdnn_worker_start(&process->worker, process->host, process->memory_limit_bytes, err);
+static enum pdnn_status process_start(void *user, enum pdnn_isa isa, struct pdnn_err *err) {
+    struct processes *processes = user;
+    return pdnn_worker_start(&processes->worker[isa], processes->host, isa, processes->memory_limit_bytes,
+                             err);
 }
 
-static enum pdnn_status process_visit(void *user, const struct pdnn_visit_request *request,
+static enum pdnn_status process_visit(void *user, enum pdnn_isa isa, const struct pdnn_visit_request *request,
                                       const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
                                       struct pdnn_err *err) {
-    struct process *process = user;
-    return pdnn_worker_visit(&process->worker, request, watch->time_limit_ns, watch->stop, watch->tick,
+    struct processes *processes = user;
+    if (isa != processes->last)
+        pdnn_worker_rest(&processes->worker[processes->last]);
+    processes->last = isa;
+    return pdnn_worker_visit(&processes->worker[isa], request, watch->time_limit_ns, watch->stop, watch->tick,
                              watch->user, visit, err);
 }
 
 enum pdnn_status pdnn_sweep_run(const struct pdnn_host *host, const struct pdnn_task *tasks, size_t n_tasks,
                                 const struct pdnn_sweep_rules *rules, const struct pdnn_sweep_hooks *hooks,
                                 struct pdnn_sweep_result *result, struct pdnn_err *err) {
-    struct process process = {.host = host, .memory_limit_bytes = rules->memory_limit_bytes};
-    const struct pdnn_visitor visitor = {&process, process_alive, process_start, process_visit};
+    struct processes processes = {.host = host, .memory_limit_bytes = rules->memory_limit_bytes};
+    const struct pdnn_visitor visitor = {&processes, process_alive, process_start, process_visit};
     enum pdnn_status status = pdnn_sweep_run_with(&visitor, tasks, n_tasks, rules, hooks, result, err);
-    pdnn_worker_stop(&process.worker);
+    for (int isa = 0; isa < PDNN_ISA_COUNT; isa++)
+        pdnn_worker_stop(&processes.worker[isa]);
     return status;
 }

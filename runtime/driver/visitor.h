@@ -2,6 +2,7 @@
 #ifndef RUNTIME_DRIVER_VISITOR_H
 #define RUNTIME_DRIVER_VISITOR_H
 
+#include "models/isa.h"
 #include "runtime/driver/sweep.h"
 #include "runtime/driver/worker.h"
 
@@ -13,13 +14,14 @@ struct pdnn_visit_watch {
     void *user;
 };
 
+/* One worker per isa. */
 struct pdnn_visitor {
     void *user;
-    bool (*alive)(void *user);
+    bool (*alive)(void *user, enum pdnn_isa isa);
     /* Called when it is not alive, before a visit. */
-    enum pdnn_status (*start)(void *user, struct pdnn_err *err);
+    enum pdnn_status (*start)(void *user, enum pdnn_isa isa, struct pdnn_err *err);
     /* As pdnn_worker_visit. */
-    enum pdnn_status (*visit)(void *user, const struct pdnn_visit_request *request,
+    enum pdnn_status (*visit)(void *user, enum pdnn_isa isa, const struct pdnn_visit_request *request,
                               const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
                               struct pdnn_err *err);
 };

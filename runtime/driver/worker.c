@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Threads end in well under a millisecond. */
+static const uint64_t rest_limit_ns = UINT64_C(10000000000);
+
 /* False when the id is no id for its length alone. */
 static bool copy_id(char to[PDNN_ID_TEXT], const char *id) {
     int length = snprintf(to, PDNN_ID_TEXT, "%s", id);
@@ -63,6 +66,16 @@ enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn
     }
     visit->started_unix_ms = started_unix_ms;
     return PDNN_OK;
+}
+
+void pdnn_worker_rest(struct pdnn_worker *worker) {
+    const struct pdnn_part body = {NULL, 0};
+    const struct pdnn_waiting waiting = {.limit_ns = rest_limit_ns};
+    struct pdnn_message answer;
+    struct pdnn_fate fate;
+    /* One that dies of it is found dead when it is wanted. */
+    if (worker->pid)
+        pdnn_worker_ask(worker, PDNN_MESSAGE_REST, &body, &waiting, &answer, &fate, NULL);
 }
 
 /* Asks for what has no outcome of its own: a worker's death and its FAILED are this side's failure. */

@@ -4,6 +4,7 @@
 #ifndef RUNTIME_DRIVER_WORKER_H
 #define RUNTIME_DRIVER_WORKER_H
 
+#include "models/isa.h"
 #include "runtime/core/ceilings.h"
 #include "runtime/core/host.h"
 #include "runtime/core/measure.h"
@@ -15,16 +16,17 @@
 /* The parent's side. {0} is no worker. */
 struct pdnn_worker {
     pid_t pid;                     /* 0: none */
+    enum pdnn_isa isa;             /* of every instance that it runs: libraries are told once */
     struct pdnn_worker_link *link; /* heap: the connection, and what the worker last said on stderr */
 };
 
 /* Starts the child (fork and exec of /proc/self/exe) with OMP_PLACES, OMP_PROC_BIND, OMP_WAIT_POLICY and
- * OMP_DYNAMIC set, unless the user's environment sets them already, and memory_limit_bytes (0: none) as its
- * address-space headroom. Returns once the child has answered. It dies with its parent, is the kernel's first
- * choice when memory runs out, and does not hear SIGINT and SIGTERM: those are for the driver. Its stdout and
- * stderr come out on the parent's stderr. */
+ * OMP_DYNAMIC set, unless the user's environment sets them already, what backends ask for to keep to the isa,
+ * and memory_limit_bytes (0: none) as its address-space headroom. Returns once the child has answered. It
+ * dies with its parent, is the kernel's first choice when memory runs out, and does not hear SIGINT and
+ * SIGTERM: those are for the driver. Its stdout and stderr come out on the parent's stderr. */
 enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
-                                   uint64_t memory_limit_bytes, struct pdnn_err *err);
+                                   enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err);
 
 /* False when there is none or it has died since the last request; then it is gone (pid 0). */
 bool pdnn_worker_alive(struct pdnn_worker *worker);
@@ -36,11 +38,15 @@ struct pdnn_worker_setting {
 };
 extern const struct pdnn_worker_setting pdnn_worker_settings[];
 
+/* Ends the threads of a worker that is to wait while another one measures: they would go on spinning. The
+ * next request starts them anew. */
+void pdnn_worker_rest(struct pdnn_worker *worker);
+
 /* Kills and reaps, if there is one. */
 void pdnn_worker_stop(struct pdnn_worker *worker);
 
 struct pdnn_visit_request {
-    const char *id;
+    const char *id; /* of an instance with the worker's isa */
     uint64_t seed;
     uint64_t memory_limit_bytes;
     struct pdnn_measure_rules rules;

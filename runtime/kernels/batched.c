@@ -1,6 +1,8 @@
 #include "runtime/kernels/batched.h"
 
 #include "runtime/kernels/batched_loops.h"
+#include "runtime/kernels/clones.h"
+#include "runtime/kernels/tiles.h"
 
 /* Up to FEW rows, packing costs more than it saves. Threads share whole matrices where there are SHARES for
  * each, else rows, LEAST_ROWS at once. Multiply-adds count as a WEIGHT-th of an element when it is asked
@@ -11,8 +13,12 @@ int64_t pdnn_batched_scratch_floats(int64_t threads) {
     return threads * PDNN_BATCHED_THREAD_FLOATS;
 }
 
-static bool is_few(const struct pdnn_batched_job *job) {
-    return job->M <= FEW && !job->a_place.transposed;
+static bool is_few(int64_t M, bool a_transposed) {
+    return M <= FEW && !a_transposed;
+}
+
+const char *pdnn_batched_name(int64_t M, bool a_transposed) {
+    return is_few(M, a_transposed) ? pdnn_clone_name() : pdnn_tiles_name();
 }
 
 static int64_t least(int64_t a, int64_t b) {
@@ -42,5 +48,6 @@ static void few_part(void *state, int64_t index, int64_t parts) {
 void pdnn_batched_run(const struct pdnn_batched_job *job, int64_t threads) {
     struct pdnn_batched_job work = *job;
     int64_t multiply_adds = job->B * job->h * job->M * job->N * job->K;
-    pdnn_team_run(threads, multiply_adds / WEIGHT, is_few(job) ? few_part : tiles_part, &work);
+    pdnn_team_run(threads, multiply_adds / WEIGHT,
+                  is_few(job->M, job->a_place.transposed) ? few_part : tiles_part, &work);
 }

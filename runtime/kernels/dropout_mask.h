@@ -58,17 +58,18 @@ PDNN_INLINE void pdnn_mask_numbers(uint64_t seed, int64_t first, uint64_t *numbe
 /* What elements first + i of the tensor are multiplied with, for n up to PDNN_MASK_BLOCK. Numbers first, then
  * what becomes of each element: a loop over both would not vectorize. */
 PDNN_INLINE void pdnn_mask_factors(const struct pdnn_mask *mask, int64_t first, float *factor, int64_t n) {
-    uint64_t numbers[PDNN_MASK_NUMBERS + PDNN_MASK_GROUP * PDNN_MASK_LANES];
-    uint16_t bits[PDNN_MASK_SHARED * (PDNN_MASK_NUMBERS + 1)];
+    union {
+        uint64_t numbers[PDNN_MASK_NUMBERS + PDNN_MASK_GROUP * PDNN_MASK_LANES];
+        uint16_t bits[PDNN_MASK_SHARED * (PDNN_MASK_NUMBERS + 1)];
+    } block;
     int64_t skip = first % PDNN_MASK_SHARED;
     int32_t least = mask->least;
     float kept = mask->kept;
-    pdnn_mask_numbers(mask->seed, first / PDNN_MASK_SHARED, numbers,
+    pdnn_mask_numbers(mask->seed, first / PDNN_MASK_SHARED, block.numbers,
                       (skip + n + PDNN_MASK_SHARED - 1) / PDNN_MASK_SHARED);
-    memcpy(bits, numbers, sizeof bits);
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
-        factor[i] = (int32_t)bits[(i + skip) ^ PDNN_MASK_FLIP] >= least ? kept : 0;
+        factor[i] = (int32_t)block.bits[(i + skip) ^ PDNN_MASK_FLIP] >= least ? kept : 0;
 }
 
 #endif

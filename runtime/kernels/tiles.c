@@ -7,17 +7,32 @@
 #define PDNN_KERNEL "runtime/kernels/tiles_kernel.h"
 #include "runtime/kernels/isa_variants.h"
 
-#define VARIANT(name) {pdnn_isa_has_##name, &tiles_##name},
-static const struct {
+#define VARIANT(name) {#name, pdnn_isa_has_##name, &tiles_##name},
+static const struct variant {
+    const char *name;
     bool (*has)(void);
     const struct pdnn_tiles *tiles;
 } variants[] = {PDNN_ISA_VARIANTS(VARIANT)};
 
+static int lanes_max = 16;
+
+void pdnn_tiles_limit(int lanes) {
+    lanes_max = lanes;
+}
+
+static const struct variant *widest(void) {
+    const struct variant *variant = variants;
+    while (variant->tiles->lanes > lanes_max || !variant->has())
+        variant++;
+    return variant;
+}
+
 const struct pdnn_tiles *pdnn_tiles_here(void) {
-    size_t i = 0;
-    while (!variants[i].has())
-        i++;
-    return variants[i].tiles;
+    return widest()->tiles;
+}
+
+const char *pdnn_tiles_name(void) {
+    return widest()->name;
 }
 
 /* By way of a whole tile. */

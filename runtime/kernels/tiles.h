@@ -19,12 +19,17 @@ struct pdnn_tile {
 };
 
 struct pdnn_tiles {
+    int lanes;                                                     /* floats in a vector */
     int64_t width;                                                 /* of a panel */
     void (*run[PDNN_TILE_ROWS + 1])(const struct pdnn_tile *tile); /* by rows */
 };
 
-/* Of the widest instruction set that the processor has. */
+/* Of the widest instruction set that the processor has and the limit allows. */
 const struct pdnn_tiles *pdnn_tiles_here(void);
+const char *pdnn_tiles_name(void); /* "avx2": theirs */
+
+/* At start-up, before the first product: no vectors of more floats than that. */
+void pdnn_tiles_limit(int lanes);
 
 /* A tile of so many rows, and columns up to the width; what lies beyond them in c is left alone. */
 void pdnn_tile_run(const struct pdnn_tiles *tiles, const struct pdnn_tile *tile, int64_t rows,

@@ -67,7 +67,8 @@ PDNN_TARGET static void PDNN_NAME(tile6)(const struct pdnn_tile *t) {
     PDNN_NAME(tile)(t, 6, 1);
 }
 
-static const struct pdnn_tiles PDNN_NAME(tiles) = {PDNN_WIDTH,
+static const struct pdnn_tiles PDNN_NAME(tiles) = {PDNN_LANES,
+                                                   PDNN_WIDTH,
                                                    {NULL, PDNN_NAME(tile1), PDNN_NAME(tile2),
                                                     PDNN_NAME(tile3), PDNN_NAME(tile4), PDNN_NAME(tile5),
                                                     PDNN_NAME(tile6)}};

@@ -3,9 +3,9 @@
 #include "models/ops/rnn_steps.h"
 #include "runtime/backends/common/step.h"
 #include "runtime/kernels/bias.h"
-#include "runtime/kernels/clones.h"
 #include "runtime/kernels/rnn_cell.h"
 #include "runtime/kernels/rnn_product.h"
+#include "runtime/kernels/tiles.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -466,7 +466,7 @@ enum pdnn_status pdnn_rnn_compile(const struct pdnn_rnn_library *library, int64_
         return status;
     pdnn_step_use(&step, state->scratch_slot);
     snprintf(step.implementation, sizeof step.implementation, "own:rnn unrolled %s %s", library->name,
-             pdnn_clone_name());
+             pdnn_tiles_name());
     step.work = (struct pdnn_work){state, bind, run_step, NULL};
     return pdnn_program_step(program, &step, err);
 }

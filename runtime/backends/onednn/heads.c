@@ -2,7 +2,7 @@
 
 #include "models/op.h"
 #include "runtime/backends/onednn/onednn.h"
-#include "runtime/kernels/clones.h"
+#include "runtime/kernels/batched.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -116,7 +116,8 @@ const char *pdnn_heads_name(const struct pdnn_heads_made *made, char buffer[PDNN
     else if (made->multiply.sgemm)
         snprintf(buffer, PDNN_HEADS_TEXT, "onednn:sgemm");
     else
-        snprintf(buffer, PDNN_HEADS_TEXT, "own:matmul %s", pdnn_clone_name());
+        snprintf(buffer, PDNN_HEADS_TEXT, "own:matmul %s",
+                 pdnn_batched_name(made->multiply.product.M, made->multiply.product.a.transposed));
     return buffer;
 }
 

@@ -38,6 +38,21 @@ const char *pdnn_onednn_version(void) {
     return text;
 }
 
+enum pdnn_status pdnn_onednn_limit_isa(enum pdnn_isa isa, struct pdnn_err *err) {
+    const dnnl_version_t *version = dnnl_version();
+    const struct pdnn_onednn_isa *row = pdnn_onednn_isas;
+    while (row->name && strcmp(row->name, pdnn_isa_names[isa]) != 0)
+        row++;
+    if (!row->name)
+        return pdnn_fail(err, PDNN_UNSUPPORTED, "onednn: oneDNN %d.%d.%d does not know isa=%s",
+                         version->major, version->minor, version->patch, pdnn_isa_names[isa]);
+    /* It refuses once anything has asked what it may use. */
+    if (dnnl_set_max_cpu_isa(row->isa) != dnnl_success || dnnl_get_effective_cpu_isa() != row->isa)
+        return pdnn_fail(err, PDNN_UNSUPPORTED, "onednn: oneDNN %d.%d.%d does not keep to isa=%s",
+                         version->major, version->minor, version->patch, pdnn_isa_names[isa]);
+    return PDNN_OK;
+}
+
 static const char *const status_names[] = {
     [dnnl_success] = "success",
     [dnnl_out_of_memory] = "out of memory",

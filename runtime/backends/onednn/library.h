@@ -12,6 +12,7 @@
 #include "models/cell.h"
 #include "models/dtype.h"
 #include "models/graph.h"
+#include "models/isa.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +23,9 @@ struct pdnn_onednn_primitive;
 
 /* "oneDNN 2.6.3 (avx2)"; static. */
 const char *pdnn_onednn_version(void);
+
+/* As limit_isa of struct pdnn_backend_def. */
+enum pdnn_status pdnn_onednn_limit_isa(enum pdnn_isa isa, struct pdnn_err *err);
 
 enum pdnn_status pdnn_onednn_library_create(struct pdnn_onednn_library **library, struct pdnn_err *err);
 void pdnn_onednn_library_destroy(struct pdnn_onednn_library *library);

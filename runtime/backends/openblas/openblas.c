@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 /* The backend `openblas`: dense passes, products of heads and unrolled recurrent layers through OpenBLAS's
  * sgemm, everything else by our own kernels. All tensors are plain row-major. It must be the OpenMP build, so
  * that its threads are the kernels' threads. */
@@ -12,6 +13,7 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 enum { PARALLEL_OPENMP = 2 }; /* what openblas_get_parallel answers for it */
 
@@ -30,6 +32,55 @@ struct gemm {
 
 static const char *version(void) {
     return openblas_get_config();
+}
+
+/* The library picks its kernels by the name of a processor, when it is loaded: what each name stands for. Of
+ * each isa the first is the one to ask for. */
+static const char variable[] = "OPENBLAS_CORETYPE";
+static const struct core {
+    enum pdnn_isa isa;
+    const char *name;
+} cores[] = {
+    {PDNN_ISA_SSE41, "Penryn"},
+    {PDNN_ISA_SSE41, "Nehalem"},
+    {PDNN_ISA_AVX, "Sandybridge"},
+    {PDNN_ISA_AVX2, "Haswell"},
+    {PDNN_ISA_AVX2, "Excavator"},
+    {PDNN_ISA_AVX2, "Zen"},
+    {PDNN_ISA_AVX512_CORE, "SkylakeX"},
+    {PDNN_ISA_AVX512_CORE_BF16, "Cooperlake"},
+    {PDNN_ISA_AVX512_CORE_AMX, "SapphireRapids"},
+};
+enum { CORES = sizeof cores / sizeof *cores };
+
+/* Whether the kernels that were picked use no more than the isa; unknown ones might. */
+static bool is_within(enum pdnn_isa isa) {
+    for (size_t i = 0; i < CORES; i++) {
+        if (strcasecmp(cores[i].name, openblas_get_corename()) == 0)
+            return cores[i].isa <= isa;
+    }
+    return false;
+}
+
+static const char *isa_variable(enum pdnn_isa isa) {
+    static char text[64];
+    const struct core *core = cores;
+    if (isa == PDNN_ISA_DEFAULT || is_within(isa))
+        return NULL;
+    for (size_t i = 1; i < CORES; i++) {
+        if (cores[i].isa <= isa && cores[i].isa > core->isa)
+            core = &cores[i];
+    }
+    snprintf(text, sizeof text, "%s=%s", variable, core->name);
+    return text;
+}
+
+static enum pdnn_status limit_isa(enum pdnn_isa isa, struct pdnn_err *err) {
+    if (!is_within(isa))
+        return pdnn_fail(err, PDNN_UNSUPPORTED,
+                         "openblas: isa=%s, and OpenBLAS still uses its kernels for %s", pdnn_isa_names[isa],
+                         openblas_get_corename());
+    return PDNN_OK;
 }
 
 static enum pdnn_status open_openblas(int64_t threads, void **state, struct pdnn_err *err) {
@@ -204,6 +255,8 @@ const struct pdnn_backend_def pdnn_backend_openblas = {
     .name = "openblas",
     .help = "matrix products by OpenBLAS, the rest by our own kernels; no fusion",
     .version = version,
+    .isa_variable = isa_variable,
+    .limit_isa = limit_isa,
     .open = open_openblas,
     .close = close_openblas,
     .compile = compile,

@@ -1,0 +1,56 @@
+#include "runtime/core/isa.h"
+
+#include "runtime/kernels/tiles.h"
+
+#include <string.h>
+
+/* The words of struct pdnn_host's isa that it takes, one after the other, and the floats in a vector that has
+ * multiply-adds: our kernels know no AVX without them. */
+static const struct {
+    const char *needs;
+    int lanes;
+} rows[PDNN_ISA_COUNT] = {
+    [PDNN_ISA_DEFAULT] = {"", 16},
+    [PDNN_ISA_SSE41] = {"sse4_1", 4},
+    [PDNN_ISA_AVX] = {"sse4_1 avx", 4},
+    [PDNN_ISA_AVX2] = {"avx2 fma", 8},
+    [PDNN_ISA_AVX2_VNNI] = {"avx2 fma avx_vnni", 8},
+    [PDNN_ISA_AVX2_VNNI_2] = {"avx2 fma avx_vnni avx_ne_convert", 8},
+    [PDNN_ISA_AVX512_CORE] = {"fma avx512f avx512bw", 16},
+    [PDNN_ISA_AVX512_CORE_VNNI] = {"fma avx512f avx512bw avx512_vnni", 16},
+    [PDNN_ISA_AVX512_CORE_BF16] = {"avx512f avx512bw avx512_vnni avx512_bf16", 16},
+    [PDNN_ISA_AVX512_CORE_FP16] = {"avx512f avx512bw avx512_vnni avx512_bf16 avx512_fp16", 16},
+    [PDNN_ISA_AVX512_CORE_AMX] = {"avx512f avx512bw avx512_vnni avx512_bf16 amx_bf16 amx_int8", 16},
+    [PDNN_ISA_AVX512_CORE_AMX_FP16] = {"avx512f avx512bw avx512_fp16 amx_bf16 amx_int8 amx_fp16", 16},
+};
+
+static bool has_word(const char *text, const char *word, size_t length) {
+    for (const char *at = text; *at; at += strspn(at, " ")) {
+        size_t here = strcspn(at, " ");
+        if (here == length && memcmp(at, word, length) == 0)
+            return true;
+        at += here;
+    }
+    return false;
+}
+
+bool pdnn_isa_is_here(const struct pdnn_host *host, enum pdnn_isa isa) {
+    bool is_here = true;
+    for (const char *word = rows[isa].needs; *word; word += strspn(word, " ")) {
+        size_t length = strcspn(word, " ");
+        is_here = is_here && has_word(host->isa, word, length);
+        word += length;
+    }
+    return is_here;
+}
+
+enum pdnn_isa pdnn_isa_widest(const struct pdnn_host *host) {
+    int isa = PDNN_ISA_COUNT - 1;
+    while (!pdnn_isa_is_here(host, (enum pdnn_isa)isa))
+        isa--;
+    return (enum pdnn_isa)isa;
+}
+
+void pdnn_isa_limit_kernels(enum pdnn_isa isa) {
+    pdnn_tiles_limit(rows[isa].lanes);
+}
