@@ -196,11 +196,13 @@ static void test_run_fused_steps(void **state) {
 static void check_forced_graph(struct opened *backend, const struct pdnn_graph *graph, const char *what) {
     struct pdnn_onednn *onednn = backend->state;
     int ran = 0;
-    for (int i = 0; i < PDNN_WEIGHTS_FORMAT_COUNT * PDNN_WEIGHTS_FORMAT_COUNT * 2; i++) {
+    for (int i = 0; i < PDNN_WEIGHTS_FORMAT_COUNT * PDNN_DENSE_VARIANTS; i++) {
+        const struct pdnn_dense_variant variant = pdnn_dense_variant_at(i / PDNN_WEIGHTS_FORMAT_COUNT);
         struct pdnn_dense_choice choice = {.home = (enum pdnn_weights_format)(i % PDNN_WEIGHTS_FORMAT_COUNT)};
         for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
-            choice.variant[pass].format = (enum pdnn_weights_format)(i / 2 / PDNN_WEIGHTS_FORMAT_COUNT);
-            choice.variant[pass].matmul = i / PDNN_WEIGHTS_FORMAT_COUNT % 2 != 0;
+            choice.variant[pass] = variant;
+            if (pass != PDNN_FORWARD && variant.way == PDNN_DENSE_OWN) /* it has no other pass */
+                choice.variant[pass].way = PDNN_DENSE_INNER_PRODUCT;
         }
         onednn->choices.forced = &choice;
         ran += check_graph(backend, graph, CHECK_STEPS, true, check_whole_step_slack, what);
@@ -225,6 +227,59 @@ static void test_run_every_layout(void **state) {
     check_forced(&backend, instances[1]);
     check_forced(&backend,
                  "fc/layers=2,nodes=17,input=33,output=5,batch=9,mode=train,optimizer=adam,fuse=post-ops");
+    close_backend(&backend);
+}
+
+/* A few rows may go through our own kernel, whatever home the weights have. */
+static void test_run_own_dense(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "fc/layers=2,nodes=17,input=33,output=5,batch=1,mode=infer,fuse=post-ops",
+        "fc/layers=3,nodes=130,input=257,output=29,batch=2,mode=infer,fuse=post-ops,activation=sigmoid",
+        "fc/layers=2,nodes=67,input=20,output=10,batch=3,mode=train,optimizer=sgd",
+        "fc/layers=2,nodes=300,input=20,output=10,batch=4,mode=infer,fuse=post-ops,activation=tanh",
+    };
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        check_forced(&backend, ids[i]);
+    close_backend(&backend);
+}
+
+static const char own_dense[] = "own:dense";
+
+/* Forward dense steps by our own kernel. */
+static size_t count_own_dense(const struct opened *backend, const char *id) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    size_t count = 0;
+    pdnn_arena_init(&arena);
+    build_instance(id, &arena, &graph);
+    enum pdnn_status status =
+        pdnn_plan_create(&plan, backend->def, backend->state, &graph, &(struct pdnn_plan_options){0}, &err);
+    if (status == PDNN_OK) {
+        for (size_t i = 0; i < plan.program.n_steps; i++)
+            count += strncmp(plan.program.steps[i].implementation, own_dense, sizeof own_dense - 1) == 0;
+        pdnn_plan_destroy(&plan);
+    } else {
+        assert_int_equal(status, PDNN_UNSUPPORTED);
+    }
+    pdnn_arena_finish(&arena);
+    return count;
+}
+
+static void test_compile_own_dense(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_dense_choice choice = {.home = PDNN_WEIGHTS_ROW_MAJOR};
+    choice.variant[PDNN_FORWARD].way = PDNN_DENSE_OWN;
+    ((struct pdnn_onednn *)backend.state)->choices.forced = &choice;
+    assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=1,mode=infer,fuse=post-ops"), 3);
+    assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=4,mode=train"), 3);
+    assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=5,mode=infer"), 0);
+    choice.variant[PDNN_FORWARD].format = PDNN_WEIGHTS_COLUMN_MAJOR;
+    assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=1,mode=infer"), 0);
     close_backend(&backend);
 }
 
@@ -336,11 +391,11 @@ static void usual_costs(struct pdnn_dense_costs *costs) {
     pdnn_dense_costs_init(costs);
     for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
         for (int format = 0; format < PDNN_WEIGHTS_FORMAT_COUNT; format++) {
-            for (int matmul = 0; matmul < 2; matmul++) {
-                struct pdnn_dense_cost *cost = &costs->cost[pass][matmul][format];
+            for (int way = 0; way < PDNN_DENSE_WAY_COUNT; way++) {
+                struct pdnn_dense_cost *cost = &costs->cost[pass][way][format];
                 for (int home = 0; home < PDNN_WEIGHTS_FORMAT_COUNT; home++)
                     cost->reorder_ns[home] = home == format ? 0 : 50;
-                cost->run_ns = matmul ? INFINITY : 100;
+                cost->run_ns = way == PDNN_DENSE_INNER_PRODUCT ? 100 : INFINITY;
             }
         }
     }
@@ -379,7 +434,7 @@ static void test_dense_decide_margins(void **state) {
         assert_true(pdnn_dense_decide(&costs, &shape, &choice));
         bool right = choice.home == cases[i].home;
         for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++)
-            right = right && choice.variant[pass].matmul == cases[i].is_matmul &&
+            right = right && (choice.variant[pass].way == PDNN_DENSE_MATMUL) == cases[i].is_matmul &&
                     choice.variant[pass].format == cases[i].home;
         if (!right)
             fail_msg("%s: home %d", cases[i].what, (int)choice.home);
@@ -400,7 +455,7 @@ static void test_dense_decide_home(void **state) {
         assert_int_equal(choice.home, home);
     }
     for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
-        for (int i = 0; i < 2 * PDNN_WEIGHTS_FORMAT_COUNT; i++) {
+        for (int i = 0; i < PDNN_DENSE_VARIANTS; i++) {
             struct pdnn_dense_cost *cost =
                 &costs.cost[pass][i / PDNN_WEIGHTS_FORMAT_COUNT][i % PDNN_WEIGHTS_FORMAT_COUNT];
             cost->reorder_ns[PDNN_WEIGHTS_COLUMN_MAJOR] = INFINITY;
@@ -422,12 +477,12 @@ static void test_dense_decide_total(void **state) {
     more.cost[PDNN_FORWARD][1][PDNN_WEIGHTS_ROW_MAJOR].run_ns = 75; /* 275 of 300 */
     pdnn_dense_costs_merge(&costs, &more);
     assert_true(pdnn_dense_decide(&costs, &shape, &choice));
-    assert_false(choice.variant[PDNN_FORWARD].matmul);
+    assert_int_equal(choice.variant[PDNN_FORWARD].way, PDNN_DENSE_INNER_PRODUCT);
     more.cost[PDNN_FORWARD][1][PDNN_WEIGHTS_ROW_MAJOR].run_ns = 65; /* 265 of 300 */
     pdnn_dense_costs_merge(&costs, &more);
     assert_true(pdnn_dense_decide(&costs, &shape, &choice));
-    assert_true(choice.variant[PDNN_FORWARD].matmul);
-    assert_false(choice.variant[PDNN_BACKWARD_DATA].matmul);
+    assert_int_equal(choice.variant[PDNN_FORWARD].way, PDNN_DENSE_MATMUL);
+    assert_int_equal(choice.variant[PDNN_BACKWARD_DATA].way, PDNN_DENSE_INNER_PRODUCT);
     pdnn_dense_costs_init(&costs);
     assert_false(pdnn_dense_decide(&costs, &shape, &choice));
 }
@@ -503,6 +558,8 @@ int main(void) {
         cmocka_unit_test(test_run_whole_steps),
         cmocka_unit_test(test_run_fused_steps),
         cmocka_unit_test(test_run_every_layout),
+        cmocka_unit_test(test_run_own_dense),
+        cmocka_unit_test(test_compile_own_dense),
         cmocka_unit_test(test_compile_shows_reorders),
         cmocka_unit_test(test_compile_unsupported),
         cmocka_unit_test(test_compile_unsupported_dtypes),

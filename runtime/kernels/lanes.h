@@ -46,6 +46,13 @@ PDNN_INLINE void pdnn_floor8(pdnn_floats8 *v, const pdnn_floats8 *floor) {
     *v = raised;
 }
 
+/* Of all lanes. */
+PDNN_INLINE float pdnn_sum8(const pdnn_floats8 *v) {
+    pdnn_floats8 sum = *v + __builtin_shufflevector(*v, *v, 4, 5, 6, 7, 0, 1, 2, 3);
+    sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5);
+    return sum[0] + sum[1];
+}
+
 /* out[c][r] = x[r][c], 8 by 8, in registers: pairs of rows interleaved, then pairs of pairs, then halves
  * exchanged. */
 PDNN_INLINE void pdnn_transpose8(const float *x, int64_t stride, float *out, int64_t out_stride) {

@@ -75,7 +75,8 @@ static void bench_shape(struct pdnn_onednn_library *library, const int64_t *dims
         {.name = "FMA peak", .run = run_fma},
         {.name = "OpenBLAS", .run = run_openblas, .user = &base, .work = flop}};
     for (int i = 0; i < VARIANTS; i++) {
-        struct pdnn_dense_variant variant = {i >= 2, (enum pdnn_weights_format)(i % 2)};
+        struct pdnn_dense_variant variant = {i < 2 ? PDNN_DENSE_INNER_PRODUCT : PDNN_DENSE_MATMUL,
+                                             (enum pdnn_weights_format)(i % 2)};
         products[i] = base;
         if (pdnn_dense_pass_create(library, &shape, PDNN_FORWARD, variant, &products[i].pass, NULL) !=
             PDNN_OK)

@@ -13,7 +13,7 @@
  * of the first COMPILES that meet the shape: noise comes in spells. */
 enum { MAX_N = 1024, MAX_WEIGHTS = 1 << 22, MAX_MULTIPLY_ADDS = 600000000 };
 enum { COMPILES = 2, ROUNDS = 3 };
-enum { CANDIDATES = PDNN_DENSE_PASSES * 2 * PDNN_WEIGHTS_FORMAT_COUNT, LINE_BYTES = 64 };
+enum { CANDIDATES = PDNN_DENSE_PASSES * PDNN_DENSE_VARIANTS, LINE_BYTES = 64 };
 
 /* What is that much slower than the best is not measured to the end. */
 static const double HOPELESS = 1.5;
@@ -28,6 +28,7 @@ struct pdnn_choice_entry {
 };
 
 struct candidate {
+    struct tuner *tuner;
     enum pdnn_pass pass;
     struct pdnn_dense_variant variant;
     struct pdnn_dense_pass made;
@@ -42,7 +43,7 @@ struct tuner {
     int n_candidates;
     struct pdnn_measure_block x, w, b, y, out, scratch;
     struct pdnn_measure_block moved;  /* as much as the step touches between two uses of one weight */
-    uint64_t moved_bytes, used_bytes; /* used: up to where the last reorder went */
+    uint64_t moved_bytes, used_bytes; /* used: up to where the last place in it ends */
 };
 
 void pdnn_choices_finish(struct pdnn_choices *choices) {
@@ -61,15 +62,15 @@ static void shrink(struct pdnn_dense_shape *shape) {
 }
 
 static bool is_reference(const struct candidate *candidate) {
-    return strstr(pdnn_onednn_primitive_name(candidate->made.primitive), "ref") != NULL;
+    const struct pdnn_onednn_primitive *primitive = candidate->made.primitive;
+    return primitive && strstr(pdnn_onednn_primitive_name(primitive), "ref") != NULL;
 }
 
-static const struct candidate *find_candidate(const struct tuner *tuner, enum pdnn_pass pass, bool matmul,
-                                              enum pdnn_weights_format format) {
+static const struct candidate *find_candidate(const struct tuner *tuner, enum pdnn_pass pass,
+                                              enum pdnn_dense_way way, enum pdnn_weights_format format) {
     for (int i = 0; i < tuner->n_candidates; i++) {
         const struct candidate *candidate = &tuner->candidate[i];
-        if (candidate->pass == pass && candidate->variant.matmul == matmul &&
-            candidate->variant.format == format)
+        if (candidate->pass == pass && candidate->variant.way == way && candidate->variant.format == format)
             return candidate;
     }
     return NULL;
@@ -80,8 +81,8 @@ static bool is_double(const struct tuner *tuner, const struct candidate *candida
     if (candidate->variant.format != PDNN_WEIGHTS_PACKED)
         return false;
     for (int format = 0; format < PDNN_WEIGHTS_PACKED; format++) {
-        const struct candidate *plain =
-            find_candidate(tuner, candidate->pass, false, (enum pdnn_weights_format)format);
+        const struct candidate *plain = find_candidate(tuner, candidate->pass, PDNN_DENSE_INNER_PRODUCT,
+                                                       (enum pdnn_weights_format)format);
         if (plain && pdnn_onednn_layout_equal(plain->made.weights, candidate->made.weights))
             return true;
     }
@@ -92,11 +93,9 @@ static bool is_double(const struct tuner *tuner, const struct candidate *candida
 static enum pdnn_status collect_pass(struct tuner *tuner, enum pdnn_pass pass, struct pdnn_err *err) {
     int first = tuner->n_candidates;
     struct candidate last_resort = {0};
-    for (int i = 0; i < 2 * PDNN_WEIGHTS_FORMAT_COUNT; i++) {
+    for (int i = 0; i < PDNN_DENSE_VARIANTS; i++) {
         struct candidate *candidate = &tuner->candidate[tuner->n_candidates];
-        *candidate = (struct candidate){.pass = pass};
-        candidate->variant = (struct pdnn_dense_variant){
-            i >= PDNN_WEIGHTS_FORMAT_COUNT, (enum pdnn_weights_format)(i % PDNN_WEIGHTS_FORMAT_COUNT)};
+        *candidate = (struct candidate){.tuner = tuner, .pass = pass, .variant = pdnn_dense_variant_at(i)};
         struct pdnn_err refusal = {0};
         enum pdnn_status status = pdnn_dense_pass_create(tuner->library, &tuner->shape, pass,
                                                          candidate->variant, &candidate->made, &refusal);
@@ -125,6 +124,10 @@ static enum pdnn_status collect_pass(struct tuner *tuner, enum pdnn_pass pass, s
     return PDNN_OK;
 }
 
+static uint64_t scratch_bytes(const struct pdnn_dense_pass *made) {
+    return made->primitive ? pdnn_onednn_primitive_scratchpad_bytes(made->primitive) : 0;
+}
+
 static enum pdnn_status allocate(struct tuner *tuner, struct pdnn_err *err) {
     const struct pdnn_dense_shape *shape = &tuner->shape;
     uint64_t element = pdnn_dtype_bytes(shape->dtype), scratch = 0, w = 0;
@@ -133,7 +136,7 @@ static enum pdnn_status allocate(struct tuner *tuner, struct pdnn_err *err) {
         const struct pdnn_dense_pass *made = &tuner->candidate[i].made;
         uint64_t bytes = pdnn_onednn_layout_bytes(made->weights);
         w = bytes > w ? bytes : w;
-        bytes = pdnn_onednn_primitive_scratchpad_bytes(made->primitive);
+        bytes = scratch_bytes(made);
         scratch = bytes > scratch ? bytes : scratch;
     }
     uint64_t pair = 2 * (w + LINE_BYTES), step = (uint64_t)shape->footprint_bytes;
@@ -161,6 +164,13 @@ static enum pdnn_status bind_candidate(struct tuner *tuner, struct candidate *ca
     void *x = pass == PDNN_BACKWARD_DATA ? tuner->out.data : tuner->x.data;
     void *w = pass == PDNN_BACKWARD_WEIGHTS ? tuner->out.data : tuner->w.data;
     void *y = pass == PDNN_FORWARD ? tuner->out.data : tuner->y.data;
+    if (!made->primitive) {
+        made->own.x = x;
+        made->own.w = w;
+        made->own.b = bias ? tuner->b.data : NULL;
+        made->own.y = y;
+        return PDNN_OK;
+    }
     enum pdnn_status status = pdnn_onednn_primitive_bind(made->primitive, made->x, x, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_primitive_bind(made->primitive, made->w, w, err);
@@ -168,15 +178,44 @@ static enum pdnn_status bind_candidate(struct tuner *tuner, struct candidate *ca
         status = pdnn_onednn_primitive_bind(made->primitive, made->y, y, err);
     if (status == PDNN_OK && bias)
         status = pdnn_onednn_primitive_bind(made->primitive, made->b, tuner->b.data, err);
-    if (status == PDNN_OK && pdnn_onednn_primitive_scratchpad_bytes(made->primitive))
+    if (status == PDNN_OK && scratch_bytes(made))
         status =
             pdnn_onednn_primitive_bind(made->primitive, PDNN_ONEDNN_SCRATCHPAD, tuner->scratch.data, err);
     return status;
 }
 
+/* The next place for so many bytes, round robin: what was there before has left the caches, if it does so in
+ * the step. */
+static char *next_place(struct tuner *tuner, uint64_t bytes) {
+    uint64_t room = (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+    if (tuner->used_bytes + room > tuner->moved_bytes)
+        tuner->used_bytes = 0;
+    char *place = (char *)tuner->moved.data + tuner->used_bytes;
+    tuner->used_bytes += room;
+    return place;
+}
+
+/* Of what a few rows read, weights are nearly all: they are as cold as in the step, in one place after the
+ * other. NULL: where they are already. */
+static void *weights_place(const struct candidate *candidate) {
+    struct tuner *tuner = candidate->tuner;
+    bool moves = tuner->shape.N <= PDNN_DENSE_FEW_ROWS && candidate->pass != PDNN_BACKWARD_WEIGHTS;
+    return moves ? next_place(tuner, pdnn_onednn_layout_bytes(candidate->made.weights)) : NULL;
+}
+
 static int run_candidate(const void *state) {
     const struct candidate *candidate = state;
-    return pdnn_onednn_primitive_run(candidate->made.primitive);
+    const struct pdnn_dense_pass *made = &candidate->made;
+    struct pdnn_dense_few_job own = made->own;
+    void *w = weights_place(candidate);
+    if (!made->primitive) {
+        own.w = w ? w : own.w;
+        pdnn_dense_few_run(&own, candidate->tuner->own->threads);
+        return 0;
+    }
+    if (w && pdnn_onednn_primitive_bind(made->primitive, made->w, w, NULL) != PDNN_OK)
+        return -1;
+    return pdnn_onednn_primitive_run(made->primitive);
 }
 
 static double least(const struct tuner *tuner, enum pdnn_pass pass) {
@@ -191,7 +230,8 @@ static double least(const struct tuner *tuner, enum pdnn_pass pass) {
 
 /* What all others are compared with. */
 static bool is_yardstick(const struct candidate *candidate) {
-    return !candidate->variant.matmul && candidate->variant.format == PDNN_WEIGHTS_ROW_MAJOR;
+    return candidate->variant.way == PDNN_DENSE_INNER_PRODUCT &&
+           candidate->variant.format == PDNN_WEIGHTS_ROW_MAJOR;
 }
 
 static enum pdnn_status measure(struct tuner *tuner, struct pdnn_err *err) {
@@ -216,17 +256,6 @@ static enum pdnn_status measure(struct tuner *tuner, struct pdnn_err *err) {
         }
     }
     return PDNN_OK;
-}
-
-/* The next place for so many bytes, round robin: what was there before has left the caches, if it does so in
- * the step. */
-static char *next_place(struct tuner *tuner, uint64_t bytes) {
-    uint64_t room = (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
-    if (tuner->used_bytes + room > tuner->moved_bytes)
-        tuner->used_bytes = 0;
-    char *place = (char *)tuner->moved.data + tuner->used_bytes;
-    tuner->used_bytes += room;
-    return place;
 }
 
 /* ns of the reorder on weights as cold as the step's; INFINITY when it fails. */
@@ -281,8 +310,8 @@ static enum pdnn_status measure_home(struct tuner *tuner, enum pdnn_weights_form
     for (int i = 0; status == PDNN_OK && i < tuner->n_candidates; i++) {
         const struct candidate *candidate = &tuner->candidate[i];
         const struct pdnn_dense_variant *variant = &candidate->variant;
-        struct pdnn_dense_cost *cost = &costs->cost[candidate->pass][variant->matmul][variant->format];
-        bool usual = !variant->matmul && variant->format == format;
+        struct pdnn_dense_cost *cost = &costs->cost[candidate->pass][variant->way][variant->format];
+        bool usual = variant->way == PDNN_DENSE_INNER_PRODUCT && variant->format == format;
         if (usual || pdnn_dense_cost_competes(costs, candidate->pass, candidate->ns, format))
             status = reorder_ns(tuner, candidate, home, &cost->reorder_ns[format], err);
     }
@@ -297,11 +326,12 @@ static enum pdnn_status measure_costs(struct tuner *tuner, struct pdnn_dense_cos
     pdnn_dense_costs_init(costs);
     for (int i = 0; i < tuner->n_candidates; i++) {
         const struct candidate *candidate = &tuner->candidate[i];
-        costs->cost[candidate->pass][candidate->variant.matmul][candidate->variant.format].run_ns =
+        costs->cost[candidate->pass][candidate->variant.way][candidate->variant.format].run_ns =
             candidate->ns;
     }
     for (int i = 0; status == PDNN_OK && i <= last; i++) {
-        if (i == PDNN_WEIGHTS_PACKED && !find_candidate(tuner, PDNN_FORWARD, false, PDNN_WEIGHTS_PACKED))
+        if (i == PDNN_WEIGHTS_PACKED &&
+            !find_candidate(tuner, PDNN_FORWARD, PDNN_DENSE_INNER_PRODUCT, PDNN_WEIGHTS_PACKED))
             continue;
         status = measure_home(tuner, (enum pdnn_weights_format)i, costs, err);
     }

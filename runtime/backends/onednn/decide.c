@@ -30,18 +30,18 @@ void pdnn_dense_costs_merge(struct pdnn_dense_costs *costs, const struct pdnn_de
 
 static double variant_ns(const struct pdnn_dense_costs *costs, int pass, struct pdnn_dense_variant variant,
                          enum pdnn_weights_format home) {
-    const struct pdnn_dense_cost *cost = &costs->cost[pass][variant.matmul][variant.format];
+    const struct pdnn_dense_cost *cost = &costs->cost[pass][variant.way][variant.format];
     return cost->run_ns + cost->reorder_ns[home];
 }
 
 /* The inner product in the home format. */
 static struct pdnn_dense_variant usual(enum pdnn_weights_format home) {
-    return (struct pdnn_dense_variant){false, home};
+    return (struct pdnn_dense_variant){PDNN_DENSE_INNER_PRODUCT, home};
 }
 
 bool pdnn_dense_cost_competes(const struct pdnn_dense_costs *costs, enum pdnn_pass pass, double run_ns,
                               enum pdnn_weights_format home) {
-    return isfinite(run_ns) && !(run_ns > MARGIN * costs->cost[pass][false][home].run_ns);
+    return isfinite(run_ns) && !(run_ns > MARGIN * costs->cost[pass][PDNN_DENSE_INNER_PRODUCT][home].run_ns);
 }
 
 /* ns of the step with the best variant of each pass, the usual one first. */
@@ -53,9 +53,8 @@ static double best_variants(const struct pdnn_dense_costs *costs, const struct p
             continue;
         choice->variant[pass] = usual(choice->home);
         double best_ns = variant_ns(costs, pass, choice->variant[pass], choice->home);
-        for (int i = 0; i < 2 * PDNN_WEIGHTS_FORMAT_COUNT; i++) {
-            struct pdnn_dense_variant variant = {i >= PDNN_WEIGHTS_FORMAT_COUNT,
-                                                 (enum pdnn_weights_format)(i % PDNN_WEIGHTS_FORMAT_COUNT)};
+        for (int i = 0; i < PDNN_DENSE_VARIANTS; i++) {
+            struct pdnn_dense_variant variant = pdnn_dense_variant_at(i);
             double ns = variant_ns(costs, pass, variant, choice->home);
             if (!isfinite(ns) || ns > MARGIN * best_ns)
                 continue;
@@ -81,7 +80,8 @@ bool pdnn_dense_decide(const struct pdnn_dense_costs *costs, const struct pdnn_d
     for (int home = first; home <= last; home++) {
         struct pdnn_dense_choice tried = {.home = (enum pdnn_weights_format)home};
         /* There is a packed layout to live in only where the forward pass has made one. */
-        if (home == PDNN_WEIGHTS_PACKED && !isfinite(costs->cost[PDNN_FORWARD][false][home].run_ns))
+        if (home == PDNN_WEIGHTS_PACKED &&
+            !isfinite(costs->cost[PDNN_FORWARD][PDNN_DENSE_INNER_PRODUCT][home].run_ns))
             continue;
         double ns = best_variants(costs, shape, &tried);
         if (!isfinite(ns) || ns > MARGIN * best_ns)

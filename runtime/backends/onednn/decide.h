@@ -17,9 +17,9 @@ struct pdnn_dense_cost {
     double reorder_ns[PDNN_WEIGHTS_FORMAT_COUNT]; /* by home: what having the weights there adds */
 };
 
-/* Of a shape; variant [matmul][format]. */
+/* Of a shape; variant [way][format]. */
 struct pdnn_dense_costs {
-    struct pdnn_dense_cost cost[PDNN_DENSE_PASSES][2][PDNN_WEIGHTS_FORMAT_COUNT];
+    struct pdnn_dense_cost cost[PDNN_DENSE_PASSES][PDNN_DENSE_WAY_COUNT][PDNN_WEIGHTS_FORMAT_COUNT];
 };
 
 /* All INFINITY. */

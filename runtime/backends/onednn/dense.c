@@ -1,4 +1,4 @@
-#include "runtime/backends/onednn/dense.h"
+#include "runtime/backends/onednn/dense_own.h"
 
 #include <string.h>
 
@@ -27,6 +27,7 @@ static enum pdnn_status make_layouts(const struct pdnn_dense_shape *shape, enum 
                                      struct pdnn_err *err) {
     const int64_t x[] = {shape->N, shape->I}, w[] = {shape->O, shape->I}, y[] = {shape->N, shape->O};
     const int64_t b[] = {1, shape->O};
+    bool is_matmul = variant.way == PDNN_DENSE_MATMUL;
     bool has_bias =
         (pass == PDNN_FORWARD && shape->bias) || (pass == PDNN_BACKWARD_WEIGHTS && shape->bias_gradient);
     enum pdnn_status status =
@@ -36,7 +37,7 @@ static enum pdnn_status make_layouts(const struct pdnn_dense_shape *shape, enum 
     if (status == PDNN_OK)
         status = pdnn_onednn_layout_create(shape->dtype, 2, y, PDNN_ONEDNN_ROW_MAJOR, &made->y, err);
     if (status == PDNN_OK && has_bias)
-        status = pdnn_onednn_layout_create(shape->dtype, variant.matmul ? 2 : 1, variant.matmul ? b : b + 1,
+        status = pdnn_onednn_layout_create(shape->dtype, is_matmul ? 2 : 1, is_matmul ? b : b + 1,
                                            PDNN_ONEDNN_ROW_MAJOR, &made->b, err);
     return status;
 }
@@ -95,9 +96,9 @@ static enum pdnn_status request_matmul(struct layouts *layouts, enum pdnn_pass p
 static enum pdnn_status weights_of(struct pdnn_dense_pass *made, enum pdnn_pass pass,
                                    struct pdnn_dense_variant variant, struct pdnn_err *err) {
     enum pdnn_status status = pdnn_onednn_primitive_layout(made->primitive, made->w, &made->weights, err);
-    bool transposed =
-        variant.matmul && (pass == PDNN_FORWARD ||
-                           (pass == PDNN_BACKWARD_WEIGHTS && variant.format == PDNN_WEIGHTS_COLUMN_MAJOR));
+    bool is_matmul = variant.way == PDNN_DENSE_MATMUL;
+    bool transposed = is_matmul && (pass == PDNN_FORWARD || (pass == PDNN_BACKWARD_WEIGHTS &&
+                                                             variant.format == PDNN_WEIGHTS_COLUMN_MAJOR));
     if (status == PDNN_OK && transposed)
         status = pdnn_onednn_layout_transpose(made->weights, err);
     return status;
@@ -110,7 +111,8 @@ enum pdnn_status pdnn_dense_pass_create(struct pdnn_onednn_library *library,
     struct pdnn_dense_pass result = {0};
     struct layouts layouts = {0};
     struct pdnn_onednn_request request = {0};
-    if (variant.matmul &&
+    bool is_matmul = variant.way == PDNN_DENSE_MATMUL;
+    if (is_matmul &&
         (variant.format == PDNN_WEIGHTS_PACKED || (pass == PDNN_BACKWARD_WEIGHTS && shape->bias_gradient)))
         return pdnn_fail(err, PDNN_UNSUPPORTED, "matmul has no packed weights and no bias gradient here");
     enum pdnn_status status = make_layouts(shape, pass, variant, &layouts, err);
@@ -120,13 +122,17 @@ enum pdnn_status pdnn_dense_pass_create(struct pdnn_onednn_library *library,
         request.n_posts = shape->n_posts;
         memcpy(request.post, shape->post, sizeof request.post);
     }
-    if (variant.matmul)
+    if (variant.way == PDNN_DENSE_OWN)
+        status = pdnn_dense_own_describe(shape, pass, variant.format, &result.own, err);
+    else if (is_matmul)
         status = request_matmul(&layouts, pass, variant.format, &request, &result, err);
     else
         request_inner_product(&layouts, pass, &request, &result);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK && variant.way == PDNN_DENSE_OWN)
+        status = pdnn_onednn_layout_copy(layouts.w, &result.weights, err);
+    else if (status == PDNN_OK)
         status = pdnn_onednn_primitive_create(library, &request, &result.primitive, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK && result.primitive)
         status = weights_of(&result, pass, variant, err);
 out:
     destroy_layouts(&layouts);
@@ -151,8 +157,9 @@ enum pdnn_status pdnn_dense_weights_layout(struct pdnn_onednn_library *library,
         return pdnn_onednn_layout_create(shape->dtype, 2, (int64_t[]){shape->O, shape->I}, orders[format],
                                          layout, err);
     struct pdnn_dense_pass pass = {0};
-    enum pdnn_status status = pdnn_dense_pass_create(library, shape, PDNN_FORWARD,
-                                                     (struct pdnn_dense_variant){false, format}, &pass, err);
+    enum pdnn_status status =
+        pdnn_dense_pass_create(library, shape, PDNN_FORWARD,
+                               (struct pdnn_dense_variant){PDNN_DENSE_INNER_PRODUCT, format}, &pass, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_layout_copy(pass.weights, layout, err);
     pdnn_dense_pass_destroy(&pass);

@@ -1,9 +1,10 @@
-/* The ways oneDNN can do a pass of a dense op: which primitive, on weights in which format. N minibatch,
- * I inputs, O outputs; x (N, I), w (O, I), y (N, O), bias b (O). */
+/* The ways to do a pass of a dense op: which primitive of oneDNN or our own kernel, on weights in which
+ * format. N minibatch, I inputs, O outputs; x (N, I), w (O, I), y (N, O), bias b (O). */
 #ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_H
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_H
 
 #include "runtime/backends/onednn/library.h"
+#include "runtime/kernels/dense_few.h"
 
 enum { PDNN_DENSE_PASSES = 3 }; /* forward, backward-data, backward-weights: the first of enum pdnn_pass */
 
@@ -29,16 +30,27 @@ struct pdnn_dense_shape {
     enum pdnn_weights_format home;
 };
 
+enum pdnn_dense_way { PDNN_DENSE_INNER_PRODUCT, PDNN_DENSE_MATMUL, PDNN_DENSE_OWN, PDNN_DENSE_WAY_COUNT };
+
 struct pdnn_dense_variant {
-    bool matmul; /* else inner product */
+    enum pdnn_dense_way way;
     enum pdnn_weights_format format;
 };
 
+enum { PDNN_DENSE_VARIANTS = PDNN_DENSE_WAY_COUNT * PDNN_WEIGHTS_FORMAT_COUNT };
+
+/* The i-th of all variants, inner products first. */
+static inline struct pdnn_dense_variant pdnn_dense_variant_at(int i) {
+    return (struct pdnn_dense_variant){(enum pdnn_dense_way)(i / PDNN_WEIGHTS_FORMAT_COUNT),
+                                       (enum pdnn_weights_format)(i % PDNN_WEIGHTS_FORMAT_COUNT)};
+}
+
 /* A created pass. x, w, b, y say which argument of the primitive is which tensor. */
 struct pdnn_dense_pass {
-    struct pdnn_onednn_primitive *primitive;
-    struct pdnn_onednn_layout *weights; /* of w or dw as (O, I), as this pass has it */
-    enum pdnn_onednn_arg x, w, b, y;    /* or their gradients */
+    struct pdnn_onednn_primitive *primitive; /* NULL: our own kernel */
+    struct pdnn_dense_few_job own;           /* of that, without addresses */
+    struct pdnn_onednn_layout *weights;      /* of w or dw as (O, I), as this pass has it */
+    enum pdnn_onednn_arg x, w, b, y;         /* or their gradients */
 };
 
 /* PDNN_UNSUPPORTED when the library has no such thing. */

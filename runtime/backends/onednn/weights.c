@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "models/op.h"
 #include "runtime/backends/common/step.h"
+#include "runtime/backends/onednn/dense_own.h"
 #include "runtime/backends/onednn/posts.h"
 
 #include <stdio.h>
@@ -189,12 +190,24 @@ struct dense_step {
     struct pdnn_onednn_operand w, x; /* or their gradients */
 };
 
+static enum pdnn_status append_own(struct dense_step *d, struct pdnn_step *step, struct pdnn_err *err) {
+    const struct pdnn_node *node = d->node;
+    struct pdnn_dense_own_slots slots = {d->x.slot, d->w.slot, PDNN_NONE, node->output[0]};
+    if (d->shape.bias)
+        slots.b = node->posts[0].input;
+    return pdnn_dense_own_append(d->compile->program, step, &d->pass.own, &slots,
+                                 d->compile->onednn->own.threads, err);
+}
+
 static enum pdnn_status append_pass(struct dense_step *d, struct pdnn_err *err) {
     const struct pdnn_graph *graph = d->compile->program->graph;
     const struct pdnn_node *node = d->node;
     struct pdnn_step step = pdnn_step_of_node(graph, d->index);
     struct pdnn_onednn_call call = pdnn_onednn_call_of(d->pass.primitive);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
+    step.n_slots = 0; /* not the homes of what is copied; append adds what the pass uses */
+    if (!d->pass.primitive)
+        return append_own(d, &step, err);
     call.slot[d->pass.w] = d->w.slot;
     call.slot[d->pass.x] = d->x.slot;
     call.slot[d->pass.y] = node->pass == PDNN_FORWARD         ? node->output[0]
@@ -204,8 +217,7 @@ static enum pdnn_status append_pass(struct dense_step *d, struct pdnn_err *err) 
         if (node->posts[i].op == &pdnn_op_bias)
             call.slot[d->pass.b] = node->pass == PDNN_FORWARD ? node->posts[i].input : node->posts[i].output;
     }
-    step.n_slots = 0; /* not the homes of what is copied; append adds what the primitive uses */
-    bool matmul = d->compile->choice[weights_of(graph, node)]->variant[node->pass].matmul;
+    bool matmul = d->compile->choice[weights_of(graph, node)]->variant[node->pass].way == PDNN_DENSE_MATMUL;
     snprintf(step.implementation, sizeof step.implementation, "%.24s %s %.16s",
              pdnn_onednn_primitive_name(d->pass.primitive), matmul ? "matmul" : "inner_product",
              pdnn_onednn_layout_format(d->pass.weights, format));

@@ -1,0 +1,98 @@
+/* A dense layer for a few rows against a naive one in double: sizes that cut vectors, lines and streams,
+ * every number of rows, with and without bias and functions; the same bits for any number of threads. */
+#include "tests/cmocka_all.h"
+
+#include "runtime/kernels/dense_few.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 3, GUARD = 8 };
+
+static const float guard = -77;
+
+static float *new_array(int64_t elements) {
+    float *values = malloc((size_t)elements * sizeof(float));
+    uint32_t seed = 12345;
+    assert_non_null(values);
+    for (int64_t i = 0; i < elements; i++) {
+        seed = seed * 1664525U + 1013904223U;
+        values[i] = (float)(seed >> 8) * 0x1p-23F - 1.0F;
+    }
+    return values;
+}
+
+struct expected {
+    double value, magnitude; /* of the terms added up */
+};
+
+static struct expected expected_at(const struct pdnn_dense_few_job *job, int64_t n, int64_t o) {
+    struct expected e = {job->b ? (double)job->b[o] : 0, 1};
+    for (int64_t i = 0; i < job->I; i++) {
+        double term = (double)job->x[n * job->I + i] * (double)job->w[o * job->I + i];
+        e.value += term;
+        e.magnitude += fabs(term);
+    }
+    for (int i = 0; i < job->n_functions; i++)
+        e.value = job->function[i] == PDNN_TANH_FORWARD ? tanh(e.value) : fmax(e.value, 0);
+    return e;
+}
+
+static void check(struct pdnn_dense_few_job *job) {
+    int64_t count = job->N * job->O;
+    float *y = new_array(count + GUARD), *again = new_array(count);
+    for (int64_t i = 0; i < GUARD; i++)
+        y[count + i] = guard;
+    job->y = again;
+    pdnn_dense_few_run(job, 1);
+    job->y = y;
+    pdnn_dense_few_run(job, THREADS);
+    for (int64_t i = 0; i < count; i++) {
+        struct expected e = expected_at(job, i / job->O, i % job->O);
+        if (!(fabs((double)y[i] - e.value) <= 1e-6 * e.magnitude))
+            fail_msg("N=%d I=%d O=%d, %d functions: (%d, %d) is %g instead of %g", (int)job->N, (int)job->I,
+                     (int)job->O, job->n_functions, (int)(i / job->O), (int)(i % job->O), (double)y[i],
+                     e.value);
+    }
+    for (int64_t i = 0; i < GUARD; i++)
+        assert_true(y[count + i] == guard);
+    assert_memory_equal(y, again, (size_t)count * sizeof *y);
+    free(y);
+    free(again);
+}
+
+static void test_dense_few_run_any_shape(void **state) {
+    (void)state;
+    static const int64_t sizes[][2] = {{1, 1},   {7, 3},    {8, 16},   {16, 17},  {15, 64},   {33, 50},
+                                       {64, 65}, {100, 31}, {768, 48}, {257, 99}, {129, 300}, {40, 1000}};
+    omp_set_num_threads(THREADS);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        int64_t I = sizes[s][0], O = sizes[s][1];
+        float *x = new_array(PDNN_DENSE_FEW_ROWS * I), *w = new_array(O * I), *b = new_array(O);
+        for (int64_t N = 1; N <= PDNN_DENSE_FEW_ROWS; N++) {
+            for (int n_functions = 0; n_functions <= 2; n_functions++) {
+                struct pdnn_dense_few_job job = {.N = N,
+                                                 .I = I,
+                                                 .O = O,
+                                                 .x = x,
+                                                 .w = w,
+                                                 .b = n_functions ? b : NULL,
+                                                 .function = {PDNN_TANH_FORWARD, PDNN_RELU_FORWARD},
+                                                 .n_functions = n_functions};
+                check(&job);
+            }
+        }
+        free(x);
+        free(w);
+        free(b);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dense_few_run_any_shape),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
