@@ -1,120 +1,119 @@
 #include "runtime/kernels/batched_loops.h"
 #include "runtime/kernels/lanes.h"
 
-/* Rows of b that are read together: with heads side by side in a row, those of all heads before the next
- * ones, so that memory is read in order. */
-enum { LINES = PDNN_LANES8 };
+#include <string.h>
 
-/* One row of one head's result, as far as some lines of b go. */
-struct few {
-    const float *a, *b;
-    float *y;
-    int64_t stride; /* of lines */
-    int64_t lines;
-    int64_t length; /* of a line */
+/* A core gets more out of the memory that it reads from several places at once: STREAMS lines of b, far from
+ * each other. With heads side by side in a row, a line's part of one head follows that of the one before, so
+ * that memory is read in order. */
+enum { STREAMS = 4 };
+
+/* The lines of b that are at hand: `line`, `line` + apart, ... */
+struct lines {
+    const struct pdnn_batched_few *few;
+    int64_t line, apart;
 };
 
-/* sum[j] += the products of a with line j, eight by eight. */
-PDNN_INLINE void add_products(const struct few *few, const float *b, const int lines, pdnn_floats8 *sum) {
-    for (int64_t i = 0; i + PDNN_LANES8 <= few->length; i += PDNN_LANES8) {
-        pdnn_floats8 a, line;
-        pdnn_load8(&a, few->a + i);
-#pragma GCC unroll 8
-        for (int j = 0; j < lines; j++) {
-            pdnn_load8(&line, b + j * few->stride + i);
-            sum[j] += a * line;
-        }
-    }
+/* One row of one head. */
+struct row {
+    const float *a, *b; /* of the first line at hand, b; of all, a */
+    float *y;
+    int64_t apart; /* from one line at hand to the next */
+    int64_t length;
+};
+
+PDNN_INLINE struct row row_of(const struct lines *lines, int64_t m, int64_t head) {
+    const struct pdnn_batched_few *few = lines->few;
+    const struct pdnn_batched_job *job = few->job;
+    const struct pdnn_batched_place *place = &job->b_place;
+    return (struct row){
+        .a = job->a + pdnn_batched_at(&job->a_place, few->sequence, head) + m * job->a_place.row_stride,
+        .b = job->b + pdnn_batched_at(place, few->sequence, head) + lines->line * place->row_stride,
+        .y = few->y + head * few->y_place.head_stride + m * few->y_place.row_stride,
+        .apart = lines->apart * place->row_stride,
+        .length = place->transposed ? job->K : job->N,
+    };
 }
 
-/* The products that eight at once leave. */
-PDNN_INLINE float rest_of(const struct few *few, const float *b) {
-    float sum = 0;
-    for (int64_t i = few->length / PDNN_LANES8 * PDNN_LANES8; i < few->length; i++)
-        sum += few->a[i] * b[i];
-    return sum;
-}
-
-/* y[t] = a . line t. */
-PDNN_CLONES static void dot(const struct few *few) {
-    const float *b = few->b;
-    int64_t t = 0;
-    for (; t + LINES <= few->lines; t += LINES, b += LINES * few->stride) {
-        pdnn_floats8 sum[LINES] = {{0}}, part[LINES];
-        add_products(few, b, LINES, sum);
-        pdnn_transpose8((const float *)sum, LINES, (float *)part, LINES);
-        sum[0] = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
-        pdnn_store8(few->y + t, &sum[0], false);
-    }
-    for (; t < few->lines; t++, b += few->stride) {
-        pdnn_floats8 sum = {0};
-        add_products(few, b, 1, &sum);
-        few->y[t] = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-    }
-    for (t = 0; few->length % PDNN_LANES8 && t < few->lines; t++)
-        few->y[t] += rest_of(few, few->b + t * few->stride);
-}
-
-/* y += the sum of a[t] times line t. */
-PDNN_INLINE void add_lines(const struct few *few, int64_t t, const int lines) {
-    const float *a = few->a + t, *b = few->b + t * few->stride;
+/* y[line] = a . line, for each line. */
+PDNN_INLINE void dot(const struct lines *lines, int64_t m, int64_t head, const int streams) {
+    const struct row row = row_of(lines, m, head);
+    pdnn_floats8 sum[STREAMS] = {{0}}, a, b;
     int64_t i = 0;
-    for (; i + PDNN_LANES8 <= few->length; i += PDNN_LANES8) {
-        pdnn_floats8 sum, line;
-        pdnn_load8(&sum, few->y + i);
-#pragma GCC unroll 8
-        for (int j = 0; j < lines; j++) {
-            pdnn_load8(&line, b + j * few->stride + i);
-            sum += a[j] * line;
+    for (; i + PDNN_LANES8 <= row.length; i += PDNN_LANES8) {
+        pdnn_load8(&a, row.a + i);
+#pragma GCC unroll 4
+        for (int s = 0; s < streams; s++) {
+            pdnn_load8(&b, row.b + s * row.apart + i);
+            sum[s] += a * b;
         }
-        pdnn_store8(few->y + i, &sum, false);
     }
-    for (; i < few->length; i++) {
-        for (int j = 0; j < lines; j++)
-            few->y[i] += a[j] * b[j * few->stride + i];
-    }
-}
-
-PDNN_CLONES static void combine(const struct few *few) {
-    int64_t t = 0;
-    for (; t + LINES <= few->lines; t += LINES)
-        add_lines(few, t, LINES);
-    for (; t < few->lines; t++)
-        add_lines(few, t, 1);
-}
-
-/* Lines [lines) of b for all rows of one head. b (N, K) transposed gives as many columns of the result, b (K,
- * N) adds as many terms to all of them. */
-static void run_lines(const struct pdnn_batched_job *job, int64_t sequence, int64_t head,
-                      struct pdnn_span lines) {
-    const struct pdnn_batched_place *place = &job->b_place;
-    struct few few = {.a = job->a + pdnn_batched_at(&job->a_place, sequence, head),
-                      .b = job->b + pdnn_batched_at(place, sequence, head) + lines.begin * place->row_stride,
-                      .y = job->y + pdnn_batched_at(&job->y_place, sequence, head),
-                      .stride = place->row_stride,
-                      .lines = lines.end - lines.begin,
-                      .length = place->transposed ? job->K : job->N};
-    if (place->transposed)
-        few.y += lines.begin;
-    else
-        few.a += lines.begin;
-    for (int64_t m = 0; m < job->M; m++, few.a += job->a_place.row_stride, few.y += job->y_place.row_stride) {
-        for (int64_t n = 0; !place->transposed && lines.begin == 0 && n < job->N; n++)
-            few.y[n] = 0;
-        if (place->transposed)
-            dot(&few);
-        else
-            combine(&few);
+#pragma GCC unroll 4
+    for (int s = 0; s < streams; s++) {
+        float y = pdnn_sum8(&sum[s]);
+        for (int64_t k = i; k < row.length; k++)
+            y += row.a[k] * row.b[s * row.apart + k];
+        row.y[lines->line + s * lines->apart] = y;
     }
 }
 
-void pdnn_batched_few(const struct pdnn_batched_job *job, int64_t sequence, struct pdnn_span heads) {
-    const struct pdnn_batched_place *place = &job->b_place;
-    int64_t all = place->transposed ? job->N : job->K;
-    int64_t at_once = place->head_stride < place->row_stride ? LINES : all;
-    for (int64_t t = 0; t < all; t += at_once) {
-        struct pdnn_span lines = {t, t + at_once < all ? t + at_once : all};
-        for (int64_t head = heads.begin; head < heads.end; head++)
-            run_lines(job, sequence, head, lines);
+/* y += the sum of a[line] times the line. */
+PDNN_INLINE void combine(const struct lines *lines, int64_t m, int64_t head, const int streams) {
+    const struct row row = row_of(lines, m, head);
+    float a[STREAMS];
+    int64_t i = 0;
+    for (int s = 0; s < streams; s++)
+        a[s] = row.a[lines->line + s * lines->apart];
+    for (; i + PDNN_LANES8 <= row.length; i += PDNN_LANES8) {
+        pdnn_floats8 sum, b;
+        pdnn_load8(&sum, row.y + i);
+#pragma GCC unroll 4
+        for (int s = 0; s < streams; s++) {
+            pdnn_load8(&b, row.b + s * row.apart + i);
+            sum += a[s] * b;
+        }
+        pdnn_store8(row.y + i, &sum, false);
     }
+    for (; i < row.length; i++) {
+        for (int s = 0; s < streams; s++)
+            row.y[i] += a[s] * row.b[s * row.apart + i];
+    }
+}
+
+PDNN_INLINE void run_heads(const struct lines *lines, const bool transposed, const int streams) {
+    const struct pdnn_batched_few *few = lines->few;
+    for (int64_t m = 0; m < few->job->M; m++) {
+        for (int64_t head = few->heads.begin; head < few->heads.end; head++)
+            (transposed ? dot : combine)(lines, m, head, streams);
+    }
+}
+
+PDNN_INLINE void run_lines(const struct pdnn_batched_few *few, const bool transposed) {
+    int64_t apart = (few->lines.end - few->lines.begin) / STREAMS;
+    for (int64_t t = 0; t < apart; t++)
+        run_heads(&(struct lines){few, few->lines.begin + t, apart}, transposed, STREAMS);
+    for (int64_t t = few->lines.begin + STREAMS * apart; t < few->lines.end; t++)
+        run_heads(&(struct lines){few, t, 0}, transposed, 1);
+}
+
+PDNN_CLONES static void dot_lines(const struct pdnn_batched_few *few) {
+    run_lines(few, true);
+}
+
+PDNN_CLONES static void combine_lines(const struct pdnn_batched_few *few) {
+    run_lines(few, false);
+}
+
+void pdnn_batched_few(const struct pdnn_batched_few *few) {
+    const struct pdnn_batched_job *job = few->job;
+    if (job->b_place.transposed) {
+        dot_lines(few);
+        return;
+    }
+    for (int64_t m = 0; m < job->M; m++) {
+        for (int64_t head = few->heads.begin; head < few->heads.end; head++)
+            memset(few->y + head * few->y_place.head_stride + m * few->y_place.row_stride, 0,
+                   (size_t)job->N * sizeof *few->y);
+    }
+    combine_lines(few);
 }

@@ -15,8 +15,16 @@ static inline int64_t pdnn_batched_at(const struct pdnn_batched_place *place, in
 enum { PDNN_BATCHED_THREAD_FLOATS = 1 << 16 };
 void pdnn_batched_tiles(const struct pdnn_batched_job *job, struct pdnn_span rows, float *scratch);
 
-/* batched_few.c: the products of some heads of one sequence, for few rows of an operand that is not
- * transposed. */
-void pdnn_batched_few(const struct pdnn_batched_job *job, int64_t sequence, struct pdnn_span heads);
+/* batched_few.c: some heads of one sequence, for few rows of an a that is not transposed, as far as some
+ * lines of b go. b (N, K) transposed gives as many columns of the result; b (K, N) as many terms of all of
+ * them, which must be all there are, or go elsewhere to be added up. */
+struct pdnn_batched_few {
+    const struct pdnn_batched_job *job;
+    int64_t sequence;
+    struct pdnn_span heads, lines;
+    float *y; /* of the sequence */
+    struct pdnn_batched_place y_place;
+};
+void pdnn_batched_few(const struct pdnn_batched_few *few);
 
 #endif

@@ -6,47 +6,72 @@
 #include <math.h>
 
 /* A norm adds up tiles in float, in CHAINS of eight lanes, and tiles in double: a block of them is one of the
- * parts that are added up in order, whoever has worked on it. AHEAD, x is fetched: the processor's own
- * prefetching stops at every page. */
-enum { CHAINS = 8, CHUNK = CHAINS * PDNN_LANES8, TILE = 32 * CHUNK, BLOCK = 8 * TILE };
-enum { GRAIN = 1024, AHEAD = 1024, LINE = 16 };
+ * parts that are added up in order, whoever has worked on it. A thread reads from PLACES at once, whole
+ * blocks apart: from one alone it gets two thirds of the memory's bandwidth. */
+enum { PLACES = 4, CHAINS = 2, CHUNK = CHAINS * PDNN_LANES8, TILE = 64 * CHUNK, BLOCK = 16 * TILE };
+enum { GRAIN = 1024 };
 
-PDNN_CLONES static double square_tile(const float *x, int64_t n) {
-    pdnn_floats8 chain[CHAINS] = {{0}};
-    double sum = 0;
+/* Some of a block, and of as many others as are `apart` from it and from one another. */
+struct tile {
+    const float *x;
+    double *sum; /* one for each block */
+    int64_t n, apart;
+};
+
+PDNN_INLINE void square_places(const struct tile *tile, const int places) {
+    pdnn_floats8 chain[PLACES * CHAINS] = {{0}}, v;
     int64_t i = 0;
-    for (; i + CHUNK <= n; i += CHUNK) {
-        for (int k = 0; k < CHUNK; k += LINE)
-            __builtin_prefetch(x + i + AHEAD + k);
-        for (int k = 0; k < CHAINS; k++) {
-            pdnn_floats8 v;
-            pdnn_load8(&v, x + i + k * PDNN_LANES8);
+    for (; i + CHUNK <= tile->n; i += CHUNK) {
+#pragma GCC unroll 8
+        for (int k = 0; k < places * CHAINS; k++) {
+            pdnn_load8(&v, tile->x + k / CHAINS * tile->apart * BLOCK + i + k % CHAINS * PDNN_LANES8);
             chain[k] += v * v;
         }
     }
-    for (; i < n; i++)
-        sum += (double)(x[i] * x[i]);
-    for (int k = 0; k < CHAINS; k++) {
-        for (int lane = 0; lane < PDNN_LANES8; lane++)
-            sum += (double)chain[k][lane];
+    for (int place = 0; place < places; place++) {
+        double sum = 0;
+        for (int64_t rest = i; rest < tile->n; rest++) {
+            float one = tile->x[place * tile->apart * BLOCK + rest];
+            sum += (double)(one * one);
+        }
+        for (int lane = 0; lane < CHUNK; lane++)
+            sum += (double)chain[place * CHAINS + lane / PDNN_LANES8][lane % PDNN_LANES8];
+        tile->sum[place * tile->apart] += sum;
     }
-    return sum;
+}
+
+PDNN_CLONES static void square_one(const struct tile *tile) {
+    square_places(tile, 1);
+}
+
+PDNN_CLONES static void square_all(const struct tile *tile) {
+    square_places(tile, PLACES);
 }
 
 static int64_t count_blocks(int64_t elements) {
     return (elements + BLOCK - 1) / BLOCK;
 }
 
+static void square_blocks(const struct pdnn_norm_job *job, int64_t block, int64_t apart) {
+    int64_t begin = block * BLOCK, left = job->elements - begin, n = left < BLOCK ? left : BLOCK;
+    for (int64_t at = 0; at < n; at += TILE) {
+        const struct tile tile = {job->x + begin + at, job->scratch + block, n - at < TILE ? n - at : TILE,
+                                  apart};
+        (apart ? square_all : square_one)(&tile);
+    }
+}
+
 static void square_part(void *work, int64_t index, int64_t parts) {
     const struct pdnn_norm_job *job = work;
     struct pdnn_span mine = pdnn_span_of(count_blocks(job->elements), 1, index, parts);
-    for (int64_t i = mine.begin; i < mine.end; i++) {
+    int64_t whole = job->elements / BLOCK < mine.end ? job->elements / BLOCK : mine.end;
+    int64_t apart = whole > mine.begin ? (whole - mine.begin) / PLACES : 0;
+    for (int64_t i = mine.begin; i < mine.end; i++)
         job->scratch[i] = 0;
-        for (int64_t at = i * BLOCK; at < (i + 1) * BLOCK && at < job->elements; at += TILE) {
-            int64_t left = job->elements - at;
-            job->scratch[i] += square_tile(job->x + at, left < TILE ? left : TILE);
-        }
-    }
+    for (int64_t i = 0; i < apart; i++)
+        square_blocks(job, mine.begin + i, apart);
+    for (int64_t i = mine.begin + PLACES * apart; i < mine.end; i++)
+        square_blocks(job, i, 0);
 }
 
 int64_t pdnn_norm_scratch(int64_t elements) {

@@ -8,6 +8,7 @@
 enum {
     UNIT_FLOATS = 256, /* arrays are whole numbers of these; the widest kernel takes 128 a turn */
     CHAINS = 8,        /* an addition takes 3 or 4 cycles and two can start in each */
+    PLACES = 4,        /* that a read goes on at; together they take a line of each */
     /* Arrays a multiple of 4 KiB apart would make loads wait for older stores to the same low address bits.
      * Large ones a power of two apart would also meet in the same banks of the memory: copying then ran at 19
      * GB/s or at 40, by chance. The same gap as in models/memory.c. */
