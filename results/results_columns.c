@@ -141,7 +141,7 @@ static const struct pdnn_column tail[] = {
      .help = "operational intensity: in_bounds_flop_count over byte_count"},
     {"attainable_gflops", "1e9 FLOP/s", NUMBER(place.attainable_gflops),
      .help = "the roof above the row: min(peak, intensity * bandwidth of the levels its bytes come from) * "
-             "speed_index"},
+             "speed_index; the machine's roofs, whatever the isa"},
     {"pct_of_roof", "%", NUMBER(place.pct_of_roof), .help = "gflops over attainable_gflops"},
     {"pct_of_peak", "%", NUMBER(place.pct_of_peak),
      .help = "gflops over the measured peak, at the speed of that moment"},

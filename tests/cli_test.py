@@ -314,6 +314,42 @@ class Sweep(Case):
         self.assertEqual(len(ids), len(set(ids)))
         self.assertEqual(sorted(ids[len(train):]), sorted(measured))
 
+    # Matrix products have a kernel for SSE4.1 in every library; the last isa is beyond every processor of today.
+    ISA = ["--set", "run.threads=1", "--set", "measure.rounds=1", "--set", "measure.max_time=50ms"]
+    PLAIN = "cnn/block=plain,blocks=1,filters=16,image=16,output=10,batch=2"
+
+    def test_each_isa_has_kernels_of_its_own(self):
+        sets = [*self.ISA, "--set", "run.isa=[default, sse41]"]
+        self.paradnn("sweep", self.PLAIN, "--ceilings", "roofs.csv", "-o", "isa", *sets)
+        rows = {row["isa"]: row for row in self.rows("isa", "results.csv")}
+        self.assertEqual(set(rows), {"default", "sse41"})
+        self.assertEqual(rows["default"]["status"], "ok")
+        if "this processor has" in rows["sse41"]["reason"]:
+            self.skipTest("no processor with these instruction sets")
+        self.assertEqual(rows["sse41"]["status"], "ok", rows["sse41"]["reason"])
+        ops = self.rows("isa", "ops.csv")
+        names = {isa: [op["implementation"] for op in ops if op["id"] == row["id"] and op["op"] == "conv2d"]
+                 for isa, row in rows.items()}
+        for name in names["sse41"]:
+            self.assertNotRegex(name, "avx")
+        self.assertNotEqual(names["default"], names["sse41"])
+        done = self.paradnn("check", self.PLAIN, *sets, expect=0)
+        self.assertEqual(done.stderr, "2 passed, 0 failed, 0 skipped\n")
+
+    def test_isa_without_a_way_is_unsupported(self):
+        for backend, isa, reason in (("reference", "sse41", "reference has no choice of instruction sets"),
+                                     ("onednn", "avx512_core_amx_fp16", "isa=avx512_core_amx_fp16: this processor has|does not know"),
+                                     ("openblas", "avx512_core_amx_fp16", "isa=avx512_core_amx_fp16: this processor has")):
+            with self.subTest(backend, isa=isa):
+                done = self.paradnn("check", f"fc/layers=1,nodes=8,batch=2,backend={backend},isa={isa}")
+                if "PASS" not in done.stdout:
+                    self.assertRegex(done.stdout, f"SKIP .*({reason}|this processor has)")
+
+    def test_openblas_keeps_to_its_isa(self):
+        small = "fc/layers=2,nodes=64,input=20,output=10,batch=16,threads=1,backend=openblas,isa=sse41"
+        done = self.paradnn("check", small)
+        self.assertRegex(done.stdout, r"PASS  fc|this processor has")
+
     def test_too_big_is_predicted_and_nothing_starts(self):
         self.sweep("--set", "limits.memory=1KiB", expect=1)  # nothing ended ok
         rows = self.rows("small.results", "results.csv")

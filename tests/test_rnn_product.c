@@ -4,6 +4,7 @@
 #include "tests/cmocka_all.h"
 
 #include "runtime/kernels/rnn_product.h"
+#include "runtime/kernels/tiles.h"
 
 #include <math.h>
 #include <omp.h>
@@ -73,10 +74,13 @@ static void test_product_run_any_shape(void **state) {
     static const int64_t shapes[][3] = {{1, 1, 1},     {1, 257, 33},  {2, 7, 16},     {3, 64, 31},
                                         {4, 256, 200}, {5, 300, 129}, {6, 511, 65},   {7, 5, 1000},
                                         {13, 33, 48},  {193, 40, 37}, {400, 260, 100}};
+    static const int lanes[] = {4, 8, 16}; /* those that the processor has */
     omp_set_num_threads(THREADS);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        for (int bits = 0; bits < 4; bits++)
-            check_product(shapes[i], bits & 1, bits & 2);
+        for (int way = 0; way < 4 * 3; way++) {
+            pdnn_tiles_limit(lanes[way / 4]);
+            check_product(shapes[i], way & 1, way & 2);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 /* For kernels that are plain loops, vectorized by the compiler: PDNN_CLONES compiles a function once per
- * instruction-set level and the widest one that the processor has runs. Such a function opens no parallel
- * region, since the region's body would miss the target. */
+ * instruction-set level and the widest one that the processor has runs: the loader picks it, before any
+ * setting is read. Such a function opens no parallel region, since the region's body would miss the target.
+ */
 #ifndef RUNTIME_KERNELS_CLONES_H
 #define RUNTIME_KERNELS_CLONES_H
 

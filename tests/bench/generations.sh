@@ -1,0 +1,15 @@
+#!/bin/sh
+# The shipped sweeps on this Debian and on Debian 13, with one oneDNN of each generation: sweep by sweep, one right after the other, so that
+# both meet the same machine. Usage: generations.sh OUT; wants the builds in build and build-debian13 (.ci/debian13). Some ten minutes.
+set -eu
+cd "$(dirname "$0")/../.."
+out=$1
+mkdir -p "$out"
+pairs=
+for sweep in fc cnn rnn transformer; do
+    build/cli/paradnn sweep "sweeps/$sweep.yaml" -o "$out/$sweep-here.results"
+    .ci/debian13 build-debian13/cli/paradnn sweep "sweeps/$sweep.yaml" -o "$out/$sweep-debian13.results"
+    pairs="$pairs $out/$sweep-here.results $out/$sweep-debian13.results"
+done
+# shellcheck disable=SC2086 # a list
+tests/bench/compare.py $pairs
