@@ -186,13 +186,29 @@ static bool uses(const struct pdnn_step *step, uint32_t slot) {
     return false;
 }
 
-/* The step of the layer's pass; *n_reorders: of the pass. */
+/* Whether the pass of the layer reads or writes it. */
+static bool is_of_layer(const struct pdnn_graph *graph, uint32_t tensor, enum pdnn_pass pass) {
+    bool is = false;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        if (node->op != &pdnn_op_rnn || node->pass != pass)
+            continue;
+        for (int k = 0; k < node->n_inputs; k++)
+            is = is || node->input[k] == tensor;
+        for (int k = 0; k < node->n_outputs; k++)
+            is = is || node->output[k] == tensor;
+    }
+    return is;
+}
+
+/* The step of the layer's pass; *n_reorders: for that. Those of the dense layer after it are as was measured.
+ */
 static const struct pdnn_step *find_step(const struct pdnn_plan *plan, enum pdnn_pass pass, int *n_reorders) {
     const struct pdnn_step *found = NULL;
     *n_reorders = 0;
     for (size_t i = 0; i < plan->program.n_steps; i++) {
         const struct pdnn_step *step = &plan->program.steps[i];
-        if (step->node == PDNN_NONE && step->pass == pass)
+        if (step->node == PDNN_NONE && step->pass == pass && is_of_layer(plan->graph, step->tensor, pass))
             (*n_reorders)++;
         if (step->node == PDNN_NONE || plan->graph->nodes[step->node].op != &pdnn_op_rnn ||
             plan->graph->nodes[step->node].pass != pass)
