@@ -34,6 +34,8 @@ enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struc
                                      struct pdnn_graph *graph, struct pdnn_err *err) {
     pdnn_graph_init(graph, arena);
     graph->dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE];
+    graph->has_masters =
+        instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN && pdnn_dtype_is_half(graph->dtype);
     graph->algorithm = instance->setting[PDNN_SETTING_ALGORITHM];
     graph->rnn = instance->setting[PDNN_SETTING_RNN];
     graph->updates_apart =

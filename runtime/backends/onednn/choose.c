@@ -63,7 +63,7 @@ static void shrink(struct pdnn_dense_shape *shape) {
 
 static bool is_reference(const struct candidate *candidate) {
     const struct pdnn_onednn_primitive *primitive = candidate->made.primitive;
-    return primitive && strstr(pdnn_onednn_primitive_name(primitive), "ref") != NULL;
+    return primitive && pdnn_onednn_primitive_is_reference(primitive);
 }
 
 static const struct candidate *find_candidate(const struct tuner *tuner, enum pdnn_pass pass,
@@ -147,7 +147,7 @@ static enum pdnn_status allocate(struct tuner *tuner, struct pdnn_err *err) {
     out = w > out ? w : out;
     if (!pdnn_measure_block_new(&tuner->x, x, 0) || !pdnn_measure_block_new(&tuner->w, w, 5) ||
         !pdnn_measure_block_new(&tuner->y, y, 10) ||
-        !pdnn_measure_block_new(&tuner->b, (uint64_t)shape->O * element, 15) ||
+        !pdnn_measure_block_new(&tuner->b, (uint64_t)shape->O * sizeof(float), 15) ||
         !pdnn_measure_block_new(&tuner->out, out, 20) ||
         !pdnn_measure_block_new(&tuner->scratch, scratch, 25) ||
         !pdnn_measure_block_new(&tuner->moved, tuner->moved_bytes, 0))

@@ -28,16 +28,17 @@ static enum pdnn_status make_layouts(const struct pdnn_dense_shape *shape, enum 
     const int64_t x[] = {shape->N, shape->I}, w[] = {shape->O, shape->I}, y[] = {shape->N, shape->O};
     const int64_t b[] = {1, shape->O};
     bool is_matmul = variant.way == PDNN_DENSE_MATMUL;
+    enum pdnn_dtype bias_dtype = pdnn_dtype_is_half(shape->dtype) ? PDNN_F32 : shape->dtype;
     bool has_bias =
         (pass == PDNN_FORWARD && shape->bias) || (pass == PDNN_BACKWARD_WEIGHTS && shape->bias_gradient);
     enum pdnn_status status =
         pdnn_onednn_layout_create(shape->dtype, 2, x, PDNN_ONEDNN_ROW_MAJOR, &made->x, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_layout_create(shape->dtype, 2, w, orders[variant.format], &made->w, err);
+        status = pdnn_onednn_layout_create(shape->weights_dtype, 2, w, orders[variant.format], &made->w, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_layout_create(shape->dtype, 2, y, PDNN_ONEDNN_ROW_MAJOR, &made->y, err);
     if (status == PDNN_OK && has_bias)
-        status = pdnn_onednn_layout_create(shape->dtype, is_matmul ? 2 : 1, is_matmul ? b : b + 1,
+        status = pdnn_onednn_layout_create(bias_dtype, is_matmul ? 2 : 1, is_matmul ? b : b + 1,
                                            PDNN_ONEDNN_ROW_MAJOR, &made->b, err);
     return status;
 }
@@ -149,13 +150,33 @@ void pdnn_dense_pass_destroy(struct pdnn_dense_pass *pass) {
     *pass = (struct pdnn_dense_pass){0};
 }
 
+enum pdnn_status pdnn_dense_pass_support(struct pdnn_onednn_library *library,
+                                         const struct pdnn_dense_shape *shape, enum pdnn_pass pass,
+                                         enum pdnn_dense_support *support, struct pdnn_err *err) {
+    *support = PDNN_DENSE_NONE;
+    for (int i = 0; i < PDNN_DENSE_VARIANTS && *support != PDNN_DENSE_FAST; i++) {
+        struct pdnn_dense_pass made = {0};
+        struct pdnn_err refusal = {0};
+        enum pdnn_status status =
+            pdnn_dense_pass_create(library, shape, pass, pdnn_dense_variant_at(i), &made, &refusal);
+        if (status == PDNN_UNSUPPORTED)
+            continue;
+        if (status != PDNN_OK)
+            return pdnn_fail(err, status, "%s", refusal.text);
+        bool is_reference = made.primitive && pdnn_onednn_primitive_is_reference(made.primitive);
+        *support = is_reference ? PDNN_DENSE_REFERENCE : PDNN_DENSE_FAST;
+        pdnn_dense_pass_destroy(&made);
+    }
+    return PDNN_OK;
+}
+
 enum pdnn_status pdnn_dense_weights_layout(struct pdnn_onednn_library *library,
                                            const struct pdnn_dense_shape *shape,
                                            enum pdnn_weights_format format,
                                            struct pdnn_onednn_layout **layout, struct pdnn_err *err) {
     if (format != PDNN_WEIGHTS_PACKED)
-        return pdnn_onednn_layout_create(shape->dtype, 2, (int64_t[]){shape->O, shape->I}, orders[format],
-                                         layout, err);
+        return pdnn_onednn_layout_create(shape->weights_dtype, 2, (int64_t[]){shape->O, shape->I},
+                                         orders[format], layout, err);
     struct pdnn_dense_pass pass = {0};
     enum pdnn_status status =
         pdnn_dense_pass_create(library, shape, PDNN_FORWARD,
