@@ -9,7 +9,9 @@
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
+#include <dirent.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +71,11 @@ static enum pdnn_status faulty_open(int64_t threads, void **state, struct pdnn_e
     return pdnn_backend_reference.open(threads, state, err);
 }
 
+/* Keeps to what it knows. */
+static enum pdnn_status faulty_limit_isa(enum pdnn_isa isa, struct pdnn_err *err) {
+    return isa == PDNN_ISA_AVX ? pdnn_fail(err, PDNN_UNSUPPORTED, "no kernels for avx") : PDNN_OK;
+}
+
 static void faulty_close(void *state) {
     pdnn_backend_reference.close(state);
 }
@@ -86,6 +93,7 @@ static enum pdnn_status faulty_get(void *state, const struct pdnn_program *progr
 static const struct pdnn_backend_def faulty = {.name = "openblas",
                                                .help = "errs",
                                                .version = faulty_version,
+                                               .limit_isa = faulty_limit_isa,
                                                .open = faulty_open,
                                                .close = faulty_close,
                                                .compile = compile_faulty,
@@ -268,6 +276,79 @@ static void test_worker_main_visit_threads(void **state) {
     pdnn_worker_stop(&worker);
 }
 
+static int count_threads(const struct pdnn_worker *worker) {
+    char path[64];
+    int count = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)worker->pid);
+    DIR *directory = opendir(path);
+    assert_non_null(directory);
+    for (const struct dirent *entry; (entry = readdir(directory));)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+/* A worker at rest has no threads that spin, and goes on as if nothing had been. */
+static void test_worker_main_rest(void **state) {
+    static const char model_of_two[] =
+        "fc/layers=4,nodes=12,input=20,output=5,batch=6,threads=2,mode=infer,backend=reference";
+    const struct pdnn_visit_request request = {.id = model_of_two, .rules = {.min_samples = 3}};
+    struct pdnn_worker worker;
+    struct pdnn_host host;
+    struct pdnn_visit seen;
+    struct pdnn_err err = {0};
+    (void)state;
+    assert_int_equal(pdnn_host_read(&host, &err), PDNN_OK);
+    if (host.threads < 2)
+        skip();
+    unsetenv(step_variable);
+    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, (uint64_t)1 << 30, &err), PDNN_OK);
+    int alone = count_threads(&worker);
+    for (int turn = 0; turn < 2; turn++) {
+        assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &seen, &err), PDNN_OK);
+        assert_int_equal(seen.outcome, PDNN_OUTCOME_OK);
+        pdnn_visit_finish(&seen);
+        assert_true(count_threads(&worker) > alone);
+        pdnn_worker_rest(&worker);
+        assert_true(pdnn_worker_alive(&worker));
+        assert_int_equal(count_threads(&worker), alone);
+    }
+    pdnn_worker_stop(&worker);
+}
+
+/* A worker is of one isa; a backend without a choice says so, and `reference` still judges the others. */
+static void test_worker_main_visit_isa(void **state) {
+    static const struct {
+        enum pdnn_isa isa;
+        const char *settings;
+        enum pdnn_outcome outcome;
+        const char *reason;
+    } rows[] = {
+        {PDNN_ISA_SSE41, "isa=sse41,backend=openblas", PDNN_OUTCOME_OK, ""},
+        {PDNN_ISA_SSE41, "isa=sse41,backend=reference", PDNN_OUTCOME_UNSUPPORTED,
+         "reference has no choice of instruction sets; use isa=default"},
+        {PDNN_ISA_AVX, "isa=avx,backend=openblas", PDNN_OUTCOME_UNSUPPORTED, "no kernels for avx"},
+        {PDNN_ISA_AVX2, "isa=avx2,backend=openblas", PDNN_OUTCOME_UNSUPPORTED,
+         "isa=avx2: this processor has avx"},
+        {PDNN_ISA_SSE41, "isa=default,backend=openblas", PDNN_OUTCOME_CRASH,
+         "isa=default was asked of a worker for isa=sse41"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_host host = {.threads = 1, .isa = "sse4_1 avx"};
+        struct pdnn_worker worker;
+        struct pdnn_visit seen;
+        struct pdnn_err err = {0};
+        unsetenv(step_variable);
+        assert_int_equal(pdnn_worker_start(&worker, &host, rows[i].isa, (uint64_t)1 << 30, &err), PDNN_OK);
+        visit(&worker, rows[i].settings, 0, &seen);
+        assert_int_equal(seen.outcome, rows[i].outcome);
+        assert_string_equal(seen.reason, rows[i].reason);
+        pdnn_visit_finish(&seen);
+        pdnn_worker_stop(&worker);
+    }
+}
+
 static void test_worker_main_visit_faults(void **state) {
     struct pdnn_worker worker;
     struct pdnn_visit seen;
@@ -427,6 +508,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_worker_main_visit_refused),
         cmocka_unit_test(test_worker_main_visit_set),
         cmocka_unit_test(test_worker_main_visit_threads),
+        cmocka_unit_test(test_worker_main_rest),
+        cmocka_unit_test(test_worker_main_visit_isa),
         cmocka_unit_test(test_worker_main_visit_faults),
         cmocka_unit_test(test_worker_main_check),
         cmocka_unit_test(test_worker_main_check_cancelled),
