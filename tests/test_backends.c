@@ -441,6 +441,33 @@ static void test_dense_decide_margins(void **state) {
     }
 }
 
+/* Our own kernel for the forward pass, where there is one, stays unless something takes 10 % less. */
+static void test_dense_decide_own(void **state) {
+    (void)state;
+    static const struct {
+        double own, inner_product;
+        enum pdnn_dense_way way;
+    } cases[] = {
+        {100, 95, PDNN_DENSE_OWN},
+        {100, 85, PDNN_DENSE_INNER_PRODUCT},
+        {60, 100, PDNN_DENSE_OWN},
+        {INFINITY, 100, PDNN_DENSE_INNER_PRODUCT},
+    };
+    const struct pdnn_dense_shape shape = {.has_pass = {true, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_dense_costs costs;
+        struct pdnn_dense_choice choice;
+        pdnn_dense_costs_init(&costs);
+        for (int way = 0; way < PDNN_DENSE_WAY_COUNT; way++)
+            costs.cost[PDNN_FORWARD][way][PDNN_WEIGHTS_ROW_MAJOR].reorder_ns[PDNN_WEIGHTS_ROW_MAJOR] = 0;
+        costs.cost[PDNN_FORWARD][PDNN_DENSE_OWN][PDNN_WEIGHTS_ROW_MAJOR].run_ns = cases[i].own;
+        costs.cost[PDNN_FORWARD][PDNN_DENSE_INNER_PRODUCT][PDNN_WEIGHTS_ROW_MAJOR].run_ns =
+            cases[i].inner_product;
+        assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+        assert_int_equal(choice.variant[PDNN_FORWARD].way, cases[i].way);
+    }
+}
+
 /* Weights that lie somewhere stay there, whatever else would be better, unless no pass can run from there. */
 static void test_dense_decide_home(void **state) {
     (void)state;
@@ -566,6 +593,7 @@ int main(void) {
         cmocka_unit_test(test_run_shared_weight),
         cmocka_unit_test(test_compile_shared_weight_unsupported),
         cmocka_unit_test(test_dense_decide_margins),
+        cmocka_unit_test(test_dense_decide_own),
         cmocka_unit_test(test_dense_decide_home),
         cmocka_unit_test(test_dense_decide_total),
         cmocka_unit_test(test_is_plain_by_layout),

@@ -311,7 +311,8 @@ static enum pdnn_status measure_home(struct tuner *tuner, enum pdnn_weights_form
         const struct candidate *candidate = &tuner->candidate[i];
         const struct pdnn_dense_variant *variant = &candidate->variant;
         struct pdnn_dense_cost *cost = &costs->cost[candidate->pass][variant->way][variant->format];
-        bool usual = variant->way == PDNN_DENSE_INNER_PRODUCT && variant->format == format;
+        bool usual =
+            variant->format == format && variant->way == pdnn_dense_usual(costs, candidate->pass, format).way;
         if (usual || pdnn_dense_cost_competes(costs, candidate->pass, candidate->ns, format))
             status = reorder_ns(tuner, candidate, home, &cost->reorder_ns[format], err);
     }

@@ -34,14 +34,16 @@ static double variant_ns(const struct pdnn_dense_costs *costs, int pass, struct 
     return cost->run_ns + cost->reorder_ns[home];
 }
 
-/* The inner product in the home format. */
-static struct pdnn_dense_variant usual(enum pdnn_weights_format home) {
-    return (struct pdnn_dense_variant){PDNN_DENSE_INNER_PRODUCT, home};
+struct pdnn_dense_variant pdnn_dense_usual(const struct pdnn_dense_costs *costs, enum pdnn_pass pass,
+                                           enum pdnn_weights_format home) {
+    bool has_own = isfinite(costs->cost[pass][PDNN_DENSE_OWN][home].run_ns);
+    return (struct pdnn_dense_variant){has_own ? PDNN_DENSE_OWN : PDNN_DENSE_INNER_PRODUCT, home};
 }
 
 bool pdnn_dense_cost_competes(const struct pdnn_dense_costs *costs, enum pdnn_pass pass, double run_ns,
                               enum pdnn_weights_format home) {
-    return isfinite(run_ns) && !(run_ns > MARGIN * costs->cost[pass][PDNN_DENSE_INNER_PRODUCT][home].run_ns);
+    enum pdnn_dense_way usual = pdnn_dense_usual(costs, pass, home).way;
+    return isfinite(run_ns) && !(run_ns > MARGIN * costs->cost[pass][usual][home].run_ns);
 }
 
 /* ns of the step with the best variant of each pass, the usual one first. */
@@ -51,7 +53,7 @@ static double best_variants(const struct pdnn_dense_costs *costs, const struct p
     for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
         if (!shape->has_pass[pass])
             continue;
-        choice->variant[pass] = usual(choice->home);
+        choice->variant[pass] = pdnn_dense_usual(costs, (enum pdnn_pass)pass, choice->home);
         double best_ns = variant_ns(costs, pass, choice->variant[pass], choice->home);
         for (int i = 0; i < PDNN_DENSE_VARIANTS; i++) {
             struct pdnn_dense_variant variant = pdnn_dense_variant_at(i);
@@ -73,7 +75,7 @@ bool pdnn_dense_decide(const struct pdnn_dense_costs *costs, const struct pdnn_d
     struct pdnn_dense_choice best = {.home = (enum pdnn_weights_format)first};
     double best_ns = 0;
     for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
-        best.variant[pass] = usual(best.home);
+        best.variant[pass] = pdnn_dense_usual(costs, (enum pdnn_pass)pass, best.home);
         if (shape->has_pass[pass])
             best_ns += variant_ns(costs, pass, best.variant[pass], best.home);
     }

@@ -27,15 +27,20 @@ void pdnn_dense_costs_init(struct pdnn_dense_costs *costs);
 /* The least of both. */
 void pdnn_dense_costs_merge(struct pdnn_dense_costs *costs, const struct pdnn_dense_costs *more);
 
-/* Whether a variant that takes run_ns could still be chosen, be there a reorder or not, instead of the inner
- * product in the home format. */
+/* What runs in the home format unless something is better: our own kernel where it can, since for few rows it
+ * reads as fast as the memory gives, else the inner product. */
+struct pdnn_dense_variant pdnn_dense_usual(const struct pdnn_dense_costs *costs, enum pdnn_pass pass,
+                                           enum pdnn_weights_format home);
+
+/* Whether a variant that takes run_ns could still be chosen, be there a reorder or not, instead of the usual
+ * one in the home format. */
 bool pdnn_dense_cost_competes(const struct pdnn_dense_costs *costs, enum pdnn_pass pass, double run_ns,
                               enum pdnn_weights_format home);
 
-/* Inner products on row-major weights, unless something takes 10 % less than that; then it, unless something
- * further takes 10 % less again, in a fixed order: noise must not make two runs of one instance differ.
- * Weights that lie somewhere already stay there, unless nothing can run from there. False when a pass that
- * the shape has cannot run at all. */
+/* The usual variants on row-major weights, unless something takes 10 % less than that; then it, unless
+ * something further takes 10 % less again, in a fixed order: noise must not make two runs of one instance
+ * differ. Weights that lie somewhere already stay there, unless nothing can run from there. False when a pass
+ * that the shape has cannot run at all. */
 bool pdnn_dense_decide(const struct pdnn_dense_costs *costs, const struct pdnn_dense_shape *shape,
                        struct pdnn_dense_choice *choice);
 
