@@ -154,6 +154,13 @@ static double speed_of(const struct ok_visits *ok, size_t probe_offset, double r
     return count ? pdnn_median(ok->value, count) : NAN;
 }
 
+/* Whether roofs are scaled by it. A machine that others use is a few times slower than it can be, and so may
+ * it have been when the roofs were measured; beyond that a probe was held up, or its reference. */
+static bool is_usable(double index) {
+    const double most = 4;
+    return index >= 1 / most && index <= most;
+}
+
 /* Everything that the rows of one instance need. */
 struct analysis {
     const struct pdnn_aggregate_input *input;
@@ -172,8 +179,26 @@ struct analysis {
     struct pdnn_speed speed;
 };
 
-/* Ops of which fewer ran than the model has take as much longer, reorders as many times as the layers; and so
- * does the step, in proportion to all its ops. */
+static double factor_of_group(const struct pdnn_breakdown_row *row) {
+    return row->count ? (double)row->group->count / (double)row->count : 1;
+}
+
+/* How many times as much of the row the whole model has. A reorder is made as often as the layers of its stem
+ * are there; where none is said, as often as the layers that repeat. */
+static double factor_of(const struct analysis *a, const struct pdnn_breakdown_row *row, double repetitions) {
+    const char *stem = strrchr(row->key, '@');
+    if (row->group)
+        return factor_of_group(row);
+    for (size_t i = 0; stem && i < a->n_rows; i++) {
+        const char *other = a->rows[i].group ? strrchr(a->rows[i].key, '@') : NULL;
+        if (other && strcmp(other, stem) == 0)
+            return factor_of_group(&a->rows[i]);
+    }
+    return repetitions;
+}
+
+/* Ops of which fewer ran than the model has take as much longer; and so does the step, in proportion to all
+ * its ops. */
 static void extrapolate(struct analysis *a) {
     struct pdnn_record *record = a->record;
     double repetitions = pdnn_instance_repetitions(&record->instance), measured_ns = 0, whole_ns = 0;
@@ -181,9 +206,7 @@ static void extrapolate(struct analysis *a) {
         return;
     for (size_t i = 0; i < a->n_rows; i++) {
         struct pdnn_breakdown_row *row = &a->rows[i];
-        double factor = repetitions;
-        if (row->group)
-            factor = row->count ? (double)row->group->count / (double)row->count : 1;
+        double factor = factor_of(a, row, repetitions);
         measured_ns += row->time_ns;
         row->time_ns *= factor;
         row->extrapolated = factor != 1;
@@ -241,6 +264,8 @@ static void place_record(struct analysis *a, double compute_index, double memory
     pdnn_place(&a->roofs, &place, &record->place);
     record->speed_index =
         pdnn_place_speed(&record->place, &a->roofs, (struct pdnn_speed){compute_index, memory_index});
+    if (!isnan(record->speed_index) && !is_usable(record->speed_index))
+        record->flags |= PDNN_FLAG_ODD_SPEED;
     if (record->place.pct_of_roof > PDNN_ABOVE_ROOF_PCT)
         record->flags |= PDNN_FLAG_ABOVE_ROOF;
     if (a->ops_ns > 0)
@@ -373,7 +398,7 @@ enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct
     }
     double compute = speed_of(&ok, offsetof(struct pdnn_visit, probe_gflops), a.roofs.probe_gflops);
     double memory = speed_of(&ok, offsetof(struct pdnn_visit, probe_gbs), a.roofs.probe_gbs);
-    a.speed = (struct pdnn_speed){isnan(compute) ? 1 : compute, isnan(memory) ? 1 : memory};
+    a.speed = (struct pdnn_speed){is_usable(compute) ? compute : 1, is_usable(memory) ? memory : 1};
     status = analyse_graph(&a, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "%s", record->id);

@@ -230,6 +230,35 @@ static void test_aggregate_speed_and_roof(void **state) {
     assert_int_equal(record.flags, 0);
 }
 
+/* A probe far from its reference says nothing of the machine: the roof stays as it was measured, and the row
+ * says so. */
+static void test_aggregate_odd_speed(void **state) {
+    (void)state;
+    static const struct {
+        double probe_gflops, factor; /* of the roof; the reference is 200 */
+        unsigned flags;
+    } cases[] = {
+        {200, 1, 0},
+        {700, 3.5, 0},
+        {60, 0.3, 0},
+        {900, 1, PDNN_FLAG_ODD_SPEED},
+        {2e6, 1, PDNN_FLAG_ODD_SPEED},
+        {40, 1, PDNN_FLAG_ODD_SPEED},
+    };
+    double roof_gflops = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_visit visit = ok_visit(1e6);
+        struct pdnn_record record;
+        visit.probe_gflops = cases[i].probe_gflops;
+        const struct pdnn_aggregate_input input = {
+            .id = ID, .visits = &visit, .n_visits = 1, .precision = 0.02, .ceilings = &ceilings};
+        aggregate(&input, &record);
+        roof_gflops = i == 0 ? record.place.attainable_gflops : roof_gflops;
+        assert_near(record.place.attainable_gflops, roof_gflops * cases[i].factor);
+        assert_int_equal(record.flags, cases[i].flags);
+    }
+}
+
 /* An id of another time: the row is there, with what the visits alone say. */
 static void test_aggregate_unknown_id(void **state) {
     (void)state;
@@ -375,7 +404,7 @@ static size_t make_ops(const char *id, struct pdnn_visit_op *ops, size_t room, d
     instance = pdnn_instance_as_run(&instance);
     assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
     assert_int_equal(pdnn_graph_groups(&graph, &groups, &n_groups, NULL, &err), PDNN_OK);
-    assert_true(n_groups <= room);
+    assert_true(n_groups + 2 <= room);
     for (size_t i = 0; i < n_groups; i++) {
         const struct pdnn_node *node = &graph.nodes[groups[i].node];
         double time_ns = (double)groups[i].cost.flop_count / 100 + (double)groups[i].cost.byte_count;
@@ -384,6 +413,11 @@ static size_t make_ops(const char *id, struct pdnn_visit_op *ops, size_t room, d
         ops[i] = visit_op(key, "own", groups[i].count, 0, time_ns);
         *sum_ns += time_ns;
     }
+    /* Reorders: one beyond the layers, and one in each of them. */
+    const uint32_t layers = (uint32_t)instance.hyper[instance.family->depth_param];
+    ops[n_groups++] = visit_op("reorder/backward-data/8x8@transform", "own", 1, 512, 1000);
+    ops[n_groups++] = visit_op("reorder/forward/32x8@ffn1", "own", layers, 2048 * layers, 300.0 * layers);
+    *sum_ns += 1000 + 300.0 * layers;
     pdnn_arena_finish(&arena);
     return n_groups;
 }
@@ -443,6 +477,7 @@ int main(void) {
         cmocka_unit_test(test_aggregate_flags),
         cmocka_unit_test(test_aggregate_status),
         cmocka_unit_test(test_aggregate_speed_and_roof),
+        cmocka_unit_test(test_aggregate_odd_speed),
         cmocka_unit_test(test_aggregate_unknown_id),
         cmocka_unit_test(test_aggregate_ops),
         cmocka_unit_test(test_aggregate_counts_in_bounds),

@@ -469,6 +469,29 @@ static void test_dense_decide_own(void **state) {
     }
 }
 
+/* A pass by itself: what needs a reorder has to win by more than what does not. */
+static void test_dense_decide_reorder(void **state) {
+    (void)state;
+    static const struct {
+        double ns;
+        bool reorders, is_taken;
+    } cases[] = {{91, false, false}, {85, false, true}, {85, true, false}, {75, true, true}};
+    const struct pdnn_dense_shape shape = {.has_pass = {true, false, false}, .pinned = true};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_dense_costs costs;
+        struct pdnn_dense_choice choice;
+        pdnn_dense_costs_init(&costs);
+        struct pdnn_dense_cost(*cost)[PDNN_WEIGHTS_FORMAT_COUNT] = costs.cost[PDNN_FORWARD];
+        enum pdnn_weights_format format =
+            cases[i].reorders ? PDNN_WEIGHTS_COLUMN_MAJOR : PDNN_WEIGHTS_ROW_MAJOR;
+        double reorder_ns = cases[i].reorders ? 10 : 0;
+        cost[PDNN_DENSE_INNER_PRODUCT][PDNN_WEIGHTS_ROW_MAJOR] = (struct pdnn_dense_cost){.run_ns = 100};
+        cost[PDNN_DENSE_MATMUL][format] = (struct pdnn_dense_cost){cases[i].ns - reorder_ns, {reorder_ns}};
+        assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+        assert_int_equal(choice.variant[PDNN_FORWARD].way == PDNN_DENSE_MATMUL, cases[i].is_taken);
+    }
+}
+
 /* Weights that lie somewhere stay there, whatever else would be better, unless no pass can run from there. */
 static void test_dense_decide_home(void **state) {
     (void)state;
@@ -594,6 +617,7 @@ int main(void) {
         cmocka_unit_test(test_compile_shared_weight_unsupported),
         cmocka_unit_test(test_dense_decide_margins),
         cmocka_unit_test(test_dense_decide_own),
+        cmocka_unit_test(test_dense_decide_reorder),
         cmocka_unit_test(test_dense_decide_home),
         cmocka_unit_test(test_dense_decide_total),
         cmocka_unit_test(test_is_plain_by_layout),

@@ -43,9 +43,11 @@ enum pdnn_flag {
     PDNN_FLAG_REF = 1 << 5,       /* a library's implementation named ref ran */
     PDNN_FLAG_THROTTLED = 1 << 6, /* the host's throttle counters moved during the visit */
     PDNN_FLAG_SLOW = 1 << 7, /* ops without a fast path for the dtype ran, since --allow-slow was given */
+    PDNN_FLAG_ODD_SPEED = 1 << 8, /* of a row: probes beside it and beside the roofs are too far apart to say
+                                     how fast the machine was; its roof is that of the ceilings */
 };
 
-enum { PDNN_FLAG_COUNT = 8 };
+enum { PDNN_FLAG_COUNT = 9 };
 /* "above_roof|noisy"; "" for none. Returns buffer. */
 enum { PDNN_FLAGS_TEXT = 96 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);

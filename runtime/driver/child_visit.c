@@ -41,6 +41,19 @@ static void bench_finish(struct bench *bench) {
     free(bench->ops);
 }
 
+/* Of the layers whose tensor a step reorders, where the graph tells them apart; else NULL. */
+static const char *stem_of(const struct pdnn_graph *graph, uint32_t tensor) {
+    for (size_t i = 0; graph->stems_apart && i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        bool uses = node->n_outputs && node->output[0] == tensor;
+        for (int k = 0; k < node->n_inputs; k++)
+            uses = uses || node->input[k] == tensor;
+        if (uses && node->layer.stem)
+            return node->layer.stem;
+    }
+    return NULL;
+}
+
 /* "dense/backward-data/64x1024:..." for a node; a reorder belongs to the pass that it is made for. */
 static void format_key(const struct pdnn_program *program, size_t index, char key[PDNN_OP_KEY_TEXT]) {
     const struct pdnn_graph *graph = program->graph;
@@ -57,6 +70,9 @@ static void format_key(const struct pdnn_program *program, size_t index, char ke
     for (int i = 0; i < tensor->rank && length < PDNN_OP_KEY_TEXT; i++)
         length += snprintf(key + length, PDNN_OP_KEY_TEXT - (size_t)length, "%s%" PRId64, i ? "x" : "",
                            tensor->dim[i]);
+    const char *stem = stem_of(graph, step->tensor);
+    if (stem && length < PDNN_OP_KEY_TEXT)
+        snprintf(key + length, PDNN_OP_KEY_TEXT - (size_t)length, "@%s", stem);
 }
 
 /* Finds or appends the row of the step. Two implementations of one node are two rows with one key. */

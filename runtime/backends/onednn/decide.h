@@ -38,9 +38,9 @@ bool pdnn_dense_cost_competes(const struct pdnn_dense_costs *costs, enum pdnn_pa
                               enum pdnn_weights_format home);
 
 /* The usual variants on row-major weights, unless something takes 10 % less than that; then it, unless
- * something further takes 10 % less again, in a fixed order: noise must not make two runs of one instance
- * differ. Weights that lie somewhere already stay there, unless nothing can run from there. False when a pass
- * that the shape has cannot run at all. */
+ * something further takes 10 % less again, with a reorder 20 %, in a fixed order: noise must not make two
+ * runs of one instance differ. Weights that lie somewhere already stay there, unless nothing can run from
+ * there. False when a pass that the shape has cannot run at all. */
 bool pdnn_dense_decide(const struct pdnn_dense_costs *costs, const struct pdnn_dense_shape *shape,
                        struct pdnn_dense_choice *choice);
 
