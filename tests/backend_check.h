@@ -24,7 +24,7 @@ void must(enum pdnn_status status, const struct pdnn_err *err);
 /* The whole graph of an instance id. */
 void build_instance(const char *id, struct pdnn_arena *arena, struct pdnn_graph *graph);
 
-/* The value of a tensor of f32 or int8 after some steps, as f32; the caller frees. */
+/* The value of a tensor of f32, int8 or s32 after some steps, as f32; the caller frees. */
 float *value_of(const struct pdnn_plan *plan, uint32_t tensor);
 
 /* Fails unless both hold the same in the tensor, if the plan has such a value; `tolerance` is relative to the
@@ -48,9 +48,10 @@ void expect_unsupported(const struct opened *backend, const char *id, const char
 
 /* Whether the op works on images (N, C, H, W): test_backends_cnn.c has cases for those,
  * test_backends_sequence.c for those of sequence models, test_backends_heads.c for those of heads,
- * test_backends.c for all others but rnn. */
+ * test_backends_int8.c for those between f32 and int8, test_backends.c for all others but rnn. */
 bool is_image_op(const struct pdnn_op_def *op);
 bool is_sequence_op(const struct pdnn_op_def *op);
 bool is_heads_op(const struct pdnn_op_def *op);
+bool is_int8_op(const struct pdnn_op_def *op);
 
 #endif

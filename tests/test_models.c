@@ -216,7 +216,7 @@ static void test_graph_groups_layers(void **state) {
 /* Weights, activations and their gradients have the model's type; loss, labels and state keep theirs. */
 static void test_instance_graph_dtype(void **state) {
     (void)state;
-    static const char *const names[] = {"f32", "bf16", "f16", "int8"};
+    static const char *const names[] = {"f32", "bf16", "f16"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char id[128];
         snprintf(id, sizeof id, "fc/layers=2,nodes=8,input=6,output=4,batch=4,optimizer=adam,dtype=%s",

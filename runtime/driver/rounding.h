@@ -8,14 +8,17 @@
  * left of terms that cancel, the terms' own rounding is larger than that; there scale is the most that any
  * element moves when the node's inputs move in their last bit, over the size 2^-23 of that bit. For a sum of
  * t_i that is about half the root of the sum of t_i^2, and never more than the sum of |t_i|: a result that
- * does not cancel keeps being measured by itself, and one part in a thousand of it is never forgiven. Private
- * to the driver. */
+ * does not cancel keeps being measured by itself, and one part in a thousand of it is never forgiven. Of int8
+ * results, those that an op rounds may be one off, others not at all. Private to the driver. */
 #ifndef RUNTIME_DRIVER_ROUNDING_H
 #define RUNTIME_DRIVER_ROUNDING_H
 
 #include "runtime/core/plan.h"
 
 #define PDNN_TOLERANCE_MOST 5e-4
+
+/* Of int8 results that are rounded: one of the 127 steps up to the largest of them. */
+#define PDNN_TOLERANCE_TIE (1.0 / 127)
 
 /* Of a tensor that the node or a post of it writes. PDNN_OVERFLOW when the node's FLOP do not fit. */
 enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const struct pdnn_node *node,

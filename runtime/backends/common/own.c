@@ -226,6 +226,8 @@ static const struct pdnn_own_row rows[] = {
     {&pdnn_op_dropout_add_norm, PDNN_FORWARD, 2, 0, pdnn_own_dropout_add_norm, pdnn_own_norm_scratch, NULL},
     {&pdnn_op_dropout_add_norm, PDNN_BACKWARD_DATA, 2, 0, pdnn_own_dropout_add_norm_backward,
      pdnn_own_norm_backward_scratch, NULL},
+    {&pdnn_op_quantize, PDNN_FORWARD, 0, 0, pdnn_own_quantize, pdnn_own_quantize_scratch, NULL},
+    {&pdnn_op_dequantize, PDNN_FORWARD, 0, 0, pdnn_own_dequantize, pdnn_own_dequantize_scratch, NULL},
     {&pdnn_op_sgd, PDNN_UPDATE, 0, PDNN_UPDATE_SGD, run_update, NULL, NULL},
     {&pdnn_op_momentum, PDNN_UPDATE, 0, PDNN_UPDATE_MOMENTUM, run_update, NULL, NULL},
     {&pdnn_op_rmsprop, PDNN_UPDATE, 0, PDNN_UPDATE_RMSPROP, run_update, NULL, NULL},
@@ -372,6 +374,7 @@ static struct pdnn_own *own_of(const struct pdnn_own_options *options, struct pd
         .columns = first->rank > 1 ? first->dim[1] : 1,
         .shape = shape_of(program, node),
         .cache_bytes = options->cache_bytes,
+        .zero_point = program->slots[node->output[0]].zero_point,
         .scratch_slot = PDNN_NONE,
     };
     return own;

@@ -34,7 +34,7 @@ static enum pdnn_status vote(const struct pdnn_onednn_compile *compile, const st
     if (status != PDNN_OK)
         return status;
     const struct pdnn_tensor *y = &graph->tensors[convolution.tensor[PDNN_ONEDNN_DST]];
-    if (y->dtype != PDNN_F32)
+    if (y->dtype != PDNN_F32 && pdnn_node_dtype(graph, node) != PDNN_INT8)
         status = pdnn_fail(
             err, PDNN_UNSUPPORTED, "onednn: conv2d %s for %s exists (%s), but there are no data in it yet",
             pdnn_pass_name(node->pass), pdnn_dtype_name(y->dtype), pdnn_onednn_primitive_name(primitive));
@@ -82,7 +82,7 @@ static enum pdnn_status place_image(struct pdnn_onednn_compile *compile, enum pd
     const struct pdnn_tensor *image = &compile->program->graph->tensors[tensor];
     struct pdnn_onednn_layout *layout = NULL;
     enum pdnn_status status =
-        pdnn_onednn_layout_create(image->dtype, image->rank, image->dim, order, &layout, err);
+        pdnn_onednn_layout_create(pdnn_onednn_dtype_of(image), image->rank, image->dim, order, &layout, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_set_home(compile, tensor, layout, err);
     compile->program->slots[tensor].channel_block = channel_block(order, image);
