@@ -27,6 +27,7 @@ static const struct pdnn_option_def options[] = {
     {"backend", 'b', "NAME", pdnn_backend_names, false, "check this backend instead of the instance's own"},
     {"max-flop", 0, "N", NULL, false,
      "skip instances with more FLOP per step (default: 2e10, about a minute)"},
+    PDNN_OPTION_SLOW,
     PDNN_OPTION_SET,
     PDNN_OPTION_FORMAT,
 };
@@ -40,7 +41,7 @@ struct check {
     struct pdnn_worker worker;
     const volatile int *stop;
     double max_flop;
-    bool csv;
+    bool csv, allow_slow;
     size_t passed, failed, skipped;
 };
 
@@ -166,9 +167,10 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
     struct pdnn_check_row *rows = NULL;
     size_t n_rows = 0;
     struct pdnn_err cause = {0};
+    const struct pdnn_check_request request = {task->id, session->spec.seed, session->memory_limit_bytes,
+                                               check->allow_slow};
     enum pdnn_status status =
-        pdnn_worker_check(&check->worker, task->id, session->spec.seed, session->memory_limit_bytes,
-                          check->stop, &rows, &n_rows, &cause);
+        pdnn_worker_check(&check->worker, &request, check->stop, &rows, &n_rows, &cause);
     if (status == PDNN_OK) {
         status = report(check, task->id, rows, n_rows, err);
         free(rows);
@@ -220,6 +222,7 @@ static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments
                *backend = pdnn_argument(arguments, "backend");
     check->max_flop = 2e10;
     check->csv = pdnn_wants_csv(arguments);
+    check->allow_slow = pdnn_argument(arguments, "allow-slow");
     if (max_flop && (!pdnn_parse_double(max_flop, &check->max_flop) || check->max_flop < 0))
         return pdnn_fail(err, PDNN_INVALID, "--max-flop is '%s', expected a number", max_flop);
     if (pdnn_argument_all(arguments, "set", &sets, &n_sets, err) != PDNN_OK)

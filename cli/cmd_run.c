@@ -36,6 +36,7 @@ static const struct pdnn_option_def options[] = {
      "in a spec: 10,20,50 or '{from: 10, to: 90, plus: 40}'"},
     PDNN_OPTION_SET,
     PDNN_OPTION_CEILINGS,
+    PDNN_OPTION_SLOW,
     PDNN_OPTION_FORMAT,
 };
 
@@ -56,7 +57,7 @@ struct run {
     struct task_visits *of; /* by task */
     size_t visits;          /* of all tasks */
     struct pdnn_vary vary;
-    bool varies;
+    bool varies, allow_slow;
     struct pdnn_visit_set set; /* what the last visit said of it */
     struct pdnn_progress bar;
 };
@@ -103,6 +104,7 @@ static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
     const struct pdnn_sweep_hooks hooks = {run, keep_visit, show};
     struct pdnn_sweep_result result = {0};
     rules.largest = run->vary.largest;
+    rules.allow_slow = run->allow_slow;
     pdnn_progress_init(&run->bar, stderr);
     enum pdnn_status status =
         pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
@@ -216,6 +218,7 @@ static enum pdnn_status open_session(struct run *run, const struct pdnn_argument
                                      const char *const *sets, size_t n_sets, struct pdnn_err *err) {
     const char *vary = pdnn_argument(arguments, "vary");
     run->varies = vary != NULL;
+    run->allow_slow = pdnn_argument(arguments, "allow-slow");
     if (!vary)
         return pdnn_session_open(&run->session, arguments->operands, arguments->n_operands, sets, n_sets,
                                  err);

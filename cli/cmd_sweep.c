@@ -19,7 +19,8 @@ static const char *const paragraphs[] = {
     "row.",
     "Started again with the same directory, it goes on where it ended: visits that are there are kept, only "
     "what is missing "
-    "runs. What failed stays so, unless --retry is given.",
+    "runs. What failed stays so, unless --retry is given. What was unsupported is visited with --allow-slow, "
+    "and rows measured so are not visited without it: no row mixes the two.",
     NULL,
 };
 
@@ -28,6 +29,7 @@ static const struct pdnn_option_def options[] = {
      "the result directory (default: NAME.results here, NAME being the spec's; an ID has none)"},
     PDNN_OPTION_SET,
     PDNN_OPTION_CEILINGS,
+    PDNN_OPTION_SLOW,
     {"retry", 0, NULL, NULL, false, "visit again what failed in an earlier run"},
 };
 
@@ -84,6 +86,7 @@ static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdn
                                   struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
     struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    rules.allow_slow = sweep->allow_slow;
     const struct pdnn_sweep_hooks hooks = {sweep, pdnn_sweep_directory_visited,
                                            pdnn_sweep_directory_progress};
     pdnn_progress_init(&sweep->bar, stderr);
@@ -135,6 +138,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = name_directory(arguments, session.spec.name, &path, err);
     if (status == PDNN_OK)
         status = pdnn_sweep_directory_open(&sweep, pdnn_str_text(&path), ceilings, &session, err);
+    sweep.allow_slow = pdnn_argument(arguments, "allow-slow");
     if (status == PDNN_OK) {
         status = measure(&sweep, pdnn_argument(arguments, "retry"), &result, err);
         if (sweep.written)

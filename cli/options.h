@@ -84,6 +84,12 @@ extern const char *const pdnn_formats[]; /* table, csv */
         "set", 0, "KEY=VALUE", NULL, true,                                                                   \
             "override a key of the spec, for example --set run.threads=1; may be repeated"                   \
     }
+#define PDNN_OPTION_SLOW                                                                                     \
+    {                                                                                                        \
+        "allow-slow", 0, NULL, NULL, false,                                                                  \
+            "run what has no fast path for its dtype all the same, in the library's reference code or on "   \
+            "f32 copies; such rows have the flag slow"                                                       \
+    }
 #define PDNN_OPTION_CEILINGS                                                                                 \
     { "ceilings", 0, "FILE", NULL, false, "take the machine's roofs from FILE instead of measuring them" }
 

@@ -97,11 +97,25 @@ void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep) {
     sweep->journal = NULL;
 }
 
+/* No row has both visits that were allowed to be slow and others. */
+static bool is_closed(const struct pdnn_sweep_directory *sweep, const struct pdnn_visit *visits,
+                      size_t n_visits, const struct pdnn_task *task, bool retry) {
+    enum pdnn_outcome last = visits[n_visits - 1].outcome;
+    bool was_slow = false;
+    for (size_t i = 0; i < n_visits; i++)
+        was_slow = was_slow || (visits[i].flags & PDNN_FLAG_SLOW);
+    if (was_slow && !sweep->allow_slow)
+        return true;
+    if (retry || (last == PDNN_OUTCOME_UNSUPPORTED && sweep->allow_slow))
+        return false;
+    return pdnn_outcome_is_final(last, task->crashes);
+}
+
 /* What earlier visits mean for the driver. The medians live in the session's arena. */
-static enum pdnn_status resume_task(struct pdnn_session *session, struct pdnn_task *task,
+static enum pdnn_status resume_task(const struct pdnn_sweep_directory *sweep, struct pdnn_task *task,
                                     const struct pdnn_visit *visits, size_t n_visits, bool retry,
                                     struct pdnn_err *err) {
-    double *medians = pdnn_arena_alloc(&session->arena, n_visits, sizeof *medians);
+    double *medians = pdnn_arena_alloc(&sweep->session->arena, n_visits, sizeof *medians);
     if (!medians)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the journal's visits");
     task->visits_done = 0;
@@ -114,10 +128,9 @@ static enum pdnn_status resume_task(struct pdnn_session *session, struct pdnn_ta
         task->spent_ns += (uint64_t)(steps * visits[i].mean_ns);
     }
     task->medians = medians;
+    task->closed = task->closed || is_closed(sweep, visits, n_visits, task, retry);
     if (retry)
         task->crashes = 0;
-    else if (pdnn_outcome_is_final(visits[n_visits - 1].outcome, task->crashes))
-        task->closed = true;
     return PDNN_OK;
 }
 
@@ -133,7 +146,7 @@ enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep,
             continue;
         status = pdnn_journal_visits(sweep->journal, known, false, &visits, &n_visits, err);
         if (status == PDNN_OK && n_visits)
-            status = resume_task(session, &session->tasks[i], visits, n_visits, retry, err);
+            status = resume_task(sweep, &session->tasks[i], visits, n_visits, retry, err);
         pdnn_visits_free(visits, n_visits);
     }
     return status;

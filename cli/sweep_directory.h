@@ -13,6 +13,7 @@ struct pdnn_sweep_directory {
     const char
         *ceilings_file; /* where the session's roofs were read from; NULL: from the directory, if at all */
     size_t n_ceilings;  /* rows in ceilings.csv */
+    bool allow_slow;    /* what has no fast path runs all the same; set before resume */
     struct pdnn_journal *journal;
     struct pdnn_progress bar;
     uint64_t next_write_ns;            /* when the tables may be replaced again */
@@ -31,8 +32,9 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep, c
                                            struct pdnn_err *err);
 void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep);
 
-/* Hands what the journal has to the session's tasks. A task whose last visit failed is closed, unless retry.
- */
+/* Hands what the journal has to the session's tasks. A task whose last visit failed is closed, unless retry;
+ * one that was unsupported is open where slow runs are allowed, and one that was measured so is closed where
+ * they are not. */
 enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep, bool retry,
                                              struct pdnn_err *err);
 

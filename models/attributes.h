@@ -43,6 +43,8 @@ enum {
 
 enum { PDNN_DROPOUT_ADD_NORM_EPSILON }; /* coefficient */
 
+enum { PDNN_CAST_TO_F32 }; /* 1: the forward pass gives f32; else the type that the graph computes in */
+
 enum { PDNN_HARDTANH_LOW, PDNN_HARDTANH_HIGH }; /* coefficients */
 
 enum { PDNN_SLICE_FIRST, PDNN_SLICE_ROWS };

@@ -33,16 +33,23 @@ struct pdnn_backward {
     struct pdnn_layer layer; /* that of the pending weight */
 };
 
-/* The tensor that a forward tensor computed anew is a copy of; else itself. */
+/* Whose gradient is the tensor's: of a forward tensor computed anew, what it is a copy of; of a weight in
+ * another type, the weight; else itself. */
 static uint32_t origin_of(const struct pdnn_backward *backward, uint32_t tensor) {
     const struct pdnn_tensor *t = &backward->graph->tensors[tensor];
-    return t->role == PDNN_ROLE_ACTIVATION && t->of != PDNN_NONE ? t->of : tensor;
+    bool is_copy =
+        t->role == PDNN_ROLE_WEIGHT_COPY || (t->role == PDNN_ROLE_ACTIVATION && t->of != PDNN_NONE);
+    return is_copy ? t->of : tensor;
+}
+
+/* Of the tensor itself, which is no activation computed anew. */
+static struct entry *own_entry(const struct pdnn_backward *backward, uint32_t tensor) {
+    return tensor < backward->n_kept ? &backward->kept[tensor]
+                                     : &backward->own[tensor - backward->first_tensor];
 }
 
 static struct entry *entry_of(const struct pdnn_backward *backward, uint32_t tensor) {
-    uint32_t origin = origin_of(backward, tensor);
-    return origin < backward->n_kept ? &backward->kept[origin]
-                                     : &backward->own[origin - backward->first_tensor];
+    return own_entry(backward, origin_of(backward, tensor));
 }
 
 bool pdnn_backward_wants(const struct pdnn_backward *backward, uint32_t tensor) {
@@ -63,9 +70,9 @@ static bool is_weight(const struct pdnn_graph *graph, uint32_t tensor) {
 }
 
 static uint32_t gradient_tensor(const struct pdnn_backward *backward, uint32_t target) {
-    bool weight = is_weight(backward->graph, target);
-    return pdnn_graph_like(backward->graph, origin_of(backward, target),
-                           weight ? PDNN_ROLE_WEIGHT_GRADIENT : PDNN_ROLE_GRADIENT);
+    uint32_t origin = origin_of(backward, target);
+    bool weight = is_weight(backward->graph, origin);
+    return pdnn_graph_like(backward->graph, origin, weight ? PDNN_ROLE_WEIGHT_GRADIENT : PDNN_ROLE_GRADIENT);
 }
 
 static uint32_t append_sum(struct pdnn_backward *backward, uint32_t target, uint32_t first, uint32_t second,
@@ -103,12 +110,13 @@ void pdnn_backward_pass_on(struct pdnn_backward *backward, uint32_t target, uint
     struct pdnn_graph *graph = backward->graph;
     if (graph->err.status != PDNN_OK)
         return;
-    struct entry *entry = entry_of(backward, target);
+    uint32_t origin = origin_of(backward, target);
+    struct entry *entry = own_entry(backward, origin);
     bool first = entry->gradient == PDNN_NONE;
     entry->gradient =
-        first ? gradient : append_sum(backward, target, entry->gradient, gradient, graph->layer);
+        first ? gradient : append_sum(backward, origin, entry->gradient, gradient, graph->layer);
     if (entry->sum != PDNN_NONE)
-        add_later(backward, target);
+        add_later(backward, origin);
 }
 
 void pdnn_backward_refuse(struct pdnn_backward *backward, const char *reason) {
@@ -191,16 +199,16 @@ static void append_copy(struct pdnn_backward *backward, const struct pdnn_node *
     node.recompute = true;
     node.n_outputs = 0;
     for (int k = 0; k < node.n_inputs; k++) {
-        uint32_t copy = entry_of(backward, node.input[k])->copy;
+        uint32_t copy = own_entry(backward, node.input[k])->copy;
         node.input[k] = copy == PDNN_NONE ? node.input[k] : copy;
     }
     for (int k = 0; k < forward->n_outputs; k++) {
         if (is_input(forward, forward->output[k]))
             continue;
         struct pdnn_tensor copy = graph->tensors[forward->output[k]];
-        copy.of = forward->output[k];
+        copy.of = copy.role == PDNN_ROLE_WEIGHT_COPY ? copy.of : forward->output[k];
         node.output[node.n_outputs] = pdnn_graph_tensor(graph, &copy);
-        entry_of(backward, forward->output[k])->copy = node.output[node.n_outputs++];
+        own_entry(backward, forward->output[k])->copy = node.output[node.n_outputs++];
     }
     pdnn_graph_node(graph, &node);
 }

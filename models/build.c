@@ -44,6 +44,8 @@ enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struc
     graph->dtype = is_int8 ? PDNN_F32 : dtype;
     if (is_int8 && !quantizes)
         graph->unsupported = "int8 is for inference, of fc, cnn and transformer";
+    graph->has_masters =
+        instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN && pdnn_dtype_is_half(graph->dtype);
     graph->algorithm = instance->setting[PDNN_SETTING_ALGORITHM];
     graph->rnn = instance->setting[PDNN_SETTING_RNN];
     graph->updates_apart =

@@ -15,6 +15,7 @@ static void add_traffic(struct pdnn_cost *cost, const struct pdnn_tensor *tensor
         [PDNN_ROLE_LABEL] = offsetof(struct pdnn_cost, activation_bytes),
         [PDNN_ROLE_ACTIVATION] = offsetof(struct pdnn_cost, activation_bytes),
         [PDNN_ROLE_WEIGHT] = offsetof(struct pdnn_cost, weight_bytes),
+        [PDNN_ROLE_WEIGHT_COPY] = offsetof(struct pdnn_cost, weight_bytes),
         [PDNN_ROLE_GRADIENT] = offsetof(struct pdnn_cost, gradient_bytes),
         [PDNN_ROLE_WEIGHT_GRADIENT] = offsetof(struct pdnn_cost, gradient_bytes),
         [PDNN_ROLE_STATE] = offsetof(struct pdnn_cost, state_bytes),

@@ -1,9 +1,11 @@
-/* Element types: a table of name and size. What a processor or a library can do with one is not known here.
- */
+/* Element types: a table of name and size, and how plain arrays of them hold numbers. What a processor or a
+ * library can do with one is not known here. */
 #ifndef MODELS_DTYPE_H
 #define MODELS_DTYPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum pdnn_dtype { PDNN_F32, PDNN_BF16, PDNN_F16, PDNN_INT8, PDNN_S32, PDNN_U8, PDNN_DTYPE_COUNT };
 
@@ -12,5 +14,15 @@ enum pdnn_dtype { PDNN_F32, PDNN_BF16, PDNN_F16, PDNN_INT8, PDNN_S32, PDNN_U8, P
 const char *pdnn_dtype_name(enum pdnn_dtype dtype);
 
 size_t pdnn_dtype_bytes(enum pdnn_dtype dtype);
+
+/* bf16 or f16. */
+bool pdnn_dtype_is_half(enum pdnn_dtype dtype);
+
+/* The distance from 1 to the next number; 0 of whole numbers. */
+double pdnn_dtype_epsilon(enum pdnn_dtype dtype);
+
+/* Element i of a plain array; store rounds to the nearest. */
+double pdnn_dtype_load(enum pdnn_dtype dtype, const void *array, int64_t i);
+void pdnn_dtype_store(enum pdnn_dtype dtype, void *array, int64_t i, double value);
 
 #endif

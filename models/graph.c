@@ -1,5 +1,6 @@
 #include "models/graph.h"
 
+#include "models/attributes.h"
 #include "models/op.h"
 
 #include <inttypes.h>
@@ -99,12 +100,18 @@ static uint32_t kept(struct pdnn_graph *graph, const struct pdnn_tensor *shape, 
 }
 
 uint32_t pdnn_graph_weight(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill) {
-    struct pdnn_tensor weight = {.role = PDNN_ROLE_WEIGHT, .dtype = graph->dtype, .rank = rank, .fill = fill};
-    return kept(graph, &weight, dim);
+    enum pdnn_dtype dtype = rank > 1 ? graph->dtype : PDNN_F32;
+    struct pdnn_tensor weight = {
+        .role = PDNN_ROLE_WEIGHT, .dtype = graph->has_masters ? PDNN_F32 : dtype, .rank = rank, .fill = fill};
+    uint32_t made = kept(graph, &weight, dim);
+    if (weight.dtype == dtype)
+        return made;
+    return pdnn_graph_forward(graph, &pdnn_op_cast, (uint32_t[]){made, PDNN_NONE}, NULL);
 }
 
 uint32_t pdnn_graph_state(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill) {
-    struct pdnn_tensor state = {.role = PDNN_ROLE_STATE, .dtype = PDNN_F32, .rank = rank, .fill = fill};
+    enum pdnn_dtype dtype = rank > 1 && pdnn_dtype_is_half(graph->dtype) ? graph->dtype : PDNN_F32;
+    struct pdnn_tensor state = {.role = PDNN_ROLE_STATE, .dtype = dtype, .rank = rank, .fill = fill};
     return kept(graph, &state, dim);
 }
 
@@ -169,6 +176,13 @@ uint32_t pdnn_graph_forward_with(struct pdnn_graph *graph, const struct pdnn_op_
     return failed(graph) ? 0 : node.output[0];
 }
 
+uint32_t pdnn_graph_f32(struct pdnn_graph *graph, uint32_t tensor) {
+    if (failed(graph) || !pdnn_dtype_is_half(graph->tensors[tensor].dtype))
+        return tensor;
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_CAST_TO_F32] = 1};
+    return pdnn_graph_forward(graph, &pdnn_op_cast, (uint32_t[]){tensor, PDNN_NONE}, attrs);
+}
+
 uint32_t pdnn_graph_last_output(const struct pdnn_graph *graph, int k) {
     return failed(graph) ? 0 : graph->nodes[graph->n_nodes - 1].output[k];
 }
@@ -203,8 +217,8 @@ const char *pdnn_node_pass_name(const struct pdnn_node *node) {
 }
 
 const char *pdnn_role_name(enum pdnn_role role) {
-    static const char *const names[PDNN_ROLE_COUNT] = {"input",    "label",           "weight", "activation",
-                                                       "gradient", "weight gradient", "state"};
+    static const char *const names[PDNN_ROLE_COUNT] = {
+        "input", "label", "weight", "weight copy", "activation", "gradient", "weight gradient", "state"};
     return names[role];
 }
 

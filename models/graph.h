@@ -30,6 +30,7 @@ enum pdnn_role {
     PDNN_ROLE_INPUT,           /* data of the step; word ids are s32 */
     PDNN_ROLE_LABEL,           /* class ids, s32; negative: none */
     PDNN_ROLE_WEIGHT,          /* trained parameter: counted in params */
+    PDNN_ROLE_WEIGHT_COPY,     /* a weight in the type that the step computes in, made anew in every step */
     PDNN_ROLE_ACTIVATION,      /* forward result */
     PDNN_ROLE_GRADIENT,        /* gradient of an activation */
     PDNN_ROLE_WEIGHT_GRADIENT, /* gradient of a weight */
@@ -84,8 +85,8 @@ struct pdnn_tensor {
     int rank;
     int64_t dim[PDNN_RANK_MAX]; /* row-major meaning; a backend may store it otherwise */
     struct pdnn_fill fill;
-    /* Gradient or state: the tensor it belongs to. Activation computed anew: what it is a copy of. Else
-     * PDNN_NONE. */
+    /* Gradient or state: the tensor it belongs to. Copy of a weight: the weight. Activation computed anew:
+     * what it is a copy of. Else PDNN_NONE. */
     uint32_t of;
     const struct pdnn_fold *fold; /* what its fill is then folded with, or NULL; in the arena */
 };
@@ -138,7 +139,8 @@ struct pdnn_node {
 
 struct pdnn_graph {
     struct pdnn_arena *arena; /* borrowed; everything of the graph lives in it */
-    enum pdnn_dtype dtype;    /* of the weights, from the instance; f32 at first, and for int8 */
+    enum pdnn_dtype dtype;    /* that the model computes in, from the instance; f32 at first, and for int8 */
+    bool has_masters;         /* training in 16 bit: weights are f32, and what ops read are copies in dtype */
     int64_t algorithm;        /* enum pdnn_algorithm: of every convolution, from the instance */
     int64_t rnn;              /* enum pdnn_recurrence: of every recurrent layer, from the instance */
     bool updates_apart;       /* Adam's update op by op, in place of one op; from the instance */
@@ -167,12 +169,16 @@ enum pdnn_status pdnn_graph_status(const struct pdnn_graph *graph, struct pdnn_e
 /* Appends a copy of the tensor (elements and bytes are checked to fit 63 bits) and returns its id. */
 uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *tensor);
 
-/* Shorthands: a weight of the graph's dtype; a tensor with the shape and dtype of another one, but for state,
- * which is f32: it sums what a short type would round away. */
+/* A weight as ops read it. Matrices are of the graph's dtype, vectors (biases, scales, shifts) f32, as
+ * libraries take them. Where the graph has masters, the weight is f32 and what comes back is a copy of it in
+ * the graph's dtype, from a node that casts it here: once for each micro-step, and anew with a segment. */
 uint32_t pdnn_graph_weight(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill);
+/* A tensor with the shape and dtype of another one, but for state, which is f32: it sums what a short type
+ * would round away. */
 uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_role role);
 
-/* f32 state that no optimizer made, such as running statistics. */
+/* State that no optimizer made. Vectors, such as running statistics, are f32; matrices, such as keys and
+ * values of the words before, are of the graph's dtype where that is 16 bit. */
 uint32_t pdnn_graph_state(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill);
 
 /* What pdnn_graph_weight and pdnn_graph_state return from now on are no new tensors but those they have made,
@@ -194,6 +200,9 @@ uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *
 uint32_t pdnn_graph_forward_with(struct pdnn_graph *graph, const struct pdnn_op_def *op,
                                  const uint32_t *inputs, const int64_t *attrs, const double *coefs);
 
+/* The tensor in f32, as losses want it: of 16 bit, what a node casts it to; else itself. */
+uint32_t pdnn_graph_f32(struct pdnn_graph *graph, uint32_t tensor);
+
 /* Output k of the node that was appended last. */
 uint32_t pdnn_graph_last_output(const struct pdnn_graph *graph, int k);
 
@@ -204,6 +213,11 @@ uint32_t pdnn_graph_last_output(const struct pdnn_graph *graph, int k);
  */
 void pdnn_graph_segment_begin(struct pdnn_graph *graph);
 void pdnn_graph_segment_end(struct pdnn_graph *graph);
+
+/* Weights and their copies. */
+static inline bool pdnn_role_is_weight(enum pdnn_role role) {
+    return role == PDNN_ROLE_WEIGHT || role == PDNN_ROLE_WEIGHT_COPY;
+}
 
 /* Product of the dims, and elements times the dtype's size. */
 int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor);

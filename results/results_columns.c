@@ -156,7 +156,7 @@ static const struct pdnn_column tail[] = {
     {"extrapolated", "", COUNT(extrapolated),
      .help = "1: layers_run of the layers ran, and the times are scaled by all ops' times together"},
     {"flags", "", PDNN_COLUMN_WORD, .get = get_flags,
-     .help = "above_roof, noisy, drift, preempted, short, ref, throttled, joined by |"},
+     .help = "above_roof, noisy, drift, preempted, short, ref, throttled, slow, joined by |"},
     {"host", "", PDNN_COLUMN_WORD, AT(host), .help = "name of the machine"},
     {"started_utc", "", PDNN_COLUMN_WORD, .get = get_started, .help = "when the first visit began"},
 };

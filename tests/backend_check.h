@@ -24,17 +24,17 @@ void must(enum pdnn_status status, const struct pdnn_err *err);
 /* The whole graph of an instance id. */
 void build_instance(const char *id, struct pdnn_arena *arena, struct pdnn_graph *graph);
 
-/* The value of a tensor of f32, int8 or s32 after some steps, as f32; the caller frees. */
+/* The value of a tensor after some steps, as f32; the caller frees. */
 float *value_of(const struct pdnn_plan *plan, uint32_t tensor);
 
 /* Fails unless both hold the same in the tensor, if the plan has such a value; `tolerance` is relative to the
- * oracle's largest value. */
+ * oracle's largest value, and that of one unit in the last place is added for 16 bit. */
 void compare_values(const struct pdnn_plan *plan, const struct pdnn_plan *oracle, uint32_t tensor,
                     double tolerance, const char *what);
 
 /* Runs the graph through both and compares, each value with its op's tolerance times slack. keep_all compares
- * everything, else only what stays by itself: weights, state, result and loss. False when the backend says
- * unsupported. */
+ * everything, else only what stays by itself: weights, state, result and loss. What has no fast path runs all
+ * the same. False when the backend says unsupported. */
 bool check_graph(const struct opened *backend, const struct pdnn_graph *graph, int steps, bool keep_all,
                  double slack, const char *what);
 
@@ -48,7 +48,8 @@ void expect_unsupported(const struct opened *backend, const char *id, const char
 
 /* Whether the op works on images (N, C, H, W): test_backends_cnn.c has cases for those,
  * test_backends_sequence.c for those of sequence models, test_backends_heads.c for those of heads,
- * test_backends_int8.c for those between f32 and int8, test_backends.c for all others but rnn. */
+ * test_backends_int8.c for those between f32 and int8, test_backends_half.c for cast, test_backends.c for all
+ * others but rnn. */
 bool is_image_op(const struct pdnn_op_def *op);
 bool is_sequence_op(const struct pdnn_op_def *op);
 bool is_heads_op(const struct pdnn_op_def *op);

@@ -550,6 +550,40 @@ class One(Case):
                 self.paradnn("check", f"{model},backend={backend},mode=train", expect=0)
                 self.paradnn("check", f"{model},backend={backend},mode=infer", expect=0)
 
+    def test_check_of_16_bit(self):
+        models = ("fc/layers=2,nodes=24,input=20,output=10,batch=8", "cnn/block=residual,image=32,batch=2,filters=4",
+                  "rnn/cell=lstm,embedding=16,length=4,vocabulary=20,batch=4",
+                  "rnn/cell=gru,embedding=16,length=4,vocabulary=20,batch=4,bidirectional=yes",
+                  "deepspeech2/hidden=8,layers=1,frames=41,characters=5,labels=2,batch=2",
+                  "gnmt/hidden=8,layers=2,vocabulary=20,source=4,target=5,batch=3",
+                  "transformer/layers=1,hidden=32,heads=4,ffn=48,length=8,batch=2,vocabulary=50",
+                  "transformer/layers=1,hidden=32,heads=4,ffn=48,length=8,batch=2,vocabulary=50,fuse=blocks")
+        for dtype in ("bf16", "f16"):
+            for mode in ("infer", "train"):
+                ids = [f"{model},dtype={dtype},mode={mode},backend={backend}" for model in models
+                       for backend in ("onednn", "reference")]
+                with self.subTest(dtype, mode=mode):
+                    done = self.paradnn("check", *ids, "--allow-slow")
+                    self.assertEqual(done.stderr, f"{len(ids)} passed, 0 failed, 0 skipped\n", done.stdout)
+
+    def test_slow_rows_say_so_and_are_not_mixed(self):
+        half = ("models: [fc: {layers: 1, nodes: 16, input: 8, output: 4, batch: 4}]\n"
+                "run: {mode: infer, dtype: bf16, backend: openblas, threads: 1}\n"
+                "measure: {rounds: 2, max_time: 10ms, min_samples: 3, probe: off}\nsweep: half\n")
+        self.write("half.yaml", half)
+
+        def row_after(*options):
+            self.paradnn("sweep", "half.yaml", "--ceilings", "roofs.csv", *options)
+            return self.rows("half.results", "results.csv")[0]
+
+        row = row_after()
+        self.assertEqual(row["status"], "unsupported")
+        self.assertEqual(row["reason"], "openblas: bf16 has no fast path on sgemm: dense forward")
+        row = row_after("--allow-slow")
+        self.assertEqual(row["status"], "ok")
+        self.assertIn("slow", row["flags"].split("|"))
+        self.assertEqual(row_after("--set", "measure.rounds=20"), row)
+
     def test_check_csv(self):
         done = self.paradnn("check", self.ID, "--format", "csv", expect=0)
         rows = list(csv.DictReader(done.stdout.splitlines()))

@@ -184,7 +184,8 @@ static void test_worker_main_visit_refused(void **state) {
     } cases[] = {
         {"backend=reference", 1000, PDNN_OUTCOME_OOM_PREDICTED},
         {"backend=onednn", 0, PDNN_OUTCOME_UNSUPPORTED}, /* not among this program's */
-        {"backend=reference,dtype=bf16", 0, PDNN_OUTCOME_UNSUPPORTED},
+        {"backend=reference,dtype=int8", 0, PDNN_OUTCOME_UNSUPPORTED},
+        {"backend=reference,dtype=bf16", 0, PDNN_OUTCOME_OK},
         {"backend=reference,nonsense=1", 0, PDNN_OUTCOME_INVALID},
         {"backend=reference", 0, PDNN_OUTCOME_OK},
     };
@@ -293,8 +294,9 @@ static struct checked check(const char *id, const struct place *fault, const cha
     struct checked checked = {0};
     struct pdnn_worker worker;
     struct pdnn_err err = {0};
+    const struct pdnn_check_request request = {.id = id, .seed = 5};
     start(&worker, fault, factor);
-    assert_int_equal(pdnn_worker_check(&worker, id, 5, 0, NULL, &checked.rows, &checked.n_rows, &err),
+    assert_int_equal(pdnn_worker_check(&worker, &request, NULL, &checked.rows, &checked.n_rows, &err),
                      PDNN_OK);
     pdnn_worker_stop(&worker);
     return checked;

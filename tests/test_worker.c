@@ -493,9 +493,9 @@ static void test_worker_check(void **state) {
         struct pdnn_err err = {0};
         struct pdnn_check_row *rows = NULL;
         size_t n_rows = 0;
+        const struct pdnn_check_request check = {.id = "fc/x", .seed = 1};
         start(&worker, cases[i].behaviour, 0);
-        assert_int_equal(pdnn_worker_check(&worker, "fc/x", 1, 0, NULL, &rows, &n_rows, &err),
-                         cases[i].status);
+        assert_int_equal(pdnn_worker_check(&worker, &check, NULL, &rows, &n_rows, &err), cases[i].status);
         assert_string_equal(err.text, cases[i].text);
         assert_int_equal(n_rows, cases[i].status == PDNN_OK ? 1 : 0);
         if (rows)

@@ -70,8 +70,8 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
                                  .fill = {PDNN_FILL_CLASS, (double)hyper[OUTPUT]},
                                  .of = PDNN_NONE};
     uint32_t label = pdnn_graph_tensor(graph, &labels); /* (N) */
-    graph->loss =
-        pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy, (uint32_t[]){x, label, PDNN_NONE}, NULL);
+    graph->loss = pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy,
+                                     (uint32_t[]){pdnn_graph_f32(graph, x), label, PDNN_NONE}, NULL);
     graph->result = PDNN_NONE;
 }
 

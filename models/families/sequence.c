@@ -148,8 +148,8 @@ static void append_loss(struct pdnn_sequence_net *net, const struct pdnn_op_def 
                                  .dim = {length, net->batch},
                                  .fill = {.kind = PDNN_FILL_SEQUENCE_CLASS, .scale = (double)classes},
                                  .of = PDNN_NONE};
-    uint32_t label = pdnn_graph_tensor(net->graph, &labels);
-    net->graph->loss = pdnn_graph_forward(net->graph, op, (uint32_t[]){logits, label, PDNN_NONE}, NULL);
+    uint32_t label = pdnn_graph_tensor(net->graph, &labels), x = pdnn_graph_f32(net->graph, logits);
+    net->graph->loss = pdnn_graph_forward(net->graph, op, (uint32_t[]){x, label, PDNN_NONE}, NULL);
 }
 
 void pdnn_sequence_finish(struct pdnn_sequence_net *net, uint32_t logits) {

@@ -296,8 +296,8 @@ static uint32_t append_loss(struct net *net, uint32_t logits) {
                                  .of = PDNN_NONE};
     uint32_t label = pdnn_graph_tensor(graph, &labels);
     pdnn_sequence_layer(&net->layers.sequence, "loss", 0);
-    return pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy, (uint32_t[]){logits, label, PDNN_NONE},
-                              NULL);
+    return pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy,
+                              (uint32_t[]){pdnn_graph_f32(graph, logits), label, PDNN_NONE}, NULL);
 }
 
 /* x times the embedding's own table. */
@@ -373,6 +373,7 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
     int64_t target = hyper[TARGET], tokens = net.layers.context ? 1 : hyper[LENGTH];
     int64_t positions = net.layers.context ? net.layers.context : target > tokens ? target : tokens;
     struct stack stack = {.first = 1, .source = PDNN_NONE, .own = {.bias = PDNN_NONE}};
+    pdnn_sequence_layer(sequence, "embedding", 0);
     net.table = pdnn_sequence_table(sequence, hyper[VOCABULARY], hyper[HIDDEN]);
     net.positions = hyper[POSITIONS] ? pdnn_sequence_table(sequence, hyper[POSITIONS], hyper[HIDDEN])
                                      : pdnn_graph_state(graph, 2, (int64_t[]){positions, hyper[HIDDEN]},

@@ -27,7 +27,7 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
     uint32_t x = node->input[X], dy = pdnn_backward_of(backward, node->output[0]);
     uint32_t rest = pdnn_backward_of(backward, x);
-    bool is_weight = pdnn_backward_graph(backward)->tensors[x].role == PDNN_ROLE_WEIGHT;
+    bool is_weight = pdnn_role_is_weight(pdnn_backward_graph(backward)->tensors[x].role);
     enum pdnn_pass pass = is_weight ? PDNN_BACKWARD_WEIGHTS : PDNN_BACKWARD_DATA;
     if (!pdnn_backward_wants(backward, x))
         return;
@@ -48,10 +48,10 @@ static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node
     pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, 1)), 1, 1);
 }
 
-/* Of x no more rows than there are ids. */
+/* Of x no more rows than there are ids; it may be f32 where they are 16 bit. */
 static uint64_t looked_up_bytes(const struct pdnn_tensor *x, const struct pdnn_tensor *rows) {
-    uint64_t all = pdnn_tensor_bytes(x), some = pdnn_tensor_bytes(rows);
-    return some < all ? some : all;
+    int64_t all = pdnn_tensor_elements(x), some = pdnn_tensor_elements(rows);
+    return (uint64_t)(some < all ? some : all) * pdnn_dtype_bytes(x->dtype);
 }
 
 static void forward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {

@@ -44,6 +44,7 @@ struct pdnn_step {
     int n_slots;
     uint32_t slot[PDNN_STEP_SLOTS]; /* everything it reads or writes */
     uint64_t reorder_bytes;         /* reorder: bytes read and written */
+    bool is_slow;                   /* runs only because slow steps are allowed */
     bool sums_in_place;             /* output 0 may be written over what a post of the node adds to it */
     struct pdnn_work work;
 };
@@ -52,7 +53,9 @@ struct pdnn_program {
     struct pdnn_arena arena;
     const struct pdnn_graph *graph; /* borrowed */
     /* Set before it is filled: */
-    bool keep_all; /* nothing may take over another value's memory */
+    bool keep_all;    /* nothing may take over another value's memory */
+    bool keeps_plain; /* every tensor's home slot is plain */
+    bool allow_slow;  /* what has no fast path runs all the same, and its steps say so */
     /* A program of another graph that works on the same weights and state (models/sharing.h) in the same
      * memory, so that their layouts are its; until this one is filled. PDNN_UNSUPPORTED where it keeps them
      * in a form that no reorder can read and this one needs another. */
@@ -96,7 +99,8 @@ struct pdnn_backend_def {
     enum pdnn_status (*open)(int64_t threads, void **state, struct pdnn_err *err);
     void (*close)(void *state);
     /* Fills an initialised program. PDNN_UNSUPPORTED with the library's reason when an op, a pass, a dtype or
-     * a fused post-op cannot be done. May measure candidates; what it found for a shape is kept in state. */
+     * a fused post-op cannot be done, or not fast where slow steps are not allowed. May measure candidates;
+     * what it found for a shape is kept in state. */
     enum pdnn_status (*compile)(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err);
     /* Between a plain row-major array of the tensor's dtype and the tensor's home slot. NULL: the slot is

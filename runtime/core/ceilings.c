@@ -226,9 +226,9 @@ static enum pdnn_status add_gemm(struct bench *bench, const struct pdnn_backend_
 /* FMA first: its rate tells how large a GEMM fits the time. */
 static enum pdnn_status add_compute(struct bench *bench, const struct pdnn_backend_def *const *backends,
                                     struct pdnn_err *err) {
-    static const enum pdnn_dtype dtypes[] = {PDNN_F32, PDNN_INT8};
+    static const enum pdnn_dtype dtypes[] = {PDNN_F32, PDNN_BF16, PDNN_F16, PDNN_INT8};
     const size_t n_dtypes = sizeof dtypes / sizeof *dtypes;
-    size_t tried = n_dtypes - 1; /* few backends have more than f32, and that is faster */
+    size_t tried = 1; /* few backends have more than f32, and that is faster */
     double ns = 1, work = 0;
     struct job *fma = add_job(bench, "compute", "fma");
     snprintf(fma->row.dtype, sizeof fma->row.dtype, "f32");

@@ -1,6 +1,7 @@
 /* Seeded data. Every value is a pure function of (seed, tensor, index), so that all backends and thread
- * counts see the same numbers, and none is denormal: uniform values are multiples of scale * 2^-24. A
- * fold is computed from the values that its tensors are made with, whether the program has them or not. */
+ * counts see the same numbers, and none is a denormal f32: uniform values are multiples of scale * 2^-24,
+ * rounded where the tensor is 16 bit. A fold is computed from the values that its tensors are made with,
+ * whether the program has them or not. */
 #include "base/rng.h"
 #include "models/graph.h"
 #include "models/quantize.h"
@@ -116,8 +117,17 @@ static double fold_factor(const struct pdnn_graph *graph, const struct pdnn_fold
     return raw_at(graph, fold->gamma, seed, c) / sqrt(variance + fold->epsilon);
 }
 
-static void apply_fold(const struct pdnn_graph *graph, const struct pdnn_fold *fold, uint64_t seed,
-                       float *values, int64_t elements) {
+static void put(enum pdnn_dtype dtype, void *plain, int64_t i, float value) {
+    if (dtype == PDNN_F32)
+        ((float *)plain)[i] = value;
+    else
+        pdnn_dtype_store(dtype, plain, i, (double)value);
+}
+
+static void fill_folded(const struct pdnn_graph *graph, uint32_t tensor, uint64_t seed, void *plain) {
+    const struct pdnn_tensor *t = &graph->tensors[tensor];
+    const struct pdnn_fold *fold = t->fold;
+    int64_t elements = pdnn_tensor_elements(t);
     int64_t C = graph->tensors[fold->gamma].dim[0], per_channel = elements / C;
 #pragma omp parallel for if (elements > 65536)
     for (int64_t c = 0; c < C; c++) {
@@ -125,9 +135,9 @@ static void apply_fold(const struct pdnn_graph *graph, const struct pdnn_fold *f
         double mean = raw_at(graph, fold->mean, seed, c);
         double bias = fold->bias == PDNN_NONE ? 0 : raw_at(graph, fold->bias, seed, c);
         if (fold->is_shift)
-            values[c] = (float)(values[c] + (bias - mean) * factor);
-        for (int64_t i = 0; !fold->is_shift && i < per_channel; i++)
-            values[c * per_channel + i] = (float)(values[c * per_channel + i] * factor);
+            put(t->dtype, plain, c, (float)(raw_at(graph, tensor, seed, c) + (bias - mean) * factor));
+        for (int64_t i = c * per_channel; !fold->is_shift && i < (c + 1) * per_channel; i++)
+            put(t->dtype, plain, i, (float)(raw_at(graph, tensor, seed, i) * factor));
     }
 }
 
@@ -198,15 +208,17 @@ void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, uint64_t 
         fill_scales(graph, t->of, seed, plain);
         return;
     }
-    assert(t->dtype == PDNN_F32);
-    float *values = plain;
+    assert(t->dtype == PDNN_F32 || pdnn_dtype_is_half(t->dtype));
     if (t->fill.kind == PDNN_FILL_SEQUENCE_MASK) {
-        fill_sequence_mask(t, stream, values);
+        assert(t->dtype == PDNN_F32);
+        fill_sequence_mask(t, stream, plain);
+        return;
+    }
+    if (t->fold) {
+        fill_folded(graph, tensor, seed, plain);
         return;
     }
 #pragma omp parallel for if (elements > 65536)
     for (int64_t i = 0; i < elements; i++)
-        values[i] = value_at(&t->fill, stream, i);
-    if (t->fold)
-        apply_fold(graph, t->fold, seed, values, elements);
+        put(t->dtype, plain, i, value_at(&t->fill, stream, i));
 }

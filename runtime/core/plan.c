@@ -159,6 +159,7 @@ enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_back
     struct pdnn_plan made = {.backend = backend, .state = state, .graph = graph};
     enum pdnn_status status = pdnn_program_init(&made.program, graph, err);
     made.program.keep_all = options->keep_all;
+    made.program.allow_slow = options->allow_slow;
     if (status == PDNN_OK)
         status = pdnn_plan_compile(&made, err);
     if (status == PDNN_OK && options->limit_bytes && made.block_bytes > options->limit_bytes)

@@ -19,6 +19,7 @@ struct pdnn_plan {
 struct pdnn_plan_options {
     uint64_t limit_bytes; /* largest block allowed; 0: no limit */
     uint64_t seed;        /* of the data */
+    bool allow_slow;      /* what has no fast path runs all the same */
     bool keep_all;        /* every slot has memory of its own, so that each value can be read after a step */
 };
 

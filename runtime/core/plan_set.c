@@ -45,6 +45,7 @@ static enum pdnn_status compile(struct pdnn_plan_set *set, struct pdnn_plan_memb
     if (status != PDNN_OK)
         return status;
     plan->program.opens_weights = set->opens_weights;
+    plan->program.allow_slow = set->options.allow_slow;
     plan->program.like = set->first ? &set->first->plan.program : NULL;
     status = pdnn_plan_compile(plan, err);
     plan->program.like = NULL;

@@ -21,6 +21,7 @@ struct pdnn_plan_source {
 struct pdnn_plan_set_options {
     uint64_t limit_bytes; /* largest block allowed; 0: no limit */
     uint64_t seed;        /* of the data */
+    bool allow_slow;      /* as in struct pdnn_plan_options */
     size_t kept;          /* members; 0: PDNN_PLAN_SET_KEPT */
 };
 

@@ -15,7 +15,8 @@ struct pdnn_single {
     double flop; /* of one run */
 };
 
-/* dense with N = I = O = size, on data of the dtype: f32 with a result in f32, or int8 with sums in s32.
+/* dense with N = I = O = size, on data of the dtype: f32 or 16 bit with a result of that, or int8 with
+ * sums in s32.
  * PDNN_UNSUPPORTED; PDNN_TOO_BIG when it does not fit limit_bytes (0: no limit).
  */
 enum pdnn_status pdnn_single_create_dense(const struct pdnn_backend_def *backend, int64_t threads,

@@ -25,7 +25,7 @@ static const char *const stop_names[PDNN_STOP_COUNT] = {
 
 /* Row i names the bit 1 << i. */
 static const char *const flag_names[PDNN_FLAG_COUNT] = {
-    "above_roof", "noisy", "drift", "preempted", "short", "ref", "throttled",
+    "above_roof", "noisy", "drift", "preempted", "short", "ref", "throttled", "slow",
 };
 
 /* Index of the name of that length, or count. */

@@ -42,9 +42,10 @@ enum pdnn_flag {
     PDNN_FLAG_SHORT = 1 << 4,     /* a sample was shorter than 1000 clock reads */
     PDNN_FLAG_REF = 1 << 5,       /* a library's implementation named ref ran */
     PDNN_FLAG_THROTTLED = 1 << 6, /* the host's throttle counters moved during the visit */
+    PDNN_FLAG_SLOW = 1 << 7, /* ops without a fast path for the dtype ran, since --allow-slow was given */
 };
 
-enum { PDNN_FLAG_COUNT = 7 };
+enum { PDNN_FLAG_COUNT = 8 };
 /* "above_roof|noisy"; "" for none. Returns buffer. */
 enum { PDNN_FLAGS_TEXT = 96 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);

@@ -22,6 +22,7 @@ struct pdnn_child_backend {
 struct pdnn_child_set {
     char largest[PDNN_ID_TEXT]; /* ""; there is none */
     uint64_t seed, memory_limit_bytes;
+    bool allow_slow;
     struct pdnn_instance instance; /* of the largest, with its threads */
     struct pdnn_plan_set plans;
 };

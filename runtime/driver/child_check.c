@@ -37,8 +37,10 @@ static void checker_finish(struct checker *checker) {
 static enum pdnn_status make_plans(struct checker *checker, struct pdnn_child *child,
                                    const struct pdnn_model *model, const struct pdnn_check_order *order,
                                    struct pdnn_err *err) {
-    struct pdnn_plan_options options = {
-        .limit_bytes = order->memory_limit_bytes, .seed = order->seed, .keep_all = true};
+    struct pdnn_plan_options options = {.limit_bytes = order->memory_limit_bytes,
+                                        .seed = order->seed,
+                                        .allow_slow = order->allow_slow,
+                                        .keep_all = true};
     const struct pdnn_child_backend *backend;
     const char *name = pdnn_backend_names[model->instance.setting[PDNN_SETTING_BACKEND]];
     enum pdnn_status status = pdnn_child_open(child, "reference", model->threads, &backend, err);
@@ -108,13 +110,6 @@ static enum pdnn_status feed_node(struct checker *checker, const struct pdnn_nod
     return status;
 }
 
-/* Class ids are s32, the places of maxima int8. */
-static double value_at(enum pdnn_dtype dtype, const void *values, int64_t i) {
-    if (dtype == PDNN_S32)
-        return (double)((const int32_t *)values)[i];
-    return dtype == PDNN_INT8 ? (double)((const int8_t *)values)[i] : (double)((const float *)values)[i];
-}
-
 struct distance {
     double difference, largest; /* infinite and 0 when either side is not finite anywhere */
 };
@@ -123,7 +118,7 @@ static struct distance find_distance(enum pdnn_dtype dtype, const void *tried, c
                                      int64_t elements) {
     struct distance distance = {0, 0};
     for (int64_t i = 0; i < elements; i++) {
-        double a = value_at(dtype, tried, i), b = value_at(dtype, exact, i);
+        double a = pdnn_dtype_load(dtype, tried, i), b = pdnn_dtype_load(dtype, exact, i);
         if (a == -INFINITY && b == -INFINITY) /* as a mask makes it */
             continue;
         if (!isfinite(a) || !isfinite(b))
@@ -162,7 +157,7 @@ static enum pdnn_status find_error(struct checker *checker, uint32_t tensor, str
         find_distance(what->dtype, checker->tried_values, checker->exact_values, pdnn_tensor_elements(what));
     double scale;
     row->error = relative(distance);
-    if (row->error <= row->tolerance || !isfinite(row->error) || what->dtype != PDNN_F32)
+    if (row->error <= row->tolerance || !isfinite(row->error) || pdnn_dtype_epsilon(what->dtype) == 0)
         return PDNN_OK;
     enum pdnn_status status = pdnn_rerun_scale(&checker->rerun, tensor, &scale, err);
     distance.largest = fmax(distance.largest, scale);
@@ -174,11 +169,7 @@ static enum pdnn_status compare(struct checker *checker, const struct pdnn_node 
                                 struct pdnn_err *err) {
     if (tensor == PDNN_NONE || !pdnn_plan_has(&checker->tried, tensor))
         return PDNN_OK;
-    const struct pdnn_tensor *what = &checker->graph->tensors[tensor];
     struct pdnn_check_row *row = &checker->rows[checker->n_rows];
-    if (what->dtype != PDNN_F32 && what->dtype != PDNN_S32 && what->dtype != PDNN_INT8)
-        return pdnn_fail(err, PDNN_UNSUPPORTED, "check compares f32 and whole numbers, not %s",
-                         pdnn_dtype_name(what->dtype));
     name_row(checker->graph, node, tensor, row);
     enum pdnn_status status = pdnn_rounding_tolerance(checker->graph, node, tensor, &row->tolerance, err);
     if (status == PDNN_OK)

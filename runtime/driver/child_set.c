@@ -27,8 +27,8 @@ static enum pdnn_status build(void *user, const char *key, struct pdnn_arena *ar
 static enum pdnn_status open_set(struct pdnn_child *child, const struct pdnn_visit_order *order,
                                  struct pdnn_err *err) {
     struct pdnn_child_set *set = &child->set;
-    const struct pdnn_plan_set_options options = {.limit_bytes = order->memory_limit_bytes,
-                                                  .seed = order->seed};
+    const struct pdnn_plan_set_options options = {
+        .limit_bytes = order->memory_limit_bytes, .seed = order->seed, .allow_slow = order->allow_slow};
     const struct pdnn_plan_source source = {set, build};
     const struct pdnn_child_backend *backend;
     enum pdnn_status status = pdnn_child_instance(child, order->largest, &set->instance, err);
@@ -40,6 +40,7 @@ static enum pdnn_status open_set(struct pdnn_child *child, const struct pdnn_vis
     snprintf(set->largest, sizeof set->largest, "%s", order->largest);
     set->seed = order->seed;
     set->memory_limit_bytes = order->memory_limit_bytes;
+    set->allow_slow = order->allow_slow;
     status =
         pdnn_plan_set_init(&set->plans, backend->def, backend->state, &source, order->largest, &options, err);
     if (status != PDNN_OK)
@@ -51,7 +52,8 @@ enum pdnn_status pdnn_child_set_get(struct pdnn_child *child, const struct pdnn_
                                     const struct pdnn_plan_member **member, struct pdnn_err *err) {
     const struct pdnn_child_set *set = &child->set;
     bool is_open = strcmp(set->largest, order->largest) == 0 && set->seed == order->seed &&
-                   set->memory_limit_bytes == order->memory_limit_bytes;
+                   set->memory_limit_bytes == order->memory_limit_bytes &&
+                   set->allow_slow == order->allow_slow;
     enum pdnn_status status = PDNN_OK;
     if (!is_open) {
         pdnn_child_set_close(child);

@@ -130,6 +130,14 @@ static unsigned find_ref(const struct bench *bench) {
     return 0;
 }
 
+static unsigned find_slow(const struct pdnn_program *program) {
+    for (size_t i = 0; i < program->n_steps; i++) {
+        if (program->steps[i].is_slow)
+            return PDNN_FLAG_SLOW;
+    }
+    return 0;
+}
+
 /* The exponent's bits of the floating-point types: all of them set means infinite or not a number. */
 static const uint32_t exponent_bits[PDNN_DTYPE_COUNT] = {
     [PDNN_F32] = UINT32_C(0x7f800000), [PDNN_BF16] = 0x7f80, [PDNN_F16] = 0x7c00};
@@ -213,7 +221,7 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_visit_ord
         bench->ops[i].time_ns = part_ns[i];
     if (pdnn_host_throttle_count() != throttled)
         visit->flags |= PDNN_FLAG_THROTTLED;
-    visit->flags |= find_ref(bench);
+    visit->flags |= find_ref(bench) | find_slow(&bench->plan->program);
     free(part_ns);
     return status;
 }
@@ -242,7 +250,8 @@ static enum pdnn_status visit_plan(struct pdnn_child *child, const struct pdnn_v
 
 static enum pdnn_status visit_alone(struct pdnn_child *child, const struct pdnn_visit_order *order,
                                     struct pdnn_visit *visit, struct pdnn_err *err) {
-    const struct pdnn_plan_options options = {.limit_bytes = order->memory_limit_bytes, .seed = order->seed};
+    const struct pdnn_plan_options options = {
+        .limit_bytes = order->memory_limit_bytes, .seed = order->seed, .allow_slow = order->allow_slow};
     const struct pdnn_child_backend *backend = NULL;
     struct pdnn_model model = {0};
     struct pdnn_plan plan = {0};

@@ -38,7 +38,7 @@ struct pdnn_visit_order {
     uint64_t seed;
     uint64_t memory_limit_bytes;
     struct pdnn_measure_rules rules;
-    bool probe;
+    bool probe, allow_slow;
     /* Not empty: the instance is one of a set that share their weights, and this is the largest of them. The
      * worker keeps the set until a visit comes that is not of it, or another request. */
     char largest[PDNN_ID_TEXT];
@@ -53,6 +53,7 @@ struct pdnn_check_order {
     char id[PDNN_ID_TEXT];
     uint64_t seed;
     uint64_t memory_limit_bytes;
+    bool allow_slow;
 };
 
 struct pdnn_message {

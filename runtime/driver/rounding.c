@@ -4,7 +4,6 @@
 #include "models/cost.h"
 #include "models/op.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +38,8 @@ enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const s
     double elements = (double)pdnn_tensor_elements(&graph->tensors[tensor]);
     double terms = ceil((double)cost.flop_count / (2 * elements));
     *tolerance = fmin(per_term * sqrt(fmax(terms, 1)), PDNN_TOLERANCE_MOST);
+    if (pdnn_dtype_is_half(graph->tensors[tensor].dtype))
+        *tolerance += pdnn_dtype_epsilon(graph->tensors[tensor].dtype);
     return PDNN_OK;
 }
 
@@ -124,52 +125,82 @@ static void restore_inputs(const struct pdnn_rerun *rerun) {
     }
 }
 
-/* Half of the values, away from zero by one unit in the last place: none changes its sign, and counters keep
- * their whole part. */
+/* One unit in the last place away from zero: the next larger pattern of bits. */
+static void move_value(enum pdnn_dtype dtype, void *values, int64_t i) {
+    if (pdnn_dtype_load(dtype, values, i) == 0)
+        return;
+    if (pdnn_dtype_is_half(dtype))
+        ((uint16_t *)values)[i]++;
+    else
+        ((uint32_t *)values)[i]++;
+}
+
+/* Half of the values: none changes its sign, and counters keep their whole part. */
 static enum pdnn_status move_input(const struct pdnn_rerun *rerun, uint32_t tensor, uint64_t draw,
                                    struct pdnn_err *err) {
     const struct pdnn_plan *plan = rerun->plan;
     const struct pdnn_tensor *what = &plan->graph->tensors[tensor];
     uint64_t stream = pdnn_rng_at(draw, tensor);
-    if (what->dtype != PDNN_F32)
-        return PDNN_OK;
     enum pdnn_status status = pdnn_plan_get(plan, tensor, rerun->moved, err);
     if (status != PDNN_OK)
         return status;
     for (int64_t i = 0; i < pdnn_tensor_elements(what); i++) {
-        float value = rerun->moved[i];
-        if (value != 0 && pdnn_rng_at(stream, (uint64_t)i) & 1)
-            rerun->moved[i] = nextafterf(value, copysignf(INFINITY, value));
+        if (pdnn_rng_at(stream, (uint64_t)i) & 1)
+            move_value(what->dtype, rerun->moved, i);
     }
     return plan->backend->put(plan->state, &plan->program, tensor, rerun->moved, plan->memory[tensor], err);
 }
 
-static enum pdnn_status run_moved(const struct pdnn_rerun *rerun, uint64_t draw, struct pdnn_err *err) {
+static bool has_type(const struct pdnn_rerun *rerun, uint32_t tensor, enum pdnn_dtype dtype) {
+    return tensor != PDNN_NONE && rerun->plan->graph->tensors[tensor].dtype == dtype;
+}
+
+/* With the inputs of one type moved. */
+static enum pdnn_status run_moved(const struct pdnn_rerun *rerun, enum pdnn_dtype dtype, uint64_t draw,
+                                  struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
     restore_inputs(rerun);
     for (int i = 0; i < count_inputs(rerun->node) && status == PDNN_OK; i++) {
         uint32_t tensor = input_of(rerun->node, i);
-        if (tensor != PDNN_NONE)
+        if (has_type(rerun, tensor, dtype))
             status = move_input(rerun, tensor, draw, err);
     }
     return status == PDNN_OK ? run_steps(rerun, err) : status;
 }
 
-enum pdnn_status pdnn_rerun_scale(struct pdnn_rerun *rerun, uint32_t tensor, double *scale,
-                                  struct pdnn_err *err) {
-    int64_t elements = pdnn_tensor_elements(&rerun->plan->graph->tensors[tensor]);
-    double most = 0;
-    enum pdnn_status status = pdnn_plan_get(rerun->plan, tensor, rerun->values, err);
+/* The most that a result moves with the inputs of one type. */
+static enum pdnn_status find_most(const struct pdnn_rerun *rerun, uint32_t tensor, enum pdnn_dtype dtype,
+                                  double *most, struct pdnn_err *err) {
+    const struct pdnn_tensor *what = &rerun->plan->graph->tensors[tensor];
+    int64_t elements = pdnn_tensor_elements(what);
+    enum pdnn_status status = PDNN_OK;
+    *most = 0;
     for (uint64_t draw = 0; draw < DRAWS && status == PDNN_OK; draw++) {
-        status = run_moved(rerun, draw, err);
+        status = run_moved(rerun, dtype, draw, err);
         if (status == PDNN_OK)
             status = pdnn_plan_get(rerun->plan, tensor, rerun->moved, err);
         for (int64_t i = 0; status == PDNN_OK && i < elements; i++)
-            most = fmax(most, fabs((double)rerun->moved[i] - (double)rerun->values[i]));
+            *most = fmax(*most, fabs(pdnn_dtype_load(what->dtype, rerun->moved, i) -
+                                     pdnn_dtype_load(what->dtype, rerun->values, i)));
+    }
+    return status;
+}
+
+enum pdnn_status pdnn_rerun_scale(struct pdnn_rerun *rerun, uint32_t tensor, double *scale,
+                                  struct pdnn_err *err) {
+    static const enum pdnn_dtype types[] = {PDNN_F32, PDNN_BF16, PDNN_F16};
+    double most;
+    enum pdnn_status status = pdnn_plan_get(rerun->plan, tensor, rerun->values, err);
+    *scale = 0;
+    for (size_t i = 0; i < sizeof types / sizeof *types && status == PDNN_OK; i++) {
+        bool any = false;
+        for (int k = 0; k < count_inputs(rerun->node); k++)
+            any = any || has_type(rerun, input_of(rerun->node, k), types[i]);
+        if (!any)
+            continue;
+        status = find_most(rerun, tensor, types[i], &most, err);
+        *scale = fmax(*scale, most / pdnn_dtype_epsilon(types[i]));
     }
     restore_inputs(rerun);
-    if (status == PDNN_OK)
-        status = run_steps(rerun, err);
-    *scale = most / FLT_EPSILON;
-    return status;
+    return status == PDNN_OK ? run_steps(rerun, err) : status;
 }

@@ -6,9 +6,11 @@
  * that output, since the errors of a sum grow like a random walk; but at most PDNN_TOLERANCE_MOST, because
  * sums that long are taken in parts. scale is the largest |exact| of the tensor. Where a result is what is
  * left of terms that cancel, the terms' own rounding is larger than that; there scale is the most that any
- * element moves when the node's inputs move in their last bit, over the size 2^-23 of that bit. For a sum of
+ * element moves when the node's inputs move in their last bit, over the size of that bit (2^-23 of f32); for
+ * each type of inputs apart, and the larger counts. For a sum of
  * t_i that is about half the root of the sum of t_i^2, and never more than the sum of |t_i|: a result that
- * does not cancel keeps being measured by itself, and one part in a thousand of it is never forgiven. Of int8
+ * does not cancel keeps being measured by itself, and one part in a thousand of it is never forgiven. A
+ * result of 16 bit may be off by one unit in its last place beside that: 2^-7 of bf16, 2^-10 of f16. Of int8
  * results, those that an op rounds may be one off, others not at all. Private to the driver. */
 #ifndef RUNTIME_DRIVER_ROUNDING_H
 #define RUNTIME_DRIVER_ROUNDING_H
@@ -30,7 +32,7 @@ struct pdnn_rerun {
     const struct pdnn_node *node; /* in hand */
     const struct pdnn_step *first, *end;
     unsigned char *inputs; /* what the node's inputs were, one after the other */
-    float *values, *moved; /* room for the largest tensor each */
+    void *values, *moved;  /* room for the largest tensor each */
 };
 
 /* The plan must outlive it. PDNN_NO_MEMORY. */

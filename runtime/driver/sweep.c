@@ -63,6 +63,7 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
                   .precision = sweep->rules->precision,
                   .cold = task->instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD},
         .probe = sweep->rules->probe,
+        .allow_slow = sweep->rules->allow_slow,
         .largest = sweep->rules->largest};
     const struct pdnn_visit_watch watch = {.time_limit_ns = sweep->rules->time_limit_ns,
                                            .stop = sweep->rules->stop,

@@ -40,6 +40,7 @@ struct pdnn_sweep_rules {
     int64_t min_samples;
     uint64_t max_time_ns;
     bool probe;
+    bool allow_slow;             /* what has no fast path runs all the same */
     bool cost_order;             /* small to large instead of shuffled */
     uint64_t memory_limit_bytes; /* of one worker */
     uint64_t time_limit_ns;      /* one visit, preparation included; 0: none */

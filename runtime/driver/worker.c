@@ -45,7 +45,8 @@ enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn
     struct pdnn_visit_order order = {.seed = request->seed,
                                      .memory_limit_bytes = request->memory_limit_bytes,
                                      .rules = request->rules,
-                                     .probe = request->probe};
+                                     .probe = request->probe,
+                                     .allow_slow = request->allow_slow};
     const struct pdnn_part body = {&order, sizeof order};
     const struct pdnn_waiting waiting = {.limit_ns = time_limit_ns, .stop = stop, .tick = tick, .user = user};
     struct pdnn_message answer;
@@ -125,15 +126,17 @@ enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t thread
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const char *id, uint64_t seed,
-                                   uint64_t memory_limit_bytes, const volatile int *stop,
-                                   struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err) {
-    struct pdnn_check_order order = {.seed = seed, .memory_limit_bytes = memory_limit_bytes};
+enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn_check_request *request,
+                                   const volatile int *stop, struct pdnn_check_row **rows, size_t *n_rows,
+                                   struct pdnn_err *err) {
+    struct pdnn_check_order order = {.seed = request->seed,
+                                     .memory_limit_bytes = request->memory_limit_bytes,
+                                     .allow_slow = request->allow_slow};
     const struct pdnn_part body = {&order, sizeof order};
     const struct pdnn_waiting waiting = {.stop = stop};
     struct pdnn_message answer;
-    if (!copy_id(order.id, id))
-        return pdnn_fail(err, PDNN_INVALID, "%s: longer than an instance's id may be", id);
+    if (!copy_id(order.id, request->id))
+        return pdnn_fail(err, PDNN_INVALID, "%s: longer than an instance's id may be", request->id);
     enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CHECK, &body, &waiting, &answer, err);
     if (status != PDNN_OK)
         return status;

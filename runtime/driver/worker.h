@@ -50,8 +50,8 @@ struct pdnn_visit_request {
     uint64_t seed;
     uint64_t memory_limit_bytes;
     struct pdnn_measure_rules rules;
-    bool probe;
-    const char *largest; /* as in struct pdnn_sweep_rules */
+    bool probe, allow_slow; /* allow_slow: as in struct pdnn_plan_options */
+    const char *largest;    /* as in struct pdnn_sweep_rules */
 };
 
 /* One visit, within time_limit_ns (0: no limit) and until *stop (counted by a signal handler) is non-zero:
@@ -78,10 +78,17 @@ struct pdnn_check_row {
     double tolerance;
 };
 
+struct pdnn_check_request {
+    const char *id;
+    uint64_t seed;
+    uint64_t memory_limit_bytes;
+    bool allow_slow; /* as in struct pdnn_plan_options */
+};
+
 /* Runs one step on both backends from the same data; *rows is heap, the caller frees. */
-enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const char *id, uint64_t seed,
-                                   uint64_t memory_limit_bytes, const volatile int *stop,
-                                   struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err);
+enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn_check_request *request,
+                                   const volatile int *stop, struct pdnn_check_row **rows, size_t *n_rows,
+                                   struct pdnn_err *err);
 
 /* The child's main loop; returns the process's exit status. The two are ends of sockets, or one and the same.
  */

@@ -80,6 +80,7 @@ enum pdnn_status pdnn_heads_append(struct pdnn_program *program, uint32_t node,
         pdnn_step_use(&step, state->scratch_slot);
     }
     snprintf(step.implementation, sizeof step.implementation, "%s", implementation);
+    step.is_slow = work->is_slow;
     step.work = (struct pdnn_work){state, bind, run, destroy};
     return pdnn_program_step(program, &step, err);
 }
@@ -185,7 +186,9 @@ enum pdnn_status pdnn_heads_compile(const struct pdnn_heads_multiply *multiply, 
     if (!copy)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     *copy = *multiply;
-    const struct pdnn_heads_work work = {copy, pdnn_heads_scratch_bytes(copy), bind_multiply, run_multiply,
-                                         NULL};
+    const struct pdnn_heads_work work = {.state = copy,
+                                         .scratch_bytes = pdnn_heads_scratch_bytes(copy),
+                                         .bind = bind_multiply,
+                                         .run = run_multiply};
     return pdnn_heads_append(program, node, &work, implementation, multiply->threads, err);
 }

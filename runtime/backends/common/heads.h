@@ -20,6 +20,7 @@ struct pdnn_heads_work {
     enum pdnn_status (*bind)(void *state, const struct pdnn_heads_memory *memory, struct pdnn_err *err);
     int (*run)(const void *state); /* 0, or the library's error code */
     void (*destroy)(void *state);  /* may be NULL */
+    bool is_slow;                  /* as of a step */
 };
 
 /* Appends the step of a matmul node; threads may copy what a gradient in parts was so far, where that lies

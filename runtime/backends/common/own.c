@@ -1,5 +1,6 @@
 #include "runtime/backends/common/own.h"
 
+#include "runtime/backends/common/half.h"
 #include "runtime/backends/common/own_step.h"
 #include "models/attributes.h"
 #include "runtime/backends/common/step.h"
@@ -226,6 +227,8 @@ static const struct pdnn_own_row rows[] = {
     {&pdnn_op_dropout_add_norm, PDNN_FORWARD, 2, 0, pdnn_own_dropout_add_norm, pdnn_own_norm_scratch, NULL},
     {&pdnn_op_dropout_add_norm, PDNN_BACKWARD_DATA, 2, 0, pdnn_own_dropout_add_norm_backward,
      pdnn_own_norm_backward_scratch, NULL},
+    {&pdnn_op_cast, PDNN_FORWARD, 0, 0, pdnn_own_cast, NULL, NULL},
+    {&pdnn_op_cast, PDNN_BACKWARD_DATA, 0, 0, pdnn_own_cast, NULL, NULL},
     {&pdnn_op_quantize, PDNN_FORWARD, 0, 0, pdnn_own_quantize, pdnn_own_quantize_scratch, NULL},
     {&pdnn_op_dequantize, PDNN_FORWARD, 0, 0, pdnn_own_dequantize, pdnn_own_dequantize_scratch, NULL},
     {&pdnn_op_sgd, PDNN_UPDATE, 0, PDNN_UPDATE_SGD, run_update, NULL, NULL},
@@ -244,11 +247,13 @@ static bool has_known_dtypes(const struct pdnn_graph *graph, const struct pdnn_n
     bool known = true;
     for (int i = 0; i < node->n_inputs; i++) {
         enum pdnn_dtype dtype = pdnn_node_in(graph, node, i)->dtype;
-        known = known && (dtype == PDNN_F32 || dtype == PDNN_S32 || (dtype == PDNN_INT8 && i > 0));
+        known = known && (dtype == PDNN_F32 || dtype == PDNN_S32 || pdnn_dtype_is_half(dtype) ||
+                          (dtype == PDNN_INT8 && i > 0));
     }
     for (int i = 0; i < node->n_posts; i++) {
         uint32_t input = node->posts[i].input;
-        known = known && (input == PDNN_NONE || graph->tensors[input].dtype == PDNN_F32);
+        known = known && (input == PDNN_NONE || graph->tensors[input].dtype == PDNN_F32 ||
+                          pdnn_dtype_is_half(graph->tensors[input].dtype));
     }
     return known;
 }
@@ -341,7 +346,7 @@ bool pdnn_own_bypasses(const struct pdnn_own *own, uint64_t bytes) {
     return bytes >= own->cache_bytes / PDNN_BYPASS_IMAGES;
 }
 
-/* "own:batchnorm+add+relu avx2 b8", "own:relu avx2". */
+/* "own:batchnorm+add+relu avx2 b8", "own:relu avx2 bf16". */
 static void name_step(const struct pdnn_own *own, struct pdnn_step *step) {
     char *text = step->implementation;
     size_t room = sizeof step->implementation, used;
@@ -355,6 +360,9 @@ static void name_step(const struct pdnn_own *own, struct pdnn_step *step) {
     used = strlen(text);
     if (own->row->rank == 4 && own->shape.block > 1)
         snprintf(text + used, room - used, " b%" PRId64, own->shape.block);
+    used = strlen(text);
+    if (pdnn_half_is_used(own->graph, own->node))
+        snprintf(text + used, room - used, " %s", pdnn_dtype_name(own->graph->dtype));
 }
 
 /* A step's state, before it has scratch. */
@@ -369,10 +377,11 @@ static struct pdnn_own *own_of(const struct pdnn_own_options *options, struct pd
         .graph = program->graph,
         .node = node,
         .threads = options->threads,
-        .elements = (int64_t)(program->slots[node->input[0]].bytes / sizeof(float)),
+        .elements = (int64_t)(program->slots[node->input[0]].bytes / pdnn_dtype_bytes(first->dtype)),
         .rows = first->dim[0],
         .columns = first->rank > 1 ? first->dim[1] : 1,
         .shape = shape_of(program, node),
+        .per_float = pdnn_own_moves_pairs(program->graph, node) ? 2 : 1,
         .cache_bytes = options->cache_bytes,
         .zero_point = program->slots[node->output[0]].zero_point,
         .scratch_slot = PDNN_NONE,
@@ -404,5 +413,6 @@ enum pdnn_status pdnn_own_compile(const struct pdnn_own_options *options, struct
     step.sums_in_place = true;
     step.work = (struct pdnn_work){own, bind, run, NULL};
     name_step(own, &step);
-    return pdnn_program_step(program, &step, err);
+    status = pdnn_own_widen(program, own, &step, err);
+    return status == PDNN_OK ? pdnn_program_step(program, &step, err) : status;
 }

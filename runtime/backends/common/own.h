@@ -1,5 +1,7 @@
 /* Steps that run our own kernels (runtime/kernels), for every backend whose library lacks the op or does it
- * badly. All tensors are f32 (labels s32). Elementwise ops take any layout that their tensors share. */
+ * badly. The kernels are f32 (labels s32); steps on tensors of 16 bit widen what they read and narrow what
+ * they write, piece by piece in the caches where the op allows it. Elementwise ops take any layout that their
+ * tensors share. */
 #ifndef RUNTIME_BACKENDS_COMMON_OWN_H
 #define RUNTIME_BACKENDS_COMMON_OWN_H
 

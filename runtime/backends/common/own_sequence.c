@@ -33,7 +33,7 @@ static struct pdnn_embedding embedding_of(const struct pdnn_own *own) {
         .to = own->out[0],
         .R = forward ? out_dim(own, 0)[0] : in_dim(own, 1)[0],
         .V = all[0],
-        .E = all[1],
+        .E = all[1] / own->per_float,
     };
 }
 
@@ -74,7 +74,7 @@ void pdnn_own_dropout(const struct pdnn_own *own) {
 /* A row of x (R, C) in both passes: in backward-data, zeros before and behind the rows of dy. */
 void pdnn_own_slice(const struct pdnn_own *own) {
     int64_t first = own->node->attr[PDNN_SLICE_FIRST], rows = own->node->attr[PDNN_SLICE_ROWS];
-    int64_t C = own->columns, R = out_dim(own, 0)[0];
+    int64_t C = own->columns / own->per_float, R = out_dim(own, 0)[0];
     float *to = own->out[0];
     bool bypass = bypasses_output(own, 0);
     if (own->node->pass == PDNN_FORWARD) {
@@ -92,16 +92,17 @@ void pdnn_own_slice(const struct pdnn_own *own) {
 /* The new rows of each sequence, or the one new row of all of them. */
 void pdnn_own_cache_append(const struct pdnn_own *own) {
     const int64_t *attr = own->node->attr, *cache = in_dim(own, 1), *x = in_dim(own, 0);
-    int64_t B = attr[PDNN_CACHE_APPEND_SEQUENCES], n = x[0] / B, m = cache[0] / B, H = cache[1];
-    const float *from = (const float *)own->in[0] + attr[PDNN_CACHE_APPEND_COLUMN];
+    int64_t B = attr[PDNN_CACHE_APPEND_SEQUENCES], n = x[0] / B, m = cache[0] / B;
+    int64_t H = cache[1] / own->per_float, width = x[1] / own->per_float;
+    const float *from = (const float *)own->in[0] + attr[PDNN_CACHE_APPEND_COLUMN] / own->per_float;
     float *to = (float *)own->out[0] + attr[PDNN_CACHE_APPEND_POSITION] * H;
     if (n == 1) {
-        const struct pdnn_move move = {from, x[1], to, m * H, B, H};
+        const struct pdnn_move move = {from, width, to, m * H, B, H};
         pdnn_moves_run(&move, 1, false, own->threads);
         return;
     }
     for (int64_t b = 0; b < B; b++) {
-        const struct pdnn_move move = {from + b * n * x[1], x[1], to + b * m * H, H, n, H};
+        const struct pdnn_move move = {from + b * n * width, width, to + b * m * H, H, n, H};
         pdnn_moves_run(&move, 1, false, own->threads);
     }
 }
@@ -109,9 +110,9 @@ void pdnn_own_cache_append(const struct pdnn_own *own) {
 void pdnn_own_concat(const struct pdnn_own *own) {
     struct pdnn_move moves[PDNN_NODE_OUTPUTS];
     float *to = own->out[0];
-    int64_t whole = out_dim(own, 0)[1];
+    int64_t whole = out_dim(own, 0)[1] / own->per_float;
     for (int i = 0; i < own->node->n_inputs; i++) {
-        int64_t columns = in_dim(own, i)[1];
+        int64_t columns = in_dim(own, i)[1] / own->per_float;
         moves[i] = (struct pdnn_move){own->in[i], columns, to, whole, own->rows, columns};
         to += columns;
     }
@@ -121,9 +122,10 @@ void pdnn_own_concat(const struct pdnn_own *own) {
 void pdnn_own_concat_backward(const struct pdnn_own *own) {
     struct pdnn_move moves[PDNN_NODE_OUTPUTS];
     const float *from = own->in[0];
+    int64_t whole = own->columns / own->per_float;
     for (int i = 0; i < own->node->n_outputs; i++) {
-        int64_t columns = out_dim(own, i)[1];
-        moves[i] = (struct pdnn_move){from, own->columns, own->out[i], columns, own->rows, columns};
+        int64_t columns = out_dim(own, i)[1] / own->per_float;
+        moves[i] = (struct pdnn_move){from, whole, own->out[i], columns, own->rows, columns};
         from += columns;
     }
     pdnn_moves_run(moves, own->node->n_outputs, bypasses_output(own, 0), own->threads);

@@ -19,7 +19,7 @@ static struct pdnn_softmax job_of(const struct pdnn_own *own) {
     int64_t columns = x->dim[x->rank - 1];
     return (struct pdnn_softmax){
         .matrices = 1,
-        .n = pdnn_tensor_elements(x) / columns,
+        .n = own->elements / columns,
         .m = columns,
         .x = own->in[0],
         .heads = 1,

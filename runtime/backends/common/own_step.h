@@ -3,6 +3,7 @@
 #define RUNTIME_BACKENDS_COMMON_OWN_STEP_H
 
 #include "models/op.h"
+#include "runtime/core/backend.h"
 #include "runtime/kernels/channels.h"
 
 /* Addresses are known after bind. */
@@ -14,9 +15,10 @@ struct pdnn_own {
     int64_t elements;           /* of the first input's slot, padding included */
     int64_t rows, columns;      /* of the first input, where it is a matrix */
     struct pdnn_channels shape; /* of the larger of first input and output, where they are images */
-    uint64_t cache_bytes;       /* of the last-level cache */
-    int32_t zero_point;         /* of output 0, where it is int8 */
-    uint32_t scratch_slot;      /* or PDNN_NONE */
+    int64_t per_float;     /* elements to the float: 2 where rows of 16 bit are moved two by two, else 1 */
+    int32_t zero_point;    /* of output 0, where it is int8 */
+    uint64_t cache_bytes;  /* of the last-level cache */
+    uint32_t scratch_slot; /* or PDNN_NONE */
     void *in[PDNN_NODE_INPUTS], *out[PDNN_NODE_OUTPUTS], *post_in[PDNN_NODE_POSTS], *scratch;
 };
 
@@ -29,6 +31,15 @@ struct pdnn_own_row {
     uint64_t (*scratch_bytes)(const struct pdnn_own *own); /* NULL: none */
     bool (*takes_posts)(const struct pdnn_node *node);     /* NULL: none */
 };
+
+/* own_half.c: whether the node only moves rows of 16 bit, which may be done two by two. */
+bool pdnn_own_moves_pairs(const struct pdnn_graph *graph, const struct pdnn_node *node);
+/* Gives a step that is done but for its operands of 16 bit, if it has some, f32 copies of them to work on. */
+enum pdnn_status pdnn_own_widen(struct pdnn_program *program, struct pdnn_own *own, struct pdnn_step *step,
+                                struct pdnn_err *err);
+
+/* Between f32 and 16 bit. */
+void pdnn_own_cast(const struct pdnn_own *own);
 
 /* Whether images of so many bytes are written past the caches. */
 bool pdnn_own_bypasses(const struct pdnn_own *own, uint64_t bytes);

@@ -63,7 +63,7 @@ static void shrink(struct pdnn_dense_shape *shape) {
 
 static bool is_reference(const struct candidate *candidate) {
     const struct pdnn_onednn_primitive *primitive = candidate->made.primitive;
-    return primitive && strstr(pdnn_onednn_primitive_name(primitive), "ref") != NULL;
+    return primitive && pdnn_onednn_primitive_is_reference(primitive);
 }
 
 static const struct candidate *find_candidate(const struct tuner *tuner, enum pdnn_pass pass,

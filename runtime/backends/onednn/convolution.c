@@ -4,8 +4,6 @@
 #include "models/ops/quantized.h"
 #include "runtime/backends/onednn/posts.h"
 
-#include <string.h>
-
 bool pdnn_convolution_is(const struct pdnn_node *node) {
     return node->op == &pdnn_op_conv2d;
 }
@@ -119,10 +117,6 @@ pdnn_convolution_describe(struct pdnn_onednn_library *library, const struct pdnn
     return status == PDNN_UNSUPPORTED ? refuse(convolution, err) : status;
 }
 
-static bool is_reference(const struct pdnn_onednn_primitive *primitive) {
-    return strstr(pdnn_onednn_primitive_name(primitive), "ref") != NULL;
-}
-
 enum pdnn_status pdnn_convolution_find(struct pdnn_onednn_library *library,
                                        const struct pdnn_convolution *convolution,
                                        const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
@@ -132,9 +126,9 @@ enum pdnn_status pdnn_convolution_find(struct pdnn_onednn_library *library,
     enum pdnn_status status = pdnn_convolution_describe(library, convolution, layout, &found, err);
     if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
         return status;
-    if (!found || is_reference(found)) {
+    if (!found || pdnn_onednn_primitive_is_reference(found)) {
         status = pdnn_convolution_describe(library, convolution, any, &other, err);
-        bool is_better = other && (!found || !is_reference(other));
+        bool is_better = other && (!found || !pdnn_onednn_primitive_is_reference(other));
         pdnn_onednn_primitive_destroy(is_better ? found : other);
         found = is_better ? other : found;
     }

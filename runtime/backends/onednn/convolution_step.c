@@ -1,6 +1,7 @@
 /* The steps of one pass of a conv2d node: the primitive, a reorder before it for each tensor that it reads in
  * another layout than the tensor's home, one after it for the result. */
 #include "models/op.h"
+#include "runtime/backends/common/half.h"
 #include "runtime/backends/common/step.h"
 #include "runtime/backends/onednn/convolution.h"
 #include "runtime/backends/onednn/operand.h"
@@ -79,6 +80,8 @@ static enum pdnn_status append_primitive(struct convolution_step *c, struct pdnn
     struct pdnn_step step = pdnn_step_of_node(c->compile->program->graph, c->node);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
     step.n_slots = 0; /* not the homes of what is copied; append adds what the primitive uses */
+    step.is_slow = pdnn_half_is_used(c->compile->program->graph, c->convolution.node) &&
+                   pdnn_onednn_primitive_is_reference(c->call.primitive);
     snprintf(step.implementation, sizeof step.implementation, "%.24s convolution %.16s",
              pdnn_onednn_primitive_name(c->call.primitive),
              pdnn_onednn_layout_format(c->operand[PDNN_ONEDNN_WEIGHTS].used, format));
@@ -114,6 +117,7 @@ enum pdnn_status pdnn_onednn_compile_convolution(struct pdnn_onednn_compile *com
         return status;
     start(&c);
     status = find_primitive(&c, err);
+    bool is_slow = status == PDNN_UNSUPPORTED && pdnn_half_is_used(graph, &graph->nodes[node]);
     if (status == PDNN_OK)
         status = find_slots(&c, err);
     if (status == PDNN_OK)
@@ -121,5 +125,5 @@ enum pdnn_status pdnn_onednn_compile_convolution(struct pdnn_onednn_compile *com
     pdnn_onednn_primitive_destroy(c.call.primitive);
     for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
         pdnn_onednn_operand_finish(&c.operand[i]);
-    return status;
+    return is_slow ? pdnn_onednn_compile_slow(compile, node, err) : status;
 }

@@ -28,7 +28,8 @@ struct pdnn_dense_dtypes pdnn_dense_dtypes_of(const struct pdnn_dense_shape *sha
     if (dtype == PDNN_INT8)
         return (struct pdnn_dense_dtypes){PDNN_U8, PDNN_INT8, PDNN_F32,
                                           shape->is_scaled ? PDNN_F32 : PDNN_S32};
-    return (struct pdnn_dense_dtypes){dtype, dtype, dtype, dtype};
+    enum pdnn_dtype b = pdnn_dtype_is_half(dtype) ? PDNN_F32 : dtype;
+    return (struct pdnn_dense_dtypes){dtype, shape->weights_dtype, b, dtype};
 }
 
 /* Row-major x (N, I) and y (N, O), w (O, I) in the format, and b where the pass has a fused bias: (O), or
@@ -166,13 +167,33 @@ void pdnn_dense_pass_destroy(struct pdnn_dense_pass *pass) {
     *pass = (struct pdnn_dense_pass){0};
 }
 
+enum pdnn_status pdnn_dense_pass_support(struct pdnn_onednn_library *library,
+                                         const struct pdnn_dense_shape *shape, enum pdnn_pass pass,
+                                         enum pdnn_dense_support *support, struct pdnn_err *err) {
+    *support = PDNN_DENSE_NONE;
+    for (int i = 0; i < PDNN_DENSE_VARIANTS && *support != PDNN_DENSE_FAST; i++) {
+        struct pdnn_dense_pass made = {0};
+        struct pdnn_err refusal = {0};
+        enum pdnn_status status =
+            pdnn_dense_pass_create(library, shape, pass, pdnn_dense_variant_at(i), &made, &refusal);
+        if (status == PDNN_UNSUPPORTED)
+            continue;
+        if (status != PDNN_OK)
+            return pdnn_fail(err, status, "%s", refusal.text);
+        bool is_reference = made.primitive && pdnn_onednn_primitive_is_reference(made.primitive);
+        *support = is_reference ? PDNN_DENSE_REFERENCE : PDNN_DENSE_FAST;
+        pdnn_dense_pass_destroy(&made);
+    }
+    return PDNN_OK;
+}
+
 enum pdnn_status pdnn_dense_weights_layout(struct pdnn_onednn_library *library,
                                            const struct pdnn_dense_shape *shape,
                                            enum pdnn_weights_format format,
                                            struct pdnn_onednn_layout **layout, struct pdnn_err *err) {
     if (format != PDNN_WEIGHTS_PACKED)
-        return pdnn_onednn_layout_create(shape->dtype, 2, (int64_t[]){shape->O, shape->I}, orders[format],
-                                         layout, err);
+        return pdnn_onednn_layout_create(shape->weights_dtype, 2, (int64_t[]){shape->O, shape->I},
+                                         orders[format], layout, err);
     struct pdnn_dense_pass pass = {0};
     enum pdnn_status status =
         pdnn_dense_pass_create(library, shape, PDNN_FORWARD,

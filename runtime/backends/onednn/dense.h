@@ -18,9 +18,10 @@ enum pdnn_weights_format {
 /* What the passes of one dense op over one weight tensor have to do. Compared byte by byte: zero it first. */
 struct pdnn_dense_shape {
     int64_t N, I, O;
-    int64_t footprint_bytes; /* of the whole step, to a power of two: tells how cold the weights are */
-    enum pdnn_dtype dtype;
-    int32_t n_posts; /* functions fused into the forward pass */
+    int64_t footprint_bytes;       /* of the whole step, to a power of two: tells how cold the weights are */
+    enum pdnn_dtype dtype;         /* of x and y */
+    enum pdnn_dtype weights_dtype; /* of w, or of dw, which is f32 where the others are 16 bit */
+    int32_t n_posts;               /* functions fused into the forward pass */
     enum pdnn_onednn_post post[PDNN_NODE_POSTS];
     bool has_pass[PDNN_DENSE_PASSES];
     bool bias;          /* fused into the forward pass */
@@ -67,6 +68,14 @@ enum pdnn_status pdnn_dense_pass_create(struct pdnn_onednn_library *library,
                                         struct pdnn_dense_variant variant, struct pdnn_dense_pass *made,
                                         struct pdnn_err *err);
 void pdnn_dense_pass_destroy(struct pdnn_dense_pass *pass);
+
+/* How well the library does a pass. */
+enum pdnn_dense_support { PDNN_DENSE_NONE, PDNN_DENSE_REFERENCE, PDNN_DENSE_FAST };
+
+/* The best of all ways. */
+enum pdnn_status pdnn_dense_pass_support(struct pdnn_onednn_library *library,
+                                         const struct pdnn_dense_shape *shape, enum pdnn_pass pass,
+                                         enum pdnn_dense_support *support, struct pdnn_err *err);
 
 /* The layout of weights in the format; PACKED: what the forward inner product asks for. */
 enum pdnn_status pdnn_dense_weights_layout(struct pdnn_onednn_library *library,

@@ -5,7 +5,6 @@
 #include "runtime/kernels/batched.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { RANK = 4 }; /* (B, h, rows, columns) */
 
@@ -55,7 +54,7 @@ enum pdnn_status pdnn_heads_create(struct pdnn_onednn_library *library,
         enum pdnn_status status = make_primitive(library, product, dtype, &result.primitive, err);
         if (status != PDNN_OK)
             return status;
-        if (strstr(pdnn_onednn_primitive_name(result.primitive), "ref") && dtype == PDNN_F32) {
+        if (pdnn_onednn_primitive_is_reference(result.primitive) && dtype == PDNN_F32) {
             pdnn_heads_destroy(&result);
             return pdnn_fail(err, PDNN_UNSUPPORTED, "the library has no matmul for these strides");
         }
@@ -107,7 +106,8 @@ static void destroy(void *state) {
 struct pdnn_heads_work pdnn_heads_work_of(struct pdnn_heads_made *made) {
     uint64_t scratch_bytes = made->primitive ? pdnn_onednn_primitive_scratchpad_bytes(made->primitive)
                                              : pdnn_heads_scratch_bytes(&made->multiply);
-    return (struct pdnn_heads_work){made, scratch_bytes, bind, run, destroy};
+    bool is_slow = made->primitive && pdnn_onednn_primitive_is_reference(made->primitive);
+    return (struct pdnn_heads_work){made, scratch_bytes, bind, run, destroy, is_slow};
 }
 
 const char *pdnn_heads_name(const struct pdnn_heads_made *made, char buffer[PDNN_HEADS_TEXT]) {
@@ -137,10 +137,16 @@ enum pdnn_status pdnn_onednn_compile_heads(struct pdnn_onednn_compile *compile, 
         pdnn_heads_choose(&onednn->heads, onednn->library, &product, dtype, onednn->own.threads, &way, err);
     if (status == PDNN_OK)
         status = pdnn_heads_create(onednn->library, &product, dtype, way, onednn->own.threads, made, err);
+    if (status == PDNN_UNSUPPORTED && pdnn_dtype_is_half(dtype))
+        return pdnn_onednn_compile_slow(compile, node, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: matmul for %s", pdnn_dtype_name(dtype));
     const struct pdnn_heads_work work = pdnn_heads_work_of(made);
-    status = pdnn_heads_append(program, node, &work, pdnn_heads_name(made, name), onednn->own.threads, err);
+    if (work.is_slow)
+        status = pdnn_onednn_check_slow(compile, n, err);
+    if (status == PDNN_OK)
+        status =
+            pdnn_heads_append(program, node, &work, pdnn_heads_name(made, name), onednn->own.threads, err);
     if (status != PDNN_OK)
         pdnn_heads_destroy(made);
     return status;

@@ -48,7 +48,7 @@ static enum pdnn_status set_all(struct pdnn_onednn_compile *compile, uint32_t we
 /* Whether others than this program's forward pass use them. */
 static bool has_other_users(const struct pdnn_program *program, uint32_t weights) {
     const struct pdnn_graph *graph = program->graph;
-    bool has = program->opens_weights;
+    bool has = program->opens_weights || graph->tensors[weights].role == PDNN_ROLE_WEIGHT_COPY;
     for (size_t i = 0; i < graph->n_tensors && !has; i++)
         has = graph->tensors[i].of == weights; /* a gradient, or the optimizer's state */
     return has;
@@ -93,7 +93,7 @@ bool pdnn_onednn_is_plain(const struct pdnn_program *program, struct pdnn_onednn
 }
 
 bool pdnn_onednn_is_pinned(const struct pdnn_graph *graph, uint32_t weights) {
-    if (graph->tensors[weights].role != PDNN_ROLE_WEIGHT)
+    if (!pdnn_role_is_weight(graph->tensors[weights].role))
         return true;
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];

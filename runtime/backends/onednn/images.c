@@ -34,12 +34,7 @@ static enum pdnn_status vote(const struct pdnn_onednn_compile *compile, const st
     if (status != PDNN_OK)
         return status;
     const struct pdnn_tensor *y = &graph->tensors[convolution.tensor[PDNN_ONEDNN_DST]];
-    if (y->dtype != PDNN_F32 && pdnn_node_dtype(graph, node) != PDNN_INT8)
-        status = pdnn_fail(
-            err, PDNN_UNSUPPORTED, "onednn: conv2d %s for %s exists (%s), but there are no data in it yet",
-            pdnn_pass_name(node->pass), pdnn_dtype_name(y->dtype), pdnn_onednn_primitive_name(primitive));
-    if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_layout(primitive, PDNN_ONEDNN_DST, &wanted, err);
+    status = pdnn_onednn_primitive_layout(primitive, PDNN_ONEDNN_DST, &wanted, err);
     node->op->pass[node->pass].flop(graph, node, &count);
     for (int i = 0; status == PDNN_OK && i < N_ORDERS; i++) {
         struct pdnn_onednn_layout *layout = NULL;
@@ -148,7 +143,8 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
     if (status != PDNN_OK)
         return status;
     uint32_t used = convolution.tensor[PDNN_ONEDNN_WEIGHTS];
-    uint32_t weights = graph->tensors[used].of == PDNN_NONE ? used : graph->tensors[used].of;
+    bool is_gradient = graph->tensors[used].role == PDNN_ROLE_WEIGHT_GRADIENT;
+    uint32_t weights = is_gradient ? graph->tensors[used].of : used;
     if (is_placed[weights] || pdnn_onednn_is_pinned(graph, weights))
         return PDNN_OK;
     is_placed[weights] = true;
@@ -159,13 +155,42 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
     return status;
 }
 
+/* Convolutions of 16 bit must be fast, unless they may be slow. */
+static enum pdnn_status check_halves(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
+    const struct pdnn_onednn_layout *const any[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
+    const struct pdnn_graph *graph = compile->program->graph;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        struct pdnn_onednn_primitive *primitive = NULL;
+        struct pdnn_convolution convolution;
+        struct pdnn_err refusal = {0};
+        if (!pdnn_convolution_is(node) || !pdnn_dtype_is_half(pdnn_node_in(graph, node, 0)->dtype))
+            continue;
+        status = pdnn_convolution_init(graph, node, &convolution, err);
+        if (status != PDNN_OK)
+            return status;
+        status = pdnn_convolution_describe(compile->onednn->library, &convolution, any, &primitive, &refusal);
+        bool is_fast = primitive && !pdnn_onednn_primitive_is_reference(primitive);
+        pdnn_onednn_primitive_destroy(primitive);
+        if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
+            return pdnn_fail(err, status, "%s", refusal.text);
+        status = is_fast ? PDNN_OK : pdnn_onednn_check_slow(compile, node, err);
+        compile->is_slow = compile->is_slow || !is_fast;
+    }
+    return status;
+}
+
 enum pdnn_status pdnn_onednn_place_images(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
     enum pdnn_onednn_order order;
     bool *is_placed = pdnn_arena_alloc(&compile->program->arena, graph->n_tensors + 1, sizeof *is_placed);
     if (!is_placed)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
-    enum pdnn_status status = choose_order(compile, &order, err);
+    enum pdnn_status status = check_halves(compile, err);
+    if (status != PDNN_OK || compile->is_slow || compile->program->keeps_plain)
+        return status;
+    status = choose_order(compile, &order, err);
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
         if (is_image(&graph->tensors[i]))
             status = place_image(compile, order, i, err);

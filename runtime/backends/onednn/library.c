@@ -27,15 +27,19 @@ struct pdnn_onednn_primitive {
     int32_t zero_point;
 };
 
+const char *pdnn_onednn_isa_name(void) {
+    for (const struct pdnn_onednn_isa *row = pdnn_onednn_isas; row->name; row++) {
+        if (row->isa == dnnl_get_effective_cpu_isa())
+            return row->name;
+    }
+    return "unknown";
+}
+
 const char *pdnn_onednn_version(void) {
     static char text[64];
     const dnnl_version_t *version = dnnl_version();
-    const char *isa = "unknown";
-    for (const struct pdnn_onednn_isa *row = pdnn_onednn_isas; row->name; row++) {
-        if (row->isa == dnnl_get_effective_cpu_isa())
-            isa = row->name;
-    }
-    snprintf(text, sizeof text, "oneDNN %d.%d.%d (%s)", version->major, version->minor, version->patch, isa);
+    snprintf(text, sizeof text, "oneDNN %d.%d.%d (%s)", version->major, version->minor, version->patch,
+             pdnn_onednn_isa_name());
     return text;
 }
 
@@ -491,6 +495,10 @@ void pdnn_onednn_primitive_destroy(struct pdnn_onednn_primitive *primitive) {
 
 const char *pdnn_onednn_primitive_name(const struct pdnn_onednn_primitive *primitive) {
     return primitive->name;
+}
+
+bool pdnn_onednn_primitive_is_reference(const struct pdnn_onednn_primitive *primitive) {
+    return strstr(primitive->name, "ref") != NULL;
 }
 
 enum pdnn_status pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive *primitive,

@@ -23,6 +23,8 @@ struct pdnn_onednn_primitive;
 
 /* "oneDNN 2.6.3 (avx2)"; static. */
 const char *pdnn_onednn_version(void);
+/* "avx2": what the library makes use of. */
+const char *pdnn_onednn_isa_name(void);
 
 /* As limit_isa of struct pdnn_backend_def. */
 enum pdnn_status pdnn_onednn_limit_isa(enum pdnn_isa isa, struct pdnn_err *err);
@@ -155,6 +157,8 @@ void pdnn_onednn_primitive_destroy(struct pdnn_onednn_primitive *primitive);
 
 /* The library's name of the implementation: "x64:gemm:jit". */
 const char *pdnn_onednn_primitive_name(const struct pdnn_onednn_primitive *primitive);
+/* Whether that is the library's plain C; of recurrent layers the name does not tell. */
+bool pdnn_onednn_primitive_is_reference(const struct pdnn_onednn_primitive *primitive);
 /* A layout as the primitive has it, to be destroyed by the caller; of an argument that it has. */
 enum pdnn_status pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive *primitive,
                                               enum pdnn_onednn_arg arg, struct pdnn_onednn_layout **layout,

@@ -2,6 +2,7 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
+#include "runtime/backends/common/slow.h"
 #include "runtime/backends/common/step.h"
 
 #include <omp.h>
@@ -17,6 +18,7 @@ static const struct {
     {&pdnn_op_dense, PDNN_FORWARD, pdnn_onednn_compile_dense},
     {&pdnn_op_dense, PDNN_BACKWARD_DATA, pdnn_onednn_compile_dense},
     {&pdnn_op_dense, PDNN_BACKWARD_WEIGHTS, pdnn_onednn_compile_dense},
+    {&pdnn_op_cast, PDNN_FORWARD, pdnn_onednn_compile_cast},
     {&pdnn_op_conv2d, PDNN_FORWARD, pdnn_onednn_compile_convolution},
     {&pdnn_op_conv2d, PDNN_BACKWARD_DATA, pdnn_onednn_compile_convolution},
     {&pdnn_op_conv2d, PDNN_BACKWARD_WEIGHTS, pdnn_onednn_compile_convolution},
@@ -56,6 +58,23 @@ static void release(void *state) {
     struct pdnn_onednn_layouts *layouts = state;
     for (size_t i = 0; i < layouts->n_tensors; i++)
         pdnn_onednn_layout_destroy(layouts->home[i]);
+}
+
+enum pdnn_status pdnn_onednn_check_slow(const struct pdnn_onednn_compile *compile,
+                                        const struct pdnn_node *node, struct pdnn_err *err) {
+    if (compile->program->allow_slow)
+        return PDNN_OK;
+    return pdnn_slow_refuse("onednn", pdnn_onednn_isa_name(), compile->program->graph, node, err);
+}
+
+enum pdnn_status pdnn_onednn_compile_slow(struct pdnn_onednn_compile *compile, uint32_t node,
+                                          struct pdnn_err *err) {
+    const struct pdnn_program *program = compile->program;
+    enum pdnn_status status = pdnn_onednn_check_slow(compile, &program->graph->nodes[node], err);
+    if (status != PDNN_OK)
+        return status;
+    return pdnn_slow_compile(&pdnn_backend_onednn, compile->onednn, compile->onednn->own.threads,
+                             compile->program, node, err);
 }
 
 static enum pdnn_status compile_node(struct pdnn_onednn_compile *compile, uint32_t index,

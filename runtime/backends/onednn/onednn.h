@@ -49,6 +49,8 @@ struct pdnn_onednn_compile {
     struct pdnn_onednn_layout **home;          /* by tensor; NULL: plain row-major */
     const struct pdnn_dense_choice **choice;   /* by tensor; NULL: not the weights of a dense op */
     struct pdnn_onednn_recurrence *recurrence; /* by tensor: of what a forward rnn node returns */
+    bool is_slow; /* some op of 16 bit runs on f32 copies (common/slow.h), which are plain: so are all images
+                   */
 };
 
 /* homes.c: where the program shares weights and state with one that was compiled before, they live as there,
@@ -70,9 +72,19 @@ enum pdnn_status pdnn_onednn_place_recurrent(struct pdnn_onednn_compile *compile
  * channel blocks. */
 enum pdnn_status pdnn_onednn_place_images(struct pdnn_onednn_compile *compile, struct pdnn_err *err);
 
+/* Of a node of 16 bit that the library does not do fast: PDNN_OK where that may be slow, else
+ * PDNN_UNSUPPORTED with what is missing. */
+enum pdnn_status pdnn_onednn_check_slow(const struct pdnn_onednn_compile *compile,
+                                        const struct pdnn_node *node, struct pdnn_err *err);
+/* Appends the step of such a node on f32 copies. */
+enum pdnn_status pdnn_onednn_compile_slow(struct pdnn_onednn_compile *compile, uint32_t node,
+                                          struct pdnn_err *err);
+
 /* Append the node's step, and reorders it needs. */
 enum pdnn_status pdnn_onednn_compile_dense(struct pdnn_onednn_compile *compile, uint32_t node,
                                            struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_compile_cast(struct pdnn_onednn_compile *compile, uint32_t node,
+                                          struct pdnn_err *err);
 enum pdnn_status pdnn_onednn_compile_convolution(struct pdnn_onednn_compile *compile, uint32_t node,
                                                  struct pdnn_err *err);
 enum pdnn_status pdnn_onednn_compile_heads(struct pdnn_onednn_compile *compile, uint32_t node,

@@ -229,3 +229,34 @@ enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile,
         pdnn_reorder_destroy(&move->reorder);
     return status;
 }
+
+enum pdnn_status pdnn_onednn_compile_cast(struct pdnn_onednn_compile *compile, uint32_t node,
+                                          struct pdnn_err *err) {
+    struct pdnn_program *program = compile->program;
+    uint32_t x = program->graph->nodes[node].input[0], y = program->graph->nodes[node].output[0];
+    struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
+    struct pdnn_onednn_layout *from = NULL, *to = NULL;
+    struct pdnn_onednn_call call = pdnn_onednn_call_of(NULL);
+    struct pdnn_step step = pdnn_step_of_node(program->graph, node);
+    char format[PDNN_ONEDNN_LAYOUT_TEXT];
+    bool found = false;
+    if (!compile->home[x] && !compile->home[y])
+        return pdnn_own_compile(&compile->onednn->own, program, node, &found, err);
+    enum pdnn_status status = pdnn_onednn_copy_home(compile, x, &from, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_copy_home(compile, y, &to, err);
+    request.layout[PDNN_ONEDNN_SRC] = from;
+    request.layout[PDNN_ONEDNN_DST] = to;
+    call.slot[PDNN_ONEDNN_SRC] = x;
+    call.slot[PDNN_ONEDNN_DST] = y;
+    if (status == PDNN_OK)
+        status = pdnn_onednn_primitive_create(compile->onednn->library, &request, &call.primitive, err);
+    if (status == PDNN_OK) {
+        snprintf(step.implementation, sizeof step.implementation, "%.30s cast %.16s",
+                 pdnn_onednn_primitive_name(call.primitive), pdnn_onednn_layout_format(to, format));
+        status = pdnn_onednn_append(program, &step, &call, err);
+    }
+    pdnn_onednn_layout_destroy(from);
+    pdnn_onednn_layout_destroy(to);
+    return status;
+}

@@ -27,6 +27,7 @@ void pdnn_recurrent_shape_of(const struct pdnn_graph *graph, const struct pdnn_n
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_RNN_X);
     memset(shape, 0, sizeof *shape);
     shape->cell = (enum pdnn_cell)node->attr[PDNN_RNN_CELL];
+    shape->dtype = x->dtype;
     shape->T = node->attr[PDNN_RNN_STEPS];
     shape->N = x->dim[0] / shape->T;
     shape->I = x->dim[1];
@@ -45,22 +46,24 @@ static enum pdnn_status make_layouts(const struct pdnn_recurrent_shape *shape,
                                      struct pdnn_onednn_layout *made[LAYOUTS], struct pdnn_err *err) {
     int64_t G = pdnn_cells[shape->cell].n_gates, B = pdnn_cells[shape->cell].n_biases, H = shape->H;
     const struct {
+        enum pdnn_dtype dtype;
         int rank;
         int64_t dim[5];
         enum pdnn_onednn_order order;
     } rows[LAYOUTS] = {
-        {3, {shape->T, shape->N, shape->I}, PDNN_ONEDNN_ROW_MAJOR},
-        {5, {1, 1, shape->I, G, H}, PDNN_ONEDNN_ANY},
-        {5, {1, 1, H, G, H}, PDNN_ONEDNN_ANY},
-        {4, {1, 1, B, H}, PDNN_ONEDNN_ROW_MAJOR},
-        {3, {shape->T, shape->N, H}, PDNN_ONEDNN_ROW_MAJOR},
-        {4, {1, 1, shape->N, H}, PDNN_ONEDNN_ROW_MAJOR},
-        {4, {1, 1, shape->N, H}, PDNN_ONEDNN_ROW_MAJOR},
+        {shape->dtype, 3, {shape->T, shape->N, shape->I}, PDNN_ONEDNN_ROW_MAJOR},
+        {shape->dtype, 5, {1, 1, shape->I, G, H}, PDNN_ONEDNN_ANY},
+        {shape->dtype, 5, {1, 1, H, G, H}, PDNN_ONEDNN_ANY},
+        {PDNN_F32, 4, {1, 1, B, H}, PDNN_ONEDNN_ROW_MAJOR},
+        {shape->dtype, 3, {shape->T, shape->N, H}, PDNN_ONEDNN_ROW_MAJOR},
+        {shape->dtype, 4, {1, 1, shape->N, H}, PDNN_ONEDNN_ROW_MAJOR},
+        {PDNN_F32, 4, {1, 1, shape->N, H}, PDNN_ONEDNN_ROW_MAJOR},
     };
     int n_made = !shape->is_training ? ALWAYS : shape->cell == PDNN_CELL_LSTM ? LAYOUTS : LAYOUTS - 1;
     enum pdnn_status status = PDNN_OK;
     for (int i = 0; status == PDNN_OK && i < n_made; i++)
-        status = pdnn_onednn_layout_create(PDNN_F32, rows[i].rank, rows[i].dim, rows[i].order, &made[i], err);
+        status =
+            pdnn_onednn_layout_create(rows[i].dtype, rows[i].rank, rows[i].dim, rows[i].order, &made[i], err);
     return status;
 }
 

@@ -11,6 +11,7 @@
 struct pdnn_recurrent_shape {
     int64_t T, N, I, H;
     enum pdnn_cell cell;
+    enum pdnn_dtype dtype; /* of x, w, u and y; what adds up is f32 */
     bool is_reverse;
     bool is_training; /* forward leaves something for backward */
     bool wants_dx;

@@ -82,13 +82,40 @@ find_like(const struct pdnn_program *like, const struct pdnn_graph *graph, const
     return NULL;
 }
 
+/* Layers of 16 bit run as the library's primitive, whose gradients are not of 16 bit: for inference where it
+ * has one. All others are slow, on f32 copies. */
+static enum pdnn_status place_half(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
+                                   struct pdnn_err *err) {
+    const struct pdnn_graph *graph = compile->program->graph;
+    struct pdnn_onednn_recurrence *recurrence = &compile->recurrence[node->output[PDNN_RNN_Y]];
+    struct pdnn_onednn_primitive *primitive = NULL;
+    struct pdnn_recurrent_shape shape;
+    struct pdnn_err refusal = {0};
+    enum pdnn_status status = PDNN_UNSUPPORTED;
+    pdnn_recurrent_shape_of(graph, node, &shape);
+    if (graph->rnn != PDNN_RECURRENCE_UNROLLED && !shape.is_training)
+        status =
+            pdnn_recurrent_describe(compile->onednn->library, &shape, PDNN_FORWARD, &primitive, &refusal);
+    pdnn_onednn_primitive_destroy(primitive);
+    recurrence->is_fused = status == PDNN_OK;
+    if (status == PDNN_OK)
+        return place_weights(compile, node, &shape, err);
+    if (status != PDNN_UNSUPPORTED)
+        return pdnn_fail(err, status, "%s", refusal.text);
+    compile->is_slow = true;
+    return pdnn_onednn_check_slow(compile, node, err);
+}
+
 static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
                               struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
     struct pdnn_onednn_recurrence *recurrence = &compile->recurrence[node->output[PDNN_RNN_Y]];
     struct pdnn_recurrent_shape shape;
     enum pdnn_status status = PDNN_OK;
-    if (pdnn_node_in(graph, node, PDNN_RNN_X)->dtype != PDNN_F32)
+    enum pdnn_dtype dtype = pdnn_node_in(graph, node, PDNN_RNN_X)->dtype;
+    if (pdnn_dtype_is_half(dtype))
+        return place_half(compile, node, err);
+    if (dtype != PDNN_F32)
         return pdnn_step_unsupported("onednn", graph, node, err);
     pdnn_recurrent_shape_of(graph, node, &shape);
     recurrence->is_fused = graph->rnn == PDNN_RECURRENCE_FUSED;

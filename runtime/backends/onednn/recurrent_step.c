@@ -252,8 +252,9 @@ enum pdnn_status pdnn_onednn_compile_recurrent(struct pdnn_onednn_compile *compi
     const struct pdnn_node *n = &graph->nodes[node];
     uint32_t y = n->pass == PDNN_FORWARD ? n->output[PDNN_RNN_Y] : n->input[PDNN_RNN_BACK_Y];
     bool has_forward = find_forward(graph, y) != NULL;
-    if (pdnn_node_in(graph, n, 0)->dtype != PDNN_F32)
-        return pdnn_step_unsupported("onednn", graph, n, err);
+    if (pdnn_dtype_is_half(pdnn_node_in(graph, n, 0)->dtype) &&
+        !(has_forward && compile->recurrence[y].is_fused))
+        return pdnn_onednn_compile_slow(compile, node, err);
     if (graph->rnn == PDNN_RECURRENCE_FUSED && !has_forward)
         return pdnn_fail(err, PDNN_UNSUPPORTED,
                          "onednn: backward of the rnn primitive needs what forward leaves for it");

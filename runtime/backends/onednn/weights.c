@@ -45,6 +45,7 @@ static void describe_dims(const struct pdnn_program *program, const struct pdnn_
     const struct pdnn_tensor *a = pdnn_node_in(graph, node, 0), *b = pdnn_node_in(graph, node, 1);
     bool gradient = node->pass == PDNN_BACKWARD_WEIGHTS;
     shape->dtype = a->dtype;
+    shape->weights_dtype = gradient ? pdnn_node_out(graph, node, 0)->dtype : b->dtype;
     shape->N = a->dim[0];
     shape->I = gradient ? pdnn_tensor_elements(a) / a->dim[0] : b->dim[1];
     shape->O = gradient ? b->dim[1] : b->dim[0];
@@ -84,22 +85,6 @@ static enum pdnn_status describe_node(const struct pdnn_program *program, const 
         shape->bias_gradient = one.bias_gradient;
     }
     return PDNN_OK;
-}
-
-static enum pdnn_status check_dtype(struct pdnn_onednn *onednn, const struct pdnn_dense_shape *shape,
-                                    enum pdnn_pass pass, struct pdnn_err *err) {
-    struct pdnn_dense_pass made = {0};
-    if (shape->dtype == PDNN_F32 || shape->dtype == PDNN_INT8)
-        return PDNN_OK;
-    enum pdnn_status status =
-        pdnn_dense_pass_create(onednn->library, shape, pass, (struct pdnn_dense_variant){0}, &made, err);
-    if (status != PDNN_OK)
-        return pdnn_wrap(err, "onednn: dense %s for %s", pdnn_pass_name(pass), pdnn_dtype_name(shape->dtype));
-    pdnn_fail(err, PDNN_UNSUPPORTED, "onednn: dense %s for %s exists (%s), but there are no data in it yet",
-              pdnn_pass_name(pass), pdnn_dtype_name(shape->dtype),
-              pdnn_onednn_primitive_name(made.primitive));
-    pdnn_dense_pass_destroy(&made);
-    return PDNN_UNSUPPORTED;
 }
 
 /* Says in the shape which format weights that have their home already lie in, if it is one of this shape's.
@@ -144,6 +129,38 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, uint32_t weig
     return status;
 }
 
+/* Whether the library has an implementation of the pass at all, which is fast unless it may be slow. */
+static enum pdnn_status check_half(const struct pdnn_onednn_compile *compile,
+                                   const struct pdnn_dense_shape *shape, const struct pdnn_node *node,
+                                   bool *is_there, struct pdnn_err *err) {
+    enum pdnn_dense_support support = PDNN_DENSE_FAST;
+    enum pdnn_status status = PDNN_OK;
+    if (pdnn_dtype_is_half(shape->dtype))
+        status = pdnn_dense_pass_support(compile->onednn->library, shape, node->pass, &support, err);
+    if (status == PDNN_OK && support != PDNN_DENSE_FAST)
+        status = pdnn_onednn_check_slow(compile, node, err);
+    *is_there = support != PDNN_DENSE_NONE;
+    return status;
+}
+
+/* Weights of which a pass is not there are left out: all their passes run on f32 copies. */
+static enum pdnn_status leave_out_slow(struct pdnn_onednn_compile *compile, struct pdnn_dense_shape *shapes,
+                                       struct pdnn_err *err) {
+    const struct pdnn_graph *graph = compile->program->graph;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
+        uint32_t weights = weights_of(graph, &graph->nodes[i]);
+        bool is_there = true;
+        if (weights == PDNN_NONE || !shapes[weights].N)
+            continue;
+        status = check_half(compile, &shapes[weights], &graph->nodes[i], &is_there, err);
+        compile->is_slow = compile->is_slow || !is_there;
+        if (!is_there)
+            shapes[weights].N = 0;
+    }
+    return status;
+}
+
 /* Coarse, so that models that differ little share what was measured. */
 static int64_t footprint_bytes(const struct pdnn_program *program) {
     uint64_t bytes = 0;
@@ -170,9 +187,9 @@ enum pdnn_status pdnn_onednn_place_weights(struct pdnn_onednn_compile *compile, 
         if (weights == PDNN_NONE)
             continue;
         status = describe_node(compile->program, node, &shapes[weights], err);
-        if (status == PDNN_OK)
-            status = check_dtype(compile->onednn, &shapes[weights], node->pass, err);
     }
+    if (status == PDNN_OK)
+        status = leave_out_slow(compile, shapes, err);
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
         if (!shapes[i].N)
             continue;
@@ -222,6 +239,8 @@ static enum pdnn_status append_pass(struct dense_step *d, struct pdnn_err *err) 
             call.slot[d->pass.b] = node->pass == PDNN_FORWARD ? node->posts[i].input : node->posts[i].output;
     }
     pdnn_onednn_call_scale(&call, node);
+    step.is_slow =
+        pdnn_dtype_is_half(d->shape.dtype) && pdnn_onednn_primitive_is_reference(d->pass.primitive);
     bool matmul = d->compile->choice[weights_of(graph, node)]->variant[node->pass].way == PDNN_DENSE_MATMUL;
     snprintf(step.implementation, sizeof step.implementation, "%.24s %s %.16s",
              pdnn_onednn_primitive_name(d->pass.primitive), matmul ? "matmul" : "inner_product",
@@ -271,6 +290,8 @@ enum pdnn_status pdnn_onednn_compile_dense(struct pdnn_onednn_compile *compile, 
     const struct pdnn_graph *graph = compile->program->graph;
     struct dense_step d = {.compile = compile, .index = node, .node = &graph->nodes[node]};
     const struct pdnn_dense_choice *choice = compile->choice[weights_of(graph, d.node)];
+    if (!choice)
+        return pdnn_onednn_compile_slow(compile, node, err);
     memset(&d.shape, 0, sizeof d.shape);
     d.w.tensor = d.node->pass == PDNN_BACKWARD_WEIGHTS ? d.node->output[0] : d.node->input[1];
     d.x.tensor = d.node->pass == PDNN_BACKWARD_DATA ? d.node->output[0] : d.node->input[0];

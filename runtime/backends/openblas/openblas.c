@@ -3,9 +3,11 @@
  * sgemm, everything else by our own kernels. All tensors are plain row-major. It must be the OpenMP build, so
  * that its threads are the kernels' threads. */
 #include "models/op.h"
+#include "runtime/backends/common/half.h"
 #include "runtime/backends/common/heads.h"
 #include "runtime/backends/common/own.h"
 #include "runtime/backends/common/rnn.h"
+#include "runtime/backends/common/slow.h"
 #include "runtime/backends/common/step.h"
 
 #include <cblas.h>
@@ -14,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+
+extern const struct pdnn_backend_def pdnn_backend_openblas;
 
 enum { PARALLEL_OPENMP = 2 }; /* what openblas_get_parallel answers for it */
 
@@ -228,15 +232,28 @@ static enum pdnn_status compile_rnn(const struct openblas *openblas, struct pdnn
     return pdnn_rnn_compile(&rnn_library, openblas->own.threads, program, index, err);
 }
 
+/* The library multiplies in f32 alone. */
+static enum pdnn_status compile_half(struct openblas *openblas, struct pdnn_program *program, uint32_t index,
+                                     struct pdnn_err *err) {
+    const struct pdnn_graph *graph = program->graph;
+    if (!program->allow_slow)
+        return pdnn_slow_refuse("openblas", "sgemm", graph, &graph->nodes[index], err);
+    return pdnn_slow_compile(&pdnn_backend_openblas, openblas, openblas->own.threads, program, index, err);
+}
+
 static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err) {
-    const struct openblas *openblas = state;
+    struct openblas *openblas = state;
     enum pdnn_status status = PDNN_OK;
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         bool found = true;
+        bool multiplies =
+            node->op == &pdnn_op_dense || node->op == &pdnn_op_rnn || node->op == &pdnn_op_matmul;
         if (node->n_posts)
             status = pdnn_fail(err, PDNN_UNSUPPORTED, "openblas: OpenBLAS has no post-ops; use fuse=none");
+        else if (multiplies && pdnn_half_is_used(graph, node))
+            status = compile_half(openblas, program, i, err);
         else if (node->op == &pdnn_op_dense)
             status = compile_dense(program, i, err);
         else if (node->op == &pdnn_op_rnn)

@@ -3,7 +3,6 @@
 #include "models/op.h"
 #include "runtime/backends/common/step.h"
 
-#include <math.h>
 #include <stdio.h>
 
 struct reference_step {
@@ -37,9 +36,24 @@ static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *
     return PDNN_OK;
 }
 
+/* As the type would store them: an op computes in double, but the next one reads 16 bit. */
+static void round_halves(const struct reference_step *step, uint32_t tensor) {
+    const struct pdnn_tensor *what = &step->reference.graph->tensors[tensor];
+    int64_t elements = pdnn_tensor_elements(what);
+    double *values = step->value[tensor];
+    uint16_t stored;
+    for (int64_t i = 0; pdnn_dtype_is_half(what->dtype) && i < elements; i++) {
+        pdnn_dtype_store(what->dtype, &stored, 0, values[i]);
+        values[i] = pdnn_dtype_load(what->dtype, &stored, 0);
+    }
+}
+
 static int run(void *state) {
     struct reference_step *step = state;
-    pdnn_reference_run(&step->reference, step->reference.node);
+    const struct pdnn_node *node = step->reference.node;
+    pdnn_reference_run(&step->reference, node);
+    for (int i = 0; i < node->n_outputs; i++)
+        round_halves(step, node->output[i]);
     return 0;
 }
 
@@ -88,7 +102,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     double **value = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof *value);
     if (!value)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
-    if (graph->dtype != PDNN_F32)
+    if (graph->dtype == PDNN_INT8)
         return pdnn_fail(err, PDNN_UNSUPPORTED, "reference: no data in %s", pdnn_dtype_name(graph->dtype));
     for (size_t i = 0; i < graph->n_tensors; i++) {
         const struct pdnn_tensor *tensor = &graph->tensors[i];
@@ -101,21 +115,6 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     return status;
 }
 
-static double load(const void *plain, enum pdnn_dtype dtype, int64_t i) {
-    if (dtype == PDNN_S32)
-        return (double)((const int32_t *)plain)[i];
-    return dtype == PDNN_INT8 ? (double)((const int8_t *)plain)[i] : (double)((const float *)plain)[i];
-}
-
-static void store(void *plain, enum pdnn_dtype dtype, int64_t i, double value) {
-    if (dtype == PDNN_S32)
-        ((int32_t *)plain)[i] = (int32_t)lrint(value);
-    else if (dtype == PDNN_INT8)
-        ((int8_t *)plain)[i] = (int8_t)lrint(value);
-    else
-        ((float *)plain)[i] = (float)value;
-}
-
 static enum pdnn_status put(void *state, const struct pdnn_program *program, uint32_t tensor,
                             const void *plain, void *memory, struct pdnn_err *err) {
     const struct pdnn_tensor *t = &program->graph->tensors[tensor];
@@ -124,7 +123,7 @@ static enum pdnn_status put(void *state, const struct pdnn_program *program, uin
     (void)state;
     (void)err;
     for (int64_t i = 0; i < elements; i++)
-        to[i] = load(plain, t->dtype, i);
+        to[i] = pdnn_dtype_load(t->dtype, plain, i);
     return PDNN_OK;
 }
 
@@ -136,7 +135,7 @@ static enum pdnn_status get(void *state, const struct pdnn_program *program, uin
     (void)state;
     (void)err;
     for (int64_t i = 0; i < elements; i++)
-        store(plain, t->dtype, i, from[i]);
+        pdnn_dtype_store(t->dtype, plain, i, from[i]);
     return PDNN_OK;
 }
 

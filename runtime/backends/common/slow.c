@@ -1,0 +1,164 @@
+#include "runtime/backends/common/slow.h"
+
+#include "models/memory.h"
+#include "models/op.h"
+#include "runtime/backends/common/half.h"
+#include "runtime/backends/common/step.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A step that is a program. */
+struct slow {
+    struct pdnn_graph graph; /* of one node */
+    struct pdnn_program program;
+    struct pdnn_half_copies copies;  /* of the outer tensors */
+    uint32_t outer[PDNN_STEP_SLOTS]; /* by tensor: which it is outside */
+    uint64_t *scratch_at;            /* by slot behind the tensors: where it lies in the scratch */
+    uint32_t scratch_slot;           /* or PDNN_NONE */
+    void **memory;                   /* by slot */
+    int64_t threads;
+};
+
+enum pdnn_status pdnn_slow_refuse(const char *backend, const char *isa, const struct pdnn_graph *graph,
+                                  const struct pdnn_node *node, struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_UNSUPPORTED, "%s: %s has no fast path on %s: %s %s", backend,
+                     pdnn_dtype_name(graph->dtype), isa, node->op->name, pdnn_pass_name(node->pass));
+}
+
+/* The tensor's number inside. */
+static uint32_t inner_of(const struct slow *slow, uint32_t outer) {
+    uint32_t i = 0;
+    while (outer != PDNN_NONE && slow->outer[i] != outer)
+        i++;
+    return outer == PDNN_NONE ? PDNN_NONE : i;
+}
+
+static void build(struct slow *slow, const struct pdnn_graph *outer, uint32_t index,
+                  struct pdnn_arena *arena) {
+    const struct pdnn_step all = pdnn_step_of_node(outer, index);
+    struct pdnn_node node = outer->nodes[index];
+    struct pdnn_graph *graph = &slow->graph;
+    pdnn_graph_init(graph, arena);
+    graph->algorithm = outer->algorithm;
+    graph->rnn = PDNN_RECURRENCE_UNROLLED;
+    for (int i = 0; i < all.n_slots; i++) {
+        struct pdnn_tensor tensor = outer->tensors[all.slot[i]];
+        tensor.role = PDNN_ROLE_ACTIVATION;
+        tensor.dtype = pdnn_dtype_is_half(tensor.dtype) ? PDNN_F32 : tensor.dtype;
+        tensor.of = PDNN_NONE;
+        tensor.fold = NULL;
+        slow->outer[i] = all.slot[i];
+        pdnn_graph_tensor(graph, &tensor);
+    }
+    for (int i = 0; i < node.n_inputs; i++)
+        node.input[i] = inner_of(slow, node.input[i]);
+    for (int i = 0; i < node.n_outputs; i++)
+        node.output[i] = inner_of(slow, node.output[i]);
+    struct pdnn_post *posts = pdnn_arena_alloc(arena, PDNN_NODE_POSTS, sizeof *posts);
+    for (int i = 0; posts && i < node.n_posts; i++) {
+        posts[i] = node.posts[i];
+        posts[i].input = inner_of(slow, posts[i].input);
+        posts[i].output = inner_of(slow, posts[i].output);
+    }
+    node.posts = posts;
+    pdnn_graph_node(graph, &node);
+    if (!posts)
+        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory for a step");
+}
+
+/* Slots behind those of the tensors get places in one slot outside. */
+static enum pdnn_status place_scratch(struct slow *slow, struct pdnn_program *outer, struct pdnn_step *step,
+                                      struct pdnn_err *err) {
+    uint64_t bytes = 0;
+    size_t n_slots = slow->program.n_slots;
+    slow->scratch_slot = PDNN_NONE;
+    slow->scratch_at = pdnn_arena_alloc(&outer->arena, n_slots, sizeof *slow->scratch_at);
+    slow->memory = pdnn_arena_alloc(&outer->arena, n_slots, sizeof *slow->memory);
+    if (!slow->scratch_at || !slow->memory)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
+    for (size_t i = slow->graph.n_tensors; i < n_slots; i++) {
+        slow->scratch_at[i] = bytes;
+        bytes += (slow->program.slots[i].bytes + PDNN_MEMORY_ALIGN - 1) & ~(uint64_t)(PDNN_MEMORY_ALIGN - 1);
+    }
+    if (!bytes)
+        return PDNN_OK;
+    enum pdnn_status status = pdnn_program_slot(outer, bytes, false, &slow->scratch_slot, err);
+    if (status == PDNN_OK)
+        pdnn_step_use(step, slow->scratch_slot);
+    return status;
+}
+
+static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+    struct slow *slow = state;
+    enum pdnn_status status = PDNN_OK;
+    pdnn_half_copies_bind(&slow->copies, memory);
+    for (size_t i = 0; i < slow->graph.n_tensors; i++) {
+        float *copy = pdnn_half_copies_find(&slow->copies, slow->outer[i]);
+        slow->memory[i] = copy ? copy : memory[slow->outer[i]];
+    }
+    for (size_t i = slow->graph.n_tensors; i < slow->program.n_slots; i++)
+        slow->memory[i] = (char *)memory[slow->scratch_slot] + slow->scratch_at[i];
+    for (size_t i = 0; i < slow->program.n_steps && status == PDNN_OK; i++) {
+        const struct pdnn_work *work = &slow->program.steps[i].work;
+        status = work->bind(work->state, slow->memory, err);
+    }
+    return status;
+}
+
+static int run(void *state) {
+    const struct slow *slow = state;
+    int code = 0;
+    pdnn_half_copies_widen(&slow->copies, slow->threads);
+    for (size_t i = 0; i < slow->program.n_steps && !code; i++) {
+        const struct pdnn_work *work = &slow->program.steps[i].work;
+        code = work->run(work->state);
+    }
+    pdnn_half_copies_narrow(&slow->copies, slow->threads);
+    return code;
+}
+
+static void destroy(void *state) {
+    pdnn_program_finish(&((struct slow *)state)->program);
+}
+
+/* "slow bf16 x64:gemm:jit matmul ab": as the node's own step is called. */
+static void name_step(const struct slow *slow, const struct pdnn_graph *outer, struct pdnn_step *step) {
+    const char *name = "";
+    for (size_t i = 0; i < slow->program.n_steps; i++) {
+        if (slow->program.steps[i].node != PDNN_NONE)
+            name = slow->program.steps[i].implementation;
+    }
+    snprintf(step->implementation, sizeof step->implementation, "slow %s %.50s",
+             pdnn_dtype_name(outer->dtype), name);
+}
+
+enum pdnn_status pdnn_slow_compile(const struct pdnn_backend_def *backend, void *state, int64_t threads,
+                                   struct pdnn_program *program, uint32_t node, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = program->graph;
+    struct pdnn_step step = pdnn_step_of_node(graph, node);
+    struct slow *slow = pdnn_arena_alloc(&program->arena, 1, sizeof *slow);
+    if (!slow)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
+    slow->threads = threads;
+    build(slow, graph, node, &program->arena);
+    enum pdnn_status status = pdnn_graph_status(&slow->graph, err);
+    if (status == PDNN_OK)
+        status = pdnn_program_init(&slow->program, &slow->graph, err);
+    slow->program.keep_all = slow->program.keeps_plain = true;
+    if (status == PDNN_OK)
+        status = backend->compile(state, &slow->graph, &slow->program, err);
+    if (status == PDNN_OK)
+        status = place_scratch(slow, program, &step, err);
+    if (status == PDNN_OK)
+        status = pdnn_half_copies_create(&slow->copies, program, &graph->nodes[node], &step, err);
+    name_step(slow, graph, &step);
+    step.is_slow = true;
+    step.work = (struct pdnn_work){slow, bind, run, destroy};
+    if (status == PDNN_OK)
+        status = pdnn_program_step(program, &step, err);
+    if (status != PDNN_OK)
+        destroy(slow);
+    return status;
+}
