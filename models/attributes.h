@@ -98,6 +98,8 @@ enum {
     PDNN_MATMUL_Y_WIDTH, /* columns of a result (B*rows, ld); 0: it is (B*h, rows, columns) */
 };
 
+enum { PDNN_QUANTIZE_NON_NEGATIVE }; /* 1: no value is below 0 */
+
 enum {
     PDNN_CACHE_APPEND_SEQUENCES,
     PDNN_CACHE_APPEND_COLUMN,   /* of x */

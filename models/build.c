@@ -4,6 +4,7 @@
 #include "models/fuse.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "models/quantize.h"
 
 /* Of the losses in the micro-step that begins at the node: each is a part of the step's. */
 static void scale_losses(struct pdnn_graph *graph, size_t first, int64_t micro_steps) {
@@ -30,10 +31,19 @@ static void build_training(const struct pdnn_instance *instance, struct pdnn_gra
         pdnn_backward_update(backward, &pdnn_optimizers[instance->setting[PDNN_SETTING_OPTIMIZER]]);
 }
 
+/* Others are built in f32, have the costs of that, and say that they cannot run. */
+static bool can_quantize(const struct pdnn_instance *instance) {
+    return instance->family->quantizes && instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_INFER;
+}
+
 enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                      struct pdnn_graph *graph, struct pdnn_err *err) {
     pdnn_graph_init(graph, arena);
-    graph->dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE];
+    enum pdnn_dtype dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE];
+    bool is_int8 = dtype == PDNN_INT8, quantizes = is_int8 && can_quantize(instance);
+    graph->dtype = is_int8 ? PDNN_F32 : dtype;
+    if (is_int8 && !quantizes)
+        graph->unsupported = "int8 is for inference, of fc, cnn and transformer";
     graph->has_masters =
         instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN && pdnn_dtype_is_half(graph->dtype);
     graph->algorithm = instance->setting[PDNN_SETTING_ALGORITHM];
@@ -49,5 +59,7 @@ enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struc
         instance->family->build(&resolved, graph);
     if (instance->setting[PDNN_SETTING_FUSE] != PDNN_FUSE_NONE)
         pdnn_fuse_post_ops(graph);
+    if (quantizes)
+        pdnn_quantize(graph, instance->setting[PDNN_SETTING_FUSE] != PDNN_FUSE_NONE);
     return pdnn_graph_status(graph, err);
 }

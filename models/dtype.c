@@ -57,6 +57,7 @@ static const struct {
     [PDNN_F16] = {"f16", 2, 0x1p-10, load_f16, store_f16},
     [PDNN_INT8] = {"int8", 1, 0, load_int8, store_int8},
     [PDNN_S32] = {"s32", 4, 0, load_s32, store_s32},
+    [PDNN_U8] = {"u8", 1, 0, NULL, NULL},
 };
 
 const char *pdnn_dtype_name(enum pdnn_dtype dtype) {

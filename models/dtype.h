@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum pdnn_dtype { PDNN_F32, PDNN_BF16, PDNN_F16, PDNN_INT8, PDNN_S32, PDNN_DTYPE_COUNT };
+enum pdnn_dtype { PDNN_F32, PDNN_BF16, PDNN_F16, PDNN_INT8, PDNN_S32, PDNN_U8, PDNN_DTYPE_COUNT };
 
-/* "f32"; the first four are what a spec may ask for, s32 holds class labels. */
+/* "f32"; the first four are what a spec may ask for, s32 holds class labels and sums of int8 products. No
+ * tensor is u8: a backend may keep int8 so. */
 const char *pdnn_dtype_name(enum pdnn_dtype dtype);
 
 size_t pdnn_dtype_bytes(enum pdnn_dtype dtype);

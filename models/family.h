@@ -33,6 +33,7 @@ struct pdnn_family_def {
     bool recurs;         /* the run setting `rnn` applies */
     bool has_segments;   /* pdnn_graph_segment_begin: the run setting `checkpoint` applies, in training */
     bool repeats_layers; /* the run setting `layers_run` applies, to the depth parameter */
+    bool quantizes;      /* the run setting `dtype` has a meaning for int8, in inference */
     bool has_blocks;     /* the run setting `fuse` has the value blocks; elsewhere that is post-ops */
     bool stems_apart;    /* stems name parts of the model: equal nodes of other stems are other rows */
     /* False when the parameter changes nothing in this instance; depends on nothing but the instance's

@@ -34,7 +34,8 @@ enum pdnn_role {
     PDNN_ROLE_ACTIVATION,      /* forward result */
     PDNN_ROLE_GRADIENT,        /* gradient of an activation */
     PDNN_ROLE_WEIGHT_GRADIENT, /* gradient of a weight */
-    PDNN_ROLE_STATE, /* kept between steps beside the weights: optimizer state, running statistics */
+    /* Kept between steps beside the weights: optimizer state, running statistics, scales of int8 weights. */
+    PDNN_ROLE_STATE,
     PDNN_ROLE_COUNT
 };
 
@@ -58,6 +59,9 @@ enum pdnn_fill_kind {
     /* (B, P): of each of B sequences of `scale` rows, P different ones in ascending order; row t of sequence
      * b is b * scale + t. Every choice is as likely as any other. */
     PDNN_FILL_MASKED,
+    /* (O), f32: what one step of the int8 weights `of` is worth, for each of their rows (models/quantize.h)
+     */
+    PDNN_FILL_WEIGHT_SCALE,
 };
 
 struct pdnn_fill {
@@ -135,7 +139,7 @@ struct pdnn_node {
 
 struct pdnn_graph {
     struct pdnn_arena *arena; /* borrowed; everything of the graph lives in it */
-    enum pdnn_dtype dtype;    /* that the model computes in, from the instance; f32 at first */
+    enum pdnn_dtype dtype;    /* that the model computes in, from the instance; f32 at first, and for int8 */
     bool has_masters;         /* training in 16 bit: weights are f32, and what ops read are copies in dtype */
     int64_t algorithm;        /* enum pdnn_algorithm: of every convolution, from the instance */
     int64_t rnn;              /* enum pdnn_recurrence: of every recurrent layer, from the instance */
@@ -144,6 +148,8 @@ struct pdnn_graph {
     struct pdnn_tensor *tensors;
     struct pdnn_node *nodes;
     size_t n_tensors, n_nodes, tensor_room, node_room;
+    /* Why no backend can run it, although it has costs; static text, or NULL. */
+    const char *unsupported;
     uint32_t loss;           /* what training differentiates, or PDNN_NONE */
     uint32_t result;         /* what inference returns, or PDNN_NONE */
     struct pdnn_layer layer; /* what the next nodes are said to belong to */

@@ -52,6 +52,16 @@ static char *put_attrs(char *at, const char *end, const struct pdnn_node *node) 
     return at;
 }
 
+/* f32 goes without saying. */
+static char *put_dtype(char *at, const char *end, enum pdnn_dtype dtype) {
+    const char *name = dtype == PDNN_F32 ? "" : pdnn_dtype_name(dtype);
+    if (*name && at < end)
+        *at++ = ',';
+    for (; *name && at < end; name++)
+        *at++ = *name;
+    return at;
+}
+
 void pdnn_node_shape(const struct pdnn_graph *graph, const struct pdnn_node *node, char *text, size_t room) {
     char *at = text;
     const char *end = text + room - 1;
@@ -60,6 +70,7 @@ void pdnn_node_shape(const struct pdnn_graph *graph, const struct pdnn_node *nod
     for (int k = 0; k < node->n_outputs; k++)
         at = put_tensor(at, end, pdnn_node_out(graph, node, k), false);
     at = put_attrs(at, end, node);
+    at = put_dtype(at, end, pdnn_node_dtype(graph, node));
     for (int k = 0; k < node->n_posts && at < end; k++) {
         *at++ = '+';
         for (const char *name = node->posts[k].op->name; *name && at < end; name++)

@@ -11,7 +11,8 @@ struct pdnn_group {
     uint32_t count;                      /* how many */
     char layer[2 * PDNN_LAYER_TEXT + 2]; /* "hidden2" or "hidden2..hidden8" */
     char shape[PDNN_RANK_MAX * 24 + 96]; /* "64x2000:2000x1024:64x1024" inputs and outputs, dims by x; then
-                                            ",stride=2" for attributes that are not 0, "+relu" for posts,
+                                            ",stride=2" for attributes that are not 0, ",int8" for a dtype
+                                            to compute in that is not f32, "+relu" for posts,
                                             "@ffn1" for the stem where it tells nodes apart */
     struct pdnn_cost cost;               /* of all of them */
 };

@@ -32,8 +32,10 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                             .type = PDNN_PARAM_CHOICE,
                             .choices = dtypes,
                             .unit = "",
-                            .help = "element type of activations, weights and their gradients; the loss and "
-                                    "optimizer state are f32"},
+                            .help =
+                                "element type of activations, weights and their gradients; the loss and "
+                                "optimizer state are f32; int8: of the inputs and weights of dense layers "
+                                "and convolutions, in inference"},
     [PDNN_SETTING_OPTIMIZER] = {.name = "optimizer",
                                 .type = PDNN_PARAM_CHOICE,
                                 .fallback = PDNN_OPTIMIZER_RMSPROP,

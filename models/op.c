@@ -34,6 +34,11 @@ struct pdnn_node pdnn_post_node(const struct pdnn_node *host, const struct pdnn_
     return node;
 }
 
+enum pdnn_dtype pdnn_node_dtype(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    enum pdnn_dtype first = pdnn_node_in(graph, node, 0)->dtype;
+    return first == PDNN_S32 ? PDNN_F32 : first;
+}
+
 static void run_posts(struct pdnn_reference *r, const struct pdnn_node *host, bool before) {
     for (int k = 0; k < host->n_posts; k++) {
         if ((host->posts[k].pass == PDNN_BACKWARD_DATA) != before)

@@ -77,6 +77,8 @@ struct pdnn_op_def {
      * for one accumulated term; `check` scales it with the square root of the accumulation length, and
      * relates it to the terms where they cancel (runtime/driver/rounding.h). */
     double tolerance;
+    /* Its int8 results are rounded: one that lies in the middle of two may be either. Others are exact. */
+    bool rounds;
     /* Forward: absorbs the node and all posts of the host that computes its first input into constants, by
      * giving tensors a fold, and returns true when what remains of them is the one post; false and nothing
      * changed where that cannot be. NULL: never. */
@@ -99,6 +101,10 @@ bool pdnn_op_takes(const struct pdnn_op_def *host, enum pdnn_pass pass, const st
 /* The post as a node of its own, in place on the host's result or, for backward-data, on its first input:
  * what costs and the reference use. */
 struct pdnn_node pdnn_post_node(const struct pdnn_node *host, const struct pdnn_post *post);
+
+/* What the node computes in: the dtype of its first input, but f32 where those are whole numbers in s32,
+ * which it only reads. */
+enum pdnn_dtype pdnn_node_dtype(const struct pdnn_graph *graph, const struct pdnn_node *node);
 
 /* Runs the reference kernels of a node and its posts, each at its time. */
 void pdnn_reference_run(struct pdnn_reference *r, const struct pdnn_node *node);

@@ -173,7 +173,7 @@ struct analysis {
     struct pdnn_traffic *traffic, *group_traffic, sum; /* by node, by group, of the step */
     struct pdnn_breakdown_row *rows;
     size_t n_rows;
-    uint64_t calls;
+    uint64_t calls, flop_count[PDNN_DTYPE_COUNT]; /* in bounds */
     double ops_ns;
     struct pdnn_roofs roofs;
     struct pdnn_speed speed;
@@ -224,6 +224,10 @@ static void extrapolate(struct analysis *a) {
     record->extrapolated = 1;
 }
 
+static enum pdnn_dtype dtype_of(const struct analysis *a, const struct pdnn_group *group) {
+    return pdnn_node_dtype(&a->graph, &a->graph.nodes[group->node]);
+}
+
 static enum pdnn_status analyse_graph(struct analysis *a, struct pdnn_err *err) {
     const struct pdnn_instance *instance = &a->record->instance;
     bool cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
@@ -245,6 +249,8 @@ static enum pdnn_status analyse_graph(struct analysis *a, struct pdnn_err *err) 
         pdnn_traffic_add(&a->group_traffic[a->group_of[i]], &a->traffic[i]);
         pdnn_traffic_add(&a->sum, &a->traffic[i]);
     }
+    for (size_t i = 0; i < a->n_groups; i++)
+        a->flop_count[dtype_of(a, &a->groups[i])] += a->groups[i].cost.in_bounds_flop_count;
     for (size_t i = 0; i < a->n_rows; i++) {
         a->calls += a->rows[i].group ? a->rows[i].group->count : a->rows[i].count;
         a->ops_ns += a->rows[i].time_ns;
@@ -254,13 +260,13 @@ static enum pdnn_status analyse_graph(struct analysis *a, struct pdnn_err *err) 
 
 static void place_record(struct analysis *a, double compute_index, double memory_index) {
     struct pdnn_record *record = a->record;
-    const struct pdnn_place_input place = {
-        .flop_count = record->totals.cost.in_bounds_flop_count,
+    struct pdnn_place_input place = {
         .traffic = a->sum,
         .calls = a->calls,
         .time_ns = record->time_ns_median,
         .speed = a->speed,
     };
+    memcpy(place.flop_count, a->flop_count, sizeof place.flop_count);
     pdnn_place(&a->roofs, &place, &record->place);
     record->speed_index =
         pdnn_place_speed(&record->place, &a->roofs, (struct pdnn_speed){compute_index, memory_index});
@@ -286,6 +292,7 @@ static void fill_from_group(const struct analysis *a, const struct pdnn_group *g
     memcpy(op->layer, group->layer, sizeof op->layer);
     op->category = node->op->category;
     op->pass = pdnn_node_pass_name(node);
+    op->dtype = pdnn_dtype_name(dtype_of(a, group));
     snprintf(op->shape, sizeof op->shape, "%s", group->shape);
     op->count = group->count;
     op->flop_count = group->cost.flop_count;
@@ -302,7 +309,7 @@ static void fill_from_visit(const struct analysis *a, const struct pdnn_breakdow
     snprintf(op->op, sizeof op->op, "%.*s", (int)length, at);
     const struct pdnn_op_def *def = pdnn_op_find(op->op);
     op->category = def ? def->category : "reorder";
-    op->pass = "";
+    op->pass = op->dtype = "";
     at += length + (at[length] == '/');
     length = strcspn(at, "/");
     for (enum pdnn_pass pass = 0; at[length] && pass < PDNN_PASS_COUNT; pass++) {
@@ -339,8 +346,9 @@ static enum pdnn_status make_ops(const struct analysis *a, struct pdnn_op_record
         op->extrapolated = row->extrapolated;
         op->share_pct = op->time_ns_median / a->ops_ns * 100;
         memcpy(op->implementation, row->implementation, sizeof op->implementation);
-        const struct pdnn_place_input place = {op->in_bounds_flop_count, traffic, op->count,
-                                               op->time_ns_median, a->speed};
+        struct pdnn_place_input place = {
+            .traffic = traffic, .calls = op->count, .time_ns = op->time_ns_median, .speed = a->speed};
+        place.flop_count[row->group ? dtype_of(a, row->group) : PDNN_F32] = op->in_bounds_flop_count;
         pdnn_place(&a->roofs, &place, &op->place);
     }
     *ops = made;
@@ -392,10 +400,8 @@ enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct
     set_times(input, &ok, record);
     if (!record->parsed || !record->has_totals)
         return PDNN_OK;
-    if (input->ceilings) {
-        const char *dtype = pdnn_dtype_name((enum pdnn_dtype)record->instance.setting[PDNN_SETTING_DTYPE]);
-        pdnn_roofs_init(&a.roofs, input->ceilings, dtype, record->instance.setting[PDNN_SETTING_THREADS]);
-    }
+    if (input->ceilings)
+        pdnn_roofs_init(&a.roofs, input->ceilings, record->instance.setting[PDNN_SETTING_THREADS]);
     double compute = speed_of(&ok, offsetof(struct pdnn_visit, probe_gflops), a.roofs.probe_gflops);
     double memory = speed_of(&ok, offsetof(struct pdnn_visit, probe_gbs), a.roofs.probe_gbs);
     a.speed = (struct pdnn_speed){is_usable(compute) ? compute : 1, is_usable(memory) ? memory : 1};

@@ -11,7 +11,7 @@ static const struct pdnn_column columns[] = {
     {"kind", "", TEXT(kind), .help = "compute, bandwidth, overhead or probe"},
     {"pattern", "", TEXT(pattern),
      .help = "compute: fma, gemm-BACKEND; bandwidth: read, copy, triad; else what it is"},
-    {"dtype", "", TEXT(dtype), .help = "compute: element type"},
+    {"dtype", "", TEXT(dtype), .help = "compute: element type; int8: u8 times s8, added up in s32"},
     {"level", "", TEXT(level), .help = "bandwidth: L1, L2, L3 or DRAM"},
     {"threads", "threads", PDNN_COLUMN_WHOLE, AT(threads), .help = "one per core"},
     {"capacity_bytes", "bytes", PDNN_COLUMN_COUNT, AT(capacity_bytes),

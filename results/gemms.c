@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS_MAX = 4 };
+enum { TENSORS_MAX = 5 };
 
 /* "4x20:16x20:4x16,train=1+relu@ffn1" taken apart. */
 struct shape {

@@ -35,9 +35,11 @@ static const struct pdnn_column columns[] = {
     {"pass", "", WORD(pass),
      .help = "forward, recompute (forward once more, with checkpoint), backward-data, backward-weights or "
              "update"},
+    {"dtype", "", WORD(dtype),
+     .help = "what it computes in, of its first input: its compute roof is that of this type"},
     {"shape", "", TEXT(shape),
      .help = "inputs and outputs, each dims joined by x; attributes that are not 0, one for both directions "
-             "of an image where they agree; +op for each op fused into it"},
+             "of an image where they agree; the dtype unless f32; +op for each op fused into it"},
     {"count", "executions", COUNT(count), .help = "in one step; the costs and the time are of all of them"},
     {"flop_count", "FLOP", COUNT(flop_count),
      .help = "2 per multiply-add, 1 per other operation; windows over an image with all their taps"},
@@ -52,7 +54,7 @@ static const struct pdnn_column columns[] = {
     {"intensity_flop_per_byte", "FLOP/byte", NUMBER(place.intensity_flop_per_byte),
      .help = "in_bounds_flop_count over byte_count"},
     {"attainable_gflops", "1e9 FLOP/s", NUMBER(place.attainable_gflops),
-     .help = "the roof above the op, as in results.csv; empty without FLOP"},
+     .help = "the roof above the op, as in results.csv, for its dtype; empty without FLOP"},
     {"pct_of_roof", "%", NUMBER(place.pct_of_roof),
      .help = "gflops over attainable_gflops; of bandwidths where there is no FLOP"},
     {"bound", "", PDNN_COLUMN_WORD, .get = get_bound, .put = put_bound,

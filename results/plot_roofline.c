@@ -16,7 +16,7 @@
 
 #define RESULTS_LIMIT_BYTES ((size_t)1 << 32)
 
-enum { COMPUTE_MAX = 2, ROOF_TEXT = 96 };
+enum { COMPUTE_MAX = 2 * PDNN_DTYPE_COUNT, ROOF_TEXT = 96 };
 
 /* Estimates for the script's 12 point sans-serif font: enough for a mask around a label. */
 static const double letter_pixels = 9.2, letter_height_pixels = 15;
@@ -34,9 +34,11 @@ struct picture {
     struct pdnn_spot *spots;                                             /* their data, later their pixels */
     struct pdnn_point_color *colors;
     size_t n_rows, left_out;
-    const char *roof_dtype, *roof_threads; /* of most rows: whose roofs are drawn */
-    size_t otherwise;                      /* rows that ran with others */
+    const char *roof_threads;         /* of most rows: whose roofs are drawn */
+    bool has_dtype[PDNN_DTYPE_COUNT]; /* those rows' */
+    size_t otherwise;                 /* rows that ran with others */
     struct pdnn_roofs roofs;
+    double peak_gflops; /* the highest of what is drawn */
     struct compute_roof compute[COMPUTE_MAX];
     size_t n_compute;
     struct pdnn_frame frame;
@@ -117,71 +119,96 @@ static enum pdnn_status collect_rows(struct picture *p, const char *directory, s
     return PDNN_OK;
 }
 
-static bool same_setting(const struct picture *p, size_t i, const char *dtype, const char *threads) {
-    return strcmp(pdnn_csv_get(&p->results, p->rows[i], p->dtype), dtype) == 0 &&
-           strcmp(pdnn_csv_get(&p->results, p->rows[i], p->threads), threads) == 0;
+static bool has_threads(const struct picture *p, size_t i, const char *threads) {
+    return strcmp(pdnn_csv_get(&p->results, p->rows[i], p->threads), threads) == 0;
 }
 
-/* One set of roofs is drawn, that of most rows. Rows come grouped by setting: a new one is counted where it
- * begins. */
+/* One set of roofs is drawn, that of most rows, with the arithmetic of all their dtypes. Rows come grouped by
+ * setting: a new one is counted where it begins. */
 static void choose_setting(struct picture *p) {
     size_t most = 0;
     for (size_t i = 0; i < p->n_rows; i++) {
-        const char *dtype = pdnn_csv_get(&p->results, p->rows[i], p->dtype);
         const char *threads = pdnn_csv_get(&p->results, p->rows[i], p->threads);
         size_t count = 0;
-        if (i && same_setting(p, i - 1, dtype, threads))
+        if (i && has_threads(p, i - 1, threads))
             continue;
         for (size_t k = 0; k < p->n_rows; k++)
-            count += same_setting(p, k, dtype, threads);
+            count += has_threads(p, k, threads);
         if (count > most) {
             most = count;
-            p->roof_dtype = dtype;
             p->roof_threads = threads;
         }
     }
     p->otherwise = p->n_rows - most;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const char *dtype = pdnn_csv_get(&p->results, p->rows[i], p->dtype);
+        for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT && has_threads(p, i, p->roof_threads); d++)
+            p->has_dtype[d] = p->has_dtype[d] || strcmp(dtype, pdnn_dtype_name(d)) == 0;
+    }
 }
 
-static void add_compute(struct picture *p, const char *name, const char *detail, double gflops) {
-    struct compute_roof *roof = &p->compute[p->n_compute++];
-    struct pdnn_str number = {0};
-    pdnn_number_format(&number, gflops, 3);
-    roof->gflops = gflops;
-    snprintf(roof->text, sizeof roof->text, "%s%s%s%s %s GFLOP/s", name, *detail ? " (" : "", detail,
-             *detail ? ")" : "", pdnn_str_text(&number));
-    pdnn_str_finish(&number);
+static int count_dtypes(const struct picture *p) {
+    int count = 0;
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
+        count += p->has_dtype[d];
+    return count;
 }
 
-/* The FMA peak and the best of everything else, the higher one first. */
-static enum pdnn_status find_roofs(struct picture *p, struct pdnn_err *err) {
+/* The highest first. The dtype is named where there are several. */
+static void add_compute(struct picture *p, const struct pdnn_ceiling *row) {
     static const char gemm_prefix[] = "gemm-";
+    bool fma = strcmp(row->pattern, "fma") == 0;
+    bool gemm = strncmp(row->pattern, gemm_prefix, sizeof gemm_prefix - 1) == 0;
+    const char *detail = fma ? "" : row->pattern + (gemm ? sizeof gemm_prefix - 1 : 0);
+    bool says_dtype = count_dtypes(p) > 1;
+    struct compute_roof roof = {.gflops = row->value};
+    struct pdnn_str number = {0};
+    pdnn_number_format(&number, row->value, 3);
+    snprintf(roof.text, sizeof roof.text, "%s%s%s%s%s%s %s GFLOP/s", says_dtype ? row->dtype : "",
+             says_dtype ? " " : "",
+             fma    ? "FMA peak"
+             : gemm ? "best GEMM"
+                    : "compute",
+             *detail ? " (" : "", detail, *detail ? ")" : "", pdnn_str_text(&number));
+    pdnn_str_finish(&number);
+    size_t at = p->n_compute++;
+    for (; at > 0 && p->compute[at - 1].gflops < roof.gflops; at--)
+        p->compute[at] = p->compute[at - 1];
+    p->compute[at] = roof;
+}
+
+/* The FMA peak and the best of everything else. */
+static void add_dtype(struct picture *p, enum pdnn_dtype dtype, int64_t threads) {
     const struct pdnn_ceiling *fma = NULL, *other = NULL;
-    int64_t threads = 0;
-    pdnn_parse_i64(p->roof_threads, &threads);
-    pdnn_roofs_init(&p->roofs, p->ceilings, p->roof_dtype, threads);
-    if (!(p->roofs.peak_gflops > 0) || !p->roofs.n_levels)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "ceilings.csv has no roofs for %s on %s threads, which most rows ran with",
-                         p->roof_dtype, p->roof_threads);
     for (size_t i = 0; i < p->ceilings->count; i++) {
         const struct pdnn_ceiling *row = &p->ceilings->row[i];
         if (row->threads != threads || strcmp(row->kind, "compute") != 0 ||
-            strcmp(row->dtype, p->roof_dtype) != 0)
+            strcmp(row->dtype, pdnn_dtype_name(dtype)) != 0)
             continue;
         const struct pdnn_ceiling **best = strcmp(row->pattern, "fma") == 0 ? &fma : &other;
         if (!*best || (*best)->value < row->value)
             *best = row;
     }
-    bool gemm = other && strncmp(other->pattern, gemm_prefix, sizeof gemm_prefix - 1) == 0;
-    bool fma_first = fma && (!other || fma->value >= other->value);
-    if (fma_first)
-        add_compute(p, "FMA peak", "", fma->value);
+    if (fma)
+        add_compute(p, fma);
     if (other)
-        add_compute(p, gemm ? "best GEMM" : "compute", other->pattern + (gemm ? sizeof gemm_prefix - 1 : 0),
-                    other->value);
-    if (fma && !fma_first)
-        add_compute(p, "FMA peak", "", fma->value);
+        add_compute(p, other);
+}
+
+static enum pdnn_status find_roofs(struct picture *p, struct pdnn_err *err) {
+    int64_t threads = 0;
+    pdnn_parse_i64(p->roof_threads, &threads);
+    pdnn_roofs_init(&p->roofs, p->ceilings, threads);
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        if (!p->has_dtype[d])
+            continue;
+        if (!(p->roofs.peak_gflops[d] > 0) || !p->roofs.n_levels)
+            return pdnn_fail(err, PDNN_INVALID,
+                             "ceilings.csv has no roofs for %s on %s threads, which most rows ran with",
+                             pdnn_dtype_name(d), p->roof_threads);
+        p->peak_gflops = fmax(p->peak_gflops, p->roofs.peak_gflops[d]);
+        add_dtype(p, d, threads);
+    }
     return PDNN_OK;
 }
 
@@ -205,10 +232,10 @@ static void choose_frame(struct picture *p) {
     double slowest = INFINITY, fastest = fastest_gbs(&p->roofs);
     for (size_t i = 0; i < p->roofs.n_levels; i++)
         slowest = fmin(slowest, p->roofs.level[i].gbs);
-    f->xmin = fmin(f->xmin / 1.6, p->roofs.peak_gflops / fastest / 12);
-    f->xmax = fmax(f->xmax * 1.6, p->roofs.peak_gflops / slowest * 5);
-    f->ymin = fmin(f->ymin / 1.8, p->roofs.peak_gflops / 60);
-    f->ymax = fmax(f->ymax, p->roofs.peak_gflops) * 1.8;
+    f->xmin = fmin(f->xmin / 1.6, p->peak_gflops / fastest / 12);
+    f->xmax = fmax(f->xmax * 1.6, p->peak_gflops / slowest * 5);
+    f->ymin = fmin(f->ymin / 1.8, p->peak_gflops / 60);
+    f->ymax = fmax(f->ymax, p->peak_gflops) * 1.8;
 }
 
 static void put_spot(struct picture *p, struct pdnn_spot spot) {
@@ -260,8 +287,7 @@ static void put_bandwidth(struct picture *p) {
     for (size_t i = 0; i < p->roofs.n_levels; i++) {
         const struct pdnn_roof_level *level = &p->roofs.level[i];
         double x = fmax(f->xmin, f->ymin / level->gbs);
-        struct pdnn_spot low = {x, x * level->gbs},
-                         high = {p->roofs.peak_gflops / level->gbs, p->roofs.peak_gflops};
+        struct pdnn_spot low = {x, x * level->gbs}, high = {p->peak_gflops / level->gbs, p->peak_gflops};
         struct pdnn_str number = {0};
         put_spot(p, low);
         put_spot(p, high);
@@ -352,12 +378,16 @@ static void put_subtitle(struct picture *p, const char *directory) {
             first = started;
     }
     pdnn_environment_get(directory, "cpu", &cpu);
-    pdnn_str_printf(&text, "%s, %s thread%s, %s", cpu.length ? cpu.text : "unknown machine", p->roof_threads,
-                    strcmp(p->roof_threads, "1") == 0 ? "" : "s", p->roof_dtype);
+    pdnn_str_printf(&text, "%s, %s thread%s", cpu.length ? cpu.text : "unknown machine", p->roof_threads,
+                    strcmp(p->roof_threads, "1") == 0 ? "" : "s");
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        if (p->has_dtype[d])
+            pdnn_str_printf(&text, ", %s", pdnn_dtype_name(d));
+    }
     if (*first)
         pdnn_str_printf(&text, ", %.10s", first);
     if (p->otherwise)
-        pdnn_str_printf(&text, "; %zu of the points ran with other threads or dtype", p->otherwise);
+        pdnn_str_printf(&text, "; %zu of the points ran with other threads", p->otherwise);
     if (p->left_out)
         pdnn_str_printf(&text, "; %zu row%s without a rate left out", p->left_out,
                         p->left_out == 1 ? "" : "s");

@@ -70,7 +70,7 @@ struct pdnn_op_record {
     uint64_t op_index;
     char layer[2 * PDNN_LAYER_TEXT + 2]; /* as models/group.h has it */
     char op[PDNN_LAYER_TEXT];
-    const char *category, *pass; /* static text */
+    const char *category, *pass, *dtype; /* static text */
     char shape[PDNN_OP_KEY_TEXT];
     uint64_t count, flop_count, in_bounds_flop_count, byte_count;
     uint64_t extrapolated; /* 1: some of them did not run */

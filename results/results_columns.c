@@ -140,11 +140,14 @@ static const struct pdnn_column tail[] = {
     {"intensity_flop_per_byte", "FLOP/byte", NUMBER(place.intensity_flop_per_byte),
      .help = "operational intensity: in_bounds_flop_count over byte_count"},
     {"attainable_gflops", "1e9 FLOP/s", NUMBER(place.attainable_gflops),
-     .help = "the roof above the row: min(peak, intensity * bandwidth of the levels its bytes come from) * "
-             "speed_index; the machine's roofs, whatever the isa"},
+     .help =
+         "the roof above the row: its FLOP over the larger of two times, that of its arithmetic, each op at "
+         "the peak of its own dtype, and that of its bytes from the levels they come from; * speed_index. "
+         "The machine's roofs, whatever the isa"},
     {"pct_of_roof", "%", NUMBER(place.pct_of_roof), .help = "gflops over attainable_gflops"},
     {"pct_of_peak", "%", NUMBER(place.pct_of_peak),
-     .help = "gflops over the measured peak, at the speed of that moment"},
+     .help =
+         "gflops over the measured peak, of several dtypes each for its part, at the speed of that moment"},
     {"bound", "", PDNN_COLUMN_WORD, .get = get_bound,
      .help = "what limits the roof: compute, memory or overhead"},
     {"roof_level", "", TEXT(place.roof_level),

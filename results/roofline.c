@@ -26,15 +26,21 @@ static void add_level(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row) 
     memcpy(level->name, row->level, sizeof level->name);
 }
 
-void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, const char *dtype,
-                     int64_t threads) {
-    *roofs = (struct pdnn_roofs){.peak_gflops = 0};
+static void add_peak(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row) {
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        if (strcmp(row->dtype, pdnn_dtype_name(d)) == 0)
+            roofs->peak_gflops[d] = fmax(roofs->peak_gflops[d], row->value);
+    }
+}
+
+void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads) {
+    *roofs = (struct pdnn_roofs){.n_levels = 0};
     for (size_t i = 0; i < ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ceilings->row[i];
         if (row->threads != threads || !(row->value > 0))
             continue;
-        if (strcmp(row->kind, "compute") == 0 && strcmp(row->dtype, dtype) == 0)
-            roofs->peak_gflops = fmax(roofs->peak_gflops, row->value);
+        if (strcmp(row->kind, "compute") == 0)
+            add_peak(roofs, row);
         else if (strcmp(row->kind, "bandwidth") == 0)
             add_level(roofs, row);
         else if (strcmp(row->kind, "overhead") == 0)
@@ -213,9 +219,23 @@ static double memory_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_t
     return sum;
 }
 
+/* The time that the arithmetic needs at the peaks, and how much of it there is; infinite where a peak is not
+ * known. */
+static double compute_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
+                              double *flop) {
+    double sum = 0;
+    *flop = 0;
+    for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        *flop += (double)input->flop_count[d];
+        if (input->flop_count[d])
+            sum += (double)input->flop_count[d] / roofs->peak_gflops[d];
+    }
+    return sum;
+}
+
 void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
                 struct pdnn_placement *place) {
-    double flop = (double)input->flop_count, bytes = 0;
+    double flop, bytes = 0, compute_ns = compute_time_ns(roofs, input, &flop);
     bool timed = input->time_ns > 0;
     pdnn_placement_init(place);
     for (size_t i = 0; i < PDNN_ROOF_LEVELS; i++)
@@ -226,11 +246,10 @@ void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *i
         place->gflops = flop / input->time_ns;
     if (timed && bytes > 0)
         place->bw_gbs = bytes / input->time_ns;
-    bool no_peak = flop > 0 && !(roofs->peak_gflops > 0);
+    bool no_peak = !isfinite(compute_ns);
     bool no_bandwidth = bytes > 0 && !roofs->n_levels;
     if (no_peak || no_bandwidth || !(flop > 0 || bytes > 0))
         return;
-    double compute_ns = flop > 0 ? flop / roofs->peak_gflops : 0;
     double memory_ns = memory_time_ns(roofs, &input->traffic, place);
     double roof_ns = fmax(compute_ns, memory_ns);
     if ((double)input->calls * roofs->overhead_ns > roof_ns)
@@ -243,5 +262,5 @@ void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *i
     if (timed)
         place->pct_of_roof = place->roof_ns / input->time_ns * 100;
     if (timed && flop > 0)
-        place->pct_of_peak = place->gflops / (roofs->peak_gflops * input->speed.compute) * 100;
+        place->pct_of_peak = compute_ns / (input->time_ns * input->speed.compute) * 100;
 }

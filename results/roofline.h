@@ -1,8 +1,8 @@
 /* Where a model or an op stands against the machine's measured roofs. Pure functions of costs, the graph's
  * order of accesses, and ceilings.
  *
- * Peak: the largest compute row of the dtype at that number of threads. Bandwidth of a level: the largest of
- * its read, copy and triad rows at that number of threads. Nothing comes from a data sheet.
+ * Peak of a dtype: the largest compute row of it at that number of threads. Bandwidth of a level: the largest
+ * of its read, copy and triad rows at that number of threads. Nothing comes from a data sheet.
  *
  * Which level the bytes come from: the nodes' accesses are walked in the order of execution over the
  * addresses of the predicted plan (models/memory.h), twice, since a measured step follows a step like it. The
@@ -10,10 +10,12 @@
  * included; the smallest level whose capacity holds that distance serves it. In the cold regime, the first
  * access to each byte of a step comes from DRAM.
  *
- * Then, with F the FLOP in bounds (models/cost.h: padding need not be computed) and B_l the bytes served by
- * level l: compute time F / peak, memory time sum(B_l / bandwidth_l); roof_level is the level with the
- * largest share of the latter. The roof is the larger of the two (Williams, Waterman, Patterson, 2009):
- * attainable = F / that, the same as min(peak, intensity * effective bandwidth). A speed index scales it to
+ * Then, with F_d the FLOP in bounds (models/cost.h: padding need not be computed) in dtype d
+ * (pdnn_node_dtype), F their sum, and B_l the bytes served by level l: compute time sum(F_d / peak_d), memory
+ * time sum(B_l / bandwidth_l); roof_level is the level with the largest share of the latter. An op has one
+ * dtype; a model in int8 also has ops in f32, each under the roof of its own. The roof is the larger of the
+ * two times (Williams, Waterman, Patterson, 2009): attainable = F / that, in one dtype the same as min(peak,
+ * intensity * effective bandwidth). A speed index scales it to
  * the machine's speed at the moment of the measurement. pct_of_roof = roof time / measured time * 100: of
  * gflops over attainable, or of bytes where there is no FLOP. bound       = overhead when calling the ops at
  * all (their number times the measured cost of an empty one) takes longer than the roof; else compute or
@@ -34,12 +36,12 @@ enum { PDNN_ROOF_LEVELS = 8 };
  * time. */
 #define PDNN_ABOVE_ROOF_PCT 105.0
 
-/* The roofs for one dtype and thread count. */
+/* The roofs for one thread count. */
 struct pdnn_roofs {
-    double peak_gflops;             /* 0: not measured */
-    double overhead_ns;             /* of one op; 0: not measured */
-    double probe_gflops, probe_gbs; /* the probes' reference speeds; 0: not measured */
-    size_t n_levels;                /* nearest to the core first; 0: not measured */
+    double peak_gflops[PDNN_DTYPE_COUNT]; /* 0: not measured */
+    double overhead_ns;                   /* of one op; 0: not measured */
+    double probe_gflops, probe_gbs;       /* the probes' reference speeds; 0: not measured */
+    size_t n_levels;                      /* nearest to the core first; 0: not measured */
     struct pdnn_roof_level {
         char name[PDNN_LEVEL_TEXT];
         uint64_t capacity_bytes; /* UINT64_MAX for the last one */
@@ -47,8 +49,7 @@ struct pdnn_roofs {
     } level[PDNN_ROOF_LEVELS];
 };
 
-void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, const char *dtype,
-                     int64_t threads);
+void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads);
 
 /* Bytes served by each level. */
 struct pdnn_traffic {
@@ -73,7 +74,7 @@ struct pdnn_speed {
 };
 
 struct pdnn_place_input {
-    uint64_t flop_count; /* in bounds */
+    uint64_t flop_count[PDNN_DTYPE_COUNT]; /* in bounds, by what they are computed in */
     struct pdnn_traffic traffic;
     uint64_t calls; /* ops executed: for the overhead */
     double time_ns; /* NaN: not measured; only intensity, attainable, bound and level are filled */

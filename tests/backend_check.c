@@ -86,6 +86,13 @@ static bool is_masked(const struct pdnn_graph *graph, uint32_t tensor) {
     return false;
 }
 
+/* int8 that an op rounds may be one off. */
+static double tolerance_of(const struct pdnn_graph *graph, const struct pdnn_node *node, uint32_t tensor,
+                           double slack) {
+    bool is_rounded = graph->tensors[tensor].dtype == PDNN_INT8 && node->op->rounds;
+    return is_rounded ? 1.01 / 127 : node->op->tolerance * slack;
+}
+
 /* Compares all that the graph's nodes write, each with its op's tolerance times `slack`. */
 static void compare_all(const struct pdnn_plan *plan, const struct pdnn_plan *oracle, double slack,
                         const char *what) {
@@ -93,7 +100,8 @@ static void compare_all(const struct pdnn_plan *plan, const struct pdnn_plan *or
         const struct pdnn_node *node = &plan->graph->nodes[i];
         for (int k = 0; k < node->n_outputs; k++) {
             if (!is_masked(plan->graph, node->output[k]))
-                compare_values(plan, oracle, node->output[k], node->op->tolerance * slack, what);
+                compare_values(plan, oracle, node->output[k],
+                               tolerance_of(plan->graph, node, node->output[k], slack), what);
         }
         for (int k = 0; k < node->n_posts; k++) {
             if (node->posts[k].output != PDNN_NONE)
@@ -180,6 +188,10 @@ bool is_sequence_op(const struct pdnn_op_def *op) {
             return true;
     }
     return false;
+}
+
+bool is_int8_op(const struct pdnn_op_def *op) {
+    return op == &pdnn_op_quantize || op == &pdnn_op_dequantize;
 }
 
 bool is_heads_op(const struct pdnn_op_def *op) {

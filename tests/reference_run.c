@@ -2,6 +2,7 @@
 
 #include "base/rng.h"
 #include "models/memory.h"
+#include "models/quantize.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,6 +77,21 @@ static void apply_fold(const struct pdnn_graph *graph, double **values, uint32_t
     }
 }
 
+/* Weights in int8, and what their rows are worth, as models/quantize.h has it. */
+static void quantize_weights(const struct pdnn_graph *graph, double **values, uint32_t scales) {
+    uint32_t weights = graph->tensors[scales].of;
+    int64_t rows = graph->tensors[weights].dim[0];
+    int64_t per_row = pdnn_tensor_elements(&graph->tensors[weights]) / rows;
+    for (int64_t r = 0; r < rows; r++) {
+        double *row = values[weights] + r * per_row, most = 0;
+        for (int64_t i = 0; i < per_row; i++)
+            most = fmax(most, fabs(row[i]));
+        values[scales][r] = most > 0 ? most / PDNN_QUANTIZED_WEIGHT_MOST : 1;
+        for (int64_t i = 0; i < per_row; i++)
+            row[i] = rint(row[i] / values[scales][r]);
+    }
+}
+
 void reference_fill(const struct pdnn_graph *graph, double **values, uint64_t seed) {
     struct pdnn_rng rng = {seed, 0};
     for (size_t i = 0; i < graph->n_tensors; i++) {
@@ -90,6 +106,10 @@ void reference_fill(const struct pdnn_graph *graph, double **values, uint64_t se
     for (uint32_t i = 0; i < graph->n_tensors; i++) {
         if (graph->tensors[i].fold)
             apply_fold(graph, values, i);
+    }
+    for (uint32_t i = 0; i < graph->n_tensors; i++) {
+        if (graph->tensors[i].fill.kind == PDNN_FILL_WEIGHT_SCALE)
+            quantize_weights(graph, values, i);
     }
 }
 

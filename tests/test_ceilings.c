@@ -117,7 +117,8 @@ static void test_ceilings_measure_rows(void **state) {
         const char *expected;
     } rows[] = {
         {8 << 20, all,
-         "compute fma f32\ncompute gemm-good f32\n" LEVEL("L1") LEVEL("L2") LEVEL("L3")
+         "compute fma f32\ncompute gemm-good f32\ncompute gemm-good bf16\ncompute gemm-good f16\n"
+         "compute gemm-good int8\n" LEVEL("L1") LEVEL("L2") LEVEL("L3")
              LEVEL("DRAM") "overhead op \n"
                            "probe fma \nprobe read \n"},
         /* Its quarter would fit the L2. */

@@ -137,11 +137,49 @@ static void test_fill_masked(void **state) {
     }
 }
 
+/* Weights in int8 are those in f32 in steps of each row's scale, of which the largest is 63; folded before.
+ */
+static void test_fill_quantized_weights(void **state) {
+    (void)state;
+    enum { ROWS = 5, LENGTH = 300, W = 0, SCALE, GAMMA, MEAN, VARIANCE, TENSORS };
+    static const struct pdnn_fold fold = {GAMMA, MEAN, VARIANCE, PDNN_NONE, 1e-5, false};
+    const struct pdnn_fill near_one = {PDNN_FILL_NEAR_ONE, 0.5};
+    for (int k = 0; k < 2; k++) {
+        const struct pdnn_tensor channel = {.rank = 1, .dim = {ROWS}, .fill = near_one, .of = PDNN_NONE};
+        struct pdnn_tensor tensors[TENSORS] = {
+            [W] = {.role = PDNN_ROLE_WEIGHT,
+                   .rank = 4,
+                   .dim = {ROWS, LENGTH / 4, 2, 2},
+                   .fill = {PDNN_FILL_UNIFORM, 0.3},
+                   .fold = k ? &fold : NULL},
+            [SCALE] = {.rank = 1, .dim = {ROWS}, .fill = {.kind = PDNN_FILL_WEIGHT_SCALE}, .of = W},
+            [GAMMA] = channel,
+            [MEAN] = channel,
+            [VARIANCE] = channel,
+        };
+        const struct pdnn_graph graph = {.tensors = tensors, .n_tensors = TENSORS};
+        float plain[ROWS * LENGTH], scale[ROWS];
+        int8_t values[ROWS * LENGTH];
+        pdnn_fill_tensor(&graph, W, SEED, plain);
+        tensors[W].dtype = PDNN_INT8;
+        pdnn_fill_tensor(&graph, W, SEED, values);
+        pdnn_fill_tensor(&graph, SCALE, SEED, scale);
+        for (int r = 0; r < ROWS; r++) {
+            int most = 0;
+            for (int i = r * LENGTH; i < (r + 1) * LENGTH; i++) {
+                assert_true(fabsf(plain[i] - (float)values[i] * scale[r]) <= 0.501F * scale[r]);
+                most = abs(values[i]) > most ? abs(values[i]) : most;
+            }
+            assert_int_equal(most, 63);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fill_ids),           cmocka_unit_test(test_fill_sequences),
         cmocka_unit_test(test_fill_sequence_mask), cmocka_unit_test(test_fill_rows),
-        cmocka_unit_test(test_fill_masked),
+        cmocka_unit_test(test_fill_masked),        cmocka_unit_test(test_fill_quantized_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@ static void test_gemm_parse(void **state) {
         {"dense", "forward", "64x20:16x20:64x16", {16, 64, 20, 1}},
         {"dense", "forward", "64x20:16x20:64x16+bias+gelu@ffn1", {16, 64, 20, 1}},
         {"dense", "forward", "64x5x2x2:16x20:64x16", {16, 64, 20, 1}},
+        {"dense", "forward", "64x20:16x20:1:16:64x16,int8+bias", {16, 64, 20, 1}},
         {"dense", "backward-data", "64x16:16x20:64x20", {20, 64, 16, 1}},
         {"dense", "backward-weights", "64x20:64x16:16x20", {16, 20, 64, 1}},
         {"dense", "backward-weights", "64x5x2x2:64x16:16x20", {16, 20, 64, 1}},

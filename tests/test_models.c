@@ -216,7 +216,7 @@ static void test_graph_groups_layers(void **state) {
 /* Matrices have the model's type; loss, labels and state keep theirs. Of 16 bit: tests/test_cast.c. */
 static void test_instance_graph_dtype(void **state) {
     (void)state;
-    static const char *const names[] = {"f32", "int8"};
+    static const char *const names[] = {"f32"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char id[128];
         snprintf(id, sizeof id, "fc/layers=2,nodes=8,input=6,output=4,batch=4,optimizer=adam,dtype=%s",

@@ -79,7 +79,7 @@ static void test_plot_roofline_draws_both(void **state) {
                                        "DRAM 35.2 GB/s (read)",
                                        "L2 181 GB/s (copy)",
                                        "A Fast &amp; \"New\" CPU, 2 threads, f32, 2026-05-01",
-                                       "1 of the points ran with other threads or dtype",
+                                       "1 of the points ran with other threads",
                                        "1 row without a rate left out",
                                        "4 models",
                                        "color: bound",
@@ -108,6 +108,32 @@ static void test_plot_roofline_draws_both(void **state) {
     free(text);
     assert_int_equal(pdnn_file_read(result.path[1], LIMIT_BYTES, &text, &length, &err), PDNN_OK);
     assert_true(length > 1000 && memcmp(text, "\x89PNG", 4) == 0);
+    free(text);
+}
+
+/* Arithmetic of every dtype that occurs has its line and says which it is. */
+static void test_plot_roofline_of_two_dtypes(void **state) {
+    (void)state;
+    static const char *const said[] = {"int8 best GEMM (onednn) 311 GFLOP/s", "f32 FMA peak 163 GFLOP/s",
+                                       "f32 best GEMM (onednn) 148 GFLOP/s", "2 threads, f32, int8"};
+    struct pdnn_err err = {0};
+    struct pdnn_plot_result result;
+    char both[1024], *text;
+    snprintf(both, sizeof both, "%s%s", results_text, "f,20,200,infer,int8,2,ok,compute,64,\n");
+    write_text("results.csv", both);
+    snprintf(both, sizeof both, "%s%s", ceilings_text, "compute,gemm-onednn,int8,,2,0,311,1,1,1\n");
+    write_text("ceilings.csv", both);
+    enum pdnn_status status = draw(NULL, NULL, PDNN_PLOT_SVG, &result, &err);
+    write_text("results.csv", results_text);
+    write_text("ceilings.csv", ceilings_text);
+    if (status == PDNN_UNSUPPORTED)
+        skip();
+    assert_string_equal(err.text, "");
+    assert_int_equal(pdnn_file_read(result.path[0], LIMIT_BYTES, &text, NULL, &err), PDNN_OK);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        if (!strstr(text, said[i]))
+            fail_msg("the picture does not say '%s'", said[i]);
+    }
     free(text);
 }
 
@@ -301,6 +327,7 @@ static void test_plot_breakdown_refuses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_plot_roofline_draws_both, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_plot_roofline_of_two_dtypes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plot_roofline_color_and_output, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plot_roofline_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plot_roofline_without_gnuplot, setup, teardown),

@@ -41,8 +41,10 @@ static void assert_near(double value, double expected) {
 static void test_roofs_init_takes_the_best_of_its_kind(void **state) {
     (void)state;
     struct pdnn_roofs roofs;
-    pdnn_roofs_init(&roofs, &ceilings, "f32", 2);
-    assert_near(roofs.peak_gflops, 200);
+    pdnn_roofs_init(&roofs, &ceilings, 2);
+    assert_near(roofs.peak_gflops[PDNN_F32], 200);
+    assert_near(roofs.peak_gflops[PDNN_INT8], 800);
+    assert_true(roofs.peak_gflops[PDNN_BF16] == 0);
     assert_near(roofs.overhead_ns, 5);
     assert_near(roofs.probe_gflops, 180);
     assert_near(roofs.probe_gbs, 9);
@@ -56,8 +58,8 @@ static void test_roofs_init_takes_the_best_of_its_kind(void **state) {
         assert_near(roofs.level[i].gbs, levels[i].gbs);
     }
     assert_true(roofs.level[2].capacity_bytes == UINT64_MAX);
-    pdnn_roofs_init(&roofs, &ceilings, "f32", 3);
-    assert_true(roofs.peak_gflops == 0 && roofs.n_levels == 0);
+    pdnn_roofs_init(&roofs, &ceilings, 3);
+    assert_true(roofs.peak_gflops[PDNN_F32] == 0 && roofs.n_levels == 0);
 }
 
 /* x (4, 100) 1600 B, w (50, 100) 20000 B, y (4, 50) 800 B; z = relu(y) takes over y's memory. One step
@@ -100,7 +102,7 @@ static void test_graph_traffic_by_reuse_distance(void **state) {
         struct pdnn_traffic *traffic;
         struct pdnn_err err = {0};
         build_dense_relu(&graph, &arena);
-        pdnn_roofs_init(&roofs, &ceilings, "f32", 2);
+        pdnn_roofs_init(&roofs, &ceilings, 2);
         roofs.level[0].capacity_bytes = rows[i].l1;
         roofs.level[1].capacity_bytes = rows[i].l2;
         assert_int_equal(pdnn_graph_traffic(&graph, &roofs, rows[i].cold, &traffic, &err), PDNN_OK);
@@ -119,6 +121,7 @@ static void test_graph_traffic_sums_to_byte_count(void **state) {
         "fc/layers=3,nodes=32,input=100,output=10,batch=7,mode=infer",
         "fc/layers=3,nodes=33,input=101,output=10,batch=7,mode=train,optimizer=adam",
         "fc/layers=5,nodes=32,input=100,output=10,batch=7,mode=train,optimizer=rmsprop,fuse=post-ops",
+        "fc/layers=2,nodes=32,input=100,output=10,batch=7,mode=infer,dtype=int8,fuse=post-ops",
     };
     for (size_t i = 0; i < 2 * sizeof ids / sizeof *ids; i++) {
         struct pdnn_arena arena = {0};
@@ -129,7 +132,7 @@ static void test_graph_traffic_sums_to_byte_count(void **state) {
         struct pdnn_traffic *traffic;
         struct pdnn_err err = {0};
         uint64_t sum = 0;
-        pdnn_roofs_init(&roofs, &ceilings, "f32", 2);
+        pdnn_roofs_init(&roofs, &ceilings, 2);
         assert_int_equal(pdnn_instance_parse(ids[i / 2], &instance, &err), PDNN_OK);
         assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
         assert_int_equal(pdnn_cost_graph(&graph, &totals, &err), PDNN_OK);
@@ -152,7 +155,7 @@ static void test_place_by_hand(void **state) {
         const char *level;
     } rows[] = {
         /* 40000 FLOP / 200 = 200 ns, 22400 B / 50 = 448 ns. */
-        {{40000, {{0, 22400, 0}}, 1, 1000, {1, 1}},
+        {{{40000}, {{0, 22400, 0}}, 1, 1000, {1, 1}},
          40,
          22.4,
          40000 / 22400.0,
@@ -162,7 +165,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "L2"},
         /* At half the core's clock: caches follow it, DRAM does not matter. */
-        {{40000, {{0, 22400, 0}}, 1, 1000, {0.5, 0.1}},
+        {{{40000}, {{0, 22400, 0}}, 1, 1000, {0.5, 0.1}},
          40,
          22.4,
          40000 / 22400.0,
@@ -172,7 +175,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "L2"},
         /* 1000 B / 100 = 10 ns, 1000 / 50 = 20 ns, 1000 / 10 = 100 ns: together 130 ns, most of it DRAM's. */
-        {{2600, {{1000, 1000, 1000}}, 1, 260, {1, 0.5}},
+        {{{2600}, {{1000, 1000, 1000}}, 1, 260, {1, 0.5}},
          10,
          3000 / 260.0,
          2600 / 3000.0,
@@ -182,7 +185,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "DRAM"},
         /* 2e6 / 200 = 10000 ns against 2240 ns. */
-        {{2000000, {{0, 0, 22400}}, 1, 20000, {1, 0.5}},
+        {{{2000000}, {{0, 0, 22400}}, 1, 20000, {1, 0.5}},
          100,
          1.12,
          2e6 / 22400,
@@ -192,12 +195,32 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_COMPUTE,
          "DRAM"},
         /* 16 ns of memory, 4 calls of 5 ns. */
-        {{200, {{1600, 0, 0}}, 4, 100, {1, 1}}, 2, 16, 0.125, 12.5, 16, 1, PDNN_BOUND_OVERHEAD, "L1"},
-        {{200, {{1600, 0, 0}}, 3, 100, {1, 1}}, 2, 16, 0.125, 12.5, 16, 1, PDNN_BOUND_MEMORY, "L1"},
+        {{{200}, {{1600, 0, 0}}, 4, 100, {1, 1}}, 2, 16, 0.125, 12.5, 16, 1, PDNN_BOUND_OVERHEAD, "L1"},
+        {{{200}, {{1600, 0, 0}}, 3, 100, {1, 1}}, 2, 16, 0.125, 12.5, 16, 1, PDNN_BOUND_MEMORY, "L1"},
+        /* In two dtypes, each under its own peak: 1e6 / 200 and 2e6 / 800 = 7500 ns. */
+        {{{[PDNN_F32] = 1000000, [PDNN_INT8] = 2000000}, {{0, 0, 22400}}, 1, 15000, {1, 0.5}},
+         200,
+         22400 / 15000.0,
+         3e6 / 22400,
+         400,
+         50,
+         50,
+         PDNN_BOUND_COMPUTE,
+         "DRAM"},
+        /* In one whose peak nobody knows. */
+        {{{[PDNN_BF16] = 2000000}, {{0, 0, 22400}}, 1, 20000, {1, 1}},
+         100,
+         1.12,
+         2e6 / 22400,
+         NAN,
+         NAN,
+         NAN,
+         PDNN_BOUND_UNKNOWN,
+         ""},
         /* No FLOP: bytes alone, 2000 / 50 = 40 ns. */
-        {{0, {{0, 2000, 0}}, 1, 80, {1, 1}}, NAN, 25, 0, NAN, 50, NAN, PDNN_BOUND_MEMORY, "L2"},
+        {{{0}, {{0, 2000, 0}}, 1, 80, {1, 1}}, NAN, 25, 0, NAN, 50, NAN, PDNN_BOUND_MEMORY, "L2"},
         /* Not measured: where it would be. */
-        {{40000, {{0, 22400, 0}}, 1, NAN, {1, 1}},
+        {{{40000}, {{0, 22400, 0}}, 1, NAN, {1, 1}},
          NAN,
          NAN,
          40000 / 22400.0,
@@ -208,7 +231,7 @@ static void test_place_by_hand(void **state) {
          "L2"},
     };
     struct pdnn_roofs roofs;
-    pdnn_roofs_init(&roofs, &ceilings, "f32", 2);
+    pdnn_roofs_init(&roofs, &ceilings, 2);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_placement place;
         pdnn_place(&roofs, &rows[i].input, &place);
@@ -231,8 +254,8 @@ static void test_place_by_hand(void **state) {
 /* Without roofs, what needs none is there and nothing else. */
 static void test_place_without_roofs(void **state) {
     (void)state;
-    const struct pdnn_roofs roofs = {.peak_gflops = 0};
-    const struct pdnn_place_input input = {1000, {{500}}, 1, 100, {1, 1}};
+    const struct pdnn_roofs roofs = {.n_levels = 0};
+    const struct pdnn_place_input input = {{1000}, {{500}}, 1, 100, {1, 1}};
     struct pdnn_placement place;
     pdnn_place(&roofs, &input, &place);
     assert_near(place.gflops, 10);

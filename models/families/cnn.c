@@ -354,6 +354,7 @@ const struct pdnn_family_def pdnn_family_cnn = {
     .n_presets = sizeof presets / sizeof *presets,
     .depth_param = -1, /* a convolution without padding shrinks the image: no two blocks need be alike */
     .build = build,
+    .quantizes = true,
     .applies = applies,
     .resolve = resolve,
     .convolves = true,

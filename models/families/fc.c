@@ -84,4 +84,5 @@ const struct pdnn_family_def pdnn_family_fc = {
     .n_presets = sizeof presets / sizeof *presets,
     .depth_param = LAYERS,
     .build = build,
+    .quantizes = true,
 };

@@ -408,4 +408,5 @@ const struct pdnn_family_def pdnn_family_transformer = {
     .applies = applies,
     .resolve = resolve,
     .build = build,
+    .quantizes = true,
 };

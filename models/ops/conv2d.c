@@ -1,11 +1,12 @@
 /* conv2d: y[n][o][p][q] = sum_crs x[n][c][p*stride_h - padding_h + r][q*stride_w - padding_w + s] *
  * w[o][c][r][s], where x is 0 outside the image; a cross-correlation, as frameworks mean it. Its gradients dx
- * and dw sum the same products with dy.
+ * and dw sum the same products with dy. Forward, x and w may be int8 (models/ops/quantized.h): y is then s32,
+ * or with two scales f32.
  * N minibatch, C H W input channels, height and width, O P Q those of the output, R S kernel height and
  * width. */
 #include "models/attributes.h"
 #include "models/backward.h"
-#include "models/op.h"
+#include "models/ops/quantized.h"
 #include "models/ops/window.h"
 
 #include <inttypes.h>
@@ -43,7 +44,7 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0); /* (N, C, H, W) */
     const struct pdnn_tensor *w = pdnn_node_in(graph, node, 1); /* (O, C, R, S) */
     const int64_t *attr = node->attr;
-    if (node->n_inputs != 2 || x->rank != 4 || w->rank != 4 || x->dim[1] != w->dim[1])
+    if (!pdnn_quantized_has_inputs(node) || x->rank != 4 || w->rank != 4 || x->dim[1] != w->dim[1])
         return pdnn_fail(err, PDNN_INVALID,
                          "conv2d: input (N, C, H, W) and weights (O, C, R, S) disagree: C is %" PRId64
                          " and %" PRId64,
@@ -60,7 +61,7 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
                          "conv2d: a %" PRId64 "x%" PRId64 " kernel with padding %" PRId64 "x%" PRId64
                          " does not fit an image of %" PRId64 "x%" PRId64,
                          h.kernel, v.kernel, h.padding, v.padding, x->dim[2], x->dim[3]);
-    return PDNN_OK;
+    return pdnn_quantized_infer(graph, node, &outputs[0], err);
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
@@ -83,12 +84,16 @@ static void count_taps(const struct geometry *g, int64_t taps_h, int64_t taps_w,
 static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
     struct geometry g = geometry_of(graph, node);
     count_taps(&g, g.P * g.h.kernel, g.Q * g.w.kernel, count);
+    if (pdnn_quantized_is_scaled(node))
+        pdnn_quantized_flop(graph, node, count);
 }
 
 static void in_bounds_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                            struct pdnn_count *count) {
     struct geometry g = geometry_of(graph, node);
     count_taps(&g, pdnn_window_taps_sum(g.h, g.H), pdnn_window_taps_sum(g.w, g.W), count);
+    if (pdnn_quantized_is_scaled(node))
+        pdnn_quantized_flop(graph, node, count);
 }
 
 /* Where a window lies: its taps on the image, and element (channel 0, tap (0, 0)) of it in x, which need not
@@ -148,6 +153,8 @@ static void reference(struct pdnn_reference *r) {
         at.w = o * g.C * g.h.kernel * g.w.kernel;
         add_window(r, &g, &at, x, w, &y[i]);
     }
+    if (pdnn_quantized_is_scaled(r->node))
+        pdnn_quantized_scale(r, PDNN_QUANTIZED_X_SCALE);
 }
 
 static const struct pdnn_op_def *const forward_posts[] = {&pdnn_op_bias,    &pdnn_op_add,  &pdnn_op_relu,

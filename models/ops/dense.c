@@ -1,8 +1,9 @@
-/* dense: y[n][o] = sum_i x[n][i] * w[o][i]; dx = dy w; dw = dy^T x.
+/* dense: y[n][o] = sum_i x[n][i] * w[o][i]; dx = dy w; dw = dy^T x. Forward, x and w may be int8
+ * (models/ops/quantized.h): y is then s32, or with two scales f32.
  * N minibatch, I input units, O output units. An input of more dimensions is taken as (N, I), all but the
  * first of them in row-major order. */
 #include "models/backward.h"
-#include "models/op.h"
+#include "models/ops/quantized.h"
 
 #include <inttypes.h>
 
@@ -14,14 +15,14 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0); /* (N, I) */
     const struct pdnn_tensor *w = pdnn_node_in(graph, node, 1); /* (O, I) */
-    if (node->n_inputs != 2 || x->rank < 2 || w->rank != 2 || units(x) != w->dim[1])
+    if (!pdnn_quantized_has_inputs(node) || x->rank < 2 || w->rank != 2 || units(x) != w->dim[1])
         return pdnn_fail(err, PDNN_INVALID,
                          "dense: input (N, I) and weights (O, I) disagree: I is %" PRId64 " and %" PRId64,
                          units(x), w->dim[1]);
     outputs[0].rank = 2;
     outputs[0].dim[0] = x->dim[0];
     outputs[0].dim[1] = w->dim[0];
-    return PDNN_OK;
+    return pdnn_quantized_infer(graph, node, &outputs[0], err);
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
@@ -39,6 +40,8 @@ static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, s
     bool weights =
         node->pass == PDNN_BACKWARD_WEIGHTS; /* x (N, I), dy (N, O); the others read one matrix (O, I) */
     pdnn_count_add(count, 2 * n, weights ? units(a) : b->dim[0], b->dim[1]);
+    if (pdnn_quantized_is_scaled(node))
+        pdnn_quantized_flop(graph, node, count);
 }
 
 static void forward(struct pdnn_reference *r) {
@@ -56,6 +59,8 @@ static void forward(struct pdnn_reference *r) {
             y[n * O + o] = sum;
         }
     }
+    if (pdnn_quantized_is_scaled(r->node))
+        pdnn_quantized_scale(r, PDNN_QUANTIZED_X_SCALE);
 }
 
 static void backward_data(struct pdnn_reference *r) {

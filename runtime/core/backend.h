@@ -22,6 +22,8 @@ struct pdnn_slot {
     /* Of images (N, C, H, W): 0: row-major; else b for (N, C/b rounded up, H, W, b), padded with channels of
      * zeros, where b = C stores the channels last. */
     int64_t channel_block;
+    /* Of int8 that a backend keeps as unsigned bytes: what is added to each value. */
+    int32_t zero_point;
 };
 
 /* Something that runs. state is the backend's; destroyed with the program. */

@@ -208,17 +208,17 @@ static bool is_tried(const struct pdnn_backend_def *backend) {
     return strcmp(backend->name, "reference") != 0;
 }
 
-static enum pdnn_status add_gemm(struct bench *bench, const struct pdnn_backend_def *backend, double flop_max,
-                                 struct pdnn_err *err) {
+static enum pdnn_status add_gemm(struct bench *bench, const struct pdnn_backend_def *backend,
+                                 enum pdnn_dtype dtype, double flop_max, struct pdnn_err *err) {
     struct pdnn_single *single = NULL;
-    enum pdnn_status status = pdnn_single_create_gemm(backend, bench->threads, flop_max,
+    enum pdnn_status status = pdnn_single_create_gemm(backend, bench->threads, dtype, flop_max,
                                                       bench->host->memory_limit_bytes / 2, &single, err);
     if (status != PDNN_OK)
         return status == PDNN_UNSUPPORTED || status == PDNN_TOO_BIG ? PDNN_OK : status;
     add_single(bench, single, "compute", RATE_WORK_PER_NS);
     struct job *job = &bench->job[bench->n_jobs - 1];
     snprintf(job->row.pattern, sizeof job->row.pattern, "gemm-%.18s", backend->name);
-    snprintf(job->row.dtype, sizeof job->row.dtype, "f32");
+    snprintf(job->row.dtype, sizeof job->row.dtype, "%s", pdnn_dtype_name(dtype));
     job->units = 1; /* large enough, and run twice already */
     return PDNN_OK;
 }
@@ -226,7 +226,9 @@ static enum pdnn_status add_gemm(struct bench *bench, const struct pdnn_backend_
 /* FMA first: its rate tells how large a GEMM fits the time. */
 static enum pdnn_status add_compute(struct bench *bench, const struct pdnn_backend_def *const *backends,
                                     struct pdnn_err *err) {
-    size_t tried = 0;
+    static const enum pdnn_dtype dtypes[] = {PDNN_F32, PDNN_BF16, PDNN_F16, PDNN_INT8};
+    const size_t n_dtypes = sizeof dtypes / sizeof *dtypes;
+    size_t tried = 1; /* few backends have more than f32, and that is faster */
     double ns = 1, work = 0;
     struct job *fma = add_job(bench, "compute", "fma");
     snprintf(fma->row.dtype, sizeof fma->row.dtype, "f32");
@@ -237,9 +239,9 @@ static enum pdnn_status add_compute(struct bench *bench, const struct pdnn_backe
     for (size_t i = 0; backends[i]; i++)
         tried += is_tried(backends[i]);
     double budget_ns = gemm_share * bench->seconds * 1e9 / (double)(REPETITIONS_MIN * (tried ? tried : 1));
-    for (size_t i = 0; status == PDNN_OK && backends[i] && i < JOBS_MAX / 2; i++) {
-        if (is_tried(backends[i]))
-            status = add_gemm(bench, backends[i], budget_ns * work / ns, err);
+    for (size_t i = 0; backends[i] && i < JOBS_MAX / 4; i++) {
+        for (size_t k = 0; status == PDNN_OK && is_tried(backends[i]) && k < n_dtypes; k++)
+            status = add_gemm(bench, backends[i], dtypes[k], budget_ns * work / ns, err);
     }
     return status;
 }
@@ -253,7 +255,7 @@ static enum pdnn_status add_overhead(struct bench *bench, const struct pdnn_back
         if (!is_tried(backends[i]))
             continue;
         enum pdnn_status status =
-            pdnn_single_create_dense(backends[i], bench->threads, SMALL_DENSE, 0, &single, err);
+            pdnn_single_create_dense(backends[i], bench->threads, PDNN_F32, SMALL_DENSE, 0, &single, err);
         if (status == PDNN_UNSUPPORTED)
             continue;
         if (status == PDNN_OK)

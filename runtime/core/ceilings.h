@@ -18,7 +18,7 @@ struct pdnn_ceiling {
     char kind[PDNN_CEILING_TEXT];    /* compute | bandwidth | overhead | probe */
     char pattern[PDNN_CEILING_TEXT]; /* compute: fma, gemm-onednn, ...; bandwidth: read, copy, triad;
                                         overhead: op; probe: fma, read */
-    char dtype[PDNN_CEILING_TEXT];   /* compute: f32; else "" */
+    char dtype[PDNN_CEILING_TEXT];   /* compute: f32, bf16, f16, int8; else "" */
     char level[PDNN_CEILING_TEXT];   /* bandwidth: L1, L2, L3, DRAM; else "" */
     int64_t threads;
     uint64_t capacity_bytes; /* bandwidth: what the level holds for these threads together; 0 for DRAM */

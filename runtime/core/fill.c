@@ -4,6 +4,7 @@
  * whether the program has them or not. */
 #include "base/rng.h"
 #include "models/graph.h"
+#include "models/quantize.h"
 #include "runtime/core/plan.h"
 
 #include <assert.h>
@@ -72,6 +73,14 @@ static void fill_ids(const struct pdnn_tensor *tensor, uint64_t stream, int32_t 
             values[i] = id_at(&tensor->fill, stream, i);
 }
 
+/* Whole numbers below 128. */
+static void fill_bytes(const struct pdnn_tensor *tensor, uint64_t stream, int8_t *values) {
+    int64_t elements = pdnn_tensor_elements(tensor);
+    assert(tensor->fill.kind == PDNN_FILL_CLASS && tensor->fill.scale <= 128);
+    for (int64_t i = 0; i < elements; i++)
+        values[i] = (int8_t)id_at(&tensor->fill, stream, i);
+}
+
 static float uniform_at(uint64_t stream, int64_t i, float scale) {
     int32_t bits = (int32_t)(pdnn_rng_at(stream, (uint64_t)i) >> 39); /* 25 bits */
     return scale * ((float)(bits - (1 << 24)) + 0.5F) * 0x1p-24F;
@@ -102,6 +111,12 @@ static float raw_at(const struct pdnn_graph *graph, uint32_t tensor, uint64_t se
     return value_at(&graph->tensors[tensor].fill, pdnn_rng_at(seed, tensor), i);
 }
 
+static double fold_factor(const struct pdnn_graph *graph, const struct pdnn_fold *fold, uint64_t seed,
+                          int64_t c) {
+    double variance = raw_at(graph, fold->variance, seed, c);
+    return raw_at(graph, fold->gamma, seed, c) / sqrt(variance + fold->epsilon);
+}
+
 static void put(enum pdnn_dtype dtype, void *plain, int64_t i, float value) {
     if (dtype == PDNN_F32)
         ((float *)plain)[i] = value;
@@ -116,8 +131,7 @@ static void fill_folded(const struct pdnn_graph *graph, uint32_t tensor, uint64_
     int64_t C = graph->tensors[fold->gamma].dim[0], per_channel = elements / C;
 #pragma omp parallel for if (elements > 65536)
     for (int64_t c = 0; c < C; c++) {
-        double variance = raw_at(graph, fold->variance, seed, c);
-        double factor = raw_at(graph, fold->gamma, seed, c) / sqrt(variance + fold->epsilon);
+        double factor = fold_factor(graph, fold, seed, c);
         double mean = raw_at(graph, fold->mean, seed, c);
         double bias = fold->bias == PDNN_NONE ? 0 : raw_at(graph, fold->bias, seed, c);
         if (fold->is_shift)
@@ -127,12 +141,71 @@ static void fill_folded(const struct pdnn_graph *graph, uint32_t tensor, uint64_
     }
 }
 
+/* One row of weights, an output unit or channel, as it would be in f32. */
+struct row {
+    const struct pdnn_fill *fill;
+    uint64_t stream;
+    int64_t begin, end;
+    double factor; /* of what is folded into it */
+};
+
+static struct row row_of(const struct pdnn_graph *graph, uint32_t weights, uint64_t seed, int64_t row) {
+    const struct pdnn_tensor *t = &graph->tensors[weights];
+    int64_t length = pdnn_tensor_elements(t) / t->dim[0];
+    double factor = t->fold ? fold_factor(graph, t->fold, seed, row) : 1;
+    return (struct row){&t->fill, pdnn_rng_at(seed, weights), row * length, (row + 1) * length, factor};
+}
+
+static float row_at(const struct row *row, int64_t i) {
+    return (float)(value_at(row->fill, row->stream, i) * row->factor);
+}
+
+static float row_scale(const struct row *row) {
+    float most = 0;
+    for (int64_t i = row->begin; i < row->end; i++)
+        most = fmaxf(most, fabsf(row_at(row, i)));
+    return most > 0 ? most / PDNN_QUANTIZED_WEIGHT_MOST : 1;
+}
+
+/* models/quantize.h */
+static void fill_quantized(const struct pdnn_graph *graph, uint32_t weights, uint64_t seed, int8_t *values) {
+    int64_t rows = graph->tensors[weights].dim[0];
+#pragma omp parallel for
+    for (int64_t r = 0; r < rows; r++) {
+        struct row row = row_of(graph, weights, seed, r);
+        float scale = row_scale(&row);
+        for (int64_t i = row.begin; i < row.end; i++)
+            values[i] = (int8_t)lrintf(row_at(&row, i) / scale);
+    }
+}
+
+static void fill_scales(const struct pdnn_graph *graph, uint32_t weights, uint64_t seed, float *values) {
+    int64_t rows = graph->tensors[weights].dim[0];
+#pragma omp parallel for
+    for (int64_t r = 0; r < rows; r++) {
+        struct row row = row_of(graph, weights, seed, r);
+        values[r] = row_scale(&row);
+    }
+}
+
 void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, uint64_t seed, void *plain) {
     const struct pdnn_tensor *t = &graph->tensors[tensor];
     int64_t elements = pdnn_tensor_elements(t);
     uint64_t stream = pdnn_rng_at(seed, tensor);
     if (t->dtype == PDNN_S32) {
         fill_ids(t, stream, plain);
+        return;
+    }
+    if (t->dtype == PDNN_INT8 && t->role != PDNN_ROLE_WEIGHT) {
+        fill_bytes(t, stream, plain);
+        return;
+    }
+    if (t->dtype == PDNN_INT8) {
+        fill_quantized(graph, tensor, seed, plain);
+        return;
+    }
+    if (t->fill.kind == PDNN_FILL_WEIGHT_SCALE) {
+        fill_scales(graph, t->of, seed, plain);
         return;
     }
     assert(t->dtype == PDNN_F32 || pdnn_dtype_is_half(t->dtype));

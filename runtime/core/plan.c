@@ -96,6 +96,8 @@ static enum pdnn_status pack(struct pdnn_plan *plan, struct pdnn_err *err) {
 }
 
 enum pdnn_status pdnn_plan_compile(struct pdnn_plan *plan, struct pdnn_err *err) {
+    if (plan->graph->unsupported)
+        return pdnn_fail(err, PDNN_UNSUPPORTED, "%s", plan->graph->unsupported);
     enum pdnn_status status = plan->backend->compile(plan->state, plan->graph, &plan->program, err);
     return status == PDNN_OK ? pack(plan, err) : status;
 }

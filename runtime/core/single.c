@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 static const struct pdnn_fill fill = {PDNN_FILL_UNIFORM, 1.0};
+/* Of int8 data: what quantization makes of values that are not negative. */
+static const struct pdnn_fill whole = {PDNN_FILL_CLASS, 128};
 
 /* Opens the backend and starts an empty graph. */
 static enum pdnn_status start(const struct pdnn_backend_def *backend, int64_t threads,
@@ -26,14 +28,16 @@ static enum pdnn_status start(const struct pdnn_backend_def *backend, int64_t th
     return PDNN_OK;
 }
 
-static uint32_t add_input(struct pdnn_single *single, int64_t rows, int64_t columns) {
-    const struct pdnn_tensor input = {.role = PDNN_ROLE_INPUT,
-                                      .dtype = PDNN_F32,
-                                      .rank = 2,
-                                      .dim = {rows, columns},
-                                      .fill = fill,
-                                      .of = PDNN_NONE};
-    return pdnn_graph_tensor(&single->graph, &input);
+static uint32_t add_square(struct pdnn_single *single, enum pdnn_role role, enum pdnn_dtype dtype,
+                           int64_t size) {
+    bool is_whole = dtype == PDNN_INT8 && role == PDNN_ROLE_INPUT;
+    const struct pdnn_tensor square = {.role = role,
+                                       .dtype = dtype,
+                                       .rank = 2,
+                                       .dim = {size, size},
+                                       .fill = is_whole ? whole : fill,
+                                       .of = PDNN_NONE};
+    return pdnn_graph_tensor(&single->graph, &square);
 }
 
 /* Costs and prepares the finished graph. */
@@ -50,15 +54,15 @@ static enum pdnn_status prepare(struct pdnn_single *single, uint64_t limit_bytes
 }
 
 enum pdnn_status pdnn_single_create_dense(const struct pdnn_backend_def *backend, int64_t threads,
-                                          int64_t size, uint64_t limit_bytes, struct pdnn_single **single,
-                                          struct pdnn_err *err) {
+                                          enum pdnn_dtype dtype, int64_t size, uint64_t limit_bytes,
+                                          struct pdnn_single **single, struct pdnn_err *err) {
     struct pdnn_single *made = NULL;
     enum pdnn_status status = start(backend, threads, &made, err);
     if (status != PDNN_OK)
         return status;
     struct pdnn_graph *graph = &made->graph;
-    uint32_t x = add_input(made, size, size);
-    uint32_t w = pdnn_graph_weight(graph, 2, (const int64_t[]){size, size}, fill);
+    uint32_t x = add_square(made, PDNN_ROLE_INPUT, dtype, size);
+    uint32_t w = add_square(made, PDNN_ROLE_WEIGHT, dtype, size);
     graph->result = pdnn_graph_forward(graph, &pdnn_op_dense, (const uint32_t[]){x, w, PDNN_NONE}, NULL);
     status = prepare(made, limit_bytes, err);
     if (status == PDNN_OK)
@@ -82,8 +86,8 @@ static enum pdnn_status try(const struct pdnn_single *single, double *rate, stru
 }
 
 enum pdnn_status pdnn_single_create_gemm(const struct pdnn_backend_def *backend, int64_t threads,
-                                         double flop_max, uint64_t limit_bytes, struct pdnn_single **single,
-                                         struct pdnn_err *err) {
+                                         enum pdnn_dtype dtype, double flop_max, uint64_t limit_bytes,
+                                         struct pdnn_single **single, struct pdnn_err *err) {
     static const int64_t sizes[] = {8192, 6144, 4096, 3072, 2048, 1536, 1024, 512};
     const size_t n_sizes = sizeof sizes / sizeof *sizes;
     struct pdnn_single *best = NULL, *other = NULL;
@@ -94,7 +98,7 @@ enum pdnn_status pdnn_single_create_gemm(const struct pdnn_backend_def *backend,
         if (2 * size * size * size > flop_max && i + 1 < n_sizes)
             continue;
         other = NULL;
-        status = pdnn_single_create_dense(backend, threads, sizes[i], limit_bytes, &other, err);
+        status = pdnn_single_create_dense(backend, threads, dtype, sizes[i], limit_bytes, &other, err);
         if (status == PDNN_TOO_BIG)
             continue;
         if (status == PDNN_OK)

@@ -15,18 +15,20 @@ struct pdnn_single {
     double flop; /* of one run */
 };
 
-/* dense with N = I = O = size. PDNN_UNSUPPORTED; PDNN_TOO_BIG when it does not fit limit_bytes (0: no limit).
+/* dense with N = I = O = size, on data of the dtype: f32 or 16 bit with a result of that, or int8 with
+ * sums in s32.
+ * PDNN_UNSUPPORTED; PDNN_TOO_BIG when it does not fit limit_bytes (0: no limit).
  */
 enum pdnn_status pdnn_single_create_dense(const struct pdnn_backend_def *backend, int64_t threads,
-                                          int64_t size, uint64_t limit_bytes, struct pdnn_single **single,
-                                          struct pdnn_err *err);
+                                          enum pdnn_dtype dtype, int64_t size, uint64_t limit_bytes,
+                                          struct pdnn_single **single, struct pdnn_err *err);
 
 /* dense with N = I = O: the faster of the two largest sizes that take at most flop_max FLOP (the smallest
  * size is tried whatever it takes). PDNN_UNSUPPORTED; PDNN_TOO_BIG when no size fits limit_bytes (0: no
  * limit). */
 enum pdnn_status pdnn_single_create_gemm(const struct pdnn_backend_def *backend, int64_t threads,
-                                         double flop_max, uint64_t limit_bytes, struct pdnn_single **single,
-                                         struct pdnn_err *err);
+                                         enum pdnn_dtype dtype, double flop_max, uint64_t limit_bytes,
+                                         struct pdnn_single **single, struct pdnn_err *err);
 
 void pdnn_single_destroy(struct pdnn_single *single);
 

@@ -24,6 +24,10 @@ enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const s
                                          uint32_t tensor, double *tolerance, struct pdnn_err *err) {
     struct pdnn_node writer = writer_of(node, tensor);
     struct pdnn_cost cost;
+    if (graph->tensors[tensor].dtype == PDNN_INT8) {
+        *tolerance = writer.op->rounds ? PDNN_TOLERANCE_TIE : 0;
+        return PDNN_OK;
+    }
     enum pdnn_status status = pdnn_cost_node(graph, &writer, &cost, err);
     if (status != PDNN_OK)
         return status;

@@ -10,14 +10,17 @@
  * each type of inputs apart, and the larger counts. For a sum of
  * t_i that is about half the root of the sum of t_i^2, and never more than the sum of |t_i|: a result that
  * does not cancel keeps being measured by itself, and one part in a thousand of it is never forgiven. A
- * result of 16 bit may be off by one unit in its last place beside that: 2^-7 of bf16, 2^-10 of f16. Private
- * to the driver. */
+ * result of 16 bit may be off by one unit in its last place beside that: 2^-7 of bf16, 2^-10 of f16. Of int8
+ * results, those that an op rounds may be one off, others not at all. Private to the driver. */
 #ifndef RUNTIME_DRIVER_ROUNDING_H
 #define RUNTIME_DRIVER_ROUNDING_H
 
 #include "runtime/core/plan.h"
 
 #define PDNN_TOLERANCE_MOST 5e-4
+
+/* Of int8 results that are rounded: one of the 127 steps up to the largest of them. */
+#define PDNN_TOLERANCE_TIE (1.0 / 127)
 
 /* Of a tensor that the node or a post of it writes. PDNN_OVERFLOW when the node's FLOP do not fit. */
 enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const struct pdnn_node *node,

@@ -229,6 +229,8 @@ static const struct pdnn_own_row rows[] = {
      pdnn_own_norm_backward_scratch, NULL},
     {&pdnn_op_cast, PDNN_FORWARD, 0, 0, pdnn_own_cast, NULL, NULL},
     {&pdnn_op_cast, PDNN_BACKWARD_DATA, 0, 0, pdnn_own_cast, NULL, NULL},
+    {&pdnn_op_quantize, PDNN_FORWARD, 0, 0, pdnn_own_quantize, pdnn_own_quantize_scratch, NULL},
+    {&pdnn_op_dequantize, PDNN_FORWARD, 0, 0, pdnn_own_dequantize, pdnn_own_dequantize_scratch, NULL},
     {&pdnn_op_sgd, PDNN_UPDATE, 0, PDNN_UPDATE_SGD, run_update, NULL, NULL},
     {&pdnn_op_momentum, PDNN_UPDATE, 0, PDNN_UPDATE_MOMENTUM, run_update, NULL, NULL},
     {&pdnn_op_rmsprop, PDNN_UPDATE, 0, PDNN_UPDATE_RMSPROP, run_update, NULL, NULL},
@@ -381,6 +383,7 @@ static struct pdnn_own *own_of(const struct pdnn_own_options *options, struct pd
         .shape = shape_of(program, node),
         .per_float = pdnn_own_moves_pairs(program->graph, node) ? 2 : 1,
         .cache_bytes = options->cache_bytes,
+        .zero_point = program->slots[node->output[0]].zero_point,
         .scratch_slot = PDNN_NONE,
     };
     return own;

@@ -16,6 +16,7 @@ struct pdnn_own {
     int64_t rows, columns;      /* of the first input, where it is a matrix */
     struct pdnn_channels shape; /* of the larger of first input and output, where they are images */
     int64_t per_float;     /* elements to the float: 2 where rows of 16 bit are moved two by two, else 1 */
+    int32_t zero_point;    /* of output 0, where it is int8 */
     uint64_t cache_bytes;  /* of the last-level cache */
     uint32_t scratch_slot; /* or PDNN_NONE */
     void *in[PDNN_NODE_INPUTS], *out[PDNN_NODE_OUTPUTS], *post_in[PDNN_NODE_POSTS], *scratch;
@@ -78,6 +79,12 @@ void pdnn_own_softmax_backward(const struct pdnn_own *own);
 void pdnn_own_mask(const struct pdnn_own *own);
 void pdnn_own_attention_softmax(const struct pdnn_own *own);
 void pdnn_own_attention_softmax_backward(const struct pdnn_own *own);
+
+/* own_quantize.c: between f32 and int8. */
+void pdnn_own_quantize(const struct pdnn_own *own);
+uint64_t pdnn_own_quantize_scratch(const struct pdnn_own *own);
+void pdnn_own_dequantize(const struct pdnn_own *own);
+uint64_t pdnn_own_dequantize_scratch(const struct pdnn_own *own);
 
 /* own_norm.c: normalization of rows. */
 void pdnn_own_layernorm(const struct pdnn_own *own);

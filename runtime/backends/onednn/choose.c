@@ -130,8 +130,9 @@ static uint64_t scratch_bytes(const struct pdnn_dense_pass *made) {
 
 static enum pdnn_status allocate(struct tuner *tuner, struct pdnn_err *err) {
     const struct pdnn_dense_shape *shape = &tuner->shape;
-    uint64_t element = pdnn_dtype_bytes(shape->dtype), scratch = 0, w = 0;
-    uint64_t x = (uint64_t)(shape->N * shape->I) * element, y = (uint64_t)(shape->N * shape->O) * element;
+    const struct pdnn_dense_dtypes dtype = pdnn_dense_dtypes_of(shape);
+    uint64_t x = (uint64_t)(shape->N * shape->I) * pdnn_dtype_bytes(dtype.x), scratch = 0, w = 0;
+    uint64_t y = (uint64_t)(shape->N * shape->O) * pdnn_dtype_bytes(dtype.y);
     for (int i = 0; i < tuner->n_candidates; i++) {
         const struct pdnn_dense_pass *made = &tuner->candidate[i].made;
         uint64_t bytes = pdnn_onednn_layout_bytes(made->weights);
@@ -147,7 +148,7 @@ static enum pdnn_status allocate(struct tuner *tuner, struct pdnn_err *err) {
     out = w > out ? w : out;
     if (!pdnn_measure_block_new(&tuner->x, x, 0) || !pdnn_measure_block_new(&tuner->w, w, 5) ||
         !pdnn_measure_block_new(&tuner->y, y, 10) ||
-        !pdnn_measure_block_new(&tuner->b, (uint64_t)shape->O * sizeof(float), 15) ||
+        !pdnn_measure_block_new(&tuner->b, (uint64_t)shape->O * pdnn_dtype_bytes(dtype.b), 15) ||
         !pdnn_measure_block_new(&tuner->out, out, 20) ||
         !pdnn_measure_block_new(&tuner->scratch, scratch, 25) ||
         !pdnn_measure_block_new(&tuner->moved, tuner->moved_bytes, 0))
@@ -178,6 +179,8 @@ static enum pdnn_status bind_candidate(struct tuner *tuner, struct candidate *ca
         status = pdnn_onednn_primitive_bind(made->primitive, made->y, y, err);
     if (status == PDNN_OK && bias)
         status = pdnn_onednn_primitive_bind(made->primitive, made->b, tuner->b.data, err);
+    if (status == PDNN_OK && tuner->shape.is_scaled)
+        status = pdnn_onednn_primitive_bind(made->primitive, PDNN_ONEDNN_SCALE, tuner->b.data, err);
     if (status == PDNN_OK && scratch_bytes(made))
         status =
             pdnn_onednn_primitive_bind(made->primitive, PDNN_ONEDNN_SCRATCHPAD, tuner->scratch.data, err);

@@ -1,7 +1,7 @@
 #include "runtime/backends/onednn/convolution.h"
 
 #include "models/attributes.h"
-#include "models/op.h"
+#include "models/ops/quantized.h"
 #include "runtime/backends/onednn/posts.h"
 
 bool pdnn_convolution_is(const struct pdnn_node *node) {
@@ -58,6 +58,7 @@ enum pdnn_status pdnn_convolution_init(const struct pdnn_graph *graph, const str
         .algorithm = (enum pdnn_algorithm)graph->algorithm,
         .trains = graph->loss != PDNN_NONE,
     };
+    made.is_scaled = pdnn_quantized_is_scaled(node);
     assign_tensors(&made);
     enum pdnn_status status = assign_posts(&made, err);
     if (status == PDNN_OK)
@@ -78,13 +79,25 @@ static enum pdnn_status refuse(const struct pdnn_convolution *convolution, struc
                      pdnn_dtype_name(pdnn_node_in(convolution->graph, node, 0)->dtype));
 }
 
+/* (1, O, 1, 1), or none. */
+static enum pdnn_status make_scale(const struct pdnn_convolution *convolution,
+                                   struct pdnn_onednn_layout **scale, struct pdnn_err *err) {
+    const struct pdnn_tensor *w = &convolution->graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];
+    const int64_t dim[] = {1, w->dim[0], 1, 1};
+    if (!convolution->is_scaled)
+        return PDNN_OK;
+    return pdnn_onednn_layout_create(PDNN_F32, 4, dim, PDNN_ONEDNN_ROW_MAJOR, scale, err);
+}
+
 enum pdnn_status
 pdnn_convolution_describe(struct pdnn_onednn_library *library, const struct pdnn_convolution *convolution,
                           const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
                           struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
     struct pdnn_onednn_layout *made[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
     struct pdnn_onednn_request request = convolution->request;
-    enum pdnn_status status = PDNN_OK;
+    struct pdnn_onednn_layout *scale = NULL;
+    enum pdnn_status status = make_scale(convolution, &scale, err);
+    request.layout[PDNN_ONEDNN_SCALE] = scale;
     for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
         if (convolution->tensor[i] == PDNN_NONE)
             continue;
@@ -93,13 +106,14 @@ pdnn_convolution_describe(struct pdnn_onednn_library *library, const struct pdnn
         request.layout[i] = layout[i];
         if (layout[i])
             continue;
-        status = pdnn_onednn_layout_create(t->dtype, t->rank, t->dim, order, &made[i], err);
+        status = pdnn_onednn_layout_create(pdnn_onednn_dtype_of(t), t->rank, t->dim, order, &made[i], err);
         request.layout[i] = made[i];
     }
     if (status == PDNN_OK)
         status = pdnn_onednn_primitive_describe(library, &request, primitive, err);
     for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
         pdnn_onednn_layout_destroy(made[i]);
+    pdnn_onednn_layout_destroy(scale);
     return status == PDNN_UNSUPPORTED ? refuse(convolution, err) : status;
 }
 

@@ -4,14 +4,15 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_CONVOLUTION_H
 #define RUNTIME_BACKENDS_ONEDNN_CONVOLUTION_H
 
-#include "runtime/backends/onednn/library.h"
+#include "runtime/backends/onednn/onednn.h"
 
 struct pdnn_convolution {
     const struct pdnn_graph *graph; /* borrowed, as the node */
     const struct pdnn_node *node;
     uint32_t tensor[PDNN_ONEDNN_SCRATCHPAD]; /* by argument: x, w, b, y or their gradients, or PDNN_NONE */
     enum pdnn_onednn_arg output;
-    uint32_t summand;                   /* what DST holds before the pass, to be added to, or PDNN_NONE */
+    uint32_t summand; /* what DST holds before the pass, to be added to, or PDNN_NONE */
+    bool is_scaled;   /* int8 with a result in f32: the products of scales are an argument */
     struct pdnn_onednn_request request; /* but for the layouts */
 };
 

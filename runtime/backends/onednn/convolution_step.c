@@ -85,6 +85,7 @@ static enum pdnn_status append_primitive(struct convolution_step *c, struct pdnn
     snprintf(step.implementation, sizeof step.implementation, "%.24s convolution %.16s",
              pdnn_onednn_primitive_name(c->call.primitive),
              pdnn_onednn_layout_format(c->operand[PDNN_ONEDNN_WEIGHTS].used, format));
+    pdnn_onednn_call_scale(&c->call, c->convolution.node);
     enum pdnn_status status = pdnn_onednn_append(c->compile->program, &step, &c->call, err);
     c->call.primitive = NULL;
     return status;

@@ -4,7 +4,7 @@
 
 /* Layouts of one request; all are destroyed together. */
 struct layouts {
-    struct pdnn_onednn_layout *x, *w, *b, *y;
+    struct pdnn_onednn_layout *x, *w, *b, *y, *scale;
 };
 
 static void destroy_layouts(struct layouts *layouts) {
@@ -12,6 +12,7 @@ static void destroy_layouts(struct layouts *layouts) {
     pdnn_onednn_layout_destroy(layouts->w);
     pdnn_onednn_layout_destroy(layouts->b);
     pdnn_onednn_layout_destroy(layouts->y);
+    pdnn_onednn_layout_destroy(layouts->scale);
 }
 
 static const enum pdnn_onednn_order orders[PDNN_WEIGHTS_FORMAT_COUNT] = {
@@ -20,26 +21,38 @@ static const enum pdnn_onednn_order orders[PDNN_WEIGHTS_FORMAT_COUNT] = {
     [PDNN_WEIGHTS_PACKED] = PDNN_ONEDNN_ANY,
 };
 
+enum { U8_OFFSET = 128 };
+
+struct pdnn_dense_dtypes pdnn_dense_dtypes_of(const struct pdnn_dense_shape *shape) {
+    enum pdnn_dtype dtype = shape->dtype;
+    if (dtype == PDNN_INT8)
+        return (struct pdnn_dense_dtypes){PDNN_U8, PDNN_INT8, PDNN_F32,
+                                          shape->is_scaled ? PDNN_F32 : PDNN_S32};
+    enum pdnn_dtype b = pdnn_dtype_is_half(dtype) ? PDNN_F32 : dtype;
+    return (struct pdnn_dense_dtypes){dtype, shape->weights_dtype, b, dtype};
+}
+
 /* Row-major x (N, I) and y (N, O), w (O, I) in the format, and b where the pass has a fused bias: (O), or
- * (1, O) for matmul. */
+ * (1, O) for matmul; scales (1, O). */
 static enum pdnn_status make_layouts(const struct pdnn_dense_shape *shape, enum pdnn_pass pass,
                                      struct pdnn_dense_variant variant, struct layouts *made,
                                      struct pdnn_err *err) {
     const int64_t x[] = {shape->N, shape->I}, w[] = {shape->O, shape->I}, y[] = {shape->N, shape->O};
     const int64_t b[] = {1, shape->O};
     bool is_matmul = variant.way == PDNN_DENSE_MATMUL;
-    enum pdnn_dtype bias_dtype = pdnn_dtype_is_half(shape->dtype) ? PDNN_F32 : shape->dtype;
     bool has_bias =
         (pass == PDNN_FORWARD && shape->bias) || (pass == PDNN_BACKWARD_WEIGHTS && shape->bias_gradient);
-    enum pdnn_status status =
-        pdnn_onednn_layout_create(shape->dtype, 2, x, PDNN_ONEDNN_ROW_MAJOR, &made->x, err);
+    const struct pdnn_dense_dtypes dtype = pdnn_dense_dtypes_of(shape);
+    enum pdnn_status status = pdnn_onednn_layout_create(dtype.x, 2, x, PDNN_ONEDNN_ROW_MAJOR, &made->x, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_layout_create(shape->weights_dtype, 2, w, orders[variant.format], &made->w, err);
+        status = pdnn_onednn_layout_create(dtype.w, 2, w, orders[variant.format], &made->w, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_layout_create(shape->dtype, 2, y, PDNN_ONEDNN_ROW_MAJOR, &made->y, err);
+        status = pdnn_onednn_layout_create(dtype.y, 2, y, PDNN_ONEDNN_ROW_MAJOR, &made->y, err);
     if (status == PDNN_OK && has_bias)
-        status = pdnn_onednn_layout_create(bias_dtype, is_matmul ? 2 : 1, is_matmul ? b : b + 1,
+        status = pdnn_onednn_layout_create(dtype.b, is_matmul ? 2 : 1, is_matmul ? b : b + 1,
                                            PDNN_ONEDNN_ROW_MAJOR, &made->b, err);
+    if (status == PDNN_OK && shape->is_scaled)
+        status = pdnn_onednn_layout_create(PDNN_F32, 2, b, PDNN_ONEDNN_ROW_MAJOR, &made->scale, err);
     return status;
 }
 
@@ -116,12 +129,16 @@ enum pdnn_status pdnn_dense_pass_create(struct pdnn_onednn_library *library,
     if (is_matmul &&
         (variant.format == PDNN_WEIGHTS_PACKED || (pass == PDNN_BACKWARD_WEIGHTS && shape->bias_gradient)))
         return pdnn_fail(err, PDNN_UNSUPPORTED, "matmul has no packed weights and no bias gradient here");
+    if (variant.way == PDNN_DENSE_INNER_PRODUCT && shape->is_shifted)
+        return pdnn_fail(err, PDNN_UNSUPPORTED, "inner products have no zero point");
     enum pdnn_status status = make_layouts(shape, pass, variant, &layouts, err);
     if (status != PDNN_OK)
         goto out;
     if (pass == PDNN_FORWARD) {
         request.n_posts = shape->n_posts;
         memcpy(request.post, shape->post, sizeof request.post);
+        request.layout[PDNN_ONEDNN_SCALE] = layouts.scale;
+        request.zero_point = shape->is_shifted ? U8_OFFSET : 0;
     }
     if (variant.way == PDNN_DENSE_OWN)
         status = pdnn_dense_own_describe(shape, pass, variant.format, &result.own, err);

@@ -26,10 +26,18 @@ struct pdnn_dense_shape {
     bool has_pass[PDNN_DENSE_PASSES];
     bool bias;          /* fused into the forward pass */
     bool bias_gradient; /* fused into backward-weights */
-    bool pinned;        /* the weights must stay row-major: others than dense ops and updates use them */
-    bool has_home;      /* not pinned: they lie in the format `home` already */
+    /* Of int8, whose x is stored as u8: */
+    bool is_shifted; /* 128 above the values */
+    bool is_scaled;  /* the products of scales are a further argument, and y is f32; else y is s32 */
+    bool pinned;     /* the weights must stay row-major: others than dense ops and updates use them */
+    bool has_home;   /* not pinned: they lie in the format `home` already */
     enum pdnn_weights_format home;
 };
+
+struct pdnn_dense_dtypes {
+    enum pdnn_dtype x, w, b, y;
+};
+struct pdnn_dense_dtypes pdnn_dense_dtypes_of(const struct pdnn_dense_shape *shape);
 
 enum pdnn_dense_way { PDNN_DENSE_INNER_PRODUCT, PDNN_DENSE_MATMUL, PDNN_DENSE_OWN, PDNN_DENSE_WAY_COUNT };
 

@@ -10,10 +10,14 @@ static bool same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b)
     return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
 }
 
+enum pdnn_dtype pdnn_onednn_dtype_of(const struct pdnn_tensor *tensor) {
+    return tensor->dtype == PDNN_INT8 && tensor->role != PDNN_ROLE_WEIGHT ? PDNN_U8 : tensor->dtype;
+}
+
 static enum pdnn_status make_plain(const struct pdnn_tensor *tensor, struct pdnn_onednn_layout **layout,
                                    struct pdnn_err *err) {
-    return pdnn_onednn_layout_create(tensor->dtype, tensor->rank, tensor->dim, PDNN_ONEDNN_ROW_MAJOR, layout,
-                                     err);
+    return pdnn_onednn_layout_create(pdnn_onednn_dtype_of(tensor), tensor->rank, tensor->dim,
+                                     PDNN_ONEDNN_ROW_MAJOR, layout, err);
 }
 
 enum pdnn_status pdnn_onednn_set_home(struct pdnn_onednn_compile *compile, uint32_t tensor,

@@ -34,12 +34,7 @@ static enum pdnn_status vote(const struct pdnn_onednn_compile *compile, const st
     if (status != PDNN_OK)
         return status;
     const struct pdnn_tensor *y = &graph->tensors[convolution.tensor[PDNN_ONEDNN_DST]];
-    if (y->dtype == PDNN_INT8)
-        status = pdnn_fail(
-            err, PDNN_UNSUPPORTED, "onednn: conv2d %s for %s exists (%s), but there are no data in it yet",
-            pdnn_pass_name(node->pass), pdnn_dtype_name(y->dtype), pdnn_onednn_primitive_name(primitive));
-    if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_layout(primitive, PDNN_ONEDNN_DST, &wanted, err);
+    status = pdnn_onednn_primitive_layout(primitive, PDNN_ONEDNN_DST, &wanted, err);
     node->op->pass[node->pass].flop(graph, node, &count);
     for (int i = 0; status == PDNN_OK && i < N_ORDERS; i++) {
         struct pdnn_onednn_layout *layout = NULL;
@@ -82,7 +77,7 @@ static enum pdnn_status place_image(struct pdnn_onednn_compile *compile, enum pd
     const struct pdnn_tensor *image = &compile->program->graph->tensors[tensor];
     struct pdnn_onednn_layout *layout = NULL;
     enum pdnn_status status =
-        pdnn_onednn_layout_create(image->dtype, image->rank, image->dim, order, &layout, err);
+        pdnn_onednn_layout_create(pdnn_onednn_dtype_of(image), image->rank, image->dim, order, &layout, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_set_home(compile, tensor, layout, err);
     compile->program->slots[tensor].channel_block = channel_block(order, image);

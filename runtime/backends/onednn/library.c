@@ -23,7 +23,8 @@ struct pdnn_onednn_primitive {
     struct pdnn_onednn_layout layout[PDNN_ONEDNN_ARG_COUNT]; /* as the implementation has them */
     int index[PDNN_ONEDNN_ARG_COUNT];                        /* into args, or -1 */
     int n_args;
-    dnnl_exec_arg_t args[PDNN_ONEDNN_ARG_COUNT];
+    dnnl_exec_arg_t args[PDNN_ONEDNN_ARG_COUNT + 1]; /* and a zero point */
+    int32_t zero_point;
 };
 
 const char *pdnn_onednn_isa_name(void) {
@@ -106,7 +107,7 @@ void pdnn_onednn_library_destroy(struct pdnn_onednn_library *library) {
 
 static const dnnl_data_type_t dtypes[PDNN_DTYPE_COUNT] = {
     [PDNN_F32] = dnnl_f32, [PDNN_BF16] = dnnl_bf16, [PDNN_F16] = dnnl_f16,
-    [PDNN_INT8] = dnnl_s8, [PDNN_S32] = dnnl_s32,
+    [PDNN_INT8] = dnnl_s8, [PDNN_S32] = dnnl_s32,   [PDNN_U8] = dnnl_u8,
 };
 
 static dnnl_format_tag_t tag_of(int rank, enum pdnn_onednn_order order) {
@@ -328,14 +329,20 @@ bool pdnn_onednn_is_wanted(const struct pdnn_onednn_request *request,
 static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
                                      dnnl_primitive_attr_t *attributes) {
     dnnl_post_ops_t posts = NULL;
+    const struct pdnn_onednn_layout *scale = request->layout[PDNN_ONEDNN_SCALE];
+    bool has_posts = request->n_posts || scale;
     dnnl_status_t status = dnnl_primitive_attr_create(attributes);
     if (status == dnnl_success)
         status = dnnl_primitive_attr_set_scratchpad_mode(*attributes, dnnl_scratchpad_mode_user);
-    if (status == dnnl_success && request->n_posts)
+    if (status == dnnl_success && request->zero_point)
+        status = pdnn_onednn_set_zero_point(*attributes, request->zero_point);
+    if (status == dnnl_success && has_posts)
         status = dnnl_post_ops_create(&posts);
+    if (status == dnnl_success && scale)
+        status = pdnn_onednn_append_scale(posts, scale);
     for (int i = 0; status == dnnl_success && i < request->n_posts; i++)
         status = pdnn_onednn_append_post(posts, request->post[i]);
-    if (status == dnnl_success && request->n_posts)
+    if (status == dnnl_success && has_posts)
         status = dnnl_primitive_attr_set_post_ops(*attributes, posts);
     if (posts)
         dnnl_post_ops_destroy(posts);
@@ -357,6 +364,39 @@ static dnnl_status_t add_argument(struct pdnn_onednn_primitive *primitive, dnnl_
     return dnnl_success;
 }
 
+/* The first post's. */
+static dnnl_status_t add_scale(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
+                               const struct pdnn_onednn_request *request) {
+    const struct pdnn_onednn_layout *scale = request->layout[PDNN_ONEDNN_SCALE];
+    if (!scale)
+        return dnnl_success;
+    dnnl_status_t status = pdnn_onednn_desc_copy(scale, &primitive->layout[PDNN_ONEDNN_SCALE]);
+    if (status != dnnl_success)
+        return status;
+    return add_argument(primitive, engine, PDNN_ONEDNN_SCALE,
+                        DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1);
+}
+
+/* Where the library wants it as a tensor, that has its value at once. */
+static dnnl_status_t add_zero_point(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
+                                    const struct pdnn_onednn_request *request) {
+    struct pdnn_onednn_layout one = {0};
+    dnnl_exec_arg_t *slot = &primitive->args[primitive->n_args];
+    if (!request->zero_point || !pdnn_onednn_zero_point_is_argument)
+        return dnnl_success;
+    primitive->zero_point = request->zero_point;
+    dnnl_status_t status = pdnn_onednn_desc_init(1, (const int64_t[]){1}, dnnl_s32, dnnl_a, &one);
+    if (status != dnnl_success)
+        return status;
+    status = pdnn_onednn_desc_memory(&one, engine, &slot->memory);
+    pdnn_onednn_desc_finish(&one);
+    if (status != dnnl_success)
+        return status;
+    slot->arg = DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC;
+    primitive->n_args++;
+    return dnnl_memory_set_data_handle(slot->memory, &primitive->zero_point);
+}
+
 static dnnl_status_t add_arguments(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
                                    const struct pdnn_onednn_request *request) {
     const_dnnl_primitive_desc_t descriptor = primitive->descriptor;
@@ -364,7 +404,7 @@ static dnnl_status_t add_arguments(struct pdnn_onednn_primitive *primitive, dnnl
     const struct argument *row = arguments_of(request);
     for (int i = 0; status == dnnl_success && i < PDNN_ONEDNN_ARG_COUNT; i++) {
         bool is_workspace = i == PDNN_ONEDNN_WORKSPACE && request->kind == PDNN_ONEDNN_RNN;
-        if (!request->layout[i] && !is_workspace)
+        if ((!request->layout[i] && !is_workspace) || i == PDNN_ONEDNN_SCALE)
             continue;
         assert(row[i].id);
         status = pdnn_onednn_desc_query(descriptor, row[i].query, row[i].index, &primitive->layout[i]);
@@ -376,6 +416,10 @@ static dnnl_status_t add_arguments(struct pdnn_onednn_primitive *primitive, dnnl
                                         &primitive->layout[PDNN_ONEDNN_SCRATCHPAD]);
     if (status == dnnl_success)
         status = add_argument(primitive, engine, PDNN_ONEDNN_SCRATCHPAD, DNNL_ARG_SCRATCHPAD);
+    if (status == dnnl_success)
+        status = add_scale(primitive, engine, request);
+    if (status == dnnl_success)
+        status = add_zero_point(primitive, engine, request);
     return status;
 }
 

@@ -106,6 +106,9 @@ enum pdnn_onednn_arg {
     PDNN_ONEDNN_STATE_C,
     PDNN_ONEDNN_DIFF_STATE,
     PDNN_ONEDNN_DIFF_STATE_C,
+    /* Of products of int8: what the sums, BIAS included, are multiplied with before any post. f32 of DST's
+     * rank, O long in its second dimension. */
+    PDNN_ONEDNN_SCALE,
     PDNN_ONEDNN_ARG_COUNT
 };
 
@@ -134,6 +137,7 @@ struct pdnn_onednn_request {
     /* A forward pass beside backward ones: no layout that only it understands; of recurrent layers it has a
      * WORKSPACE. */
     bool trains;
+    int32_t zero_point; /* what u8 in SRC lies above the values meant; matmul only */
 };
 
 /* What the library would run: the first of its implementations that does the request by its algorithm. Name,

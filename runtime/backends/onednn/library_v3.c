@@ -96,6 +96,17 @@ dnnl_data_type_t pdnn_onednn_desc_type(const struct pdnn_onednn_layout *layout) 
     return type;
 }
 
+dnnl_status_t pdnn_onednn_append_scale(dnnl_post_ops_t posts, const struct pdnn_onednn_layout *layout) {
+    return dnnl_post_ops_append_binary(posts, dnnl_binary_mul, layout->desc);
+}
+
+const bool pdnn_onednn_zero_point_is_argument = true;
+
+dnnl_status_t pdnn_onednn_set_zero_point(dnnl_primitive_attr_t attributes, int32_t zero_point) {
+    (void)zero_point;
+    return dnnl_primitive_attr_set_zero_points_mask(attributes, DNNL_ARG_SRC, 0);
+}
+
 dnnl_status_t pdnn_onednn_append_post(dnnl_post_ops_t posts, enum pdnn_onednn_post post) {
     if (post == PDNN_ONEDNN_SUM)
         return dnnl_post_ops_append_sum(posts, 1, 0, dnnl_data_type_undef);

@@ -1,5 +1,6 @@
 #include "runtime/backends/onednn/onednn.h"
 
+#include "models/attributes.h"
 #include "models/op.h"
 #include "runtime/backends/common/slow.h"
 #include "runtime/backends/common/step.h"
@@ -91,6 +92,16 @@ static enum pdnn_status compile_node(struct pdnn_onednn_compile *compile, uint32
     return status;
 }
 
+/* Values below 0 lie 128 higher, so that all of them fit an unsigned byte. */
+static void place_quantized(struct pdnn_program *program) {
+    const int32_t offset = 128;
+    for (size_t i = 0; i < program->graph->n_nodes; i++) {
+        const struct pdnn_node *node = &program->graph->nodes[i];
+        if (node->op == &pdnn_op_quantize && !node->attr[PDNN_QUANTIZE_NON_NEGATIVE])
+            program->slots[node->output[0]].zero_point = offset;
+    }
+}
+
 static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err) {
     struct pdnn_onednn_compile compile = {.onednn = state, .program = program};
@@ -105,6 +116,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     *layouts = (struct pdnn_onednn_layouts){graph->n_tensors, compile.home, compile.recurrence};
     program->layouts = layouts;
     program->release = release;
+    place_quantized(program);
     enum pdnn_status status = pdnn_onednn_adopt_homes(&compile, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_place_recurrent(&compile, err);
@@ -155,6 +167,13 @@ static void *without_const(const void *address) {
     return cast.out;
 }
 
+/* What was moved, between values and how they lie: both ways the same, since bytes wrap around. */
+static void shift(void *values, uint64_t bytes, int32_t zero_point) {
+    uint8_t *value = values;
+    for (uint64_t i = 0; zero_point && i < bytes; i++)
+        value[i] = (uint8_t)(value[i] + zero_point);
+}
+
 /* Between a plain array and the slot, in the direction that put says. */
 static enum pdnn_status move(void *state, const struct pdnn_program *program, uint32_t tensor,
                              const void *from, void *to, bool put, struct pdnn_err *err) {
@@ -164,11 +183,14 @@ static enum pdnn_status move(void *state, const struct pdnn_program *program, ui
     struct pdnn_onednn_layout *plain = NULL;
     if (pdnn_onednn_is_plain(program, layouts->home, tensor)) {
         memcpy(to, from, pdnn_tensor_bytes(t));
+        shift(to, pdnn_tensor_bytes(t), program->slots[tensor].zero_point);
         return PDNN_OK;
     }
     enum pdnn_status status = pdnn_onednn_layout_plain(home, &plain, err);
     if (status == PDNN_OK)
         status = convert(state, put ? plain : home, without_const(from), put ? home : plain, to, err);
+    if (status == PDNN_OK)
+        shift(to, pdnn_onednn_layout_bytes(put ? home : plain), program->slots[tensor].zero_point);
     pdnn_onednn_layout_destroy(plain);
     return status;
 }

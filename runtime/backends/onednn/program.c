@@ -1,7 +1,8 @@
-#include "models/op.h"
+#include "models/ops/quantized.h"
 #include "runtime/backends/common/step.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/reorder.h"
+#include "runtime/kernels/quantize.h"
 #include "runtime/kernels/team.h"
 
 #include <stdio.h>
@@ -9,17 +10,46 @@
 
 enum { SUMS = 3, LINE_BYTES = 64 };
 
+/* Scales of int8, and bias, as the primitive takes them. */
+struct rescale {
+    uint32_t x_scale_slot, w_scale_slot, bias_slot; /* or PDNN_NONE */
+    const float *x_scale, *w_scale, *bias;
+    float *factor, *divided;
+    int64_t O;
+};
+
 struct execution {
     struct pdnn_onednn_primitive *primitive;
     uint32_t slot[PDNN_ONEDNN_ARG_COUNT]; /* by argument, or PDNN_NONE */
     uint32_t summand;                     /* in the same memory as DST, or PDNN_NONE */
     int64_t threads;
     void *sum[SUMS]; /* what begins as 0, or NULL */
+    struct rescale rescale;
 };
 
 /* Arguments that the library adds to. */
 static const enum pdnn_onednn_arg sums[SUMS] = {PDNN_ONEDNN_DIFF_WEIGHTS, PDNN_ONEDNN_DIFF_RECURRENT,
                                                 PDNN_ONEDNN_DIFF_BIAS};
+
+static void bind_rescale(struct execution *execution, void *const *memory) {
+    struct rescale *rescale = &execution->rescale;
+    if (rescale->x_scale_slot == PDNN_NONE)
+        return;
+    rescale->x_scale = memory[rescale->x_scale_slot];
+    rescale->w_scale = memory[rescale->w_scale_slot];
+    rescale->factor = memory[execution->slot[PDNN_ONEDNN_SCALE]];
+    if (rescale->bias_slot == PDNN_NONE)
+        return;
+    rescale->bias = memory[rescale->bias_slot];
+    rescale->divided = memory[execution->slot[PDNN_ONEDNN_BIAS]];
+}
+
+/* No scale is 0. */
+static void run_rescale(const struct rescale *rescale) {
+    pdnn_dequantize_factors(rescale->x_scale, rescale->w_scale, rescale->factor, rescale->O);
+    for (int64_t o = 0; rescale->bias && o < rescale->O; o++)
+        rescale->divided[o] = rescale->bias[o] / rescale->factor[o];
+}
 
 static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
     struct execution *execution = state;
@@ -35,6 +65,7 @@ static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *
     }
     for (int i = 0; i < SUMS; i++)
         execution->sum[i] = execution->slot[sums[i]] == PDNN_NONE ? NULL : memory[execution->slot[sums[i]]];
+    bind_rescale(execution, memory);
     return status;
 }
 
@@ -57,6 +88,8 @@ static int run(void *state) {
         if (zeros.memory)
             pdnn_team_run(execution->threads, zeros.bytes / (int64_t)sizeof(float), clear_part, &zeros);
     }
+    if (execution->rescale.factor)
+        run_rescale(&execution->rescale);
     return pdnn_onednn_primitive_run(execution->primitive);
 }
 
@@ -66,10 +99,44 @@ static void destroy(void *state) {
 }
 
 struct pdnn_onednn_call pdnn_onednn_call_of(struct pdnn_onednn_primitive *primitive) {
-    struct pdnn_onednn_call call = {.primitive = primitive, .summand = PDNN_NONE, .threads = 1};
+    struct pdnn_onednn_call call = {.primitive = primitive,
+                                    .summand = PDNN_NONE,
+                                    .threads = 1,
+                                    .x_scale = PDNN_NONE,
+                                    .w_scale = PDNN_NONE};
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++)
         call.slot[i] = PDNN_NONE;
     return call;
+}
+
+void pdnn_onednn_call_scale(struct pdnn_onednn_call *call, const struct pdnn_node *node) {
+    if (!pdnn_quantized_is_scaled(node))
+        return;
+    call->x_scale = node->input[PDNN_QUANTIZED_X_SCALE];
+    call->w_scale = node->input[PDNN_QUANTIZED_W_SCALE];
+}
+
+/* The primitive reads copies that the step makes. */
+static enum pdnn_status append_rescale(struct pdnn_program *program, struct pdnn_step *step,
+                                       const struct pdnn_onednn_call *call, struct execution *execution,
+                                       struct pdnn_err *err) {
+    struct rescale *rescale = &execution->rescale;
+    *rescale = (struct rescale){.x_scale_slot = call->x_scale,
+                                .w_scale_slot = call->w_scale,
+                                .bias_slot = call->slot[PDNN_ONEDNN_BIAS]};
+    if (call->x_scale == PDNN_NONE)
+        return PDNN_OK;
+    uint64_t bytes = pdnn_onednn_primitive_bytes(call->primitive, PDNN_ONEDNN_SCALE);
+    rescale->O = (int64_t)(bytes / sizeof(float));
+    enum pdnn_status status =
+        pdnn_program_slot(program, bytes, false, &execution->slot[PDNN_ONEDNN_SCALE], err);
+    if (status == PDNN_OK && rescale->bias_slot != PDNN_NONE)
+        status = pdnn_program_slot(program, bytes, false, &execution->slot[PDNN_ONEDNN_BIAS], err);
+    pdnn_step_use(step, rescale->x_scale_slot);
+    pdnn_step_use(step, rescale->w_scale_slot);
+    if (rescale->bias_slot != PDNN_NONE)
+        pdnn_step_use(step, rescale->bias_slot);
+    return status;
 }
 
 enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
@@ -88,6 +155,8 @@ enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_st
     if (scratchpad_bytes)
         status = pdnn_program_slot(program, scratchpad_bytes, false, &execution->slot[PDNN_ONEDNN_SCRATCHPAD],
                                    err);
+    if (status == PDNN_OK)
+        status = append_rescale(program, step, call, execution, err);
     if (status != PDNN_OK)
         goto out;
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++) {

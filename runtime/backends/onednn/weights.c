@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 #include "models/op.h"
+#include "models/ops/quantized.h"
 #include "runtime/backends/common/step.h"
 #include "runtime/backends/onednn/dense_own.h"
 #include "runtime/backends/onednn/posts.h"
@@ -38,8 +39,9 @@ static enum pdnn_status describe_posts(const struct pdnn_node *node, struct pdnn
 }
 
 /* N, I and O from any pass: x and y are the inputs or the output. */
-static void describe_dims(const struct pdnn_graph *graph, const struct pdnn_node *node,
+static void describe_dims(const struct pdnn_program *program, const struct pdnn_node *node,
                           struct pdnn_dense_shape *shape) {
+    const struct pdnn_graph *graph = program->graph;
     const struct pdnn_tensor *a = pdnn_node_in(graph, node, 0), *b = pdnn_node_in(graph, node, 1);
     bool gradient = node->pass == PDNN_BACKWARD_WEIGHTS;
     shape->dtype = a->dtype;
@@ -47,6 +49,8 @@ static void describe_dims(const struct pdnn_graph *graph, const struct pdnn_node
     shape->N = a->dim[0];
     shape->I = gradient ? pdnn_tensor_elements(a) / a->dim[0] : b->dim[1];
     shape->O = gradient ? b->dim[1] : b->dim[0];
+    shape->is_scaled = pdnn_quantized_is_scaled(node);
+    shape->is_shifted = program->slots[node->input[0]].zero_point != 0;
 }
 
 /* Whether a further node of a pass can share what was described: one choice is made for all of them.
@@ -60,18 +64,18 @@ static bool is_like(const struct pdnn_dense_shape *shape, const struct pdnn_dens
 }
 
 /* Adds a node to the shape of its weights. */
-static enum pdnn_status describe_node(const struct pdnn_graph *graph, const struct pdnn_node *node,
+static enum pdnn_status describe_node(const struct pdnn_program *program, const struct pdnn_node *node,
                                       struct pdnn_dense_shape *shape, struct pdnn_err *err) {
     struct pdnn_dense_shape one;
     memset(&one, 0, sizeof one);
-    describe_dims(graph, node, &one);
+    describe_dims(program, node, &one);
     enum pdnn_status status = describe_posts(node, &one, err);
     if (status != PDNN_OK)
         return status;
     if (!is_like(shape, &one, node->pass))
         return pdnn_fail(err, PDNN_UNSUPPORTED,
                          "onednn: one weight used by nodes of different shape or bias gradients");
-    describe_dims(graph, node, shape);
+    describe_dims(program, node, shape);
     shape->has_pass[node->pass] = true;
     if (node->pass == PDNN_FORWARD) {
         shape->bias = one.bias;
@@ -81,22 +85,6 @@ static enum pdnn_status describe_node(const struct pdnn_graph *graph, const stru
         shape->bias_gradient = one.bias_gradient;
     }
     return PDNN_OK;
-}
-
-static enum pdnn_status check_dtype(struct pdnn_onednn *onednn, const struct pdnn_dense_shape *shape,
-                                    enum pdnn_pass pass, struct pdnn_err *err) {
-    struct pdnn_dense_pass made = {0};
-    if (shape->dtype == PDNN_F32 || pdnn_dtype_is_half(shape->dtype))
-        return PDNN_OK;
-    enum pdnn_status status =
-        pdnn_dense_pass_create(onednn->library, shape, pass, (struct pdnn_dense_variant){0}, &made, err);
-    if (status != PDNN_OK)
-        return pdnn_wrap(err, "onednn: dense %s for %s", pdnn_pass_name(pass), pdnn_dtype_name(shape->dtype));
-    pdnn_fail(err, PDNN_UNSUPPORTED, "onednn: dense %s for %s exists (%s), but there are no data in it yet",
-              pdnn_pass_name(pass), pdnn_dtype_name(shape->dtype),
-              pdnn_onednn_primitive_name(made.primitive));
-    pdnn_dense_pass_destroy(&made);
-    return PDNN_UNSUPPORTED;
 }
 
 /* Says in the shape which format weights that have their home already lie in, if it is one of this shape's.
@@ -198,9 +186,7 @@ enum pdnn_status pdnn_onednn_place_weights(struct pdnn_onednn_compile *compile, 
         uint32_t weights = weights_of(graph, node);
         if (weights == PDNN_NONE)
             continue;
-        status = describe_node(graph, node, &shapes[weights], err);
-        if (status == PDNN_OK)
-            status = check_dtype(compile->onednn, &shapes[weights], node->pass, err);
+        status = describe_node(compile->program, node, &shapes[weights], err);
     }
     if (status == PDNN_OK)
         status = leave_out_slow(compile, shapes, err);
@@ -252,6 +238,7 @@ static enum pdnn_status append_pass(struct dense_step *d, struct pdnn_err *err) 
         if (node->posts[i].op == &pdnn_op_bias)
             call.slot[d->pass.b] = node->pass == PDNN_FORWARD ? node->posts[i].input : node->posts[i].output;
     }
+    pdnn_onednn_call_scale(&call, node);
     step.is_slow =
         pdnn_dtype_is_half(d->shape.dtype) && pdnn_onednn_primitive_is_reference(d->pass.primitive);
     bool matmul = d->compile->choice[weights_of(graph, node)]->variant[node->pass].way == PDNN_DENSE_MATMUL;
@@ -290,8 +277,8 @@ static enum pdnn_status find_operands(struct dense_step *d, struct pdnn_err *err
     if (status == PDNN_OK && !pdnn_onednn_is_plain(compile->program, compile->home, d->x.tensor)) {
         status = pdnn_onednn_copy_home(compile, d->x.tensor, &d->x.home, err);
         if (status == PDNN_OK)
-            status =
-                pdnn_onednn_layout_create(x->dtype, x->rank, x->dim, PDNN_ONEDNN_ROW_MAJOR, &d->x.used, err);
+            status = pdnn_onednn_layout_create(pdnn_onednn_dtype_of(x), x->rank, x->dim,
+                                               PDNN_ONEDNN_ROW_MAJOR, &d->x.used, err);
     }
     if (status == PDNN_OK)
         status = pdnn_onednn_operand_place(&d->x, compile->program, err);
@@ -308,7 +295,7 @@ enum pdnn_status pdnn_onednn_compile_dense(struct pdnn_onednn_compile *compile, 
     memset(&d.shape, 0, sizeof d.shape);
     d.w.tensor = d.node->pass == PDNN_BACKWARD_WEIGHTS ? d.node->output[0] : d.node->input[1];
     d.x.tensor = d.node->pass == PDNN_BACKWARD_DATA ? d.node->output[0] : d.node->input[0];
-    describe_dims(graph, d.node, &d.shape);
+    describe_dims(compile->program, d.node, &d.shape);
     enum pdnn_status status = describe_posts(d.node, &d.shape, err);
     if (status == PDNN_OK)
         status = pdnn_dense_pass_create(compile->onednn->library, &d.shape, d.node->pass,

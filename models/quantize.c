@@ -1,0 +1,133 @@
+#include "models/quantize.h"
+
+#include "models/attributes.h"
+#include "models/op.h"
+#include "models/ops/quantized.h"
+
+#include <string.h>
+
+/* What is known of each tensor of the graph as it was. */
+struct pass {
+    struct pdnn_graph *graph;
+    bool is_fused;
+    bool *is_non_negative;
+    uint32_t *readers;          /* how many */
+    uint32_t *values, *x_scale; /* what quantize makes of it, or PDNN_NONE */
+};
+
+/* Ops whose result is never below 0, always or of such an input. */
+static const struct {
+    const struct pdnn_op_def *op;
+    bool needs_input;
+} non_negative[] = {{&pdnn_op_relu, false}, {&pdnn_op_sigmoid, false}, {&pdnn_op_pool2d, true}};
+
+static bool is_non_negative(const struct pass *pass, const struct pdnn_node *node) {
+    const struct pdnn_op_def *last = node->n_posts ? node->posts[node->n_posts - 1].op : node->op;
+    for (size_t i = 0; i < sizeof non_negative / sizeof *non_negative; i++) {
+        if (non_negative[i].op == last)
+            return !non_negative[i].needs_input || pass->is_non_negative[node->input[0]];
+    }
+    return false;
+}
+
+static bool pass_init(struct pass *pass, struct pdnn_graph *graph) {
+    size_t n = graph->n_tensors;
+    pass->is_non_negative = pdnn_arena_alloc(graph->arena, n, sizeof *pass->is_non_negative);
+    pass->readers = pdnn_arena_alloc(graph->arena, n, sizeof *pass->readers);
+    pass->values = pdnn_arena_alloc(graph->arena, n, sizeof *pass->values);
+    pass->x_scale = pdnn_arena_alloc(graph->arena, n, sizeof *pass->x_scale);
+    if (!pass->is_non_negative || !pass->readers || !pass->values || !pass->x_scale)
+        return false;
+    memset(pass->values, 0xff, n * sizeof *pass->values);
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        for (int k = 0; k < node->n_inputs; k++)
+            pass->readers[node->input[k]]++;
+        for (int k = 0; k < node->n_posts; k++) {
+            if (node->posts[k].input != PDNN_NONE)
+                pass->readers[node->posts[k].input]++;
+        }
+        if (node->n_outputs)
+            pass->is_non_negative[node->output[0]] = is_non_negative(pass, node);
+    }
+    return true;
+}
+
+static bool is_quantized(const struct pass *pass, const struct pdnn_node *node) {
+    if (node->op != &pdnn_op_dense && node->op != &pdnn_op_conv2d)
+        return false;
+    uint32_t x = node->input[PDNN_QUANTIZED_X], w = node->input[PDNN_QUANTIZED_W];
+    return pass->graph->tensors[w].role == PDNN_ROLE_WEIGHT && pass->readers[w] == 1 &&
+           (node->op == &pdnn_op_dense || pass->is_non_negative[x]);
+}
+
+/* Of the activation, before its first reader. */
+static void quantize_input(struct pass *pass, uint32_t x, struct pdnn_layer layer) {
+    struct pdnn_graph *graph = pass->graph;
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_QUANTIZE_NON_NEGATIVE] = pass->is_non_negative[x]};
+    if (pass->values[x] != PDNN_NONE)
+        return;
+    graph->layer = layer;
+    pass->values[x] = pdnn_graph_forward(graph, &pdnn_op_quantize, (uint32_t[]){x, PDNN_NONE}, attrs);
+    pass->x_scale[x] = pdnn_graph_last_output(graph, 1);
+}
+
+/* The weights become int8 where they are; returns their scales (O). */
+static uint32_t quantize_weights(struct pdnn_graph *graph, uint32_t w) {
+    struct pdnn_tensor scale = {.role = PDNN_ROLE_STATE,
+                                .dtype = PDNN_F32,
+                                .rank = 1,
+                                .dim = {graph->tensors[w].dim[0]},
+                                .fill = {.kind = PDNN_FILL_WEIGHT_SCALE},
+                                .of = w};
+    graph->tensors[w].dtype = PDNN_INT8;
+    return pdnn_graph_tensor(graph, &scale);
+}
+
+static void rewrite(struct pass *pass, struct pdnn_node node) {
+    struct pdnn_graph *graph = pass->graph;
+    uint32_t x = node.input[PDNN_QUANTIZED_X], y = node.output[0];
+    quantize_input(pass, x, node.layer);
+    if (graph->err.status != PDNN_OK)
+        return;
+    uint32_t w_scale = quantize_weights(graph, node.input[PDNN_QUANTIZED_W]);
+    node.input[PDNN_QUANTIZED_X] = pass->values[x];
+    if (pass->is_fused) {
+        node.input[node.n_inputs++] = pass->x_scale[x];
+        node.input[node.n_inputs++] = w_scale;
+        pdnn_graph_node(graph, &node);
+        return;
+    }
+    struct pdnn_tensor sums = graph->tensors[y];
+    sums.dtype = PDNN_S32;
+    node.output[0] = pdnn_graph_tensor(graph, &sums);
+    pdnn_graph_node(graph, &node);
+    struct pdnn_node back = {.op = &pdnn_op_dequantize,
+                             .pass = PDNN_FORWARD,
+                             .n_inputs = 3,
+                             .n_outputs = 1,
+                             .input = {node.output[0], pass->x_scale[x], w_scale},
+                             .output = {y},
+                             .layer = node.layer};
+    pdnn_graph_node(graph, &back);
+}
+
+void pdnn_quantize(struct pdnn_graph *graph, bool is_fused) {
+    struct pass pass = {.graph = graph, .is_fused = is_fused};
+    const struct pdnn_node *nodes = graph->nodes;
+    size_t n_nodes = graph->n_nodes;
+    if (graph->err.status != PDNN_OK)
+        return;
+    if (!pass_init(&pass, graph)) {
+        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while quantizing");
+        return;
+    }
+    graph->nodes = NULL; /* the old ones stay behind in the arena until it goes */
+    graph->n_nodes = graph->node_room = 0;
+    for (size_t i = 0; i < n_nodes && graph->err.status == PDNN_OK; i++) {
+        if (is_quantized(&pass, &nodes[i]))
+            rewrite(&pass, nodes[i]);
+        else
+            pdnn_graph_node(graph, &nodes[i]);
+    }
+}

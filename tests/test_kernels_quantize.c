@@ -1,0 +1,131 @@
+/* Kernels between f32 and int8 against naive loops in double: every layout, odd sizes, several threads. */
+#include "tests/cmocka_all.h"
+#include "tests/near.h"
+
+#include "runtime/kernels/quantize.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+enum { THREADS = 3 };
+
+static uint32_t seed = 4711;
+
+/* In [-1, 1) without a pattern. */
+static float random_float(void) {
+    seed = seed * 1664525U + 1013904223U;
+    return (float)(seed >> 8) * 0x1p-23F - 1.0F;
+}
+
+/* Rounded in another way only where the value lies in the middle of two. */
+static void check_values(const float *x, const int8_t *q, double scale, const struct pdnn_quantize_job *job) {
+    for (int64_t i = 0; i < job->elements; i++) {
+        double exact = (double)x[i] / scale, got = (int8_t)(q[i] - job->zero_point);
+        if (fabs(got - exact) > 0.5 + 1e-4)
+            fail_msg("element %d: %g became %g", (int)i, exact, got);
+    }
+}
+
+static void test_quantize_by_hand(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {1, 31, 1024, 70001};
+    static const struct {
+        float factor, shift;
+        int32_t zero_point;
+    } rows[] = {{3, 0, 0}, {3, 0, 128}, {1e-6F, 0, 128}, {0.5F, 0.5F, 0}};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes * (sizeof rows / sizeof *rows); k++) {
+        int64_t n = sizes[k % 4];
+        float *x = malloc((size_t)n * sizeof *x), scale = -1;
+        int32_t *scratch = malloc((size_t)pdnn_quantize_scratch(THREADS) * sizeof *scratch);
+        int8_t *q = malloc((size_t)n);
+        double most = 0;
+        assert_true(x && q && scratch);
+        for (int64_t i = 0; i < n; i++) {
+            x[i] = random_float() * rows[k / 4].factor + rows[k / 4].shift;
+            most = fmax(most, fabs((double)x[i]));
+        }
+        const struct pdnn_quantize_job job = {x, q, &scale, scratch, n, rows[k / 4].zero_point};
+        pdnn_quantize_run(&job, THREADS);
+        assert_near(scale, most / 127, 1e-6 * most);
+        check_values(x, q, scale, &job);
+        free(x);
+        free(q);
+        free(scratch);
+    }
+}
+
+/* Of nothing but zeros the scale is 1: what divides by it stays a number. */
+static void test_quantize_zeros(void **state) {
+    (void)state;
+    const float x[3] = {0, -0.0F, 0};
+    float scale;
+    int32_t *scratch = malloc((size_t)pdnn_quantize_scratch(1) * sizeof *scratch);
+    int8_t q[3] = {1, 1, 1};
+    assert_non_null(scratch);
+    pdnn_quantize_run(&(struct pdnn_quantize_job){x, q, &scale, scratch, 3, 0}, 1);
+    assert_true(scale == 1 && !q[0] && !q[1] && !q[2]);
+    free(scratch);
+}
+
+/* Where element i of (N, C, pixels) lies. */
+static int64_t place(const struct pdnn_channels *s, int64_t i) {
+    int64_t pixel = i % s->pixels, c = i / s->pixels % s->C, n = i / s->pixels / s->C;
+    return ((n * pdnn_channels_padded(s) + c / s->block * s->block) * s->pixels + pixel * s->block) +
+           c % s->block;
+}
+
+static void test_dequantize_layouts(void **state) {
+    (void)state;
+    static const struct pdnn_channels shapes[] = {
+        {1, 1, 1, 1},   {2, 5, 7, 1},      {2, 5, 7, 5},      {3, 13, 4, 8},
+        {1, 300, 1, 1}, {65, 300, 1, 300}, {3, 24, 1000, 24}, {3, 24, 1000, 1},
+    };
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        const struct pdnn_channels *s = &shapes[k];
+        int64_t elements = pdnn_channels_elements(s), padded = pdnn_channels_padded(s);
+        int32_t *x = calloc((size_t)elements, sizeof *x);
+        float *y = malloc((size_t)elements * sizeof *y), *w = malloc((size_t)s->C * sizeof *w);
+        float *factor = malloc((size_t)padded * sizeof *factor), x_scale = 0.375F;
+        assert_true(x && y && w && factor);
+        for (int64_t c = 0; c < s->C; c++)
+            w[c] = random_float();
+        for (int64_t i = 0; i < s->N * s->C * s->pixels; i++)
+            x[place(s, i)] = (int32_t)(random_float() * 1e6F);
+        pdnn_dequantize_run(&(struct pdnn_dequantize_job){*s, x, &x_scale, w, y, factor}, THREADS);
+        for (int64_t i = 0; i < s->N * s->C * s->pixels; i++) {
+            double exact = (double)x[place(s, i)] * (double)x_scale * (double)w[i / s->pixels % s->C];
+            assert_near(y[place(s, i)], exact, 1e-6 * fabs(exact));
+        }
+        for (int64_t i = 0; s->block == 8 && i < s->N * s->pixels; i++)
+            assert_true(y[(i / s->pixels * padded + 8) * s->pixels + i % s->pixels * 8 + 7] == 0);
+        free(x);
+        free(y);
+        free(w);
+        free(factor);
+    }
+}
+
+/* It must not vanish on the way: the scale says so, and with it every product. */
+static void test_quantize_not_a_number(void **state) {
+    (void)state;
+    const float x[3] = {1, NAN, -INFINITY};
+    float scale;
+    int32_t *scratch = malloc((size_t)pdnn_quantize_scratch(1) * sizeof *scratch);
+    int8_t q[3];
+    assert_non_null(scratch);
+    pdnn_quantize_run(&(struct pdnn_quantize_job){x, q, &scale, scratch, 3, 0}, 1);
+    assert_true(isnan(scale));
+    free(scratch);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_quantize_by_hand),
+        cmocka_unit_test(test_quantize_zeros),
+        cmocka_unit_test(test_quantize_not_a_number),
+        cmocka_unit_test(test_dequantize_layouts),
+    };
+    omp_set_num_threads(THREADS);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
