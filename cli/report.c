@@ -96,7 +96,10 @@ static void append_model(struct pdnn_str *out, const struct pdnn_record *record)
     if (cost->in_bounds_flop_count != cost->flop_count)
         pdnn_str_printf(out, " (%s in bounds)",
                         pdnn_format_si(text, (double)cost->in_bounds_flop_count, "FLOP"));
-    pdnn_str_printf(out, " and %s per step, ", pdnn_format_si(text, (double)cost->byte_count, "B"));
+    pdnn_str_printf(out, " and %s", pdnn_format_si(text, (double)cost->byte_count, "B"));
+    if (cost->state_bytes)
+        pdnn_str_printf(out, " (%s of state)", pdnn_format_si(text, (double)cost->state_bytes, "B"));
+    pdnn_str_append(out, " per step, ", 11);
     pdnn_str_printf(out, "%s of memory\n", pdnn_format_bytes(text, (double)totals->memory_bytes));
 }
 

@@ -15,7 +15,8 @@ struct pdnn_cost {
     uint64_t weight_bytes;         /* weights read and written */
     uint64_t activation_bytes;     /* inputs, labels and activations */
     uint64_t gradient_bytes;       /* of activations and of weights */
-    uint64_t state_bytes;          /* optimizer state */
+    uint64_t
+        state_bytes; /* kept between steps: optimizer state, running statistics, caches of keys and values */
 };
 
 struct pdnn_totals {

@@ -108,7 +108,10 @@ static const struct pdnn_column tail[] = {
     {"activation_bytes", "bytes", TOTAL(cost.activation_bytes),
      .help = "of byte_count: inputs, labels, activations"},
     {"gradient_bytes", "bytes", TOTAL(cost.gradient_bytes), .help = "of byte_count: gradients"},
-    {"state_bytes", "bytes", TOTAL(cost.state_bytes), .help = "of byte_count: optimizer state"},
+    {"state_bytes", "bytes", TOTAL(cost.state_bytes),
+     .help = "of byte_count: what is kept between steps: optimizer state, running statistics, a decoder's "
+             "cache of "
+             "keys and values"},
     {"memory_bytes", "bytes", TOTAL(memory_bytes), .help = "peak memory of the tensors, predicted"},
     {"plan_bytes", "bytes", COUNT(plan_bytes),
      .help = "memory really allocated: tensors in the backend's layouts, copies, scratch"},
