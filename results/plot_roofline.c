@@ -199,15 +199,24 @@ static enum pdnn_status find_roofs(struct picture *p, struct pdnn_err *err) {
     int64_t threads = 0;
     pdnn_parse_i64(p->roof_threads, &threads);
     pdnn_roofs_init(&p->roofs, p->ceilings, threads);
+    const char *missing = NULL;
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
         if (!p->has_dtype[d])
             continue;
-        if (!(p->roofs.peak_gflops[d] > 0) || !p->roofs.n_levels)
-            return pdnn_fail(err, PDNN_INVALID,
-                             "ceilings.csv has no roofs for %s on %s threads, which most rows ran with",
-                             pdnn_dtype_name(d), p->roof_threads);
+        bool has_peak = p->roofs.peak_gflops[d] > 0;
+        if (!missing && (!has_peak || !p->roofs.n_levels))
+            missing = pdnn_dtype_name(d);
+        /* What ran although it has no fast path has no roof, and its points stand below those of others. */
+        p->has_dtype[d] = has_peak;
         p->peak_gflops = fmax(p->peak_gflops, p->roofs.peak_gflops[d]);
-        add_dtype(p, d, threads);
+    }
+    if (!(p->peak_gflops > 0) || !p->roofs.n_levels)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "ceilings.csv has no roofs for %s on %s threads, which most rows ran with",
+                         missing ? missing : "any dtype", p->roof_threads);
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        if (p->has_dtype[d])
+            add_dtype(p, d, threads);
     }
     return PDNN_OK;
 }
