@@ -15,7 +15,7 @@ int64_t pdnn_batched_scratch_floats(int64_t threads) {
 }
 
 static bool is_few(int64_t M, bool a_transposed) {
-    return M <= FEW && !a_transposed;
+    return M <= FEW && !a_transposed && pdnn_tiles_allow_clones();
 }
 
 const char *pdnn_batched_name(int64_t M, bool a_transposed) {

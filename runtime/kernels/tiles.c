@@ -1,8 +1,10 @@
 #include "runtime/kernels/tiles.h"
 
+#include "runtime/kernels/clones.h"
 #include "runtime/kernels/isa.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define PDNN_KERNEL "runtime/kernels/tiles_kernel.h"
 #include "runtime/kernels/isa_variants.h"
@@ -25,6 +27,10 @@ static const struct variant *widest(void) {
     while (variant->tiles->lanes > lanes_max || !variant->has())
         variant++;
     return variant;
+}
+
+bool pdnn_tiles_allow_clones(void) {
+    return strcmp(pdnn_clone_name(), pdnn_tiles_name()) == 0;
 }
 
 const struct pdnn_tiles *pdnn_tiles_here(void) {

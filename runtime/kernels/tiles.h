@@ -27,6 +27,8 @@ struct pdnn_tiles {
 /* Of the widest instruction set that the processor has and the limit allows. */
 const struct pdnn_tiles *pdnn_tiles_here(void);
 const char *pdnn_tiles_name(void); /* "avx2": theirs */
+/* Whether the clones (clones.h), which know no limit, use no more than the tiles. */
+bool pdnn_tiles_allow_clones(void);
 
 /* At start-up, before the first product: no vectors of more floats than that. */
 void pdnn_tiles_limit(int lanes);

@@ -2,6 +2,7 @@
 
 #include "runtime/backends/common/step.h"
 #include "runtime/kernels/clones.h"
+#include "runtime/kernels/tiles.h"
 
 #include <stdio.h>
 
@@ -17,16 +18,18 @@ enum pdnn_status pdnn_dense_own_describe(const struct pdnn_dense_shape *shape, e
                                          struct pdnn_err *err) {
     struct pdnn_dense_few_job made = {
         .N = shape->N, .I = shape->I, .O = shape->O, .n_functions = shape->n_posts};
-    bool fits = pass == PDNN_FORWARD && format == PDNN_WEIGHTS_ROW_MAJOR && shape->dtype == PDNN_F32 &&
-                shape->N <= PDNN_DENSE_FEW_ROWS;
+    bool fits = pdnn_tiles_allow_clones() && pass == PDNN_FORWARD && format == PDNN_WEIGHTS_ROW_MAJOR &&
+                shape->dtype == PDNN_F32 && shape->N <= PDNN_DENSE_FEW_ROWS;
     for (int i = 0; fits && i < shape->n_posts; i++) {
         fits = shape->post[i] < PDNN_ONEDNN_SUM;
         made.function[i] = fits ? functions[shape->post[i]] : PDNN_ADD;
     }
     if (!fits)
-        return pdnn_fail(err, PDNN_UNSUPPORTED,
-                         "our own dense is forward, in f32, on row-major weights, for %d rows at most",
-                         PDNN_DENSE_FEW_ROWS);
+        return pdnn_fail(
+            err, PDNN_UNSUPPORTED,
+            "our own dense is forward, in f32, on row-major weights, for %d rows at most, and of no "
+            "lesser isa than the processor's",
+            PDNN_DENSE_FEW_ROWS);
     *job = made;
     return PDNN_OK;
 }
