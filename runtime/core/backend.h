@@ -88,7 +88,6 @@ struct pdnn_backend_def {
     const char *help;
     /* "oneDNN 2.6.3 (avx2)": static or in the library. */
     const char *(*version)(void);
-    /* Ready to compile for so many threads; the OpenMP pool is set to it already. */
     /* For instances with isa other than default; both NULL where the backend has no such choice.
      * isa_variable: "NAME=value" for the environment of a process that is to use no more than the isa, or
      * NULL where it needs none. The driver asks, in its own process. limit_isa: in that process, once, before
@@ -96,6 +95,7 @@ struct pdnn_backend_def {
      */
     const char *(*isa_variable)(enum pdnn_isa isa);
     enum pdnn_status (*limit_isa)(enum pdnn_isa isa, struct pdnn_err *err);
+    /* Ready to compile for so many threads; the OpenMP pool is set to it already. */
     enum pdnn_status (*open)(int64_t threads, void **state, struct pdnn_err *err);
     void (*close)(void *state);
     /* Fills an initialised program. PDNN_UNSUPPORTED with the library's reason when an op, a pass, a dtype or

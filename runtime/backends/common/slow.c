@@ -35,6 +35,16 @@ static uint32_t inner_of(const struct slow *slow, uint32_t outer) {
     return outer == PDNN_NONE ? PDNN_NONE : i;
 }
 
+/* Unrolled is all that a slow recurrent layer can be. */
+static enum pdnn_status check_way(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                  struct pdnn_err *err) {
+    if (node->op == &pdnn_op_rnn && graph->rnn == PDNN_RECURRENCE_FUSED)
+        return pdnn_fail(err, PDNN_UNSUPPORTED,
+                         "slow recurrent layers in %s run unrolled; use rnn=auto or rnn=unrolled",
+                         pdnn_dtype_name(graph->dtype));
+    return PDNN_OK;
+}
+
 static void build(struct slow *slow, const struct pdnn_graph *outer, uint32_t index,
                   struct pdnn_arena *arena) {
     const struct pdnn_step all = pdnn_step_of_node(outer, index);
@@ -141,9 +151,12 @@ enum pdnn_status pdnn_slow_compile(const struct pdnn_backend_def *backend, void 
     struct slow *slow = pdnn_arena_alloc(&program->arena, 1, sizeof *slow);
     if (!slow)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
+    enum pdnn_status status = check_way(graph, &graph->nodes[node], err);
+    if (status != PDNN_OK)
+        return status;
     slow->threads = threads;
     build(slow, graph, node, &program->arena);
-    enum pdnn_status status = pdnn_graph_status(&slow->graph, err);
+    status = pdnn_graph_status(&slow->graph, err);
     if (status == PDNN_OK)
         status = pdnn_program_init(&slow->program, &slow->graph, err);
     slow->program.keep_all = slow->program.keeps_plain = true;

@@ -50,7 +50,8 @@ static bool has_other_users(const struct pdnn_program *program, uint32_t weights
     const struct pdnn_graph *graph = program->graph;
     bool has = program->opens_weights || graph->tensors[weights].role == PDNN_ROLE_WEIGHT_COPY;
     for (size_t i = 0; i < graph->n_tensors && !has; i++)
-        has = graph->tensors[i].of == weights; /* a gradient, or the optimizer's state */
+        /* A gradient, or the optimizer's state; scales of int8 stay as they are. */
+        has = graph->tensors[i].of == weights && graph->tensors[i].fill.kind != PDNN_FILL_WEIGHT_SCALE;
     return has;
 }
 

@@ -102,8 +102,6 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     double **value = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof *value);
     if (!value)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
-    if (graph->dtype == PDNN_INT8)
-        return pdnn_fail(err, PDNN_UNSUPPORTED, "reference: no data in %s", pdnn_dtype_name(graph->dtype));
     for (size_t i = 0; i < graph->n_tensors; i++) {
         const struct pdnn_tensor *tensor = &graph->tensors[i];
         if (!pdnn_mul_u64((uint64_t)pdnn_tensor_elements(tensor), sizeof(double), &program->slots[i].bytes))
