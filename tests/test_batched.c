@@ -4,7 +4,7 @@
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
 
-#include "runtime/kernels/batched.h"
+#include "runtime/kernels/gemm/batched.h"
 
 #include <math.h>
 #include <omp.h>

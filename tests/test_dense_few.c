@@ -2,7 +2,7 @@
  * every number of rows, with and without bias and functions; the same bits for any number of threads. */
 #include "tests/cmocka_all.h"
 
-#include "runtime/kernels/dense_few.h"
+#include "runtime/kernels/gemm/dense_few.h"
 
 #include <math.h>
 #include <omp.h>

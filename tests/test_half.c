@@ -3,7 +3,7 @@
 
 #include "base/half.h"
 #include "runtime/core/clock.h"
-#include "runtime/kernels/half.h"
+#include "runtime/kernels/simd/half.h"
 
 #include <float.h>
 #include <math.h>

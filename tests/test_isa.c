@@ -1,5 +1,5 @@
 #include "runtime/core/isa.h"
-#include "runtime/kernels/tiles.h"
+#include "runtime/kernels/gemm/tiles.h"
 #include "tests/cmocka_all.h"
 
 #include <stdio.h>

@@ -4,12 +4,12 @@
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
-#include "runtime/kernels/bias.h"
-#include "runtime/kernels/elementwise.h"
-#include "runtime/kernels/loss.h"
-#include "runtime/kernels/optimizer.h"
-#include "runtime/kernels/team.h"
-#include "runtime/kernels/transpose.h"
+#include "runtime/kernels/rows/bias.h"
+#include "runtime/kernels/rows/elementwise.h"
+#include "runtime/kernels/rows/loss.h"
+#include "runtime/kernels/update/optimizer.h"
+#include "runtime/kernels/simd/team.h"
+#include "runtime/kernels/gemm/transpose.h"
 
 #include <math.h>
 #include <omp.h>

@@ -5,9 +5,9 @@
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
-#include "runtime/kernels/batchnorm.h"
-#include "runtime/kernels/channel_bias.h"
-#include "runtime/kernels/pool.h"
+#include "runtime/kernels/images/batchnorm.h"
+#include "runtime/kernels/images/channel_bias.h"
+#include "runtime/kernels/images/pool.h"
 
 #include <math.h>
 #include <omp.h>

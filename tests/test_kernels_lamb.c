@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
-#include "runtime/kernels/lamb.h"
+#include "runtime/kernels/update/lamb.h"
 
 #include <math.h>
 #include <omp.h>

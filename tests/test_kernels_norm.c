@@ -10,7 +10,7 @@
 #include "models/backward.h"
 #include "models/op.h"
 #include "models/optimizer.h"
-#include "runtime/kernels/layernorm.h"
+#include "runtime/kernels/rows/layernorm.h"
 
 #include <math.h>
 #include <omp.h>

@@ -2,7 +2,7 @@
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
-#include "runtime/kernels/quantize.h"
+#include "runtime/kernels/rows/quantize.h"
 
 #include <math.h>
 #include <omp.h>

@@ -6,13 +6,13 @@
 #include "base/rng.h"
 #include "models/attributes.h"
 #include "models/op.h"
-#include "runtime/kernels/attention.h"
-#include "runtime/kernels/ctc.h"
-#include "runtime/kernels/dropout.h"
-#include "runtime/kernels/elementwise.h"
-#include "runtime/kernels/embedding.h"
-#include "runtime/kernels/moves.h"
-#include "runtime/kernels/vmath.h"
+#include "runtime/kernels/sequence/attention.h"
+#include "runtime/kernels/sequence/ctc.h"
+#include "runtime/kernels/rows/dropout.h"
+#include "runtime/kernels/rows/elementwise.h"
+#include "runtime/kernels/sequence/embedding.h"
+#include "runtime/kernels/rows/moves.h"
+#include "runtime/kernels/simd/vmath.h"
 
 #include <math.h>
 #include <omp.h>

@@ -11,7 +11,7 @@
 #include "models/backward.h"
 #include "models/op.h"
 #include "models/optimizer.h"
-#include "runtime/kernels/softmax.h"
+#include "runtime/kernels/rows/softmax.h"
 
 #include <math.h>
 #include <omp.h>

@@ -3,8 +3,8 @@
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
 
-#include "runtime/kernels/rnn_product.h"
-#include "runtime/kernels/tiles.h"
+#include "runtime/kernels/gemm/rnn_product.h"
+#include "runtime/kernels/gemm/tiles.h"
 
 #include <math.h>
 #include <omp.h>

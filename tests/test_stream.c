@@ -2,8 +2,8 @@
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
-#include "runtime/kernels/fma.h"
-#include "runtime/kernels/stream.h"
+#include "runtime/kernels/roofs/fma.h"
+#include "runtime/kernels/roofs/stream.h"
 
 /* Eight grains: 6144 floats in a slice. */
 enum { SLICE_BYTES = 8 * PDNN_STREAM_GRAIN, SLICE_FLOATS = SLICE_BYTES / 4, UNIT_FLOATS = 256 };

@@ -5,8 +5,8 @@
 #include "runtime/core/host.h"
 #include "runtime/core/single.h"
 #include "runtime/core/stats.h"
-#include "runtime/kernels/fma.h"
-#include "runtime/kernels/stream.h"
+#include "runtime/kernels/roofs/fma.h"
+#include "runtime/kernels/roofs/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "runtime/core/evict.h"
 
-#include "runtime/kernels/stream.h"
+#include "runtime/kernels/roofs/stream.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "runtime/core/isa.h"
 
-#include "runtime/kernels/tiles.h"
+#include "runtime/kernels/gemm/tiles.h"
 
 #include <string.h>
 

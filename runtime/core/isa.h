@@ -14,8 +14,8 @@ bool pdnn_isa_is_here(const struct pdnn_host *host, enum pdnn_isa isa);
 enum pdnn_isa pdnn_isa_widest(const struct pdnn_host *host);
 
 /* Once, before anything runs: our own kernels that choose when they run (tiles of products) use no more than
- * that. Not those that the loader has chosen before (runtime/kernels/clones.h), nor the loops that measure
- * the roofs. */
+ * that. Not those that the loader has chosen before (runtime/kernels/simd/clones.h), nor the loops that
+ * measure the roofs. */
 void pdnn_isa_limit_kernels(enum pdnn_isa isa);
 
 #endif

@@ -1,7 +1,7 @@
 #include "runtime/core/ceilings.h"
 #include "runtime/core/clock.h"
-#include "runtime/kernels/fma.h"
-#include "runtime/kernels/stream.h"
+#include "runtime/kernels/roofs/fma.h"
+#include "runtime/kernels/roofs/stream.h"
 
 /* Each of the two takes about this long: long against a fork of the threads, short against a visit. */
 enum { PART_NS = 2000000, FIRST_ITERATIONS = 20000 };

@@ -4,8 +4,8 @@
  * caches of keys and values that one new token reads, each time others, so that they come from DRAM.
  * Arguments: sequences, heads, queries, keys, width of a head; else the usual ones. */
 #include "runtime/backends/onednn/heads.h"
-#include "runtime/kernels/fma.h"
-#include "runtime/kernels/stream.h"
+#include "runtime/kernels/roofs/fma.h"
+#include "runtime/kernels/roofs/stream.h"
 #include "tests/bench/bench.h"
 
 #include <cblas.h>

@@ -1,12 +1,12 @@
 /* Optimizer updates and norms, ReLU, normalization and softmax of rows on tensors of 256 MB, and a transpose,
  * against the copy bandwidth of DRAM. */
-#include "runtime/kernels/elementwise.h"
-#include "runtime/kernels/lamb.h"
-#include "runtime/kernels/layernorm.h"
-#include "runtime/kernels/optimizer.h"
-#include "runtime/kernels/softmax.h"
-#include "runtime/kernels/stream.h"
-#include "runtime/kernels/transpose.h"
+#include "runtime/kernels/rows/elementwise.h"
+#include "runtime/kernels/update/lamb.h"
+#include "runtime/kernels/rows/layernorm.h"
+#include "runtime/kernels/update/optimizer.h"
+#include "runtime/kernels/rows/softmax.h"
+#include "runtime/kernels/roofs/stream.h"
+#include "runtime/kernels/gemm/transpose.h"
 #include "tests/bench/bench.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * time it takes to read U once per step from wherever it is (batch 1). Arguments: cell, hidden units,
  * minibatch; else the usual ones. */
 #include "runtime/backends/common/rnn.h"
-#include "runtime/kernels/fma.h"
-#include "runtime/kernels/stream.h"
+#include "runtime/kernels/roofs/fma.h"
+#include "runtime/kernels/roofs/stream.h"
 #include "tests/bench/bench.h"
 
 #include <cblas.h>

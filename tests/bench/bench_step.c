@@ -4,9 +4,9 @@
 #include "models/op.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/core/plan.h"
-#include "runtime/kernels/elementwise.h"
-#include "runtime/kernels/loss.h"
-#include "runtime/kernels/optimizer.h"
+#include "runtime/kernels/rows/elementwise.h"
+#include "runtime/kernels/rows/loss.h"
+#include "runtime/kernels/update/optimizer.h"
 #include "tests/bench/bench.h"
 
 #include <stdio.h>

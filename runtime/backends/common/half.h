@@ -4,7 +4,7 @@
 #define RUNTIME_BACKENDS_COMMON_HALF_H
 
 #include "runtime/core/backend.h"
-#include "runtime/kernels/half.h"
+#include "runtime/kernels/simd/half.h"
 
 enum { PDNN_HALF_COPIES = PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS + 2 * PDNN_NODE_POSTS };
 

@@ -2,8 +2,8 @@
 
 #include "models/op.h"
 #include "runtime/backends/common/step.h"
-#include "runtime/kernels/batched.h"
-#include "runtime/kernels/team.h"
+#include "runtime/kernels/gemm/batched.h"
+#include "runtime/kernels/simd/team.h"
 
 #include <stdio.h>
 #include <string.h>

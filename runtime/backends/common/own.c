@@ -5,12 +5,12 @@
 #include "models/attributes.h"
 #include "runtime/backends/common/step.h"
 #include "runtime/core/hostfiles.h"
-#include "runtime/kernels/bias.h"
-#include "runtime/kernels/clones.h"
-#include "runtime/kernels/elementwise.h"
-#include "runtime/kernels/lamb.h"
-#include "runtime/kernels/loss.h"
-#include "runtime/kernels/optimizer.h"
+#include "runtime/kernels/rows/bias.h"
+#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/rows/elementwise.h"
+#include "runtime/kernels/update/lamb.h"
+#include "runtime/kernels/rows/loss.h"
+#include "runtime/kernels/update/optimizer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 #include "runtime/backends/common/own_step.h"
 
 #include "models/attributes.h"
-#include "runtime/kernels/batchnorm.h"
-#include "runtime/kernels/channel_bias.h"
-#include "runtime/kernels/pool.h"
+#include "runtime/kernels/images/batchnorm.h"
+#include "runtime/kernels/images/channel_bias.h"
+#include "runtime/kernels/images/pool.h"
 
 #include <stddef.h>
 

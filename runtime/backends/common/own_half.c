@@ -6,7 +6,7 @@
 #include "runtime/backends/common/half.h"
 #include "runtime/backends/common/own_step.h"
 #include "runtime/backends/common/step.h"
-#include "runtime/kernels/team.h"
+#include "runtime/kernels/simd/team.h"
 
 /* About so many floats of each operand are a piece. */
 enum { PIECE = 4096, ALL = ~0 };

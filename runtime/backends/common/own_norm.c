@@ -2,7 +2,7 @@
 
 #include "base/rng.h"
 #include "models/attributes.h"
-#include "runtime/kernels/layernorm.h"
+#include "runtime/kernels/rows/layernorm.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* quantize and dequantize on our kernels. */
 #include "runtime/backends/common/own_step.h"
-#include "runtime/kernels/quantize.h"
+#include "runtime/kernels/rows/quantize.h"
 
 uint64_t pdnn_own_quantize_scratch(const struct pdnn_own *own) {
     return (uint64_t)pdnn_quantize_scratch(own->threads) * sizeof(int32_t);

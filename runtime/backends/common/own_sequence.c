@@ -2,11 +2,11 @@
 
 #include "base/rng.h"
 #include "models/attributes.h"
-#include "runtime/kernels/attention.h"
-#include "runtime/kernels/ctc.h"
-#include "runtime/kernels/dropout.h"
-#include "runtime/kernels/embedding.h"
-#include "runtime/kernels/moves.h"
+#include "runtime/kernels/sequence/attention.h"
+#include "runtime/kernels/sequence/ctc.h"
+#include "runtime/kernels/rows/dropout.h"
+#include "runtime/kernels/sequence/embedding.h"
+#include "runtime/kernels/rows/moves.h"
 
 #include <stddef.h>
 

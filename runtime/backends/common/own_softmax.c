@@ -1,9 +1,9 @@
-/* Steps on runtime/kernels/softmax.h. */
+/* Steps on runtime/kernels/rows/softmax.h. */
 #include "runtime/backends/common/own_step.h"
 
 #include "base/rng.h"
 #include "models/attributes.h"
-#include "runtime/kernels/softmax.h"
+#include "runtime/kernels/rows/softmax.h"
 
 #include <math.h>
 

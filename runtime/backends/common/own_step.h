@@ -4,7 +4,7 @@
 
 #include "models/op.h"
 #include "runtime/core/backend.h"
-#include "runtime/kernels/channels.h"
+#include "runtime/kernels/images/channels.h"
 
 /* Addresses are known after bind. */
 struct pdnn_own {

@@ -2,10 +2,10 @@
 
 #include "models/ops/rnn_steps.h"
 #include "runtime/backends/common/step.h"
-#include "runtime/kernels/bias.h"
-#include "runtime/kernels/rnn_cell.h"
-#include "runtime/kernels/rnn_product.h"
-#include "runtime/kernels/tiles.h"
+#include "runtime/kernels/rows/bias.h"
+#include "runtime/kernels/sequence/rnn_cell.h"
+#include "runtime/kernels/gemm/rnn_product.h"
+#include "runtime/kernels/gemm/tiles.h"
 
 #include <stdio.h>
 #include <string.h>

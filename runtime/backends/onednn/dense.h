@@ -4,7 +4,7 @@
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_H
 
 #include "runtime/backends/onednn/library.h"
-#include "runtime/kernels/dense_few.h"
+#include "runtime/kernels/gemm/dense_few.h"
 
 enum { PDNN_DENSE_PASSES = 3 }; /* forward, backward-data, backward-weights: the first of enum pdnn_pass */
 

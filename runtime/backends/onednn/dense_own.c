@@ -1,8 +1,8 @@
 #include "runtime/backends/onednn/dense_own.h"
 
 #include "runtime/backends/common/step.h"
-#include "runtime/kernels/clones.h"
-#include "runtime/kernels/tiles.h"
+#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/gemm/tiles.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
-/* A dense op's forward pass on our own kernel for a few rows (runtime/kernels/dense_few.h), as one more way
- * beside the library's (dense.h): it reads row-major weights at the speed of the memory, which the library
- * does not. */
+/* A dense op's forward pass on our own kernel for a few rows (runtime/kernels/gemm/dense_few.h), as one more
+ * way beside the library's (dense.h): it reads row-major weights at the speed of the memory, which the
+ * library does not. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_OWN_H
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_OWN_H
 

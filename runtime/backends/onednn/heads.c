@@ -2,7 +2,7 @@
 
 #include "models/op.h"
 #include "runtime/backends/onednn/onednn.h"
-#include "runtime/kernels/batched.h"
+#include "runtime/kernels/gemm/batched.h"
 
 #include <stdio.h>
 

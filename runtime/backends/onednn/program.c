@@ -2,8 +2,8 @@
 #include "runtime/backends/common/step.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/reorder.h"
-#include "runtime/kernels/quantize.h"
-#include "runtime/kernels/team.h"
+#include "runtime/kernels/rows/quantize.h"
+#include "runtime/kernels/simd/team.h"
 
 #include <stdio.h>
 #include <string.h>

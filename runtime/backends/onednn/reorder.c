@@ -1,7 +1,7 @@
 #include "runtime/backends/onednn/reorder.h"
 
-#include "runtime/kernels/clones.h"
-#include "runtime/kernels/transpose.h"
+#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/gemm/transpose.h"
 
 #include <stdio.h>
 

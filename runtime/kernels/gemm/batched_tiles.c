@@ -1,0 +1,242 @@
+#include "runtime/kernels/gemm/batched_loops.h"
+#include "runtime/kernels/simd/lanes.h"
+#include "runtime/kernels/gemm/tiles.h"
+
+#include <string.h>
+
+/* A DEPTH of k at once: packed columns of b, as many as there is room for in L2, meet one tile of rows after
+ * the other, which comes into L1 as it lies. (To pack rows of a transposed a cost more than it saved,
+ * although they are often a power of two from each other and share cache sets.) What comes after ROWS rows is
+ * fetched into L2 meanwhile. */
+enum { DEPTH = 256, ROWS = 48, LINE_BYTES = 64, INTO_L2 = 2 };
+
+/* Some k of some columns, of one head. */
+struct block {
+    const struct pdnn_batched_job *job;
+    const struct pdnn_tiles *tiles;
+    const float *a, *b; /* of the head */
+    float *y;
+    struct pdnn_span rows, columns, k;
+    float *panels;
+};
+
+/* Rows to come, asked for a few at a time while tiles are computed: so far apart they are nothing that a
+ * processor fetches by itself. */
+struct ahead {
+    const char *row; /* the next one */
+    int64_t stride_bytes, bytes;
+    int64_t rows, steps; /* in so many steps so many rows, evenly */
+    int64_t due;         /* of a row, in parts of steps */
+};
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Packed: columns `width` at a time, and of these all k one after the other. */
+struct panels {
+    const float *from;
+    int64_t stride, depth, columns, width;
+    float *to;
+};
+
+/* From (k, columns): row by row, eight columns at once. */
+PDNN_CLONES static void pack_plain(const struct panels *p) {
+    const int64_t width = p->width, apart = width * p->depth, columns = p->columns;
+    for (int64_t k = 0; k < p->depth; k++) {
+        const float *from = p->from + k * p->stride;
+        float *to = p->to + k * width;
+        int64_t c = 0, in_panel = 0;
+        for (; c + PDNN_LANES8 <= columns; c += PDNN_LANES8) {
+            pdnn_floats8 eight;
+            pdnn_load8(&eight, from + c);
+            pdnn_store8(to + in_panel, &eight, false);
+            in_panel += PDNN_LANES8;
+            to += in_panel == width ? apart : 0;
+            in_panel = in_panel == width ? 0 : in_panel;
+        }
+        for (; c < columns; c++)
+            to[in_panel++] = from[c];
+    }
+}
+
+/* From (columns, k), up to eight columns: in squares of eight where there are so many. */
+PDNN_INLINE void transpose_columns(const struct panels *p, const float *from, int64_t columns, float *to) {
+    int64_t whole = columns == PDNN_LANES8 ? p->depth / PDNN_LANES8 * PDNN_LANES8 : 0;
+    for (int64_t k = 0; k < whole; k += PDNN_LANES8)
+        pdnn_transpose8(from + k, p->stride, to + k * p->width, p->width);
+    for (int64_t c = 0; c < columns; c++) {
+        for (int64_t k = whole; k < p->depth; k++)
+            to[k * p->width + c] = from[c * p->stride + k];
+    }
+}
+
+PDNN_CLONES static void pack_transposed(const struct panels *p) {
+    float *to = p->to;
+    for (int64_t c = 0; c < p->columns; c += p->width, to += p->width * p->depth) {
+        int64_t n = least(p->width, p->columns - c);
+        for (int64_t i = 0; i < n; i += PDNN_LANES8)
+            transpose_columns(p, p->from + (c + i) * p->stride, least(PDNN_LANES8, n - i), to + i);
+    }
+}
+
+/* The columns that only fill the last panel up. */
+static void clear_end(const struct panels *p) {
+    int64_t used = p->columns % p->width;
+    float *to = p->to + (p->columns - used) * p->depth + used;
+    for (int64_t k = 0; used && k < p->depth; k++, to += p->width)
+        memset(to, 0, (size_t)(p->width - used) * sizeof *to);
+}
+
+static void pack_panels(const struct block *block) {
+    const struct pdnn_batched_place *place = &block->job->b_place;
+    struct panels panels = {.stride = place->row_stride,
+                            .depth = block->k.end - block->k.begin,
+                            .columns = block->columns.end - block->columns.begin,
+                            .width = block->tiles->width,
+                            .to = block->panels};
+    if (place->transposed) {
+        panels.from = block->b + block->columns.begin * place->row_stride + block->k.begin;
+        pack_transposed(&panels);
+    } else {
+        panels.from = block->b + block->k.begin * place->row_stride + block->columns.begin;
+        pack_plain(&panels);
+    }
+    clear_end(&panels);
+}
+
+/* The stored rows that columns [across) of rows [along) of an operand lie in, to be fetched in so many steps.
+ */
+static struct ahead ahead_of(const float *matrix, const struct pdnn_batched_place *place,
+                             struct pdnn_span along, struct pdnn_span across, int64_t steps) {
+    struct pdnn_span rows = place->transposed ? across : along, columns = place->transposed ? along : across;
+    return (struct ahead){
+        .row = (const char *)(matrix + rows.begin * place->row_stride + columns.begin),
+        .stride_bytes = place->row_stride * (int64_t)sizeof *matrix,
+        .bytes = (columns.end - columns.begin) * (int64_t)sizeof *matrix,
+        .rows = rows.end - rows.begin,
+        .steps = steps,
+    };
+}
+
+static inline void fetch(struct ahead *ahead) {
+    for (ahead->due += ahead->rows; ahead->due >= ahead->steps; ahead->due -= ahead->steps) {
+        for (int64_t i = 0; i < ahead->bytes; i += LINE_BYTES)
+            __builtin_prefetch(ahead->row + i, 0, INTO_L2);
+        ahead->row += ahead->stride_bytes;
+    }
+}
+
+/* Where the result of a tile will be written. */
+static inline void fetch_result(const struct block *block, int64_t r, int64_t c) {
+    const struct pdnn_batched_place *place = &block->job->y_place;
+    const float *y = block->y + r * place->row_stride + c;
+    for (int64_t i = 0; i < PDNN_TILE_ROWS && r + i < block->rows.end; i++)
+        __builtin_prefetch(y + i * place->row_stride, 1);
+}
+
+/* All panels of the block, for a tile of rows that begins at row r of the result. */
+static void run_tile(const struct block *block, struct pdnn_tile *tile, int64_t r, struct ahead ahead[2]) {
+    int64_t width = block->tiles->width, row_stride = block->job->y_place.row_stride;
+    int64_t end = block->columns.end, rows = least(PDNN_TILE_ROWS, block->rows.end - r);
+    tile->c_stride = row_stride;
+    tile->K = block->k.end - block->k.begin;
+    tile->accumulate = block->k.begin > 0;
+    tile->b = block->panels;
+    for (int64_t c = block->columns.begin; c < end; c += width, tile->b += width * tile->K) {
+        bool is_last = c + width >= end;
+        fetch_result(block, is_last ? r + rows : r, is_last ? block->columns.begin : c + width);
+        fetch(&ahead[0]);
+        fetch(&ahead[1]);
+        tile->c = block->y + r * row_stride + c;
+        pdnn_tile_run(block->tiles, tile, rows, end - c);
+    }
+}
+
+static void run_rows(const struct block *block, struct ahead ahead[2]) {
+    const struct pdnn_batched_place *place = &block->job->a_place;
+    int64_t stride = place->transposed ? 1 : place->row_stride;
+    int64_t step = place->transposed ? place->row_stride : 1;
+    for (int64_t r = block->rows.begin; r < block->rows.end; r += PDNN_TILE_ROWS) {
+        struct pdnn_tile tile = {
+            .a = block->a + r * stride + block->k.begin * step, .a_stride = stride, .a_step = step};
+        run_tile(block, &tile, r, ahead);
+    }
+}
+
+/* That there is room for. */
+static int64_t most_columns(const struct block *block) {
+    int64_t width = block->tiles->width;
+    return PDNN_BATCHED_THREAD_FLOATS / least(DEPTH, block->job->K) / width * width;
+}
+
+/* The block of the first k and columns, of the rows that are left of the head which the first of them is of.
+ */
+static void begin_head(struct block *block, struct pdnn_span rows) {
+    const struct pdnn_batched_job *job = block->job;
+    int64_t head = rows.begin / job->M, first = rows.begin % job->M;
+    block->a = job->a + pdnn_batched_at(&job->a_place, head / job->h, head % job->h);
+    block->b = job->b + pdnn_batched_at(&job->b_place, head / job->h, head % job->h);
+    block->y = job->y + pdnn_batched_at(&job->y_place, head / job->h, head % job->h);
+    block->rows = (struct pdnn_span){first, least(job->M, first + rows.end - rows.begin)};
+    block->k = (struct pdnn_span){0, least(DEPTH, job->K)};
+    block->columns = (struct pdnn_span){0, least(most_columns(block), job->N)};
+}
+
+/* The next k, or else columns, or else head: false where there is none. rows: those not begun. */
+static bool advance(struct block *block, struct pdnn_span *rows) {
+    const struct pdnn_batched_job *job = block->job;
+    if (block->k.end < job->K) {
+        block->k = (struct pdnn_span){block->k.end, least(block->k.end + DEPTH, job->K)};
+        return true;
+    }
+    block->k = (struct pdnn_span){0, least(DEPTH, job->K)};
+    if (block->columns.end < job->N) {
+        int64_t end = block->columns.end + most_columns(block);
+        block->columns = (struct pdnn_span){block->columns.end, least(end, job->N)};
+        return true;
+    }
+    if (rows->begin >= rows->end)
+        return false;
+    begin_head(block, *rows);
+    rows->begin += block->rows.end - block->rows.begin;
+    return true;
+}
+
+/* Tiles of some rows in all columns of a block. */
+static int64_t tiles_of(const struct block *block, int64_t rows) {
+    int64_t width = block->tiles->width;
+    return (rows + PDNN_TILE_ROWS - 1) / PDNN_TILE_ROWS *
+           ((block->columns.end - block->columns.begin + width - 1) / width);
+}
+
+/* While the tiles of some rows are computed, the next rows of a are fetched, and while all are, b of the next
+ * block. */
+static void run_block(const struct block *block, const struct block *next) {
+    const struct pdnn_batched_job *job = block->job;
+    int64_t count = block->rows.end - block->rows.begin;
+    struct ahead ahead[2] = {
+        {0}, ahead_of(next->b, &job->b_place, next->k, next->columns, tiles_of(block, count))};
+    struct block part = *block;
+    pack_panels(block);
+    for (int64_t r = block->rows.begin; r < block->rows.end; r += ROWS) {
+        part.rows = (struct pdnn_span){r, least(r + ROWS, block->rows.end)};
+        const struct block *of = part.rows.end < block->rows.end ? block : next;
+        int64_t first = of == block ? part.rows.end : next->rows.begin;
+        struct pdnn_span rows = {first, least(first + ROWS, of->rows.end)};
+        ahead[0] = ahead_of(of->a, &job->a_place, rows, of->k, tiles_of(block, part.rows.end - r));
+        run_rows(&part, ahead);
+    }
+}
+
+void pdnn_batched_tiles(const struct pdnn_batched_job *job, struct pdnn_span rows, float *scratch) {
+    struct block block = {.job = job, .tiles = pdnn_tiles_here(), .panels = scratch};
+    begin_head(&block, rows);
+    rows.begin += block.rows.end - block.rows.begin;
+    for (bool is_more = true; is_more;) {
+        struct block next = block;
+        is_more = advance(&next, &rows);
+        run_block(&block, &next);
+        block = next;
+    }
+}

@@ -1,0 +1,221 @@
+#include "runtime/kernels/images/channel_loops.h"
+
+#include "runtime/kernels/simd/lanes.h"
+
+#include <stddef.h>
+
+/* A loop has three forms: `lanes` for rows of 8 * vectors channels, whose coefficients stay in registers,
+ * `single` for the plain layout, where one channel's pixels lie side by side, and `wide` for any other rows.
+ * All are inlined with constants; a pointer to an optional array is the constant NULL where there is none. */
+enum { VECTORS = 2 };
+
+struct affine_in {
+    const float *x, *other;
+    const struct pdnn_affine *by;
+    bool bypass;
+};
+
+/* Coefficients of eight channels. */
+struct affine_eight {
+    pdnn_floats8 center, scale, shift, floor, last_floor;
+};
+
+PDNN_INLINE void load_affine(struct affine_eight *to, const struct pdnn_affine *from, int64_t channel) {
+    const pdnn_floats8 zero = {0};
+    pdnn_load8(&to->center, from->center + channel);
+    pdnn_load8(&to->scale, from->scale + channel);
+    pdnn_load8(&to->shift, from->shift + channel);
+    to->floor = zero + from->floor;
+    to->last_floor = zero + from->last_floor;
+}
+
+PDNN_INLINE void affine_store(const struct affine_in *in, float *y, int64_t at,
+                              const struct affine_eight *by) {
+    pdnn_floats8 v, other;
+    pdnn_load8(&v, in->x + at);
+    v = (v - by->center) * by->scale + by->shift;
+    pdnn_floor8(&v, &by->floor);
+    if (in->other) {
+        pdnn_load8(&other, in->other + at);
+        v += other;
+        pdnn_floor8(&v, &by->last_floor);
+    }
+    pdnn_store8(y + at, &v, in->bypass);
+}
+
+PDNN_INLINE float affine_value(const struct affine_in *in, int64_t at, int64_t channel) {
+    const struct pdnn_affine *by = in->by;
+    float v = (in->x[at] - by->center[channel]) * by->scale[channel] + by->shift[channel];
+    v = v < by->floor ? by->floor : v;
+    if (!in->other)
+        return v;
+    v += in->other[at];
+    return v < by->last_floor ? by->last_floor : v;
+}
+
+PDNN_INLINE void affine_lanes(const struct affine_in *in, float *y, struct pdnn_rows rows, int vectors) {
+    struct affine_eight by[VECTORS];
+    for (int k = 0; k < vectors; k++)
+        load_affine(&by[k], in->by, k * PDNN_LANES8);
+    for (int64_t plane = 0; plane < rows.planes; plane++) {
+        int64_t at = plane * rows.plane_stride;
+        for (int64_t row = 0; row < rows.count; row++, at += rows.stride) {
+            for (int k = 0; k < vectors; k++)
+                affine_store(in, y, at + k * PDNN_LANES8, &by[k]);
+        }
+    }
+}
+
+PDNN_INLINE void affine_single(const struct affine_in *in, float *y, struct pdnn_rows rows, int unused) {
+    (void)unused;
+    for (int64_t plane = 0; plane < rows.planes; plane++) {
+        int64_t at = plane * rows.plane_stride;
+#pragma omp simd
+        for (int64_t i = at; i < at + rows.count; i++)
+            y[i] = affine_value(in, i, 0);
+    }
+}
+
+PDNN_INLINE void affine_row(const struct affine_in *in, float *y, int64_t at, int64_t width) {
+    int64_t i = 0;
+    for (; i + PDNN_LANES8 <= width; i += PDNN_LANES8) {
+        struct affine_eight by;
+        load_affine(&by, in->by, i);
+        affine_store(in, y, at + i, &by);
+    }
+    for (; i < width; i++)
+        y[at + i] = affine_value(in, at + i, i);
+}
+
+PDNN_INLINE void affine_wide(const struct affine_in *in, float *y, struct pdnn_rows rows, int unused) {
+    (void)unused;
+    for (int64_t plane = 0; plane < rows.planes; plane++) {
+        for (int64_t row = 0; row < rows.count; row++)
+            affine_row(in, y, plane * rows.plane_stride + row * rows.stride, rows.width);
+    }
+}
+
+struct gradient_in {
+    const float *dy, *mask, *x;
+    const struct pdnn_gradient *by;
+    bool bypass;
+};
+
+struct gradient_eight {
+    pdnn_floats8 center, of_dy, of_x, shift;
+};
+
+PDNN_INLINE void load_gradient(struct gradient_eight *to, const struct pdnn_gradient *from, int64_t channel) {
+    pdnn_load8(&to->center, from->center + channel);
+    pdnn_load8(&to->of_dy, from->of_dy + channel);
+    pdnn_load8(&to->of_x, from->of_x + channel);
+    pdnn_load8(&to->shift, from->shift + channel);
+}
+
+PDNN_INLINE void gradient_store(const struct gradient_in *in, float *dx, int64_t at,
+                                const struct gradient_eight *by) {
+    const pdnn_floats8 zero = {0};
+    pdnn_floats8 dy, mask, x;
+    pdnn_load8(&dy, in->dy + at);
+    pdnn_load8(&x, in->x + at);
+    if (in->mask) {
+        pdnn_load8(&mask, in->mask + at);
+        pdnn_ints8 kept = mask > zero;
+        pdnn_select8(&dy, &kept, &zero);
+    }
+    dy = by->of_dy * dy + (by->of_x * (x - by->center) + by->shift);
+    pdnn_store8(dx + at, &dy, in->bypass);
+}
+
+PDNN_INLINE float gradient_value(const struct gradient_in *in, int64_t at, int64_t channel) {
+    float dy = !in->mask || in->mask[at] > 0 ? in->dy[at] : 0;
+    float from_x = in->by->of_x[channel] * (in->x[at] - in->by->center[channel]);
+    return in->by->of_dy[channel] * dy + (from_x + in->by->shift[channel]);
+}
+
+PDNN_INLINE void gradient_lanes(const struct gradient_in *in, float *dx, struct pdnn_rows rows, int vectors) {
+    struct gradient_eight by[VECTORS];
+    for (int k = 0; k < vectors; k++)
+        load_gradient(&by[k], in->by, k * PDNN_LANES8);
+    for (int64_t plane = 0; plane < rows.planes; plane++) {
+        int64_t at = plane * rows.plane_stride;
+        for (int64_t row = 0; row < rows.count; row++, at += rows.stride) {
+            for (int k = 0; k < vectors; k++)
+                gradient_store(in, dx, at + k * PDNN_LANES8, &by[k]);
+        }
+    }
+}
+
+PDNN_INLINE void gradient_single(const struct gradient_in *in, float *dx, struct pdnn_rows rows, int unused) {
+    (void)unused;
+    for (int64_t plane = 0; plane < rows.planes; plane++) {
+        int64_t at = plane * rows.plane_stride;
+#pragma omp simd
+        for (int64_t i = at; i < at + rows.count; i++)
+            dx[i] = gradient_value(in, i, 0);
+    }
+}
+
+PDNN_INLINE void gradient_row(const struct gradient_in *in, float *dx, int64_t at, int64_t width) {
+    int64_t i = 0;
+    for (; i + PDNN_LANES8 <= width; i += PDNN_LANES8) {
+        struct gradient_eight by;
+        load_gradient(&by, in->by, i);
+        gradient_store(in, dx, at + i, &by);
+    }
+    for (; i < width; i++)
+        dx[at + i] = gradient_value(in, at + i, i);
+}
+
+PDNN_INLINE void gradient_wide(const struct gradient_in *in, float *dx, struct pdnn_rows rows, int unused) {
+    (void)unused;
+    for (int64_t plane = 0; plane < rows.planes; plane++) {
+        for (int64_t row = 0; row < rows.count; row++)
+            gradient_row(in, dx, plane * rows.plane_stride + row * rows.stride, rows.width);
+    }
+}
+
+/* The functions of one variant. */
+#define VARIANT(name, form, vectors)                                                                         \
+    PDNN_CLONES static void affine_##name(const float *x, const float *other, float *y,                      \
+                                          const struct pdnn_rows *rows, const struct pdnn_affine *affine) {  \
+        if (other && affine->bypass)                                                                         \
+            affine_##form(&(const struct affine_in){x, other, affine, true}, y, *rows, vectors);             \
+        else if (other)                                                                                      \
+            affine_##form(&(const struct affine_in){x, other, affine, false}, y, *rows, vectors);            \
+        else if (affine->bypass)                                                                             \
+            affine_##form(&(const struct affine_in){x, NULL, affine, true}, y, *rows, vectors);              \
+        else                                                                                                 \
+            affine_##form(&(const struct affine_in){x, NULL, affine, false}, y, *rows, vectors);             \
+    }                                                                                                        \
+    PDNN_CLONES static void gradient_##name(const float *dy, const float *mask, const float *x, float *dx,   \
+                                            const struct pdnn_rows *rows,                                    \
+                                            const struct pdnn_gradient *gradient) {                          \
+        if (mask && gradient->bypass)                                                                        \
+            gradient_##form(&(const struct gradient_in){dy, mask, x, gradient, true}, dx, *rows, vectors);   \
+        else if (mask)                                                                                       \
+            gradient_##form(&(const struct gradient_in){dy, mask, x, gradient, false}, dx, *rows, vectors);  \
+        else if (gradient->bypass)                                                                           \
+            gradient_##form(&(const struct gradient_in){dy, NULL, x, gradient, true}, dx, *rows, vectors);   \
+        else                                                                                                 \
+            gradient_##form(&(const struct gradient_in){dy, NULL, x, gradient, false}, dx, *rows, vectors);  \
+    }
+
+VARIANT(1, single, 0)
+VARIANT(8, lanes, 1)
+VARIANT(16, lanes, 2)
+VARIANT(any, wide, 0)
+
+static const struct pdnn_channel_maps variants[] = {
+    {1, affine_1, gradient_1},
+    {8, affine_8, gradient_8},
+    {16, affine_16, gradient_16},
+    {0, affine_any, gradient_any},
+};
+
+const struct pdnn_channel_maps *pdnn_channel_maps(int64_t width) {
+    const struct pdnn_channel_maps *variant = variants;
+    while (variant->width && variant->width != width)
+        variant++;
+    return variant;
+}

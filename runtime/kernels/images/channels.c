@@ -1,0 +1,121 @@
+#include "runtime/kernels/images/channels.h"
+
+#include "runtime/kernels/simd/clones.h"
+
+#include <string.h>
+
+/* Rows of a tile: large planes are cut, small ones are taken together. Single channels need more for as much
+ * work. */
+enum { TILE_ROWS = 256, TILE_SINGLE_ROWS = 2048 };
+
+struct pdnn_chunks pdnn_chunks_of(const struct pdnn_channels *shape) {
+    int64_t block = shape->block, padded = pdnn_channels_padded(shape);
+    if (block == shape->C)
+        return (struct pdnn_chunks){1, 0, {1, 0, shape->N * shape->pixels, block, block}};
+    return (struct pdnn_chunks){padded / block,
+                                shape->pixels * block,
+                                {shape->N, padded * shape->pixels, shape->pixels, block, block}};
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+struct pdnn_tile pdnn_tile_first(const struct pdnn_chunks *chunks, int64_t chunk, struct pdnn_span span) {
+    struct pdnn_rows rows = chunks->rows;
+    int64_t most = rows.width == 1 ? TILE_SINGLE_ROWS : TILE_ROWS, left = span.end - span.begin;
+    int64_t plane = span.begin / rows.count, row = span.begin % rows.count;
+    int64_t offset = chunk * chunks->stride + plane * rows.plane_stride + row * rows.stride;
+    rows.planes = 1;
+    if (row == 0 && left >= rows.count && 2 * rows.count <= most)
+        rows.planes = least(left, most) / rows.count;
+    else
+        rows.count = least(least(rows.count - row, left), most);
+    return (struct pdnn_tile){offset, rows.planes * rows.count, rows};
+}
+
+struct team {
+    const struct pdnn_chunk_kernel *kernel;
+    void *job;
+    int64_t pixels;          /* of a chunk */
+    struct pdnn_span chunks; /* that are worked on */
+};
+
+/* What is gathered is still in this thread's own caches when it is read again. */
+static void whole_chunks(void *work, int64_t index, int64_t parts) {
+    const struct team *team = work;
+    const struct pdnn_chunk_kernel *kernel = team->kernel;
+    struct pdnn_span mine = pdnn_span_of(team->chunks.end, 1, index, parts), all = {0, team->pixels};
+    for (int64_t chunk = mine.begin; chunk < mine.end; chunk++) {
+        if (kernel->gather)
+            kernel->gather(team->job, chunk, all, index);
+        kernel->finish(team->job, chunk, (struct pdnn_span){index, index + 1});
+        if (kernel->apply)
+            kernel->apply(team->job, chunk, all);
+    }
+    pdnn_bypass_fence();
+}
+
+static void gather_pixels(void *work, int64_t index, int64_t parts) {
+    const struct team *team = work;
+    for (int64_t chunk = team->chunks.begin; chunk < team->chunks.end; chunk++)
+        team->kernel->gather(team->job, chunk, pdnn_span_of(team->pixels, 1, index, parts), index);
+}
+
+static void apply_pixels(void *work, int64_t index, int64_t parts) {
+    const struct team *team = work;
+    for (int64_t chunk = team->chunks.begin; chunk < team->chunks.end; chunk++)
+        team->kernel->apply(team->job, chunk, pdnn_span_of(team->pixels, 1, index, parts));
+    pdnn_bypass_fence();
+}
+
+/* Chunks in groups that the shared cache holds until they are read again. */
+static void share_pixels(struct team *team, int64_t count, int64_t group, int64_t threads) {
+    int64_t elements = INT64_MAX;
+    for (int64_t k = 0; k < count; k += group) {
+        team->chunks = (struct pdnn_span){k, least(k + group, count)};
+        if (team->kernel->gather)
+            pdnn_team_run(threads, elements, gather_pixels, team);
+        for (int64_t chunk = k; chunk < team->chunks.end; chunk++)
+            team->kernel->finish(team->job, chunk, (struct pdnn_span){0, threads});
+        if (team->kernel->apply)
+            pdnn_team_run(threads, elements, apply_pixels, team);
+    }
+}
+
+void pdnn_chunks_run(const struct pdnn_chunk_kernel *kernel, void *job, const struct pdnn_chunk_run *run,
+                     int64_t threads) {
+    const struct pdnn_chunks *chunks = run->chunks;
+    int64_t pixels = chunks->rows.planes * chunks->rows.count, elements = pixels * chunks->rows.width;
+    int64_t chunk_bytes = elements * (int64_t)sizeof(float) * run->arrays;
+    int64_t cache_bytes = (int64_t)run->cache_bytes, held = kernel->gather && kernel->apply ? chunk_bytes : 0;
+    bool is_even = chunks->count % threads == 0 || chunks->count >= 4 * threads;
+    struct team team = {kernel, job, pixels, {0, chunks->count}};
+    if (elements * chunks->count < PDNN_TEAM_MIN_ELEMENTS || (is_even && held * threads <= cache_bytes))
+        pdnn_team_run(threads, elements * chunks->count, whole_chunks, &team);
+    else
+        share_pixels(&team, chunks->count, 1 + cache_bytes / 4 / chunk_bytes, threads);
+}
+
+struct clear_job {
+    const struct pdnn_channels *shape;
+    float *y;
+};
+
+static void clear_part(void *work, int64_t index, int64_t parts) {
+    const struct clear_job *job = work;
+    const struct pdnn_channels *shape = job->shape;
+    int64_t padded = pdnn_channels_padded(shape), unused = padded - shape->C;
+    struct pdnn_span images = pdnn_span_of(shape->N, 1, index, parts);
+    for (int64_t n = images.begin; n < images.end; n++) {
+        float *last = job->y + ((n + 1) * padded - shape->block) * shape->pixels;
+        for (int64_t i = 1; i <= shape->pixels; i++)
+            memset(last + i * shape->block - unused, 0, (size_t)unused * sizeof *last);
+    }
+}
+
+void pdnn_channels_clear_padding(float *y, const struct pdnn_channels *shape, int64_t threads) {
+    struct clear_job job = {shape, y};
+    if (pdnn_channels_padded(shape) != shape->C)
+        pdnn_team_run(threads, shape->N * shape->pixels * shape->block, clear_part, &job);
+}

@@ -1,0 +1,63 @@
+#include "runtime/kernels/images/pool.h"
+
+#include "runtime/kernels/simd/lanes.h"
+#include "runtime/kernels/images/pool_loops.h"
+
+#include <stddef.h>
+
+/* Threads share out the pieces of all planes: rows or, as one piece each, whole planes. */
+struct team {
+    struct pdnn_pool_job job;
+    void (*piece)(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
+    int64_t pieces; /* of a plane */
+};
+
+static void team_part(void *work, int64_t index, int64_t parts) {
+    const struct team *team = work;
+    struct pdnn_span span = pdnn_span_of(team->job.planes * team->pieces, 1, index, parts);
+    for (int64_t i = span.begin; i < span.end; i++)
+        team->piece(&team->job, i / team->pieces, i % team->pieces);
+}
+
+static bool has_lanes(const struct pdnn_pool *pool) {
+    return pool->block % PDNN_LANES8 == 0;
+}
+
+static void run(const struct pdnn_pool *pool, struct team *team, int64_t threads) {
+    struct pdnn_pool_job *job = &team->job;
+    job->pool = pool;
+    job->width = pool->block;
+    job->planes = pool->N * ((pool->C + pool->block - 1) / pool->block);
+    pdnn_team_run(threads, job->planes * job->width * pool->rows.input * pool->columns.input, team_part,
+                  team);
+}
+
+void pdnn_pool_max_forward(const struct pdnn_pool *pool, const float *x, float *y, int8_t *index,
+                           int64_t threads) {
+    struct team team = {
+        {.from = x, .to = y, .new_index = index}, pdnn_pool_any_max_forward, pool->rows.output};
+    if (has_lanes(pool))
+        team.piece = pdnn_pool_lanes_max_forward;
+    run(pool, &team, threads);
+}
+
+void pdnn_pool_max_backward(const struct pdnn_pool *pool, const float *dy, const int8_t *index, float *dx,
+                            int64_t threads) {
+    struct team lanes = {
+        {.from = dy, .to = dx, .index = index}, pdnn_pool_lanes_max_backward, pool->rows.input};
+    struct team any = {{.from = dy, .to = dx, .index = index}, pdnn_pool_any_max_backward, 1};
+    run(pool, has_lanes(pool) ? &lanes : &any, threads);
+}
+
+void pdnn_pool_average_forward(const struct pdnn_pool *pool, const float *x, float *y, int64_t threads) {
+    struct team team = {{.from = x, .to = y}, pdnn_pool_any_average_forward, pool->rows.output};
+    if (has_lanes(pool))
+        team.piece = pdnn_pool_lanes_average_forward;
+    run(pool, &team, threads);
+}
+
+void pdnn_pool_average_backward(const struct pdnn_pool *pool, const float *dy, float *dx, int64_t threads) {
+    struct team lanes = {{.from = dy, .to = dx}, pdnn_pool_lanes_average_backward, pool->rows.input};
+    struct team any = {{.from = dy, .to = dx}, pdnn_pool_any_average_backward, 1};
+    run(pool, has_lanes(pool) ? &lanes : &any, threads);
+}

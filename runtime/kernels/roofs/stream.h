@@ -1,0 +1,61 @@
+/* The bandwidth roofs: read, copy and triad over private slices of floats, one per thread, first touched by
+ * the thread that owns it; and the evictor that pushes everything else out of the caches. Bytes are counted
+ * as a program sees them: what it reads and what it writes, not what the caches move for it. */
+#ifndef RUNTIME_KERNELS_ROOFS_STREAM_H
+#define RUNTIME_KERNELS_ROOFS_STREAM_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pdnn_stream_pattern {
+    PDNN_STREAM_READ,  /* sum += a[i]: 4 bytes an element */
+    PDNN_STREAM_COPY,  /* b[i] = a[i]: 8 */
+    PDNN_STREAM_TRIAD, /* c[i] = a[i] + 0.5 b[i]: 12 */
+    PDNN_STREAM_PATTERN_COUNT
+};
+
+/* "read", "copy", "triad". */
+const char *pdnn_stream_pattern_name(enum pdnn_stream_pattern pattern);
+
+/* {0} is empty. */
+struct pdnn_stream {
+    int64_t threads;
+    size_t slice_bytes; /* the working set of one thread: all arrays of a pattern together */
+    float **slice;      /* one per thread */
+};
+
+/* slice_bytes is rounded down to a multiple of PDNN_STREAM_GRAIN, at least one. PDNN_NO_MEMORY. */
+enum { PDNN_STREAM_GRAIN = 3072 };
+enum pdnn_status pdnn_stream_create(struct pdnn_stream *stream, int64_t threads, uint64_t slice_bytes,
+                                    struct pdnn_err *err);
+void pdnn_stream_destroy(struct pdnn_stream *stream);
+
+/* What each thread does with its slice. */
+struct pdnn_stream_job {
+    enum pdnn_stream_pattern pattern;
+    int64_t threads; /* the first so many of the stream's */
+    uint64_t passes;
+    bool bypass; /* streaming stores: for working sets that no cache holds */
+};
+
+/* Returns the bytes read and written by all threads. *result depends on everything that a READ read. */
+uint64_t pdnn_stream_run(const struct pdnn_stream *stream, const struct pdnn_stream_job *job, float *result);
+
+/* Each of the first `threads` threads reads `bytes` of its slice from offset on (multiples of the grain),
+ * wrapping around at its end. Returns the bytes read by all. For probes: what one reads must not lie in a
+ * cache since the last. */
+uint64_t pdnn_stream_read_part(const struct pdnn_stream *stream, int64_t threads, size_t offset, size_t bytes,
+                               float *result);
+
+/* A stream of four times llc_bytes: all last-level caches that the threads reach, together. */
+enum pdnn_status pdnn_evictor_create(struct pdnn_stream *evictor, int64_t threads, uint64_t llc_bytes,
+                                     struct pdnn_err *err);
+
+/* Reads through the whole evictor, all its threads, so that the caches hold little else, and nothing
+ * modified. */
+uint64_t pdnn_evict(const struct pdnn_stream *evictor);
+
+#endif

@@ -1,0 +1,98 @@
+#include "runtime/kernels/rows/bias.h"
+
+#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/team.h"
+
+#include <string.h>
+
+/* LINE floats are a cache line. A block of column sums stays in L1 while its rows go by. */
+enum { LINE = 16, BLOCK = 1024, MIN_COLUMNS = 256 };
+
+struct bias_job {
+    const float *x, *b;
+    float *y;
+    int64_t N, C;
+};
+
+PDNN_CLONES static void add_row(const float *x, const float *b, float *y, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        y[i] = x[i] + b[i];
+}
+
+/* Rows are shared out, or columns where there are few rows. */
+static void forward_part(void *job, int64_t index, int64_t parts) {
+    const struct bias_job *bias = job;
+    struct pdnn_span rows = {0, bias->N}, columns = {0, bias->C};
+    if (bias->N >= 4 * parts)
+        rows = pdnn_span_of(bias->N, 1, index, parts);
+    else
+        columns = pdnn_span_of(bias->C, LINE, index, parts);
+    for (int64_t n = rows.begin; n < rows.end; n++) {
+        int64_t at = n * bias->C + columns.begin;
+        add_row(bias->x + at, bias->b + columns.begin, bias->y + at, columns.end - columns.begin);
+    }
+}
+
+void pdnn_bias_forward(const float *x, const float *b, float *y, int64_t N, int64_t C, int64_t threads) {
+    struct bias_job job = {x, b, y, N, C};
+    pdnn_team_run(threads, N * C, forward_part, &job);
+}
+
+/* The matrix is cut into tiles, one per thread: into columns as far as they stay wide, then into rows. */
+struct sums_job {
+    const float *dy;
+    float *sums, *scratch;
+    int64_t N, C, row_parts, column_parts;
+};
+
+static void cut(struct sums_job *job, int64_t threads) {
+    int64_t parts = job->N * job->C < PDNN_TEAM_MIN_ELEMENTS ? 1 : threads, wide = job->C / MIN_COLUMNS;
+    job->column_parts = wide < 1 ? 1 : wide < parts ? wide : parts;
+    job->row_parts = parts / job->column_parts;
+}
+
+PDNN_CLONES static void add_rows(const float *x, int64_t stride, int64_t rows, float *sums, int64_t n) {
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4) {
+        const float *x0 = x + r * stride, *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            sums[i] += (x0[i] + x1[i]) + (x2[i] + x3[i]);
+    }
+    for (; r < rows; r++) {
+        const float *x0 = x + r * stride;
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            sums[i] += x0[i];
+    }
+}
+
+static void sums_part(void *job, int64_t index, int64_t parts) {
+    const struct sums_job *s = job;
+    (void)parts;
+    if (index >= s->row_parts * s->column_parts)
+        return;
+    int64_t row_part = index / s->column_parts;
+    struct pdnn_span columns = pdnn_span_of(s->C, LINE, index % s->column_parts, s->column_parts);
+    struct pdnn_span rows = pdnn_span_of(s->N, 1, row_part, s->row_parts);
+    float *sums = row_part ? s->scratch + (row_part - 1) * s->C : s->sums;
+    for (int64_t c = columns.begin; c < columns.end; c += BLOCK) {
+        int64_t n = columns.end - c < BLOCK ? columns.end - c : BLOCK;
+        memset(sums + c, 0, (size_t)n * sizeof *sums);
+        add_rows(s->dy + rows.begin * s->C + c, s->C, rows.end - rows.begin, sums + c, n);
+    }
+}
+
+int64_t pdnn_column_sums_scratch(int64_t N, int64_t C, int64_t threads) {
+    struct sums_job job = {.N = N, .C = C};
+    cut(&job, threads);
+    return (job.row_parts - 1) * C;
+}
+
+void pdnn_column_sums(const float *dy, float *sums, float *scratch, int64_t N, int64_t C, int64_t threads) {
+    struct sums_job job = {.dy = dy, .sums = sums, .scratch = scratch, .N = N, .C = C};
+    cut(&job, threads);
+    pdnn_team_run(threads, N * C, sums_part, &job);
+    add_rows(scratch, C, job.row_parts - 1, sums, C);
+}

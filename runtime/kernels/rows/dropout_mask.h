@@ -1,0 +1,75 @@
+/* The mask of models/ops/dropout.c, bit by bit, for the kernels that drop values: loops for functions of
+ * clones.h. */
+#ifndef RUNTIME_KERNELS_ROWS_DROPOUT_MASK_H
+#define RUNTIME_KERNELS_ROWS_DROPOUT_MASK_H
+
+#include "base/rng.h"
+#include "runtime/kernels/simd/lanes.h"
+
+#include <string.h>
+
+/* Random numbers and factors of a block lie in L1. SHARED elements take their bits from one number; in memory
+ * these lie in their order, or in reverse. */
+enum { PDNN_MASK_BLOCK = 256, PDNN_MASK_SHARED = 4, PDNN_MASK_NUMBERS = PDNN_MASK_BLOCK / PDNN_MASK_SHARED };
+enum { PDNN_MASK_FLIP = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? PDNN_MASK_SHARED - 1 : 0 };
+enum { PDNN_MASK_LANES = 4, PDNN_MASK_GROUP = 4 };
+typedef uint64_t pdnn_words4 __attribute__((vector_size(8 * PDNN_MASK_LANES)));
+
+/* Of one step. */
+struct pdnn_mask {
+    uint64_t seed;
+    int32_t least; /* bits of elements that are kept */
+    float kept;    /* their factor */
+};
+
+static inline struct pdnn_mask pdnn_mask_of(uint64_t seed, int64_t percent) {
+    return (struct pdnn_mask){seed, (int32_t)(percent * 65536 / 100),
+                              (float)(100.0 / (double)(100 - percent))};
+}
+
+/* pdnn_rng_mix of several vectors, side by side since the steps of one wait for each other. */
+PDNN_INLINE void pdnn_mask_mix(pdnn_words4 *z, int count) {
+    for (int k = 0; k < count; k++)
+        z[k] = (z[k] ^ (z[k] >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    for (int k = 0; k < count; k++)
+        z[k] = (z[k] ^ (z[k] >> 27)) * UINT64_C(0x94d049bb133111eb);
+    for (int k = 0; k < count; k++)
+        z[k] ^= z[k] >> 31;
+}
+
+/* pdnn_rng_at of `count` counters from first on; at most PDNN_MASK_GROUP vectors more are written. */
+PDNN_INLINE void pdnn_mask_numbers(uint64_t seed, int64_t first, uint64_t *numbers, int64_t count) {
+    const uint64_t step = UINT64_C(0x9e3779b97f4a7c15);
+    const pdnn_words4 lane = {1, 2, 3, 4};
+    pdnn_words4 at = seed + ((uint64_t)first + lane) * step, z[PDNN_MASK_GROUP], v;
+    for (int64_t i = 0; i < count; i += PDNN_MASK_GROUP * PDNN_MASK_LANES) {
+        for (int k = 0; k < PDNN_MASK_GROUP; k++) {
+            z[k] = at;
+            at += PDNN_MASK_LANES * step;
+        }
+        pdnn_mask_mix(z, PDNN_MASK_GROUP);
+        for (int k = 0; k < PDNN_MASK_GROUP; k++) {
+            v = z[k];
+            memcpy(numbers + i + k * PDNN_MASK_LANES, &v, sizeof v);
+        }
+    }
+}
+
+/* What elements first + i of the tensor are multiplied with, for n up to PDNN_MASK_BLOCK. Numbers first, then
+ * what becomes of each element: a loop over both would not vectorize. */
+PDNN_INLINE void pdnn_mask_factors(const struct pdnn_mask *mask, int64_t first, float *factor, int64_t n) {
+    union {
+        uint64_t numbers[PDNN_MASK_NUMBERS + PDNN_MASK_GROUP * PDNN_MASK_LANES];
+        uint16_t bits[PDNN_MASK_SHARED * (PDNN_MASK_NUMBERS + 1)];
+    } block;
+    int64_t skip = first % PDNN_MASK_SHARED;
+    int32_t least = mask->least;
+    float kept = mask->kept;
+    pdnn_mask_numbers(mask->seed, first / PDNN_MASK_SHARED, block.numbers,
+                      (skip + n + PDNN_MASK_SHARED - 1) / PDNN_MASK_SHARED);
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        factor[i] = (int32_t)block.bits[(i + skip) ^ PDNN_MASK_FLIP] >= least ? kept : 0;
+}
+
+#endif

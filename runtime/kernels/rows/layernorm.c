@@ -1,0 +1,163 @@
+#include "runtime/kernels/rows/layernorm.h"
+
+#include "runtime/kernels/rows/layernorm_rows.h"
+#include "runtime/kernels/simd/team.h"
+
+#include <math.h>
+
+/* A row is summed, then its squares are, then it is normalized. */
+enum { STAGES = 3, VECTOR = 4 };
+
+/* A row in work. */
+struct row {
+    int64_t first; /* element */
+    const float *z;
+    float *sum;  /* the same, where z has to be made */
+    float total; /* of z, then of squares */
+    float mean, inverse_std;
+};
+
+/* Where the row of z is made: where it belongs, else where y will be, unless that is streamed. */
+static inline float *workplace(const struct pdnn_layernorm *job, int64_t first, float *buffer) {
+    if (job->z.to && !job->z.bypass)
+        return job->z.to + first;
+    return job->y.bypass ? buffer : job->y.to + first;
+}
+
+static inline void begin_row(const struct pdnn_layernorm *job, struct row *row, int64_t first,
+                             float *buffer) {
+    *row = (struct row){.first = first, .z = job->x + first};
+    if (job->residual)
+        row->z = row->sum = workplace(job, first, buffer);
+}
+
+/* n columns of z = x * mask + residual; z may be x or residual. */
+PDNN_INLINE void add_columns(const struct pdnn_layernorm *job, const struct pdnn_mask *mask,
+                             const struct row *row, int64_t begin, int64_t n) {
+    const float *x = job->x + row->first + begin, *residual = job->residual + row->first + begin;
+    float factor[PDNN_ROWS_BLOCK], *z = row->sum + begin;
+    if (job->percent) {
+        pdnn_mask_factors(mask, row->first + begin, factor, n);
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            z[i] = x[i] * factor[i] + residual[i];
+    } else {
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            z[i] = x[i] + residual[i];
+    }
+    if (job->z.to && job->z.bypass)
+        pdnn_bypass_copy(job->z.to + row->first + begin, z, n);
+}
+
+PDNN_INLINE float sum_of(const float *z, int64_t n) {
+    pdnn_floats8 chain[PDNN_CHAINS] = {{0}}, v;
+    float rest = 0;
+    int64_t i = 0;
+    for (; i + PDNN_CHAINS_STEP <= n; i += PDNN_CHAINS_STEP) {
+        for (int k = 0; k < PDNN_CHAINS; k++) {
+            pdnn_load8(&v, z + i + k * PDNN_LANES8);
+            chain[k] += v;
+        }
+    }
+    for (; i < n; i++)
+        rest += z[i];
+    return pdnn_chains_total(chain) + rest;
+}
+
+/* Of distances from the mean. */
+PDNN_INLINE float squares_of(const float *z, float mean, int64_t n) {
+    pdnn_floats8 chain[PDNN_CHAINS] = {{0}}, v;
+    float rest = 0;
+    int64_t i = 0;
+    for (; i + PDNN_CHAINS_STEP <= n; i += PDNN_CHAINS_STEP) {
+        for (int k = 0; k < PDNN_CHAINS; k++) {
+            pdnn_load8(&v, z + i + k * PDNN_LANES8);
+            v -= mean;
+            chain[k] += v * v;
+        }
+    }
+    for (; i < n; i++)
+        rest += (z[i] - mean) * (z[i] - mean);
+    return pdnn_chains_total(chain) + rest;
+}
+
+PDNN_INLINE void normalize_columns(const struct pdnn_layernorm *job, const struct row *row, int64_t begin,
+                                   int64_t n) {
+    const float *z = row->z + begin, *gamma = job->gamma + begin, *beta = job->beta + begin;
+    float block[PDNN_ROWS_BLOCK], *y = job->y.to + row->first + begin, *to = job->y.bypass ? block : y;
+    float mean = row->mean, inverse_std = row->inverse_std;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        to[i] = (z[i] - mean) * inverse_std * gamma[i] + beta[i];
+    if (job->y.bypass)
+        pdnn_bypass_copy(y, block, n);
+}
+
+/* The columns of one row in each stage; NULL: none. */
+PDNN_INLINE void run_stages(const struct pdnn_layernorm *job, struct row *const *stage, int64_t ahead) {
+    const struct pdnn_mask mask = pdnn_mask_of(job->seed, job->percent);
+    for (int64_t begin = 0; begin < job->H; begin += PDNN_ROWS_BLOCK) {
+        int64_t n = pdnn_least(job->H - begin, PDNN_ROWS_BLOCK);
+        if (stage[0]) {
+            pdnn_fetch(job->x, ahead + begin, n);
+            pdnn_fetch(job->residual, ahead + begin, n);
+            if (job->residual)
+                add_columns(job, &mask, stage[0], begin, n);
+            stage[0]->total += sum_of(stage[0]->z + begin, n);
+        }
+        if (stage[1])
+            stage[1]->total += squares_of(stage[1]->z + begin, stage[1]->mean, n);
+        if (stage[2])
+            normalize_columns(job, stage[2], begin, n);
+    }
+}
+
+static inline void end_sum(const struct pdnn_layernorm *job, struct row *row) {
+    row->mean = row->total / (float)job->H;
+    row->total = 0;
+}
+
+static inline void end_squares(const struct pdnn_layernorm *job, struct row *row) {
+    row->inverse_std = 1.0F / sqrtf(row->total / (float)job->H + job->epsilon);
+    if (job->mean) {
+        job->mean[row->first / job->H] = row->mean;
+        job->inverse_std[row->first / job->H] = row->inverse_std;
+    }
+}
+
+/* buffers: STAGES rows. */
+PDNN_CLONES static void forward_rows(const struct pdnn_layernorm *job, struct pdnn_span rows,
+                                     float *buffers) {
+    struct row ring[STAGES];
+    for (int64_t turn = rows.begin; turn < rows.end + STAGES - 1; turn++) {
+        struct row *stage[STAGES];
+        for (int64_t k = 0; k < STAGES; k++)
+            stage[k] = turn - k >= rows.begin && turn - k < rows.end ? &ring[(turn - k) % STAGES] : NULL;
+        if (stage[0])
+            begin_row(job, stage[0], turn * job->H, buffers + turn % STAGES * pdnn_whole_lines(job->H));
+        run_stages(job, stage, pdnn_row_ahead(turn, rows.end, job->H));
+        if (stage[0])
+            end_sum(job, stage[0]);
+        if (stage[1])
+            end_squares(job, stage[1]);
+    }
+    pdnn_bypass_fence();
+}
+
+static void forward_part(void *work, int64_t index, int64_t parts) {
+    const struct pdnn_layernorm *job = work;
+    float *buffers = job->residual ? job->scratch + index * STAGES * pdnn_whole_lines(job->H) : NULL;
+    forward_rows(job, pdnn_span_of(job->R, 1, index, parts), buffers);
+}
+
+int64_t pdnn_layernorm_scratch(int64_t H, int64_t threads) {
+    return threads * STAGES * pdnn_whole_lines(H);
+}
+
+void pdnn_layernorm_forward(const struct pdnn_layernorm *job, int64_t threads) {
+    struct pdnn_layernorm copy = *job;
+    copy.y.bypass = job->y.bypass && job->H % VECTOR == 0;
+    copy.z.bypass = job->z.bypass && job->H % VECTOR == 0;
+    pdnn_team_run(threads, job->R * job->H, forward_part, &copy);
+}

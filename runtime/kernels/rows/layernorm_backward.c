@@ -1,0 +1,229 @@
+#include "runtime/kernels/rows/layernorm.h"
+#include "runtime/kernels/rows/layernorm_rows.h"
+#include "runtime/kernels/simd/team.h"
+
+#include <string.h>
+
+/* Rows are summed in parts that depend on nothing but R, so that every number of threads gives the same sums:
+ * PARTS_MOST of them, and PART_ROWS in each at least. Two rows at once take dgamma and dbeta half as often to
+ * the first cache. */
+enum { PARTS_MOST = 64, PART_ROWS = 32, PAIR = 2, VECTOR = 4 };
+
+static int64_t part_rows(int64_t R) {
+    int64_t rows = (R + PARTS_MOST - 1) / PARTS_MOST;
+    return rows > PART_ROWS ? rows : PART_ROWS;
+}
+
+static int64_t count_parts(int64_t R) {
+    return (R + part_rows(R) - 1) / part_rows(R);
+}
+
+/* Some rows, what they add to, and how far this thread's rows go, which may be fetched. */
+struct part {
+    const struct pdnn_layernorm_gradients *job;
+    struct pdnn_mask mask;
+    struct pdnn_span rows;
+    int64_t fetch_end;
+    float *dgamma, *dbeta; /* (H) */
+};
+
+/* What the gradient of a row is made of: dx = dy * inverse_std * gamma + of_x * (x - mean) + shift. */
+struct slope {
+    float mean, inverse_std, of_x, shift;
+};
+
+/* A row in work. */
+struct row {
+    int64_t first; /* element */
+    struct slope slope;
+    float sum, product; /* of dy * gamma, and of dy * gamma * (x - mean) */
+};
+
+struct pair {
+    int rows;
+    struct row row[PAIR];
+};
+
+static inline void begin_pair(const struct pdnn_layernorm_gradients *job, struct pair *pair, int64_t row,
+                              int64_t end) {
+    pair->rows = (int)pdnn_least(PAIR, end - row);
+    for (int k = 0; k < pair->rows; k++)
+        pair->row[k] = (struct row){.first = (row + k) * job->H,
+                                    .slope = {job->mean[row + k], job->inverse_std[row + k], 0, 0}};
+}
+
+PDNN_INLINE void sum_columns(const struct pdnn_layernorm_gradients *job, struct row *row, int64_t begin,
+                             int64_t n) {
+    const float *dy = job->dy + row->first + begin, *x = job->x + row->first + begin;
+    const float *gamma = job->gamma + begin;
+    float mean = row->slope.mean;
+    pdnn_floats8 sum[PDNN_CHAINS] = {{0}}, product[PDNN_CHAINS] = {{0}}, u, v, factor;
+    int64_t i = 0;
+    for (; i + PDNN_CHAINS_STEP <= n; i += PDNN_CHAINS_STEP) {
+        for (int k = 0; k < PDNN_CHAINS; k++) {
+            pdnn_load8(&u, dy + i + k * PDNN_LANES8);
+            pdnn_load8(&v, x + i + k * PDNN_LANES8);
+            pdnn_load8(&factor, gamma + i + k * PDNN_LANES8);
+            u *= factor;
+            sum[k] += u;
+            product[k] += u * (v - mean);
+        }
+    }
+    for (; i < n; i++) {
+        row->sum += dy[i] * gamma[i];
+        row->product += dy[i] * gamma[i] * (x[i] - mean);
+    }
+    row->sum += pdnn_chains_total(sum);
+    row->product += pdnn_chains_total(product);
+}
+
+static inline void end_sum(const struct pdnn_layernorm_gradients *job, struct row *row) {
+    float inverse_std = row->slope.inverse_std, scale = -inverse_std / (float)job->H;
+    row->slope.of_x = scale * inverse_std * inverse_std * row->product;
+    row->slope.shift = scale * row->sum;
+}
+
+/* n columns of dx without dz, to `to`, and of dgamma and dbeta. */
+PDNN_INLINE void apply_columns(const struct part *part, const struct pair *pair, int rows, float *const *to,
+                               int64_t begin, int64_t n) {
+    const struct pdnn_layernorm_gradients *job = part->job;
+    const float *gamma = job->gamma + begin, *dy[PAIR], *x[PAIR];
+    float *dgamma = part->dgamma + begin, *dbeta = part->dbeta + begin;
+    struct slope slope[PAIR];
+    for (int k = 0; k < rows; k++) {
+        slope[k] = pair->row[k].slope;
+        dy[k] = job->dy + pair->row[k].first + begin;
+        x[k] = job->x + pair->row[k].first + begin;
+    }
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        float dgamma_sum = dgamma[i], dbeta_sum = dbeta[i];
+#pragma GCC unroll 2
+        for (int k = 0; k < rows; k++) {
+            float off = x[k][i] - slope[k].mean, scaled = dy[k][i] * slope[k].inverse_std;
+            dgamma_sum += scaled * off;
+            dbeta_sum += dy[k][i];
+            to[k][i] = scaled * gamma[i] + (slope[k].of_x * off + slope[k].shift);
+        }
+        dgamma[i] = dgamma_sum;
+        dbeta[i] = dbeta_sum;
+    }
+}
+
+/* The rest for n columns of one row, from element `first` on: dx += dz, and dx times the mask. */
+PDNN_INLINE void finish_columns(const struct part *part, float *dx, int64_t first, int64_t n) {
+    const struct pdnn_layernorm_gradients *job = part->job;
+    if (job->dz) {
+        const float *dz = job->dz + first;
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            dx[i] += dz[i];
+    }
+    if (job->masked.to) {
+        float block[PDNN_ROWS_BLOCK], factor[PDNN_ROWS_BLOCK];
+        float *masked = job->masked.bypass ? block : job->masked.to + first;
+        pdnn_mask_factors(&part->mask, first, factor, n);
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            masked[i] = dx[i] * factor[i];
+        if (job->masked.bypass)
+            pdnn_bypass_copy(job->masked.to + first, block, n);
+    }
+    if (job->dx.bypass)
+        pdnn_bypass_copy(job->dx.to + first, dx, n);
+}
+
+/* Two functions as it were: `rows` is a constant. */
+PDNN_INLINE void apply_pair(const struct part *part, const struct pair *pair, int rows, int64_t begin,
+                            int64_t n) {
+    const struct pdnn_layernorm_gradients *job = part->job;
+    float block[PAIR][PDNN_ROWS_BLOCK], *to[PAIR];
+    for (int k = 0; k < rows; k++)
+        to[k] = job->dx.bypass ? block[k] : job->dx.to + pair->row[k].first + begin;
+    apply_columns(part, pair, rows, to, begin, n);
+    for (int k = 0; k < rows; k++)
+        finish_columns(part, to[k], pair->row[k].first + begin, n);
+}
+
+/* One pair is summed, the one before has its gradients made; NULL: none. */
+PDNN_INLINE void run_stages(const struct part *part, struct pair *summed, const struct pair *applied) {
+    const struct pdnn_layernorm_gradients *job = part->job;
+    for (int64_t begin = 0; begin < job->H; begin += PDNN_ROWS_BLOCK) {
+        int64_t n = pdnn_least(job->H - begin, PDNN_ROWS_BLOCK);
+        for (int k = 0; summed && k < summed->rows; k++) {
+            int64_t row = summed->row[k].first / job->H + PAIR - 1;
+            int64_t ahead = pdnn_row_ahead(row, part->fetch_end, job->H) + begin;
+            pdnn_fetch(job->dy, ahead, n);
+            pdnn_fetch(job->x, ahead, n);
+            pdnn_fetch(job->dz, ahead, n);
+            sum_columns(job, &summed->row[k], begin, n);
+        }
+        if (applied && applied->rows == PAIR)
+            apply_pair(part, applied, PAIR, begin, n);
+        else if (applied)
+            apply_pair(part, applied, 1, begin, n);
+    }
+}
+
+PDNN_CLONES static void backward_rows(const struct part *part) {
+    const struct pdnn_layernorm_gradients *job = part->job;
+    int64_t end = part->rows.end;
+    struct pair pairs[2];
+    for (int64_t row = part->rows.begin, turn = 0; row < end + PAIR; row += PAIR, turn++) {
+        struct pair *summed = row < end ? &pairs[turn % 2] : NULL;
+        if (summed)
+            begin_pair(job, summed, row, end);
+        run_stages(part, summed, turn > 0 ? &pairs[(turn - 1) % 2] : NULL);
+        for (int k = 0; summed && k < summed->rows; k++)
+            end_sum(job, &summed->row[k]);
+    }
+    pdnn_bypass_fence();
+}
+
+static void backward_parts(void *work, int64_t index, int64_t threads) {
+    const struct pdnn_layernorm_gradients *job = work;
+    int64_t rows = part_rows(job->R), width = pdnn_whole_lines(job->H);
+    struct pdnn_span parts = pdnn_span_of(count_parts(job->R), 1, index, threads);
+    for (int64_t k = parts.begin; k < parts.end; k++) {
+        float *sums = job->scratch + k * 2 * width;
+        const struct part part = {.job = job,
+                                  .mask = pdnn_mask_of(job->seed, job->percent),
+                                  .rows = {k * rows, pdnn_least((k + 1) * rows, job->R)},
+                                  .fetch_end = pdnn_least(parts.end * rows, job->R),
+                                  .dgamma = sums,
+                                  .dbeta = sums + width};
+        memset(sums, 0, (size_t)(2 * width) * sizeof *sums);
+        backward_rows(&part);
+    }
+}
+
+PDNN_CLONES static void add_parts(const float *parts, int64_t stride, int64_t count, float *sums, int64_t n) {
+    memcpy(sums, parts, (size_t)n * sizeof *sums);
+    for (int64_t part = 1; part < count; part++) {
+        const float *more = parts + part * stride;
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            sums[i] += more[i];
+    }
+}
+
+static void join_parts(void *work, int64_t index, int64_t threads) {
+    const struct pdnn_layernorm_gradients *job = work;
+    struct pdnn_span columns = pdnn_span_of(job->H, PDNN_ROWS_LINE, index, threads);
+    int64_t n = columns.end - columns.begin, half = pdnn_whole_lines(job->H), parts = count_parts(job->R);
+    const float *from = job->scratch + columns.begin;
+    add_parts(from, 2 * half, parts, job->dgamma + columns.begin, n);
+    add_parts(from + half, 2 * half, parts, job->dbeta + columns.begin, n);
+}
+
+int64_t pdnn_layernorm_backward_scratch(int64_t R, int64_t H) {
+    return count_parts(R) * 2 * pdnn_whole_lines(H);
+}
+
+void pdnn_layernorm_backward(const struct pdnn_layernorm_gradients *job, int64_t threads) {
+    struct pdnn_layernorm_gradients copy = *job;
+    copy.dx.bypass = job->dx.bypass && job->H % VECTOR == 0;
+    copy.masked.bypass = job->masked.bypass && job->H % VECTOR == 0;
+    pdnn_team_run(threads, job->R * job->H, backward_parts, &copy);
+    pdnn_team_run(threads, count_parts(job->R) * job->H, join_parts, &copy);
+}

@@ -1,0 +1,41 @@
+/* What layernorm.c and layernorm_backward.c have in common. A row is read several times, each time in another
+ * stage; the stages run side by side on rows that follow each other, a BLOCK of columns at a time, so that
+ * neither reading memory nor streaming stores ever stop. */
+#ifndef RUNTIME_KERNELS_ROWS_LAYERNORM_ROWS_H
+#define RUNTIME_KERNELS_ROWS_LAYERNORM_ROWS_H
+
+#include "runtime/kernels/rows/dropout_mask.h"
+
+#include <stddef.h>
+
+/* LINE floats are a cache line. What lies AHEAD is fetched, in whole rows. */
+enum { PDNN_ROWS_BLOCK = PDNN_MASK_BLOCK, PDNN_ROWS_LINE = 16, PDNN_ROWS_AHEAD = 1024 };
+
+static inline int64_t pdnn_least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static inline int64_t pdnn_whole_lines(int64_t floats) {
+    return (floats + PDNN_ROWS_LINE - 1) / PDNN_ROWS_LINE * PDNN_ROWS_LINE;
+}
+
+/* Where the row to fetch begins while `row` is read, of those before end. */
+static inline int64_t pdnn_row_ahead(int64_t row, int64_t end, int64_t H) {
+    return pdnn_least(row + (PDNN_ROWS_AHEAD + H - 1) / H, end - 1) * H;
+}
+
+/* n floats of an array from `at` on; the array may be NULL. */
+PDNN_INLINE void pdnn_fetch(const float *array, int64_t at, int64_t n) {
+    for (int64_t k = 0; array && k < n; k += PDNN_ROWS_LINE)
+        __builtin_prefetch(array + at + k);
+}
+
+/* Sums run in several chains, since an addition takes 3 or 4 cycles, and are added up for each block. */
+enum { PDNN_CHAINS = 4, PDNN_CHAINS_STEP = PDNN_CHAINS * PDNN_LANES8 };
+
+PDNN_INLINE float pdnn_chains_total(const pdnn_floats8 *chain) {
+    pdnn_floats8 v = (chain[0] + chain[1]) + (chain[2] + chain[3]);
+    return ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7]));
+}
+
+#endif

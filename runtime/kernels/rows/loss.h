@@ -1,0 +1,24 @@
+/* Softmax cross-entropy over rows in f32. N rows (minibatch), C classes; labels are in [0, C), or negative
+ * for a row that is ignored: the loss is the mean over the others, and its gradient is 0. */
+#ifndef RUNTIME_KERNELS_ROWS_LOSS_H
+#define RUNTIME_KERNELS_ROWS_LOSS_H
+
+#include <stdint.h>
+
+/* What a thread adds up lies on a cache line of its own. */
+enum { PDNN_LOSS_STRIDE = 8 };
+
+struct pdnn_loss_job {
+    const float *x;       /* forward: logits (N, C); backward: probabilities (N, C) */
+    const int32_t *label; /* (N) */
+    float *y;             /* forward: probabilities (N, C); backward: gradient of the logits; may be x */
+    float *loss;          /* forward: (1) */
+    double *partial;      /* forward: scratch, PDNN_LOSS_STRIDE per thread */
+    int64_t N, C;
+    double scale; /* of the loss and its gradient */
+};
+
+void pdnn_loss_forward(const struct pdnn_loss_job *job, int64_t threads);
+void pdnn_loss_backward(const struct pdnn_loss_job *job, int64_t threads);
+
+#endif

@@ -1,0 +1,333 @@
+#include "runtime/kernels/rows/softmax.h"
+
+#include "runtime/kernels/rows/dropout_mask.h"
+#include "runtime/kernels/simd/team.h"
+#include "runtime/kernels/simd/vmath.h"
+
+#include <float.h>
+#include <math.h>
+
+/* Rows of at most ROOM results wait in L1 before they are streamed to memory; AHEAD of them, what comes next
+ * is fetched meanwhile, since the processor's own prefetching stops at each row. */
+enum { ROOM = 4096, AHEAD = 1024, LINE = 16, VECTOR = 4 };
+
+/* So many short rows go side by side, of TILE_FLOATS at most: while one waits for its largest score or its
+ * sum, another is worked on. Within a row, GROUP vectors. */
+enum { TILE = 4, TILE_FLOATS = 1024, GROUP = 4 };
+
+/* exp of less is no normal number. */
+static const float exp_lowest = -87.0F;
+
+enum function { FORWARD, BACKWARD, MASK };
+
+struct work {
+    const struct pdnn_softmax *job;
+    void (*rows)(const struct work *work, struct pdnn_span span);
+    struct pdnn_mask mask; /* of dropout */
+    float beyond;          /* of what is not seen */
+};
+
+/* One row, its columns that are seen, and what is fetched for rows to come (NULL: nothing). */
+struct row {
+    const float *x, *bias, *p, *fetch_x, *fetch_p;
+    float *y, *saved;
+    int64_t first, seen, m; /* first: its place among all elements */
+};
+
+/* By halves: three steps instead of eight. */
+PDNN_INLINE float sum_of(const pdnn_floats8 *v) {
+    pdnn_floats8 sum = *v;
+    sum += __builtin_shufflevector(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
+    sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5);
+    sum += __builtin_shufflevector(sum, sum, 1, 0, 3, 2, 5, 4, 7, 6);
+    return sum[0];
+}
+
+/* y = factor x + bias; returns the largest, or the lowest number where there is none. */
+PDNN_INLINE float scale_row(const struct row *row, float factor, float *y) {
+    const float *x = row->x, *bias = row->bias;
+    float max = -FLT_MAX;
+    if (bias) {
+#pragma omp simd reduction(max : max)
+        for (int64_t j = 0; j < row->seen; j++) {
+            y[j] = factor * x[j] + bias[j];
+            max = y[j] > max ? y[j] : max;
+        }
+        return max;
+    }
+#pragma omp simd reduction(max : max)
+    for (int64_t j = 0; j < row->seen; j++) {
+        y[j] = factor * x[j];
+        max = y[j] > max ? y[j] : max;
+    }
+    return max;
+}
+
+/* e^x of numbers of at most 0: x = n ln 2 + r, a polynomial of least relative error for |r| <= ln 2 / 2, n
+ * added to the exponent. Within 2 ulp where a * b + c is one instruction, else the product n ln 2 adds |x| /
+ * 2: nothing beside the sum of a row. What is below the lowest number, -infinity too, gives 0 whatever became
+ * of it on the way; NaN stays. Side by side and the polynomial by pairs, because a number's own steps wait
+ * for each other. */
+PDNN_INLINE void exp_group(pdnn_floats8 *x, int count) {
+    const pdnn_ints8 no = {0};
+    const float round = 12582912.0F; /* as in vmath.h */
+    pdnn_floats8 n[GROUP], r[GROUP], square[GROUP], p[GROUP], q[GROUP];
+    pdnn_ints8 is_normal[GROUP], power[GROUP];
+    for (int k = 0; k < count; k++) {
+        is_normal[k] = (x[k] < exp_lowest) == no;
+        n[k] = x[k] * 1.44269504F + round;
+        power[k] = (pdnn_ints8)n[k] << 23;
+    }
+    for (int k = 0; k < count; k++)
+        r[k] = x[k] - (n[k] - round) * 0.693147181F;
+    for (int k = 0; k < count; k++) {
+        square[k] = r[k] * r[k];
+        p[k] = 8.31247761e-3F * r[k] + 4.18905500e-2F;
+        q[k] = 1.66671163e-1F * r[k] + 4.99992288e-1F;
+        r[k] += 1.0F;
+    }
+    for (int k = 0; k < count; k++)
+        p[k] = p[k] * square[k] + q[k];
+    for (int k = 0; k < count; k++)
+        p[k] = p[k] * square[k] + r[k];
+    for (int k = 0; k < count; k++)
+        x[k] = (pdnn_floats8)(((pdnn_ints8)p[k] + power[k]) & is_normal[k]);
+}
+
+/* y = exp(y - max) of count vectors; adds to the sum. */
+PDNN_INLINE void exp_vectors(float *y, float max, int count, pdnn_floats8 *sum) {
+    pdnn_floats8 x[GROUP], v;
+    for (int k = 0; k < count; k++) {
+        pdnn_load8(&v, y + k * PDNN_LANES8);
+        x[k] = v - max;
+    }
+    exp_group(x, count);
+    for (int k = 0; k < count; k++) {
+        v = x[k];
+        pdnn_store8(y + k * PDNN_LANES8, &v, false);
+        *sum += v;
+    }
+}
+
+/* y = exp(y - max); returns the sum. The row has room for whole vectors, or for m numbers: what follows the
+ * n-th is overwritten. */
+PDNN_INLINE float exp_row(float *y, float max, int64_t n, int64_t m) {
+    pdnn_floats8 sums = {0};
+    int64_t whole = (n + PDNN_LANES8 - 1) / PDNN_LANES8 * PDNN_LANES8, j = 0;
+    whole = whole <= m ? whole : n / PDNN_LANES8 * PDNN_LANES8;
+    for (int64_t i = n; i < whole; i++)
+        y[i] = -INFINITY;
+    for (; j + GROUP * PDNN_LANES8 <= whole; j += GROUP * PDNN_LANES8)
+        exp_vectors(y + j, max, GROUP, &sums);
+    for (; j < whole; j += PDNN_LANES8)
+        exp_vectors(y + j, max, 1, &sums);
+    float sum = sum_of(&sums);
+    for (; j < n; j++) {
+        float below = y[j] - max, e = pdnn_exp(below);
+        y[j] = below < exp_lowest ? 0 : e;
+        sum += y[j];
+    }
+    return sum;
+}
+
+/* y = x * mask; may be in place. */
+PDNN_INLINE void drop_row(const struct pdnn_mask *mask, int64_t first, const float *x, float *y, int64_t n) {
+    for (int64_t begin = 0; begin < n; begin += PDNN_MASK_BLOCK) {
+        float factor[PDNN_MASK_BLOCK];
+        int64_t part = n - begin < PDNN_MASK_BLOCK ? n - begin : PDNN_MASK_BLOCK;
+        pdnn_mask_factors(mask, first + begin, factor, part);
+#pragma omp simd
+        for (int64_t j = 0; j < part; j++)
+            y[begin + j] = x[begin + j] * factor[j];
+    }
+}
+
+/* In several chains, since one would wait for each addition. */
+PDNN_INLINE float dot(const float *a, const float *b, int64_t n) {
+    pdnn_floats8 chain[GROUP] = {{0}}, u, v;
+    int64_t j = 0;
+    for (; j + GROUP * PDNN_LANES8 <= n; j += GROUP * PDNN_LANES8) {
+        for (int k = 0; k < GROUP; k++) {
+            pdnn_load8(&u, a + j + k * PDNN_LANES8);
+            pdnn_load8(&v, b + j + k * PDNN_LANES8);
+            chain[k] += u * v;
+        }
+    }
+    u = (chain[0] + chain[1]) + (chain[2] + chain[3]);
+    float sum = sum_of(&u);
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = j; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+PDNN_INLINE void fetch(const float *from, int64_t k) {
+    if (from)
+        __builtin_prefetch(from + k);
+}
+
+/* Where a result's row is made: in L1 when it then is streamed. */
+PDNN_INLINE float *workplace(const struct pdnn_softmax_result *result, float *to, float *block) {
+    return result->bypass ? block : to;
+}
+
+/* The part that is not seen, and all of it to where it belongs. */
+PDNN_INLINE void put_row(const struct row *row, float *made, float *to, float beyond) {
+    for (int64_t j = row->seen; j < row->m; j++)
+        made[j] = beyond;
+    for (int64_t k = 0; made != to && k < row->m; k += LINE) {
+        if (k < row->seen) {
+            fetch(row->fetch_x, k);
+            fetch(row->fetch_p, k);
+        }
+        pdnn_bypass_copy(to + k, made + k, row->m - k < LINE ? row->m - k : LINE);
+    }
+}
+
+PDNN_INLINE void multiply_row(float *y, float factor, int64_t n) {
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++)
+        y[j] *= factor;
+}
+
+/* dx = factor p (dp - sum) */
+PDNN_INLINE void subtract_row(const struct row *row, const float *dp, float sum, float factor, float *dx) {
+    const float *p = row->p;
+#pragma omp simd
+    for (int64_t j = 0; j < row->seen; j++)
+        dx[j] = factor * p[j] * (dp[j] - sum);
+}
+
+PDNN_INLINE void forward_tile(const struct work *work, struct row *rows, int count) {
+    const struct pdnn_softmax *job = work->job;
+    bool drops = job->percent > 0;
+    float block[ROOM], largest[TILE], sum[TILE], *p[TILE];
+    for (int k = 0; k < count; k++) {
+        p[k] = drops ? workplace(&job->saved, rows[k].saved, block + k * job->m)
+                     : workplace(&job->y, rows[k].y, block + k * job->m);
+        largest[k] = scale_row(&rows[k], job->factor, p[k]);
+    }
+    for (int k = 0; k < count; k++)
+        sum[k] = exp_row(p[k], largest[k], rows[k].seen, job->m);
+    for (int k = 0; k < count; k++) {
+        multiply_row(p[k], sum[k] == 0 ? 0 : 1 / sum[k], rows[k].seen);
+        put_row(&rows[k], p[k], drops ? rows[k].saved : rows[k].y, 0);
+    }
+    for (int k = 0; k < count && drops; k++) {
+        float *y = workplace(&job->y, rows[k].y, block + k * job->m);
+        rows[k].fetch_x = NULL;
+        drop_row(&work->mask, rows[k].first, p[k], y, rows[k].seen);
+        put_row(&rows[k], y, rows[k].y, 0);
+    }
+}
+
+PDNN_INLINE void backward_tile(const struct work *work, const struct row *rows, int count) {
+    const struct pdnn_softmax *job = work->job;
+    float block[ROOM], sum[TILE], *dx[TILE];
+    const float *dp[TILE];
+    for (int k = 0; k < count; k++) {
+        dx[k] = workplace(&job->y, rows[k].y, block + k * job->m);
+        dp[k] = job->percent ? dx[k] : rows[k].x;
+        if (job->percent)
+            drop_row(&work->mask, rows[k].first, rows[k].x, dx[k], rows[k].seen);
+    }
+    for (int k = 0; k < count; k++)
+        sum[k] = dot(dp[k], rows[k].p, rows[k].seen);
+    for (int k = 0; k < count; k++) {
+        subtract_row(&rows[k], dp[k], sum[k], job->factor, dx[k]);
+        put_row(&rows[k], dx[k], rows[k].y, 0);
+    }
+}
+
+PDNN_INLINE void mask_row(const struct work *work, const struct row *row) {
+    float block[ROOM], *y = workplace(&work->job->y, row->y, block);
+    const float *x = row->x, *bias = row->bias;
+    if (bias) {
+#pragma omp simd
+        for (int64_t j = 0; j < row->seen; j++)
+            y[j] = x[j] + bias[j];
+    } else if (x != y) {
+        memcpy(y, x, (size_t)row->seen * sizeof *y);
+    }
+    put_row(row, y, row->y, work->beyond);
+}
+
+/* Row i of a matrix; `end` is where the thread's elements do. */
+PDNN_INLINE struct row row_of(const struct pdnn_softmax *job, int64_t matrix, int64_t i, int64_t end) {
+    int64_t m = job->m, first = (matrix * job->n + i) * m, seen = job->is_causal ? i + 1 + m - job->n : m;
+    int64_t next = first + (AHEAD + m - 1) / m * m;
+    bool fetches = next + m <= end;
+    return (struct row){
+        .x = job->x + first,
+        .bias = job->bias ? job->bias + matrix / job->heads * m : NULL,
+        .p = job->p ? job->p + first : NULL,
+        .fetch_x = fetches ? job->x + next : NULL,
+        .fetch_p = fetches && job->p ? job->p + next : NULL,
+        .y = job->y.to + first,
+        .saved = job->saved.to ? job->saved.to + first : NULL,
+        .first = first,
+        .seen = seen > 0 ? seen : 0,
+        .m = m,
+    };
+}
+
+PDNN_INLINE void run_rows(const struct work *work, struct pdnn_span span, enum function function) {
+    const struct pdnn_softmax *job = work->job;
+    int64_t matrix = span.begin / job->n, i = span.begin % job->n;
+    int64_t room = TILE_FLOATS / job->m < TILE ? TILE_FLOATS / job->m : TILE;
+    for (int64_t at = span.begin; at < span.end;) {
+        struct row rows[TILE];
+        int count = 0;
+        for (; count == 0 || (count < room && at < span.end); count++, at++) {
+            rows[count] = row_of(job, matrix, i, span.end * job->m);
+            i = i + 1 < job->n ? i + 1 : 0;
+            matrix += i == 0;
+        }
+        if (function == FORWARD)
+            forward_tile(work, rows, count);
+        else if (function == BACKWARD)
+            backward_tile(work, rows, count);
+        for (int k = 0; k < count && function == MASK; k++)
+            mask_row(work, &rows[k]);
+    }
+}
+
+PDNN_CLONES static void forward_rows(const struct work *work, struct pdnn_span span) {
+    run_rows(work, span, FORWARD);
+}
+
+PDNN_CLONES static void backward_rows(const struct work *work, struct pdnn_span span) {
+    run_rows(work, span, BACKWARD);
+}
+
+PDNN_CLONES static void mask_rows(const struct work *work, struct pdnn_span span) {
+    run_rows(work, span, MASK);
+}
+
+static void run_part(void *state, int64_t index, int64_t parts) {
+    const struct work *work = state;
+    work->rows(work, pdnn_span_of(work->job->matrices * work->job->n, 1, index, parts));
+    pdnn_bypass_fence();
+}
+
+static void run(const struct pdnn_softmax *job, struct work work, int64_t threads) {
+    struct pdnn_softmax copy = *job;
+    bool streams = job->m % VECTOR == 0 && job->m <= ROOM;
+    copy.y.bypass = copy.y.bypass && streams;
+    copy.saved.bypass = copy.saved.bypass && streams;
+    work.job = &copy;
+    work.mask = pdnn_mask_of(job->seed, job->percent);
+    pdnn_team_run(threads, job->matrices * job->n * job->m, run_part, &work);
+}
+
+void pdnn_softmax_forward(const struct pdnn_softmax *job, int64_t threads) {
+    run(job, (struct work){.rows = forward_rows}, threads);
+}
+
+void pdnn_softmax_backward(const struct pdnn_softmax *job, int64_t threads) {
+    run(job, (struct work){.rows = backward_rows}, threads);
+}
+
+void pdnn_softmax_mask(const struct pdnn_softmax *job, float beyond, int64_t threads) {
+    run(job, (struct work){.rows = mask_rows, .beyond = beyond}, threads);
+}

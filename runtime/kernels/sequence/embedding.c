@@ -1,0 +1,154 @@
+#include "runtime/kernels/sequence/embedding.h"
+
+#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/team.h"
+
+#include <string.h>
+
+/* LINE floats are a cache line. A BLOCK of sums stays in L1 while its rows go by. Threads share out columns
+ * as long as each has MIN_COLUMNS of them: what is read and written is then still long enough for the
+ * processor to fetch ahead. */
+enum { LINE = 16, BLOCK = 1024, MIN_COLUMNS = 256, ALIGNED = 4 };
+
+static void store(const struct pdnn_embedding *job, float *to, const float *from, int64_t n) {
+    if (job->bypass && job->E % ALIGNED == 0)
+        pdnn_bypass_copy(to, from, n);
+    else
+        memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+/* Rows are anywhere in the table: the next one's beginning is fetched while this one is copied. */
+static void forward_part(void *work, int64_t index, int64_t parts) {
+    const struct pdnn_embedding *job = work;
+    struct pdnn_span rows = pdnn_span_of(job->R, 1, index, parts);
+    for (int64_t r = rows.begin; r < rows.end; r++) {
+        const float *next = job->from + job->ids[r + 1 < rows.end ? r + 1 : r] * job->E;
+        for (int64_t e = 0; e < job->E && e < MIN_COLUMNS; e += LINE)
+            __builtin_prefetch(next + e);
+        store(job, job->to + r * job->E, job->from + job->ids[r] * job->E, job->E);
+    }
+    pdnn_bypass_fence();
+}
+
+void pdnn_embedding_forward(const struct pdnn_embedding *job, int64_t threads) {
+    struct pdnn_embedding copy = *job;
+    pdnn_team_run(threads, job->R * job->E, forward_part, &copy);
+}
+
+int64_t pdnn_embedding_scratch(int64_t R, int64_t V) {
+    return V + 1 + R;
+}
+
+/* The r of every v one after the other: `first` (V + 1) says where those of a v begin in `order` (R). */
+struct scatter {
+    const struct pdnn_embedding *job;
+    int64_t *first, *order;
+    int64_t column_parts;
+};
+
+/* A counting sort. While rows are placed, first[v] is where the next one of v goes; afterwards it is where
+ * those of v end, and everything moves up by one. */
+static void sort_rows(struct scatter *scatter) {
+    const struct pdnn_embedding *job = scatter->job;
+    int64_t *first = scatter->first, before = 0;
+    memset(first, 0, (size_t)(job->V + 1) * sizeof *first);
+    for (int64_t r = 0; r < job->R; r++)
+        first[job->ids[r]]++;
+    for (int64_t v = 0; v <= job->V; v++) {
+        int64_t count = first[v];
+        first[v] = before;
+        before += count;
+    }
+    for (int64_t r = 0; r < job->R; r++)
+        scatter->order[first[job->ids[r]]++] = r;
+    memmove(first + 1, first, (size_t)job->V * sizeof *first);
+    first[0] = 0;
+}
+
+static bool is_in_place(const struct pdnn_embedding *job) {
+    return job->rest == job->to;
+}
+
+/* Of the rows written and read, the first `share` of `parts`: the v where they end. */
+static int64_t cut_rows(const struct scatter *scatter, int64_t share, int64_t parts) {
+    const struct pdnn_embedding *job = scatter->job;
+    int64_t written = is_in_place(job) ? 0 : 1, goal = (job->V * written + job->R) * share / parts;
+    int64_t low = 0, high = job->V;
+    while (low < high) {
+        int64_t v = low + (high - low) / 2;
+        if (v * written + scatter->first[v] < goal)
+            low = v + 1;
+        else
+            high = v;
+    }
+    return share == parts ? job->V : low;
+}
+
+/* sums[i] += x0[i], then x1[i] and so on: n columns of `count` rows of x, whose numbers are in order. */
+PDNN_CLONES static void add_rows(const float *x, int64_t stride, const int64_t *order, int64_t count,
+                                 float *restrict sums, int64_t n) {
+    int64_t k = 0;
+    for (; k + 4 <= count; k += 4) {
+        const float *x0 = x + order[k] * stride, *x1 = x + order[k + 1] * stride;
+        const float *x2 = x + order[k + 2] * stride, *x3 = x + order[k + 3] * stride;
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            sums[i] = (((sums[i] + x0[i]) + x1[i]) + x2[i]) + x3[i];
+    }
+    for (; k < count; k++) {
+        const float *x0 = x + order[k] * stride;
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            sums[i] += x0[i];
+    }
+}
+
+/* Columns of one row, a block at most. */
+static void write_sums(const struct scatter *scatter, int64_t v, int64_t column, int64_t n) {
+    static const float zeros[BLOCK];
+    const struct pdnn_embedding *job = scatter->job;
+    const int64_t *order = scatter->order + scatter->first[v];
+    int64_t count = scatter->first[v + 1] - scatter->first[v], at = v * job->E + column;
+    const float *dy = job->from + column, *start = job->rest ? job->rest + at : zeros;
+    float sums[BLOCK];
+    if (!count && is_in_place(job))
+        return;
+    if (count && !job->rest) {
+        start = dy + *order++ * job->E;
+        count--;
+    }
+    if (!count) {
+        store(job, job->to + at, start, n);
+        return;
+    }
+    memcpy(sums, start, (size_t)n * sizeof *sums);
+    add_rows(dy, job->E, order, count, sums, n);
+    store(job, job->to + at, sums, n);
+}
+
+/* Each row of the table is written once, with its sum: those that nobody asked for are nearly all of the
+ * bytes, and zeroing the table first would write the others twice. */
+static void backward_part(void *work, int64_t index, int64_t parts) {
+    const struct scatter *scatter = work;
+    const struct pdnn_embedding *job = scatter->job;
+    int64_t column_parts = parts < scatter->column_parts ? parts : scatter->column_parts;
+    int64_t row_parts = parts / column_parts, row_part = index / column_parts;
+    if (row_part >= row_parts)
+        return;
+    struct pdnn_span columns = pdnn_span_of(job->E, LINE, index % column_parts, column_parts);
+    int64_t end = cut_rows(scatter, row_part + 1, row_parts);
+    for (int64_t v = cut_rows(scatter, row_part, row_parts); v < end; v++) {
+        for (int64_t column = columns.begin; column < columns.end; column += BLOCK) {
+            int64_t left = columns.end - column;
+            write_sums(scatter, v, column, left < BLOCK ? left : BLOCK);
+        }
+    }
+    pdnn_bypass_fence();
+}
+
+void pdnn_embedding_backward(const struct pdnn_embedding *job, int64_t threads) {
+    int64_t least = job->V < 4 * threads ? LINE : MIN_COLUMNS, wide = job->E / least;
+    struct scatter scatter = {job, job->scratch, job->scratch + job->V + 1, wide < 1 ? 1 : wide};
+    sort_rows(&scatter);
+    pdnn_team_run(threads, (job->R + job->V) * job->E, backward_part, &scatter);
+}

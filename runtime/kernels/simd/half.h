@@ -1,0 +1,17 @@
+/* Arrays of 16-bit floating point (base/half.h) to and from f32. */
+#ifndef RUNTIME_KERNELS_SIMD_HALF_H
+#define RUNTIME_KERNELS_SIMD_HALF_H
+
+#include <stdint.h>
+
+enum pdnn_half { PDNN_HALF_BF16, PDNN_HALF_F16, PDNN_HALF_COUNT };
+
+/* y[i] = x[i]; the arrays do not overlap. On the calling thread alone. */
+void pdnn_half_widen(enum pdnn_half type, const uint16_t *x, float *y, int64_t n);
+void pdnn_half_narrow(enum pdnn_half type, const float *x, uint16_t *y, int64_t n);
+
+/* The same on all threads. */
+void pdnn_half_widen_all(enum pdnn_half type, const uint16_t *x, float *y, int64_t n, int64_t threads);
+void pdnn_half_narrow_all(enum pdnn_half type, const float *x, uint16_t *y, int64_t n, int64_t threads);
+
+#endif

@@ -1,0 +1,141 @@
+#include "runtime/kernels/update/optimizer.h"
+
+#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/team.h"
+
+#include <math.h>
+
+enum { GRAIN = 1024 };
+
+/* The arrays never overlap and are written where they are read, so that no store waits for a read for
+ * ownership. c: the coefficients in the order of the op's, or as `prepare` left them. */
+PDNN_CLONES static void sgd(float *restrict w, const float *restrict g, float *restrict s0,
+                            float *restrict s1, const float *c, int64_t n) {
+    (void)s0;
+    (void)s1;
+    float lr = c[0];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        w[i] -= lr * g[i];
+}
+
+PDNN_CLONES static void momentum(float *restrict w, const float *restrict g, float *restrict v,
+                                 float *restrict s1, const float *c, int64_t n) {
+    (void)s1;
+    float lr = c[0], mu = c[1];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        v[i] = mu * v[i] + g[i];
+        w[i] -= lr * v[i];
+    }
+}
+
+PDNN_CLONES static void rmsprop(float *restrict w, const float *restrict g, float *restrict ms,
+                                float *restrict mom, const float *c, int64_t n) {
+    float lr = c[0], rest = c[1], mu = c[2], epsilon = c[3];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        ms[i] += rest * (g[i] * g[i] - ms[i]);
+        mom[i] = mu * mom[i] + lr * g[i] / sqrtf(ms[i] + epsilon);
+        w[i] -= mom[i];
+    }
+}
+
+/* c: lr_t, beta1, 1 - beta1, beta2, 1 - beta2, epsilon, 1 - lr*decay. */
+PDNN_CLONES static void adam(float *restrict w, const float *restrict g, float *restrict m, float *restrict v,
+                             const float *c, int64_t n) {
+    float lr = c[0], b1 = c[1], rest1 = c[2], b2 = c[3], rest2 = c[4], epsilon = c[5], stays = c[6];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        m[i] = b1 * m[i] + rest1 * g[i];
+        v[i] = b2 * v[i] + rest2 * (g[i] * g[i]);
+        w[i] = stays * w[i] - lr * m[i] / (sqrtf(v[i]) + epsilon);
+    }
+}
+
+/* c: beta, 1 - beta. */
+PDNN_CLONES static void moment(float *restrict m, const float *restrict g, float *restrict s0,
+                               float *restrict s1, const float *c, int64_t n) {
+    (void)s0;
+    (void)s1;
+    float b = c[0], rest = c[1];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        m[i] = b * m[i] + rest * g[i];
+}
+
+PDNN_CLONES static void square_moment(float *restrict v, const float *restrict g, float *restrict s0,
+                                      float *restrict s1, const float *c, int64_t n) {
+    (void)s0;
+    (void)s1;
+    float b = c[0], rest = c[1];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        v[i] = b * v[i] + rest * (g[i] * g[i]);
+}
+
+/* c: as adam. */
+PDNN_CLONES static void adam_apply(float *restrict w, const float *restrict m, float *restrict v,
+                                   float *restrict s1, const float *c, int64_t n) {
+    (void)s1;
+    float lr = c[0], epsilon = c[5], stays = c[6];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        w[i] = stays * w[i] - lr * m[i] / (sqrtf(v[i]) + epsilon);
+}
+
+enum { PREPARED_COEFS = 7 };
+
+static void (*const rules[])(float *w, const float *g, float *s0, float *s1, const float *c, int64_t n) = {
+    [PDNN_UPDATE_SGD] = sgd,
+    [PDNN_UPDATE_MOMENTUM] = momentum,
+    [PDNN_UPDATE_RMSPROP] = rmsprop,
+    [PDNN_UPDATE_ADAM] = adam,
+    [PDNN_UPDATE_MOMENT] = moment,
+    [PDNN_UPDATE_SQUARE_MOMENT] = square_moment,
+    [PDNN_UPDATE_ADAM_APPLY] = adam_apply,
+};
+_Static_assert(sizeof rules / sizeof *rules == PDNN_UPDATE_COUNT, "one function per rule");
+
+struct prepared_job {
+    const struct pdnn_update_job *job;
+    float coef[PREPARED_COEFS];
+};
+
+static void prepare_adam(const struct pdnn_update_job *job, float coef[PREPARED_COEFS]) {
+    double b1 = job->coef[1], b2 = job->coef[2];
+    double power1 = (double)job->power[0] * b1, power2 = (double)job->power[1] * b2;
+    job->power[0] = (float)power1;
+    job->power[1] = (float)power2;
+    coef[0] = (float)(job->coef[0] * sqrt(1 - power2) / (1 - power1));
+    coef[1] = (float)b1;
+    coef[2] = (float)(1 - b1);
+    coef[3] = (float)b2;
+    coef[4] = (float)(1 - b2);
+    coef[5] = (float)job->coef[3];
+    coef[6] = (float)(1 - job->coef[0] * job->coef[4]);
+}
+
+static void update_part(void *prepared, int64_t index, int64_t parts) {
+    const struct prepared_job *p = prepared;
+    const struct pdnn_update_job *job = p->job;
+    struct pdnn_span span = pdnn_span_of(job->elements, GRAIN, index, parts);
+    float *state[PDNN_UPDATE_STATES];
+    for (int k = 0; k < PDNN_UPDATE_STATES; k++)
+        state[k] = job->state[k] ? job->state[k] + span.begin : NULL;
+    rules[job->rule](job->w + span.begin, job->g + span.begin, state[0], state[1], p->coef,
+                     span.end - span.begin);
+}
+
+void pdnn_update_run(const struct pdnn_update_job *job, int64_t threads) {
+    struct prepared_job prepared = {.job = job};
+    for (int k = 0; k < PDNN_UPDATE_COEFS; k++)
+        prepared.coef[k] = (float)job->coef[k];
+    if (job->rule == PDNN_UPDATE_RMSPROP)
+        prepared.coef[1] = (float)(1 - job->coef[1]);
+    if (job->rule == PDNN_UPDATE_MOMENT || job->rule == PDNN_UPDATE_SQUARE_MOMENT)
+        prepared.coef[1] = (float)(1 - job->coef[0]);
+    if (job->rule == PDNN_UPDATE_ADAM || job->rule == PDNN_UPDATE_ADAM_APPLY)
+        prepare_adam(job, prepared.coef);
+    pdnn_team_run(threads, job->elements, update_part, &prepared);
+}

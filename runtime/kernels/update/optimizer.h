@@ -1,0 +1,33 @@
+/* Optimizer updates in f32, each one pass over all its arrays. A moment is what w points at. Formulas:
+ * models/ops/<name>.c. */
+#ifndef RUNTIME_KERNELS_UPDATE_OPTIMIZER_H
+#define RUNTIME_KERNELS_UPDATE_OPTIMIZER_H
+
+#include <stdint.h>
+
+enum pdnn_update {
+    PDNN_UPDATE_SGD,
+    PDNN_UPDATE_MOMENTUM,
+    PDNN_UPDATE_RMSPROP,
+    PDNN_UPDATE_ADAM,
+    PDNN_UPDATE_MOMENT,
+    PDNN_UPDATE_SQUARE_MOMENT,
+    PDNN_UPDATE_ADAM_APPLY,
+    PDNN_UPDATE_COUNT
+};
+
+enum { PDNN_UPDATE_STATES = 2, PDNN_UPDATE_COEFS = 5 };
+
+struct pdnn_update_job {
+    enum pdnn_update rule;
+    float *w;
+    const float *g;                   /* adam_apply: m */
+    float *state[PDNN_UPDATE_STATES]; /* momentum: v; rmsprop: ms, mom; adam: m, v; adam_apply: v */
+    float *power; /* adam, adam_apply: (2), the powers of beta1 and beta2; advanced by one step */
+    double coef[PDNN_UPDATE_COEFS]; /* as the op's coef_names */
+    int64_t elements;
+};
+
+void pdnn_update_run(const struct pdnn_update_job *job, int64_t threads);
+
+#endif
