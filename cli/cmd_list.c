@@ -6,7 +6,7 @@
 #include "results/columns.h"
 #include "results/csv.h"
 #include "results/record.h"
-#include "runtime/core/host.h"
+#include "runtime/facts/host.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "cli/environment.h"
 
 #include "runtime/core/backend.h"
-#include "runtime/core/clock.h"
+#include "base/clock.h"
 #include "runtime/driver/worker.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/units.h"
 #include "cli/output.h"
 #include "results/csv.h"
-#include "runtime/core/clock.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>

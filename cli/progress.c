@@ -2,7 +2,7 @@
 #include "cli/progress.h"
 
 #include "cli/table.h"
-#include "runtime/core/clock.h"
+#include "base/clock.h"
 #include "runtime/driver/sweep.h"
 
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "gen/spec.h"
 #include "models/cost.h"
-#include "runtime/core/ceilings.h"
-#include "runtime/core/host.h"
+#include "runtime/facts/ceilings.h"
+#include "runtime/facts/host.h"
 #include "runtime/driver/sweep.h"
 
 /* What is known of a task without a visit. */

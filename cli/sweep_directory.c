@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "results/aggregate.h"
 #include "results/tables.h"
-#include "runtime/core/clock.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <inttypes.h>

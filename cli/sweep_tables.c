@@ -2,7 +2,7 @@
 #include "cli/sweep_directory.h"
 #include "results/aggregate.h"
 #include "results/tables.h"
-#include "runtime/core/stats.h"
+#include "runtime/facts/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

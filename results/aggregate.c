@@ -3,7 +3,7 @@
 #include "models/group.h"
 #include "models/op.h"
 #include "results/breakdown.h"
-#include "runtime/core/stats.h"
+#include "runtime/facts/stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "results/breakdown.h"
 #include "models/op.h"
-#include "runtime/core/stats.h"
+#include "runtime/facts/stats.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* ceilings.csv: one row per measured roof. */
 #include "results/columns.h"
 #include "results/csv.h"
-#include "runtime/core/ceilings.h"
+#include "runtime/facts/ceilings.h"
 
 #define AT(field)     .offset = offsetof(struct pdnn_ceiling, field)
 #define TEXT(field)   PDNN_COLUMN_TEXT, AT(field), sizeof((struct pdnn_ceiling *)0)->field

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "models/instance.h"
-#include "runtime/core/visit.h"
+#include "runtime/facts/visit.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "runtime/core/visit.h"
+#include "runtime/facts/visit.h"
 
 /* Appends "key|implementation|count|bytes|ns" per op, joined by ';'. In the texts, '%', '|', ';' and control
  * characters become %XX. */

@@ -6,7 +6,7 @@
 
 #include "models/cost.h"
 #include "models/instance.h"
-#include "runtime/core/visit.h"
+#include "runtime/facts/visit.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -27,7 +27,7 @@
 #include "models/graph.h"
 #include "models/instance.h"
 #include "results/record.h"
-#include "runtime/core/ceilings.h"
+#include "runtime/facts/ceilings.h"
 
 enum { PDNN_ROOF_LEVELS = 8 };
 

@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/selection.h"
 #include "base/units.h"
 

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "results/columns.h"
 #include "results/record.h"
-#include "runtime/core/ceilings.h"
+#include "runtime/facts/ceilings.h"
 
 /* results.csv and ops.csv while they are put together, row by row. */
 struct pdnn_tables {

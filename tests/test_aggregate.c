@@ -5,7 +5,7 @@
 #include "models/group.h"
 #include "models/op.h"
 #include "results/aggregate.h"
-#include "runtime/core/stats.h"
+#include "runtime/facts/stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "tests/cmocka_all.h"
 
 #include "runtime/core/backend.h"
-#include "runtime/core/ceilings.h"
-#include "runtime/core/host.h"
+#include "runtime/core/roofs.h"
+#include "runtime/facts/host.h"
 
 #include <math.h>
 #include <string.h>

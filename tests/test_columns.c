@@ -6,7 +6,7 @@
 #include "results/csv.h"
 #include "results/record.h"
 #include "results/shares.h"
-#include "runtime/core/ceilings.h"
+#include "runtime/facts/ceilings.h"
 
 #include <math.h>
 #include <stdlib.h>

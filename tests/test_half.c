@@ -2,7 +2,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/half.h"
-#include "runtime/core/clock.h"
+#include "runtime/kernels/simd/denormals.h"
 #include "runtime/kernels/simd/half.h"
 
 #include <float.h>

@@ -3,8 +3,8 @@
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
-#include "runtime/core/cgroup.h"
-#include "runtime/core/hostfiles.h"
+#include "runtime/facts/cgroup.h"
+#include "runtime/facts/hostfiles.h"
 
 #include <limits.h>
 #include <sched.h>

@@ -1,4 +1,5 @@
-#include "runtime/core/isa.h"
+#include "runtime/core/limit.h"
+#include "runtime/facts/isa.h"
 #include "runtime/kernels/gemm/tiles.h"
 #include "tests/cmocka_all.h"
 

@@ -1,7 +1,7 @@
 /* The words of a visit, there and back. */
 #include "tests/cmocka_all.h"
 
-#include "runtime/core/visit.h"
+#include "runtime/facts/visit.h"
 
 #include <stdlib.h>
 #include <string.h>

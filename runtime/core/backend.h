@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "models/graph.h"
 #include "models/isa.h"
-#include "runtime/core/visit.h"
+#include "runtime/facts/visit.h"
 
 enum { PDNN_STEP_SLOTS = 16 };
 

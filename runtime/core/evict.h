@@ -2,7 +2,7 @@
 #ifndef RUNTIME_CORE_EVICT_H
 #define RUNTIME_CORE_EVICT_H
 
-#include "runtime/core/host.h"
+#include "runtime/facts/host.h"
 
 struct pdnn_evictor; /* heap */
 

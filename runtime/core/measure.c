@@ -1,8 +1,8 @@
 #define _GNU_SOURCE /* no POSIX name for ru_nivcsw */
 #include "runtime/core/measure.h"
 
-#include "runtime/core/clock.h"
-#include "runtime/core/stats.h"
+#include "base/clock.h"
+#include "runtime/facts/stats.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define RUNTIME_CORE_MEASURE_H
 
 #include "base/err.h"
-#include "runtime/core/visit.h"
+#include "runtime/facts/visit.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 #include "models/memory.h"
 #include "models/op.h"
 #include "models/sharing.h"
-#include "runtime/core/clock.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "runtime/core/plan_set.h"
 
 #include "models/sharing.h"
-#include "runtime/core/clock.h"
+#include "base/clock.h"
 #include "runtime/core/plan_parts.h"
 
 #include <inttypes.h>

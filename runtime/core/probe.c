@@ -1,5 +1,5 @@
-#include "runtime/core/ceilings.h"
-#include "runtime/core/clock.h"
+#include "runtime/core/roofs.h"
+#include "base/clock.h"
 #include "runtime/kernels/roofs/fma.h"
 #include "runtime/kernels/roofs/stream.h"
 

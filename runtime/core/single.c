@@ -2,7 +2,7 @@
 
 #include "models/cost.h"
 #include "models/op.h"
-#include "runtime/core/clock.h"
+#include "base/clock.h"
 
 #include <stdlib.h>
 

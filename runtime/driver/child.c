@@ -1,10 +1,12 @@
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/driver/child.h"
 
+#include "runtime/core/limit.h"
+#include "runtime/kernels/simd/denormals.h"
 #include "models/build.h"
-#include "runtime/core/ceilings.h"
-#include "runtime/core/clock.h"
-#include "runtime/core/isa.h"
+#include "runtime/core/roofs.h"
+#include "base/clock.h"
+#include "runtime/facts/isa.h"
 
 #include <inttypes.h>
 #include <omp.h>

@@ -2,8 +2,8 @@
 
 #include "models/group.h"
 #include "models/op.h"
-#include "runtime/core/ceilings.h"
-#include "runtime/core/clock.h"
+#include "runtime/core/roofs.h"
+#include "base/clock.h"
 #include "runtime/core/evict.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/units.h"
-#include "runtime/core/clock.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "models/instance.h"
 #include "models/isa.h"
-#include "runtime/core/host.h"
+#include "runtime/facts/host.h"
 #include "runtime/core/measure.h"
 
 #include <stdbool.h>

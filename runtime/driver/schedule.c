@@ -1,7 +1,7 @@
 #include "runtime/driver/schedule.h"
 
 #include "base/rng.h"
-#include "runtime/core/stats.h"
+#include "runtime/facts/stats.h"
 
 #include <stdlib.h>
 #include <string.h>

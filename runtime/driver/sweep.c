@@ -1,6 +1,6 @@
 #include "runtime/driver/sweep.h"
 
-#include "runtime/core/clock.h"
+#include "base/clock.h"
 #include "runtime/driver/schedule.h"
 #include "runtime/driver/visitor.h"
 

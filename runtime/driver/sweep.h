@@ -5,9 +5,9 @@
 #define RUNTIME_DRIVER_SWEEP_H
 
 #include "models/instance.h"
-#include "runtime/core/ceilings.h"
-#include "runtime/core/host.h"
-#include "runtime/core/visit.h"
+#include "runtime/facts/ceilings.h"
+#include "runtime/facts/host.h"
+#include "runtime/facts/visit.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/driver/worker.h"
 
-#include "runtime/core/clock.h"
+#include "base/clock.h"
 #include "runtime/driver/link.h"
 
 #include <stdio.h>

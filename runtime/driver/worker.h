@@ -5,10 +5,10 @@
 #define RUNTIME_DRIVER_WORKER_H
 
 #include "models/isa.h"
-#include "runtime/core/ceilings.h"
-#include "runtime/core/host.h"
+#include "runtime/facts/ceilings.h"
+#include "runtime/facts/host.h"
 #include "runtime/core/measure.h"
-#include "runtime/core/visit.h"
+#include "runtime/facts/visit.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,8 +1,9 @@
 #define _GNU_SOURCE /* madvise */
 #include "tests/bench/bench.h"
 
-#include "runtime/core/clock.h"
-#include "runtime/core/stats.h"
+#include "base/clock.h"
+#include "runtime/kernels/simd/denormals.h"
+#include "runtime/facts/stats.h"
 
 #include <omp.h>
 #include <stdio.h>

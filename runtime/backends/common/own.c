@@ -4,7 +4,7 @@
 #include "runtime/backends/common/own_step.h"
 #include "models/attributes.h"
 #include "runtime/backends/common/step.h"
-#include "runtime/core/hostfiles.h"
+#include "runtime/facts/hostfiles.h"
 #include "runtime/kernels/rows/bias.h"
 #include "runtime/kernels/simd/clones.h"
 #include "runtime/kernels/rows/elementwise.h"

@@ -2,7 +2,7 @@
 
 #include "runtime/backends/onednn/measure.h"
 #include "runtime/backends/onednn/reorder.h"
-#include "runtime/core/clock.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

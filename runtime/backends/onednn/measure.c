@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* madvise */
 #include "runtime/backends/onednn/measure.h"
 
-#include "runtime/core/clock.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

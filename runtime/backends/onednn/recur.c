@@ -2,7 +2,7 @@
 
 #include "models/op.h"
 #include "runtime/backends/onednn/onednn.h"
-#include "runtime/core/clock.h"
+#include "base/clock.h"
 #include "runtime/core/plan.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
-#include "runtime/core/ceilings.h"
+#include "runtime/core/roofs.h"
 
 #include "base/rng.h"
-#include "runtime/core/clock.h"
-#include "runtime/core/host.h"
+#include "base/clock.h"
+#include "runtime/facts/host.h"
 #include "runtime/core/single.h"
-#include "runtime/core/stats.h"
+#include "runtime/facts/stats.h"
 #include "runtime/kernels/roofs/fma.h"
 #include "runtime/kernels/roofs/stream.h"
 

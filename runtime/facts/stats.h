@@ -1,6 +1,6 @@
 /* Order statistics and intervals. Pure functions of arrays. */
-#ifndef RUNTIME_CORE_STATS_H
-#define RUNTIME_CORE_STATS_H
+#ifndef RUNTIME_FACTS_STATS_H
+#define RUNTIME_FACTS_STATS_H
 
 #include <stddef.h>
 

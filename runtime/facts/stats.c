@@ -1,4 +1,4 @@
-#include "runtime/core/stats.h"
+#include "runtime/facts/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,4 @@
-#include "runtime/core/isa.h"
-
-#include "runtime/kernels/gemm/tiles.h"
+#include "runtime/facts/isa.h"
 
 #include <string.h>
 
@@ -51,6 +49,6 @@ enum pdnn_isa pdnn_isa_widest(const struct pdnn_host *host) {
     return (enum pdnn_isa)isa;
 }
 
-void pdnn_isa_limit_kernels(enum pdnn_isa isa) {
-    pdnn_tiles_limit(rows[isa].lanes);
+int pdnn_isa_lanes(enum pdnn_isa isa) {
+    return rows[isa].lanes;
 }

@@ -1,7 +1,7 @@
 /* What one visit of an instance leaves behind. Plain data: the worker fills it, the driver appends it to the
  * journal, and results/ reads it back; no pointers into anything else. */
-#ifndef RUNTIME_CORE_VISIT_H
-#define RUNTIME_CORE_VISIT_H
+#ifndef RUNTIME_FACTS_VISIT_H
+#define RUNTIME_FACTS_VISIT_H
 
 #include <stddef.h>
 #include <stdint.h>

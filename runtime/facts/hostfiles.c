@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "runtime/core/hostfiles.h"
+#include "runtime/facts/hostfiles.h"
 
 #include "base/file.h"
 

@@ -1,9 +1,9 @@
 #define _GNU_SOURCE /* sched_getaffinity */
-#include "runtime/core/host.h"
+#include "runtime/facts/host.h"
 
 #include "base/str.h"
-#include "runtime/core/cgroup.h"
-#include "runtime/core/hostfiles.h"
+#include "runtime/facts/cgroup.h"
+#include "runtime/facts/hostfiles.h"
 
 #include <errno.h>
 #include <hwloc.h>

@@ -1,4 +1,4 @@
-#include "runtime/core/visit.h"
+#include "runtime/facts/visit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Facts about the machine and about what this process may use of it: affinity mask, cgroup quota and memory
  * limit, caches. Reads /proc, /sys and hwloc; touches no OpenMP and no math library. */
-#ifndef RUNTIME_CORE_HOST_H
-#define RUNTIME_CORE_HOST_H
+#ifndef RUNTIME_FACTS_HOST_H
+#define RUNTIME_FACTS_HOST_H
 
 #include "base/err.h"
 
