@@ -4,9 +4,9 @@
 #define CLI_BREAKDOWN_TEXT_H
 
 #include "base/str.h"
-#include "results/directions.h"
-#include "results/gemms.h"
-#include "results/share_matrix.h"
+#include "results/studies/directions.h"
+#include "results/analysis/gemms.h"
+#include "results/analysis/share_matrix.h"
 
 /* One instance: its headline and the table of its shares. */
 void pdnn_breakdown_text(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,

@@ -1,7 +1,7 @@
 #include "cli/breakdown_text.h"
 #include "cli/output.h"
 #include "cli/registry.h"
-#include "results/ops_reader.h"
+#include "results/tables/ops_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "cli/registry.h"
 #include "cli/session.h"
 #include "models/param.h"
-#include "results/columns.h"
-#include "results/tables.h"
+#include "results/tables/columns.h"
+#include "results/tables/tables.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "cli/session.h"
-#include "results/csv.h"
+#include "results/tables/csv.h"
 #include "runtime/driver/worker.h"
 
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 #include "cli/output.h"
 #include "cli/registry.h"
-#include "results/columns.h"
-#include "results/directions.h"
-#include "results/gemms.h"
-#include "results/shares.h"
+#include "results/tables/columns.h"
+#include "results/studies/directions.h"
+#include "results/analysis/gemms.h"
+#include "results/analysis/shares.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "gen/spec.h"
-#include "results/columns.h"
-#include "results/csv.h"
-#include "results/record.h"
+#include "results/tables/columns.h"
+#include "results/tables/csv.h"
+#include "results/tables/record.h"
 #include "runtime/facts/host.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #include "base/str.h"
 #include "cli/registry.h"
-#include "results/plot.h"
+#include "results/plots/plot.h"
 
 #include <stdio.h>
 #include <stdlib.h>

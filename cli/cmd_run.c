@@ -5,9 +5,9 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/vary.h"
-#include "results/aggregate.h"
-#include "results/columns.h"
-#include "results/tables.h"
+#include "results/analysis/aggregate.h"
+#include "results/tables/columns.h"
+#include "results/tables/tables.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "cli/sweep_directory.h"
-#include "results/tables.h"
+#include "results/tables/tables.h"
 
 #include <inttypes.h>
 #include <math.h>

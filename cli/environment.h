@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "cli/session.h"
-#include "results/tables.h"
+#include "results/tables/tables.h"
 
 /* Facts about host, software, effective settings and limits, in the arena. */
 enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, struct pdnn_arena *arena,

@@ -3,7 +3,7 @@
 #include "base/rng.h"
 #include "base/units.h"
 #include "cli/output.h"
-#include "results/csv.h"
+#include "results/tables/csv.h"
 #include "base/clock.h"
 
 #include <inttypes.h>

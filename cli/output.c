@@ -1,6 +1,6 @@
 #include "cli/output.h"
 
-#include "results/csv.h"
+#include "results/tables/csv.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #define CLI_REPORT_H
 
 #include "base/str.h"
-#include "results/record.h"
-#include "results/shares.h"
+#include "results/tables/record.h"
+#include "results/analysis/shares.h"
 
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
 
 #include "cli/environment.h"
 #include "base/file.h"
-#include "results/aggregate.h"
-#include "results/tables.h"
+#include "results/analysis/aggregate.h"
+#include "results/tables/tables.h"
 #include "base/clock.h"
 
 #include <errno.h>

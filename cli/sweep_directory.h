@@ -5,7 +5,7 @@
 
 #include "cli/progress.h"
 #include "cli/session.h"
-#include "results/journal.h"
+#include "results/tables/journal.h"
 
 struct pdnn_sweep_directory {
     const char *path; /* borrowed, like the session */

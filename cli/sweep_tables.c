@@ -1,7 +1,7 @@
 /* The part of a sweep's directory that makes its tables. */
 #include "cli/sweep_directory.h"
-#include "results/aggregate.h"
-#include "results/tables.h"
+#include "results/analysis/aggregate.h"
+#include "results/tables/tables.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>

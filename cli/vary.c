@@ -5,7 +5,7 @@
 #include "gen/axis.h"
 #include "models/build.h"
 #include "models/sharing.h"
-#include "results/columns.h"
+#include "results/tables/columns.h"
 #include "runtime/core/plan_set.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "cli/session.h"
-#include "results/record.h"
+#include "results/tables/record.h"
 
 struct pdnn_vary {
     struct pdnn_arena arena;

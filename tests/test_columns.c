@@ -2,10 +2,10 @@
  * empty, and what can be read again reads again. */
 #include "tests/cmocka_all.h"
 
-#include "results/columns.h"
-#include "results/csv.h"
-#include "results/record.h"
-#include "results/shares.h"
+#include "results/tables/columns.h"
+#include "results/tables/csv.h"
+#include "results/tables/record.h"
+#include "results/analysis/shares.h"
 #include "runtime/facts/ceilings.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/directions.h"
+#include "results/studies/directions.h"
 
 #include <stdlib.h>
 #include <string.h>

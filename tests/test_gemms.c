@@ -1,7 +1,7 @@
 /* Shapes of matrix products read from rows of ops.csv, and rows of one shape added up. */
 #include "tests/cmocka_all.h"
 
-#include "results/gemms.h"
+#include "results/analysis/gemms.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/columns.h"
-#include "results/journal.h"
-#include "results/packed_ops.h"
+#include "results/tables/columns.h"
+#include "results/tables/journal.h"
+#include "results/tables/packed_ops.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The group of every kind of row that a transformer has, and how layers are read. */
 #include "tests/cmocka_all.h"
 
-#include "results/op_groups.h"
+#include "results/analysis/op_groups.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/ops_reader.h"
-#include "results/tables.h"
+#include "results/tables/ops_reader.h"
+#include "results/tables/tables.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/plot.h"
-#include "results/plot_frame.h"
-#include "results/plot_names.h"
+#include "results/plots/plot.h"
+#include "results/plots/frame.h"
+#include "results/plots/names.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "models/build.h"
 #include "models/cost.h"
 #include "models/op.h"
-#include "results/roofline.h"
+#include "results/analysis/roofline.h"
 
 #include <math.h>
 #include <string.h>

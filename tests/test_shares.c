@@ -2,7 +2,7 @@
  * hand. */
 #include "tests/cmocka_all.h"
 
-#include "results/shares.h"
+#include "results/analysis/shares.h"
 
 #include <math.h>
 #include <stdlib.h>

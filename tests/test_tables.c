@@ -4,8 +4,8 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/csv.h"
-#include "results/tables.h"
+#include "results/tables/csv.h"
+#include "results/tables/tables.h"
 
 #include <stdlib.h>
 #include <string.h>

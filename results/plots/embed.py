@@ -10,4 +10,4 @@ with open(source, encoding="ascii") as file:
     values = [str(ord(letter)) for letter in file.read()] + ["0"]
 rows = [", ".join(values[i : i + 24]) for i in range(0, len(values), 24)]
 with open(output, "w", encoding="ascii") as file:
-    file.write(f'#include "results/gnuplot.h"\n\nconst char {name}[] = {{\n    ' + ",\n    ".join(rows) + "};\n")
+    file.write(f'#include "results/plots/gnuplot.h"\n\nconst char {name}[] = {{\n    ' + ",\n    ".join(rows) + "};\n")

@@ -1,0 +1,413 @@
+#include "results/analysis/aggregate.h"
+#include "models/build.h"
+#include "models/group.h"
+#include "models/op.h"
+#include "results/analysis/breakdown.h"
+#include "runtime/facts/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The visits that ended ok, and room for one number of each. */
+struct ok_visits {
+    const struct pdnn_visit **visit;
+    size_t count;
+    double *value, *scratch;
+};
+
+static bool collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
+                       struct ok_visits *ok) {
+    ok->visit = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->visit);
+    ok->value = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->value);
+    ok->scratch = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->scratch);
+    if (!ok->visit || !ok->value || !ok->scratch)
+        return false;
+    for (size_t i = 0; i < input->n_visits; i++) {
+        if (input->visits[i].outcome == PDNN_OUTCOME_OK)
+            ok->visit[ok->count++] = &input->visits[i];
+    }
+    return true;
+}
+
+static double *gather(const struct ok_visits *ok, size_t offset) {
+    for (size_t i = 0; i < ok->count; i++)
+        memcpy(&ok->value[i], (const char *)ok->visit[i] + offset, sizeof *ok->value);
+    return ok->value;
+}
+
+static double median_of(const struct ok_visits *ok, size_t offset) {
+    return pdnn_median(gather(ok, offset), ok->count);
+}
+
+#define MEDIAN(ok, field) median_of(ok, offsetof(struct pdnn_visit, field))
+
+/* Any ok visit makes an ok row; then the reason tells of the others. */
+static void set_outcome(const struct pdnn_aggregate_input *input, size_t n_ok, struct pdnn_record *record) {
+    const struct pdnn_visit *last = NULL;
+    for (size_t i = 0; i < input->n_visits; i++) {
+        if (input->visits[i].outcome != PDNN_OUTCOME_OK)
+            last = &input->visits[i];
+    }
+    record->outcome = n_ok ? PDNN_OUTCOME_OK : last ? last->outcome : input->outcome;
+    if (!input->n_visits)
+        snprintf(record->reason, sizeof record->reason, "%s", input->reason ? input->reason : "");
+    else if (last && n_ok)
+        snprintf(record->reason, sizeof record->reason, "%zu of %zu visits failed, the last: %s%s%.200s",
+                 input->n_visits - n_ok, input->n_visits, pdnn_outcome_name(last->outcome),
+                 *last->reason ? ": " : "", last->reason);
+    else if (last)
+        memcpy(record->reason, last->reason, sizeof record->reason);
+    if (input->n_visits)
+        record->started_unix_ms = input->visits[0].started_unix_ms;
+}
+
+/* More than five times the asked precision on either side of the headline. */
+static bool is_noisy(const struct pdnn_interval *interval, double precision) {
+    return (interval->high - interval->low) / 2 > 5 * precision * interval->center;
+}
+
+static void range_of(const double *values, size_t count, double *least, double *greatest) {
+    *least = *greatest = values[0];
+    for (size_t i = 1; i < count; i++) {
+        *least = fmin(*least, values[i]);
+        *greatest = fmax(*greatest, values[i]);
+    }
+}
+
+/* The earlier and the later half of the visits lie apart, none of one among the other, and more than 5 % of
+ * the headline: by chance one row in ten of three a half, fewer than three say nothing. The one in the middle
+ * belongs to neither. */
+static bool drifts(const struct ok_visits *ok, double headline_ns) {
+    size_t half = ok->count / 2;
+    if (half < 3)
+        return false;
+    double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns));
+    double least[2], greatest[2];
+    range_of(medians, half, &least[0], &greatest[0]);
+    range_of(medians + ok->count - half, half, &least[1], &greatest[1]);
+    bool apart = greatest[0] < least[1] || greatest[1] < least[0];
+    double later = pdnn_median(medians + ok->count - half, half), earlier = pdnn_median(medians, half);
+    return apart && fabs(later - earlier) > 0.05 * headline_ns;
+}
+
+/* What a visit says of its own samples, drift and preemption, is said of the row when most visits say it: on
+ * a shared machine some visit always does. Anything else holds for the row once it held at all. */
+static unsigned flags_of(const struct ok_visits *ok) {
+    const unsigned by_majority = PDNN_FLAG_DRIFT | PDNN_FLAG_PREEMPTED;
+    unsigned flags = 0;
+    for (unsigned bit = 0; bit < PDNN_FLAG_COUNT; bit++) {
+        size_t said = 0;
+        for (size_t i = 0; i < ok->count; i++)
+            said += (ok->visit[i]->flags & (1U << bit)) != 0;
+        bool enough = (by_majority & (1U << bit)) ? 2 * said > ok->count : said > 0;
+        flags |= enough ? 1U << bit : 0;
+    }
+    return flags;
+}
+
+static void set_times(const struct pdnn_aggregate_input *input, const struct ok_visits *ok,
+                      struct pdnn_record *record) {
+    const double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns));
+    struct pdnn_interval interval = pdnn_visits_interval(medians, ok->count, ok->scratch);
+    record->time_ns_median = interval.center;
+    if (interval.high > 0) {
+        record->ci_low_ns = interval.low;
+        record->ci_high_ns = interval.high;
+    }
+    record->time_ns_p10 = MEDIAN(ok, p10_ns);
+    record->time_ns_p90 = MEDIAN(ok, p90_ns);
+    record->time_ns_mad = MEDIAN(ok, mad_ns);
+    record->time_ns_min = INFINITY;
+    record->time_ns_mean = 0;
+    record->samples = record->warmups = 0;
+    for (size_t i = 0; i < ok->count; i++) {
+        const struct pdnn_visit *visit = ok->visit[i];
+        record->time_ns_min = fmin(record->time_ns_min, visit->min_ns);
+        record->time_ns_mean += visit->mean_ns / (double)ok->count;
+        record->samples += visit->samples;
+        record->warmups += visit->warmups;
+        ok->value[i] = (double)visit->prepare_ns;
+    }
+    record->prepare_ns = (uint64_t)(pdnn_median(ok->value, ok->count) + 0.5);
+    const struct pdnn_visit *last = ok->visit[ok->count - 1];
+    record->plan_bytes = last->plan_bytes;
+    record->stop_reason = pdnn_stop_name(last->stop);
+    if (interval.high > 0 && input->precision > 0 && is_noisy(&interval, input->precision))
+        record->flags |= PDNN_FLAG_NOISY;
+    record->flags |= flags_of(ok);
+    if (drifts(ok, interval.center))
+        record->flags |= PDNN_FLAG_DRIFT;
+}
+
+/* The median over the visits of a probe's speed relative to its reference; NaN without either. */
+static double speed_of(const struct ok_visits *ok, size_t probe_offset, double reference) {
+    size_t count = 0;
+    if (!(reference > 0))
+        return NAN;
+    for (size_t i = 0; i < ok->count; i++) {
+        double probe;
+        memcpy(&probe, (const char *)ok->visit[i] + probe_offset, sizeof probe);
+        if (probe > 0)
+            ok->value[count++] = probe / reference;
+    }
+    return count ? pdnn_median(ok->value, count) : NAN;
+}
+
+/* Whether roofs are scaled by it. A machine that others use is a few times slower than it can be, and so may
+ * it have been when the roofs were measured; beyond that a probe was held up, or its reference. */
+static bool is_usable(double index) {
+    const double most = 4;
+    return index >= 1 / most && index <= most;
+}
+
+/* Everything that the rows of one instance need. */
+struct analysis {
+    const struct pdnn_aggregate_input *input;
+    struct pdnn_arena *arena;
+    struct pdnn_record *record;
+    struct pdnn_graph graph;
+    struct pdnn_group *groups;
+    size_t n_groups;
+    uint32_t *group_of;
+    struct pdnn_traffic *traffic, *group_traffic, sum; /* by node, by group, of the step */
+    struct pdnn_breakdown_row *rows;
+    size_t n_rows;
+    uint64_t calls, flop_count[PDNN_DTYPE_COUNT]; /* in bounds */
+    double ops_ns;
+    struct pdnn_roofs roofs;
+    struct pdnn_speed speed;
+};
+
+static double factor_of_group(const struct pdnn_breakdown_row *row) {
+    return row->count ? (double)row->group->count / (double)row->count : 1;
+}
+
+/* How many times as much of the row the whole model has. A reorder is made as often as the layers of its stem
+ * are there; where none is said, as often as the layers that repeat. */
+static double factor_of(const struct analysis *a, const struct pdnn_breakdown_row *row, double repetitions) {
+    const char *stem = strrchr(row->key, '@');
+    if (row->group)
+        return factor_of_group(row);
+    for (size_t i = 0; stem && i < a->n_rows; i++) {
+        const char *other = a->rows[i].group ? strrchr(a->rows[i].key, '@') : NULL;
+        if (other && strcmp(other, stem) == 0)
+            return factor_of_group(&a->rows[i]);
+    }
+    return repetitions;
+}
+
+/* Ops of which fewer ran than the model has take as much longer; and so does the step, in proportion to all
+ * its ops. */
+static void extrapolate(struct analysis *a) {
+    struct pdnn_record *record = a->record;
+    double repetitions = pdnn_instance_repetitions(&record->instance), measured_ns = 0, whole_ns = 0;
+    if (repetitions == 1)
+        return;
+    for (size_t i = 0; i < a->n_rows; i++) {
+        struct pdnn_breakdown_row *row = &a->rows[i];
+        double factor = factor_of(a, row, repetitions);
+        measured_ns += row->time_ns;
+        row->time_ns *= factor;
+        row->extrapolated = factor != 1;
+        whole_ns += row->time_ns;
+        if (!row->group) {
+            row->count = (uint64_t)((double)row->count * factor + 0.5);
+            row->bytes = (uint64_t)((double)row->bytes * factor + 0.5);
+        }
+    }
+    double *const times[] = {&record->time_ns_median, &record->time_ns_min, &record->time_ns_mean,
+                             &record->time_ns_p10,    &record->time_ns_p90, &record->time_ns_mad,
+                             &record->ci_low_ns,      &record->ci_high_ns};
+    for (size_t i = 0; measured_ns > 0 && i < sizeof times / sizeof *times; i++)
+        *times[i] *= whole_ns / measured_ns;
+    record->extrapolated = 1;
+}
+
+static enum pdnn_dtype dtype_of(const struct analysis *a, const struct pdnn_group *group) {
+    return pdnn_node_dtype(&a->graph, &a->graph.nodes[group->node]);
+}
+
+static enum pdnn_status analyse_graph(struct analysis *a, struct pdnn_err *err) {
+    const struct pdnn_instance *instance = &a->record->instance;
+    bool cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
+    enum pdnn_status status = pdnn_instance_graph(instance, a->arena, &a->graph, err);
+    if (status == PDNN_OK)
+        status = pdnn_graph_groups(&a->graph, &a->groups, &a->n_groups, &a->group_of, err);
+    if (status == PDNN_OK)
+        status = pdnn_graph_traffic(&a->graph, &a->roofs, cold, &a->traffic, err);
+    if (status == PDNN_OK)
+        status = pdnn_breakdown(&a->graph, a->groups, a->n_groups, a->input->visits, a->input->n_visits,
+                                a->arena, &a->rows, &a->n_rows, err);
+    if (status != PDNN_OK)
+        return status;
+    extrapolate(a);
+    a->group_traffic = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->group_traffic);
+    if (!a->group_traffic)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu ops", a->n_groups);
+    for (size_t i = 0; i < a->graph.n_nodes; i++) {
+        pdnn_traffic_add(&a->group_traffic[a->group_of[i]], &a->traffic[i]);
+        pdnn_traffic_add(&a->sum, &a->traffic[i]);
+    }
+    for (size_t i = 0; i < a->n_groups; i++)
+        a->flop_count[dtype_of(a, &a->groups[i])] += a->groups[i].cost.in_bounds_flop_count;
+    for (size_t i = 0; i < a->n_rows; i++) {
+        a->calls += a->rows[i].group ? a->rows[i].group->count : a->rows[i].count;
+        a->ops_ns += a->rows[i].time_ns;
+    }
+    return PDNN_OK;
+}
+
+static void place_record(struct analysis *a, double compute_index, double memory_index) {
+    struct pdnn_record *record = a->record;
+    struct pdnn_place_input place = {
+        .traffic = a->sum,
+        .calls = a->calls,
+        .time_ns = record->time_ns_median,
+        .speed = a->speed,
+    };
+    memcpy(place.flop_count, a->flop_count, sizeof place.flop_count);
+    pdnn_place(&a->roofs, &place, &record->place);
+    record->speed_index =
+        pdnn_place_speed(&record->place, &a->roofs, (struct pdnn_speed){compute_index, memory_index});
+    if (!isnan(record->speed_index) && !is_usable(record->speed_index))
+        record->flags |= PDNN_FLAG_ODD_SPEED;
+    if (record->place.pct_of_roof > PDNN_ABOVE_ROOF_PCT)
+        record->flags |= PDNN_FLAG_ABOVE_ROOF;
+    if (a->ops_ns > 0)
+        record->residual_pct = (record->time_ns_median - a->ops_ns) / record->time_ns_median * 100;
+    const struct pdnn_family_def *family = record->instance.family;
+    int batch = pdnn_param_find(family->params, family->n_params, "batch");
+    if (batch >= 0)
+        record->examples_per_s = (double)record->instance.hyper[batch] *
+                                 (double)record->instance.setting[PDNN_SETTING_ACCUMULATE] * 1e9 /
+                                 record->time_ns_median;
+}
+
+static void fill_from_group(const struct analysis *a, const struct pdnn_group *group,
+                            struct pdnn_op_record *op, struct pdnn_traffic *traffic) {
+    const struct pdnn_node *node = &a->graph.nodes[group->node];
+    snprintf(op->op, sizeof op->op, "%s", node->op->name);
+    _Static_assert(sizeof op->layer == sizeof group->layer, "one text in two structs");
+    memcpy(op->layer, group->layer, sizeof op->layer);
+    op->category = node->op->category;
+    op->pass = pdnn_node_pass_name(node);
+    op->dtype = pdnn_dtype_name(dtype_of(a, group));
+    snprintf(op->shape, sizeof op->shape, "%s", group->shape);
+    op->count = group->count;
+    op->flop_count = group->cost.flop_count;
+    op->in_bounds_flop_count = group->cost.in_bounds_flop_count;
+    op->byte_count = group->cost.byte_count;
+    *traffic = a->group_traffic[group - a->groups];
+}
+
+/* Not in the graph: all there is to know is in the key, "op/pass/shape". */
+static void fill_from_visit(const struct analysis *a, const struct pdnn_breakdown_row *row,
+                            struct pdnn_op_record *op, struct pdnn_traffic *traffic) {
+    const char *at = row->key;
+    size_t length = strcspn(at, "/");
+    snprintf(op->op, sizeof op->op, "%.*s", (int)length, at);
+    const struct pdnn_op_def *def = pdnn_op_find(op->op);
+    op->category = def ? def->category : "reorder";
+    op->pass = op->dtype = "";
+    at += length + (at[length] == '/');
+    length = strcspn(at, "/");
+    for (enum pdnn_pass pass = 0; at[length] && pass < PDNN_PASS_COUNT; pass++) {
+        if (strlen(pdnn_pass_name(pass)) == length && memcmp(pdnn_pass_name(pass), at, length) == 0)
+            op->pass = pdnn_pass_name(pass);
+    }
+    if (*op->pass)
+        at += length + 1;
+    snprintf(op->shape, sizeof op->shape, "%s", at);
+    op->count = row->count;
+    op->byte_count = row->bytes;
+    pdnn_traffic_from(traffic, &a->roofs, row->bytes, row->count ? row->bytes / row->count : row->bytes);
+}
+
+static enum pdnn_status make_ops(const struct analysis *a, struct pdnn_op_record **ops, size_t *n_ops,
+                                 struct pdnn_err *err) {
+    struct pdnn_op_record *made = pdnn_arena_alloc(a->arena, a->n_rows + 1, sizeof *made);
+    size_t count = 0;
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu ops", a->n_rows);
+    for (size_t i = 0; i < a->n_rows; i++) {
+        const struct pdnn_breakdown_row *row = &a->rows[i];
+        struct pdnn_traffic traffic = {{0}};
+        if (!row->group && !(row->time_ns > 0))
+            continue;
+        struct pdnn_op_record *op = &made[count];
+        op->id = a->record->id;
+        op->op_index = count++;
+        if (row->group)
+            fill_from_group(a, row->group, op, &traffic);
+        else
+            fill_from_visit(a, row, op, &traffic);
+        op->time_ns_median = row->time_ns > 0 ? row->time_ns : NAN;
+        op->extrapolated = row->extrapolated;
+        op->share_pct = op->time_ns_median / a->ops_ns * 100;
+        memcpy(op->implementation, row->implementation, sizeof op->implementation);
+        struct pdnn_place_input place = {
+            .traffic = traffic, .calls = op->count, .time_ns = op->time_ns_median, .speed = a->speed};
+        place.flop_count[row->group ? dtype_of(a, row->group) : PDNN_F32] = op->in_bounds_flop_count;
+        pdnn_place(&a->roofs, &place, &op->place);
+    }
+    *ops = made;
+    *n_ops = count;
+    return PDNN_OK;
+}
+
+/* Counts that do not fit are empty columns, not a reason to lose the row. */
+static enum pdnn_status set_totals(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
+                                   struct pdnn_record *record, struct pdnn_err *err) {
+    struct pdnn_err why = {0};
+    enum pdnn_status status = PDNN_OK;
+    if (input->totals)
+        record->totals = *input->totals;
+    else
+        status = pdnn_cost_instance(&record->instance, arena, true, &record->totals, &why);
+    if (status == PDNN_OK && !record->totals.memory_bytes)
+        status = pdnn_memory_instance(&record->instance, arena, &record->totals.memory_bytes, &why);
+    record->has_totals = status == PDNN_OK;
+    return status == PDNN_NO_MEMORY ? pdnn_fail(err, status, "%s", why.text) : PDNN_OK;
+}
+
+enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
+                                struct pdnn_record *record, struct pdnn_op_record **ops, size_t *n_ops,
+                                struct pdnn_err *err) {
+    struct ok_visits ok = {.count = 0};
+    struct analysis a = {.input = input, .arena = arena, .record = record};
+    enum pdnn_status status = PDNN_OK;
+    pdnn_record_init(record, input->id);
+    record->host = input->host ? input->host : "";
+    record->parsed = pdnn_instance_parse(input->id, &record->instance, NULL) == PDNN_OK;
+    if (record->parsed) {
+        pdnn_instance_resolve(&record->instance, 1); /* an id that ran has its threads */
+        status = set_totals(input, arena, record, err);
+    }
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "%s", record->id);
+    pdnn_arena_reset(arena);
+    if (!collect_ok(input, arena, &ok))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its visits", record->id);
+    if (ops) {
+        *ops = NULL;
+        *n_ops = 0;
+    }
+    set_outcome(input, ok.count, record);
+    record->rounds = ok.count;
+    if (!ok.count)
+        return PDNN_OK;
+    set_times(input, &ok, record);
+    if (!record->parsed || !record->has_totals)
+        return PDNN_OK;
+    if (input->ceilings)
+        pdnn_roofs_init(&a.roofs, input->ceilings, record->instance.setting[PDNN_SETTING_THREADS]);
+    double compute = speed_of(&ok, offsetof(struct pdnn_visit, probe_gflops), a.roofs.probe_gflops);
+    double memory = speed_of(&ok, offsetof(struct pdnn_visit, probe_gbs), a.roofs.probe_gbs);
+    a.speed = (struct pdnn_speed){is_usable(compute) ? compute : 1, is_usable(memory) ? memory : 1};
+    status = analyse_graph(&a, err);
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "%s", record->id);
+    place_record(&a, compute, memory);
+    return ops ? make_ops(&a, ops, n_ops, err) : PDNN_OK;
+}

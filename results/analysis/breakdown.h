@@ -1,0 +1,28 @@
+/* The ops of one instance over its visits: which rows of ops.csv there are, and the median time of each.
+ * Matches what the visits measured, by key, with the groups of the graph. */
+#ifndef RESULTS_ANALYSIS_BREAKDOWN_H
+#define RESULTS_ANALYSIS_BREAKDOWN_H
+
+#include "base/arena.h"
+#include "models/group.h"
+#include "results/tables/record.h"
+
+/* One row to be. */
+struct pdnn_breakdown_row {
+    const char *key;                /* "dense/forward/64x2000:2000x1024:64x1024", in the arena or a visit's */
+    const struct pdnn_group *group; /* NULL: measured, but not in the graph: a reorder */
+    uint64_t count, bytes;          /* as in the last visit that has it; bytes: of what is not in the graph */
+    bool extrapolated;
+    double time_ns;                                 /* 0: no visit has it */
+    char implementation[PDNN_IMPLEMENTATIONS_TEXT]; /* several: joined by " | " */
+};
+
+/* The groups in their order, then what else the ok visits hold in order of appearance; in the arena. time_ns
+ * is the median over the ok visits, a visit without the op counting as 0: backends may choose anew at each
+ * visit whether to reorder, and the sum should be that of a typical one. */
+enum pdnn_status pdnn_breakdown(const struct pdnn_graph *graph, const struct pdnn_group *groups,
+                                size_t n_groups, const struct pdnn_visit *visits, size_t n_visits,
+                                struct pdnn_arena *arena, struct pdnn_breakdown_row **rows, size_t *n_rows,
+                                struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,199 @@
+#include "results/analysis/gemms.h"
+#include "base/checked.h"
+#include "models/graph.h"
+#include "results/tables/csv.h"
+#include "results/analysis/op_groups.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TENSORS_MAX = 5 };
+
+/* "4x20:16x20:4x16,train=1+relu@ffn1" taken apart. */
+struct shape {
+    int64_t dim[TENSORS_MAX][PDNN_RANK_MAX];
+    int rank[TENSORS_MAX];
+    int n_tensors;
+    const char *attributes; /* from the first comma on, or what is behind them */
+};
+
+static bool parse_shape(const char *text, struct shape *shape) {
+    *shape = (struct shape){.n_tensors = 0};
+    for (const char *at = text;;) {
+        int rank = 0;
+        if (shape->n_tensors == TENSORS_MAX)
+            return false;
+        for (bool more = true; more; more = *at == 'x', at += more) {
+            char *end;
+            if (rank == PDNN_RANK_MAX || *at < '0' || *at > '9')
+                return false;
+            shape->dim[shape->n_tensors][rank++] = strtoll(at, &end, 10);
+            at = end;
+        }
+        shape->rank[shape->n_tensors++] = rank;
+        if (*at != ':') {
+            shape->attributes = at;
+            return true;
+        }
+        at++;
+    }
+}
+
+/* 0 where it is not written. */
+static int64_t attribute(const struct shape *shape, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = shape->attributes; *at == ','; at += 1 + strcspn(at + 1, ",+@")) {
+        if (strncmp(at + 1, name, length) == 0 && at[1 + length] == '=')
+            return strtoll(at + length + 2, NULL, 10);
+    }
+    return 0;
+}
+
+static int64_t product(const struct shape *shape, int tensor, int from) {
+    int64_t sum = 1;
+    for (int i = from; i < shape->rank[tensor]; i++)
+        sum *= shape->dim[tensor][i];
+    return sum;
+}
+
+/* Forward x (N, I), w (O, I); backward-data dy (N, O), w (O, I); backward-weights x (N, I), dy (N, O): the
+ * first may have more dimensions. */
+static bool parse_dense(const struct pdnn_op_record *op, const struct shape *shape,
+                        struct pdnn_gemm_shape *gemm) {
+    bool weights = strcmp(op->pass, pdnn_pass_name(PDNN_BACKWARD_WEIGHTS)) == 0;
+    bool data = strcmp(op->pass, pdnn_pass_name(PDNN_BACKWARD_DATA)) == 0;
+    if (shape->n_tensors < 3 || shape->rank[1] != 2)
+        return false;
+    int64_t rows = shape->dim[0][0];
+    if (weights)
+        *gemm = (struct pdnn_gemm_shape){shape->dim[1][1], product(shape, 0, 1), rows, 1};
+    else if (data)
+        *gemm = (struct pdnn_gemm_shape){shape->dim[1][1], rows, shape->dim[1][0], 1};
+    else
+        *gemm = (struct pdnn_gemm_shape){shape->dim[1][0], rows, shape->dim[1][1], 1};
+    return true;
+}
+
+/* Rows and columns of the matrix that each sequence and head has in a tensor: models/ops/matmul.c. */
+static void matrix_of(const struct shape *shape, int tensor, int64_t size[2]) {
+    int64_t sequences = attribute(shape, "sequences");
+    bool plain = shape->rank[tensor] == 3;
+    size[0] = plain ? shape->dim[tensor][1] : shape->dim[tensor][0] / sequences;
+    size[1] = plain ? shape->dim[tensor][2] : attribute(shape, "width");
+}
+
+static bool parse_matmul(const struct shape *shape, struct pdnn_gemm_shape *gemm) {
+    int64_t a[2], y[2], sequences = attribute(shape, "sequences"), heads = attribute(shape, "heads");
+    if (shape->n_tensors < 3 || sequences < 1 || heads < 1)
+        return false;
+    matrix_of(shape, 0, a);
+    matrix_of(shape, shape->n_tensors - 1, y);
+    *gemm =
+        (struct pdnn_gemm_shape){y[1], y[0], a[attribute(shape, "transpose_a") ? 0 : 1], sequences * heads};
+    return true;
+}
+
+bool pdnn_gemm_parse(const struct pdnn_op_record *op, struct pdnn_gemm_shape *gemm) {
+    struct shape shape;
+    bool dense = strcmp(op->op, "dense") == 0, matmul = strcmp(op->op, "matmul") == 0;
+    if (!(dense || matmul) || !parse_shape(op->shape, &shape))
+        return false;
+    return dense ? parse_dense(op, &shape, gemm) : parse_matmul(&shape, gemm);
+}
+
+uint64_t pdnn_gemm_flop(const struct pdnn_gemm_shape *shape, uint64_t count) {
+    uint64_t flop = 2;
+    const uint64_t factors[] = {(uint64_t)shape->m, (uint64_t)shape->n, (uint64_t)shape->k,
+                                (uint64_t)shape->batch, count};
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        if (!pdnn_mul_u64(flop, factors[i], &flop))
+            return PDNN_ABSENT;
+    }
+    return flop;
+}
+
+/* Appends a word that is not there yet; one that does not fit is left out. */
+static void note(char list[PDNN_GEMM_WORDS_TEXT], const char *word) {
+    size_t used = strlen(list), length = strlen(word);
+    for (const char *at = list; *at; at += strcspn(at, ",") + 2) {
+        if (strcspn(at, ",") == length && memcmp(at, word, length) == 0)
+            return;
+        if (!at[strcspn(at, ",")])
+            break;
+    }
+    if (used + length + sizeof ", " <= PDNN_GEMM_WORDS_TEXT)
+        snprintf(list + used, PDNN_GEMM_WORDS_TEXT - used, "%s%s", used ? ", " : "", word);
+}
+
+static struct pdnn_gemm *find(struct pdnn_gemm *gemms, size_t *count, const struct pdnn_gemm_shape *shape) {
+    for (size_t i = 0; i < *count; i++) {
+        if (memcmp(&gemms[i].shape, shape, sizeof *shape) == 0)
+            return &gemms[i];
+    }
+    gemms[*count] = (struct pdnn_gemm){.shape = *shape};
+    return &gemms[(*count)++];
+}
+
+static int compare(const void *a, const void *b) {
+    const struct pdnn_gemm *x = a, *y = b;
+    if (x->work.time_ns != y->work.time_ns)
+        return x->work.time_ns < y->work.time_ns ? 1 : -1;
+    return memcmp(&x->shape, &y->shape, sizeof x->shape);
+}
+
+enum pdnn_status pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena,
+                            struct pdnn_gemm **gemms, size_t *n_gemms, struct pdnn_err *err) {
+    bool has_groups = pdnn_family_has_groups(rows->family);
+    struct pdnn_gemm *made = pdnn_arena_alloc(arena, rows->count + 1, sizeof *made);
+    size_t count = 0;
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the products of %zu ops", rows->count);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct pdnn_op_record *op = &rows->op[i];
+        struct pdnn_gemm_shape shape;
+        if (isnan(op->time_ns_median) || !pdnn_gemm_parse(op, &shape))
+            continue;
+        struct pdnn_gemm *gemm = find(made, &count, &shape);
+        gemm->id = op->id;
+        note(gemm->groups, has_groups ? pdnn_op_groups[pdnn_op_group_of(op)].name : op->category);
+        note(gemm->passes, op->pass);
+        pdnn_work_add(&gemm->work, op);
+    }
+    for (size_t i = 0; i < count; i++)
+        pdnn_work_finish(&made[i].work, rows->step_ns);
+    qsort(made, count, sizeof *made, compare);
+    *gemms = made;
+    *n_gemms = count;
+    return PDNN_OK;
+}
+
+#define AT(field)     .offset = offsetof(struct pdnn_gemm, field)
+#define TEXT(field)   PDNN_COLUMN_TEXT, AT(field), sizeof((struct pdnn_gemm *)0)->field
+#define WHOLE(field)  PDNN_COLUMN_WHOLE, AT(field)
+#define NUMBER(field) PDNN_COLUMN_NUMBER, AT(field), .digits = PDNN_DIGITS_TABLE
+#define COUNT(field)  PDNN_COLUMN_COUNT, AT(field)
+
+static const struct pdnn_column columns[] = {
+    {"id", "", PDNN_COLUMN_WORD, AT(id), .help = "the instance"},
+    {"m", "", WHOLE(shape.m), .help = "output units; of gradients of weights, rows of the weights"},
+    {"n", "", WHOLE(shape.n), .help = "rows (tokens); of gradients of weights, columns of the weights"},
+    {"k", "", WHOLE(shape.k), .help = "summed over"},
+    {"batch", "", WHOLE(shape.batch), .help = "products of this shape in one call: sequences times heads"},
+    {"groups", "", TEXT(groups), .help = "whose products they are, as in breakdown"},
+    {"passes", "", TEXT(passes), .help = "as in ops.csv"},
+    {"count", "executions", COUNT(work.count), .help = "calls in one step"},
+    {"flop_count", "FLOP", COUNT(work.flop_count),
+     .help = "of all of them, with what is fused into them, as in ops.csv"},
+    {"byte_count", "bytes", COUNT(work.byte_count), .help = "compulsory traffic of all of them"},
+    {"intensity_flop_per_byte", "FLOP/byte", NUMBER(work.intensity_flop_per_byte),
+     .help = "flop_count over byte_count"},
+    {"time_ns", "ns", NUMBER(work.time_ns), .help = "of all of them"},
+    {"share_pct", "%", NUMBER(work.share_pct), .help = "of the step's time_ns_median"},
+    {"gflops", "1e9 FLOP/s", NUMBER(work.gflops), .help = "flop_count over time_ns"},
+    {"bw_gbs", "1e9 B/s", NUMBER(work.bw_gbs), .help = "byte_count over time_ns"},
+    {"pct_of_roof", "%", NUMBER(work.pct_of_roof), .help = "time their roofs allow over time they take"},
+};
+
+const struct pdnn_columns pdnn_gemms_columns = {"gemms", columns, sizeof columns / sizeof columns[0]};

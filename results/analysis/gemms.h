@@ -1,0 +1,41 @@
+/* The matrix products of one instance by their shapes: what makes them unlike one another. M x N x K as BLAS
+ * has them with column-major matrices: M output units, N rows (tokens), K summed over; of gradients of
+ * weights, M x N is the weights' shape and K the rows. Read from the shapes in ops.csv: op dense and op
+ * matmul. */
+#ifndef RESULTS_ANALYSIS_GEMMS_H
+#define RESULTS_ANALYSIS_GEMMS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "results/tables/columns.h"
+#include "results/tables/record.h"
+#include "results/analysis/work.h"
+
+struct pdnn_gemm_shape {
+    int64_t m, n, k;
+    int64_t batch; /* products of this shape in one call of the op */
+};
+
+/* False when the op is no matrix product, or its shape none that this program writes. */
+bool pdnn_gemm_parse(const struct pdnn_op_record *op, struct pdnn_gemm_shape *shape);
+
+/* 2 M N K of all executions of the row: without what is fused into it. PDNN_ABSENT where it does not fit. */
+uint64_t pdnn_gemm_flop(const struct pdnn_gemm_shape *shape, uint64_t count);
+
+enum { PDNN_GEMM_WORDS_TEXT = 128 };
+
+/* All rows of one shape. */
+struct pdnn_gemm {
+    const char *id; /* borrowed from the rows */
+    struct pdnn_gemm_shape shape;
+    char groups[PDNN_GEMM_WORDS_TEXT], passes[PDNN_GEMM_WORDS_TEXT]; /* joined by ", " */
+    struct pdnn_work work;
+};
+
+extern const struct pdnn_columns pdnn_gemms_columns; /* rows: struct pdnn_gemm */
+
+/* The shapes of a step, the one that takes longest first, in the arena; none where there is no product. */
+enum pdnn_status pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena,
+                            struct pdnn_gemm **gemms, size_t *n_gemms, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,91 @@
+/* Where a model or an op stands against the machine's measured roofs. Pure functions of costs, the graph's
+ * order of accesses, and ceilings.
+ *
+ * Peak of a dtype: the largest compute row of it at that number of threads. Bandwidth of a level: the largest
+ * of its read, copy and triad rows at that number of threads. Nothing comes from a data sheet.
+ *
+ * Which level the bytes come from: the nodes' accesses are walked in the order of execution over the
+ * addresses of the predicted plan (models/memory.h), twice, since a measured step follows a step like it. The
+ * reuse distance of an access is the number of bytes accessed since its memory was last accessed, itself
+ * included; the smallest level whose capacity holds that distance serves it. In the cold regime, the first
+ * access to each byte of a step comes from DRAM.
+ *
+ * Then, with F_d the FLOP in bounds (models/cost.h: padding need not be computed) in dtype d
+ * (pdnn_node_dtype), F their sum, and B_l the bytes served by level l: compute time sum(F_d / peak_d), memory
+ * time sum(B_l / bandwidth_l); roof_level is the level with the largest share of the latter. An op has one
+ * dtype; a model in int8 also has ops in f32, each under the roof of its own. The roof is the larger of the
+ * two times (Williams, Waterman, Patterson, 2009): attainable = F / that, in one dtype the same as min(peak,
+ * intensity * effective bandwidth). A speed index scales it to
+ * the machine's speed at the moment of the measurement. pct_of_roof = roof time / measured time * 100: of
+ * gflops over attainable, or of bytes where there is no FLOP. bound       = overhead when calling the ops at
+ * all (their number times the measured cost of an empty one) takes longer than the roof; else compute or
+ * memory, the larger of the two times. */
+#ifndef RESULTS_ANALYSIS_ROOFLINE_H
+#define RESULTS_ANALYSIS_ROOFLINE_H
+
+#include "base/arena.h"
+#include "models/graph.h"
+#include "models/instance.h"
+#include "results/tables/record.h"
+#include "runtime/facts/ceilings.h"
+
+enum { PDNN_ROOF_LEVELS = 8 };
+
+/* Above this, pct_of_roof sets the flag above_roof. Not 100: roofs and rows both repeat only within a few per
+ * cent, and a roof is the median of its repetitions, so that a row at the roof lies above it half of the
+ * time. */
+#define PDNN_ABOVE_ROOF_PCT 105.0
+
+/* The roofs for one thread count. */
+struct pdnn_roofs {
+    double peak_gflops[PDNN_DTYPE_COUNT]; /* 0: not measured */
+    double overhead_ns;                   /* of one op; 0: not measured */
+    double probe_gflops, probe_gbs;       /* the probes' reference speeds; 0: not measured */
+    size_t n_levels;                      /* nearest to the core first; 0: not measured */
+    struct pdnn_roof_level {
+        char name[PDNN_LEVEL_TEXT];
+        uint64_t capacity_bytes; /* UINT64_MAX for the last one */
+        double gbs;
+    } level[PDNN_ROOF_LEVELS];
+};
+
+void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads);
+
+/* Bytes served by each level. */
+struct pdnn_traffic {
+    uint64_t bytes[PDNN_ROOF_LEVELS];
+};
+
+/* The traffic of every node of the graph (n_nodes of them, in the graph's arena). */
+enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct pdnn_roofs *roofs, bool cold,
+                                    struct pdnn_traffic **traffic, struct pdnn_err *err);
+
+void pdnn_traffic_add(struct pdnn_traffic *sum, const struct pdnn_traffic *traffic);
+
+/* Bytes that all have the same reuse distance: of a reorder, which is in no graph, its own size. */
+void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,
+                       uint64_t distance);
+
+/* How fast the machine was, relative to when the roofs were measured; 1 when nobody knows. */
+struct pdnn_speed {
+    double compute; /* from the FMA probe: compute-bound, overhead-bound and cache-bound rows; caches follow
+                       the core's clock */
+    double memory;  /* from the read probe, which streams from DRAM: rows bound by DRAM */
+};
+
+struct pdnn_place_input {
+    uint64_t flop_count[PDNN_DTYPE_COUNT]; /* in bounds, by what they are computed in */
+    struct pdnn_traffic traffic;
+    uint64_t calls; /* ops executed: for the overhead */
+    double time_ns; /* NaN: not measured; only intensity, attainable, bound and level are filled */
+    struct pdnn_speed speed;
+};
+
+void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
+                struct pdnn_placement *place);
+
+/* The index that belongs to the placement's bound and level. */
+double pdnn_place_speed(const struct pdnn_placement *place, const struct pdnn_roofs *roofs,
+                        struct pdnn_speed speed);
+
+#endif

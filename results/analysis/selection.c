@@ -1,0 +1,328 @@
+#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
+#include "results/analysis/selection.h"
+#include "base/units.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RESULTS_LIMIT_BYTES ((size_t)1 << 32)
+
+const char *pdnn_selection_get(const struct pdnn_selection *selection, size_t at, int column) {
+    return pdnn_csv_get(&selection->results, selection->row[at], column);
+}
+
+double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at) {
+    double ns;
+    return pdnn_parse_double(pdnn_selection_get(selection, at, selection->step), &ns) ? ns : NAN;
+}
+
+bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at) {
+    return strcmp(pdnn_selection_get(selection, at, selection->extrapolated), "1") == 0;
+}
+
+static enum pdnn_status find_columns(struct pdnn_selection *selection, const char *path,
+                                     struct pdnn_err *err) {
+    const struct {
+        const char *name;
+        int *column;
+    } needed[] = {{"id", &selection->id},
+                  {"family", &selection->family},
+                  {"status", &selection->status},
+                  {"time_ns_median", &selection->step}};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        *needed[i].column = pdnn_csv_find(&selection->results, needed[i].name);
+        if (*needed[i].column < 0)
+            return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing", path, needed[i].name);
+    }
+    selection->extrapolated = pdnn_csv_find(&selection->results, "extrapolated");
+    selection->first_key = selection->family + 1;
+    selection->end_key = selection->status;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, const char *name, int *column,
+                                    struct pdnn_err *err) {
+    const char *const *keys = selection->results.header + selection->first_key;
+    int count = selection->end_key - selection->first_key;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(keys[i], name) == 0) {
+            *column = selection->first_key + i;
+            return PDNN_OK;
+        }
+    }
+    char suggestion[PDNN_SUGGESTION_TEXT];
+    pdnn_suggest(suggestion, name, keys, count > 0 ? (size_t)count : 0);
+    return pdnn_fail(err, PDNN_INVALID, "results.csv has no hyper-parameter or run setting '%.64s'%s", name,
+                     suggestion);
+}
+
+/* One "KEY=VALUE", taken apart. */
+struct filter {
+    int column;
+    const char *value;
+};
+
+static enum pdnn_status parse_filter(const struct pdnn_selection *selection, const char *text,
+                                     struct filter *filter, struct pdnn_err *err) {
+    char key[PDNN_SUGGESTION_TEXT];
+    size_t length = strcspn(text, "=");
+    if (!text[length] || length >= sizeof key)
+        return pdnn_fail(err, PDNN_INVALID, "'%.64s' is not KEY=VALUE", text);
+    memcpy(key, text, length);
+    key[length] = 0;
+    filter->value = text + length + 1;
+    filter->column = strcmp(key, "id") == 0       ? selection->id
+                     : strcmp(key, "family") == 0 ? selection->family
+                                                  : -1;
+    return filter->column >= 0 ? PDNN_OK : pdnn_selection_key(selection, key, &filter->column, err);
+}
+
+static enum pdnn_status choose_rows(struct pdnn_selection *selection, const struct filter *filters,
+                                    size_t n_filters, struct pdnn_err *err) {
+    const struct pdnn_csv *results = &selection->results;
+    selection->row = calloc(results->n_rows + 1, sizeof *selection->row);
+    if (!selection->row)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", results->n_rows);
+    for (size_t row = 0; row < results->n_rows; row++) {
+        double step_ns;
+        size_t k = 0;
+        while (k < n_filters && strcmp(pdnn_csv_get(results, row, filters[k].column), filters[k].value) == 0)
+            k++;
+        if (k < n_filters)
+            continue;
+        if (strcmp(pdnn_csv_get(results, row, selection->status), "ok") == 0 &&
+            pdnn_parse_double(pdnn_csv_get(results, row, selection->step), &step_ns))
+            selection->row[selection->count++] = row;
+        else
+            selection->left_out++;
+    }
+    if (n_filters && !selection->count)
+        return pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has all the values asked for");
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const char *directory,
+                                     const char *const *only, size_t n_only, struct pdnn_err *err) {
+    char path[PATH_MAX];
+    struct pdnn_selection opened = {.count = 0};
+    struct filter *filters = NULL;
+    if (snprintf(path, sizeof path, "%s/results.csv", directory) >= (int)sizeof path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+    enum pdnn_status status = pdnn_csv_read(path, RESULTS_LIMIT_BYTES, PDNN_CSV_STRICT, &opened.results, err);
+    if (status != PDNN_OK)
+        return status;
+    status = find_columns(&opened, path, err);
+    if (status == PDNN_OK && !(filters = calloc(n_only + 1, sizeof *filters)))
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    for (size_t i = 0; status == PDNN_OK && i < n_only; i++)
+        status = parse_filter(&opened, only[i], &filters[i], err);
+    if (status == PDNN_OK)
+        status = choose_rows(&opened, filters, n_only, err);
+    free(filters);
+    if (status == PDNN_OK)
+        *selection = opened;
+    else
+        pdnn_selection_close(&opened);
+    return status;
+}
+
+void pdnn_selection_close(struct pdnn_selection *selection) {
+    pdnn_csv_finish(&selection->results);
+    free(selection->row);
+    *selection = (struct pdnn_selection){.count = 0};
+}
+
+enum pdnn_status pdnn_axes_parse(const struct pdnn_selection *selection, const char *text,
+                                 struct pdnn_axes *axes, struct pdnn_err *err) {
+    struct pdnn_axes parsed = {.count = 0};
+    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        char key[PDNN_SUGGESTION_TEXT];
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(at, ","), at);
+        if (parsed.count == PDNN_AXES_MAX)
+            return pdnn_fail(err, PDNN_INVALID, "'%.64s' has more than %d keys", text, PDNN_AXES_MAX);
+        if (pdnn_selection_key(selection, key, &parsed.column[parsed.count], err) != PDNN_OK)
+            return err->status;
+        parsed.count++;
+    }
+    *axes = parsed;
+    return PDNN_OK;
+}
+
+static bool is_axis(const struct pdnn_axes *axes, int column) {
+    size_t k = 0;
+    while (k < axes->count && axes->column[k] != column)
+        k++;
+    return k < axes->count;
+}
+
+static bool same_field(const struct pdnn_selection *selection, size_t a, size_t b, int column) {
+    return strcmp(pdnn_selection_get(selection, a, column), pdnn_selection_get(selection, b, column)) == 0;
+}
+
+/* The family and all keys but the axes. */
+static bool same_others(const struct pdnn_selection *selection, const struct pdnn_axes *axes, size_t a,
+                        size_t b) {
+    for (int column = selection->family; column < selection->end_key; column++) {
+        if (!is_axis(axes, column) && !same_field(selection, a, b, column))
+            return false;
+    }
+    return true;
+}
+
+static bool belongs(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                    const struct pdnn_series *series, size_t at) {
+    if (!same_others(selection, axes, series->at[0], at))
+        return false;
+    for (size_t i = 0; axes->alike && i < series->count; i++) {
+        if (!axes->alike(selection, series->at[i], at))
+            return false;
+    }
+    return true;
+}
+
+/* Below, equal to or above 0, as in strcmp; 0 for words, whose order is that of the file. */
+static int compare_fields(const char *a, const char *b) {
+    double x, y;
+    bool x_number = pdnn_parse_double(a, &x), y_number = pdnn_parse_double(b, &y);
+    if (x_number && y_number)
+        return (x > y) - (x < y);
+    return (int)y_number - (int)x_number;
+}
+
+static int compare_members(const struct pdnn_selection *selection, const struct pdnn_axes *axes, size_t a,
+                           size_t b) {
+    int order = 0;
+    for (size_t k = 0; k < axes->count && !order; k++)
+        order = compare_fields(pdnn_selection_get(selection, a, axes->column[k]),
+                               pdnn_selection_get(selection, b, axes->column[k]));
+    return order;
+}
+
+/* Puts the last member, which comes later in the file than all others, in its place. */
+static void sort_last(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                      struct pdnn_series *series) {
+    size_t last = series->at[series->count - 1], i = series->count - 1;
+    for (; i > 0 && compare_members(selection, axes, series->at[i - 1], last) > 0; i--)
+        series->at[i] = series->at[i - 1];
+    series->at[i] = last;
+}
+
+/* Members are gathered series by series: those of one stand side by side in one array. */
+enum pdnn_status pdnn_selection_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                                       struct pdnn_arena *arena, struct pdnn_series **series,
+                                       size_t *n_series, struct pdnn_err *err) {
+    size_t count = selection->count, n_made = 0, n_members = 0;
+    struct pdnn_series *made = pdnn_arena_alloc(arena, count + 1, sizeof *made);
+    size_t *members = pdnn_arena_alloc(arena, count + 1, sizeof *members);
+    bool *taken = pdnn_arena_alloc(arena, count + 1, sizeof *taken);
+    if (!made || !members || !taken)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the series of %zu instances", count);
+    for (size_t first = 0; first < count; first++) {
+        if (taken[first])
+            continue;
+        struct pdnn_series *one = &made[n_made++];
+        *one = (struct pdnn_series){members + n_members, 1};
+        one->at[0] = first;
+        for (size_t at = first + 1; at < count; at++) {
+            if (taken[at] || !belongs(selection, axes, one, at))
+                continue;
+            taken[at] = true;
+            one->at[one->count++] = at;
+            sort_last(selection, axes, one);
+        }
+        n_members += one->count;
+    }
+    *series = made;
+    *n_series = n_made;
+    return PDNN_OK;
+}
+
+/* Behind the family, an id is KEY=VALUE joined by commas. */
+void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
+                            struct pdnn_str *out) {
+    const char *id = pdnn_selection_get(selection, at, selection->id);
+    size_t length = strcspn(id, "/:");
+    length += id[length] ? 1 : 0;
+    pdnn_str_append(out, id, length);
+    for (id += length; *id; id += length) {
+        size_t name = strcspn(id, "=,");
+        bool starred = false;
+        length = strcspn(id, ",");
+        for (size_t k = 0; k < axes->count && name < length; k++) {
+            const char *key = selection->results.header[axes->column[k]];
+            starred = starred || (strlen(key) == name && memcmp(key, id, name) == 0);
+        }
+        pdnn_str_append(out, id, starred ? name + 1 : length);
+        pdnn_str_append(out, "*", starred ? 1 : 0);
+        pdnn_str_append(out, id + length, id[length] ? 1 : 0);
+        length += id[length] ? 1 : 0;
+    }
+}
+
+void pdnn_selection_names(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                          struct pdnn_str *out) {
+    for (size_t k = 0; k < axes->count; k++)
+        pdnn_str_printf(out, "%s%s", k ? ", " : "", selection->results.header[axes->column[k]]);
+}
+
+void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
+                           struct pdnn_str *out) {
+    for (size_t k = 0; k < axes->count; k++) {
+        const char *value = pdnn_selection_get(selection, at, axes->column[k]);
+        pdnn_str_printf(out, "%s%s", k ? ", " : "", *value ? value : "-");
+    }
+}
+
+static bool varies(const struct pdnn_selection *selection, int column) {
+    for (size_t at = 1; at < selection->count; at++) {
+        if (!same_field(selection, 0, at, column))
+            return true;
+    }
+    return false;
+}
+
+/* The value that more than half of the chosen rows have, or NULL: what is left when values that differ cancel
+ * (Boyer and Moore), if it is one. */
+static const char *majority(const struct pdnn_selection *selection, int column) {
+    size_t candidate = 0, votes = 0, count = 0;
+    for (size_t at = 0; at < selection->count; at++) {
+        if (!votes)
+            candidate = at;
+        votes += !votes || same_field(selection, candidate, at, column) ? 1 : (size_t)-1;
+    }
+    for (size_t at = 0; at < selection->count; at++)
+        count += same_field(selection, candidate, at, column);
+    return 2 * count > selection->count ? pdnn_selection_get(selection, candidate, column) : NULL;
+}
+
+static void append_key(const struct pdnn_selection *selection, int column, const char *value,
+                       struct pdnn_str *out) {
+    if (*value)
+        pdnn_str_printf(out, "%s%s=%s", out->length ? ", " : "", selection->results.header[column], value);
+}
+
+void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
+                          struct pdnn_str *out) {
+    for (int column = selection->family; column < selection->end_key; column++) {
+        const char *value = pdnn_selection_get(selection, at, column);
+        if (is_axis(axes, column) || !varies(selection, column))
+            continue;
+        const char *usual = majority(selection, column);
+        if (!usual || strcmp(usual, value) != 0)
+            append_key(selection, column, value, out);
+    }
+}
+
+void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                          struct pdnn_str *out) {
+    for (int column = selection->family; column < selection->end_key; column++) {
+        if (is_axis(axes, column) || !varies(selection, column))
+            continue;
+        const char *usual = majority(selection, column);
+        if (usual)
+            append_key(selection, column, usual, out);
+    }
+}

@@ -1,0 +1,101 @@
+#include "results/analysis/share_matrix.h"
+
+#include <stdlib.h>
+
+enum pdnn_status pdnn_selection_rows(const struct pdnn_selection *selection, size_t at,
+                                     struct pdnn_ops_reader *reader, struct pdnn_op_rows *rows,
+                                     struct pdnn_err *err) {
+    rows->step_ns = pdnn_selection_step_ns(selection, at);
+    rows->family = pdnn_selection_get(selection, at, selection->family);
+    return pdnn_ops_reader_find(reader, pdnn_selection_get(selection, at, selection->id), &rows->op,
+                                &rows->count, err);
+}
+
+enum pdnn_status pdnn_selection_shares(const struct pdnn_share_source *source, size_t at,
+                                       struct pdnn_share **shares, size_t *n_shares, struct pdnn_err *err) {
+    struct pdnn_op_rows rows;
+    enum pdnn_status status = pdnn_selection_rows(source->selection, at, source->reader, &rows, err);
+    return status == PDNN_OK ? pdnn_shares(&rows, source->by, source->arena, shares, n_shares, err) : status;
+}
+
+/* The shares of one instance, which outlive the reader's rows. */
+struct list {
+    struct pdnn_share *share;
+    size_t count;
+};
+
+static enum pdnn_status keep(struct list *list, struct pdnn_arena *arena, struct pdnn_err *err) {
+    static const enum pdnn_by borrowed[] = {PDNN_BY_LAYER, PDNN_BY_OP};
+    for (size_t i = 0; i < list->count; i++) {
+        struct pdnn_share *share = &list->share[i];
+        share->most = NULL;
+        for (size_t k = 0; k < sizeof borrowed / sizeof *borrowed; k++) {
+            const char **key = &share->key[borrowed[k]];
+            if (**key && !(*key = pdnn_arena_strdup(arena, *key)))
+                return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu shares", list->count);
+        }
+    }
+    return PDNN_OK;
+}
+
+/* Every kind of share that some column has, and the sum of its parts of all columns as its time. */
+static size_t collect_rows(const struct list *lists, size_t n_lists, struct pdnn_share *rows) {
+    size_t count = 0;
+    for (size_t c = 0; c < n_lists; c++) {
+        for (size_t i = 0; i < lists[c].count; i++) {
+            const struct pdnn_share *share = &lists[c].share[i];
+            size_t at = 0;
+            while (at < count && !pdnn_share_same(&rows[at], share))
+                at++;
+            if (at == count) {
+                rows[count] = *share;
+                rows[count++].work = (struct pdnn_work){.time_ns = 0};
+            }
+            rows[at].work.time_ns += share->work.share_pct;
+        }
+    }
+    qsort(rows, count, sizeof *rows, pdnn_share_compare);
+    return count;
+}
+
+static const struct pdnn_share *find(const struct list *list, const struct pdnn_share *row) {
+    for (size_t i = 0; i < list->count; i++) {
+        if (pdnn_share_same(&list->share[i], row))
+            return &list->share[i];
+    }
+    return NULL;
+}
+
+enum pdnn_status pdnn_share_matrix(const struct pdnn_share_source *source, const struct pdnn_series *series,
+                                   struct pdnn_share_matrix *matrix, struct pdnn_err *err) {
+    struct pdnn_arena *arena = source->arena;
+    size_t n_columns = series->count, n_shares = 0, n_rows = 0;
+    struct list *lists = pdnn_arena_alloc(arena, n_columns + 1, sizeof *lists);
+    enum pdnn_status status = lists ? PDNN_OK : PDNN_NO_MEMORY;
+    for (size_t c = 0; status == PDNN_OK && c < n_columns; c++) {
+        status = pdnn_selection_shares(source, series->at[c], &lists[c].share, &lists[c].count, err);
+        if (status == PDNN_OK)
+            status = keep(&lists[c], arena, err);
+        n_shares += lists[c].count;
+    }
+    struct pdnn_share *rows = status == PDNN_OK ? pdnn_arena_alloc(arena, n_shares + 1, sizeof *rows) : NULL;
+    if (rows)
+        n_rows = collect_rows(lists, n_columns, rows);
+    const struct pdnn_share **cells =
+        rows ? pdnn_arena_alloc(arena, n_rows * n_columns + 1, sizeof *cells) : NULL;
+    if (status == PDNN_NO_MEMORY || (status == PDNN_OK && !cells))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the shares of %zu instances", n_columns);
+    if (status != PDNN_OK)
+        return status;
+    for (size_t r = 0; r < n_rows; r++) {
+        for (size_t c = 0; c < n_columns; c++)
+            cells[r * n_columns + c] = find(&lists[c], &rows[r]);
+    }
+    *matrix = (struct pdnn_share_matrix){rows, cells, n_rows, n_columns};
+    return PDNN_OK;
+}
+
+const struct pdnn_share *pdnn_share_matrix_at(const struct pdnn_share_matrix *matrix, size_t row,
+                                              size_t column) {
+    return matrix->cell[row * matrix->n_columns + column];
+}

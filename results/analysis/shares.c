@@ -1,0 +1,254 @@
+#include "results/analysis/shares.h"
+#include "results/tables/csv.h"
+#include "results/analysis/op_groups.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char residual[] = "residual";
+
+static const char *const names[PDNN_BY_COUNT + 1] = {
+    [PDNN_BY_CATEGORY] = "category", [PDNN_BY_GROUP] = "group", [PDNN_BY_PASS] = "pass",
+    [PDNN_BY_LAYER] = "layer",       [PDNN_BY_OP] = "op",
+};
+
+const char *pdnn_by_name(enum pdnn_by by) {
+    return names[by];
+}
+
+enum pdnn_status pdnn_by_parse(const char *text, struct pdnn_by_list *list, struct pdnn_err *err) {
+    struct pdnn_by_list parsed = {.count = 0};
+    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        char word[PDNN_SUGGESTION_TEXT], suggestion[PDNN_SUGGESTION_TEXT];
+        size_t by = 0, k = 0;
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
+        while (by < PDNN_BY_COUNT && strcmp(names[by], word) != 0)
+            by++;
+        if (by == PDNN_BY_COUNT)
+            return pdnn_fail(err, PDNN_INVALID,
+                             "'%.64s' is nothing to sum by: category, group, pass, layer, op%s", word,
+                             pdnn_suggest(suggestion, word, names, PDNN_BY_COUNT));
+        while (k < parsed.count && parsed.by[k] != (enum pdnn_by)by)
+            k++;
+        if (k < parsed.count)
+            return pdnn_fail(err, PDNN_INVALID, "'%.64s' names %s twice", text, word);
+        parsed.by[parsed.count++] = (enum pdnn_by)by;
+    }
+    *list = parsed;
+    return PDNN_OK;
+}
+
+bool pdnn_share_same(const struct pdnn_share *a, const struct pdnn_share *b) {
+    for (size_t by = 0; by < PDNN_BY_COUNT; by++) {
+        if (strcmp(a->key[by], b->key[by]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The sums so far. */
+struct sums {
+    struct pdnn_by_list by;
+    bool has_groups;
+    struct pdnn_share *share;
+    size_t count;
+};
+
+static struct pdnn_share named(const struct sums *sums, const struct pdnn_op_record *op) {
+    struct pdnn_share share = {.id = op->id};
+    const struct pdnn_op_group_def *group = &pdnn_op_groups[pdnn_op_group_of(op)];
+    const char *const keys[PDNN_BY_COUNT] = {
+        [PDNN_BY_CATEGORY] = op->category,
+        [PDNN_BY_GROUP] = sums->has_groups ? group->name : op->category,
+        [PDNN_BY_PASS] = op->pass,
+        [PDNN_BY_LAYER] = op->layer,
+        [PDNN_BY_OP] = op->op,
+    };
+    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
+        share.key[by] = "";
+    for (size_t k = 0; k < sums->by.count; k++) {
+        share.key[sums->by.by[k]] = keys[sums->by.by[k]];
+        if (sums->by.by[k] == PDNN_BY_GROUP && sums->has_groups)
+            share.rgb = group->rgb;
+    }
+    return share;
+}
+
+static struct pdnn_share *find(struct sums *sums, const struct pdnn_share *like) {
+    size_t i = 0;
+    while (i < sums->count && !pdnn_share_same(&sums->share[i], like))
+        i++;
+    if (i == sums->count)
+        sums->share[sums->count++] = *like;
+    return &sums->share[i];
+}
+
+static void add_op(struct pdnn_share *share, const struct pdnn_op_record *op) {
+    pdnn_work_add(&share->work, op);
+    if (isnan(op->place.pct_of_roof))
+        return;
+    double lost_ns = fmax(0, op->time_ns_median * (1 - op->place.pct_of_roof / 100));
+    share->lost_ns += lost_ns;
+    if (lost_ns > share->most_lost_ns) {
+        share->most_lost_ns = lost_ns;
+        share->most = op;
+    }
+}
+
+static void finish(struct pdnn_share *share, double step_ns) {
+    pdnn_work_finish(&share->work, step_ns);
+    if (isnan(share->work.pct_of_roof))
+        share->lost_ns = NAN;
+    if (!share->most)
+        share->most_lost_ns = NAN;
+    share->lost_pct = share->lost_ns / step_ns * 100;
+    share->most_lost_pct = share->most_lost_ns / step_ns * 100;
+}
+
+static const char *const passes[] = {"forward", "recompute", "backward-data", "backward-weights", "update"};
+
+enum { N_PASSES = sizeof passes / sizeof *passes };
+
+/* Where a group or pass stands in its order; what has none is equal to all others. */
+static int rank(enum pdnn_by by, const struct pdnn_share *share) {
+    int at = 0;
+    if (by == PDNN_BY_GROUP) {
+        while (share->rgb && at < PDNN_OP_GROUP_COUNT && strcmp(pdnn_op_groups[at].name, share->key[by]) != 0)
+            at++;
+        return at;
+    }
+    while (at < N_PASSES && strcmp(passes[at], share->key[by]) != 0)
+        at++;
+    return at;
+}
+
+/* Equal times keep an order that does not depend on the C library. */
+int pdnn_share_compare(const void *a, const void *b) {
+    static const enum pdnn_by ranked[] = {PDNN_BY_GROUP, PDNN_BY_PASS};
+    const struct pdnn_share *x = a, *y = b;
+    int order = x->is_residual - y->is_residual;
+    for (size_t k = 0; k < sizeof ranked / sizeof *ranked && !order; k++)
+        order = rank(ranked[k], x) - rank(ranked[k], y);
+    if (!order && x->work.time_ns != y->work.time_ns)
+        return x->work.time_ns < y->work.time_ns ? 1 : -1;
+    for (size_t by = 0; by < PDNN_BY_COUNT && !order; by++)
+        order = strcmp(x->key[by], y->key[by]);
+    return order;
+}
+
+/* Nothing, which is worth saying. */
+static void add_other(struct sums *sums, const char *id) {
+    if (sums->has_groups && sums->by.count == 1 && sums->by.by[0] == PDNN_BY_GROUP) {
+        const struct pdnn_op_record none = {.id = id, .category = "", .pass = ""};
+        struct pdnn_share share = named(sums, &none);
+        find(sums, &share);
+    }
+}
+
+static void add_residual(struct sums *sums, const char *id, double residual_ns) {
+    struct pdnn_share *share = &sums->share[sums->count++];
+    const struct pdnn_work work = {.count = PDNN_ABSENT,
+                                   .flop_count = PDNN_ABSENT,
+                                   .in_bounds_flop_count = PDNN_ABSENT,
+                                   .byte_count = PDNN_ABSENT,
+                                   .time_ns = residual_ns};
+    *share = (struct pdnn_share){.id = id, .is_residual = true, .work = work};
+    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
+        share->key[by] = "";
+    share->key[sums->by.by[0]] = residual;
+}
+
+enum pdnn_status pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by,
+                             struct pdnn_arena *arena, struct pdnn_share **shares, size_t *n_shares,
+                             struct pdnn_err *err) {
+    static const struct pdnn_by_list by_category = {{PDNN_BY_CATEGORY}, 1};
+    struct sums sums = {.by = by ? *by : by_category, .has_groups = pdnn_family_has_groups(rows->family)};
+    double residual_ns = rows->step_ns;
+    sums.share = pdnn_arena_alloc(arena, rows->count + 2, sizeof *sums.share);
+    if (!sums.share)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the shares of %zu ops", rows->count);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct pdnn_op_record *op = &rows->op[i];
+        if (isnan(op->time_ns_median))
+            continue;
+        struct pdnn_share share = named(&sums, op);
+        add_op(find(&sums, &share), op);
+        residual_ns -= op->time_ns_median;
+    }
+    if (sums.count) {
+        const char *id = sums.share[0].id;
+        add_other(&sums, id);
+        qsort(sums.share, sums.count, sizeof *sums.share, pdnn_share_compare);
+        add_residual(&sums, id, residual_ns);
+    }
+    for (size_t i = 0; i < sums.count; i++)
+        finish(&sums.share[i], rows->step_ns);
+    *shares = sums.share;
+    *n_shares = sums.count;
+    return PDNN_OK;
+}
+
+const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares) {
+    const struct pdnn_share *most = NULL;
+    for (size_t i = 0; i < n_shares; i++) {
+        if (shares[i].most && (!most || shares[i].most_lost_ns > most->most_lost_ns))
+            most = &shares[i];
+    }
+    return most;
+}
+
+/* The fields of the op that loses most are those of its row in ops.csv: `index` is the column there. */
+static void get_most(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    const struct pdnn_share *share = row;
+    int at = pdnn_columns_find(&pdnn_ops_columns, column->name + sizeof "most_" - 1);
+    if (share->most && at >= 0)
+        pdnn_column_text(&pdnn_ops_columns.column[at], share->most, cell);
+}
+
+#define AT(field)     .offset = offsetof(struct pdnn_share, field)
+#define WORD(field)   PDNN_COLUMN_WORD, AT(field)
+#define NUMBER(field) PDNN_COLUMN_NUMBER, AT(field), .digits = PDNN_DIGITS_TABLE
+#define COUNT(field)  PDNN_COLUMN_COUNT, AT(field)
+
+static const struct pdnn_column columns[] = {
+    {"id", "", WORD(id), .help = "the instance"},
+    {"category", "", WORD(key[PDNN_BY_CATEGORY]),
+     .help =
+         "kind of work, as in `paradnn ops`; reorder; residual: what is in no op's time. This and the next "
+         "four are empty where rows are not summed by them"},
+    {"group", "", WORD(key[PDNN_BY_GROUP]),
+     .help = "part of a transformer: a product, what lies between two, a stage of the update; the category "
+             "in other families"},
+    {"pass", "", WORD(key[PDNN_BY_PASS]), .help = "as in ops.csv"},
+    {"layer", "", WORD(key[PDNN_BY_LAYER]), .help = "as in ops.csv"},
+    {"op", "", WORD(key[PDNN_BY_OP]), .help = "as in ops.csv"},
+    {"count", "executions", COUNT(work.count), .help = "in one step"},
+    {"flop_count", "FLOP", COUNT(work.flop_count), .help = "of all of them, as in ops.csv"},
+    {"in_bounds_flop_count", "FLOP", COUNT(work.in_bounds_flop_count),
+     .help = "of flop_count: without the taps on padding; rates count these"},
+    {"byte_count", "bytes", COUNT(work.byte_count), .help = "compulsory traffic of all of them"},
+    {"time_ns", "ns", NUMBER(work.time_ns),
+     .help = "of all of them; with the residual, the step's time_ns_median"},
+    {"share_pct", "%", NUMBER(work.share_pct),
+     .help = "of the step's time_ns_median: with the residual, 100"},
+    {"gflops", "1e9 FLOP/s", NUMBER(work.gflops), .help = "in_bounds_flop_count over time_ns"},
+    {"bw_gbs", "1e9 B/s", NUMBER(work.bw_gbs), .help = "byte_count over time_ns"},
+    {"intensity_flop_per_byte", "FLOP/byte", NUMBER(work.intensity_flop_per_byte),
+     .help = "in_bounds_flop_count over byte_count"},
+    {"pct_of_roof", "%", NUMBER(work.pct_of_roof), .help = "time the ops' roofs allow over time they take"},
+    {"lost_ns", "ns", NUMBER(lost_ns), .help = "time beyond what the roofs allow, of the ops below theirs"},
+    {"lost_pct", "%", NUMBER(lost_pct), .help = "the same as a part of the step"},
+    {"most_layer", "", PDNN_COLUMN_TEXT, .get = get_most,
+     .help = "the op that loses most: where in the model"},
+    {"most_op", "", PDNN_COLUMN_TEXT, .get = get_most, .help = "its name"},
+    {"most_pass", "", PDNN_COLUMN_TEXT, .get = get_most, .help = "its pass"},
+    {"most_shape", "", PDNN_COLUMN_TEXT, .get = get_most, .help = "its shape, as in ops.csv"},
+    {"most_implementation", "", PDNN_COLUMN_TEXT, .get = get_most, .help = "what ran"},
+    {"most_pct_of_roof", "%", PDNN_COLUMN_NUMBER, .get = get_most, .help = "of its roof"},
+    {"most_bound", "", PDNN_COLUMN_TEXT, .get = get_most, .help = "what that roof is"},
+    {"most_lost_pct", "%", NUMBER(most_lost_pct), .help = "the time it loses, as a part of the step"},
+};
+
+const struct pdnn_columns pdnn_shares_columns = {"breakdown", columns, sizeof columns / sizeof columns[0]};

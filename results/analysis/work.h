@@ -1,0 +1,34 @@
+/* Rows of ops.csv added up: work, time, and what the roofs allow; rates are of the sums, all work over all
+ * time. */
+#ifndef RESULTS_ANALYSIS_WORK_H
+#define RESULTS_ANALYSIS_WORK_H
+
+#include "results/tables/record.h"
+
+#include <stddef.h>
+
+/* The rows of one instance. */
+struct pdnn_op_rows {
+    const struct pdnn_op_record *op; /* those without a time are left out of every sum */
+    size_t count;
+    double step_ns; /* what a step takes */
+    const char *family;
+};
+
+/* {0} is nothing. A count that a row lacks is absent from the sum. */
+struct pdnn_work {
+    uint64_t count; /* executions in one step */
+    uint64_t flop_count, in_bounds_flop_count, byte_count;
+    double time_ns, share_pct;                      /* share of the step */
+    double gflops, bw_gbs, intensity_flop_per_byte; /* of FLOP in bounds; NaN where there are none */
+    double roof_ns, roofed_ns; /* of the ops that have a roof: what it allows, what they take */
+    double pct_of_roof;        /* the one over the other */
+};
+
+/* Adds a row that has a time. */
+void pdnn_work_add(struct pdnn_work *work, const struct pdnn_op_record *op);
+
+/* Shares, rates and ratios of what was added. */
+void pdnn_work_finish(struct pdnn_work *work, double step_ns);
+
+#endif

@@ -1,0 +1,451 @@
+#include "results/plots/breakdown.h"
+#include "base/units.h"
+#include "results/plots/gnuplot.h"
+#include "results/plots/color.h"
+#include "results/plots/file.h"
+#include "results/plots/names.h"
+#include "results/analysis/share_matrix.h"
+#include "results/tables/tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BARS_MAX = 60, NAME_TEXT = 128, FIRST_LABEL = 10 };
+
+/* The picture in pixels: right_most with short names in the legend, caption_gap above what is said at the
+ * bottom. legend_size: the legend's letters beside those of names. */
+static const double width = 1200, height = 800, left = 104, right_most = 940, right_least = 640, top = 712;
+static const double caption_bottom = 8, caption_gap = 12, axis_pixels = 34, legend_pixels = 74,
+                    legend_size = 1.12;
+static const double bar_pixels_most = 120, number_pixels = 30, time_pixels = 62;
+
+/* In slots, of which each bar has one: what of it is bar, and what lies between two sets of bars. */
+static const double bar_part = 0.7, gap = 0.7;
+
+static const unsigned residual_rgb = 0xe6e6e6;
+
+/* What one part of a bar is. */
+struct part {
+    char name[NAME_TEXT];
+    unsigned rgb;
+    size_t merged_into; /* the row whose color it shares, itself where it has its own */
+};
+
+struct picture {
+    struct pdnn_selection selection;
+    struct pdnn_ops_reader reader;
+    struct pdnn_arena arena;
+    struct pdnn_by_list by;
+    struct pdnn_axes axes;
+    struct pdnn_series *sets, all; /* series, and their members one behind the other */
+    size_t n_sets;
+    struct pdnn_share_matrix matrix; /* columns are bars */
+    struct pdnn_bar_name *bars, *set_names;
+    size_t *set_of;     /* by bar */
+    struct part *parts; /* by row of the matrix */
+    double xmin, xmax, right, bottom, axis_y;
+    struct pdnn_str script;
+};
+
+static enum pdnn_status find_sets(struct picture *p, const char *across, struct pdnn_err *err) {
+    size_t count = p->selection.count;
+    enum pdnn_status status = across ? pdnn_axes_parse(&p->selection, across, &p->axes, err) : PDNN_OK;
+    if (status != PDNN_OK)
+        return status;
+    if (!count)
+        return pdnn_fail(err, PDNN_INVALID, "results.csv: no instance that ended ok");
+    if (count > BARS_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "%zu bars are more than %d: choose some with --only", count,
+                         BARS_MAX);
+    if (across)
+        return pdnn_selection_series(&p->selection, &p->axes, &p->arena, &p->sets, &p->n_sets, err);
+    p->sets = pdnn_arena_alloc(&p->arena, 1, sizeof *p->sets);
+    if (!p->sets || !(p->sets->at = pdnn_arena_alloc(&p->arena, count, sizeof *p->sets->at)))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu bars", count);
+    p->n_sets = 1;
+    for (; p->sets->count < count; p->sets->count++)
+        p->sets->at[p->sets->count] = p->sets->count;
+    return PDNN_OK;
+}
+
+/* Bars stand side by side, sets a little apart. */
+static enum pdnn_status order_bars(struct picture *p, struct pdnn_err *err) {
+    size_t count = p->selection.count;
+    double center = 0;
+    p->bars = pdnn_arena_alloc(&p->arena, count, sizeof *p->bars);
+    p->set_of = pdnn_arena_alloc(&p->arena, count, sizeof *p->set_of);
+    p->set_names = pdnn_arena_alloc(&p->arena, p->n_sets, sizeof *p->set_names);
+    p->all.at = pdnn_arena_alloc(&p->arena, count, sizeof *p->all.at);
+    if (!p->bars || !p->set_of || !p->set_names || !p->all.at)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu bars", count);
+    for (size_t set = 0; set < p->n_sets; set++) {
+        p->set_names[set].center = center + ((double)p->sets[set].count - 1) / 2;
+        for (size_t i = 0; i < p->sets[set].count; i++) {
+            p->bars[p->all.count].center = center;
+            p->set_of[p->all.count] = set;
+            p->all.at[p->all.count++] = p->sets[set].at[i];
+            center += 1;
+        }
+        center += gap;
+    }
+    return PDNN_OK;
+}
+
+static double slot_pixels(const struct picture *p) {
+    return (p->right - left) / (p->xmax - p->xmin);
+}
+
+/* Few bars stay narrow, in the middle; long names in the legend have their room. */
+static void choose_columns(struct picture *p) {
+    double slots = p->bars[p->all.count - 1].center + 1, longest = 0;
+    for (size_t r = 0; r < p->matrix.n_rows; r++)
+        longest = fmax(longest, legend_size * pdnn_plot_text_pixels(p->parts[r].name));
+    p->right = fmax(right_least, fmin(right_most, width - legend_pixels - longest));
+    double margin = (fmax(slots, (p->right - left) / bar_pixels_most * bar_part) - slots) / 2;
+    p->xmin = -0.5 - margin;
+    p->xmax = slots - 0.5 + margin;
+}
+
+static unsigned lighter(unsigned rgb, double part) {
+    unsigned mixed = 0;
+    for (int shift = 0; shift <= 16; shift += 8) {
+        double value = (rgb >> shift) & 0xff;
+        mixed |= (unsigned)(value + (255 - value) * part) << shift;
+    }
+    return mixed;
+}
+
+static bool is_dark(unsigned rgb) {
+    return 0.299 * (rgb >> 16) + 0.587 * ((rgb >> 8) & 0xff) + 0.114 * (rgb & 0xff) < 140;
+}
+
+static void name_part(struct picture *p, size_t row) {
+    struct part *part = &p->parts[row];
+    for (size_t k = 0; k < p->by.count; k++) {
+        size_t used = strlen(part->name);
+        const char *key = p->matrix.row[row].key[p->by.by[k]];
+        if (*key)
+            snprintf(part->name + used, sizeof part->name - used, "%s%s", used ? ", " : "", key);
+    }
+}
+
+static bool is_plain(const struct pdnn_share *row) {
+    return !row->rgb && !row->is_residual;
+}
+
+/* How many plain rows take more time in all bars together. */
+static size_t count_larger(const struct picture *p, size_t row) {
+    size_t larger = 0;
+    for (size_t r = 0; r < p->matrix.n_rows; r++)
+        larger +=
+            is_plain(&p->matrix.row[r]) && p->matrix.row[r].work.time_ns > p->matrix.row[row].work.time_ns;
+    return larger;
+}
+
+static unsigned group_color(const struct picture *p, size_t row) {
+    size_t same = 0;
+    for (size_t before = 0; before < row; before++)
+        same += p->matrix.row[before].rgb == p->matrix.row[row].rgb;
+    return lighter(p->matrix.row[row].rgb, 1 - pow(0.72, (double)same));
+}
+
+/* Groups have their colors, and parts of one group lighter ones of it. Of other kinds the largest have
+ * colors, and those for which none is left are one grey part. */
+static void choose_colors(struct picture *p) {
+    size_t n_plain = 0, taken = 0, grey = p->matrix.n_rows;
+    for (size_t r = 0; r < p->matrix.n_rows; r++)
+        n_plain += is_plain(&p->matrix.row[r]);
+    size_t own = n_plain <= PDNN_PLOT_COLORS ? n_plain : PDNN_PLOT_COLORS - 1;
+    for (size_t r = 0; r < p->matrix.n_rows; r++) {
+        const struct pdnn_share *row = &p->matrix.row[r];
+        struct part *part = &p->parts[r];
+        name_part(p, r);
+        part->merged_into = r;
+        if (row->is_residual) {
+            part->rgb = residual_rgb;
+        } else if (row->rgb) {
+            part->rgb = group_color(p, r);
+        } else if (count_larger(p, r) < own && taken < own) {
+            part->rgb = pdnn_plot_distinct_color(taken++);
+        } else {
+            grey = grey < r ? grey : r;
+            part->rgb = pdnn_plot_grey;
+            part->merged_into = grey;
+            snprintf(p->parts[grey].name, sizeof part->name, "%zu others", n_plain - own);
+        }
+    }
+}
+
+/* The share of a row and those merged into it, of all that the bar shows: where the ops' times add up to more
+ * than the step, of their sum. */
+static double part_pct(const struct picture *p, size_t row, size_t bar) {
+    double sum = 0, whole = 100;
+    for (size_t r = 0; r < p->matrix.n_rows; r++) {
+        const struct pdnn_share *share = pdnn_share_matrix_at(&p->matrix, r, bar);
+        double pct = share ? share->work.share_pct : 0;
+        if (share && share->is_residual && pct < 0) {
+            whole -= pct;
+            continue;
+        }
+        if (p->parts[r].merged_into == row)
+            sum += pct;
+    }
+    return sum / whole * 100;
+}
+
+static void put_parts(struct picture *p) {
+    pdnn_str_printf(&p->script, "$parts << END\n");
+    for (size_t b = 0; b < p->all.count; b++) {
+        double low = 0, center = p->bars[b].center;
+        for (size_t r = 0; r < p->matrix.n_rows; r++) {
+            double pct = part_pct(p, r, b);
+            if (!(pct > 0))
+                continue;
+            pdnn_plot_number(&p->script, center - bar_part / 2, " ");
+            pdnn_plot_number(&p->script, center + bar_part / 2, " ");
+            pdnn_plot_number(&p->script, low, " ");
+            pdnn_plot_number(&p->script, low + pct, " ");
+            pdnn_str_printf(&p->script, "%u\n", p->parts[r].rgb);
+            low += pct;
+        }
+    }
+    pdnn_str_printf(&p->script, "END\n");
+}
+
+/* Numbers in the parts that have room for one. The first, which is no number, is for gnuplot: it does not
+ * survive labels of which there are none. */
+static void put_numbers(struct picture *p, const char *block, bool dark) {
+    bool fits = slot_pixels(p) * bar_part >= number_pixels;
+    double least_pct = 16 / (top - p->bottom) * 106;
+    pdnn_str_printf(&p->script, "$%s << END\n0 0 \"\"\n", block);
+    for (size_t b = 0; fits && b < p->all.count; b++) {
+        double low = 0;
+        for (size_t r = 0; r < p->matrix.n_rows; r++) {
+            double pct = part_pct(p, r, b);
+            if (pct >= least_pct && is_dark(p->parts[r].rgb) == dark) {
+                pdnn_plot_number(&p->script, p->bars[b].center, " ");
+                pdnn_plot_number(&p->script, low + pct / 2, " ");
+                pdnn_str_printf(&p->script, "\"%.1f\"\n", pct);
+            }
+            low += fmax(pct, 0);
+        }
+    }
+    pdnn_str_printf(&p->script, "END\n");
+}
+
+static bool times_fit(const struct picture *p) {
+    return slot_pixels(p) >= time_pixels;
+}
+
+static void put_times(struct picture *p) {
+    pdnn_str_printf(&p->script, "$times << END\n0 0 \"\"\n");
+    for (size_t b = 0; times_fit(p) && b < p->all.count; b++) {
+        char text[PDNN_UNIT_TEXT];
+        size_t at = p->all.at[b];
+        pdnn_plot_number(&p->script, p->bars[b].center, " 103 ");
+        pdnn_str_printf(&p->script, "\"%s%s\"\n", pdnn_selection_extrapolated(&p->selection, at) ? "~" : "",
+                        pdnn_format_ns(text, pdnn_selection_step_ns(&p->selection, at)));
+    }
+    pdnn_str_printf(&p->script, "END\n");
+}
+
+/* Moves a text into the arena; NULL when memory ran out. */
+static const char *keep(struct picture *p, struct pdnn_str *text) {
+    const char *kept = text->failed ? NULL : pdnn_arena_strdup(&p->arena, pdnn_str_text(text));
+    pdnn_str_finish(text);
+    return kept;
+}
+
+static bool any_extrapolated(const struct picture *p) {
+    bool any = false;
+    for (size_t b = 0; b < p->all.count; b++)
+        any = any || pdnn_selection_extrapolated(&p->selection, p->all.at[b]);
+    return any;
+}
+
+/* What is said below everything: returns where there is room above it. */
+static double put_captions(struct picture *p, struct pdnn_label_sheet *sheet) {
+    struct pdnn_str caption = {0}, usual = {0};
+    pdnn_str_printf(&caption, "A bar is one step of a model by the time of its ops; ");
+    if (times_fit(p))
+        pdnn_str_printf(&caption, "above it is the time of the step%s; ",
+                        any_extrapolated(p) ? " (~ extrapolated)" : "");
+    else if (any_extrapolated(p))
+        pdnn_str_printf(&caption, "of some, not all layers ran (extrapolated); ");
+    pdnn_str_printf(&caption, "residual: time in no op");
+    pdnn_selection_usual(&p->selection, &p->axes, &usual);
+    if (usual.length)
+        pdnn_str_printf(&usual, " unless said otherwise");
+    double y = caption_bottom;
+    y += pdnn_plot_caption(pdnn_str_text(&usual), left, y, sheet);
+    y += pdnn_plot_caption(pdnn_str_text(&caption), left, y, sheet);
+    p->script.failed = p->script.failed || caption.failed || usual.failed;
+    pdnn_str_finish(&caption);
+    pdnn_str_finish(&usual);
+    return y + caption_gap;
+}
+
+/* Bars are named by the axes and sets by what else differs; where there are no axes, bars by all that
+ * differs. The frame ends where the names leave room for. */
+static bool put_names(struct picture *p) {
+    bool good = true;
+    double slot = slot_pixels(p);
+    for (size_t b = 0; b < p->all.count; b++) {
+        struct pdnn_str text = {0};
+        size_t at = p->all.at[b];
+        if (p->axes.count)
+            pdnn_selection_values(&p->selection, at, &p->axes, &text);
+        else
+            pdnn_selection_where(&p->selection, at, &p->axes, &text);
+        if (!text.length)
+            pdnn_str_printf(&text, "usual");
+        p->bars[b].pixels = slot * 0.96;
+        p->bars[b].text = keep(p, &text);
+        good = good && p->bars[b].text;
+    }
+    for (size_t set = 0; set < p->n_sets; set++) {
+        struct pdnn_str text = {0};
+        if (p->axes.count)
+            pdnn_selection_where(&p->selection, p->sets[set].at[0], &p->axes, &text);
+        p->set_names[set].pixels = slot * ((double)p->sets[set].count + gap) * 0.96;
+        p->set_names[set].text = keep(p, &text);
+        good = good && p->set_names[set].text;
+    }
+    if (!good)
+        return false;
+    struct pdnn_str axis = {0};
+    if (p->axes.count)
+        pdnn_selection_names(&p->selection, &p->axes, &axis);
+    struct pdnn_bar_names names = {.bar = p->bars,
+                                   .set = p->set_names,
+                                   .set_of = p->set_of,
+                                   .n_bars = p->all.count,
+                                   .n_sets = p->n_sets,
+                                   .axis = keep(p, &axis)};
+    if (!names.axis)
+        return false;
+    pdnn_bar_names_arrange(&names);
+    struct pdnn_label_sheet sheet = {&p->script, width, height, FIRST_LABEL};
+    bool named_below = p->axes.count && !names.upright;
+    pdnn_gnuplot_text(&p->script, "AXIS", named_below ? names.axis : "");
+    double below = put_captions(p, &sheet);
+    p->axis_y = below + axis_pixels / 2;
+    p->bottom = below + (named_below ? axis_pixels : 0) + names.height;
+    pdnn_bar_names_put(&names, p->bottom, &sheet);
+    return true;
+}
+
+/* Topmost first, as the eye meets them. */
+static void put_legend(struct picture *p) {
+    size_t count = 0;
+    struct pdnn_str entries = {0};
+    for (size_t r = p->matrix.n_rows; r-- > 0;) {
+        char name[32];
+        bool shown = p->parts[r].merged_into == r && !p->matrix.row[r].is_residual;
+        for (size_t b = 0; b < p->all.count && p->matrix.row[r].is_residual; b++)
+            shown = shown || part_pct(p, r, b) > 0;
+        if (!shown)
+            continue;
+        snprintf(name, sizeof name, "PART[%zu]", ++count);
+        pdnn_gnuplot_text(&entries, name, p->parts[r].name);
+        pdnn_str_printf(&entries, "PART_COLOR[%zu] = %u\n", count, p->parts[r].rgb);
+    }
+    pdnn_str_printf(&p->script, "N_PARTS = %zu\narray PART[%zu]\narray PART_COLOR[%zu]\n", count, count,
+                    count);
+    pdnn_str_append(&p->script, pdnn_str_text(&entries), entries.length);
+    p->script.failed = p->script.failed || entries.failed;
+    pdnn_str_finish(&entries);
+}
+
+/* The column's value where all bars have it, else NULL. */
+static const char *common_value(const struct picture *p, const char *name) {
+    int column = pdnn_csv_find(&p->selection.results, name);
+    const char *value = pdnn_selection_get(&p->selection, p->all.at[0], column);
+    for (size_t b = 1; b < p->all.count; b++) {
+        if (strcmp(pdnn_selection_get(&p->selection, p->all.at[b], column), value) != 0)
+            return NULL;
+    }
+    return *value ? value : NULL;
+}
+
+static void put_titles(struct picture *p, const char *directory) {
+    static const char *const common[] = {"family",  "mode", "optimizer", "dtype",
+                                         "backend", "fuse", "threads"};
+    struct pdnn_str title = {0}, subtitle = {0}, cpu = {0};
+    int length;
+    const char *name = pdnn_plot_directory_name(directory, &length);
+    pdnn_str_printf(&title, "Where the time goes in %.*s", length, name);
+    pdnn_environment_get(directory, "cpu", &cpu);
+    pdnn_str_printf(&subtitle, "%s", cpu.length ? cpu.text : "unknown machine");
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
+        const char *value = common_value(p, common[i]);
+        if (value)
+            pdnn_str_printf(&subtitle, ", %s%s", strcmp(common[i], "fuse") == 0 ? "fuse " : "", value);
+        if (value && strcmp(common[i], "threads") == 0)
+            pdnn_str_printf(&subtitle, " thread%s", strcmp(value, "1") == 0 ? "" : "s");
+    }
+    p->script.failed = p->script.failed || title.failed || subtitle.failed || cpu.failed;
+    pdnn_gnuplot_text(&p->script, "TITLE", pdnn_str_text(&title));
+    pdnn_gnuplot_text(&p->script, "SUBTITLE", pdnn_str_text(&subtitle));
+    pdnn_str_finish(&title);
+    pdnn_str_finish(&subtitle);
+    pdnn_str_finish(&cpu);
+}
+
+static enum pdnn_status write_script(struct picture *p, const char *directory, struct pdnn_err *err) {
+    p->parts = pdnn_arena_alloc(&p->arena, p->matrix.n_rows + 1, sizeof *p->parts);
+    if (p->parts) {
+        choose_colors(p);
+        choose_columns(p);
+    }
+    if (!p->parts || !put_names(p))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+    put_titles(p, directory);
+    const struct {
+        const char *name;
+        double value;
+    } variables[] = {{"WIDTH", width},      {"HEIGHT", height}, {"LEFT", left},
+                     {"RIGHT", p->right},   {"TOP", top},       {"BOTTOM", p->bottom},
+                     {"AXIS_Y", p->axis_y}, {"XMIN", p->xmin},  {"XMAX", p->xmax}};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        pdnn_plot_variable(&p->script, variables[i].name, variables[i].value);
+    put_legend(p);
+    put_parts(p);
+    put_numbers(p, "light", false);
+    put_numbers(p, "dark", true);
+    put_times(p);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_plot_breakdown(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
+                                     struct pdnn_err *err) {
+    struct picture p = {.n_sets = 0};
+    const struct pdnn_share_source source = {&p.selection, &p.reader, &p.by, &p.arena};
+    struct pdnn_plot_result drawn = {.n_paths = 0};
+    enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "group", &p.by, err);
+    if (status == PDNN_OK)
+        status = pdnn_selection_open(&p.selection, request->directory, request->only, request->n_only, err);
+    if (status == PDNN_OK)
+        status = pdnn_ops_reader_open(&p.reader, request->directory, err);
+    if (status == PDNN_OK)
+        status = find_sets(&p, request->across, err);
+    if (status == PDNN_OK)
+        status = order_bars(&p, err);
+    if (status == PDNN_OK)
+        status = pdnn_share_matrix(&source, &p.all, &p.matrix, err);
+    if (status == PDNN_OK)
+        status = write_script(&p, request->directory, err);
+    if (status == PDNN_OK)
+        status = pdnn_plot_write(request, "breakdown", &p.script, pdnn_plots_breakdown_gp, &drawn, err);
+    drawn.drawn = (int)p.all.count;
+    drawn.left_out = (int)p.selection.left_out;
+    pdnn_str_finish(&p.script);
+    pdnn_ops_reader_close(&p.reader);
+    pdnn_selection_close(&p.selection);
+    pdnn_arena_finish(&p.arena);
+    if (status == PDNN_OK)
+        *result = drawn;
+    return status;
+}

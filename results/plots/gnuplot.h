@@ -1,0 +1,21 @@
+/* Running gnuplot on a script: no shell, no files left behind but the picture. */
+#ifndef RESULTS_PLOTS_GNUPLOT_H
+#define RESULTS_PLOTS_GNUPLOT_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+/* results/plots/<kind>.gp, embedded by the build. */
+extern const char pdnn_plots_roofline_gp[];
+extern const char pdnn_plots_breakdown_gp[];
+
+/* Appends `name = 'text'` with the text quoted for gnuplot, and line ends as blanks. */
+void pdnn_gnuplot_text(struct pdnn_str *script, const char *name, const char *text);
+
+/* Appends the text quoted for gnuplot. */
+void pdnn_gnuplot_quote(struct pdnn_str *script, const char *text);
+
+/* Runs the script. PDNN_UNSUPPORTED when gnuplot is not installed, PDNN_IO with its message when it fails. */
+enum pdnn_status pdnn_gnuplot_run(const struct pdnn_str *script, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,132 @@
+#include "results/plots/names.h"
+#include "results/plots/gnuplot.h"
+#include "results/plots/file.h"
+#include "results/plots/frame.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINES_MAX = 5, LINE_TEXT = 160, UPRIGHT_MAX = 44 };
+
+static const double letter_pixels = 8.3, line_pixels = 18;
+
+/* Between the frame and names, and between names of bars and of sets. */
+static const double gap_pixels = 8, set_gap_pixels = 6;
+
+double pdnn_plot_text_pixels(const char *text) {
+    return letter_pixels * (double)strlen(text);
+}
+
+struct lines {
+    char text[LINES_MAX][LINE_TEXT];
+    int count;
+    bool fits; /* all of it, in its width */
+};
+
+static void wrap(const struct pdnn_bar_name *name, struct lines *lines) {
+    const char *text = name->text;
+    *lines = (struct lines){.fits = true};
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        char *line = lines->count ? lines->text[lines->count - 1] : NULL;
+        size_t used = line ? strlen(line) : 0;
+        if (!line || (double)(used + 2 + length) * letter_pixels > name->pixels) {
+            if (lines->count == LINES_MAX) {
+                lines->fits = false;
+                return;
+            }
+            line = lines->text[lines->count++];
+            used = 0;
+        }
+        snprintf(line + used, LINE_TEXT - used, "%s%.*s", used ? ", " : "", (int)length, text);
+        lines->fits = lines->fits && pdnn_plot_text_pixels(line) <= name->pixels;
+        text += length;
+        text += strspn(text, ", ");
+    }
+}
+
+static void measure(const struct pdnn_bar_name *names, size_t count, int *most_lines, bool *fit) {
+    struct lines lines;
+    for (size_t i = 0; i < count; i++) {
+        wrap(&names[i], &lines);
+        *most_lines = lines.count > *most_lines ? lines.count : *most_lines;
+        *fit = *fit && lines.fits;
+    }
+}
+
+/* A bar's name with its set's, cut where it is too long for the picture. */
+static void join(const struct pdnn_bar_names *names, size_t bar, char text[LINE_TEXT]) {
+    const char *set = names->n_sets ? names->set[names->set_of[bar]].text : "";
+    snprintf(text, LINE_TEXT, "%s%s%s%s%s", names->axis, *names->axis ? "=" : "", names->bar[bar].text,
+             *set ? ", " : "", set);
+    if (strlen(text) > UPRIGHT_MAX)
+        memcpy(text + UPRIGHT_MAX - 2, "..", sizeof "..");
+}
+
+void pdnn_bar_names_arrange(struct pdnn_bar_names *names) {
+    bool fit = true;
+    double longest = 0;
+    names->bar_lines = names->set_lines = 0;
+    measure(names->bar, names->n_bars, &names->bar_lines, &fit);
+    measure(names->set, names->n_sets, &names->set_lines, &fit);
+    names->upright = !fit;
+    for (size_t bar = 0; names->upright && bar < names->n_bars; bar++) {
+        char text[LINE_TEXT];
+        join(names, bar, text);
+        longest = fmax(longest, pdnn_plot_text_pixels(text));
+    }
+    int lines = names->bar_lines + names->set_lines;
+    double below = names->set_lines ? set_gap_pixels : 0;
+    names->height = gap_pixels + (names->upright ? longest : lines * line_pixels + below);
+}
+
+static const char name_look[] = " font 'DejaVu Sans,11' textcolor rgb '#222222' ",
+                  caption_look[] = " font 'DejaVu Sans,11' textcolor rgb '#444444' left\n";
+
+/* At x of a coordinate system: "first" is the axis, "screen" a part of the picture. */
+static void put_label(struct pdnn_label_sheet *sheet, const char *text, const char *system,
+                      struct pdnn_spot spot, const char *look) {
+    pdnn_str_printf(sheet->script, "set label %zu ", sheet->next++);
+    pdnn_gnuplot_quote(sheet->script, text);
+    pdnn_str_printf(sheet->script, " at %s ", system);
+    pdnn_plot_number(sheet->script, spot.x, ", screen ");
+    pdnn_plot_number(sheet->script, spot.y / sheet->height, look);
+}
+
+static void put_lines(const struct pdnn_bar_name *name, double y, struct pdnn_label_sheet *sheet) {
+    struct lines lines;
+    wrap(name, &lines);
+    for (int i = 0; i < lines.count; i++) {
+        struct pdnn_spot spot = {name->center, y - (i + 0.5) * line_pixels};
+        put_label(sheet, lines.text[i], "first", spot, name_look);
+        pdnn_str_printf(sheet->script, "center\n");
+    }
+}
+
+void pdnn_bar_names_put(const struct pdnn_bar_names *names, double bottom, struct pdnn_label_sheet *sheet) {
+    double y = bottom - gap_pixels, set_y = y - names->bar_lines * line_pixels - set_gap_pixels;
+    for (size_t bar = 0; bar < names->n_bars; bar++) {
+        char text[LINE_TEXT];
+        if (!names->upright) {
+            put_lines(&names->bar[bar], y, sheet);
+            continue;
+        }
+        join(names, bar, text);
+        put_label(sheet, text, "first", (struct pdnn_spot){names->bar[bar].center, y}, name_look);
+        pdnn_str_printf(sheet->script, "right rotate by 90\n");
+    }
+    for (size_t set = 0; !names->upright && set < names->n_sets; set++)
+        put_lines(&names->set[set], set_y, sheet);
+}
+
+double pdnn_plot_caption(const char *text, double x, double y, struct pdnn_label_sheet *sheet) {
+    const struct pdnn_bar_name name = {.text = text, .pixels = sheet->width - x};
+    struct lines lines;
+    wrap(&name, &lines);
+    for (int i = 0; i < lines.count; i++) {
+        struct pdnn_spot spot = {x / sheet->width, y + (lines.count - i - 0.5) * line_pixels};
+        put_label(sheet, lines.text[i], "screen", spot, caption_look);
+    }
+    return lines.count * line_pixels;
+}

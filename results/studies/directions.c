@@ -1,0 +1,213 @@
+#include "results/studies/directions.h"
+#include "base/units.h"
+#include "models/dtype.h"
+#include "results/studies/direction_tests.h"
+#include "results/analysis/share_matrix.h"
+
+#include <string.h>
+
+const char *pdnn_verdict_name(enum pdnn_verdict verdict) {
+    static const char *const names[PDNN_VERDICT_COUNT] = {"PASS", "FAIL", "not covered"};
+    return names[verdict];
+}
+
+/* What all directions are checked on. */
+struct check {
+    const struct pdnn_selection *selection;
+    struct pdnn_direction_facts *facts; /* by chosen row */
+    struct pdnn_arena *arena;
+    struct pdnn_direction_line *lines;
+    size_t n_lines;
+};
+
+static enum pdnn_status collect_facts(struct check *check, struct pdnn_ops_reader *reader,
+                                      struct pdnn_err *err) {
+    const struct pdnn_selection *selection = check->selection;
+    int params = pdnn_csv_find(&selection->results, "params"),
+        mode = pdnn_csv_find(&selection->results, "mode");
+    int dtype = pdnn_csv_find(&selection->results, "dtype");
+    for (size_t at = 0; at < selection->count; at++) {
+        struct pdnn_op_rows rows;
+        struct pdnn_direction_facts *facts = &check->facts[at];
+        double value = 0;
+        if (!pdnn_family_has_groups(pdnn_selection_get(selection, at, selection->family)))
+            continue;
+        if (pdnn_selection_rows(selection, at, reader, &rows, err) != PDNN_OK)
+            return err->status;
+        for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+            if (strcmp(pdnn_dtype_name(d), pdnn_selection_get(selection, at, dtype)) == 0)
+                facts->word_bytes = pdnn_dtype_bytes(d);
+        }
+        facts->trains = strcmp(pdnn_selection_get(selection, at, mode), "train") == 0;
+        pdnn_parse_double(pdnn_selection_get(selection, at, params), &value);
+        facts->params = (uint64_t)value;
+        pdnn_direction_facts(&rows, facts);
+    }
+    return PDNN_OK;
+}
+
+/* Moves a text into the arena. */
+static const char *keep(struct check *check, struct pdnn_str *text) {
+    char *kept = text->failed ? NULL : pdnn_arena_strdup(check->arena, pdnn_str_text(text));
+    pdnn_str_finish(text);
+    return kept;
+}
+
+static enum pdnn_status add_line(struct check *check, const struct pdnn_direction_line *line,
+                                 struct pdnn_err *err) {
+    if (!line->numbers || !line->compared || !line->where || !line->id)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the directions");
+    check->lines[check->n_lines++] = *line;
+    return PDNN_OK;
+}
+
+/* "length 128, 512; batch 32, 8": of the axes, those that differ; and whether any of it is extrapolated. */
+static const char *compared_text(struct check *check, const struct pdnn_evidence *e,
+                                 const struct pdnn_axes *axes) {
+    struct pdnn_str text = {0};
+    for (size_t k = 0; k < axes->count; k++) {
+        bool differ = false;
+        const char *first = pdnn_selection_get(e->selection, e->series.at[0], axes->column[k]);
+        for (size_t i = 1; i < e->series.count; i++)
+            differ = differ ||
+                     strcmp(first, pdnn_selection_get(e->selection, e->series.at[i], axes->column[k])) != 0;
+        if (!differ)
+            continue;
+        pdnn_str_printf(&text, "%s%s ", text.length ? "; " : "",
+                        e->selection->results.header[axes->column[k]]);
+        for (size_t i = 0; i < e->series.count; i++)
+            pdnn_str_printf(&text, "%s%s", i ? ", " : "",
+                            pdnn_selection_get(e->selection, e->series.at[i], axes->column[k]));
+    }
+    bool extrapolated = false;
+    for (size_t i = 0; i < e->series.count; i++)
+        extrapolated = extrapolated || pdnn_selection_extrapolated(e->selection, e->series.at[i]);
+    if (extrapolated)
+        pdnn_str_printf(&text, "%sextrapolated", text.length ? "; " : "");
+    return keep(check, &text);
+}
+
+static enum pdnn_status check_set(struct check *check, const struct pdnn_direction *direction,
+                                  const struct pdnn_axes *axes, const struct pdnn_series *series,
+                                  bool *covered, struct pdnn_err *err) {
+    struct pdnn_str numbers = {0}, where = {0}, id = {0};
+    const struct pdnn_evidence e = {.selection = check->selection,
+                                    .facts = check->facts,
+                                    .series = *series,
+                                    .axis = axes->count ? axes->column[0] : -1,
+                                    .numbers = &numbers};
+    enum pdnn_verdict verdict = direction->test(direction, &e);
+    if (verdict == PDNN_VERDICT_NOT_COVERED) {
+        pdnn_str_finish(&numbers);
+        return PDNN_OK;
+    }
+    *covered = true;
+    if (axes->count) {
+        pdnn_selection_where(check->selection, series->at[0], axes, &where);
+        pdnn_selection_pattern(check->selection, series->at[0], axes, &id);
+    }
+    const struct pdnn_direction_line line = {.direction = direction->name,
+                                             .verdict = verdict,
+                                             .numbers = keep(check, &numbers),
+                                             .compared = compared_text(check, &e, axes),
+                                             .where = keep(check, &where),
+                                             .id = keep(check, &id)};
+    return add_line(check, &line, err);
+}
+
+/* Leaves out what has no rows, and what does not train where there is an axis. */
+static void keep_usable(const struct check *check, bool trains, struct pdnn_series *series) {
+    size_t count = 0;
+    for (size_t i = 0; i < series->count; i++) {
+        const struct pdnn_direction_facts *facts = &check->facts[series->at[i]];
+        if (facts->has_ops && (facts->trains || !trains))
+            series->at[count++] = series->at[i];
+    }
+    series->count = count;
+}
+
+static enum pdnn_status find_sets(struct check *check, const struct pdnn_direction *direction,
+                                  struct pdnn_axes *axes, struct pdnn_series **sets, size_t *n_sets,
+                                  struct pdnn_err *err) {
+    *axes = (struct pdnn_axes){.alike = direction->alike};
+    for (size_t k = 0; k < PDNN_DIRECTION_AXES && direction->axes[k]; k++) {
+        int column = pdnn_csv_find(&check->selection->results, direction->axes[k]);
+        if (column < 0 && !k)
+            return PDNN_OK;
+        if (column >= 0)
+            axes->column[axes->count++] = column;
+    }
+    if (axes->count)
+        return pdnn_selection_series(check->selection, axes, check->arena, sets, n_sets, err);
+    size_t count = check->selection->count;
+    struct pdnn_series *all = pdnn_arena_alloc(check->arena, 1, sizeof *all);
+    if (!all || !(all->at = pdnn_arena_alloc(check->arena, count + 1, sizeof *all->at)))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", count);
+    for (size_t at = 0; at < count; at++)
+        all->at[all->count++] = at;
+    *sets = all;
+    *n_sets = 1;
+    return PDNN_OK;
+}
+
+static enum pdnn_status check_direction(struct check *check, const struct pdnn_direction *direction,
+                                        struct pdnn_err *err) {
+    struct pdnn_axes axes;
+    struct pdnn_series *sets = NULL;
+    size_t n_sets = 0;
+    bool covered = false;
+    enum pdnn_status status = find_sets(check, direction, &axes, &sets, &n_sets, err);
+    for (size_t i = 0; status == PDNN_OK && i < n_sets; i++) {
+        keep_usable(check, axes.count > 0, &sets[i]);
+        if (sets[i].count >= (axes.count ? 2 : 1))
+            status = check_set(check, direction, &axes, &sets[i], &covered, err);
+    }
+    if (status != PDNN_OK || covered)
+        return status;
+    const struct pdnn_direction_line line = {.direction = direction->name,
+                                             .verdict = PDNN_VERDICT_NOT_COVERED,
+                                             .numbers = "",
+                                             .compared = direction->needs,
+                                             .where = "",
+                                             .id = ""};
+    return add_line(check, &line, err);
+}
+
+enum pdnn_status pdnn_directions(const struct pdnn_selection *selection, struct pdnn_ops_reader *reader,
+                                 struct pdnn_arena *arena, struct pdnn_direction_line **lines,
+                                 size_t *n_lines, struct pdnn_err *err) {
+    struct check check = {.selection = selection, .arena = arena};
+    size_t n_rows = 0;
+    while (pdnn_direction_rows[n_rows].name)
+        n_rows++;
+    check.facts = pdnn_arena_alloc(arena, selection->count + 1, sizeof *check.facts);
+    check.lines = pdnn_arena_alloc(arena, n_rows * (selection->count + 1), sizeof *check.lines);
+    if (!check.facts || !check.lines)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the directions of %zu instances",
+                         selection->count);
+    enum pdnn_status status = collect_facts(&check, reader, err);
+    for (size_t i = 0; status == PDNN_OK && i < n_rows; i++)
+        status = check_direction(&check, &pdnn_direction_rows[i], err);
+    *lines = check.lines;
+    *n_lines = check.n_lines;
+    return status;
+}
+
+static void get_verdict(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    const struct pdnn_direction_line *line = row;
+    (void)column;
+    pdnn_str_printf(cell, "%s", pdnn_verdict_name(line->verdict));
+}
+
+#define WORD(field) PDNN_COLUMN_WORD, .offset = offsetof(struct pdnn_direction_line, field)
+
+static const struct pdnn_column columns[] = {
+    {"direction", "", WORD(direction), .help = "what must hold in measured runs of BERT's training"},
+    {"verdict", "", PDNN_COLUMN_WORD, .get = get_verdict, .help = "PASS, FAIL or not covered"},
+    {"numbers", "", WORD(numbers), .help = "what the verdict is based on, in the order of `compared`"},
+    {"compared", "", WORD(compared), .help = "the instances; not covered: those that would be needed"},
+    {"where", "", WORD(where), .help = "what tells this set of instances from others of the sweep"},
+    {"id", "", WORD(id), .help = "of all of them, with a star for what differs"},
+};
+
+const struct pdnn_columns pdnn_directions_columns = {"directions", columns, sizeof columns / sizeof *columns};

@@ -1,0 +1,27 @@
+/* ceilings.csv: one row per measured roof. */
+#include "results/tables/columns.h"
+#include "results/tables/csv.h"
+#include "runtime/facts/ceilings.h"
+
+#define AT(field)     .offset = offsetof(struct pdnn_ceiling, field)
+#define TEXT(field)   PDNN_COLUMN_TEXT, AT(field), sizeof((struct pdnn_ceiling *)0)->field
+#define NUMBER(field) PDNN_COLUMN_NUMBER, AT(field), .digits = PDNN_DIGITS_EXACT
+
+static const struct pdnn_column columns[] = {
+    {"kind", "", TEXT(kind), .help = "compute, bandwidth, overhead or probe"},
+    {"pattern", "", TEXT(pattern),
+     .help = "compute: fma, gemm-BACKEND; bandwidth: read, copy, triad; else what it is"},
+    {"dtype", "", TEXT(dtype), .help = "compute: element type; int8: u8 times s8, added up in s32"},
+    {"level", "", TEXT(level), .help = "bandwidth: L1, L2, L3 or DRAM"},
+    {"threads", "threads", PDNN_COLUMN_WHOLE, AT(threads), .help = "one per core"},
+    {"capacity_bytes", "bytes", PDNN_COLUMN_COUNT, AT(capacity_bytes),
+     .help = "bandwidth: what the level holds for these threads together; 0 for DRAM"},
+    {"value", "by kind", NUMBER(value),
+     .help = "median; compute: 1e9 FLOP/s, bandwidth: 1e9 B/s, overhead: ns"},
+    {"low", "by kind", NUMBER(low), .help = "least of the repetitions"},
+    {"high", "by kind", NUMBER(high), .help = "greatest of the repetitions"},
+    {"repetitions", "", PDNN_COLUMN_WHOLE, AT(repetitions), .help = "how many"},
+};
+
+const struct pdnn_columns pdnn_ceilings_columns = {"ceilings.csv", columns,
+                                                   sizeof columns / sizeof columns[0]};

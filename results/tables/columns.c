@@ -1,0 +1,128 @@
+#include "results/tables/columns.h"
+#include "base/units.h"
+#include "results/tables/csv.h"
+#include "results/tables/record.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+const char *pdnn_column_type_name(enum pdnn_column_type type) {
+    static const char *const names[PDNN_COLUMN_TYPE_COUNT] = {"text", "text", "count", "integer", "number"};
+    return names[type];
+}
+
+static const void *field_of(const struct pdnn_column *column, const void *row) {
+    return (const char *)row + column->offset;
+}
+
+void pdnn_column_text(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    const void *field = field_of(column, row);
+    if (column->get) {
+        column->get(column, row, cell);
+        return;
+    }
+    switch (column->type) {
+    case PDNN_COLUMN_TEXT:
+        pdnn_str_append(cell, field, strlen(field));
+        break;
+    case PDNN_COLUMN_WORD: {
+        const char *const *word = field;
+        if (*word)
+            pdnn_str_append(cell, *word, strlen(*word));
+        break;
+    }
+    case PDNN_COLUMN_COUNT: {
+        const uint64_t *count = field;
+        if (*count != PDNN_ABSENT)
+            pdnn_str_printf(cell, "%" PRIu64, *count);
+        break;
+    }
+    case PDNN_COLUMN_WHOLE: {
+        const int64_t *whole = field;
+        pdnn_str_printf(cell, "%" PRId64, *whole);
+        break;
+    }
+    case PDNN_COLUMN_NUMBER: {
+        const double *number = field;
+        pdnn_number_format(cell, *number, column->digits);
+        break;
+    }
+    case PDNN_COLUMN_TYPE_COUNT:
+        break;
+    }
+}
+
+/* Digits only: strtoull would take a sign and blanks, and clamp what does not fit. */
+static bool parse_count(const char *text, uint64_t *count) {
+    uint64_t value = 0;
+    if (!*text || text[strspn(text, "0123456789")])
+        return false;
+    for (; *text; text++) {
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
+            return false;
+    }
+    *count = value;
+    return true;
+}
+
+bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *text) {
+    void *field = (char *)row + column->offset;
+    if (column->put)
+        return column->put(column, row, text);
+    switch (column->type) {
+    case PDNN_COLUMN_TEXT:
+        if (strlen(text) >= column->size)
+            return false;
+        memcpy(field, text, strlen(text) + 1);
+        return true;
+    case PDNN_COLUMN_COUNT:
+        if (*text)
+            return parse_count(text, field);
+        *(uint64_t *)field = PDNN_ABSENT;
+        return true;
+    case PDNN_COLUMN_WHOLE:
+        return pdnn_parse_i64(text, field);
+    case PDNN_COLUMN_NUMBER:
+        if (*text)
+            return pdnn_parse_double(text, field);
+        *(double *)field = NAN;
+        return true;
+    case PDNN_COLUMN_WORD:
+        if (column->get) /* computed: there is no field to go back to */
+            return false;
+        *(const char **)field = text;
+        return true;
+    default:
+        return false;
+    }
+}
+
+void pdnn_columns_header(const struct pdnn_columns *columns, struct pdnn_str *out) {
+    struct pdnn_csv_writer writer = {.out = out};
+    for (size_t i = 0; i < columns->count; i++)
+        pdnn_csv_put_text(&writer, columns->column[i].name);
+    pdnn_csv_end_row(&writer);
+}
+
+void pdnn_columns_row(const struct pdnn_columns *columns, const void *row, struct pdnn_str *out) {
+    struct pdnn_csv_writer writer = {.out = out};
+    struct pdnn_str cell = {0};
+    for (size_t i = 0; i < columns->count; i++) {
+        pdnn_str_clear(&cell);
+        pdnn_column_text(&columns->column[i], row, &cell);
+        out->failed = out->failed || cell.failed;
+        pdnn_csv_put_text(&writer, pdnn_str_text(&cell));
+    }
+    pdnn_csv_end_row(&writer);
+    pdnn_str_finish(&cell);
+}
+
+int pdnn_columns_find(const struct pdnn_columns *columns, const char *name) {
+    for (size_t i = 0; i < columns->count; i++) {
+        if (strcmp(columns->column[i].name, name) == 0)
+            return (int)i;
+    }
+    return -1;
+}

@@ -1,0 +1,76 @@
+/* The output columns of every table, as rows: name, unit, type, where the value comes from, help. The CSV
+ * headers, `paradnn columns`, the readers and the documentation all come from these rows. Not the analysis:
+ * values are there. */
+#ifndef RESULTS_TABLES_COLUMNS_H
+#define RESULTS_TABLES_COLUMNS_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "models/family.h"
+#include "models/param.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum pdnn_column_type {
+    PDNN_COLUMN_TEXT,   /* field: char array */
+    PDNN_COLUMN_WORD,   /* field: const char * to static or borrowed text */
+    PDNN_COLUMN_COUNT,  /* field: uint64_t, PDNN_ABSENT is empty; exact */
+    PDNN_COLUMN_WHOLE,  /* field: int64_t; exact */
+    PDNN_COLUMN_NUMBER, /* field: double, NaN is empty */
+    PDNN_COLUMN_TYPE_COUNT
+};
+
+/* "text", "text", "count", "integer", "number": what a reader has to expect. */
+const char *pdnn_column_type_name(enum pdnn_column_type type);
+
+struct pdnn_column {
+    const char *name;
+    const char *unit; /* "ns", "bytes"; "" where it has none */
+    enum pdnn_column_type type;
+    size_t offset, size; /* of the field in the row's struct; size of a TEXT */
+    const char *help;
+    int digits;    /* NUMBER: significant digits written */
+    bool analytic; /* known without running anything: what `list` shows */
+    /* Where a field at an offset is not enough: appends the value's plain text to cell, nothing when not
+     * available. */
+    void (*get)(const struct pdnn_column *column, const void *row, struct pdnn_str *cell);
+    /* The way back, for tables that are read again; false when the text is none. */
+    bool (*put)(const struct pdnn_column *column, void *row, const char *text);
+    const struct pdnn_param_def *param; /* results.csv: a hyper-parameter or run setting */
+    size_t index;                       /* a run setting: which */
+};
+
+struct pdnn_columns {
+    const char *table; /* "results.csv" */
+    const struct pdnn_column *column;
+    size_t count;
+};
+
+extern const struct pdnn_columns pdnn_ops_columns;      /* rows: struct pdnn_op_record; read back too */
+extern const struct pdnn_columns pdnn_ceilings_columns; /* rows: struct pdnn_ceiling */
+extern const struct pdnn_columns
+    pdnn_journal_columns; /* rows: struct pdnn_journal_row, results/tables/journal.h */
+
+/* The columns of results.csv (rows: struct pdnn_record) for these families: the fixed ones, with one per
+ * hyper-parameter name in the order of the families' rows, in the arena. analytic_only: those that are known
+ * without running. */
+enum pdnn_status pdnn_results_columns(const struct pdnn_family_def *const *families, size_t n_families,
+                                      bool analytic_only, struct pdnn_arena *arena,
+                                      struct pdnn_columns *columns, struct pdnn_err *err);
+
+/* Appends the header line, or the line of one row. */
+void pdnn_columns_header(const struct pdnn_columns *columns, struct pdnn_str *out);
+void pdnn_columns_row(const struct pdnn_columns *columns, const void *row, struct pdnn_str *out);
+
+/* Appends one value as plain text: what a table for people starts from. */
+void pdnn_column_text(const struct pdnn_column *column, const void *row, struct pdnn_str *cell);
+
+/* Text to field. An empty text is "not available" where the type has that; a WORD borrows the text. false
+ * when the text is no such value. */
+bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *text);
+
+/* Index of the column, or -1. */
+int pdnn_columns_find(const struct pdnn_columns *columns, const char *name);
+
+#endif

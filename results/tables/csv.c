@@ -1,0 +1,352 @@
+#include "results/tables/csv.h"
+#include "base/file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Digits and decimal exponent of a number, 0.d1d2d3... * 10^exponent; independent of the locale's decimal
+ * point, which is stepped over. */
+struct decimal {
+    char digit[PDNN_DIGITS_EXACT + 1];
+    int count, exponent;
+};
+
+static struct decimal decimal_of(double magnitude, int digits) {
+    struct decimal d = {.count = 0};
+    char text[64];
+    snprintf(text, sizeof text, "%.*e", digits - 1, magnitude);
+    const char *at = text;
+    for (; *at && *at != 'e'; at++) {
+        if (*at >= '0' && *at <= '9' && d.count < PDNN_DIGITS_EXACT)
+            d.digit[d.count++] = *at;
+    }
+    d.exponent = (int)strtol(at + (*at == 'e'), NULL, 10) + 1;
+    while (d.count > 1 && d.digit[d.count - 1] == '0')
+        d.count--;
+    return d;
+}
+
+/* 15 digits never lie about a decimal that a person wrote; 16 and 17 are needed where they do not read back
+ * as the same. */
+static struct decimal decimal_exact(double magnitude) {
+    for (int digits = 15; digits < PDNN_DIGITS_EXACT; digits++) {
+        char text[64];
+        snprintf(text, sizeof text, "%.*e", digits - 1, magnitude);
+        if (strtod(text, NULL) == magnitude)
+            return decimal_of(magnitude, digits);
+    }
+    return decimal_of(magnitude, PDNN_DIGITS_EXACT);
+}
+
+static void append_zeros(struct pdnn_str *out, int count) {
+    for (; count > 0; count--)
+        pdnn_str_append(out, "0", 1);
+}
+
+/* Beyond these exponents, the zeros would be more text than the digits. */
+enum { FIXED_MIN_EXPONENT = -5, FIXED_MAX_EXPONENT = 17 };
+
+static void append_decimal(struct pdnn_str *out, const struct decimal *d) {
+    size_t count = (size_t)d->count;
+    if (d->exponent < FIXED_MIN_EXPONENT || d->exponent > FIXED_MAX_EXPONENT) {
+        pdnn_str_append(out, d->digit, 1);
+        if (count > 1)
+            pdnn_str_append(out, ".", 1);
+        pdnn_str_append(out, d->digit + 1, count - 1);
+        pdnn_str_printf(out, "e%d", d->exponent - 1);
+    } else if (d->exponent <= 0) {
+        pdnn_str_append(out, "0.", 2);
+        append_zeros(out, -d->exponent);
+        pdnn_str_append(out, d->digit, count);
+    } else if (d->exponent >= d->count) {
+        pdnn_str_append(out, d->digit, count);
+        append_zeros(out, d->exponent - d->count);
+    } else {
+        pdnn_str_append(out, d->digit, (size_t)d->exponent);
+        pdnn_str_append(out, ".", 1);
+        pdnn_str_append(out, d->digit + d->exponent, count - (size_t)d->exponent);
+    }
+}
+
+void pdnn_number_format(struct pdnn_str *out, double value, int digits) {
+    if (!isfinite(value))
+        return;
+    if (value == 0) {
+        pdnn_str_append(out, "0", 1);
+        return;
+    }
+    double magnitude = fabs(value);
+    if (value < 0)
+        pdnn_str_append(out, "-", 1);
+    struct decimal d = digits >= PDNN_DIGITS_EXACT ? decimal_exact(magnitude) : decimal_of(magnitude, digits);
+    if (d.exponent > digits && d.exponent <= FIXED_MAX_EXPONENT)
+        d = decimal_of(round(magnitude), PDNN_DIGITS_EXACT);
+    append_decimal(out, &d);
+}
+
+static void start_field(struct pdnn_csv_writer *writer) {
+    if (writer->started)
+        pdnn_str_append(writer->out, ",", 1);
+    writer->started = true;
+}
+
+void pdnn_csv_put_text(struct pdnn_csv_writer *writer, const char *text) {
+    start_field(writer);
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        pdnn_str_append(writer->out, text, strlen(text));
+        return;
+    }
+    pdnn_str_append(writer->out, "\"", 1);
+    for (size_t run = strcspn(text, "\""); text[run]; run = strcspn(text, "\"")) {
+        pdnn_str_append(writer->out, text, run);
+        pdnn_str_append(writer->out, "\"\"", 2);
+        text += run + 1;
+    }
+    pdnn_str_append(writer->out, text, strlen(text));
+    pdnn_str_append(writer->out, "\"", 1);
+}
+
+void pdnn_csv_put_u64(struct pdnn_csv_writer *writer, uint64_t value) {
+    start_field(writer);
+    pdnn_str_printf(writer->out, "%" PRIu64, value);
+}
+
+void pdnn_csv_put_number(struct pdnn_csv_writer *writer, double value, int digits) {
+    start_field(writer);
+    pdnn_number_format(writer->out, value, digits);
+}
+
+void pdnn_csv_put_empty(struct pdnn_csv_writer *writer) {
+    start_field(writer);
+}
+
+void pdnn_csv_end_row(struct pdnn_csv_writer *writer) {
+    pdnn_str_append(writer->out, "\n", 1);
+    writer->started = false;
+}
+
+/* Parsing works in place: fields are unquoted where they lie and ended by a NUL over their separator. */
+struct parser {
+    char *at, *end;
+    size_t line;         /* of `at` */
+    bool end_of_row;     /* the field just read was the row's last one */
+    const char *problem; /* what is wrong with the row */
+    struct pdnn_csv *csv;
+    size_t row_room;
+};
+
+/* Steps over the separator at `at`, which ends a field; false when there is none. */
+static bool end_field(struct parser *p) {
+    if (p->at == p->end) {
+        p->end_of_row = true;
+        return true;
+    }
+    if (*p->at == '\r' && p->at + 1 < p->end && p->at[1] == '\n')
+        *p->at++ = 0;
+    p->end_of_row = *p->at == '\n';
+    if (*p->at != ',' && !p->end_of_row)
+        return false;
+    p->line += p->end_of_row;
+    *p->at++ = 0;
+    return true;
+}
+
+static bool parse_quoted(struct parser *p, char **field) {
+    char *out = ++p->at;
+    *field = out;
+    for (; p->at < p->end; p->at++) {
+        if (*p->at == '"' && p->at + 1 < p->end && p->at[1] == '"') {
+            p->at++;
+        } else if (*p->at == '"') {
+            p->at++;
+            if (!end_field(p)) {
+                p->problem = "text after a closing quote";
+                return false;
+            }
+            *out = 0;
+            return true;
+        }
+        p->line += *p->at == '\n';
+        *out++ = *p->at;
+    }
+    p->problem = "a quote that is never closed";
+    return false;
+}
+
+static bool parse_plain(struct parser *p, char **field) {
+    *field = p->at;
+    while (p->at < p->end && !strchr(",\"\n", *p->at) &&
+           !(*p->at == '\r' && p->at + 1 < p->end && p->at[1] == '\n'))
+        p->at++;
+    if (!end_field(p)) {
+        p->problem = *p->at ? "a quote inside an unquoted field" : "a NUL byte";
+        return false;
+    }
+    return true;
+}
+
+/* One row into fields[0..*count). False with p->problem set. */
+static bool parse_row(struct parser *p, const char **fields, size_t *count) {
+    *count = 0;
+    do {
+        char *field = NULL;
+        if (*count == PDNN_CSV_COLUMNS_MAX) {
+            p->problem = "too many columns";
+            return false;
+        }
+        bool good = p->at < p->end && *p->at == '"' ? parse_quoted(p, &field) : parse_plain(p, &field);
+        if (!good)
+            return false;
+        fields[(*count)++] = field;
+    } while (!p->end_of_row);
+    return true;
+}
+
+static enum pdnn_status grow_rows(struct parser *p, struct pdnn_err *err) {
+    struct pdnn_csv *csv = p->csv;
+    if (csv->n_rows < p->row_room)
+        return PDNN_OK;
+    size_t room = p->row_room ? 2 * p->row_room : 64;
+    const char **cells = realloc(csv->cells, room * csv->n_columns * sizeof *cells);
+    if (cells)
+        csv->cells = cells;
+    size_t *lines = realloc(csv->lines, room * sizeof *lines);
+    if (lines)
+        csv->lines = lines;
+    if (!cells || !lines)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the table's rows");
+    p->row_room = room;
+    return PDNN_OK;
+}
+
+static enum pdnn_status parse_header(struct parser *p, const char *path, struct pdnn_err *err) {
+    struct pdnn_csv *csv = p->csv;
+    const char *fields[PDNN_CSV_COLUMNS_MAX];
+    size_t count;
+    if (p->at == p->end)
+        return pdnn_fail(err, PDNN_INVALID, "%s:1: empty, expected a header row", path);
+    if (!parse_row(p, fields, &count))
+        return pdnn_fail(err, PDNN_INVALID, "%s:1: %s", path, p->problem);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(fields[i], fields[j]) == 0)
+                return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%.100s' is there twice", path, fields[i]);
+        }
+    }
+    csv->header = malloc(count * sizeof *csv->header);
+    if (!csv->header)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", path);
+    memcpy(csv->header, fields, count * sizeof *fields);
+    csv->n_columns = count;
+    return PDNN_OK;
+}
+
+/* Rows up to the end, or, from last_line on, up to one that is incomplete. */
+static enum pdnn_status parse_rows(struct parser *p, const char *path, const char *last_line,
+                                   struct pdnn_err *err) {
+    struct pdnn_csv *csv = p->csv;
+    const char *fields[PDNN_CSV_COLUMNS_MAX];
+    while (p->at < p->end) {
+        char *start = p->at;
+        size_t line = p->line, count = 0;
+        bool good = parse_row(p, fields, &count);
+        if (good && count == csv->n_columns) {
+            enum pdnn_status status = grow_rows(p, err);
+            if (status != PDNN_OK)
+                return pdnn_wrap(err, "%s:%zu", path, line);
+            memcpy(csv->cells + csv->n_rows * csv->n_columns, fields, count * sizeof *fields);
+            csv->lines[csv->n_rows++] = line;
+            continue;
+        }
+        if (last_line && start >= last_line) {
+            csv->torn = true;
+            csv->complete_bytes = (size_t)(start - csv->text);
+            return PDNN_OK;
+        }
+        if (!good)
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s", path, line, p->problem);
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %zu fields, the header has %zu", path, line, count,
+                         csv->n_columns);
+    }
+    return PDNN_OK;
+}
+
+/* The start of the last line that ends with a newline, *length being cut to that newline; NULL when no line
+ * is complete. */
+static const char *cut_to_complete_lines(const char *text, size_t *length, bool *torn) {
+    size_t complete = *length;
+    while (complete && text[complete - 1] != '\n')
+        complete--;
+    *torn = complete < *length;
+    *length = complete;
+    if (!complete)
+        return NULL;
+    size_t start = complete - 1;
+    while (start && text[start - 1] != '\n')
+        start--;
+    return text + start;
+}
+
+static size_t line_of(const char *text, const char *at) {
+    size_t line = 1;
+    for (; text < at; text++)
+        line += *text == '\n';
+    return line;
+}
+
+enum pdnn_status pdnn_csv_parse(const char *path, char *text, size_t length, enum pdnn_csv_mode mode,
+                                struct pdnn_csv *csv, struct pdnn_err *err) {
+    struct pdnn_csv table = {.text = text};
+    const char *last_line = NULL;
+    if (mode == PDNN_CSV_JOURNAL) {
+        last_line = cut_to_complete_lines(text, &length, &table.torn);
+        text[length] = 0;
+    }
+    table.complete_bytes = length;
+    struct parser p = {.at = text, .end = text + length, .line = 1, .csv = &table};
+    enum pdnn_status status = PDNN_OK;
+    const char *nul = memchr(text, 0, length);
+    if (nul && !(last_line && nul >= last_line))
+        status = pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte", path, line_of(text, nul));
+    else if (mode == PDNN_CSV_STRICT || length)
+        status = parse_header(&p, path, err);
+    if (status == PDNN_OK)
+        status = parse_rows(&p, path, last_line, err);
+    if (status != PDNN_OK) {
+        pdnn_csv_finish(&table);
+        return status;
+    }
+    *csv = table;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_csv_read(const char *path, size_t limit_bytes, enum pdnn_csv_mode mode,
+                               struct pdnn_csv *csv, struct pdnn_err *err) {
+    char *text;
+    size_t length;
+    enum pdnn_status status = pdnn_file_read(path, limit_bytes, &text, &length, err);
+    return status == PDNN_OK ? pdnn_csv_parse(path, text, length, mode, csv, err) : status;
+}
+
+void pdnn_csv_finish(struct pdnn_csv *csv) {
+    free(csv->text);
+    free(csv->cells);
+    free(csv->header);
+    free(csv->lines);
+    *csv = (struct pdnn_csv){0};
+}
+
+int pdnn_csv_find(const struct pdnn_csv *csv, const char *name) {
+    for (size_t i = 0; i < csv->n_columns; i++) {
+        if (strcmp(csv->header[i], name) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+const char *pdnn_csv_get(const struct pdnn_csv *csv, size_t row, int column) {
+    return column < 0 ? "" : csv->cells[row * csv->n_columns + (size_t)column];
+}

@@ -1,0 +1,70 @@
+/* ops.csv: one row per instance, op and pass. */
+#include "results/tables/columns.h"
+#include "results/tables/csv.h"
+#include "results/tables/record.h"
+
+#include <string.h>
+
+static void get_bound(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    (void)column;
+    const struct pdnn_op_record *op = row;
+    pdnn_str_printf(cell, "%s", pdnn_bound_name(op->place.bound));
+}
+
+static bool put_bound(const struct pdnn_column *column, void *row, const char *text) {
+    (void)column;
+    struct pdnn_op_record *op = row;
+    op->place.bound = PDNN_BOUND_UNKNOWN;
+    while (op->place.bound < PDNN_BOUND_COUNT && strcmp(pdnn_bound_name(op->place.bound), text) != 0)
+        op->place.bound++;
+    return op->place.bound != PDNN_BOUND_COUNT;
+}
+
+#define AT(field)     .offset = offsetof(struct pdnn_op_record, field)
+#define TEXT(field)   PDNN_COLUMN_TEXT, AT(field), sizeof((struct pdnn_op_record *)0)->field
+#define WORD(field)   PDNN_COLUMN_WORD, AT(field)
+#define NUMBER(field) PDNN_COLUMN_NUMBER, AT(field), .digits = PDNN_DIGITS_TABLE
+#define COUNT(field)  PDNN_COLUMN_COUNT, AT(field)
+
+static const struct pdnn_column columns[] = {
+    {"id", "", WORD(id), .help = "the instance"},
+    {"op_index", "", COUNT(op_index), .help = "order of first execution in the step; reorders come last"},
+    {"layer", "", TEXT(layer), .help = "where in the model, first..last when equal ops share the row"},
+    {"op", "", TEXT(op), .help = "registered op, or reorder"},
+    {"category", "", WORD(category), .help = "kind of work, as in `paradnn ops`"},
+    {"pass", "", WORD(pass),
+     .help = "forward, recompute (forward once more, with checkpoint), backward-data, backward-weights or "
+             "update"},
+    {"dtype", "", WORD(dtype),
+     .help = "what it computes in, of its first input: its compute roof is that of this type"},
+    {"shape", "", TEXT(shape),
+     .help = "inputs and outputs, each dims joined by x; attributes that are not 0, one for both directions "
+             "of an image where they agree; the dtype unless f32; +op for each op fused into it"},
+    {"count", "executions", COUNT(count), .help = "in one step; the costs and the time are of all of them"},
+    {"flop_count", "FLOP", COUNT(flop_count),
+     .help = "2 per multiply-add, 1 per other operation; windows over an image with all their taps"},
+    {"in_bounds_flop_count", "FLOP", COUNT(in_bounds_flop_count),
+     .help = "of flop_count: without the taps on padding; rates count these"},
+    {"byte_count", "bytes", COUNT(byte_count),
+     .help = "compulsory traffic: inputs read once, outputs written once"},
+    {"time_ns_median", "ns", NUMBER(time_ns_median), .help = "in one stamped step: median over the visits"},
+    {"share_pct", "%", NUMBER(share_pct), .help = "of the sum of all ops' times"},
+    {"gflops", "1e9 FLOP/s", NUMBER(place.gflops), .help = "in_bounds_flop_count over time_ns_median"},
+    {"bw_gbs", "1e9 B/s", NUMBER(place.bw_gbs), .help = "byte_count over time_ns_median"},
+    {"intensity_flop_per_byte", "FLOP/byte", NUMBER(place.intensity_flop_per_byte),
+     .help = "in_bounds_flop_count over byte_count"},
+    {"attainable_gflops", "1e9 FLOP/s", NUMBER(place.attainable_gflops),
+     .help = "the roof above the op, as in results.csv, for its dtype; empty without FLOP"},
+    {"pct_of_roof", "%", NUMBER(place.pct_of_roof),
+     .help = "gflops over attainable_gflops; of bandwidths where there is no FLOP"},
+    {"bound", "", PDNN_COLUMN_WORD, .get = get_bound, .put = put_bound,
+     .help = "compute, memory or overhead"},
+    {"roof_level", "", TEXT(place.roof_level),
+     .help = "L1, L2, L3 or DRAM: where most of the memory time goes"},
+    {"implementation", "", TEXT(implementation),
+     .help = "the library's name for what ran; own: is paradnn's kernel"},
+    {"extrapolated", "", COUNT(extrapolated),
+     .help = "1: with layers_run, fewer ran than count says, and the time is theirs times as many"},
+};
+
+const struct pdnn_columns pdnn_ops_columns = {"ops.csv", columns, sizeof columns / sizeof columns[0]};

@@ -1,0 +1,102 @@
+#define _POSIX_C_SOURCE 200809L
+#include "results/tables/ops_reader.h"
+#include "results/tables/columns.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPS_LIMIT_BYTES ((size_t)1 << 34)
+
+/* Without these there is nothing to say; any other is empty when an older table lacks it. */
+static const char *const needed[] = {"id", "op", "category", "count", "time_ns_median", "pct_of_roof"};
+
+static enum pdnn_status find_columns(struct pdnn_ops_reader *reader, struct pdnn_err *err) {
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        if (pdnn_csv_find(&reader->csv, needed[i]) < 0)
+            return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing", reader->path, needed[i]);
+    }
+    reader->id = pdnn_csv_find(&reader->csv, "id");
+    reader->column = calloc(pdnn_ops_columns.count, sizeof *reader->column);
+    if (!reader->column)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its columns", reader->path);
+    for (size_t i = 0; i < pdnn_ops_columns.count; i++)
+        reader->column[i] = pdnn_csv_find(&reader->csv, pdnn_ops_columns.column[i].name);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char *directory,
+                                      struct pdnn_err *err) {
+    char path[PATH_MAX];
+    struct pdnn_ops_reader opened = {.next = 0};
+    if (snprintf(path, sizeof path, "%s/ops.csv", directory) >= (int)sizeof path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+    enum pdnn_status status = pdnn_csv_read(path, OPS_LIMIT_BYTES, PDNN_CSV_STRICT, &opened.csv, err);
+    if (status != PDNN_OK)
+        return status;
+    opened.path = strdup(path);
+    status = opened.path ? find_columns(&opened, err)
+                         : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
+    if (status == PDNN_OK)
+        *reader = opened;
+    else
+        pdnn_ops_reader_close(&opened);
+    return status;
+}
+
+void pdnn_ops_reader_close(struct pdnn_ops_reader *reader) {
+    pdnn_csv_finish(&reader->csv);
+    free(reader->path);
+    free(reader->column);
+    free(reader->ops);
+    *reader = (struct pdnn_ops_reader){.next = 0};
+}
+
+static bool is_row_of(const struct pdnn_ops_reader *reader, size_t row, const char *id) {
+    return row < reader->csv.n_rows && strcmp(pdnn_csv_get(&reader->csv, row, reader->id), id) == 0;
+}
+
+static enum pdnn_status parse(const struct pdnn_ops_reader *reader, size_t row, struct pdnn_op_record *op,
+                              struct pdnn_err *err) {
+    *op = (struct pdnn_op_record){.id = ""};
+    pdnn_placement_init(&op->place);
+    for (size_t i = 0; i < pdnn_ops_columns.count; i++) {
+        const struct pdnn_column *column = &pdnn_ops_columns.column[i];
+        const char *cell = pdnn_csv_get(&reader->csv, row, reader->column[i]);
+        if (!pdnn_column_parse(column, op, cell))
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is no value for column '%s'", reader->path,
+                             reader->csv.lines[row], cell, column->name);
+    }
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
+                                      const struct pdnn_op_record **ops, size_t *n_ops,
+                                      struct pdnn_err *err) {
+    size_t n_rows = reader->csv.n_rows, first = n_rows, count = 0;
+    for (size_t k = 0; k < n_rows && first == n_rows; k++) {
+        size_t row = (reader->next + k) % n_rows;
+        /* The search may begin in the middle of an instance's rows. */
+        if (is_row_of(reader, row, id) && !(row && is_row_of(reader, row - 1, id)))
+            first = row;
+    }
+    while (is_row_of(reader, first + count, id))
+        count++;
+    if (count > reader->room) {
+        struct pdnn_op_record *more = realloc(reader->ops, count * sizeof *more);
+        if (!more)
+            return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for %zu ops", reader->path, count);
+        reader->ops = more;
+        reader->room = count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        enum pdnn_status status = parse(reader, first + i, &reader->ops[i], err);
+        if (status != PDNN_OK)
+            return status;
+    }
+    reader->next = count ? first + count : reader->next;
+    *ops = reader->ops;
+    *n_ops = count;
+    return PDNN_OK;
+}

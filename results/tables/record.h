@@ -1,0 +1,91 @@
+/* What the tables say about one instance and about one of its ops: plain rows, measured and derived fields
+ * side by side. Filled by results/aggregate and results/roofline, printed through results/columns. Not
+ * available: NaN for a double, PDNN_ABSENT for a count, "" for text. */
+#ifndef RESULTS_TABLES_RECORD_H
+#define RESULTS_TABLES_RECORD_H
+
+#include "models/cost.h"
+#include "models/instance.h"
+#include "runtime/facts/visit.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PDNN_ABSENT UINT64_MAX
+
+/* Version of the tables: a change of a column's meaning or of the journal's layout raises it. */
+enum { PDNN_SCHEMA = 1 };
+
+/* What limits a row: see results/analysis/roofline.h. */
+enum pdnn_bound {
+    PDNN_BOUND_UNKNOWN,
+    PDNN_BOUND_COMPUTE,
+    PDNN_BOUND_MEMORY,
+    PDNN_BOUND_OVERHEAD,
+    PDNN_BOUND_COUNT
+};
+
+/* "", "compute", "memory", "overhead". */
+const char *pdnn_bound_name(enum pdnn_bound bound);
+
+enum { PDNN_LEVEL_TEXT = 24 };
+
+/* Where a row stands against the machine's roofs; the definitions are in results/analysis/roofline.h. */
+struct pdnn_placement {
+    double gflops, bw_gbs, intensity_flop_per_byte;
+    double attainable_gflops, pct_of_roof, pct_of_peak;
+    double roof_ns; /* least time the roofs of that moment allow */
+    enum pdnn_bound bound;
+    char roof_level[PDNN_LEVEL_TEXT]; /* L1, L2, L3, DRAM: where most of the memory time goes */
+};
+
+/* One row of results.csv. */
+struct pdnn_record {
+    char id[PDNN_ID_TEXT];
+    bool parsed; /* the id is one this program knows: instance is set */
+    struct pdnn_instance instance;
+    bool has_totals;
+    struct pdnn_totals totals;
+    enum pdnn_outcome outcome;
+    char reason[PDNN_REASON_TEXT];
+    uint64_t plan_bytes, prepare_ns;
+    double time_ns_median, time_ns_min, time_ns_mean, time_ns_p10, time_ns_p90, time_ns_mad, ci_low_ns,
+        ci_high_ns;
+    uint64_t rounds, samples, warmups;
+    uint64_t extrapolated;   /* 1: not all layers ran */
+    const char *stop_reason; /* static text */
+    double speed_index, examples_per_s, residual_pct;
+    struct pdnn_placement place;
+    unsigned flags;
+    const char *host;        /* borrowed */
+    int64_t started_unix_ms; /* of the first visit; 0: none */
+};
+
+/* Room for the implementations of equal ops. */
+enum { PDNN_IMPLEMENTATIONS_TEXT = 4 * PDNN_IMPLEMENTATION_TEXT };
+
+/* One row of ops.csv. */
+struct pdnn_op_record {
+    const char *id; /* borrowed from the record */
+    uint64_t op_index;
+    char layer[2 * PDNN_LAYER_TEXT + 2]; /* as models/group.h has it */
+    char op[PDNN_LAYER_TEXT];
+    const char *category, *pass, *dtype; /* static text */
+    char shape[PDNN_OP_KEY_TEXT];
+    uint64_t count, flop_count, in_bounds_flop_count, byte_count;
+    uint64_t extrapolated; /* 1: some of them did not run */
+    double time_ns_median, share_pct;
+    struct pdnn_placement place;
+    char implementation[PDNN_IMPLEMENTATIONS_TEXT]; /* several: joined by " | " */
+};
+
+/* Everything not available, outcome `interrupted`. */
+void pdnn_record_init(struct pdnn_record *record, const char *id);
+void pdnn_placement_init(struct pdnn_placement *place);
+
+/* "2026-05-01T12:00:00.123Z" and back; false when the text is no such time. Returns buffer. */
+enum { PDNN_UTC_TEXT = 96 };
+const char *pdnn_utc_format(int64_t unix_ms, char buffer[PDNN_UTC_TEXT]);
+bool pdnn_utc_parse(const char *text, int64_t *unix_ms);
+
+#endif

@@ -1,0 +1,238 @@
+/* results.csv: one row per instance. The hyper-parameters of the families present come after `family`. */
+#include "results/tables/columns.h"
+#include "results/tables/csv.h"
+#include "results/tables/record.h"
+
+#include <string.h>
+
+static void get_schema(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    (void)column, (void)row;
+    pdnn_str_printf(cell, "%d", PDNN_SCHEMA);
+}
+
+/* Of an id that does not parse, what stands before the first '/' or ':'. */
+static void get_family(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    (void)column;
+    const struct pdnn_record *record = row;
+    if (record->parsed)
+        pdnn_str_printf(cell, "%s", record->instance.family->name);
+    else
+        pdnn_str_append(cell, record->id, strcspn(record->id, "/:"));
+}
+
+static void append_param(const struct pdnn_param_def *param, int64_t value, struct pdnn_str *cell) {
+    char text[PDNN_PARAM_TEXT];
+    pdnn_str_printf(cell, "%s", pdnn_param_format(param, value, text));
+}
+
+/* By name: families with a parameter of the same name share the column. */
+static void get_hyper(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    const struct pdnn_record *record = row;
+    if (!record->parsed)
+        return;
+    const struct pdnn_family_def *family = record->instance.family;
+    int at = pdnn_param_find(family->params, family->n_params, column->name);
+    if (at >= 0 && pdnn_hyper_applies(&record->instance, (size_t)at))
+        append_param(&family->params[at], record->instance.hyper[at], cell);
+}
+
+static void get_setting(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    const struct pdnn_record *record = row;
+    if (record->parsed && pdnn_setting_applies(&record->instance, (enum pdnn_setting)column->index))
+        append_param(column->param, record->instance.setting[column->index], cell);
+}
+
+static void get_status(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    (void)column;
+    const struct pdnn_record *record = row;
+    pdnn_str_printf(cell, "%s", pdnn_outcome_name(record->outcome));
+}
+
+static void get_flags(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    (void)column;
+    const struct pdnn_record *record = row;
+    char text[PDNN_FLAGS_TEXT];
+    pdnn_str_printf(cell, "%s", pdnn_flags_format(record->flags, text));
+}
+
+static void get_bound(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    (void)column;
+    const struct pdnn_record *record = row;
+    pdnn_str_printf(cell, "%s", pdnn_bound_name(record->place.bound));
+}
+
+static void get_started(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    (void)column;
+    const struct pdnn_record *record = row;
+    char text[PDNN_UTC_TEXT];
+    if (record->started_unix_ms)
+        pdnn_str_printf(cell, "%s", pdnn_utc_format(record->started_unix_ms, text));
+}
+
+/* Costs that are not known are empty, not zero. */
+static void get_total(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    const struct pdnn_record *record = row;
+    struct pdnn_column plain = *column;
+    plain.get = NULL;
+    if (record->has_totals)
+        pdnn_column_text(&plain, row, cell);
+}
+
+#define AT(field)     .offset = offsetof(struct pdnn_record, field)
+#define TEXT(field)   PDNN_COLUMN_TEXT, AT(field), sizeof((struct pdnn_record *)0)->field
+#define NUMBER(field) PDNN_COLUMN_NUMBER, AT(field), .digits = PDNN_DIGITS_TABLE
+#define COUNT(field)  PDNN_COLUMN_COUNT, AT(field)
+#define TOTAL(field)  PDNN_COLUMN_COUNT, AT(totals.field), .get = get_total, .analytic = true
+
+static const struct pdnn_column head[] = {
+    {"schema", "", PDNN_COLUMN_COUNT, .get = get_schema, .help = "version of these tables"},
+    {"id", "", TEXT(id), .analytic = true, .help = "family, hyper-parameters and run settings; parses back"},
+    {"family", "", PDNN_COLUMN_WORD, .get = get_family, .analytic = true, .help = "model family"},
+};
+
+static const struct pdnn_column tail[] = {
+    {"status", "", PDNN_COLUMN_WORD, .get = get_status,
+     .help = "ok, filtered, unsupported, oom_predicted, oom, timeout, crash, invalid, numeric_error or "
+             "interrupted"},
+    {"reason", "", TEXT(reason),
+     .help = "why it is not ok; of an ok row, what happened to its failed visits"},
+    {"params", "elements", TOTAL(params), .help = "elements of all weights"},
+    {"flop_count", "FLOP", TOTAL(cost.flop_count),
+     .help = "of one step: 2 per multiply-add, 1 per other operation; windows over an image with all their "
+             "taps, as published totals count"},
+    {"in_bounds_flop_count", "FLOP", TOTAL(cost.in_bounds_flop_count),
+     .help = "of flop_count: without the taps on padding, which need not be computed; rates count these"},
+    {"byte_count", "bytes", TOTAL(cost.byte_count),
+     .help = "compulsory traffic of one step: every op reads each input once and writes each output once"},
+    {"weight_bytes", "bytes", TOTAL(cost.weight_bytes), .help = "of byte_count: weights read and written"},
+    {"activation_bytes", "bytes", TOTAL(cost.activation_bytes),
+     .help = "of byte_count: inputs, labels, activations"},
+    {"gradient_bytes", "bytes", TOTAL(cost.gradient_bytes), .help = "of byte_count: gradients"},
+    {"state_bytes", "bytes", TOTAL(cost.state_bytes),
+     .help = "of byte_count: what is kept between steps: optimizer state, running statistics, a decoder's "
+             "cache of "
+             "keys and values"},
+    {"memory_bytes", "bytes", TOTAL(memory_bytes), .help = "peak memory of the tensors, predicted"},
+    {"plan_bytes", "bytes", COUNT(plan_bytes),
+     .help = "memory really allocated: tensors in the backend's layouts, copies, scratch"},
+    {"time_ns_median", "ns", NUMBER(time_ns_median),
+     .help = "one step: median of the visits' medians; the headline"},
+    {"time_ns_min", "ns", NUMBER(time_ns_min), .help = "least sample of all visits"},
+    {"time_ns_mean", "ns", NUMBER(time_ns_mean), .help = "mean of the visits' means"},
+    {"time_ns_p10", "ns", NUMBER(time_ns_p10), .help = "median of the visits' 10 % quantiles"},
+    {"time_ns_p90", "ns", NUMBER(time_ns_p90), .help = "median of the visits' 90 % quantiles"},
+    {"time_ns_mad", "ns", NUMBER(time_ns_mad), .help = "median of the visits' median absolute deviations"},
+    {"ci_low_ns", "ns", NUMBER(ci_low_ns),
+     .help = "where the headline of an equal set of visits falls with 95 % probability: from the visits, two "
+             "at least"},
+    {"ci_high_ns", "ns", NUMBER(ci_high_ns), .help = "the upper end of that interval"},
+    {"rounds", "visits", COUNT(rounds), .help = "visits that ended ok"},
+    {"samples", "samples", COUNT(samples), .help = "timed samples of all visits"},
+    {"warmups", "samples", COUNT(warmups), .help = "samples before them, not used"},
+    {"stop_reason", "", PDNN_COLUMN_WORD, AT(stop_reason),
+     .help = "why the last ok visit took no more samples: precision, max_time or samples"},
+    {"speed_index", "ratio", NUMBER(speed_index),
+     .help = "how fast the machine was then, 1 = as when its roofs were measured: the median of the visits' "
+             "probes, the "
+             "read probe for rows bound by DRAM, the FMA probe for the others"},
+    {"prepare_ns", "ns", COUNT(prepare_ns),
+     .help = "graph, primitives, layouts, memory and data, before any step"},
+    {"examples_per_s", "1/s", NUMBER(examples_per_s), .help = "batch times accumulate over time_ns_median"},
+    {"gflops", "1e9 FLOP/s", NUMBER(place.gflops), .help = "in_bounds_flop_count over time_ns_median"},
+    {"bw_gbs", "1e9 B/s", NUMBER(place.bw_gbs), .help = "byte_count over time_ns_median"},
+    {"intensity_flop_per_byte", "FLOP/byte", NUMBER(place.intensity_flop_per_byte),
+     .help = "operational intensity: in_bounds_flop_count over byte_count"},
+    {"attainable_gflops", "1e9 FLOP/s", NUMBER(place.attainable_gflops),
+     .help =
+         "the roof above the row: its FLOP over the larger of two times, that of its arithmetic, each op at "
+         "the peak of its own dtype, and that of its bytes from the levels they come from; * speed_index. "
+         "The machine's roofs, whatever the isa"},
+    {"pct_of_roof", "%", NUMBER(place.pct_of_roof), .help = "gflops over attainable_gflops"},
+    {"pct_of_peak", "%", NUMBER(place.pct_of_peak),
+     .help =
+         "gflops over the measured peak, of several dtypes each for its part, at the speed of that moment"},
+    {"bound", "", PDNN_COLUMN_WORD, .get = get_bound,
+     .help = "what limits the roof: compute, memory or overhead"},
+    {"roof_level", "", TEXT(place.roof_level),
+     .help = "L1, L2, L3 or DRAM: where most of the memory time goes"},
+    {"residual_pct", "%", NUMBER(residual_pct),
+     .help = "part of time_ns_median that is not in the ops' times"},
+    {"extrapolated", "", COUNT(extrapolated),
+     .help = "1: layers_run of the layers ran, and the times are scaled by all ops' times together"},
+    {"flags", "", PDNN_COLUMN_WORD, .get = get_flags,
+     .help = "above_roof, noisy, drift, preempted, short, ref, throttled, slow, odd_speed, joined by |"},
+    {"host", "", PDNN_COLUMN_WORD, AT(host), .help = "name of the machine"},
+    {"started_utc", "", PDNN_COLUMN_WORD, .get = get_started, .help = "when the first visit began"},
+};
+
+enum { N_HEAD = sizeof head / sizeof head[0], N_TAIL = sizeof tail / sizeof tail[0] };
+
+struct list {
+    struct pdnn_column *column;
+    size_t count;
+    bool analytic_only;
+};
+
+static void append(struct list *list, const struct pdnn_column *column) {
+    if (column->analytic || !list->analytic_only)
+        list->column[list->count++] = *column;
+}
+
+/* A column that two families share holds words once one of them writes words. */
+static void append_hypers(struct list *list, const struct pdnn_family_def *family) {
+    for (size_t i = 0; i < family->n_params; i++) {
+        const struct pdnn_param_def *param = &family->params[i];
+        const struct pdnn_columns so_far = {.column = list->column, .count = list->count};
+        bool is_whole = param->type == PDNN_PARAM_INT;
+        int shared = pdnn_columns_find(&so_far, param->name);
+        if (shared >= 0 && !is_whole)
+            list->column[shared].type = PDNN_COLUMN_WORD;
+        if (shared >= 0)
+            continue;
+        append(list, &(struct pdnn_column){
+                         .name = param->name,
+                         .unit = param->unit,
+                         .type = is_whole ? PDNN_COLUMN_WHOLE : PDNN_COLUMN_WORD,
+                         .help = param->help,
+                         .analytic = true,
+                         .get = get_hyper,
+                         .param = param,
+                     });
+    }
+}
+
+static void append_setting(struct list *list, size_t setting) {
+    const struct pdnn_param_def *param = &pdnn_settings[setting];
+    append(list, &(struct pdnn_column){
+                     .name = param->name,
+                     .unit = param->unit,
+                     .type = param->type == PDNN_PARAM_INT ? PDNN_COLUMN_WHOLE : PDNN_COLUMN_WORD,
+                     .help = param->help,
+                     .analytic = true,
+                     .get = get_setting,
+                     .param = param,
+                     .index = setting,
+                 });
+}
+
+enum pdnn_status pdnn_results_columns(const struct pdnn_family_def *const *families, size_t n_families,
+                                      bool analytic_only, struct pdnn_arena *arena,
+                                      struct pdnn_columns *columns, struct pdnn_err *err) {
+    size_t room = N_HEAD + N_TAIL + PDNN_SETTING_COUNT;
+    for (size_t i = 0; i < n_families; i++)
+        room += families[i]->n_params;
+    struct list list = {.column = pdnn_arena_alloc(arena, room, sizeof(struct pdnn_column)),
+                        .analytic_only = analytic_only};
+    if (!list.column)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the columns of results.csv");
+    for (size_t i = 0; i < N_HEAD; i++)
+        append(&list, &head[i]);
+    for (size_t i = 0; i < n_families; i++)
+        append_hypers(&list, families[i]);
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
+        append_setting(&list, i);
+    for (size_t i = 0; i < N_TAIL; i++)
+        append(&list, &tail[i]);
+    *columns = (struct pdnn_columns){"results.csv", list.column, list.count};
+    return PDNN_OK;
+}

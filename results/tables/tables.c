@@ -1,0 +1,119 @@
+#define _POSIX_C_SOURCE 200809L
+#include "results/tables/tables.h"
+#include "base/file.h"
+#include "results/tables/csv.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CEILINGS_LIMIT_BYTES = 1 << 20 };
+
+enum pdnn_status pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_family_def *const *families,
+                                  size_t n_families, struct pdnn_err *err) {
+    *tables = (struct pdnn_tables){.columns = {0}};
+    enum pdnn_status status =
+        pdnn_results_columns(families, n_families, false, &tables->arena, &tables->columns, err);
+    if (status != PDNN_OK) {
+        pdnn_tables_finish(tables);
+        return status;
+    }
+    pdnn_columns_header(&tables->columns, &tables->results);
+    pdnn_columns_header(&pdnn_ops_columns, &tables->ops);
+    return PDNN_OK;
+}
+
+void pdnn_tables_add(struct pdnn_tables *tables, const struct pdnn_record *record,
+                     const struct pdnn_op_record *ops, size_t n_ops) {
+    pdnn_columns_row(&tables->columns, record, &tables->results);
+    for (size_t i = 0; i < n_ops; i++)
+        pdnn_columns_row(&pdnn_ops_columns, &ops[i], &tables->ops);
+}
+
+static enum pdnn_status replace(const char *directory, const char *name, const struct pdnn_str *text,
+                                struct pdnn_err *err) {
+    char path[PATH_MAX];
+    int written = snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (written < 0 || (size_t)written >= sizeof path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+    if (text->failed)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for the table", path);
+    return pdnn_file_replace(path, pdnn_str_text(text), text->length, err);
+}
+
+enum pdnn_status pdnn_tables_write(const struct pdnn_tables *tables, const char *directory,
+                                   struct pdnn_err *err) {
+    enum pdnn_status status = replace(directory, "results.csv", &tables->results, err);
+    return status == PDNN_OK ? replace(directory, "ops.csv", &tables->ops, err) : status;
+}
+
+void pdnn_tables_finish(struct pdnn_tables *tables) {
+    pdnn_str_finish(&tables->results);
+    pdnn_str_finish(&tables->ops);
+    pdnn_arena_finish(&tables->arena);
+}
+
+enum pdnn_status pdnn_ceilings_write(const struct pdnn_ceilings *ceilings, const char *path,
+                                     struct pdnn_err *err) {
+    struct pdnn_str text = {0};
+    pdnn_columns_header(&pdnn_ceilings_columns, &text);
+    for (size_t i = 0; i < ceilings->count; i++)
+        pdnn_columns_row(&pdnn_ceilings_columns, &ceilings->row[i], &text);
+    enum pdnn_status status = text.failed
+                                  ? pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for the table", path)
+                                  : pdnn_file_replace(path, pdnn_str_text(&text), text.length, err);
+    pdnn_str_finish(&text);
+    return status;
+}
+
+/* By column name, so that more columns and another order do no harm: people edit and join these files. */
+static enum pdnn_status parse_ceiling(const char *path, const struct pdnn_csv *csv, size_t row,
+                                      struct pdnn_ceiling *ceiling, struct pdnn_err *err) {
+    for (size_t i = 0; i < pdnn_ceilings_columns.count; i++) {
+        const struct pdnn_column *column = &pdnn_ceilings_columns.column[i];
+        const char *cell = pdnn_csv_get(csv, row, pdnn_csv_find(csv, column->name));
+        if (!pdnn_column_parse(column, ceiling, cell))
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is no value for column '%s'", path,
+                             csv->lines[row], cell, column->name);
+    }
+    if (!(ceiling->value > 0))
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: value must be greater than 0", path, csv->lines[row]);
+    return PDNN_OK;
+}
+
+static enum pdnn_status parse_ceilings(const char *path, const struct pdnn_csv *csv,
+                                       struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    for (size_t i = 0; i < pdnn_ceilings_columns.count; i++) {
+        if (pdnn_csv_find(csv, pdnn_ceilings_columns.column[i].name) < 0)
+            return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing; expected a ceilings.csv", path,
+                             pdnn_ceilings_columns.column[i].name);
+    }
+    if (csv->n_rows > PDNN_CEILINGS_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: more than %d rows", path, csv->lines[PDNN_CEILINGS_MAX],
+                         PDNN_CEILINGS_MAX);
+    for (size_t i = 0; i < csv->n_rows; i++) {
+        enum pdnn_status status = parse_ceiling(path, csv, i, &ceilings->row[i], err);
+        if (status != PDNN_OK)
+            return status;
+    }
+    ceilings->count = csv->n_rows;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_ceilings_read(const char *path, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    struct pdnn_csv csv;
+    struct pdnn_ceilings *read = NULL;
+    enum pdnn_status status = pdnn_csv_read(path, CEILINGS_LIMIT_BYTES, PDNN_CSV_STRICT, &csv, err);
+    if (status != PDNN_OK)
+        return status;
+    read = calloc(1, sizeof *read);
+    status = read ? parse_ceilings(path, &csv, read, err)
+                  : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
+    if (status == PDNN_OK)
+        *ceilings = *read;
+    free(read);
+    pdnn_csv_finish(&csv);
+    return status;
+}

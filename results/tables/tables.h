@@ -1,0 +1,60 @@
+/* A result directory's files other than the journal: results.csv and ops.csv, replaced atomically,
+ * ceilings.csv and environment.yaml. */
+#ifndef RESULTS_TABLES_TABLES_H
+#define RESULTS_TABLES_TABLES_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "results/tables/columns.h"
+#include "results/tables/record.h"
+#include "runtime/facts/ceilings.h"
+
+/* results.csv and ops.csv while they are put together, row by row. */
+struct pdnn_tables {
+    struct pdnn_arena arena;
+    struct pdnn_columns columns; /* of results.csv */
+    struct pdnn_str results, ops;
+};
+
+/* families: those present, which decides the hyper-parameter columns. */
+enum pdnn_status pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_family_def *const *families,
+                                  size_t n_families, struct pdnn_err *err);
+void pdnn_tables_add(struct pdnn_tables *tables, const struct pdnn_record *record,
+                     const struct pdnn_op_record *ops, size_t n_ops);
+/* Replaces DIR/results.csv and DIR/ops.csv. */
+enum pdnn_status pdnn_tables_write(const struct pdnn_tables *tables, const char *directory,
+                                   struct pdnn_err *err);
+void pdnn_tables_finish(struct pdnn_tables *tables);
+
+/* A file of the form of ceilings.csv. */
+enum pdnn_status pdnn_ceilings_write(const struct pdnn_ceilings *ceilings, const char *path,
+                                     struct pdnn_err *err);
+enum pdnn_status pdnn_ceilings_read(const char *path, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+
+enum pdnn_fact_type { PDNN_FACT_TEXT, PDNN_FACT_WHOLE, PDNN_FACT_NUMBER, PDNN_FACT_BOOL };
+
+/* One line of environment.yaml. */
+struct pdnn_fact {
+    const char *key; /* [a-z0-9_]+ */
+    enum pdnn_fact_type type;
+    const char *text;
+    int64_t whole; /* BOOL: 0 or 1 */
+    double number;
+    bool identity; /* a sweep goes on in this directory only where this is the same */
+};
+
+/* Replaces DIR/environment.yaml. */
+enum pdnn_status pdnn_environment_write(const char *directory, const struct pdnn_fact *facts, size_t n_facts,
+                                        struct pdnn_err *err);
+
+/* Compares the facts of identity with what DIR/environment.yaml says: PDNN_INVALID that names the first that
+ * differs, its two values and the way out. PDNN_OK when the file is not there. A key the file lacks differs.
+ */
+enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn_fact *facts, size_t n_facts,
+                                        struct pdnn_err *err);
+
+/* Appends the value of a key of DIR/environment.yaml, as plain text; nothing when the file or the key is not
+ * there. */
+void pdnn_environment_get(const char *directory, const char *key, struct pdnn_str *value);
+
+#endif
