@@ -1,0 +1,153 @@
+/* Lookups as a transformer has them: of weights that something else reads too and of activations, their
+ * gradients by finite differences, costs, and sums of them in one buffer. */
+#include "tests/cmocka_all.h"
+#include "tests/models/model_check.h"
+
+#include "models/backward.h"
+#include "models/cost.h"
+#include "models/memory.h"
+#include "models/op.h"
+#include "models/optimizer.h"
+
+#include <string.h>
+
+static uint32_t look_up(struct chain *chain, uint32_t x, int rank, const int64_t *dim,
+                        struct pdnn_fill fill) {
+    struct pdnn_tensor ids = {
+        .role = PDNN_ROLE_INPUT, .dtype = PDNN_S32, .rank = rank, .fill = fill, .of = PDNN_NONE};
+    memcpy(ids.dim, dim, (size_t)rank * sizeof *dim);
+    uint32_t id = pdnn_graph_tensor(&chain->graph, &ids);
+    return pdnn_graph_forward(&chain->graph, &pdnn_op_embedding, (uint32_t[]){id, x, PDNN_NONE}, NULL);
+}
+
+static uint32_t apply(struct chain *chain, const struct pdnn_op_def *op, uint32_t a, uint32_t b) {
+    return pdnn_graph_forward(&chain->graph, op, (uint32_t[]){a, b, PDNN_NONE}, NULL);
+}
+
+enum { B = 3, N = 4, E = 5, WORDS = 7 };
+
+/* Backward nodes of the op with so many inputs. */
+static int count_backward(const struct chain *chain, const struct pdnn_op_def *op, int n_inputs) {
+    int count = 0;
+    for (size_t i = 0; i < chain->graph.n_nodes; i++) {
+        const struct pdnn_node *node = &chain->graph.nodes[i];
+        bool is_backward = node->pass == PDNN_BACKWARD_DATA || node->pass == PDNN_BACKWARD_WEIGHTS;
+        count += node->op == op && is_backward && node->n_inputs == n_inputs;
+    }
+    return count;
+}
+
+/* A table that is also the output's weights: the lookup's gradient goes on from the product's. */
+static void test_gradient_tied(void **state) {
+    (void)state;
+    struct chain chain;
+    begin_chain(&chain);
+    uint32_t table = chain_weight(&chain, 2, (int64_t[]){WORDS, E});
+    uint32_t x = look_up(&chain, table, 1, (int64_t[]){B * N}, (struct pdnn_fill){PDNN_FILL_ZIPF, WORDS});
+    check_chain(&chain, apply(&chain, &pdnn_op_dense, x, table), "tied");
+}
+
+/* Rows of an activation twice, which is also read as it is. */
+static uint32_t append_gathers(struct chain *chain, uint32_t x) {
+    uint32_t some = look_up(chain, x, 2, (int64_t[]){B, 2}, (struct pdnn_fill){PDNN_FILL_MASKED, N});
+    uint32_t first = look_up(chain, x, 1, (int64_t[]){2 * B}, (struct pdnn_fill){PDNN_FILL_STRIDE, 2});
+    return apply(chain, &pdnn_op_add, some, first);
+}
+
+static void test_gradient_gather(void **state) {
+    (void)state;
+    struct chain chain;
+    begin_chain(&chain);
+    uint32_t w = chain_weight(&chain, 2, (int64_t[]){B * N, E});
+    uint32_t x = apply(&chain, &pdnn_op_tanh, w, PDNN_NONE);
+    check_chain(&chain, append_gathers(&chain, x), "gathers of an activation");
+}
+
+/* What is added to its own rows: the gradient of both is one tensor. */
+static void test_gradient_gather_and_add(void **state) {
+    (void)state;
+    struct chain chain;
+    begin_chain(&chain);
+    uint32_t w = chain_weight(&chain, 2, (int64_t[]){B * N, E});
+    uint32_t x = apply(&chain, &pdnn_op_tanh, w, PDNN_NONE);
+    uint32_t y = look_up(&chain, x, 1, (int64_t[]){B * N}, (struct pdnn_fill){PDNN_FILL_POSITION, N});
+    check_chain(&chain, apply(&chain, &pdnn_op_add, y, x), "gather and add");
+}
+
+/* The nodes that those make, and no sums of whole tables. */
+static void test_backward_goes_on(void **state) {
+    (void)state;
+    struct chain chain;
+    begin_chain(&chain);
+    uint32_t table = chain_weight(&chain, 2, (int64_t[]){B * N, E});
+    uint32_t words =
+        look_up(&chain, table, 1, (int64_t[]){B * N}, (struct pdnn_fill){PDNN_FILL_CLASS, B * N});
+    uint32_t y = append_gathers(&chain, apply(&chain, &pdnn_op_tanh, words, PDNN_NONE));
+    chain_loss(&chain, apply(&chain, &pdnn_op_dense, y, table));
+    pdnn_backward_derive(&chain.graph, &pdnn_optimizers[PDNN_OPTIMIZER_SGD]);
+    assert_int_equal(count_backward(&chain, &pdnn_op_embedding, 2), 1);
+    assert_int_equal(count_backward(&chain, &pdnn_op_embedding, 3), 2);
+    assert_int_equal(count_backward(&chain, &pdnn_op_add, 2), 0);
+    pdnn_arena_finish(&chain.arena);
+}
+
+/* A first gradient is written whole; one that goes on is read and written where there are ids. */
+static void test_backward_bytes(void **state) {
+    (void)state;
+    enum { ROW = E * (int)sizeof(float), R = B * N };
+    static const struct {
+        int64_t V, first, further; /* rows read or written */
+    } rows[] = {{100, R + 100, 3 * R}, {2, R + 2, R + 2 * 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct chain chain;
+        struct pdnn_cost cost;
+        struct pdnn_err err = {0};
+        begin_chain(&chain);
+        const struct pdnn_fill ids = {PDNN_FILL_CLASS, (double)rows[i].V};
+        uint32_t table = chain_weight(&chain, 2, (int64_t[]){rows[i].V, E});
+        uint32_t y = look_up(&chain, table, 1, (int64_t[]){R}, ids);
+        chain_loss(&chain, apply(&chain, &pdnn_op_add, y, look_up(&chain, table, 1, (int64_t[]){R}, ids)));
+        pdnn_backward_derive(&chain.graph, &pdnn_optimizers[PDNN_OPTIMIZER_SGD]);
+        for (size_t k = 0; k < chain.graph.n_nodes; k++) {
+            const struct pdnn_node *node = &chain.graph.nodes[k];
+            if (node->op != &pdnn_op_embedding || node->pass != PDNN_BACKWARD_WEIGHTS)
+                continue;
+            assert_int_equal(pdnn_cost_node(&chain.graph, node, &cost, &err), PDNN_OK);
+            assert_int_equal(cost.flop_count, R * E);
+            assert_int_equal(cost.byte_count,
+                             R * (int)sizeof(int32_t) +
+                                 ROW * (node->n_inputs == 2 ? rows[i].first : rows[i].further));
+        }
+        pdnn_arena_finish(&chain.arena);
+    }
+}
+
+/* Words, positions and segments: sums in the words' buffer. */
+static void test_sum_in_place(void **state) {
+    (void)state;
+    static const struct pdnn_fill fills[] = {
+        {PDNN_FILL_ZIPF, WORDS}, {PDNN_FILL_POSITION, N}, {PDNN_FILL_CLASS, 2}};
+    struct chain chain;
+    struct pdnn_lifetime *lifetimes;
+    struct pdnn_err err = {0};
+    begin_chain(&chain);
+    uint32_t sum = PDNN_NONE;
+    for (int i = 0; i < 3; i++) {
+        uint32_t table = chain_weight(&chain, 2, (int64_t[]){(int64_t)fills[i].scale, E});
+        uint32_t rows = look_up(&chain, table, 1, (int64_t[]){B * N}, fills[i]), before = sum;
+        sum = i ? apply(&chain, &pdnn_op_add, sum, rows) : rows;
+        chain.graph.result = sum;
+        assert_int_equal(pdnn_memory_lifetimes(&chain.graph, &lifetimes, &err), PDNN_OK);
+        assert_int_equal(lifetimes[sum].takes_over, before);
+    }
+    pdnn_arena_finish(&chain.arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradient_tied),           cmocka_unit_test(test_gradient_gather),
+        cmocka_unit_test(test_gradient_gather_and_add), cmocka_unit_test(test_backward_goes_on),
+        cmocka_unit_test(test_backward_bytes),          cmocka_unit_test(test_sum_in_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,381 @@
+/* The ops of recurrent models, in double: every gradient by finite differences, FLOP against a counting run,
+ * the cells against formulas written out, what is ignored and what is not read. */
+#include "tests/cmocka_all.h"
+#include "tests/models/model_check.h"
+#include "tests/near.h"
+#include "tests/models/reference_run.h"
+
+#include "models/cell.h"
+#include "models/op.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static uint32_t new_ids(struct pdnn_graph *graph, int64_t rows, int64_t vocabulary) {
+    struct pdnn_tensor ids = {.role = PDNN_ROLE_INPUT,
+                              .dtype = PDNN_S32,
+                              .rank = 1,
+                              .dim = {rows},
+                              .fill = {PDNN_FILL_ZIPF, (double)vocabulary},
+                              .of = PDNN_NONE};
+    return pdnn_graph_tensor(graph, &ids);
+}
+
+/* More ids than words, and a table read by two lookups. */
+static void test_gradient_embedding(void **state) {
+    (void)state;
+    for (int twice = 0; twice < 2; twice++) {
+        struct chain chain;
+        begin_chain(&chain);
+        uint32_t table = chain_weight(&chain, 2, (int64_t[]){4, 3});
+        uint32_t ids = new_ids(&chain.graph, 9, 4), others = new_ids(&chain.graph, 9, 4);
+        uint32_t y =
+            pdnn_graph_forward(&chain.graph, &pdnn_op_embedding, (uint32_t[]){ids, table, PDNN_NONE}, NULL);
+        if (twice) {
+            uint32_t z = pdnn_graph_forward(&chain.graph, &pdnn_op_embedding,
+                                            (uint32_t[]){others, table, PDNN_NONE}, NULL);
+            y = pdnn_graph_forward(&chain.graph, &pdnn_op_add, (uint32_t[]){y, z, PDNN_NONE}, NULL);
+        }
+        check_chain(&chain, y, twice ? "two lookups" : "one lookup");
+    }
+}
+
+/* A lookup reads its ids and as many rows of the table, all of them at most. */
+static void test_embedding_bytes(void **state) {
+    (void)state;
+    static const struct {
+        int64_t rows, vocabulary, read;
+    } rows[] = {{10, 1000, 10}, {1000, 10, 10}, {7, 7, 7}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        enum { E = 5 };
+        struct chain chain;
+        struct pdnn_cost cost;
+        struct pdnn_err err = {0};
+        begin_chain(&chain);
+        uint32_t ids = new_ids(&chain.graph, rows[i].rows, rows[i].vocabulary);
+        uint32_t table = chain_weight(&chain, 2, (int64_t[]){rows[i].vocabulary, E});
+        pdnn_graph_forward(&chain.graph, &pdnn_op_embedding, (uint32_t[]){ids, table, PDNN_NONE}, NULL);
+        assert_int_equal(pdnn_cost_node(&chain.graph, chain.graph.nodes, &cost, &err), PDNN_OK);
+        assert_int_equal(cost.flop_count, 0);
+        assert_int_equal(cost.weight_bytes, rows[i].read * E * 4);
+        assert_int_equal(cost.activation_bytes, rows[i].rows * (1 + E) * 4);
+        pdnn_arena_finish(&chain.arena);
+    }
+}
+
+/* Labels of sequences: some rows have none. */
+static void test_gradient_masked_loss(void **state) {
+    (void)state;
+    enum { T = 5, N = 4, C = 3 };
+    struct chain chain;
+    begin_chain(&chain);
+    struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
+                                 .dtype = PDNN_S32,
+                                 .rank = 2,
+                                 .dim = {T, N},
+                                 .fill = {PDNN_FILL_SEQUENCE_CLASS, C},
+                                 .of = PDNN_NONE};
+    uint32_t label = pdnn_graph_tensor(&chain.graph, &labels);
+    uint32_t x = chain_weight(&chain, 2, (int64_t[]){T * N, C});
+    chain.graph.loss = pdnn_graph_forward(&chain.graph, &pdnn_op_softmax_cross_entropy,
+                                          (uint32_t[]){x, label, PDNN_NONE}, NULL);
+    check_loss_chain(&chain, "masked loss");
+}
+
+/* Of four rows two have labels: ln 2 and ln 2 + ln 2 on average; the others' gradient is 0. */
+static void test_masked_loss_values(void **state) {
+    (void)state;
+    struct pdnn_tensor tensors[] = {{.rank = 2, .dim = {4, 2}},
+                                    {.rank = 2, .dim = {2, 2}},
+                                    {.rank = 1, .dim = {1}},
+                                    {.rank = 2, .dim = {4, 2}}};
+    double x[] = {0, 0, 5, -3, 0, log(3), 7, 9}, label[] = {1, -1, 0, -1}, loss, p[8];
+    double *values[] = {x, label, &loss, p};
+    struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 4};
+    struct pdnn_node forward = {.op = &pdnn_op_softmax_cross_entropy,
+                                .n_inputs = 2,
+                                .n_outputs = 2,
+                                .input = {0, 1},
+                                .output = {2, 3},
+                                .coef = {1}};
+    struct pdnn_node backward = forward;
+    backward.pass = PDNN_BACKWARD_DATA;
+    backward.n_outputs = 1;
+    backward.input[0] = backward.output[0] = 3; /* in place */
+    struct pdnn_reference r = {.graph = &graph, .value = values};
+    pdnn_reference_run(&r, &forward);
+    assert_near(loss, (log(2) + log(4)) / 2, 1e-15);
+    pdnn_reference_run(&r, &backward);
+    const double expected[] = {0.25, -0.25, 0, 0, -0.375, 0.375, 0, 0};
+    for (int i = 0; i < 8; i++)
+        assert_near(p[i], expected[i], 1e-15);
+}
+
+enum { STEPS = 3, SEQUENCES = 2, INPUTS = 4, HIDDEN = 3 };
+
+static uint32_t append_rnn(struct chain *chain, uint32_t x, int64_t cell, bool two_biases, bool reverse) {
+    const struct pdnn_cell_def *def = &pdnn_cells[cell];
+    int64_t gates = def->n_gates * HIDDEN, biases = two_biases ? 2 * gates : def->n_biases * HIDDEN;
+    int64_t attrs[PDNN_NODE_ATTRS] = {
+        [PDNN_RNN_CELL] = cell, [PDNN_RNN_STEPS] = STEPS, [PDNN_RNN_REVERSE] = reverse, [PDNN_RNN_TRAIN] = 1};
+    uint32_t w = chain_weight(chain, 2, (int64_t[]){gates, chain->graph.tensors[x].dim[1]});
+    uint32_t u = chain_weight(chain, 2, (int64_t[]){gates, HIDDEN});
+    uint32_t b = chain_weight(chain, 1, &biases);
+    return pdnn_graph_forward(&chain->graph, &pdnn_op_rnn, (uint32_t[]){x, w, u, b, PDNN_NONE}, attrs);
+}
+
+/* All cells, both directions, one bias or two, one layer on weights and then one on it. */
+static void test_gradient_rnn(void **state) {
+    (void)state;
+    for (int variant = 0; variant < 4 * PDNN_CELL_COUNT; variant++) {
+        struct chain chain;
+        char what[64];
+        int64_t cell = variant / 4;
+        snprintf(what, sizeof what, "%s%s%s", pdnn_cells[cell].name, variant & 1 ? " reverse" : "",
+                 variant & 2 ? " two biases" : "");
+        begin_chain(&chain);
+        uint32_t x = chain_weight(&chain, 2, (int64_t[]){STEPS * SEQUENCES, INPUTS});
+        uint32_t y = append_rnn(&chain, x, cell, variant & 2, variant & 1);
+        check_chain(&chain, append_rnn(&chain, y, cell, variant & 2, false), what);
+    }
+}
+
+/* An input that nobody differentiates: no gradient of it, and no FLOP for it. */
+static void test_gradient_rnn_of_data(void **state) {
+    (void)state;
+    for (int64_t cell = 0; cell < PDNN_CELL_COUNT; cell++) {
+        struct chain chain;
+        begin_chain(&chain);
+        struct pdnn_tensor input = {.role = PDNN_ROLE_INPUT,
+                                    .rank = 2,
+                                    .dim = {STEPS * SEQUENCES, INPUTS},
+                                    .fill = {PDNN_FILL_UNIFORM, 1},
+                                    .of = PDNN_NONE};
+        uint32_t x = pdnn_graph_tensor(&chain.graph, &input);
+        check_chain(&chain, append_rnn(&chain, x, cell, false, false), pdnn_cells[cell].name);
+    }
+}
+
+/* Two dropouts of one input, which drop other values of it. */
+static void test_gradient_dropout(void **state) {
+    (void)state;
+    struct chain chain;
+    begin_chain(&chain);
+    uint32_t x = chain_weight(&chain, 2, (int64_t[]){5, 7}), y[2];
+    for (int k = 0; k < 2; k++) {
+        uint32_t counter = pdnn_graph_state(&chain.graph, 1, (int64_t[]){1}, (struct pdnn_fill){0});
+        y[k] = pdnn_graph_forward(&chain.graph, &pdnn_op_dropout, (uint32_t[]){x, counter, PDNN_NONE},
+                                  (int64_t[PDNN_NODE_ATTRS]){[PDNN_DROPOUT_PERCENT] = 40});
+    }
+    check_chain(&chain,
+                pdnn_graph_forward(&chain.graph, &pdnn_op_add, (uint32_t[]){y[0], y[1], PDNN_NONE}, NULL),
+                "dropout");
+}
+
+/* As many values are kept as should be, each step others, and backward knows which. */
+static void test_dropout_values(void **state) {
+    (void)state;
+    enum { COUNT = 40000, PERCENT = 30, RUNS = 3 };
+    static double x[COUNT], y[RUNS][COUNT], dx[COUNT];
+    struct pdnn_tensor tensors[] = {
+        {.rank = 1, .dim = {COUNT}}, {.rank = 1, .dim = {1}}, {.rank = 1, .dim = {COUNT}}};
+    struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 3};
+    struct pdnn_node forward = {.op = &pdnn_op_dropout,
+                                .n_inputs = 2,
+                                .n_outputs = 2,
+                                .input = {0, 1},
+                                .output = {2, 1},
+                                .attr = {[PDNN_DROPOUT_PERCENT] = PERCENT}};
+    double counter = 0;
+    for (int i = 0; i < COUNT; i++)
+        x[i] = 1 + i % 5;
+    for (int run = 0; run < RUNS; run++) {
+        double *values[] = {x, &counter, y[run]}, *back[] = {x, &counter, dx};
+        struct pdnn_reference r = {.graph = &graph, .value = values};
+        struct pdnn_node backward = forward;
+        int kept = 0, as_before = 0;
+        pdnn_reference_run(&r, &forward);
+        backward.pass = PDNN_BACKWARD_DATA;
+        backward.n_outputs = 1;
+        r.value = back;
+        pdnn_reference_run(&r, &backward);
+        assert_memory_equal(y[run], dx, sizeof dx);
+        for (int i = 0; i < COUNT; i++) {
+            assert_true(y[run][i] == 0 || fabs(y[run][i] - x[i] / 0.7) < 1e-12);
+            kept += y[run][i] > 0;
+            as_before += run > 0 && (y[run][i] > 0) == (y[run - 1][i] > 0);
+        }
+        assert_in_range(kept, (int)(0.69 * COUNT), (int)(0.71 * COUNT));
+        if (run > 0)
+            assert_in_range(as_before, (int)(0.57 * COUNT), (int)(0.59 * COUNT)); /* 0.7^2 + 0.3^2 */
+    }
+    assert_near(counter, RUNS, 0);
+}
+
+/* In one step, two dropouts drop other values. */
+static void test_dropout_nodes_differ(void **state) {
+    (void)state;
+    enum { COUNT = 1000, NODES = 2 };
+    struct chain chain;
+    begin_chain(&chain);
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_DROPOUT_PERCENT] = 50};
+    uint32_t x = chain_weight(&chain, 2, (int64_t[]){1, COUNT}), y[NODES];
+    for (int k = 0; k < NODES; k++) {
+        uint32_t counter = pdnn_graph_state(&chain.graph, 1, (int64_t[]){1}, (struct pdnn_fill){0});
+        y[k] = pdnn_graph_forward(&chain.graph, &pdnn_op_dropout, (uint32_t[]){x, counter, PDNN_NONE}, attrs);
+    }
+    double **values = reference_values(&chain.graph);
+    int both = 0;
+    reference_fill(&chain.graph, values, 1);
+    reference_run(&chain.graph, values, 0, NODES);
+    for (int i = 0; i < COUNT; i++)
+        both += values[y[0]][i] != 0 && values[y[1]][i] != 0;
+    assert_in_range(both, COUNT / 5, COUNT * 3 / 10);
+    reference_values_free(&chain.graph, values);
+    pdnn_arena_finish(&chain.arena);
+}
+
+static void test_gradient_slice_and_concat(void **state) {
+    (void)state;
+    struct chain chain;
+    begin_chain(&chain);
+    const uint32_t parts[] = {chain_weight(&chain, 2, (int64_t[]){6, 2}),
+                              chain_weight(&chain, 2, (int64_t[]){6, 1}),
+                              chain_weight(&chain, 2, (int64_t[]){6, 4}), PDNN_NONE};
+    uint32_t y = pdnn_graph_forward(&chain.graph, &pdnn_op_concat, parts, NULL), rows[3];
+    for (int k = 0; k < 2; k++)
+        rows[k] = pdnn_graph_forward(
+            &chain.graph, &pdnn_op_slice, (uint32_t[]){y, PDNN_NONE},
+            (int64_t[PDNN_NODE_ATTRS]){[PDNN_SLICE_FIRST] = 2 * k + 1, [PDNN_SLICE_ROWS] = 3});
+    rows[2] = PDNN_NONE;
+    check_chain(&chain, pdnn_graph_forward(&chain.graph, &pdnn_op_concat, rows, NULL), "slice and concat");
+}
+
+static void test_slice_and_concat_invalid(void **state) {
+    (void)state;
+    static const struct {
+        int64_t first, rows;
+    } rows[] = {{0, 0}, {-1, 2}, {3, 2}, {0, 5}, {INT64_MAX, INT64_MAX}};
+    for (size_t i = 0; i <= sizeof rows / sizeof *rows; i++) {
+        struct chain chain;
+        struct pdnn_err err = {0};
+        begin_chain(&chain);
+        uint32_t x = chain_weight(&chain, 2, (int64_t[]){4, 2}),
+                 z = chain_weight(&chain, 2, (int64_t[]){5, 2});
+        if (i < sizeof rows / sizeof *rows)
+            pdnn_graph_forward(&chain.graph, &pdnn_op_slice, (uint32_t[]){x, PDNN_NONE},
+                               (int64_t[PDNN_NODE_ATTRS]){rows[i].first, rows[i].rows});
+        else
+            pdnn_graph_forward(&chain.graph, &pdnn_op_concat, (uint32_t[]){x, z, PDNN_NONE}, NULL);
+        assert_int_equal(pdnn_graph_status(&chain.graph, &err), PDNN_INVALID);
+        pdnn_arena_finish(&chain.arena);
+    }
+}
+
+static double sigmoid(double x) {
+    return 1 / (1 + exp(-x));
+}
+
+/* One unit, one input, the sums w[g]*x + u[g]*h + b[g] of its gates; lbr_gru's last bias is the candidate's
+ * own. */
+static double next_h(int64_t cell, const double *w, const double *u, const double *b, double x, double h,
+                     double *c) {
+    double s[4] = {0};
+    for (int g = 0; g < pdnn_cells[cell].n_gates; g++)
+        s[g] = w[g] * x + u[g] * h + b[g];
+    double z = sigmoid(s[0]), r = sigmoid(s[1]);
+    if (cell == PDNN_CELL_LSTM) {
+        *c = sigmoid(s[1]) * *c + sigmoid(s[0]) * tanh(s[2]);
+        return sigmoid(s[3]) * tanh(*c);
+    }
+    if (cell == PDNN_CELL_GRU)
+        return z * h + (1 - z) * tanh(w[2] * x + u[2] * (r * h) + b[2]);
+    if (cell == PDNN_CELL_LBR_GRU)
+        return z * h + (1 - z) * tanh(w[2] * x + b[2] + r * (u[2] * h + b[3]));
+    return tanh(s[0]);
+}
+
+static void check_cell(int64_t cell, bool reverse) {
+    enum { T = 4 };
+    const double x[T] = {0.5, -1.5, 2, 0.25}, w[] = {0.3, -0.7, 1.1, 0.9}, u[] = {-0.4, 0.8, 0.6, 1.2};
+    const double b[] = {0.1, -0.2, 0.05, 0.3};
+    struct pdnn_tensor tensors[5] = {{.rank = 2, .dim = {T, 1}}};
+    int64_t G = pdnn_cells[cell].n_gates;
+    tensors[1] = tensors[2] = (struct pdnn_tensor){.rank = 2, .dim = {G, 1}};
+    tensors[3] = (struct pdnn_tensor){.rank = 1, .dim = {pdnn_cells[cell].n_biases}};
+    tensors[4] = tensors[0];
+    double in[4][4], y[T], scratch[64], h = 0, c = 0;
+    memcpy(in[0], x, sizeof x);
+    memcpy(in[1], w, sizeof w);
+    memcpy(in[2], u, sizeof u);
+    memcpy(in[3], b, sizeof b);
+    double *values[] = {in[0], in[1], in[2], in[3], y};
+    struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 5};
+    struct pdnn_node node = {
+        .op = &pdnn_op_rnn, .n_inputs = 4, .n_outputs = 1, .input = {0, 1, 2, 3}, .output = {4}};
+    node.attr[PDNN_RNN_CELL] = cell;
+    node.attr[PDNN_RNN_STEPS] = T;
+    node.attr[PDNN_RNN_REVERSE] = reverse;
+    assert_true(pdnn_op_rnn.pass[PDNN_FORWARD].scratch(&graph, &node) <= 64);
+    memset(scratch, 0xff, sizeof scratch);
+    struct pdnn_reference r = {.graph = &graph, .value = values, .scratch = scratch};
+    pdnn_reference_run(&r, &node);
+    for (int k = 0; k < T; k++) {
+        int t = reverse ? T - 1 - k : k;
+        h = next_h(cell, w, u, b, x[t], h, &c);
+        assert_near(y[t], h, 1e-15);
+    }
+}
+
+static void test_rnn_values(void **state) {
+    (void)state;
+    for (int64_t cell = 0; cell < PDNN_CELL_COUNT; cell++) {
+        check_cell(cell, false);
+        check_cell(cell, true);
+    }
+}
+
+static void test_rnn_invalid(void **state) {
+    (void)state;
+    static const struct {
+        int64_t rows, steps, gates, biases;
+    } rows[] = {
+        {6, 4, 4, 4}, /* rows are no whole number of sequences */
+        {6, 3, 3, 4}, /* weights of another cell */
+        {6, 3, 4, 5}, /* a bias too many */
+        {6, 0, 4, 4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct chain chain;
+        struct pdnn_err err = {0};
+        begin_chain(&chain);
+        int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_RNN_CELL] = PDNN_CELL_LSTM, [PDNN_RNN_STEPS] = rows[i].steps};
+        const uint32_t inputs[] = {chain_weight(&chain, 2, (int64_t[]){rows[i].rows, 2}),
+                                   chain_weight(&chain, 2, (int64_t[]){rows[i].gates * 5, 2}),
+                                   chain_weight(&chain, 2, (int64_t[]){rows[i].gates * 5, 5}),
+                                   chain_weight(&chain, 1, (int64_t[]){rows[i].biases * 5}), PDNN_NONE};
+        pdnn_graph_forward(&chain.graph, &pdnn_op_rnn, inputs, attrs);
+        assert_int_equal(pdnn_graph_status(&chain.graph, &err), PDNN_INVALID);
+        pdnn_arena_finish(&chain.arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradient_embedding),
+        cmocka_unit_test(test_embedding_bytes),
+        cmocka_unit_test(test_gradient_masked_loss),
+        cmocka_unit_test(test_masked_loss_values),
+        cmocka_unit_test(test_gradient_rnn),
+        cmocka_unit_test(test_gradient_rnn_of_data),
+        cmocka_unit_test(test_rnn_values),
+        cmocka_unit_test(test_rnn_invalid),
+        cmocka_unit_test(test_gradient_dropout),
+        cmocka_unit_test(test_dropout_values),
+        cmocka_unit_test(test_dropout_nodes_differ),
+        cmocka_unit_test(test_gradient_slice_and_concat),
+        cmocka_unit_test(test_slice_and_concat_invalid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

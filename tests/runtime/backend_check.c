@@ -1,0 +1,199 @@
+#include "tests/runtime/backend_check.h"
+
+#include "tests/cmocka_all.h"
+
+#include "models/build.h"
+#include "models/op.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct pdnn_backend_def pdnn_backend_reference;
+
+const double check_whole_step_slack = 100;
+
+void must(enum pdnn_status status, const struct pdnn_err *err) {
+    if (status != PDNN_OK)
+        fail_msg("%s", err->text);
+}
+
+struct opened open_backend(const struct pdnn_backend_def *def) {
+    struct opened backend = {def, NULL};
+    struct pdnn_err err = {0};
+    must(def->open(CHECK_THREADS, &backend.state, &err), &err);
+    return backend;
+}
+
+void close_backend(struct opened *backend) {
+    backend->def->close(backend->state);
+}
+
+void build_instance(const char *id, struct pdnn_arena *arena, struct pdnn_graph *graph) {
+    struct pdnn_instance instance;
+    struct pdnn_err err = {0};
+    must(pdnn_instance_parse(id, &instance, &err), &err);
+    must(pdnn_instance_graph(&instance, arena, graph, &err), &err);
+}
+
+float *value_of(const struct pdnn_plan *plan, uint32_t tensor) {
+    const struct pdnn_tensor *t = &plan->graph->tensors[tensor];
+    struct pdnn_err err = {0};
+    int64_t elements = pdnn_tensor_elements(t);
+    float *values = calloc((size_t)elements, sizeof *values);
+    void *plain = malloc((size_t)pdnn_tensor_bytes(t));
+    assert_non_null(values);
+    assert_non_null(plain);
+    must(pdnn_plan_get(plan, tensor, plain, &err), &err);
+    for (int64_t i = 0; i < elements; i++)
+        values[i] = (float)pdnn_dtype_load(t->dtype, plain, i);
+    free(plain);
+    return values;
+}
+
+void compare_values(const struct pdnn_plan *plan, const struct pdnn_plan *oracle, uint32_t tensor,
+                    double tolerance, const char *what) {
+    int64_t elements = pdnn_tensor_elements(&plan->graph->tensors[tensor]);
+    if (!pdnn_plan_has(plan, tensor))
+        return;
+    float *got = value_of(plan, tensor), *expected = value_of(oracle, tensor);
+    if (pdnn_dtype_is_half(plan->graph->tensors[tensor].dtype))
+        tolerance += pdnn_dtype_epsilon(plan->graph->tensors[tensor].dtype);
+    double largest = 0, worst = 0;
+    for (int64_t i = 0; i < elements; i++) {
+        if (got[i] == -INFINITY && expected[i] == -INFINITY) /* masked */
+            continue;
+        double error = fabs((double)got[i] - (double)expected[i]);
+        largest = fmax(largest, fabs((double)expected[i]));
+        worst = isfinite(error) ? fmax(worst, error) : INFINITY;
+    }
+    if (!(worst <= tolerance * largest + 1e-30))
+        fail_msg("%s %s: tensor %u differs by %g of %g", plan->backend->name, what, tensor, worst, largest);
+    free(got);
+    free(expected);
+}
+
+/* A gradient that the reference overwrites on behalf of a post, which the backend does on the way. */
+static bool is_masked(const struct pdnn_graph *graph, uint32_t tensor) {
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        for (int k = 0; k < node->n_posts; k++) {
+            if (node->posts[k].pass == PDNN_BACKWARD_DATA && node->input[0] == tensor)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* int8 that an op rounds may be one off. */
+static double tolerance_of(const struct pdnn_graph *graph, const struct pdnn_node *node, uint32_t tensor,
+                           double slack) {
+    bool is_rounded = graph->tensors[tensor].dtype == PDNN_INT8 && node->op->rounds;
+    return is_rounded ? 1.01 / 127 : node->op->tolerance * slack;
+}
+
+/* Compares all that the graph's nodes write, each with its op's tolerance times `slack`. */
+static void compare_all(const struct pdnn_plan *plan, const struct pdnn_plan *oracle, double slack,
+                        const char *what) {
+    for (size_t i = 0; i < plan->graph->n_nodes; i++) {
+        const struct pdnn_node *node = &plan->graph->nodes[i];
+        for (int k = 0; k < node->n_outputs; k++) {
+            if (!is_masked(plan->graph, node->output[k]))
+                compare_values(plan, oracle, node->output[k],
+                               tolerance_of(plan->graph, node, node->output[k], slack), what);
+        }
+        for (int k = 0; k < node->n_posts; k++) {
+            if (node->posts[k].output != PDNN_NONE)
+                compare_values(plan, oracle, node->posts[k].output, node->posts[k].op->tolerance * slack,
+                               what);
+        }
+    }
+}
+
+bool check_graph(const struct opened *backend, const struct pdnn_graph *graph, int steps, bool keep_all,
+                 double slack, const char *what) {
+    struct pdnn_plan plan, oracle;
+    struct pdnn_err err = {0};
+    const struct pdnn_plan_options options = {.seed = CHECK_SEED, .allow_slow = true, .keep_all = keep_all};
+    enum pdnn_status status = pdnn_plan_create(&plan, backend->def, backend->state, graph, &options, &err);
+    if (status == PDNN_UNSUPPORTED)
+        return false;
+    must(status, &err);
+    must(pdnn_plan_create(&oracle, &pdnn_backend_reference, NULL, graph, &options, &err), &err);
+    for (int i = 0; i < steps; i++) {
+        assert_int_equal(pdnn_plan_run(&plan), 0);
+        assert_int_equal(pdnn_plan_run(&oracle), 0);
+    }
+    if (keep_all)
+        compare_all(&plan, &oracle, slack, what);
+    for (uint32_t i = 0; !keep_all && i < graph->n_tensors; i++) {
+        bool stays = graph->tensors[i].role == PDNN_ROLE_WEIGHT || graph->tensors[i].role == PDNN_ROLE_STATE;
+        if (stays || i == graph->loss || i == graph->result)
+            compare_values(&plan, &oracle, i, 1e-6 * slack, what);
+    }
+    pdnn_plan_destroy(&plan);
+    pdnn_plan_destroy(&oracle);
+    return true;
+}
+
+void check_instance(const struct opened *backend, const char *id, bool fused) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    char full[PDNN_ID_TEXT];
+    pdnn_arena_init(&arena);
+    snprintf(full, sizeof full, "%s%s", id, fused ? ",fuse=post-ops" : "");
+    build_instance(full, &arena, &graph);
+    assert_true(check_graph(backend, &graph, CHECK_STEPS, true, check_whole_step_slack, full));
+    assert_true(check_graph(backend, &graph, CHECK_STEPS, false, check_whole_step_slack, full));
+    pdnn_arena_finish(&arena);
+}
+
+void expect_graph_unsupported(const struct opened *backend, const struct pdnn_graph *graph,
+                              const char *reason) {
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    assert_int_equal(
+        pdnn_plan_create(&plan, backend->def, backend->state, graph, &(struct pdnn_plan_options){0}, &err),
+        PDNN_UNSUPPORTED);
+    if (!strstr(err.text, reason))
+        fail_msg("'%s' does not say '%s'", err.text, reason);
+}
+
+void expect_unsupported(const struct opened *backend, const char *id, const char *reason) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    pdnn_arena_init(&arena);
+    build_instance(id, &arena, &graph);
+    expect_graph_unsupported(backend, &graph, reason);
+    pdnn_arena_finish(&arena);
+}
+
+bool is_image_op(const struct pdnn_op_def *op) {
+    return op == &pdnn_op_conv2d || op == &pdnn_op_batchnorm || op == &pdnn_op_pool2d;
+}
+
+bool is_sequence_op(const struct pdnn_op_def *op) {
+    static const struct pdnn_op_def *const ops[] = {
+        &pdnn_op_attention, &pdnn_op_concat,
+        &pdnn_op_ctc_loss,  &pdnn_op_dropout,
+        &pdnn_op_embedding, &pdnn_op_hardtanh,
+        &pdnn_op_layernorm, &pdnn_op_dropout_add_norm,
+        &pdnn_op_sequence,  &pdnn_op_slice,
+        &pdnn_op_scale,     &pdnn_op_mask,
+        &pdnn_op_softmax,   &pdnn_op_attention_softmax,
+    };
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        if (ops[i] == op)
+            return true;
+    }
+    return false;
+}
+
+bool is_int8_op(const struct pdnn_op_def *op) {
+    return op == &pdnn_op_quantize || op == &pdnn_op_dequantize;
+}
+
+bool is_heads_op(const struct pdnn_op_def *op) {
+    return op == &pdnn_op_matmul || op == &pdnn_op_cache_append;
+}

@@ -1,0 +1,58 @@
+/* Holding a backend against `reference`: both run a graph through plans, and every value is compared. For
+ * tests of backends. */
+#ifndef TESTS_RUNTIME_BACKEND_CHECK_H
+#define TESTS_RUNTIME_BACKEND_CHECK_H
+
+#include "models/graph.h"
+#include "runtime/core/plan.h"
+
+enum { CHECK_THREADS = 2, CHECK_SEED = 7, CHECK_STEPS = 3 };
+
+/* Errors of several layers and steps add up; a ReLU near 0 may fall to the other side. */
+extern const double check_whole_step_slack;
+
+struct opened {
+    const struct pdnn_backend_def *def;
+    void *state;
+};
+struct opened open_backend(const struct pdnn_backend_def *def);
+void close_backend(struct opened *backend);
+
+/* Fails the test with the error's text. */
+void must(enum pdnn_status status, const struct pdnn_err *err);
+
+/* The whole graph of an instance id. */
+void build_instance(const char *id, struct pdnn_arena *arena, struct pdnn_graph *graph);
+
+/* The value of a tensor after some steps, as f32; the caller frees. */
+float *value_of(const struct pdnn_plan *plan, uint32_t tensor);
+
+/* Fails unless both hold the same in the tensor, if the plan has such a value; `tolerance` is relative to the
+ * oracle's largest value, and that of one unit in the last place is added for 16 bit. */
+void compare_values(const struct pdnn_plan *plan, const struct pdnn_plan *oracle, uint32_t tensor,
+                    double tolerance, const char *what);
+
+/* Runs the graph through both and compares, each value with its op's tolerance times slack. keep_all compares
+ * everything, else only what stays by itself: weights, state, result and loss. What has no fast path runs all
+ * the same. False when the backend says unsupported. */
+bool check_graph(const struct opened *backend, const struct pdnn_graph *graph, int steps, bool keep_all,
+                 double slack, const char *what);
+
+/* Some whole steps of an instance, which the backend supports, both ways. */
+void check_instance(const struct opened *backend, const char *id, bool fused);
+
+/* The backend answers PDNN_UNSUPPORTED with a reason that says so. */
+void expect_graph_unsupported(const struct opened *backend, const struct pdnn_graph *graph,
+                              const char *reason);
+void expect_unsupported(const struct opened *backend, const char *id, const char *reason);
+
+/* Whether the op works on images (N, C, H, W): test_backends_cnn.c has cases for those,
+ * test_backends_sequence.c for those of sequence models, test_backends_heads.c for those of heads,
+ * test_backends_int8.c for those between f32 and int8, test_backends_half.c for cast, test_backends.c for all
+ * others but rnn. */
+bool is_image_op(const struct pdnn_op_def *op);
+bool is_sequence_op(const struct pdnn_op_def *op);
+bool is_heads_op(const struct pdnn_op_def *op);
+bool is_int8_op(const struct pdnn_op_def *op);
+
+#endif

@@ -1,0 +1,628 @@
+/* Every op and pass of every backend against `reference`, through plans: single nodes on odd sizes, then
+ * whole training steps, plain and fused, with every way that onednn may lay out weights. */
+#include "tests/runtime/backend_check.h"
+#include "tests/cmocka_all.h"
+
+#include "base/rng.h"
+#include "models/backward.h"
+#include "models/fuse.h"
+#include "models/op.h"
+#include "models/optimizer.h"
+#include "runtime/backends/onednn/onednn.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct pdnn_backend_def pdnn_backend_reference, pdnn_backend_openblas;
+
+static const struct pdnn_backend_def *const fast_backends[] = {&pdnn_backend_onednn, &pdnn_backend_openblas};
+enum { FAST_BACKENDS = sizeof fast_backends / sizeof *fast_backends };
+
+static const int64_t sizes[] = {1, 3, 17, 64, 129};
+
+/* A node on tensors named by their dims: N, I, O, L for labels (N), 1, and 2 for adam's powers. S is like the
+ * first input and never negative, P the same but only read. Updates write the states they read, and the
+ * weights where they have no other output. */
+static const struct node_case {
+    const struct pdnn_op_def *op;
+    enum pdnn_pass pass;
+    const char *inputs[PDNN_NODE_INPUTS], *outputs[PDNN_NODE_OUTPUTS];
+} node_cases[] = {
+    {&pdnn_op_dense, PDNN_FORWARD, {"NI", "OI"}, {"NO"}},
+    {&pdnn_op_dense, PDNN_BACKWARD_DATA, {"NO", "OI"}, {"NI"}},
+    {&pdnn_op_dense, PDNN_BACKWARD_WEIGHTS, {"NI", "NO"}, {"OI"}},
+    {&pdnn_op_bias, PDNN_FORWARD, {"NO", "O"}, {"NO"}},
+    {&pdnn_op_bias, PDNN_BACKWARD_WEIGHTS, {"NO"}, {"O"}},
+    {&pdnn_op_relu, PDNN_FORWARD, {"NO"}, {"NO"}},
+    {&pdnn_op_relu, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
+    {&pdnn_op_sigmoid, PDNN_FORWARD, {"NO"}, {"NO"}},
+    {&pdnn_op_sigmoid, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
+    {&pdnn_op_tanh, PDNN_FORWARD, {"NO"}, {"NO"}},
+    {&pdnn_op_tanh, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
+    {&pdnn_op_gelu, PDNN_FORWARD, {"NO"}, {"NO"}},
+    {&pdnn_op_gelu, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
+    {&pdnn_op_gelu_tanh, PDNN_FORWARD, {"NO"}, {"NO"}},
+    {&pdnn_op_gelu_tanh, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
+    {&pdnn_op_add, PDNN_FORWARD, {"NO", "NO"}, {"NO"}},
+    {&pdnn_op_add, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
+    {&pdnn_op_add, PDNN_BACKWARD_WEIGHTS, {"OI", "OI"}, {"OI"}},
+    {&pdnn_op_softmax_cross_entropy, PDNN_FORWARD, {"NO", "L"}, {"1", "NO"}},
+    {&pdnn_op_softmax_cross_entropy, PDNN_BACKWARD_DATA, {"NO", "L"}, {"NO"}},
+    {&pdnn_op_sgd, PDNN_UPDATE, {"OI", "OI"}, {NULL}},
+    {&pdnn_op_momentum, PDNN_UPDATE, {"OI", "OI", "S"}, {NULL}},
+    {&pdnn_op_rmsprop, PDNN_UPDATE, {"OI", "OI", "S", "S"}, {NULL}},
+    {&pdnn_op_adam, PDNN_UPDATE, {"OI", "OI", "S", "S", "2"}, {NULL}},
+    {&pdnn_op_norm, PDNN_UPDATE, {"OI"}, {"1"}},
+    {&pdnn_op_norm, PDNN_UPDATE, {"OI", "1"}, {"1"}},
+    {&pdnn_op_moment, PDNN_UPDATE, {"OI", "OI"}, {NULL}},
+    {&pdnn_op_adam_apply, PDNN_UPDATE, {"OI", "OI", "P", "2"}, {NULL}},
+    {&pdnn_op_lamb_direction, PDNN_UPDATE, {"OI", "OI", "S", "S", "2", "1"}, {"OI"}},
+    {&pdnn_op_lamb_apply, PDNN_UPDATE, {"OI", "OI", "1", "1"}, {NULL}},
+};
+enum { NODE_CASES = sizeof node_cases / sizeof *node_cases };
+
+struct dims {
+    int64_t N, I, O;
+};
+
+static uint32_t new_tensor(struct pdnn_graph *graph, const char *name, const struct dims *dims,
+                           enum pdnn_role role, const struct pdnn_tensor *like) {
+    struct pdnn_tensor tensor = {.role = role, .of = PDNN_NONE, .fill = {PDNN_FILL_UNIFORM, 2}};
+    if (*name == 'S' || *name == 'P') {
+        tensor = *like;
+        tensor.role = PDNN_ROLE_STATE;
+        tensor.fill = (struct pdnn_fill){PDNN_FILL_CONSTANT, 0.3};
+        return pdnn_graph_tensor(graph, &tensor);
+    }
+    if (*name == 'L') {
+        tensor.dtype = PDNN_S32;
+        tensor.fill = (struct pdnn_fill){PDNN_FILL_CLASS, (double)dims->O};
+    }
+    if (*name == '2')
+        tensor.fill = (struct pdnn_fill){PDNN_FILL_CONSTANT, 1};
+    for (; *name; name++) {
+        int64_t dim = *name == 'N' || *name == 'L' ? dims->N
+                      : *name == 'I'               ? dims->I
+                      : *name == 'O'               ? dims->O
+                                                   : *name - '0';
+        tensor.dim[tensor.rank++] = dim;
+    }
+    return pdnn_graph_tensor(graph, &tensor);
+}
+
+static void build_node(const struct node_case *row, const struct dims *dims, struct pdnn_graph *graph) {
+    bool update = row->pass == PDNN_UPDATE;
+    struct pdnn_node node = {.op = row->op, .pass = row->pass, .coef = {0.1, 0.9, 0.8, 0.5, 0.25}};
+    for (int i = 0; i < PDNN_NODE_INPUTS && row->inputs[i]; i++) {
+        const struct pdnn_tensor *like = i ? &graph->tensors[node.input[0]] : NULL;
+        enum pdnn_role role = update && i == 0         ? PDNN_ROLE_WEIGHT
+                              : *row->inputs[i] == 'L' ? PDNN_ROLE_LABEL
+                                                       : PDNN_ROLE_INPUT;
+        node.input[node.n_inputs++] = new_tensor(graph, row->inputs[i], dims, role, like);
+    }
+    for (int i = 0; i < PDNN_NODE_OUTPUTS && row->outputs[i]; i++)
+        node.output[node.n_outputs++] = new_tensor(graph, row->outputs[i], dims, PDNN_ROLE_ACTIVATION, NULL);
+    for (int i = 0; update && i < node.n_inputs; i++) {
+        if ((i == 0 && !row->outputs[0]) || *row->inputs[i] == 'S' || *row->inputs[i] == '2')
+            node.output[node.n_outputs++] = node.input[i];
+    }
+    pdnn_graph_node(graph, &node);
+}
+
+static void check_node_case(const struct opened *backend, const struct node_case *row,
+                            const struct dims *dims) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_err err = {0};
+    char what[160];
+    pdnn_arena_init(&arena);
+    pdnn_graph_init(&graph, &arena);
+    build_node(row, dims, &graph);
+    must(pdnn_graph_status(&graph, &err), &err);
+    snprintf(what, sizeof what, "%s %s N=%d I=%d O=%d", row->op->name, pdnn_pass_name(row->pass),
+             (int)dims->N, (int)dims->I, (int)dims->O);
+    double terms = (double)(dims->N > dims->I ? dims->N : dims->I);
+    terms = fmax(terms, (double)dims->O);
+    assert_true(check_graph(backend, &graph, 1, true, sqrt(terms), what));
+    pdnn_arena_finish(&arena);
+}
+
+static void test_compile_every_op_has_a_case(void **state) {
+    (void)state;
+    for (size_t i = 0; pdnn_ops[i]; i++) {
+        for (int pass = 0; pass < PDNN_PASS_COUNT; pass++) {
+            bool elsewhere = is_image_op(pdnn_ops[i]) || is_sequence_op(pdnn_ops[i]) ||
+                             is_heads_op(pdnn_ops[i]) || is_int8_op(pdnn_ops[i]) ||
+                             pdnn_ops[i] == &pdnn_op_rnn || pdnn_ops[i] == &pdnn_op_cast;
+            bool listed = !pdnn_ops[i]->pass[pass].reference || elsewhere;
+            for (size_t k = 0; k < NODE_CASES; k++)
+                listed = listed || (node_cases[k].op == pdnn_ops[i] && (int)node_cases[k].pass == pass);
+            if (!listed)
+                fail_msg("no case for %s %s", pdnn_ops[i]->name, pdnn_pass_name((enum pdnn_pass)pass));
+        }
+    }
+}
+
+static void test_compile_single_nodes(void **state) {
+    (void)state;
+    const struct dims large = {129, 190, 301}; /* enough for all threads, and no multiple of anything */
+    struct pdnn_rng rng = {CHECK_SEED, 0};
+    for (size_t b = 0; b < FAST_BACKENDS; b++) {
+        struct opened backend = open_backend(fast_backends[b]);
+        for (size_t i = 0; i < NODE_CASES; i++) {
+            for (int draw = 0; draw < 8; draw++) {
+                const struct dims dims = {sizes[pdnn_rng_below(&rng, 5)], sizes[pdnn_rng_below(&rng, 5)],
+                                          sizes[pdnn_rng_below(&rng, 5)]};
+                check_node_case(&backend, &node_cases[i], &dims);
+            }
+            check_node_case(&backend, &node_cases[i], &large);
+        }
+        close_backend(&backend);
+    }
+}
+
+static const char *const instances[] = {
+    "fc/layers=2,nodes=17,input=33,output=5,batch=9,mode=train,optimizer=sgd",
+    "fc/layers=3,nodes=64,input=20,output=10,batch=17,mode=train,optimizer=momentum,activation=sigmoid",
+    "fc/layers=1,nodes=129,input=3,output=2,batch=1,mode=train,optimizer=adam,activation=tanh",
+    "fc/layers=2,nodes=67,input=20,output=10,batch=17,mode=train,optimizer=adamw,accumulate=2",
+    "fc/layers=3,nodes=130,input=64,output=29,batch=33,mode=train,optimizer=lamb,accumulate=3",
+    "fc/layers=3,nodes=130,input=257,output=129,batch=65,mode=train,optimizer=rmsprop",
+    "fc/layers=3,nodes=65,input=3,output=7,batch=64,mode=infer",
+};
+enum { INSTANCES = sizeof instances / sizeof *instances };
+
+static void test_run_whole_steps(void **state) {
+    (void)state;
+    for (size_t b = 0; b < FAST_BACKENDS; b++) {
+        struct opened backend = open_backend(fast_backends[b]);
+        for (size_t i = 0; i < INSTANCES; i++)
+            check_instance(&backend, instances[i], false);
+        close_backend(&backend);
+    }
+}
+
+static void test_run_fused_steps(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    for (size_t i = 0; i < INSTANCES; i++)
+        check_instance(&backend, instances[i], true);
+    close_backend(&backend);
+}
+
+/* Every home of the weights times every way to run each pass; odd sizes, so that transposing matters. */
+static void check_forced_graph(struct opened *backend, const struct pdnn_graph *graph, const char *what) {
+    struct pdnn_onednn *onednn = backend->state;
+    int ran = 0;
+    for (int i = 0; i < PDNN_WEIGHTS_FORMAT_COUNT * PDNN_DENSE_VARIANTS; i++) {
+        const struct pdnn_dense_variant variant = pdnn_dense_variant_at(i / PDNN_WEIGHTS_FORMAT_COUNT);
+        struct pdnn_dense_choice choice = {.home = (enum pdnn_weights_format)(i % PDNN_WEIGHTS_FORMAT_COUNT)};
+        for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
+            choice.variant[pass] = variant;
+            if (pass != PDNN_FORWARD && variant.way == PDNN_DENSE_OWN) /* it has no other pass */
+                choice.variant[pass].way = PDNN_DENSE_INNER_PRODUCT;
+        }
+        onednn->choices.forced = &choice;
+        ran += check_graph(backend, graph, CHECK_STEPS, true, check_whole_step_slack, what);
+        ran += check_graph(backend, graph, CHECK_STEPS, false, check_whole_step_slack, what);
+    }
+    onednn->choices.forced = NULL;
+    assert_true(ran >= 2 * PDNN_WEIGHTS_FORMAT_COUNT * PDNN_WEIGHTS_FORMAT_COUNT);
+}
+
+static void check_forced(struct opened *backend, const char *id) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    pdnn_arena_init(&arena);
+    build_instance(id, &arena, &graph);
+    check_forced_graph(backend, &graph, id);
+    pdnn_arena_finish(&arena);
+}
+
+static void test_run_every_layout(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    check_forced(&backend, instances[1]);
+    check_forced(&backend,
+                 "fc/layers=2,nodes=17,input=33,output=5,batch=9,mode=train,optimizer=adam,fuse=post-ops");
+    close_backend(&backend);
+}
+
+/* A few rows may go through our own kernel, whatever home the weights have. */
+static void test_run_own_dense(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "fc/layers=2,nodes=17,input=33,output=5,batch=1,mode=infer,fuse=post-ops",
+        "fc/layers=3,nodes=130,input=257,output=29,batch=2,mode=infer,fuse=post-ops,activation=sigmoid",
+        "fc/layers=2,nodes=67,input=20,output=10,batch=3,mode=train,optimizer=sgd",
+        "fc/layers=2,nodes=300,input=20,output=10,batch=4,mode=infer,fuse=post-ops,activation=tanh",
+    };
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        check_forced(&backend, ids[i]);
+    close_backend(&backend);
+}
+
+static const char own_dense[] = "own:dense";
+
+/* Forward dense steps by our own kernel. */
+static size_t count_own_dense(const struct opened *backend, const char *id) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    size_t count = 0;
+    pdnn_arena_init(&arena);
+    build_instance(id, &arena, &graph);
+    enum pdnn_status status =
+        pdnn_plan_create(&plan, backend->def, backend->state, &graph, &(struct pdnn_plan_options){0}, &err);
+    if (status == PDNN_OK) {
+        for (size_t i = 0; i < plan.program.n_steps; i++)
+            count += strncmp(plan.program.steps[i].implementation, own_dense, sizeof own_dense - 1) == 0;
+        pdnn_plan_destroy(&plan);
+    } else {
+        assert_int_equal(status, PDNN_UNSUPPORTED);
+    }
+    pdnn_arena_finish(&arena);
+    return count;
+}
+
+static void test_compile_own_dense(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_dense_choice choice = {.home = PDNN_WEIGHTS_ROW_MAJOR};
+    choice.variant[PDNN_FORWARD].way = PDNN_DENSE_OWN;
+    ((struct pdnn_onednn *)backend.state)->choices.forced = &choice;
+    assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=1,mode=infer,fuse=post-ops"), 3);
+    assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=4,mode=train"), 3);
+    assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=5,mode=infer"), 0);
+    choice.variant[PDNN_FORWARD].format = PDNN_WEIGHTS_COLUMN_MAJOR;
+    assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=1,mode=infer"), 0);
+    close_backend(&backend);
+}
+
+static bool has_reorder(const struct opened *backend, const struct pdnn_graph *graph) {
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    bool found = false;
+    must(pdnn_plan_create(&plan, backend->def, backend->state, graph, &(struct pdnn_plan_options){0}, &err),
+         &err);
+    for (size_t i = 0; i < plan.program.n_steps; i++) {
+        const struct pdnn_step *step = &plan.program.steps[i];
+        assert_true(step->implementation[0] != '\0');
+        if (step->node != PDNN_NONE)
+            continue;
+        found = true;
+        assert_true(step->tensor < graph->n_tensors);
+        assert_true(step->reorder_bytes >= 2 * pdnn_tensor_bytes(&graph->tensors[step->tensor]));
+    }
+    pdnn_plan_destroy(&plan);
+    return found;
+}
+
+static void test_compile_shows_reorders(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_onednn *onednn = backend.state;
+    struct pdnn_dense_choice choice = {.home = PDNN_WEIGHTS_ROW_MAJOR};
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    pdnn_arena_init(&arena);
+    build_instance(instances[0], &arena, &graph);
+    onednn->choices.forced = &choice;
+    assert_false(has_reorder(&backend, &graph));
+    choice.variant[PDNN_BACKWARD_DATA].format = PDNN_WEIGHTS_COLUMN_MAJOR;
+    assert_true(has_reorder(&backend, &graph));
+    pdnn_arena_finish(&arena);
+    close_backend(&backend);
+}
+
+/* Two dense ops on one weight with a tanh between them; the second on `rows` rows, of its own if they are
+ * not as many as the first's. */
+static void build_shared(struct pdnn_arena *arena, struct pdnn_graph *graph, bool fused, int64_t rows) {
+    const struct pdnn_fill uniform = {PDNN_FILL_UNIFORM, 1};
+    struct pdnn_tensor input = {
+        .role = PDNN_ROLE_INPUT, .rank = 2, .dim = {9, 17}, .fill = uniform, .of = PDNN_NONE};
+    struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
+                                 .dtype = PDNN_S32,
+                                 .rank = 1,
+                                 .dim = {rows},
+                                 .fill = {PDNN_FILL_CLASS, 17},
+                                 .of = PDNN_NONE};
+    struct pdnn_err err = {0};
+    pdnn_arena_init(arena);
+    pdnn_graph_init(graph, arena);
+    uint32_t x = pdnn_graph_tensor(graph, &input), label = pdnn_graph_tensor(graph, &labels);
+    uint32_t w = pdnn_graph_weight(graph, 2, (int64_t[]){17, 17}, uniform);
+    uint32_t h = pdnn_graph_forward(graph, &pdnn_op_dense, (uint32_t[]){x, w, PDNN_NONE}, NULL);
+    uint32_t a = pdnn_graph_forward(graph, &pdnn_op_tanh, (uint32_t[]){h, PDNN_NONE}, NULL);
+    if (rows != input.dim[0]) {
+        input.dim[0] = rows;
+        a = pdnn_graph_tensor(graph, &input);
+    }
+    uint32_t y = pdnn_graph_forward(graph, &pdnn_op_dense, (uint32_t[]){a, w, PDNN_NONE}, NULL);
+    graph->loss =
+        pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy, (uint32_t[]){y, label, PDNN_NONE}, NULL);
+    pdnn_backward_derive(graph, &pdnn_optimizers[PDNN_OPTIMIZER_SGD]);
+    if (fused)
+        pdnn_fuse_post_ops(graph);
+    must(pdnn_graph_status(graph, &err), &err);
+}
+
+static void check_shared(struct opened *backend, bool fused) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    build_shared(&arena, &graph, fused, 9);
+    assert_true(check_graph(backend, &graph, CHECK_STEPS, true, check_whole_step_slack, "shared weight"));
+    assert_true(check_graph(backend, &graph, CHECK_STEPS, false, check_whole_step_slack, "shared weight"));
+    if (backend->def == &pdnn_backend_onednn)
+        check_forced_graph(backend, &graph, "shared weight");
+    pdnn_arena_finish(&arena);
+}
+
+/* Fused, the first product has a function and the second one has none. */
+static void test_run_shared_weight(void **state) {
+    (void)state;
+    for (size_t b = 0; b < FAST_BACKENDS; b++) {
+        struct opened backend = open_backend(fast_backends[b]);
+        check_shared(&backend, false);
+        if (backend.def == &pdnn_backend_onednn)
+            check_shared(&backend, true);
+        close_backend(&backend);
+    }
+}
+
+static void test_compile_shared_weight_unsupported(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    build_shared(&arena, &graph, false, 5);
+    expect_graph_unsupported(&backend, &graph,
+                             "onednn: one weight used by nodes of different shape or bias gradients");
+    pdnn_arena_finish(&arena);
+    close_backend(&backend);
+}
+
+/* A step of inner products that takes 300 ns in any layout, if nothing but home is reordered. */
+static void usual_costs(struct pdnn_dense_costs *costs) {
+    pdnn_dense_costs_init(costs);
+    for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
+        for (int format = 0; format < PDNN_WEIGHTS_FORMAT_COUNT; format++) {
+            for (int way = 0; way < PDNN_DENSE_WAY_COUNT; way++) {
+                struct pdnn_dense_cost *cost = &costs->cost[pass][way][format];
+                for (int home = 0; home < PDNN_WEIGHTS_FORMAT_COUNT; home++)
+                    cost->reorder_ns[home] = home == format ? 0 : 50;
+                cost->run_ns = way == PDNN_DENSE_INNER_PRODUCT ? 100 : INFINITY;
+            }
+        }
+    }
+}
+
+/* Each row changes the run time of some variants of every pass, and says which of them it is to be. */
+static void test_dense_decide_margins(void **state) {
+    (void)state;
+    static const struct {
+        const char *what;
+        double row_major, column_major, packed, matmul; /* matmul: on row-major weights */
+        enum pdnn_weights_format home;
+        bool is_matmul;
+    } cases[] = {
+        {"all equal", 100, 100, 100, 100, PDNN_WEIGHTS_ROW_MAJOR, false},
+        {"less than 10 % is noise", 100, 91, 92, 91, PDNN_WEIGHTS_ROW_MAJOR, false},
+        {"another layout", 100, 85, 100, 100, PDNN_WEIGHTS_COLUMN_MAJOR, false},
+        {"a margin against another layout too", 100, 85, 80, 100, PDNN_WEIGHTS_COLUMN_MAJOR, false},
+        {"a margin against another variant too", 100, 80, 100, 85, PDNN_WEIGHTS_ROW_MAJOR, true},
+        {"far better than the second", 100, 85, 70, 100, PDNN_WEIGHTS_PACKED, false},
+        {"the usual one fails", INFINITY, 120, 119, INFINITY, PDNN_WEIGHTS_COLUMN_MAJOR, false},
+        {"others fail", 100, INFINITY, INFINITY, INFINITY, PDNN_WEIGHTS_ROW_MAJOR, false},
+    };
+    const struct pdnn_dense_shape shape = {.has_pass = {true, true, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_dense_costs costs;
+        struct pdnn_dense_choice choice;
+        usual_costs(&costs);
+        for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
+            struct pdnn_dense_cost(*cost)[PDNN_WEIGHTS_FORMAT_COUNT] = costs.cost[pass];
+            cost[0][PDNN_WEIGHTS_ROW_MAJOR].run_ns = cases[i].row_major;
+            cost[0][PDNN_WEIGHTS_COLUMN_MAJOR].run_ns = cases[i].column_major;
+            cost[0][PDNN_WEIGHTS_PACKED].run_ns = cases[i].packed;
+            cost[1][PDNN_WEIGHTS_ROW_MAJOR].run_ns = cases[i].matmul;
+        }
+        assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+        bool right = choice.home == cases[i].home;
+        for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++)
+            right = right && (choice.variant[pass].way == PDNN_DENSE_MATMUL) == cases[i].is_matmul &&
+                    choice.variant[pass].format == cases[i].home;
+        if (!right)
+            fail_msg("%s: home %d", cases[i].what, (int)choice.home);
+    }
+}
+
+/* Our own kernel for the forward pass, where there is one, stays unless something takes 10 % less. */
+static void test_dense_decide_own(void **state) {
+    (void)state;
+    static const struct {
+        double own, inner_product;
+        enum pdnn_dense_way way;
+    } cases[] = {
+        {100, 95, PDNN_DENSE_OWN},
+        {100, 85, PDNN_DENSE_INNER_PRODUCT},
+        {60, 100, PDNN_DENSE_OWN},
+        {INFINITY, 100, PDNN_DENSE_INNER_PRODUCT},
+    };
+    const struct pdnn_dense_shape shape = {.has_pass = {true, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_dense_costs costs;
+        struct pdnn_dense_choice choice;
+        pdnn_dense_costs_init(&costs);
+        for (int way = 0; way < PDNN_DENSE_WAY_COUNT; way++)
+            costs.cost[PDNN_FORWARD][way][PDNN_WEIGHTS_ROW_MAJOR].reorder_ns[PDNN_WEIGHTS_ROW_MAJOR] = 0;
+        costs.cost[PDNN_FORWARD][PDNN_DENSE_OWN][PDNN_WEIGHTS_ROW_MAJOR].run_ns = cases[i].own;
+        costs.cost[PDNN_FORWARD][PDNN_DENSE_INNER_PRODUCT][PDNN_WEIGHTS_ROW_MAJOR].run_ns =
+            cases[i].inner_product;
+        assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+        assert_int_equal(choice.variant[PDNN_FORWARD].way, cases[i].way);
+    }
+}
+
+/* A pass by itself: what needs a reorder has to win by more than what does not. */
+static void test_dense_decide_reorder(void **state) {
+    (void)state;
+    static const struct {
+        double ns;
+        bool reorders, is_taken;
+    } cases[] = {{91, false, false}, {85, false, true}, {85, true, false}, {75, true, true}};
+    const struct pdnn_dense_shape shape = {.has_pass = {true, false, false}, .pinned = true};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdnn_dense_costs costs;
+        struct pdnn_dense_choice choice;
+        pdnn_dense_costs_init(&costs);
+        struct pdnn_dense_cost(*cost)[PDNN_WEIGHTS_FORMAT_COUNT] = costs.cost[PDNN_FORWARD];
+        enum pdnn_weights_format format =
+            cases[i].reorders ? PDNN_WEIGHTS_COLUMN_MAJOR : PDNN_WEIGHTS_ROW_MAJOR;
+        double reorder_ns = cases[i].reorders ? 10 : 0;
+        cost[PDNN_DENSE_INNER_PRODUCT][PDNN_WEIGHTS_ROW_MAJOR] = (struct pdnn_dense_cost){.run_ns = 100};
+        cost[PDNN_DENSE_MATMUL][format] = (struct pdnn_dense_cost){cases[i].ns - reorder_ns, {reorder_ns}};
+        assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+        assert_int_equal(choice.variant[PDNN_FORWARD].way == PDNN_DENSE_MATMUL, cases[i].is_taken);
+    }
+}
+
+/* Weights that lie somewhere stay there, whatever else would be better, unless no pass can run from there. */
+static void test_dense_decide_home(void **state) {
+    (void)state;
+    struct pdnn_dense_shape shape = {.has_pass = {true, true, true}, .has_home = true};
+    struct pdnn_dense_costs costs;
+    struct pdnn_dense_choice choice;
+    usual_costs(&costs);
+    costs.cost[PDNN_FORWARD][0][PDNN_WEIGHTS_PACKED].run_ns = 10;
+    for (int home = 0; home < PDNN_WEIGHTS_FORMAT_COUNT; home++) {
+        shape.home = (enum pdnn_weights_format)home;
+        assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+        assert_int_equal(choice.home, home);
+    }
+    for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
+        for (int i = 0; i < PDNN_DENSE_VARIANTS; i++) {
+            struct pdnn_dense_cost *cost =
+                &costs.cost[pass][i / PDNN_WEIGHTS_FORMAT_COUNT][i % PDNN_WEIGHTS_FORMAT_COUNT];
+            cost->reorder_ns[PDNN_WEIGHTS_COLUMN_MAJOR] = INFINITY;
+        }
+    }
+    shape.home = PDNN_WEIGHTS_COLUMN_MAJOR;
+    assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+    assert_int_not_equal(choice.home, PDNN_WEIGHTS_COLUMN_MAJOR);
+}
+
+/* One pass's gain counts in the whole step; merged costs are the least; a pass that nothing runs is said. */
+static void test_dense_decide_total(void **state) {
+    (void)state;
+    const struct pdnn_dense_shape shape = {.has_pass = {true, true, true}};
+    struct pdnn_dense_costs costs, more;
+    struct pdnn_dense_choice choice;
+    usual_costs(&costs);
+    pdnn_dense_costs_init(&more);
+    more.cost[PDNN_FORWARD][1][PDNN_WEIGHTS_ROW_MAJOR].run_ns = 75; /* 275 of 300 */
+    pdnn_dense_costs_merge(&costs, &more);
+    assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+    assert_int_equal(choice.variant[PDNN_FORWARD].way, PDNN_DENSE_INNER_PRODUCT);
+    more.cost[PDNN_FORWARD][1][PDNN_WEIGHTS_ROW_MAJOR].run_ns = 65; /* 265 of 300 */
+    pdnn_dense_costs_merge(&costs, &more);
+    assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+    assert_int_equal(choice.variant[PDNN_FORWARD].way, PDNN_DENSE_MATMUL);
+    assert_int_equal(choice.variant[PDNN_BACKWARD_DATA].way, PDNN_DENSE_INNER_PRODUCT);
+    pdnn_dense_costs_init(&costs);
+    assert_false(pdnn_dense_decide(&costs, &shape, &choice));
+}
+
+/* Data are made in the slot where that is plain: put sees the others only. */
+static void test_is_plain_by_layout(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_onednn *onednn = backend.state;
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    pdnn_arena_init(&arena);
+    build_instance(instances[0], &arena, &graph);
+    for (int home = 0; home <= PDNN_WEIGHTS_COLUMN_MAJOR; home++) {
+        struct pdnn_dense_choice choice = {.home = (enum pdnn_weights_format)home};
+        struct pdnn_plan plan;
+        struct pdnn_err err = {0};
+        size_t moved = 0;
+        onednn->choices.forced = &choice;
+        must(
+            pdnn_plan_create(&plan, backend.def, backend.state, &graph, &(struct pdnn_plan_options){0}, &err),
+            &err);
+        for (uint32_t i = 0; i < graph.n_tensors; i++)
+            moved += !backend.def->is_plain(&plan.program, i);
+        assert_true(home == PDNN_WEIGHTS_ROW_MAJOR ? moved == 0 : moved > 0);
+        pdnn_plan_destroy(&plan);
+    }
+    pdnn_arena_finish(&arena);
+    close_backend(&backend);
+}
+
+static void test_compile_unsupported(void **state) {
+    (void)state;
+    struct opened onednn = open_backend(&pdnn_backend_onednn),
+                  openblas = open_backend(&pdnn_backend_openblas);
+    expect_unsupported(&openblas, "fc/dtype=int8,mode=infer",
+                       "openblas: no implementation of dense forward for int8");
+    expect_unsupported(&openblas, "fc/dtype=f16,mode=infer",
+                       "openblas: f16 has no fast path on sgemm: dense forward");
+    expect_unsupported(&openblas, "fc/fuse=post-ops", "use fuse=none");
+    expect_unsupported(&(struct opened){&pdnn_backend_reference, NULL}, "fc/dtype=int8",
+                       "int8 is for inference");
+    close_backend(&onednn);
+    close_backend(&openblas);
+}
+
+/* No whole numbers train: every backend says so before anything is filled. */
+static void test_compile_unsupported_dtypes(void **state) {
+    (void)state;
+    static const char *const dtypes[] = {"int8"};
+    static const char *const settings[] = {"mode=train", "mode=train,fuse=post-ops",
+                                           "mode=train,optimizer=adam"};
+    struct opened backends[] = {open_backend(&pdnn_backend_onednn),
+                                open_backend(&pdnn_backend_openblas),
+                                {&pdnn_backend_reference, NULL}};
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+        for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
+            char id[160];
+            snprintf(id, sizeof id, "fc/layers=2,nodes=16,input=8,output=4,batch=4,dtype=%s,%s", dtypes[d],
+                     settings[s]);
+            for (size_t b = 0; b < sizeof backends / sizeof *backends; b++)
+                expect_unsupported(&backends[b], id, "int8 is for inference");
+        }
+    }
+    for (size_t b = 0; b < 2; b++)
+        close_backend(&backends[b]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_compile_every_op_has_a_case),
+        cmocka_unit_test(test_compile_single_nodes),
+        cmocka_unit_test(test_run_whole_steps),
+        cmocka_unit_test(test_run_fused_steps),
+        cmocka_unit_test(test_run_every_layout),
+        cmocka_unit_test(test_run_own_dense),
+        cmocka_unit_test(test_compile_own_dense),
+        cmocka_unit_test(test_compile_shows_reorders),
+        cmocka_unit_test(test_compile_unsupported),
+        cmocka_unit_test(test_compile_unsupported_dtypes),
+        cmocka_unit_test(test_run_shared_weight),
+        cmocka_unit_test(test_compile_shared_weight_unsupported),
+        cmocka_unit_test(test_dense_decide_margins),
+        cmocka_unit_test(test_dense_decide_own),
+        cmocka_unit_test(test_dense_decide_reorder),
+        cmocka_unit_test(test_dense_decide_home),
+        cmocka_unit_test(test_dense_decide_total),
+        cmocka_unit_test(test_is_plain_by_layout),
+    };
+    omp_set_num_threads(CHECK_THREADS);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

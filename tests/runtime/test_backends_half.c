@@ -1,0 +1,254 @@
+/* Backends in 16 bit: single ops on f32 copies, whole and in pieces; whole steps against `reference` where a
+ * backend has no fast path, and where it has one; training. */
+#include "tests/runtime/backend_check.h"
+#include "tests/cmocka_all.h"
+
+#include "models/instance.h"
+#include "models/op.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct pdnn_backend_def pdnn_backend_onednn, pdnn_backend_openblas, pdnn_backend_reference;
+
+static const struct pdnn_backend_def *const fast_backends[] = {&pdnn_backend_onednn, &pdnn_backend_openblas};
+static const enum pdnn_dtype halves[] = {PDNN_BF16, PDNN_F16};
+
+/* One op on rows (R, C), forward; further inputs of the same shape, or vectors (C) of f32. */
+struct row_case {
+    const struct pdnn_op_def *op;
+    int n_matrices, n_vectors;
+    int64_t attr[2];
+};
+
+static const struct row_case row_cases[] = {
+    {&pdnn_op_relu, 1, 0, {0}},    {&pdnn_op_sigmoid, 1, 0, {0}},   {&pdnn_op_gelu, 1, 0, {0}},
+    {&pdnn_op_add, 2, 0, {0}},     {&pdnn_op_scale, 1, 0, {0}},     {&pdnn_op_bias, 1, 1, {0}},
+    {&pdnn_op_softmax, 1, 0, {0}}, {&pdnn_op_layernorm, 1, 2, {1}}, {&pdnn_op_layernorm, 1, 2, {0}},
+    {&pdnn_op_concat, 3, 0, {0}},  {&pdnn_op_slice, 1, 0, {0, 1}},  {&pdnn_op_cast, 1, 0, {1}},
+};
+
+static uint32_t new_input(struct pdnn_graph *graph, int rank, int64_t rows, int64_t columns) {
+    const struct pdnn_tensor input = {.role = PDNN_ROLE_INPUT,
+                                      .dtype = rank > 1 ? graph->dtype : PDNN_F32,
+                                      .rank = rank,
+                                      .dim = {rows, columns},
+                                      .fill = {PDNN_FILL_UNIFORM, 2},
+                                      .of = PDNN_NONE};
+    return pdnn_graph_tensor(graph, &input);
+}
+
+static void check_rows(const struct opened *backend, const struct row_case *row, enum pdnn_dtype dtype,
+                       int64_t R, int64_t C) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_err err = {0};
+    uint32_t inputs[PDNN_NODE_INPUTS];
+    int64_t attrs[PDNN_NODE_ATTRS] = {row->attr[0], row->attr[1]};
+    char what[160];
+    int n = 0;
+    pdnn_arena_init(&arena);
+    pdnn_graph_init(&graph, &arena);
+    graph.dtype = dtype;
+    for (int i = 0; i < row->n_matrices; i++)
+        inputs[n++] = new_input(&graph, 2, R, C);
+    for (int i = 0; i < row->n_vectors; i++)
+        inputs[n++] = new_input(&graph, 1, C, 0);
+    inputs[n] = PDNN_NONE;
+    graph.result = pdnn_graph_forward(&graph, row->op, inputs, attrs);
+    must(pdnn_graph_status(&graph, &err), &err);
+    snprintf(what, sizeof what, "%s %s R=%d C=%d", row->op->name, pdnn_dtype_name(dtype), (int)R, (int)C);
+    assert_true(check_graph(backend, &graph, 1, true, sqrt((double)C), what));
+    pdnn_arena_finish(&arena);
+}
+
+/* Less than a piece, a part of one, many on two threads, rows longer than a piece; odd ones, whose pairs do
+ * not fit a float. */
+static void test_rows(void **state) {
+    (void)state;
+    static const int64_t shapes[][2] = {{1, 1}, {3, 7}, {33, 129}, {1031, 64}, {7, 4099}, {5, 5000}};
+    for (size_t b = 0; b < 2; b++) {
+        struct opened backend = open_backend(fast_backends[b]);
+        for (size_t i = 0; i < sizeof row_cases / sizeof *row_cases; i++) {
+            for (size_t k = 0; k < 2 * sizeof shapes / sizeof *shapes; k++)
+                check_rows(&backend, &row_cases[i], halves[k % 2], shapes[k / 2][0], shapes[k / 2][1]);
+        }
+        close_backend(&backend);
+    }
+}
+
+/* From f32 to 16 bit: the copy of a master. */
+static void test_masters(void **state) {
+    (void)state;
+    for (size_t b = 0; b < 2; b++) {
+        struct opened backend = open_backend(fast_backends[b]);
+        for (size_t h = 0; h < 2; h++) {
+            struct pdnn_arena arena;
+            struct pdnn_graph graph;
+            pdnn_arena_init(&arena);
+            pdnn_graph_init(&graph, &arena);
+            graph.dtype = halves[h];
+            graph.has_masters = true;
+            graph.result =
+                pdnn_graph_weight(&graph, 2, (int64_t[]){171, 301}, (struct pdnn_fill){PDNN_FILL_UNIFORM, 3});
+            assert_true(check_graph(&backend, &graph, 1, true, 1, "cast of a master"));
+            pdnn_arena_finish(&arena);
+        }
+        close_backend(&backend);
+    }
+}
+
+static const char *const nets[] = {
+    "fc/layers=2,nodes=32,input=20,output=10,batch=8",
+    "cnn/block=plain,image=32,filters=4,blocks=1,batch=2,output=10",
+    "rnn/cell=lstm,embedding=24,length=3,vocabulary=20,batch=4",
+    "transformer/layers=1,hidden=32,heads=2,ffn=40,length=6,batch=2,vocabulary=30,dropout=0",
+};
+enum { NETS = sizeof nets / sizeof *nets };
+
+/* Where the library is slow it says so, and only where it is: what runs then says that it is slow. */
+static void check_net(const struct opened *backend, const char *id) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    size_t slow = 0;
+    pdnn_arena_init(&arena);
+    build_instance(id, &arena, &graph);
+    enum pdnn_status status =
+        pdnn_plan_create(&plan, backend->def, backend->state, &graph, &(struct pdnn_plan_options){0}, &err);
+    if (status == PDNN_OK) {
+        for (size_t i = 0; i < plan.program.n_steps; i++)
+            slow += plan.program.steps[i].is_slow;
+        assert_int_equal(slow, 0);
+        pdnn_plan_destroy(&plan);
+        pdnn_arena_finish(&arena);
+        return;
+    }
+    assert_int_equal(status, PDNN_UNSUPPORTED);
+    const struct pdnn_plan_options options = {.allow_slow = true};
+    if (!strstr(err.text, "no fast path") && !strstr(err.text, "conv2d")) /* openblas has no convolutions */
+        fail_msg("%s %s: %s", backend->def->name, id, err.text);
+    if (pdnn_plan_create(&plan, backend->def, backend->state, &graph, &options, &err) == PDNN_OK) {
+        for (size_t i = 0; i < plan.program.n_steps; i++)
+            slow += plan.program.steps[i].is_slow;
+        assert_true(slow > 0);
+        assert_int_equal(pdnn_plan_run(&plan), 0);
+        pdnn_plan_destroy(&plan);
+    } else if (!strstr(err.text, "conv2d")) {
+        fail_msg("%s %s: %s", backend->def->name, id, err.text);
+    }
+    pdnn_arena_finish(&arena);
+}
+
+static void test_slow_is_said(void **state) {
+    (void)state;
+    for (size_t b = 0; b < 2; b++) {
+        struct opened backend = open_backend(fast_backends[b]);
+        for (size_t i = 0; i < 4 * NETS; i++) {
+            char id[PDNN_ID_TEXT];
+            snprintf(id, sizeof id, "%s,dtype=%s,mode=%s", nets[i / 4], pdnn_dtype_name(halves[i % 2]),
+                     i / 2 % 2 ? "train" : "infer");
+            check_net(&backend, id);
+        }
+        close_backend(&backend);
+    }
+}
+
+/* Errors of a few layers add up to some units in the last place. */
+static const double net_slack = 2e4;
+
+static void test_inference(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    for (size_t i = 0; i < 2 * NETS; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        char id[PDNN_ID_TEXT];
+        pdnn_arena_init(&arena);
+        snprintf(id, sizeof id, "%s,dtype=%s,mode=infer", nets[i / 2], pdnn_dtype_name(halves[i % 2]));
+        build_instance(id, &arena, &graph);
+        assert_true(check_graph(&backend, &graph, 1, false, net_slack, id));
+        pdnn_arena_finish(&arena);
+    }
+    close_backend(&backend);
+}
+
+/* The same on the library's own 16 bit; where there is none it is said and skipped. */
+static void test_fast_inference(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    size_t ran = 0;
+    for (size_t i = 0; i < 2 * NETS; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        struct pdnn_plan plan;
+        struct pdnn_err err = {0};
+        char id[PDNN_ID_TEXT];
+        pdnn_arena_init(&arena);
+        snprintf(id, sizeof id, "%s,dtype=%s,mode=infer", nets[i / 2], pdnn_dtype_name(halves[i % 2]));
+        build_instance(id, &arena, &graph);
+        if (pdnn_plan_create(&plan, backend.def, backend.state, &graph, &(struct pdnn_plan_options){0},
+                             &err) == PDNN_OK) {
+            pdnn_plan_destroy(&plan);
+            assert_true(check_graph(&backend, &graph, 1, false, net_slack, id));
+            ran++;
+        } else if (i < 2) {
+            print_message("skipped: %s\n", err.text);
+        }
+        pdnn_arena_finish(&arena);
+    }
+    close_backend(&backend);
+    if (!ran)
+        skip();
+}
+
+static float loss_of(const struct pdnn_plan *plan) {
+    float *loss = value_of(plan, plan->graph->loss), value = *loss;
+    free(loss);
+    return value;
+}
+
+static void test_training(void **state) {
+    (void)state;
+    const struct pdnn_plan_options options = {.seed = CHECK_SEED, .allow_slow = true};
+    const struct pdnn_backend_def *const backends[] = {&pdnn_backend_onednn, &pdnn_backend_reference};
+    for (size_t i = 0; i < 4; i++) {
+        struct opened backend = open_backend(backends[i / 2]);
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        struct pdnn_plan plan;
+        struct pdnn_err err = {0};
+        char id[PDNN_ID_TEXT];
+        float first = 0, last = 0;
+        pdnn_arena_init(&arena);
+        snprintf(id, sizeof id, "fc/layers=2,nodes=32,input=20,output=10,batch=8,optimizer=adam,dtype=%s",
+                 pdnn_dtype_name(halves[i % 2]));
+        build_instance(id, &arena, &graph);
+        must(pdnn_plan_create(&plan, backend.def, backend.state, &graph, &options, &err), &err);
+        for (int step = 0; step < 40; step++) {
+            assert_int_equal(pdnn_plan_run(&plan), 0);
+            last = loss_of(&plan);
+            first = step ? first : last;
+        }
+        if (!(last < 0.7F * first))
+            fail_msg("%s %s: loss %g after %g", backend.def->name, id, (double)last, (double)first);
+        pdnn_plan_destroy(&plan);
+        pdnn_arena_finish(&arena);
+        close_backend(&backend);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),           cmocka_unit_test(test_masters),
+        cmocka_unit_test(test_slow_is_said),   cmocka_unit_test(test_inference),
+        cmocka_unit_test(test_fast_inference), cmocka_unit_test(test_training),
+    };
+    omp_set_num_threads(CHECK_THREADS);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+/* Products of heads and the cache they may read on every backend, against `reference`: each product of an
+ * attention and of its gradients, then attention trained for some steps, with queries, keys and values in one
+ * tensor or in three, then decoding. In every way that onednn may multiply. B sequences, h heads, n queries,
+ * m keys, d width of a head. */
+#include "tests/runtime/backend_check.h"
+#include "tests/cmocka_all.h"
+
+#include "models/attributes.h"
+#include "models/backward.h"
+#include "models/op.h"
+#include "models/optimizer.h"
+#include "runtime/backends/onednn/onednn.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const struct pdnn_backend_def pdnn_backend_openblas;
+
+static const struct pdnn_backend_def *const fast_backends[] = {&pdnn_backend_onednn, &pdnn_backend_openblas};
+enum { FAST_BACKENDS = sizeof fast_backends / sizeof *fast_backends };
+
+struct shape {
+    int64_t B, h, n, m, d;
+};
+
+/* One row, one head, odd widths, more keys than queries and the other way around, several blocks of k. */
+static const struct shape shapes[] = {{1, 1, 1, 1, 1},   {2, 3, 5, 7, 4},    {1, 2, 17, 9, 13},
+                                      {3, 4, 1, 40, 64}, {2, 2, 33, 65, 24}, {1, 2, 40, 300, 64}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+struct net {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+};
+
+static void begin(struct net *net) {
+    pdnn_arena_init(&net->arena);
+    pdnn_graph_init(&net->graph, &net->arena);
+}
+
+static uint32_t new_data(struct net *net, enum pdnn_role role, int rank, const int64_t *dim) {
+    struct pdnn_tensor data = {.role = role, .rank = rank, .fill = {PDNN_FILL_UNIFORM, 1}, .of = PDNN_NONE};
+    memcpy(data.dim, dim, (size_t)rank * sizeof *dim);
+    return pdnn_graph_tensor(&net->graph, &data);
+}
+
+/* A matrix (rows, columns) that gradients flow into. */
+static uint32_t new_matrix(struct net *net, int64_t rows, int64_t columns) {
+    enum { INPUTS = 3 };
+    uint32_t x = new_data(net, PDNN_ROLE_INPUT, 2, (int64_t[]){rows, INPUTS});
+    uint32_t w = pdnn_graph_weight(&net->graph, 2, (int64_t[]){columns, INPUTS},
+                                   (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = 0.5});
+    return pdnn_graph_forward(&net->graph, &pdnn_op_dense, (uint32_t[]){x, w, PDNN_NONE}, NULL);
+}
+
+struct product {
+    uint32_t a, b;
+    int64_t a_column, b_column;
+    bool a_transposed, b_transposed, is_wide; /* wide: a result of heads side by side */
+};
+
+static uint32_t multiply(struct net *net, const struct shape *s, const struct product *p) {
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_MATMUL_SEQUENCES] = s->B,
+                                            [PDNN_MATMUL_HEADS] = s->h,
+                                            [PDNN_MATMUL_WIDTH] = s->d,
+                                            [PDNN_MATMUL_A_COLUMN] = p->a_column,
+                                            [PDNN_MATMUL_B_COLUMN] = p->b_column,
+                                            [PDNN_MATMUL_TRANSPOSE_A] = p->a_transposed,
+                                            [PDNN_MATMUL_TRANSPOSE_B] = p->b_transposed,
+                                            [PDNN_MATMUL_Y_WIDTH] = p->is_wide ? s->h * s->d : 0};
+    return pdnn_graph_forward(&net->graph, &pdnn_op_matmul, (uint32_t[]){p->a, p->b, PDNN_NONE}, attrs);
+}
+
+/* Through both, freshly and with memory taken over; false: unsupported. */
+static bool check_net(const struct opened *backend, struct net *net, const struct shape *s,
+                      const char *what) {
+    struct pdnn_err err = {0};
+    char text[160];
+    must(pdnn_graph_status(&net->graph, &err), &err);
+    snprintf(text, sizeof text, "%s B=%d h=%d n=%d m=%d d=%d", what, (int)s->B, (int)s->h, (int)s->n,
+             (int)s->m, (int)s->d);
+    double slack = 10 * sqrt((double)(s->n + s->m + s->d));
+    bool runs = check_graph(backend, &net->graph, 1, true, slack, text) &&
+                check_graph(backend, &net->graph, CHECK_STEPS, false, check_whole_step_slack, text);
+    pdnn_arena_finish(&net->arena);
+    return runs;
+}
+
+/* The products of attention: scores, context, and the gradients of queries, keys, probabilities and values.
+ * What is wide lies as heads side by side, in two columns more than these have. */
+static const struct {
+    const char *name;
+    bool a_wide, b_wide, y_wide, a_transposed, b_transposed;
+} products[] = {
+    {"scores", true, true, false, false, true}, {"context", false, true, true, false, false},
+    {"dq", false, true, true, false, false},    {"dk", false, true, true, true, false},
+    {"dp", true, true, false, false, true},     {"dv", false, true, true, true, false},
+    {"plain", false, false, false, true, true}, {"wide", true, false, false, true, true},
+};
+enum { PRODUCTS = sizeof products / sizeof *products, APART = 2 };
+
+static uint32_t new_operand(struct net *net, const struct shape *s, bool is_wide, const int64_t *dim) {
+    if (is_wide)
+        return new_data(net, PDNN_ROLE_INPUT, 2, (int64_t[]){s->B * dim[0], s->h * s->d + APART});
+    return new_data(net, PDNN_ROLE_INPUT, 3, (int64_t[]){s->B * s->h, dim[0], dim[1]});
+}
+
+static bool check_product(const struct opened *backend, const struct shape *s, int i) {
+    struct net net;
+    begin(&net);
+    /* A wide operand's columns are d: K where it is as it is used, M where it is transposed. */
+    int64_t M = products[i].a_wide && products[i].a_transposed ? s->d : s->n;
+    int64_t K = products[i].a_wide && !products[i].a_transposed ? s->d : s->m;
+    int64_t N = products[i].b_wide && !products[i].b_transposed ? s->d : s->m;
+    const int64_t a[] = {M, K}, at[] = {K, M}, b[] = {K, N}, bt[] = {N, K};
+    struct product p = {.a_transposed = products[i].a_transposed,
+                        .b_transposed = products[i].b_transposed,
+                        .is_wide = products[i].y_wide};
+    p.a = new_operand(&net, s, products[i].a_wide, p.a_transposed ? at : a);
+    p.b = new_operand(&net, s, products[i].b_wide, p.b_transposed ? bt : b);
+    p.a_column = products[i].a_wide ? APART : 0;
+    p.b_column = products[i].b_wide ? 1 : 0;
+    net.graph.result = multiply(&net, s, &p);
+    return check_net(backend, &net, s, products[i].name);
+}
+
+static uint32_t attend(struct net *net, const struct shape *s, const uint32_t qkv[3],
+                       const int64_t column[3]) {
+    const struct product scores = {
+        .a = qkv[0], .b = qkv[1], .a_column = column[0], .b_column = column[1], .b_transposed = true};
+    const struct product context = {
+        .a = multiply(net, s, &scores), .b = qkv[2], .b_column = column[2], .is_wide = true};
+    return multiply(net, s, &context);
+}
+
+/* Fused: as many queries as keys, in this order: values, queries, keys. */
+static bool check_training(const struct opened *backend, const struct shape *shape, bool is_fused) {
+    struct net net;
+    struct shape s = *shape;
+    int64_t H = s.h * s.d, column[3] = {0};
+    uint32_t qkv[3];
+    begin(&net);
+    s.m = is_fused ? s.n : s.m;
+    if (is_fused) {
+        qkv[0] = qkv[1] = qkv[2] = new_matrix(&net, s.B * s.n, 3 * H);
+        memcpy(column, (int64_t[]){H, 2 * H, 0}, sizeof column);
+    } else {
+        for (int i = 0; i < 3; i++)
+            qkv[i] = new_matrix(&net, s.B * (i ? s.m : s.n), H);
+    }
+    uint32_t y = attend(&net, &s, qkv, column);
+    struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
+                                 .dtype = PDNN_S32,
+                                 .rank = 1,
+                                 .dim = {s.B * s.n},
+                                 .fill = {PDNN_FILL_CLASS, (double)H},
+                                 .of = PDNN_NONE};
+    uint32_t label = pdnn_graph_tensor(&net.graph, &labels);
+    net.graph.loss = pdnn_graph_forward(&net.graph, &pdnn_op_softmax_cross_entropy,
+                                        (uint32_t[]){y, label, PDNN_NONE}, NULL);
+    pdnn_backward_derive(&net.graph, &pdnn_optimizers[PDNN_OPTIMIZER_SGD]);
+    return check_net(backend, &net, &s, is_fused ? "fused" : "separate");
+}
+
+static uint32_t append(struct net *net, const struct shape *s, uint32_t x, int64_t column) {
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_CACHE_APPEND_SEQUENCES] = s->B,
+                                            [PDNN_CACHE_APPEND_COLUMN] = column,
+                                            [PDNN_CACHE_APPEND_POSITION] = s->m - s->n};
+    uint32_t cache = pdnn_graph_state(&net->graph, 2, (int64_t[]){s->B * s->m, s->h * s->d},
+                                      (struct pdnn_fill){PDNN_FILL_UNIFORM, 1});
+    return pdnn_graph_forward(&net->graph, &pdnn_op_cache_append, (uint32_t[]){x, cache, PDNN_NONE}, attrs);
+}
+
+/* The last tokens' queries, keys and values; those of the tokens before are in the caches. */
+static bool check_decoding(const struct opened *backend, const struct shape *shape) {
+    struct net net;
+    struct shape s = *shape;
+    int64_t H = s.h * s.d;
+    begin(&net);
+    s.n = s.n < s.m ? s.n : s.m;
+    uint32_t x = new_matrix(&net, s.B * s.n, 3 * H);
+    const uint32_t qkv[] = {x, append(&net, &s, x, H), append(&net, &s, x, 2 * H)};
+    net.graph.result = attend(&net, &s, qkv, (int64_t[]){0, 0, 0});
+    return check_net(backend, &net, &s, "decoding");
+}
+
+/* How many of all nets the backend ran, and how many there are. */
+struct tally {
+    int ran, all;
+};
+
+static void count(struct tally *tally, bool ran) {
+    tally->ran += ran;
+    tally->all++;
+}
+
+static struct tally check_all(const struct opened *backend) {
+    struct tally tally = {0};
+    for (int i = 0; i < SHAPES; i++) {
+        for (int k = 0; k < PRODUCTS; k++)
+            count(&tally, check_product(backend, &shapes[i], k));
+        count(&tally, check_training(backend, &shapes[i], false));
+        count(&tally, check_training(backend, &shapes[i], true));
+        count(&tally, check_decoding(backend, &shapes[i]));
+    }
+    return tally;
+}
+
+static void test_compile_heads(void **state) {
+    (void)state;
+    for (size_t b = 0; b < FAST_BACKENDS; b++) {
+        struct opened backend = open_backend(fast_backends[b]);
+        struct tally tally = check_all(&backend);
+        assert_int_equal(tally.ran, tally.all);
+        close_backend(&backend);
+    }
+}
+
+/* The library need not have a matmul for every net. */
+static void test_compile_heads_every_way(void **state) {
+    (void)state;
+    for (int way = 0; way < PDNN_HEADS_WAY_COUNT; way++) {
+        const enum pdnn_heads_way forced = (enum pdnn_heads_way)way;
+        struct opened backend = open_backend(&pdnn_backend_onednn);
+        ((struct pdnn_onednn *)backend.state)->heads.forced = &forced;
+        struct tally tally = check_all(&backend);
+        assert_true(tally.ran > 0 && (tally.ran == tally.all || way == PDNN_HEADS_PRIMITIVE));
+        close_backend(&backend);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_compile_heads),
+                                       cmocka_unit_test(test_compile_heads_every_way)};
+    omp_set_num_threads(CHECK_THREADS);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

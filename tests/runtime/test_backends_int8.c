@@ -1,0 +1,134 @@
+/* int8 in every backend against `reference`: products of quantized values in all their ways, and whole
+ * inferences. Values that lie in the middle of two whole numbers may fall to either side, and what follows
+ * from them differs by as much. N minibatch, I inputs, O outputs. */
+#include "tests/runtime/backend_check.h"
+#include "tests/cmocka_all.h"
+
+#include "models/op.h"
+#include "models/quantize.h"
+#include "runtime/backends/onednn/onednn.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Relative to an op's tolerance of 1e-6: one step of 127 more or less in some inputs of a sum. */
+static const double tie_slack = 3000;
+
+/* x, below 0 too or not, times w: as a family builds it, then quantized. */
+static void build_dense(struct pdnn_graph *graph, const int64_t dims[3], bool is_signed, bool is_fused) {
+    const int64_t N = dims[0], I = dims[1], O = dims[2];
+    const struct pdnn_fill fill = {PDNN_FILL_UNIFORM, 2};
+    const struct pdnn_tensor input = {
+        .role = PDNN_ROLE_INPUT, .rank = 2, .dim = {N, I}, .fill = fill, .of = PDNN_NONE};
+    uint32_t x = pdnn_graph_tensor(graph, &input);
+    if (!is_signed)
+        x = pdnn_graph_forward(graph, &pdnn_op_relu, (uint32_t[]){x, PDNN_NONE}, NULL);
+    uint32_t w = pdnn_graph_weight(graph, 2, (int64_t[]){O, I}, fill);
+    uint32_t b = pdnn_graph_weight(graph, 1, &O, fill);
+    x = pdnn_graph_forward(graph, &pdnn_op_dense, (uint32_t[]){x, w, PDNN_NONE}, NULL);
+    graph->result = pdnn_graph_forward(graph, &pdnn_op_bias, (uint32_t[]){x, b, PDNN_NONE}, NULL);
+    if (is_fused) {
+        graph->nodes[graph->n_nodes - 2].output[0] = graph->result;
+        graph->nodes[graph->n_nodes - 2].posts = pdnn_arena_alloc(graph->arena, 1, sizeof(struct pdnn_post));
+        assert_non_null(graph->nodes[graph->n_nodes - 2].posts);
+        *graph->nodes[graph->n_nodes - 2].posts =
+            (struct pdnn_post){&pdnn_op_bias, PDNN_FORWARD, b, PDNN_NONE};
+        graph->nodes[graph->n_nodes - 2].n_posts = 1;
+        graph->n_nodes--;
+    }
+    pdnn_quantize(graph, is_fused);
+}
+
+/* By the library's choice, and with each layout and primitive that it has. */
+static void check_dense(struct opened *backend, const int64_t dims[3], bool is_signed, bool is_fused) {
+    struct pdnn_onednn *onednn = backend->state;
+    int ran = 0;
+    for (int i = -1; i < PDNN_DENSE_WAY_COUNT * PDNN_WEIGHTS_FORMAT_COUNT; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        struct pdnn_err err = {0};
+        char what[160];
+        const enum pdnn_weights_format format =
+            i < 0 ? PDNN_WEIGHTS_ROW_MAJOR : (enum pdnn_weights_format)(i / PDNN_DENSE_WAY_COUNT);
+        const enum pdnn_dense_way way = (enum pdnn_dense_way)(i < 0 ? 0 : i % PDNN_DENSE_WAY_COUNT);
+        const struct pdnn_dense_choice choice = {format, {[PDNN_FORWARD] = {way, format}}};
+        onednn->choices.forced = i < 0 ? NULL : &choice;
+        pdnn_arena_init(&arena);
+        pdnn_graph_init(&graph, &arena);
+        build_dense(&graph, dims, is_signed, is_fused);
+        must(pdnn_graph_status(&graph, &err), &err);
+        snprintf(what, sizeof what, "%dx%dx%d%s%s way %d", (int)dims[0], (int)dims[1], (int)dims[2],
+                 is_signed ? " signed" : "", is_fused ? " fused" : "", i);
+        ran += check_graph(backend, &graph, 1, true, tie_slack, what);
+        pdnn_arena_finish(&arena);
+    }
+    onednn->choices.forced = NULL;
+    assert_true(ran >= 3);
+}
+
+static void test_run_products(void **state) {
+    (void)state;
+    static const int64_t dims[][3] = {{1, 1, 1}, {3, 17, 5}, {1, 129, 64}, {64, 64, 129}, {65, 301, 190}};
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    for (size_t i = 0; i < 4 * sizeof dims / sizeof *dims; i++)
+        check_dense(&backend, dims[i / 4], i & 1, i & 2);
+    close_backend(&backend);
+}
+
+static void test_run_networks(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "fc/layers=2,nodes=65,input=33,output=7,batch=9",
+        "fc/layers=2,nodes=65,input=33,output=7,batch=1,activation=tanh",
+        "cnn/block=residual,blocks=1,filters=8,image=40,output=7,batch=2",
+        "cnn/block=bottleneck,blocks=1,filters=5,image=40,output=7,batch=2",
+        "cnn/block=plain,blocks=1-2,filters=13-10,image=17,output=7,batch=3,dense=20",
+        "cnn/block=plain,blocks=2,filters=8,image=12,output=7,batch=1,activation=sigmoid,window=0",
+        "transformer/layers=1,hidden=32,heads=2,ffn=48,length=6,batch=2,vocabulary=50",
+        "transformer/layers=1,hidden=32,heads=2,ffn=48,length=6,batch=2,vocabulary=50,fuse=blocks",
+    };
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    for (size_t i = 0; i < 2 * sizeof ids / sizeof *ids; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        char id[256];
+        bool is_fused = i % 2 && !strstr(ids[i / 2], "fuse=");
+        snprintf(id, sizeof id, "%s,mode=infer,dtype=int8%s", ids[i / 2], is_fused ? ",fuse=post-ops" : "");
+        pdnn_arena_init(&arena);
+        build_instance(id, &arena, &graph);
+        assert_true(check_graph(&backend, &graph, 2, true, 2 * tie_slack, id));
+        assert_true(check_graph(&backend, &graph, 2, false, 2 * tie_slack, id));
+        pdnn_arena_finish(&arena);
+    }
+    close_backend(&backend);
+}
+
+/* On this library's processors without VNNI, reference code takes seconds: it is never what runs here. */
+static void test_compile_nothing_slow(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    pdnn_arena_init(&arena);
+    build_instance("cnn:resnet18,image=64,batch=1,mode=infer,dtype=int8,fuse=post-ops", &arena, &graph);
+    must(pdnn_plan_create(&plan, backend.def, backend.state, &graph, &(struct pdnn_plan_options){0}, &err),
+         &err);
+    for (size_t i = 0; i < plan.program.n_steps; i++)
+        assert_null(strstr(plan.program.steps[i].implementation, "ref"));
+    pdnn_plan_destroy(&plan);
+    pdnn_arena_finish(&arena);
+    close_backend(&backend);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_run_products),
+        cmocka_unit_test(test_run_networks),
+        cmocka_unit_test(test_compile_nothing_slow),
+    };
+    omp_set_num_threads(CHECK_THREADS);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

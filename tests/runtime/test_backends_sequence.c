@@ -1,0 +1,346 @@
+/* Every op and pass of sequence models but the recurrent layers, on every backend, against `reference`: each
+ * op inside a small net, trained for some steps. */
+#include "tests/runtime/backend_check.h"
+#include "tests/cmocka_all.h"
+
+#include "models/attributes.h"
+#include "models/backward.h"
+#include "models/op.h"
+#include "models/optimizer.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const struct pdnn_backend_def pdnn_backend_onednn, pdnn_backend_openblas;
+
+static const struct pdnn_backend_def *const fast_backends[] = {&pdnn_backend_onednn, &pdnn_backend_openblas};
+enum { FAST_BACKENDS = sizeof fast_backends / sizeof *fast_backends };
+
+enum { CLASSES = 5 };
+
+static const struct pdnn_fill uniform = {.kind = PDNN_FILL_UNIFORM, .scale = 1};
+
+struct net {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+};
+
+/* R rows of N sequences, C columns. */
+struct shape {
+    int64_t R, N, C;
+};
+
+static uint32_t new_data(struct net *net, enum pdnn_role role, int rank, const int64_t *dim,
+                         struct pdnn_fill fill) {
+    bool is_class = fill.kind != PDNN_FILL_UNIFORM;
+    struct pdnn_tensor data = {
+        .role = role, .dtype = is_class ? PDNN_S32 : PDNN_F32, .rank = rank, .fill = fill, .of = PDNN_NONE};
+    memcpy(data.dim, dim, (size_t)rank * sizeof *dim);
+    return pdnn_graph_tensor(&net->graph, &data);
+}
+
+static uint32_t new_weight(struct net *net, int rank, int64_t first, int64_t second) {
+    return pdnn_graph_weight(&net->graph, rank, (int64_t[]){first, second}, uniform);
+}
+
+static uint32_t apply(struct net *net, const struct pdnn_op_def *op, uint32_t a, uint32_t b,
+                      const int64_t *attrs) {
+    return pdnn_graph_forward(&net->graph, op, (uint32_t[]){a, b, PDNN_NONE}, attrs);
+}
+
+static uint32_t dense(struct net *net, uint32_t x, int64_t units) {
+    const struct pdnn_tensor *t = &net->graph.tensors[x];
+    int64_t inputs = pdnn_tensor_elements(t) / t->dim[0];
+    uint32_t w = pdnn_graph_weight(&net->graph, 2, (int64_t[]){units, inputs},
+                                   (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = 0.3});
+    return apply(net, &pdnn_op_dense, x, w, NULL);
+}
+
+/* A matrix (rows, C) that gradients flow into. */
+static uint32_t new_matrix(struct net *net, int64_t rows, int64_t C) {
+    enum { INPUTS = 3 };
+    return dense(net, new_data(net, PDNN_ROLE_INPUT, 2, (int64_t[]){rows, INPUTS}, uniform), C);
+}
+
+static uint32_t build_hardtanh(struct net *net, const struct shape *s) {
+    return apply(net, &pdnn_op_hardtanh, new_matrix(net, s->R, s->C), PDNN_NONE, NULL);
+}
+
+static uint32_t build_embedding(struct net *net, const struct shape *s) {
+    enum { WORDS = 40 };
+    uint32_t ids = new_data(net, PDNN_ROLE_INPUT, 1, &s->R, (struct pdnn_fill){PDNN_FILL_ZIPF, WORDS});
+    return apply(net, &pdnn_op_embedding, ids, new_weight(net, 2, WORDS, s->C), NULL);
+}
+
+/* Some rows of each sequence, those again and again, and the rows of the first sequence for every one. */
+static uint32_t build_gather(struct net *net, const struct shape *s) {
+    const int64_t rows = s->R / s->N, dim[] = {s->N, (rows + 1) / 2};
+    const struct pdnn_fill fills[] = {{PDNN_FILL_MASKED, (double)rows},
+                                      {PDNN_FILL_POSITION, (double)(dim[0] * dim[1])},
+                                      {PDNN_FILL_POSITION, (double)rows}};
+    uint32_t x = new_matrix(net, s->R, s->C);
+    uint32_t some = apply(net, &pdnn_op_embedding, new_data(net, PDNN_ROLE_INPUT, 2, dim, fills[0]), x, NULL);
+    uint32_t again =
+        apply(net, &pdnn_op_embedding, new_data(net, PDNN_ROLE_INPUT, 1, &s->R, fills[1]), some, NULL);
+    uint32_t first =
+        apply(net, &pdnn_op_embedding, new_data(net, PDNN_ROLE_INPUT, 1, &s->R, fills[2]), x, NULL);
+    return apply(net, &pdnn_op_add, again, first, NULL);
+}
+
+/* Rows are added to what they are looked up in: both have one gradient. */
+static uint32_t build_gather_and_add(struct net *net, const struct shape *s) {
+    const struct pdnn_fill any = {PDNN_FILL_CLASS, (double)s->R};
+    uint32_t x = new_matrix(net, s->R, s->C), ids = new_data(net, PDNN_ROLE_INPUT, 1, &s->R, any);
+    return apply(net, &pdnn_op_add, apply(net, &pdnn_op_embedding, ids, x, NULL), x, NULL);
+}
+
+/* Words, positions and segments; the words' table is what the result is multiplied by. */
+static uint32_t build_tied(struct net *net, const struct shape *s) {
+    enum { WORDS = 150, SEGMENTS = 2 };
+    const struct pdnn_fill fills[] = {
+        {PDNN_FILL_CLASS, WORDS}, {PDNN_FILL_POSITION, (double)(s->R / s->N)}, {PDNN_FILL_CLASS, SEGMENTS}};
+    uint32_t sum = PDNN_NONE, words = PDNN_NONE;
+    for (int i = 0; i < 3; i++) {
+        uint32_t ids = new_data(net, PDNN_ROLE_INPUT, 1, &s->R, fills[i]);
+        uint32_t table = new_weight(net, 2, (int64_t)fills[i].scale, s->C);
+        uint32_t rows = apply(net, &pdnn_op_embedding, ids, table, NULL);
+        words = i ? words : table;
+        sum = i ? apply(net, &pdnn_op_add, sum, rows, NULL) : rows;
+    }
+    return apply(net, &pdnn_op_dense, sum, words, NULL);
+}
+
+static uint32_t build_dropout(struct net *net, const struct shape *s) {
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_DROPOUT_PERCENT] = 30}, one = 1;
+    uint32_t counter = pdnn_graph_state(&net->graph, 1, &one, (struct pdnn_fill){0});
+    return apply(net, &pdnn_op_dropout, new_matrix(net, s->R, s->C), counter, attrs);
+}
+
+static uint32_t build_slice(struct net *net, const struct shape *s) {
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_SLICE_FIRST] = 2, [PDNN_SLICE_ROWS] = s->R};
+    return apply(net, &pdnn_op_slice, new_matrix(net, s->R + 7, s->C), PDNN_NONE, attrs);
+}
+
+static uint32_t build_concat(struct net *net, const struct shape *s) {
+    const uint32_t x[] = {new_matrix(net, s->R, s->C), new_matrix(net, s->R, 3),
+                          new_matrix(net, s->R, s->C + 8), PDNN_NONE};
+    return pdnn_graph_forward(&net->graph, &pdnn_op_concat, x, NULL);
+}
+
+static uint32_t build_batchnorm(struct net *net, const struct shape *s) {
+    const struct pdnn_fill near_one = {.kind = PDNN_FILL_NEAR_ONE, .scale = 0.25};
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_BATCHNORM_TRAIN] = 1};
+    const uint32_t in[] = {new_matrix(net, s->R, s->C),
+                           new_weight(net, 1, s->C, 0),
+                           new_weight(net, 1, s->C, 0),
+                           pdnn_graph_state(&net->graph, 1, &s->C, uniform),
+                           pdnn_graph_state(&net->graph, 1, &s->C, near_one),
+                           PDNN_NONE};
+    return pdnn_graph_forward(&net->graph, &pdnn_op_batchnorm, in, attrs);
+}
+
+/* Five times as many source steps as target steps. */
+static uint32_t build_attention(struct net *net, const struct shape *s) {
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_ATTENTION_SEQUENCES] = s->N, [PDNN_ATTENTION_TRAIN] = 1};
+    const uint32_t in[] = {
+        new_matrix(net, s->R, s->C), new_matrix(net, 5 * s->R, s->C), new_matrix(net, 5 * s->R, s->C + 3),
+        new_weight(net, 1, s->C, 0), new_weight(net, 1, 1, 0),        PDNN_NONE};
+    return pdnn_graph_forward(&net->graph, &pdnn_op_attention, in, attrs);
+}
+
+/* Images (N, C, F, T) with T*N = R, of biased data. */
+static uint32_t build_sequence(struct net *net, const struct shape *s) {
+    const int64_t dim[] = {s->N, s->C, 3, s->R / s->N};
+    uint32_t x = new_data(net, PDNN_ROLE_INPUT, 4, dim, uniform);
+    x = apply(net, &pdnn_op_bias, x, new_weight(net, 1, s->C, 0), NULL);
+    return apply(net, &pdnn_op_sequence, x, PDNN_NONE, NULL);
+}
+
+/* The same of a convolution, which chooses the layout of all images, and with bounds that 0 is not between,
+ * which the padding of channels must not take. */
+static uint32_t build_convolved(struct net *net, const struct shape *s) {
+    const int64_t dim[] = {s->N, 2, 4, s->R / s->N};
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_CONV2D_STRIDE_H] = 1, [PDNN_CONV2D_STRIDE_W] = 1};
+    uint32_t x = new_data(net, PDNN_ROLE_INPUT, 4, dim, uniform);
+    uint32_t w = pdnn_graph_weight(&net->graph, 4, (int64_t[]){s->C, 2, 1, 1}, uniform);
+    x = apply(net, &pdnn_op_conv2d, x, w, attrs);
+    x = apply(net, &pdnn_op_hardtanh, x, PDNN_NONE, NULL);
+    net->graph.nodes[net->graph.n_nodes - 1].coef[PDNN_HARDTANH_LOW] = 0.1;
+    return apply(net, &pdnn_op_sequence, x, PDNN_NONE, NULL);
+}
+
+static uint32_t build_layernorm(struct net *net, const struct shape *s) {
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_LAYERNORM_TRAIN] = 1};
+    const uint32_t in[] = {new_matrix(net, s->R, s->C), new_weight(net, 1, s->C, 0),
+                           new_weight(net, 1, s->C, 0), PDNN_NONE};
+    return pdnn_graph_forward(&net->graph, &pdnn_op_layernorm, in, attrs);
+}
+
+static uint32_t add_and_normalize(struct net *net, const struct shape *s, int64_t percent) {
+    int64_t one = 1, attrs[PDNN_NODE_ATTRS] = {
+                         [PDNN_DROPOUT_ADD_NORM_PERCENT] = percent, [PDNN_DROPOUT_ADD_NORM_TRAIN] = 1};
+    const uint32_t in[] = {new_matrix(net, s->R, s->C),
+                           new_matrix(net, s->R, s->C),
+                           new_weight(net, 1, s->C, 0),
+                           new_weight(net, 1, s->C, 0),
+                           percent ? pdnn_graph_state(&net->graph, 1, &one, (struct pdnn_fill){0})
+                                   : PDNN_NONE,
+                           PDNN_NONE};
+    return pdnn_graph_forward(&net->graph, &pdnn_op_dropout_add_norm, in, attrs);
+}
+
+static uint32_t build_add_norm(struct net *net, const struct shape *s) {
+    return add_and_normalize(net, s, 0);
+}
+
+/* The sum is used again. */
+static uint32_t build_dropout_add_norm(struct net *net, const struct shape *s) {
+    uint32_t y = add_and_normalize(net, s, 30);
+    return apply(net, &pdnn_op_add, y, pdnn_graph_last_output(&net->graph, 1), NULL);
+}
+
+/* Scores of N sequences. */
+static uint32_t new_scores(struct net *net, const struct shape *s) {
+    return pdnn_graph_weight(&net->graph, 3, (int64_t[]){s->R, 4, s->C}, uniform);
+}
+
+static uint32_t new_bias(struct net *net, const struct shape *s) {
+    struct pdnn_tensor bias = {.role = PDNN_ROLE_INPUT,
+                               .rank = 2,
+                               .dim = {s->N, s->C},
+                               .fill = {PDNN_FILL_SEQUENCE_MASK, -10000},
+                               .of = PDNN_NONE};
+    return pdnn_graph_tensor(&net->graph, &bias);
+}
+
+static const double score_coefs[PDNN_NODE_COEFS] = {3}; /* the factor */
+
+static uint32_t build_softmax_in_steps(struct net *net, const struct shape *s) {
+    const int64_t mask[PDNN_NODE_ATTRS] = {[PDNN_MASK_SEQUENCES] = s->N, [PDNN_MASK_CAUSAL] = 1};
+    uint32_t x = pdnn_graph_forward_with(&net->graph, &pdnn_op_scale,
+                                         (uint32_t[]){new_scores(net, s), PDNN_NONE}, NULL, score_coefs);
+    x = apply(net, &pdnn_op_mask, x, new_bias(net, s), mask);
+    return apply(net, &pdnn_op_softmax, x, PDNN_NONE, NULL);
+}
+
+static uint32_t build_attention_softmax(struct net *net, const struct shape *s) {
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_ATTENTION_SOFTMAX_SEQUENCES] = s->N};
+    return pdnn_graph_forward_with(&net->graph, &pdnn_op_attention_softmax,
+                                   (uint32_t[]){new_scores(net, s), PDNN_NONE}, attrs, score_coefs);
+}
+
+static uint32_t build_masked_softmax(struct net *net, const struct shape *s) {
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_ATTENTION_SOFTMAX_SEQUENCES] = s->N,
+                                            [PDNN_ATTENTION_SOFTMAX_CAUSAL] = 1,
+                                            [PDNN_ATTENTION_SOFTMAX_HAS_BIAS] = 1,
+                                            [PDNN_ATTENTION_SOFTMAX_PERCENT] = 30,
+                                            [PDNN_ATTENTION_SOFTMAX_TRAIN] = 1};
+    int64_t one = 1;
+    uint32_t counter = pdnn_graph_state(&net->graph, 1, &one, (struct pdnn_fill){0});
+    return pdnn_graph_forward_with(&net->graph, &pdnn_op_attention_softmax,
+                                   (uint32_t[]){new_scores(net, s), new_bias(net, s), counter, PDNN_NONE},
+                                   attrs, score_coefs);
+}
+
+static const struct op_case {
+    const struct pdnn_op_def *op;
+    uint32_t (*build)(struct net *net, const struct shape *shape);
+    bool convolves; /* which not every backend can */
+} op_cases[] = {
+    {&pdnn_op_hardtanh, build_hardtanh, false},
+    {&pdnn_op_embedding, build_embedding, false},
+    {&pdnn_op_embedding, build_gather, false},
+    {&pdnn_op_embedding, build_gather_and_add, false},
+    {&pdnn_op_embedding, build_tied, false},
+    {&pdnn_op_dropout, build_dropout, false},
+    {&pdnn_op_slice, build_slice, false},
+    {&pdnn_op_concat, build_concat, false},
+    {&pdnn_op_batchnorm, build_batchnorm, false},
+    {&pdnn_op_attention, build_attention, false},
+    {&pdnn_op_sequence, build_sequence, false},
+    {&pdnn_op_sequence, build_convolved, true},
+    {&pdnn_op_layernorm, build_layernorm, false},
+    {&pdnn_op_dropout_add_norm, build_add_norm, false},
+    {&pdnn_op_dropout_add_norm, build_dropout_add_norm, false},
+    {&pdnn_op_ctc_loss, NULL, false},
+    {&pdnn_op_scale, build_softmax_in_steps, false},
+    {&pdnn_op_mask, build_softmax_in_steps, false},
+    {&pdnn_op_softmax, build_softmax_in_steps, false},
+    {&pdnn_op_attention_softmax, build_attention_softmax, false},
+    {&pdnn_op_attention_softmax, build_masked_softmax, false},
+};
+enum { OP_CASES = sizeof op_cases / sizeof *op_cases };
+
+/* Not enough for several threads, and enough. */
+static const struct shape shapes[] = {{6, 2, 5}, {12, 1, 16}, {120, 4, 141}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+/* Cross-entropy with drawn classes, or CTC with half as many labels as steps. */
+static void append_loss(struct net *net, const struct op_case *row, const struct shape *s) {
+    if (row->build) {
+        const struct pdnn_fill classes = {PDNN_FILL_CLASS, CLASSES};
+        uint32_t y = dense(net, row->build(net, s), CLASSES);
+        uint32_t labels = new_data(net, PDNN_ROLE_LABEL, 1, &s->R, classes);
+        net->graph.loss = apply(net, &pdnn_op_softmax_cross_entropy, y, labels, NULL);
+        return;
+    }
+    const int64_t dim[] = {(s->R / s->N + 1) / 2, s->N};
+    const struct pdnn_fill classes = {PDNN_FILL_SEQUENCE_CLASS, (double)(s->C - 1)};
+    uint32_t labels = new_data(net, PDNN_ROLE_LABEL, 2, dim, classes);
+    net->graph.loss = apply(net, &pdnn_op_ctc_loss, new_matrix(net, s->R, s->C), labels, NULL);
+}
+
+static void check_case(const struct opened *backend, const struct op_case *row, const struct shape *s,
+                       bool seen[PDNN_PASS_COUNT]) {
+    struct net net;
+    struct pdnn_err err = {0};
+    char what[160];
+    pdnn_arena_init(&net.arena);
+    pdnn_graph_init(&net.graph, &net.arena);
+    append_loss(&net, row, s);
+    pdnn_backward_derive(&net.graph, &pdnn_optimizers[PDNN_OPTIMIZER_MOMENTUM]);
+    must(pdnn_graph_status(&net.graph, &err), &err);
+    snprintf(what, sizeof what, "case %d, %s R=%d C=%d", (int)(row - op_cases), row->op->name, (int)s->R,
+             (int)s->C);
+    double slack = 10 * sqrt((double)(s->R * s->C));
+    if (!check_graph(backend, &net.graph, 1, true, slack, what) ||
+        !check_graph(backend, &net.graph, CHECK_STEPS, false, slack, what))
+        fail_msg("%s: unsupported", what);
+    for (size_t i = 0; i < net.graph.n_nodes; i++) {
+        if (net.graph.nodes[i].op == row->op)
+            seen[net.graph.nodes[i].pass] = true;
+    }
+    pdnn_arena_finish(&net.arena);
+}
+
+static void check_op(const struct opened *backend, const struct pdnn_op_def *op) {
+    bool seen[PDNN_PASS_COUNT] = {false};
+    for (size_t i = 0; i < OP_CASES; i++) {
+        bool applies =
+            op_cases[i].op == op && (!op_cases[i].convolves || backend->def == &pdnn_backend_onednn);
+        for (size_t k = 0; k < SHAPES && applies; k++)
+            check_case(backend, &op_cases[i], &shapes[k], seen);
+    }
+    for (int pass = 0; pass < PDNN_PASS_COUNT && is_sequence_op(op); pass++) {
+        if (op->pass[pass].reference && !seen[pass])
+            fail_msg("no case for %s %s", op->name, pdnn_pass_name((enum pdnn_pass)pass));
+    }
+}
+
+static void test_compile_every_sequence_op(void **state) {
+    (void)state;
+    for (size_t b = 0; b < FAST_BACKENDS; b++) {
+        struct opened backend = open_backend(fast_backends[b]);
+        for (size_t i = 0; pdnn_ops[i]; i++)
+            check_op(&backend, pdnn_ops[i]);
+        close_backend(&backend);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_compile_every_sequence_op)};
+    omp_set_num_threads(CHECK_THREADS);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
