@@ -12,13 +12,10 @@
 
 static const char *const paragraphs[] = {
     "Measures what the machine can do at most: floating-point rate of pure multiply-adds and of the best "
-    "matrix products, "
-    "bandwidth of reading, copying and triad for each cache level and for memory, and what calling an "
-    "operator costs at all. "
-    "Nothing is taken from a data sheet.",
+    "matrix products, bandwidth of reading, copying and triad for each cache level and for memory, and what "
+    "calling an operator costs at all. Nothing is taken from a data sheet.",
     "The low and high columns are the least and the greatest of the repetitions. A sweep does the same at "
-    "its start; its "
-    "--ceilings takes the file that --output writes.",
+    "its start; its --ceilings takes the file that --output writes.",
     NULL,
 };
 

@@ -12,9 +12,8 @@ static const char *const paragraphs[] = {
     "Without NAME, the model families. With NAME, that family's hyper-parameters, the run settings that "
     "apply to it, the optimizers, and its presets; each parameter and setting is a key of a spec and of an "
     "ID.",
-    "A list is one to five numbers, 3-4-6-3; a shorter one goes on with its last number. In a spec also "
-    "[[3, 4, 6, 3]], while [3, 4] is an axis of two values. What says \"with\" a value is left out of IDs "
-    "where "
+    "A list is one to five numbers, 3-4-6-3; a shorter one goes on with its last number. In a spec also [[3, "
+    "4, 6, 3]], while [3, 4] is an axis of two values. What says \"with\" a value is left out of IDs where "
     "that value is another.",
     NULL,
 };

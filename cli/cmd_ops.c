@@ -4,8 +4,7 @@
 
 static const char *const paragraphs[] = {
     "The operators that models are built of: what each computes, which passes it has, and whether the "
-    "setting fuse may run "
-    "it inside the operator before it (post) or may put such a one into it (host).",
+    "setting fuse may run it inside the operator before it (post) or may put such a one into it (host).",
     NULL,
 };
 

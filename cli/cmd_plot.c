@@ -8,8 +8,7 @@
 
 static const char *const paragraphs[] = {
     "RESULTS is the directory that a sweep wrote. The pictures are drawn by gnuplot; the paths of the files "
-    "are "
-    "printed.",
+    "are printed.",
     NULL,
 };
 

@@ -15,12 +15,10 @@
 
 static const char *const paragraphs[] = {
     "Visits each instance a few times and prints its time per step with an interval, where that stands "
-    "against the machine's "
-    "roofs, and one row per group of equal operators: time, share of the step, rates, bound, and the "
-    "implementation that ran.",
+    "against the machine's roofs, and one row per group of equal operators: time, share of the step, rates, "
+    "bound, and the implementation that ran.",
     "The roofs are measured first, for about three seconds, unless --ceilings names a file. With --format "
-    "csv the rows are "
-    "those of ops.csv.",
+    "csv the rows are those of ops.csv.",
     "With --vary one model runs at many values of a hyper-parameter that leaves its weights alone, such as "
     "the length of its sequences or the minibatch. All of them share the weights, the optimizer's state and "
     "one block of memory, sized for the largest; each is prepared once, and 64 at most are kept prepared. "
@@ -32,8 +30,8 @@ static const struct pdnn_option_def options[] = {
     {"rounds", 'r', "N", NULL, false,
      "visit each instance N times, up to four times as often while its interval is wide (default: 3)"},
     {"vary", 0, "KEY=LIST", NULL, false,
-     "run the one ID at all these values of a hyper-parameter in one process, its weights shared; LIST as "
-     "in a spec: 10,20,50 or '{from: 10, to: 90, plus: 40}'"},
+     "run the one ID at all these values of a hyper-parameter in one process, its weights shared; LIST as in "
+     "a spec: 10,20,50 or '{from: 10, to: 90, plus: 40}'"},
     PDNN_OPTION_SET,
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,

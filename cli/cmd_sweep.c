@@ -11,16 +11,14 @@
 
 static const char *const paragraphs[] = {
     "Runs every instance of the specs and writes a result directory: results.csv with one row per instance, "
-    "whatever happened "
-    "to it, ops.csv with one row per instance and operator, and the journal, roofs and facts they come from.",
+    "whatever happened to it, ops.csv with one row per instance and operator, and the journal, roofs and "
+    "facts they come from.",
     "Each instance is visited several times, spread over the whole sweep, so that a machine that wanders "
-    "shows in the interval "
-    "instead of in the order. A visit that crashes, hangs or runs out of memory becomes the status of its "
-    "row.",
+    "shows in the interval instead of in the order. A visit that crashes, hangs or runs out of memory "
+    "becomes the status of its row.",
     "Started again with the same directory, it goes on where it ended: visits that are there are kept, only "
-    "what is missing "
-    "runs. What failed stays so, unless --retry is given. What was unsupported is visited with --allow-slow, "
-    "and rows measured so are not visited without it: no row mixes the two.",
+    "what is missing runs. What failed stays so, unless --retry is given. What was unsupported is visited "
+    "with --allow-slow, and rows measured so are not visited without it: no row mixes the two.",
     NULL,
 };
 

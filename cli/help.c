@@ -19,8 +19,8 @@ size_t pdnn_help_width(void) {
 }
 
 static const char purpose[] =
-    "Generates parameterized DNN models, runs them on the CPU, and says where each one and each "
-    "operator inside it stands against the machine's own roofs.";
+    "Generates parameterized DNN models, runs them on the CPU, and says where each one and each operator "
+    "inside it stands against the machine's own roofs.";
 
 static const char specs[] =
     "SPEC is a YAML file that says which models to run and how. Wherever a SPEC is expected an ID will do, "
@@ -214,8 +214,7 @@ void pdnn_man_format(struct pdnn_str *out) {
     man_text(out, specs);
     pdnn_str_printf(out, ".Pp\n");
     man_text(out, "Tables are for people by default; --format csv gives raw numbers with the unit in the "
-                  "column's name. "
-                  "Standard output carries data, standard error progress and messages.");
+                  "column's name. Standard output carries data, standard error progress and messages.");
     pdnn_str_printf(out, ".Sh COMMANDS\n");
     for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
         man_command(out, *command);

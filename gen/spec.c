@@ -159,8 +159,8 @@ static enum pdnn_status read_name(const struct pdnn_yaml *node, const char **nam
     if (strspn(node->text, allowed) != length || strchr(".-", *node->text) || length > NAME_MAX_LENGTH)
         return pdnn_yaml_fail(
             node, err,
-            "sweep is '%.60s', expected a name of letters, digits, '_', '-' and '.' (it names the "
-            "result directory)",
+            "sweep is '%.60s', expected a name of letters, digits, '_', '-' and '.' (it names the result "
+            "directory)",
             node->text);
     *name = node->text;
     return PDNN_OK;

@@ -66,8 +66,8 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                            .unit = "",
                            .help = "post-ops: bias, activation, shortcut and an inference's batch "
                                    "normalization run inside the op before them; blocks: and what stands "
-                                   "between two matrix products of a Transformer is one pass each, as is "
-                                   "its update by Adam"},
+                                   "between two matrix products of a Transformer is one pass each, as is its "
+                                   "update by Adam"},
     [PDNN_SETTING_ALGORITHM] = {.name = "algorithm",
                                 .type = PDNN_PARAM_CHOICE,
                                 .choices = algorithms,

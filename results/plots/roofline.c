@@ -416,12 +416,11 @@ static enum pdnn_status write_script(struct picture *p, const char *directory, s
     put_subtitle(p, directory);
     pdnn_gnuplot_text(
         &p->script, "CAPTION1",
-        "Each point is one model. The lines are the best this machine was measured to do: bandwidth of "
-        "each memory level (slanted), arithmetic (level).");
+        "Each point is one model. The lines are the best this machine was measured to do: bandwidth of each "
+        "memory level (slanted), arithmetic (level).");
     pdnn_gnuplot_text(&p->script, "CAPTION2",
                       "A point on a line uses that resource fully. Left of where a slanted line meets the "
-                      "level one, memory "
-                      "sets the limit; right of it, arithmetic.");
+                      "level one, memory sets the limit; right of it, arithmetic.");
     put_variables(p);
     for (size_t i = 0; i < p->n_rows; i++)
         p->spots[i] = pdnn_frame_to_pixels(&p->frame, p->spots[i]);

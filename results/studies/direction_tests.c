@@ -154,8 +154,7 @@ static enum pdnn_verdict test_qkv(const struct pdnn_direction *direction, const 
     double before = (double)separate->qkv_bytes, after = (double)fused->qkv_bytes;
     pdnn_str_printf(e->numbers,
                     "%.2f %% fewer bytes, %" PRIu64 " instead of %" PRIu64
-                    "; 2T / (6T + 3H) = %.2f %% at T = %.0f, "
-                    "H = %.0f",
+                    "; 2T / (6T + 3H) = %.2f %% at T = %.0f, H = %.0f",
                     (1 - after / before) * 100, fused->qkv_bytes, separate->qkv_bytes,
                     2 * T / (6 * T + 3 * H) * 100, T, H);
     return verdict_of(same(after * (6 * T + 3 * H), before * (4 * T + 3 * H)));

@@ -64,8 +64,8 @@ enum pdnn_status pdnn_environment_write(const char *directory, const struct pdnn
         return status;
     pdnn_str_printf(
         &text,
-        "# What the machine and the software were. Lines marked # identity must be the same for a sweep "
-        "to go on here.\n");
+        "# What the machine and the software were. Lines marked # identity must be the same for a sweep to "
+        "go on here.\n");
     for (size_t i = 0; i < n_facts; i++) {
         pdnn_str_printf(&text, "%s: ", facts[i].key);
         append_value(&text, &facts[i]);
@@ -145,8 +145,7 @@ enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn
         if (!there || strcmp(pdnn_str_text(&before), pdnn_str_text(&now)) != 0)
             status = pdnn_fail(
                 err, PDNN_INVALID,
-                "%s: %s was %s and is %s now; one directory holds one machine and setup, use another with "
-                "-o",
+                "%s: %s was %s and is %s now; one directory holds one machine and setup, use another with -o",
                 path, facts[i].key, there ? pdnn_str_text(&before) : "not said", pdnn_str_text(&now));
     }
     pdnn_str_finish(&before);

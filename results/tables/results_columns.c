@@ -110,8 +110,7 @@ static const struct pdnn_column tail[] = {
     {"gradient_bytes", "bytes", TOTAL(cost.gradient_bytes), .help = "of byte_count: gradients"},
     {"state_bytes", "bytes", TOTAL(cost.state_bytes),
      .help = "of byte_count: what is kept between steps: optimizer state, running statistics, a decoder's "
-             "cache of "
-             "keys and values"},
+             "cache of keys and values"},
     {"memory_bytes", "bytes", TOTAL(memory_bytes), .help = "peak memory of the tensors, predicted"},
     {"plan_bytes", "bytes", COUNT(plan_bytes),
      .help = "memory really allocated: tensors in the backend's layouts, copies, scratch"},
@@ -133,8 +132,7 @@ static const struct pdnn_column tail[] = {
      .help = "why the last ok visit took no more samples: precision, max_time or samples"},
     {"speed_index", "ratio", NUMBER(speed_index),
      .help = "how fast the machine was then, 1 = as when its roofs were measured: the median of the visits' "
-             "probes, the "
-             "read probe for rows bound by DRAM, the FMA probe for the others"},
+             "probes, the read probe for rows bound by DRAM, the FMA probe for the others"},
     {"prepare_ns", "ns", COUNT(prepare_ns),
      .help = "graph, primitives, layouts, memory and data, before any step"},
     {"examples_per_s", "1/s", NUMBER(examples_per_s), .help = "batch times accumulate over time_ns_median"},

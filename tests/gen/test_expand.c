@@ -297,8 +297,8 @@ static void test_next_costs_overflow(void **state) {
         {"models.0.where=params < 1e20", no_totals, 2, true},
         {"models.0.where=batch < 2", "batch < 2", 2, true},
         {"models.0.where=batch > 0 and layers == 400", no_totals, 2, false},
-        {"models.0={fc: {layers: 400, nodes: 16777216, input: 1, output: 1, batch: [1, 16777216]}, "
-         "where: params > 0, sample: {count: 5}}",
+        {"models.0={fc: {layers: 400, nodes: 16777216, input: 1, output: 1, batch: [1, 16777216]}, where: "
+         "params > 0, sample: {count: 5}}",
          "", 1, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

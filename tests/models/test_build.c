@@ -142,10 +142,8 @@ static const char *const small[] = {
     "rnn/cell=gru,layers=2,embedding=3,length=3,vocabulary=5,batch=2,bidirectional=yes,output=last",
     "rnn/cell=lbr_gru,layers=1,embedding=3,length=3,vocabulary=5,batch=2,output=none,dropout=50",
     "gnmt/hidden=3,layers=3,vocabulary=5,source=3,target=2,batch=2,dropout=20",
-    "transformer/hidden=4,heads=2,layers=2,vocabulary=5,length=3,batch=2,positions=3,objective=masked-lm,"
-    "predictions=2,dropout=20",
-    "transformer/architecture=decoder,hidden=4,heads=2,layers=2,vocabulary=5,length=3,batch=2,positions=3,"
-    "norm=pre,objective=causal-lm,activation=gelu_tanh,dropout=30",
+    "transformer/hidden=4,heads=2,layers=2,vocabulary=5,length=3,batch=2,positions=3,objective=masked-lm,predictions=2,dropout=20",
+    "transformer/architecture=decoder,hidden=4,heads=2,layers=2,vocabulary=5,length=3,batch=2,positions=3,norm=pre,objective=causal-lm,activation=gelu_tanh,dropout=30",
     "deepspeech2/hidden=2,layers=2,frames=35,characters=4,labels=2,batch=2",
 };
 enum { SMALL = sizeof small / sizeof *small };
@@ -266,8 +264,7 @@ static void test_accumulate_costs(void **state) {
         "rnn/cell=lstm,layers=2,embedding=7,length=3,vocabulary=5,batch=2",
         "cnn/block=residual,blocks=1,filters=2,image=33,output=3,batch=2",
         /* two nodes read the table, and one more sum for its two losses */
-        "transformer/layers=1,hidden=8,heads=2,length=4,positions=4,vocabulary=11,"
-        "batch=2,objective=masked-lm,predictions=1"};
+        "transformer/layers=1,hidden=8,heads=2,length=4,positions=4,vocabulary=11,batch=2,objective=masked-lm,predictions=1"};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         const uint64_t k = 5, params = totals_of(ids[i]).params;
         char id[PDNN_ID_TEXT];

@@ -18,8 +18,7 @@ static const char *const nets[] = {
     "rnn/cell=lstm,embedding=6,length=3,vocabulary=5,batch=2",
     "rnn/cell=lbr_gru,layers=2,embedding=4,length=3,vocabulary=5,batch=2,bidirectional=yes",
     "transformer/layers=2,hidden=8,heads=2,ffn=12,length=6,batch=2,vocabulary=9,positions=8,dropout=0",
-    "transformer/architecture=decoder,layers=1,hidden=8,heads=2,ffn=12,length=4,batch=2,vocabulary=9,"
-    "objective=causal-lm,dropout=0",
+    "transformer/architecture=decoder,layers=1,hidden=8,heads=2,ffn=12,length=4,batch=2,vocabulary=9,objective=causal-lm,dropout=0",
 };
 enum { NETS = sizeof nets / sizeof *nets };
 
@@ -119,10 +118,10 @@ static void test_cost_of_transformer(void **state) {
     enum { L = 3, H = 16, F = 24, V = 50, P = 32, T = 2, B = 2, LENGTH = 8 };
     const uint64_t matrices = L * (4 * H * H + 2 * H * F) + (V + P + T) * H + H * H;
     char id[PDNN_ID_TEXT];
-    snprintf(id, sizeof id,
-             "transformer/layers=%d,hidden=%d,heads=2,ffn=%d,length=%d,batch=%d,vocabulary=%d,positions=%d,"
-             "types=%d,dtype=bf16",
-             L, H, F, LENGTH, B, V, P, T);
+    snprintf(
+        id, sizeof id,
+        "transformer/layers=%d,hidden=%d,heads=2,ffn=%d,length=%d,batch=%d,vocabulary=%d,positions=%d,types=%d,dtype=bf16",
+        L, H, F, LENGTH, B, V, P, T);
     struct pdnn_arena arena;
     struct pdnn_graph graph;
     uint64_t weights = 0, logits = 0;
@@ -225,8 +224,8 @@ static void test_costs_by_depth(void **state) {
     (void)state;
     check_depth_costs("fc/layers=5,nodes=8,input=6,output=4,batch=4,dtype=bf16");
     check_depth_costs("rnn/layers=4,embedding=6,length=3,vocabulary=5,batch=2,dtype=f16");
-    check_depth_costs("transformer/layers=4,hidden=8,heads=2,ffn=12,length=6,batch=2,vocabulary=9,"
-                      "dtype=bf16,checkpoint=layer,accumulate=2");
+    check_depth_costs(
+        "transformer/layers=4,hidden=8,heads=2,ffn=12,length=6,batch=2,vocabulary=9,dtype=bf16,checkpoint=layer,accumulate=2");
 }
 
 static void test_fuses(void **state) {

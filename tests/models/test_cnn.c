@@ -180,8 +180,7 @@ static void test_gradient_nets(void **state) {
         "cnn/block=residual,blocks=1,filters=2,image=32,output=3,batch=4,fuse=post-ops",
         "cnn/block=bottleneck,blocks=2-1-1-1,filters=1,image=32,output=3,batch=4,activation=tanh",
         "cnn/block=bottleneck,blocks=1,filters=2,image=32,output=3,batch=4,stride_on=1x1,fuse=post-ops",
-        "cnn/"
-        "block=plain,blocks=2-1,filters=2,image=12,output=3,batch=3,dense=5,activation=tanh,fuse=post-ops",
+        "cnn/block=plain,blocks=2-1,filters=2,image=12,output=3,batch=3,dense=5,activation=tanh,fuse=post-ops",
     };
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         struct pdnn_arena arena;

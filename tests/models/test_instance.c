@@ -12,21 +12,13 @@ static void test_parse_ids(void **state) {
         const char *text, *id;
     } rows[] = {
         {"cnn:resnet50,batch=2,mode=infer,threads=1",
-         "cnn/block=bottleneck,blocks=3-4-6-3,filters=64,image=224,output=1000,batch=2,pool=global,"
-         "stride_on=3x3,activation=relu,mode=infer,dtype=f32,backend=onednn,threads=1,cache=warm,fuse=none,"
-         "algorithm=auto,isa=default"},
+         "cnn/block=bottleneck,blocks=3-4-6-3,filters=64,image=224,output=1000,batch=2,pool=global,stride_on=3x3,activation=relu,mode=infer,dtype=f32,backend=onednn,threads=1,cache=warm,fuse=none,algorithm=auto,isa=default"},
         {"cnn:resnet50,block=residual,algorithm=winograd,mode=infer,threads=1",
-         "cnn/block=residual,blocks=3-4-6-3,filters=64,image=224,output=1000,batch=64,pool=global,"
-         "activation=relu,mode=infer,dtype=f32,backend=onednn,threads=1,cache=warm,fuse=none,"
-         "algorithm=winograd,isa=default"},
+         "cnn/block=residual,blocks=3-4-6-3,filters=64,image=224,output=1000,batch=64,pool=global,activation=relu,mode=infer,dtype=f32,backend=onednn,threads=1,cache=warm,fuse=none,algorithm=winograd,isa=default"},
         {"cnn/padding=same,kernel=5-3,block=plain,dense=16,mode=infer,threads=1",
-         "cnn/block=plain,blocks=2,filters=64,image=224,output=1000,batch=64,activation=relu,kernel=5-3,"
-         "stride=1,padding=same,window=2,dense=16,mode=infer,dtype=f32,backend=onednn,threads=1,cache=warm,"
-         "fuse=none,algorithm=auto,isa=default"},
+         "cnn/block=plain,blocks=2,filters=64,image=224,output=1000,batch=64,activation=relu,kernel=5-3,stride=1,padding=same,window=2,dense=16,mode=infer,dtype=f32,backend=onednn,threads=1,cache=warm,fuse=none,algorithm=auto,isa=default"},
         {"rnn:paper-min,rnn=unrolled,isa=avx2,mode=infer,threads=1",
-         "rnn/cell=rnn,layers=1,embedding=100,hidden=embedding,length=10,vocabulary=2,batch=16,"
-         "bidirectional=no,output=every-step,dropout=0,ids=uniform,mode=infer,dtype=f32,backend=onednn,"
-         "threads=1,cache=warm,fuse=none,rnn=unrolled,isa=avx2"},
+         "rnn/cell=rnn,layers=1,embedding=100,hidden=embedding,length=10,vocabulary=2,batch=16,bidirectional=no,output=every-step,dropout=0,ids=uniform,mode=infer,dtype=f32,backend=onednn,threads=1,cache=warm,fuse=none,rnn=unrolled,isa=avx2"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_instance instance, again;

@@ -154,8 +154,7 @@ static void test_rnn_loss_falls(void **state) {
     static const char *const ids[] = {
         "rnn/cell=rnn,layers=1,embedding=8,length=4,vocabulary=6,batch=4,optimizer=adam",
         "rnn/cell=lstm,layers=2,embedding=8,length=4,vocabulary=6,batch=4,optimizer=adam",
-        "rnn/"
-        "cell=gru,layers=2,embedding=8,length=4,vocabulary=6,batch=4,optimizer=momentum,bidirectional=yes",
+        "rnn/cell=gru,layers=2,embedding=8,length=4,vocabulary=6,batch=4,optimizer=momentum,bidirectional=yes",
         "rnn/cell=lbr_gru,layers=1,embedding=8,length=4,vocabulary=6,batch=4,optimizer=rmsprop,output=last",
         "rnn/cell=lstm,layers=1,embedding=8,length=4,batch=4,optimizer=adam,output=none,dropout=10",
     };

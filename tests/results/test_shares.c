@@ -232,10 +232,10 @@ static void test_shares_columns(void **state) {
     shares_by("op,category", &(struct pdnn_op_rows){&lossy, 1, 200, "cnn"}, &arena, &shares, &count);
     for (size_t i = 0; i < count; i++)
         pdnn_columns_row(&pdnn_shares_columns, &shares[i], &text);
-    assert_string_equal(pdnn_str_text(&text),
-                        "a,convolution,,,,conv2d,3,400,400,200,100,50,4,2,2,40,60,30,block1..block3,conv2d,"
-                        "forward,\"1x64x8x8:64x64x3x3:1x64x8x8,padding=1\",jit:avx2,40,compute,30\n"
-                        "a,,,,,residual,,,,,100,50,,,,,,,,,,,,,,\n");
+    assert_string_equal(
+        pdnn_str_text(&text),
+        "a,convolution,,,,conv2d,3,400,400,200,100,50,4,2,2,40,60,30,block1..block3,conv2d,forward,\"1x64x8x8:64x64x3x3:1x64x8x8,padding=1\",jit:avx2,40,compute,30\n"
+        "a,,,,,residual,,,,,100,50,,,,,,,,,,,,,,\n");
     pdnn_str_finish(&text);
     pdnn_arena_finish(&arena);
 }

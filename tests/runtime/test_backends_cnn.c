@@ -249,13 +249,10 @@ static const char *const instances[] = {
     "cnn/block=bottleneck,blocks=1-2-1-1,filters=8,image=40,output=7,batch=2,mode=train,optimizer=momentum",
     "cnn/block=bottleneck,blocks=2,filters=4,image=50,output=7,batch=2,stride_on=1x1,mode=infer",
     "cnn/block=plain,blocks=1-2,filters=5,image=18,output=5,batch=3,dense=17,mode=train,optimizer=adam",
-    "cnn/block=plain,blocks=1,filters=12-20,kernel=5-3,stride=2-1,window=3-0,image=29,output=5,batch=2,"
-    "dense=9-11,activation=tanh,mode=train,optimizer=rmsprop",
+    "cnn/block=plain,blocks=1,filters=12-20,kernel=5-3,stride=2-1,window=3-0,image=29,output=5,batch=2,dense=9-11,activation=tanh,mode=train,optimizer=rmsprop",
     "cnn/block=plain,blocks=2-1,filters=8,image=20,output=3,batch=1,activation=sigmoid,mode=infer",
-    "cnn/block=bottleneck,blocks=1-2-1-1,filters=8,image=40,output=7,batch=2,mode=train,optimizer=sgd,"
-    "accumulate=2,checkpoint=layer",
-    "cnn/block=plain,blocks=2-1,filters=5,image=18,output=5,batch=3,dense=17,mode=train,optimizer=lamb,"
-    "checkpoint=layer",
+    "cnn/block=bottleneck,blocks=1-2-1-1,filters=8,image=40,output=7,batch=2,mode=train,optimizer=sgd,accumulate=2,checkpoint=layer",
+    "cnn/block=plain,blocks=2-1,filters=5,image=18,output=5,batch=3,dense=17,mode=train,optimizer=lamb,checkpoint=layer",
     "deepspeech2/hidden=6,layers=2,frames=35,characters=5,labels=1,batch=2,mode=infer",
 };
 enum { INSTANCES = sizeof instances / sizeof *instances };
@@ -275,8 +272,7 @@ static void test_run_past_the_caches(void **state) {
     (void)state;
     static const char *const ids[] = {
         "cnn/block=residual,blocks=1,filters=16,image=64,output=5,batch=16,mode=train,optimizer=sgd",
-        "cnn/block=plain,blocks=1-1,filters=13-20,image=64,output=5,batch=2,dense=none,activation=sigmoid,"
-        "mode=train,optimizer=sgd",
+        "cnn/block=plain,blocks=1-1,filters=13-20,image=64,output=5,batch=2,dense=none,activation=sigmoid,mode=train,optimizer=sgd",
     };
     struct opened backend = open_backend(&pdnn_backend_onednn);
     struct pdnn_onednn *onednn = backend.state;

@@ -440,8 +440,7 @@ static void test_worker_main_check(void **state) {
 static void test_worker_main_check_cancelled(void **state) {
     static const char *const ids[] = {
         "deepspeech2/hidden=2,layers=1,frames=33,characters=3,labels=1,batch=2,threads=1,backend=openblas",
-        "deepspeech2/hidden=2,layers=1,frames=33,characters=3,labels=1,batch=2,threads=1,backend=openblas,"
-        "fuse=post-ops",
+        "deepspeech2/hidden=2,layers=1,frames=33,characters=3,labels=1,batch=2,threads=1,backend=openblas,fuse=post-ops",
         "cnn/block=residual,blocks=1,filters=2,image=32,output=3,batch=2,threads=1,backend=openblas",
     };
     (void)state;
@@ -490,9 +489,9 @@ static void test_worker_main_check_tolerance(void **state) {
 
 /* State that several ops of a step change is compared as each of them leaves it. */
 static void test_worker_main_check_micro_steps(void **state) {
-    struct checked checked = check("rnn/embedding=3,length=2,vocabulary=4,batch=2,dropout=50,threads=1,"
-                                   "accumulate=3,checkpoint=layer,backend=reference",
-                                   NULL, "1");
+    struct checked checked = check(
+        "rnn/embedding=3,length=2,vocabulary=4,batch=2,dropout=50,threads=1,accumulate=3,checkpoint=layer,backend=reference",
+        NULL, "1");
     (void)state;
     assert_true(checked.n_rows > 60);
     for (size_t i = 0; i < checked.n_rows; i++)

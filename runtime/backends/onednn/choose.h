@@ -5,7 +5,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_CHOOSE_H
 #define RUNTIME_BACKENDS_ONEDNN_CHOOSE_H
 
-#include "runtime/backends/common/own.h"
+#include "runtime/steps/own.h"
 #include "runtime/backends/onednn/decide.h"
 
 struct pdnn_choice_entry;

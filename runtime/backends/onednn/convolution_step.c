@@ -1,8 +1,8 @@
 /* The steps of one pass of a conv2d node: the primitive, a reorder before it for each tensor that it reads in
  * another layout than the tensor's home, one after it for the result. */
 #include "models/op.h"
-#include "runtime/backends/common/half.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/half.h"
+#include "runtime/steps/step.h"
 #include "runtime/backends/onednn/convolution.h"
 #include "runtime/backends/onednn/operand.h"
 

@@ -1,6 +1,6 @@
 #include "runtime/backends/onednn/dense_own.h"
 
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/step.h"
 #include "runtime/kernels/simd/clones.h"
 #include "runtime/kernels/gemm/tiles.h"
 
@@ -27,8 +27,8 @@ enum pdnn_status pdnn_dense_own_describe(const struct pdnn_dense_shape *shape, e
     if (!fits)
         return pdnn_fail(
             err, PDNN_UNSUPPORTED,
-            "our own dense is forward, in f32, on row-major weights, for %d rows at most, and of no "
-            "lesser isa than the processor's",
+            "our own dense is forward, in f32, on row-major weights, for %d rows at most, and of no lesser "
+            "isa than the processor's",
             PDNN_DENSE_FEW_ROWS);
     *job = made;
     return PDNN_OK;

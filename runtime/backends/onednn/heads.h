@@ -4,7 +4,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_HEADS_H
 #define RUNTIME_BACKENDS_ONEDNN_HEADS_H
 
-#include "runtime/backends/common/heads.h"
+#include "runtime/steps/heads.h"
 #include "runtime/backends/onednn/library.h"
 
 enum pdnn_heads_way { PDNN_HEADS_PRIMITIVE, PDNN_HEADS_SGEMM, PDNN_HEADS_OWN, PDNN_HEADS_WAY_COUNT };

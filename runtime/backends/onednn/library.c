@@ -1,7 +1,7 @@
 /* library.h, as far as the versions of oneDNN agree. */
 #include "runtime/backends/onednn/library.h"
 
-#include "runtime/backends/common/gemm.h"
+#include "runtime/steps/gemm.h"
 #include "runtime/backends/onednn/library_version.h"
 
 #include <assert.h>

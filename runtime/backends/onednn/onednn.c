@@ -2,8 +2,8 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
-#include "runtime/backends/common/slow.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/slow.h"
+#include "runtime/steps/step.h"
 
 #include <omp.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
 #define RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
 
-#include "runtime/backends/common/own.h"
+#include "runtime/steps/own.h"
 #include "runtime/backends/onednn/choose.h"
 #include "runtime/backends/onednn/heads.h"
 #include "runtime/backends/onednn/library.h"
@@ -49,7 +49,8 @@ struct pdnn_onednn_compile {
     struct pdnn_onednn_layout **home;          /* by tensor; NULL: plain row-major */
     const struct pdnn_dense_choice **choice;   /* by tensor; NULL: not the weights of a dense op */
     struct pdnn_onednn_recurrence *recurrence; /* by tensor: of what a forward rnn node returns */
-    bool is_slow; /* some op of 16 bit runs on f32 copies (common/slow.h), which are plain: so are all images
+    bool is_slow; /* some op of 16 bit runs on f32 copies (runtime/steps/slow.h), which are plain: so are all
+                   * images
                    */
 };
 

@@ -1,5 +1,5 @@
 #include "models/ops/quantized.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/step.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/reorder.h"
 #include "runtime/kernels/rows/quantize.h"

@@ -3,7 +3,7 @@
  * that share weights run their layers as the first of them does, whose layouts they are. */
 #include "models/op.h"
 #include "models/sharing.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/step.h"
 #include "runtime/backends/onednn/onednn.h"
 
 #include <string.h>

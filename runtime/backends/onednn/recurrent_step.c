@@ -2,8 +2,8 @@
  * explicit reorders around it, of weights that live in another layout and of two bias vectors per gate, which
  * become their sum. */
 #include "models/op.h"
-#include "runtime/backends/common/rnn.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/rnn.h"
+#include "runtime/steps/step.h"
 #include "runtime/backends/onednn/operand.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_REORDER_H
 #define RUNTIME_BACKENDS_ONEDNN_REORDER_H
 
-#include "runtime/backends/common/own.h"
+#include "runtime/steps/own.h"
 #include "runtime/backends/onednn/library.h"
 
 struct pdnn_reorder {

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "models/op.h"
 #include "models/ops/quantized.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/step.h"
 #include "runtime/backends/onednn/dense_own.h"
 #include "runtime/backends/onednn/posts.h"
 

@@ -3,12 +3,12 @@
  * sgemm, everything else by our own kernels. All tensors are plain row-major. It must be the OpenMP build, so
  * that its threads are the kernels' threads. */
 #include "models/op.h"
-#include "runtime/backends/common/half.h"
-#include "runtime/backends/common/heads.h"
-#include "runtime/backends/common/own.h"
-#include "runtime/backends/common/rnn.h"
-#include "runtime/backends/common/slow.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/half.h"
+#include "runtime/steps/heads.h"
+#include "runtime/steps/own.h"
+#include "runtime/steps/rnn.h"
+#include "runtime/steps/slow.h"
+#include "runtime/steps/step.h"
 
 #include <cblas.h>
 #include <limits.h>

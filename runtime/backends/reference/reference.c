@@ -1,7 +1,7 @@
 /* The backend `reference`: naive readable C in double, the oracle for the others. Each slot is an array of
  * double, whatever the tensor's dtype; each step calls the op's own reference kernel. One thread. */
 #include "models/op.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/step.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* One product of matrices as a library's sgemm takes it. */
-#ifndef RUNTIME_BACKENDS_COMMON_GEMM_H
-#define RUNTIME_BACKENDS_COMMON_GEMM_H
+#ifndef RUNTIME_STEPS_GEMM_H
+#define RUNTIME_STEPS_GEMM_H
 
 #include <stdbool.h>
 #include <stdint.h>

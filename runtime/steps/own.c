@@ -1,9 +1,9 @@
-#include "runtime/backends/common/own.h"
+#include "runtime/steps/own.h"
 
-#include "runtime/backends/common/half.h"
-#include "runtime/backends/common/own_step.h"
+#include "runtime/steps/half.h"
+#include "runtime/steps/own_step.h"
 #include "models/attributes.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/step.h"
 #include "runtime/facts/hostfiles.h"
 #include "runtime/kernels/rows/bias.h"
 #include "runtime/kernels/simd/clones.h"

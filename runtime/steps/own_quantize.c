@@ -1,5 +1,5 @@
 /* quantize and dequantize on our kernels. */
-#include "runtime/backends/common/own_step.h"
+#include "runtime/steps/own_step.h"
 #include "runtime/kernels/rows/quantize.h"
 
 uint64_t pdnn_own_quantize_scratch(const struct pdnn_own *own) {

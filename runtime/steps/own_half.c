@@ -3,9 +3,9 @@
  * of rows at a time that the first caches hold, so that memory sees 16 bit alone. What only moves rows takes
  * pairs of 16 bit for floats, and needs no copies. */
 #include "models/attributes.h"
-#include "runtime/backends/common/half.h"
-#include "runtime/backends/common/own_step.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/half.h"
+#include "runtime/steps/own_step.h"
+#include "runtime/steps/step.h"
 #include "runtime/kernels/simd/team.h"
 
 /* About so many floats of each operand are a piece. */

@@ -2,8 +2,8 @@
  * badly. The kernels are f32 (labels s32); steps on tensors of 16 bit widen what they read and narrow what
  * they write, piece by piece in the caches where the op allows it. Elementwise ops take any layout that their
  * tensors share. */
-#ifndef RUNTIME_BACKENDS_COMMON_OWN_H
-#define RUNTIME_BACKENDS_COMMON_OWN_H
+#ifndef RUNTIME_STEPS_OWN_H
+#define RUNTIME_STEPS_OWN_H
 
 #include "runtime/core/backend.h"
 

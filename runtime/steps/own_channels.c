@@ -1,4 +1,4 @@
-#include "runtime/backends/common/own_step.h"
+#include "runtime/steps/own_step.h"
 
 #include "models/attributes.h"
 #include "runtime/kernels/images/batchnorm.h"

@@ -1,7 +1,7 @@
-#include "runtime/backends/common/heads.h"
+#include "runtime/steps/heads.h"
 
 #include "models/op.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/step.h"
 #include "runtime/kernels/gemm/batched.h"
 #include "runtime/kernels/simd/team.h"
 

@@ -1,8 +1,8 @@
 /* What 16 bit takes where nothing fast computes in it: the node as the only one of a program in f32, on
  * widened copies of what is 16 bit. Several times slower than the same in f32, and run only where the program
  * says that it may be (`--allow-slow`). */
-#ifndef RUNTIME_BACKENDS_COMMON_SLOW_H
-#define RUNTIME_BACKENDS_COMMON_SLOW_H
+#ifndef RUNTIME_STEPS_SLOW_H
+#define RUNTIME_STEPS_SLOW_H
 
 #include "runtime/core/backend.h"
 

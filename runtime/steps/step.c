@@ -1,4 +1,4 @@
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/step.h"
 
 #include "models/op.h"
 

@@ -1,5 +1,5 @@
 /* Steps on runtime/kernels/rows/softmax.h. */
-#include "runtime/backends/common/own_step.h"
+#include "runtime/steps/own_step.h"
 
 #include "base/rng.h"
 #include "models/attributes.h"

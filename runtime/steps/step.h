@@ -1,6 +1,6 @@
 /* What all backends need to append steps: the slots of a node, and one wording for what cannot be done. */
-#ifndef RUNTIME_BACKENDS_COMMON_STEP_H
-#define RUNTIME_BACKENDS_COMMON_STEP_H
+#ifndef RUNTIME_STEPS_STEP_H
+#define RUNTIME_STEPS_STEP_H
 
 #include "runtime/core/backend.h"
 

@@ -1,7 +1,7 @@
-#include "runtime/backends/common/half.h"
+#include "runtime/steps/half.h"
 
 #include "models/op.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/step.h"
 
 enum { LINE_FLOATS = 16 };
 

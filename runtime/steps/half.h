@@ -1,7 +1,7 @@
 /* f32 copies of tensors of 16 bit, for one step that works in f32: what it reads is widened before it runs,
  * what it writes narrowed afterwards. All copies of a step lie in one slot of its program. */
-#ifndef RUNTIME_BACKENDS_COMMON_HALF_H
-#define RUNTIME_BACKENDS_COMMON_HALF_H
+#ifndef RUNTIME_STEPS_HALF_H
+#define RUNTIME_STEPS_HALF_H
 
 #include "runtime/core/backend.h"
 #include "runtime/kernels/simd/half.h"

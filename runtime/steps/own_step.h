@@ -1,6 +1,6 @@
 /* Inside own.c and its neighbours: one step on our own kernels, and what each kind of kernel does with it. */
-#ifndef RUNTIME_BACKENDS_COMMON_OWN_STEP_H
-#define RUNTIME_BACKENDS_COMMON_OWN_STEP_H
+#ifndef RUNTIME_STEPS_OWN_STEP_H
+#define RUNTIME_STEPS_OWN_STEP_H
 
 #include "models/op.h"
 #include "runtime/core/backend.h"

@@ -1,7 +1,7 @@
-#include "runtime/backends/common/rnn.h"
+#include "runtime/steps/rnn.h"
 
 #include "models/ops/rnn_steps.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/step.h"
 #include "runtime/kernels/rows/bias.h"
 #include "runtime/kernels/sequence/rnn_cell.h"
 #include "runtime/kernels/gemm/rnn_product.h"

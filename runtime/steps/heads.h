@@ -1,10 +1,10 @@
 /* Steps of op `matmul` (models/heads.h), for every backend: where the memory is, what a gradient in parts
  * needs, and products by a library's sgemm, head by head, or by our own kernel. All tensors are plain. */
-#ifndef RUNTIME_BACKENDS_COMMON_HEADS_H
-#define RUNTIME_BACKENDS_COMMON_HEADS_H
+#ifndef RUNTIME_STEPS_HEADS_H
+#define RUNTIME_STEPS_HEADS_H
 
 #include "models/heads.h"
-#include "runtime/backends/common/gemm.h"
+#include "runtime/steps/gemm.h"
 #include "runtime/core/backend.h"
 
 /* Where the tensors begin. */

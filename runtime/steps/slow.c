@@ -1,9 +1,9 @@
-#include "runtime/backends/common/slow.h"
+#include "runtime/steps/slow.h"
 
 #include "models/memory.h"
 #include "models/op.h"
-#include "runtime/backends/common/half.h"
-#include "runtime/backends/common/step.h"
+#include "runtime/steps/half.h"
+#include "runtime/steps/step.h"
 
 #include <assert.h>
 #include <stdio.h>
