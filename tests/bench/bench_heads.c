@@ -3,7 +3,7 @@
  * Queries, keys and values are columns of one tensor, as BERT-Large trains on (n 128 and 512, d 64); or
  * caches of keys and values that one new token reads, each time others, so that they come from DRAM.
  * Arguments: sequences, heads, queries, keys, width of a head; else the usual ones. */
-#include "runtime/backends/onednn/heads.h"
+#include "runtime/backends/onednn/matmul/ways.h"
 #include "runtime/kernels/roofs/fma.h"
 #include "runtime/kernels/roofs/stream.h"
 #include "tests/bench/bench.h"

@@ -1,18 +1,18 @@
 /* The backend `onednn`: its state, and what its files share. Dense and convolution passes and their post-ops
  * run as oneDNN primitives; what oneDNN lacks or does slower than our own kernels runs those: elementwise ops
  * too, where it is up to 10 times slower in the caches and reads its results for ownership beyond them.
- * Weights of dense ops lie in the layout that makes the whole step fastest (choose.h), those of convolutions
- * as their forward pass asks for; all images between ops in the one layout that most convolutions ask for;
- * all other tensors are plain row-major. Images are tensors (N, C, H, W): N minibatch, C channels, H W height
- * and width. */
+ * Weights of dense ops lie in the layout that makes the whole step fastest (dense/tune.h), those of
+ * convolutions as their forward pass asks for; all images between ops in the one layout that most
+ * convolutions ask for; all other tensors are plain row-major. Images are tensors (N, C, H, W): N minibatch,
+ * C channels, H W height and width. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
 #define RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
 
 #include "runtime/steps/own.h"
-#include "runtime/backends/onednn/choose.h"
-#include "runtime/backends/onednn/heads.h"
-#include "runtime/backends/onednn/library.h"
-#include "runtime/backends/onednn/recur.h"
+#include "runtime/backends/onednn/dense/tune.h"
+#include "runtime/backends/onednn/matmul/ways.h"
+#include "runtime/backends/onednn/library/library.h"
+#include "runtime/backends/onednn/rnn/tune.h"
 #include "runtime/core/backend.h"
 
 extern const struct pdnn_backend_def pdnn_backend_onednn;
@@ -54,8 +54,8 @@ struct pdnn_onednn_compile {
                    */
 };
 
-/* homes.c: where the program shares weights and state with one that was compiled before, they live as there,
- * and nothing moves them from there. */
+/* tensor_layout.c: where the program shares weights and state with one that was compiled before, they live as
+ * there, and nothing moves them from there. */
 enum pdnn_status pdnn_onednn_adopt_homes(struct pdnn_onednn_compile *compile, struct pdnn_err *err);
 
 /* What the library's layouts have for the tensor: int8 that is no weight lies as u8, which its products of
@@ -93,7 +93,7 @@ enum pdnn_status pdnn_onednn_compile_heads(struct pdnn_onednn_compile *compile, 
 enum pdnn_status pdnn_onednn_compile_recurrent(struct pdnn_onednn_compile *compile, uint32_t node,
                                                struct pdnn_err *err);
 
-/* homes.c: where tensors live. Gives the tensor a layout of its own unless that is the plain one. */
+/* tensor_layout.c: where tensors live. Gives the tensor a layout of its own unless that is the plain one. */
 enum pdnn_status pdnn_onednn_set_home(struct pdnn_onednn_compile *compile, uint32_t tensor,
                                       const struct pdnn_onednn_layout *layout, struct pdnn_err *err);
 /* The same for weights, with their gradients and the optimizer's state: updates need one layout for all.

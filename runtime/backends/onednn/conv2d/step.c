@@ -1,0 +1,129 @@
+/* The steps of one pass of a conv2d node: the primitive, a reorder before it for each tensor that it reads in
+ * another layout than the tensor's home, one after it for the result. */
+#include "models/op.h"
+#include "runtime/steps/half.h"
+#include "runtime/steps/step.h"
+#include "runtime/backends/onednn/conv2d/ways.h"
+#include "runtime/backends/onednn/operand.h"
+
+#include <stdio.h>
+
+struct convolution_step {
+    struct pdnn_onednn_compile *compile;
+    uint32_t node;
+    struct pdnn_convolution convolution;
+    struct pdnn_onednn_operand operand[PDNN_ONEDNN_SCRATCHPAD]; /* by argument */
+    struct pdnn_onednn_call call;
+};
+
+static void start(struct convolution_step *c) {
+    for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
+        c->operand[i] = (struct pdnn_onednn_operand){.tensor = c->convolution.tensor[i], .slot = PDNN_NONE};
+}
+
+/* The images keep their homes where the library can work there; the weights are as it likes them. */
+static enum pdnn_status find_primitive(struct convolution_step *c, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
+        struct pdnn_onednn_operand *operand = &c->operand[i];
+        if (operand->tensor != PDNN_NONE)
+            status = pdnn_onednn_copy_home(c->compile, operand->tensor, &operand->home, err);
+    }
+    const struct pdnn_onednn_layout *const given[PDNN_ONEDNN_SCRATCHPAD] = {
+        [PDNN_ONEDNN_SRC] = c->operand[PDNN_ONEDNN_SRC].home,
+        [PDNN_ONEDNN_DST] = c->operand[PDNN_ONEDNN_DST].home};
+    if (status == PDNN_OK)
+        status = pdnn_convolution_find(c->compile->onednn->library, &c->convolution, given,
+                                       &c->call.primitive, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_primitive_build(c->call.primitive, err);
+    return status;
+}
+
+static enum pdnn_status find_slots(struct convolution_step *c, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
+        struct pdnn_onednn_operand *operand = &c->operand[i];
+        if (!operand->home)
+            continue;
+        status =
+            pdnn_onednn_primitive_layout(c->call.primitive, (enum pdnn_onednn_arg)i, &operand->used, err);
+        if (status == PDNN_OK)
+            status = pdnn_onednn_operand_place(operand, c->compile->program, err);
+    }
+    for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
+        c->call.slot[i] = c->operand[i].slot;
+    return status;
+}
+
+/* The output begins as the summand: in its memory where that may be, else as a copy. */
+static enum pdnn_status provide_summand(struct convolution_step *c, struct pdnn_err *err) {
+    const struct pdnn_onednn_operand *output = &c->operand[PDNN_ONEDNN_DST];
+    uint32_t summand = c->convolution.summand;
+    struct pdnn_onednn_layout *home = NULL;
+    if (summand == PDNN_NONE)
+        return PDNN_OK;
+    if (!pdnn_onednn_operand_is_copy(output) &&
+        pdnn_program_takes_over(c->compile->program, c->node, summand)) {
+        c->call.summand = summand;
+        return PDNN_OK;
+    }
+    enum pdnn_status status = pdnn_onednn_copy_home(c->compile, summand, &home, err);
+    const struct pdnn_onednn_place from = {home, summand}, to = {output->used, output->slot};
+    if (status == PDNN_OK)
+        status = pdnn_onednn_append_reorder(c->compile, summand, PDNN_FORWARD, from, to, err);
+    pdnn_onednn_layout_destroy(home);
+    return status;
+}
+
+static enum pdnn_status append_primitive(struct convolution_step *c, struct pdnn_err *err) {
+    struct pdnn_step step = pdnn_step_of_node(c->compile->program->graph, c->node);
+    char format[PDNN_ONEDNN_LAYOUT_TEXT];
+    step.n_slots = 0; /* not the homes of what is copied; append adds what the primitive uses */
+    step.is_slow = pdnn_half_is_used(c->compile->program->graph, c->convolution.node) &&
+                   pdnn_onednn_primitive_is_reference(c->call.primitive);
+    snprintf(step.implementation, sizeof step.implementation, "%.24s convolution %.16s",
+             pdnn_onednn_primitive_name(c->call.primitive),
+             pdnn_onednn_layout_format(c->operand[PDNN_ONEDNN_WEIGHTS].used, format));
+    pdnn_onednn_call_scale(&c->call, c->convolution.node);
+    enum pdnn_status status = pdnn_onednn_append(c->compile->program, &step, &c->call, err);
+    c->call.primitive = NULL;
+    return status;
+}
+
+static enum pdnn_status append_steps(struct convolution_step *c, struct pdnn_err *err) {
+    enum pdnn_onednn_arg output = c->convolution.output;
+    enum pdnn_pass pass = c->convolution.node->pass;
+    enum pdnn_status status = PDNN_OK;
+    for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
+        if (i != (int)output)
+            status = pdnn_onednn_operand_fetch(&c->operand[i], c->compile, pass, err);
+    }
+    if (status == PDNN_OK)
+        status = provide_summand(c, err);
+    if (status == PDNN_OK)
+        status = append_primitive(c, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_operand_store(&c->operand[output], c->compile, pass, err);
+    return status;
+}
+
+enum pdnn_status pdnn_onednn_compile_convolution(struct pdnn_onednn_compile *compile, uint32_t node,
+                                                 struct pdnn_err *err) {
+    const struct pdnn_graph *graph = compile->program->graph;
+    struct convolution_step c = {.compile = compile, .node = node, .call = pdnn_onednn_call_of(NULL)};
+    enum pdnn_status status = pdnn_convolution_init(graph, &graph->nodes[node], &c.convolution, err);
+    if (status != PDNN_OK)
+        return status;
+    start(&c);
+    status = find_primitive(&c, err);
+    bool is_slow = status == PDNN_UNSUPPORTED && pdnn_half_is_used(graph, &graph->nodes[node]);
+    if (status == PDNN_OK)
+        status = find_slots(&c, err);
+    if (status == PDNN_OK)
+        status = append_steps(&c, err);
+    pdnn_onednn_primitive_destroy(c.call.primitive);
+    for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
+        pdnn_onednn_operand_finish(&c.operand[i]);
+    return is_slow ? pdnn_onednn_compile_slow(compile, node, err) : status;
+}

@@ -1,0 +1,75 @@
+#include "runtime/backends/onednn/dense/small_batch.h"
+
+#include "runtime/steps/step.h"
+#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/gemm/tiles.h"
+
+#include <stdio.h>
+
+static const enum pdnn_elementwise functions[PDNN_ONEDNN_SUM] = {
+    [PDNN_ONEDNN_RELU] = PDNN_RELU_FORWARD,           [PDNN_ONEDNN_SIGMOID] = PDNN_SIGMOID_FORWARD,
+    [PDNN_ONEDNN_TANH] = PDNN_TANH_FORWARD,           [PDNN_ONEDNN_GELU] = PDNN_GELU_FORWARD,
+    [PDNN_ONEDNN_GELU_TANH] = PDNN_GELU_TANH_FORWARD,
+};
+_Static_assert((int)PDNN_DENSE_FEW_FUNCTIONS >= (int)PDNN_NODE_POSTS, "room for all posts of a node");
+
+enum pdnn_status pdnn_dense_own_describe(const struct pdnn_dense_shape *shape, enum pdnn_pass pass,
+                                         enum pdnn_weights_format format, struct pdnn_dense_few_job *job,
+                                         struct pdnn_err *err) {
+    struct pdnn_dense_few_job made = {
+        .N = shape->N, .I = shape->I, .O = shape->O, .n_functions = shape->n_posts};
+    bool fits = pdnn_tiles_allow_clones() && pass == PDNN_FORWARD && format == PDNN_WEIGHTS_ROW_MAJOR &&
+                shape->dtype == PDNN_F32 && shape->N <= PDNN_DENSE_FEW_ROWS;
+    for (int i = 0; fits && i < shape->n_posts; i++) {
+        fits = shape->post[i] < PDNN_ONEDNN_SUM;
+        made.function[i] = fits ? functions[shape->post[i]] : PDNN_ADD;
+    }
+    if (!fits)
+        return pdnn_fail(
+            err, PDNN_UNSUPPORTED,
+            "our own dense is forward, in f32, on row-major weights, for %d rows at most, and of no lesser "
+            "isa than the processor's",
+            PDNN_DENSE_FEW_ROWS);
+    *job = made;
+    return PDNN_OK;
+}
+
+struct own_step {
+    struct pdnn_dense_few_job job;
+    struct pdnn_dense_own_slots slots;
+    int64_t threads;
+};
+
+static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+    struct own_step *own = state;
+    (void)err;
+    own->job.x = memory[own->slots.x];
+    own->job.w = memory[own->slots.w];
+    own->job.b = own->slots.b == PDNN_NONE ? NULL : memory[own->slots.b];
+    own->job.y = memory[own->slots.y];
+    return PDNN_OK;
+}
+
+static int run(void *state) {
+    const struct own_step *own = state;
+    pdnn_dense_few_run(&own->job, own->threads);
+    return 0;
+}
+
+enum pdnn_status pdnn_dense_own_append(struct pdnn_program *program, struct pdnn_step *step,
+                                       const struct pdnn_dense_few_job *job,
+                                       const struct pdnn_dense_own_slots *slots, int64_t threads,
+                                       struct pdnn_err *err) {
+    struct own_step *own = pdnn_arena_alloc(&program->arena, 1, sizeof *own);
+    if (!own)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
+    *own = (struct own_step){*job, *slots, threads};
+    pdnn_step_use(step, slots->x);
+    pdnn_step_use(step, slots->w);
+    pdnn_step_use(step, slots->y);
+    if (slots->b != PDNN_NONE)
+        pdnn_step_use(step, slots->b);
+    snprintf(step->implementation, sizeof step->implementation, "own:dense %s", pdnn_clone_name());
+    step->work = (struct pdnn_work){own, bind, run, NULL};
+    return pdnn_program_step(program, step, err);
+}

@@ -1,0 +1,26 @@
+/* A dense op's forward pass on our own kernel for a few rows (runtime/kernels/gemm/dense_few.h), as one more
+ * way beside the library's (dense.h): it reads row-major weights at the speed of the memory, which the
+ * library does not. */
+#ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_SMALL_BATCH_H
+#define RUNTIME_BACKENDS_ONEDNN_DENSE_SMALL_BATCH_H
+
+#include "runtime/backends/onednn/dense/ways.h"
+#include "runtime/core/backend.h"
+
+/* Fills in job, without addresses. PDNN_UNSUPPORTED: other passes, layouts and dtypes, and more rows. */
+enum pdnn_status pdnn_dense_own_describe(const struct pdnn_dense_shape *shape, enum pdnn_pass pass,
+                                         enum pdnn_weights_format format, struct pdnn_dense_few_job *job,
+                                         struct pdnn_err *err);
+
+/* The slots it works on; b: or PDNN_NONE. */
+struct pdnn_dense_own_slots {
+    uint32_t x, w, b, y;
+};
+
+/* Appends a step of these slots that runs the job. */
+enum pdnn_status pdnn_dense_own_append(struct pdnn_program *program, struct pdnn_step *step,
+                                       const struct pdnn_dense_few_job *job,
+                                       const struct pdnn_dense_own_slots *slots, int64_t threads,
+                                       struct pdnn_err *err);
+
+#endif

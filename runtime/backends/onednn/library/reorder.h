@@ -1,0 +1,36 @@
+/* Moving a tensor from one layout to another: a matrix of f32 by our own transpose between the two plain
+ * ones, where oneDNN is slow, else by oneDNN. */
+#ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_REORDER_H
+#define RUNTIME_BACKENDS_ONEDNN_LIBRARY_REORDER_H
+
+#include "runtime/steps/own.h"
+#include "runtime/backends/onednn/library/library.h"
+
+struct pdnn_reorder {
+    struct pdnn_onednn_primitive *primitive; /* NULL: transpose */
+    int64_t rows, columns, threads;          /* transpose: of the source as it lies in memory */
+    bool bypass;
+    const float *from;
+    float *to;
+};
+
+/* Between layouts of the same tensor. dim: of a matrix (O, I) of f32; NULL: it is something else. */
+enum pdnn_status pdnn_reorder_create(struct pdnn_onednn_library *library,
+                                     const struct pdnn_own_options *options,
+                                     const struct pdnn_onednn_layout *from,
+                                     const struct pdnn_onednn_layout *to, const int64_t *dim,
+                                     struct pdnn_reorder *reorder, struct pdnn_err *err);
+void pdnn_reorder_destroy(struct pdnn_reorder *reorder);
+
+/* The implementation's name; buffer may be what is returned. */
+enum { PDNN_REORDER_TEXT = 32 };
+const char *pdnn_reorder_name(const struct pdnn_reorder *reorder, char buffer[PDNN_REORDER_TEXT]);
+
+/* Bytes of scratch memory to bind; 0: none. */
+uint64_t pdnn_reorder_scratch_bytes(const struct pdnn_reorder *reorder);
+enum pdnn_status pdnn_reorder_bind(struct pdnn_reorder *reorder, void *from, void *to, void *scratch,
+                                   struct pdnn_err *err);
+/* 0, or the library's status. */
+int pdnn_reorder_run(const struct pdnn_reorder *reorder);
+
+#endif

@@ -1,0 +1,13 @@
+/* What oneDNN can do to a primitive's result, by the ops that ask for it. */
+#ifndef RUNTIME_BACKENDS_ONEDNN_POST_OPS_H
+#define RUNTIME_BACKENDS_ONEDNN_POST_OPS_H
+
+#include "runtime/backends/onednn/library/library.h"
+
+/* False when the op is no function of its input that oneDNN knows. */
+bool pdnn_onednn_find_function(const struct pdnn_op_def *op, enum pdnn_onednn_post *function);
+
+/* PDNN_UNSUPPORTED: the node cannot take its i-th post. */
+enum pdnn_status pdnn_onednn_refuse_post(const struct pdnn_node *node, int i, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* Whether a recurrent layer runs as the library's primitive or unrolled, by measuring at compile time: both
+ * ways do all passes of the step, with their reorders, in turns. A shape is measured once per thread count;
+ * large ones with fewer steps or sequences, since what tells the two apart is within a step. */
+#ifndef RUNTIME_BACKENDS_ONEDNN_RNN_TUNE_H
+#define RUNTIME_BACKENDS_ONEDNN_RNN_TUNE_H
+
+#include "runtime/backends/onednn/rnn/ways.h"
+
+struct pdnn_recurrence_entry;
+
+/* What was found so far, for one thread count; {0} is empty. */
+struct pdnn_recurrences {
+    struct pdnn_recurrence_entry *first;
+};
+
+void pdnn_recurrences_finish(struct pdnn_recurrences *recurrences);
+
+/* onednn: the state of an open backend. *is_fused: the primitive is at least about as fast. PDNN_UNSUPPORTED
+ * when neither way can be run. */
+struct pdnn_onednn;
+enum pdnn_status pdnn_recurrence_choose(struct pdnn_onednn *onednn, const struct pdnn_recurrent_shape *shape,
+                                        bool *is_fused, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,262 @@
+#include "models/ops/quantized.h"
+#include "runtime/steps/step.h"
+#include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/library/reorder.h"
+#include "runtime/kernels/rows/quantize.h"
+#include "runtime/kernels/simd/team.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SUMS = 3, LINE_BYTES = 64 };
+
+/* Scales of int8, and bias, as the primitive takes them. */
+struct rescale {
+    uint32_t x_scale_slot, w_scale_slot, bias_slot; /* or PDNN_NONE */
+    const float *x_scale, *w_scale, *bias;
+    float *factor, *divided;
+    int64_t O;
+};
+
+struct execution {
+    struct pdnn_onednn_primitive *primitive;
+    uint32_t slot[PDNN_ONEDNN_ARG_COUNT]; /* by argument, or PDNN_NONE */
+    uint32_t summand;                     /* in the same memory as DST, or PDNN_NONE */
+    int64_t threads;
+    void *sum[SUMS]; /* what begins as 0, or NULL */
+    struct rescale rescale;
+};
+
+/* Arguments that the library adds to. */
+static const enum pdnn_onednn_arg sums[SUMS] = {PDNN_ONEDNN_DIFF_WEIGHTS, PDNN_ONEDNN_DIFF_RECURRENT,
+                                                PDNN_ONEDNN_DIFF_BIAS};
+
+static void bind_rescale(struct execution *execution, void *const *memory) {
+    struct rescale *rescale = &execution->rescale;
+    if (rescale->x_scale_slot == PDNN_NONE)
+        return;
+    rescale->x_scale = memory[rescale->x_scale_slot];
+    rescale->w_scale = memory[rescale->w_scale_slot];
+    rescale->factor = memory[execution->slot[PDNN_ONEDNN_SCALE]];
+    if (rescale->bias_slot == PDNN_NONE)
+        return;
+    rescale->bias = memory[rescale->bias_slot];
+    rescale->divided = memory[execution->slot[PDNN_ONEDNN_BIAS]];
+}
+
+/* No scale is 0. */
+static void run_rescale(const struct rescale *rescale) {
+    pdnn_dequantize_factors(rescale->x_scale, rescale->w_scale, rescale->factor, rescale->O);
+    for (int64_t o = 0; rescale->bias && o < rescale->O; o++)
+        rescale->divided[o] = rescale->bias[o] / rescale->factor[o];
+}
+
+static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+    struct execution *execution = state;
+    enum pdnn_status status = PDNN_OK;
+    uint32_t summand = execution->summand;
+    if (summand != PDNN_NONE && memory[summand] != memory[execution->slot[PDNN_ONEDNN_DST]])
+        return pdnn_fail(err, PDNN_INTERNAL, "onednn: the sum of tensor %u is not where the tensor is",
+                         summand);
+    for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_ARG_COUNT; i++) {
+        if (execution->slot[i] != PDNN_NONE)
+            status = pdnn_onednn_primitive_bind(execution->primitive, (enum pdnn_onednn_arg)i,
+                                                memory[execution->slot[i]], err);
+    }
+    for (int i = 0; i < SUMS; i++)
+        execution->sum[i] = execution->slot[sums[i]] == PDNN_NONE ? NULL : memory[execution->slot[sums[i]]];
+    bind_rescale(execution, memory);
+    return status;
+}
+
+struct zeros {
+    char *memory;
+    int64_t bytes;
+};
+
+static void clear_part(void *job, int64_t index, int64_t parts) {
+    const struct zeros *zeros = job;
+    struct pdnn_span span = pdnn_span_of(zeros->bytes, LINE_BYTES, index, parts);
+    memset(zeros->memory + span.begin, 0, (size_t)(span.end - span.begin));
+}
+
+static int run(void *state) {
+    const struct execution *execution = state;
+    for (int i = 0; i < SUMS; i++) {
+        struct zeros zeros = {execution->sum[i],
+                              (int64_t)pdnn_onednn_primitive_bytes(execution->primitive, sums[i])};
+        if (zeros.memory)
+            pdnn_team_run(execution->threads, zeros.bytes / (int64_t)sizeof(float), clear_part, &zeros);
+    }
+    if (execution->rescale.factor)
+        run_rescale(&execution->rescale);
+    return pdnn_onednn_primitive_run(execution->primitive);
+}
+
+static void destroy(void *state) {
+    struct execution *execution = state;
+    pdnn_onednn_primitive_destroy(execution->primitive);
+}
+
+struct pdnn_onednn_call pdnn_onednn_call_of(struct pdnn_onednn_primitive *primitive) {
+    struct pdnn_onednn_call call = {.primitive = primitive,
+                                    .summand = PDNN_NONE,
+                                    .threads = 1,
+                                    .x_scale = PDNN_NONE,
+                                    .w_scale = PDNN_NONE};
+    for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++)
+        call.slot[i] = PDNN_NONE;
+    return call;
+}
+
+void pdnn_onednn_call_scale(struct pdnn_onednn_call *call, const struct pdnn_node *node) {
+    if (!pdnn_quantized_is_scaled(node))
+        return;
+    call->x_scale = node->input[PDNN_QUANTIZED_X_SCALE];
+    call->w_scale = node->input[PDNN_QUANTIZED_W_SCALE];
+}
+
+/* The primitive reads copies that the step makes. */
+static enum pdnn_status append_rescale(struct pdnn_program *program, struct pdnn_step *step,
+                                       const struct pdnn_onednn_call *call, struct execution *execution,
+                                       struct pdnn_err *err) {
+    struct rescale *rescale = &execution->rescale;
+    *rescale = (struct rescale){.x_scale_slot = call->x_scale,
+                                .w_scale_slot = call->w_scale,
+                                .bias_slot = call->slot[PDNN_ONEDNN_BIAS]};
+    if (call->x_scale == PDNN_NONE)
+        return PDNN_OK;
+    uint64_t bytes = pdnn_onednn_primitive_bytes(call->primitive, PDNN_ONEDNN_SCALE);
+    rescale->O = (int64_t)(bytes / sizeof(float));
+    enum pdnn_status status =
+        pdnn_program_slot(program, bytes, false, &execution->slot[PDNN_ONEDNN_SCALE], err);
+    if (status == PDNN_OK && rescale->bias_slot != PDNN_NONE)
+        status = pdnn_program_slot(program, bytes, false, &execution->slot[PDNN_ONEDNN_BIAS], err);
+    pdnn_step_use(step, rescale->x_scale_slot);
+    pdnn_step_use(step, rescale->w_scale_slot);
+    if (rescale->bias_slot != PDNN_NONE)
+        pdnn_step_use(step, rescale->bias_slot);
+    return status;
+}
+
+enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
+                                    const struct pdnn_onednn_call *call, struct pdnn_err *err) {
+    uint64_t scratchpad_bytes = pdnn_onednn_primitive_scratchpad_bytes(call->primitive);
+    enum pdnn_status status = PDNN_OK;
+    struct execution *execution = pdnn_arena_alloc(&program->arena, 1, sizeof *execution);
+    if (!execution) {
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
+        goto out;
+    }
+    *execution = (struct execution){.primitive = call->primitive, .summand = call->summand};
+    memcpy(execution->slot, call->slot, sizeof call->slot);
+    execution->threads = call->threads;
+    execution->slot[PDNN_ONEDNN_SCRATCHPAD] = PDNN_NONE;
+    if (scratchpad_bytes)
+        status = pdnn_program_slot(program, scratchpad_bytes, false, &execution->slot[PDNN_ONEDNN_SCRATCHPAD],
+                                   err);
+    if (status == PDNN_OK)
+        status = append_rescale(program, step, call, execution, err);
+    if (status != PDNN_OK)
+        goto out;
+    for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++) {
+        if (execution->slot[i] != PDNN_NONE)
+            pdnn_step_use(step, execution->slot[i]);
+    }
+    if (call->summand != PDNN_NONE)
+        pdnn_step_use(step, call->summand);
+    step->sums_in_place = call->summand != PDNN_NONE;
+    step->work = (struct pdnn_work){execution, bind, run, destroy};
+    status = pdnn_program_step(program, step, err);
+out:
+    if (status != PDNN_OK)
+        pdnn_onednn_primitive_destroy(call->primitive);
+    return status;
+}
+
+struct move {
+    struct pdnn_reorder reorder;
+    uint32_t from_slot, to_slot, scratch_slot; /* scratch: or PDNN_NONE */
+};
+
+static enum pdnn_status bind_move(void *state, void *const *memory, struct pdnn_err *err) {
+    struct move *move = state;
+    void *scratch = move->scratch_slot == PDNN_NONE ? NULL : memory[move->scratch_slot];
+    return pdnn_reorder_bind(&move->reorder, memory[move->from_slot], memory[move->to_slot], scratch, err);
+}
+
+static int run_move(void *state) {
+    const struct move *move = state;
+    return pdnn_reorder_run(&move->reorder);
+}
+
+static void destroy_move(void *state) {
+    struct move *move = state;
+    pdnn_reorder_destroy(&move->reorder);
+}
+
+enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile, uint32_t tensor,
+                                            enum pdnn_pass pass, struct pdnn_onednn_place from,
+                                            struct pdnn_onednn_place to, struct pdnn_err *err) {
+    struct pdnn_program *program = compile->program;
+    struct pdnn_step step = {.node = PDNN_NONE, .tensor = tensor, .pass = pass};
+    char source[PDNN_ONEDNN_LAYOUT_TEXT], target[PDNN_ONEDNN_LAYOUT_TEXT], name[PDNN_REORDER_TEXT];
+    struct move *move = pdnn_arena_alloc(&program->arena, 1, sizeof *move);
+    if (!move)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
+    *move = (struct move){.from_slot = from.slot, .to_slot = to.slot, .scratch_slot = PDNN_NONE};
+    const struct pdnn_tensor *t = &program->graph->tensors[tensor];
+    enum pdnn_status status =
+        pdnn_reorder_create(compile->onednn->library, &compile->onednn->own, from.layout, to.layout,
+                            t->rank == 2 ? t->dim : NULL, &move->reorder, err);
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "onednn: reorder");
+    uint64_t scratch_bytes = pdnn_reorder_scratch_bytes(&move->reorder);
+    if (scratch_bytes)
+        status = pdnn_program_slot(program, scratch_bytes, false, &move->scratch_slot, err);
+    pdnn_step_use(&step, from.slot);
+    pdnn_step_use(&step, to.slot);
+    if (move->scratch_slot != PDNN_NONE)
+        pdnn_step_use(&step, move->scratch_slot);
+    step.reorder_bytes = pdnn_onednn_layout_bytes(from.layout) + pdnn_onednn_layout_bytes(to.layout);
+    snprintf(step.implementation, sizeof step.implementation, "%.30s %.15s->%.15s",
+             pdnn_reorder_name(&move->reorder, name), pdnn_onednn_layout_format(from.layout, source),
+             pdnn_onednn_layout_format(to.layout, target));
+    step.work = (struct pdnn_work){move, bind_move, run_move, destroy_move};
+    if (status == PDNN_OK)
+        status = pdnn_program_step(program, &step, err);
+    if (status != PDNN_OK)
+        pdnn_reorder_destroy(&move->reorder);
+    return status;
+}
+
+enum pdnn_status pdnn_onednn_compile_cast(struct pdnn_onednn_compile *compile, uint32_t node,
+                                          struct pdnn_err *err) {
+    struct pdnn_program *program = compile->program;
+    uint32_t x = program->graph->nodes[node].input[0], y = program->graph->nodes[node].output[0];
+    struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
+    struct pdnn_onednn_layout *from = NULL, *to = NULL;
+    struct pdnn_onednn_call call = pdnn_onednn_call_of(NULL);
+    struct pdnn_step step = pdnn_step_of_node(program->graph, node);
+    char format[PDNN_ONEDNN_LAYOUT_TEXT];
+    bool found = false;
+    if (!compile->home[x] && !compile->home[y])
+        return pdnn_own_compile(&compile->onednn->own, program, node, &found, err);
+    enum pdnn_status status = pdnn_onednn_copy_home(compile, x, &from, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_copy_home(compile, y, &to, err);
+    request.layout[PDNN_ONEDNN_SRC] = from;
+    request.layout[PDNN_ONEDNN_DST] = to;
+    call.slot[PDNN_ONEDNN_SRC] = x;
+    call.slot[PDNN_ONEDNN_DST] = y;
+    if (status == PDNN_OK)
+        status = pdnn_onednn_primitive_create(compile->onednn->library, &request, &call.primitive, err);
+    if (status == PDNN_OK) {
+        snprintf(step.implementation, sizeof step.implementation, "%.30s cast %.16s",
+                 pdnn_onednn_primitive_name(call.primitive), pdnn_onednn_layout_format(to, format));
+        status = pdnn_onednn_append(program, &step, &call, err);
+    }
+    pdnn_onednn_layout_destroy(from);
+    pdnn_onednn_layout_destroy(to);
+    return status;
+}
