@@ -8,37 +8,40 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "Where the time of each instance goes: one row per kind of work with its share of the step, how near to "
-    "the machine's roofs it runs, and the time it loses there; then the op that loses most. Reorders are a "
-    "kind of their own, and so is the residual, which is in no op's time: shares add up to 100 %.",
-    "--by says what a row is: a category of ops (the default); a group, which is a part of a transformer as "
-    "studies of BERT's training divide it (in other families, the category); a pass; a layer; an op; or "
-    "several of them, such as group,pass. --across puts instances that differ in one hyper-parameter or run "
-    "setting side by side, with one table for each combination of the others; several keys that change "
-    "together are joined by commas; ~ marks times that are extrapolated.",
-    "--gemms lists the shapes of the matrix products instead. --check-directions says PASS or FAIL for what "
-    "must hold in measured runs of BERT's training, or not covered and which instances would be needed; the "
-    "exit status is 1 when one fails.",
-    "RESULTS is the directory that a sweep wrote. Instances that did not end ok are left out. `paradnn "
-    "columns` explains what --format csv prints: breakdown, gemms and directions.",
+    "Prints one row per kind of work in each instance, with its share of the step, "
+    "how close it runs to the machine's roofs, and the time it loses against them; "
+    "then the op that loses most. Reorders are a kind of their own, and so is the residual, "
+    "the time that belongs to no op: shares add up to 100 %.",
+    "--by sets what a row is: a category of ops (the default); a group, that is, "
+    "a part of a transformer as studies of BERT training divide it (in other families, the category); "
+    "a pass; a layer; an op; or a combination such as group,pass. "
+    "--across puts instances that differ in one hyper-parameter or run setting side by side, "
+    "with one table for each combination of the others. Join keys that change together with commas. "
+    "~ marks extrapolated times.",
+    "--gemms lists the shapes of the matrix products instead. "
+    "--check-directions tests what must hold in measured runs of BERT training and prints PASS, FAIL, "
+    "or not covered with the instances that are missing. The exit status is 1 if a test fails.",
+    "RESULTS is the directory that a sweep wrote. Instances whose status is not ok are left out. "
+    "`paradnn columns` explains the columns that --format csv prints: breakdown, gemms and directions.",
     NULL,
 };
 
 static const struct pdnn_option_def options[] = {
     {"by", 'b', "KEYS", NULL, false,
-     "sum by category, group, pass, layer, op or several, joined by commas (default: category)"},
+     "sum by category, group, pass, layer or op, or several joined by commas (default: category)"},
     {"across", 'a', "KEYS", NULL, false, "one column per value of a hyper-parameter or run setting"},
     {"only", 0, "KEY=VALUE", NULL, true,
-     "only instances with that hyper-parameter, run setting, family or id; may be repeated"},
-    {"gemms", 0, NULL, NULL, false, "the shapes of matrix products, what they reach and what they take"},
-    {"check-directions", 0, NULL, NULL, false, "check what must hold in measured runs of BERT's training"},
+     "only instances with this hyper-parameter, run setting, family or id; may be repeated"},
+    {"gemms", 0, NULL, NULL, false, "list the shapes of the matrix products, with the rate and time of each"},
+    {"check-directions", 0, NULL, NULL, false, "test what must hold in measured runs of BERT training"},
     PDNN_OPTION_FORMAT,
 };
 
 static const struct pdnn_example examples[] = {
-    {"paradnn breakdown cnn.results", "what convolutions, normalizations and reorders take of each model"},
+    {"paradnn breakdown cnn.results",
+     "how much of each model goes to convolutions, normalization and reorders"},
     {"paradnn breakdown bert.results --by group --across batch",
-     "how a batch shifts the parts of a training step"},
+     "how the minibatch shifts the parts of a training step"},
     {"paradnn breakdown bert.results --check-directions", "whether measured rows move as they must"},
 };
 
@@ -172,7 +175,7 @@ static enum pdnn_status find_view(const struct pdnn_arguments *arguments, const 
         i++;
     for (size_t k = 0; views[i].not_with[k]; k++) {
         if (pdnn_argument(arguments, views[i].not_with[k]))
-            return pdnn_fail(err, PDNN_INVALID, "--%s and --%s do not go together", views[i].option,
+            return pdnn_fail(err, PDNN_INVALID, "--%s and --%s cannot be combined", views[i].option,
                              views[i].not_with[k]);
     }
     *view = &views[i];
@@ -205,7 +208,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = pdnn_text_print(&b.out, err);
     if (status == PDNN_OK && left_out)
-        fprintf(stderr, "%zu instances, %zu that did not end ok left out\n", shown, left_out);
+        fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", shown, left_out);
     pdnn_str_finish(&b.out);
     pdnn_ops_reader_close(&b.ops);
     pdnn_selection_close(&b.selection);
@@ -215,7 +218,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_breakdown = {
     .name = "breakdown",
-    .summary = "Says where the time of each instance went.",
+    .summary = "Shows where the time of each instance went.",
     .operands = "RESULTS",
     .min_operands = 1,
     .max_operands = 1,

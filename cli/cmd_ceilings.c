@@ -11,19 +11,20 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "Measures what the machine can do at most: floating-point rate of pure multiply-adds and of the best "
-    "matrix products, bandwidth of reading, copying and triad for each cache level and for memory, and what "
-    "calling an operator costs at all. Nothing is taken from a data sheet.",
-    "The low and high columns are the least and the greatest of the repetitions. A sweep does the same at "
-    "its start; its --ceilings takes the file that --output writes.",
+    "Measures the most that the machine can do: the floating-point rate of pure multiply-adds and of the "
+    "best matrix products, the bandwidth of read, copy and triad at each cache level and in memory, "
+    "and the fixed cost of calling an operator. Nothing is taken from a data sheet.",
+    "The columns low and high are the extremes over the repetitions. "
+    "A sweep takes the same measurements when it starts; to skip them, give its --ceilings the file that "
+    "--output wrote.",
     NULL,
 };
 
 static const struct pdnn_option_def options[] = {
     {"threads", 't', "N", NULL, true,
-     "measure with so many threads, or all; may be repeated (default: 1 and all)"},
-    {"seconds", 's', "SECONDS", NULL, false, "time to take for each thread count (default: 5)"},
-    {"output", 'o', "FILE", NULL, false, "write the rows to FILE too, as CSV"},
+     "number of threads to measure with, or all; may be repeated (default: 1 and all)"},
+    {"seconds", 's', "SECONDS", NULL, false, "time to spend on each thread count (default: 5)"},
+    {"output", 'o', "FILE", NULL, false, "also write the rows to FILE, as CSV"},
     PDNN_OPTION_FORMAT,
 };
 

@@ -14,12 +14,13 @@
 #include <unistd.h>
 
 static const char *const paragraphs[] = {
-    "Runs one step of each instance on its backend and on reference, from the same data, and compares every "
-    "tensor: forward results, gradients, updated weights. The error is the largest difference over the "
-    "largest value of the tensor, or, where that is what is left of terms that cancel, over their size; the "
-    "table shows the worst tensor of each operator, CSV all of them.",
-    "The reference is slow on purpose: instances with more FLOP than --max-flop are skipped, and the summary "
-    "says how many.",
+    "Runs one step of each instance on its backend and on the reference, with the same data, "
+    "and compares every tensor: forward results, gradients, updated weights. "
+    "The error is the largest difference, relative to the largest value of the tensor or, "
+    "where that value is what remains of terms that cancel, to the size of those terms. "
+    "The table shows the worst tensor of each operator; CSV has all of them.",
+    "The reference is simple, not fast: instances with more FLOP than --max-flop are skipped, "
+    "and the summary says how many.",
     NULL,
 };
 
@@ -33,7 +34,8 @@ static const struct pdnn_option_def options[] = {
 };
 
 static const struct pdnn_example examples[] = {
-    {"paradnn check sweeps/smoke.yaml --backend openblas", "is every operator of these models right there?"},
+    {"paradnn check sweeps/smoke.yaml --backend openblas",
+     "whether OpenBLAS computes every operator of these models correctly"},
 };
 
 struct check {

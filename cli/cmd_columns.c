@@ -8,10 +8,10 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "The columns of the tables that a result directory holds, and of what breakdown prints as CSV "
-    "(breakdown, gemms, directions), in their order: the unit, what a reader has to expect (text, count, "
-    "integer, number), and the meaning. An empty field means not available. TABLE is results, ops, ceilings, "
-    "journal, breakdown, gemms or directions; all of them without it.",
+    "Lists the columns of the tables in a result directory, and of what breakdown prints as CSV "
+    "(breakdown, gemms, directions), in order: unit, type (text, count, integer, number) and meaning. "
+    "An empty field means not available. TABLE is results, ops, ceilings, journal, breakdown, "
+    "gemms or directions; without it, all of them are listed.",
     NULL,
 };
 

@@ -9,12 +9,12 @@
 #include <inttypes.h>
 
 static const char *const paragraphs[] = {
-    "Without NAME, the model families. With NAME, that family's hyper-parameters, the run settings that "
-    "apply to it, the optimizers, and its presets; each parameter and setting is a key of a spec and of an "
-    "ID.",
-    "A list is one to five numbers, 3-4-6-3; a shorter one goes on with its last number. In a spec also [[3, "
-    "4, 6, 3]], while [3, 4] is an axis of two values. What says \"with\" a value is left out of IDs where "
-    "that value is another.",
+    "Without NAME, lists the model families. With NAME, lists the family's hyper-parameters, "
+    "the run settings that apply to it, the optimizers, and its presets. "
+    "Every parameter and setting is a key in a spec and in an ID.",
+    "A list is one to five numbers, such as 3-4-6-3; the last number stands for all that follow. "
+    "A spec may also write [[3, 4, 6, 3]], whereas [3, 4] is an axis of two values. "
+    "A parameter marked \"with\" some value applies only then, and is left out of other IDs.",
     NULL,
 };
 

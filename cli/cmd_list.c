@@ -14,22 +14,25 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "One row per instance with its id and its analytic costs: parameters, FLOP and compulsory bytes of one "
-    "step, their ratio, and peak memory. Windows over an image count with all their taps; where some lie on "
-    "padding, the FLOP without those stand beside it, and the ratio is of those. Sequences count with all "
-    "their steps.",
-    "An ID is one model, or a preset and what is to be different: cnn:resnet50,batch=1. 'paradnn families "
-    "NAME' has its keys and the presets. What comes out twice, of one spec or of several, is listed once.",
-    "What would not run is listed too, with a status: filtered where a where-expression is false, unless a "
-    "sample leaves it out; invalid where values do not go together, such as an image smaller than a net's "
-    "windows, which is an error of an ID; too big where counts do not fit 64 bits. CSV has exact numbers, "
-    "and the reason of each such instance.",
+    "Prints one row per instance with its id and analytic costs: "
+    "parameters, FLOP and compulsory bytes of one step, their ratio, and peak memory. "
+    "Windows over an image are counted with all their taps; where some fall on padding, "
+    "a second count leaves those out, and the ratio uses that one. "
+    "Sequences are counted with all their steps.",
+    "An ID is one model, or a preset with changes: cnn:resnet50,batch=1. "
+    "'paradnn families NAME' lists the keys and presets. "
+    "An instance that appears twice, in one spec or in several, is listed once.",
+    "Instances that would not run are listed too, with a status: "
+    "filtered if a where-expression is false (unless a sample leaves it out); "
+    "invalid if values contradict each other, such as an image smaller than a network's windows (given "
+    "as an ID, this is an error); too big if counts do not fit in 64 bits. "
+    "CSV has exact numbers and the reason.",
     NULL,
 };
 
 static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SET,
-    {"count", 0, NULL, NULL, false, "print only how many there are, and their totals"},
+    {"count", 0, NULL, NULL, false, "print only the number of instances and their totals"},
     PDNN_OPTION_FORMAT,
 };
 
@@ -38,7 +41,7 @@ static const struct pdnn_example examples[] = {
     {"paradnn list --count sweeps/paper-fc.yaml", "how many instances, and how much work in total"},
     {"paradnn list fc/layers=4,nodes=1024 --format csv", "the costs of one model, as exact numbers"},
     {"paradnn list cnn:resnet50,batch=1 rnn/cell=gru,length=25",
-     "of a preset, and of a model of another family"},
+     "the costs of a preset, and of a model of another family"},
 };
 
 struct list {
@@ -125,7 +128,7 @@ static void describe(const struct pdnn_expanded *item, struct pdnn_record *recor
     snprintf(record->reason, sizeof record->reason, "%s",
              item->filtered || item->invalid ? item->reason
              : item->has_totals              ? ""
-                                             : "its counts do not fit 64 bits");
+                                             : "its counts do not fit in 64 bits");
     const struct pdnn_cost *cost = &item->totals.cost;
     if (cost->byte_count)
         record->place.intensity_flop_per_byte = (double)cost->in_bounds_flop_count / (double)cost->byte_count;

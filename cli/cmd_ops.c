@@ -3,8 +3,8 @@
 #include "models/op.h"
 
 static const char *const paragraphs[] = {
-    "The operators that models are built of: what each computes, which passes it has, and whether the "
-    "setting fuse may run it inside the operator before it (post) or may put such a one into it (host).",
+    "Lists the operators that models are built from: what each computes, which passes it has, "
+    "and which operators the setting fuse may run inside it (hosts).",
     NULL,
 };
 

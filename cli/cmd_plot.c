@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "RESULTS is the directory that a sweep wrote. The pictures are drawn by gnuplot; the paths of the files "
-    "are printed.",
+    "RESULTS is the directory that a sweep wrote. "
+    "gnuplot draws the pictures; the paths of the files are printed.",
     NULL,
 };
 
@@ -18,12 +18,12 @@ static const struct pdnn_option_def options[] = {
     {"color", 'c', "COLUMN", NULL, false,
      "roofline: color the points by this column of results.csv (default: bound)"},
     {"by", 'b', "KEYS", NULL, false,
-     "breakdown: divide bars by category, group, pass, layer, op or several of them (default: group)"},
+     "breakdown: divide bars by category, group, pass, layer, op or a combination (default: group)"},
     {"across", 'a', "KEYS", NULL, false,
      "breakdown: order bars by these hyper-parameters or run settings, one set for each combination of the "
      "others"},
     {"only", 0, "KEY=VALUE", NULL, true,
-     "breakdown: only instances with that hyper-parameter, run setting, family or id; may be repeated"},
+     "breakdown: only instances with this hyper-parameter, run setting, family or id; may be repeated"},
     {"output", 'o', "FILE", NULL, false,
      "write to FILE, with .svg and .png as its extension (default: RESULTS/KIND)"},
     {"format", 0, "FORMAT", formats, false, "write only svg or only png (default: both)"},
@@ -32,7 +32,7 @@ static const struct pdnn_option_def options[] = {
 static const struct pdnn_example examples[] = {
     {"paradnn plot roofline fc.results --color batch", "the roofline of a sweep, one color per batch size"},
     {"paradnn plot breakdown bert.results --across batch",
-     "what a training step is spent on, one bar per batch size"},
+     "where a training step spends its time, one bar per batch size"},
 };
 
 static bool kind(size_t index, const char **name, const char **help) {

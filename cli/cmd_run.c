@@ -14,14 +14,15 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "Visits each instance a few times and prints its time per step with an interval, where that stands "
-    "against the machine's roofs, and one row per group of equal operators: time, share of the step, rates, "
-    "bound, and the implementation that ran.",
-    "The roofs are measured first, for about three seconds, unless --ceilings names a file. With --format "
-    "csv the rows are those of ops.csv.",
-    "With --vary one model runs at many values of a hyper-parameter that leaves its weights alone, such as "
-    "the length of its sequences or the minibatch. All of them share the weights, the optimizer's state and "
-    "one block of memory, sized for the largest; each is prepared once, and 64 at most are kept prepared. "
+    "Visits each instance a few times and prints its time per step with an interval, "
+    "where it stands against the machine's roofs, and one row per group of identical operators: "
+    "time, share of the step, rates, bound, and the implementation that ran.",
+    "The roofs are measured first, which takes about three seconds, unless --ceilings names a file. "
+    "With --format csv the rows are those of ops.csv.",
+    "With --vary, one model runs at many values of a hyper-parameter that does not change its weights, "
+    "such as the sequence length or the minibatch. "
+    "All values share the weights, the optimizer state and one block of memory, sized for the largest. "
+    "Each is prepared once, and at most 64 are kept prepared. "
     "The table has one row per value; with --format csv the rows are those of results.csv.",
     NULL,
 };
@@ -30,8 +31,8 @@ static const struct pdnn_option_def options[] = {
     {"rounds", 'r', "N", NULL, false,
      "visit each instance N times, up to four times as often while its interval is wide (default: 3)"},
     {"vary", 0, "KEY=LIST", NULL, false,
-     "run the one ID at all these values of a hyper-parameter in one process, its weights shared; LIST as in "
-     "a spec: 10,20,50 or '{from: 10, to: 90, plus: 40}'"},
+     "run one ID at each of these values of a hyper-parameter, in one process and with shared weights; "
+     "LIST as in a spec: 10,20,50 or '{from: 10, to: 90, plus: 40}'"},
     PDNN_OPTION_SET,
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
@@ -221,7 +222,7 @@ static enum pdnn_status open_session(struct run *run, const struct pdnn_argument
         return pdnn_session_open(&run->session, arguments->operands, arguments->n_operands, sets, n_sets,
                                  err);
     if (arguments->n_operands != 1)
-        return pdnn_fail(err, PDNN_INVALID, "--vary is for one ID, and %zu are given", arguments->n_operands);
+        return pdnn_fail(err, PDNN_INVALID, "--vary takes one ID, %zu are given", arguments->n_operands);
     enum pdnn_status status = pdnn_vary_read(&run->vary, vary, arguments->operands[0], err);
     if (status == PDNN_OK)
         status = pdnn_session_open(&run->session, run->vary.ids, run->vary.count, sets, n_sets, err);
@@ -259,7 +260,7 @@ out:
 
 const struct pdnn_command_def pdnn_command_run = {
     .name = "run",
-    .summary = "Runs single instances and says where their time goes.",
+    .summary = "Runs single instances and shows where their time goes.",
     .operands = "ID|SPEC...",
     .min_operands = 1,
     .max_operands = PDNN_OPERANDS_ANY,

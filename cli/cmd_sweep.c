@@ -10,25 +10,28 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "Runs every instance of the specs and writes a result directory: results.csv with one row per instance, "
-    "whatever happened to it, ops.csv with one row per instance and operator, and the journal, roofs and "
-    "facts they come from.",
-    "Each instance is visited several times, spread over the whole sweep, so that a machine that wanders "
-    "shows in the interval instead of in the order. A visit that crashes, hangs or runs out of memory "
-    "becomes the status of its row.",
-    "Started again with the same directory, it goes on where it ended: visits that are there are kept, only "
-    "what is missing runs. What failed stays so, unless --retry is given. What was unsupported is visited "
-    "with --allow-slow, and rows measured so are not visited without it: no row mixes the two.",
+    "Runs every instance of the specs and writes a result directory: "
+    "results.csv with one row per instance, whatever happened to it; "
+    "ops.csv with one row per instance and operator; and the journal, the measured roofs and the facts "
+    "about the machine that the tables are made from.",
+    "Each instance is visited several times, spread over the whole sweep, so that drift of the machine "
+    "widens the intervals instead of favoring whatever ran first. "
+    "A visit that crashes, hangs or runs out of memory sets the status of its row; the sweep goes on.",
+    "Run again with the same directory, it resumes: visits already recorded are kept, "
+    "and only missing ones run. Failed instances stay failed unless --retry is given. "
+    "--allow-slow visits what was unsupported before; rows measured with it are never visited without "
+    "it, so that no row mixes the two.",
     NULL,
 };
 
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "DIR", NULL, false,
-     "the result directory (default: NAME.results here, NAME being the spec's; an ID has none)"},
+     "the result directory (default: NAME.results in the current directory, with the spec's name; "
+     "required for an ID)"},
     PDNN_OPTION_SET,
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
-    {"retry", 0, NULL, NULL, false, "visit again what failed in an earlier run"},
+    {"retry", 0, NULL, NULL, false, "visit instances again that failed in an earlier run"},
 };
 
 static const struct pdnn_example examples[] = {
@@ -41,7 +44,7 @@ static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, c
                                        struct pdnn_str *name, struct pdnn_err *err) {
     const char *given = pdnn_argument(arguments, "output");
     if (!given && !spec_name)
-        return pdnn_fail(err, PDNN_INVALID, "an ID has no name of its own: give -o DIR");
+        return pdnn_fail(err, PDNN_INVALID, "an ID has no name for a directory, give -o DIR");
     pdnn_str_printf(name, "%s%s", given ? given : spec_name, given ? "" : ".results");
     return name->failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
 }

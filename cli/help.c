@@ -19,13 +19,13 @@ size_t pdnn_help_width(void) {
 }
 
 static const char purpose[] =
-    "Generates parameterized DNN models, runs them on the CPU, and says where each one and each operator "
-    "inside it stands against the machine's own roofs.";
+    "Generates parameterized DNN models, runs them on the CPU, and shows where each model and each "
+    "operator in it stands against the machine's own measured roofs.";
 
 static const char specs[] =
-    "SPEC is a YAML file that says which models to run and how. Wherever a SPEC is expected an ID will do, "
-    "which is one model with its settings: fc/layers=4,nodes=1024,batch=64 (what is left out takes its "
-    "default), or a preset and what is to be different: cnn:resnet50,batch=1.";
+    "SPEC is a YAML file that says which models to run and how. An ID works wherever a SPEC does. "
+    "It is one model with its settings, fc/layers=4,nodes=1024,batch=64 (anything left out takes its "
+    "default), or a preset with changes, cnn:resnet50,batch=1.";
 
 struct row {
     const char *name, *help;
@@ -34,20 +34,20 @@ struct row {
 static const struct row environment_rows[] = {
     {"NO_COLOR", "if set and not empty, progress is drawn without color"},
     {"OMP_PLACES, OMP_PROC_BIND, OMP_WAIT_POLICY",
-     "if set, used as they are; otherwise threads are bound one per core and wait actively"},
+     "used as they are if set; otherwise threads are bound one per core and wait actively"},
 };
 
 static const struct row file_rows[] = {
-    {"journal.csv", "one row per visit of an instance, appended as it happens; the source of the tables"},
+    {"journal.csv", "one row per visit to an instance, appended as it happens; the source of the tables"},
     {"results.csv", "one row per instance, from all its visits"},
     {"ops.csv", "one row per instance, op and pass"},
     {"ceilings.csv", "the machine's measured roofs"},
-    {"environment.yaml", "what the machine, the software and the effective settings were"},
+    {"environment.yaml", "the machine, the software and the effective settings"},
     {"spec.yaml", "the spec as run"},
 };
 
 static const struct row exit_rows[] = {
-    {"0", "all fine"},
+    {"0", "success"},
     {"1", "some instances failed, none ended ok, or the machine failed (disk full, out of memory)"},
     {"2", "the command line, a spec or an input file is wrong; nothing ran"},
     {"130", "interrupted by a signal; what was measured is kept"},
@@ -75,7 +75,7 @@ void pdnn_help_format(struct pdnn_str *out, size_t width) {
     pdnn_fill_text(out, specs, 0, width);
     pdnn_str_printf(out, "\nOptions:\n");
     static const struct row options[] = {
-        {"-h, --help", "show this, or after a command what it does, and exit"},
+        {"-h, --help", "show this help, or that of a command, and exit"},
         {"--version", "show the versions of paradnn and of its backends and exit"},
         {"--man", "print the manual page as mdoc source and exit"},
     };
@@ -213,13 +213,14 @@ void pdnn_man_format(struct pdnn_str *out) {
     pdnn_str_printf(out, ".Pp\n");
     man_text(out, specs);
     pdnn_str_printf(out, ".Pp\n");
-    man_text(out, "Tables are for people by default; --format csv gives raw numbers with the unit in the "
-                  "column's name. Standard output carries data, standard error progress and messages.");
+    man_text(out, "Tables are formatted for people by default; --format csv gives raw numbers, "
+                  "with the unit in the column's name. Data goes to standard output, "
+                  "progress and messages to standard error.");
     pdnn_str_printf(out, ".Sh COMMANDS\n");
     for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
         man_command(out, *command);
     pdnn_str_printf(out, ".Sh RUN SETTINGS\n");
-    man_text(out, "How an instance is run: keys of run in a spec, and of an ID.");
+    man_text(out, "How an instance is run: keys of the section run in a spec, and of an ID.");
     man_params(out, pdnn_settings, PDNN_SETTING_COUNT, NULL);
     pdnn_str_printf(out, ".Sh MODEL FAMILIES\n");
     for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {

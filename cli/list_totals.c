@@ -18,7 +18,7 @@ static void range_add(struct range *range, uint64_t value) {
     range->max = value > range->max ? value : range->max;
 }
 
-/* 128 bits: 1e5 instances of 1e18 FLOP do not fit 64. */
+/* 128 bits: 1e5 instances of 1e18 FLOP do not fit in 64. */
 struct totals {
     uint64_t instances, filtered, uncounted; /* uncounted: instances whose counts do not fit */
     pdnn_u128 flop_count, in_bounds_flop_count, byte_count;
@@ -110,7 +110,7 @@ enum pdnn_status pdnn_list_totals(struct pdnn_walk *walk, bool csv, struct pdnn_
     if (totals.uncounted)
         fprintf(stderr,
                 "paradnn: %" PRIu64
-                " instances are not in the sums: their counts do not fit 64 bits, or they are invalid\n",
+                " instances are not in the sums: they are invalid, or their counts do not fit in 64 bits\n",
                 totals.uncounted);
     return csv ? print_totals_csv(&totals, err) : print_totals(&totals, err);
 }

@@ -68,7 +68,7 @@ static enum pdnn_status check_choice(const struct pdnn_command_def *command,
     struct pdnn_str words = {0};
     for (const char *const *choice = option->choices; *choice; choice++)
         pdnn_str_printf(&words, "%s%s", choice == option->choices ? "" : ", ", *choice);
-    pdnn_fail(err, PDNN_INVALID, "%s: --%s cannot be '%s', only one of: %s", command->name, option->name,
+    pdnn_fail(err, PDNN_INVALID, "%s: --%s cannot be '%s', expected one of: %s", command->name, option->name,
               text, pdnn_str_text(&words));
     pdnn_str_finish(&words);
     return PDNN_INVALID;
@@ -81,7 +81,7 @@ static enum pdnn_status add_value(struct pdnn_arguments *arguments, size_t optio
     if (!row->repeats && pdnn_argument(arguments, row->name))
         return pdnn_fail(err, PDNN_INVALID, "%s: --%s is given twice", command->name, row->name);
     if (row->argument && !*text)
-        return pdnn_fail(err, PDNN_INVALID, "%s: --%s needs a %s, and it is empty", command->name, row->name,
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s needs a %s, but it is empty", command->name, row->name,
                          row->argument);
     if (check_choice(command, row, text, err) != PDNN_OK)
         return err->status;
@@ -116,7 +116,7 @@ static enum pdnn_status parse_option(struct pdnn_arguments *arguments, int argc,
 static enum pdnn_status check_operands(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     const struct pdnn_command_def *command = arguments->command;
     if (arguments->n_operands > command->max_operands)
-        return pdnn_fail(err, PDNN_INVALID, "%s: does not know what to do with '%s'", command->name,
+        return pdnn_fail(err, PDNN_INVALID, "%s: unexpected argument '%s'", command->name,
                          arguments->operands[command->max_operands]);
     if (arguments->n_operands < command->min_operands)
         return pdnn_fail(err, PDNN_INVALID, "%s: needs %s, see 'paradnn %s --help'", command->name,
@@ -214,7 +214,7 @@ static void append_kinds(struct pdnn_str *out, const struct pdnn_command_def *co
 }
 
 void pdnn_command_help(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width) {
-    static const struct pdnn_option_def help = {"help", 'h', NULL, NULL, false, "show this and exit"};
+    static const struct pdnn_option_def help = {"help", 'h', NULL, NULL, false, "show this help and exit"};
     pdnn_str_printf(out, "Usage: paradnn %s%s%s [OPTION]...\n", command->name, *command->operands ? " " : "",
                     command->operands);
     pdnn_fill_text(out, command->summary, 0, width);

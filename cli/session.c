@@ -37,8 +37,9 @@ static void judge(const struct pdnn_session *session, const struct pdnn_expanded
         row->reason = pdnn_arena_strdup(arena, item->reason);
     } else if (threads > session->host.threads) {
         row->outcome = PDNN_OUTCOME_INVALID;
-        row->reason = pdnn_arena_printf(arena, "%" PRId64 " threads, and %" PRId64 " cores may be used here",
-                                        threads, session->host.threads);
+        row->reason =
+            pdnn_arena_printf(arena, "%" PRId64 " threads, but only %" PRId64 " cores may be used here",
+                              threads, session->host.threads);
     } else if (!item->has_totals) {
         row->outcome = PDNN_OUTCOME_OOM_PREDICTED;
         row->reason = pdnn_arena_strdup(arena, item->reason);

@@ -13,7 +13,7 @@
 /* What is known of a task without a visit. */
 struct pdnn_session_row {
     struct pdnn_totals totals;
-    bool has_totals;           /* it can be built and all counts fit 64 bits */
+    bool has_totals;           /* it can be built and all counts fit in 64 bits */
     enum pdnn_outcome outcome; /* of the row while it has no visit */
     const char *reason;
 };

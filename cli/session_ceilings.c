@@ -100,6 +100,6 @@ void pdnn_session_warn_ceilings(const struct pdnn_session *session, const char *
     struct counts counts = missing_counts(session, false);
     for (size_t i = 0; i < counts.count; i++)
         fprintf(stderr,
-                "paradnn: %s has no roofs for %" PRId64 " thread%s: rows with as many are not placed\n", path,
-                counts.threads[i], counts.threads[i] == 1 ? "" : "s");
+                "paradnn: %s has no roofs for %" PRId64 " thread%s: rows that use as many are not placed\n",
+                path, counts.threads[i], counts.threads[i] == 1 ? "" : "s");
 }

@@ -36,7 +36,7 @@ static enum pdnn_status make_directory(const char *path, struct pdnn_err *err) {
     if (errno != EEXIST)
         return pdnn_fail(err, PDNN_INVALID, "%s: cannot be created: %s", path, strerror(errno));
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
-        return pdnn_fail(err, PDNN_INVALID, "%s: is there and is no directory", path);
+        return pdnn_fail(err, PDNN_INVALID, "%s: exists and is not a directory", path);
     return PDNN_OK;
 }
 
@@ -60,7 +60,7 @@ static enum pdnn_status write_spec(const struct pdnn_sweep_directory *sweep, str
     if (join_path(path, sweep->path, "spec.yaml", err) != PDNN_OK)
         return err->status;
     if (pdnn_file_read(path, SPEC_LIMIT_BYTES, &before, NULL, NULL) == PDNN_OK && strcmp(before, text) != 0)
-        fprintf(stderr, "paradnn: %s: another spec than before; rows of the former one stay in the tables\n",
+        fprintf(stderr, "paradnn: %s: the spec has changed; rows of the previous one stay in the tables\n",
                 path);
     free(before);
     return pdnn_file_replace(path, text, strlen(text), err);

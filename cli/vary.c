@@ -112,7 +112,7 @@ static enum pdnn_status compare(const struct pdnn_vary *vary, const struct pdnn_
     if (status == PDNN_OK)
         status = pdnn_graph_shares(&graph, &first_graph, err);
     if (status != PDNN_OK)
-        pdnn_wrap(err, "%s: %s=%s has other weights than %s", vary->option, vary->def->name,
+        pdnn_wrap(err, "%s: %s=%s has different weights from %s", vary->option, vary->def->name,
                   format_value(vary, &task->instance, value),
                   format_value(vary, &first->instance, first_value));
     pdnn_arena_finish(&arena);
@@ -146,7 +146,7 @@ static void append_set(const struct pdnn_record *records, size_t n_records, cons
         alone_bytes += records[i].outcome == PDNN_OUTCOME_OK ? records[i].plan_bytes : 0;
     pdnn_str_printf(out, "  shared   %s of weights and state\n",
                     pdnn_format_bytes(shared, (double)set->shared_bytes));
-    pdnn_str_printf(out, "  memory   one block of %s; plans of their own would take %s\n",
+    pdnn_str_printf(out, "  memory   one block of %s; separate plans would take %s\n",
                     pdnn_format_bytes(block, (double)set->block_bytes),
                     pdnn_format_bytes(alone, (double)alone_bytes));
     pdnn_str_printf(out, "  programs %" PRIu64 " prepared, %" PRIu64 " kept, at most %d\n", set->prepared,

@@ -11,7 +11,7 @@
  * computed. */
 enum { REJECTS_MAX = 1000000 };
 
-static const char no_totals[] = "a FLOP, byte or memory count does not fit 64 bits";
+static const char no_totals[] = "a FLOP, byte or memory count does not fit in 64 bits";
 
 struct pdnn_expand {
     const struct pdnn_spec *spec;

@@ -13,7 +13,7 @@ struct pdnn_expand; /* opaque */
 struct pdnn_expanded {
     struct pdnn_instance instance; /* resolved: threads is a number */
     struct pdnn_totals totals;
-    bool has_totals; /* it can be built and all counts fit 64 bits; else totals are 0 */
+    bool has_totals; /* it can be built and all counts fit in 64 bits; else totals are 0 */
     bool filtered;   /* `where` is false for it, or asks for counts that do not fit */
     bool invalid;    /* the values do not go together: an image smaller than the net's windows */
     /* filtered: the expression; no totals: why there are none; else "". Stays until the next instance. */

@@ -239,7 +239,7 @@ static enum pdnn_status make_groups(struct pdnn_spec_model *model, const size_t 
         model->groups[model->n_groups] = (struct pdnn_axis_group){first, n_sorted - first};
         model->counts[model->n_groups++] = sorted[first].count;
         if (__builtin_mul_overflow(model->points, sorted[first].count, &model->points))
-            return pdnn_yaml_fail(model->node, err, "the product of the axes of %s does not fit 64 bits",
+            return pdnn_yaml_fail(model->node, err, "the product of the axes of %s does not fit in 64 bits",
                                   model->base.family->name);
     }
     memcpy(model->axes, sorted, n_sorted * sizeof *sorted);

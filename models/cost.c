@@ -5,7 +5,7 @@
 #include "models/op.h"
 
 static enum pdnn_status overflow(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_OVERFLOW, "a FLOP or byte count of this model does not fit 64 bits");
+    return pdnn_fail(err, PDNN_OVERFLOW, "a FLOP or byte count of this model does not fit in 64 bits");
 }
 
 static void add_traffic(struct pdnn_cost *cost, const struct pdnn_tensor *tensor, uint64_t bytes,

@@ -111,7 +111,7 @@ enum pdnn_status pdnn_memory_pack(struct pdnn_lifetime *lifetimes, size_t count,
             fits = place(chunk, &placed, floor);
         }
         if (!fits)
-            return pdnn_fail(err, PDNN_OVERFLOW, "the memory this model needs does not fit 64 bits");
+            return pdnn_fail(err, PDNN_OVERFLOW, "the memory this model needs does not fit in 64 bits");
         top = chunk->offset + chunk->bytes > top ? chunk->offset + chunk->bytes : top;
         lifetimes[chunk->buffer].offset = chunk->offset;
     }

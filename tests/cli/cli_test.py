@@ -363,11 +363,11 @@ class Sweep(Case):
         self.sweep(*apart, expect=None)
         row, = self.rows("small.results", "results.csv")
         self.assertEqual((row["status"], row["params"], row["flop_count"], row["memory_bytes"]), ("oom_predicted", "", "", ""))
-        self.assertEqual(row["reason"], "a FLOP, byte or memory count does not fit 64 bits")
+        self.assertEqual(row["reason"], "a FLOP, byte or memory count does not fit in 64 bits")
         self.assertEqual(self.read("small.results", "journal.csv").count("\n"), 1)
         listed = self.paradnn("list", "small.yaml", *apart, "--format", "csv", expect=0).stdout
         row, = csv.DictReader(listed.splitlines())
-        self.assertEqual((row["params"], row["flop_count"], row["reason"]), ("", "", "its counts do not fit 64 bits"))
+        self.assertEqual((row["params"], row["flop_count"], row["reason"]), ("", "", "its counts do not fit in 64 bits"))
         self.assertRegex(self.paradnn("list", "small.yaml", *apart, expect=0).stdout, r"\n {50,}too big +fc/layers=400,")
         count = self.paradnn("list", "--count", "small.yaml", *apart, expect=0)
         self.assertIn("1 instances are not in the sums", count.stderr)
@@ -423,7 +423,7 @@ class Sweep(Case):
 
     def test_bad_directory(self):
         done = self.sweep("-o", "small.yaml", expect=2)
-        self.assertEqual(done.stderr, "paradnn: small.yaml: is there and is no directory\n")
+        self.assertEqual(done.stderr, "paradnn: small.yaml: exists and is not a directory\n")
 
     def test_bad_ceilings(self):
         self.write("roofs.csv", "kind,color\n")
@@ -460,11 +460,11 @@ class Sweep(Case):
         self.assertNotIn("another spec", self.sweep().stderr)
         self.assertNotIn("another spec", self.sweep().stderr)
         done = self.sweep("--set", "run.mode=infer")
-        self.assertEqual(done.stderr.count("another spec than before; rows of the former one stay in the tables\n"), 1)
+        self.assertEqual(done.stderr.count("the spec has changed; rows of the previous one stay in the tables\n"), 1)
 
     def test_id_needs_a_directory(self):
         done = self.paradnn("sweep", One.ID, "--ceilings", "roofs.csv", expect=2)
-        self.assertEqual(done.stderr, "paradnn: an ID has no name of its own: give -o DIR\n")
+        self.assertEqual(done.stderr, "paradnn: an ID has no name for a directory, give -o DIR\n")
         self.paradnn("sweep", One.ID, "--ceilings", "roofs.csv", "--set", "measure.rounds=1", "-o", "one", expect=0)
         self.assertEqual([row["status"] for row in self.rows("one", "results.csv")], ["ok"])
 
@@ -647,7 +647,7 @@ class One(Case):
     def test_breakdown(self):
         self.sweep()
         done = self.paradnn("breakdown", "small.results", "--format", "csv", expect=0)
-        self.assertEqual(done.stderr, "8 instances, 4 that did not end ok left out\n")
+        self.assertEqual(done.stderr, "8 instances; left out 4 that did not end ok\n")
         rows = list(csv.DictReader(done.stdout.splitlines()))
         steps = {row["id"]: row for row in self.rows("small.results", "results.csv") if row["status"] == "ok"}
         self.assertEqual(list(dict.fromkeys(row["id"] for row in rows)), list(steps))

@@ -65,7 +65,7 @@ static const struct row right[] = {
 
 static const struct row wrong[] = {
     {{NULL}, "paint: needs THING..., see 'paradnn paint --help'"},
-    {{"a", "b", "c", "d"}, "paint: does not know what to do with 'd'"},
+    {{"a", "b", "c", "d"}, "paint: unexpected argument 'd'"},
     {{"wall", "--outptu=x"}, "paint: unknown option '--outptu=x', did you mean '--output'?"},
     {{"wall", "--out", "x"}, "paint: unknown option '--out', did you mean '--output'?"},
     {{"wall", "--hepl"}, "paint: unknown option '--hepl', did you mean '--help'?"},
@@ -73,12 +73,12 @@ static const struct row wrong[] = {
     {{"wall", "-z"}, "paint: unknown option '-z', see 'paradnn paint --help'"},
     {{"wall", "-set"}, "paint: unknown option '-set', did you mean '--set'?"},
     {{"wall", "--output"}, "paint: --output needs a FILE"},
-    {{"wall", "--output="}, "paint: --output needs a FILE, and it is empty"},
+    {{"wall", "--output="}, "paint: --output needs a FILE, but it is empty"},
     {{"wall", "-o", "x", "-o", "y"}, "paint: --output is given twice"},
     {{"wall", "--dry=yes"}, "paint: --dry takes no value"},
     {{"wall", "-nx"}, "paint: --dry takes no value"},
     {{"wall", "-c", "gren"}, "paint: --color cannot be 'gren', did you mean 'green'?"},
-    {{"wall", "-c", "chartreuse"}, "paint: --color cannot be 'chartreuse', only one of: red, green"},
+    {{"wall", "-c", "chartreuse"}, "paint: --color cannot be 'chartreuse', expected one of: red, green"},
 };
 
 /* argv as main gets it. */
@@ -163,7 +163,7 @@ static void test_command_help_says_every_row(void **state) {
                                               "  --set KEY=VALUE       override a key\n"
                                               "  -c, --color COLOR     paint in COLOR\n"
                                               "  -n, --dry             only say what would be done\n"
-                                              "  -h, --help            show this and exit\n"
+                                              "  -h, --help            show this help and exit\n"
                                               "\n"
                                               "Examples:\n"
                                               "  paradnn paint wall\n"

@@ -287,7 +287,7 @@ static void test_next_costs_overflow(void **state) {
     static const char text[] = "models:\n"
                                "  - fc: {layers: 400, nodes: 16777216, input: 1, output: 1,\n"
                                "         batch: [1, 16777216]}\n";
-    static const char no_totals[] = "a FLOP, byte or memory count does not fit 64 bits";
+    static const char no_totals[] = "a FLOP, byte or memory count does not fit in 64 bits";
     static const struct {
         const char *set, *reason; /* "" when not filtered */
         uint64_t count;           /* of instances */

@@ -105,7 +105,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     for (size_t i = 0; i < graph->n_tensors; i++) {
         const struct pdnn_tensor *tensor = &graph->tensors[i];
         if (!pdnn_mul_u64((uint64_t)pdnn_tensor_elements(tensor), sizeof(double), &program->slots[i].bytes))
-            return pdnn_fail(err, PDNN_OVERFLOW, "a tensor's bytes in double do not fit 64 bits");
+            return pdnn_fail(err, PDNN_OVERFLOW, "a tensor's bytes in double do not fit in 64 bits");
     }
     enum pdnn_status status = PDNN_OK;
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++)
