@@ -4,6 +4,14 @@
 #ifndef MODELS_ATTRIBUTES_H
 #define MODELS_ATTRIBUTES_H
 
+/* Operands: an op's inputs and outputs, in forward, backward-data and backward-weights. */
+enum { PDNN_DENSE_X, PDNN_DENSE_W };
+enum { PDNN_DENSE_Y };
+enum { PDNN_DENSE_DATA_DY, PDNN_DENSE_DATA_W };
+enum { PDNN_DENSE_DATA_DX };
+enum { PDNN_DENSE_WEIGHTS_X, PDNN_DENSE_WEIGHTS_DY };
+enum { PDNN_DENSE_WEIGHTS_DW };
+
 enum {
     PDNN_CONV2D_STRIDE_H,
     PDNN_CONV2D_STRIDE_W,

@@ -1,4 +1,4 @@
-/* One product of matrices as a library's sgemm takes it. */
+/* One product of matrices as a library's sgemm takes it, and what a backend says of that library. */
 #ifndef RUNTIME_STEPS_GEMM_H
 #define RUNTIME_STEPS_GEMM_H
 
@@ -12,6 +12,13 @@ struct pdnn_sgemm {
     const float *a, *b;
     float *c;
     int64_t a_stride, b_stride, c_stride;
+};
+
+struct pdnn_sgemm_library {
+    const char *name;                            /* "openblas" */
+    int (*sgemm)(const struct pdnn_sgemm *gemm); /* 0, or the library's error code */
+    const char *title;                           /* "OpenBLAS" */
+    int64_t most;                                /* the largest dimension or stride it takes */
 };
 
 #endif

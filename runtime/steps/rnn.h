@@ -8,15 +8,10 @@
 #include "runtime/steps/gemm.h"
 #include "runtime/core/backend.h"
 
-struct pdnn_rnn_library {
-    const char *name;                            /* "openblas" */
-    int (*sgemm)(const struct pdnn_sgemm *gemm); /* 0, or the library's error code */
-};
-
 /* One pass of a node: forward, or backward-data with all gradients. The addresses are set before it runs;
  * scratch is 64-byte aligned. */
 struct pdnn_rnn_unrolled {
-    const struct pdnn_rnn_library *library;
+    const struct pdnn_sgemm_library *library;
     int64_t threads;
     enum pdnn_cell cell;
     bool is_backward, is_reverse;
@@ -32,7 +27,7 @@ struct pdnn_rnn_unrolled {
 
 /* Without addresses. */
 struct pdnn_rnn_unrolled pdnn_rnn_unrolled_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                                              const struct pdnn_rnn_library *library, int64_t threads);
+                                              const struct pdnn_sgemm_library *library, int64_t threads);
 
 uint64_t pdnn_rnn_unrolled_scratch_bytes(const struct pdnn_rnn_unrolled *rnn);
 
@@ -40,7 +35,7 @@ uint64_t pdnn_rnn_unrolled_scratch_bytes(const struct pdnn_rnn_unrolled *rnn);
 int pdnn_rnn_unrolled_run(const struct pdnn_rnn_unrolled *rnn);
 
 /* Appends the step of an rnn node, whose slots are plain. */
-enum pdnn_status pdnn_rnn_compile(const struct pdnn_rnn_library *library, int64_t threads,
+enum pdnn_status pdnn_rnn_compile(const struct pdnn_sgemm_library *library, int64_t threads,
                                   struct pdnn_program *program, uint32_t node, struct pdnn_err *err);
 
 #endif

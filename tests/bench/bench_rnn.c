@@ -25,7 +25,7 @@ static int sgemm(const struct pdnn_sgemm *g) {
     return 0;
 }
 
-static const struct pdnn_rnn_library library = {"openblas", sgemm};
+static const struct pdnn_sgemm_library library = {.name = "openblas", .sgemm = sgemm};
 
 static void run_fma(void *user) {
     float result;

@@ -3,30 +3,60 @@
 #include "models/attributes.h"
 #include "models/op.h"
 #include "runtime/steps/slow.h"
-#include "runtime/steps/step.h"
 
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* What oneDNN does well; the rest is for our own kernels. */
-static const struct {
-    const struct pdnn_op_def *op;
-    enum pdnn_pass pass;
-    enum pdnn_status (*compile)(struct pdnn_onednn_compile *compile, uint32_t node, struct pdnn_err *err);
-} rows[] = {
-    {&pdnn_op_dense, PDNN_FORWARD, pdnn_onednn_compile_dense},
-    {&pdnn_op_dense, PDNN_BACKWARD_DATA, pdnn_onednn_compile_dense},
-    {&pdnn_op_dense, PDNN_BACKWARD_WEIGHTS, pdnn_onednn_compile_dense},
-    {&pdnn_op_cast, PDNN_FORWARD, pdnn_onednn_compile_cast},
-    {&pdnn_op_conv2d, PDNN_FORWARD, pdnn_onednn_compile_convolution},
-    {&pdnn_op_conv2d, PDNN_BACKWARD_DATA, pdnn_onednn_compile_convolution},
-    {&pdnn_op_conv2d, PDNN_BACKWARD_WEIGHTS, pdnn_onednn_compile_convolution},
-    {&pdnn_op_matmul, PDNN_FORWARD, pdnn_onednn_compile_heads},
-    {&pdnn_op_matmul, PDNN_BACKWARD_DATA, pdnn_onednn_compile_heads},
-    {&pdnn_op_rnn, PDNN_FORWARD, pdnn_onednn_compile_recurrent},
-    {&pdnn_op_rnn, PDNN_BACKWARD_DATA, pdnn_onednn_compile_recurrent},
+static enum pdnn_status compile_dense(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
+    return pdnn_onednn_compile_dense(steps->compilation, node, err);
+}
+
+static enum pdnn_status compile_cast(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
+    return pdnn_onednn_compile_cast(steps->compilation, node, err);
+}
+
+static enum pdnn_status compile_conv2d(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
+    return pdnn_onednn_compile_convolution(steps->compilation, node, err);
+}
+
+static enum pdnn_status compile_matmul(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
+    return pdnn_onednn_compile_heads(steps->compilation, node, err);
+}
+
+static enum pdnn_status compile_rnn(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
+    return pdnn_onednn_compile_recurrent(steps->compilation, node, err);
+}
+
+static const struct pdnn_step_def dense_row = {
+    .op = &pdnn_op_dense,
+    .pass = {[PDNN_FORWARD] = {.compile = compile_dense},
+             [PDNN_BACKWARD_DATA] = {.compile = compile_dense},
+             [PDNN_BACKWARD_WEIGHTS] = {.compile = compile_dense}},
 };
+static const struct pdnn_step_def cast_row = {
+    .op = &pdnn_op_cast,
+    .pass = {[PDNN_FORWARD] = {.compile = compile_cast}},
+};
+static const struct pdnn_step_def conv2d_row = {
+    .op = &pdnn_op_conv2d,
+    .pass = {[PDNN_FORWARD] = {.compile = compile_conv2d},
+             [PDNN_BACKWARD_DATA] = {.compile = compile_conv2d},
+             [PDNN_BACKWARD_WEIGHTS] = {.compile = compile_conv2d}},
+};
+static const struct pdnn_step_def matmul_row = {
+    .op = &pdnn_op_matmul,
+    .pass =
+        {[PDNN_FORWARD] = {.compile = compile_matmul}, [PDNN_BACKWARD_DATA] = {.compile = compile_matmul}},
+};
+static const struct pdnn_step_def rnn_row = {
+    .op = &pdnn_op_rnn,
+    .pass = {[PDNN_FORWARD] = {.compile = compile_rnn}, [PDNN_BACKWARD_DATA] = {.compile = compile_rnn}},
+};
+
+static const struct pdnn_step_def *const rows[] = {&dense_row,  &cast_row, &conv2d_row,
+                                                   &matmul_row, &rnn_row,  NULL};
 
 static enum pdnn_status open_onednn(int64_t threads, void **state, struct pdnn_err *err) {
     struct pdnn_onednn *onednn = calloc(1, sizeof *onednn);
@@ -77,21 +107,6 @@ enum pdnn_status pdnn_onednn_compile_slow(struct pdnn_onednn_compile *compile, u
                              compile->program, node, err);
 }
 
-static enum pdnn_status compile_node(struct pdnn_onednn_compile *compile, uint32_t index,
-                                     struct pdnn_err *err) {
-    const struct pdnn_graph *graph = compile->program->graph;
-    const struct pdnn_node *node = &graph->nodes[index];
-    bool found = false;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].op == node->op && rows[i].pass == node->pass)
-            return rows[i].compile(compile, index, err);
-    }
-    enum pdnn_status status = pdnn_own_compile(&compile->onednn->own, compile->program, index, &found, err);
-    if (status == PDNN_OK && !found)
-        return pdnn_step_unsupported("onednn", graph, node, err);
-    return status;
-}
-
 /* Values below 0 lie 128 higher, so that all of them fit an unsigned byte. */
 static void place_quantized(struct pdnn_program *program) {
     const int32_t offset = 128;
@@ -104,7 +119,8 @@ static void place_quantized(struct pdnn_program *program) {
 
 static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err) {
-    struct pdnn_onednn_compile compile = {.onednn = state, .program = program};
+    struct pdnn_onednn *onednn = state;
+    struct pdnn_onednn_compile compile = {.onednn = onednn, .program = program};
     struct pdnn_onednn_layouts *layouts = pdnn_arena_alloc(&program->arena, 1, sizeof *layouts);
     compile.home =
         pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof(struct pdnn_onednn_layout *));
@@ -116,6 +132,12 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     *layouts = (struct pdnn_onednn_layouts){graph->n_tensors, compile.home, compile.recurrence};
     program->layouts = layouts;
     program->release = release;
+    compile.steps = (struct pdnn_steps){.backend = &pdnn_backend_onednn,
+                                        .state = state,
+                                        .program = program,
+                                        .options = &onednn->own,
+                                        .rows = rows,
+                                        .compilation = &compile};
     place_quantized(program);
     enum pdnn_status status = pdnn_onednn_adopt_homes(&compile, err);
     if (status == PDNN_OK)
@@ -126,8 +148,8 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
         status = pdnn_onednn_place_weights(&compile, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_place_images(&compile, err);
-    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++)
-        status = compile_node(&compile, i, err);
+    if (status == PDNN_OK)
+        status = pdnn_steps_compile(&compile.steps, err);
     return status;
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/backends/onednn/matmul/ways.h"
 #include "runtime/backends/onednn/library/library.h"
 #include "runtime/backends/onednn/rnn/tune.h"
+#include "runtime/steps/steps.h"
 #include "runtime/core/backend.h"
 
 extern const struct pdnn_backend_def pdnn_backend_onednn;
@@ -46,6 +47,7 @@ struct pdnn_onednn_layouts {
 struct pdnn_onednn_compile {
     struct pdnn_onednn *onednn;
     struct pdnn_program *program;
+    struct pdnn_steps steps;                   /* how nodes are compiled: rows of ours first */
     struct pdnn_onednn_layout **home;          /* by tensor; NULL: plain row-major */
     const struct pdnn_dense_choice **choice;   /* by tensor; NULL: not the weights of a dense op */
     struct pdnn_onednn_recurrence *recurrence; /* by tensor: of what a forward rnn node returns */

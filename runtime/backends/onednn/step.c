@@ -239,9 +239,8 @@ enum pdnn_status pdnn_onednn_compile_cast(struct pdnn_onednn_compile *compile, u
     struct pdnn_onednn_call call = pdnn_onednn_call_of(NULL);
     struct pdnn_step step = pdnn_step_of_node(program->graph, node);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
-    bool found = false;
     if (!compile->home[x] && !compile->home[y])
-        return pdnn_own_compile(&compile->onednn->own, program, node, &found, err);
+        return pdnn_steps_compile_generic(&compile->steps, node, err);
     enum pdnn_status status = pdnn_onednn_copy_home(compile, x, &from, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_copy_home(compile, y, &to, err);

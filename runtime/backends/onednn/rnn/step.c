@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct pdnn_rnn_library unrolled = {"onednn", pdnn_onednn_sgemm};
+static const struct pdnn_sgemm_library unrolled = {.name = "onednn", .sgemm = pdnn_onednn_sgemm};
 
 /* Two bias vectors per gate, and the vectors of the library: to them it is the sum, from them both get the
  * gradient. The recurrent product of lbr_gru's candidate has a sum of its own, the last vector. */
