@@ -1,5 +1,5 @@
 #include "base/units.h"
-#include "cli/instances.h"
+#include "gen/instances.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/registry.h"

@@ -2,7 +2,7 @@
 
 #include "base/units.h"
 #include "cli/interrupt.h"
-#include "cli/walk.h"
+#include "gen/walk.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

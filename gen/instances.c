@@ -1,4 +1,4 @@
-#include "cli/instances.h"
+#include "gen/instances.h"
 
 #include "base/rng.h"
 

@@ -1,8 +1,8 @@
 /* A walk over a spec's instances that gives the first of equal ones only. */
-#ifndef CLI_WALK_H
-#define CLI_WALK_H
+#ifndef GEN_WALK_H
+#define GEN_WALK_H
 
-#include "cli/instances.h"
+#include "gen/instances.h"
 #include "gen/expand.h"
 
 /* {0} is no walk. */

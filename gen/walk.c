@@ -1,4 +1,4 @@
-#include "cli/walk.h"
+#include "gen/walk.h"
 
 enum pdnn_status pdnn_walk_start(struct pdnn_walk *walk, const struct pdnn_spec *spec, int64_t threads,
                                  bool with_memory, struct pdnn_err *err) {

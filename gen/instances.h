@@ -1,6 +1,6 @@
 /* A set of instances, to keep the first of equal ones: 32 bytes each, no ids. */
-#ifndef CLI_INSTANCES_H
-#define CLI_INSTANCES_H
+#ifndef GEN_INSTANCES_H
+#define GEN_INSTANCES_H
 
 #include "base/err.h"
 #include "models/instance.h"
