@@ -1,4 +1,5 @@
 #include "base/units.h"
+#include "cli/console.h"
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "cli/session.h"
@@ -143,7 +144,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
     if (!ceilings)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
-    enum pdnn_status status = pdnn_measure_ceilings(&host, threads, n_threads, seconds, ceilings, err);
+    struct pdnn_progress bar;
+    const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
+    const struct pdnn_ceilings_request request = {&host, threads, n_threads, seconds};
+    enum pdnn_status status = pdnn_measure_ceilings(&request, &hooks, ceilings, err);
     const char *path = pdnn_argument(arguments, "output");
     if (status == PDNN_OK && path)
         status = pdnn_ceilings_write(ceilings, path, err);

@@ -1,6 +1,6 @@
 #include "base/units.h"
+#include "cli/console.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/registry.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -52,13 +52,14 @@ struct task_visits {
 };
 
 struct run {
+    struct pdnn_progress bar;
+    struct pdnn_session_hooks hooks;
     struct pdnn_session session;
     struct task_visits *of; /* by task */
     size_t visits;          /* of all tasks */
     struct pdnn_vary vary;
     bool varies, allow_slow;
     struct pdnn_visit_set set; /* what the last visit said of it */
-    struct pdnn_progress bar;
 };
 
 /* Keeps a copy of the visit: its ops are the driver's. */
@@ -104,10 +105,9 @@ static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
     struct pdnn_sweep_result result = {0};
     rules.largest = run->vary.largest;
     rules.allow_slow = run->allow_slow;
-    pdnn_progress_init(&run->bar, stderr);
     enum pdnn_status status =
         pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
-    pdnn_progress_clear(&run->bar);
+    run->hooks.ended(run->hooks.user);
     if (result.budget_spent)
         pdnn_session_note_budget(session);
     run->visits = result.visits;
@@ -216,6 +216,8 @@ static void finish(struct run *run) {
 static enum pdnn_status open_session(struct run *run, const struct pdnn_arguments *arguments,
                                      const char *const *sets, size_t n_sets, struct pdnn_err *err) {
     const char *vary = pdnn_argument(arguments, "vary");
+    run->hooks = pdnn_console_hooks(&run->bar);
+    run->session.hooks = &run->hooks;
     run->varies = vary != NULL;
     run->allow_slow = pdnn_argument(arguments, "allow-slow");
     if (!vary)

@@ -1,4 +1,5 @@
-#include "cli/interrupt.h"
+#include "cli/console.h"
+#include "cli/environment.h"
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "cli/sweep_directory.h"
@@ -75,27 +76,15 @@ static void print_summary(const struct pdnn_sweep_directory *sweep, const struct
                 sweep->session->spec.measure.rounds);
     if (result->budget_spent)
         fprintf(stderr, "; the budget is spent");
-    fprintf(stderr, "\ntables: %s/results.csv, %s/ops.csv\n", sweep->path, sweep->path);
+    fprintf(stderr, "\ntables: %s/results.csv, %s/ops.csv\n", sweep->request.path, sweep->request.path);
     if (result->unfinished)
         fprintf(stderr, "go on:  the same command again\n");
     if (sweep->counts[PDNN_OUTCOME_OK])
-        fprintf(stderr, "next:   paradnn plot roofline %s\n", sweep->path);
+        fprintf(stderr, "next:   paradnn plot roofline %s\n", sweep->request.path);
     warn_speed(sweep->speed_index);
 }
 
-static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdnn_sweep_result *result,
-                                  struct pdnn_err *err) {
-    struct pdnn_session *session = sweep->session;
-    struct pdnn_sweep_rules rules = pdnn_session_rules(session);
-    rules.allow_slow = sweep->allow_slow;
-    const struct pdnn_sweep_hooks hooks = {sweep, pdnn_sweep_directory_visited,
-                                           pdnn_sweep_directory_progress};
-    pdnn_progress_init(&sweep->bar, stderr);
-    enum pdnn_status status =
-        pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, result, err);
-    pdnn_progress_clear(&sweep->bar);
-    if (result->budget_spent)
-        pdnn_session_note_budget(session);
+static void print_overhead(const struct pdnn_sweep_result *result) {
     if (result->visits)
         fprintf(stderr, "%zu visits, %.2f ms of the driver's own time each", result->visits,
                 (double)result->overhead_ns / (double)result->visits * 1e-6);
@@ -103,51 +92,54 @@ static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdn
         fprintf(stderr, ", %zu workers lost", result->workers_lost);
     if (result->visits)
         fputc('\n', stderr);
-    return status;
 }
 
-/* Measures, and leaves tables behind however that ends. A signal during the roofs ends the visits before the
- * first. */
-static enum pdnn_status measure(struct pdnn_sweep_directory *sweep, bool retry,
-                                struct pdnn_sweep_result *result, struct pdnn_err *err) {
-    struct pdnn_err tables = {0};
-    pdnn_interrupt_watch();
-    if (pdnn_sweep_directory_resume(sweep, retry, err) != PDNN_OK)
-        return err->status;
-    enum pdnn_status status = pdnn_sweep_directory_ceilings(sweep, err);
-    if (status == PDNN_OK || status == PDNN_INTERRUPTED)
-        status = visit_all(sweep, result, err);
-    bool ended_well = status == PDNN_OK || status == PDNN_INTERRUPTED;
-    if (pdnn_sweep_directory_write(sweep, &tables) != PDNN_OK && ended_well)
-        status = pdnn_fail(err, tables.status, "%s", tables.text);
-    return status;
-}
-
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    struct pdnn_session session = {0};
+/* Runs the sweep in its directory and says what came of it. */
+static enum pdnn_status sweep_into(const struct pdnn_sweep_request *request, bool *some_failed,
+                                   struct pdnn_err *err) {
     struct pdnn_sweep_directory sweep = {0};
-    const char **sets = NULL, *ceilings = pdnn_argument(arguments, "ceilings");
     struct pdnn_sweep_result result = {0};
-    struct pdnn_str path = {0};
-    size_t n_sets;
-    enum pdnn_status status = pdnn_argument_all(arguments, "set", &sets, &n_sets, err);
-    if (status == PDNN_OK)
-        status = pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
-    if (status == PDNN_OK && ceilings)
-        status = pdnn_ceilings_read(ceilings, session.ceilings, err);
-    if (status == PDNN_OK)
-        status = name_directory(arguments, session.spec.name, &path, err);
-    if (status == PDNN_OK)
-        status = pdnn_sweep_directory_open(&sweep, pdnn_str_text(&path), ceilings, &session, err);
-    sweep.allow_slow = pdnn_argument(arguments, "allow-slow");
+    enum pdnn_status status = pdnn_sweep_directory_open(&sweep, request, err);
     if (status == PDNN_OK) {
-        status = measure(&sweep, pdnn_argument(arguments, "retry"), &result, err);
+        status = pdnn_sweep_directory_run(&sweep, &result, err);
+        print_overhead(&result);
         if (sweep.written)
             print_summary(&sweep, &result);
         *some_failed = pdnn_session_has_failed(sweep.counts);
     }
     pdnn_sweep_directory_close(&sweep);
+    return status;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    struct pdnn_progress bar;
+    const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
+    struct pdnn_session session = {.hooks = &hooks};
+    struct pdnn_sweep_request request = {.session = &session,
+                                         .ceilings_file = pdnn_argument(arguments, "ceilings"),
+                                         .allow_slow = pdnn_argument(arguments, "allow-slow"),
+                                         .retry = pdnn_argument(arguments, "retry")};
+    struct pdnn_arena arena = {0};
+    struct pdnn_str path = {0};
+    struct pdnn_fact *facts;
+    const char **sets = NULL;
+    size_t n_sets;
+    enum pdnn_status status = pdnn_argument_all(arguments, "set", &sets, &n_sets, err);
+    if (status == PDNN_OK)
+        status = pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
+    if (status == PDNN_OK && request.ceilings_file)
+        status = pdnn_ceilings_read(request.ceilings_file, session.ceilings, err);
+    if (status == PDNN_OK)
+        status = name_directory(arguments, session.spec.name, &path, err);
+    if (status == PDNN_OK)
+        status = pdnn_environment_facts(&session, &arena, &facts, &request.n_facts, err);
+    if (status == PDNN_OK) {
+        request.path = pdnn_str_text(&path);
+        request.facts = facts;
+        status = sweep_into(&request, some_failed, err);
+    }
     pdnn_session_finish(&session);
+    pdnn_arena_finish(&arena);
     pdnn_str_finish(&path);
     free(sets);
     return status;

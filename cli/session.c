@@ -1,11 +1,15 @@
 #include "cli/session.h"
 
 #include "base/units.h"
-#include "cli/interrupt.h"
 #include "gen/walk.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+/* A path and a cause. */
+enum { WARNING_TEXT = 8192 };
 
 static enum pdnn_status reserve(struct pdnn_session *session, struct pdnn_err *err) {
     if (session->n_tasks < session->room)
@@ -88,7 +92,8 @@ static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *er
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {
-    *session = (struct pdnn_session){.ceilings = calloc(1, sizeof *session->ceilings)};
+    *session =
+        (struct pdnn_session){.hooks = session->hooks, .ceilings = calloc(1, sizeof *session->ceilings)};
     if (!session->ceilings)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     if (pdnn_host_read(&session->host, err) != PDNN_OK ||
@@ -108,6 +113,15 @@ void pdnn_session_finish(struct pdnn_session *session) {
     free(session->rows);
     free(session->ceilings);
     *session = (struct pdnn_session){0};
+}
+
+void pdnn_session_warn(const struct pdnn_session *session, const char *format, ...) {
+    char text[WARNING_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    session->hooks->warn(session->hooks->user, text);
 }
 
 bool pdnn_session_has_failed(const size_t counts[PDNN_OUTCOME_COUNT]) {
@@ -140,6 +154,6 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
         .memory_limit_bytes = session->memory_limit_bytes,
         .time_limit_ns = session->spec.limits.time_ns,
         .budget_ns = session->spec.limits.budget_ns,
-        .stop = pdnn_interrupt_watch(),
+        .stop = session->hooks->watch(session->hooks->user),
     };
 }

@@ -1,6 +1,4 @@
 /* The part of a session that sees to the machine's roofs. */
-#include "cli/interrupt.h"
-#include "cli/progress.h"
 #include "cli/session.h"
 #include "runtime/driver/worker.h"
 
@@ -51,37 +49,35 @@ static struct counts missing_counts(const struct pdnn_session *session, bool eve
 }
 
 struct watcher {
-    struct pdnn_progress bar;
+    const struct pdnn_session_hooks *hooks;
     int64_t threads;
     size_t done, all;
 };
 
 static void show(void *user, double fraction) {
-    struct watcher *watcher = user;
-    char detail[96];
-    snprintf(detail, sizeof detail, "measuring the roofs at %" PRId64 " thread%s", watcher->threads,
-             watcher->threads == 1 ? "" : "s");
-    pdnn_progress_show(&watcher->bar, ((double)watcher->done + fraction) / (double)watcher->all, detail);
+    const struct watcher *watcher = user;
+    watcher->hooks->roofs(watcher->hooks->user, ((double)watcher->done + fraction) / (double)watcher->all,
+                          watcher->threads);
 }
 
-enum pdnn_status pdnn_measure_ceilings(const struct pdnn_host *host, const int64_t *threads, size_t n_threads,
-                                       double seconds_each, struct pdnn_ceilings *ceilings,
+enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_request *request,
+                                       const struct pdnn_session_hooks *hooks, struct pdnn_ceilings *ceilings,
                                        struct pdnn_err *err) {
-    const volatile int *stop = pdnn_interrupt_watch();
+    const volatile int *stop = hooks->watch(hooks->user);
+    const struct pdnn_host *host = request->host;
     struct pdnn_worker worker;
     enum pdnn_status status =
         pdnn_worker_start(&worker, host, PDNN_ISA_DEFAULT, host->memory_limit_bytes, err);
     if (status != PDNN_OK)
         return status;
-    struct watcher watcher = {.all = n_threads};
-    pdnn_progress_init(&watcher.bar, stderr);
-    for (; status == PDNN_OK && watcher.done < n_threads; watcher.done++) {
-        watcher.threads = threads[watcher.done];
+    struct watcher watcher = {.hooks = hooks, .all = request->n_threads};
+    for (; status == PDNN_OK && watcher.done < watcher.all; watcher.done++) {
+        watcher.threads = request->threads[watcher.done];
         show(&watcher, 0);
-        status =
-            pdnn_worker_ceilings(&worker, watcher.threads, seconds_each, stop, show, &watcher, ceilings, err);
+        status = pdnn_worker_ceilings(&worker, watcher.threads, request->seconds_each, stop, show, &watcher,
+                                      ceilings, err);
     }
-    pdnn_progress_clear(&watcher.bar);
+    hooks->ended(hooks->user);
     pdnn_worker_stop(&worker);
     return status;
 }
@@ -92,14 +88,15 @@ enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, boo
     if (!counts.count)
         return PDNN_OK;
     double each = seconds / (double)counts.count;
-    return pdnn_measure_ceilings(&session->host, counts.threads, counts.count,
-                                 each < least_seconds ? least_seconds : each, session->ceilings, err);
+    const struct pdnn_ceilings_request request = {&session->host, counts.threads, counts.count,
+                                                  each < least_seconds ? least_seconds : each};
+    return pdnn_measure_ceilings(&request, session->hooks, session->ceilings, err);
 }
 
 void pdnn_session_warn_ceilings(const struct pdnn_session *session, const char *path) {
     struct counts counts = missing_counts(session, false);
     for (size_t i = 0; i < counts.count; i++)
-        fprintf(stderr,
-                "paradnn: %s has no roofs for %" PRId64 " thread%s: rows that use as many are not placed\n",
-                path, counts.threads[i], counts.threads[i] == 1 ? "" : "s");
+        pdnn_session_warn(session,
+                          "%s has no roofs for %" PRId64 " thread%s: rows that use as many are not placed",
+                          path, counts.threads[i], counts.threads[i] == 1 ? "" : "s");
 }

@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/sweep_directory.h"
 
-#include "cli/environment.h"
 #include "base/file.h"
 #include "results/analysis/aggregate.h"
 #include "results/tables/tables.h"
@@ -10,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,9 +42,9 @@ static enum pdnn_status make_directory(const char *path, struct pdnn_err *err) {
 
 static enum pdnn_status read_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
     char path[PATH_MAX];
-    if (sweep->ceilings_file)
+    if (sweep->request.ceilings_file)
         return PDNN_OK;
-    if (join_path(path, sweep->path, "ceilings.csv", err) != PDNN_OK)
+    if (join_path(path, sweep->request.path, "ceilings.csv", err) != PDNN_OK)
         return err->status;
     if (access(path, F_OK) != 0)
         return PDNN_OK;
@@ -57,38 +57,32 @@ static enum pdnn_status read_ceilings(struct pdnn_sweep_directory *sweep, struct
 static enum pdnn_status write_spec(const struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
     char path[PATH_MAX], *before = NULL;
     const char *text = sweep->session->spec.text;
-    if (join_path(path, sweep->path, "spec.yaml", err) != PDNN_OK)
+    if (join_path(path, sweep->request.path, "spec.yaml", err) != PDNN_OK)
         return err->status;
     if (pdnn_file_read(path, SPEC_LIMIT_BYTES, &before, NULL, NULL) == PDNN_OK && strcmp(before, text) != 0)
-        fprintf(stderr, "paradnn: %s: the spec has changed; rows of the previous one stay in the tables\n",
-                path);
+        pdnn_session_warn(sweep->session,
+                          "%s: the spec has changed; rows of the previous one stay in the tables", path);
     free(before);
     return pdnn_file_replace(path, text, strlen(text), err);
 }
 
-enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep, const char *path,
-                                           const char *ceilings_file, struct pdnn_session *session,
-                                           struct pdnn_err *err) {
-    *sweep = (struct pdnn_sweep_directory){.path = path, .session = session, .ceilings_file = ceilings_file};
-    struct pdnn_arena arena = {0};
-    struct pdnn_fact *facts;
-    size_t n_facts;
+enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
+                                           const struct pdnn_sweep_request *request, struct pdnn_err *err) {
+    *sweep = (struct pdnn_sweep_directory){.request = *request, .session = request->session};
+    const char *path = request->path;
     enum pdnn_status status = make_directory(path, err);
     if (status == PDNN_OK)
         status = pdnn_journal_open(path, &sweep->journal, err);
     if (status == PDNN_OK)
-        status = pdnn_environment_facts(session, &arena, &facts, &n_facts, err);
-    if (status == PDNN_OK)
-        status = pdnn_environment_check(path, facts, n_facts, err);
+        status = pdnn_environment_check(path, request->facts, request->n_facts, err);
     if (status == PDNN_OK)
         status = read_ceilings(sweep, err);
     if (status == PDNN_OK)
-        status = pdnn_environment_write(path, facts, n_facts, err);
+        status = pdnn_environment_write(path, request->facts, request->n_facts, err);
     if (status == PDNN_OK)
         status = write_spec(sweep, err);
     if (status == PDNN_OK && pdnn_journal_was_torn(sweep->journal))
-        fprintf(stderr, "paradnn: %s/journal.csv: an incomplete last line was dropped\n", path);
-    pdnn_arena_finish(&arena);
+        pdnn_session_warn(sweep->session, "%s/journal.csv: an incomplete last line was dropped", path);
     return status;
 }
 
@@ -99,22 +93,21 @@ void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep) {
 
 /* No row has both visits that were allowed to be slow and others. */
 static bool is_closed(const struct pdnn_sweep_directory *sweep, const struct pdnn_visit *visits,
-                      size_t n_visits, const struct pdnn_task *task, bool retry) {
+                      size_t n_visits, const struct pdnn_task *task) {
     enum pdnn_outcome last = visits[n_visits - 1].outcome;
     bool was_slow = false;
     for (size_t i = 0; i < n_visits; i++)
         was_slow = was_slow || (visits[i].flags & PDNN_FLAG_SLOW);
-    if (was_slow && !sweep->allow_slow)
+    if (was_slow && !sweep->request.allow_slow)
         return true;
-    if (retry || (last == PDNN_OUTCOME_UNSUPPORTED && sweep->allow_slow))
+    if (sweep->request.retry || (last == PDNN_OUTCOME_UNSUPPORTED && sweep->request.allow_slow))
         return false;
     return pdnn_outcome_is_final(last, task->crashes);
 }
 
 /* What earlier visits mean for the driver. The medians live in the session's arena. */
 static enum pdnn_status resume_task(const struct pdnn_sweep_directory *sweep, struct pdnn_task *task,
-                                    const struct pdnn_visit *visits, size_t n_visits, bool retry,
-                                    struct pdnn_err *err) {
+                                    const struct pdnn_visit *visits, size_t n_visits, struct pdnn_err *err) {
     double *medians = pdnn_arena_alloc(&sweep->session->arena, n_visits, sizeof *medians);
     if (!medians)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the journal's visits");
@@ -128,14 +121,13 @@ static enum pdnn_status resume_task(const struct pdnn_sweep_directory *sweep, st
         task->spent_ns += (uint64_t)(steps * visits[i].mean_ns);
     }
     task->medians = medians;
-    task->closed = task->closed || is_closed(sweep, visits, n_visits, task, retry);
-    if (retry)
+    task->closed = task->closed || is_closed(sweep, visits, n_visits, task);
+    if (sweep->request.retry)
         task->crashes = 0;
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep, bool retry,
-                                             struct pdnn_err *err) {
+enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
@@ -146,7 +138,7 @@ enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep,
             continue;
         status = pdnn_journal_visits(sweep->journal, known, false, &visits, &n_visits, err);
         if (status == PDNN_OK && n_visits)
-            status = resume_task(sweep, &session->tasks[i], visits, n_visits, retry, err);
+            status = resume_task(sweep, &session->tasks[i], visits, n_visits, err);
         pdnn_visits_free(visits, n_visits);
     }
     return status;
@@ -162,25 +154,25 @@ static bool any_open(const struct pdnn_session *session) {
 enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
     char path[PATH_MAX];
-    if (join_path(path, sweep->path, "ceilings.csv", err) != PDNN_OK)
+    if (join_path(path, sweep->request.path, "ceilings.csv", err) != PDNN_OK)
         return err->status;
-    if (sweep->ceilings_file) {
-        pdnn_session_warn_ceilings(session, sweep->ceilings_file);
+    if (sweep->request.ceilings_file) {
+        pdnn_session_warn_ceilings(session, sweep->request.ceilings_file);
     } else if (any_open(session)) {
         struct pdnn_err cause = {0};
         enum pdnn_status status = pdnn_session_measure_ceilings(session, true, ROOF_SECONDS, &cause);
         if (status == PDNN_INTERRUPTED)
             return pdnn_fail(err, status, "%s", cause.text);
         if (status != PDNN_OK)
-            fprintf(stderr, "paradnn: going on without the missing roofs: %s\n", cause.text);
+            pdnn_session_warn(session, "going on without the missing roofs: %s", cause.text);
     }
-    if (!sweep->ceilings_file && session->ceilings->count == sweep->n_ceilings)
+    if (!sweep->request.ceilings_file && session->ceilings->count == sweep->n_ceilings)
         return PDNN_OK;
     return pdnn_ceilings_write(session->ceilings, path, err);
 }
 
-enum pdnn_status pdnn_sweep_directory_visited(void *user, size_t task, const struct pdnn_visit *visit,
-                                              struct pdnn_err *err) {
+static enum pdnn_status visited(void *user, size_t task, const struct pdnn_visit *visit,
+                                struct pdnn_err *err) {
     struct pdnn_sweep_directory *sweep = user;
     if (pdnn_journal_append(sweep->journal, sweep->session->tasks[task].id, visit, err) != PDNN_OK)
         return err->status;
@@ -189,8 +181,7 @@ enum pdnn_status pdnn_sweep_directory_visited(void *user, size_t task, const str
         return PDNN_OK;
     struct pdnn_err cause = {0};
     if (pdnn_sweep_directory_write(sweep, &cause) != PDNN_OK && !sweep->warned) {
-        pdnn_progress_clear(&sweep->bar);
-        fprintf(stderr, "paradnn: the tables are behind the journal: %s\n", cause.text);
+        pdnn_session_warn(sweep->session, "the tables are behind the journal: %s", cause.text);
         sweep->warned = true;
     }
     uint64_t end_ns = pdnn_clock_ns();
@@ -199,7 +190,38 @@ enum pdnn_status pdnn_sweep_directory_visited(void *user, size_t task, const str
     return PDNN_OK;
 }
 
-void pdnn_sweep_directory_progress(void *user, const struct pdnn_sweep_progress *progress) {
-    struct pdnn_sweep_directory *sweep = user;
-    pdnn_progress_show_visits(&sweep->bar, progress);
+static void progress(void *user, const struct pdnn_sweep_progress *visits) {
+    const struct pdnn_sweep_directory *sweep = user;
+    const struct pdnn_session_hooks *hooks = sweep->session->hooks;
+    hooks->visits(hooks->user, visits);
+}
+
+static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdnn_sweep_result *result,
+                                  struct pdnn_err *err) {
+    struct pdnn_session *session = sweep->session;
+    struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    rules.allow_slow = sweep->request.allow_slow;
+    const struct pdnn_sweep_hooks hooks = {sweep, visited, progress};
+    enum pdnn_status status =
+        pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, result, err);
+    session->hooks->ended(session->hooks->user);
+    if (result->budget_spent)
+        pdnn_session_note_budget(session);
+    return status;
+}
+
+enum pdnn_status pdnn_sweep_directory_run(struct pdnn_sweep_directory *sweep,
+                                          struct pdnn_sweep_result *result, struct pdnn_err *err) {
+    const struct pdnn_session_hooks *hooks = sweep->session->hooks;
+    struct pdnn_err tables = {0};
+    hooks->watch(hooks->user);
+    if (pdnn_sweep_directory_resume(sweep, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = pdnn_sweep_directory_ceilings(sweep, err);
+    if (status == PDNN_OK || status == PDNN_INTERRUPTED)
+        status = visit_all(sweep, result, err);
+    bool ended_well = status == PDNN_OK || status == PDNN_INTERRUPTED;
+    if (pdnn_sweep_directory_write(sweep, &tables) != PDNN_OK && ended_well)
+        status = pdnn_fail(err, tables.status, "%s", tables.text);
+    return status;
 }
