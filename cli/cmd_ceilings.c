@@ -2,7 +2,7 @@
 #include "cli/console.h"
 #include "cli/output.h"
 #include "cli/registry.h"
-#include "cli/session.h"
+#include "session/session.h"
 #include "models/param.h"
 #include "results/tables/columns.h"
 #include "results/tables/tables.h"

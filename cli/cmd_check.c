@@ -3,7 +3,7 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/registry.h"
-#include "cli/session.h"
+#include "session/session.h"
 #include "results/tables/csv.h"
 #include "runtime/driver/worker.h"
 

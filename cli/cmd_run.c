@@ -3,7 +3,7 @@
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "cli/report.h"
-#include "cli/session.h"
+#include "session/session.h"
 #include "cli/vary.h"
 #include "results/analysis/aggregate.h"
 #include "results/tables/columns.h"

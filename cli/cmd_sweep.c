@@ -2,7 +2,7 @@
 #include "cli/environment.h"
 #include "cli/output.h"
 #include "cli/registry.h"
-#include "cli/sweep_directory.h"
+#include "session/directory.h"
 #include "results/tables/tables.h"
 
 #include <inttypes.h>

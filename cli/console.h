@@ -3,7 +3,7 @@
 #define CLI_CONSOLE_H
 
 #include "cli/progress.h"
-#include "cli/session_hooks.h"
+#include "session/hooks.h"
 
 /* Hooks that draw with this bar; it is to live as long as they. */
 struct pdnn_session_hooks pdnn_console_hooks(struct pdnn_progress *bar);

@@ -3,7 +3,7 @@
 #define CLI_ENVIRONMENT_H
 
 #include "base/arena.h"
-#include "cli/session.h"
+#include "session/session.h"
 #include "results/tables/tables.h"
 
 /* Facts about host, software, effective settings and limits, in the arena. */

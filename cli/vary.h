@@ -4,7 +4,7 @@
 #define CLI_VARY_H
 
 #include "base/str.h"
-#include "cli/session.h"
+#include "session/session.h"
 #include "results/tables/record.h"
 
 struct pdnn_vary {

@@ -23,7 +23,8 @@ MAY_INCLUDE = {
     "runtime/backends/openblas": ["runtime/core", "runtime/steps", "runtime/kernels", "runtime/facts", "models", "base"],
     "runtime/driver": ["runtime/core", "runtime/facts", "runtime/kernels", "models", "base"],
     "results": ["runtime/facts", "models", "base"],
-    "cli": ["base", "models", "gen", "runtime/core", "runtime/facts", "runtime/driver", "results"],
+    "session": ["gen", "runtime/driver", "results", "runtime/facts", "models", "base"],
+    "cli": ["session", "results", "runtime/driver", "runtime/core", "runtime/facts", "gen", "models", "base"],
 }
 SOFT_LINES, HARD_LINES = 300, 700
 MACHINE_PATHS = re.compile(r"/work/|/farm/|/home/[a-z]|/tmp/bash")
@@ -127,7 +128,7 @@ def check_language(root):
 
 
 def check_readmes(root):
-    rooms = ["base", "models", "gen", "runtime/core", "runtime/kernels", "runtime/backends", "runtime/driver", "results", "cli",
+    rooms = ["base", "models", "gen", "runtime/core", "runtime/kernels", "runtime/backends", "runtime/driver", "results", "session", "cli",
              "sweeps", "tests", "runtime", "packaging"]
     return [f"{room}: has no README.md" for room in rooms if not os.path.exists(os.path.join(root, room, "README.md"))]
 

@@ -1,4 +1,4 @@
-#include "cli/session.h"
+#include "session/session.h"
 
 #include "base/units.h"
 #include "gen/walk.h"

@@ -1,9 +1,9 @@
 /* A sweep's result directory while it is being written: what an earlier run left there, the journal that
  * grows, the tables that are replaced now and then. */
-#ifndef CLI_SWEEP_DIRECTORY_H
-#define CLI_SWEEP_DIRECTORY_H
+#ifndef SESSION_DIRECTORY_H
+#define SESSION_DIRECTORY_H
 
-#include "cli/session.h"
+#include "session/session.h"
 #include "results/tables/journal.h"
 #include "results/tables/tables.h"
 

@@ -1,5 +1,5 @@
 /* The part of a sweep's directory that makes its tables. */
-#include "cli/sweep_directory.h"
+#include "session/directory.h"
 #include "results/analysis/aggregate.h"
 #include "results/tables/tables.h"
 #include "runtime/facts/stats.h"

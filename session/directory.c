@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "cli/sweep_directory.h"
+#include "session/directory.h"
 
 #include "base/file.h"
 #include "results/analysis/aggregate.h"

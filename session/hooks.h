@@ -1,7 +1,7 @@
 /* What a session tells whoever runs it, and asks of him: only cli/ prints, draws a bar, or handles signals.
  */
-#ifndef CLI_SESSION_HOOKS_H
-#define CLI_SESSION_HOOKS_H
+#ifndef SESSION_HOOKS_H
+#define SESSION_HOOKS_H
 
 #include <stdint.h>
 

@@ -1,10 +1,10 @@
 /* What sweep, run and check start from: the host, the spec, and its instances as tasks for the driver, with
  * those closed that nothing needs to run for. */
-#ifndef CLI_SESSION_H
-#define CLI_SESSION_H
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
 
 #include "base/arena.h"
-#include "cli/session_hooks.h"
+#include "session/hooks.h"
 #include "gen/spec.h"
 #include "models/cost.h"
 #include "runtime/facts/ceilings.h"

@@ -1,5 +1,5 @@
 /* The part of a session that sees to the machine's roofs. */
-#include "cli/session.h"
+#include "session/session.h"
 #include "runtime/driver/worker.h"
 
 #include <inttypes.h>
