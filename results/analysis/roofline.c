@@ -6,24 +6,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nearest to the core first: by capacity, DRAM (0, without limit) last. */
-static void add_level(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row) {
+/* The measured GB/s of a level by pattern; 0: not measured. */
+struct patterns {
+    double read, copy, triad;
+};
+
+/* Nearest to the core first: by capacity, DRAM (0, without limit) last. patterns goes with the levels. */
+static struct patterns *find_level(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row,
+                                   struct patterns patterns[PDNN_ROOF_LEVELS]) {
     uint64_t capacity = row->capacity_bytes ? row->capacity_bytes : UINT64_MAX;
     size_t at = 0;
     while (at < roofs->n_levels && strcmp(roofs->level[at].name, row->level) != 0)
         at++;
-    if (at < roofs->n_levels) {
-        if (row->value > roofs->level[at].gbs)
-            roofs->level[at].gbs = row->value;
-        return;
-    }
+    if (at < roofs->n_levels)
+        return &patterns[at];
     if (roofs->n_levels == PDNN_ROOF_LEVELS)
-        return;
-    for (at = roofs->n_levels++; at > 0 && roofs->level[at - 1].capacity_bytes > capacity; at--)
+        return NULL;
+    for (at = roofs->n_levels++; at > 0 && roofs->level[at - 1].capacity_bytes > capacity; at--) {
         roofs->level[at] = roofs->level[at - 1];
-    struct pdnn_roof_level *level = &roofs->level[at];
-    *level = (struct pdnn_roof_level){.capacity_bytes = capacity, .gbs = row->value};
-    memcpy(level->name, row->level, sizeof level->name);
+        patterns[at] = patterns[at - 1];
+    }
+    roofs->level[at] = (struct pdnn_roof_level){.capacity_bytes = capacity};
+    memcpy(roofs->level[at].name, row->level, sizeof roofs->level[at].name);
+    patterns[at] = (struct patterns){0};
+    return &patterns[at];
+}
+
+static void add_bandwidth(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row,
+                          struct patterns patterns[PDNN_ROOF_LEVELS]) {
+    struct patterns *of_level = find_level(roofs, row, patterns);
+    if (!of_level)
+        return;
+    double *rate = strcmp(row->pattern, "read") == 0   ? &of_level->read
+                   : strcmp(row->pattern, "copy") == 0 ? &of_level->copy
+                                                       : &of_level->triad;
+    *rate = fmax(*rate, row->value);
+}
+
+/* The two rates as the header defines them. A level of which nobody knows how it writes writes as it reads.
+ */
+static void set_rates(struct pdnn_roof_level *level, const struct patterns *patterns) {
+    double read = fmax(patterns->read, fmax(patterns->copy / 2, patterns->triad * 2 / 3)), added = INFINITY;
+    if (patterns->copy > 0)
+        added = 2 / patterns->copy - 1 / read;
+    if (patterns->triad > 0)
+        added = fmin(added, 3 / patterns->triad - 2 / read);
+    level->gbs = fmax(patterns->read, fmax(patterns->copy, patterns->triad));
+    level->read_ns_per_byte = 1 / read;
+    level->write_ns_per_byte = isinf(added) ? 1 / read : fmax(0, added);
+}
+
+static void set_levels(struct pdnn_roofs *roofs, const struct patterns patterns[PDNN_ROOF_LEVELS]) {
+    for (size_t i = roofs->n_levels; i-- > 0;) {
+        struct pdnn_roof_level *level = &roofs->level[i];
+        set_rates(level, &patterns[i]);
+        if (i + 1 == roofs->n_levels)
+            continue;
+        level->gbs = fmax(level->gbs, level[1].gbs);
+        level->read_ns_per_byte = fmin(level->read_ns_per_byte, level[1].read_ns_per_byte);
+        level->write_ns_per_byte = fmin(level->write_ns_per_byte, level[1].write_ns_per_byte);
+    }
 }
 
 static void add_peak(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row) {
@@ -34,6 +76,7 @@ static void add_peak(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row) {
 }
 
 void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads) {
+    struct patterns patterns[PDNN_ROOF_LEVELS];
     *roofs = (struct pdnn_roofs){.n_levels = 0};
     for (size_t i = 0; i < ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ceilings->row[i];
@@ -42,7 +85,7 @@ void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceili
         if (strcmp(row->kind, "compute") == 0)
             add_peak(roofs, row);
         else if (strcmp(row->kind, "bandwidth") == 0)
-            add_level(roofs, row);
+            add_bandwidth(roofs, row, patterns);
         else if (strcmp(row->kind, "overhead") == 0)
             roofs->overhead_ns = row->value;
         else if (strcmp(row->kind, "probe") == 0 && strcmp(row->pattern, "fma") == 0)
@@ -50,6 +93,7 @@ void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceili
         else if (strcmp(row->kind, "probe") == 0 && strcmp(row->pattern, "read") == 0)
             roofs->probe_gbs = row->value;
     }
+    set_levels(roofs, patterns);
 }
 
 /* Memory as the predicted plan lays it out, cut at every buffer's ends: within a piece, all bytes were last
@@ -126,7 +170,8 @@ static uint64_t part_of(uint64_t bytes, uint64_t covered, uint64_t whole) {
     return covered == whole ? bytes : (uint64_t)((double)bytes * ((double)covered / (double)whole));
 }
 
-static void access_tensor(struct walk *walk, uint32_t tensor, uint64_t bytes, struct pdnn_traffic *traffic) {
+/* by_level: one of the two halves of a traffic. */
+static void access_tensor(struct walk *walk, uint32_t tensor, uint64_t bytes, uint64_t *by_level) {
     struct pieces *pieces = &walk->pieces;
     const struct pdnn_lifetime *lifetime = &walk->lifetimes[tensor];
     uint64_t end = lifetime->offset + lifetime->bytes, done = 0;
@@ -136,7 +181,7 @@ static void access_tensor(struct walk *walk, uint32_t tensor, uint64_t bytes, st
         bool never = pieces->last[i] == NEVER;
         size_t level = level_of(walk->roofs, never ? UINT64_MAX : pieces->clock - pieces->last[i]);
         uint64_t upto = part_of(bytes, pieces->start[i + 1] - lifetime->offset, lifetime->bytes);
-        traffic->bytes[level] += upto - done;
+        by_level[level] += upto - done;
         done = upto;
         pieces->last[i] = pieces->clock;
     }
@@ -151,14 +196,18 @@ static void access_node(struct walk *walk, const struct pdnn_node *node, struct 
     if (!generic)
         node->op->pass[node->pass].bytes(graph, node, own);
     for (int k = 0; k < node->n_inputs + node->n_outputs; k++) {
-        uint32_t tensor = k < node->n_inputs ? node->input[k] : node->output[k - node->n_inputs];
-        access_tensor(walk, tensor, generic ? pdnn_tensor_bytes(&graph->tensors[tensor]) : own[k], traffic);
+        bool is_read = k < node->n_inputs;
+        uint32_t tensor = is_read ? node->input[k] : node->output[k - node->n_inputs];
+        access_tensor(walk, tensor, generic ? pdnn_tensor_bytes(&graph->tensors[tensor]) : own[k],
+                      is_read ? traffic->read_bytes : traffic->written_bytes);
     }
     for (int k = 0; k < node->n_posts; k++) {
         const struct pdnn_post *post = &node->posts[k];
-        uint32_t extra = post->pass == PDNN_BACKWARD_WEIGHTS ? post->output : post->input;
+        bool is_read = post->pass != PDNN_BACKWARD_WEIGHTS;
+        uint32_t extra = is_read ? post->input : post->output;
         if (extra != PDNN_NONE)
-            access_tensor(walk, extra, pdnn_tensor_bytes(&graph->tensors[extra]), traffic);
+            access_tensor(walk, extra, pdnn_tensor_bytes(&graph->tensors[extra]),
+                          is_read ? traffic->read_bytes : traffic->written_bytes);
     }
 }
 
@@ -177,7 +226,7 @@ enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the accesses of %zu nodes", graph->n_nodes);
     forget_accesses(&walk.pieces);
     for (size_t i = 0; !cold && i < graph->n_nodes; i++) {
-        struct pdnn_traffic before = {{0}};
+        struct pdnn_traffic before = {{0}, {0}};
         access_node(&walk, &graph->nodes[i], &before);
     }
     for (size_t i = 0; i < graph->n_nodes; i++)
@@ -187,14 +236,18 @@ enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct
 }
 
 void pdnn_traffic_add(struct pdnn_traffic *sum, const struct pdnn_traffic *traffic) {
-    for (size_t i = 0; i < PDNN_ROOF_LEVELS; i++)
-        sum->bytes[i] += traffic->bytes[i];
+    for (size_t i = 0; i < PDNN_ROOF_LEVELS; i++) {
+        sum->read_bytes[i] += traffic->read_bytes[i];
+        sum->written_bytes[i] += traffic->written_bytes[i];
+    }
 }
 
 void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,
                        uint64_t distance) {
-    *traffic = (struct pdnn_traffic){{0}};
-    traffic->bytes[level_of(roofs, distance)] = bytes;
+    size_t level = level_of(roofs, distance);
+    *traffic = (struct pdnn_traffic){{0}, {0}};
+    traffic->read_bytes[level] = bytes / 2;
+    traffic->written_bytes[level] = bytes - bytes / 2;
 }
 
 double pdnn_place_speed(const struct pdnn_placement *place, const struct pdnn_roofs *roofs,
@@ -209,9 +262,11 @@ static double memory_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_t
                              struct pdnn_placement *place) {
     double sum = 0, most = -1;
     for (size_t i = 0; i < roofs->n_levels; i++) {
-        double ns = (double)traffic->bytes[i] / roofs->level[i].gbs;
+        const struct pdnn_roof_level *level = &roofs->level[i];
+        double ns = (double)traffic->read_bytes[i] * level->read_ns_per_byte +
+                    (double)traffic->written_bytes[i] * level->write_ns_per_byte;
         sum += ns;
-        if (traffic->bytes[i] && ns > most) {
+        if ((traffic->read_bytes[i] || traffic->written_bytes[i]) && ns > most) {
             most = ns;
             memcpy(place->roof_level, roofs->level[i].name, sizeof place->roof_level);
         }
@@ -239,7 +294,7 @@ void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *i
     bool timed = input->time_ns > 0;
     pdnn_placement_init(place);
     for (size_t i = 0; i < PDNN_ROOF_LEVELS; i++)
-        bytes += (double)input->traffic.bytes[i];
+        bytes += (double)(input->traffic.read_bytes[i] + input->traffic.written_bytes[i]);
     if (bytes > 0)
         place->intensity_flop_per_byte = flop / bytes;
     if (timed && flop > 0)

@@ -1,8 +1,9 @@
 /* Where a model or an op stands against the machine's measured roofs. Pure functions of costs, the graph's
  * order of accesses, and ceilings.
  *
- * Peak of a dtype: the largest compute row of it at that number of threads. Bandwidth of a level: the largest
- * of its read, copy and triad rows at that number of threads. Nothing comes from a data sheet.
+ * Peak of a dtype: the largest compute row of it at that number of threads. Bandwidth of a level: from its
+ * read, copy and triad rows at that number of threads (the better kind of store each). Nothing comes from a
+ * data sheet.
  *
  * Which level the bytes come from: the nodes' accesses are walked in the order of execution over the
  * addresses of the predicted plan (models/memory.h), twice, since a measured step follows a step like it. The
@@ -10,16 +11,23 @@
  * included; the smallest level whose capacity holds that distance serves it. In the cold regime, the first
  * access to each byte of a step comes from DRAM.
  *
+ * Reading and writing cost differently, so a level has two rates. With read, copy and triad the measured GB/s
+ * of a level, r = max(read, copy / 2, 2 triad / 3) is its read rate, and the time that a written byte adds to
+ * the reads beside it is w = max(0, min(2 / copy - 1 / r, 3 / triad - 2 / r)): a copy of n bytes reads n and
+ * writes n in 2 n / copy ns. Each of the three patterns then takes at least its own time, and what only reads
+ * can reach its roof. Neither rate of a level is worse than that of the level outside it, since those bytes
+ * pass through it.
+ *
  * Then, with F_d the FLOP in bounds (models/cost.h: padding need not be computed) in dtype d
- * (pdnn_node_dtype), F their sum, and B_l the bytes served by level l: compute time sum(F_d / peak_d), memory
- * time sum(B_l / bandwidth_l); roof_level is the level with the largest share of the latter. An op has one
- * dtype; a model in int8 also has ops in f32, each under the roof of its own. The roof is the larger of the
- * two times (Williams, Waterman, Patterson, 2009): attainable = F / that, in one dtype the same as min(peak,
- * intensity * effective bandwidth). A speed index scales it to
- * the machine's speed at the moment of the measurement. pct_of_roof = roof time / measured time * 100: of
- * gflops over attainable, or of bytes where there is no FLOP. bound       = overhead when calling the ops at
- * all (their number times the measured cost of an empty one) takes longer than the roof; else compute or
- * memory, the larger of the two times. */
+ * (pdnn_node_dtype), F their sum, and R_l and W_l the bytes read and written at level l: compute time
+ * sum(F_d / peak_d), memory time sum(R_l / r_l + W_l w_l); roof_level is the level with the largest share of
+ * the latter. An op has one dtype; a model in int8 also has ops in f32, each under the roof of its own. The
+ * roof is the larger of the two times (Williams, Waterman, Patterson, 2009): attainable = F / that, in one
+ * dtype the same as min(peak, intensity * effective bandwidth). A speed index scales it to the machine's
+ * speed at the moment of the measurement. pct_of_roof = roof time / measured time * 100: of gflops over
+ * attainable, or of bytes where there is no FLOP. bound = overhead when calling the ops at all (their number
+ * times the measured cost of an empty one) takes longer than the roof; else compute or memory, the larger of
+ * the two times. */
 #ifndef RESULTS_ANALYSIS_ROOFLINE_H
 #define RESULTS_ANALYSIS_ROOFLINE_H
 
@@ -44,16 +52,18 @@ struct pdnn_roofs {
     size_t n_levels;                      /* nearest to the core first; 0: not measured */
     struct pdnn_roof_level {
         char name[PDNN_LEVEL_TEXT];
-        uint64_t capacity_bytes; /* UINT64_MAX for the last one */
-        double gbs;
+        uint64_t capacity_bytes;  /* UINT64_MAX for the last one */
+        double gbs;               /* the best of the patterns: for pictures and words */
+        double read_ns_per_byte;  /* 1 / r */
+        double write_ns_per_byte; /* w */
     } level[PDNN_ROOF_LEVELS];
 };
 
 void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads);
 
-/* Bytes served by each level. */
+/* Bytes read from and written to each level. */
 struct pdnn_traffic {
-    uint64_t bytes[PDNN_ROOF_LEVELS];
+    uint64_t read_bytes[PDNN_ROOF_LEVELS], written_bytes[PDNN_ROOF_LEVELS];
 };
 
 /* The traffic of every node of the graph (n_nodes of them, in the graph's arena). */
@@ -62,7 +72,8 @@ enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct
 
 void pdnn_traffic_add(struct pdnn_traffic *sum, const struct pdnn_traffic *traffic);
 
-/* Bytes that all have the same reuse distance: of a reorder, which is in no graph, its own size. */
+/* Bytes that all have the same reuse distance, half of them read and half written: of a reorder, which is in
+ * no graph, its own size. */
 void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,
                        uint64_t distance);
 

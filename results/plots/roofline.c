@@ -277,12 +277,11 @@ static void put_variables(struct picture *p) {
         pdnn_plot_variable(&p->script, variables[i].name, variables[i].value);
 }
 
-/* Which pattern gave the level its bandwidth. */
+/* Which pattern gave the level its bandwidth: one of its own, or of the level outside it. */
 static const char *pattern_of(const struct picture *p, const struct pdnn_roof_level *level) {
     for (size_t i = 0; i < p->ceilings->count; i++) {
         const struct pdnn_ceiling *row = &p->ceilings->row[i];
-        if (strcmp(row->kind, "bandwidth") == 0 && strcmp(row->level, level->name) == 0 &&
-            row->value == level->gbs)
+        if (strcmp(row->kind, "bandwidth") == 0 && row->value == level->gbs)
             return row->pattern;
     }
     return "";

@@ -51,15 +51,50 @@ static void test_roofs_init_takes_the_best_of_its_kind(void **state) {
     assert_int_equal(roofs.n_levels, 3);
     static const struct {
         const char *name;
-        double gbs;
-    } levels[] = {{"L1", 100}, {"L2", 50}, {"DRAM", 10}};
+        double gbs, read_ns, write_ns;
+    } levels[] = {
+        {"L1", 100, 1.0 / 80, 0.0075}, {"L2", 50, 1.0 / 50, 1.0 / 50}, {"DRAM", 10, 1.0 / 10, 0.175}};
     for (size_t i = 0; i < 3; i++) {
         assert_string_equal(roofs.level[i].name, levels[i].name);
         assert_near(roofs.level[i].gbs, levels[i].gbs);
+        assert_near(roofs.level[i].read_ns_per_byte, levels[i].read_ns);
+        assert_near(roofs.level[i].write_ns_per_byte, levels[i].write_ns);
     }
     assert_true(roofs.level[2].capacity_bytes == UINT64_MAX);
     pdnn_roofs_init(&roofs, &ceilings, 3);
     assert_true(roofs.peak_gflops[PDNN_F32] == 0 && roofs.n_levels == 0);
+}
+
+/* Whatever was measured: each pattern takes at least its own time, and no level is slower than one outside.
+ */
+static void test_roofs_init_passes_no_pattern(void **state) {
+    (void)state;
+    static const double rates[][3] = {/* read, copy, triad */
+                                      {30, 50, 54}, {30, 70, 54}, {30, 20, 40},
+                                      {30, 40, 80}, {41, 52, 54}, {5, 100, 10}};
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        static const char *const patterns[] = {"read", "copy", "triad"};
+        static struct pdnn_ceilings measured;
+        struct pdnn_roofs roofs;
+        measured.count = 0;
+        for (size_t k = 0; k < 3; k++) {
+            struct pdnn_ceiling row = {"bandwidth", "", "", "DRAM", 1, 0, rates[i][k], 0, 0, 1};
+            strcpy(row.pattern, patterns[k]);
+            measured.row[measured.count++] = row;
+            strcpy(row.level, "L3");
+            row.capacity_bytes = 1000;
+            row.value = rates[i][k] * 0.9; /* a cache that others use */
+            measured.row[measured.count++] = row;
+        }
+        pdnn_roofs_init(&roofs, &measured, 1);
+        const struct pdnn_roof_level *l3 = &roofs.level[0], *dram = &roofs.level[1];
+        double read = dram->read_ns_per_byte, write = dram->write_ns_per_byte;
+        assert_true(read <= 1 / rates[i][0] + 1e-12);
+        assert_true(read + write <= 2 / rates[i][1] + 1e-12);
+        assert_true(2 * read + write <= 3 / rates[i][2] + 1e-12);
+        assert_true(read > 0 && write >= 0);
+        assert_true(l3->read_ns_per_byte <= read && l3->write_ns_per_byte <= write && l3->gbs >= dram->gbs);
+    }
 }
 
 /* x (4, 100) 1600 B, w (50, 100) 20000 B, y (4, 50) 800 B; z = relu(y) takes over y's memory. One step
@@ -107,8 +142,10 @@ static void test_graph_traffic_by_reuse_distance(void **state) {
         roofs.level[1].capacity_bytes = rows[i].l2;
         assert_int_equal(pdnn_graph_traffic(&graph, &roofs, rows[i].cold, &traffic, &err), PDNN_OK);
         for (size_t level = 0; level < 3; level++) {
-            assert_int_equal(traffic[0].bytes[level], rows[i].dense[level]);
-            assert_int_equal(traffic[1].bytes[level], rows[i].relu[level]);
+            assert_int_equal(traffic[0].read_bytes[level] + traffic[0].written_bytes[level],
+                             rows[i].dense[level]);
+            assert_int_equal(traffic[1].read_bytes[level] + traffic[1].written_bytes[level],
+                             rows[i].relu[level]);
         }
         pdnn_arena_finish(&arena);
     }
@@ -139,7 +176,7 @@ static void test_graph_traffic_sums_to_byte_count(void **state) {
         assert_int_equal(pdnn_graph_traffic(&graph, &roofs, i % 2, &traffic, &err), PDNN_OK);
         for (size_t n = 0; n < graph.n_nodes; n++) {
             for (size_t level = 0; level < PDNN_ROOF_LEVELS; level++)
-                sum += traffic[n].bytes[level];
+                sum += traffic[n].read_bytes[level] + traffic[n].written_bytes[level];
         }
         assert_true(sum == totals.cost.byte_count);
         pdnn_arena_finish(&arena);
@@ -155,7 +192,7 @@ static void test_place_by_hand(void **state) {
         const char *level;
     } rows[] = {
         /* 40000 FLOP / 200 = 200 ns, 22400 B / 50 = 448 ns. */
-        {{{40000}, {{0, 22400, 0}}, 1, 1000, {1, 1}},
+        {{{40000}, {{0, 22400, 0}, {0}}, 1, 1000, {1, 1}},
          40,
          22.4,
          40000 / 22400.0,
@@ -165,7 +202,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "L2"},
         /* At half the core's clock: caches follow it, DRAM does not matter. */
-        {{{40000}, {{0, 22400, 0}}, 1, 1000, {0.5, 0.1}},
+        {{{40000}, {{0, 22400, 0}, {0}}, 1, 1000, {0.5, 0.1}},
          40,
          22.4,
          40000 / 22400.0,
@@ -174,18 +211,29 @@ static void test_place_by_hand(void **state) {
          40,
          PDNN_BOUND_MEMORY,
          "L2"},
-        /* 1000 B / 100 = 10 ns, 1000 / 50 = 20 ns, 1000 / 10 = 100 ns: together 130 ns, most of it DRAM's. */
-        {{{2600}, {{1000, 1000, 1000}}, 1, 260, {1, 0.5}},
+        /* 1000 B / 80 = 12.5 ns, 1000 / 50 = 20 ns, 1000 / 10 = 100 ns: together 132.5 ns, most of it DRAM's.
+         */
+        {{{2650}, {{1000, 1000, 1000}, {0}}, 1, 265, {1, 0.5}},
          10,
-         3000 / 260.0,
-         2600 / 3000.0,
+         3000 / 265.0,
+         2650 / 3000.0,
          10,
          100,
          5,
          PDNN_BOUND_MEMORY,
          "DRAM"},
+        /* What a byte written to DRAM adds to a triad: 3 / 8 - 2 / 10 = 0.175 ns. */
+        {{{0}, {{0, 0, 2000}, {0, 0, 1000}}, 1, 750, {1, 1}},
+         NAN,
+         4,
+         0,
+         NAN,
+         50,
+         NAN,
+         PDNN_BOUND_MEMORY,
+         "DRAM"},
         /* 2e6 / 200 = 10000 ns against 2240 ns. */
-        {{{2000000}, {{0, 0, 22400}}, 1, 20000, {1, 0.5}},
+        {{{2000000}, {{0, 0, 22400}, {0}}, 1, 20000, {1, 0.5}},
          100,
          1.12,
          2e6 / 22400,
@@ -194,11 +242,27 @@ static void test_place_by_hand(void **state) {
          50,
          PDNN_BOUND_COMPUTE,
          "DRAM"},
-        /* 16 ns of memory, 4 calls of 5 ns. */
-        {{{200}, {{1600, 0, 0}}, 4, 100, {1, 1}}, 2, 16, 0.125, 12.5, 16, 1, PDNN_BOUND_OVERHEAD, "L1"},
-        {{{200}, {{1600, 0, 0}}, 3, 100, {1, 1}}, 2, 16, 0.125, 12.5, 16, 1, PDNN_BOUND_MEMORY, "L1"},
+        /* 800 B / 80 and 800 B * (2 / 100 - 1 / 80) = 16 ns of memory, 4 calls of 5 ns. */
+        {{{200}, {{800, 0, 0}, {800, 0, 0}}, 4, 100, {1, 1}},
+         2,
+         16,
+         0.125,
+         12.5,
+         16,
+         1,
+         PDNN_BOUND_OVERHEAD,
+         "L1"},
+        {{{200}, {{800, 0, 0}, {800, 0, 0}}, 3, 100, {1, 1}},
+         2,
+         16,
+         0.125,
+         12.5,
+         16,
+         1,
+         PDNN_BOUND_MEMORY,
+         "L1"},
         /* In two dtypes, each under its own peak: 1e6 / 200 and 2e6 / 800 = 7500 ns. */
-        {{{[PDNN_F32] = 1000000, [PDNN_INT8] = 2000000}, {{0, 0, 22400}}, 1, 15000, {1, 0.5}},
+        {{{[PDNN_F32] = 1000000, [PDNN_INT8] = 2000000}, {{0, 0, 22400}, {0}}, 1, 15000, {1, 0.5}},
          200,
          22400 / 15000.0,
          3e6 / 22400,
@@ -208,7 +272,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_COMPUTE,
          "DRAM"},
         /* In one whose peak nobody knows. */
-        {{{[PDNN_BF16] = 2000000}, {{0, 0, 22400}}, 1, 20000, {1, 1}},
+        {{{[PDNN_BF16] = 2000000}, {{0, 0, 22400}, {0}}, 1, 20000, {1, 1}},
          100,
          1.12,
          2e6 / 22400,
@@ -218,9 +282,9 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_UNKNOWN,
          ""},
         /* No FLOP: bytes alone, 2000 / 50 = 40 ns. */
-        {{{0}, {{0, 2000, 0}}, 1, 80, {1, 1}}, NAN, 25, 0, NAN, 50, NAN, PDNN_BOUND_MEMORY, "L2"},
+        {{{0}, {{0, 2000, 0}, {0}}, 1, 80, {1, 1}}, NAN, 25, 0, NAN, 50, NAN, PDNN_BOUND_MEMORY, "L2"},
         /* Not measured: where it would be. */
-        {{{40000}, {{0, 22400, 0}}, 1, NAN, {1, 1}},
+        {{{40000}, {{0, 22400, 0}, {0}}, 1, NAN, {1, 1}},
          NAN,
          NAN,
          40000 / 22400.0,
@@ -255,7 +319,7 @@ static void test_place_by_hand(void **state) {
 static void test_place_without_roofs(void **state) {
     (void)state;
     const struct pdnn_roofs roofs = {.n_levels = 0};
-    const struct pdnn_place_input input = {{1000}, {{500}}, 1, 100, {1, 1}};
+    const struct pdnn_place_input input = {{1000}, {{500}, {0}}, 1, 100, {1, 1}};
     struct pdnn_placement place;
     pdnn_place(&roofs, &input, &place);
     assert_near(place.gflops, 10);
@@ -269,6 +333,7 @@ static void test_place_without_roofs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_roofs_init_takes_the_best_of_its_kind),
+        cmocka_unit_test(test_roofs_init_passes_no_pattern),
         cmocka_unit_test(test_graph_traffic_by_reuse_distance),
         cmocka_unit_test(test_graph_traffic_sums_to_byte_count),
         cmocka_unit_test(test_place_by_hand),
