@@ -265,6 +265,12 @@ static char *put_pair(char *at, const char *end, char mark, const struct pdnn_pa
     return put(at, end, pdnn_param_format(def, value, number));
 }
 
+/* No default number of threads fits every machine. */
+static bool is_printed(const struct pdnn_instance *instance, enum pdnn_setting setting) {
+    return setting == PDNN_SETTING_THREADS || (pdnn_setting_applies(instance, setting) &&
+                                               instance->setting[setting] != pdnn_settings[setting].fallback);
+}
+
 const char *pdnn_instance_format(const struct pdnn_instance *instance, char buffer[PDNN_ID_TEXT]) {
     const struct pdnn_family_def *family = instance->family;
     const char *end = buffer + PDNN_ID_TEXT - 1;
@@ -277,7 +283,7 @@ const char *pdnn_instance_format(const struct pdnn_instance *instance, char buff
         mark = ',';
     }
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
-        if (pdnn_setting_applies(instance, (enum pdnn_setting)i))
+        if (is_printed(instance, (enum pdnn_setting)i))
             at = put_pair(at, end, ',', &pdnn_settings[i], instance->setting[i]);
     }
     assert(at < end); /* a cut id would not parse back */
@@ -389,4 +395,12 @@ enum pdnn_status pdnn_instance_parse(const char *text, struct pdnn_instance *ins
     if (parse_id(copy, instance, err) != PDNN_OK)
         return pdnn_wrap(err, "'%.80s'", text);
     return PDNN_OK;
+}
+
+const char *pdnn_instance_reprint(const char *id, char buffer[PDNN_ID_TEXT]) {
+    struct pdnn_instance instance;
+    if (pdnn_instance_parse(id, &instance, NULL) != PDNN_OK)
+        return id;
+    pdnn_instance_resolve(&instance, instance.setting[PDNN_SETTING_THREADS]);
+    return pdnn_instance_format(&instance, buffer);
 }

@@ -1,5 +1,6 @@
 /* An instance: one family, all its hyper-parameters, all run settings. Its id is printed from the values that
- * run, in canonical order, and parses back; it is the key for resume, compare and merge. */
+ * run, in canonical order, and parses back; it is the key for resume, compare and merge. Since ids leave out
+ * the settings that have their defaults, a new setting changes no id, and a default once released stays. */
 #ifndef MODELS_INSTANCE_H
 #define MODELS_INSTANCE_H
 
@@ -92,9 +93,13 @@ struct pdnn_instance pdnn_instance_as_run(const struct pdnn_instance *instance);
 /* How many times the layers that run all of them are: 1 when they are all run. */
 double pdnn_instance_repetitions(const struct pdnn_instance *instance);
 
-/* "fc/layers=4,nodes=1024,...,mode=train,..."; every applicable value, hyper-parameters first. Returns
- * buffer. */
+/* "fc/layers=4,nodes=1024,...,mode=infer,threads=2": every hyper-parameter that applies, then the threads and
+ * those settings that differ from their defaults. Returns buffer. */
 const char *pdnn_instance_format(const struct pdnn_instance *instance, char buffer[PDNN_ID_TEXT]);
+
+/* Today's id of an instance whose id an earlier version may have printed, when it named other values. Returns
+ * buffer, or id itself where it does not parse, as that of a family that is gone. */
+const char *pdnn_instance_reprint(const char *id, char buffer[PDNN_ID_TEXT]);
 
 /* Parses "family/key=value,...", "family:preset,key=value,..." or "family"; what is left out takes its
  * default. A duplicate or unknown key is PDNN_INVALID with the nearest one in the message, and so is one that

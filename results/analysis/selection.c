@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/analysis/selection.h"
 #include "base/units.h"
+#include "models/instance.h"
+#include "results/tables/ids.h"
 
 #include <limits.h>
 #include <math.h>
@@ -63,6 +65,7 @@ enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, cons
 struct filter {
     int column;
     const char *value;
+    char id[PDNN_ID_TEXT]; /* where the value is one: as tables have it */
 };
 
 static enum pdnn_status parse_filter(const struct pdnn_selection *selection, const char *text,
@@ -77,6 +80,8 @@ static enum pdnn_status parse_filter(const struct pdnn_selection *selection, con
     filter->column = strcmp(key, "id") == 0       ? selection->id
                      : strcmp(key, "family") == 0 ? selection->family
                                                   : -1;
+    if (filter->column == selection->id)
+        filter->value = pdnn_instance_reprint(filter->value, filter->id);
     return filter->column >= 0 ? PDNN_OK : pdnn_selection_key(selection, key, &filter->column, err);
 }
 
@@ -115,6 +120,8 @@ enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const cha
     if (status != PDNN_OK)
         return status;
     status = find_columns(&opened, path, err);
+    if (status == PDNN_OK)
+        status = pdnn_ids_reprint(&opened.results, &opened.arena, err);
     if (status == PDNN_OK && !(filters = calloc(n_only + 1, sizeof *filters)))
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     for (size_t i = 0; status == PDNN_OK && i < n_only; i++)
@@ -131,6 +138,7 @@ enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const cha
 
 void pdnn_selection_close(struct pdnn_selection *selection) {
     pdnn_csv_finish(&selection->results);
+    pdnn_arena_finish(&selection->arena);
     free(selection->row);
     *selection = (struct pdnn_selection){.count = 0};
 }
@@ -240,11 +248,16 @@ enum pdnn_status pdnn_selection_series(const struct pdnn_selection *selection, c
     return PDNN_OK;
 }
 
-/* Behind the family, an id is KEY=VALUE joined by commas. */
+static bool names_key(const char *pair, size_t length, const char *key) {
+    return strlen(key) == length && memcmp(key, pair, length) == 0;
+}
+
+/* Behind the family, an id is KEY=VALUE joined by commas; settings that have their defaults are not there. */
 void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                             struct pdnn_str *out) {
     const char *id = pdnn_selection_get(selection, at, selection->id);
     size_t length = strcspn(id, "/:");
+    bool found[PDNN_AXES_MAX] = {false};
     length += id[length] ? 1 : 0;
     pdnn_str_append(out, id, length);
     for (id += length; *id; id += length) {
@@ -252,13 +265,17 @@ void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, c
         bool starred = false;
         length = strcspn(id, ",");
         for (size_t k = 0; k < axes->count && name < length; k++) {
-            const char *key = selection->results.header[axes->column[k]];
-            starred = starred || (strlen(key) == name && memcmp(key, id, name) == 0);
+            if (names_key(id, name, selection->results.header[axes->column[k]]))
+                starred = found[k] = true;
         }
         pdnn_str_append(out, id, starred ? name + 1 : length);
         pdnn_str_append(out, "*", starred ? 1 : 0);
         pdnn_str_append(out, id + length, id[length] ? 1 : 0);
         length += id[length] ? 1 : 0;
+    }
+    for (size_t k = 0; k < axes->count; k++) {
+        if (!found[k] && *pdnn_selection_get(selection, at, axes->column[k]))
+            pdnn_str_printf(out, ",%s=*", selection->results.header[axes->column[k]]);
     }
 }
 

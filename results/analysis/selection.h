@@ -10,6 +10,7 @@
 
 struct pdnn_selection {
     struct pdnn_csv results;
+    struct pdnn_arena arena;      /* reprinted ids */
     int id, family, status, step; /* columns of it; step is time_ns_median */
     int extrapolated;             /* -1: an older table, where nothing was */
     int first_key, end_key;       /* the keys' columns */
@@ -19,7 +20,8 @@ struct pdnn_selection {
 };
 
 /* Reads DIR/results.csv and keeps the rows that ended ok and have all the values asked for, "KEY=VALUE" each
- * with a key, `id` or `family`. PDNN_INVALID names the nearest key, or says that nothing is left. */
+ * with a key, `id` (which may leave out what ids may) or `family`. PDNN_INVALID names the nearest key, or
+ * says that nothing is left. */
 enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const char *directory,
                                      const char *const *only, size_t n_only, struct pdnn_err *err);
 void pdnn_selection_close(struct pdnn_selection *selection);

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "results/tables/columns.h"
 #include "results/tables/csv.h"
+#include "results/tables/ids.h"
 #include "results/tables/packed_ops.h"
 #include "results/tables/record.h"
 
@@ -39,7 +40,7 @@ struct pdnn_journal {
     uint64_t length; /* of the complete rows, header included */
     bool torn;
     struct pdnn_csv csv;     /* its text holds the loaded rows' strings */
-    struct pdnn_arena arena; /* those of appended rows */
+    struct pdnn_arena arena; /* those of appended rows, and reprinted ids */
     struct stored_visit *visits;
     size_t n_visits, visit_room;
     struct stored_instance *instances;
@@ -170,6 +171,7 @@ static enum pdnn_status load_text(struct pdnn_journal *journal, struct pdnn_err 
                          journal->path, PDNN_SCHEMA);
     journal->torn = journal->csv.torn;
     journal->length = journal->csv.complete_bytes;
+    status = pdnn_ids_reprint(&journal->csv, &journal->arena, err);
     for (size_t i = 0; status == PDNN_OK && i < journal->csv.n_rows; i++)
         status = load_row(journal, i, err);
     return status;

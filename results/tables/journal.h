@@ -1,7 +1,7 @@
 /* journal.csv: one row per visit, appended and synced as it happens, the source of every other table. A row
  * is one line; what a crash left of a last one is dropped when the journal is opened, and nothing else is
  * ever removed or rewritten. In memory, the visits are grouped by instance id, whether a spec still names it
- * or not. */
+ * or not; ids that an earlier version wrote are printed as today's. */
 #ifndef RESULTS_TABLES_JOURNAL_H
 #define RESULTS_TABLES_JOURNAL_H
 

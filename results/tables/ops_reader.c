@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "results/tables/ops_reader.h"
 #include "results/tables/columns.h"
+#include "results/tables/ids.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -39,6 +40,8 @@ enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char
     status = opened.path ? find_columns(&opened, err)
                          : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
     if (status == PDNN_OK)
+        status = pdnn_ids_reprint(&opened.csv, &opened.arena, err);
+    if (status == PDNN_OK)
         *reader = opened;
     else
         pdnn_ops_reader_close(&opened);
@@ -47,6 +50,7 @@ enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char
 
 void pdnn_ops_reader_close(struct pdnn_ops_reader *reader) {
     pdnn_csv_finish(&reader->csv);
+    pdnn_arena_finish(&reader->arena);
     free(reader->path);
     free(reader->column);
     free(reader->ops);

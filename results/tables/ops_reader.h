@@ -2,20 +2,23 @@
 #ifndef RESULTS_TABLES_OPS_READER_H
 #define RESULTS_TABLES_OPS_READER_H
 
+#include "base/arena.h"
 #include "results/tables/csv.h"
 #include "results/tables/record.h"
 
 struct pdnn_ops_reader {
     char *path;
     struct pdnn_csv csv;
-    int id;      /* its column in the file */
-    int *column; /* by column of pdnn_ops_columns: where it is in the file */
-    size_t next; /* row of the file */
+    struct pdnn_arena arena; /* reprinted ids */
+    int id;                  /* its column in the file */
+    int *column;             /* by column of pdnn_ops_columns: where it is in the file */
+    size_t next;             /* row of the file */
     struct pdnn_op_record *ops;
     size_t room;
 };
 
-/* Columns are found by name: more of them and another order do no harm. */
+/* Columns are found by name: more of them and another order do no harm. Ids are those that today's version
+ * prints. */
 enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char *directory,
                                       struct pdnn_err *err);
 void pdnn_ops_reader_close(struct pdnn_ops_reader *reader);

@@ -4,7 +4,7 @@
 Usage: compare.py [--csv] A.results B.results [A2.results B2.results ...]
 
 Above 1, B is faster. An instance's ratio is `clear` when the 95 % intervals of its two headlines do not meet. Instances that only one
-side has, or that did not run, are counted."""
+side has, or that did not run, are counted. Directories of different versions of paradnn meet by today's ids."""
 
 import csv
 import math
@@ -14,9 +14,21 @@ import sys
 COLUMNS = ["family", "mode", "ratio", "clear", "a_ns", "b_ns", "id"]
 
 
+# The settings that every id named before 1.0, with the defaults that ids of today leave out. Settings that came later never stood in an
+# id with their default: the list does not grow.
+DEFAULTS = {"mode=train", "dtype=f32", "optimizer=rmsprop", "backend=onednn", "cache=warm", "fuse=none", "algorithm=auto", "rnn=auto",
+            "accumulate=1", "checkpoint=none", "layers_run=all", "isa=default"}
+
+
+def renewed(name):
+    """The id as today's version prints it."""
+    family, mark, pairs = name.partition("/")
+    return family + mark + ",".join(pair for pair in pairs.split(",") if pair not in DEFAULTS)
+
+
 def rows_of(directory):
     with open(os.path.join(directory, "results.csv"), newline="", encoding="utf-8") as file:
-        return {row["id"]: row for row in csv.DictReader(file)}
+        return {renewed(row["id"]): row for row in csv.DictReader(file)}
 
 
 def number(row, column):

@@ -295,6 +295,27 @@ class Sweep(Case):
         self.assertEqual(self.read("small.results", "journal.csv"), journal)
         self.assertEqual(self.read("small.results", "results.csv"), results)
 
+    def test_directory_of_full_ids_goes_on(self):
+        """One that a version wrote whose ids named every setting: its visits count, and its tables are found by today's ids."""
+        os.mkdir(self.path("old"))
+        for name in ("journal.csv", "results.csv", "ops.csv", "spec.yaml"):
+            shutil.copy(os.path.join(os.path.dirname(GOLDEN), "full-ids", name), self.path("old"))
+        old = self.rows("old", "results.csv")
+        self.assertTrue(all(",isa=default" in row["id"] for row in old))
+        today = [row["id"] for row in csv.DictReader(self.paradnn("list", "old/spec.yaml", "--format=csv", expect=0).stdout.splitlines())]
+        self.assertFalse(any(",isa=" in name for name in today))
+        shares = list(csv.DictReader(self.paradnn("breakdown", "old", "--format=csv", expect=0).stdout.splitlines()))
+        self.assertEqual(list(dict.fromkeys(row["id"] for row in shares)), today)
+        only = self.paradnn("breakdown", "old", "--format=csv", "--only", "id=" + old[1]["id"], expect=0).stdout
+        self.assertEqual({row["id"] for row in csv.DictReader(only.splitlines())}, {today[1]})
+        journal = self.read("old", "journal.csv")
+        self.paradnn("sweep", "old/spec.yaml", "-o", "old", "--ceilings", "roofs.csv", expect=0)
+        self.assertEqual(self.read("old", "journal.csv"), journal)
+        rows = self.rows("old", "results.csv")
+        self.assertEqual([row["id"] for row in rows], today)
+        self.assertEqual([row["time_ns_median"] for row in rows], [row["time_ns_median"] for row in old])
+        self.assertEqual({row["id"] for row in self.rows("old", "ops.csv")}, set(today))
+
     def test_more_rounds_are_appended(self):
         self.sweep("--set", "measure.rounds=1")
         before = self.read("small.results", "journal.csv")
@@ -575,7 +596,7 @@ class One(Case):
         for backend in ("onednn", "openblas"):
             with self.subTest(backend):
                 done = self.paradnn("check", self.ID, "--backend", backend, expect=0)
-                self.assertRegex(done.stdout, rf"\APASS  fc/.*backend={backend}")
+                self.assertRegex(done.stdout, r"\APASS  fc/.*,threads=1\n" if backend == "onednn" else rf"\APASS  fc/.*,backend={backend},threads=1\n")
                 self.assertEqual(done.stderr, "1 passed, 0 failed, 0 skipped\n")
 
     def test_check_passes_where_terms_cancel(self):

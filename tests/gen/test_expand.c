@@ -6,6 +6,21 @@
 
 enum { TEXT_ROOM = 8192 };
 
+/* As ids have it; "" of a family that has no such parameter, or where it does not apply. */
+static const char *value_of(const struct pdnn_instance *instance, const char *name,
+                            char buffer[PDNN_PARAM_TEXT]) {
+    const struct pdnn_family_def *family = instance->family;
+    int row = pdnn_param_find(family->params, family->n_params, name);
+    if (row >= 0)
+        return pdnn_hyper_applies(instance, (size_t)row)
+                   ? pdnn_param_format(&family->params[row], instance->hyper[row], buffer)
+                   : "";
+    row = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, name);
+    return row >= 0 && pdnn_setting_applies(instance, (enum pdnn_setting)row)
+               ? pdnn_param_format(&pdnn_settings[row], instance->setting[row], buffer)
+               : "";
+}
+
 /* A line per instance: the values of the names given, without the rest of the id; "-" before a filtered one.
  */
 static void list_values(const char *text, const char *const *names, char *lines, size_t room) {
@@ -19,20 +34,15 @@ static void list_values(const char *text, const char *const *names, char *lines,
     for (;;) {
         struct pdnn_expanded item;
         bool done;
-        char id[PDNN_ID_TEXT];
         if (pdnn_expand_next(expand, &item, &done, &err) != PDNN_OK)
             fail_msg("%s", err.text);
         if (done)
             break;
-        pdnn_instance_format(&item.instance, id);
         used += (size_t)snprintf(lines + used, room - used, "%s", item.filtered ? "-" : "");
         for (size_t i = 0; names[i]; i++) {
-            char key[64];
-            snprintf(key, sizeof key, "%s=", names[i]);
-            const char *value = strstr(id, key);
-            value = value ? value + strlen(key) : "";
-            used += (size_t)snprintf(lines + used, room - used, "%s%.*s", i ? " " : "",
-                                     (int)strcspn(value, ","), value);
+            char value[PDNN_PARAM_TEXT];
+            used += (size_t)snprintf(lines + used, room - used, "%s%s", i ? " " : "",
+                                     value_of(&item.instance, names[i], value));
         }
         used += (size_t)snprintf(lines + used, room - used, "; ");
         assert_true(used < room);

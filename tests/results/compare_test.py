@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/bench/compare.py on tables made up here: what it joins, leaves out, and how it averages. Usage: compare_test.py"""
+"""tests/bench/compare.py on tables made up here: what it joins, leaves out, and how it averages. Usage: compare_test.py PARADNN"""
 
 import csv
 import os
@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 
+PARADNN = sys.argv.pop(1)
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "bench", "compare.py")
 HEADER = ["id", "family", "mode", "status", "time_ns_median", "ci_low_ns", "ci_high_ns"]
 
@@ -39,6 +40,20 @@ class Compare(unittest.TestCase):
         self.assertIn("3 left out", text)
         rows = list(csv.DictReader(self.run_script("--csv", a, b).stdout.splitlines()))
         self.assertEqual([(row["id"], row["ratio"], row["clear"]) for row in rows], [("fc/1", "4", "yes"), ("fc/2", "1", "no")])
+
+    def test_joins_ids_of_earlier_versions(self):
+        """What it drops from an id, the program drops too."""
+        full = "rnn/cell=lstm,layers=1,embedding=8,hidden=8,length=5,vocabulary=9,batch=2,bidirectional=no,output=every-step,dropout=0," \
+               "ids=uniform,mode=train,dtype=f32,optimizer=rmsprop,backend=onednn,threads=2,cache=warm,fuse=none,rnn=auto,accumulate=1," \
+               "checkpoint=none,isa=default"
+        other = full.replace("mode=train", "mode=infer").replace("optimizer=rmsprop,", "").replace(",accumulate=1,checkpoint=none", "")
+        listed = subprocess.run([PARADNN, "list", "--format", "csv", full, other], capture_output=True, text=True, check=True).stdout
+        today = [row["id"] for row in csv.DictReader(listed.splitlines())]
+        self.assertTrue(today[0].endswith(",ids=uniform,threads=2") and today[1].endswith(",mode=infer,threads=2"), today)
+        a = self.results("a", [[name, "rnn", "x", "ok", 4000, "", ""] for name in (full, other)])
+        b = self.results("b", [[name, "rnn", "x", "ok", 1000, "", ""] for name in today])
+        rows = list(csv.DictReader(self.run_script("--csv", a, b).stdout.splitlines()))
+        self.assertEqual(sorted(row["id"] for row in rows), sorted(today))
 
     def test_refuses(self):
         a = self.results("a", [["fc/1", "fc", "infer", "ok", 4000, 3900, 4100]])

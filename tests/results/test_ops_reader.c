@@ -50,7 +50,8 @@ static void test_ops_reader_reads_what_tables_write(void **state) {
     struct pdnn_err err = {0};
     size_t count;
     assert_true(op && record);
-    pdnn_record_init(record, "cnn/image=8");
+    char id[PDNN_ID_TEXT];
+    pdnn_record_init(record, pdnn_instance_reprint("cnn/image=8", id));
     *op = (struct pdnn_op_record){.id = record->id,
                                   .op_index = 7,
                                   .layer = "block1",

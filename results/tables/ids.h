@@ -1,0 +1,14 @@
+/* The ids in tables that an earlier version of paradnn wrote. They are printed as today's version prints
+ * them, so that instances are found by one id whichever version measured them. */
+#ifndef RESULTS_TABLES_IDS_H
+#define RESULTS_TABLES_IDS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "results/tables/csv.h"
+
+/* Replaces the cells of the column `id` that differ from today's by texts in the arena, which must live as
+ * long as the table. What does not parse stays. */
+enum pdnn_status pdnn_ids_reprint(struct pdnn_csv *csv, struct pdnn_arena *arena, struct pdnn_err *err);
+
+#endif
