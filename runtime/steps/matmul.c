@@ -1,7 +1,7 @@
-/* matmul by a library's sgemm, head by head (runtime/steps/heads.h); both passes are products with other
- * attributes. */
+/* matmul by a library's sgemm, head by head (runtime/steps/matmul_heads.h); both passes are products with
+ * other attributes. */
 #include "models/op.h"
-#include "runtime/steps/heads.h"
+#include "runtime/steps/matmul_heads.h"
 #include "runtime/steps/step.h"
 #include "runtime/steps/steps.h"
 
@@ -15,9 +15,9 @@ static bool fits(const struct pdnn_steps *steps, const struct pdnn_heads *heads)
 static enum pdnn_status compile(const struct pdnn_steps *steps, uint32_t index, struct pdnn_err *err) {
     const struct pdnn_graph *graph = steps->program->graph;
     const struct pdnn_node *node = &graph->nodes[index];
-    const struct pdnn_heads_multiply multiply = {.product = pdnn_heads_product_of(graph, node),
-                                                 .threads = steps->options->threads,
-                                                 .sgemm = steps->library->sgemm};
+    const struct pdnn_matmul_job multiply = {.product = pdnn_heads_product_of(graph, node),
+                                             .threads = steps->options->threads,
+                                             .sgemm = steps->library->sgemm};
     const struct pdnn_heads_product *p = &multiply.product;
     char name[PDNN_IMPLEMENTATION_TEXT];
     if (pdnn_node_in(graph, node, 0)->dtype != PDNN_F32)
@@ -25,7 +25,7 @@ static enum pdnn_status compile(const struct pdnn_steps *steps, uint32_t index, 
     if (!fits(steps, &p->a) || !fits(steps, &p->b) || !fits(steps, &p->y))
         return pdnn_sgemm_refuse(steps, index, err);
     snprintf(name, sizeof name, "%s:sgemm", steps->library->name);
-    return pdnn_heads_compile(&multiply, steps->program, index, name, err);
+    return pdnn_matmul_compile(&multiply, steps->program, index, name, err);
 }
 
 const struct pdnn_step_def pdnn_step_matmul = {

@@ -1,4 +1,4 @@
-#include "runtime/steps/heads.h"
+#include "runtime/steps/matmul_heads.h"
 
 #include "models/op.h"
 #include "runtime/steps/step.h"
@@ -18,7 +18,7 @@ struct rest {
 };
 
 struct step {
-    struct pdnn_heads_work work;
+    struct pdnn_matmul_work work;
     uint32_t a_slot, b_slot, y_slot, rest_slot, scratch_slot; /* the last two: or PDNN_NONE */
     struct rest rest;
     int64_t threads;
@@ -26,7 +26,7 @@ struct step {
 
 static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
     struct step *step = state;
-    const struct pdnn_heads_memory places = {
+    const struct pdnn_matmul_memory places = {
         .a = memory[step->a_slot],
         .b = memory[step->b_slot],
         .y = memory[step->y_slot],
@@ -56,9 +56,9 @@ static void destroy(void *state) {
         step->work.destroy(step->work.state);
 }
 
-enum pdnn_status pdnn_heads_append(struct pdnn_program *program, uint32_t node,
-                                   const struct pdnn_heads_work *work, const char *implementation,
-                                   int64_t threads, struct pdnn_err *err) {
+enum pdnn_status pdnn_matmul_append(struct pdnn_program *program, uint32_t node,
+                                    const struct pdnn_matmul_work *work, const char *implementation,
+                                    int64_t threads, struct pdnn_err *err) {
     const struct pdnn_node *n = &program->graph->nodes[node];
     struct pdnn_step step = pdnn_step_of_node(program->graph, node);
     enum pdnn_status status = PDNN_OK;
@@ -85,7 +85,7 @@ enum pdnn_status pdnn_heads_append(struct pdnn_program *program, uint32_t node,
     return pdnn_program_step(program, &step, err);
 }
 
-uint64_t pdnn_heads_scratch_bytes(const struct pdnn_heads_multiply *multiply) {
+uint64_t pdnn_matmul_scratch_bytes(const struct pdnn_matmul_job *multiply) {
     int64_t floats = multiply->sgemm ? 0 : pdnn_batched_scratch_floats(multiply->threads);
     return (uint64_t)floats * sizeof(float);
 }
@@ -95,7 +95,7 @@ static struct pdnn_batched_place place_of(const struct pdnn_heads *heads) {
                                        heads->transposed};
 }
 
-static void run_own(const struct pdnn_heads_multiply *multiply) {
+static void run_own(const struct pdnn_matmul_job *multiply) {
     const struct pdnn_heads_product *p = &multiply->product;
     const struct pdnn_batched_job job = {
         .B = p->B,
@@ -118,7 +118,7 @@ static float *matrix_of(void *tensor, const struct pdnn_heads *heads, int64_t se
     return (float *)tensor + heads->offset + sequence * heads->sequence_stride + head * heads->head_stride;
 }
 
-static int run_head(const struct pdnn_heads_multiply *multiply, int64_t sequence, int64_t head) {
+static int run_head(const struct pdnn_matmul_job *multiply, int64_t sequence, int64_t head) {
     const struct pdnn_heads_product *p = &multiply->product;
     const struct pdnn_sgemm gemm = {
         .a_transposed = p->a.transposed,
@@ -137,7 +137,7 @@ static int run_head(const struct pdnn_heads_multiply *multiply, int64_t sequence
 }
 
 struct gemms {
-    const struct pdnn_heads_multiply *multiply;
+    const struct pdnn_matmul_job *multiply;
     int code; /* of one that failed */
 };
 
@@ -154,7 +154,7 @@ static void gemms_part(void *state, int64_t index, int64_t parts) {
 
 /* One product per thread, where that leaves no thread idle for long; a library called by one of several
  * threads uses no others. Else all threads at each product. */
-int pdnn_heads_multiply(const struct pdnn_heads_multiply *multiply) {
+int pdnn_matmul_multiply(const struct pdnn_matmul_job *multiply) {
     enum { ENOUGH = 4 };
     const struct pdnn_heads_product *p = &multiply->product;
     int64_t count = p->B * p->h, threads = multiply->threads;
@@ -168,27 +168,27 @@ int pdnn_heads_multiply(const struct pdnn_heads_multiply *multiply) {
     return gemms.code;
 }
 
-static enum pdnn_status bind_multiply(void *state, const struct pdnn_heads_memory *memory,
+static enum pdnn_status bind_multiply(void *state, const struct pdnn_matmul_memory *memory,
                                       struct pdnn_err *err) {
-    struct pdnn_heads_multiply *multiply = state;
+    struct pdnn_matmul_job *multiply = state;
     (void)err;
     multiply->memory = *memory;
     return PDNN_OK;
 }
 
 static int run_multiply(const void *state) {
-    return pdnn_heads_multiply(state);
+    return pdnn_matmul_multiply(state);
 }
 
-enum pdnn_status pdnn_heads_compile(const struct pdnn_heads_multiply *multiply, struct pdnn_program *program,
-                                    uint32_t node, const char *implementation, struct pdnn_err *err) {
-    struct pdnn_heads_multiply *copy = pdnn_arena_alloc(&program->arena, 1, sizeof *copy);
+enum pdnn_status pdnn_matmul_compile(const struct pdnn_matmul_job *multiply, struct pdnn_program *program,
+                                     uint32_t node, const char *implementation, struct pdnn_err *err) {
+    struct pdnn_matmul_job *copy = pdnn_arena_alloc(&program->arena, 1, sizeof *copy);
     if (!copy)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     *copy = *multiply;
-    const struct pdnn_heads_work work = {.state = copy,
-                                         .scratch_bytes = pdnn_heads_scratch_bytes(copy),
-                                         .bind = bind_multiply,
-                                         .run = run_multiply};
-    return pdnn_heads_append(program, node, &work, implementation, multiply->threads, err);
+    const struct pdnn_matmul_work work = {.state = copy,
+                                          .scratch_bytes = pdnn_matmul_scratch_bytes(copy),
+                                          .bind = bind_multiply,
+                                          .run = run_multiply};
+    return pdnn_matmul_append(program, node, &work, implementation, multiply->threads, err);
 }

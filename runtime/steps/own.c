@@ -1,6 +1,6 @@
-#include "runtime/steps/own.h"
+#include "runtime/steps/options.h"
 
-#include "runtime/steps/half.h"
+#include "runtime/steps/f32_copies.h"
 #include "runtime/steps/own_step.h"
 #include "models/attributes.h"
 #include "runtime/steps/step.h"
@@ -25,7 +25,7 @@ static void run_elementwise(const struct pdnn_own *own) {
         .b = own->in[1],
         .y = own->out[0],
         .elements = own->elements,
-        .bypass = !in_place && bytes >= own->cache_bytes / PDNN_BYPASS_ELEMENTWISE,
+        .bypass = !in_place && bytes >= own->cache_bytes / PDNN_STEP_BYPASS_ELEMENTWISE,
         .coef = {(float)own->node->coef[0], (float)own->node->coef[1]},
     };
     pdnn_elementwise_run(&job, own->threads);
@@ -293,12 +293,12 @@ static int run(void *state) {
 }
 
 /* Of one last-level cache, as the first core sees it: sysconf adds up those of a whole machine. */
-struct pdnn_own_options pdnn_own_options(int64_t threads) {
+struct pdnn_step_options pdnn_step_options(int64_t threads) {
     const uint64_t usual_kib = 32 << 10;
     uint64_t kib;
     if (!pdnn_hostfiles_number("", "/sys/devices/system/cpu/cpu0/cache/index3/size", &kib) || !kib)
         kib = usual_kib;
-    return (struct pdnn_own_options){threads, kib << 10};
+    return (struct pdnn_step_options){threads, kib << 10};
 }
 
 /* An image of one pixel may be called row-major although it is what the larger one becomes, in its layout. */
@@ -343,7 +343,7 @@ static enum pdnn_status check_layouts(const struct pdnn_program *program, const 
 }
 
 bool pdnn_own_bypasses(const struct pdnn_own *own, uint64_t bytes) {
-    return bytes >= own->cache_bytes / PDNN_BYPASS_IMAGES;
+    return bytes >= own->cache_bytes / PDNN_STEP_BYPASS_IMAGES;
 }
 
 /* "own:batchnorm+add+relu avx2 b8", "own:relu avx2 bf16". */
@@ -366,7 +366,7 @@ static void name_step(const struct pdnn_own *own, struct pdnn_step *step) {
 }
 
 /* A step's state, before it has scratch. */
-static struct pdnn_own *own_of(const struct pdnn_own_options *options, struct pdnn_program *program,
+static struct pdnn_own *own_of(const struct pdnn_step_options *options, struct pdnn_program *program,
                                const struct pdnn_node *node, const struct pdnn_own_row *row) {
     const struct pdnn_tensor *first = pdnn_node_in(program->graph, node, 0);
     struct pdnn_own *own = pdnn_arena_alloc(&program->arena, 1, sizeof *own);
@@ -389,7 +389,7 @@ static struct pdnn_own *own_of(const struct pdnn_own_options *options, struct pd
     return own;
 }
 
-enum pdnn_status pdnn_own_compile(const struct pdnn_own_options *options, struct pdnn_program *program,
+enum pdnn_status pdnn_own_compile(const struct pdnn_step_options *options, struct pdnn_program *program,
                                   uint32_t node, bool *found, struct pdnn_err *err) {
     const struct pdnn_node *n = &program->graph->nodes[node];
     const struct pdnn_own_row *row = find_row(program->graph, n);

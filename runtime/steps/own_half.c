@@ -3,7 +3,7 @@
  * of rows at a time that the first caches hold, so that memory sees 16 bit alone. What only moves rows takes
  * pairs of 16 bit for floats, and needs no copies. */
 #include "models/attributes.h"
-#include "runtime/steps/half.h"
+#include "runtime/steps/f32_copies.h"
 #include "runtime/steps/own_step.h"
 #include "runtime/steps/step.h"
 #include "runtime/kernels/simd/team.h"
@@ -64,8 +64,8 @@ enum { OPERANDS = PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS };
 
 struct widened {
     struct pdnn_own *own;
-    struct pdnn_work inner;         /* of the step without all this */
-    struct pdnn_half_copies copies; /* of whole tensors */
+    struct pdnn_work inner;        /* of the step without all this */
+    struct pdnn_f32_copies copies; /* of whole tensors */
     /* In pieces: all rows, those of a piece, and the widest; each thread has room for its copies. */
     int64_t rows, piece_rows, width;
     struct operand operand[OPERANDS];
@@ -100,17 +100,17 @@ static enum pdnn_status bind_whole(void *state, void *const *memory, struct pdnn
     struct widened *widened = state;
     struct pdnn_own *own = widened->own;
     enum pdnn_status status = widened->inner.bind(widened->inner.state, memory, err);
-    pdnn_half_copies_bind(&widened->copies, memory);
+    pdnn_f32_copies_bind(&widened->copies, memory);
     for (int i = 0; i < own->node->n_inputs; i++) {
-        float *copy = pdnn_half_copies_find(&widened->copies, own->node->input[i]);
+        float *copy = pdnn_f32_copies_find(&widened->copies, own->node->input[i]);
         own->in[i] = copy ? copy : own->in[i];
     }
     for (int i = 0; i < own->node->n_outputs; i++) {
-        float *copy = pdnn_half_copies_find(&widened->copies, own->node->output[i]);
+        float *copy = pdnn_f32_copies_find(&widened->copies, own->node->output[i]);
         own->out[i] = copy ? copy : own->out[i];
     }
     for (int i = 0; i < own->node->n_posts; i++) {
-        float *copy = pdnn_half_copies_find(&widened->copies, own->node->posts[i].input);
+        float *copy = pdnn_f32_copies_find(&widened->copies, own->node->posts[i].input);
         own->post_in[i] = copy ? copy : own->post_in[i];
     }
     return status;
@@ -118,9 +118,9 @@ static enum pdnn_status bind_whole(void *state, void *const *memory, struct pdnn
 
 static int run_whole(void *state) {
     const struct widened *widened = state;
-    pdnn_half_copies_widen(&widened->copies, widened->own->threads);
+    pdnn_f32_copies_widen(&widened->copies, widened->own->threads);
     int code = widened->inner.run(widened->inner.state);
-    pdnn_half_copies_narrow(&widened->copies, widened->own->threads);
+    pdnn_f32_copies_narrow(&widened->copies, widened->own->threads);
     return code;
 }
 
@@ -225,7 +225,7 @@ enum pdnn_status pdnn_own_widen(struct pdnn_program *program, struct pdnn_own *o
     *widened = (struct widened){.own = own, .inner = step->work, .slot = PDNN_NONE};
     if (!found || !cut(widened, found)) {
         step->work = (struct pdnn_work){widened, bind_whole, run_whole, NULL};
-        return pdnn_half_copies_create(&widened->copies, program, own->node, step, err);
+        return pdnn_f32_copies_create(&widened->copies, program, own->node, step, err);
     }
     uint64_t bytes = (uint64_t)(own->threads * room_floats(widened)) * sizeof(float);
     enum pdnn_status status = pdnn_program_slot(program, bytes, false, &widened->slot, err);

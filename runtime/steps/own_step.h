@@ -5,6 +5,7 @@
 #include "models/op.h"
 #include "runtime/core/backend.h"
 #include "runtime/kernels/images/channels.h"
+#include "runtime/steps/options.h"
 
 /* Addresses are known after bind. */
 struct pdnn_own {
@@ -37,6 +38,12 @@ bool pdnn_own_moves_pairs(const struct pdnn_graph *graph, const struct pdnn_node
 /* Gives a step that is done but for its operands of 16 bit, if it has some, f32 copies of them to work on. */
 enum pdnn_status pdnn_own_widen(struct pdnn_program *program, struct pdnn_own *own, struct pdnn_step *step,
                                 struct pdnn_err *err);
+
+/* Appends the step of a node; its slots have their final sizes and layouts already, the same layout for all
+ * of its images (PDNN_INTERNAL where those of one shape differ). *found is false, and nothing was appended,
+ * when there is no kernel for the node's op, pass, posts or dtype. */
+enum pdnn_status pdnn_own_compile(const struct pdnn_step_options *options, struct pdnn_program *program,
+                                  uint32_t node, bool *found, struct pdnn_err *err);
 
 /* Between f32 and 16 bit. */
 void pdnn_own_cast(const struct pdnn_own *own);

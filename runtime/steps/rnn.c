@@ -1,6 +1,6 @@
-/* rnn unrolled: products by a library's sgemm and cells by our own kernels (runtime/steps/rnn.h). */
+/* rnn unrolled: products by a library's sgemm and cells by our own kernels (runtime/steps/rnn_unrolled.h). */
 #include "models/op.h"
-#include "runtime/steps/rnn.h"
+#include "runtime/steps/rnn_unrolled.h"
 #include "runtime/steps/step.h"
 #include "runtime/steps/steps.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/steps/rnn.h"
+#include "runtime/steps/rnn_unrolled.h"
 
 #include "models/ops/rnn_steps.h"
 #include "runtime/steps/step.h"

@@ -2,8 +2,9 @@
 #include "runtime/steps/steps.h"
 
 #include "models/op.h"
-#include "runtime/steps/half.h"
-#include "runtime/steps/slow.h"
+#include "runtime/steps/own_step.h"
+#include "runtime/steps/f32_copies.h"
+#include "runtime/steps/upcast.h"
 #include "runtime/steps/step.h"
 
 extern const struct pdnn_step_def pdnn_step_dense, pdnn_step_matmul, pdnn_step_rnn, pdnn_step_conv2d;
@@ -29,9 +30,9 @@ static enum pdnn_status multiply(const struct pdnn_steps *steps, const struct pd
     if (!pdnn_half_is_used(graph, node))
         return pass->compile(steps, index, err);
     if (!steps->program->allow_slow)
-        return pdnn_slow_refuse(steps->backend->name, "sgemm", graph, node, err);
-    return pdnn_slow_compile(steps->backend, steps->state, steps->options->threads, steps->program, index,
-                             err);
+        return pdnn_upcast_refuse(steps->backend->name, "sgemm", graph, node, err);
+    return pdnn_upcast_compile(steps->backend, steps->state, steps->options->threads, steps->program, index,
+                               err);
 }
 
 enum pdnn_status pdnn_steps_compile_generic(const struct pdnn_steps *steps, uint32_t node,

@@ -6,8 +6,8 @@
 #define RUNTIME_STEPS_STEPS_H
 
 #include "runtime/core/backend.h"
-#include "runtime/steps/gemm.h"
-#include "runtime/steps/own.h"
+#include "runtime/steps/sgemm.h"
+#include "runtime/steps/options.h"
 
 struct pdnn_steps;
 
@@ -29,7 +29,7 @@ struct pdnn_steps {
     const struct pdnn_backend_def *backend;
     void *state;                  /* the backend's, as it was opened */
     struct pdnn_program *program; /* initialised; its graph is what is compiled */
-    const struct pdnn_own_options *options;
+    const struct pdnn_step_options *options;
     const struct pdnn_step_def *const *rows;  /* the backend's own, NULL-terminated; NULL: none */
     const struct pdnn_sgemm_library *library; /* NULL: none */
     void *compilation;                        /* for the backend's own rows, or NULL */

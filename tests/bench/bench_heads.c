@@ -55,7 +55,7 @@ struct turns {
 
 static void run_next(void *user) {
     struct turns *turns = user;
-    const struct pdnn_heads_work work = pdnn_heads_work_of(&turns->made[turns->next]);
+    const struct pdnn_matmul_work work = pdnn_heads_work_of(&turns->made[turns->next]);
     if (work.run(work.state))
         bench_fail("the library failed");
     turns->next = (turns->next + 1) % turns->n_sets;
@@ -141,7 +141,7 @@ struct contest {
     struct pdnn_heads_product product;
     double flop, bytes;
     int n_sets, n_ways;
-    struct pdnn_heads_memory memory[SETS_MAX];
+    struct pdnn_matmul_memory memory[SETS_MAX];
     struct turns turns[WAYS];
     char name[WAYS][PDNN_HEADS_TEXT];
 };
@@ -152,7 +152,7 @@ static void enter_way(struct contest *contest, struct pdnn_onednn_library *libra
     for (int i = 0; i < contest->n_sets; i++) {
         if (!make_way(library, &contest->product, way, &turns->made[i]))
             return;
-        struct pdnn_heads_work work = pdnn_heads_work_of(&turns->made[i]);
+        struct pdnn_matmul_work work = pdnn_heads_work_of(&turns->made[i]);
         contest->memory[i].scratch = scratch;
         if (work.scratch_bytes > SCRATCH_BYTES || work.bind(work.state, &contest->memory[i], NULL) != PDNN_OK)
             bench_fail("no place for a product");
@@ -194,8 +194,8 @@ static void bench_product(struct pdnn_onednn_library *library, const struct shap
     contest.n_sets = contest.n_sets < SETS_MAX ? contest.n_sets : SETS_MAX;
     pool.used = 0;
     for (int i = 0; i < contest.n_sets; i++)
-        contest.memory[i] = (struct pdnn_heads_memory){new_tensor(p, &p->a), new_tensor(p, &p->b),
-                                                       new_tensor(p, &p->y), NULL};
+        contest.memory[i] = (struct pdnn_matmul_memory){new_tensor(p, &p->a), new_tensor(p, &p->b),
+                                                        new_tensor(p, &p->y), NULL};
     if (!scratch)
         scratch = bench_memory(SCRATCH_BYTES);
     for (int way = 0; way < WAYS; way++)

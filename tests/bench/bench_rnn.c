@@ -1,7 +1,7 @@
 /* A recurrent layer unrolled, forward and backward, against the FMA peak of the same moment, and against the
  * time it takes to read U once per step from wherever it is (batch 1). Arguments: cell, hidden units,
  * minibatch; else the usual ones. */
-#include "runtime/steps/rnn.h"
+#include "runtime/steps/rnn_unrolled.h"
 #include "runtime/kernels/roofs/fma.h"
 #include "runtime/kernels/roofs/stream.h"
 #include "tests/bench/bench.h"

@@ -2,7 +2,7 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
-#include "runtime/steps/slow.h"
+#include "runtime/steps/upcast.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static enum pdnn_status open_onednn(int64_t threads, void **state, struct pdnn_e
     if (!onednn)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a backend");
     omp_set_num_threads((int)threads);
-    onednn->own = pdnn_own_options(threads);
+    onednn->own = pdnn_step_options(threads);
     enum pdnn_status status = pdnn_onednn_library_create(&onednn->library, err);
     if (status != PDNN_OK) {
         free(onednn);
@@ -94,7 +94,7 @@ enum pdnn_status pdnn_onednn_check_slow(const struct pdnn_onednn_compile *compil
                                         const struct pdnn_node *node, struct pdnn_err *err) {
     if (compile->program->allow_slow)
         return PDNN_OK;
-    return pdnn_slow_refuse("onednn", pdnn_onednn_isa_name(), compile->program->graph, node, err);
+    return pdnn_upcast_refuse("onednn", pdnn_onednn_isa_name(), compile->program->graph, node, err);
 }
 
 enum pdnn_status pdnn_onednn_compile_slow(struct pdnn_onednn_compile *compile, uint32_t node,
@@ -103,8 +103,8 @@ enum pdnn_status pdnn_onednn_compile_slow(struct pdnn_onednn_compile *compile, u
     enum pdnn_status status = pdnn_onednn_check_slow(compile, &program->graph->nodes[node], err);
     if (status != PDNN_OK)
         return status;
-    return pdnn_slow_compile(&pdnn_backend_onednn, compile->onednn, compile->onednn->own.threads,
-                             compile->program, node, err);
+    return pdnn_upcast_compile(&pdnn_backend_onednn, compile->onednn, compile->onednn->own.threads,
+                               compile->program, node, err);
 }
 
 /* Values below 0 lie 128 higher, so that all of them fit an unsigned byte. */

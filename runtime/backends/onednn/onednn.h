@@ -8,7 +8,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
 #define RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
 
-#include "runtime/steps/own.h"
+#include "runtime/steps/options.h"
 #include "runtime/backends/onednn/dense/tune.h"
 #include "runtime/backends/onednn/matmul/ways.h"
 #include "runtime/backends/onednn/library/library.h"
@@ -20,7 +20,7 @@ extern const struct pdnn_backend_def pdnn_backend_onednn;
 
 struct pdnn_onednn {
     struct pdnn_onednn_library *library;
-    struct pdnn_own_options own;
+    struct pdnn_step_options own;
     struct pdnn_choices choices;
     struct pdnn_recurrences recurrences;
     struct pdnn_heads_choices heads;
@@ -51,8 +51,8 @@ struct pdnn_onednn_compile {
     struct pdnn_onednn_layout **home;          /* by tensor; NULL: plain row-major */
     const struct pdnn_dense_choice **choice;   /* by tensor; NULL: not the weights of a dense op */
     struct pdnn_onednn_recurrence *recurrence; /* by tensor: of what a forward rnn node returns */
-    bool is_slow; /* some op of 16 bit runs on f32 copies (runtime/steps/slow.h), which are plain: so are all
-                   * images
+    bool is_slow; /* some op of 16 bit runs on f32 copies (runtime/steps/upcast.h), which are plain: so are
+                   * all images
                    */
 };
 

@@ -16,7 +16,7 @@ extern const struct pdnn_backend_def pdnn_backend_openblas;
 enum { PARALLEL_OPENMP = 2 }; /* what openblas_get_parallel answers for it */
 
 struct openblas {
-    struct pdnn_own_options own;
+    struct pdnn_step_options own;
 };
 
 static const char *version(void) {
@@ -80,7 +80,7 @@ static enum pdnn_status open_openblas(int64_t threads, void **state, struct pdnn
     struct openblas *openblas = malloc(sizeof *openblas);
     if (!openblas)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a backend");
-    *openblas = (struct openblas){pdnn_own_options(threads)};
+    *openblas = (struct openblas){pdnn_step_options(threads)};
     omp_set_num_threads((int)threads);
     *state = openblas;
     return PDNN_OK;

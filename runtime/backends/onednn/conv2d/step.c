@@ -1,7 +1,7 @@
 /* The steps of one pass of a conv2d node: the primitive, a reorder before it for each tensor that it reads in
  * another layout than the tensor's home, one after it for the result. */
 #include "models/op.h"
-#include "runtime/steps/half.h"
+#include "runtime/steps/f32_copies.h"
 #include "runtime/steps/step.h"
 #include "runtime/backends/onednn/conv2d/ways.h"
 #include "runtime/backends/onednn/operand.h"

@@ -37,7 +37,7 @@ struct candidate {
 
 struct tuner {
     struct pdnn_onednn_library *library;
-    const struct pdnn_own_options *own;
+    const struct pdnn_step_options *own;
     struct pdnn_dense_shape shape; /* the measured one */
     struct candidate candidate[CANDIDATES];
     int n_candidates;
@@ -343,7 +343,7 @@ static enum pdnn_status measure_costs(struct tuner *tuner, struct pdnn_dense_cos
     return status;
 }
 
-static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct pdnn_own_options *own,
+static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct pdnn_step_options *own,
                              const struct pdnn_dense_shape *shape, struct pdnn_dense_costs *costs,
                              struct pdnn_err *err) {
     struct tuner *tuner = calloc(1, sizeof *tuner);
@@ -392,7 +392,7 @@ static struct pdnn_choice_entry *new_entry(struct pdnn_choices *choices,
 }
 
 enum pdnn_status pdnn_choose(struct pdnn_choices *choices, struct pdnn_onednn_library *library,
-                             const struct pdnn_own_options *own, const struct pdnn_dense_shape *shape,
+                             const struct pdnn_step_options *own, const struct pdnn_dense_shape *shape,
                              const struct pdnn_dense_choice **choice, struct pdnn_err *err) {
     if (choices->forced) {
         *choice = choices->forced;

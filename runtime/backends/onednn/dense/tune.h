@@ -5,7 +5,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_TUNE_H
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_TUNE_H
 
-#include "runtime/steps/own.h"
+#include "runtime/steps/options.h"
 #include "runtime/backends/onednn/dense/costs.h"
 
 struct pdnn_choice_entry;
@@ -22,7 +22,7 @@ void pdnn_choices_finish(struct pdnn_choices *choices);
 /* *choice lives as long as choices, and changes only from one compilation to another. PDNN_UNSUPPORTED with
  * the library's answer when a pass has no implementation. */
 enum pdnn_status pdnn_choose(struct pdnn_choices *choices, struct pdnn_onednn_library *library,
-                             const struct pdnn_own_options *own, const struct pdnn_dense_shape *shape,
+                             const struct pdnn_step_options *own, const struct pdnn_dense_shape *shape,
                              const struct pdnn_dense_choice **choice, struct pdnn_err *err);
 
 #endif

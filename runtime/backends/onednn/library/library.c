@@ -1,7 +1,7 @@
 /* library.h, as far as the versions of oneDNN agree. */
 #include "runtime/backends/onednn/library/library.h"
 
-#include "runtime/steps/gemm.h"
+#include "runtime/steps/sgemm.h"
 #include "runtime/backends/onednn/library/version.h"
 
 #include <assert.h>

@@ -24,7 +24,7 @@ static enum pdnn_status is_transpose(const struct pdnn_onednn_layout *from,
 }
 
 enum pdnn_status pdnn_reorder_create(struct pdnn_onednn_library *library,
-                                     const struct pdnn_own_options *options,
+                                     const struct pdnn_step_options *options,
                                      const struct pdnn_onednn_layout *from,
                                      const struct pdnn_onednn_layout *to, const int64_t *dim,
                                      struct pdnn_reorder *reorder, struct pdnn_err *err) {
@@ -34,7 +34,7 @@ enum pdnn_status pdnn_reorder_create(struct pdnn_onednn_library *library,
     if (status != PDNN_OK)
         return status;
     if (transpose) {
-        made.bypass = pdnn_onednn_layout_bytes(to) >= options->cache_bytes / PDNN_BYPASS_TRANSPOSE;
+        made.bypass = pdnn_onednn_layout_bytes(to) >= options->cache_bytes / PDNN_STEP_BYPASS_TRANSPOSE;
         made.rows = from_rows ? dim[0] : dim[1];
         made.columns = from_rows ? dim[1] : dim[0];
     } else {

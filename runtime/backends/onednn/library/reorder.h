@@ -3,7 +3,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_REORDER_H
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_REORDER_H
 
-#include "runtime/steps/own.h"
+#include "runtime/steps/options.h"
 #include "runtime/backends/onednn/library/library.h"
 
 struct pdnn_reorder {
@@ -16,7 +16,7 @@ struct pdnn_reorder {
 
 /* Between layouts of the same tensor. dim: of a matrix (O, I) of f32; NULL: it is something else. */
 enum pdnn_status pdnn_reorder_create(struct pdnn_onednn_library *library,
-                                     const struct pdnn_own_options *options,
+                                     const struct pdnn_step_options *options,
                                      const struct pdnn_onednn_layout *from,
                                      const struct pdnn_onednn_layout *to, const int64_t *dim,
                                      struct pdnn_reorder *reorder, struct pdnn_err *err);

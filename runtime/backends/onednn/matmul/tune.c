@@ -103,11 +103,11 @@ static enum pdnn_status collect(struct tuner *tuner, struct pdnn_onednn_library 
 }
 
 static enum pdnn_status measure(struct tuner *tuner, struct pdnn_err *err) {
-    const struct pdnn_heads_memory memory = {tuner->a.data, tuner->b.data, tuner->y.data,
-                                             tuner->scratch.data};
+    const struct pdnn_matmul_memory memory = {tuner->a.data, tuner->b.data, tuner->y.data,
+                                              tuner->scratch.data};
     for (int round = -2; round < ROUNDS; round++) {
         for (int i = 0; i < PDNN_HEADS_WAY_COUNT; i++) {
-            struct pdnn_heads_work work = pdnn_heads_work_of(&tuner->made[i]);
+            struct pdnn_matmul_work work = pdnn_heads_work_of(&tuner->made[i]);
             enum pdnn_status status = PDNN_OK;
             if (!isfinite(tuner->ns[i]))
                 continue;

@@ -77,7 +77,7 @@ static enum pdnn_status bind_argument(const struct pdnn_heads_made *made, enum p
                                       (char *)tensor + (uint64_t)heads->offset * made->element_bytes, err);
 }
 
-static enum pdnn_status bind(void *state, const struct pdnn_heads_memory *memory, struct pdnn_err *err) {
+static enum pdnn_status bind(void *state, const struct pdnn_matmul_memory *memory, struct pdnn_err *err) {
     struct pdnn_heads_made *made = state;
     const struct pdnn_heads_product *product = &made->multiply.product;
     made->multiply.memory = *memory;
@@ -96,18 +96,18 @@ static enum pdnn_status bind(void *state, const struct pdnn_heads_memory *memory
 static int run(const void *state) {
     const struct pdnn_heads_made *made = state;
     return made->primitive ? pdnn_onednn_primitive_run(made->primitive)
-                           : pdnn_heads_multiply(&made->multiply);
+                           : pdnn_matmul_multiply(&made->multiply);
 }
 
 static void destroy(void *state) {
     pdnn_heads_destroy(state);
 }
 
-struct pdnn_heads_work pdnn_heads_work_of(struct pdnn_heads_made *made) {
+struct pdnn_matmul_work pdnn_heads_work_of(struct pdnn_heads_made *made) {
     uint64_t scratch_bytes = made->primitive ? pdnn_onednn_primitive_scratchpad_bytes(made->primitive)
-                                             : pdnn_heads_scratch_bytes(&made->multiply);
+                                             : pdnn_matmul_scratch_bytes(&made->multiply);
     bool is_slow = made->primitive && pdnn_onednn_primitive_is_reference(made->primitive);
-    return (struct pdnn_heads_work){made, scratch_bytes, bind, run, destroy, is_slow};
+    return (struct pdnn_matmul_work){made, scratch_bytes, bind, run, destroy, is_slow};
 }
 
 const char *pdnn_heads_name(const struct pdnn_heads_made *made, char buffer[PDNN_HEADS_TEXT]) {
@@ -141,12 +141,12 @@ enum pdnn_status pdnn_onednn_compile_heads(struct pdnn_onednn_compile *compile, 
         return pdnn_onednn_compile_slow(compile, node, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: matmul for %s", pdnn_dtype_name(dtype));
-    const struct pdnn_heads_work work = pdnn_heads_work_of(made);
+    const struct pdnn_matmul_work work = pdnn_heads_work_of(made);
     if (work.is_slow)
         status = pdnn_onednn_check_slow(compile, n, err);
     if (status == PDNN_OK)
         status =
-            pdnn_heads_append(program, node, &work, pdnn_heads_name(made, name), onednn->own.threads, err);
+            pdnn_matmul_append(program, node, &work, pdnn_heads_name(made, name), onednn->own.threads, err);
     if (status != PDNN_OK)
         pdnn_heads_destroy(made);
     return status;

@@ -4,7 +4,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_MATMUL_WAYS_H
 #define RUNTIME_BACKENDS_ONEDNN_MATMUL_WAYS_H
 
-#include "runtime/steps/heads.h"
+#include "runtime/steps/matmul_heads.h"
 #include "runtime/backends/onednn/library/library.h"
 
 enum pdnn_heads_way { PDNN_HEADS_PRIMITIVE, PDNN_HEADS_SGEMM, PDNN_HEADS_OWN, PDNN_HEADS_WAY_COUNT };
@@ -13,7 +13,7 @@ struct pdnn_heads_made {
     enum pdnn_heads_way way;
     struct pdnn_onednn_primitive *primitive; /* of that way */
     uint64_t element_bytes;
-    struct pdnn_heads_multiply multiply; /* of the others; of all, the product */
+    struct pdnn_matmul_job multiply; /* of the others; of all, the product */
 };
 
 /* PDNN_UNSUPPORTED when there is no such way, or the library has but a reference implementation where there
@@ -24,8 +24,8 @@ enum pdnn_status pdnn_heads_create(struct pdnn_onednn_library *library,
                                    struct pdnn_err *err);
 void pdnn_heads_destroy(struct pdnn_heads_made *made);
 
-/* What it needs and does, for pdnn_heads_append; made is not copied. */
-struct pdnn_heads_work pdnn_heads_work_of(struct pdnn_heads_made *made);
+/* What it needs and does, for pdnn_matmul_append; made is not copied. */
+struct pdnn_matmul_work pdnn_heads_work_of(struct pdnn_heads_made *made);
 
 /* "x64:gemm:jit matmul". Returns buffer. */
 enum { PDNN_HEADS_TEXT = 48 };

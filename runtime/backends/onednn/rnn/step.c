@@ -2,7 +2,7 @@
  * explicit reorders around it, of weights that live in another layout and of two bias vectors per gate, which
  * become their sum. */
 #include "models/op.h"
-#include "runtime/steps/rnn.h"
+#include "runtime/steps/rnn_unrolled.h"
 #include "runtime/steps/step.h"
 #include "runtime/backends/onednn/operand.h"
 

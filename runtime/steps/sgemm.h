@@ -1,6 +1,6 @@
 /* One product of matrices as a library's sgemm takes it, and what a backend says of that library. */
-#ifndef RUNTIME_STEPS_GEMM_H
-#define RUNTIME_STEPS_GEMM_H
+#ifndef RUNTIME_STEPS_SGEMM_H
+#define RUNTIME_STEPS_SGEMM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "runtime/steps/half.h"
+#include "runtime/steps/f32_copies.h"
 
 #include "models/op.h"
 #include "runtime/steps/step.h"
@@ -17,16 +17,16 @@ bool pdnn_half_is_used(const struct pdnn_graph *graph, const struct pdnn_node *n
     return is_used;
 }
 
-static void add(struct pdnn_half_copies *copies, const struct pdnn_program *program, uint32_t tensor,
+static void add(struct pdnn_f32_copies *copies, const struct pdnn_program *program, uint32_t tensor,
                 bool is_written) {
     int i = 0;
     if (tensor == PDNN_NONE || !pdnn_dtype_is_half(program->graph->tensors[tensor].dtype))
         return;
     while (i < copies->count && copies->copy[i].tensor != tensor)
         i++;
-    struct pdnn_half_copy *copy = &copies->copy[i];
+    struct pdnn_f32_copy *copy = &copies->copy[i];
     if (i == copies->count) {
-        *copy = (struct pdnn_half_copy){
+        *copy = (struct pdnn_f32_copy){
             .tensor = tensor,
             .type = pdnn_half_of(program->graph->tensors[tensor].dtype),
             .elements = (int64_t)(program->slots[tensor].bytes / sizeof(uint16_t)),
@@ -39,10 +39,10 @@ static void add(struct pdnn_half_copies *copies, const struct pdnn_program *prog
     copy->is_written = copy->is_written || is_written;
 }
 
-enum pdnn_status pdnn_half_copies_create(struct pdnn_half_copies *copies, struct pdnn_program *program,
-                                         const struct pdnn_node *node, struct pdnn_step *step,
-                                         struct pdnn_err *err) {
-    struct pdnn_half_copies made = {.slot = PDNN_NONE};
+enum pdnn_status pdnn_f32_copies_create(struct pdnn_f32_copies *copies, struct pdnn_program *program,
+                                        const struct pdnn_node *node, struct pdnn_step *step,
+                                        struct pdnn_err *err) {
+    struct pdnn_f32_copies made = {.slot = PDNN_NONE};
     for (int i = 0; i < node->n_inputs; i++)
         add(&made, program, node->input[i], false);
     for (int i = 0; i < node->n_outputs; i++)
@@ -62,15 +62,15 @@ enum pdnn_status pdnn_half_copies_create(struct pdnn_half_copies *copies, struct
     return PDNN_OK;
 }
 
-void pdnn_half_copies_bind(struct pdnn_half_copies *copies, void *const *memory) {
+void pdnn_f32_copies_bind(struct pdnn_f32_copies *copies, void *const *memory) {
     for (int i = 0; i < copies->count; i++) {
-        struct pdnn_half_copy *copy = &copies->copy[i];
+        struct pdnn_f32_copy *copy = &copies->copy[i];
         copy->half = memory[copy->tensor];
         copy->wide = (float *)memory[copies->slot] + copy->at;
     }
 }
 
-float *pdnn_half_copies_find(const struct pdnn_half_copies *copies, uint32_t tensor) {
+float *pdnn_f32_copies_find(const struct pdnn_f32_copies *copies, uint32_t tensor) {
     for (int i = 0; i < copies->count; i++) {
         if (copies->copy[i].tensor == tensor)
             return copies->copy[i].wide;
@@ -78,17 +78,17 @@ float *pdnn_half_copies_find(const struct pdnn_half_copies *copies, uint32_t ten
     return NULL;
 }
 
-void pdnn_half_copies_widen(const struct pdnn_half_copies *copies, int64_t threads) {
+void pdnn_f32_copies_widen(const struct pdnn_f32_copies *copies, int64_t threads) {
     for (int i = 0; i < copies->count; i++) {
-        const struct pdnn_half_copy *copy = &copies->copy[i];
+        const struct pdnn_f32_copy *copy = &copies->copy[i];
         if (copy->is_read)
             pdnn_half_widen_all(copy->type, copy->half, copy->wide, copy->elements, threads);
     }
 }
 
-void pdnn_half_copies_narrow(const struct pdnn_half_copies *copies, int64_t threads) {
+void pdnn_f32_copies_narrow(const struct pdnn_f32_copies *copies, int64_t threads) {
     for (int i = 0; i < copies->count; i++) {
-        const struct pdnn_half_copy *copy = &copies->copy[i];
+        const struct pdnn_f32_copy *copy = &copies->copy[i];
         if (copy->is_written)
             pdnn_half_narrow_all(copy->type, copy->wide, copy->half, copy->elements, threads);
     }

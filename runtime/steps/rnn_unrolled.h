@@ -1,11 +1,11 @@
 /* Recurrent layers (models/ops/rnn.c) unrolled into matrix products by a backend's library and our own
  * kernels for the cells between them, one step of the program per pass. All tensors are plain row-major f32.
  * T steps, N sequences, I inputs, H hidden units, G gates; R = T*N rows. */
-#ifndef RUNTIME_STEPS_RNN_H
-#define RUNTIME_STEPS_RNN_H
+#ifndef RUNTIME_STEPS_RNN_UNROLLED_H
+#define RUNTIME_STEPS_RNN_UNROLLED_H
 
 #include "models/cell.h"
-#include "runtime/steps/gemm.h"
+#include "runtime/steps/sgemm.h"
 #include "runtime/core/backend.h"
 
 /* One pass of a node: forward, or backward-data with all gradients. The addresses are set before it runs;
