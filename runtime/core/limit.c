@@ -1,8 +1,8 @@
 #include "runtime/core/limit.h"
 
 #include "runtime/facts/isa.h"
-#include "runtime/kernels/gemm/tiles.h"
+#include "runtime/kernels/simd/level.h"
 
 void pdnn_isa_limit_kernels(enum pdnn_isa isa) {
-    pdnn_tiles_limit(pdnn_isa_lanes(isa));
+    pdnn_level_limit(pdnn_isa_lanes(isa));
 }

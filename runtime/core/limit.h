@@ -4,9 +4,8 @@
 
 #include "models/isa.h"
 
-/* Once, before anything runs: our own kernels that choose when they run (tiles of products) use no more than
- * that. Not those that the loader has chosen before (runtime/kernels/simd/clones.h), nor the loops that
- * measure the roofs. */
+/* Once, before anything runs: our own kernels use no wider vectors than that from now on. The loops that
+ * measure the roofs are the machine's and know no limit. */
 void pdnn_isa_limit_kernels(enum pdnn_isa isa);
 
 #endif

@@ -6,7 +6,7 @@
 #include "runtime/steps/step.h"
 #include "runtime/facts/hostfiles.h"
 #include "runtime/kernels/rows/bias.h"
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/level.h"
 #include "runtime/kernels/rows/elementwise.h"
 #include "runtime/kernels/update/lamb.h"
 #include "runtime/kernels/rows/loss.h"
@@ -356,7 +356,7 @@ static void name_step(const struct pdnn_own *own, struct pdnn_step *step) {
         snprintf(text + used, room - used, "+%s", own->node->posts[i].op->name);
     }
     used = strlen(text);
-    snprintf(text + used, room - used, " %s", pdnn_clone_name());
+    snprintf(text + used, room - used, " %s", pdnn_level_name());
     used = strlen(text);
     if (own->row->rank == 4 && own->shape.block > 1)
         snprintf(text + used, room - used, " b%" PRId64, own->shape.block);

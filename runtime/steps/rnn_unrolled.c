@@ -5,7 +5,7 @@
 #include "runtime/kernels/rows/bias.h"
 #include "runtime/kernels/sequence/rnn_cell.h"
 #include "runtime/kernels/gemm/rnn_product.h"
-#include "runtime/kernels/gemm/tiles.h"
+#include "runtime/kernels/simd/level.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -466,7 +466,7 @@ enum pdnn_status pdnn_rnn_compile(const struct pdnn_sgemm_library *library, int6
         return status;
     pdnn_step_use(&step, state->scratch_slot);
     snprintf(step.implementation, sizeof step.implementation, "own:rnn unrolled %s %s", library->name,
-             pdnn_tiles_name());
+             pdnn_level_name());
     step.work = (struct pdnn_work){state, bind, run_step, NULL};
     return pdnn_program_step(program, &step, err);
 }

@@ -2,6 +2,7 @@
  * whole training steps, plain and fused, with every way that onednn may lay out weights. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
+#include "tests/runtime/levels.h"
 
 #include "base/rng.h"
 #include "models/backward.h"
@@ -624,5 +625,7 @@ int main(void) {
         cmocka_unit_test(test_is_plain_by_layout),
     };
     omp_set_num_threads(CHECK_THREADS);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    RUN_AT_EVERY_LEVEL(tests, failed);
+    return failed;
 }

@@ -4,6 +4,7 @@
  * m keys, d width of a head. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
+#include "tests/runtime/levels.h"
 
 #include "models/attributes.h"
 #include "models/backward.h"
@@ -235,5 +236,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_compile_heads),
                                        cmocka_unit_test(test_compile_heads_every_way)};
     omp_set_num_threads(CHECK_THREADS);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    RUN_AT_EVERY_LEVEL(tests, failed);
+    return failed;
 }

@@ -3,6 +3,7 @@
  * such a layer looks like. T steps, N sequences, I inputs, H hidden units. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
+#include "tests/runtime/levels.h"
 
 #include "models/attributes.h"
 #include "models/backward.h"
@@ -428,5 +429,7 @@ int main(void) {
         cmocka_unit_test(test_compile_micro_steps_share_weights),
     };
     omp_set_num_threads(CHECK_THREADS);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    RUN_AT_EVERY_LEVEL(tests, failed);
+    return failed;
 }

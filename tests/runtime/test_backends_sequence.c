@@ -2,6 +2,7 @@
  * op inside a small net, trained for some steps. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
+#include "tests/runtime/levels.h"
 
 #include "models/attributes.h"
 #include "models/backward.h"
@@ -342,5 +343,7 @@ static void test_compile_every_sequence_op(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_compile_every_sequence_op)};
     omp_set_num_threads(CHECK_THREADS);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    RUN_AT_EVERY_LEVEL(tests, failed);
+    return failed;
 }

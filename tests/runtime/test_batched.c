@@ -3,6 +3,7 @@
  * threads. What lies between the heads of a result stays. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/levels.h"
 
 #include "runtime/kernels/gemm/batched.h"
 
@@ -126,5 +127,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batched_run_any_shape),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    RUN_AT_EVERY_LEVEL(tests, failed);
+    return failed;
 }

@@ -1,6 +1,7 @@
 /* A dense layer for a few rows against a naive one in double: sizes that cut vectors, lines and streams,
  * every number of rows, with and without bias and functions; the same bits for any number of threads. */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/levels.h"
 
 #include "runtime/kernels/gemm/dense_few.h"
 
@@ -94,5 +95,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dense_few_run_any_shape),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    RUN_AT_EVERY_LEVEL(tests, failed);
+    return failed;
 }

@@ -1,8 +1,10 @@
 #include "runtime/core/limit.h"
 #include "runtime/facts/isa.h"
-#include "runtime/kernels/gemm/tiles.h"
+#include "runtime/kernels/simd/level.h"
+#include "runtime/kernels/update/optimizer.h"
 #include "tests/cmocka_all.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,23 +54,53 @@ static void test_is_here_asks_for_every_word(void **state) {
     assert_true(pdnn_isa_is_here(&desktop, PDNN_ISA_DEFAULT));
 }
 
-static void test_limit_reaches_the_tiles(void **state) {
+static void test_limit_chooses_the_level(void **state) {
     (void)state;
-    const char *own = pdnn_tiles_name();
-    pdnn_isa_limit_kernels(PDNN_ISA_AVX2);
-    assert_string_not_equal(pdnn_tiles_name(), "avx512");
-    pdnn_isa_limit_kernels(PDNN_ISA_AVX);
-    assert_string_equal(pdnn_tiles_name(), "baseline");
-    assert_int_equal(pdnn_tiles_here()->lanes, 4);
+    static const struct {
+        enum pdnn_isa isa;
+        enum pdnn_level most;
+    } rows[] = {
+        {PDNN_ISA_DEFAULT, PDNN_LEVEL_AVX512},         {PDNN_ISA_SSE41, PDNN_LEVEL_BASELINE},
+        {PDNN_ISA_AVX, PDNN_LEVEL_BASELINE},           {PDNN_ISA_AVX2, PDNN_LEVEL_AVX2},
+        {PDNN_ISA_AVX2_VNNI_2, PDNN_LEVEL_AVX2},       {PDNN_ISA_AVX512_CORE, PDNN_LEVEL_AVX512},
+        {PDNN_ISA_AVX512_CORE_AMX, PDNN_LEVEL_AVX512},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        enum pdnn_level level = rows[i].most < pdnn_level_of_machine ? rows[i].most : pdnn_level_of_machine;
+        pdnn_isa_limit_kernels(rows[i].isa);
+        assert_int_equal(pdnn_level_in_force, level);
+        assert_string_equal(pdnn_level_name(), pdnn_level_names[level]);
+    }
     pdnn_isa_limit_kernels(PDNN_ISA_DEFAULT);
-    assert_string_equal(pdnn_tiles_name(), own);
+    assert_int_equal(pdnn_level_in_force, pdnn_level_of_machine);
+}
+
+/* A version with multiply-adds rounds once where the baseline rounds twice: what runs is what the limit says.
+ */
+static void test_limit_reaches_the_kernels(void **state) {
+    (void)state;
+    float v = 0.1F, g = 0.3F, w[3] = {1, 1, 1};
+    for (int level = 0; level <= (int)pdnn_level_of_machine; level++) {
+        float velocity = v;
+        const struct pdnn_update_job job = {.rule = PDNN_UPDATE_MOMENTUM,
+                                            .w = &w[level],
+                                            .g = &g,
+                                            .state = {&velocity},
+                                            .coef = {1, 0.7},
+                                            .elements = 1};
+        pdnn_level_limit(4 << level);
+        pdnn_update_run(&job, 1);
+        volatile float product = 0.7F * v;
+        assert_true(velocity == (level ? fmaf(0.7F, v, g) : product + g));
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_widest_of_processors),
         cmocka_unit_test(test_is_here_asks_for_every_word),
-        cmocka_unit_test(test_limit_reaches_the_tiles),
+        cmocka_unit_test(test_limit_chooses_the_level),
+        cmocka_unit_test(test_limit_reaches_the_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

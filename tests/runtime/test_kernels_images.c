@@ -3,6 +3,7 @@
  * result. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/levels.h"
 #include "tests/near.h"
 
 #include "runtime/kernels/images/batchnorm.h"
@@ -617,5 +618,7 @@ int main(void) {
         cmocka_unit_test(test_pool),
     };
     omp_set_num_threads(THREADS);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    RUN_AT_EVERY_LEVEL(tests, failed);
+    return failed;
 }

@@ -1,6 +1,7 @@
 /* The kernels of lamb: norms that do not depend on the threads, and what padding and norms of 0 do. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/levels.h"
 #include "tests/near.h"
 
 #include "runtime/kernels/update/lamb.h"
@@ -114,5 +115,7 @@ int main(void) {
         cmocka_unit_test(test_lamb_apply_without_norm),
     };
     omp_set_num_threads(THREADS);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    RUN_AT_EVERY_LEVEL(tests, failed);
+    return failed;
 }

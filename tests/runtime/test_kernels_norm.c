@@ -3,6 +3,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/levels.h"
 #include "tests/models/reference_run.h"
 
 #include "base/rng.h"
@@ -273,5 +274,7 @@ int main(void) {
         cmocka_unit_test(test_layernorm_far_rows),
     };
     omp_set_num_threads(THREADS);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    RUN_AT_EVERY_LEVEL(tests, failed);
+    return failed;
 }

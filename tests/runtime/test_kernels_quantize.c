@@ -1,5 +1,6 @@
 /* Kernels between f32 and int8 against naive loops in double: every layout, odd sizes, several threads. */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/levels.h"
 #include "tests/near.h"
 
 #include "runtime/kernels/rows/quantize.h"
@@ -127,5 +128,7 @@ int main(void) {
         cmocka_unit_test(test_dequantize_layouts),
     };
     omp_set_num_threads(THREADS);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    RUN_AT_EVERY_LEVEL(tests, failed);
+    return failed;
 }

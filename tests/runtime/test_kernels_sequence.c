@@ -2,6 +2,7 @@
  * streaming stores, in place; sums have the same bits whatever the number of threads. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/levels.h"
 
 #include "base/rng.h"
 #include "models/attributes.h"
@@ -477,5 +478,7 @@ int main(void) {
         cmocka_unit_test(test_log_precision),
     };
     omp_set_num_threads(THREADS);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    RUN_AT_EVERY_LEVEL(tests, failed);
+    return failed;
 }

@@ -1,8 +1,7 @@
 #include "runtime/kernels/gemm/batched.h"
 
 #include "runtime/kernels/gemm/batched_loops.h"
-#include "runtime/kernels/simd/clones.h"
-#include "runtime/kernels/gemm/tiles.h"
+#include "runtime/kernels/simd/kernel.h"
 
 /* Up to FEW rows, packing costs more than it saves; of heads side by side, threads share the lines of b,
  * which are whole rows of memory, GRAIN at once. In tiles, threads share whole matrices where there are
@@ -10,16 +9,12 @@
  * asked whether there is enough to do for all threads. */
 enum { FEW = 3, GRAIN = 16, SHARES = 8, LEAST_ROWS = 24, WEIGHT = 16 };
 
-int64_t pdnn_batched_scratch_floats(int64_t threads) {
+PDNN_KERNEL_VALUE(int64_t, pdnn_batched_scratch_floats, (int64_t threads), (threads)) {
     return threads * PDNN_BATCHED_THREAD_FLOATS;
 }
 
 static bool is_few(int64_t M, bool a_transposed) {
-    return M <= FEW && !a_transposed && pdnn_tiles_allow_clones();
-}
-
-const char *pdnn_batched_name(int64_t M, bool a_transposed) {
-    return is_few(M, a_transposed) ? pdnn_clone_name() : pdnn_tiles_name();
+    return M <= FEW && !a_transposed;
 }
 
 static int64_t least(int64_t a, int64_t b) {
@@ -37,7 +32,7 @@ static void tiles_part(void *state, int64_t index, int64_t parts) {
     bool is_even = matrices % parts == 0 || matrices >= SHARES * parts;
     struct pdnn_span rows = pdnn_span_of(matrices * job->M, is_even ? job->M : LEAST_ROWS, index, parts);
     if (rows.begin < rows.end)
-        pdnn_batched_tiles(job, rows, job->scratch + index * PDNN_BATCHED_THREAD_FLOATS);
+        PDNN_HERE(pdnn_batched_tiles)(job, rows, job->scratch + index * PDNN_BATCHED_THREAD_FLOATS);
 }
 
 /* Some heads of some sequences, all lines of each. */
@@ -54,7 +49,7 @@ static void few_heads_part(void *state, int64_t index, int64_t parts) {
             .y = job->y + pdnn_batched_at(&job->y_place, sequence, 0),
             .y_place = job->y_place,
         };
-        pdnn_batched_few(&few);
+        PDNN_HERE(pdnn_batched_few)(&few);
         unit += few.heads.end - few.heads.begin;
     }
 }
@@ -96,7 +91,7 @@ static void few_lines_part(void *state, int64_t index, int64_t parts) {
             few.y = job->scratch + index * PDNN_BATCHED_THREAD_FLOATS;
             few.y_place = (struct pdnn_batched_place){.head_stride = job->N, .row_stride = job->h * job->N};
         }
-        pdnn_batched_few(&few);
+        PDNN_HERE(pdnn_batched_few)(&few);
         at += few.lines.end - few.lines.begin;
     }
 }
@@ -120,7 +115,7 @@ static void run_few_lines(const struct pdnn_batched_job *job, int64_t elements, 
     }
 }
 
-void pdnn_batched_run(const struct pdnn_batched_job *job, int64_t threads) {
+PDNN_KERNEL(pdnn_batched_run, (const struct pdnn_batched_job *job, int64_t threads), (job, threads)) {
     struct pdnn_batched_job work = *job;
     int64_t elements = job->B * job->h * job->M * job->N * job->K / WEIGHT;
     bool few = is_few(job->M, job->a_place.transposed);

@@ -24,9 +24,6 @@ struct pdnn_batched_job {
 
 int64_t pdnn_batched_scratch_floats(int64_t threads);
 
-/* "avx2": the instruction set of what runs for such a product. */
-const char *pdnn_batched_name(int64_t M, bool a_transposed);
-
 /* y must not overlap a or b, where it is written. */
 void pdnn_batched_run(const struct pdnn_batched_job *job, int64_t threads);
 

@@ -96,15 +96,15 @@ PDNN_INLINE void run_lines(const struct pdnn_batched_few *few, const bool transp
         run_heads(&(struct lines){few, t, 0}, transposed, 1);
 }
 
-PDNN_CLONES static void dot_lines(const struct pdnn_batched_few *few) {
+static void dot_lines(const struct pdnn_batched_few *few) {
     run_lines(few, true);
 }
 
-PDNN_CLONES static void combine_lines(const struct pdnn_batched_few *few) {
+static void combine_lines(const struct pdnn_batched_few *few) {
     run_lines(few, false);
 }
 
-void pdnn_batched_few(const struct pdnn_batched_few *few) {
+void PDNN_HERE(pdnn_batched_few)(const struct pdnn_batched_few *few) {
     const struct pdnn_batched_job *job = few->job;
     if (job->b_place.transposed) {
         dot_lines(few);

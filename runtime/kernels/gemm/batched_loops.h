@@ -4,6 +4,7 @@
 
 #include "runtime/kernels/gemm/batched.h"
 #include "runtime/kernels/simd/team.h"
+#include "runtime/kernels/simd/kernel.h"
 
 static inline int64_t pdnn_batched_at(const struct pdnn_batched_place *place, int64_t sequence,
                                       int64_t head) {
@@ -13,7 +14,7 @@ static inline int64_t pdnn_batched_at(const struct pdnn_batched_place *place, in
 /* batched_tiles.c: rows [rows) of the results of all heads, one below the other; in tiles, b packed. scratch:
  * PDNN_BATCHED_THREAD_FLOATS. */
 enum { PDNN_BATCHED_THREAD_FLOATS = 1 << 16 };
-void pdnn_batched_tiles(const struct pdnn_batched_job *job, struct pdnn_span rows, float *scratch);
+void PDNN_HERE(pdnn_batched_tiles)(const struct pdnn_batched_job *job, struct pdnn_span rows, float *scratch);
 
 /* batched_few.c: some heads of one sequence, for few rows of an a that is not transposed, as far as some
  * lines of b go. b (N, K) transposed gives as many columns of the result; b (K, N) as many terms of all of
@@ -25,6 +26,6 @@ struct pdnn_batched_few {
     float *y; /* of the sequence */
     struct pdnn_batched_place y_place;
 };
-void pdnn_batched_few(const struct pdnn_batched_few *few);
+void PDNN_HERE(pdnn_batched_few)(const struct pdnn_batched_few *few);
 
 #endif

@@ -13,7 +13,6 @@ enum { DEPTH = 256, ROWS = 48, LINE_BYTES = 64, INTO_L2 = 2 };
 /* Some k of some columns, of one head. */
 struct block {
     const struct pdnn_batched_job *job;
-    const struct pdnn_tiles *tiles;
     const float *a, *b; /* of the head */
     float *y;
     struct pdnn_span rows, columns, k;
@@ -33,27 +32,28 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Packed: columns `width` at a time, and of these all k one after the other. */
+/* Packed: columns WIDTH at a time, and of these all k one after the other. */
+enum { WIDTH = PDNN_TILE_WIDTH };
 struct panels {
     const float *from;
-    int64_t stride, depth, columns, width;
+    int64_t stride, depth, columns;
     float *to;
 };
 
 /* From (k, columns): row by row, eight columns at once. */
-PDNN_CLONES static void pack_plain(const struct panels *p) {
-    const int64_t width = p->width, apart = width * p->depth, columns = p->columns;
+static void pack_plain(const struct panels *p) {
+    const int64_t apart = WIDTH * p->depth, columns = p->columns;
     for (int64_t k = 0; k < p->depth; k++) {
         const float *from = p->from + k * p->stride;
-        float *to = p->to + k * width;
+        float *to = p->to + k * WIDTH;
         int64_t c = 0, in_panel = 0;
         for (; c + PDNN_LANES8 <= columns; c += PDNN_LANES8) {
             pdnn_floats8 eight;
             pdnn_load8(&eight, from + c);
             pdnn_store8(to + in_panel, &eight, false);
             in_panel += PDNN_LANES8;
-            to += in_panel == width ? apart : 0;
-            in_panel = in_panel == width ? 0 : in_panel;
+            to += in_panel == WIDTH ? apart : 0;
+            in_panel = in_panel == WIDTH ? 0 : in_panel;
         }
         for (; c < columns; c++)
             to[in_panel++] = from[c];
@@ -64,17 +64,17 @@ PDNN_CLONES static void pack_plain(const struct panels *p) {
 PDNN_INLINE void transpose_columns(const struct panels *p, const float *from, int64_t columns, float *to) {
     int64_t whole = columns == PDNN_LANES8 ? p->depth / PDNN_LANES8 * PDNN_LANES8 : 0;
     for (int64_t k = 0; k < whole; k += PDNN_LANES8)
-        pdnn_transpose8(from + k, p->stride, to + k * p->width, p->width);
+        pdnn_transpose8(from + k, p->stride, to + k * WIDTH, WIDTH);
     for (int64_t c = 0; c < columns; c++) {
         for (int64_t k = whole; k < p->depth; k++)
-            to[k * p->width + c] = from[c * p->stride + k];
+            to[k * WIDTH + c] = from[c * p->stride + k];
     }
 }
 
-PDNN_CLONES static void pack_transposed(const struct panels *p) {
+static void pack_transposed(const struct panels *p) {
     float *to = p->to;
-    for (int64_t c = 0; c < p->columns; c += p->width, to += p->width * p->depth) {
-        int64_t n = least(p->width, p->columns - c);
+    for (int64_t c = 0; c < p->columns; c += WIDTH, to += WIDTH * p->depth) {
+        int64_t n = least(WIDTH, p->columns - c);
         for (int64_t i = 0; i < n; i += PDNN_LANES8)
             transpose_columns(p, p->from + (c + i) * p->stride, least(PDNN_LANES8, n - i), to + i);
     }
@@ -82,10 +82,10 @@ PDNN_CLONES static void pack_transposed(const struct panels *p) {
 
 /* The columns that only fill the last panel up. */
 static void clear_end(const struct panels *p) {
-    int64_t used = p->columns % p->width;
+    int64_t used = p->columns % WIDTH;
     float *to = p->to + (p->columns - used) * p->depth + used;
-    for (int64_t k = 0; used && k < p->depth; k++, to += p->width)
-        memset(to, 0, (size_t)(p->width - used) * sizeof *to);
+    for (int64_t k = 0; used && k < p->depth; k++, to += WIDTH)
+        memset(to, 0, (size_t)(WIDTH - used) * sizeof *to);
 }
 
 static void pack_panels(const struct block *block) {
@@ -93,7 +93,6 @@ static void pack_panels(const struct block *block) {
     struct panels panels = {.stride = place->row_stride,
                             .depth = block->k.end - block->k.begin,
                             .columns = block->columns.end - block->columns.begin,
-                            .width = block->tiles->width,
                             .to = block->panels};
     if (place->transposed) {
         panels.from = block->b + block->columns.begin * place->row_stride + block->k.begin;
@@ -137,19 +136,19 @@ static inline void fetch_result(const struct block *block, int64_t r, int64_t c)
 
 /* All panels of the block, for a tile of rows that begins at row r of the result. */
 static void run_tile(const struct block *block, struct pdnn_tile *tile, int64_t r, struct ahead ahead[2]) {
-    int64_t width = block->tiles->width, row_stride = block->job->y_place.row_stride;
+    int64_t row_stride = block->job->y_place.row_stride;
     int64_t end = block->columns.end, rows = least(PDNN_TILE_ROWS, block->rows.end - r);
     tile->c_stride = row_stride;
     tile->K = block->k.end - block->k.begin;
     tile->accumulate = block->k.begin > 0;
     tile->b = block->panels;
-    for (int64_t c = block->columns.begin; c < end; c += width, tile->b += width * tile->K) {
-        bool is_last = c + width >= end;
-        fetch_result(block, is_last ? r + rows : r, is_last ? block->columns.begin : c + width);
+    for (int64_t c = block->columns.begin; c < end; c += WIDTH, tile->b += WIDTH * tile->K) {
+        bool is_last = c + WIDTH >= end;
+        fetch_result(block, is_last ? r + rows : r, is_last ? block->columns.begin : c + WIDTH);
         fetch(&ahead[0]);
         fetch(&ahead[1]);
         tile->c = block->y + r * row_stride + c;
-        pdnn_tile_run(block->tiles, tile, rows, end - c);
+        PDNN_HERE(pdnn_tile_run)(tile, rows, end - c);
     }
 }
 
@@ -166,8 +165,7 @@ static void run_rows(const struct block *block, struct ahead ahead[2]) {
 
 /* That there is room for. */
 static int64_t most_columns(const struct block *block) {
-    int64_t width = block->tiles->width;
-    return PDNN_BATCHED_THREAD_FLOATS / least(DEPTH, block->job->K) / width * width;
+    return PDNN_BATCHED_THREAD_FLOATS / least(DEPTH, block->job->K) / WIDTH * WIDTH;
 }
 
 /* The block of the first k and columns, of the rows that are left of the head which the first of them is of.
@@ -205,9 +203,8 @@ static bool advance(struct block *block, struct pdnn_span *rows) {
 
 /* Tiles of some rows in all columns of a block. */
 static int64_t tiles_of(const struct block *block, int64_t rows) {
-    int64_t width = block->tiles->width;
     return (rows + PDNN_TILE_ROWS - 1) / PDNN_TILE_ROWS *
-           ((block->columns.end - block->columns.begin + width - 1) / width);
+           ((block->columns.end - block->columns.begin + WIDTH - 1) / WIDTH);
 }
 
 /* While the tiles of some rows are computed, the next rows of a are fetched, and while all are, b of the next
@@ -229,8 +226,9 @@ static void run_block(const struct block *block, const struct block *next) {
     }
 }
 
-void pdnn_batched_tiles(const struct pdnn_batched_job *job, struct pdnn_span rows, float *scratch) {
-    struct block block = {.job = job, .tiles = pdnn_tiles_here(), .panels = scratch};
+void PDNN_HERE(pdnn_batched_tiles)(const struct pdnn_batched_job *job, struct pdnn_span rows,
+                                   float *scratch) {
+    struct block block = {.job = job, .panels = scratch};
     begin_head(&block, rows);
     rows.begin += block.rows.end - block.rows.begin;
     for (bool is_more = true; is_more;) {

@@ -64,19 +64,19 @@ PDNN_INLINE void run_span(const struct pdnn_dense_few_job *job, struct pdnn_span
         run_tile(&(struct tile){job, o, 0}, rows, 1, unroll);
 }
 
-PDNN_CLONES static void run_1(const struct pdnn_dense_few_job *job, struct pdnn_span span) {
+static void run_1(const struct pdnn_dense_few_job *job, struct pdnn_span span) {
     run_span(job, span, 1, STREAMS, 2);
 }
 
-PDNN_CLONES static void run_2(const struct pdnn_dense_few_job *job, struct pdnn_span span) {
+static void run_2(const struct pdnn_dense_few_job *job, struct pdnn_span span) {
     run_span(job, span, 2, STREAMS, 1);
 }
 
-PDNN_CLONES static void run_3(const struct pdnn_dense_few_job *job, struct pdnn_span span) {
+static void run_3(const struct pdnn_dense_few_job *job, struct pdnn_span span) {
     run_span(job, span, 3, STREAMS, 1);
 }
 
-PDNN_CLONES static void run_4(const struct pdnn_dense_few_job *job, struct pdnn_span span) {
+static void run_4(const struct pdnn_dense_few_job *job, struct pdnn_span span) {
     run_span(job, span, 4, STREAMS / 2, 1);
 }
 
@@ -97,7 +97,7 @@ static void few_part(void *work, int64_t index, int64_t parts) {
     }
 }
 
-void pdnn_dense_few_run(const struct pdnn_dense_few_job *job, int64_t threads) {
+PDNN_KERNEL(pdnn_dense_few_run, (const struct pdnn_dense_few_job *job, int64_t threads), (job, threads)) {
     struct pdnn_dense_few_job copy = *job;
     pdnn_team_run(threads, job->I * job->O, few_part, &copy);
 }

@@ -14,12 +14,11 @@ static int64_t up(int64_t n, int64_t grain) {
     return (n + grain - 1) / grain * grain;
 }
 
-int64_t pdnn_rnn_packed_floats(int64_t K, int64_t C) {
-    return K * up(C, pdnn_tiles_here()->width);
+PDNN_KERNEL_VALUE(int64_t, pdnn_rnn_packed_floats, (int64_t K, int64_t C), (K, C)) {
+    return K * up(C, PDNN_TILE_WIDTH);
 }
 
 struct pack_job {
-    const struct pdnn_tiles *tiles;
     const float *b;
     int64_t K, C;
     bool transposed;
@@ -27,13 +26,13 @@ struct pack_job {
 };
 
 /* Where the panel's rows from k on begin: DEPTH of k of all panels, then the next. */
-static int64_t panel_at(const struct pdnn_tiles *tiles, int64_t K, int64_t C, int64_t column, int64_t k) {
+static int64_t panel_at(int64_t K, int64_t C, int64_t column, int64_t k) {
     int64_t depth = K - k < DEPTH ? K - k : DEPTH;
-    return k * up(C, tiles->width) + column * depth;
+    return k * up(C, PDNN_TILE_WIDTH) + column * depth;
 }
 
 static void pack_rows(const struct pack_job *job, int64_t column, int64_t k, int64_t depth, float *to) {
-    int64_t width = job->tiles->width, n = job->C - column < width ? job->C - column : width;
+    const int64_t width = PDNN_TILE_WIDTH, n = job->C - column < width ? job->C - column : width;
     for (int64_t i = 0; i < depth; i++, to += width) {
         memcpy(to, job->b + (k + i) * job->C + column, (size_t)n * sizeof *to);
         memset(to + n, 0, (size_t)(width - n) * sizeof *to);
@@ -42,7 +41,7 @@ static void pack_rows(const struct pack_job *job, int64_t column, int64_t k, int
 
 /* Squares of a cache line, so that each line is read once and whole. */
 static void pack_transposed(const struct pack_job *job, int64_t column, int64_t k, int64_t depth, float *to) {
-    int64_t width = job->tiles->width, n = job->C - column < width ? job->C - column : width;
+    const int64_t width = PDNN_TILE_WIDTH, n = job->C - column < width ? job->C - column : width;
     for (int64_t i = 0; i < depth; i += LINE) {
         int64_t end = i + LINE < depth ? i + LINE : depth;
         for (int64_t c = 0; c < n; c++) {
@@ -57,36 +56,32 @@ static void pack_transposed(const struct pack_job *job, int64_t column, int64_t 
 
 static void pack_part(void *work, int64_t index, int64_t parts) {
     const struct pack_job *job = work;
-    struct pdnn_span columns = pdnn_span_of(job->C, job->tiles->width, index, parts);
+    struct pdnn_span columns = pdnn_span_of(job->C, PDNN_TILE_WIDTH, index, parts);
     for (int64_t k = 0; k < job->K; k += DEPTH) {
         int64_t depth = job->K - k < DEPTH ? job->K - k : DEPTH;
-        for (int64_t column = columns.begin; column < columns.end; column += job->tiles->width) {
-            float *to = job->packed + panel_at(job->tiles, job->K, job->C, column, k);
+        for (int64_t column = columns.begin; column < columns.end; column += PDNN_TILE_WIDTH) {
+            float *to = job->packed + panel_at(job->K, job->C, column, k);
             (job->transposed ? pack_transposed : pack_rows)(job, column, k, depth, to);
         }
     }
 }
 
-void pdnn_rnn_pack(const float *b, int64_t K, int64_t C, bool transposed, float *packed, int64_t threads) {
-    struct pack_job job = {pdnn_tiles_here(), b, K, C, transposed, packed};
+PDNN_KERNEL(pdnn_rnn_pack,
+            (const float *b, int64_t K, int64_t C, bool transposed, float *packed, int64_t threads),
+            (b, K, C, transposed, packed, threads)) {
+    struct pack_job job = {b, K, C, transposed, packed};
     pdnn_team_run(threads, K * C, pack_part, &job);
 }
 
-struct product_job {
-    const struct pdnn_rnn_product_job *product;
-    const struct pdnn_tiles *tiles;
-};
-
 /* n rows in tiles that are as even as can be. */
-static void run_panel(const struct pdnn_tiles *tiles, const struct pdnn_tile *first, int64_t n,
-                      int64_t columns) {
+static void run_panel(const struct pdnn_tile *first, int64_t n, int64_t columns) {
     int64_t count = (n + PDNN_TILE_ROWS - 1) / PDNN_TILE_ROWS;
     struct pdnn_tile tile = *first;
     for (int64_t i = 0; i < count; i++) {
         struct pdnn_span part = pdnn_span_of(n, 1, i, count);
         tile.a = first->a + part.begin * tile.a_stride;
         tile.c = first->c + part.begin * tile.c_stride;
-        pdnn_tile_run(tiles, &tile, part.end - part.begin, columns);
+        PDNN_HERE(pdnn_tile_run)(&tile, part.end - part.begin, columns);
     }
 }
 
@@ -98,22 +93,20 @@ static void copy_rows(struct pdnn_tile *tile, int64_t rows, float *copy) {
 }
 
 /* Panels [columns) of some rows and a depth of k, of which tile has the a and the K. */
-static void run_block(const struct product_job *job, const struct pdnn_tile *block, struct pdnn_span rows,
-                      int64_t k, struct pdnn_span columns) {
-    const struct pdnn_rnn_product_job *p = job->product;
-    int64_t width = job->tiles->width;
+static void run_block(const struct pdnn_rnn_product_job *p, const struct pdnn_tile *block,
+                      struct pdnn_span rows, int64_t k, struct pdnn_span columns) {
+    const int64_t width = PDNN_TILE_WIDTH;
     struct pdnn_tile tile = *block;
     for (int64_t column = columns.begin; column < columns.end; column += width) {
-        tile.b = p->packed + panel_at(job->tiles, p->K, p->C, column, k);
+        tile.b = p->packed + panel_at(p->K, p->C, column, k);
         tile.c = p->c + rows.begin * p->c_stride + column;
-        run_panel(job->tiles, &tile, rows.end - rows.begin, p->C - column < width ? p->C - column : width);
+        run_panel(&tile, rows.end - rows.begin, p->C - column < width ? p->C - column : width);
     }
 }
 
 static void product_part(void *work, int64_t index, int64_t parts) {
-    const struct product_job *job = work;
-    const struct pdnn_rnn_product_job *p = job->product;
-    struct pdnn_span columns = pdnn_span_of(p->C, job->tiles->width, index, parts);
+    const struct pdnn_rnn_product_job *p = work;
+    struct pdnn_span columns = pdnn_span_of(p->C, PDNN_TILE_WIDTH, index, parts);
     float copy[ROWS * APART];
     for (int64_t row = 0; row < p->N; row += ROWS) {
         struct pdnn_span rows = {row, row + ROWS < p->N ? row + ROWS : p->N};
@@ -126,12 +119,12 @@ static void product_part(void *work, int64_t index, int64_t parts) {
                                      .accumulate = p->accumulate || k > 0};
             if (rows.end - rows.begin > PDNN_TILE_ROWS)
                 copy_rows(&tile, rows.end - rows.begin, copy);
-            run_block(job, &tile, rows, k, columns);
+            run_block(p, &tile, rows, k, columns);
         }
     }
 }
 
-void pdnn_rnn_product_run(const struct pdnn_rnn_product_job *job, int64_t threads) {
-    struct product_job work = {job, pdnn_tiles_here()};
-    pdnn_team_run(threads, job->K * job->C, product_part, &work);
+PDNN_KERNEL(pdnn_rnn_product_run, (const struct pdnn_rnn_product_job *job, int64_t threads), (job, threads)) {
+    struct pdnn_rnn_product_job copy = *job;
+    pdnn_team_run(threads, job->K * job->C, product_part, &copy);
 }

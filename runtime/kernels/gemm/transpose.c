@@ -18,7 +18,7 @@ struct transpose_job {
 };
 
 /* out[c][r] = x[r][c] for r, c below size, a multiple of LINE. */
-PDNN_CLONES static void transpose_tile(const float *x, int64_t stride, int size, float out[TILE][TILE]) {
+static void transpose_tile(const float *x, int64_t stride, int size, float out[TILE][TILE]) {
     for (int r = 0; r < size; r += LINE) {
         for (int c = 0; c < size; c += LINE) {
             for (int block = 0; block < 4; block++) {
@@ -78,7 +78,9 @@ static void transpose_part(void *work, int64_t index, int64_t parts) {
     pdnn_bypass_fence();
 }
 
-void pdnn_transpose(const float *x, float *y, int64_t rows, int64_t columns, int64_t threads, bool bypass) {
+PDNN_KERNEL(pdnn_transpose,
+            (const float *x, float *y, int64_t rows, int64_t columns, int64_t threads, bool bypass),
+            (x, y, rows, columns, threads, bypass)) {
     struct transpose_job job = {x, y, rows, columns, bypass && rows % 4 == 0};
     pdnn_team_run(threads, rows * columns, transpose_part, &job);
 }

@@ -23,7 +23,8 @@ struct batchnorm {
     bool bypass;
 };
 
-int64_t pdnn_batchnorm_scratch(const struct pdnn_channels *shape, int64_t threads) {
+PDNN_KERNEL_VALUE(int64_t, pdnn_batchnorm_scratch, (const struct pdnn_channels *shape, int64_t threads),
+                  (shape, threads)) {
     int64_t padded = pdnn_channels_padded(shape);
     return TOTALS * threads * padded + threads + (COEFS + TILE_ARRAYS * threads) * (padded + 1) / 2 + 1;
 }
@@ -33,8 +34,8 @@ static void lay_out(struct batchnorm *b, const struct pdnn_channels *shape,
     b->padded = pdnn_channels_padded(shape);
     b->pixels = shape->N * shape->pixels;
     b->chunks = pdnn_chunks_of(shape);
-    b->sums = pdnn_channel_sums(b->chunks.rows.width);
-    b->maps = pdnn_channel_maps(b->chunks.rows.width);
+    b->sums = PDNN_HERE(pdnn_channel_sums)(b->chunks.rows.width);
+    b->maps = PDNN_HERE(pdnn_channel_maps)(b->chunks.rows.width);
     b->bypass = options->bypass && pdnn_channels_can_bypass(shape);
     for (int i = 0; i < TOTALS; i++)
         b->total[i] = options->scratch + i * options->threads * b->padded;
@@ -50,8 +51,8 @@ static void lay_out(struct batchnorm *b, const struct pdnn_channels *shape,
 /* Chan, Golub, LeVeque, Updating formulae and a pairwise algorithm for computing sample variances, 1979:
  * joins `count` values with sums relative to center to `before` ones with a mean and a sum of squared
  * distances. */
-PDNN_CLONES static void add_moments(double *mean, double *square, const float *center, const float *sums,
-                                    int64_t width, double count, double before) {
+static void add_moments(double *mean, double *square, const float *center, const float *sums, int64_t width,
+                        double count, double before) {
     double share = count / (before + count), inverse = 1 / count;
 #pragma omp simd
     for (int64_t i = 0; i < width; i++) {
@@ -88,8 +89,8 @@ static void gather_moments(void *job, int64_t chunk, struct pdnn_span span, int6
 }
 
 /* The same for two parts of a chunk; the first keeps the result. */
-PDNN_CLONES static void join_moments(double *mean, double *square, const double *more_mean,
-                                     const double *more_square, int64_t width, double count, double before) {
+static void join_moments(double *mean, double *square, const double *more_mean, const double *more_square,
+                         int64_t width, double count, double before) {
     double share = count / (before + count);
 #pragma omp simd
     for (int64_t i = 0; i < width; i++) {
@@ -142,7 +143,7 @@ PDNN_INLINE void set_scale(const struct channels *c, int64_t i, double mean, dou
     c->shift[i] = (float)((double)c->beta[i] + (center - mean) * scale);
 }
 
-PDNN_CLONES static void finish_batch(const struct channels *c, int64_t n) {
+static void finish_batch(const struct channels *c, int64_t n) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
         double mean = c->mean[i], inverse_std = 1 / sqrt(c->square[i] / c->pixels + c->epsilon);
@@ -152,7 +153,7 @@ PDNN_CLONES static void finish_batch(const struct channels *c, int64_t n) {
     }
 }
 
-PDNN_CLONES static void move_running(const struct channels *c, int64_t n) {
+static void move_running(const struct channels *c, int64_t n) {
     double keep = 1 - c->momentum, unbiased = c->pixels > 1 ? c->pixels - 1 : c->pixels;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
@@ -162,7 +163,7 @@ PDNN_CLONES static void move_running(const struct channels *c, int64_t n) {
     }
 }
 
-PDNN_CLONES static void finish_running(const struct channels *c, int64_t n) {
+static void finish_running(const struct channels *c, int64_t n) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         set_scale(c, i, (double)c->running_mean[i], 1 / sqrt((double)c->running_variance[i] + c->epsilon));
@@ -214,8 +215,9 @@ static void run(struct batchnorm *b, const struct pdnn_chunk_kernel *kernel, int
     pdnn_chunks_run(kernel, b, &how, options->threads);
 }
 
-void pdnn_batchnorm_forward(const struct pdnn_batchnorm_forward *job,
-                            const struct pdnn_batchnorm_options *options) {
+PDNN_KERNEL(pdnn_batchnorm_forward,
+            (const struct pdnn_batchnorm_forward *job, const struct pdnn_batchnorm_options *options),
+            (job, options)) {
     static const struct pdnn_chunk_kernel training = {gather_moments, finish_training, apply_affine};
     static const struct pdnn_chunk_kernel inference = {NULL, finish_inference, apply_affine};
     struct batchnorm b = {.forward = job};
@@ -223,7 +225,7 @@ void pdnn_batchnorm_forward(const struct pdnn_batchnorm_forward *job,
     run(&b, job->mean ? &training : &inference, job->other ? 3 : 2, options);
 }
 
-PDNN_CLONES static void add_products(double *sum, double *product, const float *sums, int64_t width) {
+static void add_products(double *sum, double *product, const float *sums, int64_t width) {
 #pragma omp simd
     for (int64_t i = 0; i < width; i++) {
         sum[i] += (double)sums[i];
@@ -287,8 +289,9 @@ static void apply_gradient(void *job, int64_t chunk, struct pdnn_span span) {
     }
 }
 
-void pdnn_batchnorm_backward(const struct pdnn_batchnorm_backward *job,
-                             const struct pdnn_batchnorm_options *options) {
+PDNN_KERNEL(pdnn_batchnorm_backward,
+            (const struct pdnn_batchnorm_backward *job, const struct pdnn_batchnorm_options *options),
+            (job, options)) {
     static const struct pdnn_chunk_kernel backward = {gather_products, finish_backward, apply_gradient};
     struct batchnorm b = {.backward = job};
     lay_out(&b, &job->shape, options);

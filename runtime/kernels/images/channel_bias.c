@@ -16,15 +16,16 @@ struct bias {
     float *zero, *one, *values; /* (padded): forward: center, scale and shift */
 };
 
-int64_t pdnn_channel_bias_scratch(const struct pdnn_channels *shape, int64_t threads) {
+PDNN_KERNEL_VALUE(int64_t, pdnn_channel_bias_scratch, (const struct pdnn_channels *shape, int64_t threads),
+                  (shape, threads)) {
     return pdnn_channels_padded(shape) * (2 * threads + 2);
 }
 
 static struct bias lay_out(const struct pdnn_channel_bias *job, int64_t threads) {
     struct bias bias = {.job = job, .padded = pdnn_channels_padded(&job->shape), .total = job->scratch};
     bias.chunks = pdnn_chunks_of(&job->shape);
-    bias.sums = pdnn_channel_sums(bias.chunks.rows.width);
-    bias.maps = pdnn_channel_maps(bias.chunks.rows.width);
+    bias.sums = PDNN_HERE(pdnn_channel_sums)(bias.chunks.rows.width);
+    bias.maps = PDNN_HERE(pdnn_channel_maps)(bias.chunks.rows.width);
     bias.tile = (float *)(bias.total + threads * bias.padded);
     bias.zero = bias.tile + 2 * threads * bias.padded;
     bias.one = bias.zero + bias.padded;
@@ -57,7 +58,8 @@ static void add(void *work, int64_t chunk, struct pdnn_span span) {
     }
 }
 
-void pdnn_channel_bias_forward(const struct pdnn_channel_bias *job, int64_t threads) {
+PDNN_KERNEL(pdnn_channel_bias_forward, (const struct pdnn_channel_bias *job, int64_t threads),
+            (job, threads)) {
     static const struct pdnn_chunk_kernel kernel = {NULL, nothing, add};
     struct bias bias = lay_out(job, threads);
     struct pdnn_chunk_run run = {&bias.chunks, 2, 0};
@@ -91,7 +93,8 @@ static void finish(void *work, int64_t chunk, struct pdnn_span parts) {
     }
 }
 
-void pdnn_channel_bias_gradient(const struct pdnn_channel_bias *job, int64_t threads) {
+PDNN_KERNEL(pdnn_channel_bias_gradient, (const struct pdnn_channel_bias *job, int64_t threads),
+            (job, threads)) {
     static const struct pdnn_chunk_kernel kernel = {gather, finish, NULL};
     struct bias bias = lay_out(job, threads);
     struct pdnn_chunk_run run = {&bias.chunks, 1, 0};

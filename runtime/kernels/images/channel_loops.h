@@ -4,6 +4,7 @@
 #define RUNTIME_KERNELS_IMAGES_CHANNEL_LOOPS_H
 
 #include "runtime/kernels/images/channels.h"
+#include "runtime/kernels/simd/kernel.h"
 
 struct pdnn_channel_sums {
     int64_t width; /* 0: any */
@@ -40,7 +41,7 @@ struct pdnn_channel_maps {
 };
 
 /* The variant for rows so wide. */
-const struct pdnn_channel_sums *pdnn_channel_sums(int64_t width);
-const struct pdnn_channel_maps *pdnn_channel_maps(int64_t width);
+const struct pdnn_channel_sums *PDNN_HERE(pdnn_channel_sums)(int64_t width);
+const struct pdnn_channel_maps *PDNN_HERE(pdnn_channel_maps)(int64_t width);
 
 #endif

@@ -177,8 +177,8 @@ PDNN_INLINE void gradient_wide(const struct gradient_in *in, float *dx, struct p
 
 /* The functions of one variant. */
 #define VARIANT(name, form, vectors)                                                                         \
-    PDNN_CLONES static void affine_##name(const float *x, const float *other, float *y,                      \
-                                          const struct pdnn_rows *rows, const struct pdnn_affine *affine) {  \
+    static void affine_##name(const float *x, const float *other, float *y, const struct pdnn_rows *rows,    \
+                              const struct pdnn_affine *affine) {                                            \
         if (other && affine->bypass)                                                                         \
             affine_##form(&(const struct affine_in){x, other, affine, true}, y, *rows, vectors);             \
         else if (other)                                                                                      \
@@ -188,9 +188,8 @@ PDNN_INLINE void gradient_wide(const struct gradient_in *in, float *dx, struct p
         else                                                                                                 \
             affine_##form(&(const struct affine_in){x, NULL, affine, false}, y, *rows, vectors);             \
     }                                                                                                        \
-    PDNN_CLONES static void gradient_##name(const float *dy, const float *mask, const float *x, float *dx,   \
-                                            const struct pdnn_rows *rows,                                    \
-                                            const struct pdnn_gradient *gradient) {                          \
+    static void gradient_##name(const float *dy, const float *mask, const float *x, float *dx,               \
+                                const struct pdnn_rows *rows, const struct pdnn_gradient *gradient) {        \
         if (mask && gradient->bypass)                                                                        \
             gradient_##form(&(const struct gradient_in){dy, mask, x, gradient, true}, dx, *rows, vectors);   \
         else if (mask)                                                                                       \
@@ -213,7 +212,7 @@ static const struct pdnn_channel_maps variants[] = {
     {0, affine_any, gradient_any},
 };
 
-const struct pdnn_channel_maps *pdnn_channel_maps(int64_t width) {
+const struct pdnn_channel_maps *PDNN_HERE(pdnn_channel_maps)(int64_t width) {
     const struct pdnn_channel_maps *variant = variants;
     while (variant->width && variant->width != width)
         variant++;

@@ -167,13 +167,12 @@ PDNN_INLINE void products_wide(const struct inputs *in, struct pdnn_rows rows, c
 
 /* The functions of one variant. */
 #define VARIANT(name, form, vectors)                                                                         \
-    PDNN_CLONES static void moments_##name(const float *x, const struct pdnn_rows *rows,                     \
-                                           const float *center, float *sums) {                               \
+    static void moments_##name(const float *x, const struct pdnn_rows *rows, const float *center,            \
+                               float *sums) {                                                                \
         moments_##form(x, *rows, center, sums, vectors);                                                     \
     }                                                                                                        \
-    PDNN_CLONES static void products_##name(const float *dy, const float *mask, const float *x,              \
-                                            const struct pdnn_rows *rows, const float *center,               \
-                                            float *sums) {                                                   \
+    static void products_##name(const float *dy, const float *mask, const float *x,                          \
+                                const struct pdnn_rows *rows, const float *center, float *sums) {            \
         const struct inputs masked = {dy, mask, x}, whole = {dy, NULL, x};                                   \
         if (mask)                                                                                            \
             products_##form(&masked, *rows, center, sums, vectors);                                          \
@@ -193,7 +192,7 @@ static const struct pdnn_channel_sums variants[] = {
     {0, moments_any, products_any},
 };
 
-const struct pdnn_channel_sums *pdnn_channel_sums(int64_t width) {
+const struct pdnn_channel_sums *PDNN_HERE(pdnn_channel_sums)(int64_t width) {
     const struct pdnn_channel_sums *variant = variants;
     while (variant->width && variant->width != width)
         variant++;

@@ -1,6 +1,6 @@
 #include "runtime/kernels/images/channels.h"
 
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/bypass.h"
 
 #include <string.h>
 

@@ -32,32 +32,39 @@ static void run(const struct pdnn_pool *pool, struct team *team, int64_t threads
                   team);
 }
 
-void pdnn_pool_max_forward(const struct pdnn_pool *pool, const float *x, float *y, int8_t *index,
-                           int64_t threads) {
+PDNN_KERNEL(pdnn_pool_max_forward,
+            (const struct pdnn_pool *pool, const float *x, float *y, int8_t *index, int64_t threads),
+            (pool, x, y, index, threads)) {
     struct team team = {
-        {.from = x, .to = y, .new_index = index}, pdnn_pool_any_max_forward, pool->rows.output};
+        {.from = x, .to = y, .new_index = index}, PDNN_HERE(pdnn_pool_any_max_forward), pool->rows.output};
     if (has_lanes(pool))
-        team.piece = pdnn_pool_lanes_max_forward;
+        team.piece = PDNN_HERE(pdnn_pool_lanes_max_forward);
     run(pool, &team, threads);
 }
 
-void pdnn_pool_max_backward(const struct pdnn_pool *pool, const float *dy, const int8_t *index, float *dx,
-                            int64_t threads) {
+PDNN_KERNEL(pdnn_pool_max_backward,
+            (const struct pdnn_pool *pool, const float *dy, const int8_t *index, float *dx, int64_t threads),
+            (pool, dy, index, dx, threads)) {
     struct team lanes = {
-        {.from = dy, .to = dx, .index = index}, pdnn_pool_lanes_max_backward, pool->rows.input};
-    struct team any = {{.from = dy, .to = dx, .index = index}, pdnn_pool_any_max_backward, 1};
+        {.from = dy, .to = dx, .index = index}, PDNN_HERE(pdnn_pool_lanes_max_backward), pool->rows.input};
+    struct team any = {{.from = dy, .to = dx, .index = index}, PDNN_HERE(pdnn_pool_any_max_backward), 1};
     run(pool, has_lanes(pool) ? &lanes : &any, threads);
 }
 
-void pdnn_pool_average_forward(const struct pdnn_pool *pool, const float *x, float *y, int64_t threads) {
-    struct team team = {{.from = x, .to = y}, pdnn_pool_any_average_forward, pool->rows.output};
+PDNN_KERNEL(pdnn_pool_average_forward,
+            (const struct pdnn_pool *pool, const float *x, float *y, int64_t threads),
+            (pool, x, y, threads)) {
+    struct team team = {{.from = x, .to = y}, PDNN_HERE(pdnn_pool_any_average_forward), pool->rows.output};
     if (has_lanes(pool))
-        team.piece = pdnn_pool_lanes_average_forward;
+        team.piece = PDNN_HERE(pdnn_pool_lanes_average_forward);
     run(pool, &team, threads);
 }
 
-void pdnn_pool_average_backward(const struct pdnn_pool *pool, const float *dy, float *dx, int64_t threads) {
-    struct team lanes = {{.from = dy, .to = dx}, pdnn_pool_lanes_average_backward, pool->rows.input};
-    struct team any = {{.from = dy, .to = dx}, pdnn_pool_any_average_backward, 1};
+PDNN_KERNEL(pdnn_pool_average_backward,
+            (const struct pdnn_pool *pool, const float *dy, float *dx, int64_t threads),
+            (pool, dy, dx, threads)) {
+    struct team lanes = {
+        {.from = dy, .to = dx}, PDNN_HERE(pdnn_pool_lanes_average_backward), pool->rows.input};
+    struct team any = {{.from = dy, .to = dx}, PDNN_HERE(pdnn_pool_any_average_backward), 1};
     run(pool, has_lanes(pool) ? &lanes : &any, threads);
 }

@@ -51,7 +51,7 @@ PDNN_INLINE void sum_of(const struct tap *tap, int64_t stride) {
 
 /* Vectorized for the strides that are common; by value, so that the compiler knows it is not written. */
 #define FOR_STRIDES(name, loop)                                                                              \
-    PDNN_CLONES static void name(struct tap tap, int64_t stride) {                                           \
+    static void name(struct tap tap, int64_t stride) {                                                       \
         if (stride == 1)                                                                                     \
             loop(&tap, 1);                                                                                   \
         else if (stride == 2)                                                                                \
@@ -100,7 +100,7 @@ static void walk_row(const struct pdnn_pool_job *job, int64_t plane, int64_t row
     }
 }
 
-void pdnn_pool_any_max_forward(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
+void PDNN_HERE(pdnn_pool_any_max_forward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
     int64_t n = job->pool->columns.output * job->width, to = (plane * job->pool->rows.output + row) * n;
     for (int64_t i = 0; i < n; i++)
         job->to[to + i] = -INFINITY;
@@ -109,7 +109,7 @@ void pdnn_pool_any_max_forward(const struct pdnn_pool_job *job, int64_t plane, i
     walk_row(job, plane, row, job->new_index ? take_first_max : take_max);
 }
 
-PDNN_CLONES static float sum_of_rows(const float *x, int64_t rows, int64_t pitch, int64_t columns) {
+static float sum_of_rows(const float *x, int64_t rows, int64_t pitch, int64_t columns) {
     float sum = 0;
     for (int64_t r = 0; r < rows; r++) {
 #pragma omp simd reduction(+ : sum)
@@ -130,7 +130,7 @@ static void sum_windows(const struct pdnn_pool_job *job, int64_t plane, int64_t 
     }
 }
 
-void pdnn_pool_any_average_forward(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
+void PDNN_HERE(pdnn_pool_any_average_forward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
     const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     struct pdnn_span h = pdnn_pool_inputs(rows, row);
     int64_t n = columns->output * job->width;
@@ -154,7 +154,7 @@ static float *clear_plane(const struct pdnn_pool_job *job, int64_t plane) {
     return dx;
 }
 
-void pdnn_pool_any_max_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t unused) {
+void PDNN_HERE(pdnn_pool_any_max_backward)(const struct pdnn_pool_job *job, int64_t plane, int64_t unused) {
     const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     int64_t offset[TAPS_MAX], from = plane * rows->output * columns->output * job->width;
     float *dx = clear_plane(job, plane);
@@ -171,7 +171,7 @@ void pdnn_pool_any_max_backward(const struct pdnn_pool_job *job, int64_t plane, 
 }
 
 /* Adds dy (width) times `share` to n pixels side by side. */
-PDNN_CLONES static void add_shares(float *dx, const float *dy, float share, int64_t n, int64_t width) {
+static void add_shares(float *dx, const float *dy, float share, int64_t n, int64_t width) {
     if (width == 1) {
         float one = *dy * share;
 #pragma omp simd
@@ -186,7 +186,8 @@ PDNN_CLONES static void add_shares(float *dx, const float *dy, float share, int6
     }
 }
 
-void pdnn_pool_any_average_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t unused) {
+void PDNN_HERE(pdnn_pool_any_average_backward)(const struct pdnn_pool_job *job, int64_t plane,
+                                               int64_t unused) {
     const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     const float *dy = job->from + plane * rows->output * columns->output * job->width;
     float *dx = clear_plane(job, plane);

@@ -49,7 +49,7 @@ PDNN_INLINE void max_eight(const struct inputs *in, int64_t channel, float *y, i
         pdnn_store_bytes8(index, &where);
 }
 
-PDNN_CLONES void pdnn_pool_lanes_max_forward(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
+void PDNN_HERE(pdnn_pool_lanes_max_forward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
     int64_t Q = job->pool->columns.output, to = (plane * job->pool->rows.output + row) * Q * job->width;
     for (int64_t q = 0; q < Q; q++, to += job->width) {
         const struct inputs in = inputs_of(job, plane, row, q);
@@ -80,8 +80,7 @@ PDNN_INLINE void average_eights(const struct inputs *in, int64_t channel, float 
     }
 }
 
-PDNN_CLONES void pdnn_pool_lanes_average_forward(const struct pdnn_pool_job *job, int64_t plane,
-                                                 int64_t row) {
+void PDNN_HERE(pdnn_pool_lanes_average_forward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
     int64_t Q = job->pool->columns.output, to = (plane * job->pool->rows.output + row) * Q * job->width;
     for (int64_t q = 0; q < Q; q++, to += job->width) {
         const struct inputs in = inputs_of(job, plane, row, q);
@@ -135,14 +134,14 @@ PDNN_INLINE void send_back(const struct tap *tap, int64_t width) {
 }
 
 /* The usual width as a constant. */
-PDNN_CLONES static void send_tap(struct tap tap) {
+static void send_tap(struct tap tap) {
     if (tap.width == PDNN_LANES8)
         send_back(&tap, PDNN_LANES8);
     else
         send_back(&tap, tap.width);
 }
 
-void pdnn_pool_lanes_max_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
+void PDNN_HERE(pdnn_pool_lanes_max_backward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
     const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     struct pdnn_span p = pdnn_pool_outputs(rows, row);
     float *dx = clear_row(job, plane, row);
@@ -163,7 +162,7 @@ void pdnn_pool_lanes_max_backward(const struct pdnn_pool_job *job, int64_t plane
 }
 
 /* Adds dy times `share` to n inputs side by side. */
-PDNN_CLONES static void add_shares(float *dx, const float *dy, float share, int64_t n, int64_t width) {
+static void add_shares(float *dx, const float *dy, float share, int64_t n, int64_t width) {
     pdnn_floats8 sum, v;
     for (int64_t channel = 0; channel < width; channel += PDNN_LANES8) {
         pdnn_load8(&v, dy + channel);
@@ -176,7 +175,8 @@ PDNN_CLONES static void add_shares(float *dx, const float *dy, float share, int6
     }
 }
 
-void pdnn_pool_lanes_average_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
+void PDNN_HERE(pdnn_pool_lanes_average_backward)(const struct pdnn_pool_job *job, int64_t plane,
+                                                 int64_t row) {
     const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     struct pdnn_span p = pdnn_pool_outputs(rows, row);
     float *dx = clear_row(job, plane, row);

@@ -5,6 +5,7 @@
 
 #include "runtime/kernels/images/pool.h"
 #include "runtime/kernels/simd/team.h"
+#include "runtime/kernels/simd/kernel.h"
 
 struct pdnn_pool_job {
     const struct pdnn_pool *pool;
@@ -37,16 +38,17 @@ static inline struct pdnn_span pdnn_pool_outputs_with(const struct pdnn_pool_win
 }
 
 /* Widths of whole eights, eight channels at once: an output in registers, a row of dx in the first cache. */
-void pdnn_pool_lanes_max_forward(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
-void pdnn_pool_lanes_max_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
-void pdnn_pool_lanes_average_forward(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
-void pdnn_pool_lanes_average_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
+void PDNN_HERE(pdnn_pool_lanes_max_forward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
+void PDNN_HERE(pdnn_pool_lanes_max_backward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
+void PDNN_HERE(pdnn_pool_lanes_average_forward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
+void PDNN_HERE(pdnn_pool_lanes_average_backward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
 
 /* Any width, above all the plain layout's 1: a row of y tap by tap, so that its pixels are neighbours; a
  * plane of dx as the sum of what each output sends back. */
-void pdnn_pool_any_max_forward(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
-void pdnn_pool_any_max_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t unused);
-void pdnn_pool_any_average_forward(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
-void pdnn_pool_any_average_backward(const struct pdnn_pool_job *job, int64_t plane, int64_t unused);
+void PDNN_HERE(pdnn_pool_any_max_forward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
+void PDNN_HERE(pdnn_pool_any_max_backward)(const struct pdnn_pool_job *job, int64_t plane, int64_t unused);
+void PDNN_HERE(pdnn_pool_any_average_forward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
+void PDNN_HERE(pdnn_pool_any_average_backward)(const struct pdnn_pool_job *job, int64_t plane,
+                                               int64_t unused);
 
 #endif

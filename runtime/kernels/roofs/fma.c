@@ -1,6 +1,7 @@
 #include "runtime/kernels/roofs/fma.h"
 
-#include <stddef.h>
+#define PDNN_LEVEL_USED pdnn_level_of_machine /* a roof knows no limit */
+#include "runtime/kernels/simd/lanes.h"
 
 /* Two units with a latency of 4 or 5 cycles want 8 to 10 chains; 12 and the two constants still fit 16
  * registers. */
@@ -10,38 +11,34 @@ enum { CHAINS = 12 };
  * ends and leave it out. */
 static const volatile float the_factor = 0.5f, the_addend = 1.0f;
 
-#define PDNN_KERNEL "runtime/kernels/roofs/fma_kernel.h"
-#include "runtime/kernels/simd/isa_variants.h"
-
-struct variant {
-    const char *name;
-    bool (*usable)(void);
-    float (*run)(uint64_t iterations, float factor, float addend);
-    const uint64_t *lanes;
-};
-
-#define VARIANT_ROW(name) {#name, pdnn_isa_has_##name, fma_##name, &lanes_##name},
-static const struct variant variants[] = {PDNN_ISA_VARIANTS(VARIANT_ROW)};
-
-static const struct variant *widest(void) {
-    const struct variant *variant = variants;
-    while (!variant->usable())
-        variant++;
-    return variant;
+static float run_chains(uint64_t iterations, float factor, float addend) {
+    pdnn_floats chain[CHAINS], m, a;
+    for (int lane = 0; lane < PDNN_LANES; lane++) {
+        m[lane] = factor;
+        a[lane] = addend;
+    }
+    for (int i = 0; i < CHAINS; i++)
+        chain[i] = a * (float)(i + 1);
+    for (uint64_t n = 0; n < iterations; n++) {
+        for (int i = 0; i < CHAINS; i++)
+            chain[i] = chain[i] * m + a;
+    }
+    float sum = 0;
+    for (int i = 0; i < CHAINS; i++) {
+        for (int lane = 0; lane < PDNN_LANES; lane++)
+            sum += chain[i][lane];
+    }
+    return sum;
 }
 
-const char *pdnn_fma_variant(void) {
-    return widest()->name;
-}
-
-uint64_t pdnn_fma_run(int64_t threads, uint64_t iterations, float *result) {
-    const struct variant *variant = widest();
+PDNN_KERNEL_VALUE(uint64_t, pdnn_fma_run, (int64_t threads, uint64_t iterations, float *result),
+                  (threads, iterations, result)) {
     uint64_t flop = 0;
     float sum = 0;
 #pragma omp parallel num_threads((int)threads) reduction(+ : flop, sum)
     {
-        sum += variant->run(iterations, the_factor, the_addend);
-        flop += 2 * CHAINS * *variant->lanes * iterations;
+        sum += run_chains(iterations, the_factor, the_addend);
+        flop += UINT64_C(2) * CHAINS * PDNN_LANES * iterations;
     }
     *result = sum;
     return flop;

@@ -5,9 +5,6 @@
 
 #include <stdint.h>
 
-/* "avx512", "avx2" or "baseline": the variant that runs here. */
-const char *pdnn_fma_variant(void);
-
 /* Runs so many iterations (of about 6 cycles) on each thread. Returns the FLOP done by all of them, 2 per
  * multiply-add. *result is the sum of all chains: it depends on every one of the operations. */
 uint64_t pdnn_fma_run(int64_t threads, uint64_t iterations, float *result);

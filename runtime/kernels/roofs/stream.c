@@ -1,14 +1,13 @@
 #define _GNU_SOURCE /* madvise, MAP_ANONYMOUS */
 #include "runtime/kernels/roofs/stream.h"
 
+#include "runtime/kernels/roofs/stream_loops.h"
+
 #include <omp.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 enum {
-    UNIT_FLOATS = 256, /* arrays are whole numbers of these; the widest kernel takes 128 a turn */
-    CHAINS = 8,        /* an addition takes 3 or 4 cycles and two can start in each */
-    PLACES = 4,        /* that a read goes on at; together they take a line of each */
     /* Arrays a multiple of 4 KiB apart would make loads wait for older stores to the same low address bits.
      * Large ones a power of two apart would also meet in the same banks of the memory: copying then ran at 19
      * GB/s or at 40, by chance. The same gap as in models/memory.c. */
@@ -17,23 +16,6 @@ enum {
     LARGE_SLICE_BYTES = 1 << 20,
     HUGE_PAGE_BYTES = 2 << 20,
 };
-
-#define PDNN_KERNEL "runtime/kernels/roofs/stream_kernel.h"
-#include "runtime/kernels/simd/isa_variants.h"
-
-struct variant {
-    bool (*usable)(void);
-    float (*read)(const float *a, size_t count, uint64_t passes);
-    void (*copy[2])(const float *a, float *b, size_t count); /* [bypass] */
-    void (*triad[2])(const float *a, const float *b, float *c, size_t count);
-};
-
-#define VARIANT_ROW(name)                                                                                    \
-    {pdnn_isa_has_##name,                                                                                    \
-     read_##name,                                                                                            \
-     {copy_##name, copy_bypass_##name},                                                                      \
-     {triad_##name, triad_bypass_##name}},
-static const struct variant variants[] = {PDNN_ISA_VARIANTS(VARIANT_ROW)};
 
 struct pattern {
     const char *name;
@@ -45,13 +27,6 @@ static const struct pattern patterns[PDNN_STREAM_PATTERN_COUNT] = {
     [PDNN_STREAM_COPY] = {"copy", 2},
     [PDNN_STREAM_TRIAD] = {"triad", 3},
 };
-
-static const struct variant *widest(void) {
-    const struct variant *variant = variants;
-    while (!variant->usable())
-        variant++;
-    return variant;
-}
 
 const char *pdnn_stream_pattern_name(enum pdnn_stream_pattern pattern) {
     return patterns[pattern].name;
@@ -108,31 +83,24 @@ void pdnn_stream_destroy(struct pdnn_stream *stream) {
     *stream = (struct pdnn_stream){0};
 }
 
-/* Arrays of count floats each, `step` floats from one to the next. */
-static float run_passes(const struct variant *variant, const struct pdnn_stream_job *job, float *a,
-                        size_t count, size_t step) {
-    float *b = a + step, *c = b + step;
+static float run_passes(const struct pdnn_stream_job *job, const struct pdnn_stream_arrays *arrays) {
     if (job->pattern == PDNN_STREAM_READ)
-        return variant->read(a, count, job->passes);
-    for (uint64_t pass = 0; pass < job->passes; pass++) {
-        if (job->pattern == PDNN_STREAM_COPY)
-            variant->copy[job->bypass](a, b, count);
-        else
-            variant->triad[job->bypass](a, b, c, count);
-    }
+        return pdnn_stream_read(arrays->first, arrays->count, job->passes);
+    pdnn_stream_write(job, arrays);
     return 0;
 }
 
 uint64_t pdnn_stream_run(const struct pdnn_stream *stream, const struct pdnn_stream_job *job, float *result) {
-    const struct variant *variant = widest();
     size_t arrays = patterns[job->pattern].arrays;
-    size_t count = stream->slice_bytes / sizeof(float) / arrays / UNIT_FLOATS * UNIT_FLOATS;
+    size_t count =
+        stream->slice_bytes / sizeof(float) / arrays / PDNN_STREAM_UNIT_FLOATS * PDNN_STREAM_UNIT_FLOATS;
     uint64_t bytes = 0;
     float sum = 0;
 #pragma omp parallel num_threads((int)job->threads) reduction(+ : bytes, sum)
     {
-        sum +=
-            run_passes(variant, job, stream->slice[omp_get_thread_num()], count, count + pad_floats(stream));
+        const struct pdnn_stream_arrays mine = {stream->slice[omp_get_thread_num()], count,
+                                                count + pad_floats(stream)};
+        sum += run_passes(job, &mine);
         bytes += job->passes * count * arrays * sizeof(float);
     }
     *result = sum;
@@ -141,7 +109,6 @@ uint64_t pdnn_stream_run(const struct pdnn_stream *stream, const struct pdnn_str
 
 uint64_t pdnn_stream_read_part(const struct pdnn_stream *stream, int64_t threads, size_t offset, size_t bytes,
                                float *result) {
-    const struct variant *variant = widest();
     size_t start = offset % stream->slice_bytes;
     uint64_t total = 0;
     float sum = 0;
@@ -151,7 +118,7 @@ uint64_t pdnn_stream_read_part(const struct pdnn_stream *stream, int64_t threads
         size_t left = bytes, at = start;
         while (left) {
             size_t part = left < stream->slice_bytes - at ? left : stream->slice_bytes - at;
-            sum += variant->read(slice + at / sizeof(float), part / sizeof(float), 1);
+            sum += pdnn_stream_read(slice + at / sizeof(float), part / sizeof(float), 1);
             left -= part;
             at = 0;
         }

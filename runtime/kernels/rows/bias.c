@@ -1,6 +1,6 @@
 #include "runtime/kernels/rows/bias.h"
 
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ struct bias_job {
     int64_t N, C;
 };
 
-PDNN_CLONES static void add_row(const float *x, const float *b, float *y, int64_t n) {
+static void add_row(const float *x, const float *b, float *y, int64_t n) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = x[i] + b[i];
@@ -34,7 +34,9 @@ static void forward_part(void *job, int64_t index, int64_t parts) {
     }
 }
 
-void pdnn_bias_forward(const float *x, const float *b, float *y, int64_t N, int64_t C, int64_t threads) {
+PDNN_KERNEL(pdnn_bias_forward,
+            (const float *x, const float *b, float *y, int64_t N, int64_t C, int64_t threads),
+            (x, b, y, N, C, threads)) {
     struct bias_job job = {x, b, y, N, C};
     pdnn_team_run(threads, N * C, forward_part, &job);
 }
@@ -52,7 +54,7 @@ static void cut(struct sums_job *job, int64_t threads) {
     job->row_parts = parts / job->column_parts;
 }
 
-PDNN_CLONES static void add_rows(const float *x, int64_t stride, int64_t rows, float *sums, int64_t n) {
+static void add_rows(const float *x, int64_t stride, int64_t rows, float *sums, int64_t n) {
     int64_t r = 0;
     for (; r + 4 <= rows; r += 4) {
         const float *x0 = x + r * stride, *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
@@ -84,13 +86,16 @@ static void sums_part(void *job, int64_t index, int64_t parts) {
     }
 }
 
-int64_t pdnn_column_sums_scratch(int64_t N, int64_t C, int64_t threads) {
+PDNN_KERNEL_VALUE(int64_t, pdnn_column_sums_scratch, (int64_t N, int64_t C, int64_t threads),
+                  (N, C, threads)) {
     struct sums_job job = {.N = N, .C = C};
     cut(&job, threads);
     return (job.row_parts - 1) * C;
 }
 
-void pdnn_column_sums(const float *dy, float *sums, float *scratch, int64_t N, int64_t C, int64_t threads) {
+PDNN_KERNEL(pdnn_column_sums,
+            (const float *dy, float *sums, float *scratch, int64_t N, int64_t C, int64_t threads),
+            (dy, sums, scratch, N, C, threads)) {
     struct sums_job job = {.dy = dy, .sums = sums, .scratch = scratch, .N = N, .C = C};
     cut(&job, threads);
     pdnn_team_run(threads, N * C, sums_part, &job);

@@ -7,7 +7,7 @@
  * processor's own prefetching stops at each block. */
 enum { GRAIN = 1024, BLOCK = PDNN_MASK_BLOCK, AHEAD = 1024, LINE = 16 };
 
-PDNN_CLONES static void mask_block(const struct pdnn_dropout *job, int64_t first, float *y, int64_t n) {
+static void mask_block(const struct pdnn_dropout *job, int64_t first, float *y, int64_t n) {
     float factor[BLOCK];
     const struct pdnn_mask mask = pdnn_mask_of(job->seed, job->percent);
     const float *x = job->x + first;
@@ -34,7 +34,7 @@ static void run_part(void *work, int64_t index, int64_t parts) {
     pdnn_bypass_fence();
 }
 
-void pdnn_dropout_run(const struct pdnn_dropout *job, int64_t threads) {
+PDNN_KERNEL(pdnn_dropout_run, (const struct pdnn_dropout *job, int64_t threads), (job, threads)) {
     struct pdnn_dropout copy = *job;
     pdnn_team_run(threads, job->elements, run_part, &copy);
 }

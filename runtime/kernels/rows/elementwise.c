@@ -1,6 +1,7 @@
 #include "runtime/kernels/rows/elementwise.h"
 
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/kernel.h"
+#include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/team.h"
 #include "runtime/kernels/simd/vmath.h"
 
@@ -10,43 +11,42 @@
  * of it, the inputs are fetched meanwhile, since the processor's own prefetching stops at each block. */
 enum { GRAIN = 1024, BLOCK = 128, AHEAD = 1024, LINE = 16 };
 
-PDNN_CLONES static void relu_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+static void relu_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)b, (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = a[i] < 0 ? 0 : a[i]; /* NaN stays */
 }
 
-PDNN_CLONES static void relu_backward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+static void relu_backward(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = b[i] > 0 ? a[i] : 0;
 }
 
-PDNN_CLONES static void sigmoid_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+static void sigmoid_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)b, (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = 1.0F / (1.0F + pdnn_exp(-a[i]));
 }
 
-PDNN_CLONES static void sigmoid_backward(const float *a, const float *b, const float *c, float *y,
-                                         int64_t n) {
+static void sigmoid_backward(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = a[i] * b[i] * (1.0F - b[i]);
 }
 
-PDNN_CLONES static void tanh_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+static void tanh_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)b, (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = pdnn_tanh(a[i]);
 }
 
-PDNN_CLONES static void tanh_backward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+static void tanh_backward(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
@@ -66,7 +66,7 @@ static inline float at_least(float x, float far) {
 static const float gelu_far = 12.5F, gelu_tanh_far = 9.9F;
 
 /* y = max(x, 0) - u P(-u) with u = |x| and P as in vmath.h. */
-PDNN_CLONES static void gelu_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+static void gelu_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)b, (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
@@ -76,7 +76,7 @@ PDNN_CLONES static void gelu_forward(const float *a, const float *b, const float
 }
 
 /* The slope at -u is P(-u) - u p(u), that at u 1 less it. */
-PDNN_CLONES static void gelu_backward(const float *a, const float *b, const float *c, float *y, int64_t n) {
+static void gelu_backward(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)c;
     const float density_at_0 = 0.39894228F;
 #pragma omp simd
@@ -90,8 +90,7 @@ PDNN_CLONES static void gelu_backward(const float *a, const float *b, const floa
 /* (1 + tanh(u)) / 2 is sigmoid(2 u), and 2 u = x (linear + cubic x^2). */
 static const float linear = 1.5957691216F, cubic = 0.0713548163F;
 
-PDNN_CLONES static void gelu_tanh_forward(const float *a, const float *b, const float *c, float *y,
-                                          int64_t n) {
+static void gelu_tanh_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)b, (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
@@ -101,8 +100,7 @@ PDNN_CLONES static void gelu_tanh_forward(const float *a, const float *b, const 
 }
 
 /* The slope is s + x s (1 - s) (linear + 3 cubic x^2) with s = 1 / (1 + e); 1 - s = e s. */
-PDNN_CLONES static void gelu_tanh_backward(const float *a, const float *b, const float *c, float *y,
-                                           int64_t n) {
+static void gelu_tanh_backward(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
@@ -112,14 +110,14 @@ PDNN_CLONES static void gelu_tanh_backward(const float *a, const float *b, const
     }
 }
 
-PDNN_CLONES static void add(const float *a, const float *b, const float *c, float *y, int64_t n) {
+static void add(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)c;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = a[i] + b[i];
 }
 
-PDNN_CLONES static void scale(const float *a, const float *b, const float *c, float *y, int64_t n) {
+static void scale(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)b;
     float factor = c[0];
 #pragma omp simd
@@ -127,8 +125,7 @@ PDNN_CLONES static void scale(const float *a, const float *b, const float *c, fl
         y[i] = factor * a[i];
 }
 
-PDNN_CLONES static void hardtanh_forward(const float *a, const float *b, const float *c, float *y,
-                                         int64_t n) {
+static void hardtanh_forward(const float *a, const float *b, const float *c, float *y, int64_t n) {
     (void)b;
     float low = c[0], high = c[1];
 #pragma omp simd
@@ -138,8 +135,7 @@ PDNN_CLONES static void hardtanh_forward(const float *a, const float *b, const f
     }
 }
 
-PDNN_CLONES static void hardtanh_backward(const float *a, const float *b, const float *c, float *y,
-                                          int64_t n) {
+static void hardtanh_backward(const float *a, const float *b, const float *c, float *y, int64_t n) {
     float low = c[0], high = c[1];
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
@@ -187,7 +183,7 @@ static void run_part(void *job, int64_t index, int64_t parts) {
     run_span(elementwise, pdnn_span_of(elementwise->elements, GRAIN, index, parts));
 }
 
-void pdnn_elementwise_run(const struct pdnn_elementwise_job *job, int64_t threads) {
+PDNN_KERNEL(pdnn_elementwise_run, (const struct pdnn_elementwise_job *job, int64_t threads), (job, threads)) {
     struct pdnn_elementwise_job copy = *job;
     pdnn_team_run(threads, job->elements, run_part, &copy);
 }

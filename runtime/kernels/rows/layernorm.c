@@ -127,8 +127,7 @@ static inline void end_squares(const struct pdnn_layernorm *job, struct row *row
 }
 
 /* buffers: STAGES rows. */
-PDNN_CLONES static void forward_rows(const struct pdnn_layernorm *job, struct pdnn_span rows,
-                                     float *buffers) {
+static void forward_rows(const struct pdnn_layernorm *job, struct pdnn_span rows, float *buffers) {
     struct row ring[STAGES];
     for (int64_t turn = rows.begin; turn < rows.end + STAGES - 1; turn++) {
         struct row *stage[STAGES];
@@ -151,11 +150,11 @@ static void forward_part(void *work, int64_t index, int64_t parts) {
     forward_rows(job, pdnn_span_of(job->R, 1, index, parts), buffers);
 }
 
-int64_t pdnn_layernorm_scratch(int64_t H, int64_t threads) {
+PDNN_KERNEL_VALUE(int64_t, pdnn_layernorm_scratch, (int64_t H, int64_t threads), (H, threads)) {
     return threads * STAGES * pdnn_whole_lines(H);
 }
 
-void pdnn_layernorm_forward(const struct pdnn_layernorm *job, int64_t threads) {
+PDNN_KERNEL(pdnn_layernorm_forward, (const struct pdnn_layernorm *job, int64_t threads), (job, threads)) {
     struct pdnn_layernorm copy = *job;
     copy.y.bypass = job->y.bypass && job->H % VECTOR == 0;
     copy.z.bypass = job->z.bypass && job->H % VECTOR == 0;

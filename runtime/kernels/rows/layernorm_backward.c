@@ -165,7 +165,7 @@ PDNN_INLINE void run_stages(const struct part *part, struct pair *summed, const 
     }
 }
 
-PDNN_CLONES static void backward_rows(const struct part *part) {
+static void backward_rows(const struct part *part) {
     const struct pdnn_layernorm_gradients *job = part->job;
     int64_t end = part->rows.end;
     struct pair pairs[2];
@@ -197,7 +197,7 @@ static void backward_parts(void *work, int64_t index, int64_t threads) {
     }
 }
 
-PDNN_CLONES static void add_parts(const float *parts, int64_t stride, int64_t count, float *sums, int64_t n) {
+static void add_parts(const float *parts, int64_t stride, int64_t count, float *sums, int64_t n) {
     memcpy(sums, parts, (size_t)n * sizeof *sums);
     for (int64_t part = 1; part < count; part++) {
         const float *more = parts + part * stride;
@@ -216,11 +216,12 @@ static void join_parts(void *work, int64_t index, int64_t threads) {
     add_parts(from + half, 2 * half, parts, job->dbeta + columns.begin, n);
 }
 
-int64_t pdnn_layernorm_backward_scratch(int64_t R, int64_t H) {
+PDNN_KERNEL_VALUE(int64_t, pdnn_layernorm_backward_scratch, (int64_t R, int64_t H), (R, H)) {
     return count_parts(R) * 2 * pdnn_whole_lines(H);
 }
 
-void pdnn_layernorm_backward(const struct pdnn_layernorm_gradients *job, int64_t threads) {
+PDNN_KERNEL(pdnn_layernorm_backward, (const struct pdnn_layernorm_gradients *job, int64_t threads),
+            (job, threads)) {
     struct pdnn_layernorm_gradients copy = *job;
     copy.dx.bypass = job->dx.bypass && job->H % VECTOR == 0;
     copy.masked.bypass = job->masked.bypass && job->H % VECTOR == 0;

@@ -1,12 +1,12 @@
 #include "runtime/kernels/rows/loss.h"
 
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 #include "runtime/kernels/simd/vmath.h"
 
 #include <math.h>
 
-PDNN_CLONES static float row_max(const float *x, int64_t n) {
+static float row_max(const float *x, int64_t n) {
     float max = x[0];
 #pragma omp simd reduction(max : max)
     for (int64_t i = 0; i < n; i++)
@@ -14,7 +14,7 @@ PDNN_CLONES static float row_max(const float *x, int64_t n) {
     return max;
 }
 
-PDNN_CLONES static float row_exp(const float *x, float max, float *y, int64_t n) {
+static float row_exp(const float *x, float max, float *y, int64_t n) {
     float sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < n; i++) {
@@ -25,14 +25,14 @@ PDNN_CLONES static float row_exp(const float *x, float max, float *y, int64_t n)
     return sum;
 }
 
-PDNN_CLONES static void row_scale(const float *x, float factor, float *y, int64_t n) {
+static void row_scale(const float *x, float factor, float *y, int64_t n) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = x[i] * factor;
 }
 
 /* How many rows have one. */
-PDNN_CLONES static int64_t count_labels(const int32_t *label, int64_t n) {
+static int64_t count_labels(const int32_t *label, int64_t n) {
     int64_t count = 0;
 #pragma omp simd reduction(+ : count)
     for (int64_t i = 0; i < n; i++)
@@ -56,7 +56,7 @@ static void forward_part(void *job, int64_t index, int64_t parts) {
     loss->partial[index * PDNN_LOSS_STRIDE] = sum;
 }
 
-void pdnn_loss_forward(const struct pdnn_loss_job *job, int64_t threads) {
+PDNN_KERNEL(pdnn_loss_forward, (const struct pdnn_loss_job *job, int64_t threads), (job, threads)) {
     struct pdnn_loss_job copy = *job;
     for (int64_t i = 0; i < threads; i++)
         job->partial[i * PDNN_LOSS_STRIDE] = 0;
@@ -79,7 +79,7 @@ static void backward_part(void *job, int64_t index, int64_t parts) {
     }
 }
 
-void pdnn_loss_backward(const struct pdnn_loss_job *job, int64_t threads) {
+PDNN_KERNEL(pdnn_loss_backward, (const struct pdnn_loss_job *job, int64_t threads), (job, threads)) {
     struct pdnn_loss_job copy = *job;
     pdnn_team_run(threads, job->N * job->C, backward_part, &copy);
 }

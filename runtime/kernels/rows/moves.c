@@ -1,6 +1,7 @@
 #include "runtime/kernels/rows/moves.h"
 
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/kernel.h"
+#include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/team.h"
 
 #include <string.h>
@@ -54,7 +55,8 @@ static void move_part(void *work, int64_t index, int64_t parts) {
     pdnn_bypass_fence();
 }
 
-void pdnn_moves_run(const struct pdnn_move *moves, int n_moves, bool bypass, int64_t threads) {
+PDNN_KERNEL(pdnn_moves_run, (const struct pdnn_move *moves, int n_moves, bool bypass, int64_t threads),
+            (moves, n_moves, bypass, threads)) {
     struct moves_job job = {moves, n_moves, bypass};
     int64_t elements = 0;
     for (int i = 0; i < n_moves; i++)
@@ -79,14 +81,14 @@ struct strip {
     int64_t columns, width, block, F, step;
 };
 
-PDNN_CLONES static void to_sequences(const struct strip *s, const float *image, float *sequences) {
+static void to_sequences(const struct strip *s, const float *image, float *sequences) {
     for (int64_t t = 0; t < s->columns; t++) {
         for (int64_t c = 0; c < s->width; c++)
             sequences[t * s->step + c * s->F] = image[t * s->block + c];
     }
 }
 
-PDNN_CLONES static void to_image(const struct strip *s, const float *sequences, float *image) {
+static void to_image(const struct strip *s, const float *sequences, float *image) {
     for (int64_t t = 0; t < s->columns; t++) {
         for (int64_t c = 0; c < s->width; c++)
             image[t * s->block + c] = sequences[t * s->step + c * s->F];
@@ -126,12 +128,14 @@ static void run_sequence(struct sequence_job *job, int64_t threads) {
     pdnn_team_run(threads, s->N * s->C * s->F * s->T, sequence_part, job);
 }
 
-void pdnn_sequence_forward(const struct pdnn_sequence *shape, const float *images, float *sequences,
-                           int64_t threads) {
+PDNN_KERNEL(pdnn_sequence_forward,
+            (const struct pdnn_sequence *shape, const float *images, float *sequences, int64_t threads),
+            (shape, images, sequences, threads)) {
     run_sequence(&(struct sequence_job){shape, images, sequences, true}, threads);
 }
 
-void pdnn_sequence_backward(const struct pdnn_sequence *shape, const float *sequences, float *images,
-                            int64_t threads) {
+PDNN_KERNEL(pdnn_sequence_backward,
+            (const struct pdnn_sequence *shape, const float *sequences, float *images, int64_t threads),
+            (shape, sequences, images, threads)) {
     run_sequence(&(struct sequence_job){shape, sequences, images, false}, threads);
 }

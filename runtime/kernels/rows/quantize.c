@@ -1,6 +1,6 @@
 #include "runtime/kernels/rows/quantize.h"
 
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/kernel.h"
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ union word {
 };
 
 /* Without their signs, floats are in the order of their bits; not a number is above all and so comes out. */
-PDNN_CLONES static int32_t largest(const float *x, int64_t n) {
+static int32_t largest(const float *x, int64_t n) {
     int32_t most = 0;
 #pragma omp simd reduction(max : most)
     for (int64_t i = 0; i < n; i++) {
@@ -28,7 +28,7 @@ PDNN_CLONES static int32_t largest(const float *x, int64_t n) {
 
 /* Adding 1.5 * 2^23 leaves the nearest whole number in the low bits of the sum: its lowest byte is the int8.
  */
-PDNN_CLONES static void round_values(const float *x, float factor, int32_t zero_point, int8_t *q, int64_t n) {
+static void round_values(const float *x, float factor, int32_t zero_point, int8_t *q, int64_t n) {
     const float rounder = 12582912.0F;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
@@ -37,7 +37,7 @@ PDNN_CLONES static void round_values(const float *x, float factor, int32_t zero_
     }
 }
 
-int64_t pdnn_quantize_scratch(int64_t threads) {
+PDNN_KERNEL_VALUE(int64_t, pdnn_quantize_scratch, (int64_t threads), (threads)) {
     return threads * LINE_WORDS;
 }
 
@@ -54,7 +54,7 @@ static void round_part(void *work, int64_t index, int64_t parts) {
                  span.end - span.begin);
 }
 
-void pdnn_quantize_run(const struct pdnn_quantize_job *job, int64_t threads) {
+PDNN_KERNEL(pdnn_quantize_run, (const struct pdnn_quantize_job *job, int64_t threads), (job, threads)) {
     struct pdnn_quantize_job copy = *job;
     union word most = {0};
     for (int64_t i = 0; i < threads; i++)
@@ -67,13 +67,13 @@ void pdnn_quantize_run(const struct pdnn_quantize_job *job, int64_t threads) {
     pdnn_team_run(threads, job->elements, round_part, &copy);
 }
 
-PDNN_CLONES static void scale_by_one(const int32_t *x, float factor, float *y, int64_t n) {
+static void scale_by_one(const int32_t *x, float factor, float *y, int64_t n) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = (float)x[i] * factor;
 }
 
-PDNN_CLONES static void scale_each(const int32_t *x, const float *factor, float *y, int64_t n) {
+static void scale_each(const int32_t *x, const float *factor, float *y, int64_t n) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = (float)x[i] * factor[i];
@@ -96,12 +96,13 @@ static void scale_rows(void *work, int64_t index, int64_t parts) {
     }
 }
 
-void pdnn_dequantize_factors(const float *x_scale, const float *w_scale, float *factor, int64_t C) {
+PDNN_KERNEL(pdnn_dequantize_factors, (const float *x_scale, const float *w_scale, float *factor, int64_t C),
+            (x_scale, w_scale, factor, C)) {
     for (int64_t c = 0; c < C; c++)
         factor[c] = *x_scale * w_scale[c];
 }
 
-void pdnn_dequantize_run(const struct pdnn_dequantize_job *job, int64_t threads) {
+PDNN_KERNEL(pdnn_dequantize_run, (const struct pdnn_dequantize_job *job, int64_t threads), (job, threads)) {
     struct pdnn_dequantize_job copy = *job;
     int64_t padded = pdnn_channels_padded(&job->shape);
     memset(job->factor, 0, (size_t)padded * sizeof *job->factor);

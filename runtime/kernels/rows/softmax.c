@@ -292,15 +292,15 @@ PDNN_INLINE void run_rows(const struct work *work, struct pdnn_span span, enum f
     }
 }
 
-PDNN_CLONES static void forward_rows(const struct work *work, struct pdnn_span span) {
+static void forward_rows(const struct work *work, struct pdnn_span span) {
     run_rows(work, span, FORWARD);
 }
 
-PDNN_CLONES static void backward_rows(const struct work *work, struct pdnn_span span) {
+static void backward_rows(const struct work *work, struct pdnn_span span) {
     run_rows(work, span, BACKWARD);
 }
 
-PDNN_CLONES static void mask_rows(const struct work *work, struct pdnn_span span) {
+static void mask_rows(const struct work *work, struct pdnn_span span) {
     run_rows(work, span, MASK);
 }
 
@@ -320,14 +320,15 @@ static void run(const struct pdnn_softmax *job, struct work work, int64_t thread
     pdnn_team_run(threads, job->matrices * job->n * job->m, run_part, &work);
 }
 
-void pdnn_softmax_forward(const struct pdnn_softmax *job, int64_t threads) {
+PDNN_KERNEL(pdnn_softmax_forward, (const struct pdnn_softmax *job, int64_t threads), (job, threads)) {
     run(job, (struct work){.rows = forward_rows}, threads);
 }
 
-void pdnn_softmax_backward(const struct pdnn_softmax *job, int64_t threads) {
+PDNN_KERNEL(pdnn_softmax_backward, (const struct pdnn_softmax *job, int64_t threads), (job, threads)) {
     run(job, (struct work){.rows = backward_rows}, threads);
 }
 
-void pdnn_softmax_mask(const struct pdnn_softmax *job, float beyond, int64_t threads) {
+PDNN_KERNEL(pdnn_softmax_mask, (const struct pdnn_softmax *job, float beyond, int64_t threads),
+            (job, beyond, threads)) {
     run(job, (struct work){.rows = mask_rows, .beyond = beyond}, threads);
 }

@@ -1,6 +1,6 @@
 #include "runtime/kernels/sequence/attention.h"
 
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 #include "runtime/kernels/simd/vmath.h"
 
@@ -26,7 +26,8 @@ static int64_t whole_lines(int64_t n) {
     return (n + LINE - 1) / LINE * LINE;
 }
 
-int64_t pdnn_attention_scratch(const struct pdnn_attention *shape, int64_t threads) {
+PDNN_KERNEL_VALUE(int64_t, pdnn_attention_scratch, (const struct pdnn_attention *shape, int64_t threads),
+                  (shape, threads)) {
     int64_t forward = threads * whole_lines(shape->S);
     int64_t backward = whole_lines(shape->T * shape->N * (shape->S + 1)) + whole_lines(shape->N * shape->H) +
                        2 * threads * whole_lines(shape->S);
@@ -44,7 +45,7 @@ static double normalize(const struct pdnn_attention *job, float *u) {
     return norm;
 }
 
-PDNN_CLONES static float score(const float *q, const float *k, const float *u, int64_t n) {
+static float score(const float *q, const float *k, const float *u, int64_t n) {
     float sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (int64_t h = 0; h < n; h++)
@@ -52,7 +53,7 @@ PDNN_CLONES static float score(const float *q, const float *k, const float *u, i
     return sum;
 }
 
-PDNN_CLONES static double dot(const float *a, const float *b, int64_t n) {
+static double dot(const float *a, const float *b, int64_t n) {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < n; i++)
@@ -60,7 +61,7 @@ PDNN_CLONES static double dot(const float *a, const float *b, int64_t n) {
     return sum;
 }
 
-PDNN_CLONES static void softmax(float *p, int64_t n) {
+static void softmax(float *p, int64_t n) {
     float max = p[0], sum = 0;
 #pragma omp simd reduction(max : max)
     for (int64_t i = 0; i < n; i++)
@@ -82,7 +83,7 @@ struct combination {
     int64_t count, row_stride, factor_stride;
 };
 
-PDNN_CLONES static void combine(const struct combination *c, float *restrict y, int64_t n) {
+static void combine(const struct combination *c, float *restrict y, int64_t n) {
     memset(y, 0, (size_t)n * sizeof *y);
     int64_t k = 0;
     for (; k + 4 <= c->count; k += 4) {
@@ -130,7 +131,9 @@ static int64_t elements_of(const struct pdnn_attention *job) {
     return job->T * job->S * job->N * (job->H * TANH_ELEMENTS + job->D);
 }
 
-void pdnn_attention_forward(const struct pdnn_attention *job, float *context, float *p, int64_t threads) {
+PDNN_KERNEL(pdnn_attention_forward,
+            (const struct pdnn_attention *job, float *context, float *p, int64_t threads),
+            (job, context, p, threads)) {
     struct attention a = lay_out(job);
     a.context = context;
     a.p = p;
@@ -169,7 +172,7 @@ struct pair {
     float *dq, *dk, *du;
 };
 
-PDNN_CLONES static void tanh_backward(const struct pair *pair, float ds, int64_t n) {
+static void tanh_backward(const struct pair *pair, float ds, int64_t n) {
     const float *q = pair->q, *k = pair->k, *u = pair->u;
     float *restrict dq = pair->dq, *restrict dk = pair->dk, *restrict du = pair->du;
 #pragma omp simd
@@ -182,7 +185,7 @@ PDNN_CLONES static void tanh_backward(const struct pair *pair, float ds, int64_t
 }
 
 /* dq = u times the sum of ds (1 - z^2): of two sums, since that of ds alone cancels. */
-PDNN_CLONES static void finish_query(const float *u, float sum, float *restrict dq, int64_t n) {
+static void finish_query(const float *u, float sum, float *restrict dq, int64_t n) {
 #pragma omp simd
     for (int64_t h = 0; h < n; h++)
         dq[h] = u[h] * (sum - dq[h]);
@@ -261,8 +264,10 @@ static void finish(const struct attention *a, double norm) {
         a->gradients->dv[h] = (float)(ratio * ((double)a->du[h] - (double)job->v[h] * along / (norm * norm)));
 }
 
-void pdnn_attention_backward(const struct pdnn_attention *job,
-                             const struct pdnn_attention_gradients *gradients, int64_t threads) {
+PDNN_KERNEL(pdnn_attention_backward,
+            (const struct pdnn_attention *job, const struct pdnn_attention_gradients *gradients,
+             int64_t threads),
+            (job, gradients, threads)) {
     struct attention a = lay_out(job);
     a.gradients = gradients;
     double norm = normalize(job, a.u);

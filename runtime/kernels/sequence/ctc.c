@@ -1,6 +1,6 @@
 #include "runtime/kernels/sequence/ctc.h"
 
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 #include "runtime/kernels/simd/vmath.h"
 
@@ -38,7 +38,7 @@ static int64_t room_of(const struct pdnn_ctc *job) {
     return whole_lines(job->T + job->T * (PAD + S) + 7 * (S + PAD) + job->C);
 }
 
-int64_t pdnn_ctc_scratch(const struct pdnn_ctc *job, int64_t threads) {
+PDNN_KERNEL_VALUE(int64_t, pdnn_ctc_scratch, (const struct pdnn_ctc *job, int64_t threads), (job, threads)) {
     return whole_lines(job->N) + threads * room_of(job);
 }
 
@@ -83,7 +83,7 @@ static void read_labels(struct sequence *q) {
     q->class[q->S - 1] = 0;
 }
 
-PDNN_CLONES static double log_sum_exp(const float *x, int64_t n) {
+static double log_sum_exp(const float *x, int64_t n) {
     float max = x[0], sum = 0;
 #pragma omp simd reduction(max : max)
     for (int64_t i = 0; i < n; i++)
@@ -108,14 +108,14 @@ static inline double log_sum(double a, double b, double c) {
     return max + (double)pdnn_log(sum);
 }
 
-PDNN_CLONES static void step_forward(const double *before, const double *skip, const double *emit,
-                                     double *restrict after, int64_t S) {
+static void step_forward(const double *before, const double *skip, const double *emit, double *restrict after,
+                         int64_t S) {
 #pragma omp simd
     for (int64_t s = 0; s < S; s++)
         after[s] = log_sum(before[s], before[s - 1], before[s - 2] + skip[s]) + emit[s];
 }
 
-PDNN_CLONES static void step_back(const double *next, const double *skip, double *restrict beta, int64_t S) {
+static void step_back(const double *next, const double *skip, double *restrict beta, int64_t S) {
 #pragma omp simd
     for (int64_t s = 0; s < S; s++)
         beta[s] = log_sum(next[s], next[s + 1], next[s + 2] + skip[s + 2]);
@@ -135,8 +135,8 @@ static void go_forward(const struct sequence *q) {
 }
 
 /* The share of all paths that are in a state. */
-PDNN_CLONES static void weigh(const double *alpha, const double *beta, double likelihood,
-                              double *restrict worth, int64_t S) {
+static void weigh(const double *alpha, const double *beta, double likelihood, double *restrict worth,
+                  int64_t S) {
 #pragma omp simd
     for (int64_t s = 0; s < S; s++)
         worth[s] = (double)pdnn_exp((float)(alpha[s] + beta[s] - likelihood));
@@ -191,7 +191,7 @@ static void run_part(void *work, int64_t index, int64_t parts) {
         job->scratch[q.n] = run_sequence(&q);
 }
 
-void pdnn_ctc_run(const struct pdnn_ctc *job, int64_t threads) {
+PDNN_KERNEL(pdnn_ctc_run, (const struct pdnn_ctc *job, int64_t threads), (job, threads)) {
     struct pdnn_ctc copy = *job;
     double total = 0;
     pdnn_team_run(threads, job->T * job->N * (2 * job->L + 1) * STATE_ELEMENTS, run_part, &copy);

@@ -1,6 +1,7 @@
 #include "runtime/kernels/sequence/embedding.h"
 
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/kernel.h"
+#include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/team.h"
 
 #include <string.h>
@@ -30,12 +31,12 @@ static void forward_part(void *work, int64_t index, int64_t parts) {
     pdnn_bypass_fence();
 }
 
-void pdnn_embedding_forward(const struct pdnn_embedding *job, int64_t threads) {
+PDNN_KERNEL(pdnn_embedding_forward, (const struct pdnn_embedding *job, int64_t threads), (job, threads)) {
     struct pdnn_embedding copy = *job;
     pdnn_team_run(threads, job->R * job->E, forward_part, &copy);
 }
 
-int64_t pdnn_embedding_scratch(int64_t R, int64_t V) {
+PDNN_KERNEL_VALUE(int64_t, pdnn_embedding_scratch, (int64_t R, int64_t V), (R, V)) {
     return V + 1 + R;
 }
 
@@ -85,8 +86,8 @@ static int64_t cut_rows(const struct scatter *scatter, int64_t share, int64_t pa
 }
 
 /* sums[i] += x0[i], then x1[i] and so on: n columns of `count` rows of x, whose numbers are in order. */
-PDNN_CLONES static void add_rows(const float *x, int64_t stride, const int64_t *order, int64_t count,
-                                 float *restrict sums, int64_t n) {
+static void add_rows(const float *x, int64_t stride, const int64_t *order, int64_t count,
+                     float *restrict sums, int64_t n) {
     int64_t k = 0;
     for (; k + 4 <= count; k += 4) {
         const float *x0 = x + order[k] * stride, *x1 = x + order[k + 1] * stride;
@@ -146,7 +147,7 @@ static void backward_part(void *work, int64_t index, int64_t parts) {
     pdnn_bypass_fence();
 }
 
-void pdnn_embedding_backward(const struct pdnn_embedding *job, int64_t threads) {
+PDNN_KERNEL(pdnn_embedding_backward, (const struct pdnn_embedding *job, int64_t threads), (job, threads)) {
     int64_t least = job->V < 4 * threads ? LINE : MIN_COLUMNS, wide = job->E / least;
     struct scatter scatter = {job, job->scratch, job->scratch + job->V + 1, wide < 1 ? 1 : wide};
     sort_rows(&scatter);

@@ -1,6 +1,6 @@
 #include "runtime/kernels/sequence/rnn_cell.h"
 
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/lanes.h"
 #include "runtime/kernels/simd/team.h"
 #include "runtime/kernels/simd/vmath.h"
@@ -14,7 +14,7 @@ PDNN_INLINE float sigmoid(float x) {
 
 /* All kernels work on the units [j, end) of row n. */
 
-PDNN_CLONES static void tanh_forward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
+static void tanh_forward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
     const float *b = job->bias;
     float *h = job->gates + n * job->gates_stride;
 #pragma omp simd
@@ -22,8 +22,7 @@ PDNN_CLONES static void tanh_forward(const struct pdnn_rnn_cell_job *job, int64_
         h[i] = pdnn_tanh(h[i] + b[i]);
 }
 
-PDNN_CLONES static void tanh_backward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j,
-                                      int64_t end) {
+static void tanh_backward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
     const float *h = job->gates + n * job->gates_stride, *dy = job->dy + n * job->H;
     const float *dh = job->dh + n * job->H;
     float *dsum = job->dsums + n * job->dsums_stride;
@@ -32,7 +31,7 @@ PDNN_CLONES static void tanh_backward(const struct pdnn_rnn_cell_job *job, int64
         dsum[i] = (dy[i] + dh[i]) * (1.0F - h[i] * h[i]);
 }
 
-PDNN_CLONES static void lstm_forward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
+static void lstm_forward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
     int64_t H = job->H;
     const float *bi = job->bias, *bf = bi + H, *bg = bf + H, *bo = bg + H;
     const float *c_before = job->c_before + n * job->c_before_stride;
@@ -52,8 +51,7 @@ PDNN_CLONES static void lstm_forward(const struct pdnn_rnn_cell_job *job, int64_
     }
 }
 
-PDNN_CLONES static void lstm_backward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j,
-                                      int64_t end) {
+static void lstm_backward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
     int64_t H = job->H;
     const float *gi = job->gates + n * job->gates_stride, *gf = gi + H, *gg = gf + H, *go = gg + H;
     const float *c = job->c + n * job->c_stride, *c_before = job->c_before + n * job->c_before_stride;
@@ -72,7 +70,7 @@ PDNN_CLONES static void lstm_backward(const struct pdnn_rnn_cell_job *job, int64
     }
 }
 
-PDNN_CLONES static void gru_reset(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
+static void gru_reset(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
     int64_t H = job->H;
     const float *bu = job->bias, *br = bu + H, *h_before = job->h_before + n * H;
     float *gu = job->gates + n * job->gates_stride, *gr = gu + H, *gated = job->gated + n * H;
@@ -85,7 +83,7 @@ PDNN_CLONES static void gru_reset(const struct pdnn_rnn_cell_job *job, int64_t n
     }
 }
 
-PDNN_CLONES static void gru_forward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
+static void gru_forward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
     int64_t H = job->H;
     const float *bo = job->bias + 2 * H, *h_before = job->h_before + n * H;
     float *gu = job->gates + n * job->gates_stride, *go = gu + 2 * H, *h = job->h + n * H;
@@ -97,7 +95,7 @@ PDNN_CLONES static void gru_forward(const struct pdnn_rnn_cell_job *job, int64_t
     }
 }
 
-PDNN_CLONES static void gru_backward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
+static void gru_backward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
     int64_t H = job->H;
     const float *gu = job->gates + n * job->gates_stride, *go = gu + 2 * H;
     const float *h_before = job->h_before + n * H, *dy = job->dy + n * H;
@@ -111,8 +109,7 @@ PDNN_CLONES static void gru_backward(const struct pdnn_rnn_cell_job *job, int64_
     }
 }
 
-PDNN_CLONES static void gru_reset_backward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j,
-                                           int64_t end) {
+static void gru_reset_backward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
     int64_t H = job->H;
     const float *gr = job->gates + n * job->gates_stride + H, *h_before = job->h_before + n * H;
     const float *dgated = job->dgated + n * H;
@@ -126,8 +123,7 @@ PDNN_CLONES static void gru_reset_backward(const struct pdnn_rnn_cell_job *job, 
     }
 }
 
-PDNN_CLONES static void lbr_gru_forward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j,
-                                        int64_t end) {
+static void lbr_gru_forward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
     int64_t H = job->H;
     const float *bu = job->bias, *br = bu + H, *bo = br + H, *bp = bo + H, *h_before = job->h_before + n * H;
     float *gu = job->gates + n * job->gates_stride, *gr = gu + H, *go = gr + H, *gp = go + H;
@@ -144,8 +140,7 @@ PDNN_CLONES static void lbr_gru_forward(const struct pdnn_rnn_cell_job *job, int
     }
 }
 
-PDNN_CLONES static void lbr_gru_backward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j,
-                                         int64_t end) {
+static void lbr_gru_backward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
     int64_t H = job->H;
     const float *gu = job->gates + n * job->gates_stride, *gr = gu + H, *go = gr + H, *gp = go + H;
     const float *h_before = job->h_before + n * H, *dy = job->dy + n * H;
@@ -183,7 +178,7 @@ static void run_part(void *work, int64_t index, int64_t parts) {
         kernels[job->cell](job, n, units.begin, units.end);
 }
 
-void pdnn_rnn_cell_run(const struct pdnn_rnn_cell_job *job, int64_t threads) {
+PDNN_KERNEL(pdnn_rnn_cell_run, (const struct pdnn_rnn_cell_job *job, int64_t threads), (job, threads)) {
     struct pdnn_rnn_cell_job copy = *job;
     pdnn_team_run(threads, job->N * job->H, run_part, &copy);
 }

@@ -1,30 +1,30 @@
 #include "runtime/kernels/simd/half.h"
 
 #include "base/half.h"
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 
 enum { GRAIN = 1024 };
 
-PDNN_CLONES static void widen_bf16(const uint16_t *x, float *y, int64_t n) {
+static void widen_bf16(const uint16_t *x, float *y, int64_t n) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = pdnn_bf16_value(x[i]);
 }
 
-PDNN_CLONES static void widen_f16(const uint16_t *x, float *y, int64_t n) {
+static void widen_f16(const uint16_t *x, float *y, int64_t n) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = pdnn_f16_value(x[i]);
 }
 
-PDNN_CLONES static void narrow_bf16(const float *x, uint16_t *y, int64_t n) {
+static void narrow_bf16(const float *x, uint16_t *y, int64_t n) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = pdnn_bf16_of(x[i]);
 }
 
-PDNN_CLONES static void narrow_f16(const float *x, uint16_t *y, int64_t n) {
+static void narrow_f16(const float *x, uint16_t *y, int64_t n) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         y[i] = pdnn_f16_of(x[i]);
@@ -38,11 +38,12 @@ static const struct {
     [PDNN_HALF_F16] = {widen_f16, narrow_f16},
 };
 
-void pdnn_half_widen(enum pdnn_half type, const uint16_t *x, float *y, int64_t n) {
+PDNN_KERNEL(pdnn_half_widen, (enum pdnn_half type, const uint16_t *x, float *y, int64_t n), (type, x, y, n)) {
     types[type].widen(x, y, n);
 }
 
-void pdnn_half_narrow(enum pdnn_half type, const float *x, uint16_t *y, int64_t n) {
+PDNN_KERNEL(pdnn_half_narrow, (enum pdnn_half type, const float *x, uint16_t *y, int64_t n),
+            (type, x, y, n)) {
     types[type].narrow(x, y, n);
 }
 
@@ -65,12 +66,16 @@ static void run_part(void *work, int64_t index, int64_t parts) {
         pdnn_half_widen(job->type, job->half_source + span.begin, job->wide + span.begin, n);
 }
 
-void pdnn_half_widen_all(enum pdnn_half type, const uint16_t *x, float *y, int64_t n, int64_t threads) {
+PDNN_KERNEL(pdnn_half_widen_all,
+            (enum pdnn_half type, const uint16_t *x, float *y, int64_t n, int64_t threads),
+            (type, x, y, n, threads)) {
     struct job job = {.type = type, .half_source = x, .wide = y, .n = n};
     pdnn_team_run(threads, n, run_part, &job);
 }
 
-void pdnn_half_narrow_all(enum pdnn_half type, const float *x, uint16_t *y, int64_t n, int64_t threads) {
+PDNN_KERNEL(pdnn_half_narrow_all,
+            (enum pdnn_half type, const float *x, uint16_t *y, int64_t n, int64_t threads),
+            (type, x, y, n, threads)) {
     struct job job = {.type = type, .wide_source = x, .half = y, .n = n};
     pdnn_team_run(threads, n, run_part, &job);
 }

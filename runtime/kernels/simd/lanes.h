@@ -4,12 +4,14 @@
 #ifndef RUNTIME_KERNELS_SIMD_LANES_H
 #define RUNTIME_KERNELS_SIMD_LANES_H
 
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/kernel.h"
+#include "runtime/kernels/simd/bypass.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 enum { PDNN_LANES8 = 8 };
+typedef float pdnn_floats __attribute__((vector_size(4 * PDNN_LANES)));
 typedef float pdnn_floats8 __attribute__((vector_size(32)));
 typedef float pdnn_unaligned8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t pdnn_ints8 __attribute__((vector_size(32)));
@@ -17,10 +19,6 @@ typedef int64_t pdnn_longs2 __attribute__((vector_size(16)));
 typedef int8_t pdnn_bytes16 __attribute__((vector_size(16)));
 typedef int8_t pdnn_bytes32 __attribute__((vector_size(32)));
 
-/* For what clones call: it gets their target, and constants among its arguments make a loop of their own. */
-#define PDNN_INLINE static inline __attribute__((always_inline))
-
-/* Not by way of memcpy, which is taken apart into what every processor has before a clone gets its target. */
 PDNN_INLINE void pdnn_load8(pdnn_floats8 *v, const float *from) {
     *v = *(const pdnn_unaligned8 *)(const void *)from;
 }

@@ -40,11 +40,11 @@ PDNN_INLINE void square_places(const struct tile *tile, const int places) {
     }
 }
 
-PDNN_CLONES static void square_one(const struct tile *tile) {
+static void square_one(const struct tile *tile) {
     square_places(tile, 1);
 }
 
-PDNN_CLONES static void square_all(const struct tile *tile) {
+static void square_all(const struct tile *tile) {
     square_places(tile, PLACES);
 }
 
@@ -74,11 +74,11 @@ static void square_part(void *work, int64_t index, int64_t parts) {
         square_blocks(job, i, 0);
 }
 
-int64_t pdnn_norm_scratch(int64_t elements) {
+PDNN_KERNEL_VALUE(int64_t, pdnn_norm_scratch, (int64_t elements), (elements)) {
     return count_blocks(elements);
 }
 
-void pdnn_norm_run(const struct pdnn_norm_job *job, int64_t threads) {
+PDNN_KERNEL(pdnn_norm_run, (const struct pdnn_norm_job *job, int64_t threads), (job, threads)) {
     struct pdnn_norm_job copy = *job;
     double sum = job->before ? (double)*job->before * (double)*job->before : 0;
     pdnn_team_run(threads, job->elements, square_part, &copy);
@@ -93,8 +93,8 @@ struct direction {
     float per_g, b1, rest1, b2, rest2, per_m, per_v, epsilon, decay;
 };
 
-PDNN_CLONES static void direct(const struct direction *d, const float *w, const float *g, float *u, float *m,
-                               float *v, int64_t n) {
+static void direct(const struct direction *d, const float *w, const float *g, float *u, float *m, float *v,
+                   int64_t n) {
     float per_g = d->per_g, b1 = d->b1, rest1 = d->rest1, b2 = d->b2, rest2 = d->rest2;
     float per_m = d->per_m, per_v = d->per_v, epsilon = d->epsilon, decay = d->decay;
 #pragma omp simd
@@ -115,7 +115,8 @@ static void direct_part(void *work, int64_t index, int64_t parts) {
            job->v + mine.begin, mine.end - mine.begin);
 }
 
-void pdnn_lamb_direction_run(const struct pdnn_lamb_direction_job *job, int64_t threads) {
+PDNN_KERNEL(pdnn_lamb_direction_run, (const struct pdnn_lamb_direction_job *job, int64_t threads),
+            (job, threads)) {
     double power1 = (double)job->power[0] * job->beta1, power2 = (double)job->power[1] * job->beta2;
     double excess = (double)*job->norm / job->limit;
     struct direction direction = {
@@ -140,7 +141,7 @@ struct application {
     float lr;
 };
 
-PDNN_CLONES static void apply(float *restrict w, const float *restrict u, float lr, int64_t n) {
+static void apply(float *restrict w, const float *restrict u, float lr, int64_t n) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++)
         w[i] -= lr * u[i];
@@ -152,7 +153,7 @@ static void apply_part(void *work, int64_t index, int64_t parts) {
     apply(a->job->w + mine.begin, a->job->u + mine.begin, a->lr, mine.end - mine.begin);
 }
 
-void pdnn_lamb_apply_run(const struct pdnn_lamb_apply_job *job, int64_t threads) {
+PDNN_KERNEL(pdnn_lamb_apply_run, (const struct pdnn_lamb_apply_job *job, int64_t threads), (job, threads)) {
     double w_norm = (double)*job->w_norm, u_norm = (double)*job->u_norm;
     double ratio = w_norm > 0 && u_norm > 0 ? w_norm / u_norm : 1;
     struct application application = {job, (float)(job->lr * ratio)};

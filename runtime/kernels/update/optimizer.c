@@ -1,16 +1,17 @@
 #include "runtime/kernels/update/optimizer.h"
 
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 
 #include <math.h>
+#include <stddef.h>
 
 enum { GRAIN = 1024 };
 
 /* The arrays never overlap and are written where they are read, so that no store waits for a read for
  * ownership. c: the coefficients in the order of the op's, or as `prepare` left them. */
-PDNN_CLONES static void sgd(float *restrict w, const float *restrict g, float *restrict s0,
-                            float *restrict s1, const float *c, int64_t n) {
+static void sgd(float *restrict w, const float *restrict g, float *restrict s0, float *restrict s1,
+                const float *c, int64_t n) {
     (void)s0;
     (void)s1;
     float lr = c[0];
@@ -19,8 +20,8 @@ PDNN_CLONES static void sgd(float *restrict w, const float *restrict g, float *r
         w[i] -= lr * g[i];
 }
 
-PDNN_CLONES static void momentum(float *restrict w, const float *restrict g, float *restrict v,
-                                 float *restrict s1, const float *c, int64_t n) {
+static void momentum(float *restrict w, const float *restrict g, float *restrict v, float *restrict s1,
+                     const float *c, int64_t n) {
     (void)s1;
     float lr = c[0], mu = c[1];
 #pragma omp simd
@@ -30,8 +31,8 @@ PDNN_CLONES static void momentum(float *restrict w, const float *restrict g, flo
     }
 }
 
-PDNN_CLONES static void rmsprop(float *restrict w, const float *restrict g, float *restrict ms,
-                                float *restrict mom, const float *c, int64_t n) {
+static void rmsprop(float *restrict w, const float *restrict g, float *restrict ms, float *restrict mom,
+                    const float *c, int64_t n) {
     float lr = c[0], rest = c[1], mu = c[2], epsilon = c[3];
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
@@ -42,8 +43,8 @@ PDNN_CLONES static void rmsprop(float *restrict w, const float *restrict g, floa
 }
 
 /* c: lr_t, beta1, 1 - beta1, beta2, 1 - beta2, epsilon, 1 - lr*decay. */
-PDNN_CLONES static void adam(float *restrict w, const float *restrict g, float *restrict m, float *restrict v,
-                             const float *c, int64_t n) {
+static void adam(float *restrict w, const float *restrict g, float *restrict m, float *restrict v,
+                 const float *c, int64_t n) {
     float lr = c[0], b1 = c[1], rest1 = c[2], b2 = c[3], rest2 = c[4], epsilon = c[5], stays = c[6];
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
@@ -54,8 +55,8 @@ PDNN_CLONES static void adam(float *restrict w, const float *restrict g, float *
 }
 
 /* c: beta, 1 - beta. */
-PDNN_CLONES static void moment(float *restrict m, const float *restrict g, float *restrict s0,
-                               float *restrict s1, const float *c, int64_t n) {
+static void moment(float *restrict m, const float *restrict g, float *restrict s0, float *restrict s1,
+                   const float *c, int64_t n) {
     (void)s0;
     (void)s1;
     float b = c[0], rest = c[1];
@@ -64,8 +65,8 @@ PDNN_CLONES static void moment(float *restrict m, const float *restrict g, float
         m[i] = b * m[i] + rest * g[i];
 }
 
-PDNN_CLONES static void square_moment(float *restrict v, const float *restrict g, float *restrict s0,
-                                      float *restrict s1, const float *c, int64_t n) {
+static void square_moment(float *restrict v, const float *restrict g, float *restrict s0, float *restrict s1,
+                          const float *c, int64_t n) {
     (void)s0;
     (void)s1;
     float b = c[0], rest = c[1];
@@ -75,8 +76,8 @@ PDNN_CLONES static void square_moment(float *restrict v, const float *restrict g
 }
 
 /* c: as adam. */
-PDNN_CLONES static void adam_apply(float *restrict w, const float *restrict m, float *restrict v,
-                                   float *restrict s1, const float *c, int64_t n) {
+static void adam_apply(float *restrict w, const float *restrict m, float *restrict v, float *restrict s1,
+                       const float *c, int64_t n) {
     (void)s1;
     float lr = c[0], epsilon = c[5], stays = c[6];
 #pragma omp simd
@@ -127,7 +128,7 @@ static void update_part(void *prepared, int64_t index, int64_t parts) {
                      span.end - span.begin);
 }
 
-void pdnn_update_run(const struct pdnn_update_job *job, int64_t threads) {
+PDNN_KERNEL(pdnn_update_run, (const struct pdnn_update_job *job, int64_t threads), (job, threads)) {
     struct prepared_job prepared = {.job = job};
     for (int k = 0; k < PDNN_UPDATE_COEFS; k++)
         prepared.coef[k] = (float)job->coef[k];

@@ -1,8 +1,7 @@
 #include "runtime/backends/onednn/dense/small_batch.h"
 
 #include "runtime/steps/step.h"
-#include "runtime/kernels/simd/clones.h"
-#include "runtime/kernels/gemm/tiles.h"
+#include "runtime/kernels/simd/level.h"
 
 #include <stdio.h>
 
@@ -18,8 +17,8 @@ enum pdnn_status pdnn_dense_own_describe(const struct pdnn_dense_shape *shape, e
                                          struct pdnn_err *err) {
     struct pdnn_dense_few_job made = {
         .N = shape->N, .I = shape->I, .O = shape->O, .n_functions = shape->n_posts};
-    bool fits = pdnn_tiles_allow_clones() && pass == PDNN_FORWARD && format == PDNN_WEIGHTS_ROW_MAJOR &&
-                shape->dtype == PDNN_F32 && shape->N <= PDNN_DENSE_FEW_ROWS;
+    bool fits = pass == PDNN_FORWARD && format == PDNN_WEIGHTS_ROW_MAJOR && shape->dtype == PDNN_F32 &&
+                shape->N <= PDNN_DENSE_FEW_ROWS;
     for (int i = 0; fits && i < shape->n_posts; i++) {
         fits = shape->post[i] < PDNN_ONEDNN_SUM;
         made.function[i] = fits ? functions[shape->post[i]] : PDNN_ADD;
@@ -69,7 +68,7 @@ enum pdnn_status pdnn_dense_own_append(struct pdnn_program *program, struct pdnn
     pdnn_step_use(step, slots->y);
     if (slots->b != PDNN_NONE)
         pdnn_step_use(step, slots->b);
-    snprintf(step->implementation, sizeof step->implementation, "own:dense %s", pdnn_clone_name());
+    snprintf(step->implementation, sizeof step->implementation, "own:dense %s", pdnn_level_name());
     step->work = (struct pdnn_work){own, bind, run, NULL};
     return pdnn_program_step(program, step, err);
 }

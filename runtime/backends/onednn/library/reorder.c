@@ -1,6 +1,6 @@
 #include "runtime/backends/onednn/library/reorder.h"
 
-#include "runtime/kernels/simd/clones.h"
+#include "runtime/kernels/simd/level.h"
 #include "runtime/kernels/gemm/transpose.h"
 
 #include <stdio.h>
@@ -56,7 +56,7 @@ void pdnn_reorder_destroy(struct pdnn_reorder *reorder) {
 const char *pdnn_reorder_name(const struct pdnn_reorder *reorder, char buffer[PDNN_REORDER_TEXT]) {
     if (reorder->primitive)
         return pdnn_onednn_primitive_name(reorder->primitive);
-    snprintf(buffer, PDNN_REORDER_TEXT, "own:transpose %s", pdnn_clone_name());
+    snprintf(buffer, PDNN_REORDER_TEXT, "own:transpose %s", pdnn_level_name());
     return buffer;
 }
 

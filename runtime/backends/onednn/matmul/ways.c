@@ -3,6 +3,7 @@
 #include "models/op.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/kernels/gemm/batched.h"
+#include "runtime/kernels/simd/level.h"
 
 #include <stdio.h>
 
@@ -116,8 +117,7 @@ const char *pdnn_heads_name(const struct pdnn_heads_made *made, char buffer[PDNN
     else if (made->multiply.sgemm)
         snprintf(buffer, PDNN_HEADS_TEXT, "onednn:sgemm");
     else
-        snprintf(buffer, PDNN_HEADS_TEXT, "own:matmul %s",
-                 pdnn_batched_name(made->multiply.product.M, made->multiply.product.a.transposed));
+        snprintf(buffer, PDNN_HEADS_TEXT, "own:matmul %s", pdnn_level_name());
     return buffer;
 }
 

@@ -1,0 +1,103 @@
+#include "runtime/kernels/roofs/stream_loops.h"
+
+#define PDNN_LEVEL_USED pdnn_level_of_machine /* a roof knows no limit */
+#include "runtime/kernels/simd/bypass.h"
+#include "runtime/kernels/simd/lanes.h"
+
+/* An aligned vector, past the caches. */
+PDNN_INLINE void store_past(float *to, const pdnn_floats *v) {
+#if PDNN_LANES == 16
+    _mm512_stream_ps(to, *v);
+#elif PDNN_LANES == 8
+    _mm256_stream_ps(to, *v);
+#else
+    pdnn_bypass_copy(to, (const float *)v, PDNN_LANES);
+#endif
+}
+
+enum {
+    CHAINS = 8, /* an addition takes 3 or 4 cycles and two can start in each */
+    PLACES = 4, /* that a read goes on at; together they take a line of each */
+};
+
+/* count is a multiple of PDNN_STREAM_UNIT_FLOATS, arrays are aligned to a vector. The passes are inside:
+ * adding up the chains costs as much as half a pass over L1. From PLACES at once, since from one place alone
+ * a core gets no more than two thirds of what the memory can give. */
+static float read_all(const float *a, size_t count, uint64_t passes) {
+    pdnn_floats chain[CHAINS] = {{0}}, v;
+    const size_t apart = count / PLACES;
+    for (uint64_t pass = 0; pass < passes; pass++) {
+        for (size_t i = 0; i < apart; i += CHAINS / PLACES * PDNN_LANES) {
+            for (size_t k = 0; k < CHAINS; k++) {
+                size_t place = k % PLACES * apart, at = k / PLACES * PDNN_LANES;
+                __builtin_memcpy(&v, a + place + i + at, sizeof v);
+                chain[k] += v;
+            }
+        }
+    }
+    float sum = 0;
+    for (size_t k = 0; k < CHAINS; k++) {
+        for (size_t lane = 0; lane < PDNN_LANES; lane++)
+            sum += chain[k][lane];
+    }
+    return sum;
+}
+
+static void copy(const float *a, float *b, size_t count) {
+    pdnn_floats v;
+    for (size_t i = 0; i < count; i += PDNN_LANES) {
+        __builtin_memcpy(&v, a + i, sizeof v);
+        __builtin_memcpy(b + i, &v, sizeof v);
+    }
+}
+
+static void copy_bypass(const float *a, float *b, size_t count) {
+    pdnn_floats v;
+    for (size_t i = 0; i < count; i += PDNN_LANES) {
+        __builtin_memcpy(&v, a + i, sizeof v);
+        store_past(b + i, &v);
+    }
+    pdnn_bypass_fence();
+}
+
+static void triad(const float *a, const float *b, float *c, size_t count) {
+    pdnn_floats u, v;
+    for (size_t i = 0; i < count; i += PDNN_LANES) {
+        __builtin_memcpy(&u, a + i, sizeof u);
+        __builtin_memcpy(&v, b + i, sizeof v);
+        u += v * 0.5f;
+        __builtin_memcpy(c + i, &u, sizeof u);
+    }
+}
+
+static void triad_bypass(const float *a, const float *b, float *c, size_t count) {
+    pdnn_floats u, v;
+    for (size_t i = 0; i < count; i += PDNN_LANES) {
+        __builtin_memcpy(&u, a + i, sizeof u);
+        __builtin_memcpy(&v, b + i, sizeof v);
+        u += v * 0.5f;
+        store_past(c + i, &u);
+    }
+    pdnn_bypass_fence();
+}
+
+/* Called by address, so that no pass is merged with the next. */
+static void (*const copies[2])(const float *a, float *b, size_t count) = {copy, copy_bypass};
+static void (*const triads[2])(const float *a, const float *b, float *c, size_t count) = {triad,
+                                                                                          triad_bypass};
+
+PDNN_KERNEL_VALUE(float, pdnn_stream_read, (const float *a, size_t count, uint64_t passes),
+                  (a, count, passes)) {
+    return read_all(a, count, passes);
+}
+
+PDNN_KERNEL(pdnn_stream_write, (const struct pdnn_stream_job *job, const struct pdnn_stream_arrays *arrays),
+            (job, arrays)) {
+    float *a = arrays->first, *b = a + arrays->step, *c = b + arrays->step;
+    for (uint64_t pass = 0; pass < job->passes; pass++) {
+        if (job->pattern == PDNN_STREAM_COPY)
+            copies[job->bypass](a, b, arrays->count);
+        else
+            triads[job->bypass](a, b, c, arrays->count);
+    }
+}

@@ -1,0 +1,17 @@
+/* Runs a group of tests once for each instruction-set level that this processor has, as kernels have a
+ * version of their own at each. */
+#ifndef TESTS_RUNTIME_LEVELS_H
+#define TESTS_RUNTIME_LEVELS_H
+
+#include "runtime/kernels/simd/level.h"
+
+/* Adds to `failed` how many tests failed. */
+#define RUN_AT_EVERY_LEVEL(tests, failed)                                                                    \
+    do {                                                                                                     \
+        for (int level_ = 0; level_ <= (int)pdnn_level_of_machine; level_++) {                               \
+            pdnn_level_limit(4 << level_);                                                                   \
+            (failed) += cmocka_run_group_tests_name(pdnn_level_name(), tests, NULL, NULL);                   \
+        }                                                                                                    \
+    } while (0)
+
+#endif
