@@ -169,8 +169,10 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
     struct pdnn_check_row *rows = NULL;
     size_t n_rows = 0;
     struct pdnn_err cause = {0};
-    const struct pdnn_check_request request = {task->id, session->spec.seed, session->memory_limit_bytes,
-                                               check->allow_slow};
+    struct pdnn_request request = {.seed = session->spec.seed,
+                                   .memory_limit_bytes = session->memory_limit_bytes,
+                                   .allow_slow = check->allow_slow};
+    snprintf(request.id, sizeof request.id, "%s", task->id);
     enum pdnn_status status =
         pdnn_worker_check(&check->worker, &request, check->stop, &rows, &n_rows, &cause);
     if (status == PDNN_OK) {

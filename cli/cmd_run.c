@@ -103,8 +103,9 @@ static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
     struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     const struct pdnn_sweep_hooks hooks = {run, keep_visit, show};
     struct pdnn_sweep_result result = {0};
-    rules.largest = run->vary.largest;
-    rules.allow_slow = run->allow_slow;
+    if (run->vary.largest)
+        snprintf(rules.request.largest, sizeof rules.request.largest, "%s", run->vary.largest);
+    rules.request.allow_slow = run->allow_slow;
     enum pdnn_status status =
         pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
     run->hooks.ended(run->hooks.user);

@@ -6,7 +6,7 @@
 #include "cli/help.h"
 #include "cli/registry.h"
 #include "runtime/core/backend.h"
-#include "runtime/driver/worker.h"
+#include "runtime/worker/serve.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -89,10 +89,10 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
 
 /* The worker's entry is not a command: the driver starts it, nobody types it. */
 static int run_worker(int argc, char **argv) {
-    int64_t request_fd, answer_fd;
-    if (argc != 4 || !pdnn_parse_i64(argv[2], &request_fd) || !pdnn_parse_i64(argv[3], &answer_fd))
+    int64_t fd;
+    if (argc != 3 || !pdnn_parse_i64(argv[2], &fd))
         return fail_unknown(argv[1]);
-    return pdnn_worker_main((int)request_fd, (int)answer_fd);
+    return pdnn_worker_serve((int)fd);
 }
 
 static int dispatch(int argc, char **argv) {

@@ -200,7 +200,7 @@ static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdn
                                   struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
     struct pdnn_sweep_rules rules = pdnn_session_rules(session);
-    rules.allow_slow = sweep->request.allow_slow;
+    rules.request.allow_slow = sweep->request.allow_slow;
     const struct pdnn_sweep_hooks hooks = {sweep, visited, progress};
     enum pdnn_status status =
         pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, result, err);

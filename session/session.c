@@ -144,14 +144,13 @@ void pdnn_session_note_budget(struct pdnn_session *session) {
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
     const struct pdnn_spec_measure *measure = &session->spec.measure;
     return (struct pdnn_sweep_rules){
-        .seed = session->spec.seed,
+        .request = {.seed = session->spec.seed,
+                    .memory_limit_bytes = session->memory_limit_bytes,
+                    .rules = {.min_samples = (uint64_t)measure->min_samples, .precision = measure->precision},
+                    .probe = measure->probe},
         .rounds = measure->rounds,
-        .precision = measure->precision,
-        .min_samples = measure->min_samples,
         .max_time_ns = measure->max_time_ns,
-        .probe = measure->probe,
         .cost_order = measure->order == PDNN_ORDER_COST,
-        .memory_limit_bytes = session->memory_limit_bytes,
         .time_limit_ns = session->spec.limits.time_ns,
         .budget_ns = session->spec.limits.budget_ns,
         .stop = session->hooks->watch(session->hooks->user),

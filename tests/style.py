@@ -21,10 +21,11 @@ MAY_INCLUDE = {
     "runtime/backends/reference": ["runtime/core", "runtime/steps", "runtime/kernels", "runtime/facts", "models", "base"],
     "runtime/backends/onednn": ["runtime/core", "runtime/steps", "runtime/kernels", "runtime/facts", "models", "base"],
     "runtime/backends/openblas": ["runtime/core", "runtime/steps", "runtime/kernels", "runtime/facts", "models", "base"],
-    "runtime/driver": ["runtime/core", "runtime/facts", "runtime/kernels", "models", "base"],
+    "runtime/worker": ["runtime/core", "runtime/facts", "models", "base"],
+    "runtime/driver": ["runtime/core", "runtime/facts", "models", "base"],
     "results": ["runtime/facts", "models", "base"],
     "session": ["gen", "runtime/driver", "results", "runtime/facts", "models", "base"],
-    "cli": ["session", "results", "runtime/driver", "runtime/core", "runtime/facts", "gen", "models", "base"],
+    "cli": ["session", "results", "runtime/driver", "runtime/worker", "runtime/core", "runtime/facts", "gen", "models", "base"],
 }
 SOFT_LINES, HARD_LINES = 300, 700
 MACHINE_PATHS = re.compile(r"/work/|/farm/|/home/[a-z]|/tmp/bash")
@@ -128,7 +129,8 @@ def check_language(root):
 
 
 def check_readmes(root):
-    rooms = ["base", "models", "gen", "runtime/core", "runtime/kernels", "runtime/backends", "runtime/driver", "results", "session", "cli",
+    rooms = ["base", "models", "gen", "runtime/core", "runtime/kernels", "runtime/backends", "runtime/driver", "runtime/worker",
+             "runtime/facts", "results", "session", "cli",
              "sweeps", "tests", "runtime", "packaging"]
     return [f"{room}: has no README.md" for room in rooms if not os.path.exists(os.path.join(root, room, "README.md"))]
 

@@ -4,16 +4,8 @@
 #define RUNTIME_CORE_MEASURE_H
 
 #include "base/err.h"
+#include "runtime/facts/request.h"
 #include "runtime/facts/visit.h"
-
-#include <stdbool.h>
-
-struct pdnn_measure_rules {
-    uint64_t min_samples;  /* per visit, after warm-up; at least 3 */
-    uint64_t max_visit_ns; /* warm-up included; only min_samples may take longer */
-    double precision;      /* relative: no more samples once the quartiles are that near to the median */
-    bool cold;             /* evict before every sample; a sample is one step then */
-};
 
 struct pdnn_measure_target {
     void *user;

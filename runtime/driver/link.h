@@ -3,7 +3,7 @@
 #ifndef RUNTIME_DRIVER_LINK_H
 #define RUNTIME_DRIVER_LINK_H
 
-#include "runtime/driver/protocol.h"
+#include "runtime/facts/protocol.h"
 #include "runtime/driver/worker.h"
 
 enum { PDNN_LAST_WORDS_TEXT = 128 };

@@ -52,7 +52,7 @@ static bool wants_extra(const struct pdnn_schedule *schedule, const struct pdnn_
     if (least < 2 || task->visits < 2 || task->visits >= passes || !has_time(schedule, task, passes))
         return false;
     struct pdnn_interval interval = pdnn_visits_interval(task->medians, task->visits, schedule->scratch);
-    return interval.high - interval.low > 2 * schedule->rules->precision * interval.center;
+    return interval.high - interval.low > 2 * schedule->rules->request.rules.precision * interval.center;
 }
 
 static bool is_open(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
@@ -96,7 +96,7 @@ static void begin_pass(struct pdnn_schedule *schedule) {
     memcpy(schedule->order, schedule->by_cost, schedule->n_tasks * sizeof *schedule->order);
     if (schedule->rules->cost_order)
         return;
-    struct pdnn_rng rng = {pdnn_rng_at(schedule->rules->seed, schedule->pass), 0};
+    struct pdnn_rng rng = {pdnn_rng_at(schedule->rules->request.seed, schedule->pass), 0};
     for (size_t i = schedule->n_tasks; i > 1; i--) {
         size_t j = (size_t)pdnn_rng_below(&rng, i);
         uint32_t swapped = schedule->order[i - 1];

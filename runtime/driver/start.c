@@ -112,7 +112,7 @@ static enum pdnn_status spawn(struct pdnn_worker *worker, struct pdnn_arena *are
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0 && pipe2(errors, O_CLOEXEC) == 0) {
         char name[] = "paradnn", command[] = "worker", number[16];
         snprintf(number, sizeof number, "%d", sockets[1]);
-        char *const arguments[] = {name, command, number, number, NULL};
+        char *const arguments[] = {name, command, number, NULL};
         pid = fork();
         if (pid == 0)
             become_worker(sockets[1], errors[1], parent, arguments, environment);

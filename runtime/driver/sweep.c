@@ -4,6 +4,8 @@
 #include "runtime/driver/schedule.h"
 #include "runtime/driver/visitor.h"
 
+#include <stdio.h>
+
 /* The progress hook is called at most this often. */
 static const uint64_t progress_interval_ns = 200000000;
 
@@ -54,23 +56,18 @@ static enum pdnn_status make_alive(struct sweep *sweep, enum pdnn_isa isa, struc
 static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdnn_err *err) {
     const struct pdnn_visitor *visitor = sweep->visitor;
     const struct pdnn_task *task = &sweep->schedule.tasks[index];
-    const struct pdnn_visit_request request = {
-        .id = task->id,
-        .seed = sweep->rules->seed,
-        .memory_limit_bytes = sweep->rules->memory_limit_bytes,
-        .rules = {.min_samples = (uint64_t)sweep->rules->min_samples,
-                  .max_visit_ns = pdnn_schedule_visit_ns(&sweep->schedule, index),
-                  .precision = sweep->rules->precision,
-                  .cold = task->instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD},
-        .probe = sweep->rules->probe,
-        .allow_slow = sweep->rules->allow_slow,
-        .largest = sweep->rules->largest};
+    struct pdnn_request request = sweep->rules->request;
     const struct pdnn_visit_watch watch = {.time_limit_ns = sweep->rules->time_limit_ns,
                                            .stop = sweep->rules->stop,
                                            .tick = tick,
                                            .user = sweep};
     const enum pdnn_isa isa = (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA];
     struct pdnn_visit visit = {0};
+    int length = snprintf(request.id, sizeof request.id, "%s", task->id);
+    if (length < 0 || (size_t)length >= sizeof request.id)
+        return pdnn_fail(err, PDNN_INVALID, "%s: longer than an instance's id may be", task->id);
+    request.rules.max_visit_ns = pdnn_schedule_visit_ns(&sweep->schedule, index);
+    request.rules.cold = task->instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = make_alive(sweep, isa, err);
     if (is_stopped(sweep))
@@ -148,7 +145,7 @@ static enum pdnn_status process_start(void *user, enum pdnn_isa isa, struct pdnn
                              err);
 }
 
-static enum pdnn_status process_visit(void *user, enum pdnn_isa isa, const struct pdnn_visit_request *request,
+static enum pdnn_status process_visit(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
                                       const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
                                       struct pdnn_err *err) {
     struct processes *processes = user;
@@ -162,7 +159,7 @@ static enum pdnn_status process_visit(void *user, enum pdnn_isa isa, const struc
 enum pdnn_status pdnn_sweep_run(const struct pdnn_host *host, const struct pdnn_task *tasks, size_t n_tasks,
                                 const struct pdnn_sweep_rules *rules, const struct pdnn_sweep_hooks *hooks,
                                 struct pdnn_sweep_result *result, struct pdnn_err *err) {
-    struct processes processes = {.host = host, .memory_limit_bytes = rules->memory_limit_bytes};
+    struct processes processes = {.host = host, .memory_limit_bytes = rules->request.memory_limit_bytes};
     const struct pdnn_visitor visitor = {&processes, process_alive, process_start, process_visit};
     enum pdnn_status status = pdnn_sweep_run_with(&visitor, tasks, n_tasks, rules, hooks, result, err);
     for (int isa = 0; isa < PDNN_ISA_COUNT; isa++)

@@ -1,12 +1,12 @@
 /* One sweep's life: which instance is visited when, by which worker process, under which limits, with what
- * progress. The driver touches no OpenMP and no math library; children do the running. What becomes of a
+ * progress. The driver touches no OpenMP and no math library; workers do the running. What becomes of a
  * visit is the caller's business: it is handed each one as it ends. */
 #ifndef RUNTIME_DRIVER_SWEEP_H
 #define RUNTIME_DRIVER_SWEEP_H
 
-#include "models/instance.h"
 #include "runtime/facts/ceilings.h"
 #include "runtime/facts/host.h"
+#include "runtime/facts/request.h"
 #include "runtime/facts/visit.h"
 
 #include <stdbool.h>
@@ -34,21 +34,13 @@ bool pdnn_outcome_is_final(enum pdnn_outcome outcome, size_t crashes);
  * the whole sweep, come extra visits for those whose interval is wider than the precision, as far as max_time
  * reaches, to four times `rounds` at most. */
 struct pdnn_sweep_rules {
-    uint64_t seed;
+    struct pdnn_request request; /* of every visit, but for its id, its time and whether caches are cold */
     int64_t rounds;
-    double precision;
-    int64_t min_samples;
-    uint64_t max_time_ns;
-    bool probe;
-    bool allow_slow;             /* what has no fast path runs all the same */
-    bool cost_order;             /* small to large instead of shuffled */
-    uint64_t memory_limit_bytes; /* of one worker */
-    uint64_t time_limit_ns;      /* one visit, preparation included; 0: none */
-    uint64_t budget_ns;          /* 0: none */
-    const volatile int *stop;    /* not 0 once the sweep is to end, as a signal handler says; NULL: never */
-    /* The id of the task that needs most memory, where all tasks share their weights and one block in the
-     * worker; NULL: each has its own. */
-    const char *largest;
+    uint64_t max_time_ns;     /* of all visits to an instance */
+    bool cost_order;          /* small to large instead of shuffled */
+    uint64_t time_limit_ns;   /* one visit, preparation included; 0: none */
+    uint64_t budget_ns;       /* 0: none */
+    const volatile int *stop; /* not 0 once the sweep is to end, as a signal handler says; NULL: never */
 };
 
 struct pdnn_sweep_progress {

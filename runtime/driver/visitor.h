@@ -21,7 +21,7 @@ struct pdnn_visitor {
     /* Called when it is not alive, before a visit. */
     enum pdnn_status (*start)(void *user, enum pdnn_isa isa, struct pdnn_err *err);
     /* As pdnn_worker_visit. */
-    enum pdnn_status (*visit)(void *user, enum pdnn_isa isa, const struct pdnn_visit_request *request,
+    enum pdnn_status (*visit)(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
                               const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
                               struct pdnn_err *err);
 };

@@ -11,12 +11,6 @@
 /* Threads end in well under a millisecond. */
 static const uint64_t rest_limit_ns = UINT64_C(10000000000);
 
-/* False when the id is no id for its length alone. */
-static bool copy_id(char to[PDNN_ID_TEXT], const char *id) {
-    int length = snprintf(to, PDNN_ID_TEXT, "%s", id);
-    return length >= 0 && length < PDNN_ID_TEXT;
-}
-
 /* Copies a visit and its ops out of the message. False when it does not hold one. */
 static bool read_visit(const struct pdnn_message *message, struct pdnn_visit *visit) {
     struct pdnn_visit copy;
@@ -39,21 +33,14 @@ static bool read_visit(const struct pdnn_message *message, struct pdnn_visit *vi
     return true;
 }
 
-enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_visit_request *request,
+enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_request *request,
                                    uint64_t time_limit_ns, const volatile int *stop, void (*tick)(void *user),
                                    void *user, struct pdnn_visit *visit, struct pdnn_err *err) {
-    struct pdnn_visit_order order = {.seed = request->seed,
-                                     .memory_limit_bytes = request->memory_limit_bytes,
-                                     .rules = request->rules,
-                                     .probe = request->probe,
-                                     .allow_slow = request->allow_slow};
-    const struct pdnn_part body = {&order, sizeof order};
+    const struct pdnn_part body = {request, sizeof *request};
     const struct pdnn_waiting waiting = {.limit_ns = time_limit_ns, .stop = stop, .tick = tick, .user = user};
     struct pdnn_message answer;
     struct pdnn_fate fate;
     int64_t started_unix_ms = pdnn_clock_unix_ms();
-    if (!copy_id(order.id, request->id) || !copy_id(order.largest, request->largest ? request->largest : ""))
-        return pdnn_fail(err, PDNN_INVALID, "%s: longer than an instance's id may be", request->id);
     enum pdnn_status status =
         pdnn_worker_ask(worker, PDNN_MESSAGE_VISIT, &body, &waiting, &answer, &fate, err);
     if (status != PDNN_OK)
@@ -109,8 +96,8 @@ static enum pdnn_status fail_garbled(struct pdnn_worker *worker, struct pdnn_err
 enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
                                       const volatile int *stop, void (*progress)(void *user, double fraction),
                                       void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    const struct pdnn_ceilings_order order = {.threads = threads, .seconds = seconds};
-    const struct pdnn_part body = {&order, sizeof order};
+    const struct pdnn_ceilings_request request = {.threads = threads, .seconds = seconds};
+    const struct pdnn_part body = {&request, sizeof request};
     const struct pdnn_waiting waiting = {.stop = stop, .progress = progress, .user = user};
     struct pdnn_message answer;
     enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CEILINGS, &body, &waiting, &answer, err);
@@ -126,17 +113,12 @@ enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t thread
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn_check_request *request,
+enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn_request *request,
                                    const volatile int *stop, struct pdnn_check_row **rows, size_t *n_rows,
                                    struct pdnn_err *err) {
-    struct pdnn_check_order order = {.seed = request->seed,
-                                     .memory_limit_bytes = request->memory_limit_bytes,
-                                     .allow_slow = request->allow_slow};
-    const struct pdnn_part body = {&order, sizeof order};
+    const struct pdnn_part body = {request, sizeof *request};
     const struct pdnn_waiting waiting = {.stop = stop};
     struct pdnn_message answer;
-    if (!copy_id(order.id, request->id))
-        return pdnn_fail(err, PDNN_INVALID, "%s: longer than an instance's id may be", request->id);
     enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CHECK, &body, &waiting, &answer, err);
     if (status != PDNN_OK)
         return status;

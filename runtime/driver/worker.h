@@ -1,13 +1,14 @@
-/* The worker: a child process (this program again, `paradnn worker`) that alone touches OpenMP and the math
- * libraries. It reads requests from a socket and writes answers to it; its threads are bound, one per core,
- * inside what the process was given. */
+/* The worker: a process of its own (this program again, `paradnn worker`) that alone touches OpenMP and the
+ * math libraries. It reads requests from a socket and writes answers to it; its threads are bound, one per
+ * core, inside what the process was given. */
 #ifndef RUNTIME_DRIVER_WORKER_H
 #define RUNTIME_DRIVER_WORKER_H
 
 #include "models/isa.h"
 #include "runtime/facts/ceilings.h"
+#include "runtime/facts/check.h"
 #include "runtime/facts/host.h"
-#include "runtime/core/measure.h"
+#include "runtime/facts/request.h"
 #include "runtime/facts/visit.h"
 
 #include <stdbool.h>
@@ -20,9 +21,9 @@ struct pdnn_worker {
     struct pdnn_worker_link *link; /* heap: the connection, and what the worker last said on stderr */
 };
 
-/* Starts the child (fork and exec of /proc/self/exe) with OMP_PLACES, OMP_PROC_BIND, OMP_WAIT_POLICY and
+/* Starts one (fork and exec of /proc/self/exe) with OMP_PLACES, OMP_PROC_BIND, OMP_WAIT_POLICY and
  * OMP_DYNAMIC set, unless the user's environment sets them already, what backends ask for to keep to the isa,
- * and memory_limit_bytes (0: none) as its address-space headroom. Returns once the child has answered. It
+ * and memory_limit_bytes (0: none) as its address-space headroom. Returns once the worker has answered. It
  * dies with its parent, is the kernel's first choice when memory runs out, and does not hear SIGINT and
  * SIGTERM: those are for the driver. Its stdout and stderr come out on the parent's stderr. */
 enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
@@ -31,7 +32,7 @@ enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn
 /* False when there is none or it has died since the last request; then it is gone (pid 0). */
 bool pdnn_worker_alive(struct pdnn_worker *worker);
 
-/* What the child's OpenMP is told beside its places; ended by a row without a name. environment.yaml says it
+/* What the worker's OpenMP is told beside its places; ended by a row without a name. environment.yaml says it
  * too. */
 struct pdnn_worker_setting {
     const char *name, *value;
@@ -45,21 +46,12 @@ void pdnn_worker_rest(struct pdnn_worker *worker);
 /* Kills and reaps, if there is one. */
 void pdnn_worker_stop(struct pdnn_worker *worker);
 
-struct pdnn_visit_request {
-    const char *id; /* of an instance with the worker's isa */
-    uint64_t seed;
-    uint64_t memory_limit_bytes;
-    struct pdnn_measure_rules rules;
-    bool probe, allow_slow; /* allow_slow: as in struct pdnn_plan_options */
-    const char *largest;    /* as in struct pdnn_sweep_rules */
-};
-
 /* One visit, within time_limit_ns (0: no limit) and until *stop (counted by a signal handler) is non-zero:
- * then the worker has one more second, at 2 none. Whatever happens to the child is in visit->outcome and
+ * then the worker has one more second, at 2 none. Whatever happens to it is in visit->outcome and
  * reason; the worker is gone (pid 0) after a timeout, a crash or a stop. The status says only what went wrong
  * on this side; PDNN_INTERRUPTED when *stop ended it. stop and tick may be NULL; tick is called a few times a
  * second while waiting. */
-enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_visit_request *request,
+enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_request *request,
                                    uint64_t time_limit_ns, const volatile int *stop, void (*tick)(void *user),
                                    void *user, struct pdnn_visit *visit, struct pdnn_err *err);
 
@@ -68,30 +60,9 @@ enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t thread
                                       const volatile int *stop, void (*progress)(void *user, double fraction),
                                       void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 
-/* The largest error of one tensor of an instance, backend against reference. */
-struct pdnn_check_row {
-    char op[PDNN_OP_KEY_TEXT]; /* "dense/backward-weights" and the layer */
-    char tensor[64];           /* what it is: "activation 12 (64x1024)" */
-    /* Largest |difference| over the largest |reference value| of the tensor, or over what that is the rest of
-     * (runtime/driver/rounding.h). */
-    double error;
-    double tolerance;
-};
-
-struct pdnn_check_request {
-    const char *id;
-    uint64_t seed;
-    uint64_t memory_limit_bytes;
-    bool allow_slow; /* as in struct pdnn_plan_options */
-};
-
 /* Runs one step on both backends from the same data; *rows is heap, the caller frees. */
-enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn_check_request *request,
+enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn_request *request,
                                    const volatile int *stop, struct pdnn_check_row **rows, size_t *n_rows,
                                    struct pdnn_err *err);
-
-/* The child's main loop; returns the process's exit status. The two are ends of sockets, or one and the same.
- */
-int pdnn_worker_main(int request_fd, int answer_fd);
 
 #endif

@@ -49,7 +49,7 @@ static enum pdnn_status stage_start(void *user, enum pdnn_isa isa, struct pdnn_e
     return PDNN_OK;
 }
 
-static enum pdnn_status stage_visit(void *user, enum pdnn_isa isa, const struct pdnn_visit_request *request,
+static enum pdnn_status stage_visit(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
                                     const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
                                     struct pdnn_err *err) {
     struct stage *stage = user;
@@ -93,9 +93,9 @@ static void see_progress(void *user, const struct pdnn_sweep_progress *progress)
 }
 
 static void stage_init(struct stage *stage, int64_t rounds) {
-    *stage = (struct stage){
-        .rules = {
-            .seed = 7, .rounds = rounds, .precision = 0.02, .min_samples = 5, .max_time_ns = 1000000000}};
+    *stage = (struct stage){.rules = {.request = {.seed = 7, .rules = {.precision = 0.02, .min_samples = 5}},
+                                      .rounds = rounds,
+                                      .max_time_ns = 1000000000}};
     stage->rules.stop = &stage->stop;
     for (size_t i = 0; i < TASKS_MAX; i++) {
         snprintf(stage->ids[i], sizeof stage->ids[i], "%c", (int)('a' + i));
@@ -115,6 +115,20 @@ static size_t visits_of(const struct stage *stage, size_t task, size_t from, siz
     for (size_t i = from; i < to; i++)
         count += stage->asked[i] == task;
     return count;
+}
+
+static void test_sweep_run_long_id(void **state) {
+    static char id[PDNN_ID_TEXT + 1];
+    struct stage stage;
+    struct pdnn_err err = {0};
+    (void)state;
+    stage_init(&stage, 1);
+    memset(id, 'a', sizeof id - 1);
+    stage.tasks[0].id = id;
+    assert_int_equal(stage_run(&stage, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, "aaa: longer than an instance's id may be"));
+    stage.tasks[0].closed = true;
+    assert_int_equal(stage_run(&stage, &err), PDNN_OK);
 }
 
 static void test_sweep_run_rounds(void **state) {
@@ -159,7 +173,7 @@ static void test_sweep_run_order(void **state) {
     stage_init(&same, 2);
     stage_init(&other, 2);
     stage_init(&cost, 2);
-    other.rules.seed = 8;
+    other.rules.request.seed = 8;
     cost.rules.cost_order = true;
     cost.tasks[5].flop_count = 1000;
     assert_int_equal(stage_run(&one, &err), PDNN_OK);
@@ -423,6 +437,7 @@ static void test_schedule_progress_eta(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sweep_run_long_id),
         cmocka_unit_test(test_sweep_run_rounds),
         cmocka_unit_test(test_sweep_run_isa),
         cmocka_unit_test(test_sweep_run_order),

@@ -1,8 +1,8 @@
-/* The parent's side of the worker, against children that misbehave: this program is its own worker, and the
- * variable PDNN_TEST_CHILD says what becomes of it. */
+/* The parent's side of the worker, against processes that misbehave: this program is its own worker, and the
+ * variable PDNN_TEST_WORKER says what becomes of it. */
 #define _DEFAULT_SOURCE
 #include "runtime/core/backend.h"
-#include "runtime/driver/protocol.h"
+#include "runtime/facts/protocol.h"
 #include "runtime/driver/worker.h"
 #include "tests/cmocka_all.h"
 
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char variable[] = "PDNN_TEST_CHILD", isa_variable[] = "PDNN_TEST_ISA";
+static const char variable[] = "PDNN_TEST_WORKER", isa_variable[] = "PDNN_TEST_ISA";
 
 static const char *variable_of(enum pdnn_isa isa) {
     return isa == PDNN_ISA_AVX2 ? "PDNN_TEST_ISA=haswell" : NULL;
@@ -27,12 +27,12 @@ static const struct pdnn_backend_def choosy = {.name = "openblas", .isa_variable
                                      plain = {.name = "reference"};
 const struct pdnn_backend_def *const pdnn_backends[] = {&plain, &choosy, NULL};
 
-static void send_visit(int fd, const struct pdnn_visit_order *order) {
+static void send_visit(int fd, const struct pdnn_request *request) {
     struct pdnn_visit_op ops[2] = {{.key = "dense/forward/1x2:2x3:1x3", .count = 4, .time_ns = 2.5},
                                    {.count = 1}};
     struct pdnn_visit visit = {
-        .samples = order->rules.min_samples, .median_ns = (double)order->seed, .n_ops = 2};
-    snprintf(ops[1].key, sizeof ops[1].key, "%.100s", order->id);
+        .samples = request->rules.min_samples, .median_ns = (double)request->seed, .n_ops = 2};
+    snprintf(ops[1].key, sizeof ops[1].key, "%.100s", request->id);
     const struct pdnn_part parts[] = {{&visit, sizeof visit}, {ops, sizeof ops}};
     pdnn_message_send(fd, PDNN_MESSAGE_VISIT, parts, 2, NULL);
 }
@@ -43,17 +43,17 @@ static void die_of_signal(int number) {
     raise(number);
 }
 
-static void child_segv(int fd, const struct pdnn_message *request) {
+static void worker_does_segv(int fd, const struct pdnn_message *request) {
     (void)fd, (void)request;
     die_of_signal(SIGSEGV);
 }
 
-static void child_kill(int fd, const struct pdnn_message *request) {
+static void worker_does_kill(int fd, const struct pdnn_message *request) {
     (void)fd, (void)request;
     die_of_signal(SIGKILL);
 }
 
-static void child_exit(int fd, const struct pdnn_message *request) {
+static void worker_does_exit(int fd, const struct pdnn_message *request) {
     static const char text[] = "a first line\nlibfoo: out\tof luck\n\n";
     (void)fd, (void)request;
     ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
@@ -61,27 +61,27 @@ static void child_exit(int fd, const struct pdnn_message *request) {
     _exit(3);
 }
 
-static void child_hang(int fd, const struct pdnn_message *request) {
+static void worker_does_hang(int fd, const struct pdnn_message *request) {
     (void)fd, (void)request;
     for (;;)
         pause();
 }
 
-static void child_closes(int fd, const struct pdnn_message *request) {
+static void worker_does_closes(int fd, const struct pdnn_message *request) {
     close(fd);
-    child_hang(fd, request);
+    worker_does_hang(fd, request);
 }
 
-static void child_garbage(int fd, const struct pdnn_message *request) {
+static void worker_does_garbage(int fd, const struct pdnn_message *request) {
     (void)request;
     char bytes[100];
     memset(bytes, 'x', sizeof bytes);
     send(fd, bytes, sizeof bytes, 0);
-    child_hang(fd, request);
+    worker_does_hang(fd, request);
 }
 
 /* Half of a good answer. */
-static void child_truncated(int fd, const struct pdnn_message *request) {
+static void worker_does_truncated(int fd, const struct pdnn_message *request) {
     int pair[2];
     static char bytes[8192];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0) {
@@ -92,10 +92,10 @@ static void child_truncated(int fd, const struct pdnn_message *request) {
     _exit(0);
 }
 
-static void child_wrong_kind(int fd, const struct pdnn_message *request) {
+static void worker_does_wrong_kind(int fd, const struct pdnn_message *request) {
     (void)request;
     pdnn_message_send(fd, PDNN_MESSAGE_HELLO, NULL, 0, NULL);
-    child_hang(fd, request);
+    worker_does_hang(fd, request);
 }
 
 /* Answers that do not add up: too short, ops missing, an outcome that there is not, a size beyond all
@@ -106,47 +106,47 @@ static void send_bad_visit(int fd, size_t n_ops, enum pdnn_outcome outcome, size
     pdnn_message_send(fd, PDNN_MESSAGE_VISIT, &part, 1, NULL);
 }
 
-static void child_short_body(int fd, const struct pdnn_message *request) {
+static void worker_does_short_body(int fd, const struct pdnn_message *request) {
     (void)request;
     send_bad_visit(fd, 0, PDNN_OUTCOME_OK, sizeof(struct pdnn_visit) - 1);
 }
 
-static void child_missing_ops(int fd, const struct pdnn_message *request) {
+static void worker_does_missing_ops(int fd, const struct pdnn_message *request) {
     (void)request;
     send_bad_visit(fd, SIZE_MAX / sizeof(struct pdnn_visit_op) + 1, PDNN_OUTCOME_OK,
                    sizeof(struct pdnn_visit));
 }
 
-static void child_bad_outcome(int fd, const struct pdnn_message *request) {
+static void worker_does_bad_outcome(int fd, const struct pdnn_message *request) {
     (void)request;
     send_bad_visit(fd, 0, PDNN_OUTCOME_COUNT, sizeof(struct pdnn_visit));
 }
 
-static void child_huge(int fd, const struct pdnn_message *request) {
+static void worker_does_huge(int fd, const struct pdnn_message *request) {
     const struct {
         uint32_t magic, kind;
         uint64_t bytes;
     } header = {UINT32_C(0x4e4e4450), PDNN_MESSAGE_VISIT, UINT64_C(1) << 60};
     send(fd, &header, sizeof header, 0);
-    child_hang(fd, request);
+    worker_does_hang(fd, request);
 }
 
 /* Killed by nobody knows whom, with much memory in use. */
-static void child_big(int fd, const struct pdnn_message *request) {
+static void worker_does_big(int fd, const struct pdnn_message *request) {
     size_t bytes = (size_t)64 << 20;
     volatile char *memory = malloc(bytes);
     for (size_t i = 0; memory && i < bytes; i += 4096)
         memory[i] = 1;
-    child_kill(fd, request);
+    worker_does_kill(fd, request);
 }
 
-static void child_good(int fd, const struct pdnn_message *request) {
+static void worker_does_good(int fd, const struct pdnn_message *request) {
     if (request->kind == PDNN_MESSAGE_VISIT) {
         send_visit(fd, request->body);
     } else if (request->kind == PDNN_MESSAGE_CEILINGS) {
-        const struct pdnn_ceilings_order *order = request->body;
-        const struct pdnn_ceiling rows[] = {{.kind = "compute", .threads = order->threads},
-                                            {.value = order->seconds}};
+        const struct pdnn_ceilings_request *asked = request->body;
+        const struct pdnn_ceiling rows[] = {{.kind = "compute", .threads = asked->threads},
+                                            {.value = asked->seconds}};
         const struct pdnn_part part = {rows, sizeof rows};
         for (double fraction = 0.25; fraction < 1; fraction += 0.25) {
             const struct pdnn_part progress = {&fraction, sizeof fraction};
@@ -156,21 +156,20 @@ static void child_good(int fd, const struct pdnn_message *request) {
     } else {
         struct pdnn_check_row row = {.error = 0.5};
         const struct pdnn_part part = {&row, sizeof row};
-        snprintf(row.tensor, sizeof row.tensor, "%.*s", 60,
-                 ((const struct pdnn_check_order *)request->body)->id);
+        snprintf(row.tensor, sizeof row.tensor, "%.*s", 60, ((const struct pdnn_request *)request->body)->id);
         pdnn_message_send(fd, request->kind, &part, 1, NULL);
     }
 }
 
-static void child_refuses(int fd, const struct pdnn_message *request) {
+static void worker_does_refuses(int fd, const struct pdnn_message *request) {
     struct pdnn_err err = {PDNN_UNSUPPORTED, "no bf16 here"};
     const struct pdnn_part part = {&err, sizeof err};
     (void)request;
     pdnn_message_send(fd, PDNN_MESSAGE_FAILED, &part, 1, NULL);
 }
 
-/* What a good child is told by its environment, as the reason of an outcome. */
-static void child_environment(int fd, const struct pdnn_message *request) {
+/* What a good worker is told by its environment, as the reason of an outcome. */
+static void worker_does_environment(int fd, const struct pdnn_message *request) {
     struct pdnn_visit visit = {0};
     const struct pdnn_part part = {&visit, sizeof visit};
     (void)request;
@@ -184,25 +183,25 @@ static const struct behaviour {
     const char *name;
     void (*answer)(int fd, const struct pdnn_message *request);
 } behaviours[] = {
-    {"segv", child_segv},
-    {"kill", child_kill},
-    {"exit", child_exit},
-    {"hang", child_hang},
-    {"closes", child_closes},
-    {"garbage", child_garbage},
-    {"truncated", child_truncated},
-    {"wrong_kind", child_wrong_kind},
-    {"short_body", child_short_body},
-    {"missing_ops", child_missing_ops},
-    {"bad_outcome", child_bad_outcome},
-    {"huge", child_huge},
-    {"big", child_big},
-    {"good", child_good},
-    {"refuses", child_refuses},
-    {"environment", child_environment},
+    {"segv", worker_does_segv},
+    {"kill", worker_does_kill},
+    {"exit", worker_does_exit},
+    {"hang", worker_does_hang},
+    {"closes", worker_does_closes},
+    {"garbage", worker_does_garbage},
+    {"truncated", worker_does_truncated},
+    {"wrong_kind", worker_does_wrong_kind},
+    {"short_body", worker_does_short_body},
+    {"missing_ops", worker_does_missing_ops},
+    {"bad_outcome", worker_does_bad_outcome},
+    {"huge", worker_does_huge},
+    {"big", worker_does_big},
+    {"good", worker_does_good},
+    {"refuses", worker_does_refuses},
+    {"environment", worker_does_environment},
 };
 
-static int child_main(int fd) {
+static int be_worker(int fd) {
     struct pdnn_inbox inbox = {0};
     struct pdnn_message message;
     const char *name = getenv(variable);
@@ -227,8 +226,7 @@ static int child_main(int fd) {
 }
 
 static const struct pdnn_host host = {.threads = 2, .core_pu = {0, 1}};
-static const struct pdnn_visit_request request = {
-    .id = "fc/layers=4", .seed = 11, .rules = {.min_samples = 5}};
+static const struct pdnn_request request = {.id = "fc/layers=4", .seed = 11, .rules = {.min_samples = 5}};
 
 static void start_isa(struct pdnn_worker *worker, const char *behaviour, enum pdnn_isa isa,
                       uint64_t memory_limit_bytes) {
@@ -493,7 +491,7 @@ static void test_worker_check(void **state) {
         struct pdnn_err err = {0};
         struct pdnn_check_row *rows = NULL;
         size_t n_rows = 0;
-        const struct pdnn_check_request check = {.id = "fc/x", .seed = 1};
+        const struct pdnn_request check = {.id = "fc/x", .seed = 1};
         start(&worker, cases[i].behaviour, 0);
         assert_int_equal(pdnn_worker_check(&worker, &check, NULL, &rows, &n_rows, &err), cases[i].status);
         assert_string_equal(err.text, cases[i].text);
@@ -505,24 +503,9 @@ static void test_worker_check(void **state) {
     }
 }
 
-static void test_worker_visit_long_id(void **state) {
-    static char id[PDNN_ID_TEXT + 1];
-    struct pdnn_visit_request too_long = request;
-    struct pdnn_worker worker;
-    struct pdnn_visit visit;
-    struct pdnn_err err = {0};
-    (void)state;
-    memset(id, 'x', sizeof id - 1);
-    too_long.id = id;
-    start(&worker, "good", 0);
-    assert_int_equal(pdnn_worker_visit(&worker, &too_long, 0, NULL, NULL, NULL, &visit, &err), PDNN_INVALID);
-    assert_true(pdnn_worker_alive(&worker));
-    pdnn_worker_stop(&worker);
-}
-
 int main(int argc, char **argv) {
-    if (argc == 4 && strcmp(argv[1], "worker") == 0)
-        return child_main((int)strtol(argv[2], NULL, 10));
+    if (argc == 3 && strcmp(argv[1], "worker") == 0)
+        return be_worker((int)strtol(argv[2], NULL, 10));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worker_start_no_start),
         cmocka_unit_test(test_worker_start_environment),
@@ -535,7 +518,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_worker_dies_with_parent),
         cmocka_unit_test(test_worker_ceilings),
         cmocka_unit_test(test_worker_check),
-        cmocka_unit_test(test_worker_visit_long_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

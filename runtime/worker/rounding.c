@@ -1,4 +1,4 @@
-#include "runtime/driver/rounding.h"
+#include "runtime/worker/rounding.h"
 
 #include "base/rng.h"
 #include "models/cost.h"

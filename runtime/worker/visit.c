@@ -1,10 +1,13 @@
-#include "runtime/driver/child.h"
+#include "runtime/worker/visit.h"
 
 #include "models/group.h"
 #include "models/op.h"
 #include "runtime/core/roofs.h"
 #include "base/clock.h"
 #include "runtime/core/evict.h"
+#include "runtime/core/measure.h"
+#include "runtime/worker/finite.h"
+#include "runtime/worker/set.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -154,60 +157,11 @@ static unsigned find_slow(const struct pdnn_program *program) {
     return 0;
 }
 
-/* The exponent's bits of the floating-point types: all of them set means infinite or not a number. */
-static const uint32_t exponent_bits[PDNN_DTYPE_COUNT] = {
-    [PDNN_F32] = UINT32_C(0x7f800000), [PDNN_BF16] = 0x7f80, [PDNN_F16] = 0x7c00};
-
-static bool is_finite(enum pdnn_dtype dtype, const unsigned char *value) {
-    uint32_t bits = 0;
-    memcpy(&bits, value, pdnn_dtype_bytes(dtype));
-    return !exponent_bits[dtype] || (bits & exponent_bits[dtype]) != exponent_bits[dtype];
-}
-
-/* Looks at what the last step left: the loss, the result. */
-static enum pdnn_status check_tensor(const struct pdnn_plan *plan, uint32_t tensor, const char *name,
-                                     struct pdnn_visit *visit, struct pdnn_err *err) {
-    const struct pdnn_tensor *what = &plan->graph->tensors[tensor];
-    size_t element_bytes = pdnn_dtype_bytes(what->dtype);
-    int64_t elements = pdnn_tensor_elements(what);
-    unsigned char *plain = malloc((size_t)pdnn_tensor_bytes(what));
-    if (!plain)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the result");
-    enum pdnn_status status = pdnn_plan_get(plan, tensor, plain, err);
-    for (int64_t i = 0; status == PDNN_OK && i < elements; i++) {
-        if (is_finite(what->dtype, plain + (size_t)i * element_bytes))
-            continue;
-        visit->outcome = PDNN_OUTCOME_NUMERIC_ERROR;
-        snprintf(visit->reason, sizeof visit->reason,
-                 "the %s is not finite at element %" PRId64 " of %" PRId64, name, i, elements);
-        break;
-    }
-    free(plain);
-    return status;
-}
-
-/* Result and loss, and what training has made of the weights: a NaN behind a ReLU does not reach the loss. */
-static enum pdnn_status check_finite(const struct pdnn_plan *plan, struct pdnn_visit *visit,
-                                     struct pdnn_err *err) {
-    const struct pdnn_graph *graph = plan->graph;
-    enum pdnn_status status = PDNN_OK;
-    for (uint32_t i = 0; i < graph->n_tensors && status == PDNN_OK && visit->outcome == PDNN_OUTCOME_OK;
-         i++) {
-        if (i == graph->loss)
-            status = check_tensor(plan, i, "loss", visit, err);
-        else if (i == graph->result)
-            status = check_tensor(plan, i, "result", visit, err);
-        else if (graph->loss != PDNN_NONE && graph->tensors[i].role == PDNN_ROLE_WEIGHT)
-            status = check_tensor(plan, i, "trained weight", visit, err);
-    }
-    return status;
-}
-
 /* Two probes, just before and just after, say how fast the machine was in between. */
-static enum pdnn_status probe(const struct pdnn_visit_order *order, int64_t threads, struct pdnn_visit *visit,
+static enum pdnn_status probe(const struct pdnn_request *request, int64_t threads, struct pdnn_visit *visit,
                               struct pdnn_err *err) {
     double gflops, gbs;
-    if (!order->probe)
+    if (!request->probe)
         return PDNN_OK;
     enum pdnn_status status = pdnn_probe(threads, &gflops, &gbs, err);
     if (status != PDNN_OK)
@@ -217,22 +171,22 @@ static enum pdnn_status probe(const struct pdnn_visit_order *order, int64_t thre
     return PDNN_OK;
 }
 
-static enum pdnn_status measure(struct bench *bench, const struct pdnn_visit_order *order, int64_t threads,
+static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *request, int64_t threads,
                                 struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_measure_target target = {.user = bench,
                                                .step = run_step,
                                                .stamped_step = run_stamped_step,
                                                .n_parts = bench->n_ops,
-                                               .evict = order->rules.cold ? evict : NULL};
+                                               .evict = request->rules.cold ? evict : NULL};
     uint64_t throttled = pdnn_host_throttle_count();
     double *part_ns = calloc(bench->n_ops ? bench->n_ops : 1, sizeof *part_ns);
     if (!part_ns)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu ops", bench->n_ops);
-    enum pdnn_status status = probe(order, threads, visit, err);
+    enum pdnn_status status = probe(request, threads, visit, err);
     if (status == PDNN_OK)
-        status = pdnn_measure_visit(&target, &order->rules, visit, part_ns, err);
+        status = pdnn_measure_visit(&target, &request->rules, visit, part_ns, err);
     if (status == PDNN_OK)
-        status = probe(order, threads, visit, err);
+        status = probe(request, threads, visit, err);
     for (size_t i = 0; status == PDNN_OK && i < bench->n_ops; i++)
         bench->ops[i].time_ns = part_ns[i];
     if (pdnn_host_throttle_count() != throttled)
@@ -243,18 +197,18 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_visit_ord
 }
 
 /* Measures a plan that is ready. */
-static enum pdnn_status visit_plan(struct pdnn_child *child, const struct pdnn_visit_order *order,
+static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pdnn_request *request,
                                    const struct pdnn_plan *plan, int64_t threads, struct pdnn_visit *visit,
                                    struct pdnn_err *err) {
     struct bench bench = {0};
     enum pdnn_status status = bench_init(&bench, plan, err);
     visit->plan_bytes = plan->block_bytes;
-    if (status == PDNN_OK && order->rules.cold)
-        status = pdnn_evictor_open(&child->host, threads, &bench.evictor, err);
+    if (status == PDNN_OK && request->rules.cold)
+        status = pdnn_evictor_open(&process->host, threads, &bench.evictor, err);
     if (status == PDNN_OK)
-        status = measure(&bench, order, threads, visit, err);
+        status = measure(&bench, request, threads, visit, err);
     if (status == PDNN_OK)
-        status = check_finite(plan, visit, err);
+        status = pdnn_finite_check(plan, visit, err);
     if (status == PDNN_OK) {
         visit->ops = bench.ops;
         visit->n_ops = bench.n_ops;
@@ -264,21 +218,21 @@ static enum pdnn_status visit_plan(struct pdnn_child *child, const struct pdnn_v
     return status;
 }
 
-static enum pdnn_status visit_alone(struct pdnn_child *child, const struct pdnn_visit_order *order,
+static enum pdnn_status visit_alone(struct pdnn_process *process, const struct pdnn_request *request,
                                     struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_plan_options options = {
-        .limit_bytes = order->memory_limit_bytes, .seed = order->seed, .allow_slow = order->allow_slow};
-    const struct pdnn_child_backend *backend = NULL;
+        .limit_bytes = request->memory_limit_bytes, .seed = request->seed, .allow_slow = request->allow_slow};
+    const struct pdnn_open_backend *backend = NULL;
     struct pdnn_model model = {0};
     struct pdnn_plan plan = {0};
     uint64_t started_ns = pdnn_clock_ns(), opening_ns = 0;
-    pdnn_child_set_close(child);
-    enum pdnn_status status = pdnn_model_init(&model, child, order->id, err);
+    pdnn_set_close(process);
+    enum pdnn_status status = pdnn_model_init(&model, process, request->id, err);
     if (status != PDNN_OK)
         return status;
     opening_ns = pdnn_clock_ns();
-    status = pdnn_child_open(child, pdnn_backend_names[model.instance.setting[PDNN_SETTING_BACKEND]],
-                             model.threads, &backend, err);
+    status = pdnn_process_open(process, pdnn_backend_names[model.instance.setting[PDNN_SETTING_BACKEND]],
+                               model.threads, &backend, err);
     if (status != PDNN_OK)
         goto out;
     opening_ns = pdnn_clock_ns() - opening_ns;
@@ -286,35 +240,35 @@ static enum pdnn_status visit_alone(struct pdnn_child *child, const struct pdnn_
     if (status != PDNN_OK)
         goto out;
     visit->prepare_ns = pdnn_clock_ns() - started_ns - opening_ns;
-    status = visit_plan(child, order, &plan, model.threads, visit, err);
+    status = visit_plan(process, request, &plan, model.threads, visit, err);
 out:
     pdnn_plan_destroy(&plan);
     pdnn_model_finish(&model);
     return status;
 }
 
-static enum pdnn_status visit_member(struct pdnn_child *child, const struct pdnn_visit_order *order,
+static enum pdnn_status visit_member(struct pdnn_process *process, const struct pdnn_request *request,
                                      struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_plan_member *member;
-    enum pdnn_status status = pdnn_child_set_get(child, order, &member, err);
+    enum pdnn_status status = pdnn_set_get(process, request, &member, err);
     if (status != PDNN_OK)
         return status;
-    const struct pdnn_plan_set *plans = &child->set.plans;
+    const struct pdnn_plan_set *plans = &process->set.plans;
     visit->prepare_ns = member->prepare_ns;
     visit->set = (struct pdnn_visit_set){.shared_bytes = plans->shared_bytes,
                                          .block_bytes = plans->block_bytes,
                                          .prepared = plans->n_prepared,
                                          .kept = plans->n_members};
-    return visit_plan(child, order, &member->plan, child->set.instance.setting[PDNN_SETTING_THREADS], visit,
-                      err);
+    return visit_plan(process, request, &member->plan, process->set.instance.setting[PDNN_SETTING_THREADS],
+                      visit, err);
 }
 
-void pdnn_child_visit(struct pdnn_child *child, const struct pdnn_visit_order *order,
-                      struct pdnn_visit *visit) {
+void pdnn_visit_run(struct pdnn_process *process, const struct pdnn_request *request,
+                    struct pdnn_visit *visit) {
     struct pdnn_err err = {0};
     *visit = (struct pdnn_visit){0};
-    enum pdnn_status status =
-        order->largest[0] ? visit_member(child, order, visit, &err) : visit_alone(child, order, visit, &err);
+    enum pdnn_status status = request->largest[0] ? visit_member(process, request, visit, &err)
+                                                  : visit_alone(process, request, visit, &err);
     if (status == PDNN_OK)
         return;
     visit->outcome = outcome_of[status];

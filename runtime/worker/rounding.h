@@ -11,9 +11,9 @@
  * t_i that is about half the root of the sum of t_i^2, and never more than the sum of |t_i|: a result that
  * does not cancel keeps being measured by itself, and one part in a thousand of it is never forgiven. A
  * result of 16 bit may be off by one unit in its last place beside that: 2^-7 of bf16, 2^-10 of f16. Of int8
- * results, those that an op rounds may be one off, others not at all. Private to the driver. */
-#ifndef RUNTIME_DRIVER_ROUNDING_H
-#define RUNTIME_DRIVER_ROUNDING_H
+ * results, those that an op rounds may be one off, others not at all. */
+#ifndef RUNTIME_WORKER_ROUNDING_H
+#define RUNTIME_WORKER_ROUNDING_H
 
 #include "runtime/core/plan.h"
 

@@ -2,14 +2,13 @@
  * lie in memory. Both ends are the same binary, so there are no versions; whatever does not look like a
  * message comes from a worker that has lost its mind, and counts as a crash. Nothing here knows what a visit
  * is for. */
-#ifndef RUNTIME_DRIVER_PROTOCOL_H
-#define RUNTIME_DRIVER_PROTOCOL_H
+#ifndef RUNTIME_FACTS_PROTOCOL_H
+#define RUNTIME_FACTS_PROTOCOL_H
 
 #include "base/err.h"
-#include "models/instance.h"
 #include "models/isa.h"
 #include "runtime/facts/host.h"
-#include "runtime/core/measure.h"
+#include "runtime/facts/request.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,9 +17,9 @@
 enum pdnn_message_kind {
     PDNN_MESSAGE_HELLO,    /* struct pdnn_hello, first of all; answered, when the libraries are loaded, by
                               nothing */
-    PDNN_MESSAGE_VISIT,    /* struct pdnn_visit_order; answered by struct pdnn_visit and its ops behind it */
-    PDNN_MESSAGE_CEILINGS, /* struct pdnn_ceilings_order; an array of struct pdnn_ceiling */
-    PDNN_MESSAGE_CHECK,    /* struct pdnn_check_order; an array of struct pdnn_check_row */
+    PDNN_MESSAGE_VISIT,    /* struct pdnn_request; answered by struct pdnn_visit and its ops behind it */
+    PDNN_MESSAGE_CEILINGS, /* struct pdnn_ceilings_request; an array of struct pdnn_ceiling */
+    PDNN_MESSAGE_CHECK,    /* struct pdnn_request; an array of struct pdnn_check_row */
     PDNN_MESSAGE_REST,     /* nothing; answered, when the threads are gone, by nothing */
     PDNN_MESSAGE_PROGRESS, /* from the worker, any number before an answer: double, the fraction done */
     PDNN_MESSAGE_FAILED,   /* the answer when there is no other: struct pdnn_err */
@@ -33,27 +32,9 @@ struct pdnn_hello {
     enum pdnn_isa isa;           /* of every instance to come */
 };
 
-struct pdnn_visit_order {
-    char id[PDNN_ID_TEXT];
-    uint64_t seed;
-    uint64_t memory_limit_bytes;
-    struct pdnn_measure_rules rules;
-    bool probe, allow_slow;
-    /* Not empty: the instance is one of a set that share their weights, and this is the largest of them. The
-     * worker keeps the set until a visit comes that is not of it, or another request. */
-    char largest[PDNN_ID_TEXT];
-};
-
-struct pdnn_ceilings_order {
+struct pdnn_ceilings_request {
     int64_t threads;
     double seconds;
-};
-
-struct pdnn_check_order {
-    char id[PDNN_ID_TEXT];
-    uint64_t seed;
-    uint64_t memory_limit_bytes;
-    bool allow_slow;
 };
 
 struct pdnn_message {

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "runtime/driver/protocol.h"
+#include "runtime/facts/protocol.h"
 
 #include <errno.h>
 #include <stdlib.h>

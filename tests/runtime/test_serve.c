@@ -6,6 +6,7 @@
 #include "models/op.h"
 #include "runtime/core/backend.h"
 #include "runtime/driver/worker.h"
+#include "runtime/worker/serve.h"
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
@@ -129,20 +130,18 @@ static void start(struct pdnn_worker *worker, const struct place *fault, const c
 
 static void visit(struct pdnn_worker *worker, const char *settings, uint64_t memory_limit_bytes,
                   struct pdnn_visit *visit) {
-    char id[256];
     struct pdnn_err err = {0};
-    snprintf(id, sizeof id, "%s,%s", model, settings);
-    const struct pdnn_visit_request request = {
-        .id = id,
+    struct pdnn_request request = {
         .seed = 3,
         .memory_limit_bytes = memory_limit_bytes,
         .rules = {.min_samples = 3, .max_visit_ns = 1000000, .precision = 0.02},
     };
+    snprintf(request.id, sizeof request.id, "%s,%s", model, settings);
     assert_int_equal(pdnn_worker_visit(worker, &request, 0, NULL, NULL, NULL, visit, &err), PDNN_OK);
 }
 
 /* Each group of the graph is one row of the visit, with its key and its count. */
-static void test_worker_main_visit_ops(void **state) {
+static void test_serve_visit_ops(void **state) {
     static const char *const settings[] = {"mode=infer,backend=reference", "mode=train,backend=reference",
                                            "mode=train,backend=reference,fuse=post-ops",
                                            "mode=infer,backend=reference,cache=cold"};
@@ -184,7 +183,7 @@ static void test_worker_main_visit_ops(void **state) {
     pdnn_worker_stop(&worker);
 }
 
-static void test_worker_main_visit_refused(void **state) {
+static void test_serve_visit_refused(void **state) {
     static const struct {
         const char *settings;
         uint64_t memory_limit_bytes;
@@ -213,19 +212,19 @@ static void test_worker_main_visit_refused(void **state) {
 static void visit_of_set(struct pdnn_worker *worker, const char *id, const char *largest,
                          struct pdnn_visit *visit) {
     struct pdnn_err err = {0};
-    const struct pdnn_visit_request request = {
-        .id = id,
+    struct pdnn_request request = {
         .seed = 3,
         .rules = {.min_samples = 3, .max_visit_ns = 1000000, .precision = 0.02},
-        .largest = largest,
     };
+    snprintf(request.id, sizeof request.id, "%s", id);
+    snprintf(request.largest, sizeof request.largest, "%s", largest ? largest : "");
     assert_int_equal(pdnn_worker_visit(worker, &request, 0, NULL, NULL, NULL, visit, &err), PDNN_OK);
 }
 
 #define FC_OF "fc/layers=2,nodes=12,input=20,output=5,threads=1,backend=reference,batch="
 
 /* Visits to members prepare each once and share one block, until something else is visited. */
-static void test_worker_main_visit_set(void **state) {
+static void test_serve_visit_set(void **state) {
     static const char largest[] = FC_OF "32";
     static const struct {
         const char *id;
@@ -263,11 +262,11 @@ static void test_worker_main_visit_set(void **state) {
     pdnn_worker_stop(&worker);
 }
 
-static void test_worker_main_visit_threads(void **state) {
+static void test_serve_visit_threads(void **state) {
     struct pdnn_worker worker;
     struct pdnn_visit seen;
     struct pdnn_err err = {0};
-    const struct pdnn_visit_request request = {.id = "fc/threads=2,backend=reference"};
+    const struct pdnn_request request = {.id = "fc/threads=2,backend=reference"};
     (void)state;
     start(&worker, NULL, "1");
     assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &seen, &err), PDNN_OK);
@@ -289,10 +288,10 @@ static int count_threads(const struct pdnn_worker *worker) {
 }
 
 /* A worker at rest has no threads that spin, and goes on as if nothing had been. */
-static void test_worker_main_rest(void **state) {
-    static const char model_of_two[] =
-        "fc/layers=4,nodes=12,input=20,output=5,batch=6,threads=2,mode=infer,backend=reference";
-    const struct pdnn_visit_request request = {.id = model_of_two, .rules = {.min_samples = 3}};
+static void test_serve_rest(void **state) {
+    const struct pdnn_request request = {
+        .id = "fc/layers=4,nodes=12,input=20,output=5,batch=6,threads=2,mode=infer,backend=reference",
+        .rules = {.min_samples = 3}};
     struct pdnn_worker worker;
     struct pdnn_host host;
     struct pdnn_visit seen;
@@ -317,7 +316,7 @@ static void test_worker_main_rest(void **state) {
 }
 
 /* A worker is of one isa; a backend without a choice says so, and `reference` still judges the others. */
-static void test_worker_main_visit_isa(void **state) {
+static void test_serve_visit_isa(void **state) {
     static const struct {
         enum pdnn_isa isa;
         const char *settings;
@@ -349,7 +348,7 @@ static void test_worker_main_visit_isa(void **state) {
     }
 }
 
-static void test_worker_main_visit_faults(void **state) {
+static void test_serve_visit_faults(void **state) {
     struct pdnn_worker worker;
     struct pdnn_visit seen;
     (void)state;
@@ -375,7 +374,8 @@ static struct checked check(const char *id, const struct place *fault, const cha
     struct checked checked = {0};
     struct pdnn_worker worker;
     struct pdnn_err err = {0};
-    const struct pdnn_check_request request = {.id = id, .seed = 5};
+    struct pdnn_request request = {.seed = 5};
+    snprintf(request.id, sizeof request.id, "%s", id);
     start(&worker, fault, factor);
     assert_int_equal(pdnn_worker_check(&worker, &request, NULL, &checked.rows, &checked.n_rows, &err),
                      PDNN_OK);
@@ -405,7 +405,7 @@ static void check_fault(const char *id, const struct pdnn_graph *graph, struct p
 
 /* One per mille shows everywhere, but for what reaches attention's queries: the sources that it weighs are so
  * much alike in an untrained model that their shares all but cancel. */
-static void test_worker_main_check(void **state) {
+static void test_serve_check(void **state) {
     static const struct {
         const char *id;
         const char *factor;
@@ -437,7 +437,7 @@ static void test_worker_main_check(void **state) {
 
 /* Without a fault everything passes where results are what rounding leaves of terms that cancel: a bias right
  * before batch normalization has no gradient, and a pair of values is normalized to 1 and -1. */
-static void test_worker_main_check_cancelled(void **state) {
+static void test_serve_check_cancelled(void **state) {
     static const char *const ids[] = {
         "deepspeech2/hidden=2,layers=1,frames=33,characters=3,labels=1,batch=2,threads=1,backend=openblas",
         "deepspeech2/hidden=2,layers=1,frames=33,characters=3,labels=1,batch=2,threads=1,backend=openblas,fuse=post-ops",
@@ -468,7 +468,7 @@ static const struct pdnn_check_row *find_row(const struct checked *checked, cons
 
 /* Each output by its own terms: the first dense layer sums 64 products; 85 FLOP of the loss are 43 for its
  * one value and 3 for each share. A sum of a million products is not taken in one go. */
-static void test_worker_main_check_tolerance(void **state) {
+static void test_serve_check_tolerance(void **state) {
     struct checked checked =
         check("fc/layers=4,nodes=9,input=64,output=5,batch=3,threads=1,backend=reference", NULL, "1");
     const struct pdnn_check_row *row = find_row(&checked, "dense/forward hidden1", "activation 2 (3x9)");
@@ -488,7 +488,7 @@ static void test_worker_main_check_tolerance(void **state) {
 }
 
 /* State that several ops of a step change is compared as each of them leaves it. */
-static void test_worker_main_check_micro_steps(void **state) {
+static void test_serve_check_micro_steps(void **state) {
     struct checked checked = check(
         "rnn/embedding=3,length=2,vocabulary=4,batch=2,dropout=50,threads=1,accumulate=3,checkpoint=layer,backend=reference",
         NULL, "1");
@@ -500,20 +500,20 @@ static void test_worker_main_check_micro_steps(void **state) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 4 && strcmp(argv[1], "worker") == 0)
-        return pdnn_worker_main((int)strtol(argv[2], NULL, 10), (int)strtol(argv[3], NULL, 10));
+    if (argc == 3 && strcmp(argv[1], "worker") == 0)
+        return pdnn_worker_serve((int)strtol(argv[2], NULL, 10));
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_worker_main_visit_ops),
-        cmocka_unit_test(test_worker_main_visit_refused),
-        cmocka_unit_test(test_worker_main_visit_set),
-        cmocka_unit_test(test_worker_main_visit_threads),
-        cmocka_unit_test(test_worker_main_rest),
-        cmocka_unit_test(test_worker_main_visit_isa),
-        cmocka_unit_test(test_worker_main_visit_faults),
-        cmocka_unit_test(test_worker_main_check),
-        cmocka_unit_test(test_worker_main_check_cancelled),
-        cmocka_unit_test(test_worker_main_check_tolerance),
-        cmocka_unit_test(test_worker_main_check_micro_steps),
+        cmocka_unit_test(test_serve_visit_ops),
+        cmocka_unit_test(test_serve_visit_refused),
+        cmocka_unit_test(test_serve_visit_set),
+        cmocka_unit_test(test_serve_visit_threads),
+        cmocka_unit_test(test_serve_rest),
+        cmocka_unit_test(test_serve_visit_isa),
+        cmocka_unit_test(test_serve_visit_faults),
+        cmocka_unit_test(test_serve_check),
+        cmocka_unit_test(test_serve_check_cancelled),
+        cmocka_unit_test(test_serve_check_tolerance),
+        cmocka_unit_test(test_serve_check_micro_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

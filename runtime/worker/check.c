@@ -1,11 +1,7 @@
-/* The check runs a step on the instance's backend, op by op and every value kept, and each op also alone on
- * `reference`, fed with the inputs that the backend computed. So each op answers for its own error: nothing
- * adds up over the layers, and a value that rounding put on the other side of a ReLU's zero does not look
- * like a wrong gradient. State is compared as each op that changes it leaves it. */
-#include "runtime/driver/child.h"
+#include "runtime/worker/check.h"
 
 #include "models/op.h"
-#include "runtime/driver/rounding.h"
+#include "runtime/worker/rounding.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -34,16 +30,16 @@ static void checker_finish(struct checker *checker) {
     free(checker->rows);
 }
 
-static enum pdnn_status make_plans(struct checker *checker, struct pdnn_child *child,
-                                   const struct pdnn_model *model, const struct pdnn_check_order *order,
+static enum pdnn_status make_plans(struct checker *checker, struct pdnn_process *process,
+                                   const struct pdnn_model *model, const struct pdnn_request *request,
                                    struct pdnn_err *err) {
-    struct pdnn_plan_options options = {.limit_bytes = order->memory_limit_bytes,
-                                        .seed = order->seed,
-                                        .allow_slow = order->allow_slow,
+    struct pdnn_plan_options options = {.limit_bytes = request->memory_limit_bytes,
+                                        .seed = request->seed,
+                                        .allow_slow = request->allow_slow,
                                         .keep_all = true};
-    const struct pdnn_child_backend *backend;
+    const struct pdnn_open_backend *backend;
     const char *name = pdnn_backend_names[model->instance.setting[PDNN_SETTING_BACKEND]];
-    enum pdnn_status status = pdnn_child_open(child, "reference", model->threads, &backend, err);
+    enum pdnn_status status = pdnn_process_open(process, "reference", model->threads, &backend, err);
     if (status == PDNN_OK)
         status =
             pdnn_plan_create(&checker->exact, backend->def, backend->state, &model->graph, &options, err);
@@ -54,15 +50,15 @@ static enum pdnn_status make_plans(struct checker *checker, struct pdnn_child *c
     if (options.limit_bytes)
         options.limit_bytes -= checker->exact.block_bytes;
     if (status == PDNN_OK)
-        status = pdnn_child_open(child, name, model->threads, &backend, err);
+        status = pdnn_process_open(process, name, model->threads, &backend, err);
     if (status == PDNN_OK)
         status =
             pdnn_plan_create(&checker->tried, backend->def, backend->state, &model->graph, &options, err);
     return status;
 }
 
-static enum pdnn_status checker_init(struct checker *checker, struct pdnn_child *child,
-                                     const struct pdnn_model *model, const struct pdnn_check_order *order,
+static enum pdnn_status checker_init(struct checker *checker, struct pdnn_process *process,
+                                     const struct pdnn_model *model, const struct pdnn_request *request,
                                      struct pdnn_err *err) {
     const struct pdnn_graph *graph = &model->graph;
     uint64_t largest_bytes = 1;
@@ -80,7 +76,7 @@ static enum pdnn_status checker_init(struct checker *checker, struct pdnn_child 
     checker->exact_values = malloc((size_t)largest_bytes);
     if (!checker->computed || !checker->rows || !checker->tried_values || !checker->exact_values)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the check");
-    enum pdnn_status status = make_plans(checker, child, model, order, err);
+    enum pdnn_status status = make_plans(checker, process, model, request, err);
     return status == PDNN_OK ? pdnn_rerun_init(&checker->rerun, &checker->exact, err) : status;
 }
 
@@ -230,14 +226,14 @@ static enum pdnn_status check_steps(struct checker *checker, struct pdnn_err *er
     return status;
 }
 
-enum pdnn_status pdnn_child_check(struct pdnn_child *child, const struct pdnn_check_order *order,
-                                  struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err) {
+enum pdnn_status pdnn_check_run(struct pdnn_process *process, const struct pdnn_request *request,
+                                struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err) {
     struct pdnn_model model = {0};
     struct checker checker = {0};
-    enum pdnn_status status = pdnn_model_init(&model, child, order->id, err);
+    enum pdnn_status status = pdnn_model_init(&model, process, request->id, err);
     if (status != PDNN_OK)
         return status;
-    status = checker_init(&checker, child, &model, order, err);
+    status = checker_init(&checker, process, &model, request, err);
     if (status == PDNN_OK)
         status = check_steps(&checker, err);
     if (status == PDNN_OK) {

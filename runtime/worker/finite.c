@@ -1,0 +1,54 @@
+#include "runtime/worker/finite.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The exponent's bits of the floating-point types: all of them set means infinite or not a number. */
+static const uint32_t exponent_bits[PDNN_DTYPE_COUNT] = {
+    [PDNN_F32] = UINT32_C(0x7f800000), [PDNN_BF16] = 0x7f80, [PDNN_F16] = 0x7c00};
+
+static bool is_finite(enum pdnn_dtype dtype, const unsigned char *value) {
+    uint32_t bits = 0;
+    memcpy(&bits, value, pdnn_dtype_bytes(dtype));
+    return !exponent_bits[dtype] || (bits & exponent_bits[dtype]) != exponent_bits[dtype];
+}
+
+/* Looks at what the last step left: the loss, the result. */
+static enum pdnn_status check_tensor(const struct pdnn_plan *plan, uint32_t tensor, const char *name,
+                                     struct pdnn_visit *visit, struct pdnn_err *err) {
+    const struct pdnn_tensor *what = &plan->graph->tensors[tensor];
+    size_t element_bytes = pdnn_dtype_bytes(what->dtype);
+    int64_t elements = pdnn_tensor_elements(what);
+    unsigned char *plain = malloc((size_t)pdnn_tensor_bytes(what));
+    if (!plain)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the result");
+    enum pdnn_status status = pdnn_plan_get(plan, tensor, plain, err);
+    for (int64_t i = 0; status == PDNN_OK && i < elements; i++) {
+        if (is_finite(what->dtype, plain + (size_t)i * element_bytes))
+            continue;
+        visit->outcome = PDNN_OUTCOME_NUMERIC_ERROR;
+        snprintf(visit->reason, sizeof visit->reason,
+                 "the %s is not finite at element %" PRId64 " of %" PRId64, name, i, elements);
+        break;
+    }
+    free(plain);
+    return status;
+}
+
+enum pdnn_status pdnn_finite_check(const struct pdnn_plan *plan, struct pdnn_visit *visit,
+                                   struct pdnn_err *err) {
+    const struct pdnn_graph *graph = plan->graph;
+    enum pdnn_status status = PDNN_OK;
+    for (uint32_t i = 0; i < graph->n_tensors && status == PDNN_OK && visit->outcome == PDNN_OUTCOME_OK;
+         i++) {
+        if (i == graph->loss)
+            status = check_tensor(plan, i, "loss", visit, err);
+        else if (i == graph->result)
+            status = check_tensor(plan, i, "result", visit, err);
+        else if (graph->loss != PDNN_NONE && graph->tensors[i].role == PDNN_ROLE_WEIGHT)
+            status = check_tensor(plan, i, "trained weight", visit, err);
+    }
+    return status;
+}

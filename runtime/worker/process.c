@@ -1,0 +1,93 @@
+#include "runtime/worker/process.h"
+
+#include "models/build.h"
+#include "runtime/core/threads.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* By the order of pdnn_backends; one that is not part of this build has the number after the last. */
+static size_t backend_number(const char *name) {
+    size_t i = 0;
+    while (pdnn_backends[i] && strcmp(pdnn_backends[i]->name, name) != 0)
+        i++;
+    return i;
+}
+
+static enum pdnn_status check_isa(const struct pdnn_process *process, const struct pdnn_instance *instance,
+                                  struct pdnn_err *err) {
+    enum pdnn_isa isa = (enum pdnn_isa)instance->setting[PDNN_SETTING_ISA];
+    size_t number = backend_number(pdnn_backend_names[instance->setting[PDNN_SETTING_BACKEND]]);
+    if (isa != process->isa)
+        return pdnn_fail(err, PDNN_INTERNAL, "isa=%s was asked of a worker for isa=%s", pdnn_isa_names[isa],
+                         pdnn_isa_names[process->isa]);
+    if (process->limit[number].status != PDNN_OK)
+        return pdnn_fail(err, process->limit[number].status, "%s", process->limit[number].text);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_process_instance(const struct pdnn_process *process, const char *id,
+                                       struct pdnn_instance *instance, struct pdnn_err *err) {
+    const struct pdnn_host *host = &process->host;
+    enum pdnn_status status = pdnn_instance_parse(id, instance, err);
+    if (status != PDNN_OK)
+        return status;
+    pdnn_instance_resolve(instance, host->threads);
+    int64_t threads = instance->setting[PDNN_SETTING_THREADS];
+    if (threads > host->threads)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "asks for %" PRId64 " threads, this process may use %" PRId64 " cores", threads,
+                         host->threads);
+    status = check_isa(process, instance, err);
+    return status == PDNN_OK ? pdnn_threads_set(threads, err) : status;
+}
+
+enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_process *process, const char *id,
+                                 struct pdnn_err *err) {
+    struct pdnn_model made = {0};
+    enum pdnn_status status = pdnn_process_instance(process, id, &made.instance, err);
+    if (status != PDNN_OK)
+        return status;
+    made.threads = made.instance.setting[PDNN_SETTING_THREADS];
+    *model = made;
+    const struct pdnn_instance run = pdnn_instance_as_run(&model->instance);
+    status = pdnn_instance_graph(&run, &model->arena, &model->graph, err);
+    if (status != PDNN_OK)
+        pdnn_model_finish(model);
+    return status;
+}
+
+void pdnn_model_finish(struct pdnn_model *model) {
+    pdnn_arena_finish(&model->arena);
+}
+
+enum pdnn_status pdnn_process_open(struct pdnn_process *process, const char *name, int64_t threads,
+                                   const struct pdnn_open_backend **backend, struct pdnn_err *err) {
+    for (size_t i = 0; i < process->n_backends; i++) {
+        struct pdnn_open_backend *open = &process->backend[i];
+        if (open->threads == threads && strcmp(open->def->name, name) == 0) {
+            *backend = open;
+            return PDNN_OK;
+        }
+    }
+    const struct pdnn_backend_def *def = pdnn_backends[backend_number(name)];
+    if (!def)
+        return pdnn_fail(err, PDNN_UNSUPPORTED, "backend %s is not part of this build", name);
+    struct pdnn_open_backend fresh = {.def = def, .threads = threads};
+    enum pdnn_status status = fresh.def->open(threads, &fresh.state, err);
+    if (status != PDNN_OK)
+        return status;
+    if (process->n_backends == PDNN_PROCESS_BACKENDS_MAX) {
+        process->backend[0].def->close(process->backend[0].state);
+        memmove(process->backend, process->backend + 1, --process->n_backends * sizeof process->backend[0]);
+    }
+    process->backend[process->n_backends] = fresh;
+    *backend = &process->backend[process->n_backends++];
+    return PDNN_OK;
+}
+
+void pdnn_process_finish(struct pdnn_process *process) {
+    for (size_t i = 0; i < process->n_backends; i++)
+        process->backend[i].def->close(process->backend[i].state);
+    process->n_backends = 0;
+}
