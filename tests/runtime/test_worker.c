@@ -266,6 +266,7 @@ static void test_worker_start_environment(void **state) {
         {NULL, NULL, PDNN_ISA_SSE41, "{0},{1} close active false none"},
     };
     (void)state;
+    unsetenv("OMP_WAIT_POLICY");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pdnn_worker worker;
         struct pdnn_visit visit;
