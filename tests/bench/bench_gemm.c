@@ -17,7 +17,7 @@ static const int64_t shapes[][3] = {{1024, 8192, 8192}, {4096, 4096, 4096}, {102
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 struct product {
-    struct pdnn_dense_pass pass;
+    struct pdnn_onednn_dense_pass pass;
     int N, I, O;
     float *x, *w, *y;
 };
@@ -43,7 +43,7 @@ static void run_openblas(void *user) {
                 p->O);
 }
 
-static void bind(struct product *p, struct pdnn_dense_pass *pass) {
+static void bind(struct product *p, struct pdnn_onednn_dense_pass *pass) {
     if (pdnn_onednn_primitive_bind(pass->primitive, pass->x, p->x, NULL) != PDNN_OK ||
         pdnn_onednn_primitive_bind(pass->primitive, pass->w, p->w, NULL) != PDNN_OK ||
         pdnn_onednn_primitive_bind(pass->primitive, pass->y, p->y, NULL) != PDNN_OK)
@@ -64,7 +64,7 @@ static float *new_matrix(int64_t elements) {
 static void bench_shape(struct pdnn_onednn_library *library, const int64_t *dims) {
     static const char *const names[VARIANTS] = {"oneDNN inner product ab", "oneDNN inner product ba",
                                                 "oneDNN matmul ab", "oneDNN matmul ba"};
-    const struct pdnn_dense_shape shape = {.N = dims[0], .I = dims[1], .O = dims[2]};
+    const struct pdnn_onednn_dense_shape shape = {.N = dims[0], .I = dims[1], .O = dims[2]};
     struct product base = {.N = (int)shape.N, .I = (int)shape.I, .O = (int)shape.O};
     base.x = new_matrix(shape.N * shape.I);
     base.w = new_matrix(shape.O * shape.I);
@@ -75,10 +75,11 @@ static void bench_shape(struct pdnn_onednn_library *library, const int64_t *dims
         {.name = "FMA peak", .run = run_fma},
         {.name = "OpenBLAS", .run = run_openblas, .user = &base, .work = flop}};
     for (int i = 0; i < VARIANTS; i++) {
-        struct pdnn_dense_variant variant = {i < 2 ? PDNN_DENSE_INNER_PRODUCT : PDNN_DENSE_MATMUL,
-                                             (enum pdnn_weights_format)(i % 2)};
+        struct pdnn_onednn_dense_variant variant = {i < 2 ? PDNN_ONEDNN_DENSE_INNER_PRODUCT
+                                                          : PDNN_ONEDNN_DENSE_MATMUL,
+                                                    (enum pdnn_onednn_weights_format)(i % 2)};
         products[i] = base;
-        if (pdnn_dense_pass_create(library, &shape, PDNN_FORWARD, variant, &products[i].pass, NULL) !=
+        if (pdnn_onednn_dense_pass_create(library, &shape, PDNN_FORWARD, variant, &products[i].pass, NULL) !=
             PDNN_OK)
             bench_fail("oneDNN has no such product");
         bind(&base, &products[i].pass);
@@ -95,7 +96,7 @@ static void bench_shape(struct pdnn_onednn_library *library, const int64_t *dims
                cases[i].work / bench_median_ns(&cases[i], ROUNDS), ratio.median, ratio.low, ratio.high);
     }
     for (int i = 0; i < VARIANTS; i++)
-        pdnn_dense_pass_destroy(&products[i].pass);
+        pdnn_onednn_dense_pass_destroy(&products[i].pass);
 }
 
 int main(int argc, char **argv) {

@@ -15,7 +15,7 @@
 #undef I /* the imaginary unit, from cblas.h */
 
 /* No cache holds COLD_BYTES. */
-enum { ROUNDS = 5, FMA_ITERATIONS = 5000000, WAYS = PDNN_HEADS_WAY_COUNT + 1, AT_LEAST_NS = 3000000 };
+enum { ROUNDS = 5, FMA_ITERATIONS = 5000000, WAYS = PDNN_ONEDNN_MATMUL_WAY_COUNT + 1, AT_LEAST_NS = 3000000 };
 enum { COLD_BYTES = 256 << 20, SCRATCH_BYTES = 64 << 20 };
 
 static int64_t threads;
@@ -49,13 +49,13 @@ static int sgemm(const struct pdnn_sgemm *g) {
 /* One way to multiply, on several sets of tensors in turns. */
 enum { SETS_MAX = 256 };
 struct turns {
-    struct pdnn_heads_made made[SETS_MAX];
+    struct pdnn_onednn_matmul made[SETS_MAX];
     int n_sets, next;
 };
 
 static void run_next(void *user) {
     struct turns *turns = user;
-    const struct pdnn_matmul_work work = pdnn_heads_work_of(&turns->made[turns->next]);
+    const struct pdnn_matmul_work work = pdnn_onednn_matmul_work_of(&turns->made[turns->next]);
     if (work.run(work.state))
         bench_fail("the library failed");
     turns->next = (turns->next + 1) % turns->n_sets;
@@ -117,11 +117,12 @@ static void *new_tensor(const struct pdnn_heads_product *product, const struct p
 
 /* False where there is no such way; the last one is OpenBLAS, in the place of the library's sgemm. */
 static bool make_way(struct pdnn_onednn_library *library, const struct pdnn_heads_product *product, int way,
-                     struct pdnn_heads_made *made) {
-    enum pdnn_heads_way kind = way < PDNN_HEADS_WAY_COUNT ? (enum pdnn_heads_way)way : PDNN_HEADS_SGEMM;
-    if (pdnn_heads_create(library, product, PDNN_F32, kind, threads, made, NULL) != PDNN_OK)
+                     struct pdnn_onednn_matmul *made) {
+    enum pdnn_onednn_matmul_way kind =
+        way < PDNN_ONEDNN_MATMUL_WAY_COUNT ? (enum pdnn_onednn_matmul_way)way : PDNN_ONEDNN_MATMUL_SGEMM;
+    if (pdnn_onednn_matmul_create(library, product, PDNN_F32, kind, threads, made, NULL) != PDNN_OK)
         return false;
-    if (way == PDNN_HEADS_WAY_COUNT)
+    if (way == PDNN_ONEDNN_MATMUL_WAY_COUNT)
         made->multiply.sgemm = sgemm;
     return true;
 }
@@ -143,7 +144,7 @@ struct contest {
     int n_sets, n_ways;
     struct pdnn_matmul_memory memory[SETS_MAX];
     struct turns turns[WAYS];
-    char name[WAYS][PDNN_HEADS_TEXT];
+    char name[WAYS][PDNN_ONEDNN_MATMUL_TEXT];
 };
 
 static void enter_way(struct contest *contest, struct pdnn_onednn_library *library, int way, void *scratch) {
@@ -152,16 +153,16 @@ static void enter_way(struct contest *contest, struct pdnn_onednn_library *libra
     for (int i = 0; i < contest->n_sets; i++) {
         if (!make_way(library, &contest->product, way, &turns->made[i]))
             return;
-        struct pdnn_matmul_work work = pdnn_heads_work_of(&turns->made[i]);
+        struct pdnn_matmul_work work = pdnn_onednn_matmul_work_of(&turns->made[i]);
         contest->memory[i].scratch = scratch;
         if (work.scratch_bytes > SCRATCH_BYTES || work.bind(work.state, &contest->memory[i], NULL) != PDNN_OK)
             bench_fail("no place for a product");
     }
     char *name = contest->name[contest->n_ways++];
-    if (way == PDNN_HEADS_WAY_COUNT)
-        snprintf(name, PDNN_HEADS_TEXT, "openblas:sgemm");
+    if (way == PDNN_ONEDNN_MATMUL_WAY_COUNT)
+        snprintf(name, PDNN_ONEDNN_MATMUL_TEXT, "openblas:sgemm");
     else
-        pdnn_heads_name(&turns->made[0], name);
+        pdnn_onednn_matmul_name(&turns->made[0], name);
 }
 
 static void run_contest(struct contest *contest, struct copy *copy) {
@@ -204,7 +205,7 @@ static void bench_product(struct pdnn_onednn_library *library, const struct shap
     run_contest(&contest, copy);
     for (int i = 0; i < contest.n_ways; i++) {
         for (int k = 0; k < contest.n_sets; k++)
-            pdnn_heads_destroy(&contest.turns[i].made[k]);
+            pdnn_onednn_matmul_destroy(&contest.turns[i].made[k]);
     }
 }
 

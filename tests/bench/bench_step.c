@@ -3,6 +3,7 @@
 #include "models/build.h"
 #include "models/op.h"
 #include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/state.h"
 #include "runtime/core/plan.h"
 #include "runtime/kernels/rows/elementwise.h"
 #include "runtime/kernels/rows/loss.h"
@@ -16,11 +17,11 @@
 enum { ROUNDS = 25, LAYERS = 4, INPUT = 512, OUTPUT = 100, BATCH = 64, AT_LEAST_NS = 3000000 };
 
 /* Row-major inner products with fused bias and ReLU: one and the same on both sides. */
-static const struct pdnn_dense_choice choice = {.home = PDNN_WEIGHTS_ROW_MAJOR};
+static const struct pdnn_onednn_dense_choice choice = {.stored = PDNN_ONEDNN_WEIGHTS_ROW_MAJOR};
 
 struct layer {
     int64_t inputs, outputs;
-    struct pdnn_dense_pass forward, backward_data, backward_weights;
+    struct pdnn_onednn_dense_pass forward, backward_data, backward_weights;
     float *w, *b, *dw, *db, *y, *dy, *ms[2], *mom[2]; /* of w, of b */
 };
 
@@ -40,7 +41,7 @@ static float *new_values(int64_t elements, float scale) {
     return values;
 }
 
-static void bind(struct pdnn_dense_pass *pass, float *x, float *w, float *b, float *y) {
+static void bind(struct pdnn_onednn_dense_pass *pass, float *x, float *w, float *b, float *y) {
     uint64_t scratch = pdnn_onednn_primitive_scratchpad_bytes(pass->primitive);
     bool failed = pdnn_onednn_primitive_bind(pass->primitive, pass->x, x, NULL) != PDNN_OK ||
                   pdnn_onednn_primitive_bind(pass->primitive, pass->w, w, NULL) != PDNN_OK ||
@@ -52,20 +53,20 @@ static void bind(struct pdnn_dense_pass *pass, float *x, float *w, float *b, flo
         bench_fail("oneDNN takes no address");
 }
 
-static void create(struct bare *bare, const struct pdnn_dense_shape *shape, enum pdnn_pass pass,
-                   struct pdnn_dense_pass *made) {
-    if (pdnn_dense_pass_create(bare->library, shape, pass, (struct pdnn_dense_variant){0}, made, NULL) !=
-        PDNN_OK)
+static void create(struct bare *bare, const struct pdnn_onednn_dense_shape *shape, enum pdnn_pass pass,
+                   struct pdnn_onednn_dense_pass *made) {
+    if (pdnn_onednn_dense_pass_create(bare->library, shape, pass, (struct pdnn_onednn_dense_variant){0}, made,
+                                      NULL) != PDNN_OK)
         bench_fail("oneDNN has no such pass");
 }
 
 static void make_layer(struct bare *bare, int at, int64_t inputs, int64_t outputs) {
     struct layer *layer = &bare->layer[at];
-    struct pdnn_dense_shape shape = {
+    struct pdnn_onednn_dense_shape shape = {
         .N = BATCH, .I = inputs, .O = outputs, .bias = true, .bias_gradient = true};
     float *x = at ? layer[-1].y : bare->x, *dx = at ? layer[-1].dy : NULL;
-    shape.n_posts = at < LAYERS;
-    shape.post[0] = PDNN_ONEDNN_RELU;
+    shape.n_post_ops = at < LAYERS;
+    shape.post_op[0] = PDNN_ONEDNN_RELU;
     layer->inputs = inputs;
     layer->outputs = outputs;
     layer->w = new_values(outputs * inputs, 0.05F);
@@ -165,9 +166,9 @@ static void bench_nodes(struct pdnn_onednn *onednn, int64_t threads, int nodes) 
            bench_median_ns(&cases[1], ROUNDS) / 1e3, bench_median_ns(&cases[0], ROUNDS) / 1e3, ratio.median,
            ratio.low, ratio.high, (int)plan.program.n_steps);
     for (int i = 0; i <= LAYERS; i++) {
-        pdnn_dense_pass_destroy(&bare.layer[i].forward);
-        pdnn_dense_pass_destroy(&bare.layer[i].backward_data);
-        pdnn_dense_pass_destroy(&bare.layer[i].backward_weights);
+        pdnn_onednn_dense_pass_destroy(&bare.layer[i].forward);
+        pdnn_onednn_dense_pass_destroy(&bare.layer[i].backward_data);
+        pdnn_onednn_dense_pass_destroy(&bare.layer[i].backward_weights);
     }
     pdnn_plan_destroy(&plan);
     pdnn_arena_finish(&arena);

@@ -10,6 +10,7 @@
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/state.h"
 
 #include <math.h>
 #include <omp.h>
@@ -198,20 +199,22 @@ static void test_run_fused_steps(void **state) {
 static void check_forced_graph(struct opened *backend, const struct pdnn_graph *graph, const char *what) {
     struct pdnn_onednn *onednn = backend->state;
     int ran = 0;
-    for (int i = 0; i < PDNN_WEIGHTS_FORMAT_COUNT * PDNN_DENSE_VARIANTS; i++) {
-        const struct pdnn_dense_variant variant = pdnn_dense_variant_at(i / PDNN_WEIGHTS_FORMAT_COUNT);
-        struct pdnn_dense_choice choice = {.home = (enum pdnn_weights_format)(i % PDNN_WEIGHTS_FORMAT_COUNT)};
-        for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
+    for (int i = 0; i < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT * PDNN_ONEDNN_DENSE_VARIANTS; i++) {
+        const struct pdnn_onednn_dense_variant variant =
+            pdnn_onednn_dense_variant_at(i / PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT);
+        struct pdnn_onednn_dense_choice choice = {
+            .stored = (enum pdnn_onednn_weights_format)(i % PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT)};
+        for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++) {
             choice.variant[pass] = variant;
-            if (pass != PDNN_FORWARD && variant.way == PDNN_DENSE_OWN) /* it has no other pass */
-                choice.variant[pass].way = PDNN_DENSE_INNER_PRODUCT;
+            if (pass != PDNN_FORWARD && variant.way == PDNN_ONEDNN_DENSE_OWN) /* it has no other pass */
+                choice.variant[pass].way = PDNN_ONEDNN_DENSE_INNER_PRODUCT;
         }
         onednn->choices.forced = &choice;
         ran += check_graph(backend, graph, CHECK_STEPS, true, check_whole_step_slack, what);
         ran += check_graph(backend, graph, CHECK_STEPS, false, check_whole_step_slack, what);
     }
     onednn->choices.forced = NULL;
-    assert_true(ran >= 2 * PDNN_WEIGHTS_FORMAT_COUNT * PDNN_WEIGHTS_FORMAT_COUNT);
+    assert_true(ran >= 2 * PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT * PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT);
 }
 
 static void check_forced(struct opened *backend, const char *id) {
@@ -274,13 +277,13 @@ static size_t count_own_dense(const struct opened *backend, const char *id) {
 static void test_compile_own_dense(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);
-    struct pdnn_dense_choice choice = {.home = PDNN_WEIGHTS_ROW_MAJOR};
-    choice.variant[PDNN_FORWARD].way = PDNN_DENSE_OWN;
+    struct pdnn_onednn_dense_choice choice = {.stored = PDNN_ONEDNN_WEIGHTS_ROW_MAJOR};
+    choice.variant[PDNN_FORWARD].way = PDNN_ONEDNN_DENSE_OWN;
     ((struct pdnn_onednn *)backend.state)->choices.forced = &choice;
     assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=1,mode=infer,fuse=post-ops"), 3);
     assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=4,mode=train"), 3);
     assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=5,mode=infer"), 0);
-    choice.variant[PDNN_FORWARD].format = PDNN_WEIGHTS_COLUMN_MAJOR;
+    choice.variant[PDNN_FORWARD].format = PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR;
     assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=1,mode=infer"), 0);
     close_backend(&backend);
 }
@@ -308,14 +311,14 @@ static void test_compile_shows_reorders(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);
     struct pdnn_onednn *onednn = backend.state;
-    struct pdnn_dense_choice choice = {.home = PDNN_WEIGHTS_ROW_MAJOR};
+    struct pdnn_onednn_dense_choice choice = {.stored = PDNN_ONEDNN_WEIGHTS_ROW_MAJOR};
     struct pdnn_arena arena;
     struct pdnn_graph graph;
     pdnn_arena_init(&arena);
     build_instance(instances[0], &arena, &graph);
     onednn->choices.forced = &choice;
     assert_false(has_reorder(&backend, &graph));
-    choice.variant[PDNN_BACKWARD_DATA].format = PDNN_WEIGHTS_COLUMN_MAJOR;
+    choice.variant[PDNN_BACKWARD_DATA].format = PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR;
     assert_true(has_reorder(&backend, &graph));
     pdnn_arena_finish(&arena);
     close_backend(&backend);
@@ -389,15 +392,15 @@ static void test_compile_shared_weight_unsupported(void **state) {
 }
 
 /* A step of inner products that takes 300 ns in any layout, if nothing but home is reordered. */
-static void usual_costs(struct pdnn_dense_costs *costs) {
-    pdnn_dense_costs_init(costs);
-    for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
-        for (int format = 0; format < PDNN_WEIGHTS_FORMAT_COUNT; format++) {
-            for (int way = 0; way < PDNN_DENSE_WAY_COUNT; way++) {
-                struct pdnn_dense_cost *cost = &costs->cost[pass][way][format];
-                for (int home = 0; home < PDNN_WEIGHTS_FORMAT_COUNT; home++)
-                    cost->reorder_ns[home] = home == format ? 0 : 50;
-                cost->run_ns = way == PDNN_DENSE_INNER_PRODUCT ? 100 : INFINITY;
+static void usual_costs(struct pdnn_onednn_dense_costs *costs) {
+    pdnn_onednn_dense_costs_init(costs);
+    for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++) {
+        for (int format = 0; format < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT; format++) {
+            for (int way = 0; way < PDNN_ONEDNN_DENSE_WAY_COUNT; way++) {
+                struct pdnn_onednn_dense_cost *cost = &costs->cost[pass][way][format];
+                for (int stored = 0; stored < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT; stored++)
+                    cost->reorder_ns[stored] = stored == format ? 0 : 50;
+                cost->run_ns = way == PDNN_ONEDNN_DENSE_INNER_PRODUCT ? 100 : INFINITY;
             }
         }
     }
@@ -409,37 +412,37 @@ static void test_dense_decide_margins(void **state) {
     static const struct {
         const char *what;
         double row_major, column_major, packed, matmul; /* matmul: on row-major weights */
-        enum pdnn_weights_format home;
+        enum pdnn_onednn_weights_format stored;
         bool is_matmul;
     } cases[] = {
-        {"all equal", 100, 100, 100, 100, PDNN_WEIGHTS_ROW_MAJOR, false},
-        {"less than 10 % is noise", 100, 91, 92, 91, PDNN_WEIGHTS_ROW_MAJOR, false},
-        {"another layout", 100, 85, 100, 100, PDNN_WEIGHTS_COLUMN_MAJOR, false},
-        {"a margin against another layout too", 100, 85, 80, 100, PDNN_WEIGHTS_COLUMN_MAJOR, false},
-        {"a margin against another variant too", 100, 80, 100, 85, PDNN_WEIGHTS_ROW_MAJOR, true},
-        {"far better than the second", 100, 85, 70, 100, PDNN_WEIGHTS_PACKED, false},
-        {"the usual one fails", INFINITY, 120, 119, INFINITY, PDNN_WEIGHTS_COLUMN_MAJOR, false},
-        {"others fail", 100, INFINITY, INFINITY, INFINITY, PDNN_WEIGHTS_ROW_MAJOR, false},
+        {"all equal", 100, 100, 100, 100, PDNN_ONEDNN_WEIGHTS_ROW_MAJOR, false},
+        {"less than 10 % is noise", 100, 91, 92, 91, PDNN_ONEDNN_WEIGHTS_ROW_MAJOR, false},
+        {"another layout", 100, 85, 100, 100, PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR, false},
+        {"a margin against another layout too", 100, 85, 80, 100, PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR, false},
+        {"a margin against another variant too", 100, 80, 100, 85, PDNN_ONEDNN_WEIGHTS_ROW_MAJOR, true},
+        {"far better than the second", 100, 85, 70, 100, PDNN_ONEDNN_WEIGHTS_PACKED, false},
+        {"the usual one fails", INFINITY, 120, 119, INFINITY, PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR, false},
+        {"others fail", 100, INFINITY, INFINITY, INFINITY, PDNN_ONEDNN_WEIGHTS_ROW_MAJOR, false},
     };
-    const struct pdnn_dense_shape shape = {.has_pass = {true, true, true}};
+    const struct pdnn_onednn_dense_shape shape = {.has_pass = {true, true, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pdnn_dense_costs costs;
-        struct pdnn_dense_choice choice;
+        struct pdnn_onednn_dense_costs costs;
+        struct pdnn_onednn_dense_choice choice;
         usual_costs(&costs);
-        for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
-            struct pdnn_dense_cost(*cost)[PDNN_WEIGHTS_FORMAT_COUNT] = costs.cost[pass];
-            cost[0][PDNN_WEIGHTS_ROW_MAJOR].run_ns = cases[i].row_major;
-            cost[0][PDNN_WEIGHTS_COLUMN_MAJOR].run_ns = cases[i].column_major;
-            cost[0][PDNN_WEIGHTS_PACKED].run_ns = cases[i].packed;
-            cost[1][PDNN_WEIGHTS_ROW_MAJOR].run_ns = cases[i].matmul;
+        for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++) {
+            struct pdnn_onednn_dense_cost(*cost)[PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT] = costs.cost[pass];
+            cost[0][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR].run_ns = cases[i].row_major;
+            cost[0][PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR].run_ns = cases[i].column_major;
+            cost[0][PDNN_ONEDNN_WEIGHTS_PACKED].run_ns = cases[i].packed;
+            cost[1][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR].run_ns = cases[i].matmul;
         }
-        assert_true(pdnn_dense_decide(&costs, &shape, &choice));
-        bool right = choice.home == cases[i].home;
-        for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++)
-            right = right && (choice.variant[pass].way == PDNN_DENSE_MATMUL) == cases[i].is_matmul &&
-                    choice.variant[pass].format == cases[i].home;
+        assert_true(pdnn_onednn_dense_decide(&costs, &shape, &choice));
+        bool right = choice.stored == cases[i].stored;
+        for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++)
+            right = right && (choice.variant[pass].way == PDNN_ONEDNN_DENSE_MATMUL) == cases[i].is_matmul &&
+                    choice.variant[pass].format == cases[i].stored;
         if (!right)
-            fail_msg("%s: home %d", cases[i].what, (int)choice.home);
+            fail_msg("%s: home %d", cases[i].what, (int)choice.stored);
     }
 }
 
@@ -448,24 +451,25 @@ static void test_dense_decide_own(void **state) {
     (void)state;
     static const struct {
         double own, inner_product;
-        enum pdnn_dense_way way;
+        enum pdnn_onednn_dense_way way;
     } cases[] = {
-        {100, 95, PDNN_DENSE_OWN},
-        {100, 85, PDNN_DENSE_INNER_PRODUCT},
-        {60, 100, PDNN_DENSE_OWN},
-        {INFINITY, 100, PDNN_DENSE_INNER_PRODUCT},
+        {100, 95, PDNN_ONEDNN_DENSE_OWN},
+        {100, 85, PDNN_ONEDNN_DENSE_INNER_PRODUCT},
+        {60, 100, PDNN_ONEDNN_DENSE_OWN},
+        {INFINITY, 100, PDNN_ONEDNN_DENSE_INNER_PRODUCT},
     };
-    const struct pdnn_dense_shape shape = {.has_pass = {true, false, false}};
+    const struct pdnn_onednn_dense_shape shape = {.has_pass = {true, false, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pdnn_dense_costs costs;
-        struct pdnn_dense_choice choice;
-        pdnn_dense_costs_init(&costs);
-        for (int way = 0; way < PDNN_DENSE_WAY_COUNT; way++)
-            costs.cost[PDNN_FORWARD][way][PDNN_WEIGHTS_ROW_MAJOR].reorder_ns[PDNN_WEIGHTS_ROW_MAJOR] = 0;
-        costs.cost[PDNN_FORWARD][PDNN_DENSE_OWN][PDNN_WEIGHTS_ROW_MAJOR].run_ns = cases[i].own;
-        costs.cost[PDNN_FORWARD][PDNN_DENSE_INNER_PRODUCT][PDNN_WEIGHTS_ROW_MAJOR].run_ns =
+        struct pdnn_onednn_dense_costs costs;
+        struct pdnn_onednn_dense_choice choice;
+        pdnn_onednn_dense_costs_init(&costs);
+        for (int way = 0; way < PDNN_ONEDNN_DENSE_WAY_COUNT; way++)
+            costs.cost[PDNN_FORWARD][way][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR]
+                .reorder_ns[PDNN_ONEDNN_WEIGHTS_ROW_MAJOR] = 0;
+        costs.cost[PDNN_FORWARD][PDNN_ONEDNN_DENSE_OWN][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR].run_ns = cases[i].own;
+        costs.cost[PDNN_FORWARD][PDNN_ONEDNN_DENSE_INNER_PRODUCT][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR].run_ns =
             cases[i].inner_product;
-        assert_true(pdnn_dense_decide(&costs, &shape, &choice));
+        assert_true(pdnn_onednn_dense_decide(&costs, &shape, &choice));
         assert_int_equal(choice.variant[PDNN_FORWARD].way, cases[i].way);
     }
 }
@@ -477,66 +481,68 @@ static void test_dense_decide_reorder(void **state) {
         double ns;
         bool reorders, is_taken;
     } cases[] = {{91, false, false}, {85, false, true}, {85, true, false}, {75, true, true}};
-    const struct pdnn_dense_shape shape = {.has_pass = {true, false, false}, .pinned = true};
+    const struct pdnn_onednn_dense_shape shape = {.has_pass = {true, false, false}, .pinned = true};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pdnn_dense_costs costs;
-        struct pdnn_dense_choice choice;
-        pdnn_dense_costs_init(&costs);
-        struct pdnn_dense_cost(*cost)[PDNN_WEIGHTS_FORMAT_COUNT] = costs.cost[PDNN_FORWARD];
-        enum pdnn_weights_format format =
-            cases[i].reorders ? PDNN_WEIGHTS_COLUMN_MAJOR : PDNN_WEIGHTS_ROW_MAJOR;
+        struct pdnn_onednn_dense_costs costs;
+        struct pdnn_onednn_dense_choice choice;
+        pdnn_onednn_dense_costs_init(&costs);
+        struct pdnn_onednn_dense_cost(*cost)[PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT] = costs.cost[PDNN_FORWARD];
+        enum pdnn_onednn_weights_format format =
+            cases[i].reorders ? PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR : PDNN_ONEDNN_WEIGHTS_ROW_MAJOR;
         double reorder_ns = cases[i].reorders ? 10 : 0;
-        cost[PDNN_DENSE_INNER_PRODUCT][PDNN_WEIGHTS_ROW_MAJOR] = (struct pdnn_dense_cost){.run_ns = 100};
-        cost[PDNN_DENSE_MATMUL][format] = (struct pdnn_dense_cost){cases[i].ns - reorder_ns, {reorder_ns}};
-        assert_true(pdnn_dense_decide(&costs, &shape, &choice));
-        assert_int_equal(choice.variant[PDNN_FORWARD].way == PDNN_DENSE_MATMUL, cases[i].is_taken);
+        cost[PDNN_ONEDNN_DENSE_INNER_PRODUCT][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR] =
+            (struct pdnn_onednn_dense_cost){.run_ns = 100};
+        cost[PDNN_ONEDNN_DENSE_MATMUL][format] =
+            (struct pdnn_onednn_dense_cost){cases[i].ns - reorder_ns, {reorder_ns}};
+        assert_true(pdnn_onednn_dense_decide(&costs, &shape, &choice));
+        assert_int_equal(choice.variant[PDNN_FORWARD].way == PDNN_ONEDNN_DENSE_MATMUL, cases[i].is_taken);
     }
 }
 
 /* Weights that lie somewhere stay there, whatever else would be better, unless no pass can run from there. */
 static void test_dense_decide_home(void **state) {
     (void)state;
-    struct pdnn_dense_shape shape = {.has_pass = {true, true, true}, .has_home = true};
-    struct pdnn_dense_costs costs;
-    struct pdnn_dense_choice choice;
+    struct pdnn_onednn_dense_shape shape = {.has_pass = {true, true, true}, .is_placed = true};
+    struct pdnn_onednn_dense_costs costs;
+    struct pdnn_onednn_dense_choice choice;
     usual_costs(&costs);
-    costs.cost[PDNN_FORWARD][0][PDNN_WEIGHTS_PACKED].run_ns = 10;
-    for (int home = 0; home < PDNN_WEIGHTS_FORMAT_COUNT; home++) {
-        shape.home = (enum pdnn_weights_format)home;
-        assert_true(pdnn_dense_decide(&costs, &shape, &choice));
-        assert_int_equal(choice.home, home);
+    costs.cost[PDNN_FORWARD][0][PDNN_ONEDNN_WEIGHTS_PACKED].run_ns = 10;
+    for (int stored = 0; stored < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT; stored++) {
+        shape.stored = (enum pdnn_onednn_weights_format)stored;
+        assert_true(pdnn_onednn_dense_decide(&costs, &shape, &choice));
+        assert_int_equal(choice.stored, stored);
     }
-    for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
-        for (int i = 0; i < PDNN_DENSE_VARIANTS; i++) {
-            struct pdnn_dense_cost *cost =
-                &costs.cost[pass][i / PDNN_WEIGHTS_FORMAT_COUNT][i % PDNN_WEIGHTS_FORMAT_COUNT];
-            cost->reorder_ns[PDNN_WEIGHTS_COLUMN_MAJOR] = INFINITY;
+    for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++) {
+        for (int i = 0; i < PDNN_ONEDNN_DENSE_VARIANTS; i++) {
+            struct pdnn_onednn_dense_cost *cost =
+                &costs.cost[pass][i / PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT][i % PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT];
+            cost->reorder_ns[PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR] = INFINITY;
         }
     }
-    shape.home = PDNN_WEIGHTS_COLUMN_MAJOR;
-    assert_true(pdnn_dense_decide(&costs, &shape, &choice));
-    assert_int_not_equal(choice.home, PDNN_WEIGHTS_COLUMN_MAJOR);
+    shape.stored = PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR;
+    assert_true(pdnn_onednn_dense_decide(&costs, &shape, &choice));
+    assert_int_not_equal(choice.stored, PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR);
 }
 
 /* One pass's gain counts in the whole step; merged costs are the least; a pass that nothing runs is said. */
 static void test_dense_decide_total(void **state) {
     (void)state;
-    const struct pdnn_dense_shape shape = {.has_pass = {true, true, true}};
-    struct pdnn_dense_costs costs, more;
-    struct pdnn_dense_choice choice;
+    const struct pdnn_onednn_dense_shape shape = {.has_pass = {true, true, true}};
+    struct pdnn_onednn_dense_costs costs, more;
+    struct pdnn_onednn_dense_choice choice;
     usual_costs(&costs);
-    pdnn_dense_costs_init(&more);
-    more.cost[PDNN_FORWARD][1][PDNN_WEIGHTS_ROW_MAJOR].run_ns = 75; /* 275 of 300 */
-    pdnn_dense_costs_merge(&costs, &more);
-    assert_true(pdnn_dense_decide(&costs, &shape, &choice));
-    assert_int_equal(choice.variant[PDNN_FORWARD].way, PDNN_DENSE_INNER_PRODUCT);
-    more.cost[PDNN_FORWARD][1][PDNN_WEIGHTS_ROW_MAJOR].run_ns = 65; /* 265 of 300 */
-    pdnn_dense_costs_merge(&costs, &more);
-    assert_true(pdnn_dense_decide(&costs, &shape, &choice));
-    assert_int_equal(choice.variant[PDNN_FORWARD].way, PDNN_DENSE_MATMUL);
-    assert_int_equal(choice.variant[PDNN_BACKWARD_DATA].way, PDNN_DENSE_INNER_PRODUCT);
-    pdnn_dense_costs_init(&costs);
-    assert_false(pdnn_dense_decide(&costs, &shape, &choice));
+    pdnn_onednn_dense_costs_init(&more);
+    more.cost[PDNN_FORWARD][1][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR].run_ns = 75; /* 275 of 300 */
+    pdnn_onednn_dense_costs_merge(&costs, &more);
+    assert_true(pdnn_onednn_dense_decide(&costs, &shape, &choice));
+    assert_int_equal(choice.variant[PDNN_FORWARD].way, PDNN_ONEDNN_DENSE_INNER_PRODUCT);
+    more.cost[PDNN_FORWARD][1][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR].run_ns = 65; /* 265 of 300 */
+    pdnn_onednn_dense_costs_merge(&costs, &more);
+    assert_true(pdnn_onednn_dense_decide(&costs, &shape, &choice));
+    assert_int_equal(choice.variant[PDNN_FORWARD].way, PDNN_ONEDNN_DENSE_MATMUL);
+    assert_int_equal(choice.variant[PDNN_BACKWARD_DATA].way, PDNN_ONEDNN_DENSE_INNER_PRODUCT);
+    pdnn_onednn_dense_costs_init(&costs);
+    assert_false(pdnn_onednn_dense_decide(&costs, &shape, &choice));
 }
 
 /* Data are made in the slot where that is plain: put sees the others only. */
@@ -548,8 +554,8 @@ static void test_is_plain_by_layout(void **state) {
     struct pdnn_graph graph;
     pdnn_arena_init(&arena);
     build_instance(instances[0], &arena, &graph);
-    for (int home = 0; home <= PDNN_WEIGHTS_COLUMN_MAJOR; home++) {
-        struct pdnn_dense_choice choice = {.home = (enum pdnn_weights_format)home};
+    for (int stored = 0; stored <= PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR; stored++) {
+        struct pdnn_onednn_dense_choice choice = {.stored = (enum pdnn_onednn_weights_format)stored};
         struct pdnn_plan plan;
         struct pdnn_err err = {0};
         size_t moved = 0;
@@ -559,7 +565,7 @@ static void test_is_plain_by_layout(void **state) {
             &err);
         for (uint32_t i = 0; i < graph.n_tensors; i++)
             moved += !backend.def->is_plain(&plan.program, i);
-        assert_true(home == PDNN_WEIGHTS_ROW_MAJOR ? moved == 0 : moved > 0);
+        assert_true(stored == PDNN_ONEDNN_WEIGHTS_ROW_MAJOR ? moved == 0 : moved > 0);
         pdnn_plan_destroy(&plan);
     }
     pdnn_arena_finish(&arena);

@@ -11,6 +11,7 @@
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/state.h"
 
 #include <math.h>
 #include <omp.h>

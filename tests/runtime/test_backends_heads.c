@@ -11,6 +11,7 @@
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/state.h"
 
 #include <math.h>
 #include <omp.h>
@@ -222,12 +223,12 @@ static void test_compile_heads(void **state) {
 /* The library need not have a matmul for every net. */
 static void test_compile_heads_every_way(void **state) {
     (void)state;
-    for (int way = 0; way < PDNN_HEADS_WAY_COUNT; way++) {
-        const enum pdnn_heads_way forced = (enum pdnn_heads_way)way;
+    for (int way = 0; way < PDNN_ONEDNN_MATMUL_WAY_COUNT; way++) {
+        const enum pdnn_onednn_matmul_way forced = (enum pdnn_onednn_matmul_way)way;
         struct opened backend = open_backend(&pdnn_backend_onednn);
         ((struct pdnn_onednn *)backend.state)->heads.forced = &forced;
         struct tally tally = check_all(&backend);
-        assert_true(tally.ran > 0 && (tally.ran == tally.all || way == PDNN_HEADS_PRIMITIVE));
+        assert_true(tally.ran > 0 && (tally.ran == tally.all || way == PDNN_ONEDNN_MATMUL_PRIMITIVE));
         close_backend(&backend);
     }
 }

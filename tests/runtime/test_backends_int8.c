@@ -7,6 +7,7 @@
 #include "models/op.h"
 #include "models/quantize.h"
 #include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/state.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -44,15 +45,17 @@ static void build_dense(struct pdnn_graph *graph, const int64_t dims[3], bool is
 static void check_dense(struct opened *backend, const int64_t dims[3], bool is_signed, bool is_fused) {
     struct pdnn_onednn *onednn = backend->state;
     int ran = 0;
-    for (int i = -1; i < PDNN_DENSE_WAY_COUNT * PDNN_WEIGHTS_FORMAT_COUNT; i++) {
+    for (int i = -1; i < PDNN_ONEDNN_DENSE_WAY_COUNT * PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT; i++) {
         struct pdnn_arena arena;
         struct pdnn_graph graph;
         struct pdnn_err err = {0};
         char what[160];
-        const enum pdnn_weights_format format =
-            i < 0 ? PDNN_WEIGHTS_ROW_MAJOR : (enum pdnn_weights_format)(i / PDNN_DENSE_WAY_COUNT);
-        const enum pdnn_dense_way way = (enum pdnn_dense_way)(i < 0 ? 0 : i % PDNN_DENSE_WAY_COUNT);
-        const struct pdnn_dense_choice choice = {format, {[PDNN_FORWARD] = {way, format}}};
+        const enum pdnn_onednn_weights_format format =
+            i < 0 ? PDNN_ONEDNN_WEIGHTS_ROW_MAJOR
+                  : (enum pdnn_onednn_weights_format)(i / PDNN_ONEDNN_DENSE_WAY_COUNT);
+        const enum pdnn_onednn_dense_way way =
+            (enum pdnn_onednn_dense_way)(i < 0 ? 0 : i % PDNN_ONEDNN_DENSE_WAY_COUNT);
+        const struct pdnn_onednn_dense_choice choice = {format, {[PDNN_FORWARD] = {way, format}}};
         onednn->choices.forced = i < 0 ? NULL : &choice;
         pdnn_arena_init(&arena);
         pdnn_graph_init(&graph, &arena);

@@ -5,6 +5,7 @@
 
 #include "models/sharing.h"
 #include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/state.h"
 #include "runtime/core/plan_set.h"
 
 #include <inttypes.h>
@@ -374,24 +375,25 @@ static void test_plan_set_trains(void **state) {
 static void test_plan_set_keeps_layouts(void **state) {
     (void)state;
     const struct model *model = &models[MODELS - 3]; /* fc, trained */
-    for (int i = 0; i < PDNN_WEIGHTS_FORMAT_COUNT * PDNN_WEIGHTS_FORMAT_COUNT; i++) {
-        struct pdnn_dense_choice choice = {.home = (enum pdnn_weights_format)(i % PDNN_WEIGHTS_FORMAT_COUNT)};
+    for (int i = 0; i < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT * PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT; i++) {
+        struct pdnn_onednn_dense_choice choice = {
+            .stored = (enum pdnn_onednn_weights_format)(i % PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT)};
         struct fixture f = {.backend = open_backend(&pdnn_backend_onednn)};
         struct pdnn_onednn *onednn = f.backend.state;
         const struct pdnn_plan_source source = {&f.calls, build};
         char id[ID_ROOM];
         struct pdnn_err err = {0};
-        for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++)
-            choice.variant[pass].format = choice.home;
+        for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++)
+            choice.variant[pass].format = choice.stored;
         onednn->choices.forced = &choice;
         must(pdnn_plan_set_init(&f.set, &pdnn_backend_onednn, onednn, &source,
                                 key_of(model, model->values[0], id),
                                 &(struct pdnn_plan_set_options){.seed = CHECK_SEED}, &err),
              &err);
         const struct pdnn_plan_member *largest = get(&f, model, model->values[0]);
-        choice.home = (enum pdnn_weights_format)(i / PDNN_WEIGHTS_FORMAT_COUNT);
-        for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++)
-            choice.variant[pass].format = choice.home;
+        choice.stored = (enum pdnn_onednn_weights_format)(i / PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT);
+        for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++)
+            choice.variant[pass].format = choice.stored;
         const struct pdnn_plan_member *member = get(&f, model, model->values[2]);
         check_places(&f, &member->plan, &largest->plan);
         compare_with_alone(&f, member, 1e-4);

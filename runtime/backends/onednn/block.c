@@ -9,7 +9,7 @@
 
 enum { VISIT_NS = 50000, MAX_REPEATS = 50, HUGE_PAGE_BYTES = 2 << 20, LINE_BYTES = 64 };
 
-bool pdnn_measure_block_new(struct pdnn_measure_block *block, uint64_t bytes, int lines_off) {
+bool pdnn_onednn_block_new(struct pdnn_onednn_block *block, uint64_t bytes, int lines_off) {
     uint64_t room = bytes + (uint64_t)lines_off * LINE_BYTES;
     if (posix_memalign(&block->memory, HUGE_PAGE_BYTES, room + LINE_BYTES) != 0) {
         block->memory = NULL;

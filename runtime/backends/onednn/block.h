@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct pdnn_measure_block {
+struct pdnn_onednn_block {
     void *memory, *data; /* data lies in memory, which free takes back */
 };
 
 /* Small f32 values on huge pages, some lines off them, so that no two arrays begin at the same place. False
  * where there is no memory. */
-bool pdnn_measure_block_new(struct pdnn_measure_block *block, uint64_t bytes, int lines_off);
+bool pdnn_onednn_block_new(struct pdnn_onednn_block *block, uint64_t bytes, int lines_off);
 
 /* ns per run over as many runs as fill a visit, given about how long one takes, or 0 for one run alone;
  * INFINITY when one fails. */

@@ -2,61 +2,26 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
-#include "runtime/steps/upcast.h"
+#include "runtime/backends/onednn/cast.h"
+#include "runtime/backends/onednn/conv2d/place.h"
+#include "runtime/backends/onednn/conv2d/step.h"
+#include "runtime/backends/onednn/dense/place.h"
+#include "runtime/backends/onednn/dense/step.h"
+#include "runtime/backends/onednn/library/primitive.h"
+#include "runtime/backends/onednn/matmul/step.h"
+#include "runtime/backends/onednn/rnn/place.h"
+#include "runtime/backends/onednn/rnn/step.h"
+#include "runtime/backends/onednn/tensor_layout.h"
+#include "runtime/steps/step.h"
 
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* What oneDNN does well; the rest is for our own kernels. */
-static enum pdnn_status compile_dense(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
-    return pdnn_onednn_compile_dense(steps->compilation, node, err);
-}
-
-static enum pdnn_status compile_cast(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
-    return pdnn_onednn_compile_cast(steps->compilation, node, err);
-}
-
-static enum pdnn_status compile_conv2d(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
-    return pdnn_onednn_compile_convolution(steps->compilation, node, err);
-}
-
-static enum pdnn_status compile_matmul(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
-    return pdnn_onednn_compile_heads(steps->compilation, node, err);
-}
-
-static enum pdnn_status compile_rnn(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
-    return pdnn_onednn_compile_recurrent(steps->compilation, node, err);
-}
-
-static const struct pdnn_step_def dense_row = {
-    .op = &pdnn_op_dense,
-    .pass = {[PDNN_FORWARD] = {.compile = compile_dense},
-             [PDNN_BACKWARD_DATA] = {.compile = compile_dense},
-             [PDNN_BACKWARD_WEIGHTS] = {.compile = compile_dense}},
-};
-static const struct pdnn_step_def cast_row = {
-    .op = &pdnn_op_cast,
-    .pass = {[PDNN_FORWARD] = {.compile = compile_cast}},
-};
-static const struct pdnn_step_def conv2d_row = {
-    .op = &pdnn_op_conv2d,
-    .pass = {[PDNN_FORWARD] = {.compile = compile_conv2d},
-             [PDNN_BACKWARD_DATA] = {.compile = compile_conv2d},
-             [PDNN_BACKWARD_WEIGHTS] = {.compile = compile_conv2d}},
-};
-static const struct pdnn_step_def matmul_row = {
-    .op = &pdnn_op_matmul,
-    .pass =
-        {[PDNN_FORWARD] = {.compile = compile_matmul}, [PDNN_BACKWARD_DATA] = {.compile = compile_matmul}},
-};
-static const struct pdnn_step_def rnn_row = {
-    .op = &pdnn_op_rnn,
-    .pass = {[PDNN_FORWARD] = {.compile = compile_rnn}, [PDNN_BACKWARD_DATA] = {.compile = compile_rnn}},
-};
-
-static const struct pdnn_step_def *const rows[] = {&dense_row,  &cast_row, &conv2d_row,
-                                                   &matmul_row, &rnn_row,  NULL};
+static const struct pdnn_step_def *const rows[] = {&pdnn_onednn_dense_row,  &pdnn_onednn_conv2d_row,
+                                                   &pdnn_onednn_matmul_row, &pdnn_onednn_rnn_row,
+                                                   &pdnn_onednn_cast_row,   NULL};
 
 static enum pdnn_status open_onednn(int64_t threads, void **state, struct pdnn_err *err) {
     struct pdnn_onednn *onednn = calloc(1, sizeof *onednn);
@@ -77,9 +42,9 @@ static void close_onednn(void *state) {
     struct pdnn_onednn *onednn = state;
     if (!onednn)
         return;
-    pdnn_choices_finish(&onednn->choices);
+    pdnn_onednn_dense_choices_finish(&onednn->choices);
     pdnn_recurrences_finish(&onednn->recurrences);
-    pdnn_heads_choices_finish(&onednn->heads);
+    pdnn_onednn_matmul_choices_finish(&onednn->heads);
     pdnn_onednn_library_destroy(onednn->library);
     free(onednn);
 }
@@ -87,24 +52,7 @@ static void close_onednn(void *state) {
 static void release(void *state) {
     struct pdnn_onednn_layouts *layouts = state;
     for (size_t i = 0; i < layouts->n_tensors; i++)
-        pdnn_onednn_layout_destroy(layouts->home[i]);
-}
-
-enum pdnn_status pdnn_onednn_check_slow(const struct pdnn_onednn_compile *compile,
-                                        const struct pdnn_node *node, struct pdnn_err *err) {
-    if (compile->program->allow_slow)
-        return PDNN_OK;
-    return pdnn_upcast_refuse("onednn", pdnn_onednn_isa_name(), compile->program->graph, node, err);
-}
-
-enum pdnn_status pdnn_onednn_compile_slow(struct pdnn_onednn_compile *compile, uint32_t node,
-                                          struct pdnn_err *err) {
-    const struct pdnn_program *program = compile->program;
-    enum pdnn_status status = pdnn_onednn_check_slow(compile, &program->graph->nodes[node], err);
-    if (status != PDNN_OK)
-        return status;
-    return pdnn_upcast_compile(&pdnn_backend_onednn, compile->onednn, compile->onednn->own.threads,
-                               compile->program, node, err);
+        pdnn_onednn_layout_destroy(layouts->layout[i]);
 }
 
 /* Values below 0 lie 128 higher, so that all of them fit an unsigned byte. */
@@ -122,14 +70,14 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     struct pdnn_onednn *onednn = state;
     struct pdnn_onednn_compile compile = {.onednn = onednn, .program = program};
     struct pdnn_onednn_layouts *layouts = pdnn_arena_alloc(&program->arena, 1, sizeof *layouts);
-    compile.home =
+    compile.layout =
         pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof(struct pdnn_onednn_layout *));
-    compile.choice =
-        pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof(const struct pdnn_dense_choice *));
-    compile.recurrence = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof *compile.recurrence);
-    if (!layouts || !compile.home || !compile.choice || !compile.recurrence)
+    compile.choice = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1,
+                                      sizeof(const struct pdnn_onednn_dense_choice *));
+    compile.layer = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof *compile.layer);
+    if (!layouts || !compile.layout || !compile.choice || !compile.layer)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
-    *layouts = (struct pdnn_onednn_layouts){graph->n_tensors, compile.home, compile.recurrence};
+    *layouts = (struct pdnn_onednn_layouts){graph->n_tensors, compile.layout, compile.layer};
     program->layouts = layouts;
     program->release = release;
     compile.steps = (struct pdnn_steps){.backend = &pdnn_backend_onednn,
@@ -139,15 +87,15 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
                                         .rows = rows,
                                         .compilation = &compile};
     place_quantized(program);
-    enum pdnn_status status = pdnn_onednn_adopt_homes(&compile, err);
+    enum pdnn_status status = pdnn_onednn_tensor_layout_adopt(&compile, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_place_recurrent(&compile, err);
+        status = pdnn_onednn_rnn_place(&compile, err);
     compile.onednn->choices.compile++;
     compile.onednn->heads.compile++;
     if (status == PDNN_OK)
-        status = pdnn_onednn_place_weights(&compile, err);
+        status = pdnn_onednn_dense_place(&compile, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_place_images(&compile, err);
+        status = pdnn_onednn_conv2d_place(&compile, err);
     if (status == PDNN_OK)
         status = pdnn_steps_compile(&compile.steps, err);
     return status;
@@ -201,18 +149,18 @@ static enum pdnn_status move(void *state, const struct pdnn_program *program, ui
                              const void *from, void *to, bool put, struct pdnn_err *err) {
     const struct pdnn_onednn_layouts *layouts = program->layouts;
     const struct pdnn_tensor *t = &program->graph->tensors[tensor];
-    const struct pdnn_onednn_layout *home = layouts->home[tensor];
+    const struct pdnn_onednn_layout *stored = layouts->layout[tensor];
     struct pdnn_onednn_layout *plain = NULL;
-    if (pdnn_onednn_is_plain(program, layouts->home, tensor)) {
+    if (pdnn_onednn_tensor_layout_is_plain(program, layouts->layout, tensor)) {
         memcpy(to, from, pdnn_tensor_bytes(t));
         shift(to, pdnn_tensor_bytes(t), program->slots[tensor].zero_point);
         return PDNN_OK;
     }
-    enum pdnn_status status = pdnn_onednn_layout_plain(home, &plain, err);
+    enum pdnn_status status = pdnn_onednn_layout_plain(stored, &plain, err);
     if (status == PDNN_OK)
-        status = convert(state, put ? plain : home, without_const(from), put ? home : plain, to, err);
+        status = convert(state, put ? plain : stored, without_const(from), put ? stored : plain, to, err);
     if (status == PDNN_OK)
-        shift(to, pdnn_onednn_layout_bytes(put ? home : plain), program->slots[tensor].zero_point);
+        shift(to, pdnn_onednn_layout_bytes(put ? stored : plain), program->slots[tensor].zero_point);
     pdnn_onednn_layout_destroy(plain);
     return status;
 }
@@ -229,7 +177,7 @@ static enum pdnn_status get(void *state, const struct pdnn_program *program, uin
 
 static bool is_plain(const struct pdnn_program *program, uint32_t tensor) {
     const struct pdnn_onednn_layouts *layouts = program->layouts;
-    return pdnn_onednn_is_plain(program, layouts->home, tensor);
+    return pdnn_onednn_tensor_layout_is_plain(program, layouts->layout, tensor);
 }
 
 const struct pdnn_backend_def pdnn_backend_onednn = {

@@ -3,12 +3,12 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_OPERAND_H
 #define RUNTIME_BACKENDS_ONEDNN_OPERAND_H
 
-#include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/step.h"
 
 struct pdnn_onednn_operand {
     uint32_t tensor;
-    uint32_t slot;                          /* the tensor's own or the copy's; PDNN_NONE: no such operand */
-    struct pdnn_onednn_layout *home, *used; /* owned; NULL with home: as at home */
+    uint32_t slot;                            /* the tensor's own or the copy's; PDNN_NONE: no such operand */
+    struct pdnn_onednn_layout *stored, *used; /* owned; NULL with home: as at home */
 };
 
 /* Finds the slot, given tensor, home and used. */

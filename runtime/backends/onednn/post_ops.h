@@ -2,12 +2,12 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_POST_OPS_H
 #define RUNTIME_BACKENDS_ONEDNN_POST_OPS_H
 
-#include "runtime/backends/onednn/library/library.h"
+#include "runtime/backends/onednn/library/primitive.h"
 
 /* False when the op is no function of its input that oneDNN knows. */
-bool pdnn_onednn_find_function(const struct pdnn_op_def *op, enum pdnn_onednn_post *function);
+bool pdnn_onednn_post_op_find(const struct pdnn_op_def *op, enum pdnn_onednn_post_op *function);
 
 /* PDNN_UNSUPPORTED: the node cannot take its i-th post. */
-enum pdnn_status pdnn_onednn_refuse_post(const struct pdnn_node *node, int i, struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_post_op_refuse(const struct pdnn_node *node, int i, struct pdnn_err *err);
 
 #endif

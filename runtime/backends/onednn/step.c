@@ -1,6 +1,7 @@
+#include "runtime/backends/onednn/step.h"
+
 #include "models/ops/quantized.h"
 #include "runtime/steps/step.h"
-#include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/library/reorder.h"
 #include "runtime/kernels/rows/quantize.h"
 #include "runtime/kernels/simd/team.h"
@@ -175,24 +176,25 @@ out:
 }
 
 struct move {
-    struct pdnn_reorder reorder;
+    struct pdnn_onednn_reorder reorder;
     uint32_t from_slot, to_slot, scratch_slot; /* scratch: or PDNN_NONE */
 };
 
 static enum pdnn_status bind_move(void *state, void *const *memory, struct pdnn_err *err) {
     struct move *move = state;
     void *scratch = move->scratch_slot == PDNN_NONE ? NULL : memory[move->scratch_slot];
-    return pdnn_reorder_bind(&move->reorder, memory[move->from_slot], memory[move->to_slot], scratch, err);
+    return pdnn_onednn_reorder_bind(&move->reorder, memory[move->from_slot], memory[move->to_slot], scratch,
+                                    err);
 }
 
 static int run_move(void *state) {
     const struct move *move = state;
-    return pdnn_reorder_run(&move->reorder);
+    return pdnn_onednn_reorder_run(&move->reorder);
 }
 
 static void destroy_move(void *state) {
     struct move *move = state;
-    pdnn_reorder_destroy(&move->reorder);
+    pdnn_onednn_reorder_destroy(&move->reorder);
 }
 
 enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile, uint32_t tensor,
@@ -200,18 +202,18 @@ enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile,
                                             struct pdnn_onednn_place to, struct pdnn_err *err) {
     struct pdnn_program *program = compile->program;
     struct pdnn_step step = {.node = PDNN_NONE, .tensor = tensor, .pass = pass};
-    char source[PDNN_ONEDNN_LAYOUT_TEXT], target[PDNN_ONEDNN_LAYOUT_TEXT], name[PDNN_REORDER_TEXT];
+    char source[PDNN_ONEDNN_LAYOUT_TEXT], target[PDNN_ONEDNN_LAYOUT_TEXT], name[PDNN_ONEDNN_REORDER_TEXT];
     struct move *move = pdnn_arena_alloc(&program->arena, 1, sizeof *move);
     if (!move)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     *move = (struct move){.from_slot = from.slot, .to_slot = to.slot, .scratch_slot = PDNN_NONE};
     const struct pdnn_tensor *t = &program->graph->tensors[tensor];
     enum pdnn_status status =
-        pdnn_reorder_create(compile->onednn->library, &compile->onednn->own, from.layout, to.layout,
-                            t->rank == 2 ? t->dim : NULL, &move->reorder, err);
+        pdnn_onednn_reorder_create(compile->onednn->library, &compile->onednn->own, from.layout, to.layout,
+                                   t->rank == 2 ? t->dim : NULL, &move->reorder, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: reorder");
-    uint64_t scratch_bytes = pdnn_reorder_scratch_bytes(&move->reorder);
+    uint64_t scratch_bytes = pdnn_onednn_reorder_scratch_bytes(&move->reorder);
     if (scratch_bytes)
         status = pdnn_program_slot(program, scratch_bytes, false, &move->scratch_slot, err);
     pdnn_step_use(&step, from.slot);
@@ -220,42 +222,12 @@ enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile,
         pdnn_step_use(&step, move->scratch_slot);
     step.reorder_bytes = pdnn_onednn_layout_bytes(from.layout) + pdnn_onednn_layout_bytes(to.layout);
     snprintf(step.implementation, sizeof step.implementation, "%.30s %.15s->%.15s",
-             pdnn_reorder_name(&move->reorder, name), pdnn_onednn_layout_format(from.layout, source),
+             pdnn_onednn_reorder_name(&move->reorder, name), pdnn_onednn_layout_format(from.layout, source),
              pdnn_onednn_layout_format(to.layout, target));
     step.work = (struct pdnn_work){move, bind_move, run_move, destroy_move};
     if (status == PDNN_OK)
         status = pdnn_program_step(program, &step, err);
     if (status != PDNN_OK)
-        pdnn_reorder_destroy(&move->reorder);
-    return status;
-}
-
-enum pdnn_status pdnn_onednn_compile_cast(struct pdnn_onednn_compile *compile, uint32_t node,
-                                          struct pdnn_err *err) {
-    struct pdnn_program *program = compile->program;
-    uint32_t x = program->graph->nodes[node].input[0], y = program->graph->nodes[node].output[0];
-    struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
-    struct pdnn_onednn_layout *from = NULL, *to = NULL;
-    struct pdnn_onednn_call call = pdnn_onednn_call_of(NULL);
-    struct pdnn_step step = pdnn_step_of_node(program->graph, node);
-    char format[PDNN_ONEDNN_LAYOUT_TEXT];
-    if (!compile->home[x] && !compile->home[y])
-        return pdnn_steps_compile_generic(&compile->steps, node, err);
-    enum pdnn_status status = pdnn_onednn_copy_home(compile, x, &from, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_copy_home(compile, y, &to, err);
-    request.layout[PDNN_ONEDNN_SRC] = from;
-    request.layout[PDNN_ONEDNN_DST] = to;
-    call.slot[PDNN_ONEDNN_SRC] = x;
-    call.slot[PDNN_ONEDNN_DST] = y;
-    if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_create(compile->onednn->library, &request, &call.primitive, err);
-    if (status == PDNN_OK) {
-        snprintf(step.implementation, sizeof step.implementation, "%.30s cast %.16s",
-                 pdnn_onednn_primitive_name(call.primitive), pdnn_onednn_layout_format(to, format));
-        status = pdnn_onednn_append(program, &step, &call, err);
-    }
-    pdnn_onednn_layout_destroy(from);
-    pdnn_onednn_layout_destroy(to);
+        pdnn_onednn_reorder_destroy(&move->reorder);
     return status;
 }

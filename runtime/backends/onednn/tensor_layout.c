@@ -1,8 +1,7 @@
-/* Where tensors live: one layout for each, which the steps that use it in another one reorder it from and to.
- */
+#include "runtime/backends/onednn/tensor_layout.h"
+
 #include "models/op.h"
 #include "models/sharing.h"
-#include "runtime/backends/onednn/onednn.h"
 
 #include <string.h>
 
@@ -10,22 +9,23 @@ static bool same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b)
     return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
 }
 
-enum pdnn_dtype pdnn_onednn_dtype_of(const struct pdnn_tensor *tensor) {
+enum pdnn_dtype pdnn_onednn_tensor_dtype(const struct pdnn_tensor *tensor) {
     return tensor->dtype == PDNN_INT8 && tensor->role != PDNN_ROLE_WEIGHT ? PDNN_U8 : tensor->dtype;
 }
 
 static enum pdnn_status make_plain(const struct pdnn_tensor *tensor, struct pdnn_onednn_layout **layout,
                                    struct pdnn_err *err) {
-    return pdnn_onednn_layout_create(pdnn_onednn_dtype_of(tensor), tensor->rank, tensor->dim,
+    return pdnn_onednn_layout_create(pdnn_onednn_tensor_dtype(tensor), tensor->rank, tensor->dim,
                                      PDNN_ONEDNN_ROW_MAJOR, layout, err);
 }
 
-enum pdnn_status pdnn_onednn_set_home(struct pdnn_onednn_compile *compile, uint32_t tensor,
-                                      const struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_tensor_layout_set(struct pdnn_onednn_compile *compile, uint32_t tensor,
+                                               const struct pdnn_onednn_layout *layout,
+                                               struct pdnn_err *err) {
     struct pdnn_onednn_layout *plain = NULL;
     enum pdnn_status status = make_plain(&compile->program->graph->tensors[tensor], &plain, err);
     if (status == PDNN_OK && !pdnn_onednn_layout_equal(layout, plain))
-        status = pdnn_onednn_layout_copy(layout, &compile->home[tensor], err);
+        status = pdnn_onednn_layout_copy(layout, &compile->layout[tensor], err);
     if (status == PDNN_OK)
         compile->program->slots[tensor].bytes = pdnn_onednn_layout_bytes(layout);
     pdnn_onednn_layout_destroy(plain);
@@ -40,7 +40,7 @@ static enum pdnn_status set_all(struct pdnn_onednn_compile *compile, uint32_t we
         bool belongs = i == weights || (graph->tensors[i].of == weights &&
                                         same_shape(&graph->tensors[i], &graph->tensors[weights]));
         if (belongs)
-            status = pdnn_onednn_set_home(compile, i, layout, err);
+            status = pdnn_onednn_tensor_layout_set(compile, i, layout, err);
     }
     return status;
 }
@@ -55,13 +55,14 @@ static bool has_other_users(const struct pdnn_program *program, uint32_t weights
     return has;
 }
 
-enum pdnn_status pdnn_onednn_set_weights_home(struct pdnn_onednn_compile *compile, uint32_t weights,
-                                              const struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_tensor_layout_set_weights(struct pdnn_onednn_compile *compile, uint32_t weights,
+                                                       const struct pdnn_onednn_layout *layout,
+                                                       struct pdnn_err *err) {
     bool is_secret = !pdnn_onednn_layout_is_open(layout) && has_other_users(compile->program, weights);
     return compile->program->like || is_secret ? PDNN_OK : set_all(compile, weights, layout, err);
 }
 
-enum pdnn_status pdnn_onednn_adopt_homes(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_tensor_layout_adopt(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
     const struct pdnn_program *like = compile->program->like;
     if (!like)
@@ -71,29 +72,29 @@ enum pdnn_status pdnn_onednn_adopt_homes(struct pdnn_onednn_compile *compile, st
     for (uint32_t i = pdnn_shared_next(graph, 0), j = pdnn_shared_next(like->graph, 0);
          status == PDNN_OK && i != PDNN_NONE;
          i = pdnn_shared_next(graph, i + 1), j = pdnn_shared_next(like->graph, j + 1)) {
-        if (graph->tensors[i].role == PDNN_ROLE_WEIGHT && layouts->home[j])
-            status = set_all(compile, i, layouts->home[j], err);
+        if (graph->tensors[i].role == PDNN_ROLE_WEIGHT && layouts->layout[j])
+            status = set_all(compile, i, layouts->layout[j], err);
     }
     return status;
 }
 
-enum pdnn_status pdnn_onednn_copy_home(const struct pdnn_onednn_compile *compile, uint32_t tensor,
-                                       struct pdnn_onednn_layout **layout, struct pdnn_err *err) {
-    if (compile->home[tensor])
-        return pdnn_onednn_layout_copy(compile->home[tensor], layout, err);
+enum pdnn_status pdnn_onednn_tensor_layout_copy(const struct pdnn_onednn_compile *compile, uint32_t tensor,
+                                                struct pdnn_onednn_layout **layout, struct pdnn_err *err) {
+    if (compile->layout[tensor])
+        return pdnn_onednn_layout_copy(compile->layout[tensor], layout, err);
     return make_plain(&compile->program->graph->tensors[tensor], layout, err);
 }
 
-bool pdnn_onednn_is_plain(const struct pdnn_program *program, struct pdnn_onednn_layout *const *home,
-                          uint32_t tensor) {
+bool pdnn_onednn_tensor_layout_is_plain(const struct pdnn_program *program,
+                                        struct pdnn_onednn_layout *const *stored, uint32_t tensor) {
     const struct pdnn_tensor *t = &program->graph->tensors[tensor];
     int64_t block = program->slots[tensor].channel_block;
-    if (!home[tensor])
+    if (!stored[tensor])
         return true;
     return block && (block == 1 || (t->dim[2] * t->dim[3] == 1 && t->dim[1] % block == 0));
 }
 
-bool pdnn_onednn_is_pinned(const struct pdnn_graph *graph, uint32_t weights) {
+bool pdnn_onednn_tensor_layout_is_pinned(const struct pdnn_graph *graph, uint32_t weights) {
     if (!pdnn_role_is_weight(graph->tensors[weights].role))
         return true;
     for (size_t i = 0; i < graph->n_nodes; i++) {

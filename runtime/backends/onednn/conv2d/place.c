@@ -1,9 +1,8 @@
-/* In which layout images and the weights of convolutions live. Ops between convolutions take any layout that
- * their images share, so the images get the one that the convolutions with the most work ask for. The data of
- * the step stay row-major, as whoever loads data gives them, unless such an op reads them. */
+#include "runtime/backends/onednn/conv2d/place.h"
+
 #include "models/op.h"
 #include "runtime/backends/onednn/conv2d/ways.h"
-#include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/tensor_layout.h"
 
 enum { N_ORDERS = 4 };
 static const enum pdnn_onednn_order orders[N_ORDERS] = {PDNN_ONEDNN_BLOCKED_8, PDNN_ONEDNN_BLOCKED_16,
@@ -26,11 +25,11 @@ static enum pdnn_status vote(const struct pdnn_onednn_compile *compile, const st
     const struct pdnn_graph *graph = compile->program->graph;
     struct pdnn_onednn_primitive *primitive = NULL;
     struct pdnn_onednn_layout *wanted = NULL;
-    struct pdnn_convolution convolution;
+    struct pdnn_onednn_conv2d convolution;
     struct pdnn_count count = {0};
-    enum pdnn_status status = pdnn_convolution_init(graph, node, &convolution, err);
+    enum pdnn_status status = pdnn_onednn_conv2d_init(graph, node, &convolution, err);
     if (status == PDNN_OK)
-        status = pdnn_convolution_describe(compile->onednn->library, &convolution, any, &primitive, err);
+        status = pdnn_onednn_conv2d_describe(compile->onednn->library, &convolution, any, &primitive, err);
     if (status != PDNN_OK)
         return status;
     const struct pdnn_tensor *y = &graph->tensors[convolution.tensor[PDNN_ONEDNN_DST]];
@@ -57,10 +56,10 @@ static enum pdnn_status choose_order(const struct pdnn_onednn_compile *compile, 
     int best = N_ORDERS - 1;
     for (size_t i = 0; i < graph->n_nodes; i++)
         has_forward =
-            has_forward || (pdnn_convolution_is(&graph->nodes[i]) && graph->nodes[i].pass == PDNN_FORWARD);
+            has_forward || (pdnn_onednn_conv2d_is(&graph->nodes[i]) && graph->nodes[i].pass == PDNN_FORWARD);
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        if (!pdnn_convolution_is(node) || (has_forward && node->pass != PDNN_FORWARD))
+        if (!pdnn_onednn_conv2d_is(node) || (has_forward && node->pass != PDNN_FORWARD))
             continue;
         enum pdnn_status status = vote(compile, node, flop, err);
         if (status != PDNN_OK)
@@ -76,44 +75,44 @@ static enum pdnn_status place_image(struct pdnn_onednn_compile *compile, enum pd
                                     uint32_t tensor, struct pdnn_err *err) {
     const struct pdnn_tensor *image = &compile->program->graph->tensors[tensor];
     struct pdnn_onednn_layout *layout = NULL;
-    enum pdnn_status status =
-        pdnn_onednn_layout_create(pdnn_onednn_dtype_of(image), image->rank, image->dim, order, &layout, err);
+    enum pdnn_status status = pdnn_onednn_layout_create(pdnn_onednn_tensor_dtype(image), image->rank,
+                                                        image->dim, order, &layout, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_set_home(compile, tensor, layout, err);
+        status = pdnn_onednn_tensor_layout_set(compile, tensor, layout, err);
     compile->program->slots[tensor].channel_block = channel_block(order, image);
     pdnn_onednn_layout_destroy(layout);
     return status;
 }
 
 /* Layouts of a convolution's images where they live. */
-static enum pdnn_status copy_homes(const struct pdnn_onednn_compile *compile,
-                                   const struct pdnn_convolution *convolution,
-                                   struct pdnn_onednn_layout *home[PDNN_ONEDNN_SCRATCHPAD],
-                                   struct pdnn_err *err) {
+static enum pdnn_status copy_stored(const struct pdnn_onednn_compile *compile,
+                                    const struct pdnn_onednn_conv2d *convolution,
+                                    struct pdnn_onednn_layout *stored[PDNN_ONEDNN_SCRATCHPAD],
+                                    struct pdnn_err *err) {
     static const enum pdnn_onednn_arg images[] = {PDNN_ONEDNN_SRC, PDNN_ONEDNN_DST};
     enum pdnn_status status = PDNN_OK;
     for (int i = 0; status == PDNN_OK && i < 2; i++) {
         uint32_t tensor = convolution->tensor[images[i]];
-        status = pdnn_onednn_copy_home(compile, tensor, &home[images[i]], err);
+        status = pdnn_onednn_tensor_layout_copy(compile, tensor, &stored[images[i]], err);
     }
     return status;
 }
 
 /* The layout of the weights in the implementation that will run. */
 static enum pdnn_status ask(const struct pdnn_onednn_compile *compile,
-                            const struct pdnn_convolution *convolution, struct pdnn_onednn_layout **layout,
+                            const struct pdnn_onednn_conv2d *convolution, struct pdnn_onednn_layout **layout,
                             struct pdnn_err *err) {
-    struct pdnn_onednn_layout *home[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
+    struct pdnn_onednn_layout *stored[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
     struct pdnn_onednn_primitive *primitive = NULL;
-    enum pdnn_status status = copy_homes(compile, convolution, home, err);
+    enum pdnn_status status = copy_stored(compile, convolution, stored, err);
     if (status == PDNN_OK)
-        status = pdnn_convolution_find(compile->onednn->library, convolution,
-                                       (const struct pdnn_onednn_layout *const *)home, &primitive, err);
+        status = pdnn_onednn_conv2d_find(compile->onednn->library, convolution,
+                                         (const struct pdnn_onednn_layout *const *)stored, &primitive, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_primitive_layout(primitive, PDNN_ONEDNN_WEIGHTS, layout, err);
     pdnn_onednn_primitive_destroy(primitive);
     for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
-        pdnn_onednn_layout_destroy(home[i]);
+        pdnn_onednn_layout_destroy(stored[i]);
     return status;
 }
 
@@ -122,7 +121,7 @@ static bool is_read_by_others(const struct pdnn_graph *graph, uint32_t tensor) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         for (int k = 0; k < node->n_inputs; k++) {
-            if (node->input[k] == tensor && !pdnn_convolution_is(node))
+            if (node->input[k] == tensor && !pdnn_onednn_conv2d_is(node))
                 return true;
         }
         for (int k = 0; k < node->n_posts; k++) {
@@ -138,19 +137,19 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
                                       bool *is_placed, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
     struct pdnn_onednn_layout *layout = NULL;
-    struct pdnn_convolution convolution;
-    enum pdnn_status status = pdnn_convolution_init(graph, node, &convolution, err);
+    struct pdnn_onednn_conv2d convolution;
+    enum pdnn_status status = pdnn_onednn_conv2d_init(graph, node, &convolution, err);
     if (status != PDNN_OK)
         return status;
     uint32_t used = convolution.tensor[PDNN_ONEDNN_WEIGHTS];
     bool is_gradient = graph->tensors[used].role == PDNN_ROLE_WEIGHT_GRADIENT;
     uint32_t weights = is_gradient ? graph->tensors[used].of : used;
-    if (is_placed[weights] || pdnn_onednn_is_pinned(graph, weights))
+    if (is_placed[weights] || pdnn_onednn_tensor_layout_is_pinned(graph, weights))
         return PDNN_OK;
     is_placed[weights] = true;
     status = ask(compile, &convolution, &layout, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_set_weights_home(compile, weights, layout, err);
+        status = pdnn_onednn_tensor_layout_set_weights(compile, weights, layout, err);
     pdnn_onednn_layout_destroy(layout);
     return status;
 }
@@ -163,25 +162,26 @@ static enum pdnn_status check_halves(struct pdnn_onednn_compile *compile, struct
     for (size_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         struct pdnn_onednn_primitive *primitive = NULL;
-        struct pdnn_convolution convolution;
+        struct pdnn_onednn_conv2d convolution;
         struct pdnn_err refusal = {0};
-        if (!pdnn_convolution_is(node) || !pdnn_dtype_is_half(pdnn_node_in(graph, node, 0)->dtype))
+        if (!pdnn_onednn_conv2d_is(node) || !pdnn_dtype_is_half(pdnn_node_in(graph, node, 0)->dtype))
             continue;
-        status = pdnn_convolution_init(graph, node, &convolution, err);
+        status = pdnn_onednn_conv2d_init(graph, node, &convolution, err);
         if (status != PDNN_OK)
             return status;
-        status = pdnn_convolution_describe(compile->onednn->library, &convolution, any, &primitive, &refusal);
+        status =
+            pdnn_onednn_conv2d_describe(compile->onednn->library, &convolution, any, &primitive, &refusal);
         bool is_fast = primitive && !pdnn_onednn_primitive_is_reference(primitive);
         pdnn_onednn_primitive_destroy(primitive);
         if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
             return pdnn_fail(err, status, "%s", refusal.text);
-        status = is_fast ? PDNN_OK : pdnn_onednn_check_slow(compile, node, err);
+        status = is_fast ? PDNN_OK : pdnn_onednn_slow_check(compile, node, err);
         compile->is_slow = compile->is_slow || !is_fast;
     }
     return status;
 }
 
-enum pdnn_status pdnn_onednn_place_images(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_conv2d_place(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
     enum pdnn_onednn_order order;
     bool *is_placed = pdnn_arena_alloc(&compile->program->arena, graph->n_tensors + 1, sizeof *is_placed);
@@ -201,7 +201,7 @@ enum pdnn_status pdnn_onednn_place_images(struct pdnn_onednn_compile *compile, s
             status = place_image(compile, order, i, err);
     }
     for (size_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
-        if (pdnn_convolution_is(&graph->nodes[i]))
+        if (pdnn_onednn_conv2d_is(&graph->nodes[i]))
             status = place_weights(compile, &graph->nodes[i], is_placed, err);
     }
     return status;

@@ -1,17 +1,18 @@
-/* The steps of one pass of a conv2d node: the primitive, a reorder before it for each tensor that it reads in
- * another layout than the tensor's home, one after it for the result. */
+#include "runtime/backends/onednn/conv2d/step.h"
+
 #include "models/op.h"
 #include "runtime/steps/f32_copies.h"
 #include "runtime/steps/step.h"
 #include "runtime/backends/onednn/conv2d/ways.h"
 #include "runtime/backends/onednn/operand.h"
+#include "runtime/backends/onednn/tensor_layout.h"
 
 #include <stdio.h>
 
 struct convolution_step {
     struct pdnn_onednn_compile *compile;
     uint32_t node;
-    struct pdnn_convolution convolution;
+    struct pdnn_onednn_conv2d convolution;
     struct pdnn_onednn_operand operand[PDNN_ONEDNN_SCRATCHPAD]; /* by argument */
     struct pdnn_onednn_call call;
 };
@@ -27,14 +28,14 @@ static enum pdnn_status find_primitive(struct convolution_step *c, struct pdnn_e
     for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
         struct pdnn_onednn_operand *operand = &c->operand[i];
         if (operand->tensor != PDNN_NONE)
-            status = pdnn_onednn_copy_home(c->compile, operand->tensor, &operand->home, err);
+            status = pdnn_onednn_tensor_layout_copy(c->compile, operand->tensor, &operand->stored, err);
     }
     const struct pdnn_onednn_layout *const given[PDNN_ONEDNN_SCRATCHPAD] = {
-        [PDNN_ONEDNN_SRC] = c->operand[PDNN_ONEDNN_SRC].home,
-        [PDNN_ONEDNN_DST] = c->operand[PDNN_ONEDNN_DST].home};
+        [PDNN_ONEDNN_SRC] = c->operand[PDNN_ONEDNN_SRC].stored,
+        [PDNN_ONEDNN_DST] = c->operand[PDNN_ONEDNN_DST].stored};
     if (status == PDNN_OK)
-        status = pdnn_convolution_find(c->compile->onednn->library, &c->convolution, given,
-                                       &c->call.primitive, err);
+        status = pdnn_onednn_conv2d_find(c->compile->onednn->library, &c->convolution, given,
+                                         &c->call.primitive, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_primitive_build(c->call.primitive, err);
     return status;
@@ -44,7 +45,7 @@ static enum pdnn_status find_slots(struct convolution_step *c, struct pdnn_err *
     enum pdnn_status status = PDNN_OK;
     for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
         struct pdnn_onednn_operand *operand = &c->operand[i];
-        if (!operand->home)
+        if (!operand->stored)
             continue;
         status =
             pdnn_onednn_primitive_layout(c->call.primitive, (enum pdnn_onednn_arg)i, &operand->used, err);
@@ -60,7 +61,7 @@ static enum pdnn_status find_slots(struct convolution_step *c, struct pdnn_err *
 static enum pdnn_status provide_summand(struct convolution_step *c, struct pdnn_err *err) {
     const struct pdnn_onednn_operand *output = &c->operand[PDNN_ONEDNN_DST];
     uint32_t summand = c->convolution.summand;
-    struct pdnn_onednn_layout *home = NULL;
+    struct pdnn_onednn_layout *stored = NULL;
     if (summand == PDNN_NONE)
         return PDNN_OK;
     if (!pdnn_onednn_operand_is_copy(output) &&
@@ -68,11 +69,11 @@ static enum pdnn_status provide_summand(struct convolution_step *c, struct pdnn_
         c->call.summand = summand;
         return PDNN_OK;
     }
-    enum pdnn_status status = pdnn_onednn_copy_home(c->compile, summand, &home, err);
-    const struct pdnn_onednn_place from = {home, summand}, to = {output->used, output->slot};
+    enum pdnn_status status = pdnn_onednn_tensor_layout_copy(c->compile, summand, &stored, err);
+    const struct pdnn_onednn_place from = {stored, summand}, to = {output->used, output->slot};
     if (status == PDNN_OK)
         status = pdnn_onednn_append_reorder(c->compile, summand, PDNN_FORWARD, from, to, err);
-    pdnn_onednn_layout_destroy(home);
+    pdnn_onednn_layout_destroy(stored);
     return status;
 }
 
@@ -108,11 +109,11 @@ static enum pdnn_status append_steps(struct convolution_step *c, struct pdnn_err
     return status;
 }
 
-enum pdnn_status pdnn_onednn_compile_convolution(struct pdnn_onednn_compile *compile, uint32_t node,
-                                                 struct pdnn_err *err) {
+static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
+    struct pdnn_onednn_compile *compile = steps->compilation;
     const struct pdnn_graph *graph = compile->program->graph;
     struct convolution_step c = {.compile = compile, .node = node, .call = pdnn_onednn_call_of(NULL)};
-    enum pdnn_status status = pdnn_convolution_init(graph, &graph->nodes[node], &c.convolution, err);
+    enum pdnn_status status = pdnn_onednn_conv2d_init(graph, &graph->nodes[node], &c.convolution, err);
     if (status != PDNN_OK)
         return status;
     start(&c);
@@ -125,5 +126,12 @@ enum pdnn_status pdnn_onednn_compile_convolution(struct pdnn_onednn_compile *com
     pdnn_onednn_primitive_destroy(c.call.primitive);
     for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
         pdnn_onednn_operand_finish(&c.operand[i]);
-    return is_slow ? pdnn_onednn_compile_slow(compile, node, err) : status;
+    return is_slow ? pdnn_onednn_slow_compile(compile, node, err) : status;
 }
+
+const struct pdnn_step_def pdnn_onednn_conv2d_row = {
+    .op = &pdnn_op_conv2d,
+    .pass = {[PDNN_FORWARD] = {.compile = compile_node},
+             [PDNN_BACKWARD_DATA] = {.compile = compile_node},
+             [PDNN_BACKWARD_WEIGHTS] = {.compile = compile_node}},
+};

@@ -3,12 +3,13 @@
 #include "models/attributes.h"
 #include "models/ops/quantized.h"
 #include "runtime/backends/onednn/post_ops.h"
+#include "runtime/backends/onednn/tensor_layout.h"
 
-bool pdnn_convolution_is(const struct pdnn_node *node) {
+bool pdnn_onednn_conv2d_is(const struct pdnn_node *node) {
     return node->op == &pdnn_op_conv2d;
 }
 
-static void assign_tensors(struct pdnn_convolution *convolution) {
+static void assign_tensors(struct pdnn_onednn_conv2d *convolution) {
     const struct pdnn_node *node = convolution->node;
     uint32_t *tensor = convolution->tensor;
     tensor[PDNN_ONEDNN_BIAS] = PDNN_NONE;
@@ -23,33 +24,33 @@ static void assign_tensors(struct pdnn_convolution *convolution) {
 }
 
 /* A bias comes first, then one summand: oneDNN adds what the result holds before any function of it. */
-static enum pdnn_status assign_posts(struct pdnn_convolution *convolution, struct pdnn_err *err) {
+static enum pdnn_status assign_posts(struct pdnn_onednn_conv2d *convolution, struct pdnn_err *err) {
     const struct pdnn_node *node = convolution->node;
     struct pdnn_onednn_request *request = &convolution->request;
     for (int i = 0; i < node->n_posts; i++) {
         const struct pdnn_post *post = &node->posts[i];
         bool bias = post->op == &pdnn_op_bias, forward = post->pass == PDNN_FORWARD;
-        enum pdnn_onednn_post function;
+        enum pdnn_onednn_post_op function;
         if (bias && post->pass == PDNN_BACKWARD_WEIGHTS) {
             convolution->tensor[PDNN_ONEDNN_BIAS] = post->output;
         } else if (bias && forward && i == 0) {
             convolution->tensor[PDNN_ONEDNN_BIAS] = post->input;
-        } else if (forward && post->op == &pdnn_op_add && request->n_posts == 0) {
+        } else if (forward && post->op == &pdnn_op_add && request->n_post_ops == 0) {
             convolution->summand = post->input;
-            request->post[request->n_posts++] = PDNN_ONEDNN_SUM;
-        } else if (forward && pdnn_onednn_find_function(post->op, &function)) {
-            request->post[request->n_posts++] = function;
+            request->post_op[request->n_post_ops++] = PDNN_ONEDNN_SUM;
+        } else if (forward && pdnn_onednn_post_op_find(post->op, &function)) {
+            request->post_op[request->n_post_ops++] = function;
         } else {
-            return pdnn_onednn_refuse_post(node, i, err);
+            return pdnn_onednn_post_op_refuse(node, i, err);
         }
     }
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_convolution_init(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                                       struct pdnn_convolution *convolution, struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_conv2d_init(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                         struct pdnn_onednn_conv2d *convolution, struct pdnn_err *err) {
     const int64_t *attr = node->attr;
-    struct pdnn_convolution made = {.graph = graph, .node = node, .summand = PDNN_NONE};
+    struct pdnn_onednn_conv2d made = {.graph = graph, .node = node, .summand = PDNN_NONE};
     made.request = (struct pdnn_onednn_request){
         .kind = PDNN_ONEDNN_CONVOLUTION,
         .pass = node->pass,
@@ -66,7 +67,7 @@ enum pdnn_status pdnn_convolution_init(const struct pdnn_graph *graph, const str
     return status;
 }
 
-static enum pdnn_status refuse(const struct pdnn_convolution *convolution, struct pdnn_err *err) {
+static enum pdnn_status refuse(const struct pdnn_onednn_conv2d *convolution, struct pdnn_err *err) {
     static const char *const ways[PDNN_ALGORITHM_COUNT] = {
         [PDNN_ALGORITHM_AUTO] = "",
         [PDNN_ALGORITHM_DIRECT] = "direct ",
@@ -80,7 +81,7 @@ static enum pdnn_status refuse(const struct pdnn_convolution *convolution, struc
 }
 
 /* (1, O, 1, 1), or none. */
-static enum pdnn_status make_scale(const struct pdnn_convolution *convolution,
+static enum pdnn_status make_scale(const struct pdnn_onednn_conv2d *convolution,
                                    struct pdnn_onednn_layout **scale, struct pdnn_err *err) {
     const struct pdnn_tensor *w = &convolution->graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];
     const int64_t dim[] = {1, w->dim[0], 1, 1};
@@ -90,9 +91,9 @@ static enum pdnn_status make_scale(const struct pdnn_convolution *convolution,
 }
 
 enum pdnn_status
-pdnn_convolution_describe(struct pdnn_onednn_library *library, const struct pdnn_convolution *convolution,
-                          const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
-                          struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
+pdnn_onednn_conv2d_describe(struct pdnn_onednn_library *library, const struct pdnn_onednn_conv2d *convolution,
+                            const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
+                            struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
     struct pdnn_onednn_layout *made[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
     struct pdnn_onednn_request request = convolution->request;
     struct pdnn_onednn_layout *scale = NULL;
@@ -106,7 +107,8 @@ pdnn_convolution_describe(struct pdnn_onednn_library *library, const struct pdnn
         request.layout[i] = layout[i];
         if (layout[i])
             continue;
-        status = pdnn_onednn_layout_create(pdnn_onednn_dtype_of(t), t->rank, t->dim, order, &made[i], err);
+        status =
+            pdnn_onednn_layout_create(pdnn_onednn_tensor_dtype(t), t->rank, t->dim, order, &made[i], err);
         request.layout[i] = made[i];
     }
     if (status == PDNN_OK)
@@ -117,17 +119,17 @@ pdnn_convolution_describe(struct pdnn_onednn_library *library, const struct pdnn
     return status == PDNN_UNSUPPORTED ? refuse(convolution, err) : status;
 }
 
-enum pdnn_status pdnn_convolution_find(struct pdnn_onednn_library *library,
-                                       const struct pdnn_convolution *convolution,
-                                       const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
-                                       struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
+enum pdnn_status
+pdnn_onednn_conv2d_find(struct pdnn_onednn_library *library, const struct pdnn_onednn_conv2d *convolution,
+                        const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
+                        struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
     const struct pdnn_onednn_layout *const any[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
     struct pdnn_onednn_primitive *found = NULL, *other = NULL;
-    enum pdnn_status status = pdnn_convolution_describe(library, convolution, layout, &found, err);
+    enum pdnn_status status = pdnn_onednn_conv2d_describe(library, convolution, layout, &found, err);
     if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
         return status;
     if (!found || pdnn_onednn_primitive_is_reference(found)) {
-        status = pdnn_convolution_describe(library, convolution, any, &other, err);
+        status = pdnn_onednn_conv2d_describe(library, convolution, any, &other, err);
         bool is_better = other && (!found || !pdnn_onednn_primitive_is_reference(other));
         pdnn_onednn_primitive_destroy(is_better ? found : other);
         found = is_better ? other : found;

@@ -4,9 +4,9 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_CONV2D_WAYS_H
 #define RUNTIME_BACKENDS_ONEDNN_CONV2D_WAYS_H
 
-#include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/library/primitive.h"
 
-struct pdnn_convolution {
+struct pdnn_onednn_conv2d {
     const struct pdnn_graph *graph; /* borrowed, as the node */
     const struct pdnn_node *node;
     uint32_t tensor[PDNN_ONEDNN_SCRATCHPAD]; /* by argument: x, w, b, y or their gradients, or PDNN_NONE */
@@ -16,24 +16,24 @@ struct pdnn_convolution {
     struct pdnn_onednn_request request; /* but for the layouts */
 };
 
-bool pdnn_convolution_is(const struct pdnn_node *node);
+bool pdnn_onednn_conv2d_is(const struct pdnn_node *node);
 
 /* PDNN_UNSUPPORTED where its posts cannot be fused. */
-enum pdnn_status pdnn_convolution_init(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                                       struct pdnn_convolution *convolution, struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_conv2d_init(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                         struct pdnn_onednn_conv2d *convolution, struct pdnn_err *err);
 
 /* The described primitive, to be destroyed by the caller, for arguments that lie as given; NULL: as it
  * likes, but b always row-major. PDNN_UNSUPPORTED when the library has none by the graph's algorithm. */
 enum pdnn_status
-pdnn_convolution_describe(struct pdnn_onednn_library *library, const struct pdnn_convolution *convolution,
-                          const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
-                          struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);
+pdnn_onednn_conv2d_describe(struct pdnn_onednn_library *library, const struct pdnn_onednn_conv2d *convolution,
+                            const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
+                            struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);
 
 /* The same, but where the library has only reference code for images that lie as given, or nothing, it
  * chooses every layout. */
-enum pdnn_status pdnn_convolution_find(struct pdnn_onednn_library *library,
-                                       const struct pdnn_convolution *convolution,
-                                       const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
-                                       struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);
+enum pdnn_status
+pdnn_onednn_conv2d_find(struct pdnn_onednn_library *library, const struct pdnn_onednn_conv2d *convolution,
+                        const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
+                        struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);
 
 #endif

@@ -6,12 +6,12 @@
  * reorder less, since that also pushes other data out of the caches, which nothing here measures. */
 static const double MARGIN = 0.9, MARGIN_WITH_REORDER = 0.8;
 
-void pdnn_dense_costs_init(struct pdnn_dense_costs *costs) {
-    struct pdnn_dense_cost *cost = &costs->cost[0][0][0];
+void pdnn_onednn_dense_costs_init(struct pdnn_onednn_dense_costs *costs) {
+    struct pdnn_onednn_dense_cost *cost = &costs->cost[0][0][0];
     for (size_t i = 0; i < sizeof *costs / sizeof *cost; i++) {
         cost[i].run_ns = INFINITY;
-        for (int home = 0; home < PDNN_WEIGHTS_FORMAT_COUNT; home++)
-            cost[i].reorder_ns[home] = INFINITY;
+        for (int stored = 0; stored < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT; stored++)
+            cost[i].reorder_ns[stored] = INFINITY;
     }
 }
 
@@ -19,47 +19,51 @@ static double least(double a, double b) {
     return a < b ? a : b;
 }
 
-void pdnn_dense_costs_merge(struct pdnn_dense_costs *costs, const struct pdnn_dense_costs *more) {
-    struct pdnn_dense_cost *cost = &costs->cost[0][0][0];
-    const struct pdnn_dense_cost *other = &more->cost[0][0][0];
+void pdnn_onednn_dense_costs_merge(struct pdnn_onednn_dense_costs *costs,
+                                   const struct pdnn_onednn_dense_costs *more) {
+    struct pdnn_onednn_dense_cost *cost = &costs->cost[0][0][0];
+    const struct pdnn_onednn_dense_cost *other = &more->cost[0][0][0];
     for (size_t i = 0; i < sizeof *costs / sizeof *cost; i++) {
         cost[i].run_ns = least(cost[i].run_ns, other[i].run_ns);
-        for (int home = 0; home < PDNN_WEIGHTS_FORMAT_COUNT; home++)
-            cost[i].reorder_ns[home] = least(cost[i].reorder_ns[home], other[i].reorder_ns[home]);
+        for (int stored = 0; stored < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT; stored++)
+            cost[i].reorder_ns[stored] = least(cost[i].reorder_ns[stored], other[i].reorder_ns[stored]);
     }
 }
 
-static double variant_ns(const struct pdnn_dense_costs *costs, int pass, struct pdnn_dense_variant variant,
-                         enum pdnn_weights_format home) {
-    const struct pdnn_dense_cost *cost = &costs->cost[pass][variant.way][variant.format];
-    return cost->run_ns + cost->reorder_ns[home];
+static double variant_ns(const struct pdnn_onednn_dense_costs *costs, int pass,
+                         struct pdnn_onednn_dense_variant variant, enum pdnn_onednn_weights_format stored) {
+    const struct pdnn_onednn_dense_cost *cost = &costs->cost[pass][variant.way][variant.format];
+    return cost->run_ns + cost->reorder_ns[stored];
 }
 
-struct pdnn_dense_variant pdnn_dense_usual(const struct pdnn_dense_costs *costs, enum pdnn_pass pass,
-                                           enum pdnn_weights_format home) {
-    bool has_own = isfinite(costs->cost[pass][PDNN_DENSE_OWN][home].run_ns);
-    return (struct pdnn_dense_variant){has_own ? PDNN_DENSE_OWN : PDNN_DENSE_INNER_PRODUCT, home};
+struct pdnn_onednn_dense_variant pdnn_onednn_dense_usual(const struct pdnn_onednn_dense_costs *costs,
+                                                         enum pdnn_pass pass,
+                                                         enum pdnn_onednn_weights_format stored) {
+    bool has_own = isfinite(costs->cost[pass][PDNN_ONEDNN_DENSE_OWN][stored].run_ns);
+    return (struct pdnn_onednn_dense_variant){
+        has_own ? PDNN_ONEDNN_DENSE_OWN : PDNN_ONEDNN_DENSE_INNER_PRODUCT, stored};
 }
 
-bool pdnn_dense_cost_competes(const struct pdnn_dense_costs *costs, enum pdnn_pass pass, double run_ns,
-                              enum pdnn_weights_format home) {
-    enum pdnn_dense_way usual = pdnn_dense_usual(costs, pass, home).way;
-    return isfinite(run_ns) && !(run_ns > MARGIN * costs->cost[pass][usual][home].run_ns);
+bool pdnn_onednn_dense_cost_competes(const struct pdnn_onednn_dense_costs *costs, enum pdnn_pass pass,
+                                     double run_ns, enum pdnn_onednn_weights_format stored) {
+    enum pdnn_onednn_dense_way usual = pdnn_onednn_dense_usual(costs, pass, stored).way;
+    return isfinite(run_ns) && !(run_ns > MARGIN * costs->cost[pass][usual][stored].run_ns);
 }
 
 /* ns of the step with the best variant of each pass, the usual one first. */
-static double best_variants(const struct pdnn_dense_costs *costs, const struct pdnn_dense_shape *shape,
-                            struct pdnn_dense_choice *choice) {
+static double best_variants(const struct pdnn_onednn_dense_costs *costs,
+                            const struct pdnn_onednn_dense_shape *shape,
+                            struct pdnn_onednn_dense_choice *choice) {
     double total_ns = 0;
-    for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
+    for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++) {
         if (!shape->has_pass[pass])
             continue;
-        choice->variant[pass] = pdnn_dense_usual(costs, (enum pdnn_pass)pass, choice->home);
-        double best_ns = variant_ns(costs, pass, choice->variant[pass], choice->home);
-        for (int i = 0; i < PDNN_DENSE_VARIANTS; i++) {
-            struct pdnn_dense_variant variant = pdnn_dense_variant_at(i);
-            double ns = variant_ns(costs, pass, variant, choice->home);
-            bool reorders = costs->cost[pass][variant.way][variant.format].reorder_ns[choice->home] > 0;
+        choice->variant[pass] = pdnn_onednn_dense_usual(costs, (enum pdnn_pass)pass, choice->stored);
+        double best_ns = variant_ns(costs, pass, choice->variant[pass], choice->stored);
+        for (int i = 0; i < PDNN_ONEDNN_DENSE_VARIANTS; i++) {
+            struct pdnn_onednn_dense_variant variant = pdnn_onednn_dense_variant_at(i);
+            double ns = variant_ns(costs, pass, variant, choice->stored);
+            bool reorders = costs->cost[pass][variant.way][variant.format].reorder_ns[choice->stored] > 0;
             if (!isfinite(ns) || ns > (reorders ? MARGIN_WITH_REORDER : MARGIN) * best_ns)
                 continue;
             best_ns = ns;
@@ -70,22 +74,25 @@ static double best_variants(const struct pdnn_dense_costs *costs, const struct p
     return total_ns;
 }
 
-bool pdnn_dense_decide(const struct pdnn_dense_costs *costs, const struct pdnn_dense_shape *shape,
-                       struct pdnn_dense_choice *choice) {
-    int first = shape->has_home ? (int)shape->home : PDNN_WEIGHTS_ROW_MAJOR;
-    int last = shape->has_home ? first : shape->pinned ? PDNN_WEIGHTS_ROW_MAJOR : PDNN_WEIGHTS_PACKED;
-    struct pdnn_dense_choice best = {.home = (enum pdnn_weights_format)first};
+bool pdnn_onednn_dense_decide(const struct pdnn_onednn_dense_costs *costs,
+                              const struct pdnn_onednn_dense_shape *shape,
+                              struct pdnn_onednn_dense_choice *choice) {
+    int first = shape->is_placed ? (int)shape->stored : PDNN_ONEDNN_WEIGHTS_ROW_MAJOR;
+    int last = shape->is_placed ? first
+               : shape->pinned  ? PDNN_ONEDNN_WEIGHTS_ROW_MAJOR
+                                : PDNN_ONEDNN_WEIGHTS_PACKED;
+    struct pdnn_onednn_dense_choice best = {.stored = (enum pdnn_onednn_weights_format)first};
     double best_ns = 0;
-    for (int pass = 0; pass < PDNN_DENSE_PASSES; pass++) {
-        best.variant[pass] = pdnn_dense_usual(costs, (enum pdnn_pass)pass, best.home);
+    for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++) {
+        best.variant[pass] = pdnn_onednn_dense_usual(costs, (enum pdnn_pass)pass, best.stored);
         if (shape->has_pass[pass])
-            best_ns += variant_ns(costs, pass, best.variant[pass], best.home);
+            best_ns += variant_ns(costs, pass, best.variant[pass], best.stored);
     }
-    for (int home = first; home <= last; home++) {
-        struct pdnn_dense_choice tried = {.home = (enum pdnn_weights_format)home};
+    for (int stored = first; stored <= last; stored++) {
+        struct pdnn_onednn_dense_choice tried = {.stored = (enum pdnn_onednn_weights_format)stored};
         /* There is a packed layout to live in only where the forward pass has made one. */
-        if (home == PDNN_WEIGHTS_PACKED &&
-            !isfinite(costs->cost[PDNN_FORWARD][PDNN_DENSE_INNER_PRODUCT][home].run_ns))
+        if (stored == PDNN_ONEDNN_WEIGHTS_PACKED &&
+            !isfinite(costs->cost[PDNN_FORWARD][PDNN_ONEDNN_DENSE_INNER_PRODUCT][stored].run_ns))
             continue;
         double ns = best_variants(costs, shape, &tried);
         if (!isfinite(ns) || ns > MARGIN * best_ns)
@@ -94,9 +101,9 @@ bool pdnn_dense_decide(const struct pdnn_dense_costs *costs, const struct pdnn_d
         best = tried;
     }
     if (!isfinite(best_ns)) {
-        struct pdnn_dense_shape anywhere = *shape;
-        anywhere.has_home = false;
-        return shape->has_home && pdnn_dense_decide(costs, &anywhere, choice);
+        struct pdnn_onednn_dense_shape anywhere = *shape;
+        anywhere.is_placed = false;
+        return shape->is_placed && pdnn_onednn_dense_decide(costs, &anywhere, choice);
     }
     *choice = best;
     return true;

@@ -5,43 +5,47 @@
 
 #include "runtime/backends/onednn/dense/ways.h"
 
-struct pdnn_dense_choice {
-    enum pdnn_weights_format home; /* of the weights, their gradient and the optimizer's state */
+struct pdnn_onednn_dense_choice {
+    enum pdnn_onednn_weights_format stored; /* of the weights, their gradient and the optimizer's state */
     /* By pass, where the shape has it. A pass whose weights have another layout than home needs a reorder. */
-    struct pdnn_dense_variant variant[PDNN_DENSE_PASSES];
+    struct pdnn_onednn_dense_variant variant[PDNN_ONEDNN_DENSE_PASSES];
 };
 
 /* ns of one variant of one pass; INFINITY: there is none, it failed, or it was not worth measuring. */
-struct pdnn_dense_cost {
+struct pdnn_onednn_dense_cost {
     double run_ns;
-    double reorder_ns[PDNN_WEIGHTS_FORMAT_COUNT]; /* by home: what having the weights there adds */
+    double reorder_ns[PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT]; /* by home: what having the weights there adds */
 };
 
 /* Of a shape; variant [way][format]. */
-struct pdnn_dense_costs {
-    struct pdnn_dense_cost cost[PDNN_DENSE_PASSES][PDNN_DENSE_WAY_COUNT][PDNN_WEIGHTS_FORMAT_COUNT];
+struct pdnn_onednn_dense_costs {
+    struct pdnn_onednn_dense_cost cost[PDNN_ONEDNN_DENSE_PASSES][PDNN_ONEDNN_DENSE_WAY_COUNT]
+                                      [PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT];
 };
 
 /* All INFINITY. */
-void pdnn_dense_costs_init(struct pdnn_dense_costs *costs);
+void pdnn_onednn_dense_costs_init(struct pdnn_onednn_dense_costs *costs);
 /* The least of both. */
-void pdnn_dense_costs_merge(struct pdnn_dense_costs *costs, const struct pdnn_dense_costs *more);
+void pdnn_onednn_dense_costs_merge(struct pdnn_onednn_dense_costs *costs,
+                                   const struct pdnn_onednn_dense_costs *more);
 
 /* What runs in the home format unless something is better: our own kernel where it can, since for few rows it
  * reads as fast as the memory gives, else the inner product. */
-struct pdnn_dense_variant pdnn_dense_usual(const struct pdnn_dense_costs *costs, enum pdnn_pass pass,
-                                           enum pdnn_weights_format home);
+struct pdnn_onednn_dense_variant pdnn_onednn_dense_usual(const struct pdnn_onednn_dense_costs *costs,
+                                                         enum pdnn_pass pass,
+                                                         enum pdnn_onednn_weights_format stored);
 
 /* Whether a variant that takes run_ns could still be chosen, be there a reorder or not, instead of the usual
  * one in the home format. */
-bool pdnn_dense_cost_competes(const struct pdnn_dense_costs *costs, enum pdnn_pass pass, double run_ns,
-                              enum pdnn_weights_format home);
+bool pdnn_onednn_dense_cost_competes(const struct pdnn_onednn_dense_costs *costs, enum pdnn_pass pass,
+                                     double run_ns, enum pdnn_onednn_weights_format stored);
 
 /* The usual variants on row-major weights, unless something takes 10 % less than that; then it, unless
  * something further takes 10 % less again, with a reorder 20 %, in a fixed order: noise must not make two
  * runs of one instance differ. Weights that lie somewhere already stay there, unless nothing can run from
  * there. False when a pass that the shape has cannot run at all. */
-bool pdnn_dense_decide(const struct pdnn_dense_costs *costs, const struct pdnn_dense_shape *shape,
-                       struct pdnn_dense_choice *choice);
+bool pdnn_onednn_dense_decide(const struct pdnn_onednn_dense_costs *costs,
+                              const struct pdnn_onednn_dense_shape *shape,
+                              struct pdnn_onednn_dense_choice *choice);
 
 #endif

@@ -12,16 +12,16 @@ static const enum pdnn_elementwise functions[PDNN_ONEDNN_SUM] = {
 };
 _Static_assert((int)PDNN_DENSE_FEW_FUNCTIONS >= (int)PDNN_NODE_POSTS, "room for all posts of a node");
 
-enum pdnn_status pdnn_dense_own_describe(const struct pdnn_dense_shape *shape, enum pdnn_pass pass,
-                                         enum pdnn_weights_format format, struct pdnn_dense_few_job *job,
-                                         struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_dense_own_describe(const struct pdnn_onednn_dense_shape *shape,
+                                                enum pdnn_pass pass, enum pdnn_onednn_weights_format format,
+                                                struct pdnn_dense_few_job *job, struct pdnn_err *err) {
     struct pdnn_dense_few_job made = {
-        .N = shape->N, .I = shape->I, .O = shape->O, .n_functions = shape->n_posts};
-    bool fits = pass == PDNN_FORWARD && format == PDNN_WEIGHTS_ROW_MAJOR && shape->dtype == PDNN_F32 &&
+        .N = shape->N, .I = shape->I, .O = shape->O, .n_functions = shape->n_post_ops};
+    bool fits = pass == PDNN_FORWARD && format == PDNN_ONEDNN_WEIGHTS_ROW_MAJOR && shape->dtype == PDNN_F32 &&
                 shape->N <= PDNN_DENSE_FEW_ROWS;
-    for (int i = 0; fits && i < shape->n_posts; i++) {
-        fits = shape->post[i] < PDNN_ONEDNN_SUM;
-        made.function[i] = fits ? functions[shape->post[i]] : PDNN_ADD;
+    for (int i = 0; fits && i < shape->n_post_ops; i++) {
+        fits = shape->post_op[i] < PDNN_ONEDNN_SUM;
+        made.function[i] = fits ? functions[shape->post_op[i]] : PDNN_ADD;
     }
     if (!fits)
         return pdnn_fail(
@@ -35,7 +35,7 @@ enum pdnn_status pdnn_dense_own_describe(const struct pdnn_dense_shape *shape, e
 
 struct own_step {
     struct pdnn_dense_few_job job;
-    struct pdnn_dense_own_slots slots;
+    struct pdnn_onednn_dense_own_slots slots;
     int64_t threads;
 };
 
@@ -55,10 +55,10 @@ static int run(void *state) {
     return 0;
 }
 
-enum pdnn_status pdnn_dense_own_append(struct pdnn_program *program, struct pdnn_step *step,
-                                       const struct pdnn_dense_few_job *job,
-                                       const struct pdnn_dense_own_slots *slots, int64_t threads,
-                                       struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_dense_own_append(struct pdnn_program *program, struct pdnn_step *step,
+                                              const struct pdnn_dense_few_job *job,
+                                              const struct pdnn_onednn_dense_own_slots *slots,
+                                              int64_t threads, struct pdnn_err *err) {
     struct own_step *own = pdnn_arena_alloc(&program->arena, 1, sizeof *own);
     if (!own)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");

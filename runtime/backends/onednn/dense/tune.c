@@ -13,16 +13,16 @@
  * of the first COMPILES that meet the shape: noise comes in spells. */
 enum { MAX_N = 1024, MAX_WEIGHTS = 1 << 22, MAX_MULTIPLY_ADDS = 600000000 };
 enum { COMPILES = 2, ROUNDS = 3 };
-enum { CANDIDATES = PDNN_DENSE_PASSES * PDNN_DENSE_VARIANTS, LINE_BYTES = 64 };
+enum { CANDIDATES = PDNN_ONEDNN_DENSE_PASSES * PDNN_ONEDNN_DENSE_VARIANTS, LINE_BYTES = 64 };
 
 /* What is that much slower than the best is not measured to the end. */
 static const double HOPELESS = 1.5;
 
 struct pdnn_choice_entry {
     struct pdnn_choice_entry *next;
-    struct pdnn_dense_shape shape;
-    struct pdnn_dense_costs costs; /* the least of all measurements */
-    struct pdnn_dense_choice choice;
+    struct pdnn_onednn_dense_shape shape;
+    struct pdnn_onednn_dense_costs costs; /* the least of all measurements */
+    struct pdnn_onednn_dense_choice choice;
     uint64_t compile; /* the last one that measured */
     int n_compiles;
 };
@@ -30,23 +30,23 @@ struct pdnn_choice_entry {
 struct candidate {
     struct tuner *tuner;
     enum pdnn_pass pass;
-    struct pdnn_dense_variant variant;
-    struct pdnn_dense_pass made;
+    struct pdnn_onednn_dense_variant variant;
+    struct pdnn_onednn_dense_pass made;
     double ns; /* the least of the visits; INFINITY: it fails */
 };
 
 struct tuner {
     struct pdnn_onednn_library *library;
     const struct pdnn_step_options *own;
-    struct pdnn_dense_shape shape; /* the measured one */
+    struct pdnn_onednn_dense_shape shape; /* the measured one */
     struct candidate candidate[CANDIDATES];
     int n_candidates;
-    struct pdnn_measure_block x, w, b, y, out, scratch;
-    struct pdnn_measure_block moved;  /* as much as the step touches between two uses of one weight */
+    struct pdnn_onednn_block x, w, b, y, out, scratch;
+    struct pdnn_onednn_block moved;   /* as much as the step touches between two uses of one weight */
     uint64_t moved_bytes, used_bytes; /* used: up to where the last place in it ends */
 };
 
-void pdnn_choices_finish(struct pdnn_choices *choices) {
+void pdnn_onednn_dense_choices_finish(struct pdnn_onednn_dense_choices *choices) {
     while (choices->first) {
         struct pdnn_choice_entry *next = choices->first->next;
         free(choices->first);
@@ -54,7 +54,7 @@ void pdnn_choices_finish(struct pdnn_choices *choices) {
     }
 }
 
-static void shrink(struct pdnn_dense_shape *shape) {
+static void shrink(struct pdnn_onednn_dense_shape *shape) {
     while (shape->N > MAX_N)
         shape->N /= 2;
     while (shape->I * shape->O > MAX_WEIGHTS || shape->N * shape->I * shape->O > MAX_MULTIPLY_ADDS)
@@ -67,7 +67,8 @@ static bool is_reference(const struct candidate *candidate) {
 }
 
 static const struct candidate *find_candidate(const struct tuner *tuner, enum pdnn_pass pass,
-                                              enum pdnn_dense_way way, enum pdnn_weights_format format) {
+                                              enum pdnn_onednn_dense_way way,
+                                              enum pdnn_onednn_weights_format format) {
     for (int i = 0; i < tuner->n_candidates; i++) {
         const struct candidate *candidate = &tuner->candidate[i];
         if (candidate->pass == pass && candidate->variant.way == way && candidate->variant.format == format)
@@ -78,11 +79,11 @@ static const struct candidate *find_candidate(const struct tuner *tuner, enum pd
 
 /* PACKED that turned out to be one of the plain formats is no candidate of its own. */
 static bool is_double(const struct tuner *tuner, const struct candidate *candidate) {
-    if (candidate->variant.format != PDNN_WEIGHTS_PACKED)
+    if (candidate->variant.format != PDNN_ONEDNN_WEIGHTS_PACKED)
         return false;
-    for (int format = 0; format < PDNN_WEIGHTS_PACKED; format++) {
-        const struct candidate *plain = find_candidate(tuner, candidate->pass, PDNN_DENSE_INNER_PRODUCT,
-                                                       (enum pdnn_weights_format)format);
+    for (int format = 0; format < PDNN_ONEDNN_WEIGHTS_PACKED; format++) {
+        const struct candidate *plain = find_candidate(
+            tuner, candidate->pass, PDNN_ONEDNN_DENSE_INNER_PRODUCT, (enum pdnn_onednn_weights_format)format);
         if (plain && pdnn_onednn_layout_equal(plain->made.weights, candidate->made.weights))
             return true;
     }
@@ -93,29 +94,30 @@ static bool is_double(const struct tuner *tuner, const struct candidate *candida
 static enum pdnn_status collect_pass(struct tuner *tuner, enum pdnn_pass pass, struct pdnn_err *err) {
     int first = tuner->n_candidates;
     struct candidate last_resort = {0};
-    for (int i = 0; i < PDNN_DENSE_VARIANTS; i++) {
+    for (int i = 0; i < PDNN_ONEDNN_DENSE_VARIANTS; i++) {
         struct candidate *candidate = &tuner->candidate[tuner->n_candidates];
-        *candidate = (struct candidate){.tuner = tuner, .pass = pass, .variant = pdnn_dense_variant_at(i)};
+        *candidate =
+            (struct candidate){.tuner = tuner, .pass = pass, .variant = pdnn_onednn_dense_variant_at(i)};
         struct pdnn_err refusal = {0};
-        enum pdnn_status status = pdnn_dense_pass_create(tuner->library, &tuner->shape, pass,
-                                                         candidate->variant, &candidate->made, &refusal);
+        enum pdnn_status status = pdnn_onednn_dense_pass_create(
+            tuner->library, &tuner->shape, pass, candidate->variant, &candidate->made, &refusal);
         if (status != PDNN_OK && err && (i == 0 || status != PDNN_UNSUPPORTED))
             *err = refusal;
         if (status == PDNN_UNSUPPORTED)
             continue;
         if (status != PDNN_OK) {
-            pdnn_dense_pass_destroy(&last_resort.made);
+            pdnn_onednn_dense_pass_destroy(&last_resort.made);
             return status;
         }
         if (is_reference(candidate) && !last_resort.made.primitive)
             last_resort = *candidate;
         else if (is_reference(candidate) || is_double(tuner, candidate))
-            pdnn_dense_pass_destroy(&candidate->made);
+            pdnn_onednn_dense_pass_destroy(&candidate->made);
         else
             tuner->n_candidates++;
     }
     if (tuner->n_candidates > first) {
-        pdnn_dense_pass_destroy(&last_resort.made);
+        pdnn_onednn_dense_pass_destroy(&last_resort.made);
         return PDNN_OK;
     }
     if (!last_resort.made.primitive)
@@ -124,17 +126,17 @@ static enum pdnn_status collect_pass(struct tuner *tuner, enum pdnn_pass pass, s
     return PDNN_OK;
 }
 
-static uint64_t scratch_bytes(const struct pdnn_dense_pass *made) {
+static uint64_t scratch_bytes(const struct pdnn_onednn_dense_pass *made) {
     return made->primitive ? pdnn_onednn_primitive_scratchpad_bytes(made->primitive) : 0;
 }
 
 static enum pdnn_status allocate(struct tuner *tuner, struct pdnn_err *err) {
-    const struct pdnn_dense_shape *shape = &tuner->shape;
-    const struct pdnn_dense_dtypes dtype = pdnn_dense_dtypes_of(shape);
+    const struct pdnn_onednn_dense_shape *shape = &tuner->shape;
+    const struct pdnn_onednn_dense_dtypes dtype = pdnn_onednn_dense_dtypes_of(shape);
     uint64_t x = (uint64_t)(shape->N * shape->I) * pdnn_dtype_bytes(dtype.x), scratch = 0, w = 0;
     uint64_t y = (uint64_t)(shape->N * shape->O) * pdnn_dtype_bytes(dtype.y);
     for (int i = 0; i < tuner->n_candidates; i++) {
-        const struct pdnn_dense_pass *made = &tuner->candidate[i].made;
+        const struct pdnn_onednn_dense_pass *made = &tuner->candidate[i].made;
         uint64_t bytes = pdnn_onednn_layout_bytes(made->weights);
         w = bytes > w ? bytes : w;
         bytes = scratch_bytes(made);
@@ -146,19 +148,19 @@ static enum pdnn_status allocate(struct tuner *tuner, struct pdnn_err *err) {
     tuner->moved_bytes = tuner->moved_bytes > pair ? tuner->moved_bytes : pair;
     uint64_t out = x > y ? x : y;
     out = w > out ? w : out;
-    if (!pdnn_measure_block_new(&tuner->x, x, 0) || !pdnn_measure_block_new(&tuner->w, w, 5) ||
-        !pdnn_measure_block_new(&tuner->y, y, 10) ||
-        !pdnn_measure_block_new(&tuner->b, (uint64_t)shape->O * pdnn_dtype_bytes(dtype.b), 15) ||
-        !pdnn_measure_block_new(&tuner->out, out, 20) ||
-        !pdnn_measure_block_new(&tuner->scratch, scratch, 25) ||
-        !pdnn_measure_block_new(&tuner->moved, tuner->moved_bytes, 0))
+    if (!pdnn_onednn_block_new(&tuner->x, x, 0) || !pdnn_onednn_block_new(&tuner->w, w, 5) ||
+        !pdnn_onednn_block_new(&tuner->y, y, 10) ||
+        !pdnn_onednn_block_new(&tuner->b, (uint64_t)shape->O * pdnn_dtype_bytes(dtype.b), 15) ||
+        !pdnn_onednn_block_new(&tuner->out, out, 20) ||
+        !pdnn_onednn_block_new(&tuner->scratch, scratch, 25) ||
+        !pdnn_onednn_block_new(&tuner->moved, tuner->moved_bytes, 0))
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
     return PDNN_OK;
 }
 
 static enum pdnn_status bind_candidate(struct tuner *tuner, struct candidate *candidate,
                                        struct pdnn_err *err) {
-    struct pdnn_dense_pass *made = &candidate->made;
+    struct pdnn_onednn_dense_pass *made = &candidate->made;
     enum pdnn_pass pass = candidate->pass;
     bool bias = pass == PDNN_FORWARD ? tuner->shape.bias
                                      : pass == PDNN_BACKWARD_WEIGHTS && tuner->shape.bias_gradient;
@@ -208,7 +210,7 @@ static void *weights_place(const struct candidate *candidate) {
 
 static int run_candidate(const void *state) {
     const struct candidate *candidate = state;
-    const struct pdnn_dense_pass *made = &candidate->made;
+    const struct pdnn_onednn_dense_pass *made = &candidate->made;
     struct pdnn_dense_few_job own = made->own;
     void *w = weights_place(candidate);
     if (!made->primitive) {
@@ -233,8 +235,8 @@ static double least(const struct tuner *tuner, enum pdnn_pass pass) {
 
 /* What all others are compared with. */
 static bool is_yardstick(const struct candidate *candidate) {
-    return candidate->variant.way == PDNN_DENSE_INNER_PRODUCT &&
-           candidate->variant.format == PDNN_WEIGHTS_ROW_MAJOR;
+    return candidate->variant.way == PDNN_ONEDNN_DENSE_INNER_PRODUCT &&
+           candidate->variant.format == PDNN_ONEDNN_WEIGHTS_ROW_MAJOR;
 }
 
 static enum pdnn_status measure(struct tuner *tuner, struct pdnn_err *err) {
@@ -263,17 +265,18 @@ static enum pdnn_status measure(struct tuner *tuner, struct pdnn_err *err) {
 
 /* ns of the reorder on weights as cold as the step's; INFINITY when it fails. The mean of single runs, as a
  * step has them: the least of them is what no step sees. */
-static enum pdnn_status time_reorder(struct tuner *tuner, struct pdnn_reorder *reorder, uint64_t from_bytes,
-                                     uint64_t to_bytes, void *scratch, double *ns, struct pdnn_err *err) {
+static enum pdnn_status time_reorder(struct tuner *tuner, struct pdnn_onednn_reorder *reorder,
+                                     uint64_t from_bytes, uint64_t to_bytes, void *scratch, double *ns,
+                                     struct pdnn_err *err) {
     double sum = 0;
     *ns = INFINITY;
     for (int round = 0; round <= ROUNDS; round++) {
         char *from = next_place(tuner, from_bytes), *to = next_place(tuner, to_bytes);
-        enum pdnn_status status = pdnn_reorder_bind(reorder, from, to, scratch, err);
+        enum pdnn_status status = pdnn_onednn_reorder_bind(reorder, from, to, scratch, err);
         if (status != PDNN_OK)
             return status;
         uint64_t start = pdnn_clock_ns();
-        int code = pdnn_reorder_run(reorder);
+        int code = pdnn_onednn_reorder_run(reorder);
         double once = (double)(pdnn_clock_ns() - start);
         if (code != 0)
             return PDNN_OK;
@@ -285,67 +288,70 @@ static enum pdnn_status time_reorder(struct tuner *tuner, struct pdnn_reorder *r
 
 /* What it costs to have the pass's weights in another layout than home; 0 when they are equal. */
 static enum pdnn_status reorder_ns(struct tuner *tuner, const struct candidate *candidate,
-                                   const struct pdnn_onednn_layout *home, double *ns, struct pdnn_err *err) {
+                                   const struct pdnn_onednn_layout *stored, double *ns,
+                                   struct pdnn_err *err) {
     bool writes = candidate->pass == PDNN_BACKWARD_WEIGHTS;
     const struct pdnn_onednn_layout *used = candidate->made.weights;
-    const struct pdnn_onednn_layout *from = writes ? used : home, *to = writes ? home : used;
-    struct pdnn_measure_block scratch = {0};
+    const struct pdnn_onednn_layout *from = writes ? used : stored, *to = writes ? stored : used;
+    struct pdnn_onednn_block scratch = {0};
     const int64_t dim[] = {tuner->shape.O, tuner->shape.I};
-    struct pdnn_reorder reorder = {0};
+    struct pdnn_onednn_reorder reorder = {0};
     *ns = 0;
-    if (pdnn_onednn_layout_equal(used, home))
+    if (pdnn_onednn_layout_equal(used, stored))
         return PDNN_OK;
-    enum pdnn_status status = pdnn_reorder_create(tuner->library, tuner->own, from, to, dim, &reorder, err);
-    if (status == PDNN_OK && !pdnn_measure_block_new(&scratch, pdnn_reorder_scratch_bytes(&reorder), 0))
+    enum pdnn_status status =
+        pdnn_onednn_reorder_create(tuner->library, tuner->own, from, to, dim, &reorder, err);
+    if (status == PDNN_OK && !pdnn_onednn_block_new(&scratch, pdnn_onednn_reorder_scratch_bytes(&reorder), 0))
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
     if (status == PDNN_OK)
         status = time_reorder(tuner, &reorder, pdnn_onednn_layout_bytes(from), pdnn_onednn_layout_bytes(to),
                               scratch.data, ns, err);
-    pdnn_reorder_destroy(&reorder);
+    pdnn_onednn_reorder_destroy(&reorder);
     free(scratch.memory);
     return status;
 }
 
 /* Fills in what the candidates' reorders cost for weights that live in the format. */
-static enum pdnn_status measure_home(struct tuner *tuner, enum pdnn_weights_format format,
-                                     struct pdnn_dense_costs *costs, struct pdnn_err *err) {
-    struct pdnn_onednn_layout *home = NULL;
-    enum pdnn_status status = pdnn_dense_weights_layout(tuner->library, &tuner->shape, format, &home, err);
+static enum pdnn_status measure_stored(struct tuner *tuner, enum pdnn_onednn_weights_format format,
+                                       struct pdnn_onednn_dense_costs *costs, struct pdnn_err *err) {
+    struct pdnn_onednn_layout *stored = NULL;
+    enum pdnn_status status =
+        pdnn_onednn_dense_weights_layout(tuner->library, &tuner->shape, format, &stored, err);
     for (int i = 0; status == PDNN_OK && i < tuner->n_candidates; i++) {
         const struct candidate *candidate = &tuner->candidate[i];
-        const struct pdnn_dense_variant *variant = &candidate->variant;
-        struct pdnn_dense_cost *cost = &costs->cost[candidate->pass][variant->way][variant->format];
-        bool usual =
-            variant->format == format && variant->way == pdnn_dense_usual(costs, candidate->pass, format).way;
-        if (usual || pdnn_dense_cost_competes(costs, candidate->pass, candidate->ns, format))
-            status = reorder_ns(tuner, candidate, home, &cost->reorder_ns[format], err);
+        const struct pdnn_onednn_dense_variant *variant = &candidate->variant;
+        struct pdnn_onednn_dense_cost *cost = &costs->cost[candidate->pass][variant->way][variant->format];
+        bool usual = variant->format == format &&
+                     variant->way == pdnn_onednn_dense_usual(costs, candidate->pass, format).way;
+        if (usual || pdnn_onednn_dense_cost_competes(costs, candidate->pass, candidate->ns, format))
+            status = reorder_ns(tuner, candidate, stored, &cost->reorder_ns[format], err);
     }
-    pdnn_onednn_layout_destroy(home);
+    pdnn_onednn_layout_destroy(stored);
     return status;
 }
 
-static enum pdnn_status measure_costs(struct tuner *tuner, struct pdnn_dense_costs *costs,
+static enum pdnn_status measure_costs(struct tuner *tuner, struct pdnn_onednn_dense_costs *costs,
                                       struct pdnn_err *err) {
-    int last = tuner->shape.pinned ? PDNN_WEIGHTS_ROW_MAJOR : PDNN_WEIGHTS_PACKED;
+    int last = tuner->shape.pinned ? PDNN_ONEDNN_WEIGHTS_ROW_MAJOR : PDNN_ONEDNN_WEIGHTS_PACKED;
     enum pdnn_status status = measure(tuner, err);
-    pdnn_dense_costs_init(costs);
+    pdnn_onednn_dense_costs_init(costs);
     for (int i = 0; i < tuner->n_candidates; i++) {
         const struct candidate *candidate = &tuner->candidate[i];
         costs->cost[candidate->pass][candidate->variant.way][candidate->variant.format].run_ns =
             candidate->ns;
     }
     for (int i = 0; status == PDNN_OK && i <= last; i++) {
-        if (i == PDNN_WEIGHTS_PACKED &&
-            !find_candidate(tuner, PDNN_FORWARD, PDNN_DENSE_INNER_PRODUCT, PDNN_WEIGHTS_PACKED))
+        if (i == PDNN_ONEDNN_WEIGHTS_PACKED &&
+            !find_candidate(tuner, PDNN_FORWARD, PDNN_ONEDNN_DENSE_INNER_PRODUCT, PDNN_ONEDNN_WEIGHTS_PACKED))
             continue;
-        status = measure_home(tuner, (enum pdnn_weights_format)i, costs, err);
+        status = measure_stored(tuner, (enum pdnn_onednn_weights_format)i, costs, err);
     }
     return status;
 }
 
 static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct pdnn_step_options *own,
-                             const struct pdnn_dense_shape *shape, struct pdnn_dense_costs *costs,
-                             struct pdnn_err *err) {
+                             const struct pdnn_onednn_dense_shape *shape,
+                             struct pdnn_onednn_dense_costs *costs, struct pdnn_err *err) {
     struct tuner *tuner = calloc(1, sizeof *tuner);
     if (!tuner)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
@@ -354,7 +360,7 @@ static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct p
     tuner->own = own;
     shrink(&tuner->shape);
     enum pdnn_status status = PDNN_OK;
-    for (int pass = 0; status == PDNN_OK && pass < PDNN_DENSE_PASSES; pass++) {
+    for (int pass = 0; status == PDNN_OK && pass < PDNN_ONEDNN_DENSE_PASSES; pass++) {
         if (shape->has_pass[pass])
             status = collect_pass(tuner, (enum pdnn_pass)pass, err);
     }
@@ -363,7 +369,7 @@ static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct p
     if (status == PDNN_OK)
         status = measure_costs(tuner, costs, err);
     for (int i = 0; i < tuner->n_candidates; i++)
-        pdnn_dense_pass_destroy(&tuner->candidate[i].made);
+        pdnn_onednn_dense_pass_destroy(&tuner->candidate[i].made);
     void *memory[] = {tuner->x.memory,   tuner->w.memory,       tuner->b.memory,     tuner->y.memory,
                       tuner->out.memory, tuner->scratch.memory, tuner->moved.memory, tuner};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
@@ -371,29 +377,30 @@ static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct p
     return status;
 }
 
-static struct pdnn_choice_entry *find_entry(const struct pdnn_choices *choices,
-                                            const struct pdnn_dense_shape *shape) {
+static struct pdnn_choice_entry *find_entry(const struct pdnn_onednn_dense_choices *choices,
+                                            const struct pdnn_onednn_dense_shape *shape) {
     struct pdnn_choice_entry *entry = choices->first;
     while (entry && memcmp(&entry->shape, shape, sizeof *shape) != 0)
         entry = entry->next;
     return entry;
 }
 
-static struct pdnn_choice_entry *new_entry(struct pdnn_choices *choices,
-                                           const struct pdnn_dense_shape *shape) {
+static struct pdnn_choice_entry *new_entry(struct pdnn_onednn_dense_choices *choices,
+                                           const struct pdnn_onednn_dense_shape *shape) {
     struct pdnn_choice_entry *entry = calloc(1, sizeof *entry);
     if (!entry)
         return NULL;
     memcpy(&entry->shape, shape, sizeof *shape); /* with its padding, for memcmp */
-    pdnn_dense_costs_init(&entry->costs);
+    pdnn_onednn_dense_costs_init(&entry->costs);
     entry->next = choices->first;
     choices->first = entry;
     return entry;
 }
 
-enum pdnn_status pdnn_choose(struct pdnn_choices *choices, struct pdnn_onednn_library *library,
-                             const struct pdnn_step_options *own, const struct pdnn_dense_shape *shape,
-                             const struct pdnn_dense_choice **choice, struct pdnn_err *err) {
+enum pdnn_status
+pdnn_onednn_dense_choose(struct pdnn_onednn_dense_choices *choices, struct pdnn_onednn_library *library,
+                         const struct pdnn_step_options *own, const struct pdnn_onednn_dense_shape *shape,
+                         const struct pdnn_onednn_dense_choice **choice, struct pdnn_err *err) {
     if (choices->forced) {
         *choice = choices->forced;
         return PDNN_OK;
@@ -406,12 +413,12 @@ enum pdnn_status pdnn_choose(struct pdnn_choices *choices, struct pdnn_onednn_li
     /* Within one compile a choice stays what it is: the weights that have it already must keep it. */
     bool settled = entry->n_compiles > 0 && entry->compile == choices->compile;
     if (!settled && entry->n_compiles < COMPILES) {
-        struct pdnn_dense_costs costs;
+        struct pdnn_onednn_dense_costs costs;
         enum pdnn_status status = tune(library, own, shape, &costs, err);
         if (status != PDNN_OK)
             return status;
-        pdnn_dense_costs_merge(&entry->costs, &costs);
-        if (!pdnn_dense_decide(&entry->costs, shape, &entry->choice))
+        pdnn_onednn_dense_costs_merge(&entry->costs, &costs);
+        if (!pdnn_onednn_dense_decide(&entry->costs, shape, &entry->choice))
             return pdnn_fail(err, PDNN_INTERNAL, "every implementation of a pass fails");
         entry->compile = choices->compile;
         entry->n_compiles++;

@@ -11,18 +11,19 @@
 struct pdnn_choice_entry;
 
 /* What was found so far, for one thread count; {0} is empty. */
-struct pdnn_choices {
+struct pdnn_onednn_dense_choices {
     struct pdnn_choice_entry *first;
     uint64_t compile; /* counted up by every compilation: a shape is measured once in each of the first few */
-    const struct pdnn_dense_choice *forced; /* for tests: taken for every shape instead of measuring */
+    const struct pdnn_onednn_dense_choice *forced; /* for tests: taken for every shape instead of measuring */
 };
 
-void pdnn_choices_finish(struct pdnn_choices *choices);
+void pdnn_onednn_dense_choices_finish(struct pdnn_onednn_dense_choices *choices);
 
 /* *choice lives as long as choices, and changes only from one compilation to another. PDNN_UNSUPPORTED with
  * the library's answer when a pass has no implementation. */
-enum pdnn_status pdnn_choose(struct pdnn_choices *choices, struct pdnn_onednn_library *library,
-                             const struct pdnn_step_options *own, const struct pdnn_dense_shape *shape,
-                             const struct pdnn_dense_choice **choice, struct pdnn_err *err);
+enum pdnn_status
+pdnn_onednn_dense_choose(struct pdnn_onednn_dense_choices *choices, struct pdnn_onednn_library *library,
+                         const struct pdnn_step_options *own, const struct pdnn_onednn_dense_shape *shape,
+                         const struct pdnn_onednn_dense_choice **choice, struct pdnn_err *err);
 
 #endif

@@ -15,34 +15,25 @@ static void destroy_layouts(struct layouts *layouts) {
     pdnn_onednn_layout_destroy(layouts->scale);
 }
 
-static const enum pdnn_onednn_order orders[PDNN_WEIGHTS_FORMAT_COUNT] = {
-    [PDNN_WEIGHTS_ROW_MAJOR] = PDNN_ONEDNN_ROW_MAJOR,
-    [PDNN_WEIGHTS_COLUMN_MAJOR] = PDNN_ONEDNN_COLUMN_MAJOR,
-    [PDNN_WEIGHTS_PACKED] = PDNN_ONEDNN_ANY,
+static const enum pdnn_onednn_order orders[PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT] = {
+    [PDNN_ONEDNN_WEIGHTS_ROW_MAJOR] = PDNN_ONEDNN_ROW_MAJOR,
+    [PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR] = PDNN_ONEDNN_COLUMN_MAJOR,
+    [PDNN_ONEDNN_WEIGHTS_PACKED] = PDNN_ONEDNN_ANY,
 };
 
 enum { U8_OFFSET = 128 };
 
-struct pdnn_dense_dtypes pdnn_dense_dtypes_of(const struct pdnn_dense_shape *shape) {
-    enum pdnn_dtype dtype = shape->dtype;
-    if (dtype == PDNN_INT8)
-        return (struct pdnn_dense_dtypes){PDNN_U8, PDNN_INT8, PDNN_F32,
-                                          shape->is_scaled ? PDNN_F32 : PDNN_S32};
-    enum pdnn_dtype b = pdnn_dtype_is_half(dtype) ? PDNN_F32 : dtype;
-    return (struct pdnn_dense_dtypes){dtype, shape->weights_dtype, b, dtype};
-}
-
 /* Row-major x (N, I) and y (N, O), w (O, I) in the format, and b where the pass has a fused bias: (O), or
  * (1, O) for matmul; scales (1, O). */
-static enum pdnn_status make_layouts(const struct pdnn_dense_shape *shape, enum pdnn_pass pass,
-                                     struct pdnn_dense_variant variant, struct layouts *made,
+static enum pdnn_status make_layouts(const struct pdnn_onednn_dense_shape *shape, enum pdnn_pass pass,
+                                     struct pdnn_onednn_dense_variant variant, struct layouts *made,
                                      struct pdnn_err *err) {
     const int64_t x[] = {shape->N, shape->I}, w[] = {shape->O, shape->I}, y[] = {shape->N, shape->O};
     const int64_t b[] = {1, shape->O};
-    bool is_matmul = variant.way == PDNN_DENSE_MATMUL;
+    bool is_matmul = variant.way == PDNN_ONEDNN_DENSE_MATMUL;
     bool has_bias =
         (pass == PDNN_FORWARD && shape->bias) || (pass == PDNN_BACKWARD_WEIGHTS && shape->bias_gradient);
-    const struct pdnn_dense_dtypes dtype = pdnn_dense_dtypes_of(shape);
+    const struct pdnn_onednn_dense_dtypes dtype = pdnn_onednn_dense_dtypes_of(shape);
     enum pdnn_status status = pdnn_onednn_layout_create(dtype.x, 2, x, PDNN_ONEDNN_ROW_MAJOR, &made->x, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_layout_create(dtype.w, 2, w, orders[variant.format], &made->w, err);
@@ -57,7 +48,7 @@ static enum pdnn_status make_layouts(const struct pdnn_dense_shape *shape, enum 
 }
 
 static void request_inner_product(const struct layouts *layouts, enum pdnn_pass pass,
-                                  struct pdnn_onednn_request *request, struct pdnn_dense_pass *made) {
+                                  struct pdnn_onednn_request *request, struct pdnn_onednn_dense_pass *made) {
     request->kind = PDNN_ONEDNN_INNER_PRODUCT;
     request->pass = pass;
     request->layout[PDNN_ONEDNN_SRC] = layouts->x;
@@ -73,8 +64,9 @@ static void request_inner_product(const struct layouts *layouts, enum pdnn_pass 
 /* y = x w^T; dx = dy w; dw = dy^T x, or dw^T = x^T dy where dw is stored transposed, since matmul writes
  * row-major results only. */
 static enum pdnn_status request_matmul(struct layouts *layouts, enum pdnn_pass pass,
-                                       enum pdnn_weights_format format, struct pdnn_onednn_request *request,
-                                       struct pdnn_dense_pass *made, struct pdnn_err *err) {
+                                       enum pdnn_onednn_weights_format format,
+                                       struct pdnn_onednn_request *request,
+                                       struct pdnn_onednn_dense_pass *made, struct pdnn_err *err) {
     struct pdnn_onednn_layout *transposed = layouts->w;
     request->kind = PDNN_ONEDNN_MATMUL;
     request->pass = PDNN_FORWARD;
@@ -86,7 +78,7 @@ static enum pdnn_status request_matmul(struct layouts *layouts, enum pdnn_pass p
         transposed = NULL;
         made->x = PDNN_ONEDNN_DST;
         made->y = PDNN_ONEDNN_SRC;
-    } else if (pass == PDNN_BACKWARD_WEIGHTS && format == PDNN_WEIGHTS_ROW_MAJOR) {
+    } else if (pass == PDNN_BACKWARD_WEIGHTS && format == PDNN_ONEDNN_WEIGHTS_ROW_MAJOR) {
         transposed = layouts->y;
         made->y = PDNN_ONEDNN_SRC;
         made->x = PDNN_ONEDNN_WEIGHTS;
@@ -107,46 +99,47 @@ static enum pdnn_status request_matmul(struct layouts *layouts, enum pdnn_pass p
 }
 
 /* What the primitive made of the weights, back as (O, I). */
-static enum pdnn_status weights_of(struct pdnn_dense_pass *made, enum pdnn_pass pass,
-                                   struct pdnn_dense_variant variant, struct pdnn_err *err) {
+static enum pdnn_status weights_of(struct pdnn_onednn_dense_pass *made, enum pdnn_pass pass,
+                                   struct pdnn_onednn_dense_variant variant, struct pdnn_err *err) {
     enum pdnn_status status = pdnn_onednn_primitive_layout(made->primitive, made->w, &made->weights, err);
-    bool is_matmul = variant.way == PDNN_DENSE_MATMUL;
-    bool transposed = is_matmul && (pass == PDNN_FORWARD || (pass == PDNN_BACKWARD_WEIGHTS &&
-                                                             variant.format == PDNN_WEIGHTS_COLUMN_MAJOR));
+    bool is_matmul = variant.way == PDNN_ONEDNN_DENSE_MATMUL;
+    bool transposed =
+        is_matmul && (pass == PDNN_FORWARD ||
+                      (pass == PDNN_BACKWARD_WEIGHTS && variant.format == PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR));
     if (status == PDNN_OK && transposed)
         status = pdnn_onednn_layout_transpose(made->weights, err);
     return status;
 }
 
-enum pdnn_status pdnn_dense_pass_create(struct pdnn_onednn_library *library,
-                                        const struct pdnn_dense_shape *shape, enum pdnn_pass pass,
-                                        struct pdnn_dense_variant variant, struct pdnn_dense_pass *made,
-                                        struct pdnn_err *err) {
-    struct pdnn_dense_pass result = {0};
+enum pdnn_status pdnn_onednn_dense_pass_create(struct pdnn_onednn_library *library,
+                                               const struct pdnn_onednn_dense_shape *shape,
+                                               enum pdnn_pass pass, struct pdnn_onednn_dense_variant variant,
+                                               struct pdnn_onednn_dense_pass *made, struct pdnn_err *err) {
+    struct pdnn_onednn_dense_pass result = {0};
     struct layouts layouts = {0};
     struct pdnn_onednn_request request = {0};
-    bool is_matmul = variant.way == PDNN_DENSE_MATMUL;
-    if (is_matmul &&
-        (variant.format == PDNN_WEIGHTS_PACKED || (pass == PDNN_BACKWARD_WEIGHTS && shape->bias_gradient)))
+    bool is_matmul = variant.way == PDNN_ONEDNN_DENSE_MATMUL;
+    if (is_matmul && (variant.format == PDNN_ONEDNN_WEIGHTS_PACKED ||
+                      (pass == PDNN_BACKWARD_WEIGHTS && shape->bias_gradient)))
         return pdnn_fail(err, PDNN_UNSUPPORTED, "matmul has no packed weights and no bias gradient here");
-    if (variant.way == PDNN_DENSE_INNER_PRODUCT && shape->is_shifted)
+    if (variant.way == PDNN_ONEDNN_DENSE_INNER_PRODUCT && shape->is_shifted)
         return pdnn_fail(err, PDNN_UNSUPPORTED, "inner products have no zero point");
     enum pdnn_status status = make_layouts(shape, pass, variant, &layouts, err);
     if (status != PDNN_OK)
         goto out;
     if (pass == PDNN_FORWARD) {
-        request.n_posts = shape->n_posts;
-        memcpy(request.post, shape->post, sizeof request.post);
+        request.n_post_ops = shape->n_post_ops;
+        memcpy(request.post_op, shape->post_op, sizeof request.post_op);
         request.layout[PDNN_ONEDNN_SCALE] = layouts.scale;
         request.zero_point = shape->is_shifted ? U8_OFFSET : 0;
     }
-    if (variant.way == PDNN_DENSE_OWN)
-        status = pdnn_dense_own_describe(shape, pass, variant.format, &result.own, err);
+    if (variant.way == PDNN_ONEDNN_DENSE_OWN)
+        status = pdnn_onednn_dense_own_describe(shape, pass, variant.format, &result.own, err);
     else if (is_matmul)
         status = request_matmul(&layouts, pass, variant.format, &request, &result, err);
     else
         request_inner_product(&layouts, pass, &request, &result);
-    if (status == PDNN_OK && variant.way == PDNN_DENSE_OWN)
+    if (status == PDNN_OK && variant.way == PDNN_ONEDNN_DENSE_OWN)
         status = pdnn_onednn_layout_copy(layouts.w, &result.weights, err);
     else if (status == PDNN_OK)
         status = pdnn_onednn_primitive_create(library, &request, &result.primitive, err);
@@ -157,49 +150,50 @@ out:
     if (status == PDNN_OK)
         *made = result;
     else
-        pdnn_dense_pass_destroy(&result);
+        pdnn_onednn_dense_pass_destroy(&result);
     return status;
 }
 
-void pdnn_dense_pass_destroy(struct pdnn_dense_pass *pass) {
+void pdnn_onednn_dense_pass_destroy(struct pdnn_onednn_dense_pass *pass) {
     pdnn_onednn_primitive_destroy(pass->primitive);
     pdnn_onednn_layout_destroy(pass->weights);
-    *pass = (struct pdnn_dense_pass){0};
+    *pass = (struct pdnn_onednn_dense_pass){0};
 }
 
-enum pdnn_status pdnn_dense_pass_support(struct pdnn_onednn_library *library,
-                                         const struct pdnn_dense_shape *shape, enum pdnn_pass pass,
-                                         enum pdnn_dense_support *support, struct pdnn_err *err) {
-    *support = PDNN_DENSE_NONE;
-    for (int i = 0; i < PDNN_DENSE_VARIANTS && *support != PDNN_DENSE_FAST; i++) {
-        struct pdnn_dense_pass made = {0};
+enum pdnn_status pdnn_onednn_dense_pass_support(struct pdnn_onednn_library *library,
+                                                const struct pdnn_onednn_dense_shape *shape,
+                                                enum pdnn_pass pass, enum pdnn_onednn_dense_support *support,
+                                                struct pdnn_err *err) {
+    *support = PDNN_ONEDNN_DENSE_NONE;
+    for (int i = 0; i < PDNN_ONEDNN_DENSE_VARIANTS && *support != PDNN_ONEDNN_DENSE_FAST; i++) {
+        struct pdnn_onednn_dense_pass made = {0};
         struct pdnn_err refusal = {0};
-        enum pdnn_status status =
-            pdnn_dense_pass_create(library, shape, pass, pdnn_dense_variant_at(i), &made, &refusal);
+        enum pdnn_status status = pdnn_onednn_dense_pass_create(
+            library, shape, pass, pdnn_onednn_dense_variant_at(i), &made, &refusal);
         if (status == PDNN_UNSUPPORTED)
             continue;
         if (status != PDNN_OK)
             return pdnn_fail(err, status, "%s", refusal.text);
         bool is_reference = made.primitive && pdnn_onednn_primitive_is_reference(made.primitive);
-        *support = is_reference ? PDNN_DENSE_REFERENCE : PDNN_DENSE_FAST;
-        pdnn_dense_pass_destroy(&made);
+        *support = is_reference ? PDNN_ONEDNN_DENSE_REFERENCE : PDNN_ONEDNN_DENSE_FAST;
+        pdnn_onednn_dense_pass_destroy(&made);
     }
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_dense_weights_layout(struct pdnn_onednn_library *library,
-                                           const struct pdnn_dense_shape *shape,
-                                           enum pdnn_weights_format format,
-                                           struct pdnn_onednn_layout **layout, struct pdnn_err *err) {
-    if (format != PDNN_WEIGHTS_PACKED)
+enum pdnn_status pdnn_onednn_dense_weights_layout(struct pdnn_onednn_library *library,
+                                                  const struct pdnn_onednn_dense_shape *shape,
+                                                  enum pdnn_onednn_weights_format format,
+                                                  struct pdnn_onednn_layout **layout, struct pdnn_err *err) {
+    if (format != PDNN_ONEDNN_WEIGHTS_PACKED)
         return pdnn_onednn_layout_create(shape->weights_dtype, 2, (int64_t[]){shape->O, shape->I},
                                          orders[format], layout, err);
-    struct pdnn_dense_pass pass = {0};
-    enum pdnn_status status =
-        pdnn_dense_pass_create(library, shape, PDNN_FORWARD,
-                               (struct pdnn_dense_variant){PDNN_DENSE_INNER_PRODUCT, format}, &pass, err);
+    struct pdnn_onednn_dense_pass pass = {0};
+    enum pdnn_status status = pdnn_onednn_dense_pass_create(
+        library, shape, PDNN_FORWARD,
+        (struct pdnn_onednn_dense_variant){PDNN_ONEDNN_DENSE_INNER_PRODUCT, format}, &pass, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_layout_copy(pass.weights, layout, err);
-    pdnn_dense_pass_destroy(&pass);
+    pdnn_onednn_dense_pass_destroy(&pass);
     return status;
 }

@@ -23,13 +23,13 @@ static enum pdnn_status is_transpose(const struct pdnn_onednn_layout *from,
     return status;
 }
 
-enum pdnn_status pdnn_reorder_create(struct pdnn_onednn_library *library,
-                                     const struct pdnn_step_options *options,
-                                     const struct pdnn_onednn_layout *from,
-                                     const struct pdnn_onednn_layout *to, const int64_t *dim,
-                                     struct pdnn_reorder *reorder, struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_reorder_create(struct pdnn_onednn_library *library,
+                                            const struct pdnn_step_options *options,
+                                            const struct pdnn_onednn_layout *from,
+                                            const struct pdnn_onednn_layout *to, const int64_t *dim,
+                                            struct pdnn_onednn_reorder *reorder, struct pdnn_err *err) {
     bool transpose = false, from_rows = false;
-    struct pdnn_reorder made = {.threads = options->threads};
+    struct pdnn_onednn_reorder made = {.threads = options->threads};
     enum pdnn_status status = dim ? is_transpose(from, to, dim, &transpose, &from_rows, err) : PDNN_OK;
     if (status != PDNN_OK)
         return status;
@@ -48,24 +48,25 @@ enum pdnn_status pdnn_reorder_create(struct pdnn_onednn_library *library,
     return status;
 }
 
-void pdnn_reorder_destroy(struct pdnn_reorder *reorder) {
+void pdnn_onednn_reorder_destroy(struct pdnn_onednn_reorder *reorder) {
     pdnn_onednn_primitive_destroy(reorder->primitive);
     reorder->primitive = NULL;
 }
 
-const char *pdnn_reorder_name(const struct pdnn_reorder *reorder, char buffer[PDNN_REORDER_TEXT]) {
+const char *pdnn_onednn_reorder_name(const struct pdnn_onednn_reorder *reorder,
+                                     char buffer[PDNN_ONEDNN_REORDER_TEXT]) {
     if (reorder->primitive)
         return pdnn_onednn_primitive_name(reorder->primitive);
-    snprintf(buffer, PDNN_REORDER_TEXT, "own:transpose %s", pdnn_level_name());
+    snprintf(buffer, PDNN_ONEDNN_REORDER_TEXT, "own:transpose %s", pdnn_level_name());
     return buffer;
 }
 
-uint64_t pdnn_reorder_scratch_bytes(const struct pdnn_reorder *reorder) {
+uint64_t pdnn_onednn_reorder_scratch_bytes(const struct pdnn_onednn_reorder *reorder) {
     return reorder->primitive ? pdnn_onednn_primitive_scratchpad_bytes(reorder->primitive) : 0;
 }
 
-enum pdnn_status pdnn_reorder_bind(struct pdnn_reorder *reorder, void *from, void *to, void *scratch,
-                                   struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_reorder_bind(struct pdnn_onednn_reorder *reorder, void *from, void *to,
+                                          void *scratch, struct pdnn_err *err) {
     reorder->from = from;
     reorder->to = to;
     if (!reorder->primitive)
@@ -73,12 +74,12 @@ enum pdnn_status pdnn_reorder_bind(struct pdnn_reorder *reorder, void *from, voi
     enum pdnn_status status = pdnn_onednn_primitive_bind(reorder->primitive, PDNN_ONEDNN_SRC, from, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_primitive_bind(reorder->primitive, PDNN_ONEDNN_DST, to, err);
-    if (status == PDNN_OK && pdnn_reorder_scratch_bytes(reorder))
+    if (status == PDNN_OK && pdnn_onednn_reorder_scratch_bytes(reorder))
         status = pdnn_onednn_primitive_bind(reorder->primitive, PDNN_ONEDNN_SCRATCHPAD, scratch, err);
     return status;
 }
 
-int pdnn_reorder_run(const struct pdnn_reorder *reorder) {
+int pdnn_onednn_reorder_run(const struct pdnn_onednn_reorder *reorder) {
     if (reorder->primitive)
         return pdnn_onednn_primitive_run(reorder->primitive);
     pdnn_transpose(reorder->from, reorder->to, reorder->rows, reorder->columns, reorder->threads,

@@ -4,9 +4,9 @@
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_REORDER_H
 
 #include "runtime/steps/options.h"
-#include "runtime/backends/onednn/library/library.h"
+#include "runtime/backends/onednn/library/primitive.h"
 
-struct pdnn_reorder {
+struct pdnn_onednn_reorder {
     struct pdnn_onednn_primitive *primitive; /* NULL: transpose */
     int64_t rows, columns, threads;          /* transpose: of the source as it lies in memory */
     bool bypass;
@@ -15,22 +15,23 @@ struct pdnn_reorder {
 };
 
 /* Between layouts of the same tensor. dim: of a matrix (O, I) of f32; NULL: it is something else. */
-enum pdnn_status pdnn_reorder_create(struct pdnn_onednn_library *library,
-                                     const struct pdnn_step_options *options,
-                                     const struct pdnn_onednn_layout *from,
-                                     const struct pdnn_onednn_layout *to, const int64_t *dim,
-                                     struct pdnn_reorder *reorder, struct pdnn_err *err);
-void pdnn_reorder_destroy(struct pdnn_reorder *reorder);
+enum pdnn_status pdnn_onednn_reorder_create(struct pdnn_onednn_library *library,
+                                            const struct pdnn_step_options *options,
+                                            const struct pdnn_onednn_layout *from,
+                                            const struct pdnn_onednn_layout *to, const int64_t *dim,
+                                            struct pdnn_onednn_reorder *reorder, struct pdnn_err *err);
+void pdnn_onednn_reorder_destroy(struct pdnn_onednn_reorder *reorder);
 
 /* The implementation's name; buffer may be what is returned. */
-enum { PDNN_REORDER_TEXT = 32 };
-const char *pdnn_reorder_name(const struct pdnn_reorder *reorder, char buffer[PDNN_REORDER_TEXT]);
+enum { PDNN_ONEDNN_REORDER_TEXT = 32 };
+const char *pdnn_onednn_reorder_name(const struct pdnn_onednn_reorder *reorder,
+                                     char buffer[PDNN_ONEDNN_REORDER_TEXT]);
 
 /* Bytes of scratch memory to bind; 0: none. */
-uint64_t pdnn_reorder_scratch_bytes(const struct pdnn_reorder *reorder);
-enum pdnn_status pdnn_reorder_bind(struct pdnn_reorder *reorder, void *from, void *to, void *scratch,
-                                   struct pdnn_err *err);
+uint64_t pdnn_onednn_reorder_scratch_bytes(const struct pdnn_onednn_reorder *reorder);
+enum pdnn_status pdnn_onednn_reorder_bind(struct pdnn_onednn_reorder *reorder, void *from, void *to,
+                                          void *scratch, struct pdnn_err *err);
 /* 0, or the library's status. */
-int pdnn_reorder_run(const struct pdnn_reorder *reorder);
+int pdnn_onednn_reorder_run(const struct pdnn_onednn_reorder *reorder);
 
 #endif

@@ -1,6 +1,8 @@
 /* version.h for oneDNN 2.x, whose operation and memory descriptors are structures. */
 #include "runtime/backends/onednn/library/version.h"
 
+#include "runtime/backends/onednn/library/implementation.h"
+
 const struct pdnn_onednn_isa pdnn_onednn_isas[] = {
     {dnnl_cpu_isa_all, "all"},
     {dnnl_cpu_isa_sse41, "sse41"},
@@ -95,7 +97,7 @@ dnnl_status_t pdnn_onednn_set_zero_point(dnnl_primitive_attr_t attributes, int32
     return dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_SRC, 1, 0, &zero_point);
 }
 
-dnnl_status_t pdnn_onednn_append_post(dnnl_post_ops_t posts, enum pdnn_onednn_post post) {
+dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t posts, enum pdnn_onednn_post_op post) {
     if (post == PDNN_ONEDNN_SUM)
         return dnnl_post_ops_append_sum(posts, 1);
     return dnnl_post_ops_append_eltwise(posts, 1, pdnn_onednn_functions[post], 0, 0);

@@ -1,10 +1,10 @@
-/* What library.c needs of the one oneDNN it is built with: v2.c for 2.x, where memory and operations
- * are described by structures, v3.c for 3.x, where by handles. The build takes one of them; for the
- * files of library.h only. A function that returns dnnl_status_t sets its last parameter only on success. */
+/* What differs between major versions of oneDNN: v2.c is for 2.x, which describes memory and operations by
+ * structures, v3.c for 3.x, which does so by handles. The build takes one of them. For this directory only. A
+ * function that returns dnnl_status_t sets its last parameter only on success. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_VERSION_H
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_VERSION_H
 
-#include "runtime/backends/onednn/library/library.h"
+#include "runtime/backends/onednn/library/request.h"
 
 #include <dnnl.h>
 
@@ -22,12 +22,6 @@ extern const struct pdnn_onednn_isa pdnn_onednn_isas[];
 /* Rank and dimensions; the array is the layout's. */
 const dnnl_dim_t *pdnn_onednn_desc_dims(const struct pdnn_onednn_layout *layout, int *rank);
 dnnl_data_type_t pdnn_onednn_desc_type(const struct pdnn_onednn_layout *layout);
-
-/* In library.c: the library's name of each post that is a function, and of each way to convolve. */
-extern const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_POST_COUNT];
-extern const dnnl_alg_kind_t pdnn_onednn_algorithms[PDNN_ALGORITHM_COUNT];
-/* Whether the implementation is of the kind that the request's algorithm means. */
-bool pdnn_onednn_is_wanted(const struct pdnn_onednn_request *request, const_dnnl_primitive_desc_t descriptor);
 
 dnnl_status_t pdnn_onednn_desc_init(int rank, const int64_t *dim, dnnl_data_type_t type,
                                     dnnl_format_tag_t tag, struct pdnn_onednn_layout *layout);
@@ -62,7 +56,7 @@ dnnl_status_t pdnn_onednn_append_scale(dnnl_post_ops_t posts, const struct pdnn_
 /* Of SRC. In 3.x the number itself is an argument of the primitive. */
 dnnl_status_t pdnn_onednn_set_zero_point(dnnl_primitive_attr_t attributes, int32_t zero_point);
 extern const bool pdnn_onednn_zero_point_is_argument;
-dnnl_status_t pdnn_onednn_append_post(dnnl_post_ops_t posts, enum pdnn_onednn_post post);
+dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t posts, enum pdnn_onednn_post_op post);
 /* Of every kind: the first implementation that is wanted. The descriptor is the caller's. */
 dnnl_status_t pdnn_onednn_describe(dnnl_engine_t engine, const struct pdnn_onednn_request *request,
                                    dnnl_primitive_attr_t attributes, dnnl_primitive_desc_t *descriptor);

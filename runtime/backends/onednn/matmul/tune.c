@@ -1,4 +1,5 @@
-#include "runtime/backends/onednn/matmul/ways.h"
+#include "runtime/backends/onednn/matmul/tune.h"
+
 #include "runtime/backends/onednn/block.h"
 
 #include <math.h>
@@ -13,19 +14,19 @@ enum { MAX_MULTIPLY_ADDS = 200000000, MAX_ELEMENTS = 1 << 23, COMPILES = 2, ROUN
 /* What replaces the best so far takes at most this part of its time. */
 static const double MARGIN = 0.9;
 
-struct pdnn_heads_entry {
-    struct pdnn_heads_entry *next;
-    int64_t key[KEY]; /* all that tells shapes apart */
-    double
-        ns[PDNN_HEADS_WAY_COUNT]; /* the least of all visits; INFINITY: there is no such way, or it fails */
-    enum pdnn_heads_way way;
+struct pdnn_onednn_matmul_entry {
+    struct pdnn_onednn_matmul_entry *next;
+    int64_t key[KEY];                        /* all that tells shapes apart */
+    double ns[PDNN_ONEDNN_MATMUL_WAY_COUNT]; /* the least of all visits; INFINITY: there is no such way, or it
+                                                fails */
+    enum pdnn_onednn_matmul_way way;
     uint64_t compile; /* the last one that measured */
     int n_compiles;
 };
 
-void pdnn_heads_choices_finish(struct pdnn_heads_choices *choices) {
+void pdnn_onednn_matmul_choices_finish(struct pdnn_onednn_matmul_choices *choices) {
     while (choices->first) {
-        struct pdnn_heads_entry *next = choices->first->next;
+        struct pdnn_onednn_matmul_entry *next = choices->first->next;
         free(choices->first);
         choices->first = next;
     }
@@ -62,23 +63,24 @@ static void shrink(struct pdnn_heads_product *product) {
 }
 
 struct tuner {
-    struct pdnn_heads_made made[PDNN_HEADS_WAY_COUNT];
-    double ns[PDNN_HEADS_WAY_COUNT];
-    struct pdnn_measure_block a, b, y, scratch;
+    struct pdnn_onednn_matmul made[PDNN_ONEDNN_MATMUL_WAY_COUNT];
+    double ns[PDNN_ONEDNN_MATMUL_WAY_COUNT];
+    struct pdnn_onednn_block a, b, y, scratch;
 };
 
 static enum pdnn_status allocate(struct tuner *tuner, const struct pdnn_heads_product *product,
                                  uint64_t element_bytes, struct pdnn_err *err) {
     uint64_t scratch = 0;
-    for (int i = 0; i < PDNN_HEADS_WAY_COUNT; i++) {
-        uint64_t bytes = isfinite(tuner->ns[i]) ? pdnn_heads_work_of(&tuner->made[i]).scratch_bytes : 0;
+    for (int i = 0; i < PDNN_ONEDNN_MATMUL_WAY_COUNT; i++) {
+        uint64_t bytes =
+            isfinite(tuner->ns[i]) ? pdnn_onednn_matmul_work_of(&tuner->made[i]).scratch_bytes : 0;
         scratch = bytes > scratch ? bytes : scratch;
     }
     /* Measured without their columns before the first head, which are part of the tensors. */
-    if (!pdnn_measure_block_new(&tuner->a, (uint64_t)extent(product, &product->a) * element_bytes, 0) ||
-        !pdnn_measure_block_new(&tuner->b, (uint64_t)extent(product, &product->b) * element_bytes, 5) ||
-        !pdnn_measure_block_new(&tuner->y, (uint64_t)extent(product, &product->y) * element_bytes, 10) ||
-        !pdnn_measure_block_new(&tuner->scratch, scratch, 15))
+    if (!pdnn_onednn_block_new(&tuner->a, (uint64_t)extent(product, &product->a) * element_bytes, 0) ||
+        !pdnn_onednn_block_new(&tuner->b, (uint64_t)extent(product, &product->b) * element_bytes, 5) ||
+        !pdnn_onednn_block_new(&tuner->y, (uint64_t)extent(product, &product->y) * element_bytes, 10) ||
+        !pdnn_onednn_block_new(&tuner->scratch, scratch, 15))
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring products");
     return PDNN_OK;
 }
@@ -88,10 +90,10 @@ static enum pdnn_status collect(struct tuner *tuner, struct pdnn_onednn_library 
                                 const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
                                 int64_t threads, struct pdnn_err *err) {
     bool any = false;
-    for (int i = 0; i < PDNN_HEADS_WAY_COUNT; i++) {
+    for (int i = 0; i < PDNN_ONEDNN_MATMUL_WAY_COUNT; i++) {
         struct pdnn_err refusal = {0};
-        enum pdnn_status status = pdnn_heads_create(library, product, dtype, (enum pdnn_heads_way)i, threads,
-                                                    &tuner->made[i], &refusal);
+        enum pdnn_status status = pdnn_onednn_matmul_create(
+            library, product, dtype, (enum pdnn_onednn_matmul_way)i, threads, &tuner->made[i], &refusal);
         tuner->ns[i] = status == PDNN_OK ? 0 : INFINITY;
         any = any || status == PDNN_OK;
         if (status != PDNN_OK && err && (i == 0 || status != PDNN_UNSUPPORTED))
@@ -106,8 +108,8 @@ static enum pdnn_status measure(struct tuner *tuner, struct pdnn_err *err) {
     const struct pdnn_matmul_memory memory = {tuner->a.data, tuner->b.data, tuner->y.data,
                                               tuner->scratch.data};
     for (int round = -2; round < ROUNDS; round++) {
-        for (int i = 0; i < PDNN_HEADS_WAY_COUNT; i++) {
-            struct pdnn_matmul_work work = pdnn_heads_work_of(&tuner->made[i]);
+        for (int i = 0; i < PDNN_ONEDNN_MATMUL_WAY_COUNT; i++) {
+            struct pdnn_matmul_work work = pdnn_onednn_matmul_work_of(&tuner->made[i]);
             enum pdnn_status status = PDNN_OK;
             if (!isfinite(tuner->ns[i]))
                 continue;
@@ -125,7 +127,7 @@ static enum pdnn_status measure(struct tuner *tuner, struct pdnn_err *err) {
 }
 
 static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct pdnn_heads_product *product,
-                             enum pdnn_dtype dtype, int64_t threads, double ns[PDNN_HEADS_WAY_COUNT],
+                             enum pdnn_dtype dtype, int64_t threads, double ns[PDNN_ONEDNN_MATMUL_WAY_COUNT],
                              struct pdnn_err *err) {
     struct tuner tuner = {0};
     struct pdnn_heads_product measured = *product;
@@ -136,8 +138,8 @@ static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct p
         status = allocate(&tuner, &measured, pdnn_dtype_bytes(dtype), err);
     if (status == PDNN_OK)
         status = measure(&tuner, err);
-    for (int i = 0; i < PDNN_HEADS_WAY_COUNT; i++) {
-        pdnn_heads_destroy(&tuner.made[i]);
+    for (int i = 0; i < PDNN_ONEDNN_MATMUL_WAY_COUNT; i++) {
+        pdnn_onednn_matmul_destroy(&tuner.made[i]);
         ns[i] = tuner.ns[i] < ns[i] ? tuner.ns[i] : ns[i];
     }
     free(tuner.a.memory);
@@ -147,41 +149,44 @@ static enum pdnn_status tune(struct pdnn_onednn_library *library, const struct p
     return status;
 }
 
-static bool decide(const double ns[PDNN_HEADS_WAY_COUNT], enum pdnn_heads_way *way) {
+static bool decide(const double ns[PDNN_ONEDNN_MATMUL_WAY_COUNT], enum pdnn_onednn_matmul_way *way) {
     double best = INFINITY;
-    for (int i = 0; i < PDNN_HEADS_WAY_COUNT; i++) {
+    for (int i = 0; i < PDNN_ONEDNN_MATMUL_WAY_COUNT; i++) {
         if (!isfinite(ns[i]) || ns[i] > MARGIN * best)
             continue;
         best = ns[i];
-        *way = (enum pdnn_heads_way)i;
+        *way = (enum pdnn_onednn_matmul_way)i;
     }
     return isfinite(best);
 }
 
-static struct pdnn_heads_entry *entry_of(struct pdnn_heads_choices *choices, const int64_t key[KEY]) {
-    struct pdnn_heads_entry *entry = choices->first;
+static struct pdnn_onednn_matmul_entry *entry_of(struct pdnn_onednn_matmul_choices *choices,
+                                                 const int64_t key[KEY]) {
+    struct pdnn_onednn_matmul_entry *entry = choices->first;
     while (entry && memcmp(entry->key, key, sizeof entry->key) != 0)
         entry = entry->next;
     if (entry || !(entry = calloc(1, sizeof *entry)))
         return entry;
     memcpy(entry->key, key, sizeof entry->key);
-    for (int i = 0; i < PDNN_HEADS_WAY_COUNT; i++)
+    for (int i = 0; i < PDNN_ONEDNN_MATMUL_WAY_COUNT; i++)
         entry->ns[i] = INFINITY;
     entry->next = choices->first;
     choices->first = entry;
     return entry;
 }
 
-enum pdnn_status pdnn_heads_choose(struct pdnn_heads_choices *choices, struct pdnn_onednn_library *library,
-                                   const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
-                                   int64_t threads, enum pdnn_heads_way *way, struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_matmul_choose(struct pdnn_onednn_matmul_choices *choices,
+                                           struct pdnn_onednn_library *library,
+                                           const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
+                                           int64_t threads, enum pdnn_onednn_matmul_way *way,
+                                           struct pdnn_err *err) {
     int64_t key[KEY];
     if (choices->forced) {
         *way = *choices->forced;
         return PDNN_OK;
     }
     make_key(product, dtype, key);
-    struct pdnn_heads_entry *entry = entry_of(choices, key);
+    struct pdnn_onednn_matmul_entry *entry = entry_of(choices, key);
     if (!entry)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
     bool settled = entry->n_compiles > 0 && entry->compile == choices->compile;

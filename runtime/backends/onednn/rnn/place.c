@@ -1,19 +1,19 @@
-/* How each recurrent layer runs, and where its weights live when that is as the library's primitive: in
- * training as the gradients come, since updates need one layout for both; else as forward asks for. Programs
- * that share weights run their layers as the first of them does, whose layouts they are. */
+#include "runtime/backends/onednn/rnn/place.h"
+
 #include "models/op.h"
 #include "models/sharing.h"
 #include "runtime/steps/step.h"
-#include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/rnn/ways.h"
+#include "runtime/backends/onednn/tensor_layout.h"
 
 #include <string.h>
 
 /* Whether it is the same layer: in another micro-step, or computed anew. */
 static bool is_same_layer(const struct pdnn_graph *graph, const struct pdnn_node *a,
                           const struct pdnn_node *b) {
-    struct pdnn_recurrent_shape shape, other;
-    pdnn_recurrent_shape_of(graph, a, &shape);
-    pdnn_recurrent_shape_of(graph, b, &other);
+    struct pdnn_onednn_rnn_shape shape, other;
+    pdnn_onednn_rnn_shape_of(graph, a, &shape);
+    pdnn_onednn_rnn_shape_of(graph, b, &other);
     return a->input[PDNN_RNN_W] == b->input[PDNN_RNN_W] && a->input[PDNN_RNN_U] == b->input[PDNN_RNN_U] &&
            memcmp(&shape, &other, sizeof shape) == 0;
 }
@@ -43,9 +43,9 @@ static bool is_exclusive(const struct pdnn_graph *graph, uint32_t weights, const
 }
 
 static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
-                                      const struct pdnn_recurrent_shape *shape, struct pdnn_err *err) {
+                                      const struct pdnn_onednn_rnn_shape *shape, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
-    bool is_trained = pdnn_recurrent_find_backward(graph, node) != NULL;
+    bool is_trained = pdnn_onednn_rnn_find_backward(graph, node) != NULL;
     const struct {
         uint32_t weights;
         enum pdnn_onednn_arg arg;
@@ -54,15 +54,15 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
         {node->input[PDNN_RNN_U], is_trained ? PDNN_ONEDNN_DIFF_RECURRENT : PDNN_ONEDNN_RECURRENT},
     };
     struct pdnn_onednn_primitive *primitive = NULL;
-    enum pdnn_status status = pdnn_recurrent_describe(
+    enum pdnn_status status = pdnn_onednn_rnn_describe(
         compile->onednn->library, shape, is_trained ? PDNN_BACKWARD_DATA : PDNN_FORWARD, &primitive, err);
     for (int i = 0; status == PDNN_OK && i < 2; i++) {
         struct pdnn_onednn_layout *layout = NULL;
-        if (compile->home[rows[i].weights] || !is_exclusive(graph, rows[i].weights, node))
+        if (compile->layout[rows[i].weights] || !is_exclusive(graph, rows[i].weights, node))
             continue;
         status = pdnn_onednn_primitive_layout(primitive, rows[i].arg, &layout, err);
         if (status == PDNN_OK)
-            status = pdnn_onednn_set_weights_home(compile, rows[i].weights, layout, err);
+            status = pdnn_onednn_tensor_layout_set_weights(compile, rows[i].weights, layout, err);
         pdnn_onednn_layout_destroy(layout);
     }
     pdnn_onednn_primitive_destroy(primitive);
@@ -70,14 +70,14 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
 }
 
 /* The node of the program `like` that uses the same weights. */
-static const struct pdnn_onednn_recurrence *
+static const struct pdnn_onednn_rnn_layer *
 find_like(const struct pdnn_program *like, const struct pdnn_graph *graph, const struct pdnn_node *node) {
     const struct pdnn_onednn_layouts *layouts = like->layouts;
     uint32_t weights = pdnn_shared_match(graph, node->input[PDNN_RNN_U], like->graph);
     for (size_t i = 0; i < like->graph->n_nodes; i++) {
         const struct pdnn_node *other = &like->graph->nodes[i];
         if (other->op == &pdnn_op_rnn && other->pass == PDNN_FORWARD && other->input[PDNN_RNN_U] == weights)
-            return &layouts->recurrence[other->output[PDNN_RNN_Y]];
+            return &layouts->layer[other->output[PDNN_RNN_Y]];
     }
     return NULL;
 }
@@ -87,15 +87,15 @@ find_like(const struct pdnn_program *like, const struct pdnn_graph *graph, const
 static enum pdnn_status place_half(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
                                    struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
-    struct pdnn_onednn_recurrence *recurrence = &compile->recurrence[node->output[PDNN_RNN_Y]];
+    struct pdnn_onednn_rnn_layer *recurrence = &compile->layer[node->output[PDNN_RNN_Y]];
     struct pdnn_onednn_primitive *primitive = NULL;
-    struct pdnn_recurrent_shape shape;
+    struct pdnn_onednn_rnn_shape shape;
     struct pdnn_err refusal = {0};
     enum pdnn_status status = PDNN_UNSUPPORTED;
-    pdnn_recurrent_shape_of(graph, node, &shape);
+    pdnn_onednn_rnn_shape_of(graph, node, &shape);
     if (graph->rnn != PDNN_RECURRENCE_UNROLLED && !shape.is_training)
         status =
-            pdnn_recurrent_describe(compile->onednn->library, &shape, PDNN_FORWARD, &primitive, &refusal);
+            pdnn_onednn_rnn_describe(compile->onednn->library, &shape, PDNN_FORWARD, &primitive, &refusal);
     pdnn_onednn_primitive_destroy(primitive);
     recurrence->is_fused = status == PDNN_OK;
     if (status == PDNN_OK)
@@ -103,29 +103,29 @@ static enum pdnn_status place_half(struct pdnn_onednn_compile *compile, const st
     if (status != PDNN_UNSUPPORTED)
         return pdnn_fail(err, status, "%s", refusal.text);
     compile->is_slow = true;
-    return pdnn_onednn_check_slow(compile, node, err);
+    return pdnn_onednn_slow_check(compile, node, err);
 }
 
 static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
                               struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
-    struct pdnn_onednn_recurrence *recurrence = &compile->recurrence[node->output[PDNN_RNN_Y]];
-    struct pdnn_recurrent_shape shape;
+    struct pdnn_onednn_rnn_layer *recurrence = &compile->layer[node->output[PDNN_RNN_Y]];
+    struct pdnn_onednn_rnn_shape shape;
     enum pdnn_status status = PDNN_OK;
     enum pdnn_dtype dtype = pdnn_node_in(graph, node, PDNN_RNN_X)->dtype;
     if (pdnn_dtype_is_half(dtype))
         return place_half(compile, node, err);
     if (dtype != PDNN_F32)
         return pdnn_step_unsupported("onednn", graph, node, err);
-    pdnn_recurrent_shape_of(graph, node, &shape);
+    pdnn_onednn_rnn_shape_of(graph, node, &shape);
     recurrence->is_fused = graph->rnn == PDNN_RECURRENCE_FUSED;
     recurrence->is_measured = graph->rnn == PDNN_RECURRENCE_AUTO;
     const struct pdnn_program *like = compile->program->like;
-    const struct pdnn_onednn_recurrence *same = like ? find_like(like, graph, node) : NULL;
+    const struct pdnn_onednn_rnn_layer *same = like ? find_like(like, graph, node) : NULL;
     if (same)
         recurrence->is_fused = same->is_fused;
     else if (recurrence->is_measured)
-        status = pdnn_recurrence_choose(compile->onednn, &shape, &recurrence->is_fused, err);
+        status = pdnn_onednn_rnn_choose(compile, &shape, &recurrence->is_fused, err);
     if (status != PDNN_OK || !recurrence->is_fused)
         return status;
     if (node->n_outputs > PDNN_RNN_SAVED)
@@ -133,7 +133,7 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct 
     return place_weights(compile, node, &shape, err);
 }
 
-enum pdnn_status pdnn_onednn_place_recurrent(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_rnn_place(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {

@@ -1,10 +1,12 @@
-/* The steps of one pass of an rnn node: unrolled it is one step; as the library's primitive there are
- * explicit reorders around it, of weights that live in another layout and of two bias vectors per gate, which
- * become their sum. */
+#include "runtime/backends/onednn/rnn/step.h"
+
 #include "models/op.h"
 #include "runtime/steps/rnn_unrolled.h"
 #include "runtime/steps/step.h"
 #include "runtime/backends/onednn/operand.h"
+#include "runtime/backends/onednn/rnn/place.h"
+#include "runtime/backends/onednn/rnn/ways.h"
+#include "runtime/backends/onednn/tensor_layout.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,8 +50,8 @@ struct recurrent_step {
     struct pdnn_onednn_compile *compile;
     uint32_t index;
     const struct pdnn_node *node;
-    struct pdnn_recurrent_shape shape;
-    struct pdnn_onednn_recurrence *recurrence;
+    struct pdnn_onednn_rnn_shape shape;
+    struct pdnn_onednn_rnn_layer *recurrence;
     struct pdnn_onednn_call call;
     /* Of weights, and backward of their gradients. */
     struct pdnn_onednn_operand w, u, dw, du;
@@ -82,19 +84,19 @@ static enum pdnn_status append_pair(const struct recurrent_step *r, uint32_t ten
 /* Where weights live and how the primitive has them. */
 static enum pdnn_status find_operand(struct recurrent_step *r, uint32_t tensor, enum pdnn_onednn_arg arg,
                                      struct pdnn_onednn_operand *operand, struct pdnn_err *err) {
-    const struct pdnn_onednn_layout *home = r->compile->home[tensor];
+    const struct pdnn_onednn_layout *stored = r->compile->layout[tensor];
     operand->tensor = tensor;
     enum pdnn_status status = pdnn_onednn_primitive_layout(r->call.primitive, arg, &operand->used, err);
     if (status == PDNN_OK)
-        status = home ? pdnn_onednn_layout_copy(home, &operand->home, err)
-                      : pdnn_onednn_layout_plain(operand->used, &operand->home, err);
+        status = stored ? pdnn_onednn_layout_copy(stored, &operand->stored, err)
+                        : pdnn_onednn_layout_plain(operand->used, &operand->stored, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_operand_place(operand, r->compile->program, err);
     r->call.slot[arg] = operand->slot;
     return status;
 }
 
-static uint64_t bias_bytes(const struct pdnn_recurrent_shape *shape) {
+static uint64_t bias_bytes(const struct pdnn_onednn_rnn_shape *shape) {
     return (uint64_t)(pdnn_cells[shape->cell].n_biases * shape->H) * sizeof(float);
 }
 
@@ -127,7 +129,7 @@ static void use_state(struct recurrent_step *r) {
 static enum pdnn_status compile_forward(struct recurrent_step *r, struct pdnn_err *err) {
     struct pdnn_program *program = r->compile->program;
     const struct pdnn_node *node = r->node;
-    struct pdnn_onednn_recurrence *shared = r->recurrence;
+    struct pdnn_onednn_rnn_layer *shared = r->recurrence;
     uint64_t workspace_bytes = pdnn_onednn_primitive_bytes(r->call.primitive, PDNN_ONEDNN_WORKSPACE);
     enum pdnn_status status = find_operand(r, node->input[PDNN_RNN_W], PDNN_ONEDNN_WEIGHTS, &r->w, err);
     if (status == PDNN_OK)
@@ -229,12 +231,12 @@ static enum pdnn_status compile_fused(struct pdnn_onednn_compile *compile, uint3
     struct recurrent_step r = {.compile = compile,
                                .index = index,
                                .node = &graph->nodes[index],
-                               .recurrence = &compile->recurrence[y],
+                               .recurrence = &compile->layer[y],
                                .call = pdnn_onednn_call_of(NULL)};
     r.call.threads = compile->onednn->own.threads;
-    pdnn_recurrent_shape_of(graph, find_forward(graph, y), &r.shape);
+    pdnn_onednn_rnn_shape_of(graph, find_forward(graph, y), &r.shape);
     enum pdnn_status status =
-        pdnn_recurrent_describe(compile->onednn->library, &r.shape, r.node->pass, &r.call.primitive, err);
+        pdnn_onednn_rnn_describe(compile->onednn->library, &r.shape, r.node->pass, &r.call.primitive, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_primitive_build(r.call.primitive, err);
     if (status == PDNN_OK)
@@ -246,27 +248,31 @@ static enum pdnn_status compile_fused(struct pdnn_onednn_compile *compile, uint3
     return status;
 }
 
-enum pdnn_status pdnn_onednn_compile_recurrent(struct pdnn_onednn_compile *compile, uint32_t node,
-                                               struct pdnn_err *err) {
+static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
+    struct pdnn_onednn_compile *compile = steps->compilation;
     const struct pdnn_graph *graph = compile->program->graph;
     const struct pdnn_node *n = &graph->nodes[node];
     uint32_t y = n->pass == PDNN_FORWARD ? n->output[PDNN_RNN_Y] : n->input[PDNN_RNN_BACK_Y];
     bool has_forward = find_forward(graph, y) != NULL;
-    if (pdnn_dtype_is_half(pdnn_node_in(graph, n, 0)->dtype) &&
-        !(has_forward && compile->recurrence[y].is_fused))
-        return pdnn_onednn_compile_slow(compile, node, err);
+    if (pdnn_dtype_is_half(pdnn_node_in(graph, n, 0)->dtype) && !(has_forward && compile->layer[y].is_fused))
+        return pdnn_onednn_slow_compile(compile, node, err);
     if (graph->rnn == PDNN_RECURRENCE_FUSED && !has_forward)
         return pdnn_fail(err, PDNN_UNSUPPORTED,
                          "onednn: backward of the rnn primitive needs what forward leaves for it");
-    if (has_forward && compile->recurrence[y].is_fused)
+    if (has_forward && compile->layer[y].is_fused)
         return compile_fused(compile, node, y, err);
     size_t step = compile->program->n_steps;
     enum pdnn_status status =
         pdnn_rnn_compile(&unrolled, compile->onednn->own.threads, compile->program, node, err);
-    if (status == PDNN_OK && compile->recurrence[y].is_measured) {
+    if (status == PDNN_OK && compile->layer[y].is_measured) {
         char *text = compile->program->steps[step].implementation;
         size_t length = strlen(text);
         snprintf(text + length, PDNN_IMPLEMENTATION_TEXT - length, ", auto");
     }
     return status;
 }
+
+const struct pdnn_step_def pdnn_onednn_rnn_row = {
+    .op = &pdnn_op_rnn,
+    .pass = {[PDNN_FORWARD] = {.compile = compile_node}, [PDNN_BACKWARD_DATA] = {.compile = compile_node}},
+};

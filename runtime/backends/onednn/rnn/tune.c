@@ -1,7 +1,7 @@
 #include "runtime/backends/onednn/rnn/tune.h"
 
 #include "models/op.h"
-#include "runtime/backends/onednn/onednn.h"
+#include "runtime/backends/onednn/compile.h"
 #include "base/clock.h"
 #include "runtime/core/plan.h"
 
@@ -18,7 +18,7 @@ static const double MARGIN = 0.95;
 
 struct pdnn_recurrence_entry {
     struct pdnn_recurrence_entry *next;
-    struct pdnn_recurrent_shape shape;
+    struct pdnn_onednn_rnn_shape shape;
     bool is_fused;
 };
 
@@ -30,7 +30,7 @@ void pdnn_recurrences_finish(struct pdnn_recurrences *recurrences) {
     }
 }
 
-static void shrink(struct pdnn_recurrent_shape *shape) {
+static void shrink(struct pdnn_onednn_rnn_shape *shape) {
     double gates = (double)(pdnn_cells[shape->cell].n_gates * shape->H);
     double row = (shape->is_training ? 6 : 2) * gates * (double)(shape->I + shape->H);
     while (row * (double)(shape->T * shape->N) > MAX_FLOP) {
@@ -82,7 +82,7 @@ static void append_backward(struct pdnn_graph *graph, bool wants_dx) {
 }
 
 /* The layer alone, with all passes of its step. */
-static void build(const struct pdnn_recurrent_shape *shape, enum pdnn_recurrence way,
+static void build(const struct pdnn_onednn_rnn_shape *shape, enum pdnn_recurrence way,
                   struct pdnn_graph *graph) {
     const struct pdnn_cell_def *cell = &pdnn_cells[shape->cell];
     int64_t gates = cell->n_gates * shape->H;
@@ -113,8 +113,8 @@ struct way {
     double ns; /* the least of all runs; INFINITY: it fails, or there is none */
 };
 
-static enum pdnn_status prepare(struct way *way, struct pdnn_onednn *onednn,
-                                const struct pdnn_recurrent_shape *shape, enum pdnn_recurrence kind,
+static enum pdnn_status prepare(struct way *way, const struct pdnn_onednn_compile *compile,
+                                const struct pdnn_onednn_rnn_shape *shape, enum pdnn_recurrence kind,
                                 struct pdnn_err *err) {
     way->ns = INFINITY;
     pdnn_arena_init(&way->arena);
@@ -122,7 +122,7 @@ static enum pdnn_status prepare(struct way *way, struct pdnn_onednn *onednn,
     build(shape, kind, &way->graph);
     enum pdnn_status status = pdnn_graph_status(&way->graph, err);
     if (status == PDNN_OK)
-        status = pdnn_plan_create(&way->plan, &pdnn_backend_onednn, onednn, &way->graph,
+        status = pdnn_plan_create(&way->plan, compile->steps.backend, compile->onednn, &way->graph,
                                   &(struct pdnn_plan_options){.seed = 1}, err);
     way->is_there = status == PDNN_OK;
     /* The first run is no measure of anything. */
@@ -144,14 +144,15 @@ static void visit(struct way *way) {
     way->ns = code == 0 && ns < way->ns ? ns : way->ns;
 }
 
-static enum pdnn_status measure(struct pdnn_onednn *onednn, const struct pdnn_recurrent_shape *shape,
-                                bool *is_fused, struct pdnn_err *err) {
-    struct pdnn_recurrent_shape measured = *shape;
+static enum pdnn_status measure(const struct pdnn_onednn_compile *compile,
+                                const struct pdnn_onednn_rnn_shape *shape, bool *is_fused,
+                                struct pdnn_err *err) {
+    struct pdnn_onednn_rnn_shape measured = *shape;
     struct way fused = {0}, unrolled = {0};
     shrink(&measured);
-    enum pdnn_status status = prepare(&fused, onednn, &measured, PDNN_RECURRENCE_FUSED, err);
+    enum pdnn_status status = prepare(&fused, compile, &measured, PDNN_RECURRENCE_FUSED, err);
     if (status == PDNN_OK || status == PDNN_UNSUPPORTED)
-        status = prepare(&unrolled, onednn, &measured, PDNN_RECURRENCE_UNROLLED, err);
+        status = prepare(&unrolled, compile, &measured, PDNN_RECURRENCE_UNROLLED, err);
     if (status == PDNN_UNSUPPORTED && fused.is_there)
         status = PDNN_OK;
     for (int round = 0; status == PDNN_OK && round < ROUNDS; round++) {
@@ -164,16 +165,17 @@ static enum pdnn_status measure(struct pdnn_onednn *onednn, const struct pdnn_re
     return status;
 }
 
-enum pdnn_status pdnn_recurrence_choose(struct pdnn_onednn *onednn, const struct pdnn_recurrent_shape *shape,
-                                        bool *is_fused, struct pdnn_err *err) {
-    struct pdnn_recurrence_entry *entry = onednn->recurrences.first;
+enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compile,
+                                        const struct pdnn_onednn_rnn_shape *shape, bool *is_fused,
+                                        struct pdnn_err *err) {
+    struct pdnn_recurrence_entry *entry = compile->onednn->recurrences.first;
     while (entry && memcmp(&entry->shape, shape, sizeof *shape) != 0)
         entry = entry->next;
     if (entry) {
         *is_fused = entry->is_fused;
         return PDNN_OK;
     }
-    enum pdnn_status status = measure(onednn, shape, is_fused, err);
+    enum pdnn_status status = measure(compile, shape, is_fused, err);
     if (status != PDNN_OK)
         return status;
     entry = malloc(sizeof *entry);
@@ -181,7 +183,7 @@ enum pdnn_status pdnn_recurrence_choose(struct pdnn_onednn *onednn, const struct
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
     memcpy(&entry->shape, shape, sizeof *shape); /* with its padding, for memcmp */
     entry->is_fused = *is_fused;
-    entry->next = onednn->recurrences.first;
-    onednn->recurrences.first = entry;
+    entry->next = compile->onednn->recurrences.first;
+    compile->onednn->recurrences.first = entry;
     return PDNN_OK;
 }

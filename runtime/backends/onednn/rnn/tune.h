@@ -15,10 +15,11 @@ struct pdnn_recurrences {
 
 void pdnn_recurrences_finish(struct pdnn_recurrences *recurrences);
 
-/* onednn: the state of an open backend. *is_fused: the primitive is at least about as fast. PDNN_UNSUPPORTED
+/* *is_fused: the primitive is at least about as fast. PDNN_UNSUPPORTED
  * when neither way can be run. */
-struct pdnn_onednn;
-enum pdnn_status pdnn_recurrence_choose(struct pdnn_onednn *onednn, const struct pdnn_recurrent_shape *shape,
-                                        bool *is_fused, struct pdnn_err *err);
+struct pdnn_onednn_compile;
+enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compile,
+                                        const struct pdnn_onednn_rnn_shape *shape, bool *is_fused,
+                                        struct pdnn_err *err);
 
 #endif

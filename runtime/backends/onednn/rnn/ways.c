@@ -9,8 +9,8 @@ static bool is_copy(const struct pdnn_graph *graph, uint32_t tensor, uint32_t or
     return graph->tensors[tensor].role == PDNN_ROLE_ACTIVATION && graph->tensors[tensor].of == original;
 }
 
-const struct pdnn_node *pdnn_recurrent_find_backward(const struct pdnn_graph *graph,
-                                                     const struct pdnn_node *node) {
+const struct pdnn_node *pdnn_onednn_rnn_find_backward(const struct pdnn_graph *graph,
+                                                      const struct pdnn_node *node) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *other = &graph->nodes[i];
         uint32_t y = other->input[PDNN_RNN_BACK_Y];
@@ -21,9 +21,9 @@ const struct pdnn_node *pdnn_recurrent_find_backward(const struct pdnn_graph *gr
     return NULL;
 }
 
-void pdnn_recurrent_shape_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                             struct pdnn_recurrent_shape *shape) {
-    const struct pdnn_node *backward = pdnn_recurrent_find_backward(graph, node);
+void pdnn_onednn_rnn_shape_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_onednn_rnn_shape *shape) {
+    const struct pdnn_node *backward = pdnn_onednn_rnn_find_backward(graph, node);
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_RNN_X);
     memset(shape, 0, sizeof *shape);
     shape->cell = (enum pdnn_cell)node->attr[PDNN_RNN_CELL];
@@ -42,7 +42,7 @@ void pdnn_recurrent_shape_of(const struct pdnn_graph *graph, const struct pdnn_n
 enum { LAYOUTS = 7, ALWAYS = 5 };
 
 /* Of x, w, u, b and y, in training of the initial h, and of lstm of c; their gradients have the same. */
-static enum pdnn_status make_layouts(const struct pdnn_recurrent_shape *shape,
+static enum pdnn_status make_layouts(const struct pdnn_onednn_rnn_shape *shape,
                                      struct pdnn_onednn_layout *made[LAYOUTS], struct pdnn_err *err) {
     int64_t G = pdnn_cells[shape->cell].n_gates, B = pdnn_cells[shape->cell].n_biases, H = shape->H;
     const struct {
@@ -67,9 +67,9 @@ static enum pdnn_status make_layouts(const struct pdnn_recurrent_shape *shape,
     return status;
 }
 
-enum pdnn_status pdnn_recurrent_describe(struct pdnn_onednn_library *library,
-                                         const struct pdnn_recurrent_shape *shape, enum pdnn_pass pass,
-                                         struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_rnn_describe(struct pdnn_onednn_library *library,
+                                          const struct pdnn_onednn_rnn_shape *shape, enum pdnn_pass pass,
+                                          struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
     static const enum pdnn_onednn_arg values[LAYOUTS] = {
         PDNN_ONEDNN_SRC, PDNN_ONEDNN_WEIGHTS, PDNN_ONEDNN_RECURRENT, PDNN_ONEDNN_BIAS,
         PDNN_ONEDNN_DST, PDNN_ONEDNN_STATE,   PDNN_ONEDNN_STATE_C};

@@ -5,10 +5,10 @@
 #define RUNTIME_BACKENDS_ONEDNN_RNN_WAYS_H
 
 #include "models/cell.h"
-#include "runtime/backends/onednn/library/library.h"
+#include "runtime/backends/onednn/library/primitive.h"
 
 /* What a layer has to do in one step. Compared byte by byte: zero it first. */
-struct pdnn_recurrent_shape {
+struct pdnn_onednn_rnn_shape {
     int64_t T, N, I, H;
     enum pdnn_cell cell;
     enum pdnn_dtype dtype; /* of x, w, u and y; what adds up is f32 */
@@ -19,16 +19,16 @@ struct pdnn_recurrent_shape {
 };
 
 /* Of a forward node. */
-void pdnn_recurrent_shape_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                             struct pdnn_recurrent_shape *shape);
+void pdnn_onednn_rnn_shape_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_onednn_rnn_shape *shape);
 
 /* The backward node of a forward one, or NULL; it may read what another node has computed anew. */
-const struct pdnn_node *pdnn_recurrent_find_backward(const struct pdnn_graph *graph,
-                                                     const struct pdnn_node *node);
+const struct pdnn_node *pdnn_onednn_rnn_find_backward(const struct pdnn_graph *graph,
+                                                      const struct pdnn_node *node);
 
 /* What the library would run, weights in the layouts that it asks for; to be built. PDNN_UNSUPPORTED. */
-enum pdnn_status pdnn_recurrent_describe(struct pdnn_onednn_library *library,
-                                         const struct pdnn_recurrent_shape *shape, enum pdnn_pass pass,
-                                         struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_rnn_describe(struct pdnn_onednn_library *library,
+                                          const struct pdnn_onednn_rnn_shape *shape, enum pdnn_pass pass,
+                                          struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);
 
 #endif

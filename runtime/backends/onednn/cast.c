@@ -1,0 +1,43 @@
+#include "runtime/backends/onednn/cast.h"
+
+#include "models/op.h"
+#include "runtime/backends/onednn/step.h"
+#include "runtime/backends/onednn/tensor_layout.h"
+#include "runtime/steps/step.h"
+
+#include <stdio.h>
+
+static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
+    struct pdnn_onednn_compile *compile = steps->compilation;
+    struct pdnn_program *program = compile->program;
+    uint32_t x = program->graph->nodes[node].input[0], y = program->graph->nodes[node].output[0];
+    struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
+    struct pdnn_onednn_layout *from = NULL, *to = NULL;
+    struct pdnn_onednn_call call = pdnn_onednn_call_of(NULL);
+    struct pdnn_step step = pdnn_step_of_node(program->graph, node);
+    char format[PDNN_ONEDNN_LAYOUT_TEXT];
+    if (!compile->layout[x] && !compile->layout[y])
+        return pdnn_steps_compile_generic(steps, node, err);
+    enum pdnn_status status = pdnn_onednn_tensor_layout_copy(compile, x, &from, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_tensor_layout_copy(compile, y, &to, err);
+    request.layout[PDNN_ONEDNN_SRC] = from;
+    request.layout[PDNN_ONEDNN_DST] = to;
+    call.slot[PDNN_ONEDNN_SRC] = x;
+    call.slot[PDNN_ONEDNN_DST] = y;
+    if (status == PDNN_OK)
+        status = pdnn_onednn_primitive_create(compile->onednn->library, &request, &call.primitive, err);
+    if (status == PDNN_OK) {
+        snprintf(step.implementation, sizeof step.implementation, "%.30s cast %.16s",
+                 pdnn_onednn_primitive_name(call.primitive), pdnn_onednn_layout_format(to, format));
+        status = pdnn_onednn_append(program, &step, &call, err);
+    }
+    pdnn_onednn_layout_destroy(from);
+    pdnn_onednn_layout_destroy(to);
+    return status;
+}
+
+const struct pdnn_step_def pdnn_onednn_cast_row = {
+    .op = &pdnn_op_cast,
+    .pass = {[PDNN_FORWARD] = {.compile = compile_node}},
+};

@@ -1,0 +1,9 @@
+/* The step of a cast: our own kernel between plain tensors, else a reorder of the library. */
+#ifndef RUNTIME_BACKENDS_ONEDNN_CAST_H
+#define RUNTIME_BACKENDS_ONEDNN_CAST_H
+
+#include "runtime/steps/steps.h"
+
+extern const struct pdnn_step_def pdnn_onednn_cast_row;
+
+#endif

@@ -1,0 +1,10 @@
+/* The steps of one pass of a conv2d node: the primitive, a reorder before it for each tensor that it reads in
+ * another layout than the tensor's, one after it for the result. */
+#ifndef RUNTIME_BACKENDS_ONEDNN_CONV2D_STEP_H
+#define RUNTIME_BACKENDS_ONEDNN_CONV2D_STEP_H
+
+#include "runtime/steps/steps.h"
+
+extern const struct pdnn_step_def pdnn_onednn_conv2d_row;
+
+#endif

@@ -1,0 +1,96 @@
+#include "runtime/backends/onednn/dense/shape.h"
+
+#include "models/op.h"
+#include "models/ops/quantized.h"
+#include "runtime/backends/onednn/post_ops.h"
+
+#include <string.h>
+
+struct pdnn_onednn_dense_dtypes pdnn_onednn_dense_dtypes_of(const struct pdnn_onednn_dense_shape *shape) {
+    enum pdnn_dtype dtype = shape->dtype;
+    if (dtype == PDNN_INT8)
+        return (struct pdnn_onednn_dense_dtypes){PDNN_U8, PDNN_INT8, PDNN_F32,
+                                                 shape->is_scaled ? PDNN_F32 : PDNN_S32};
+    enum pdnn_dtype b = pdnn_dtype_is_half(dtype) ? PDNN_F32 : dtype;
+    return (struct pdnn_onednn_dense_dtypes){dtype, shape->weights_dtype, b, dtype};
+}
+
+uint32_t pdnn_onednn_dense_weights_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    if (node->op != &pdnn_op_dense)
+        return PDNN_NONE;
+    if (node->pass != PDNN_BACKWARD_WEIGHTS)
+        return node->input[1];
+    uint32_t of = graph->tensors[node->output[0]].of;
+    return of != PDNN_NONE ? of : node->output[0];
+}
+
+static enum pdnn_status describe_posts(const struct pdnn_node *node, struct pdnn_onednn_dense_shape *shape,
+                                       struct pdnn_err *err) {
+    for (int i = 0; i < node->n_posts; i++) {
+        const struct pdnn_post *post = &node->posts[i];
+        bool bias = post->op == &pdnn_op_bias;
+        enum pdnn_onednn_post_op function;
+        if (bias && post->pass == PDNN_BACKWARD_WEIGHTS)
+            shape->bias_gradient = true;
+        else if (bias && i == 0 && node->pass == PDNN_FORWARD)
+            shape->bias = true;
+        else if (post->pass == PDNN_FORWARD && pdnn_onednn_post_op_find(post->op, &function))
+            shape->post_op[shape->n_post_ops++] = function;
+        else
+            return pdnn_onednn_post_op_refuse(node, i, err);
+    }
+    return PDNN_OK;
+}
+
+/* N, I and O from any pass: x and y are the inputs or the output. */
+static void describe_dims(const struct pdnn_program *program, const struct pdnn_node *node,
+                          struct pdnn_onednn_dense_shape *shape) {
+    const struct pdnn_graph *graph = program->graph;
+    const struct pdnn_tensor *a = pdnn_node_in(graph, node, 0), *b = pdnn_node_in(graph, node, 1);
+    bool gradient = node->pass == PDNN_BACKWARD_WEIGHTS;
+    shape->dtype = a->dtype;
+    shape->weights_dtype = gradient ? pdnn_node_out(graph, node, 0)->dtype : b->dtype;
+    shape->N = a->dim[0];
+    shape->I = gradient ? pdnn_tensor_elements(a) / a->dim[0] : b->dim[1];
+    shape->O = gradient ? b->dim[1] : b->dim[0];
+    shape->is_scaled = pdnn_quantized_is_scaled(node);
+    shape->is_shifted = program->slots[node->input[0]].zero_point != 0;
+}
+
+/* Whether a further node of a pass can share what was described: one choice is made for all of them.
+ * Functions after a product hardly matter for it, so forward nodes may differ in theirs. */
+static bool is_like(const struct pdnn_onednn_dense_shape *shape, const struct pdnn_onednn_dense_shape *node,
+                    enum pdnn_pass pass) {
+    if (shape->N && shape->N != node->N)
+        return false;
+    return pass != PDNN_BACKWARD_WEIGHTS || !shape->has_pass[pass] ||
+           shape->bias_gradient == node->bias_gradient;
+}
+
+enum pdnn_status pdnn_onednn_dense_shape_of(const struct pdnn_program *program, const struct pdnn_node *node,
+                                            struct pdnn_onednn_dense_shape *shape, struct pdnn_err *err) {
+    memset(shape, 0, sizeof *shape); /* its padding too: shapes are compared */
+    describe_dims(program, node, shape);
+    return describe_posts(node, shape, err);
+}
+
+enum pdnn_status pdnn_onednn_dense_shape_add(const struct pdnn_program *program, const struct pdnn_node *node,
+                                             struct pdnn_onednn_dense_shape *shape, struct pdnn_err *err) {
+    struct pdnn_onednn_dense_shape one;
+    enum pdnn_status status = pdnn_onednn_dense_shape_of(program, node, &one, err);
+    if (status != PDNN_OK)
+        return status;
+    if (!is_like(shape, &one, node->pass))
+        return pdnn_fail(err, PDNN_UNSUPPORTED,
+                         "onednn: one weight used by nodes of different shape or bias gradients");
+    describe_dims(program, node, shape);
+    shape->has_pass[node->pass] = true;
+    if (node->pass == PDNN_FORWARD) {
+        shape->bias = one.bias;
+        shape->n_post_ops = one.n_post_ops;
+        memcpy(shape->post_op, one.post_op, sizeof shape->post_op);
+    } else if (node->pass == PDNN_BACKWARD_WEIGHTS) {
+        shape->bias_gradient = one.bias_gradient;
+    }
+    return PDNN_OK;
+}

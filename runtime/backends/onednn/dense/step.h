@@ -1,0 +1,10 @@
+/* The steps of one pass of a dense node: the primitive or our own kernel, and reorders of what is stored
+ * otherwise. */
+#ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_STEP_H
+#define RUNTIME_BACKENDS_ONEDNN_DENSE_STEP_H
+
+#include "runtime/steps/steps.h"
+
+extern const struct pdnn_step_def pdnn_onednn_dense_row;
+
+#endif

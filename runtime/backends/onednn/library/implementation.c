@@ -1,0 +1,40 @@
+#include "runtime/backends/onednn/library/implementation.h"
+
+#include <string.h>
+
+const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_POST_OP_COUNT] = {
+    [PDNN_ONEDNN_RELU] = dnnl_eltwise_relu,           [PDNN_ONEDNN_SIGMOID] = dnnl_eltwise_logistic,
+    [PDNN_ONEDNN_TANH] = dnnl_eltwise_tanh,           [PDNN_ONEDNN_GELU] = dnnl_eltwise_gelu_erf,
+    [PDNN_ONEDNN_GELU_TANH] = dnnl_eltwise_gelu_tanh,
+};
+
+/* A matrix product is a direct convolution to the library, told apart by the implementation's name. */
+const dnnl_alg_kind_t pdnn_onednn_algorithms[PDNN_ALGORITHM_COUNT] = {
+    [PDNN_ALGORITHM_AUTO] = dnnl_convolution_auto,
+    [PDNN_ALGORITHM_DIRECT] = dnnl_convolution_direct,
+    [PDNN_ALGORITHM_WINOGRAD] = dnnl_convolution_winograd,
+    [PDNN_ALGORITHM_GEMM] = dnnl_convolution_direct,
+};
+
+const char *pdnn_onednn_implementation_name(const_dnnl_primitive_desc_t descriptor) {
+    const char *name;
+    dnnl_status_t status = dnnl_primitive_desc_query(descriptor, dnnl_query_impl_info_str, 0, &name);
+    return status == dnnl_success ? name : "";
+}
+
+/* oneDNN 2.6's int8 code for 1x1 kernels, which first gathers what a stride leaves, gives results that differ
+ * from process to process when more than one thread runs it. */
+static bool is_unreliable(const struct pdnn_onednn_request *request, const char *name) {
+    bool strides = request->stride[0] > 1 || request->stride[1] > 1;
+    return request->kind == PDNN_ONEDNN_CONVOLUTION && strides && strstr(name, "int8_1x1");
+}
+
+bool pdnn_onednn_is_wanted(const struct pdnn_onednn_request *request,
+                           const_dnnl_primitive_desc_t descriptor) {
+    const char *name = pdnn_onednn_implementation_name(descriptor);
+    if (is_unreliable(request, name))
+        return false;
+    if (request->algorithm == PDNN_ALGORITHM_DIRECT)
+        return !strstr(name, "gemm") && !strstr(name, "ref");
+    return request->algorithm != PDNN_ALGORITHM_GEMM || strstr(name, "gemm");
+}

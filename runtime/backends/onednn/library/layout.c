@@ -1,0 +1,134 @@
+#include "runtime/backends/onednn/library/layout.h"
+
+#include "models/graph.h"
+#include "runtime/backends/onednn/library/dnnl.h"
+#include "runtime/backends/onednn/library/version.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const dnnl_data_type_t dtypes[PDNN_DTYPE_COUNT] = {
+    [PDNN_F32] = dnnl_f32, [PDNN_BF16] = dnnl_bf16, [PDNN_F16] = dnnl_f16,
+    [PDNN_INT8] = dnnl_s8, [PDNN_S32] = dnnl_s32,   [PDNN_U8] = dnnl_u8,
+};
+
+static dnnl_format_tag_t tag_of(int rank, enum pdnn_onednn_order order) {
+    static const dnnl_format_tag_t row_major[] = {dnnl_a,    dnnl_ab,    dnnl_abc,
+                                                  dnnl_abcd, dnnl_abcde, dnnl_abcdef};
+    static const dnnl_format_tag_t others[PDNN_ONEDNN_ORDER_COUNT] = {
+        [PDNN_ONEDNN_COLUMN_MAJOR] = dnnl_ba,   [PDNN_ONEDNN_CHANNELS_LAST] = dnnl_acdb,
+        [PDNN_ONEDNN_BLOCKED_8] = dnnl_aBcd8b,  [PDNN_ONEDNN_BLOCKED_16] = dnnl_aBcd16b,
+        [PDNN_ONEDNN_GATES_FIRST] = dnnl_ldgoi, [PDNN_ONEDNN_ANY] = dnnl_format_tag_any,
+    };
+    return order == PDNN_ONEDNN_ROW_MAJOR ? row_major[rank - 1] : others[order];
+}
+
+/* The rank that an order is one of; 0: of any. */
+static int rank_of(enum pdnn_onednn_order order) {
+    static const int ranks[PDNN_ONEDNN_ORDER_COUNT] = {
+        [PDNN_ONEDNN_COLUMN_MAJOR] = 2, [PDNN_ONEDNN_CHANNELS_LAST] = 4, [PDNN_ONEDNN_BLOCKED_8] = 4,
+        [PDNN_ONEDNN_BLOCKED_16] = 4,   [PDNN_ONEDNN_GATES_FIRST] = 5,
+    };
+    return ranks[order];
+}
+
+/* The layout on the heap, given how making it went. */
+static enum pdnn_status keep(dnnl_status_t made, struct pdnn_onednn_layout layout,
+                             struct pdnn_onednn_layout **kept, struct pdnn_err *err) {
+    if (made != dnnl_success)
+        return pdnn_onednn_fail(err, made, "a layout");
+    struct pdnn_onednn_layout *copy = malloc(sizeof *copy);
+    if (!copy) {
+        pdnn_onednn_desc_finish(&layout);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a layout");
+    }
+    *copy = layout;
+    *kept = copy;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_onednn_layout_create(enum pdnn_dtype dtype, int rank, const int64_t *dim,
+                                           enum pdnn_onednn_order order, struct pdnn_onednn_layout **layout,
+                                           struct pdnn_err *err) {
+    assert(rank >= 1 && rank <= PDNN_RANK_MAX && (!rank_of(order) || rank == rank_of(order)));
+    struct pdnn_onednn_layout made = {0};
+    dnnl_status_t status = pdnn_onednn_desc_init(rank, dim, dtypes[dtype], tag_of(rank, order), &made);
+    return keep(status, made, layout, err);
+}
+
+enum pdnn_status pdnn_onednn_layout_strided(enum pdnn_dtype dtype, int rank, const int64_t *dim,
+                                            const int64_t *stride, struct pdnn_onednn_layout **layout,
+                                            struct pdnn_err *err) {
+    struct pdnn_onednn_layout made = {0};
+    dnnl_status_t status = pdnn_onednn_desc_strided(rank, dim, dtypes[dtype], stride, &made);
+    return keep(status, made, layout, err);
+}
+
+enum pdnn_status pdnn_onednn_layout_copy(const struct pdnn_onednn_layout *layout,
+                                         struct pdnn_onednn_layout **copy, struct pdnn_err *err) {
+    struct pdnn_onednn_layout made = {0};
+    dnnl_status_t status = pdnn_onednn_desc_copy(layout, &made);
+    return keep(status, made, copy, err);
+}
+
+enum pdnn_status pdnn_onednn_layout_transpose(struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
+    struct pdnn_onednn_layout transposed;
+    dnnl_status_t status = pdnn_onednn_desc_transpose(layout, &transposed);
+    if (status != dnnl_success)
+        return pdnn_onednn_fail(err, status, "a transposed layout");
+    pdnn_onednn_desc_finish(layout);
+    *layout = transposed;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_onednn_layout_plain(const struct pdnn_onednn_layout *layout,
+                                          struct pdnn_onednn_layout **plain, struct pdnn_err *err) {
+    int rank;
+    const dnnl_dim_t *dim = pdnn_onednn_desc_dims(layout, &rank);
+    enum pdnn_onednn_order order = rank == 5 ? PDNN_ONEDNN_GATES_FIRST : PDNN_ONEDNN_ROW_MAJOR;
+    struct pdnn_onednn_layout made = {0};
+    dnnl_status_t status =
+        pdnn_onednn_desc_init(rank, dim, pdnn_onednn_desc_type(layout), tag_of(rank, order), &made);
+    return keep(status, made, plain, err);
+}
+
+void pdnn_onednn_layout_destroy(struct pdnn_onednn_layout *layout) {
+    if (!layout)
+        return;
+    pdnn_onednn_desc_finish(layout);
+    free(layout);
+}
+
+bool pdnn_onednn_layout_is_open(const struct pdnn_onednn_layout *layout) {
+    struct pdnn_onednn_blocking blocking;
+    return pdnn_onednn_desc_blocking(layout, &blocking);
+}
+
+const char *pdnn_onednn_layout_format(const struct pdnn_onednn_layout *layout,
+                                      char buffer[PDNN_ONEDNN_LAYOUT_TEXT]) {
+    struct pdnn_onednn_blocking blocking;
+    if (!pdnn_onednn_desc_blocking(layout, &blocking)) {
+        snprintf(buffer, PDNN_ONEDNN_LAYOUT_TEXT, "packed");
+        return buffer;
+    }
+    int order[DNNL_MAX_NDIMS];
+    bool blocked[DNNL_MAX_NDIMS] = {false};
+    for (int i = 0; i < blocking.n_blocks; i++)
+        blocked[blocking.block_dims[i]] = true;
+    for (int i = 0; i < blocking.rank; i++) {
+        int at = i;
+        for (; at > 0 && blocking.strides[order[at - 1]] < blocking.strides[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    size_t length = 0;
+    for (int i = 0; i < blocking.rank; i++)
+        buffer[length++] = (char)((blocked[order[i]] ? 'A' : 'a') + order[i]);
+    buffer[length] = '\0';
+    for (int i = 0; i < blocking.n_blocks && length < PDNN_ONEDNN_LAYOUT_TEXT; i++)
+        length += (size_t)snprintf(buffer + length, PDNN_ONEDNN_LAYOUT_TEXT - length, "%" PRId64 "%c",
+                                   blocking.block_sizes[i], (char)('a' + blocking.block_dims[i]));
+    return buffer;
+}

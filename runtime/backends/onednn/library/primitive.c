@@ -1,0 +1,226 @@
+#include "runtime/backends/onednn/library/primitive.h"
+
+#include "runtime/backends/onednn/library/arguments.h"
+#include "runtime/backends/onednn/library/dnnl.h"
+#include "runtime/backends/onednn/library/implementation.h"
+#include "runtime/backends/onednn/library/version.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pdnn_onednn_primitive {
+    dnnl_stream_t stream;             /* the library's */
+    dnnl_primitive_desc_t descriptor; /* NULL once it is built */
+    dnnl_primitive_t primitive;
+    const char *name;                                        /* lives in the descriptor or primitive */
+    struct pdnn_onednn_layout layout[PDNN_ONEDNN_ARG_COUNT]; /* as the implementation has them */
+    int index[PDNN_ONEDNN_ARG_COUNT];                        /* into args, or -1 */
+    int n_args;
+    dnnl_exec_arg_t args[PDNN_ONEDNN_ARG_COUNT + 1]; /* and a zero point */
+    int32_t zero_point;
+};
+
+static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
+                                     dnnl_primitive_attr_t *attributes) {
+    dnnl_post_ops_t posts = NULL;
+    const struct pdnn_onednn_layout *scale = request->layout[PDNN_ONEDNN_SCALE];
+    bool has_posts = request->n_post_ops || scale;
+    dnnl_status_t status = dnnl_primitive_attr_create(attributes);
+    if (status == dnnl_success)
+        status = dnnl_primitive_attr_set_scratchpad_mode(*attributes, dnnl_scratchpad_mode_user);
+    if (status == dnnl_success && request->zero_point)
+        status = pdnn_onednn_set_zero_point(*attributes, request->zero_point);
+    if (status == dnnl_success && has_posts)
+        status = dnnl_post_ops_create(&posts);
+    if (status == dnnl_success && scale)
+        status = pdnn_onednn_append_scale(posts, scale);
+    for (int i = 0; status == dnnl_success && i < request->n_post_ops; i++)
+        status = pdnn_onednn_append_post_op(posts, request->post_op[i]);
+    if (status == dnnl_success && has_posts)
+        status = dnnl_primitive_attr_set_post_ops(*attributes, posts);
+    if (posts)
+        dnnl_post_ops_destroy(posts);
+    return status;
+}
+
+/* Adds the argument with the layout that the primitive has for it; none of 0 bytes. */
+static dnnl_status_t add_argument(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
+                                  enum pdnn_onednn_arg arg, int id) {
+    const struct pdnn_onednn_layout *layout = &primitive->layout[arg];
+    if (!pdnn_onednn_layout_bytes(layout))
+        return dnnl_success;
+    dnnl_exec_arg_t *slot = &primitive->args[primitive->n_args];
+    dnnl_status_t status = pdnn_onednn_desc_memory(layout, engine, &slot->memory);
+    if (status != dnnl_success)
+        return status;
+    slot->arg = id;
+    primitive->index[arg] = primitive->n_args++;
+    return dnnl_success;
+}
+
+/* The first post's. */
+static dnnl_status_t add_scale(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
+                               const struct pdnn_onednn_request *request) {
+    const struct pdnn_onednn_layout *scale = request->layout[PDNN_ONEDNN_SCALE];
+    if (!scale)
+        return dnnl_success;
+    dnnl_status_t status = pdnn_onednn_desc_copy(scale, &primitive->layout[PDNN_ONEDNN_SCALE]);
+    if (status != dnnl_success)
+        return status;
+    return add_argument(primitive, engine, PDNN_ONEDNN_SCALE,
+                        DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1);
+}
+
+/* Where the library wants it as a tensor, that has its value at once. */
+static dnnl_status_t add_zero_point(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
+                                    const struct pdnn_onednn_request *request) {
+    struct pdnn_onednn_layout one = {0};
+    dnnl_exec_arg_t *slot = &primitive->args[primitive->n_args];
+    if (!request->zero_point || !pdnn_onednn_zero_point_is_argument)
+        return dnnl_success;
+    primitive->zero_point = request->zero_point;
+    dnnl_status_t status = pdnn_onednn_desc_init(1, (const int64_t[]){1}, dnnl_s32, dnnl_a, &one);
+    if (status != dnnl_success)
+        return status;
+    status = pdnn_onednn_desc_memory(&one, engine, &slot->memory);
+    pdnn_onednn_desc_finish(&one);
+    if (status != dnnl_success)
+        return status;
+    slot->arg = DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC;
+    primitive->n_args++;
+    return dnnl_memory_set_data_handle(slot->memory, &primitive->zero_point);
+}
+
+static dnnl_status_t add_arguments(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
+                                   const struct pdnn_onednn_request *request) {
+    const_dnnl_primitive_desc_t descriptor = primitive->descriptor;
+    dnnl_status_t status = dnnl_success;
+    const struct pdnn_onednn_argument *row = pdnn_onednn_arguments_of(request);
+    for (int i = 0; status == dnnl_success && i < PDNN_ONEDNN_ARG_COUNT; i++) {
+        bool is_workspace = i == PDNN_ONEDNN_WORKSPACE && request->kind == PDNN_ONEDNN_RNN;
+        if ((!request->layout[i] && !is_workspace) || i == PDNN_ONEDNN_SCALE)
+            continue;
+        assert(row[i].id);
+        status = pdnn_onednn_desc_query(descriptor, row[i].query, row[i].index, &primitive->layout[i]);
+        if (status == dnnl_success)
+            status = add_argument(primitive, engine, (enum pdnn_onednn_arg)i, row[i].id);
+    }
+    if (status == dnnl_success)
+        status = pdnn_onednn_desc_query(descriptor, dnnl_query_scratchpad_md, 0,
+                                        &primitive->layout[PDNN_ONEDNN_SCRATCHPAD]);
+    if (status == dnnl_success)
+        status = add_argument(primitive, engine, PDNN_ONEDNN_SCRATCHPAD, DNNL_ARG_SCRATCHPAD);
+    if (status == dnnl_success)
+        status = add_scale(primitive, engine, request);
+    if (status == dnnl_success)
+        status = add_zero_point(primitive, engine, request);
+    return status;
+}
+
+enum pdnn_status pdnn_onednn_primitive_describe(struct pdnn_onednn_library *library,
+                                                const struct pdnn_onednn_request *request,
+                                                struct pdnn_onednn_primitive **primitive,
+                                                struct pdnn_err *err) {
+    dnnl_primitive_attr_t attributes = NULL;
+    struct pdnn_onednn_primitive *made = calloc(1, sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a primitive");
+    made->stream = library->stream;
+    for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++)
+        made->index[i] = -1;
+    dnnl_status_t status = make_attributes(request, &attributes);
+    if (status == dnnl_success)
+        status = pdnn_onednn_describe(library->engine, request, attributes, &made->descriptor);
+    if (status == dnnl_success)
+        status = add_arguments(made, library->engine, request);
+    if (attributes)
+        dnnl_primitive_attr_destroy(attributes);
+    if (status != dnnl_success) {
+        pdnn_onednn_primitive_destroy(made);
+        return pdnn_onednn_fail(err, status, "a primitive");
+    }
+    made->name = pdnn_onednn_implementation_name(made->descriptor);
+    *primitive = made;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_onednn_primitive_build(struct pdnn_onednn_primitive *primitive, struct pdnn_err *err) {
+    const_dnnl_primitive_desc_t kept;
+    dnnl_status_t status = dnnl_primitive_create(&primitive->primitive, primitive->descriptor);
+    if (status == dnnl_success)
+        status = dnnl_primitive_get_primitive_desc(primitive->primitive, &kept);
+    if (status != dnnl_success)
+        return pdnn_onednn_fail(err, status, "a primitive");
+    primitive->name = pdnn_onednn_implementation_name(kept);
+    dnnl_primitive_desc_destroy(primitive->descriptor);
+    primitive->descriptor = NULL;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_onednn_primitive_create(struct pdnn_onednn_library *library,
+                                              const struct pdnn_onednn_request *request,
+                                              struct pdnn_onednn_primitive **primitive,
+                                              struct pdnn_err *err) {
+    struct pdnn_onednn_primitive *made = NULL;
+    enum pdnn_status status = pdnn_onednn_primitive_describe(library, request, &made, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_primitive_build(made, err);
+    if (status != PDNN_OK) {
+        pdnn_onednn_primitive_destroy(made);
+        return status;
+    }
+    *primitive = made;
+    return PDNN_OK;
+}
+
+void pdnn_onednn_primitive_destroy(struct pdnn_onednn_primitive *primitive) {
+    if (!primitive)
+        return;
+    for (int i = 0; i < primitive->n_args; i++)
+        dnnl_memory_destroy(primitive->args[i].memory);
+    for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++)
+        pdnn_onednn_desc_finish(&primitive->layout[i]);
+    if (primitive->descriptor)
+        dnnl_primitive_desc_destroy(primitive->descriptor);
+    if (primitive->primitive)
+        dnnl_primitive_destroy(primitive->primitive);
+    free(primitive);
+}
+
+const char *pdnn_onednn_primitive_name(const struct pdnn_onednn_primitive *primitive) {
+    return primitive->name;
+}
+
+bool pdnn_onednn_primitive_is_reference(const struct pdnn_onednn_primitive *primitive) {
+    return strstr(primitive->name, "ref") != NULL;
+}
+
+enum pdnn_status pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive *primitive,
+                                              enum pdnn_onednn_arg arg, struct pdnn_onednn_layout **layout,
+                                              struct pdnn_err *err) {
+    assert(primitive->index[arg] >= 0);
+    return pdnn_onednn_layout_copy(&primitive->layout[arg], layout, err);
+}
+
+uint64_t pdnn_onednn_primitive_bytes(const struct pdnn_onednn_primitive *primitive,
+                                     enum pdnn_onednn_arg arg) {
+    return pdnn_onednn_layout_bytes(&primitive->layout[arg]);
+}
+
+uint64_t pdnn_onednn_primitive_scratchpad_bytes(const struct pdnn_onednn_primitive *primitive) {
+    return pdnn_onednn_primitive_bytes(primitive, PDNN_ONEDNN_SCRATCHPAD);
+}
+
+enum pdnn_status pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
+                                            void *address, struct pdnn_err *err) {
+    assert(primitive->index[arg] >= 0);
+    dnnl_status_t status =
+        dnnl_memory_set_data_handle(primitive->args[primitive->index[arg]].memory, address);
+    return status == dnnl_success ? PDNN_OK : pdnn_onednn_fail(err, status, "an address");
+}
+
+int pdnn_onednn_primitive_run(const struct pdnn_onednn_primitive *primitive) {
+    return (int)dnnl_primitive_execute(primitive->primitive, primitive->stream, primitive->n_args,
+                                       primitive->args);
+}

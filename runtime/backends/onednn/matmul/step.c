@@ -1,0 +1,42 @@
+#include "runtime/backends/onednn/matmul/step.h"
+
+#include "models/op.h"
+#include "runtime/backends/onednn/compile.h"
+#include "runtime/backends/onednn/matmul/tune.h"
+
+static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
+    struct pdnn_onednn_compile *compile = steps->compilation;
+    struct pdnn_program *program = compile->program;
+    struct pdnn_onednn *onednn = compile->onednn;
+    const struct pdnn_node *n = &program->graph->nodes[node];
+    const struct pdnn_heads_product product = pdnn_heads_product_of(program->graph, n);
+    enum pdnn_dtype dtype = pdnn_node_in(program->graph, n, 0)->dtype;
+    enum pdnn_onednn_matmul_way way;
+    char name[PDNN_ONEDNN_MATMUL_TEXT];
+    struct pdnn_onednn_matmul *made = pdnn_arena_alloc(&program->arena, 1, sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
+    enum pdnn_status status = pdnn_onednn_matmul_choose(&onednn->heads, onednn->library, &product, dtype,
+                                                        onednn->own.threads, &way, err);
+    if (status == PDNN_OK)
+        status =
+            pdnn_onednn_matmul_create(onednn->library, &product, dtype, way, onednn->own.threads, made, err);
+    if (status == PDNN_UNSUPPORTED && pdnn_dtype_is_half(dtype))
+        return pdnn_onednn_slow_compile(compile, node, err);
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "onednn: matmul for %s", pdnn_dtype_name(dtype));
+    const struct pdnn_matmul_work work = pdnn_onednn_matmul_work_of(made);
+    if (work.is_slow)
+        status = pdnn_onednn_slow_check(compile, n, err);
+    if (status == PDNN_OK)
+        status = pdnn_matmul_append(program, node, &work, pdnn_onednn_matmul_name(made, name),
+                                    onednn->own.threads, err);
+    if (status != PDNN_OK)
+        pdnn_onednn_matmul_destroy(made);
+    return status;
+}
+
+const struct pdnn_step_def pdnn_onednn_matmul_row = {
+    .op = &pdnn_op_matmul,
+    .pass = {[PDNN_FORWARD] = {.compile = compile_node}, [PDNN_BACKWARD_DATA] = {.compile = compile_node}},
+};
