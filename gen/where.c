@@ -1,74 +1,48 @@
 #include "gen/where.h"
 
+#include "gen/expression.h"
 #include "gen/where_text.h"
 
 #include <fenv.h>
 #include <math.h>
-#include <muParserDLL.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct pdnn_where {
     const struct pdnn_yaml *node;
-    muParserHandle_t parser;
+    struct pdnn_expression *expression;
     struct pdnn_where_text text;
-    double values[PDNN_WHERE_SLOTS]; /* bound to the parser's variables */
+    double values[PDNN_WHERE_SLOTS]; /* the expression's variables */
     double tests[PDNN_WHERE_TESTS];
 };
 
-/* muparser reports through mupError, which is asked after each call; without a handler it may print. */
-static void ignore_error(muParserHandle_t parser) {
-    (void)parser;
-}
-
-static double remainder_of(double a, double b) {
-    return fmod(a, b);
-}
-
-static enum pdnn_status syntax_failure(const struct pdnn_where *where, struct pdnn_err *err) {
+static enum pdnn_status syntax_failure(const struct pdnn_where *where, size_t place, struct pdnn_err *err) {
     const struct pdnn_where_text *text = &where->text;
-    int position = mupGetErrorPos(where->parser);
-    if (position < 0 || (size_t)position + 1 >= text->out.length)
-        return pdnn_yaml_fail(where->node, err, "where ends too early: '%.200s'", where->node->text);
     size_t in = 0;
-    for (size_t i = 0; i < text->n_tokens && text->tokens[i].out <= (size_t)position; i++)
+    for (size_t i = 0; i < text->n_tokens && text->tokens[i].out <= place; i++)
         in = text->tokens[i].in;
-    if (!where->node->text[in])
+    if (place + 1 >= text->out.length || !where->node->text[in])
         return pdnn_yaml_fail(where->node, err, "where ends too early: '%.200s'", where->node->text);
     return pdnn_yaml_fail_in(where->node, in, err, "where does not read on at '%.40s'",
                              where->node->text + in);
 }
 
-static void define_variables(struct pdnn_where *where, char kind, double *values, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "%c%zu", kind, i);
-        values[i] = NAN;
-        mupDefineVar(where->parser, name, &values[i]);
-    }
-}
-
-/* Binds the variables and lets muparser parse. It computes constant parts meanwhile, and only those: what
- * goes wrong then goes wrong for every instance, and a NaN kept from there could make comparisons false
- * unseen. With every variable NaN an evaluation cannot divide by zero either, but in constant parts. */
+/* What goes wrong in a constant part goes wrong for every instance, and a NaN kept from there could make
+ * comparisons false unseen. */
 static enum pdnn_status compile(struct pdnn_where *where, struct pdnn_err *err) {
-    where->parser = mupCreate(muBASETYPE_FLOAT);
-    if (!where->parser)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a where");
-    mupSetErrorHandler(where->parser, ignore_error);
-    mupDefineFun2(where->parser, "mod", remainder_of, 1);
-    define_variables(where, 'v', where->values, PDNN_WHERE_SLOTS);
-    define_variables(where, 'l', where->tests, where->text.n_tests);
-    mupSetExpr(where->parser, where->text.out.text);
+    const struct pdnn_variables variables[] = {
+        {'v', where->values, PDNN_WHERE_SLOTS}, {'l', where->tests, where->text.n_tests}, {0}};
+    size_t place = 0;
     feclearexcept(FE_ALL_EXCEPT);
-    mupGetExprVarNum(where->parser); /* parses, evaluates nothing */
+    enum pdnn_status status =
+        pdnn_expression_create(where->text.out.text, variables, &where->expression, &place, err);
     int raised = fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
-    mupError(where->parser); /* forgets the error, if any: the evaluation gives it again, with its place */
-    mupEval(where->parser);
-    if (mupError(where->parser))
-        return syntax_failure(where, err);
-    if ((raised | fetestexcept(FE_DIVBYZERO)) & FE_DIVBYZERO)
+    if (status == PDNN_INVALID)
+        return syntax_failure(where, place, err);
+    if (status != PDNN_OK)
+        return status;
+    if (raised & FE_DIVBYZERO)
         return pdnn_yaml_fail(where->node, err, "where divides by zero: '%.200s'", where->node->text);
     if (raised)
         return pdnn_yaml_fail(where->node, err, "where has a part that is no finite number: '%.200s'",
@@ -97,8 +71,7 @@ enum pdnn_status pdnn_where_create(const struct pdnn_yaml *node, const struct pd
 void pdnn_where_destroy(struct pdnn_where *where) {
     if (!where)
         return;
-    if (where->parser)
-        mupRelease(where->parser);
+    pdnn_expression_destroy(where->expression);
     pdnn_where_text_finish(&where->text);
     free(where);
 }
@@ -189,9 +162,7 @@ enum pdnn_status pdnn_where_eval(struct pdnn_where *where, const struct pdnn_ins
     if (status != PDNN_OK)
         return status;
     feclearexcept(FE_ALL_EXCEPT);
-    double result = mupEval(where->parser);
-    if (mupError(where->parser))
-        return eval_failure(where, instance, "cannot be computed", err);
+    double result = pdnn_expression_eval(where->expression);
     if (fetestexcept(FE_DIVBYZERO))
         return eval_failure(where, instance, "divides by zero", err);
     /* Comparing a NaN raises FE_INVALID. */

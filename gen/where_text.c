@@ -1,6 +1,7 @@
 #include "gen/where_text.h"
 
 #include "base/units.h"
+#include "gen/expression.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -43,10 +44,6 @@ const size_t pdnn_where_n_costs = sizeof pdnn_where_costs / sizeof *pdnn_where_c
 _Static_assert(sizeof pdnn_where_costs / sizeof *pdnn_where_costs <= PDNN_WHERE_SLOTS - PDNN_WHERE_COSTS,
                "a slot per cost");
 _Static_assert(PDNN_WHERE_SLOTS <= 64, "a bit per slot");
-
-/* What an expression may call: functions of muparser, and gen/where's mod. */
-static const char *const functions[] = {"min", "max",  "abs",   "sqrt", "exp",
-                                        "ln",  "log2", "log10", "rint", "mod"};
 
 enum operator_kind {
     OP_ARITHMETIC,
@@ -91,8 +88,7 @@ static void emit(struct translator *t, const char *source, const char *out) {
         text->token_room = room;
     }
     text->tokens[text->n_tokens++] = (struct pdnn_where_token){text->out.length, offset_of(t, source)};
-    /* muparser wants a call's parenthesis right behind its name. */
-    pdnn_str_printf(&text->out, "%s%s", out, t->after_call ? "" : " ");
+    pdnn_str_printf(&text->out, "%s ", out);
 }
 
 static struct level *level(struct translator *t) {
@@ -184,7 +180,7 @@ static enum pdnn_status translate_number(struct translator *t) {
     if (length > kept || !(has_unit ? pdnn_parse_bytes(copy, &bytes) : pdnn_parse_double(copy, &number)))
         return pdnn_yaml_fail_in(t->node, offset_of(t, t->at), t->err,
                                  "where has '%s', expected a number such as 64, 1e9, 100MB or 8GiB", copy);
-    /* As written: printf's decimal point is the locale's, muparser's is not. */
+    /* As written: printf's decimal point is the locale's. */
     if (has_unit)
         snprintf(copy, sizeof copy, "%" PRIu64, bytes);
     emit(t, t->at, copy);
@@ -272,7 +268,7 @@ static enum pdnn_status translate_list(struct translator *t, const struct pdnn_p
 }
 
 static enum pdnn_status unknown_name(struct translator *t, const char *start, const char *name) {
-    const char *words[PDNN_WHERE_SLOTS + sizeof functions / sizeof *functions];
+    const char *words[PDNN_WHERE_SLOTS + PDNN_EXPRESSION_FUNCTIONS];
     size_t count = 0;
     for (size_t i = 0; i < t->family->n_params; i++)
         words[count++] = t->family->params[i].name;
@@ -280,8 +276,8 @@ static enum pdnn_status unknown_name(struct translator *t, const char *start, co
         words[count++] = pdnn_settings[i].name;
     for (size_t i = 0; i < pdnn_where_n_costs; i++)
         words[count++] = pdnn_where_costs[i].name;
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        words[count++] = functions[i];
+    for (size_t i = 0; i < PDNN_EXPRESSION_FUNCTIONS; i++)
+        words[count++] = pdnn_expression_functions[i];
     char buffer[PDNN_SUGGESTION_TEXT], none[128];
     const char *hint = pdnn_suggest(buffer, name, words, count);
     snprintf(none, sizeof none, ", which is no hyper-parameter of %.40s, run setting, cost or function",
@@ -356,8 +352,8 @@ static enum pdnn_status translate_word(struct translator *t) {
         t->text->used |= UINT64_C(1) << slot;
         return PDNN_OK;
     }
-    for (size_t i = 0; i < sizeof functions / sizeof *functions && !t->after_call; i++)
-        t->after_call = strcmp(functions[i], name) == 0;
+    for (size_t i = 0; i < PDNN_EXPRESSION_FUNCTIONS && !t->after_call; i++)
+        t->after_call = strcmp(pdnn_expression_functions[i], name) == 0;
     if (!t->after_call)
         return unknown_name(t, start, name);
     emit(t, start, name);

@@ -1,7 +1,7 @@
-/* Translates a `where` from the language of the spec into what muparser reads: names become variables
- * v<slot>, words such as relu become numbers, 8GiB becomes bytes; and, or, not become operators. What would
- * parse and mean something else than it says (1 < x < 5, x = 5, an unknown name) is an error here, at its
- * column. Grammar beyond that is muparser's. */
+/* Translates a `where` from the language of the spec into an expression (gen/expression.h): names become
+ * variables v<slot>, words such as relu become numbers, 8GiB becomes bytes; and, or, not become operators.
+ * What would parse and mean something else than it says (1 < x < 5, x = 5, an unknown name) is an error here,
+ * at its column. Grammar beyond that is the expression's. */
 #ifndef GEN_WHERE_TEXT_H
 #define GEN_WHERE_TEXT_H
 

@@ -53,6 +53,10 @@ static void test_eval_values(void **state) {
         {"(layers + 2) * 3 == 18", 1},
         {"2 ^ 3 ^ 2 == 512", 1},
         {"-layers < 0", 1},
+        {"layers - 3 - 1 == 0 and 64 / 4 / 4 == layers", 1},
+        {"-layers ^ 2 == 0 - 16 and layers ^ -1 == .25", 1},
+        {"layers == 3 ? 1 : layers == 4 ? 2 == 2 : 0", 1},
+        {"(1 + 2 == 3) == 0 ? 1 : 1 - 1", 0},
         {"batch / 32 == 0.5", 1},
         {"batch / 64 == .25 and 1. == 1e0", 1},
         {"mod(nodes, 10) == 4", 1},
@@ -269,6 +273,21 @@ static void test_create_refuses(void **state) {
     }
 }
 
+/* However deep it nests, it is refused and not a crash. */
+static void test_create_refuses_depth(void **state) {
+    static const char *const units[] = {"-", "2^", "1?", "not ", "(1?"};
+    static char text[200000];
+    (void)state;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        struct pdnn_err err = {0};
+        size_t length = strlen(units[i]);
+        for (size_t k = 0; k < 40000; k++)
+            memcpy(text + k * length, units[i], length);
+        text[40000 * length] = 0;
+        assert_int_equal(eval(text, id, &err), -1);
+    }
+}
+
 static void test_create_says_how_to_write_a_remainder(void **state) {
     (void)state;
     struct pdnn_err err = {0};
@@ -276,7 +295,7 @@ static void test_create_says_how_to_write_a_remainder(void **state) {
     assert_string_equal(err.text, "t:1:1: where has '%', write 'mod(a, b)'");
 }
 
-/* Numbers reach muparser as written, whatever the locale's decimal point. */
+/* Numbers reach the expression as written, whatever the locale's decimal point. */
 static void test_translate_numbers(void **state) {
     (void)state;
     static const char *const rows[][2] = {{"0.5", "0.5 "},
@@ -365,6 +384,7 @@ int main(void) {
         cmocka_unit_test(test_eval_lists_refused),
         cmocka_unit_test(test_eval_what_does_not_apply),
         cmocka_unit_test(test_create_refuses),
+        cmocka_unit_test(test_create_refuses_depth),
         cmocka_unit_test(test_create_says_how_to_write_a_remainder),
         cmocka_unit_test(test_translate_numbers),
         cmocka_unit_test(test_create_names_the_column),
