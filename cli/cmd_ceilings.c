@@ -102,13 +102,13 @@ static enum pdnn_status parse_threads(const struct pdnn_arguments *arguments, co
     if (n_texts > THREADS_MAX)
         status = pdnn_fail(err, PDNN_INVALID, "--threads is given more than %d times", THREADS_MAX);
     for (size_t i = 0; i < n_texts && status == PDNN_OK; i++) {
-        int64_t value;
+        struct pdnn_value value;
         status = pdnn_param_parse(&pdnn_settings[PDNN_SETTING_THREADS], texts[i], &value, err);
-        if (status == PDNN_OK && value > host->threads)
+        if (status == PDNN_OK && value.number > host->threads)
             status = pdnn_fail(err, PDNN_INVALID, "--threads %s: only %" PRId64 " cores may be used here",
                                texts[i], host->threads);
         if (status == PDNN_OK)
-            add_threads(threads, &n, value ? value : host->threads);
+            add_threads(threads, &n, value.number ? value.number : host->threads);
     }
     free(texts);
     if (status != PDNN_OK)

@@ -196,7 +196,7 @@ static enum pdnn_status replace_backend(struct pdnn_session *session, const char
                                         struct pdnn_err *err) {
     struct pdnn_instance_set seen = {0};
     enum pdnn_status status = PDNN_OK;
-    int64_t backend;
+    struct pdnn_value backend;
     size_t kept = 0;
     if (pdnn_param_parse(&pdnn_settings[PDNN_SETTING_BACKEND], name, &backend, err) != PDNN_OK)
         return err->status;
@@ -204,7 +204,7 @@ static enum pdnn_status replace_backend(struct pdnn_session *session, const char
         struct pdnn_task task = session->tasks[i];
         char text[PDNN_ID_TEXT];
         bool is_new = false;
-        task.instance.setting[PDNN_SETTING_BACKEND] = backend;
+        task.instance.setting[PDNN_SETTING_BACKEND] = backend.number;
         task.id = pdnn_arena_strdup(&session->arena, pdnn_instance_format(&task.instance, text));
         status = task.id ? pdnn_instance_set_add(&seen, &task.instance, &is_new, err)
                          : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");

@@ -60,8 +60,8 @@ static void add_param(struct pdnn_table *table, const char *kind, const struct p
     pdnn_table_cell(table, "%s", kind);
     pdnn_table_cell(table, "%s", param->name);
     pdnn_table_cell(table, "%s", pdnn_str_text(&range));
-    pdnn_table_cell(table, "%s", pdnn_param_format(param, param->fallback, buffer));
-    pdnn_table_cell(table, "%s", param->unit);
+    pdnn_table_cell(table, "%s", pdnn_param_format(param, pdnn_value_of(param->fallback), buffer));
+    pdnn_table_cell(table, "%s", pdnn_param_unit(param));
     pdnn_table_cell(table, "%s", help);
     pdnn_str_finish(&range);
 }

@@ -181,7 +181,8 @@ static void man_params(struct pdnn_str *out, const struct pdnn_param_def *params
             pdnn_str_printf(&line, "%s", params[i].help);
         pdnn_str_printf(&line, " (");
         pdnn_param_range_format(&line, &params[i]);
-        pdnn_str_printf(&line, "; default %s)", pdnn_param_format(&params[i], params[i].fallback, buffer));
+        pdnn_str_printf(&line, "; default %s)",
+                        pdnn_param_format(&params[i], pdnn_value_of(params[i].fallback), buffer));
         pdnn_str_printf(out, ".It Cm %s\n", params[i].name);
         man_text(out, pdnn_str_text(&line));
         pdnn_str_finish(&line);

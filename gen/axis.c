@@ -40,7 +40,7 @@ static enum pdnn_status read_checked(const struct pdnn_param_def *def, const str
 
 /* [3, 4, 6, 3] as one value. */
 static enum pdnn_status read_numbers(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
-                                     int64_t *value, struct pdnn_err *err) {
+                                     struct pdnn_value *value, struct pdnn_err *err) {
     int64_t numbers[PDNN_LIST_MAX];
     int n = 0;
     if (!node->count || node->count > PDNN_LIST_MAX)
@@ -51,12 +51,12 @@ static enum pdnn_status read_numbers(const struct pdnn_param_def *def, const str
         if (status != PDNN_OK)
             return status;
     }
-    *value = pdnn_list_pack(numbers, n);
+    *value = pdnn_list_make(numbers, n);
     return PDNN_OK;
 }
 
 static enum pdnn_status read_value(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
-                                   int64_t *value, struct pdnn_err *err) {
+                                   struct pdnn_value *value, struct pdnn_err *err) {
     if (def->type == PDNN_PARAM_LIST && node->kind == PDNN_YAML_LIST)
         return read_numbers(def, node, value, err);
     enum pdnn_status status = pdnn_key_check_scalar(node, def->name, err);
@@ -67,15 +67,15 @@ static enum pdnn_status read_value(const struct pdnn_param_def *def, const struc
     return PDNN_OK;
 }
 
-static int64_t *alloc_values(struct pdnn_arena *arena, size_t count, struct pdnn_err *err) {
-    int64_t *values = pdnn_arena_alloc(arena, count, sizeof *values);
+static struct pdnn_value *alloc_values(struct pdnn_arena *arena, size_t count, struct pdnn_err *err) {
+    struct pdnn_value *values = pdnn_arena_alloc(arena, count, sizeof *values);
     if (!values)
         pdnn_fail(err, PDNN_NO_MEMORY, "no memory for an axis of %zu values", count);
     return values;
 }
 
 static enum pdnn_status has_twice(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
-                                  int64_t value, struct pdnn_err *err) {
+                                  struct pdnn_value value, struct pdnn_err *err) {
     char text[PDNN_PARAM_TEXT];
     return pdnn_yaml_fail(node, err, "%s has %s twice", def->name, pdnn_param_format(def, value, text));
 }
@@ -88,7 +88,7 @@ static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_aren
     if (node->count > PDNN_AXIS_VALUES)
         return pdnn_yaml_fail(node, err, "%s is a list of %zu values, the limit is %d; a range may have more",
                               name, node->count, PDNN_AXIS_VALUES);
-    int64_t *values = alloc_values(arena, node->count, err);
+    struct pdnn_value *values = alloc_values(arena, node->count, err);
     if (!values)
         return PDNN_NO_MEMORY;
     size_t count = 0;
@@ -97,7 +97,7 @@ static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_aren
         if (status != PDNN_OK)
             return status;
         for (size_t i = 0; i < count; i++) {
-            if (values[i] == values[count])
+            if (pdnn_value_equal(values[i], values[count]))
                 return has_twice(axis->def, child, values[count], err);
         }
         count++;
@@ -135,11 +135,11 @@ static enum pdnn_status read_times(const struct range *range, int64_t to, struct
                               "%s steps from %" PRId64 " by times %" PRId64 " and never gets to %" PRId64
                               ", expected times 2 or more from 1 or more",
                               axis->def->name, axis->from, times, to);
-    int64_t *values = alloc_values(arena, STEPS_MAX, err);
+    struct pdnn_value *values = alloc_values(arena, STEPS_MAX, err);
     if (!values)
         return PDNN_NO_MEMORY;
     for (int64_t value = axis->from; value <= to; value *= times) {
-        values[axis->count++] = value;
+        values[axis->count++] = pdnn_value_of(value);
         if (value > to / times)
             break;
     }
@@ -180,8 +180,10 @@ enum pdnn_status pdnn_axis_read(const struct pdnn_param_def *def, const struct p
     } else if (node->kind == PDNN_YAML_MAP) {
         status = read_range(node, arena, &read, err);
     } else {
+        struct pdnn_value *value = alloc_values(arena, 1, err);
         read.count = 1;
-        status = read_value(def, node, &read.from, err);
+        read.values = value;
+        status = value ? read_value(def, node, value, err) : PDNN_NO_MEMORY;
     }
     if (status == PDNN_OK)
         *axis = read;

@@ -13,7 +13,7 @@ struct pdnn_axis {
     bool is_setting;
     int index; /* in an instance's settings or hyper-parameters */
     uint64_t count;
-    const int64_t *values; /* count of them; NULL: from, from + plus, from + 2 plus, ... */
+    const struct pdnn_value *values; /* count of them; NULL: from, from + plus, from + 2 plus, ... */
     int64_t from, plus;
 };
 
@@ -23,15 +23,15 @@ struct pdnn_axis {
 enum pdnn_status pdnn_axis_read(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
                                 struct pdnn_arena *arena, struct pdnn_axis *axis, struct pdnn_err *err);
 
-static inline int64_t pdnn_axis_value(const struct pdnn_axis *axis, uint64_t at) {
-    return axis->values ? axis->values[at] : axis->from + (int64_t)at * axis->plus;
-}
-
 /* Puts value number `at` into the instance. */
 static inline void pdnn_axis_apply(const struct pdnn_axis *axis, uint64_t at,
                                    struct pdnn_instance *instance) {
-    int64_t *values = axis->is_setting ? instance->setting : instance->hyper;
-    values[axis->index] = pdnn_axis_value(axis, at);
+    struct pdnn_value value =
+        axis->values ? axis->values[at] : pdnn_value_of(axis->from + (int64_t)at * axis->plus);
+    if (axis->is_setting)
+        instance->setting[axis->index] = value.number;
+    else
+        instance->hyper[axis->index] = value;
 }
 
 #endif

@@ -69,7 +69,7 @@ static uint64_t find_threads_repeat(const struct pdnn_spec_model *model, int64_t
             continue;
         bool seen = false;
         for (uint64_t at = 0; at < axis->count; at++) {
-            bool is_all = axis->values[at] == 0 || axis->values[at] == threads;
+            bool is_all = axis->values[at].number == 0 || axis->values[at].number == threads;
             if (is_all && seen)
                 return at;
             seen = seen || is_all;

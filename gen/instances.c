@@ -11,11 +11,18 @@ static void mix(struct pdnn_fingerprint *print, int64_t value) {
     print->b = pdnn_rng_mix((print->b ^ (uint64_t)value) * UINT64_C(0xd6e8feb86659fd93) + 1);
 }
 
+static void mix_value(struct pdnn_fingerprint *print, const struct pdnn_value *value) {
+    mix(print, value->number);
+    mix(print, value->n_more);
+    for (int i = 0; i < value->n_more; i++)
+        mix(print, value->more[i]);
+}
+
 static struct pdnn_fingerprint take(const struct pdnn_instance *instance) {
     struct pdnn_fingerprint print = {pdnn_rng_seed(1, instance->family->name),
                                      pdnn_rng_seed(2, instance->family->name)};
     for (size_t i = 0; i < instance->family->n_params; i++)
-        mix(&print, instance->hyper[i]);
+        mix_value(&print, &instance->hyper[i]);
     for (int s = 0; s < PDNN_SETTING_COUNT; s++)
         mix(&print, pdnn_setting_applies(instance, (enum pdnn_setting)s) ? instance->setting[s] : -1);
     print.b |= 1; /* never the mark of a free slot */

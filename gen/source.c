@@ -27,7 +27,7 @@ static enum pdnn_status read_file(struct pdnn_source *source, struct pdnn_arena 
 }
 
 static void append_param(struct pdnn_str *str, const char *comma, const struct pdnn_param_def *def,
-                         int64_t value) {
+                         struct pdnn_value value) {
     char text[PDNN_PARAM_TEXT];
     pdnn_str_printf(str, "%s%s: %s", comma, def->name, pdnn_param_format(def, value, text));
 }
@@ -45,11 +45,12 @@ static enum pdnn_status write_id(struct pdnn_source *source, struct pdnn_arena *
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
         if (i == PDNN_SETTING_CACHE || !pdnn_setting_applies(&instance, (enum pdnn_setting)i))
             continue;
-        append_param(&str, comma, &pdnn_settings[i], instance.setting[i]);
+        append_param(&str, comma, &pdnn_settings[i], pdnn_value_of(instance.setting[i]));
         comma = ", ";
     }
     pdnn_str_printf(&str, "}\nmeasure: {");
-    append_param(&str, "", &pdnn_settings[PDNN_SETTING_CACHE], instance.setting[PDNN_SETTING_CACHE]);
+    append_param(&str, "", &pdnn_settings[PDNN_SETTING_CACHE],
+                 pdnn_value_of(instance.setting[PDNN_SETTING_CACHE]));
     pdnn_str_printf(&str, "}\nmodels:\n  - %s: {", family->name);
     comma = "";
     for (size_t i = 0; i < family->n_params; i++) {

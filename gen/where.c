@@ -100,17 +100,17 @@ static enum pdnn_status eval_failure(const struct pdnn_where *where, const struc
 static enum pdnn_status read_hyper(const struct pdnn_where *where, const struct pdnn_instance *instance,
                                    size_t param, double *value, struct pdnn_err *err) {
     const struct pdnn_param_def *def = &instance->family->params[param];
-    int64_t number = instance->hyper[param];
+    struct pdnn_value hyper = instance->hyper[param];
     if (!pdnn_hyper_applies(instance, param)) {
         *value = def->type == PDNN_PARAM_CHOICE ? -1.0 : (double)NAN;
         return PDNN_OK;
     }
-    *value = (double)number;
-    if (def->type != PDNN_PARAM_LIST || pdnn_list_length(number) == 1)
+    *value = (double)hyper.number;
+    if (def->type != PDNN_PARAM_LIST || pdnn_list_length(hyper) == 1)
         return PDNN_OK;
     char text[PDNN_PARAM_TEXT], problem[128];
     snprintf(problem, sizeof problem, "takes %.40s as a number, which is %s,", def->name,
-             pdnn_param_format(def, number, text));
+             pdnn_param_format(def, hyper, text));
     return eval_failure(where, instance, problem, err);
 }
 

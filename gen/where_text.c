@@ -217,12 +217,12 @@ static enum pdnn_status translate_choice(struct translator *t, const struct pdnn
     const char *word_start = op + 2 + strspn(op + 2, " \n");
     size_t length = word_length(word_start, true);
     copy_word(word_start, length, word, sizeof word);
-    int64_t value;
+    struct pdnn_value value;
     struct pdnn_err why = {0};
     if (pdnn_param_parse(def, word, &value, &why) != PDNN_OK)
         return pdnn_yaml_fail_in(t->node, offset_of(t, word_start), t->err, "where: %s", why.text);
     enum pdnn_status status = note_comparison(t, op);
-    snprintf(out, sizeof out, "(v%d %s %d)", slot, equal ? "==" : "!=", (int)value);
+    snprintf(out, sizeof out, "(v%d %s %d)", slot, equal ? "==" : "!=", (int)value.number);
     emit(t, start, out);
     t->text->used |= UINT64_C(1) << slot;
     t->at = word_start + length;

@@ -31,7 +31,7 @@ extern const size_t pdnn_where_n_costs; /* at most PDNN_WHERE_SLOTS - PDNN_WHERE
  * list is no double. */
 struct pdnn_where_test {
     int slot;
-    int64_t list;
+    struct pdnn_value list;
 };
 
 /* Where a token of the translation came from. */

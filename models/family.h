@@ -15,8 +15,8 @@ enum { PDNN_HYPER_MAX = 24 };
 
 struct pdnn_preset {
     const char *name;
-    int64_t hyper[PDNN_HYPER_MAX]; /* in the order of the family's params; of what does not apply, any */
-    const char *help;              /* what it is and where it was published */
+    const char *values; /* as in an id: "layers=12,hidden=768"; what is left out has its default */
+    const char *help;   /* what it is and where it was published */
 };
 
 struct pdnn_family_def {

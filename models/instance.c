@@ -25,13 +25,11 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                            .type = PDNN_PARAM_CHOICE,
                            .fallback = PDNN_MODE_TRAIN,
                            .choices = modes,
-                           .unit = "",
                            .help =
                                "what one step is: forward, or forward, backward and the optimizer's update"},
     [PDNN_SETTING_DTYPE] = {.name = "dtype",
                             .type = PDNN_PARAM_CHOICE,
                             .choices = dtypes,
-                            .unit = "",
                             .help =
                                 "element type of activations, weights and their gradients; the loss and "
                                 "optimizer state are f32; int8: of the inputs and weights of dense layers "
@@ -40,30 +38,25 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                                 .type = PDNN_PARAM_CHOICE,
                                 .fallback = PDNN_OPTIMIZER_RMSPROP,
                                 .choices = pdnn_optimizer_names,
-                                .unit = "",
                                 .help = "update rule; training only"},
     [PDNN_SETTING_BACKEND] = {.name = "backend",
                               .type = PDNN_PARAM_CHOICE,
                               .choices = pdnn_backend_names,
-                              .unit = "",
                               .help = "what computes"},
     [PDNN_SETTING_THREADS] = {.name = "threads",
                               .type = PDNN_PARAM_INT,
                               .min = 1,
                               .max = 4096,
                               .word = "all",
-                              .unit = "",
                               .help = "threads, one per core; all = the cores this process may use"},
     [PDNN_SETTING_CACHE] =
         {.name = "cache",
          .type = PDNN_PARAM_CHOICE,
          .choices = caches,
-         .unit = "",
          .help = "warm: the same buffers step after step; cold: caches evicted before each sample"},
     [PDNN_SETTING_FUSE] = {.name = "fuse",
                            .type = PDNN_PARAM_CHOICE,
                            .choices = fuses,
-                           .unit = "",
                            .help = "post-ops: bias, activation, shortcut and an inference's batch "
                                    "normalization run inside the op before them; blocks: and what stands "
                                    "between two matrix products of a Transformer is one pass each, as is its "
@@ -71,12 +64,10 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
     [PDNN_SETTING_ALGORITHM] = {.name = "algorithm",
                                 .type = PDNN_PARAM_CHOICE,
                                 .choices = algorithms,
-                                .unit = "",
                                 .help = "how convolutions are computed; auto: the library's choice"},
     [PDNN_SETTING_RNN] = {.name = "rnn",
                           .type = PDNN_PARAM_CHOICE,
                           .choices = recurrences,
-                          .unit = "",
                           .help = "how recurrent layers run: fused, the library's own primitive, or unrolled "
                                   "into GEMMs and element-wise kernels; auto: the faster one, measured"},
     [PDNN_SETTING_ACCUMULATE] = {.name = "accumulate",
@@ -84,13 +75,11 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                                  .min = 1,
                                  .max = 256,
                                  .fallback = 1,
-                                 .unit = "",
                                  .help = "micro-steps, forward and backward of one minibatch each, whose "
                                          "gradients are added before the one update; training only"},
     [PDNN_SETTING_CHECKPOINT] = {.name = "checkpoint",
                                  .type = PDNN_PARAM_CHOICE,
                                  .choices = checkpoints,
-                                 .unit = "",
                                  .help = "layer: what a layer computes for its backward pass is dropped and "
                                          "computed anew right before it; training only"},
     [PDNN_SETTING_LAYERS_RUN] = {.name = "layers_run",
@@ -98,13 +87,11 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                                  .min = 1,
                                  .max = 4096,
                                  .word = "all",
-                                 .unit = "",
                                  .help = "how many of equal layers run; times of the others are extrapolated "
                                          "from theirs, and say so"},
     [PDNN_SETTING_ISA] = {.name = "isa",
                           .type = PDNN_PARAM_CHOICE,
                           .choices = pdnn_isa_names,
-                          .unit = "",
                           .help =
                               "the instruction set that the library may use at most, each in a process of "
                               "its own; default: all that it would use by itself"},
@@ -113,16 +100,9 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
 void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family) {
     *instance = (struct pdnn_instance){.family = family};
     for (size_t i = 0; i < family->n_params; i++)
-        instance->hyper[i] = family->params[i].fallback;
+        instance->hyper[i] = pdnn_value_of(family->params[i].fallback);
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
         instance->setting[i] = pdnn_settings[i].fallback;
-}
-
-void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn_family_def *family,
-                               const struct pdnn_preset *preset) {
-    pdnn_instance_init(instance, family);
-    memcpy(instance->hyper, preset->hyper, sizeof instance->hyper);
-    pdnn_instance_settle(instance);
 }
 
 bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_setting setting) {
@@ -160,7 +140,7 @@ void pdnn_instance_settle(struct pdnn_instance *instance) {
     const struct pdnn_family_def *family = instance->family;
     for (size_t i = 0; i < family->n_params; i++) {
         if (!pdnn_hyper_applies(instance, i))
-            instance->hyper[i] = family->params[i].fallback;
+            instance->hyper[i] = pdnn_value_of(family->params[i].fallback);
     }
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
         if (!pdnn_setting_applies(instance, (enum pdnn_setting)i))
@@ -169,14 +149,14 @@ void pdnn_instance_settle(struct pdnn_instance *instance) {
     if (instance->setting[PDNN_SETTING_FUSE] == PDNN_FUSE_BLOCKS && !family->has_blocks)
         instance->setting[PDNN_SETTING_FUSE] = PDNN_FUSE_POST_OPS;
     if (family->repeats_layers &&
-        instance->setting[PDNN_SETTING_LAYERS_RUN] >= instance->hyper[family->depth_param])
+        instance->setting[PDNN_SETTING_LAYERS_RUN] >= instance->hyper[family->depth_param].number)
         instance->setting[PDNN_SETTING_LAYERS_RUN] = 0;
 }
 
 struct pdnn_instance pdnn_instance_as_run(const struct pdnn_instance *instance) {
     struct pdnn_instance run = *instance;
     if (instance->setting[PDNN_SETTING_LAYERS_RUN]) {
-        run.hyper[instance->family->depth_param] = instance->setting[PDNN_SETTING_LAYERS_RUN];
+        run.hyper[instance->family->depth_param].number = instance->setting[PDNN_SETTING_LAYERS_RUN];
         run.setting[PDNN_SETTING_LAYERS_RUN] = 0;
     }
     return run;
@@ -184,7 +164,7 @@ struct pdnn_instance pdnn_instance_as_run(const struct pdnn_instance *instance) 
 
 double pdnn_instance_repetitions(const struct pdnn_instance *instance) {
     int64_t run = instance->setting[PDNN_SETTING_LAYERS_RUN];
-    return run ? (double)instance->hyper[instance->family->depth_param] / (double)run : 1;
+    return run ? (double)instance->hyper[instance->family->depth_param].number / (double)run : 1;
 }
 
 static char *put(char *at, const char *end, const char *text) {
@@ -204,7 +184,7 @@ static bool describe_choice(const struct pdnn_instance *instance, size_t choice,
     char *at = buffer;
     size_t yes = 0, no = 0;
     for (size_t i = 0; def->choices[i]; i++) {
-        other.hyper[choice] = (int64_t)i;
+        other.hyper[choice].number = (int64_t)i;
         if (!pdnn_hyper_applies(&other, param)) {
             no++;
             continue;
@@ -257,7 +237,8 @@ void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads) {
         instance->family->resolve(instance);
 }
 
-static char *put_pair(char *at, const char *end, char mark, const struct pdnn_param_def *def, int64_t value) {
+static char *put_pair(char *at, const char *end, char mark, const struct pdnn_param_def *def,
+                      struct pdnn_value value) {
     char number[PDNN_PARAM_TEXT], sign[2] = {mark, 0};
     at = put(at, end, sign);
     at = put(at, end, def->name);
@@ -284,7 +265,7 @@ const char *pdnn_instance_format(const struct pdnn_instance *instance, char buff
     }
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
         if (is_printed(instance, (enum pdnn_setting)i))
-            at = put_pair(at, end, ',', &pdnn_settings[i], instance->setting[i]);
+            at = put_pair(at, end, ',', &pdnn_settings[i], pdnn_value_of(instance->setting[i]));
     }
     assert(at < end); /* a cut id would not parse back */
     return buffer;
@@ -317,19 +298,23 @@ static enum pdnn_status parse_pair(char *pair, struct pdnn_instance *instance, b
     *equals = 0;
     int row = pdnn_param_find(family->params, family->n_params, pair);
     const struct pdnn_param_def *def = row < 0 ? NULL : &family->params[row];
-    int64_t *value = row < 0 ? NULL : &instance->hyper[row];
     if (!def) {
         row = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, pair);
         if (row < 0)
             return pdnn_instance_unknown_key(family, pair, err);
         def = &pdnn_settings[row];
-        value = &instance->setting[row];
         row += PDNN_HYPER_MAX;
     }
     if (seen[row])
         return pdnn_fail(err, PDNN_INVALID, "%s is given twice", pair);
     seen[row] = true;
-    return pdnn_param_parse(def, equals + 1, value, err);
+    struct pdnn_value value;
+    enum pdnn_status status = pdnn_param_parse(def, equals + 1, &value, err);
+    if (status == PDNN_OK && row < PDNN_HYPER_MAX)
+        instance->hyper[row] = value;
+    else if (status == PDNN_OK)
+        instance->setting[row - PDNN_HYPER_MAX] = value.number;
+    return status;
 }
 
 static enum pdnn_status parse_pairs(char *pairs, struct pdnn_instance *instance, bool *seen,
@@ -358,6 +343,16 @@ static enum pdnn_status parse_values(char *pairs, struct pdnn_instance *instance
         status = seen[PDNN_HYPER_MAX + i] ? pdnn_setting_check(instance, (enum pdnn_setting)i, err) : PDNN_OK;
     pdnn_instance_settle(instance);
     return status;
+}
+
+void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn_family_def *family,
+                               const struct pdnn_preset *preset) {
+    pdnn_instance_init(instance, family);
+    char pairs[PDNN_ID_TEXT];
+    snprintf(pairs, sizeof pairs, "%s", preset->values);
+    enum pdnn_status status = parse_values(pairs, instance, NULL);
+    assert(status == PDNN_OK); /* a test parses them all */
+    (void)status;
 }
 
 static enum pdnn_status parse_id(char *text, struct pdnn_instance *instance, struct pdnn_err *err) {

@@ -41,7 +41,7 @@ extern const char *const pdnn_backend_names[];
 
 struct pdnn_instance {
     const struct pdnn_family_def *family;
-    int64_t hyper[PDNN_HYPER_MAX];
+    struct pdnn_value hyper[PDNN_HYPER_MAX];
     int64_t setting[PDNN_SETTING_COUNT];
 };
 

@@ -9,39 +9,35 @@
 #include <stdio.h>
 #include <string.h>
 
-int pdnn_list_length(int64_t list) {
-    if (list < 0)
-        return 0;
-    int length = 1;
-    for (; list >= PDNN_LIST_BASE; list /= PDNN_LIST_BASE)
-        length++;
-    return length;
+bool pdnn_value_equal(struct pdnn_value a, struct pdnn_value b) {
+    return memcmp(&a, &b, sizeof a) == 0;
 }
 
-int64_t pdnn_list_at(int64_t list, int i) {
-    if (list < PDNN_LIST_BASE)
-        return list;
-    for (; i > 0 && list >= PDNN_LIST_BASE; i--)
-        list = list / PDNN_LIST_BASE - 1;
-    return list % PDNN_LIST_BASE;
+int pdnn_list_length(struct pdnn_value list) {
+    return list.number < 0 ? 0 : 1 + (int)list.n_more;
 }
 
-int64_t pdnn_list_pack(const int64_t *numbers, int n) {
+int64_t pdnn_list_at(struct pdnn_value list, int i) {
+    int last = i < list.n_more ? i : (int)list.n_more;
+    return last ? list.more[last - 1] : list.number;
+}
+
+struct pdnn_value pdnn_list_make(const int64_t *numbers, int n) {
     assert(n >= 1 && n <= PDNN_LIST_MAX);
-    int64_t list = numbers[n - 1];
-    for (int i = n - 1; i-- > 0;)
-        list = PDNN_LIST_PUT(numbers[i], list);
+    struct pdnn_value list = {.number = numbers[0], .n_more = n - 1};
+    for (int i = 1; i < n; i++)
+        list.more[i - 1] = numbers[i];
     return list;
 }
 
-int64_t pdnn_list_take(int64_t list, int n) {
+struct pdnn_value pdnn_list_take(struct pdnn_value list, int n) {
     int64_t numbers[PDNN_LIST_MAX];
     for (int i = 0; i < n; i++)
         numbers[i] = pdnn_list_at(list, i);
-    return list < 0 ? list : pdnn_list_pack(numbers, n);
+    return list.number < 0 ? list : pdnn_list_make(numbers, n);
 }
 
-int64_t pdnn_list_trim(int64_t list, int least) {
+struct pdnn_value pdnn_list_trim(struct pdnn_value list, int least) {
     int n = pdnn_list_length(list);
     while (n > least && n > 1 && pdnn_list_at(list, n - 1) == pdnn_list_at(list, n - 2))
         n--;
@@ -85,8 +81,8 @@ static enum pdnn_status not_a_number(const struct pdnn_param_def *def, const cha
 }
 
 /* Two numbers or more with '-' between. */
-static enum pdnn_status parse_list(const struct pdnn_param_def *def, const char *text, int64_t *value,
-                                   struct pdnn_err *err) {
+static enum pdnn_status parse_list(const struct pdnn_param_def *def, const char *text,
+                                   struct pdnn_value *value, struct pdnn_err *err) {
     int64_t numbers[PDNN_LIST_MAX];
     int n = 0;
     enum pdnn_status status = PDNN_OK;
@@ -103,25 +99,25 @@ static enum pdnn_status parse_list(const struct pdnn_param_def *def, const char 
             status = pdnn_fail(err, PDNN_INVALID, "%s is '%s', expected a whole number", def->name, number);
     }
     if (status == PDNN_OK)
-        *value = pdnn_list_pack(numbers, n);
+        *value = pdnn_list_make(numbers, n);
     else
         pdnn_wrap(err, "'%.60s'", text);
     return status;
 }
 
-enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *text, int64_t *value,
-                                  struct pdnn_err *err) {
+enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *text,
+                                  struct pdnn_value *value, struct pdnn_err *err) {
     if (def->type == PDNN_PARAM_CHOICE) {
         for (size_t i = 0; def->choices[i]; i++) {
             if (strcmp(def->choices[i], text) == 0) {
-                *value = (int64_t)i;
+                *value = pdnn_value_of((int64_t)i);
                 return PDNN_OK;
             }
         }
         return unknown_choice(def, text, err);
     }
     if (def->word && strcmp(def->word, text) == 0) {
-        *value = def->word_value;
+        *value = pdnn_value_of(def->word_value);
         return PDNN_OK;
     }
     int64_t number;
@@ -131,7 +127,7 @@ enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *
     }
     enum pdnn_status status = pdnn_param_check_number(def, number, err);
     if (status == PDNN_OK)
-        *value = number;
+        *value = pdnn_value_of(number);
     return status;
 }
 
@@ -143,30 +139,14 @@ enum pdnn_status pdnn_param_check_number(const struct pdnn_param_def *def, int64
                      number, def->min, def->max);
 }
 
-enum pdnn_status pdnn_param_check(const struct pdnn_param_def *def, int64_t value, struct pdnn_err *err) {
-    if (def->type == PDNN_PARAM_CHOICE) {
-        if (value >= 0 && (uint64_t)value < count_choices(def))
-            return PDNN_OK;
-        return pdnn_fail(err, PDNN_INVALID, "%s has no choice number %" PRId64, def->name, value);
-    }
-    if (def->word && value == def->word_value)
-        return PDNN_OK;
-    if (def->type == PDNN_PARAM_INT || value < 0)
-        return pdnn_param_check_number(def, value, err);
-    enum pdnn_status status = PDNN_OK;
-    for (int i = 0; i < pdnn_list_length(value) && status == PDNN_OK; i++)
-        status = pdnn_param_check_number(def, pdnn_list_at(value, i), err);
-    return status;
-}
-
-const char *pdnn_param_format(const struct pdnn_param_def *def, int64_t value, char buffer[PDNN_PARAM_TEXT]) {
+const char *pdnn_param_format(const struct pdnn_param_def *def, struct pdnn_value value,
+                              char buffer[PDNN_PARAM_TEXT]) {
     if (def->type == PDNN_PARAM_CHOICE)
-        return def->choices[value];
-    if (def->word && value == def->word_value)
+        return def->choices[value.number];
+    if (def->word && value.number == def->word_value)
         return def->word;
-    int used = snprintf(buffer, PDNN_PARAM_TEXT, "%" PRId64,
-                        def->type == PDNN_PARAM_LIST ? pdnn_list_at(value, 0) : value);
-    for (int i = 1; def->type == PDNN_PARAM_LIST && i < pdnn_list_length(value); i++)
-        used += snprintf(buffer + used, PDNN_PARAM_TEXT - (size_t)used, "-%" PRId64, pdnn_list_at(value, i));
+    int used = snprintf(buffer, PDNN_PARAM_TEXT, "%" PRId64, value.number);
+    for (int i = 0; i < value.n_more; i++)
+        used += snprintf(buffer + used, PDNN_PARAM_TEXT - (size_t)used, "-%" PRId64, value.more[i]);
     return buffer;
 }

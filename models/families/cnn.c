@@ -41,51 +41,108 @@ static const char *const activations[] = {"relu", "sigmoid", "tanh", NULL};
 static const struct pdnn_op_def *const activation_ops[] = {&pdnn_op_relu, &pdnn_op_sigmoid, &pdnn_op_tanh};
 
 static const struct pdnn_param_def params[N_PARAMS] = {
-    [BLOCK] = {"block", PDNN_PARAM_CHOICE, 0, 0, BLOCK_BOTTLENECK, blocks, NULL, 0, "",
-               "residual: two 3x3; bottleneck: 1x1, 3x3, 1x1; plain: no shortcuts"},
-    [BLOCKS] = {"blocks", PDNN_PARAM_LIST, 1, 512, 2, NULL, NULL, 0, "",
-                "blocks of each group; plain: convolutions of each stage"},
-    [FILTERS] = {"filters", PDNN_PARAM_LIST, 1, 4096, 64, NULL, NULL, 0, "",
-                 "channels of the first group, doubled by each next one up to 8 times; plain: or a list"},
-    [IMAGE] = {"image", PDNN_PARAM_INT, 1, 1 << 16, 224, NULL, NULL, 0, "pixels",
-               "height and width of the 3-channel image"},
-    [OUTPUT] = {"output", PDNN_PARAM_INT, 1, 1 << 24, 1000, NULL, NULL, 0, "",
-                "output units: classes when training"},
-    [BATCH] = {"batch", PDNN_PARAM_INT, 1, 1 << 24, 64, NULL, NULL, 0, "", "minibatch: images per step"},
-    [POOL] = {"pool", PDNN_PARAM_CHOICE, 0, 0, POOL_GLOBAL, pools, NULL, 0, "",
-              "average pooling of the head: all pixels, or 7x7 with stride 1 (ParaDnn)"},
-    [STRIDE_ON] = {"stride_on", PDNN_PARAM_CHOICE, 0, 0, STRIDE_ON_3X3, strides, NULL, 0, "",
-                   "the convolution with the group's stride (3x3: v1.5, 1x1: v1)"},
-    [ACTIVATION] = {"activation", PDNN_PARAM_CHOICE, 0, 0, 0, activations, NULL, 0, "",
-                    "after convolutions, shortcuts and hidden dense layers"},
-    [KERNEL] = {"kernel", PDNN_PARAM_LIST, 1, 255, 3, NULL, NULL, 0, "", "kernel height and width, by stage"},
-    [STRIDE] = {"stride", PDNN_PARAM_LIST, 1, 255, 1, NULL, NULL, 0, "",
-                "stride of a stage's first convolution"},
-    [PADDING] = {"padding", PDNN_PARAM_LIST, 0, 254, SAME, NULL, "same", SAME, "",
-                 "zeros on each side, by stage; same = (kernel - 1) / 2"},
-    [WINDOW] = {"window", PDNN_PARAM_LIST, 0, 11, 2, NULL, NULL, 0, "",
-                "max-pooling with stride 2 after each stage; 0 = none"},
-    [DENSE] = {"dense", PDNN_PARAM_LIST, 1, 5998, NO_DENSE, NULL, "none", NO_DENSE, "",
-               "units of the hidden dense layers"},
+    [BLOCK] = {.name = "block",
+               .type = PDNN_PARAM_CHOICE,
+               .choices = blocks,
+               .fallback = BLOCK_BOTTLENECK,
+               .help = "residual: two 3x3; bottleneck: 1x1, 3x3, 1x1; plain: no shortcuts"},
+    [BLOCKS] = {.name = "blocks",
+                .type = PDNN_PARAM_LIST,
+                .min = 1,
+                .max = 512,
+                .fallback = 2,
+                .help = "blocks of each group; plain: convolutions of each stage"},
+    [FILTERS] = {.name = "filters",
+                 .type = PDNN_PARAM_LIST,
+                 .min = 1,
+                 .max = 4096,
+                 .fallback = 64,
+                 .help =
+                     "channels of the first group, doubled by each next one up to 8 times; plain: or a list"},
+    [IMAGE] = {.name = "image",
+               .type = PDNN_PARAM_INT,
+               .min = 1,
+               .max = 1 << 16,
+               .fallback = 224,
+               .unit = "pixels",
+               .help = "height and width of the 3-channel image"},
+    [OUTPUT] = {.name = "output",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 1 << 24,
+                .fallback = 1000,
+                .help = "output units: classes when training"},
+    [BATCH] = {.name = "batch",
+               .type = PDNN_PARAM_INT,
+               .min = 1,
+               .max = 1 << 24,
+               .fallback = 64,
+               .help = "minibatch: images per step"},
+    [POOL] = {.name = "pool",
+              .type = PDNN_PARAM_CHOICE,
+              .choices = pools,
+              .fallback = POOL_GLOBAL,
+              .help = "average pooling of the head: all pixels, or 7x7 with stride 1 (ParaDnn)"},
+    [STRIDE_ON] = {.name = "stride_on",
+                   .type = PDNN_PARAM_CHOICE,
+                   .choices = strides,
+                   .fallback = STRIDE_ON_3X3,
+                   .help = "the convolution with the group's stride (3x3: v1.5, 1x1: v1)"},
+    [ACTIVATION] = {.name = "activation",
+                    .type = PDNN_PARAM_CHOICE,
+                    .choices = activations,
+                    .help = "after convolutions, shortcuts and hidden dense layers"},
+    [KERNEL] = {.name = "kernel",
+                .type = PDNN_PARAM_LIST,
+                .min = 1,
+                .max = 255,
+                .fallback = 3,
+                .help = "kernel height and width, by stage"},
+    [STRIDE] = {.name = "stride",
+                .type = PDNN_PARAM_LIST,
+                .min = 1,
+                .max = 255,
+                .fallback = 1,
+                .help = "stride of a stage's first convolution"},
+    [PADDING] = {.name = "padding",
+                 .type = PDNN_PARAM_LIST,
+                 .min = 0,
+                 .max = 254,
+                 .fallback = SAME,
+                 .word = "same",
+                 .word_value = SAME,
+                 .help = "zeros on each side, by stage; same = (kernel - 1) / 2"},
+    [WINDOW] = {.name = "window",
+                .type = PDNN_PARAM_LIST,
+                .min = 0,
+                .max = 11,
+                .fallback = 2,
+                .help = "max-pooling with stride 2 after each stage; 0 = none"},
+    [DENSE] = {.name = "dense",
+               .type = PDNN_PARAM_LIST,
+               .min = 1,
+               .max = 5998,
+               .fallback = NO_DENSE,
+               .word = "none",
+               .word_value = NO_DENSE,
+               .help = "units of the hidden dense layers"},
 };
 
-#define RESNET(block, blocks)                                                                                \
-    { block, blocks, 64, 224, 1000, 64, POOL_GLOBAL, STRIDE_ON_3X3, 0, 3, 1, SAME, 2, NO_DENSE }
+#define RESNET "filters=64,image=224,output=1000,batch=64,pool=global,"
+#define PLAIN  "block=plain,image=224,output=1000,batch=64,dense=4096-4096,"
 
 static const struct pdnn_preset presets[] = {
-    {"resnet18", RESNET(BLOCK_RESIDUAL, 2),
+    {"resnet18", RESNET "block=residual,blocks=2",
      "ResNet-18 with a projection in the first group too: 11,693,736 parameters"},
-    {"resnet50", RESNET(BLOCK_BOTTLENECK, PDNN_LIST4(3, 4, 6, 3)), "ResNet-50 v1.5: 25,557,032 parameters"},
-    {"resnet101", RESNET(BLOCK_BOTTLENECK, PDNN_LIST4(3, 4, 23, 3)),
+    {"resnet50", RESNET "block=bottleneck,blocks=3-4-6-3,stride_on=3x3",
+     "ResNet-50 v1.5: 25,557,032 parameters"},
+    {"resnet101", RESNET "block=bottleneck,blocks=3-4-23-3,stride_on=3x3",
      "ResNet-101 v1.5: 44,549,160 parameters"},
-    {"vgg16",
-     {BLOCK_PLAIN, PDNN_LIST5(2, 2, 3, 3, 3), 64, 224, 1000, 64, 0, 0, 0, 3, 1, SAME, 2,
-      PDNN_LIST2(4096, 4096)},
+    {"vgg16", PLAIN "blocks=2-2-3-3-3,filters=64,kernel=3,stride=1,padding=same,window=2",
      "VGG-16: 138,357,544 parameters"},
     {"alexnet",
-     {BLOCK_PLAIN, PDNN_LIST5(1, 1, 1, 1, 1), PDNN_LIST5(64, 192, 384, 256, 256), 224, 1000, 64, 0, 0, 0,
-      PDNN_LIST5(11, 5, 3, 3, 3), PDNN_LIST5(4, 1, 1, 1, 1), PDNN_LIST5(2, 2, 1, 1, 1),
-      PDNN_LIST5(3, 3, 0, 0, 3), PDNN_LIST2(4096, 4096)},
+     PLAIN "blocks=1-1-1-1-1,filters=64-192-384-256-256,kernel=11-5-3-3-3,stride=4-1-1-1-1,"
+           "padding=2-2-1-1-1,window=3-3-0-0-3",
      "AlexNet with one tower: 61,100,840 parameters"},
 };
 
@@ -101,7 +158,7 @@ static const unsigned only_for[N_PARAMS] = {
 };
 
 static bool applies(const struct pdnn_instance *instance, size_t param) {
-    return !only_for[param] || only_for[param] >> instance->hyper[BLOCK] & 1;
+    return !only_for[param] || only_for[param] >> instance->hyper[BLOCK].number & 1;
 }
 
 /* Lists by stage of a plain net, and how many numbers each keeps: one number of filters is doubled by each
@@ -112,7 +169,7 @@ static const struct {
 enum { BY_STAGE = sizeof by_stage / sizeof *by_stage };
 
 /* As many as the longest list has numbers. */
-static int stages_of(const int64_t *hyper) {
+static int stages_of(const struct pdnn_value *hyper) {
     int stages = 1;
     for (int i = 0; i < BY_STAGE; i++) {
         int n = pdnn_list_length(hyper[by_stage[i].param]);
@@ -122,7 +179,7 @@ static int stages_of(const int64_t *hyper) {
 }
 
 /* Lists end where they only repeat; when none is left with a number for each stage, `blocks` has them. */
-static void resolve_stages(int64_t *hyper) {
+static void resolve_stages(struct pdnn_value *hyper) {
     int stages = stages_of(hyper);
     for (int i = 0; i < BY_STAGE; i++)
         hyper[by_stage[i].param] = pdnn_list_trim(hyper[by_stage[i].param], by_stage[i].least);
@@ -130,18 +187,18 @@ static void resolve_stages(int64_t *hyper) {
         hyper[BLOCKS] = pdnn_list_take(hyper[BLOCKS], stages);
 }
 
-static int64_t same_padding(int64_t kernel) {
+static struct pdnn_value same_padding(struct pdnn_value kernel) {
     int64_t numbers[PDNN_LIST_MAX];
     int n = pdnn_list_length(kernel);
     for (int i = 0; i < n; i++)
         numbers[i] = (pdnn_list_at(kernel, i) - 1) / 2;
-    return pdnn_list_pack(numbers, n);
+    return pdnn_list_make(numbers, n);
 }
 
 static void resolve(struct pdnn_instance *instance) {
-    int64_t *hyper = instance->hyper, groups = pdnn_list_trim(hyper[BLOCKS], 1);
-    if (hyper[BLOCK] == BLOCK_PLAIN) {
-        hyper[PADDING] = hyper[PADDING] == SAME ? same_padding(hyper[KERNEL]) : hyper[PADDING];
+    struct pdnn_value *hyper = instance->hyper, groups = pdnn_list_trim(hyper[BLOCKS], 1);
+    if (hyper[BLOCK].number == BLOCK_PLAIN) {
+        hyper[PADDING] = hyper[PADDING].number == SAME ? same_padding(hyper[KERNEL]) : hyper[PADDING];
         resolve_stages(hyper);
     } else if (pdnn_list_length(hyper[BLOCKS]) == GROUPS && pdnn_list_length(groups) == 1) {
         hyper[BLOCKS] = groups;
@@ -151,7 +208,7 @@ static void resolve(struct pdnn_instance *instance) {
 /* One graph being built. */
 struct net {
     struct pdnn_graph *graph;
-    const int64_t *hyper;
+    const struct pdnn_value *hyper;
     bool train;
     int64_t block; /* of all residual blocks, from 1 on */
 };
@@ -207,8 +264,8 @@ static uint32_t normalize(struct net *net, uint32_t x) {
 }
 
 static uint32_t activate(struct net *net, uint32_t x) {
-    return pdnn_graph_forward(net->graph, activation_ops[net->hyper[ACTIVATION]], (uint32_t[]){x, PDNN_NONE},
-                              NULL);
+    return pdnn_graph_forward(net->graph, activation_ops[net->hyper[ACTIVATION].number],
+                              (uint32_t[]){x, PDNN_NONE}, NULL);
 }
 
 static uint32_t pool(struct net *net, uint32_t x, enum pdnn_pool2d_kind kind, struct shape shape) {
@@ -239,8 +296,8 @@ static uint32_t convolve_normalized(struct net *net, uint32_t x, struct shape sh
 
 /* The shortcut comes first, so that the branch's last op can add it to its result. */
 static uint32_t block(struct net *net, uint32_t x, int64_t filters, int64_t stride, bool project) {
-    bool bottleneck = net->hyper[BLOCK] == BLOCK_BOTTLENECK;
-    bool first = !bottleneck || net->hyper[STRIDE_ON] == STRIDE_ON_1X1;
+    bool bottleneck = net->hyper[BLOCK].number == BLOCK_BOTTLENECK;
+    bool first = !bottleneck || net->hyper[STRIDE_ON].number == STRIDE_ON_1X1;
     uint32_t shortcut = x, y = x;
     if (project) {
         name_layer(net, "projection", net->block);
@@ -259,30 +316,31 @@ static uint32_t block(struct net *net, uint32_t x, int64_t filters, int64_t stri
 }
 
 static uint32_t residual(struct net *net, uint32_t x) {
-    const int64_t *hyper = net->hyper;
+    const struct pdnn_value *hyper = net->hyper;
     name_layer(net, "stem", 0);
-    x = activate(net, convolve_normalized(net, x, (struct shape){hyper[FILTERS], 7, 2, 3}));
+    x = activate(net, convolve_normalized(net, x, (struct shape){hyper[FILTERS].number, 7, 2, 3}));
     x = pool(net, x, PDNN_POOL2D_MAX, (struct shape){0, 3, 2, 1});
     for (int group = 0; group < GROUPS; group++) {
         int64_t n_blocks = pdnn_list_at(hyper[BLOCKS], group);
         for (int64_t i = 0; i < n_blocks; i++) {
             net->block++;
             pdnn_graph_segment_begin(net->graph);
-            x = block(net, x, hyper[FILTERS] << group, i == 0 && group > 0 ? 2 : 1, i == 0);
+            x = block(net, x, hyper[FILTERS].number << group, i == 0 && group > 0 ? 2 : 1, i == 0);
             pdnn_graph_segment_end(net->graph);
         }
     }
     name_layer(net, "head", 0);
-    int64_t kernel = hyper[POOL] == POOL_7X7 ? 7 : net->graph->tensors[x].dim[2];
+    int64_t kernel = hyper[POOL].number == POOL_7X7 ? 7 : net->graph->tensors[x].dim[2];
     return pool(net, x, PDNN_POOL2D_AVERAGE, (struct shape){0, kernel, 1, 0});
 }
 
 static uint32_t plain(struct net *net, uint32_t x) {
-    const int64_t *hyper = net->hyper;
+    const struct pdnn_value *hyper = net->hyper;
     for (int i = 0, stages = stages_of(hyper); i < stages; i++) {
         int64_t kernel = pdnn_list_at(hyper[KERNEL], i), window = pdnn_list_at(hyper[WINDOW], i);
         bool doubles = pdnn_list_length(hyper[FILTERS]) == 1;
-        int64_t filters = doubles ? hyper[FILTERS] << (i < 3 ? i : 3) : pdnn_list_at(hyper[FILTERS], i);
+        int64_t filters =
+            doubles ? hyper[FILTERS].number << (i < 3 ? i : 3) : pdnn_list_at(hyper[FILTERS], i);
         name_layer(net, "stage", i + 1);
         pdnn_graph_segment_begin(net->graph);
         for (int64_t k = 0; k < pdnn_list_at(hyper[BLOCKS], i); k++) {
@@ -302,7 +360,7 @@ static uint32_t plain(struct net *net, uint32_t x) {
 }
 
 /* A residual network has four groups, whatever a list says. */
-static bool has_groups(const int64_t *hyper, struct pdnn_err *err) {
+static bool has_groups(const struct pdnn_value *hyper, struct pdnn_err *err) {
     int n_blocks = pdnn_list_length(hyper[BLOCKS]);
     if (n_blocks != 1 && n_blocks != GROUPS)
         pdnn_fail(err, PDNN_INVALID, "blocks has %d numbers, expected one or %d, for each group", n_blocks,
@@ -315,20 +373,21 @@ static bool has_groups(const int64_t *hyper, struct pdnn_err *err) {
 }
 
 static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
-    const int64_t *hyper = instance->hyper;
+    const struct pdnn_value *hyper = instance->hyper;
     struct net net = {graph, hyper, instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN, 0};
-    struct pdnn_tensor image = {.role = PDNN_ROLE_INPUT,
-                                .dtype = graph->dtype,
-                                .rank = 4,
-                                .dim = {hyper[BATCH], COLORS, hyper[IMAGE], hyper[IMAGE]},
-                                .fill = {.kind = PDNN_FILL_UNIFORM, .scale = 1},
-                                .of = PDNN_NONE};
+    struct pdnn_tensor image = {
+        .role = PDNN_ROLE_INPUT,
+        .dtype = graph->dtype,
+        .rank = 4,
+        .dim = {hyper[BATCH].number, COLORS, hyper[IMAGE].number, hyper[IMAGE].number},
+        .fill = {.kind = PDNN_FILL_UNIFORM, .scale = 1},
+        .of = PDNN_NONE};
     uint32_t x = pdnn_graph_tensor(graph, &image); /* (N, C, H, W) */
-    if (hyper[BLOCK] != BLOCK_PLAIN && !has_groups(hyper, &graph->err))
+    if (hyper[BLOCK].number != BLOCK_PLAIN && !has_groups(hyper, &graph->err))
         return;
-    x = hyper[BLOCK] == BLOCK_PLAIN ? plain(&net, x) : residual(&net, x);
+    x = hyper[BLOCK].number == BLOCK_PLAIN ? plain(&net, x) : residual(&net, x);
     name_layer(&net, "output", 0);
-    x = dense(&net, x, hyper[OUTPUT]);
+    x = dense(&net, x, hyper[OUTPUT].number);
     graph->result = x;
     if (!net.train)
         return;
@@ -336,8 +395,8 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
     struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
                                  .dtype = PDNN_S32,
                                  .rank = 1,
-                                 .dim = {hyper[BATCH]},
-                                 .fill = {.kind = PDNN_FILL_CLASS, .scale = (double)hyper[OUTPUT]},
+                                 .dim = {hyper[BATCH].number},
+                                 .fill = {.kind = PDNN_FILL_CLASS, .scale = (double)hyper[OUTPUT].number},
                                  .of = PDNN_NONE};
     uint32_t label = pdnn_graph_tensor(graph, &labels); /* (N) */
     graph->loss = pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy,

@@ -19,22 +19,47 @@ enum { HIDDEN, LAYERS, FRAMES, CHARACTERS, LABELS, BATCH, N_PARAMS };
 enum { FREQUENCIES = 161, CHANNELS = 32, FRAMES_MIN = 31 };
 
 static const struct pdnn_param_def params[N_PARAMS] = {
-    [HIDDEN] = {"hidden", PDNN_PARAM_INT, 1, 1 << 20, 800, NULL, NULL, 0, "",
-                "units of each recurrent layer and direction"},
-    [LAYERS] = {"layers", PDNN_PARAM_INT, 1, 1024, 5, NULL, NULL, 0, "",
-                "recurrent layers, all bidirectional"},
-    [FRAMES] = {"frames", PDNN_PARAM_INT, FRAMES_MIN, 1 << 20, 1001, NULL, NULL, 0, "frames",
-                "length of each recording, 100 frames a second and one"},
-    [CHARACTERS] = {"characters", PDNN_PARAM_INT, 2, 1 << 24, 29, NULL, NULL, 0, "",
-                    "output units, the blank among them"},
-    [LABELS] = {"labels", PDNN_PARAM_INT, 1, 1 << 20, 100, NULL, NULL, 0, "",
-                "characters of the longest transcript; training only"},
-    [BATCH] = {"batch", PDNN_PARAM_INT, 1, 1 << 24, 16, NULL, NULL, 0, "", "minibatch: recordings per step"},
+    [HIDDEN] = {.name = "hidden",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 1 << 20,
+                .fallback = 800,
+                .help = "units of each recurrent layer and direction"},
+    [LAYERS] = {.name = "layers",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 1024,
+                .fallback = 5,
+                .help = "recurrent layers, all bidirectional"},
+    [FRAMES] = {.name = "frames",
+                .type = PDNN_PARAM_INT,
+                .min = FRAMES_MIN,
+                .max = 1 << 20,
+                .fallback = 1001,
+                .unit = "frames",
+                .help = "length of each recording, 100 frames a second and one"},
+    [CHARACTERS] = {.name = "characters",
+                    .type = PDNN_PARAM_INT,
+                    .min = 2,
+                    .max = 1 << 24,
+                    .fallback = 29,
+                    .help = "output units, the blank among them"},
+    [LABELS] = {.name = "labels",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 1 << 20,
+                .fallback = 100,
+                .help = "characters of the longest transcript; training only"},
+    [BATCH] = {.name = "batch",
+               .type = PDNN_PARAM_INT,
+               .min = 1,
+               .max = 1 << 24,
+               .fallback = 16,
+               .help = "minibatch: recordings per step"},
 };
 
 static const struct pdnn_preset presets[] = {
-    {"deepspeech2",
-     {800, 5, 1001, 29, 100, 16},
+    {"deepspeech2", "hidden=800,layers=5,frames=1001,characters=29,labels=100,batch=16",
      "MLPerf's DeepSpeech2, 10 s of audio: 38,115,968 parameters"},
 };
 
@@ -84,13 +109,13 @@ static bool has_time(const struct pdnn_sequence_net *net, uint32_t x, int64_t la
 }
 
 static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
-    const int64_t *hyper = instance->hyper;
-    struct pdnn_sequence_net net = pdnn_sequence_net(instance, graph, hyper[BATCH], 0);
-    struct pdnn_recurrent layer = {PDNN_CELL_LBR_GRU, hyper[HIDDEN], true};
-    uint32_t x = listen(&net, hyper[FRAMES]);
-    if (net.train && !has_time(&net, x, hyper[LABELS]))
+    const struct pdnn_value *hyper = instance->hyper;
+    struct pdnn_sequence_net net = pdnn_sequence_net(instance, graph, hyper[BATCH].number, 0);
+    struct pdnn_recurrent layer = {PDNN_CELL_LBR_GRU, hyper[HIDDEN].number, true};
+    uint32_t x = listen(&net, hyper[FRAMES].number);
+    if (net.train && !has_time(&net, x, hyper[LABELS].number))
         return;
-    for (int64_t i = 1; i <= hyper[LAYERS]; i++) {
+    for (int64_t i = 1; i <= hyper[LAYERS].number; i++) {
         pdnn_sequence_layer(&net, "layer", i);
         pdnn_graph_segment_begin(graph);
         x = i > 1 ? pdnn_sequence_normalize(&net, x) : x;
@@ -99,8 +124,8 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
         pdnn_graph_segment_end(graph);
     }
     pdnn_sequence_layer(&net, "output", 0);
-    x = pdnn_sequence_linear(&net, pdnn_sequence_normalize(&net, x), hyper[CHARACTERS]);
-    pdnn_sequence_finish_ctc(&net, x, hyper[LABELS]);
+    x = pdnn_sequence_linear(&net, pdnn_sequence_normalize(&net, x), hyper[CHARACTERS].number);
+    pdnn_sequence_finish_ctc(&net, x, hyper[LABELS].number);
 }
 
 const struct pdnn_family_def pdnn_family_deepspeech2 = {

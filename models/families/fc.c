@@ -13,21 +13,46 @@ static const char *const activations[] = {"relu", "sigmoid", "tanh", NULL};
 static const struct pdnn_op_def *const activation_ops[] = {&pdnn_op_relu, &pdnn_op_sigmoid, &pdnn_op_tanh};
 
 static const struct pdnn_param_def params[N_PARAMS] = {
-    [LAYERS] = {"layers", PDNN_PARAM_INT, 1, 4096, 4, NULL, NULL, 0, "", "hidden layers"},
-    [NODES] = {"nodes", PDNN_PARAM_INT, 1, 1 << 24, 1024, NULL, NULL, 0, "", "units of each hidden layer"},
-    [INPUT] = {"input", PDNN_PARAM_INT, 1, 1 << 24, 2000, NULL, NULL, 0, "", "input features"},
-    [OUTPUT] = {"output", PDNN_PARAM_INT, 1, 1 << 24, 1000, NULL, NULL, 0, "",
-                "output units: classes when training"},
-    [BATCH] = {"batch", PDNN_PARAM_INT, 1, 1 << 24, 64, NULL, NULL, 0, "", "minibatch: examples per step"},
-    [ACTIVATION] = {"activation", PDNN_PARAM_CHOICE, 0, 0, 0, activations, NULL, 0, "",
-                    "after each hidden layer"},
+    [LAYERS] = {.name = "layers",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 4096,
+                .fallback = 4,
+                .help = "hidden layers"},
+    [NODES] = {.name = "nodes",
+               .type = PDNN_PARAM_INT,
+               .min = 1,
+               .max = 1 << 24,
+               .fallback = 1024,
+               .help = "units of each hidden layer"},
+    [INPUT] = {.name = "input",
+               .type = PDNN_PARAM_INT,
+               .min = 1,
+               .max = 1 << 24,
+               .fallback = 2000,
+               .help = "input features"},
+    [OUTPUT] = {.name = "output",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 1 << 24,
+                .fallback = 1000,
+                .help = "output units: classes when training"},
+    [BATCH] = {.name = "batch",
+               .type = PDNN_PARAM_INT,
+               .min = 1,
+               .max = 1 << 24,
+               .fallback = 64,
+               .help = "minibatch: examples per step"},
+    [ACTIVATION] = {.name = "activation",
+                    .type = PDNN_PARAM_CHOICE,
+                    .choices = activations,
+                    .help = "after each hidden layer"},
 };
 
 static const struct pdnn_preset presets[] = {
-    {"paper-min",
-     {4, 32, 2000, 200, 64, 0},
+    {"paper-min", "layers=4,nodes=32,input=2000,output=200,batch=64",
      "smallest point of ParaDnn's published sweep: 73,800 parameters"},
-    {"paper-max", {128, 8192, 8000, 1000, 16384, 0}, "largest point of it"},
+    {"paper-max", "layers=128,nodes=8192,input=8000,output=1000,batch=16384", "largest point of it"},
 };
 
 /* He et al. 2015: keeps the variance of a deep stack of ReLU layers; bias as wide as the weights of a linear
@@ -42,23 +67,24 @@ static uint32_t layer(struct pdnn_graph *graph, uint32_t x, int64_t inputs, int6
 }
 
 static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
-    const int64_t *hyper = instance->hyper;
+    const struct pdnn_value *hyper = instance->hyper;
     struct pdnn_tensor input = {.role = PDNN_ROLE_INPUT,
                                 .dtype = graph->dtype,
                                 .rank = 2,
-                                .dim = {hyper[BATCH], hyper[INPUT]},
+                                .dim = {hyper[BATCH].number, hyper[INPUT].number},
                                 .fill = {PDNN_FILL_UNIFORM, 1},
                                 .of = PDNN_NONE};
     uint32_t x = pdnn_graph_tensor(graph, &input); /* (N, I) */
-    int64_t width = hyper[INPUT];
-    for (int64_t i = 1; i <= hyper[LAYERS]; i++) {
+    int64_t width = hyper[INPUT].number;
+    for (int64_t i = 1; i <= hyper[LAYERS].number; i++) {
         graph->layer = (struct pdnn_layer){"hidden", i};
-        x = layer(graph, x, width, hyper[NODES]);
-        x = pdnn_graph_forward(graph, activation_ops[hyper[ACTIVATION]], (uint32_t[]){x, PDNN_NONE}, NULL);
-        width = hyper[NODES];
+        x = layer(graph, x, width, hyper[NODES].number);
+        x = pdnn_graph_forward(graph, activation_ops[hyper[ACTIVATION].number], (uint32_t[]){x, PDNN_NONE},
+                               NULL);
+        width = hyper[NODES].number;
     }
     graph->layer = (struct pdnn_layer){"output", 0};
-    x = layer(graph, x, width, hyper[OUTPUT]);
+    x = layer(graph, x, width, hyper[OUTPUT].number);
     graph->result = x;
     if (instance->setting[PDNN_SETTING_MODE] != PDNN_MODE_TRAIN)
         return;
@@ -66,8 +92,8 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
     struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
                                  .dtype = PDNN_S32,
                                  .rank = 1,
-                                 .dim = {hyper[BATCH]},
-                                 .fill = {PDNN_FILL_CLASS, (double)hyper[OUTPUT]},
+                                 .dim = {hyper[BATCH].number},
+                                 .fill = {PDNN_FILL_CLASS, (double)hyper[OUTPUT].number},
                                  .of = PDNN_NONE};
     uint32_t label = pdnn_graph_tensor(graph, &labels); /* (N) */
     graph->loss = pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy,

@@ -14,23 +14,57 @@ enum { HIDDEN, LAYERS, VOCABULARY, SOURCE, TARGET, BATCH, DROPOUT, N_PARAMS };
 enum { LAYERS_MIN = 2, FIRST_SHORTCUT = 3 };
 
 static const struct pdnn_param_def params[N_PARAMS] = {
-    [HIDDEN] = {"hidden", PDNN_PARAM_INT, 1, 1 << 20, 1024, NULL, NULL, 0, "",
-                "units of the embedding and of each LSTM"},
-    [LAYERS] = {"layers", PDNN_PARAM_INT, LAYERS_MIN, 1024, 4, NULL, NULL, 0, "",
-                "LSTM of the encoder, and of the decoder"},
-    [VOCABULARY] = {"vocabulary", PDNN_PARAM_INT, 2, 1 << 24, 32320, NULL, NULL, 0, "words",
-                    "words of both languages"},
-    [SOURCE] = {"source", PDNN_PARAM_INT, 1, 1 << 20, 25, NULL, NULL, 0, "steps",
-                "words of each sentence to translate"},
-    [TARGET] = {"target", PDNN_PARAM_INT, 1, 1 << 20, 25, NULL, NULL, 0, "steps",
-                "words of each translation"},
-    [BATCH] = {"batch", PDNN_PARAM_INT, 1, 1 << 24, 32, NULL, NULL, 0, "", "minibatch: sentences per step"},
-    [DROPOUT] = {"dropout", PDNN_PARAM_INT, 0, 99, 20, NULL, NULL, 0, "%",
-                 "values set to 0 before every LSTM; training only"},
+    [HIDDEN] = {.name = "hidden",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 1 << 20,
+                .fallback = 1024,
+                .help = "units of the embedding and of each LSTM"},
+    [LAYERS] = {.name = "layers",
+                .type = PDNN_PARAM_INT,
+                .min = LAYERS_MIN,
+                .max = 1024,
+                .fallback = 4,
+                .help = "LSTM of the encoder, and of the decoder"},
+    [VOCABULARY] = {.name = "vocabulary",
+                    .type = PDNN_PARAM_INT,
+                    .min = 2,
+                    .max = 1 << 24,
+                    .fallback = 32320,
+                    .unit = "words",
+                    .help = "words of both languages"},
+    [SOURCE] = {.name = "source",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 1 << 20,
+                .fallback = 25,
+                .unit = "steps",
+                .help = "words of each sentence to translate"},
+    [TARGET] = {.name = "target",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 1 << 20,
+                .fallback = 25,
+                .unit = "steps",
+                .help = "words of each translation"},
+    [BATCH] = {.name = "batch",
+               .type = PDNN_PARAM_INT,
+               .min = 1,
+               .max = 1 << 24,
+               .fallback = 32,
+               .help = "minibatch: sentences per step"},
+    [DROPOUT] = {.name = "dropout",
+                 .type = PDNN_PARAM_INT,
+                 .min = 0,
+                 .max = 99,
+                 .fallback = 20,
+                 .unit = "%",
+                 .help = "values set to 0 before every LSTM; training only"},
 };
 
 static const struct pdnn_preset presets[] = {
-    {"gnmt", {1024, 4, 32320, 25, 25, 32, 20}, "MLPerf's GNMT v2: 160,671,297 parameters"},
+    {"gnmt", "hidden=1024,layers=4,vocabulary=32320,source=25,target=25,batch=32,dropout=20",
+     "MLPerf's GNMT v2: 160,671,297 parameters"},
 };
 
 static uint32_t lstm(struct pdnn_sequence_net *net, uint32_t x, const struct pdnn_recurrent *layer) {
@@ -71,17 +105,18 @@ static uint32_t decode(struct pdnn_sequence_net *net, uint32_t x, uint32_t sourc
 }
 
 static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
-    const int64_t *hyper = instance->hyper;
-    struct pdnn_sequence_net net = pdnn_sequence_net(instance, graph, hyper[BATCH], hyper[DROPOUT]);
-    struct pdnn_recurrent layer = {PDNN_CELL_LSTM, hyper[HIDDEN], true};
+    const struct pdnn_value *hyper = instance->hyper;
+    struct pdnn_sequence_net net =
+        pdnn_sequence_net(instance, graph, hyper[BATCH].number, hyper[DROPOUT].number);
+    struct pdnn_recurrent layer = {PDNN_CELL_LSTM, hyper[HIDDEN].number, true};
     pdnn_sequence_layer(&net, "embedding", 0);
-    uint32_t table = pdnn_sequence_table(&net, hyper[VOCABULARY], hyper[HIDDEN]);
-    uint32_t source = pdnn_sequence_embed(&net, table, hyper[SOURCE], PDNN_FILL_ZIPF);
-    uint32_t target = pdnn_sequence_embed(&net, table, hyper[TARGET], PDNN_FILL_ZIPF);
-    source = encode(&net, source, &layer, hyper[LAYERS]);
-    target = decode(&net, target, source, &layer, hyper[LAYERS]);
+    uint32_t table = pdnn_sequence_table(&net, hyper[VOCABULARY].number, hyper[HIDDEN].number);
+    uint32_t source = pdnn_sequence_embed(&net, table, hyper[SOURCE].number, PDNN_FILL_ZIPF);
+    uint32_t target = pdnn_sequence_embed(&net, table, hyper[TARGET].number, PDNN_FILL_ZIPF);
+    source = encode(&net, source, &layer, hyper[LAYERS].number);
+    target = decode(&net, target, source, &layer, hyper[LAYERS].number);
     pdnn_sequence_layer(&net, "output", 0);
-    pdnn_sequence_finish(&net, pdnn_sequence_dense(&net, target, hyper[VOCABULARY]));
+    pdnn_sequence_finish(&net, pdnn_sequence_dense(&net, target, hyper[VOCABULARY].number));
 }
 
 const struct pdnn_family_def pdnn_family_gnmt = {

@@ -32,39 +32,83 @@ static const char *const id_kinds[] = {"uniform", "zipf", NULL};
 static const enum pdnn_fill_kind id_fills[] = {PDNN_FILL_CLASS, PDNN_FILL_ZIPF};
 
 static const struct pdnn_param_def params[N_PARAMS] = {
-    [CELL] = {"cell", PDNN_PARAM_CHOICE, 0, 0, PDNN_CELL_LSTM, pdnn_cell_names, NULL, 0, "",
-              "rnn: tanh; gru: reset before the product; lbr_gru: linear before reset, as cuDNN"},
-    [LAYERS] = {"layers", PDNN_PARAM_INT, 1, 4096, 1, NULL, NULL, 0, "", "recurrent layers"},
-    [EMBEDDING] = {"embedding", PDNN_PARAM_INT, 1, 1 << 20, 512, NULL, NULL, 0, "",
-                   "units of a word's embedding"},
-    [HIDDEN] = {"hidden", PDNN_PARAM_INT, 1, 1 << 20, AS_EMBEDDING, NULL, "embedding", AS_EMBEDDING, "",
-                "units of each recurrent layer and direction; embedding: as many"},
-    [LENGTH] = {"length", PDNN_PARAM_INT, 1, 1 << 20, 50, NULL, NULL, 0, "steps", "words of each sequence"},
-    [VOCABULARY] = {"vocabulary", PDNN_PARAM_INT, 2, 1 << 24, 1024, NULL, NULL, 0, "words",
-                    "words there are: rows of the embedding, units of the projection"},
-    [BATCH] = {"batch", PDNN_PARAM_INT, 1, 1 << 24, 64, NULL, NULL, 0, "", "minibatch: sequences per step"},
-    [BIDIRECTIONAL] = {"bidirectional", PDNN_PARAM_CHOICE, 0, 0, 0, switches, NULL, 0, "",
-                       "each layer also from the last word to the first, side by side"},
-    [OUTPUT] = {"output", PDNN_PARAM_CHOICE, 0, 0, OUTPUT_EVERY_STEP, outputs, NULL, 0, "",
-                "where the projection is; none: nowhere, and training takes hidden units for classes"},
-    [DROPOUT] = {"dropout", PDNN_PARAM_INT, 0, 99, 0, NULL, NULL, 0, "%",
-                 "values set to 0 before every layer and the projection; training only"},
-    [IDS] = {"ids", PDNN_PARAM_CHOICE, 0, 0, 0, id_kinds, NULL, 0, "",
-             "how words are drawn; zipf: the word of rank k about 1/k as often as the first"},
+    [CELL] = {.name = "cell",
+              .type = PDNN_PARAM_CHOICE,
+              .choices = pdnn_cell_names,
+              .fallback = PDNN_CELL_LSTM,
+              .help = "rnn: tanh; gru: reset before the product; lbr_gru: linear before reset, as cuDNN"},
+    [LAYERS] = {.name = "layers",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 4096,
+                .fallback = 1,
+                .help = "recurrent layers"},
+    [EMBEDDING] = {.name = "embedding",
+                   .type = PDNN_PARAM_INT,
+                   .min = 1,
+                   .max = 1 << 20,
+                   .fallback = 512,
+                   .help = "units of a word's embedding"},
+    [HIDDEN] = {.name = "hidden",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 1 << 20,
+                .fallback = AS_EMBEDDING,
+                .word = "embedding",
+                .word_value = AS_EMBEDDING,
+                .help = "units of each recurrent layer and direction; embedding: as many"},
+    [LENGTH] = {.name = "length",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 1 << 20,
+                .fallback = 50,
+                .unit = "steps",
+                .help = "words of each sequence"},
+    [VOCABULARY] = {.name = "vocabulary",
+                    .type = PDNN_PARAM_INT,
+                    .min = 2,
+                    .max = 1 << 24,
+                    .fallback = 1024,
+                    .unit = "words",
+                    .help = "words there are: rows of the embedding, units of the projection"},
+    [BATCH] = {.name = "batch",
+               .type = PDNN_PARAM_INT,
+               .min = 1,
+               .max = 1 << 24,
+               .fallback = 64,
+               .help = "minibatch: sequences per step"},
+    [BIDIRECTIONAL] = {.name = "bidirectional",
+                       .type = PDNN_PARAM_CHOICE,
+                       .choices = switches,
+                       .help = "each layer also from the last word to the first, side by side"},
+    [OUTPUT] = {.name = "output",
+                .type = PDNN_PARAM_CHOICE,
+                .choices = outputs,
+                .fallback = OUTPUT_EVERY_STEP,
+                .help =
+                    "where the projection is; none: nowhere, and training takes hidden units for classes"},
+    [DROPOUT] = {.name = "dropout",
+                 .type = PDNN_PARAM_INT,
+                 .min = 0,
+                 .max = 99,
+                 .unit = "%",
+                 .help = "values set to 0 before every layer and the projection; training only"},
+    [IDS] = {.name = "ids",
+             .type = PDNN_PARAM_CHOICE,
+             .choices = id_kinds,
+             .help = "how words are drawn; zipf: the word of rank k about 1/k as often as the first"},
 };
 
 static const struct pdnn_preset presets[] = {
-    {"paper-min",
-     {PDNN_CELL_RNN, 1, 100, AS_EMBEDDING, 10, 2, 16},
+    {"paper-min", "cell=rnn,layers=1,embedding=100,hidden=embedding,length=10,vocabulary=2,batch=16",
      "smallest point of ParaDnn's published sweep: 20,502 parameters"},
-    {"paper-max",
-     {PDNN_CELL_LSTM, 13, 900, AS_EMBEDDING, 90, 512, 1024},
+    {"paper-max", "cell=lstm,layers=13,embedding=900,hidden=embedding,length=90,vocabulary=512,batch=1024",
      "largest point of it: 85,208,912 parameters"},
 };
 
 static void resolve(struct pdnn_instance *instance) {
-    if (instance->hyper[HIDDEN] == AS_EMBEDDING)
-        instance->hyper[HIDDEN] = instance->hyper[EMBEDDING];
+    if (instance->hyper[HIDDEN].number == AS_EMBEDDING)
+        instance->hyper[HIDDEN].number = instance->hyper[EMBEDDING].number;
 }
 
 struct directions {
@@ -86,31 +130,32 @@ static uint32_t join(struct pdnn_sequence_net *net, struct directions y) {
 }
 
 static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
-    const int64_t *hyper = instance->hyper;
-    struct pdnn_sequence_net net = pdnn_sequence_net(instance, graph, hyper[BATCH], hyper[DROPOUT]);
+    const struct pdnn_value *hyper = instance->hyper;
+    struct pdnn_sequence_net net =
+        pdnn_sequence_net(instance, graph, hyper[BATCH].number, hyper[DROPOUT].number);
     struct pdnn_recurrent layer = {
-        .cell = (enum pdnn_cell)hyper[CELL],
-        .hidden = hyper[HIDDEN],
+        .cell = (enum pdnn_cell)hyper[CELL].number,
+        .hidden = hyper[HIDDEN].number,
     };
     struct directions y = {PDNN_NONE, PDNN_NONE};
     pdnn_sequence_layer(&net, "embedding", 0);
-    uint32_t table = pdnn_sequence_table(&net, hyper[VOCABULARY], hyper[EMBEDDING]);
-    uint32_t x = pdnn_sequence_embed(&net, table, hyper[LENGTH], id_fills[hyper[IDS]]);
-    for (int64_t i = 1; i <= hyper[LAYERS]; i++) {
+    uint32_t table = pdnn_sequence_table(&net, hyper[VOCABULARY].number, hyper[EMBEDDING].number);
+    uint32_t x = pdnn_sequence_embed(&net, table, hyper[LENGTH].number, id_fills[hyper[IDS].number]);
+    for (int64_t i = 1; i <= hyper[LAYERS].number; i++) {
         pdnn_sequence_layer(&net, "layer", i);
         x = i == 1 ? x : join(&net, y);
         pdnn_graph_segment_begin(graph);
-        y = append_layer(&net, x, &layer, hyper[BIDIRECTIONAL]);
+        y = append_layer(&net, x, &layer, hyper[BIDIRECTIONAL].number);
         pdnn_graph_segment_end(graph);
     }
     pdnn_sequence_layer(&net, "output", 0);
-    if (hyper[OUTPUT] == OUTPUT_LAST) {
-        y.forward = pdnn_sequence_step(&net, y.forward, hyper[LENGTH] - 1);
+    if (hyper[OUTPUT].number == OUTPUT_LAST) {
+        y.forward = pdnn_sequence_step(&net, y.forward, hyper[LENGTH].number - 1);
         y.reverse = y.reverse == PDNN_NONE ? PDNN_NONE : pdnn_sequence_step(&net, y.reverse, 0);
     }
     x = join(&net, y);
-    if (hyper[OUTPUT] != OUTPUT_NONE)
-        x = pdnn_sequence_dense(&net, pdnn_sequence_dropout(&net, x), hyper[VOCABULARY]);
+    if (hyper[OUTPUT].number != OUTPUT_NONE)
+        x = pdnn_sequence_dense(&net, pdnn_sequence_dropout(&net, x), hyper[VOCABULARY].number);
     pdnn_sequence_finish(&net, x);
 }
 

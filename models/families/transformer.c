@@ -59,70 +59,157 @@ static const char *const switches[] = {"no", "yes", NULL};
 static const char *const phases[] = {"prefill", "decode", NULL};
 
 static const struct pdnn_param_def params[N_PARAMS] = {
-    [ARCHITECTURE] = {"architecture", PDNN_PARAM_CHOICE, 0, 0, ENCODER, architectures, NULL, 0, "",
-                      "encoder: BERT; decoder: GPT; encoder-decoder: translation"},
-    [LAYERS] = {"layers", PDNN_PARAM_INT, 1, 4096, 12, NULL, NULL, 0, "",
-                "layers; encoder-decoder: of each of the two"},
-    [HIDDEN] = {"hidden", PDNN_PARAM_INT, 1, 1 << 20, 768, NULL, NULL, 0, "", "width of a token"},
-    [HEADS] = {"heads", PDNN_PARAM_INT, 1, 1 << 16, 12, NULL, NULL, 0, "",
-               "attention heads; the width is a multiple of them"},
-    [FFN] = {"ffn", PDNN_PARAM_INT, 1, 1 << 22, FOUR_HIDDEN, NULL, "4*hidden", FOUR_HIDDEN, "",
-             "units between the two layers of the feed-forward net"},
-    [LENGTH] = {"length", PDNN_PARAM_INT, 1, 1 << 20, 128, NULL, NULL, 0, "tokens", "of each sequence"},
-    [TARGET] = {"target", PDNN_PARAM_INT, 1, 1 << 20, AS_LENGTH, NULL, "length", AS_LENGTH, "tokens",
-                "of each sequence of the decoder"},
-    [VOCABULARY] = {"vocabulary", PDNN_PARAM_INT, 2, 1 << 24, 30522, NULL, NULL, 0, "words",
-                    "rows of the embedding"},
-    [BATCH] = {"batch", PDNN_PARAM_INT, 1, 1 << 24, 8, NULL, NULL, 0, "", "minibatch: sequences per step"},
-    [ACTIVATION] = {"activation", PDNN_PARAM_CHOICE, 0, 0, 0, activations, NULL, 0, "",
-                    "of the feed-forward net; gelu: with erf"},
-    [NORM] = {"norm", PDNN_PARAM_CHOICE, 0, 0, NORM_POST, norms, NULL, 0, "",
-              "what is normalized: a layer's sum (BERT), or what a layer reads (GPT-2)"},
-    [OBJECTIVE] = {"objective", PDNN_PARAM_CHOICE, 0, 0, OBJECTIVE_NONE, objectives, NULL, 0, "",
-                   "heads and loss; none: no head, and training takes hidden units for classes"},
-    [DROPOUT] = {"dropout", PDNN_PARAM_INT, 0, 99, 10, NULL, NULL, 0, "%",
-                 "of embeddings, attention and each part of a layer; training only"},
-    [QKV] = {"qkv", PDNN_PARAM_CHOICE, 0, 0, QKV_FUSED, qkvs, NULL, 0, "",
-             "queries, keys and values by one product or by three"},
-    [POSITIONS] = {"positions", PDNN_PARAM_INT, 0, 1 << 20, 512, NULL, NULL, 0, "tokens",
-                   "trained embeddings of positions; 0: sinusoids, which are not trained"},
-    [TYPES] = {"types", PDNN_PARAM_INT, 0, 1 << 10, 2, NULL, NULL, 0, "", "embeddings of segments; 0: none"},
-    [POOLER] = {"pooler", PDNN_PARAM_CHOICE, 0, 0, HAS_POOLER, switches, NULL, 0, "",
-                "a tanh layer on each first token; masked-lm: and next-sentence prediction from it"},
-    [PREDICTIONS] = {"predictions", PDNN_PARAM_INT, 1, 1 << 20, FIVE_OF_32, NULL, "length*5/32", FIVE_OF_32,
-                     "tokens", "masked tokens of each sequence, which masked-lm predicts"},
-    [PHASE] = {"phase", PDNN_PARAM_CHOICE, 0, 0, PHASE_PREFILL, phases, NULL, 0, "",
-               "prefill: all tokens at once; decode: one more token, with a cache of those before it"},
-    [CONTEXT] = {"context", PDNN_PARAM_INT, 1, 1 << 24, 512, NULL, NULL, 0, "tokens",
-                 "that the new one attends to, itself included; keys and values of all are cached"},
+    [ARCHITECTURE] = {.name = "architecture",
+                      .type = PDNN_PARAM_CHOICE,
+                      .choices = architectures,
+                      .fallback = ENCODER,
+                      .help = "encoder: BERT; decoder: GPT; encoder-decoder: translation"},
+    [LAYERS] = {.name = "layers",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 4096,
+                .fallback = 12,
+                .help = "layers; encoder-decoder: of each of the two"},
+    [HIDDEN] = {.name = "hidden",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 1 << 20,
+                .fallback = 768,
+                .help = "width of a token"},
+    [HEADS] = {.name = "heads",
+               .type = PDNN_PARAM_INT,
+               .min = 1,
+               .max = 1 << 16,
+               .fallback = 12,
+               .help = "attention heads; the width is a multiple of them"},
+    [FFN] = {.name = "ffn",
+             .type = PDNN_PARAM_INT,
+             .min = 1,
+             .max = 1 << 22,
+             .fallback = FOUR_HIDDEN,
+             .word = "4*hidden",
+             .word_value = FOUR_HIDDEN,
+             .help = "units between the two layers of the feed-forward net"},
+    [LENGTH] = {.name = "length",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 1 << 20,
+                .fallback = 128,
+                .unit = "tokens",
+                .help = "of each sequence"},
+    [TARGET] = {.name = "target",
+                .type = PDNN_PARAM_INT,
+                .min = 1,
+                .max = 1 << 20,
+                .fallback = AS_LENGTH,
+                .word = "length",
+                .word_value = AS_LENGTH,
+                .unit = "tokens",
+                .help = "of each sequence of the decoder"},
+    [VOCABULARY] = {.name = "vocabulary",
+                    .type = PDNN_PARAM_INT,
+                    .min = 2,
+                    .max = 1 << 24,
+                    .fallback = 30522,
+                    .unit = "words",
+                    .help = "rows of the embedding"},
+    [BATCH] = {.name = "batch",
+               .type = PDNN_PARAM_INT,
+               .min = 1,
+               .max = 1 << 24,
+               .fallback = 8,
+               .help = "minibatch: sequences per step"},
+    [ACTIVATION] = {.name = "activation",
+                    .type = PDNN_PARAM_CHOICE,
+                    .choices = activations,
+                    .help = "of the feed-forward net; gelu: with erf"},
+    [NORM] = {.name = "norm",
+              .type = PDNN_PARAM_CHOICE,
+              .choices = norms,
+              .fallback = NORM_POST,
+              .help = "what is normalized: a layer's sum (BERT), or what a layer reads (GPT-2)"},
+    [OBJECTIVE] = {.name = "objective",
+                   .type = PDNN_PARAM_CHOICE,
+                   .choices = objectives,
+                   .fallback = OBJECTIVE_NONE,
+                   .help = "heads and loss; none: no head, and training takes hidden units for classes"},
+    [DROPOUT] = {.name = "dropout",
+                 .type = PDNN_PARAM_INT,
+                 .min = 0,
+                 .max = 99,
+                 .fallback = 10,
+                 .unit = "%",
+                 .help = "of embeddings, attention and each part of a layer; training only"},
+    [QKV] = {.name = "qkv",
+             .type = PDNN_PARAM_CHOICE,
+             .choices = qkvs,
+             .fallback = QKV_FUSED,
+             .help = "queries, keys and values by one product or by three"},
+    [POSITIONS] = {.name = "positions",
+                   .type = PDNN_PARAM_INT,
+                   .min = 0,
+                   .max = 1 << 20,
+                   .fallback = 512,
+                   .unit = "tokens",
+                   .help = "trained embeddings of positions; 0: sinusoids, which are not trained"},
+    [TYPES] = {.name = "types",
+               .type = PDNN_PARAM_INT,
+               .min = 0,
+               .max = 1 << 10,
+               .fallback = 2,
+               .help = "embeddings of segments; 0: none"},
+    [POOLER] = {.name = "pooler",
+                .type = PDNN_PARAM_CHOICE,
+                .choices = switches,
+                .fallback = HAS_POOLER,
+                .help = "a tanh layer on each first token; masked-lm: and next-sentence prediction from it"},
+    [PREDICTIONS] = {.name = "predictions",
+                     .type = PDNN_PARAM_INT,
+                     .min = 1,
+                     .max = 1 << 20,
+                     .fallback = FIVE_OF_32,
+                     .word = "length*5/32",
+                     .word_value = FIVE_OF_32,
+                     .unit = "tokens",
+                     .help = "masked tokens of each sequence, which masked-lm predicts"},
+    [PHASE] = {.name = "phase",
+               .type = PDNN_PARAM_CHOICE,
+               .choices = phases,
+               .fallback = PHASE_PREFILL,
+               .help =
+                   "prefill: all tokens at once; decode: one more token, with a cache of those before it"},
+    [CONTEXT] = {.name = "context",
+                 .type = PDNN_PARAM_INT,
+                 .min = 1,
+                 .max = 1 << 24,
+                 .fallback = 512,
+                 .unit = "tokens",
+                 .help = "that the new one attends to, itself included; keys and values of all are cached"},
 };
 
-#define BERT(layers, hidden, heads, objective)                                                               \
-    {                                                                                                        \
-        ENCODER, layers, hidden, heads, FOUR_HIDDEN, 128, AS_LENGTH, 30522, 8, 0, NORM_POST, objective, 10,  \
-            QKV_FUSED, 512, 2, HAS_POOLER, FIVE_OF_32, PHASE_PREFILL, 512                                    \
-    }
-#define GPT2(layers, hidden, heads)                                                                          \
-    {                                                                                                        \
-        DECODER, layers, hidden, heads, FOUR_HIDDEN, 1024, AS_LENGTH, 50257, 1, 1, NORM_PRE,                 \
-            OBJECTIVE_CAUSAL, 10, QKV_FUSED, 1024, 0, NO_POOLER, FIVE_OF_32, PHASE_PREFILL, 512              \
-    }
-#define VASWANI(hidden, heads, dropout)                                                                      \
-    {                                                                                                        \
-        ENCODER_DECODER, 6, hidden, heads, FOUR_HIDDEN, 32, AS_LENGTH, 37000, 64, 2, NORM_POST,              \
-            OBJECTIVE_CAUSAL, dropout, QKV_FUSED, SINUSOIDS, 0, NO_POOLER, FIVE_OF_32, PHASE_PREFILL, 512    \
-    }
+#define BERT                                                                                                 \
+    "architecture=encoder,ffn=4*hidden,length=128,vocabulary=30522,batch=8,activation=gelu,norm=post,"       \
+    "objective=none,dropout=10,qkv=fused,positions=512,types=2,pooler=yes,"
+#define GPT2                                                                                                 \
+    "architecture=decoder,ffn=4*hidden,length=1024,vocabulary=50257,batch=1,activation=gelu_tanh,norm=pre,"  \
+    "objective=causal-lm,dropout=10,qkv=fused,positions=1024,"
+#define VASWANI                                                                                              \
+    "architecture=encoder-decoder,layers=6,ffn=4*hidden,length=32,target=length,vocabulary=37000,batch=64,"  \
+    "activation=relu,norm=post,objective=causal-lm,qkv=fused,positions=0,"
 
 static const struct pdnn_preset presets[] = {
-    {"bert-base", BERT(12, 768, 12, OBJECTIVE_NONE),
+    {"bert-base", BERT "layers=12,hidden=768,heads=12",
      "BERT-Base, objective=masked-lm adds the heads of pretraining: 109,482,240 or 110,106,428 parameters"},
-    {"bert-large", BERT(24, 1024, 16, OBJECTIVE_NONE), "BERT-Large: 335,141,888 or 336,226,108 parameters"},
-    {"gpt2", GPT2(12, 768, 12), "GPT-2 small: 124,439,808 parameters"},
-    {"gpt2-medium", GPT2(24, 1024, 16), "GPT-2 medium: 354,823,168 parameters"},
-    {"gpt2-large", GPT2(36, 1280, 20), "GPT-2 large: 774,030,080 parameters"},
-    {"gpt2-xl", GPT2(48, 1600, 25), "GPT-2 XL: 1,557,611,200 parameters"},
-    {"transformer-base", VASWANI(512, 8, 10), "base model of Vaswani et al.: 63,082,496 parameters"},
-    {"transformer-big", VASWANI(1024, 16, 30), "big model of Vaswani et al.: 214,245,376 parameters"},
+    {"bert-large", BERT "layers=24,hidden=1024,heads=16",
+     "BERT-Large: 335,141,888 or 336,226,108 parameters"},
+    {"gpt2", GPT2 "layers=12,hidden=768,heads=12", "GPT-2 small: 124,439,808 parameters"},
+    {"gpt2-medium", GPT2 "layers=24,hidden=1024,heads=16", "GPT-2 medium: 354,823,168 parameters"},
+    {"gpt2-large", GPT2 "layers=36,hidden=1280,heads=20", "GPT-2 large: 774,030,080 parameters"},
+    {"gpt2-xl", GPT2 "layers=48,hidden=1600,heads=25", "GPT-2 XL: 1,557,611,200 parameters"},
+    {"transformer-base", VASWANI "hidden=512,heads=8,dropout=10",
+     "base model of Vaswani et al.: 63,082,496 parameters"},
+    {"transformer-big", VASWANI "hidden=1024,heads=16,dropout=30",
+     "big model of Vaswani et al.: 214,245,376 parameters"},
 };
 
 /* The architectures that a parameter means something for, a bit each; 0: all of them. */
@@ -132,29 +219,29 @@ static const unsigned only_for[N_PARAMS] = {
 };
 
 static bool applies(const struct pdnn_instance *instance, size_t param) {
-    const int64_t *hyper = instance->hyper;
-    if (only_for[param] && !(only_for[param] >> hyper[ARCHITECTURE] & 1))
+    const struct pdnn_value *hyper = instance->hyper;
+    if (only_for[param] && !(only_for[param] >> hyper[ARCHITECTURE].number & 1))
         return false;
     if (param == PREDICTIONS)
-        return hyper[OBJECTIVE] == OBJECTIVE_MASKED;
-    bool decodes = hyper[ARCHITECTURE] == DECODER && hyper[PHASE] == PHASE_DECODE;
+        return hyper[OBJECTIVE].number == OBJECTIVE_MASKED;
+    bool decodes = hyper[ARCHITECTURE].number == DECODER && hyper[PHASE].number == PHASE_DECODE;
     return param == LENGTH ? !decodes : param != CONTEXT || decodes;
 }
 
 static void resolve(struct pdnn_instance *instance) {
-    int64_t *hyper = instance->hyper;
-    if (hyper[FFN] == FOUR_HIDDEN)
-        hyper[FFN] = 4 * hyper[HIDDEN];
-    if (hyper[TARGET] == AS_LENGTH && applies(instance, TARGET))
-        hyper[TARGET] = hyper[LENGTH];
-    if (hyper[PREDICTIONS] == FIVE_OF_32 && applies(instance, PREDICTIONS))
-        hyper[PREDICTIONS] = (hyper[LENGTH] * 5 + 31) / 32;
+    struct pdnn_value *hyper = instance->hyper;
+    if (hyper[FFN].number == FOUR_HIDDEN)
+        hyper[FFN].number = 4 * hyper[HIDDEN].number;
+    if (hyper[TARGET].number == AS_LENGTH && applies(instance, TARGET))
+        hyper[TARGET].number = hyper[LENGTH].number;
+    if (hyper[PREDICTIONS].number == FIVE_OF_32 && applies(instance, PREDICTIONS))
+        hyper[PREDICTIONS].number = (hyper[LENGTH].number * 5 + 31) / 32;
 }
 
 /* One graph being built. */
 struct net {
     struct pdnn_transformer_net layers;
-    const int64_t *hyper;
+    const struct pdnn_value *hyper;
     uint32_t table, positions; /* (V, H), (positions, H) */
 };
 
@@ -163,20 +250,22 @@ static struct pdnn_graph *graph_of(const struct net *net) {
 }
 
 static bool check(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
-    const int64_t *hyper = instance->hyper;
+    const struct pdnn_value *hyper = instance->hyper;
     bool decodes = applies(instance, CONTEXT),
          trains = instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN;
-    int64_t last = decodes ? hyper[CONTEXT] : hyper[LENGTH] > hyper[TARGET] ? hyper[LENGTH] : hyper[TARGET];
-    if (hyper[HIDDEN] % hyper[HEADS])
+    int64_t last = decodes                                       ? hyper[CONTEXT].number
+                   : hyper[LENGTH].number > hyper[TARGET].number ? hyper[LENGTH].number
+                                                                 : hyper[TARGET].number;
+    if (hyper[HIDDEN].number % hyper[HEADS].number)
         pdnn_fail(&graph->err, PDNN_INVALID, "hidden=%" PRId64 " is no multiple of heads=%" PRId64,
-                  hyper[HIDDEN], hyper[HEADS]);
-    else if (hyper[POSITIONS] && last > hyper[POSITIONS])
+                  hyper[HIDDEN].number, hyper[HEADS].number);
+    else if (hyper[POSITIONS].number && last > hyper[POSITIONS].number)
         pdnn_fail(&graph->err, PDNN_INVALID, "token %" PRId64 " is beyond positions=%" PRId64, last,
-                  hyper[POSITIONS]);
-    else if ((hyper[OBJECTIVE] == OBJECTIVE_MASKED) != (hyper[ARCHITECTURE] == ENCODER) &&
-             hyper[OBJECTIVE] != OBJECTIVE_NONE)
+                  hyper[POSITIONS].number);
+    else if ((hyper[OBJECTIVE].number == OBJECTIVE_MASKED) != (hyper[ARCHITECTURE].number == ENCODER) &&
+             hyper[OBJECTIVE].number != OBJECTIVE_NONE)
         pdnn_fail(&graph->err, PDNN_INVALID, "objective=%s is not for architecture=%s",
-                  objectives[hyper[OBJECTIVE]], architectures[hyper[ARCHITECTURE]]);
+                  objectives[hyper[OBJECTIVE].number], architectures[hyper[ARCHITECTURE].number]);
     else if (decodes && trains)
         pdnn_fail(&graph->err, PDNN_INVALID, "phase=decode is for mode=infer");
     return graph->err.status == PDNN_OK;
@@ -195,13 +284,13 @@ static uint32_t embed(struct net *net, int64_t tokens) {
     if (context)
         position = (struct pdnn_fill){PDNN_FILL_CONSTANT, (double)(context - 1)};
     pdnn_sequence_layer(sequence, "embedding", 0);
-    uint32_t x =
-        gather(net, net->table, rows, (struct pdnn_fill){PDNN_FILL_ZIPF, (double)net->hyper[VOCABULARY]});
+    uint32_t x = gather(net, net->table, rows,
+                        (struct pdnn_fill){PDNN_FILL_ZIPF, (double)net->hyper[VOCABULARY].number});
     x = pdnn_sequence_add(sequence, x, gather(net, net->positions, rows, position));
-    if (net->hyper[ARCHITECTURE] != ENCODER || !net->hyper[TYPES])
+    if (net->hyper[ARCHITECTURE].number != ENCODER || !net->hyper[TYPES].number)
         return x;
-    uint32_t types = pdnn_sequence_table(sequence, net->hyper[TYPES], net->layers.hidden);
-    const struct pdnn_fill type = {PDNN_FILL_CLASS, (double)net->hyper[TYPES]};
+    uint32_t types = pdnn_sequence_table(sequence, net->hyper[TYPES].number, net->layers.hidden);
+    const struct pdnn_fill type = {PDNN_FILL_CLASS, (double)net->hyper[TYPES].number};
     return pdnn_sequence_add(sequence, x, gather(net, types, rows, type));
 }
 
@@ -209,7 +298,7 @@ static uint32_t embed(struct net *net, int64_t tokens) {
 static struct pdnn_stream begin(struct net *net, int64_t tokens, int64_t index) {
     struct pdnn_transformer_net *layers = &net->layers;
     uint32_t x = embed(net, tokens);
-    if (net->hyper[ARCHITECTURE] == ENCODER && !layers->pre_norm) {
+    if (net->hyper[ARCHITECTURE].number == ENCODER && !layers->pre_norm) {
         struct pdnn_norm norm = pdnn_transformer_norm(layers, "embedding", 0);
         x = pdnn_transformer_normalize(layers, x, &norm);
     }
@@ -240,7 +329,7 @@ static struct pdnn_norm norm_behind(struct net *net, const struct stack *stack, 
         return pdnn_transformer_norm(&net->layers, stems[has_source][part], index);
     if (part + 1 < n_parts)
         return pdnn_transformer_norm(&net->layers, stems[has_source][part + 1], index);
-    if (index + 1 < stack->first + net->hyper[LAYERS])
+    if (index + 1 < stack->first + net->hyper[LAYERS].number)
         return pdnn_transformer_norm(&net->layers, stems[has_source][0], index + 1);
     return pdnn_transformer_norm(&net->layers, "final_norm", 0);
 }
@@ -265,7 +354,7 @@ static void append_layer(struct net *net, struct pdnn_stream *stream, const stru
 /* (B*n, H): what the last layer returns. */
 static uint32_t append_stack(struct net *net, int64_t tokens, const struct stack *stack) {
     struct pdnn_stream stream = begin(net, tokens, stack->first);
-    for (int64_t i = 0; i < net->hyper[LAYERS]; i++) {
+    for (int64_t i = 0; i < net->hyper[LAYERS].number; i++) {
         pdnn_graph_segment_begin(graph_of(net));
         append_layer(net, &stream, stack, stack->first + i);
         pdnn_graph_segment_end(graph_of(net));
@@ -278,7 +367,7 @@ static uint32_t padding_bias(struct net *net) {
     struct pdnn_tensor bias = {.role = PDNN_ROLE_INPUT,
                                .dtype = PDNN_F32,
                                .rank = 2,
-                               .dim = {net->hyper[BATCH], net->hyper[LENGTH]},
+                               .dim = {net->hyper[BATCH].number, net->hyper[LENGTH].number},
                                .fill = {PDNN_FILL_SEQUENCE_MASK, -10000},
                                .of = PDNN_NONE};
     return pdnn_graph_tensor(graph_of(net), &bias);
@@ -309,10 +398,10 @@ static uint32_t score_words(struct net *net, uint32_t x) {
 /* BERT's prediction of masked words: (B*P, V). */
 static uint32_t predict_masked(struct net *net, uint32_t x) {
     struct pdnn_transformer_net *layers = &net->layers;
-    int64_t n = net->hyper[LENGTH], P = net->hyper[PREDICTIONS];
+    int64_t n = net->hyper[LENGTH].number, P = net->hyper[PREDICTIONS].number;
     pdnn_sequence_layer(&layers->sequence, "transform", 0);
     const struct pdnn_fill masked = {PDNN_FILL_MASKED, (double)n};
-    x = pdnn_sequence_gather(&layers->sequence, x, 2, (int64_t[]){net->hyper[BATCH], P}, masked);
+    x = pdnn_sequence_gather(&layers->sequence, x, 2, (int64_t[]){net->hyper[BATCH].number, P}, masked);
     x = pdnn_sequence_dense(&layers->sequence, x, layers->hidden);
     x = pdnn_graph_forward(graph_of(net), layers->activation, (uint32_t[]){x, PDNN_NONE}, NULL);
     struct pdnn_norm norm = pdnn_transformer_norm(layers, "transform", 0);
@@ -323,7 +412,7 @@ static uint32_t predict_masked(struct net *net, uint32_t x) {
 static uint32_t pool(struct net *net, uint32_t x) {
     struct pdnn_sequence_net *sequence = &net->layers.sequence;
     pdnn_sequence_layer(sequence, "pooler", 0);
-    const struct pdnn_fill first = {PDNN_FILL_STRIDE, (double)net->hyper[LENGTH]};
+    const struct pdnn_fill first = {PDNN_FILL_STRIDE, (double)net->hyper[LENGTH].number};
     x = pdnn_sequence_dense(sequence, gather(net, x, sequence->batch, first), net->layers.hidden);
     return pdnn_graph_forward(graph_of(net), &pdnn_op_tanh, (uint32_t[]){x, PDNN_NONE}, NULL);
 }
@@ -332,11 +421,11 @@ static uint32_t pool(struct net *net, uint32_t x) {
 static void finish(struct net *net, uint32_t x) {
     struct pdnn_sequence_net *sequence = &net->layers.sequence;
     uint32_t pooled = PDNN_NONE, result = x, next = PDNN_NONE;
-    if (net->hyper[ARCHITECTURE] == ENCODER && net->hyper[POOLER] == HAS_POOLER)
+    if (net->hyper[ARCHITECTURE].number == ENCODER && net->hyper[POOLER].number == HAS_POOLER)
         result = pooled = pool(net, x);
-    if (net->hyper[OBJECTIVE] == OBJECTIVE_CAUSAL)
+    if (net->hyper[OBJECTIVE].number == OBJECTIVE_CAUSAL)
         result = score_words(net, x);
-    if (net->hyper[OBJECTIVE] == OBJECTIVE_MASKED) {
+    if (net->hyper[OBJECTIVE].number == OBJECTIVE_MASKED) {
         result = predict_masked(net, x);
         if (pooled != PDNN_NONE) {
             pdnn_sequence_layer(sequence, "nsp", 0);
@@ -354,37 +443,38 @@ static void finish(struct net *net, uint32_t x) {
 }
 
 static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
-    const int64_t *hyper = instance->hyper;
+    const struct pdnn_value *hyper = instance->hyper;
     if (!check(instance, graph))
         return;
     struct net net = {.hyper = hyper};
     net.layers = (struct pdnn_transformer_net){
-        .sequence = pdnn_sequence_net(instance, graph, hyper[BATCH], hyper[DROPOUT]),
-        .hidden = hyper[HIDDEN],
-        .heads = hyper[HEADS],
-        .ffn = hyper[FFN],
-        .activation = activation_ops[hyper[ACTIVATION]],
-        .pre_norm = hyper[NORM] == NORM_PRE,
-        .fused_qkv = hyper[QKV] == QKV_FUSED,
+        .sequence = pdnn_sequence_net(instance, graph, hyper[BATCH].number, hyper[DROPOUT].number),
+        .hidden = hyper[HIDDEN].number,
+        .heads = hyper[HEADS].number,
+        .ffn = hyper[FFN].number,
+        .activation = activation_ops[hyper[ACTIVATION].number],
+        .pre_norm = hyper[NORM].number == NORM_PRE,
+        .fused_qkv = hyper[QKV].number == QKV_FUSED,
         .fuse_blocks = instance->setting[PDNN_SETTING_FUSE] == PDNN_FUSE_BLOCKS,
-        .context = applies(instance, CONTEXT) ? hyper[CONTEXT] : 0,
+        .context = applies(instance, CONTEXT) ? hyper[CONTEXT].number : 0,
     };
     struct pdnn_sequence_net *sequence = &net.layers.sequence;
-    int64_t target = hyper[TARGET], tokens = net.layers.context ? 1 : hyper[LENGTH];
+    int64_t target = hyper[TARGET].number, tokens = net.layers.context ? 1 : hyper[LENGTH].number;
     int64_t positions = net.layers.context ? net.layers.context : target > tokens ? target : tokens;
     struct stack stack = {.first = 1, .source = PDNN_NONE, .own = {.bias = PDNN_NONE}};
     pdnn_sequence_layer(sequence, "embedding", 0);
-    net.table = pdnn_sequence_table(sequence, hyper[VOCABULARY], hyper[HIDDEN]);
-    net.positions = hyper[POSITIONS] ? pdnn_sequence_table(sequence, hyper[POSITIONS], hyper[HIDDEN])
-                                     : pdnn_graph_state(graph, 2, (int64_t[]){positions, hyper[HIDDEN]},
-                                                        (struct pdnn_fill){PDNN_FILL_UNIFORM, 1});
-    if (hyper[ARCHITECTURE] == DECODER)
+    net.table = pdnn_sequence_table(sequence, hyper[VOCABULARY].number, hyper[HIDDEN].number);
+    net.positions = hyper[POSITIONS].number
+                        ? pdnn_sequence_table(sequence, hyper[POSITIONS].number, hyper[HIDDEN].number)
+                        : pdnn_graph_state(graph, 2, (int64_t[]){positions, hyper[HIDDEN].number},
+                                           (struct pdnn_fill){PDNN_FILL_UNIFORM, 1});
+    if (hyper[ARCHITECTURE].number == DECODER)
         stack.own.causal = !net.layers.context;
     else
         stack.own.bias = padding_bias(&net);
     uint32_t x = append_stack(&net, tokens, &stack);
-    if (hyper[ARCHITECTURE] == ENCODER_DECODER) {
-        stack = (struct stack){.first = 1 + hyper[LAYERS],
+    if (hyper[ARCHITECTURE].number == ENCODER_DECODER) {
+        stack = (struct stack){.first = 1 + hyper[LAYERS].number,
                                .source = x,
                                .own = {.bias = PDNN_NONE, .causal = true},
                                .cross = {.bias = stack.own.bias}};

@@ -279,7 +279,7 @@ static void place_record(struct analysis *a, double compute_index, double memory
     const struct pdnn_family_def *family = record->instance.family;
     int batch = pdnn_param_find(family->params, family->n_params, "batch");
     if (batch >= 0)
-        record->examples_per_s = (double)record->instance.hyper[batch] *
+        record->examples_per_s = (double)record->instance.hyper[batch].number *
                                  (double)record->instance.setting[PDNN_SETTING_ACCUMULATE] * 1e9 /
                                  record->time_ns_median;
 }

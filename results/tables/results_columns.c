@@ -20,7 +20,7 @@ static void get_family(const struct pdnn_column *column, const void *row, struct
         pdnn_str_append(cell, record->id, strcspn(record->id, "/:"));
 }
 
-static void append_param(const struct pdnn_param_def *param, int64_t value, struct pdnn_str *cell) {
+static void append_param(const struct pdnn_param_def *param, struct pdnn_value value, struct pdnn_str *cell) {
     char text[PDNN_PARAM_TEXT];
     pdnn_str_printf(cell, "%s", pdnn_param_format(param, value, text));
 }
@@ -39,7 +39,7 @@ static void get_hyper(const struct pdnn_column *column, const void *row, struct 
 static void get_setting(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     const struct pdnn_record *record = row;
     if (record->parsed && pdnn_setting_applies(&record->instance, (enum pdnn_setting)column->index))
-        append_param(column->param, record->instance.setting[column->index], cell);
+        append_param(column->param, pdnn_value_of(record->instance.setting[column->index]), cell);
 }
 
 static void get_status(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
@@ -189,7 +189,7 @@ static void append_hypers(struct list *list, const struct pdnn_family_def *famil
             continue;
         append(list, &(struct pdnn_column){
                          .name = param->name,
-                         .unit = param->unit,
+                         .unit = pdnn_param_unit(param),
                          .type = is_whole ? PDNN_COLUMN_WHOLE : PDNN_COLUMN_WORD,
                          .help = param->help,
                          .analytic = true,
@@ -203,7 +203,7 @@ static void append_setting(struct list *list, size_t setting) {
     const struct pdnn_param_def *param = &pdnn_settings[setting];
     append(list, &(struct pdnn_column){
                      .name = param->name,
-                     .unit = param->unit,
+                     .unit = pdnn_param_unit(param),
                      .type = param->type == PDNN_PARAM_INT ? PDNN_COLUMN_WHOLE : PDNN_COLUMN_WORD,
                      .help = param->help,
                      .analytic = true,

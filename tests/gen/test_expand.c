@@ -17,7 +17,7 @@ static const char *value_of(const struct pdnn_instance *instance, const char *na
                    : "";
     row = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, name);
     return row >= 0 && pdnn_setting_applies(instance, (enum pdnn_setting)row)
-               ? pdnn_param_format(&pdnn_settings[row], instance->setting[row], buffer)
+               ? pdnn_param_format(&pdnn_settings[row], pdnn_value_of(instance->setting[row]), buffer)
                : "";
 }
 
@@ -326,7 +326,7 @@ static void test_next_costs_overflow(void **state) {
             if (done)
                 break;
             count++;
-            bool is_large = item.instance.hyper[4] > 1;
+            bool is_large = item.instance.hyper[4].number > 1;
             assert_int_equal(item.has_totals, !is_large);
             assert_int_equal(item.totals.params > 0, !is_large);
             assert_int_equal(item.filtered, is_large && rows[i].filtered);

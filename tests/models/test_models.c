@@ -241,18 +241,18 @@ static void test_instance_graph_dtype(void **state) {
 }
 
 /* The value that takes most letters. */
-static int64_t longest_value(const struct pdnn_param_def *def) {
+static struct pdnn_value longest_value(const struct pdnn_param_def *def) {
     char buffer[PDNN_PARAM_TEXT];
     if (def->type == PDNN_PARAM_INT)
-        return def->max;
+        return pdnn_value_of(def->max);
     if (def->type == PDNN_PARAM_LIST)
-        return PDNN_LIST5(def->max, def->max, def->max, def->max, def->max);
+        return pdnn_list_make((int64_t[]){def->max, def->max, def->max, def->max, def->max}, PDNN_LIST_MAX);
     int64_t longest = 0;
     for (int64_t i = 0; def->choices[i]; i++) {
-        size_t length = strlen(pdnn_param_format(def, longest, buffer));
+        size_t length = strlen(pdnn_param_format(def, pdnn_value_of(longest), buffer));
         longest = strlen(def->choices[i]) > length ? i : longest;
     }
-    return longest;
+    return pdnn_value_of(longest);
 }
 
 /* With one word fixed, since words decide what applies. */
@@ -261,9 +261,9 @@ static void check_longest(const struct pdnn_family_def *family, size_t param, in
     char id[PDNN_ID_TEXT];
     pdnn_instance_init(&instance, family);
     for (size_t i = 0; i < family->n_params; i++)
-        instance.hyper[i] = i == param ? value : longest_value(&family->params[i]);
+        instance.hyper[i] = i == param ? pdnn_value_of(value) : longest_value(&family->params[i]);
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
-        instance.setting[i] = longest_value(&pdnn_settings[i]);
+        instance.setting[i] = longest_value(&pdnn_settings[i]).number;
     instance.setting[PDNN_SETTING_MODE] = PDNN_MODE_TRAIN; /* or the optimizer would be left out */
     pdnn_instance_settle(&instance);
     pdnn_instance_format(&instance, id);

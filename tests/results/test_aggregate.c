@@ -414,7 +414,7 @@ static size_t make_ops(const char *id, struct pdnn_visit_op *ops, size_t room, d
         *sum_ns += time_ns;
     }
     /* Reorders: one beyond the layers, and one in each of them. */
-    const uint32_t layers = (uint32_t)instance.hyper[instance.family->depth_param];
+    const uint32_t layers = (uint32_t)instance.hyper[instance.family->depth_param].number;
     ops[n_groups++] = visit_op("reorder/backward-data/8x8@transform", "own", 1, 512, 1000);
     ops[n_groups++] = visit_op("reorder/forward/32x8@ffn1", "own", layers, 2048 * layers, 300.0 * layers);
     *sum_ns += 1000 + 300.0 * layers;
