@@ -41,7 +41,7 @@ static bool is_square(const struct pdnn_node *node, int k) {
 /* Those that are not 0; "stride=2" for stride_h and stride_w. */
 static char *put_attrs(char *at, const char *end, const struct pdnn_node *node) {
     const char *const *names = node->op->attr_names;
-    for (int k = 0; names && names[k]; k++) {
+    for (int k = 0; names[k]; k++) {
         bool square = is_square(node, k);
         int letters = (int)strlen(names[k]) - (square ? 2 : 0), length = 0;
         if (node->attr[k])

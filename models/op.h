@@ -53,11 +53,12 @@ enum { PDNN_UPDATES_LAST = -1 };
 
 struct pdnn_op_def {
     const char *name;
-    const char *category;          /* for breakdowns: "linear gemm", "activation", "loss", "optimizer", ... */
-    const char *formula;           /* one line for `paradnn ops` */
-    const char *const *attr_names; /* NULL-terminated, or NULL */
-    const char *const *coef_names;
-    double coef[PDNN_NODE_COEFS]; /* of a node that nobody gave others */
+    const char *category; /* for breakdowns: "linear gemm", "activation", "loss", "optimizer", ... */
+    const char *formula;  /* one line for `paradnn ops` */
+    /* By the op's enums in models/attributes.h; NULL behind the last one. */
+    const char *attr_names[PDNN_NODE_ATTRS + 1];
+    const char *coef_names[PDNN_NODE_COEFS + 1];
+    double coef[PDNN_NODE_COEFS]; /* defaults */
     bool is_loss;                 /* coefficient 0 is a factor of the result and its gradient */
     int n_outputs;                /* of the forward (or update) pass, at most */
     /* 1 + the index of the input that forward output k is itself, updated in place; 0: a tensor of its own.

@@ -13,60 +13,58 @@
 #include <math.h>
 #include <string.h>
 
-enum { Q, K, VALUES, V, G, FORWARD_INPUTS };
-enum { CONTEXT, P }; /* forward outputs; P in training */
-enum { BACK_DCONTEXT, BACK_Q, BACK_K, BACK_VALUES, BACK_V, BACK_G, BACK_P };
-
 struct geometry {
     int64_t T, S, N, H, D;
 };
 
 static struct geometry geometry_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
-    int first = node->pass == PDNN_FORWARD ? Q : BACK_Q;
+    int first = node->pass == PDNN_FORWARD ? PDNN_ATTENTION_Q : PDNN_ATTENTION_BACK_Q;
     const struct pdnn_tensor *q = pdnn_node_in(graph, node, first);
-    const struct pdnn_tensor *k = pdnn_node_in(graph, node, first + K);
+    const struct pdnn_tensor *k = pdnn_node_in(graph, node, first + PDNN_ATTENTION_K);
     int64_t N = node->attr[PDNN_ATTENTION_SEQUENCES];
     return (struct geometry){q->dim[0] / N, k->dim[0] / N, N, q->dim[1],
-                             pdnn_node_in(graph, node, first + VALUES)->dim[1]};
+                             pdnn_node_in(graph, node, first + PDNN_ATTENTION_VALUES)->dim[1]};
 }
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     int64_t N = node->attr[PDNN_ATTENTION_SEQUENCES];
-    bool fits = node->n_inputs == FORWARD_INPUTS && N >= 1;
-    for (int i = Q; fits && i <= VALUES; i++) {
+    bool fits = node->n_inputs == PDNN_ATTENTION_INPUTS && N >= 1;
+    for (int i = PDNN_ATTENTION_Q; fits && i <= PDNN_ATTENTION_VALUES; i++) {
         const struct pdnn_tensor *rows = pdnn_node_in(graph, node, i);
         fits = rows->rank == 2 && rows->dim[0] % N == 0;
     }
     if (fits) {
-        const struct pdnn_tensor *q = pdnn_node_in(graph, node, Q), *k = pdnn_node_in(graph, node, K);
-        fits = q->dim[1] == k->dim[1] && k->dim[0] == pdnn_node_in(graph, node, VALUES)->dim[0] &&
-               pdnn_tensor_elements(pdnn_node_in(graph, node, V)) == q->dim[1] &&
-               pdnn_tensor_elements(pdnn_node_in(graph, node, G)) == 1;
+        const struct pdnn_tensor *q = pdnn_node_in(graph, node, PDNN_ATTENTION_Q),
+                                 *k = pdnn_node_in(graph, node, PDNN_ATTENTION_K);
+        fits = q->dim[1] == k->dim[1] &&
+               k->dim[0] == pdnn_node_in(graph, node, PDNN_ATTENTION_VALUES)->dim[0] &&
+               pdnn_tensor_elements(pdnn_node_in(graph, node, PDNN_ATTENTION_V)) == q->dim[1] &&
+               pdnn_tensor_elements(pdnn_node_in(graph, node, PDNN_ATTENTION_G)) == 1;
     }
     if (!fits)
         return pdnn_fail(err, PDNN_INVALID,
                          "attention: expected queries (T*N, H), keys (S*N, H), values (S*N, D), (H) and (1)");
     struct geometry g = geometry_of(graph, node);
-    outputs[CONTEXT].rank = 2;
-    outputs[CONTEXT].dim[0] = g.T * g.N;
-    outputs[CONTEXT].dim[1] = g.D;
+    outputs[PDNN_ATTENTION_CONTEXT].rank = 2;
+    outputs[PDNN_ATTENTION_CONTEXT].dim[0] = g.T * g.N;
+    outputs[PDNN_ATTENTION_CONTEXT].dim[1] = g.D;
     if (!node->attr[PDNN_ATTENTION_TRAIN])
         return PDNN_OK;
-    outputs[P].rank = 2;
-    outputs[P].dim[0] = g.T * g.N;
-    outputs[P].dim[1] = g.S;
+    outputs[PDNN_ATTENTION_P].rank = 2;
+    outputs[PDNN_ATTENTION_P].dim[0] = g.T * g.N;
+    outputs[PDNN_ATTENTION_P].dim[1] = g.S;
     return PDNN_OK;
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t targets[FORWARD_INPUTS + 1], inputs[FORWARD_INPUTS + 3];
-    memcpy(targets, node->input, FORWARD_INPUTS * sizeof *targets);
-    targets[FORWARD_INPUTS] = PDNN_NONE;
-    inputs[BACK_DCONTEXT] = pdnn_backward_of(backward, node->output[CONTEXT]);
-    memcpy(inputs + BACK_Q, node->input, FORWARD_INPUTS * sizeof *inputs);
-    inputs[BACK_P] = node->output[P];
-    inputs[BACK_P + 1] = PDNN_NONE;
+    uint32_t targets[PDNN_ATTENTION_INPUTS + 1], inputs[PDNN_ATTENTION_INPUTS + 3];
+    memcpy(targets, node->input, PDNN_ATTENTION_INPUTS * sizeof *targets);
+    targets[PDNN_ATTENTION_INPUTS] = PDNN_NONE;
+    inputs[PDNN_ATTENTION_BACK_DCONTEXT] = pdnn_backward_of(backward, node->output[PDNN_ATTENTION_CONTEXT]);
+    memcpy(inputs + PDNN_ATTENTION_BACK_Q, node->input, PDNN_ATTENTION_INPUTS * sizeof *inputs);
+    inputs[PDNN_ATTENTION_BACK_P] = node->output[PDNN_ATTENTION_P];
+    inputs[PDNN_ATTENTION_BACK_P + 1] = PDNN_NONE;
     pdnn_backward_emit_all(backward, node, PDNN_BACKWARD_DATA, targets, inputs);
 }
 
@@ -135,9 +133,9 @@ static int64_t forward_scratch(const struct pdnn_graph *graph, const struct pdnn
 /* One target row: its scores in p, then its context. */
 static void forward_row(struct pdnn_reference *r, const double *u, int64_t row, double *p) {
     struct geometry g = geometry_of(r->graph, r->node);
-    const double *q = pdnn_ref_in(r, Q) + row * g.H, *keys = pdnn_ref_in(r, K),
-                 *values = pdnn_ref_in(r, VALUES);
-    double *context = pdnn_ref_out(r, CONTEXT) + row * g.D;
+    const double *q = pdnn_ref_in(r, PDNN_ATTENTION_Q) + row * g.H, *keys = pdnn_ref_in(r, PDNN_ATTENTION_K),
+                 *values = pdnn_ref_in(r, PDNN_ATTENTION_VALUES);
+    double *context = pdnn_ref_out(r, PDNN_ATTENTION_CONTEXT) + row * g.D;
     for (int64_t s = 0; s < g.S; s++) {
         const double *k = keys + (s * g.N + row % g.N) * g.H;
         p[s] = 0;
@@ -159,9 +157,11 @@ static void forward_row(struct pdnn_reference *r, const double *u, int64_t row, 
 static void forward(struct pdnn_reference *r) {
     struct geometry g = geometry_of(r->graph, r->node);
     double *u = r->scratch, *p = u + g.H;
-    normalize(r, pdnn_ref_in(r, V), *pdnn_ref_in(r, G), g.H, u);
+    normalize(r, pdnn_ref_in(r, PDNN_ATTENTION_V), *pdnn_ref_in(r, PDNN_ATTENTION_G), g.H, u);
     for (int64_t row = 0; row < g.T * g.N; row++)
-        forward_row(r, u, row, r->node->n_outputs > P ? pdnn_ref_out(r, P) + row * g.S : p);
+        forward_row(r, u, row,
+                    r->node->n_outputs > PDNN_ATTENTION_P ? pdnn_ref_out(r, PDNN_ATTENTION_P) + row * g.S
+                                                          : p);
 }
 
 static int64_t backward_scratch(const struct pdnn_graph *graph, const struct pdnn_node *node) {
@@ -172,13 +172,13 @@ static int64_t backward_scratch(const struct pdnn_graph *graph, const struct pdn
 /* What reaches the scores of one target row, in dp; adds to dvalues. */
 static void backward_scores(struct pdnn_reference *r, int64_t row, double *dp) {
     struct geometry g = geometry_of(r->graph, r->node);
-    const double *dcontext = pdnn_ref_in(r, BACK_DCONTEXT) + row * g.D,
-                 *p = pdnn_ref_in(r, BACK_P) + row * g.S;
+    const double *dcontext = pdnn_ref_in(r, PDNN_ATTENTION_BACK_DCONTEXT) + row * g.D,
+                 *p = pdnn_ref_in(r, PDNN_ATTENTION_BACK_P) + row * g.S;
     double sum = 0;
     for (int64_t s = 0; s < g.S; s++) {
         int64_t source = (s * g.N + row % g.N) * g.D;
-        double *dvalues = pdnn_ref_out(r, VALUES) + source;
-        dp[s] = dot(r, dcontext, pdnn_ref_in(r, BACK_VALUES) + source, g.D);
+        double *dvalues = pdnn_ref_out(r, PDNN_ATTENTION_VALUES) + source;
+        dp[s] = dot(r, dcontext, pdnn_ref_in(r, PDNN_ATTENTION_BACK_VALUES) + source, g.D);
         for (int64_t d = 0; d < g.D; d++) {
             dvalues[d] += p[s] * dcontext[d];
             r->flop += 2;
@@ -196,24 +196,24 @@ static void backward_scores(struct pdnn_reference *r, int64_t row, double *dp) {
 static void backward_tanh(struct pdnn_reference *r, int64_t row, const double *dscore, const double *u,
                           double *du) {
     struct geometry g = geometry_of(r->graph, r->node);
-    const double *q = pdnn_ref_in(r, BACK_Q) + row * g.H;
-    double *dq = pdnn_ref_out(r, Q) + row * g.H;
+    const double *q = pdnn_ref_in(r, PDNN_ATTENTION_BACK_Q) + row * g.H;
+    double *dq = pdnn_ref_out(r, PDNN_ATTENTION_Q) + row * g.H;
     for (int64_t i = 0; i < g.S * g.H; i++) {
         int64_t s = i / g.H, h = i % g.H, key = (s * g.N + row % g.N) * g.H + h;
-        double z = tanh(q[h] + pdnn_ref_in(r, BACK_K)[key]);
+        double z = tanh(q[h] + pdnn_ref_in(r, PDNN_ATTENTION_BACK_K)[key]);
         double dz = dscore[s] * u[h] * (1 - z * z);
         du[h] += dscore[s] * z;
         dq[h] += dz;
-        pdnn_ref_out(r, K)[key] += dz;
+        pdnn_ref_out(r, PDNN_ATTENTION_K)[key] += dz;
         r->flop += 10;
     }
 }
 
 static void backward_data(struct pdnn_reference *r) {
     struct geometry g = geometry_of(r->graph, r->node);
-    const double *v = pdnn_ref_in(r, BACK_V), scale = *pdnn_ref_in(r, BACK_G);
+    const double *v = pdnn_ref_in(r, PDNN_ATTENTION_BACK_V), scale = *pdnn_ref_in(r, PDNN_ATTENTION_BACK_G);
     double *u = r->scratch, *du = u + g.H, *dscore = du + g.H;
-    for (int k = Q; k < FORWARD_INPUTS; k++)
+    for (int k = PDNN_ATTENTION_Q; k < PDNN_ATTENTION_INPUTS; k++)
         memset(pdnn_ref_out(r, k), 0,
                (size_t)pdnn_tensor_elements(pdnn_node_out(r->graph, r->node, k)) * sizeof(double));
     memset(du, 0, (size_t)g.H * sizeof *du);
@@ -223,10 +223,11 @@ static void backward_data(struct pdnn_reference *r) {
         backward_tanh(r, row, dscore, u, du);
     }
     double dg = dot(r, v, du, g.H) / norm, along = dg / norm;
-    *pdnn_ref_out(r, G) = dg;
+    *pdnn_ref_out(r, PDNN_ATTENTION_G) = dg;
     r->flop += 2;
     for (int64_t h = 0; h < g.H; h++) {
-        pdnn_ref_out(r, V)[h] = scale / norm * (du[h] - v[h] * along); /* the ratio is there already */
+        pdnn_ref_out(r, PDNN_ATTENTION_V)[h] =
+            scale / norm * (du[h] - v[h] * along); /* the ratio is there already */
         r->flop += 3;
     }
 }
@@ -235,7 +236,7 @@ const struct pdnn_op_def pdnn_op_attention = {
     .name = "attention",
     .category = "attention",
     .formula = "context[t] = sum_s softmax_s(g v/|v| . tanh(q[t] + k[s])) values[s]",
-    .attr_names = (const char *const[]){"sequences", "train", NULL},
+    .attr_names = {[PDNN_ATTENTION_SEQUENCES] = "sequences", [PDNN_ATTENTION_TRAIN] = "train"},
     .n_outputs = 2,
     .infer = infer,
     .gradient = gradient,

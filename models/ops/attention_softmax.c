@@ -13,17 +13,13 @@
 #include "models/ops/dropout_mask.h"
 #include "models/ops/score_rows.h"
 
-enum { X, BIAS };
-enum { Y, P, COUNTER };
-enum { BACK_DY, BACK_P, BACK_COUNTER };
-
 static bool drops(const struct pdnn_node *node) {
     return node->attr[PDNN_ATTENTION_SOFTMAX_TRAIN] && node->attr[PDNN_ATTENTION_SOFTMAX_PERCENT] > 0;
 }
 
 /* The forward pass's counter is its last input. */
 static int counter_of(const struct pdnn_node *node) {
-    return node->pass == PDNN_FORWARD ? node->n_inputs - 1 : BACK_COUNTER;
+    return node->pass == PDNN_FORWARD ? node->n_inputs - 1 : PDNN_ATTENTION_SOFTMAX_BACK_COUNTER;
 }
 
 static struct pdnn_score_rows rows_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
@@ -42,24 +38,27 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
                          "attention_softmax: expected scores, a bias and a counter (1) where the attributes "
                          "say so, and 0 to %d percent",
                          PDNN_DROPOUT_PERCENT_MAX);
-    enum pdnn_status status = pdnn_score_rows_infer(node, pdnn_node_in(graph, node, X),
-                                                    has_bias ? pdnn_node_in(graph, node, BIAS) : NULL,
-                                                    attr[PDNN_ATTENTION_SOFTMAX_SEQUENCES], &outputs[Y], err);
+    enum pdnn_status status = pdnn_score_rows_infer(
+        node, pdnn_node_in(graph, node, PDNN_ATTENTION_SOFTMAX_X),
+        has_bias ? pdnn_node_in(graph, node, PDNN_ATTENTION_SOFTMAX_BIAS) : NULL,
+        attr[PDNN_ATTENTION_SOFTMAX_SEQUENCES], &outputs[PDNN_ATTENTION_SOFTMAX_Y], err);
     if (status != PDNN_OK || !drops(node))
         return status;
-    outputs[P] = outputs[Y];
-    outputs[COUNTER].rank = 1;
-    outputs[COUNTER].dim[0] = 1;
+    outputs[PDNN_ATTENTION_SOFTMAX_P] = outputs[PDNN_ATTENTION_SOFTMAX_Y];
+    outputs[PDNN_ATTENTION_SOFTMAX_NEW_COUNTER].rank = 1;
+    outputs[PDNN_ATTENTION_SOFTMAX_NEW_COUNTER].dim[0] = 1;
     return PDNN_OK;
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t inputs[] = {[BACK_DY] = pdnn_backward_of(backward, node->output[Y]),
-                         [BACK_P] = node->output[drops(node) ? P : Y],
-                         [BACK_COUNTER] = drops(node) ? node->input[counter_of(node)] : PDNN_NONE,
-                         PDNN_NONE};
-    if (pdnn_backward_wants(backward, node->input[X]))
-        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[X], inputs);
+    uint32_t inputs[] = {
+        [PDNN_ATTENTION_SOFTMAX_BACK_DY] = pdnn_backward_of(backward, node->output[PDNN_ATTENTION_SOFTMAX_Y]),
+        [PDNN_ATTENTION_SOFTMAX_BACK_P] =
+            node->output[drops(node) ? PDNN_ATTENTION_SOFTMAX_P : PDNN_ATTENTION_SOFTMAX_Y],
+        [PDNN_ATTENTION_SOFTMAX_BACK_COUNTER] = drops(node) ? node->input[counter_of(node)] : PDNN_NONE,
+        PDNN_NONE};
+    if (pdnn_backward_wants(backward, node->input[PDNN_ATTENTION_SOFTMAX_X]))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[PDNN_ATTENTION_SOFTMAX_X], inputs);
 }
 
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
@@ -69,7 +68,7 @@ static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node 
     int64_t per_element = 1 + node->attr[PDNN_ATTENTION_SOFTMAX_HAS_BIAS] + PDNN_SOFTMAX_FLOP + drops(node);
     pdnn_count_add(count, rows.matrices, seen, per_element);
     pdnn_count_add(count, rows.matrices, seen - pdnn_score_rows_count(&rows), 1); /* comparisons */
-    pdnn_count_add(count, pdnn_dropout_counts(node, COUNTER), 1, 1);
+    pdnn_count_add(count, pdnn_dropout_counts(node, PDNN_ATTENTION_SOFTMAX_NEW_COUNTER), 1, 1);
 }
 
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
@@ -116,14 +115,17 @@ static void drop(struct pdnn_reference *r, const double *x, int64_t first, doubl
 
 static void forward(struct pdnn_reference *r) {
     struct pdnn_score_rows rows = rows_of(r->graph, r->node);
-    const double *bias = r->node->attr[PDNN_ATTENTION_SOFTMAX_HAS_BIAS] ? pdnn_ref_in(r, BIAS) : NULL;
+    const double *bias =
+        r->node->attr[PDNN_ATTENTION_SOFTMAX_HAS_BIAS] ? pdnn_ref_in(r, PDNN_ATTENTION_SOFTMAX_BIAS) : NULL;
     if (drops(r->node))
-        pdnn_dropout_count(r, counter_of(r->node), COUNTER);
+        pdnn_dropout_count(r, counter_of(r->node), PDNN_ATTENTION_SOFTMAX_NEW_COUNTER);
     for (int64_t row = 0; row < rows.matrices * rows.n; row++) {
         int64_t first = row * rows.m, sequence = row / rows.n / rows.heads;
         int64_t seen = pdnn_score_rows_seen(&rows, row % rows.n);
-        double *y = pdnn_ref_out(r, Y) + first, *p = drops(r->node) ? pdnn_ref_out(r, P) + first : y;
-        scale_and_mask(r, pdnn_ref_in(r, X) + first, bias ? bias + sequence * rows.m : NULL, p, seen);
+        double *y = pdnn_ref_out(r, PDNN_ATTENTION_SOFTMAX_Y) + first,
+               *p = drops(r->node) ? pdnn_ref_out(r, PDNN_ATTENTION_SOFTMAX_P) + first : y;
+        scale_and_mask(r, pdnn_ref_in(r, PDNN_ATTENTION_SOFTMAX_X) + first,
+                       bias ? bias + sequence * rows.m : NULL, p, seen);
         if (seen > 0)
             pdnn_softmax_row(r, p, p, seen);
         if (drops(r->node))
@@ -138,11 +140,12 @@ static void backward_data(struct pdnn_reference *r) {
     double factor = r->node->coef[PDNN_ATTENTION_SOFTMAX_FACTOR];
     for (int64_t row = 0; row < rows.matrices * rows.n; row++) {
         int64_t first = row * rows.m, seen = pdnn_score_rows_seen(&rows, row % rows.n);
-        const double *dy = pdnn_ref_in(r, BACK_DY) + first;
+        const double *dy = pdnn_ref_in(r, PDNN_ATTENTION_SOFTMAX_BACK_DY) + first;
         double *dx = pdnn_ref_out(r, 0) + first;
         if (drops(r->node))
             drop(r, dy, first, dx, seen);
-        pdnn_softmax_row_backward(r, drops(r->node) ? dx : dy, pdnn_ref_in(r, BACK_P) + first, dx, seen);
+        pdnn_softmax_row_backward(r, drops(r->node) ? dx : dy,
+                                  pdnn_ref_in(r, PDNN_ATTENTION_SOFTMAX_BACK_P) + first, dx, seen);
         for (int64_t j = 0; j < rows.m; j++) {
             dx[j] = j < seen ? factor * dx[j] : 0;
             r->flop += j < seen;
@@ -154,11 +157,15 @@ const struct pdnn_op_def pdnn_op_attention_softmax = {
     .name = "attention_softmax",
     .category = "softmax",
     .formula = "y = dropout(softmax(factor x + mask))",
-    .attr_names = (const char *const[]){"sequences", "causal", "has_bias", "percent", "train", NULL},
-    .coef_names = (const char *const[]){"factor", NULL},
+    .attr_names = {[PDNN_ATTENTION_SOFTMAX_SEQUENCES] = "sequences",
+                   [PDNN_ATTENTION_SOFTMAX_CAUSAL] = "causal",
+                   [PDNN_ATTENTION_SOFTMAX_HAS_BIAS] = "has_bias",
+                   [PDNN_ATTENTION_SOFTMAX_PERCENT] = "percent",
+                   [PDNN_ATTENTION_SOFTMAX_TRAIN] = "train"},
+    .coef_names = {[PDNN_ATTENTION_SOFTMAX_FACTOR] = "factor"},
     .coef = {[PDNN_ATTENTION_SOFTMAX_FACTOR] = 1},
     .n_outputs = 3,
-    .updates = {[COUNTER] = PDNN_UPDATES_LAST},
+    .updates = {[PDNN_ATTENTION_SOFTMAX_NEW_COUNTER] = PDNN_UPDATES_LAST},
     .infer = infer,
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .in_place = 1, .bytes = bytes},

@@ -13,9 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { X, GAMMA, BETA, MEAN, VARIANCE, FORWARD_INPUTS }; /* forward inputs; the last two are running ones */
-enum { Y, BATCH_MEAN, INVERSE_STD, NEW_MEAN, NEW_VARIANCE }; /* forward outputs in training */
-
 struct geometry {
     int64_t N, C, L;
 };
@@ -27,18 +24,19 @@ static struct geometry geometry_of(const struct pdnn_tensor *x) {
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X); /* (N, C, H, W) or (N, C) */
-    bool fits = node->n_inputs == FORWARD_INPUTS && (x->rank == 4 || x->rank == 2);
-    for (int k = GAMMA; fits && k < FORWARD_INPUTS; k++) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_BATCHNORM_X); /* (N, C, H, W) or (N, C) */
+    bool fits = node->n_inputs == PDNN_BATCHNORM_INPUTS && (x->rank == 4 || x->rank == 2);
+    for (int k = PDNN_BATCHNORM_GAMMA; fits && k < PDNN_BATCHNORM_INPUTS; k++) {
         const struct pdnn_tensor *c = pdnn_node_in(graph, node, k); /* (C) */
         fits = c->rank == 1 && c->dim[0] == x->dim[1];
     }
     if (!fits)
         return pdnn_fail(err, PDNN_INVALID,
                          "batchnorm: expected input (N, C, ...) and gamma, beta, mean and variance (C)");
-    outputs[Y].rank = x->rank;
-    memcpy(outputs[Y].dim, x->dim, sizeof x->dim);
-    for (int k = BATCH_MEAN; node->attr[PDNN_BATCHNORM_TRAIN] && k <= NEW_VARIANCE; k++) {
+    outputs[PDNN_BATCHNORM_Y].rank = x->rank;
+    memcpy(outputs[PDNN_BATCHNORM_Y].dim, x->dim, sizeof x->dim);
+    for (int k = PDNN_BATCHNORM_BATCH_MEAN;
+         node->attr[PDNN_BATCHNORM_TRAIN] && k <= PDNN_BATCHNORM_NEW_VARIANCE; k++) {
         outputs[k].dtype = PDNN_F32; /* whatever the model's: sums over the minibatch */
         outputs[k].rank = 1;
         outputs[k].dim[0] = x->dim[1];
@@ -47,15 +45,21 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t dy = pdnn_backward_of(backward, node->output[Y]);
+    uint32_t dy = pdnn_backward_of(backward, node->output[PDNN_BATCHNORM_Y]);
     if (!node->attr[PDNN_BATCHNORM_TRAIN]) {
         pdnn_backward_refuse(backward, "batchnorm: no gradient with running statistics");
         return;
     }
-    const uint32_t targets[] = {node->input[X], node->input[GAMMA], node->input[BETA], PDNN_NONE};
-    pdnn_backward_emit_all(backward, node, PDNN_BACKWARD_DATA, targets,
-                           (uint32_t[]){dy, node->input[X], node->input[GAMMA], node->output[BATCH_MEAN],
-                                        node->output[INVERSE_STD], PDNN_NONE});
+    const uint32_t targets[] = {node->input[PDNN_BATCHNORM_X], node->input[PDNN_BATCHNORM_GAMMA],
+                                node->input[PDNN_BATCHNORM_BETA], PDNN_NONE};
+    pdnn_backward_emit_all(
+        backward, node, PDNN_BACKWARD_DATA, targets,
+        (uint32_t[]){[PDNN_BATCHNORM_BACK_DY] = dy,
+                     [PDNN_BATCHNORM_BACK_X] = node->input[PDNN_BATCHNORM_X],
+                     [PDNN_BATCHNORM_BACK_GAMMA] = node->input[PDNN_BATCHNORM_GAMMA],
+                     [PDNN_BATCHNORM_BACK_MEAN] = node->output[PDNN_BATCHNORM_BATCH_MEAN],
+                     [PDNN_BATCHNORM_BACK_INVERSE_STD] = node->output[PDNN_BATCHNORM_INVERSE_STD],
+                     PDNN_NONE});
 }
 
 /* Per value: 1 for the mean, 3 for the variance, 2 to scale and shift; inference the last only. Per channel:
@@ -70,12 +74,12 @@ enum {
 };
 
 static bool updates(const struct pdnn_node *node) {
-    return node->n_outputs > NEW_VARIANCE;
+    return node->n_outputs > PDNN_BATCHNORM_NEW_VARIANCE;
 }
 
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                          struct pdnn_count *count) {
-    struct geometry g = geometry_of(pdnn_node_in(graph, node, X));
+    struct geometry g = geometry_of(pdnn_node_in(graph, node, PDNN_BATCHNORM_X));
     bool train = node->attr[PDNN_BATCHNORM_TRAIN];
     pdnn_count_add(count, g.N * g.L, g.C, SCALE_FLOP + (train ? STATISTICS_FLOP : 0));
     int64_t per_channel = CHANNEL_FLOP + (train ? TRAIN_CHANNEL_FLOP : 0);
@@ -83,10 +87,11 @@ static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node 
 }
 
 static void normalize(struct pdnn_reference *r, int64_t c, double mean, double inverse_std) {
-    struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, X));
-    const double *x = pdnn_ref_in(r, X);
-    double *y = pdnn_ref_out(r, Y);
-    double scale = pdnn_ref_in(r, GAMMA)[c] * inverse_std, shift = pdnn_ref_in(r, BETA)[c] - mean * scale;
+    struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, PDNN_BATCHNORM_X));
+    const double *x = pdnn_ref_in(r, PDNN_BATCHNORM_X);
+    double *y = pdnn_ref_out(r, PDNN_BATCHNORM_Y);
+    double scale = pdnn_ref_in(r, PDNN_BATCHNORM_GAMMA)[c] * inverse_std,
+           shift = pdnn_ref_in(r, PDNN_BATCHNORM_BETA)[c] - mean * scale;
     r->flop += 3;
     for (int64_t i = 0; i < g.N * g.L; i++) {
         int64_t at = (i / g.L * g.C + c) * g.L + i % g.L;
@@ -97,8 +102,8 @@ static void normalize(struct pdnn_reference *r, int64_t c, double mean, double i
 
 /* Biased. */
 static void measure(struct pdnn_reference *r, int64_t c, double *mean, double *variance) {
-    struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, X));
-    const double *x = pdnn_ref_in(r, X);
+    struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, PDNN_BATCHNORM_X));
+    const double *x = pdnn_ref_in(r, PDNN_BATCHNORM_X);
     double sum = 0, squares = 0;
     for (int64_t i = 0; i < g.N * g.L; i++) {
         sum += x[(i / g.L * g.C + c) * g.L + i % g.L];
@@ -115,10 +120,11 @@ static void measure(struct pdnn_reference *r, int64_t c, double *mean, double *v
 }
 
 static void update_running(struct pdnn_reference *r, int64_t c, double mean, double variance) {
-    struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, X));
+    struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, PDNN_BATCHNORM_X));
     double momentum = r->node->coef[PDNN_BATCHNORM_MOMENTUM], M = (double)(g.N * g.L);
     double unbiased = M > 1 ? variance * (M / (M - 1)) : variance; /* the factor is a constant */
-    double *running_mean = pdnn_ref_out(r, NEW_MEAN), *running_variance = pdnn_ref_out(r, NEW_VARIANCE);
+    double *running_mean = pdnn_ref_out(r, PDNN_BATCHNORM_NEW_MEAN),
+           *running_variance = pdnn_ref_out(r, PDNN_BATCHNORM_NEW_VARIANCE);
     r->flop += 1;
     running_mean[c] = (1 - momentum) * running_mean[c] + momentum * mean;
     running_variance[c] = (1 - momentum) * running_variance[c] + momentum * unbiased;
@@ -127,9 +133,10 @@ static void update_running(struct pdnn_reference *r, int64_t c, double mean, dou
 
 static void forward(struct pdnn_reference *r) {
     bool train = r->node->attr[PDNN_BATCHNORM_TRAIN];
-    int64_t C = pdnn_node_in(r->graph, r->node, X)->dim[1];
+    int64_t C = pdnn_node_in(r->graph, r->node, PDNN_BATCHNORM_X)->dim[1];
     for (int64_t c = 0; c < C; c++) {
-        double mean = pdnn_ref_in(r, MEAN)[c], variance = pdnn_ref_in(r, VARIANCE)[c];
+        double mean = pdnn_ref_in(r, PDNN_BATCHNORM_MEAN)[c],
+               variance = pdnn_ref_in(r, PDNN_BATCHNORM_VARIANCE)[c];
         if (train)
             measure(r, c, &mean, &variance);
         if (updates(r->node))
@@ -137,8 +144,8 @@ static void forward(struct pdnn_reference *r) {
         double inverse_std = 1 / sqrt(variance + r->node->coef[PDNN_BATCHNORM_EPSILON]);
         r->flop += 3;
         if (train) {
-            pdnn_ref_out(r, BATCH_MEAN)[c] = mean;
-            pdnn_ref_out(r, INVERSE_STD)[c] = inverse_std;
+            pdnn_ref_out(r, PDNN_BATCHNORM_BATCH_MEAN)[c] = mean;
+            pdnn_ref_out(r, PDNN_BATCHNORM_INVERSE_STD)[c] = inverse_std;
         }
         normalize(r, c, mean, inverse_std);
     }
@@ -156,9 +163,11 @@ static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node
 
 static void backward_channel(struct pdnn_reference *r, int64_t c) {
     struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, 0));
-    const double *dy = pdnn_ref_in(r, 0), *x = pdnn_ref_in(r, 1);
-    double gamma = pdnn_ref_in(r, 2)[c], mean = pdnn_ref_in(r, 3)[c], inverse_std = pdnn_ref_in(r, 4)[c];
-    double *dx = pdnn_ref_out(r, 0), dgamma = 0, dbeta = 0, M = (double)(g.N * g.L);
+    const double *dy = pdnn_ref_in(r, PDNN_BATCHNORM_BACK_DY), *x = pdnn_ref_in(r, PDNN_BATCHNORM_BACK_X);
+    double gamma = pdnn_ref_in(r, PDNN_BATCHNORM_BACK_GAMMA)[c],
+           mean = pdnn_ref_in(r, PDNN_BATCHNORM_BACK_MEAN)[c];
+    double inverse_std = pdnn_ref_in(r, PDNN_BATCHNORM_BACK_INVERSE_STD)[c];
+    double *dx = pdnn_ref_out(r, PDNN_BATCHNORM_BACK_DX), dgamma = 0, dbeta = 0, M = (double)(g.N * g.L);
     for (int64_t i = 0; i < g.N * g.L; i++) {
         int64_t at = (i / g.L * g.C + c) * g.L + i % g.L;
         dgamma += dy[at] * ((x[at] - mean) * inverse_std);
@@ -173,8 +182,8 @@ static void backward_channel(struct pdnn_reference *r, int64_t c) {
         dx[at] = scale * (dy[at] - dbeta_mean - xhat * dgamma_mean);
         r->flop += 4;
     }
-    pdnn_ref_out(r, 1)[c] = dgamma;
-    pdnn_ref_out(r, 2)[c] = dbeta;
+    pdnn_ref_out(r, PDNN_BATCHNORM_BACK_DGAMMA)[c] = dgamma;
+    pdnn_ref_out(r, PDNN_BATCHNORM_BACK_DBETA)[c] = dbeta;
 }
 
 static void backward_data(struct pdnn_reference *r) {
@@ -196,8 +205,8 @@ static bool is_own_weight(const struct pdnn_graph *graph, const struct pdnn_uses
 /* Gamma and the running statistics keep the values they were made with. */
 static bool has_constants(const struct pdnn_graph *graph, const struct pdnn_uses *uses,
                           const struct pdnn_node *node) {
-    bool constant = graph->tensors[node->input[GAMMA]].role == PDNN_ROLE_WEIGHT;
-    for (int k = MEAN; k <= VARIANCE; k++)
+    bool constant = graph->tensors[node->input[PDNN_BATCHNORM_GAMMA]].role == PDNN_ROLE_WEIGHT;
+    for (int k = PDNN_BATCHNORM_MEAN; k <= PDNN_BATCHNORM_VARIANCE; k++)
         constant = constant && graph->tensors[node->input[k]].role == PDNN_ROLE_STATE &&
                    uses->writer[node->input[k]] == PDNN_NONE;
     return constant && !node->attr[PDNN_BATCHNORM_TRAIN];
@@ -216,7 +225,7 @@ static bool find_bias(const struct pdnn_graph *graph, const struct pdnn_node *ho
  * beta's own tensor, with values of its own. */
 static bool fold(struct pdnn_graph *graph, const struct pdnn_uses *uses, const struct pdnn_node *host,
                  const struct pdnn_node *node, struct pdnn_post *post) {
-    uint32_t weights = host->input[1], beta = node->input[BETA], bias;
+    uint32_t weights = host->input[1], beta = node->input[PDNN_BATCHNORM_BETA], bias;
     if (host->n_inputs != 2 || !pdnn_op_takes(host->op, PDNN_FORWARD, &pdnn_op_bias) ||
         !find_bias(graph, host, &bias) || graph->tensors[weights].dim[0] != graph->tensors[beta].dim[0])
         return false;
@@ -226,9 +235,9 @@ static bool fold(struct pdnn_graph *graph, const struct pdnn_uses *uses, const s
     struct pdnn_fold *folds = pdnn_arena_alloc(graph->arena, 2, sizeof *folds);
     if (!folds)
         return false;
-    folds[0] = folds[1] = (struct pdnn_fold){.gamma = node->input[GAMMA],
-                                             .mean = node->input[MEAN],
-                                             .variance = node->input[VARIANCE],
+    folds[0] = folds[1] = (struct pdnn_fold){.gamma = node->input[PDNN_BATCHNORM_GAMMA],
+                                             .mean = node->input[PDNN_BATCHNORM_MEAN],
+                                             .variance = node->input[PDNN_BATCHNORM_VARIANCE],
                                              .bias = PDNN_NONE,
                                              .epsilon = node->coef[PDNN_BATCHNORM_EPSILON]};
     folds[1].is_shift = true;
@@ -246,11 +255,12 @@ const struct pdnn_op_def pdnn_op_batchnorm = {
     .name = "batchnorm",
     .category = "batchnorm",
     .formula = "y = gamma*(x - mean)/sqrt(variance + epsilon) + beta",
-    .attr_names = (const char *const[]){"train", NULL},
-    .coef_names = (const char *const[]){"epsilon", "momentum", NULL},
-    .coef = {1e-5, 0.1},
+    .attr_names = {[PDNN_BATCHNORM_TRAIN] = "train"},
+    .coef_names = {[PDNN_BATCHNORM_EPSILON] = "epsilon", [PDNN_BATCHNORM_MOMENTUM] = "momentum"},
+    .coef = {[PDNN_BATCHNORM_EPSILON] = 1e-5, [PDNN_BATCHNORM_MOMENTUM] = 0.1},
     .n_outputs = 5,
-    .updates = {[NEW_MEAN] = 1 + MEAN, [NEW_VARIANCE] = 1 + VARIANCE},
+    .updates = {[PDNN_BATCHNORM_NEW_MEAN] = 1 + PDNN_BATCHNORM_MEAN,
+                [PDNN_BATCHNORM_NEW_VARIANCE] = 1 + PDNN_BATCHNORM_VARIANCE},
     .infer = infer,
     .gradient = gradient,
     .pass =

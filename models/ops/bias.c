@@ -1,5 +1,6 @@
 /* bias: y[n][c] = x[n][c] + b[c]; dx = dy itself; db[c] = sum_n dy[n][c]; over an image, the same at every
  * pixel. N minibatch, C units or channels, L pixels (1 without an image). */
+#include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
 
@@ -8,24 +9,24 @@
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0); /* (N, C) or (N, C, H, W) */
-    const struct pdnn_tensor *b = pdnn_node_in(graph, node, 1); /* (C) */
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_BIAS_X); /* (N, C) or (N, C, H, W) */
+    const struct pdnn_tensor *b = pdnn_node_in(graph, node, PDNN_BIAS_B); /* (C) */
     if (node->n_inputs != 2 || (x->rank != 2 && x->rank != 4) || b->rank != 1 || x->dim[1] != b->dim[0])
         return pdnn_fail(err, PDNN_INVALID,
                          "bias: input (N, C, ...) and bias (C) disagree: C is %" PRId64 " and %" PRId64,
                          x->dim[1], b->dim[0]);
-    outputs[0].rank = x->rank;
-    memcpy(outputs[0].dim, x->dim, sizeof x->dim);
+    outputs[PDNN_BIAS_Y].rank = x->rank;
+    memcpy(outputs[PDNN_BIAS_Y].dim, x->dim, sizeof x->dim);
     return PDNN_OK;
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t dy = pdnn_backward_of(backward, node->output[0]);
-    if (pdnn_backward_wants(backward, node->input[1]))
-        pdnn_backward_emit(backward, node, PDNN_BACKWARD_WEIGHTS, node->input[1],
+    uint32_t dy = pdnn_backward_of(backward, node->output[PDNN_BIAS_Y]);
+    if (pdnn_backward_wants(backward, node->input[PDNN_BIAS_B]))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_WEIGHTS, node->input[PDNN_BIAS_B],
                            (uint32_t[]){dy, PDNN_NONE});
-    if (pdnn_backward_wants(backward, node->input[0]))
-        pdnn_backward_pass_on(backward, node->input[0], dy);
+    if (pdnn_backward_wants(backward, node->input[PDNN_BIAS_X]))
+        pdnn_backward_pass_on(backward, node->input[PDNN_BIAS_X], dy);
 }
 
 /* One addition per element, in both passes. */
@@ -34,9 +35,9 @@ static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, s
 }
 
 static void forward(struct pdnn_reference *r) {
-    const double *x = pdnn_ref_in(r, 0), *b = pdnn_ref_in(r, 1);
-    double *y = pdnn_ref_out(r, 0);
-    const struct pdnn_tensor *t = pdnn_node_in(r->graph, r->node, 0);
+    const double *x = pdnn_ref_in(r, PDNN_BIAS_X), *b = pdnn_ref_in(r, PDNN_BIAS_B);
+    double *y = pdnn_ref_out(r, PDNN_BIAS_Y);
+    const struct pdnn_tensor *t = pdnn_node_in(r->graph, r->node, PDNN_BIAS_X);
     int64_t elements = pdnn_tensor_elements(t), C = t->dim[1], L = elements / (t->dim[0] * C);
     for (int64_t i = 0; i < elements; i++) {
         y[i] = x[i] + b[i / L % C];
@@ -45,9 +46,9 @@ static void forward(struct pdnn_reference *r) {
 }
 
 static void backward_weights(struct pdnn_reference *r) {
-    const double *dy = pdnn_ref_in(r, 0);
-    double *db = pdnn_ref_out(r, 0);
-    const struct pdnn_tensor *t = pdnn_node_in(r->graph, r->node, 0);
+    const double *dy = pdnn_ref_in(r, PDNN_BIAS_BACK_DY);
+    double *db = pdnn_ref_out(r, PDNN_BIAS_BACK_DB);
+    const struct pdnn_tensor *t = pdnn_node_in(r->graph, r->node, PDNN_BIAS_BACK_DY);
     int64_t elements = pdnn_tensor_elements(t), C = t->dim[1], L = elements / (t->dim[0] * C);
     for (int64_t c = 0; c < C; c++)
         db[c] = 0;

@@ -7,22 +7,21 @@
 
 #include <string.h>
 
-enum { X, CACHE, INPUTS };
-
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X), *cache = pdnn_node_in(graph, node, CACHE);
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_CACHE_APPEND_X),
+                             *cache = pdnn_node_in(graph, node, PDNN_CACHE_APPEND_CACHE);
     int64_t B = node->attr[PDNN_CACHE_APPEND_SEQUENCES], column = node->attr[PDNN_CACHE_APPEND_COLUMN];
     int64_t position = node->attr[PDNN_CACHE_APPEND_POSITION];
-    bool fits = node->n_inputs == INPUTS && B >= 1 && x->rank == 2 && cache->rank == 2 &&
+    bool fits = node->n_inputs == PDNN_CACHE_APPEND_INPUTS && B >= 1 && x->rank == 2 && cache->rank == 2 &&
                 cache->role == PDNN_ROLE_STATE && x->dtype == cache->dtype && x->dim[0] % B == 0 &&
                 cache->dim[0] % B == 0;
     if (!fits || column < 0 || column + cache->dim[1] > x->dim[1] || position < 0 ||
         position + x->dim[0] / B > cache->dim[0] / B)
         return pdnn_fail(err, PDNN_INVALID,
                          "cache_append: expected rows (B*n, ld) and a cache (B*m, H) that has room for them");
-    outputs[0].rank = 2;
-    memcpy(outputs[0].dim, cache->dim, sizeof cache->dim);
+    outputs[PDNN_CACHE_APPEND_NEW_CACHE].rank = 2;
+    memcpy(outputs[PDNN_CACHE_APPEND_NEW_CACHE].dim, cache->dim, sizeof cache->dim);
     return PDNN_OK;
 }
 
@@ -31,23 +30,25 @@ static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, s
 }
 
 static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X), *cache = pdnn_node_in(graph, node, CACHE);
-    bytes[X] = (uint64_t)(x->dim[0] * cache->dim[1]) * pdnn_dtype_bytes(x->dtype);
-    bytes[CACHE] = 0;
-    bytes[INPUTS] = bytes[X];
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_CACHE_APPEND_X),
+                             *cache = pdnn_node_in(graph, node, PDNN_CACHE_APPEND_CACHE);
+    bytes[PDNN_CACHE_APPEND_X] = (uint64_t)(x->dim[0] * cache->dim[1]) * pdnn_dtype_bytes(x->dtype);
+    bytes[PDNN_CACHE_APPEND_CACHE] = 0;
+    bytes[PDNN_CACHE_APPEND_INPUTS] = bytes[PDNN_CACHE_APPEND_X];
 }
 
 static void forward(struct pdnn_reference *r) {
-    const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, X);
-    const struct pdnn_tensor *cache = pdnn_node_in(r->graph, r->node, CACHE);
+    const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, PDNN_CACHE_APPEND_X);
+    const struct pdnn_tensor *cache = pdnn_node_in(r->graph, r->node, PDNN_CACHE_APPEND_CACHE);
     const int64_t *attr = r->node->attr;
     int64_t B = attr[PDNN_CACHE_APPEND_SEQUENCES], n = x->dim[0] / B, m = cache->dim[0] / B,
             H = cache->dim[1];
     for (int64_t row = 0; row < B * n; row++) {
         int64_t to = row / n * m + attr[PDNN_CACHE_APPEND_POSITION] + row % n;
-        const double *from = pdnn_ref_in(r, X) + row * x->dim[1] + attr[PDNN_CACHE_APPEND_COLUMN];
+        const double *from =
+            pdnn_ref_in(r, PDNN_CACHE_APPEND_X) + row * x->dim[1] + attr[PDNN_CACHE_APPEND_COLUMN];
         for (int64_t c = 0; c < H; c++)
-            pdnn_ref_out(r, 0)[to * H + c] = from[c];
+            pdnn_ref_out(r, PDNN_CACHE_APPEND_NEW_CACHE)[to * H + c] = from[c];
     }
 }
 
@@ -55,9 +56,11 @@ const struct pdnn_op_def pdnn_op_cache_append = {
     .name = "cache_append",
     .category = "cache",
     .formula = "cache[position ..] = x",
-    .attr_names = (const char *const[]){"sequences", "column", "position", NULL},
+    .attr_names = {[PDNN_CACHE_APPEND_SEQUENCES] = "sequences",
+                   [PDNN_CACHE_APPEND_COLUMN] = "column",
+                   [PDNN_CACHE_APPEND_POSITION] = "position"},
     .n_outputs = 1,
-    .updates = {CACHE + 1},
+    .updates = {[PDNN_CACHE_APPEND_NEW_CACHE] = 1 + PDNN_CACHE_APPEND_CACHE},
     .infer = infer,
     .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .bytes = bytes}},
     .tolerance = 1e-6,

@@ -47,7 +47,7 @@ const struct pdnn_op_def pdnn_op_cast = {
     .name = "cast",
     .category = "cast",
     .formula = "y = x in another type; no FLOP",
-    .attr_names = (const char *const[]){"to_f32", NULL},
+    .attr_names = {[PDNN_CAST_TO_F32] = "to_f32"},
     .n_outputs = 1,
     .infer = infer,
     .gradient = gradient,

@@ -41,8 +41,8 @@ static struct geometry geometry_of(const struct pdnn_graph *graph, const struct 
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0); /* (N, C, H, W) */
-    const struct pdnn_tensor *w = pdnn_node_in(graph, node, 1); /* (O, C, R, S) */
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_CONV2D_X); /* (N, C, H, W) */
+    const struct pdnn_tensor *w = pdnn_node_in(graph, node, PDNN_CONV2D_W); /* (O, C, R, S) */
     const int64_t *attr = node->attr;
     if (!pdnn_quantized_has_inputs(node) || x->rank != 4 || w->rank != 4 || x->dim[1] != w->dim[1])
         return pdnn_fail(err, PDNN_INVALID,
@@ -51,25 +51,29 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
                          x->dim[1], w->dim[1]);
     struct pdnn_window h = {w->dim[2], attr[PDNN_CONV2D_STRIDE_H], attr[PDNN_CONV2D_PADDING_H]};
     struct pdnn_window v = {w->dim[3], attr[PDNN_CONV2D_STRIDE_W], attr[PDNN_CONV2D_PADDING_W]};
-    outputs[0].rank = 4;
-    outputs[0].dim[0] = x->dim[0];
-    outputs[0].dim[1] = w->dim[0];
-    outputs[0].dim[2] = pdnn_window_positions(h, x->dim[2]);
-    outputs[0].dim[3] = pdnn_window_positions(v, x->dim[3]);
-    if (!outputs[0].dim[2] || !outputs[0].dim[3])
+    outputs[PDNN_CONV2D_Y].rank = 4;
+    outputs[PDNN_CONV2D_Y].dim[0] = x->dim[0];
+    outputs[PDNN_CONV2D_Y].dim[1] = w->dim[0];
+    outputs[PDNN_CONV2D_Y].dim[2] = pdnn_window_positions(h, x->dim[2]);
+    outputs[PDNN_CONV2D_Y].dim[3] = pdnn_window_positions(v, x->dim[3]);
+    if (!outputs[PDNN_CONV2D_Y].dim[2] || !outputs[PDNN_CONV2D_Y].dim[3])
         return pdnn_fail(err, PDNN_INVALID,
                          "conv2d: a %" PRId64 "x%" PRId64 " kernel with padding %" PRId64 "x%" PRId64
                          " does not fit an image of %" PRId64 "x%" PRId64,
                          h.kernel, v.kernel, h.padding, v.padding, x->dim[2], x->dim[3]);
-    return pdnn_quantized_infer(graph, node, &outputs[0], err);
+    return pdnn_quantized_infer(graph, node, &outputs[PDNN_CONV2D_Y], err);
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t x = node->input[0], w = node->input[1], dy = pdnn_backward_of(backward, node->output[0]);
+    uint32_t x = node->input[PDNN_CONV2D_X], w = node->input[PDNN_CONV2D_W],
+             dy = pdnn_backward_of(backward, node->output[0]);
     if (pdnn_backward_wants(backward, w))
-        pdnn_backward_emit(backward, node, PDNN_BACKWARD_WEIGHTS, w, (uint32_t[]){x, dy, PDNN_NONE});
+        pdnn_backward_emit(
+            backward, node, PDNN_BACKWARD_WEIGHTS, w,
+            (uint32_t[]){[PDNN_CONV2D_WEIGHTS_X] = x, [PDNN_CONV2D_WEIGHTS_DY] = dy, PDNN_NONE});
     if (pdnn_backward_wants(backward, x))
-        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, x, (uint32_t[]){dy, w, PDNN_NONE});
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, x,
+                           (uint32_t[]){[PDNN_CONV2D_DATA_DY] = dy, [PDNN_CONV2D_DATA_W] = w, PDNN_NONE});
 }
 
 /* Every pass is one multiply-add per output element, input channel and tap. */
@@ -165,7 +169,10 @@ const struct pdnn_op_def pdnn_op_conv2d = {
     .name = "conv2d",
     .category = "convolution",
     .formula = "y[o] = sum over c and taps of x[c] * w[o][c]",
-    .attr_names = (const char *const[]){"stride_h", "stride_w", "padding_h", "padding_w", NULL},
+    .attr_names = {[PDNN_CONV2D_STRIDE_H] = "stride_h",
+                   [PDNN_CONV2D_STRIDE_W] = "stride_w",
+                   [PDNN_CONV2D_PADDING_H] = "padding_h",
+                   [PDNN_CONV2D_PADDING_W] = "padding_w"},
     .n_outputs = 1,
     .infer = infer,
     .gradient = gradient,

@@ -12,47 +12,45 @@
  * forward pass has the gradient as its second output, and there is no other pass, as in the usual libraries.
  * What lies beyond a sequence's last label is computed like the rest and changes nothing: shapes decide what
  * runs, not data. */
+#include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
 
 #include <math.h>
-
-enum { LOGITS, LABELS };
-enum { LOSS, DLOGITS };
-enum { SCALE }; /* coefficient */
 
 struct geometry {
     int64_t T, N, C, L, S;
 };
 
 static struct geometry geometry_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, LOGITS);
-    const struct pdnn_tensor *label = pdnn_node_in(graph, node, LABELS);
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_CTC_LOSS_LOGITS);
+    const struct pdnn_tensor *label = pdnn_node_in(graph, node, PDNN_CTC_LOSS_LABELS);
     int64_t L = label->dim[0], N = label->dim[1];
     return (struct geometry){x->dim[0] / N, N, x->dim[1], L, 2 * L + 1};
 }
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, LOGITS);     /* (T*N, C) */
-    const struct pdnn_tensor *label = pdnn_node_in(graph, node, LABELS); /* (L, N) */
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_CTC_LOSS_LOGITS);     /* (T*N, C) */
+    const struct pdnn_tensor *label = pdnn_node_in(graph, node, PDNN_CTC_LOSS_LABELS); /* (L, N) */
     if (node->n_inputs != 2 || x->rank != 2 || x->dim[1] < 2 || label->rank != 2 ||
         label->dtype != PDNN_S32 || x->dim[0] % label->dim[1] != 0)
         return pdnn_fail(err, PDNN_INVALID, "ctc_loss: expected logits (T*N, C) and s32 labels (L, N)");
-    outputs[LOSS].dtype = PDNN_F32; /* whatever the model's: a sum over the minibatch */
-    outputs[LOSS].rank = 1;
-    outputs[LOSS].dim[0] = 1;
-    outputs[DLOGITS].role = PDNN_ROLE_GRADIENT;
-    outputs[DLOGITS].of = node->input[LOGITS];
-    outputs[DLOGITS].rank = 2;
-    outputs[DLOGITS].dim[0] = x->dim[0];
-    outputs[DLOGITS].dim[1] = x->dim[1];
+    outputs[PDNN_CTC_LOSS_LOSS].dtype = PDNN_F32; /* whatever the model's: a sum over the minibatch */
+    outputs[PDNN_CTC_LOSS_LOSS].rank = 1;
+    outputs[PDNN_CTC_LOSS_LOSS].dim[0] = 1;
+    outputs[PDNN_CTC_LOSS_DLOGITS].role = PDNN_ROLE_GRADIENT;
+    outputs[PDNN_CTC_LOSS_DLOGITS].of = node->input[PDNN_CTC_LOSS_LOGITS];
+    outputs[PDNN_CTC_LOSS_DLOGITS].rank = 2;
+    outputs[PDNN_CTC_LOSS_DLOGITS].dim[0] = x->dim[0];
+    outputs[PDNN_CTC_LOSS_DLOGITS].dim[1] = x->dim[1];
     return PDNN_OK;
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    if (pdnn_backward_wants(backward, node->input[LOGITS]))
-        pdnn_backward_pass_on(backward, node->input[LOGITS], node->output[DLOGITS]);
+    if (pdnn_backward_wants(backward, node->input[PDNN_CTC_LOSS_LOGITS]))
+        pdnn_backward_pass_on(backward, node->input[PDNN_CTC_LOSS_LOGITS],
+                              node->output[PDNN_CTC_LOSS_DLOGITS]);
 }
 
 /* log(exp a + exp b + exp c): 2 comparisons, 3 each of subtract and exp, 2 additions, log, addition. */
@@ -92,7 +90,7 @@ static double log_sum(struct sequence *q, double a, double b, double c) {
 }
 
 static double *row_of(const struct sequence *q, int64_t t) {
-    return pdnn_ref_out(q->r, DLOGITS) + (t * q->g.N + q->n) * q->g.C;
+    return pdnn_ref_out(q->r, PDNN_CTC_LOSS_DLOGITS) + (t * q->g.N + q->n) * q->g.C;
 }
 
 static double label_at(const struct sequence *q, int64_t l) {
@@ -110,7 +108,7 @@ static bool skips(const struct sequence *q, int64_t s) {
 }
 
 static void log_softmax(struct sequence *q, int64_t t) {
-    const double *x = pdnn_ref_in(q->r, LOGITS) + (t * q->g.N + q->n) * q->g.C;
+    const double *x = pdnn_ref_in(q->r, PDNN_CTC_LOSS_LOGITS) + (t * q->g.N + q->n) * q->g.C;
     double *y = row_of(q, t), max = x[0], sum = 0;
     for (int64_t c = 1; c < q->g.C; c++) {
         max = fmax(max, x[c]);
@@ -167,7 +165,8 @@ static void step_back(struct sequence *q, int64_t t) {
 
 /* N / scale, a constant. */
 static double scaled_batch(const struct pdnn_reference *r) {
-    return (double)pdnn_node_in(r->graph, r->node, LABELS)->dim[1] / r->node->coef[SCALE];
+    return (double)pdnn_node_in(r->graph, r->node, PDNN_CTC_LOSS_LABELS)->dim[1] /
+           r->node->coef[PDNN_LOSS_SCALE];
 }
 
 /* In place of log p. */
@@ -201,7 +200,8 @@ static double run_sequence(struct sequence *q) {
 }
 
 static void forward(struct pdnn_reference *r) {
-    struct sequence q = {.r = r, .g = geometry_of(r->graph, r->node), .label = pdnn_ref_in(r, LABELS)};
+    struct sequence q = {
+        .r = r, .g = geometry_of(r->graph, r->node), .label = pdnn_ref_in(r, PDNN_CTC_LOSS_LABELS)};
     double total = 0;
     q.alpha = r->scratch;
     q.beta = q.alpha + q.g.T * q.g.S;
@@ -211,7 +211,7 @@ static void forward(struct pdnn_reference *r) {
         total -= run_sequence(&q);
         r->flop += 1;
     }
-    *pdnn_ref_out(r, LOSS) = total / scaled_batch(r);
+    *pdnn_ref_out(r, PDNN_CTC_LOSS_LOSS) = total / scaled_batch(r);
     r->flop += 1;
 }
 
@@ -219,8 +219,8 @@ const struct pdnn_op_def pdnn_op_ctc_loss = {
     .name = "ctc_loss",
     .category = "loss",
     .formula = "loss = mean(-log of the sum over all paths of prod_t softmax(x[t])[path[t]])",
-    .coef_names = (const char *const[]){"scale", NULL},
-    .coef = {[SCALE] = 1},
+    .coef_names = {[PDNN_LOSS_SCALE] = "scale"},
+    .coef = {[PDNN_LOSS_SCALE] = 1},
     .is_loss = true,
     .n_outputs = 2,
     .infer = infer,

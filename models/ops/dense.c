@@ -2,6 +2,7 @@
  * (models/ops/quantized.h): y is then s32, or with two scales f32.
  * N minibatch, I input units, O output units. An input of more dimensions is taken as (N, I), all but the
  * first of them in row-major order. */
+#include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/quantized.h"
 
@@ -13,24 +14,27 @@ static int64_t units(const struct pdnn_tensor *x) {
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0); /* (N, I) */
-    const struct pdnn_tensor *w = pdnn_node_in(graph, node, 1); /* (O, I) */
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_DENSE_X); /* (N, I) */
+    const struct pdnn_tensor *w = pdnn_node_in(graph, node, PDNN_DENSE_W); /* (O, I) */
     if (!pdnn_quantized_has_inputs(node) || x->rank < 2 || w->rank != 2 || units(x) != w->dim[1])
         return pdnn_fail(err, PDNN_INVALID,
                          "dense: input (N, I) and weights (O, I) disagree: I is %" PRId64 " and %" PRId64,
                          units(x), w->dim[1]);
-    outputs[0].rank = 2;
-    outputs[0].dim[0] = x->dim[0];
-    outputs[0].dim[1] = w->dim[0];
-    return pdnn_quantized_infer(graph, node, &outputs[0], err);
+    outputs[PDNN_DENSE_Y].rank = 2;
+    outputs[PDNN_DENSE_Y].dim[0] = x->dim[0];
+    outputs[PDNN_DENSE_Y].dim[1] = w->dim[0];
+    return pdnn_quantized_infer(graph, node, &outputs[PDNN_DENSE_Y], err);
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t x = node->input[0], w = node->input[1], dy = pdnn_backward_of(backward, node->output[0]);
+    uint32_t x = node->input[PDNN_DENSE_X], w = node->input[PDNN_DENSE_W],
+             dy = pdnn_backward_of(backward, node->output[0]);
     if (pdnn_backward_wants(backward, w))
-        pdnn_backward_emit(backward, node, PDNN_BACKWARD_WEIGHTS, w, (uint32_t[]){x, dy, PDNN_NONE});
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_WEIGHTS, w,
+                           (uint32_t[]){[PDNN_DENSE_WEIGHTS_X] = x, [PDNN_DENSE_WEIGHTS_DY] = dy, PDNN_NONE});
     if (pdnn_backward_wants(backward, x))
-        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, x, (uint32_t[]){dy, w, PDNN_NONE});
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, x,
+                           (uint32_t[]){[PDNN_DENSE_DATA_DY] = dy, [PDNN_DENSE_DATA_W] = w, PDNN_NONE});
 }
 
 /* Each pass is one multiply-add per (n, o, i), and each pass sees all three matrices. */
@@ -45,10 +49,11 @@ static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, s
 }
 
 static void forward(struct pdnn_reference *r) {
-    const double *x = pdnn_ref_in(r, 0), *w = pdnn_ref_in(r, 1);
-    double *y = pdnn_ref_out(r, 0);
-    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0];
-    int64_t O = pdnn_node_in(r->graph, r->node, 1)->dim[0], I = pdnn_node_in(r->graph, r->node, 1)->dim[1];
+    const double *x = pdnn_ref_in(r, PDNN_DENSE_X), *w = pdnn_ref_in(r, PDNN_DENSE_W);
+    double *y = pdnn_ref_out(r, PDNN_DENSE_Y);
+    int64_t N = pdnn_node_in(r->graph, r->node, PDNN_DENSE_X)->dim[0];
+    int64_t O = pdnn_node_in(r->graph, r->node, PDNN_DENSE_W)->dim[0],
+            I = pdnn_node_in(r->graph, r->node, PDNN_DENSE_W)->dim[1];
     for (int64_t n = 0; n < N; n++) {
         for (int64_t o = 0; o < O; o++) {
             double sum = 0;
@@ -64,10 +69,11 @@ static void forward(struct pdnn_reference *r) {
 }
 
 static void backward_data(struct pdnn_reference *r) {
-    const double *dy = pdnn_ref_in(r, 0), *w = pdnn_ref_in(r, 1);
-    double *dx = pdnn_ref_out(r, 0);
-    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0];
-    int64_t O = pdnn_node_in(r->graph, r->node, 1)->dim[0], I = pdnn_node_in(r->graph, r->node, 1)->dim[1];
+    const double *dy = pdnn_ref_in(r, PDNN_DENSE_DATA_DY), *w = pdnn_ref_in(r, PDNN_DENSE_DATA_W);
+    double *dx = pdnn_ref_out(r, PDNN_DENSE_DATA_DX);
+    int64_t N = pdnn_node_in(r->graph, r->node, PDNN_DENSE_DATA_DY)->dim[0];
+    int64_t O = pdnn_node_in(r->graph, r->node, PDNN_DENSE_DATA_W)->dim[0],
+            I = pdnn_node_in(r->graph, r->node, PDNN_DENSE_DATA_W)->dim[1];
     for (int64_t i = 0; i < N * I; i++)
         dx[i] = 0;
     for (int64_t n = 0; n < N; n++) {
@@ -81,10 +87,11 @@ static void backward_data(struct pdnn_reference *r) {
 }
 
 static void backward_weights(struct pdnn_reference *r) {
-    const double *x = pdnn_ref_in(r, 0), *dy = pdnn_ref_in(r, 1);
-    double *dw = pdnn_ref_out(r, 0);
-    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0];
-    int64_t I = units(pdnn_node_in(r->graph, r->node, 0)), O = pdnn_node_in(r->graph, r->node, 1)->dim[1];
+    const double *x = pdnn_ref_in(r, PDNN_DENSE_WEIGHTS_X), *dy = pdnn_ref_in(r, PDNN_DENSE_WEIGHTS_DY);
+    double *dw = pdnn_ref_out(r, PDNN_DENSE_WEIGHTS_DW);
+    int64_t N = pdnn_node_in(r->graph, r->node, PDNN_DENSE_WEIGHTS_X)->dim[0];
+    int64_t I = units(pdnn_node_in(r->graph, r->node, PDNN_DENSE_WEIGHTS_X)),
+            O = pdnn_node_in(r->graph, r->node, PDNN_DENSE_WEIGHTS_DY)->dim[1];
     for (int64_t i = 0; i < O * I; i++)
         dw[i] = 0;
     for (int64_t n = 0; n < N; n++) {

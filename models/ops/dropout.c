@@ -11,41 +11,39 @@
 
 #include <string.h>
 
-enum { X, COUNTER_IN };
-enum { Y, COUNTER_OUT };
-
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X);
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_DROPOUT_X);
     int64_t percent = node->attr[PDNN_DROPOUT_PERCENT];
-    if (node->n_inputs != 2 || !pdnn_is_dropout_counter(pdnn_node_in(graph, node, COUNTER_IN)) ||
+    if (node->n_inputs != 2 || !pdnn_is_dropout_counter(pdnn_node_in(graph, node, PDNN_DROPOUT_COUNTER)) ||
         percent < 0 || percent > PDNN_DROPOUT_PERCENT_MAX)
         return pdnn_fail(err, PDNN_INVALID, "dropout: expected a counter (1) and 0 to %d percent",
                          PDNN_DROPOUT_PERCENT_MAX);
-    outputs[Y].rank = x->rank;
-    memcpy(outputs[Y].dim, x->dim, sizeof x->dim);
-    outputs[COUNTER_OUT].rank = 1;
-    outputs[COUNTER_OUT].dim[0] = 1;
+    outputs[PDNN_DROPOUT_Y].rank = x->rank;
+    memcpy(outputs[PDNN_DROPOUT_Y].dim, x->dim, sizeof x->dim);
+    outputs[PDNN_DROPOUT_NEW_COUNTER].rank = 1;
+    outputs[PDNN_DROPOUT_NEW_COUNTER].dim[0] = 1;
     return PDNN_OK;
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t dy = pdnn_backward_of(backward, node->output[Y]);
-    if (pdnn_backward_wants(backward, node->input[X]))
-        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[X],
-                           (uint32_t[]){dy, node->input[COUNTER_IN], PDNN_NONE});
+    uint32_t dy = pdnn_backward_of(backward, node->output[PDNN_DROPOUT_Y]);
+    if (pdnn_backward_wants(backward, node->input[PDNN_DROPOUT_X]))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[PDNN_DROPOUT_X],
+                           (uint32_t[]){dy, node->input[PDNN_DROPOUT_COUNTER], PDNN_NONE});
 }
 
 static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
-    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, X)), 1, 1);
-    pdnn_count_add(count, pdnn_dropout_counts(node, COUNTER_OUT), 1, 1);
+    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, PDNN_DROPOUT_X)), 1, 1);
+    pdnn_count_add(count, pdnn_dropout_counts(node, PDNN_DROPOUT_NEW_COUNTER), 1, 1);
 }
 
 static void drop(struct pdnn_reference *r) {
-    const double *x = pdnn_ref_in(r, X);
-    double *y = pdnn_ref_out(r, Y);
-    struct pdnn_dropout_mask mask = pdnn_dropout_mask_of(r, COUNTER_IN, r->node->attr[PDNN_DROPOUT_PERCENT]);
-    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, X));
+    const double *x = pdnn_ref_in(r, PDNN_DROPOUT_X);
+    double *y = pdnn_ref_out(r, PDNN_DROPOUT_Y);
+    struct pdnn_dropout_mask mask =
+        pdnn_dropout_mask_of(r, PDNN_DROPOUT_COUNTER, r->node->attr[PDNN_DROPOUT_PERCENT]);
+    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, PDNN_DROPOUT_X));
     for (int64_t i = 0; i < elements; i++) {
         y[i] = x[i] * pdnn_dropout_mask_at(&mask, i);
         r->flop += 1;
@@ -53,7 +51,7 @@ static void drop(struct pdnn_reference *r) {
 }
 
 static void forward(struct pdnn_reference *r) {
-    pdnn_dropout_count(r, COUNTER_IN, COUNTER_OUT);
+    pdnn_dropout_count(r, PDNN_DROPOUT_COUNTER, PDNN_DROPOUT_NEW_COUNTER);
     drop(r);
 }
 
@@ -61,9 +59,9 @@ const struct pdnn_op_def pdnn_op_dropout = {
     .name = "dropout",
     .category = "dropout",
     .formula = "y = x * mask / (1 - p)",
-    .attr_names = (const char *const[]){"percent", NULL},
+    .attr_names = {[PDNN_DROPOUT_PERCENT] = "percent"},
     .n_outputs = 2,
-    .updates = {[COUNTER_OUT] = 1 + COUNTER_IN},
+    .updates = {[PDNN_DROPOUT_NEW_COUNTER] = 1 + PDNN_DROPOUT_COUNTER},
     .infer = infer,
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .in_place = 1},

@@ -3,17 +3,15 @@
  * an activation of which some rows are wanted; its gradient is dense, zeros included, as the optimizers and
  * other ops want it. Where x has a gradient already, since something else reads it too (a table that is also
  * the output's weights), that comes as a third input, which the output continues. */
+#include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
 
-enum { IDS, X, FORWARD_INPUTS };
-enum { DY = 1, REST, BACKWARD_INPUTS }; /* of backward, beside the ids */
-
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *ids = pdnn_node_in(graph, node, IDS); /* (R), or (B, R / B) */
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X);     /* (V, E) */
-    if (node->n_inputs != FORWARD_INPUTS || ids->rank > 2 || ids->dtype != PDNN_S32 || x->rank != 2)
+    const struct pdnn_tensor *ids = pdnn_node_in(graph, node, PDNN_EMBEDDING_IDS); /* (R), or (B, R / B) */
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_EMBEDDING_X);     /* (V, E) */
+    if (node->n_inputs != PDNN_EMBEDDING_INPUTS || ids->rank > 2 || ids->dtype != PDNN_S32 || x->rank != 2)
         return pdnn_fail(err, PDNN_INVALID, "embedding: expected s32 ids (R) and rows (V, E) to look up");
     outputs[0].dtype = x->dtype;
     outputs[0].rank = 2; /* (R, E) */
@@ -25,16 +23,18 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
 /* What x has so far must not be dy itself, as where x and y are added up: it is still read while the output
  * takes over its memory. */
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t x = node->input[X], dy = pdnn_backward_of(backward, node->output[0]);
+    uint32_t x = node->input[PDNN_EMBEDDING_X], dy = pdnn_backward_of(backward, node->output[0]);
     uint32_t rest = pdnn_backward_of(backward, x);
     bool is_weight = pdnn_role_is_weight(pdnn_backward_graph(backward)->tensors[x].role);
     enum pdnn_pass pass = is_weight ? PDNN_BACKWARD_WEIGHTS : PDNN_BACKWARD_DATA;
     if (!pdnn_backward_wants(backward, x))
         return;
     if (rest == dy)
-        pdnn_backward_emit(backward, node, pass, x, (uint32_t[]){node->input[IDS], dy, PDNN_NONE});
+        pdnn_backward_emit(backward, node, pass, x,
+                           (uint32_t[]){node->input[PDNN_EMBEDDING_IDS], dy, PDNN_NONE});
     else
-        pdnn_backward_continue(backward, node, pass, x, (uint32_t[]){node->input[IDS], dy, rest, PDNN_NONE});
+        pdnn_backward_continue(backward, node, pass, x,
+                               (uint32_t[]){node->input[PDNN_EMBEDDING_IDS], dy, rest, PDNN_NONE});
 }
 
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
@@ -45,7 +45,7 @@ static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node 
 /* One addition per element of dy. */
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                           struct pdnn_count *count) {
-    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, 1)), 1, 1);
+    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_DY)), 1, 1);
 }
 
 /* Of x no more rows than there are ids; it may be f32 where they are 16 bit. */
@@ -55,27 +55,28 @@ static uint64_t looked_up_bytes(const struct pdnn_tensor *x, const struct pdnn_t
 }
 
 static void forward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
-    const struct pdnn_tensor *y = pdnn_node_out(graph, node, 0);
-    bytes[IDS] = pdnn_tensor_bytes(pdnn_node_in(graph, node, IDS));
-    bytes[X] = looked_up_bytes(pdnn_node_in(graph, node, X), y);
-    bytes[FORWARD_INPUTS] = pdnn_tensor_bytes(y);
+    const struct pdnn_tensor *y = pdnn_node_out(graph, node, PDNN_EMBEDDING_Y);
+    bytes[PDNN_EMBEDDING_IDS] = pdnn_tensor_bytes(pdnn_node_in(graph, node, PDNN_EMBEDDING_IDS));
+    bytes[PDNN_EMBEDDING_X] = looked_up_bytes(pdnn_node_in(graph, node, PDNN_EMBEDDING_X), y);
+    bytes[PDNN_EMBEDDING_INPUTS] = pdnn_tensor_bytes(y);
 }
 
 /* A gradient that goes on changes in those rows only. */
 static void backward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
-    const struct pdnn_tensor *dy = pdnn_node_in(graph, node, DY), *dx = pdnn_node_out(graph, node, 0);
-    bytes[IDS] = pdnn_tensor_bytes(pdnn_node_in(graph, node, IDS));
-    bytes[DY] = pdnn_tensor_bytes(dy);
-    if (node->n_inputs == BACKWARD_INPUTS)
-        bytes[REST] = bytes[BACKWARD_INPUTS] = looked_up_bytes(dx, dy);
+    const struct pdnn_tensor *dy = pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_DY),
+                             *dx = pdnn_node_out(graph, node, PDNN_EMBEDDING_BACK_DX);
+    bytes[PDNN_EMBEDDING_BACK_IDS] = pdnn_tensor_bytes(pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_IDS));
+    bytes[PDNN_EMBEDDING_BACK_DY] = pdnn_tensor_bytes(dy);
+    if (node->n_inputs == PDNN_EMBEDDING_BACK_INPUTS)
+        bytes[PDNN_EMBEDDING_BACK_REST] = bytes[PDNN_EMBEDDING_BACK_INPUTS] = looked_up_bytes(dx, dy);
     else
-        bytes[REST] = pdnn_tensor_bytes(dx);
+        bytes[PDNN_EMBEDDING_BACK_REST] = pdnn_tensor_bytes(dx);
 }
 
 static void forward(struct pdnn_reference *r) {
-    const double *ids = pdnn_ref_in(r, IDS), *x = pdnn_ref_in(r, X);
-    const struct pdnn_tensor *y = pdnn_node_out(r->graph, r->node, 0);
-    double *to = pdnn_ref_out(r, 0);
+    const double *ids = pdnn_ref_in(r, PDNN_EMBEDDING_IDS), *x = pdnn_ref_in(r, PDNN_EMBEDDING_X);
+    const struct pdnn_tensor *y = pdnn_node_out(r->graph, r->node, PDNN_EMBEDDING_Y);
+    double *to = pdnn_ref_out(r, PDNN_EMBEDDING_Y);
     int64_t R = y->dim[0], E = y->dim[1];
     for (int64_t i = 0; i < R; i++) {
         for (int64_t e = 0; e < E; e++)
@@ -84,11 +85,13 @@ static void forward(struct pdnn_reference *r) {
 }
 
 static void backward(struct pdnn_reference *r) {
-    const double *ids = pdnn_ref_in(r, IDS), *dy = pdnn_ref_in(r, DY);
-    const double *rest = r->node->n_inputs == BACKWARD_INPUTS ? pdnn_ref_in(r, REST) : NULL;
-    const struct pdnn_tensor *dx = pdnn_node_out(r->graph, r->node, 0);
-    double *sum = pdnn_ref_out(r, 0);
-    int64_t R = pdnn_node_in(r->graph, r->node, DY)->dim[0], V = dx->dim[0], E = dx->dim[1];
+    const double *ids = pdnn_ref_in(r, PDNN_EMBEDDING_BACK_IDS), *dy = pdnn_ref_in(r, PDNN_EMBEDDING_BACK_DY);
+    const double *rest =
+        r->node->n_inputs == PDNN_EMBEDDING_BACK_INPUTS ? pdnn_ref_in(r, PDNN_EMBEDDING_BACK_REST) : NULL;
+    const struct pdnn_tensor *dx = pdnn_node_out(r->graph, r->node, PDNN_EMBEDDING_BACK_DX);
+    double *sum = pdnn_ref_out(r, PDNN_EMBEDDING_BACK_DX);
+    int64_t R = pdnn_node_in(r->graph, r->node, PDNN_EMBEDDING_BACK_DY)->dim[0], V = dx->dim[0],
+            E = dx->dim[1];
     for (int64_t i = 0; i < V * E; i++)
         sum[i] = rest ? rest[i] : 0;
     for (int64_t i = 0; i < R; i++) {
@@ -101,7 +104,10 @@ static void backward(struct pdnn_reference *r) {
 
 /* Of a table and of an activation alike. */
 #define BACKWARD                                                                                             \
-    { .flop = backward_flop, .reference = backward, .bytes = backward_bytes, .in_place = 1 + REST }
+    {                                                                                                        \
+        .flop = backward_flop, .reference = backward, .bytes = backward_bytes,                               \
+        .in_place = 1 + PDNN_EMBEDDING_BACK_REST                                                             \
+    }
 
 const struct pdnn_op_def pdnn_op_embedding = {
     .name = "embedding",

@@ -19,7 +19,7 @@ const struct pdnn_op_def pdnn_op_hardtanh = {
     PDNN_ACTIVATION,
     .name = "hardtanh",
     .formula = "y = min(max(x, low), high)",
-    .coef_names = (const char *const[]){"low", "high", NULL},
+    .coef_names = {[PDNN_HARDTANH_LOW] = "low", [PDNN_HARDTANH_HIGH] = "high"},
     .coef = {0, 20},
     .pointwise = &hardtanh,
 };

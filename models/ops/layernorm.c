@@ -10,84 +10,83 @@
 
 #include <string.h>
 
-enum { X, GAMMA, BETA, FORWARD_INPUTS };
-enum { Y, MEAN, INVERSE_STD }; /* the last two in training */
-enum { BACK_DY, BACK_X, BACK_GAMMA, BACK_MEAN, BACK_INVERSE_STD };
-enum { DX, DGAMMA, DBETA };
-
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X);
-    if (node->n_inputs != FORWARD_INPUTS ||
-        !pdnn_norm_rows_fit(x, pdnn_node_in(graph, node, GAMMA), pdnn_node_in(graph, node, BETA)))
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_LAYERNORM_X);
+    if (node->n_inputs != PDNN_LAYERNORM_INPUTS ||
+        !pdnn_norm_rows_fit(x, pdnn_node_in(graph, node, PDNN_LAYERNORM_GAMMA),
+                            pdnn_node_in(graph, node, PDNN_LAYERNORM_BETA)))
         return pdnn_fail(err, PDNN_INVALID, "layernorm: expected input (R, H), gamma (H) and beta (H)");
-    outputs[Y].rank = x->rank;
-    memcpy(outputs[Y].dim, x->dim, sizeof x->dim);
+    outputs[PDNN_LAYERNORM_Y].rank = x->rank;
+    memcpy(outputs[PDNN_LAYERNORM_Y].dim, x->dim, sizeof x->dim);
     if (node->attr[PDNN_LAYERNORM_TRAIN])
-        pdnn_norm_rows_statistics(x, outputs, MEAN);
+        pdnn_norm_rows_statistics(x, outputs, PDNN_LAYERNORM_MEAN);
     return PDNN_OK;
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    const uint32_t targets[] = {node->input[X], node->input[GAMMA], node->input[BETA], PDNN_NONE};
+    const uint32_t targets[] = {node->input[PDNN_LAYERNORM_X], node->input[PDNN_LAYERNORM_GAMMA],
+                                node->input[PDNN_LAYERNORM_BETA], PDNN_NONE};
     if (!node->attr[PDNN_LAYERNORM_TRAIN]) {
         pdnn_backward_refuse(backward, "layernorm: no gradient without statistics kept for it");
         return;
     }
-    pdnn_backward_emit_all(backward, node, PDNN_BACKWARD_DATA, targets,
-                           (uint32_t[]){[BACK_DY] = pdnn_backward_of(backward, node->output[Y]),
-                                        [BACK_X] = node->input[X],
-                                        [BACK_GAMMA] = node->input[GAMMA],
-                                        [BACK_MEAN] = node->output[MEAN],
-                                        [BACK_INVERSE_STD] = node->output[INVERSE_STD],
-                                        PDNN_NONE});
+    pdnn_backward_emit_all(
+        backward, node, PDNN_BACKWARD_DATA, targets,
+        (uint32_t[]){[PDNN_LAYERNORM_BACK_DY] = pdnn_backward_of(backward, node->output[PDNN_LAYERNORM_Y]),
+                     [PDNN_LAYERNORM_BACK_X] = node->input[PDNN_LAYERNORM_X],
+                     [PDNN_LAYERNORM_BACK_GAMMA] = node->input[PDNN_LAYERNORM_GAMMA],
+                     [PDNN_LAYERNORM_BACK_MEAN] = node->output[PDNN_LAYERNORM_MEAN],
+                     [PDNN_LAYERNORM_BACK_INVERSE_STD] = node->output[PDNN_LAYERNORM_INVERSE_STD],
+                     PDNN_NONE});
 }
 
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                          struct pdnn_count *count) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, X);
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_LAYERNORM_X);
     pdnn_count_add(count, x->dim[0], x->dim[1], PDNN_NORM_FLOP);
     pdnn_count_add(count, x->dim[0], PDNN_NORM_ROW_FLOP, 1);
 }
 
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                           struct pdnn_count *count) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, BACK_X);
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_LAYERNORM_BACK_X);
     pdnn_count_add(count, x->dim[0], x->dim[1], PDNN_NORM_BACK_FLOP);
     pdnn_count_add(count, x->dim[0], PDNN_NORM_BACK_ROW_FLOP, 1);
 }
 
 static void forward(struct pdnn_reference *r) {
-    const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, X);
+    const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, PDNN_LAYERNORM_X);
     bool train = r->node->attr[PDNN_LAYERNORM_TRAIN];
     int64_t H = x->dim[1];
     for (int64_t row = 0; row < x->dim[0]; row++)
         pdnn_norm_row_forward(
-            r, &(struct pdnn_norm_row){.x = pdnn_ref_in(r, X) + row * H,
-                                       .gamma = pdnn_ref_in(r, GAMMA),
-                                       .beta = pdnn_ref_in(r, BETA),
-                                       .y = pdnn_ref_out(r, Y) + row * H,
-                                       .mean = train ? pdnn_ref_out(r, MEAN) + row : NULL,
-                                       .inverse_std = train ? pdnn_ref_out(r, INVERSE_STD) + row : NULL,
+            r, &(struct pdnn_norm_row){.x = pdnn_ref_in(r, PDNN_LAYERNORM_X) + row * H,
+                                       .gamma = pdnn_ref_in(r, PDNN_LAYERNORM_GAMMA),
+                                       .beta = pdnn_ref_in(r, PDNN_LAYERNORM_BETA),
+                                       .y = pdnn_ref_out(r, PDNN_LAYERNORM_Y) + row * H,
+                                       .mean = train ? pdnn_ref_out(r, PDNN_LAYERNORM_MEAN) + row : NULL,
+                                       .inverse_std =
+                                           train ? pdnn_ref_out(r, PDNN_LAYERNORM_INVERSE_STD) + row : NULL,
                                        .epsilon = r->node->coef[PDNN_LAYERNORM_EPSILON],
                                        .H = H});
 }
 
 static void backward_data(struct pdnn_reference *r) {
-    const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, BACK_X);
+    const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, PDNN_LAYERNORM_BACK_X);
     int64_t H = x->dim[1];
-    memset(pdnn_ref_out(r, DGAMMA), 0, (size_t)H * sizeof(double));
-    memset(pdnn_ref_out(r, DBETA), 0, (size_t)H * sizeof(double));
+    memset(pdnn_ref_out(r, PDNN_LAYERNORM_BACK_DGAMMA), 0, (size_t)H * sizeof(double));
+    memset(pdnn_ref_out(r, PDNN_LAYERNORM_BACK_DBETA), 0, (size_t)H * sizeof(double));
     for (int64_t row = 0; row < x->dim[0]; row++)
         pdnn_norm_row_backward(r, &(struct pdnn_norm_row_backward){
-                                      .dy = pdnn_ref_in(r, BACK_DY) + row * H,
-                                      .x = pdnn_ref_in(r, BACK_X) + row * H,
-                                      .gamma = pdnn_ref_in(r, BACK_GAMMA),
-                                      .dx = pdnn_ref_out(r, DX) + row * H,
-                                      .dgamma = pdnn_ref_out(r, DGAMMA),
-                                      .dbeta = pdnn_ref_out(r, DBETA),
-                                      .mean = pdnn_ref_in(r, BACK_MEAN)[row],
-                                      .inverse_std = pdnn_ref_in(r, BACK_INVERSE_STD)[row],
+                                      .dy = pdnn_ref_in(r, PDNN_LAYERNORM_BACK_DY) + row * H,
+                                      .x = pdnn_ref_in(r, PDNN_LAYERNORM_BACK_X) + row * H,
+                                      .gamma = pdnn_ref_in(r, PDNN_LAYERNORM_BACK_GAMMA),
+                                      .dx = pdnn_ref_out(r, PDNN_LAYERNORM_BACK_DX) + row * H,
+                                      .dgamma = pdnn_ref_out(r, PDNN_LAYERNORM_BACK_DGAMMA),
+                                      .dbeta = pdnn_ref_out(r, PDNN_LAYERNORM_BACK_DBETA),
+                                      .mean = pdnn_ref_in(r, PDNN_LAYERNORM_BACK_MEAN)[row],
+                                      .inverse_std = pdnn_ref_in(r, PDNN_LAYERNORM_BACK_INVERSE_STD)[row],
                                       .H = H,
                                   });
 }
@@ -96,8 +95,8 @@ const struct pdnn_op_def pdnn_op_layernorm = {
     .name = "layernorm",
     .category = "normalization",
     .formula = "y = gamma*(x - mean)/sqrt(variance + epsilon) + beta, of each row",
-    .attr_names = (const char *const[]){"train", NULL},
-    .coef_names = (const char *const[]){"epsilon", NULL},
+    .attr_names = {[PDNN_LAYERNORM_TRAIN] = "train"},
+    .coef_names = {[PDNN_LAYERNORM_EPSILON] = "epsilon"},
     .coef = {[PDNN_LAYERNORM_EPSILON] = 1e-5},
     .n_outputs = 3,
     .infer = infer,

@@ -10,30 +10,32 @@
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *bias = node->n_inputs > 1 ? pdnn_node_in(graph, node, 1) : NULL;
-    return pdnn_score_rows_infer(node, pdnn_node_in(graph, node, 0), bias, node->attr[PDNN_MASK_SEQUENCES],
-                                 outputs, err);
+    const struct pdnn_tensor *bias =
+        node->n_inputs > PDNN_MASK_BIAS ? pdnn_node_in(graph, node, PDNN_MASK_BIAS) : NULL;
+    return pdnn_score_rows_infer(node, pdnn_node_in(graph, node, PDNN_MASK_X), bias,
+                                 node->attr[PDNN_MASK_SEQUENCES], outputs, err);
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t dy = pdnn_backward_of(backward, node->output[0]);
-    if (!pdnn_backward_wants(backward, node->input[0]))
+    uint32_t dy = pdnn_backward_of(backward, node->output[PDNN_MASK_Y]);
+    if (!pdnn_backward_wants(backward, node->input[PDNN_MASK_X]))
         return;
     if (node->attr[PDNN_MASK_CAUSAL])
-        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[0], (uint32_t[]){dy, PDNN_NONE});
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[PDNN_MASK_X],
+                           (uint32_t[]){dy, PDNN_NONE});
     else
-        pdnn_backward_pass_on(backward, node->input[0], dy);
+        pdnn_backward_pass_on(backward, node->input[PDNN_MASK_X], dy);
 }
 
 static struct pdnn_score_rows rows_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
-    return pdnn_score_rows_of(pdnn_node_in(graph, node, 0), node->attr[PDNN_MASK_SEQUENCES],
+    return pdnn_score_rows_of(pdnn_node_in(graph, node, PDNN_MASK_X), node->attr[PDNN_MASK_SEQUENCES],
                               node->attr[PDNN_MASK_CAUSAL]);
 }
 
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                          struct pdnn_count *count) {
     struct pdnn_score_rows rows = rows_of(graph, node);
-    pdnn_count_add(count, rows.matrices, pdnn_score_rows_elements(&rows), node->n_inputs > 1);
+    pdnn_count_add(count, rows.matrices, pdnn_score_rows_elements(&rows), node->n_inputs > PDNN_MASK_BIAS);
 }
 
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
@@ -43,22 +45,22 @@ static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node
 
 static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
     struct pdnn_score_rows rows = rows_of(graph, node);
-    bytes[0] = pdnn_score_rows_bytes(&rows, pdnn_node_in(graph, node, 0)->dtype);
-    if (node->n_inputs > 1)
-        bytes[1] = pdnn_tensor_bytes(pdnn_node_in(graph, node, 1));
-    bytes[node->n_inputs] = pdnn_tensor_bytes(pdnn_node_out(graph, node, 0));
+    bytes[PDNN_MASK_X] = pdnn_score_rows_bytes(&rows, pdnn_node_in(graph, node, PDNN_MASK_X)->dtype);
+    if (node->n_inputs > PDNN_MASK_BIAS)
+        bytes[PDNN_MASK_BIAS] = pdnn_tensor_bytes(pdnn_node_in(graph, node, PDNN_MASK_BIAS));
+    bytes[node->n_inputs] = pdnn_tensor_bytes(pdnn_node_out(graph, node, PDNN_MASK_Y));
 }
 
 static void forward(struct pdnn_reference *r) {
     struct pdnn_score_rows rows = rows_of(r->graph, r->node);
     for (int64_t row = 0; row < rows.matrices * rows.n; row++) {
-        const double *x = pdnn_ref_in(r, 0) + row * rows.m;
-        double *y = pdnn_ref_out(r, 0) + row * rows.m;
+        const double *x = pdnn_ref_in(r, PDNN_MASK_X) + row * rows.m;
+        double *y = pdnn_ref_out(r, PDNN_MASK_Y) + row * rows.m;
         int64_t sequence = row / rows.n / rows.heads, seen = pdnn_score_rows_seen(&rows, row % rows.n);
         for (int64_t j = 0; j < rows.m; j++)
             y[j] = j < seen ? x[j] : -INFINITY;
-        for (int64_t j = 0; r->node->n_inputs > 1 && j < seen; j++) {
-            y[j] += pdnn_ref_in(r, 1)[sequence * rows.m + j];
+        for (int64_t j = 0; r->node->n_inputs > PDNN_MASK_BIAS && j < seen; j++) {
+            y[j] += pdnn_ref_in(r, PDNN_MASK_BIAS)[sequence * rows.m + j];
             r->flop += 1;
         }
     }
@@ -69,7 +71,8 @@ static void backward_data(struct pdnn_reference *r) {
     for (int64_t row = 0; row < rows.matrices * rows.n; row++) {
         int64_t seen = pdnn_score_rows_seen(&rows, row % rows.n);
         for (int64_t j = 0; j < rows.m; j++)
-            pdnn_ref_out(r, 0)[row * rows.m + j] = j < seen ? pdnn_ref_in(r, 0)[row * rows.m + j] : 0;
+            pdnn_ref_out(r, PDNN_MASK_Y)[row * rows.m + j] =
+                j < seen ? pdnn_ref_in(r, PDNN_MASK_X)[row * rows.m + j] : 0;
     }
 }
 
@@ -77,7 +80,7 @@ const struct pdnn_op_def pdnn_op_mask = {
     .name = "mask",
     .category = "softmax",
     .formula = "y = x + bias, -infinity beyond what a causal row sees",
-    .attr_names = (const char *const[]){"sequences", "causal", NULL},
+    .attr_names = {[PDNN_MASK_SEQUENCES] = "sequences", [PDNN_MASK_CAUSAL] = "causal"},
     .n_outputs = 1,
     .infer = infer,
     .gradient = gradient,

@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-enum { A, B, REST, FORWARD_INPUTS = REST };
-
 /* Whether the tensor holds such matrices from the column on. */
 static bool is_operand(const struct pdnn_tensor *tensor, const int64_t *attr, int64_t column) {
     int64_t sequences = attr[PDNN_MATMUL_SEQUENCES], heads = attr[PDNN_MATMUL_HEADS];
@@ -36,11 +34,12 @@ static int64_t extent(const struct pdnn_tensor *tensor, const int64_t *attr, boo
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     const int64_t *attr = node->attr;
-    const struct pdnn_tensor *a = pdnn_node_in(graph, node, A), *b = pdnn_node_in(graph, node, B);
+    const struct pdnn_tensor *a = pdnn_node_in(graph, node, PDNN_MATMUL_A),
+                             *b = pdnn_node_in(graph, node, PDNN_MATMUL_B);
     int64_t sequences = attr[PDNN_MATMUL_SEQUENCES], heads = attr[PDNN_MATMUL_HEADS];
     int64_t d = attr[PDNN_MATMUL_WIDTH], y_width = attr[PDNN_MATMUL_Y_WIDTH];
-    bool fits = node->n_inputs == FORWARD_INPUTS && sequences >= 1 && heads >= 1 && a->dtype == b->dtype &&
-                is_operand(a, attr, attr[PDNN_MATMUL_A_COLUMN]) &&
+    bool fits = node->n_inputs == PDNN_MATMUL_INPUTS && sequences >= 1 && heads >= 1 &&
+                a->dtype == b->dtype && is_operand(a, attr, attr[PDNN_MATMUL_A_COLUMN]) &&
                 is_operand(b, attr, attr[PDNN_MATMUL_B_COLUMN]);
     bool a_transposed = attr[PDNN_MATMUL_TRANSPOSE_A] != 0, b_transposed = attr[PDNN_MATMUL_TRANSPOSE_B] != 0;
     fits = fits && extent(a, attr, a_transposed, false) == extent(b, attr, b_transposed, true);
@@ -92,11 +91,12 @@ static void emit(struct pdnn_backward *backward, const struct pdnn_node *node, i
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, k);
     const int64_t *attr = node->attr;
     struct pdnn_node turned = *node;
-    uint32_t inputs[FORWARD_INPUTS + 2] = {[REST] = PDNN_NONE, [REST + 1] = PDNN_NONE},
-                                     target = node->input[k];
+    uint32_t inputs[PDNN_MATMUL_INPUTS + 2] = {[PDNN_MATMUL_REST] = PDNN_NONE,
+                                               [PDNN_MATMUL_REST + 1] = PDNN_NONE},
+                                         target = node->input[k];
     bool transposed = attr[PDNN_MATMUL_TRANSPOSE_A + k] != 0;
     bool other_transposed = attr[PDNN_MATMUL_TRANSPOSE_A + !k] != 0;
-    int at = k == (int)transposed ? A : B; /* where dy goes */
+    int at = k == (int)transposed ? PDNN_MATMUL_A : PDNN_MATMUL_B; /* where dy goes */
     inputs[at] = dy;
     inputs[!at] = node->input[!k];
     turned.attr[PDNN_MATMUL_A_COLUMN + at] = attr[PDNN_MATMUL_Y_COLUMN];
@@ -115,13 +115,13 @@ static void emit(struct pdnn_backward *backward, const struct pdnn_node *node, i
                                        "it do not divide among them");
         return;
     }
-    inputs[REST] = pdnn_backward_of(backward, target);
+    inputs[PDNN_MATMUL_REST] = pdnn_backward_of(backward, target);
     pdnn_backward_continue(backward, &turned, PDNN_BACKWARD_DATA, target, inputs);
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
     uint32_t dy = pdnn_backward_of(backward, node->output[0]);
-    for (int k = A; k <= B; k++) {
+    for (int k = PDNN_MATMUL_A; k <= PDNN_MATMUL_B; k++) {
         if (pdnn_backward_wants(backward, node->input[k]))
             emit(backward, node, k, dy);
     }
@@ -134,10 +134,10 @@ static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, s
 
 static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
     struct pdnn_heads_product p = pdnn_heads_product_of(graph, node);
-    uint64_t element = pdnn_dtype_bytes(pdnn_node_in(graph, node, A)->dtype);
-    bytes[A] = (uint64_t)pdnn_heads_elements(&p, &p.a) * element;
-    bytes[B] = (uint64_t)pdnn_heads_elements(&p, &p.b) * element;
-    bytes[REST] = 0; /* it stays where it is; or is the result, where there is none */
+    uint64_t element = pdnn_dtype_bytes(pdnn_node_in(graph, node, PDNN_MATMUL_A)->dtype);
+    bytes[PDNN_MATMUL_A] = (uint64_t)pdnn_heads_elements(&p, &p.a) * element;
+    bytes[PDNN_MATMUL_B] = (uint64_t)pdnn_heads_elements(&p, &p.b) * element;
+    bytes[PDNN_MATMUL_REST] = 0; /* it stays where it is; or is the result, where there is none */
     bytes[node->n_inputs] = (uint64_t)pdnn_heads_elements(&p, &p.y) * element;
 }
 
@@ -147,10 +147,10 @@ static double at(const double *x, const struct pdnn_heads *heads, int64_t r, int
 
 static void multiply(struct pdnn_reference *r, const struct pdnn_heads_product *p, int64_t sequence,
                      int64_t head) {
-    const double *a =
-        pdnn_ref_in(r, A) + p->a.offset + sequence * p->a.sequence_stride + head * p->a.head_stride;
-    const double *b =
-        pdnn_ref_in(r, B) + p->b.offset + sequence * p->b.sequence_stride + head * p->b.head_stride;
+    const double *a = pdnn_ref_in(r, PDNN_MATMUL_A) + p->a.offset + sequence * p->a.sequence_stride +
+                      head * p->a.head_stride;
+    const double *b = pdnn_ref_in(r, PDNN_MATMUL_B) + p->b.offset + sequence * p->b.sequence_stride +
+                      head * p->b.head_stride;
     double *y = pdnn_ref_out(r, 0) + p->y.offset + sequence * p->y.sequence_stride + head * p->y.head_stride;
     for (int64_t i = 0; i < p->M * p->N; i++) {
         int64_t m = i / p->N, n = i % p->N;
@@ -166,8 +166,8 @@ static void multiply(struct pdnn_reference *r, const struct pdnn_heads_product *
 static void reference(struct pdnn_reference *r) {
     struct pdnn_heads_product p = pdnn_heads_product_of(r->graph, r->node);
     double *y = pdnn_ref_out(r, 0);
-    if (r->node->n_inputs > REST && pdnn_ref_in(r, REST) != y)
-        memcpy(y, pdnn_ref_in(r, REST),
+    if (r->node->n_inputs > PDNN_MATMUL_REST && pdnn_ref_in(r, PDNN_MATMUL_REST) != y)
+        memcpy(y, pdnn_ref_in(r, PDNN_MATMUL_REST),
                (size_t)pdnn_tensor_elements(pdnn_node_out(r->graph, r->node, 0)) * sizeof *y);
     for (int64_t i = 0; i < p.B * p.h; i++)
         multiply(r, &p, i / p.h, i % p.h);
@@ -177,13 +177,20 @@ const struct pdnn_op_def pdnn_op_matmul = {
     .name = "matmul",
     .category = "attention gemm",
     .formula = "y = op(a) op(b) of each head",
-    .attr_names = (const char *const[]){"sequences", "heads", "width", "a_column", "b_column", "y_column",
-                                        "transpose_a", "transpose_b", "y_width", NULL},
+    .attr_names = {[PDNN_MATMUL_SEQUENCES] = "sequences",
+                   [PDNN_MATMUL_HEADS] = "heads",
+                   [PDNN_MATMUL_WIDTH] = "width",
+                   [PDNN_MATMUL_A_COLUMN] = "a_column",
+                   [PDNN_MATMUL_B_COLUMN] = "b_column",
+                   [PDNN_MATMUL_Y_COLUMN] = "y_column",
+                   [PDNN_MATMUL_TRANSPOSE_A] = "transpose_a",
+                   [PDNN_MATMUL_TRANSPOSE_B] = "transpose_b",
+                   [PDNN_MATMUL_Y_WIDTH] = "y_width"},
     .n_outputs = 1,
     .infer = infer,
     .gradient = gradient,
-    .pass =
-        {[PDNN_FORWARD] = {.flop = flop, .reference = reference, .bytes = bytes},
-         [PDNN_BACKWARD_DATA] = {.flop = flop, .reference = reference, .bytes = bytes, .in_place = REST + 1}},
+    .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = reference, .bytes = bytes},
+             [PDNN_BACKWARD_DATA] =
+                 {.flop = flop, .reference = reference, .bytes = bytes, .in_place = PDNN_MATMUL_REST + 1}},
     .tolerance = 1e-6,
 };

@@ -3,21 +3,19 @@
 #include "models/attributes.h"
 #include "models/op.h"
 
-enum { M, G };
-enum { BETA };
 enum { FLOP = 3 };
 
 static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
-    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, M)),
+    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, PDNN_MOMENT_M)),
                    FLOP + node->attr[PDNN_MOMENT_SQUARE], 1);
 }
 
 static void update(struct pdnn_reference *r) {
-    double *m = pdnn_ref_out(r, 0);
-    const double *g = pdnn_ref_in(r, G);
-    double b = r->node->coef[BETA];
+    double *m = pdnn_ref_out(r, PDNN_MOMENT_NEW_M);
+    const double *g = pdnn_ref_in(r, PDNN_MOMENT_G);
+    double b = r->node->coef[PDNN_MOMENT_BETA];
     bool squares = r->node->attr[PDNN_MOMENT_SQUARE];
-    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, M));
+    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, PDNN_MOMENT_M));
     for (int64_t i = 0; i < elements; i++) {
         m[i] = squares ? b * m[i] + (1 - b) * g[i] * g[i] : b * m[i] + (1 - b) * g[i];
         r->flop += squares ? 4 : 3;
@@ -28,8 +26,8 @@ const struct pdnn_op_def pdnn_op_moment = {
     .name = "moment",
     .category = "optimizer",
     .formula = "m = b*m + (1-b)*g, or g^2",
-    .attr_names = (const char *const[]){"square", NULL},
-    .coef_names = (const char *const[]){"beta", NULL},
+    .attr_names = {[PDNN_MOMENT_SQUARE] = "square"},
+    .coef_names = {[PDNN_MOMENT_BETA] = "beta"},
     .n_outputs = 1,
     .pass = {[PDNN_UPDATE] = {.flop = flop, .reference = update}},
     .tolerance = 1e-6,

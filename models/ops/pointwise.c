@@ -1,5 +1,6 @@
 #include "models/ops/pointwise.h"
 
+#include "models/attributes.h"
 #include "models/backward.h"
 
 #include <string.h>
@@ -35,10 +36,13 @@ void pdnn_pointwise_reference(struct pdnn_reference *r, double (*function)(doubl
 }
 
 void pdnn_activation_gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t x = node->input[0], y = node->output[0], dy = pdnn_backward_of(backward, y);
+    uint32_t x = node->input[PDNN_ACTIVATION_X], y = node->output[PDNN_ACTIVATION_Y],
+             dy = pdnn_backward_of(backward, y);
     if (pdnn_backward_wants(backward, x))
         pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, x,
-                           (uint32_t[]){dy, node->op->pointwise->saves_x ? x : y, PDNN_NONE});
+                           (uint32_t[]){[PDNN_ACTIVATION_BACK_DY] = dy,
+                                        [PDNN_ACTIVATION_BACK_SAVED] = node->op->pointwise->saves_x ? x : y,
+                                        PDNN_NONE});
 }
 
 static int flop_of(const struct pdnn_node *node) {
@@ -53,9 +57,9 @@ void pdnn_activation_flop(const struct pdnn_graph *graph, const struct pdnn_node
 
 void pdnn_activation_forward(struct pdnn_reference *r) {
     const struct pdnn_pointwise *pointwise = r->node->op->pointwise;
-    const double *x = pdnn_ref_in(r, 0);
-    double *y = pdnn_ref_out(r, 0);
-    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, 0));
+    const double *x = pdnn_ref_in(r, PDNN_ACTIVATION_X);
+    double *y = pdnn_ref_out(r, PDNN_ACTIVATION_Y);
+    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, PDNN_ACTIVATION_X));
     for (int64_t i = 0; i < elements; i++) {
         y[i] = pointwise->value(x[i], r->node->coef);
         r->flop += (uint64_t)pointwise->forward_flop;
@@ -64,9 +68,10 @@ void pdnn_activation_forward(struct pdnn_reference *r) {
 
 void pdnn_activation_backward(struct pdnn_reference *r) {
     const struct pdnn_pointwise *pointwise = r->node->op->pointwise;
-    const double *dy = pdnn_ref_in(r, 0), *saved = pdnn_ref_in(r, 1);
-    double *dx = pdnn_ref_out(r, 0);
-    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, 0));
+    const double *dy = pdnn_ref_in(r, PDNN_ACTIVATION_BACK_DY),
+                 *saved = pdnn_ref_in(r, PDNN_ACTIVATION_BACK_SAVED);
+    double *dx = pdnn_ref_out(r, PDNN_ACTIVATION_BACK_DX);
+    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, PDNN_ACTIVATION_BACK_DY));
     for (int64_t i = 0; i < elements; i++) {
         dx[i] = pointwise->gradient(dy[i], saved[i], r->node->coef);
         r->flop += (uint64_t)pointwise->backward_flop;

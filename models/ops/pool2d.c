@@ -36,7 +36,7 @@ static struct geometry geometry_of(const struct pdnn_graph *graph, const struct 
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0); /* (N, C, H, W) */
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_POOL2D_X); /* (N, C, H, W) */
     const int64_t *attr = node->attr;
     struct pdnn_window h = {attr[PDNN_POOL2D_KERNEL_H], attr[PDNN_POOL2D_STRIDE_H],
                             attr[PDNN_POOL2D_PADDING_H]};
@@ -44,12 +44,12 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
                             attr[PDNN_POOL2D_PADDING_W]};
     if (node->n_inputs != 1 || x->rank != 4)
         return pdnn_fail(err, PDNN_INVALID, "pool2d: expected one input (N, C, H, W)");
-    outputs[0].rank = 4; /* (N, C, P, Q) */
-    outputs[0].dim[0] = x->dim[0];
-    outputs[0].dim[1] = x->dim[1];
-    outputs[0].dim[2] = pdnn_window_positions(h, x->dim[2]);
-    outputs[0].dim[3] = pdnn_window_positions(w, x->dim[3]);
-    if (!outputs[0].dim[2] || !outputs[0].dim[3])
+    outputs[PDNN_POOL2D_Y].rank = 4; /* (N, C, P, Q) */
+    outputs[PDNN_POOL2D_Y].dim[0] = x->dim[0];
+    outputs[PDNN_POOL2D_Y].dim[1] = x->dim[1];
+    outputs[PDNN_POOL2D_Y].dim[2] = pdnn_window_positions(h, x->dim[2]);
+    outputs[PDNN_POOL2D_Y].dim[3] = pdnn_window_positions(w, x->dim[3]);
+    if (!outputs[PDNN_POOL2D_Y].dim[2] || !outputs[PDNN_POOL2D_Y].dim[3])
         return pdnn_fail(err, PDNN_INVALID,
                          "pool2d: a %" PRId64 "x%" PRId64 " window with padding %" PRId64 "x%" PRId64
                          " does not fit an image of %" PRId64 "x%" PRId64,
@@ -61,17 +61,18 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
                          "pool2d: a maximum over %" PRId64 "x%" PRId64
                          " taps, expected at most %d in training",
                          h.kernel, w.kernel, PDNN_POOL2D_TAPS_MAX);
-    outputs[1] = outputs[0]; /* index (N, C, P, Q) */
-    outputs[1].dtype = PDNN_INT8;
+    outputs[PDNN_POOL2D_INDEX] = outputs[PDNN_POOL2D_Y]; /* index (N, C, P, Q) */
+    outputs[PDNN_POOL2D_INDEX].dtype = PDNN_INT8;
     return PDNN_OK;
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t dy = pdnn_backward_of(backward, node->output[0]);
-    uint32_t index = node->n_outputs > 1 ? node->output[1] : PDNN_NONE;
-    if (pdnn_backward_wants(backward, node->input[0]))
-        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[0],
-                           (uint32_t[]){dy, index, PDNN_NONE});
+    uint32_t dy = pdnn_backward_of(backward, node->output[PDNN_POOL2D_Y]);
+    uint32_t index = node->n_outputs > PDNN_POOL2D_INDEX ? node->output[PDNN_POOL2D_INDEX] : PDNN_NONE;
+    if (pdnn_backward_wants(backward, node->input[PDNN_POOL2D_X]))
+        pdnn_backward_emit(
+            backward, node, PDNN_BACKWARD_DATA, node->input[PDNN_POOL2D_X],
+            (uint32_t[]){[PDNN_POOL2D_BACK_DY] = dy, [PDNN_POOL2D_BACK_INDEX] = index, PDNN_NONE});
 }
 
 /* taps is the sum over a plane's windows. A maximum: one comparison per tap but the first. A mean: an
@@ -154,8 +155,9 @@ static void take_mean(struct pdnn_reference *r, const struct geometry *g, struct
 
 static void forward(struct pdnn_reference *r) {
     struct geometry g = geometry_of(r->graph, r->node);
-    const double *x = pdnn_ref_in(r, 0);
-    double *y = pdnn_ref_out(r, 0), *index = r->node->n_outputs > 1 ? pdnn_ref_out(r, 1) : NULL;
+    const double *x = pdnn_ref_in(r, PDNN_POOL2D_X);
+    double *y = pdnn_ref_out(r, PDNN_POOL2D_Y),
+           *index = r->node->n_outputs > PDNN_POOL2D_INDEX ? pdnn_ref_out(r, PDNN_POOL2D_INDEX) : NULL;
     for (int64_t i = 0; i < g.planes * g.P * g.Q; i++) {
         struct place at = place_of(&g, i / g.Q % g.P, i % g.Q);
         const double *plane = x + i / (g.P * g.Q) * g.H * g.W;
@@ -180,8 +182,9 @@ static void share(struct pdnn_reference *r, const struct geometry *g, struct pla
 
 static void backward_data(struct pdnn_reference *r) {
     struct geometry g = geometry_of(r->graph, r->node);
-    const double *dy = pdnn_ref_in(r, 0), *index = g.average ? NULL : pdnn_ref_in(r, 1);
-    double *dx = pdnn_ref_out(r, 0);
+    const double *dy = pdnn_ref_in(r, PDNN_POOL2D_BACK_DY),
+                 *index = g.average ? NULL : pdnn_ref_in(r, PDNN_POOL2D_BACK_INDEX);
+    double *dx = pdnn_ref_out(r, PDNN_POOL2D_BACK_DX);
     for (int64_t i = 0; i < g.planes * g.H * g.W; i++)
         dx[i] = 0;
     for (int64_t i = 0; i < g.planes * g.P * g.Q; i++) {
@@ -201,8 +204,14 @@ const struct pdnn_op_def pdnn_op_pool2d = {
     .name = "pool2d",
     .category = "pooling",
     .formula = "y = max or mean of x over a window",
-    .attr_names = (const char *const[]){"average", "kernel_h", "kernel_w", "stride_h", "stride_w",
-                                        "padding_h", "padding_w", "train", NULL},
+    .attr_names = {[PDNN_POOL2D_KIND] = "average",
+                   [PDNN_POOL2D_KERNEL_H] = "kernel_h",
+                   [PDNN_POOL2D_KERNEL_W] = "kernel_w",
+                   [PDNN_POOL2D_STRIDE_H] = "stride_h",
+                   [PDNN_POOL2D_STRIDE_W] = "stride_w",
+                   [PDNN_POOL2D_PADDING_H] = "padding_h",
+                   [PDNN_POOL2D_PADDING_W] = "padding_w",
+                   [PDNN_POOL2D_TRAIN] = "train"},
     .n_outputs = 2,
     .infer = infer,
     .gradient = gradient,

@@ -1,6 +1,7 @@
 /* rmsprop (TensorFlow's, with momentum): ms += (1-decay)*(g^2 - ms); mom = mu*mom + lr*g/sqrt(ms + epsilon);
  * w -= mom. Inputs w, g, ms, mom; outputs w, ms, mom. FLOP per parameter: multiply, subtract, multiply, add;
  * multiply, multiply, add, sqrt, divide, add; subtract. */
+#include "models/attributes.h"
 #include "models/op.h"
 
 #include <math.h>
@@ -8,14 +9,16 @@
 enum { FLOP = 11 };
 
 static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
-    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, 0)), FLOP, 1);
+    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, PDNN_RMSPROP_W)), FLOP, 1);
 }
 
 static void update(struct pdnn_reference *r) {
-    double *w = pdnn_ref_out(r, 0), *ms = pdnn_ref_out(r, 1), *mom = pdnn_ref_out(r, 2);
-    const double *g = pdnn_ref_in(r, 1), *coef = r->node->coef;
-    double lr = coef[0], rest = 1 - coef[1], mu = coef[2], epsilon = coef[3];
-    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, 0));
+    double *w = pdnn_ref_out(r, PDNN_RMSPROP_NEW_W), *ms = pdnn_ref_out(r, PDNN_RMSPROP_NEW_MS);
+    double *mom = pdnn_ref_out(r, PDNN_RMSPROP_NEW_MOM);
+    const double *g = pdnn_ref_in(r, PDNN_RMSPROP_G), *coef = r->node->coef;
+    double lr = coef[PDNN_RMSPROP_LR], rest = 1 - coef[PDNN_RMSPROP_DECAY];
+    double mu = coef[PDNN_RMSPROP_MU], epsilon = coef[PDNN_RMSPROP_EPSILON];
+    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, PDNN_RMSPROP_W));
     for (int64_t i = 0; i < elements; i++) {
         ms[i] += rest * (g[i] * g[i] - ms[i]);
         r->flop += 4;
@@ -30,7 +33,10 @@ const struct pdnn_op_def pdnn_op_rmsprop = {
     .name = "rmsprop",
     .category = "optimizer",
     .formula = "ms += (1-decay)*(g^2-ms); mom = mu*mom + lr*g/sqrt(ms+epsilon); w -= mom",
-    .coef_names = (const char *const[]){"lr", "decay", "mu", "epsilon", NULL},
+    .coef_names = {[PDNN_RMSPROP_LR] = "lr",
+                   [PDNN_RMSPROP_DECAY] = "decay",
+                   [PDNN_RMSPROP_MU] = "mu",
+                   [PDNN_RMSPROP_EPSILON] = "epsilon"},
     .n_outputs = 3,
     .pass = {[PDNN_UPDATE] = {.flop = flop, .reference = update}},
     .tolerance = 1e-6,

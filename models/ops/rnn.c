@@ -14,6 +14,7 @@
  * U h'), as cuDNN and PyTorch count them. `saved` (R, S*H) keeps of each row what backward needs beside y:
  * lstm i f g o c, gru u r o, lbr_gru u r o and U h' + b_iter of the candidate; of rnn nothing. No step is
  * skipped, though the first one multiplies zeros: work is proportional to T. */
+#include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/rnn_steps.h"
 
@@ -95,7 +96,10 @@ const struct pdnn_op_def pdnn_op_rnn = {
     .name = "rnn",
     .category = "recurrent",
     .formula = "h[t] = cell(W x[t] + U h[t-1] + b)",
-    .attr_names = (const char *const[]){"cell", "steps", "reverse", "train", NULL},
+    .attr_names = {[PDNN_RNN_CELL] = "cell",
+                   [PDNN_RNN_STEPS] = "steps",
+                   [PDNN_RNN_REVERSE] = "reverse",
+                   [PDNN_RNN_TRAIN] = "train"},
     .n_outputs = 2,
     .infer = infer,
     .gradient = gradient,

@@ -27,7 +27,7 @@ const struct pdnn_op_def pdnn_op_scale = {
     .name = "scale",
     .category = "softmax",
     .formula = "y = factor x",
-    .coef_names = (const char *const[]){"factor", NULL},
+    .coef_names = {[PDNN_SCALE_FACTOR] = "factor"},
     .coef = {[PDNN_SCALE_FACTOR] = 1},
     .n_outputs = 1,
     .infer = pdnn_pointwise_infer,

@@ -55,7 +55,7 @@ const struct pdnn_op_def pdnn_op_slice = {
     .name = "slice",
     .category = "data movement",
     .formula = "y[r] = x[first + r]",
-    .attr_names = (const char *const[]){"first", "rows", NULL},
+    .attr_names = {[PDNN_SLICE_FIRST] = "first", [PDNN_SLICE_ROWS] = "rows"},
     .n_outputs = 1,
     .infer = infer,
     .gradient = gradient,

@@ -1,5 +1,6 @@
 /* softmax: y = softmax(x) along the last dimension; dx = y (dy - sum(dy y)). A row of nothing but -infinity
  * gives 0 everywhere, and so does its gradient. FLOP: as said for a row in models/ops/score_rows.h. */
+#include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/pointwise.h"
 #include "models/ops/score_rows.h"
@@ -9,10 +10,10 @@ static int64_t columns_of(const struct pdnn_tensor *tensor) {
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t y = node->output[0], dy = pdnn_backward_of(backward, y);
-    if (pdnn_backward_wants(backward, node->input[0]))
-        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[0],
-                           (uint32_t[]){dy, y, PDNN_NONE});
+    uint32_t y = node->output[PDNN_SOFTMAX_Y], dy = pdnn_backward_of(backward, y);
+    if (pdnn_backward_wants(backward, node->input[PDNN_SOFTMAX_X]))
+        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[PDNN_SOFTMAX_X],
+                           (uint32_t[]){[PDNN_SOFTMAX_BACK_DY] = dy, [PDNN_SOFTMAX_BACK_Y] = y, PDNN_NONE});
 }
 
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
@@ -29,18 +30,19 @@ static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node
 }
 
 static void forward(struct pdnn_reference *r) {
-    const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, 0);
+    const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, PDNN_SOFTMAX_X);
     int64_t columns = columns_of(x), elements = pdnn_tensor_elements(x);
     for (int64_t i = 0; i < elements; i += columns)
-        pdnn_softmax_row(r, pdnn_ref_in(r, 0) + i, pdnn_ref_out(r, 0) + i, columns);
+        pdnn_softmax_row(r, pdnn_ref_in(r, PDNN_SOFTMAX_X) + i, pdnn_ref_out(r, PDNN_SOFTMAX_Y) + i, columns);
 }
 
 static void backward_data(struct pdnn_reference *r) {
-    const struct pdnn_tensor *y = pdnn_node_in(r->graph, r->node, 1);
+    const struct pdnn_tensor *y = pdnn_node_in(r->graph, r->node, PDNN_SOFTMAX_BACK_Y);
     int64_t columns = columns_of(y), elements = pdnn_tensor_elements(y);
     for (int64_t i = 0; i < elements; i += columns)
-        pdnn_softmax_row_backward(r, pdnn_ref_in(r, 0) + i, pdnn_ref_in(r, 1) + i, pdnn_ref_out(r, 0) + i,
-                                  columns);
+        pdnn_softmax_row_backward(r, pdnn_ref_in(r, PDNN_SOFTMAX_BACK_DY) + i,
+                                  pdnn_ref_in(r, PDNN_SOFTMAX_BACK_Y) + i,
+                                  pdnn_ref_out(r, PDNN_SOFTMAX_BACK_DX) + i, columns);
 }
 
 const struct pdnn_op_def pdnn_op_softmax = {

@@ -2,41 +2,46 @@
  * onehot) / (N / scale). N minibatch, C classes; scale 1 but for a part of a step. Labels are class ids. A
  * row whose label is negative, as beyond the end of a sequence, is ignored: the mean is over the others, and
  * its dx is 0. It counts like any other row, since shapes decide what runs, not data. */
+#include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
 
 #include <math.h>
 
-enum { SCALE }; /* coefficient */
-
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0);     /* (N, C) */
-    const struct pdnn_tensor *label = pdnn_node_in(graph, node, 1); /* (N), or (T, B) with N = T * B */
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_SOFTMAX_CROSS_ENTROPY_X); /* (N, C) */
+    const struct pdnn_tensor *label =
+        pdnn_node_in(graph, node, PDNN_SOFTMAX_CROSS_ENTROPY_LABEL); /* (N), or (T, B) with N = T * B */
     if (node->n_inputs != 2 || x->rank != 2 || label->dtype != PDNN_S32 ||
         pdnn_tensor_elements(label) != x->dim[0])
         return pdnn_fail(err, PDNN_INVALID,
                          "softmax_cross_entropy: expected logits (N, C) and s32 labels (N) or (T, N / T)");
-    outputs[0].dtype = PDNN_F32; /* whatever the model's: a sum over the minibatch */
-    outputs[0].rank = 1;         /* loss (1) */
-    outputs[0].dim[0] = 1;
-    outputs[1].rank = 2; /* p (N, C) */
-    outputs[1].dim[0] = x->dim[0];
-    outputs[1].dim[1] = x->dim[1];
+    outputs[PDNN_SOFTMAX_CROSS_ENTROPY_LOSS].dtype =
+        PDNN_F32;                                      /* whatever the model's: a sum over the minibatch */
+    outputs[PDNN_SOFTMAX_CROSS_ENTROPY_LOSS].rank = 1; /* loss (1) */
+    outputs[PDNN_SOFTMAX_CROSS_ENTROPY_LOSS].dim[0] = 1;
+    outputs[PDNN_SOFTMAX_CROSS_ENTROPY_P].rank = 2; /* p (N, C) */
+    outputs[PDNN_SOFTMAX_CROSS_ENTROPY_P].dim[0] = x->dim[0];
+    outputs[PDNN_SOFTMAX_CROSS_ENTROPY_P].dim[1] = x->dim[1];
     return PDNN_OK;
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    if (pdnn_backward_wants(backward, node->input[0]))
-        pdnn_backward_emit(backward, node, PDNN_BACKWARD_DATA, node->input[0],
-                           (uint32_t[]){node->output[1], node->input[1], PDNN_NONE});
+    if (pdnn_backward_wants(backward, node->input[PDNN_SOFTMAX_CROSS_ENTROPY_X]))
+        pdnn_backward_emit(
+            backward, node, PDNN_BACKWARD_DATA, node->input[PDNN_SOFTMAX_CROSS_ENTROPY_X],
+            (uint32_t[]){[PDNN_SOFTMAX_CROSS_ENTROPY_BACK_P] = node->output[PDNN_SOFTMAX_CROSS_ENTROPY_P],
+                         [PDNN_SOFTMAX_CROSS_ENTROPY_BACK_LABEL] =
+                             node->input[PDNN_SOFTMAX_CROSS_ENTROPY_LABEL],
+                         PDNN_NONE});
 }
 
 /* Per row: C-1 comparisons for the maximum; C each of subtract, exp, add, divide; log, two subtractions and
  * the sum over rows. One division for the mean. */
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                          struct pdnn_count *count) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0);
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_SOFTMAX_CROSS_ENTROPY_X);
     pdnn_count_add(count, x->dim[0], 5 * x->dim[1] + 3, 1);
     pdnn_count_add(count, 1, 1, 1);
 }
@@ -44,7 +49,7 @@ static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node 
 /* Per row: one subtraction at the label, C divisions. */
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                           struct pdnn_count *count) {
-    const struct pdnn_tensor *p = pdnn_node_in(graph, node, 0);
+    const struct pdnn_tensor *p = pdnn_node_in(graph, node, PDNN_SOFTMAX_CROSS_ENTROPY_BACK_P);
     pdnn_count_add(count, p->dim[0], p->dim[1] + 1, 1);
 }
 
@@ -73,13 +78,16 @@ static double count_labels(const struct pdnn_node *node, const double *label, in
     int64_t count = 0;
     for (int64_t n = 0; n < N; n++)
         count += label[n] >= 0;
-    return (double)count / node->coef[SCALE];
+    return (double)count / node->coef[PDNN_LOSS_SCALE];
 }
 
 static void forward(struct pdnn_reference *r) {
-    const double *x = pdnn_ref_in(r, 0), *label = pdnn_ref_in(r, 1);
-    double *loss = pdnn_ref_out(r, 0), *p = pdnn_ref_out(r, 1);
-    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0], C = pdnn_node_in(r->graph, r->node, 0)->dim[1];
+    const double *x = pdnn_ref_in(r, PDNN_SOFTMAX_CROSS_ENTROPY_X),
+                 *label = pdnn_ref_in(r, PDNN_SOFTMAX_CROSS_ENTROPY_LABEL);
+    double *loss = pdnn_ref_out(r, PDNN_SOFTMAX_CROSS_ENTROPY_LOSS),
+           *p = pdnn_ref_out(r, PDNN_SOFTMAX_CROSS_ENTROPY_P);
+    const struct pdnn_tensor *logits = pdnn_node_in(r->graph, r->node, PDNN_SOFTMAX_CROSS_ENTROPY_X);
+    int64_t N = logits->dim[0], C = logits->dim[1];
     double total = 0;
     for (int64_t n = 0; n < N; n++) {
         bool ignored = label[n] < 0;
@@ -92,9 +100,11 @@ static void forward(struct pdnn_reference *r) {
 }
 
 static void backward_data(struct pdnn_reference *r) {
-    const double *p = pdnn_ref_in(r, 0), *label = pdnn_ref_in(r, 1);
-    double *dx = pdnn_ref_out(r, 0);
-    int64_t N = pdnn_node_in(r->graph, r->node, 0)->dim[0], C = pdnn_node_in(r->graph, r->node, 0)->dim[1];
+    const double *p = pdnn_ref_in(r, PDNN_SOFTMAX_CROSS_ENTROPY_BACK_P),
+                 *label = pdnn_ref_in(r, PDNN_SOFTMAX_CROSS_ENTROPY_BACK_LABEL);
+    double *dx = pdnn_ref_out(r, PDNN_SOFTMAX_CROSS_ENTROPY_BACK_DX);
+    const struct pdnn_tensor *rows = pdnn_node_in(r->graph, r->node, PDNN_SOFTMAX_CROSS_ENTROPY_BACK_P);
+    int64_t N = rows->dim[0], C = rows->dim[1];
     double n_labels = count_labels(r->node, label, N);
     for (int64_t n = 0; n < N; n++) {
         bool ignored = label[n] < 0;
@@ -113,8 +123,8 @@ const struct pdnn_op_def pdnn_op_softmax_cross_entropy = {
     .name = "softmax_cross_entropy",
     .category = "loss",
     .formula = "loss = mean(-log softmax(x)[label]) over the rows with a label",
-    .coef_names = (const char *const[]){"scale", NULL},
-    .coef = {[SCALE] = 1},
+    .coef_names = {[PDNN_LOSS_SCALE] = "scale"},
+    .coef = {[PDNN_LOSS_SCALE] = 1},
     .is_loss = true,
     .n_outputs = 2,
     .infer = infer,
