@@ -1,0 +1,156 @@
+#include "runtime/core/tune.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_REPEATS = 50 };
+
+struct pdnn_tune_entry {
+    struct pdnn_tune_entry *next;
+    struct pdnn_tune_key key;
+    uint64_t compilation; /* the last one that measured */
+    int n_compilations;
+    int n;
+    double ns[]; /* the least of all measurements */
+};
+
+void pdnn_tune_key_add(struct pdnn_tune_key *key, const char *format, ...) {
+    size_t begin = key->length < sizeof key->text ? key->length : sizeof key->text - 1;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(key->text + begin, sizeof key->text - begin, format, arguments);
+    va_end(arguments);
+    key->length += length > 0 ? (size_t)length : 0;
+}
+
+/* ns per run over as many runs as fill a visit, given about how long one takes, or 0 for one run alone. */
+static double visit(const struct pdnn_tune_rules *rules, const struct pdnn_tune_candidate *candidate,
+                    double about_ns) {
+    uint64_t (*clock_ns)(void) = rules->clock_ns ? rules->clock_ns : pdnn_clock_ns;
+    double fill = about_ns > 0 ? (double)rules->visit_ns / about_ns : 0;
+    int repeats = fill < MAX_REPEATS ? 1 + (int)fill : MAX_REPEATS;
+    int code = 0;
+    uint64_t start = clock_ns();
+    for (int i = 0; code == 0 && i < repeats; i++)
+        code = candidate->run(candidate->state);
+    uint64_t end = clock_ns();
+    return code == 0 ? (double)(end - start) / repeats : INFINITY;
+}
+
+/* The least of what its group was seen to take. */
+static double least(const struct pdnn_tune_candidate *candidate, int n, int group) {
+    double ns = INFINITY;
+    for (int i = 0; i < n; i++) {
+        if (candidate[i].group == group && candidate[i].ns < ns)
+            ns = candidate[i].ns;
+    }
+    return ns;
+}
+
+static void keep(struct pdnn_tune_candidate *candidate, double ns) {
+    candidate->fails = !isfinite(ns);
+    candidate->ns = candidate->fails || ns < candidate->ns ? ns : candidate->ns;
+}
+
+void pdnn_tune_measure(const struct pdnn_tune_rules *rules, struct pdnn_tune_candidate *candidate, int n) {
+    for (int i = 0; i < n; i++) {
+        /* The first run is no measure of anything. */
+        candidate[i].fails = candidate[i].run(candidate[i].state) != 0;
+        candidate[i].ns = INFINITY;
+        if (!candidate[i].fails && rules->visit_ns)
+            keep(&candidate[i], visit(rules, &candidate[i], 0));
+    }
+    for (int round = 0; round < rules->rounds; round++) {
+        for (int i = 0; i < n; i++) {
+            double best_ns = least(candidate, n, candidate[i].group);
+            bool is_hopeless = rules->hopeless > 0 && !candidate[i].is_yardstick && isfinite(best_ns) &&
+                               candidate[i].ns > rules->hopeless * best_ns;
+            if (!candidate[i].fails && !is_hopeless)
+                keep(&candidate[i], visit(rules, &candidate[i], rules->visit_ns ? candidate[i].ns : 0));
+        }
+    }
+}
+
+int pdnn_tune_pick(const double *ns, int n, double margin) {
+    int best = -1;
+    for (int i = 0; i < n; i++) {
+        if (isfinite(ns[i]) && (best < 0 || ns[i] <= margin * ns[best]))
+            best = i;
+    }
+    return best;
+}
+
+void pdnn_tune_finish(struct pdnn_tune *tune) {
+    while (tune->first) {
+        struct pdnn_tune_entry *next = tune->first->next;
+        free(tune->first);
+        tune->first = next;
+    }
+}
+
+void pdnn_tune_begin(struct pdnn_tune *tune) {
+    tune->compilation++;
+}
+
+static struct pdnn_tune_entry *find(const struct pdnn_tune *tune, const struct pdnn_tune_key *key) {
+    struct pdnn_tune_entry *entry = tune->first;
+    while (entry && strcmp(entry->key.text, key->text) != 0)
+        entry = entry->next;
+    return entry;
+}
+
+static enum pdnn_status add(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
+                            struct pdnn_tune_entry **added, struct pdnn_err *err) {
+    struct pdnn_tune_entry *entry = calloc(1, sizeof *entry + (size_t)question->n * sizeof *entry->ns);
+    if (!entry)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
+    entry->key = question->key;
+    entry->n = question->n;
+    for (int i = 0; i < entry->n; i++)
+        entry->ns[i] = INFINITY;
+    entry->next = tune->first;
+    tune->first = entry;
+    *added = entry;
+    return PDNN_OK;
+}
+
+/* Measures, and merges what that finds into the entry, or into a new one. */
+static enum pdnn_status measure(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
+                                struct pdnn_tune_entry **entry, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    double *ns = malloc((size_t)question->n * sizeof *ns);
+    if (!ns)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
+    status = question->measure(question->state, ns, err);
+    if (status == PDNN_OK && !*entry)
+        status = add(tune, question, entry, err);
+    for (int i = 0; status == PDNN_OK && i < question->n; i++)
+        (*entry)->ns[i] = ns[i] < (*entry)->ns[i] ? ns[i] : (*entry)->ns[i];
+    if (status == PDNN_OK) {
+        (*entry)->compilation = tune->compilation;
+        (*entry)->n_compilations++;
+    }
+    free(ns);
+    return status;
+}
+
+enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
+                               const double **ns, struct pdnn_err *err) {
+    if (question->key.length >= sizeof question->key.text)
+        return pdnn_fail(err, PDNN_INTERNAL, "the key of a choice has %zu letters", question->key.length);
+    struct pdnn_tune_entry *entry = find(tune, &question->key);
+    if (entry && entry->n != question->n)
+        return pdnn_fail(err, PDNN_INTERNAL, "two choices have the key \"%s\"", question->key.text);
+    /* Within one compilation the times stay: what has been chosen by them must stay chosen. */
+    bool is_settled =
+        entry && (entry->compilation == tune->compilation || entry->n_compilations >= question->compilations);
+    enum pdnn_status status = is_settled ? PDNN_OK : measure(tune, question, &entry, err);
+    if (status == PDNN_OK)
+        *ns = entry->ns;
+    return status;
+}

@@ -1,0 +1,249 @@
+/* Choices by measuring, with candidates whose cost is given: time passes only while they run. */
+#include "tests/cmocka_all.h"
+
+#include "runtime/core/tune.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CANDIDATES_MAX = 4 };
+
+struct fake {
+    uint64_t cost_ns;
+    uint64_t first_ns; /* of the first run, in place of cost_ns where it is not 0 */
+    int fails_at;      /* this run and all after it; 0: none */
+    int runs;
+};
+
+static uint64_t now_ns;
+static char order[256]; /* who ran, by index */
+static struct fake fakes[CANDIDATES_MAX];
+
+static uint64_t clock_ns(void) {
+    return now_ns;
+}
+
+static int run(const void *state) {
+    const struct fake *candidate = state;
+    struct fake *fake = &fakes[candidate - fakes];
+    size_t length = strlen(order);
+    fake->runs++;
+    now_ns += fake->runs == 1 && fake->first_ns ? fake->first_ns : fake->cost_ns;
+    if (length + 1 < sizeof order)
+        order[length] = (char)('0' + (fake - fakes));
+    return fake->fails_at && fake->runs >= fake->fails_at ? 7 : 0;
+}
+
+static void prepare(const struct fake *given, int n, struct pdnn_tune_candidate *candidate) {
+    memset(order, 0, sizeof order);
+    memset(fakes, 0, sizeof fakes);
+    memset(candidate, 0, (size_t)n * sizeof *candidate);
+    for (int i = 0; i < n; i++) {
+        fakes[i] = given[i];
+        candidate[i].run = run;
+        candidate[i].state = &fakes[i];
+    }
+}
+
+static void test_measure_in_turns(void **state) {
+    (void)state;
+    const struct fake given[] = {{.cost_ns = 100, .first_ns = 9000}, {.cost_ns = 70}};
+    const struct pdnn_tune_rules rules = {.rounds = 3, .clock_ns = clock_ns};
+    struct pdnn_tune_candidate candidate[2];
+    prepare(given, 2, candidate);
+    pdnn_tune_measure(&rules, candidate, 2);
+    assert_string_equal(order, "01010101");
+    assert_true(candidate[0].ns == 100 && candidate[1].ns == 70); /* the first run does not count */
+}
+
+static void test_measure_fills_visits(void **state) {
+    (void)state;
+    const struct fake given[] = {{.cost_ns = 10}, {.cost_ns = 1}, {.cost_ns = 1000}};
+    const struct pdnn_tune_rules rules = {.rounds = 2, .visit_ns = 100, .clock_ns = clock_ns};
+    struct pdnn_tune_candidate candidate[3];
+    prepare(given, 3, candidate);
+    pdnn_tune_measure(&rules, candidate, 3);
+    assert_int_equal(fakes[0].runs, 2 + 2 * 11);
+    assert_int_equal(fakes[1].runs, 2 + 2 * 50); /* never more than that */
+    assert_int_equal(fakes[2].runs, 2 + 2 * 1);
+    assert_true(candidate[0].ns == 10 && candidate[1].ns == 1 && candidate[2].ns == 1000);
+}
+
+static void test_measure_gives_up_on_the_hopeless(void **state) {
+    (void)state;
+    const struct fake given[] = {{.cost_ns = 400}, {.cost_ns = 100}, {.cost_ns = 151}, {.cost_ns = 400}};
+    const struct pdnn_tune_rules rules = {.rounds = 3, .visit_ns = 50, .hopeless = 1.5, .clock_ns = clock_ns};
+    struct pdnn_tune_candidate candidate[4];
+    prepare(given, 4, candidate);
+    candidate[0].is_yardstick = true;
+    candidate[3].group = 1; /* where it is alone */
+    pdnn_tune_measure(&rules, candidate, 4);
+    assert_int_equal(fakes[0].runs, 5);
+    assert_int_equal(fakes[1].runs, 5);
+    assert_int_equal(fakes[2].runs, 2);
+    assert_int_equal(fakes[3].runs, 5);
+    assert_true(candidate[2].ns == 151);
+}
+
+static void test_measure_failing(void **state) {
+    (void)state;
+    const struct fake given[] = {
+        {.cost_ns = 10, .fails_at = 1}, {.cost_ns = 10, .fails_at = 3}, {.cost_ns = 50}};
+    for (uint64_t visit_ns = 0; visit_ns <= 1; visit_ns++) {
+        const struct pdnn_tune_rules rules = {.rounds = 3, .visit_ns = visit_ns, .clock_ns = clock_ns};
+        struct pdnn_tune_candidate candidate[3];
+        double ns[3];
+        prepare(given, 3, candidate);
+        pdnn_tune_measure(&rules, candidate, 3);
+        for (int i = 0; i < 3; i++)
+            ns[i] = candidate[i].ns;
+        assert_int_equal(fakes[0].runs, 1);
+        assert_int_equal(fakes[1].runs, 3); /* not once more */
+        assert_true(candidate[0].fails && candidate[1].fails && !candidate[2].fails);
+        assert_true(isinf(ns[0]) && isinf(ns[1]) && ns[2] == 50);
+        assert_int_equal(pdnn_tune_pick(ns, 3, 0.9), 2);
+    }
+}
+
+static void test_pick(void **state) {
+    (void)state;
+    static const struct {
+        double ns[3];
+        double margin;
+        int picked;
+    } cases[] = {
+        {{100, 91, 91}, 0.9, 0},           {{100, 90, 90}, 0.9, 1},
+        {{100, 91, 80}, 0.9, 2},           {{100, 89, 81}, 0.9, 1}, /* 81 is not 10 % less than 89 */
+        {{100, 89, 80}, 0.9, 2},           {{INFINITY, 100, 95}, 0.9, 1},
+        {{INFINITY, INFINITY, 7}, 0.9, 2}, {{INFINITY, INFINITY, INFINITY}, 0.9, -1},
+        {{100, 96, INFINITY}, 0.95, 0},    {{100, 95, INFINITY}, 0.95, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (pdnn_tune_pick(cases[i].ns, 3, cases[i].margin) != cases[i].picked)
+            fail_msg("case %zu: %d is picked", i, pdnn_tune_pick(cases[i].ns, 3, cases[i].margin));
+    }
+    assert_int_equal(pdnn_tune_pick(NULL, 0, 0.9), -1);
+}
+
+/* What measuring finds, by how often it was asked. */
+struct script {
+    int calls;
+    double ns[4];
+    enum pdnn_status status;
+};
+
+static enum pdnn_status play(void *state, double *ns, struct pdnn_err *err) {
+    struct script *script = state;
+    if (script->status != PDNN_OK)
+        return pdnn_fail(err, script->status, "scripted");
+    ns[0] = script->ns[script->calls];
+    ns[1] = 100;
+    script->calls++;
+    return PDNN_OK;
+}
+
+static struct pdnn_tune_question question_of(const char *key, int compilations, struct script *script) {
+    struct pdnn_tune_question question = {
+        .n = 2, .compilations = compilations, .measure = play, .state = script};
+    pdnn_tune_key_add(&question.key, "%s", key);
+    return question;
+}
+
+static const double *ask(struct pdnn_tune *tune, const struct pdnn_tune_question *question) {
+    const double *ns = NULL;
+    struct pdnn_err err = {0};
+    if (pdnn_tune_ask(tune, question, &ns, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    return ns;
+}
+
+static void test_ask_settles(void **state) {
+    (void)state;
+    struct pdnn_tune tune = {0};
+    struct script script = {.ns = {50, 70, 40}};
+    const struct pdnn_tune_question question = question_of("op N=1", 2, &script);
+    pdnn_tune_begin(&tune);
+    const double *ns = ask(&tune, &question);
+    assert_true(ns[0] == 50 && ns[1] == 100);
+    assert_ptr_equal(ask(&tune, &question), ns); /* in one compilation: as it was */
+    assert_int_equal(script.calls, 1);
+    pdnn_tune_begin(&tune);
+    assert_ptr_equal(ask(&tune, &question), ns);
+    assert_int_equal(script.calls, 2);
+    assert_true(ns[0] == 50); /* the least counts */
+    pdnn_tune_begin(&tune);
+    ask(&tune, &question);
+    assert_int_equal(script.calls, 2); /* settled */
+    pdnn_tune_finish(&tune);
+    assert_null(tune.first);
+}
+
+static void test_ask_keys(void **state) {
+    (void)state;
+    struct pdnn_tune tune = {0};
+    struct script a = {.ns = {1}}, b = {.ns = {2}}, wide = {.ns = {3}};
+    const struct pdnn_tune_question first = question_of("op N=1", 1, &a),
+                                    second = question_of("op N=12", 1, &b);
+    struct pdnn_tune_question other = question_of("op N=1", 1, &wide);
+    const double *ns = NULL;
+    struct pdnn_err err = {0};
+    assert_true(ask(&tune, &first)[0] == 1);
+    assert_true(ask(&tune, &second)[0] == 2); /* the one is the begin of the other */
+    assert_true(ask(&tune, &first)[0] == 1);
+    assert_int_equal(a.calls, 1);
+    other.n = 3;
+    assert_int_equal(pdnn_tune_ask(&tune, &other, &ns, &err), PDNN_INTERNAL);
+    assert_string_equal(err.text, "two choices have the key \"op N=1\"");
+    assert_null(ns);
+    assert_int_equal(wide.calls, 0);
+    pdnn_tune_finish(&tune);
+}
+
+static void test_ask_long_key(void **state) {
+    (void)state;
+    struct pdnn_tune tune = {0};
+    struct script script = {.ns = {1}};
+    struct pdnn_tune_question question = question_of("op", 1, &script);
+    const double *ns = NULL;
+    while (question.key.length + 4 < PDNN_TUNE_KEY_TEXT)
+        pdnn_tune_key_add(&question.key, " x=%d", 1);
+    assert_int_equal(strlen(question.key.text), question.key.length);
+    ask(&tune, &question);
+    for (int i = 0; i < 3; i++)
+        pdnn_tune_key_add(&question.key, " x=%d", i);
+    assert_true(strlen(question.key.text) < sizeof question.key.text);
+    assert_int_equal(pdnn_tune_ask(&tune, &question, &ns, NULL), PDNN_INTERNAL);
+    assert_null(ns);
+    pdnn_tune_finish(&tune);
+}
+
+static void test_ask_failing(void **state) {
+    (void)state;
+    struct pdnn_tune tune = {0};
+    struct script script = {.ns = {50, 40}, .status = PDNN_UNSUPPORTED};
+    const struct pdnn_tune_question question = question_of("op", 2, &script);
+    const double *ns = NULL;
+    assert_int_equal(pdnn_tune_ask(&tune, &question, &ns, NULL), PDNN_UNSUPPORTED);
+    assert_null(ns);
+    assert_null(tune.first);
+    script.status = PDNN_OK;
+    pdnn_tune_begin(&tune);
+    ns = ask(&tune, &question);
+    assert_true(ns[0] == 50);
+    pdnn_tune_finish(&tune);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_measure_in_turns),
+        cmocka_unit_test(test_measure_fills_visits),
+        cmocka_unit_test(test_measure_gives_up_on_the_hopeless),
+        cmocka_unit_test(test_measure_failing),
+        cmocka_unit_test(test_pick),
+        cmocka_unit_test(test_ask_settles),
+        cmocka_unit_test(test_ask_keys),
+        cmocka_unit_test(test_ask_long_key),
+        cmocka_unit_test(test_ask_failing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
