@@ -182,7 +182,7 @@ int main(void) {
     if (pdnn_backend_onednn.open(threads, &state, &err) != PDNN_OK)
         bench_fail(err.text);
     struct pdnn_onednn *onednn = state;
-    onednn->choices.forced = &choice;
+    onednn->forced_dense = &choice;
     printf("fc training steps, %d layers, batch %d, %d threads, medians of %d rounds in turns\n", LAYERS,
            BATCH, (int)threads, ROUNDS);
     for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)

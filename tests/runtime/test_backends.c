@@ -9,6 +9,7 @@
 #include "models/fuse.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "runtime/backends/onednn/dense/tune.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/state.h"
 
@@ -209,11 +210,11 @@ static void check_forced_graph(struct opened *backend, const struct pdnn_graph *
             if (pass != PDNN_FORWARD && variant.way == PDNN_ONEDNN_DENSE_OWN) /* it has no other pass */
                 choice.variant[pass].way = PDNN_ONEDNN_DENSE_INNER_PRODUCT;
         }
-        onednn->choices.forced = &choice;
+        onednn->forced_dense = &choice;
         ran += check_graph(backend, graph, CHECK_STEPS, true, check_whole_step_slack, what);
         ran += check_graph(backend, graph, CHECK_STEPS, false, check_whole_step_slack, what);
     }
-    onednn->choices.forced = NULL;
+    onednn->forced_dense = NULL;
     assert_true(ran >= 2 * PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT * PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT);
 }
 
@@ -279,7 +280,7 @@ static void test_compile_own_dense(void **state) {
     struct opened backend = open_backend(&pdnn_backend_onednn);
     struct pdnn_onednn_dense_choice choice = {.stored = PDNN_ONEDNN_WEIGHTS_ROW_MAJOR};
     choice.variant[PDNN_FORWARD].way = PDNN_ONEDNN_DENSE_OWN;
-    ((struct pdnn_onednn *)backend.state)->choices.forced = &choice;
+    ((struct pdnn_onednn *)backend.state)->forced_dense = &choice;
     assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=1,mode=infer,fuse=post-ops"), 3);
     assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=4,mode=train"), 3);
     assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=5,mode=infer"), 0);
@@ -316,7 +317,7 @@ static void test_compile_shows_reorders(void **state) {
     struct pdnn_graph graph;
     pdnn_arena_init(&arena);
     build_instance(instances[0], &arena, &graph);
-    onednn->choices.forced = &choice;
+    onednn->forced_dense = &choice;
     assert_false(has_reorder(&backend, &graph));
     choice.variant[PDNN_BACKWARD_DATA].format = PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR;
     assert_true(has_reorder(&backend, &graph));
@@ -524,25 +525,61 @@ static void test_dense_decide_home(void **state) {
     assert_int_not_equal(choice.stored, PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR);
 }
 
-/* One pass's gain counts in the whole step; merged costs are the least; a pass that nothing runs is said. */
+/* One pass's gain counts in the whole step; a pass that nothing runs is said. */
 static void test_dense_decide_total(void **state) {
     (void)state;
     const struct pdnn_onednn_dense_shape shape = {.has_pass = {true, true, true}};
-    struct pdnn_onednn_dense_costs costs, more;
+    struct pdnn_onednn_dense_costs costs;
     struct pdnn_onednn_dense_choice choice;
     usual_costs(&costs);
-    pdnn_onednn_dense_costs_init(&more);
-    more.cost[PDNN_FORWARD][1][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR].run_ns = 75; /* 275 of 300 */
-    pdnn_onednn_dense_costs_merge(&costs, &more);
+    costs.cost[PDNN_FORWARD][1][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR].run_ns = 75; /* 275 of 300 */
     assert_true(pdnn_onednn_dense_decide(&costs, &shape, &choice));
     assert_int_equal(choice.variant[PDNN_FORWARD].way, PDNN_ONEDNN_DENSE_INNER_PRODUCT);
-    more.cost[PDNN_FORWARD][1][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR].run_ns = 65; /* 265 of 300 */
-    pdnn_onednn_dense_costs_merge(&costs, &more);
+    costs.cost[PDNN_FORWARD][1][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR].run_ns = 65; /* 265 of 300 */
     assert_true(pdnn_onednn_dense_decide(&costs, &shape, &choice));
     assert_int_equal(choice.variant[PDNN_FORWARD].way, PDNN_ONEDNN_DENSE_MATMUL);
     assert_int_equal(choice.variant[PDNN_BACKWARD_DATA].way, PDNN_ONEDNN_DENSE_INNER_PRODUCT);
     pdnn_onednn_dense_costs_init(&costs);
     assert_false(pdnn_onednn_dense_decide(&costs, &shape, &choice));
+}
+
+/* Everything that a choice may depend on is in its key: any field that differs makes another one. */
+static void test_dense_key(void **state) {
+    (void)state;
+    const struct pdnn_onednn_dense_shape shapes[] = {
+        {.N = 1},
+        {.I = 1},
+        {.O = 1},
+        {.footprint_bytes = 1},
+        {.dtype = PDNN_BF16},
+        {.weights_dtype = PDNN_BF16},
+        {.n_post_ops = 1, .post_op = {PDNN_ONEDNN_RELU}},
+        {.n_post_ops = 1, .post_op = {PDNN_ONEDNN_TANH}},
+        {.n_post_ops = 2, .post_op = {PDNN_ONEDNN_RELU, PDNN_ONEDNN_TANH}},
+        {.n_post_ops = 2, .post_op = {PDNN_ONEDNN_TANH, PDNN_ONEDNN_RELU}},
+        {.has_pass = {true}},
+        {.has_pass = {false, true}},
+        {.has_pass = {false, false, true}},
+        {.bias = true},
+        {.bias_gradient = true},
+        {.is_shifted = true},
+        {.is_scaled = true},
+        {.pinned = true},
+        {.is_placed = true},
+        {.is_placed = true, .stored = PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR},
+        {.is_placed = true, .stored = PDNN_ONEDNN_WEIGHTS_PACKED},
+        {0},
+    };
+    enum { SHAPES = sizeof shapes / sizeof *shapes };
+    static struct pdnn_tune_key keys[SHAPES + 1];
+    for (int i = 0; i <= SHAPES; i++) {
+        keys[i] = pdnn_onednn_dense_key(&shapes[i < SHAPES ? i : SHAPES - 1], i < SHAPES ? 1 : 2);
+        assert_true(keys[i].length < PDNN_TUNE_KEY_TEXT);
+        for (int j = 0; j < i; j++) {
+            if (strcmp(keys[i].text, keys[j].text) == 0)
+                fail_msg("shapes %d and %d have one key: %s", i, j, keys[i].text);
+        }
+    }
 }
 
 /* Data are made in the slot where that is plain: put sees the others only. */
@@ -559,7 +596,7 @@ static void test_is_plain_by_layout(void **state) {
         struct pdnn_plan plan;
         struct pdnn_err err = {0};
         size_t moved = 0;
-        onednn->choices.forced = &choice;
+        onednn->forced_dense = &choice;
         must(
             pdnn_plan_create(&plan, backend.def, backend.state, &graph, &(struct pdnn_plan_options){0}, &err),
             &err);
@@ -628,6 +665,7 @@ int main(void) {
         cmocka_unit_test(test_dense_decide_reorder),
         cmocka_unit_test(test_dense_decide_home),
         cmocka_unit_test(test_dense_decide_total),
+        cmocka_unit_test(test_dense_key),
         cmocka_unit_test(test_is_plain_by_layout),
     };
     omp_set_num_threads(CHECK_THREADS);

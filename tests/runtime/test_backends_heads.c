@@ -226,7 +226,7 @@ static void test_compile_heads_every_way(void **state) {
     for (int way = 0; way < PDNN_ONEDNN_MATMUL_WAY_COUNT; way++) {
         const enum pdnn_onednn_matmul_way forced = (enum pdnn_onednn_matmul_way)way;
         struct opened backend = open_backend(&pdnn_backend_onednn);
-        ((struct pdnn_onednn *)backend.state)->heads.forced = &forced;
+        ((struct pdnn_onednn *)backend.state)->forced_matmul = &forced;
         struct tally tally = check_all(&backend);
         assert_true(tally.ran > 0 && (tally.ran == tally.all || way == PDNN_ONEDNN_MATMUL_PRIMITIVE));
         close_backend(&backend);

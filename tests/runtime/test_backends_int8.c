@@ -56,7 +56,7 @@ static void check_dense(struct opened *backend, const int64_t dims[3], bool is_s
         const enum pdnn_onednn_dense_way way =
             (enum pdnn_onednn_dense_way)(i < 0 ? 0 : i % PDNN_ONEDNN_DENSE_WAY_COUNT);
         const struct pdnn_onednn_dense_choice choice = {format, {[PDNN_FORWARD] = {way, format}}};
-        onednn->choices.forced = i < 0 ? NULL : &choice;
+        onednn->forced_dense = i < 0 ? NULL : &choice;
         pdnn_arena_init(&arena);
         pdnn_graph_init(&graph, &arena);
         build_dense(&graph, dims, is_signed, is_fused);
@@ -66,7 +66,7 @@ static void check_dense(struct opened *backend, const int64_t dims[3], bool is_s
         ran += check_graph(backend, &graph, 1, true, tie_slack, what);
         pdnn_arena_finish(&arena);
     }
-    onednn->choices.forced = NULL;
+    onednn->forced_dense = NULL;
     assert_true(ran >= 3);
 }
 

@@ -385,7 +385,7 @@ static void test_plan_set_keeps_layouts(void **state) {
         struct pdnn_err err = {0};
         for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++)
             choice.variant[pass].format = choice.stored;
-        onednn->choices.forced = &choice;
+        onednn->forced_dense = &choice;
         must(pdnn_plan_set_init(&f.set, &pdnn_backend_onednn, onednn, &source,
                                 key_of(model, model->values[0], id),
                                 &(struct pdnn_plan_set_options){.seed = CHECK_SEED}, &err),
@@ -397,7 +397,7 @@ static void test_plan_set_keeps_layouts(void **state) {
         const struct pdnn_plan_member *member = get(&f, model, model->values[2]);
         check_places(&f, &member->plan, &largest->plan);
         compare_with_alone(&f, member, 1e-4);
-        onednn->choices.forced = NULL;
+        onednn->forced_dense = NULL;
         assert_int_equal(pdnn_plan_run(&get(&f, model, model->values[1])->plan), 0);
         close_set(&f);
     }

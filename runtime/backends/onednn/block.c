@@ -1,13 +1,10 @@
 #define _GNU_SOURCE /* madvise */
 #include "runtime/backends/onednn/block.h"
 
-#include "base/clock.h"
-
-#include <math.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { VISIT_NS = 50000, MAX_REPEATS = 50, HUGE_PAGE_BYTES = 2 << 20, LINE_BYTES = 64 };
+enum { HUGE_PAGE_BYTES = 2 << 20, LINE_BYTES = 64 };
 
 bool pdnn_onednn_block_new(struct pdnn_onednn_block *block, uint64_t bytes, int lines_off) {
     uint64_t room = bytes + (uint64_t)lines_off * LINE_BYTES;
@@ -21,15 +18,4 @@ bool pdnn_onednn_block_new(struct pdnn_onednn_block *block, uint64_t bytes, int 
     for (uint64_t i = 0; i < bytes / sizeof *values; i++)
         values[i] = (float)(i % 97) * 0.01F - 0.5F;
     return true;
-}
-
-double pdnn_measure_ns(int (*run)(const void *state), const void *state, double about_ns) {
-    double fill = about_ns > 0 ? VISIT_NS / about_ns : 0;
-    int repeats = fill < MAX_REPEATS ? 1 + (int)fill : MAX_REPEATS;
-    int code = 0;
-    uint64_t start = pdnn_clock_ns();
-    for (int i = 0; code == 0 && i < repeats; i++)
-        code = run(state);
-    uint64_t end = pdnn_clock_ns();
-    return code == 0 ? (double)(end - start) / repeats : INFINITY;
 }

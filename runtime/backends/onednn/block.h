@@ -1,4 +1,4 @@
-/* What measuring candidates at compile time has in common: memory like a plan's, and visits. */
+/* Memory for what is measured when a program is compiled, like a plan's. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_BLOCK_H
 #define RUNTIME_BACKENDS_ONEDNN_BLOCK_H
 
@@ -12,9 +12,5 @@ struct pdnn_onednn_block {
 /* Small f32 values on huge pages, some lines off them, so that no two arrays begin at the same place. False
  * where there is no memory. */
 bool pdnn_onednn_block_new(struct pdnn_onednn_block *block, uint64_t bytes, int lines_off);
-
-/* ns per run over as many runs as fill a visit, given about how long one takes, or 0 for one run alone;
- * INFINITY when one fails. */
-double pdnn_measure_ns(int (*run)(const void *state), const void *state, double about_ns);
 
 #endif

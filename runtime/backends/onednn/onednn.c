@@ -42,9 +42,7 @@ static void close_onednn(void *state) {
     struct pdnn_onednn *onednn = state;
     if (!onednn)
         return;
-    pdnn_onednn_dense_choices_finish(&onednn->choices);
-    pdnn_recurrences_finish(&onednn->recurrences);
-    pdnn_onednn_matmul_choices_finish(&onednn->heads);
+    pdnn_tune_finish(&onednn->tune);
     pdnn_onednn_library_destroy(onednn->library);
     free(onednn);
 }
@@ -90,8 +88,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     enum pdnn_status status = pdnn_onednn_tensor_layout_adopt(&compile, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_rnn_place(&compile, err);
-    compile.onednn->choices.compile++;
-    compile.onednn->heads.compile++;
+    pdnn_tune_begin(&onednn->tune); /* compilations that measure recurrent layers are over */
     if (status == PDNN_OK)
         status = pdnn_onednn_dense_place(&compile, err);
     if (status == PDNN_OK)

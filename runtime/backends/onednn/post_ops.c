@@ -2,22 +2,25 @@
 
 #include "models/op.h"
 
+/* The ops that are functions. */
+static const struct pdnn_op_def *const ops[PDNN_ONEDNN_POST_OP_COUNT] = {
+    [PDNN_ONEDNN_RELU] = &pdnn_op_relu,           [PDNN_ONEDNN_SIGMOID] = &pdnn_op_sigmoid,
+    [PDNN_ONEDNN_TANH] = &pdnn_op_tanh,           [PDNN_ONEDNN_GELU] = &pdnn_op_gelu,
+    [PDNN_ONEDNN_GELU_TANH] = &pdnn_op_gelu_tanh,
+};
+
 bool pdnn_onednn_post_op_find(const struct pdnn_op_def *op, enum pdnn_onednn_post_op *function) {
-    static const struct {
-        const struct pdnn_op_def *op;
-        enum pdnn_onednn_post_op function;
-    } rows[] = {
-        {&pdnn_op_relu, PDNN_ONEDNN_RELU},           {&pdnn_op_sigmoid, PDNN_ONEDNN_SIGMOID},
-        {&pdnn_op_tanh, PDNN_ONEDNN_TANH},           {&pdnn_op_gelu, PDNN_ONEDNN_GELU},
-        {&pdnn_op_gelu_tanh, PDNN_ONEDNN_GELU_TANH},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].op == op) {
-            *function = rows[i].function;
+    for (int i = 0; i < PDNN_ONEDNN_POST_OP_COUNT; i++) {
+        if (ops[i] == op) {
+            *function = (enum pdnn_onednn_post_op)i;
             return true;
         }
     }
     return false;
+}
+
+const char *pdnn_onednn_post_op_name(enum pdnn_onednn_post_op post_op) {
+    return ops[post_op] ? ops[post_op]->name : "sum";
 }
 
 enum pdnn_status pdnn_onednn_post_op_refuse(const struct pdnn_node *node, int i, struct pdnn_err *err) {

@@ -2,19 +2,19 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_STATE_H
 #define RUNTIME_BACKENDS_ONEDNN_STATE_H
 
-#include "runtime/core/backend.h"
+#include "runtime/core/tune.h"
 #include "runtime/steps/options.h"
-#include "runtime/backends/onednn/dense/tune.h"
-#include "runtime/backends/onednn/matmul/tune.h"
-#include "runtime/backends/onednn/rnn/tune.h"
+#include "runtime/backends/onednn/dense/costs.h"
+#include "runtime/backends/onednn/matmul/ways.h"
 #include "runtime/backends/onednn/library/library.h"
 
 struct pdnn_onednn {
     struct pdnn_onednn_library *library;
     struct pdnn_step_options own;
-    struct pdnn_onednn_dense_choices choices;
-    struct pdnn_recurrences recurrences;
-    struct pdnn_onednn_matmul_choices heads;
+    struct pdnn_tune tune;
+    /* For tests: taken for every shape instead of measuring; NULL: none. */
+    const struct pdnn_onednn_dense_choice *forced_dense;
+    const enum pdnn_onednn_matmul_way *forced_matmul;
 };
 
 #endif

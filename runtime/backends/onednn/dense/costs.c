@@ -15,21 +15,6 @@ void pdnn_onednn_dense_costs_init(struct pdnn_onednn_dense_costs *costs) {
     }
 }
 
-static double least(double a, double b) {
-    return a < b ? a : b;
-}
-
-void pdnn_onednn_dense_costs_merge(struct pdnn_onednn_dense_costs *costs,
-                                   const struct pdnn_onednn_dense_costs *more) {
-    struct pdnn_onednn_dense_cost *cost = &costs->cost[0][0][0];
-    const struct pdnn_onednn_dense_cost *other = &more->cost[0][0][0];
-    for (size_t i = 0; i < sizeof *costs / sizeof *cost; i++) {
-        cost[i].run_ns = least(cost[i].run_ns, other[i].run_ns);
-        for (int stored = 0; stored < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT; stored++)
-            cost[i].reorder_ns[stored] = least(cost[i].reorder_ns[stored], other[i].reorder_ns[stored]);
-    }
-}
-
 static double variant_ns(const struct pdnn_onednn_dense_costs *costs, int pass,
                          struct pdnn_onednn_dense_variant variant, enum pdnn_onednn_weights_format stored) {
     const struct pdnn_onednn_dense_cost *cost = &costs->cost[pass][variant.way][variant.format];

@@ -25,9 +25,6 @@ struct pdnn_onednn_dense_costs {
 
 /* All INFINITY. */
 void pdnn_onednn_dense_costs_init(struct pdnn_onednn_dense_costs *costs);
-/* The least of both. */
-void pdnn_onednn_dense_costs_merge(struct pdnn_onednn_dense_costs *costs,
-                                   const struct pdnn_onednn_dense_costs *more);
 
 /* What runs in the home format unless something is better: our own kernel where it can, since for few rows it
  * reads as fast as the memory gives, else the inner product. */

@@ -1,6 +1,7 @@
 #include "runtime/backends/onednn/dense/place.h"
 
 #include "base/checked.h"
+#include "runtime/backends/onednn/dense/tune.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
 /* Says in the shape which format weights that have their home already lie in, if it is one of this shape's.
@@ -31,12 +32,15 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, uint32_t weig
     enum pdnn_status status = PDNN_OK;
     if (compile->program->like && !shape->pinned)
         status = describe_stored(compile, weights, shape, err);
+    struct pdnn_onednn_dense_choice *choice = pdnn_arena_alloc(&compile->program->arena, 1, sizeof *choice);
+    if (!choice)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
     if (status == PDNN_OK)
-        status = pdnn_onednn_dense_choose(&compile->onednn->choices, compile->onednn->library,
-                                          &compile->onednn->own, shape, &compile->choice[weights], err);
+        status = pdnn_onednn_dense_choose(compile->onednn, shape, choice, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: dense for %s", pdnn_dtype_name(shape->dtype));
-    enum pdnn_onednn_weights_format stored = compile->choice[weights]->stored;
+    compile->choice[weights] = choice;
+    enum pdnn_onednn_weights_format stored = choice->stored;
     if (stored == PDNN_ONEDNN_WEIGHTS_ROW_MAJOR || shape->pinned || compile->program->like)
         return PDNN_OK;
     status = pdnn_onednn_dense_weights_layout(compile->onednn->library, shape, stored, &layout, err);

@@ -1,6 +1,7 @@
 #include "runtime/backends/onednn/dense/step.h"
 
 #include "models/op.h"
+#include "runtime/backends/onednn/dense/costs.h"
 #include "runtime/backends/onednn/dense/small_batch.h"
 #include "runtime/backends/onednn/operand.h"
 #include "runtime/backends/onednn/tensor_layout.h"

@@ -16,8 +16,7 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     struct pdnn_onednn_matmul *made = pdnn_arena_alloc(&program->arena, 1, sizeof *made);
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
-    enum pdnn_status status = pdnn_onednn_matmul_choose(&onednn->heads, onednn->library, &product, dtype,
-                                                        onednn->own.threads, &way, err);
+    enum pdnn_status status = pdnn_onednn_matmul_choose(onednn, &product, dtype, &way, err);
     if (status == PDNN_OK)
         status =
             pdnn_onednn_matmul_create(onednn->library, &product, dtype, way, onednn->own.threads, made, err);

@@ -3,7 +3,7 @@
 #include "models/op.h"
 #include "models/sharing.h"
 #include "runtime/steps/step.h"
-#include "runtime/backends/onednn/rnn/ways.h"
+#include "runtime/backends/onednn/rnn/tune.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
 #include <string.h>

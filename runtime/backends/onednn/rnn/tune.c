@@ -1,12 +1,9 @@
 #include "runtime/backends/onednn/rnn/tune.h"
 
-#include "models/op.h"
-#include "runtime/backends/onednn/compile.h"
-#include "base/clock.h"
+#include "runtime/backends/onednn/rnn/layer.h"
 #include "runtime/core/plan.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* Shapes of more FLOP per step are measured with fewer steps or sequences, down to the least. */
@@ -15,20 +12,6 @@ enum { LEAST_T = 8, LEAST_N = 64, ROUNDS = 3 };
 
 /* The unrolled layer replaces the primitive where it takes at most this part of its time. */
 static const double MARGIN = 0.95;
-
-struct pdnn_recurrence_entry {
-    struct pdnn_recurrence_entry *next;
-    struct pdnn_onednn_rnn_shape shape;
-    bool is_fused;
-};
-
-void pdnn_recurrences_finish(struct pdnn_recurrences *recurrences) {
-    while (recurrences->first) {
-        struct pdnn_recurrence_entry *next = recurrences->first->next;
-        free(recurrences->first);
-        recurrences->first = next;
-    }
-}
 
 static void shrink(struct pdnn_onednn_rnn_shape *shape) {
     double gates = (double)(pdnn_cells[shape->cell].n_gates * shape->H);
@@ -43,66 +26,9 @@ static void shrink(struct pdnn_onednn_rnn_shape *shape) {
     }
 }
 
-static uint32_t new_data(struct pdnn_graph *graph, int64_t rows, int64_t columns) {
-    const struct pdnn_tensor tensor = {.role = PDNN_ROLE_INPUT,
-                                       .rank = 2,
-                                       .dim = {rows, columns},
-                                       .fill = {.kind = PDNN_FILL_UNIFORM, .scale = 1},
-                                       .of = PDNN_NONE};
-    return pdnn_graph_tensor(graph, &tensor);
-}
-
-static uint32_t new_weights(struct pdnn_graph *graph, int rank, int64_t rows, int64_t columns) {
-    const struct pdnn_fill fill = {.kind = PDNN_FILL_UNIFORM, .scale = 0.1};
-    return pdnn_graph_weight(graph, rank, (int64_t[]){rows, columns}, fill);
-}
-
-static void append_backward(struct pdnn_graph *graph, bool wants_dx) {
-    const struct pdnn_node forward = graph->nodes[0];
-    const uint32_t *in = forward.input, *out = forward.output;
-    const struct pdnn_tensor *y = &graph->tensors[out[PDNN_RNN_Y]];
-    bool has_saved = forward.n_outputs > PDNN_RNN_SAVED;
-    struct pdnn_node node = {.op = &pdnn_op_rnn,
-                             .pass = PDNN_BACKWARD_DATA,
-                             .n_inputs = PDNN_RNN_BACK_SAVED + has_saved,
-                             .n_outputs = PDNN_RNN_BACK_DX + wants_dx};
-    node.input[PDNN_RNN_BACK_DY] = new_data(graph, y->dim[0], y->dim[1]);
-    node.input[PDNN_RNN_BACK_X] = in[PDNN_RNN_X];
-    node.input[PDNN_RNN_BACK_Y] = out[PDNN_RNN_Y];
-    node.input[PDNN_RNN_BACK_W] = in[PDNN_RNN_W];
-    node.input[PDNN_RNN_BACK_U] = in[PDNN_RNN_U];
-    node.input[PDNN_RNN_BACK_SAVED] = out[PDNN_RNN_SAVED];
-    node.output[PDNN_RNN_BACK_DW] = pdnn_graph_like(graph, in[PDNN_RNN_W], PDNN_ROLE_WEIGHT_GRADIENT);
-    node.output[PDNN_RNN_BACK_DU] = pdnn_graph_like(graph, in[PDNN_RNN_U], PDNN_ROLE_WEIGHT_GRADIENT);
-    node.output[PDNN_RNN_BACK_DB] = pdnn_graph_like(graph, in[PDNN_RNN_B], PDNN_ROLE_WEIGHT_GRADIENT);
-    if (wants_dx)
-        node.output[PDNN_RNN_BACK_DX] = pdnn_graph_like(graph, in[PDNN_RNN_X], PDNN_ROLE_GRADIENT);
-    memcpy(node.attr, forward.attr, sizeof node.attr);
-    pdnn_graph_node(graph, &node);
-}
-
-/* The layer alone, with all passes of its step. */
-static void build(const struct pdnn_onednn_rnn_shape *shape, enum pdnn_recurrence way,
-                  struct pdnn_graph *graph) {
-    const struct pdnn_cell_def *cell = &pdnn_cells[shape->cell];
-    int64_t gates = cell->n_gates * shape->H;
-    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_RNN_CELL] = shape->cell,
-                                            [PDNN_RNN_STEPS] = shape->T,
-                                            [PDNN_RNN_REVERSE] = shape->is_reverse,
-                                            [PDNN_RNN_TRAIN] = shape->is_training};
-    const uint32_t inputs[] = {
-        [PDNN_RNN_X] = new_data(graph, shape->T * shape->N, shape->I),
-        [PDNN_RNN_W] = new_weights(graph, 2, gates, shape->I),
-        [PDNN_RNN_U] = new_weights(graph, 2, gates, shape->H),
-        [PDNN_RNN_B] =
-            new_weights(graph, 1, shape->has_two_biases ? 2 * gates : cell->n_biases * shape->H, 1),
-        [PDNN_RNN_INPUTS] = PDNN_NONE,
-    };
-    graph->rnn = way;
-    graph->result = pdnn_graph_forward(graph, &pdnn_op_rnn, inputs, attrs);
-    if (shape->is_training && pdnn_graph_status(graph, NULL) == PDNN_OK)
-        append_backward(graph, shape->wants_dx);
-}
+/* In the order in which they are preferred. */
+static const enum pdnn_recurrence kinds[] = {PDNN_RECURRENCE_FUSED, PDNN_RECURRENCE_UNROLLED};
+enum { WAYS = sizeof kinds / sizeof *kinds };
 
 /* A way to run the layer, prepared. */
 struct way {
@@ -110,23 +36,19 @@ struct way {
     struct pdnn_graph graph;
     struct pdnn_plan plan;
     bool is_there;
-    double ns; /* the least of all runs; INFINITY: it fails, or there is none */
 };
 
 static enum pdnn_status prepare(struct way *way, const struct pdnn_onednn_compile *compile,
                                 const struct pdnn_onednn_rnn_shape *shape, enum pdnn_recurrence kind,
                                 struct pdnn_err *err) {
-    way->ns = INFINITY;
     pdnn_arena_init(&way->arena);
     pdnn_graph_init(&way->graph, &way->arena);
-    build(shape, kind, &way->graph);
+    pdnn_onednn_rnn_build_layer(shape, kind, &way->graph);
     enum pdnn_status status = pdnn_graph_status(&way->graph, err);
     if (status == PDNN_OK)
         status = pdnn_plan_create(&way->plan, compile->steps.backend, compile->onednn, &way->graph,
                                   &(struct pdnn_plan_options){.seed = 1}, err);
     way->is_there = status == PDNN_OK;
-    /* The first run is no measure of anything. */
-    way->is_there = way->is_there && pdnn_plan_run(&way->plan) == 0;
     return status;
 }
 
@@ -135,55 +57,73 @@ static void finish(struct way *way) {
     pdnn_arena_finish(&way->arena);
 }
 
-static void visit(struct way *way) {
-    if (!way->is_there)
-        return;
-    uint64_t start = pdnn_clock_ns();
-    int code = pdnn_plan_run(&way->plan);
-    double ns = (double)(pdnn_clock_ns() - start);
-    way->ns = code == 0 && ns < way->ns ? ns : way->ns;
+static int run(const void *state) {
+    const struct way *way = state;
+    return way->is_there ? pdnn_plan_run(&way->plan) : -1;
 }
 
-static enum pdnn_status measure(const struct pdnn_onednn_compile *compile,
-                                const struct pdnn_onednn_rnn_shape *shape, bool *is_fused,
-                                struct pdnn_err *err) {
-    struct pdnn_onednn_rnn_shape measured = *shape;
-    struct way fused = {0}, unrolled = {0};
-    shrink(&measured);
-    enum pdnn_status status = prepare(&fused, compile, &measured, PDNN_RECURRENCE_FUSED, err);
-    if (status == PDNN_OK || status == PDNN_UNSUPPORTED)
-        status = prepare(&unrolled, compile, &measured, PDNN_RECURRENCE_UNROLLED, err);
-    if (status == PDNN_UNSUPPORTED && fused.is_there)
-        status = PDNN_OK;
-    for (int round = 0; status == PDNN_OK && round < ROUNDS; round++) {
-        visit(&fused);
-        visit(&unrolled);
+struct question {
+    const struct pdnn_onednn_compile *compile;
+    struct pdnn_onednn_rnn_shape shape; /* the measured one */
+};
+
+static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {
+    const struct question *question = state;
+    const struct pdnn_tune_rules rules = {.rounds = ROUNDS};
+    struct pdnn_tune_candidate candidate[WAYS];
+    struct way ways[WAYS];
+    enum pdnn_status status = PDNN_OK;
+    bool is_any_there = false;
+    memset(ways, 0, sizeof ways);
+    for (int i = 0; i < WAYS && (status == PDNN_OK || status == PDNN_UNSUPPORTED); i++) {
+        status = prepare(&ways[i], question->compile, &question->shape, kinds[i], err);
+        candidate[i] = (struct pdnn_tune_candidate){.run = run, .state = &ways[i]};
+        is_any_there = is_any_there || ways[i].is_there;
     }
-    *is_fused = !(unrolled.ns <= MARGIN * fused.ns);
-    finish(&fused);
-    finish(&unrolled);
+    if (status == PDNN_UNSUPPORTED && is_any_there)
+        status = PDNN_OK;
+    if (status == PDNN_OK)
+        pdnn_tune_measure(&rules, candidate, WAYS);
+    for (int i = 0; i < WAYS; i++) {
+        if (status == PDNN_OK)
+            ns[i] = candidate[i].ns;
+        finish(&ways[i]);
+    }
     return status;
+}
+
+static struct pdnn_tune_key key_of(const struct pdnn_onednn_rnn_shape *shape, int64_t threads) {
+    struct pdnn_tune_key key = {0};
+    pdnn_tune_key_add(
+        &key, "rnn %s T=%" PRId64 " N=%" PRId64 " I=%" PRId64 " H=%" PRId64 " dtype=%s threads=%" PRId64,
+        pdnn_cells[shape->cell].name, shape->T, shape->N, shape->I, shape->H, pdnn_dtype_name(shape->dtype),
+        threads);
+    pdnn_tune_key_add(&key, "%s%s%s%s", shape->is_reverse ? " reverse" : "",
+                      shape->is_training ? " training" : "", shape->wants_dx ? " dx" : "",
+                      shape->has_two_biases ? " two_biases" : "");
+    return key;
 }
 
 enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compile,
                                         const struct pdnn_onednn_rnn_shape *shape, bool *is_fused,
                                         struct pdnn_err *err) {
-    struct pdnn_recurrence_entry *entry = compile->onednn->recurrences.first;
-    while (entry && memcmp(&entry->shape, shape, sizeof *shape) != 0)
-        entry = entry->next;
-    if (entry) {
-        *is_fused = entry->is_fused;
-        return PDNN_OK;
-    }
-    enum pdnn_status status = measure(compile, shape, is_fused, err);
+    struct pdnn_onednn *onednn = compile->onednn;
+    struct question question = {compile, *shape};
+    const double *ns = NULL;
+    shrink(&question.shape);
+    enum pdnn_status status =
+        pdnn_tune_ask(&onednn->tune,
+                      &(struct pdnn_tune_question){.key = key_of(shape, onednn->own.threads),
+                                                   .n = WAYS,
+                                                   .compilations = 1,
+                                                   .measure = measure,
+                                                   .state = &question},
+                      &ns, err);
     if (status != PDNN_OK)
         return status;
-    entry = malloc(sizeof *entry);
-    if (!entry)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
-    memcpy(&entry->shape, shape, sizeof *shape); /* with its padding, for memcmp */
-    entry->is_fused = *is_fused;
-    entry->next = compile->onednn->recurrences.first;
-    compile->onednn->recurrences.first = entry;
+    int picked = pdnn_tune_pick(ns, WAYS, MARGIN);
+    if (picked < 0)
+        return pdnn_fail(err, PDNN_INTERNAL, "onednn: every way to run a recurrent layer fails");
+    *is_fused = kinds[picked] == PDNN_RECURRENCE_FUSED;
     return PDNN_OK;
 }

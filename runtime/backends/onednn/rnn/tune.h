@@ -4,20 +4,11 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_RNN_TUNE_H
 #define RUNTIME_BACKENDS_ONEDNN_RNN_TUNE_H
 
+#include "runtime/backends/onednn/compile.h"
 #include "runtime/backends/onednn/rnn/ways.h"
-
-struct pdnn_recurrence_entry;
-
-/* What was found so far, for one thread count; {0} is empty. */
-struct pdnn_recurrences {
-    struct pdnn_recurrence_entry *first;
-};
-
-void pdnn_recurrences_finish(struct pdnn_recurrences *recurrences);
 
 /* *is_fused: the primitive is at least about as fast. PDNN_UNSUPPORTED
  * when neither way can be run. */
-struct pdnn_onednn_compile;
 enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compile,
                                         const struct pdnn_onednn_rnn_shape *shape, bool *is_fused,
                                         struct pdnn_err *err);

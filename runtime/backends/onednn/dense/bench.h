@@ -1,0 +1,49 @@
+/* What is measured of a dense op: every way to run each of its passes, prepared, on memory as cold as in the
+ * step. */
+#ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_BENCH_H
+#define RUNTIME_BACKENDS_ONEDNN_DENSE_BENCH_H
+
+#include "runtime/backends/onednn/block.h"
+#include "runtime/backends/onednn/dense/ways.h"
+#include "runtime/steps/options.h"
+
+enum { PDNN_ONEDNN_DENSE_CANDIDATES = PDNN_ONEDNN_DENSE_PASSES * PDNN_ONEDNN_DENSE_VARIANTS };
+
+struct pdnn_onednn_dense_candidate {
+    struct pdnn_onednn_dense_bench *bench;
+    enum pdnn_pass pass;
+    struct pdnn_onednn_dense_variant variant;
+    struct pdnn_onednn_dense_pass made;
+};
+
+struct pdnn_onednn_dense_bench {
+    struct pdnn_onednn_library *library;
+    const struct pdnn_step_options *own;
+    struct pdnn_onednn_dense_shape shape; /* the measured one */
+    struct pdnn_onednn_dense_candidate candidate[PDNN_ONEDNN_DENSE_CANDIDATES];
+    int n_candidates;
+    struct pdnn_onednn_block x, w, b, y, out, scratch;
+    struct pdnn_onednn_block moved;   /* as much as the step touches between two uses of one weight */
+    uint64_t moved_bytes, used_bytes; /* used: up to where the last place in it ends */
+};
+
+/* PDNN_UNSUPPORTED with the library's answer when a pass has no implementation. */
+enum pdnn_status pdnn_onednn_dense_bench_create(struct pdnn_onednn_library *library,
+                                                const struct pdnn_step_options *own,
+                                                const struct pdnn_onednn_dense_shape *shape,
+                                                struct pdnn_onednn_dense_bench **bench, struct pdnn_err *err);
+void pdnn_onednn_dense_bench_destroy(struct pdnn_onednn_dense_bench *bench);
+
+/* The candidate, or NULL. */
+const struct pdnn_onednn_dense_candidate *
+pdnn_onednn_dense_bench_find(const struct pdnn_onednn_dense_bench *bench, enum pdnn_pass pass,
+                             enum pdnn_onednn_dense_way way, enum pdnn_onednn_weights_format format);
+
+/* Runs a candidate, which is the state, once. 0, or the library's status. */
+int pdnn_onednn_dense_bench_run(const void *state);
+
+/* The next place for so many bytes, round robin: what was there before has left the caches, if it does so in
+ * the step. */
+char *pdnn_onednn_dense_bench_place(struct pdnn_onednn_dense_bench *bench, uint64_t bytes);
+
+#endif
