@@ -1,7 +1,8 @@
 /* cnn: convolutional networks of three kinds. `residual` and `bottleneck` are ResNets in the v1 shape (He,
  * Zhang, Ren, Sun, 2016), post-activation, as ParaDnn parameterizes them (Wang, Wei, Brooks, MLSys 2020): a
  * stem, four groups of `blocks` blocks with f, 2f, 4f and 8f channels (times 4 after a bottleneck), a head.
- * The first block of every group has a projection shortcut. `plain` stacks convolutions with bias, stage by
+ * The first block of a group has a projection as its shortcut, or with `shortcut: identity` only where the
+ * shape changes. `plain` stacks convolutions with bias, stage by
  * stage, each stage ended by max-pooling, and hidden dense layers, like VGG (Simonyan, Zisserman, 2015) and
  * AlexNet (Krizhevsky, Sutskever, Hinton, 2012; one tower). Trained with softmax cross-entropy over `output`
  * classes. */
@@ -20,6 +21,7 @@ enum {
     BATCH,
     POOL,
     STRIDE_ON,
+    SHORTCUT,
     ACTIVATION,
     KERNEL,
     STRIDE,
@@ -32,11 +34,13 @@ enum {
 enum { BLOCK_RESIDUAL, BLOCK_BOTTLENECK, BLOCK_PLAIN };
 enum { POOL_GLOBAL, POOL_7X7 };
 enum { STRIDE_ON_3X3, STRIDE_ON_1X1 };
+enum { SHORTCUT_PROJECTION, SHORTCUT_IDENTITY };
 enum { GROUPS = 4, EXPANSION = 4, COLORS = 3, SAME = -1, NO_DENSE = -1 };
 
 static const char *const blocks[] = {"residual", "bottleneck", "plain", NULL};
 static const char *const pools[] = {"global", "7x7", NULL};
 static const char *const strides[] = {"3x3", "1x1", NULL};
+static const char *const shortcuts[] = {"projection", "identity", NULL};
 static const char *const activations[] = {"relu", "sigmoid", "tanh", NULL};
 static const struct pdnn_op_def *const activation_ops[] = {&pdnn_op_relu, &pdnn_op_sigmoid, &pdnn_op_tanh};
 
@@ -88,6 +92,11 @@ static const struct pdnn_param_def params[N_PARAMS] = {
                    .choices = strides,
                    .fallback = STRIDE_ON_3X3,
                    .help = "the convolution with the group's stride (3x3: v1.5, 1x1: v1)"},
+    [SHORTCUT] = {.name = "shortcut",
+                  .type = PDNN_PARAM_CHOICE,
+                  .choices = shortcuts,
+                  .help = "projection: in the first block of every group (ParaDnn); identity: only where a "
+                          "projection changes the shape, which leaves out that of the first group (ResNet)"},
     [ACTIVATION] = {.name = "activation",
                     .type = PDNN_PARAM_CHOICE,
                     .choices = activations,
@@ -121,7 +130,7 @@ static const struct pdnn_param_def params[N_PARAMS] = {
     [DENSE] = {.name = "dense",
                .type = PDNN_PARAM_LIST,
                .min = 1,
-               .max = 5998,
+               .max = 1 << 16,
                .fallback = NO_DENSE,
                .word = "none",
                .word_value = NO_DENSE,
@@ -132,8 +141,9 @@ static const struct pdnn_param_def params[N_PARAMS] = {
 #define PLAIN  "block=plain,image=224,output=1000,batch=64,dense=4096-4096,"
 
 static const struct pdnn_preset presets[] = {
-    {"resnet18", RESNET "block=residual,blocks=2",
-     "ResNet-18 with a projection in the first group too: 11,693,736 parameters"},
+    {"resnet18", RESNET "block=residual,blocks=2,shortcut=identity", "ResNet-18: 11,689,512 parameters"},
+    {"resnet34", RESNET "block=residual,blocks=3-4-6-3,shortcut=identity",
+     "ResNet-34: 21,797,672 parameters"},
     {"resnet50", RESNET "block=bottleneck,blocks=3-4-6-3,stride_on=3x3",
      "ResNet-50 v1.5: 25,557,032 parameters"},
     {"resnet101", RESNET "block=bottleneck,blocks=3-4-23-3,stride_on=3x3",
@@ -150,6 +160,7 @@ static const struct pdnn_preset presets[] = {
 static const unsigned only_for[N_PARAMS] = {
     [POOL] = 1 << BLOCK_RESIDUAL | 1 << BLOCK_BOTTLENECK,
     [STRIDE_ON] = 1 << BLOCK_BOTTLENECK,
+    [SHORTCUT] = 1 << BLOCK_RESIDUAL, /* a bottleneck's first group widens: it projects either way */
     [KERNEL] = 1 << BLOCK_PLAIN,
     [STRIDE] = 1 << BLOCK_PLAIN,
     [PADDING] = 1 << BLOCK_PLAIN,
@@ -294,22 +305,28 @@ static uint32_t convolve_normalized(struct net *net, uint32_t x, struct shape sh
     return normalize(net, convolve(net, x, shape));
 }
 
+/* ParaDnn projects in the first block of every group; the networks as published only where shapes differ. */
+static bool projects(const struct net *net, uint32_t x, int64_t channels, int64_t stride, bool is_first) {
+    bool same_shape = stride == 1 && channels_of(net, x) == channels;
+    return is_first && !(same_shape && net->hyper[SHORTCUT].number == SHORTCUT_IDENTITY);
+}
+
 /* The shortcut comes first, so that the branch's last op can add it to its result. */
-static uint32_t block(struct net *net, uint32_t x, int64_t filters, int64_t stride, bool project) {
+static uint32_t block(struct net *net, uint32_t x, int64_t filters, int64_t stride, bool is_first) {
     bool bottleneck = net->hyper[BLOCK].number == BLOCK_BOTTLENECK;
+    int64_t channels = filters * (bottleneck ? EXPANSION : 1);
     bool first = !bottleneck || net->hyper[STRIDE_ON].number == STRIDE_ON_1X1;
     uint32_t shortcut = x, y = x;
-    if (project) {
+    if (projects(net, x, channels, stride, is_first)) {
         name_layer(net, "projection", net->block);
-        shortcut =
-            convolve_normalized(net, x, (struct shape){filters * (bottleneck ? EXPANSION : 1), 1, stride, 0});
+        shortcut = convolve_normalized(net, x, (struct shape){channels, 1, stride, 0});
     }
     name_layer(net, "block", net->block);
     if (bottleneck)
         y = activate(net, convolve_normalized(net, y, (struct shape){filters, 1, first ? stride : 1, 0}));
     y = convolve_normalized(net, y, (struct shape){filters, 3, bottleneck && first ? 1 : stride, 1});
     y = activate(net, y);
-    y = bottleneck ? convolve_normalized(net, y, (struct shape){filters * EXPANSION, 1, 1, 0})
+    y = bottleneck ? convolve_normalized(net, y, (struct shape){channels, 1, 1, 0})
                    : convolve_normalized(net, y, (struct shape){filters, 3, 1, 1});
     y = pdnn_graph_forward(net->graph, &pdnn_op_add, (uint32_t[]){y, shortcut, PDNN_NONE}, NULL);
     return activate(net, y);

@@ -20,8 +20,15 @@ DEFAULTS = {"mode=train", "dtype=f32", "optimizer=rmsprop", "backend=onednn", "c
             "accumulate=1", "checkpoint=none", "layers_run=all", "isa=default"}
 
 
+# Hyper-parameters that came later: how the ids begin that lack them, what stands behind them, and what all instances had before.
+LATER = [("cnn/block=residual,", "activation=", "shortcut=projection,")]
+
+
 def renewed(name):
     """The id as today's version prints it."""
+    for beginning, behind, pair in LATER:
+        if name.startswith(beginning) and pair.partition("=")[0] + "=" not in name:
+            name = name.replace(behind, pair + behind)
     family, mark, pairs = name.partition("/")
     return family + mark + ",".join(pair for pair in pairs.split(",") if pair not in DEFAULTS)
 

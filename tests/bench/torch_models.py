@@ -56,7 +56,7 @@ def resnet(blocks, bottleneck):
     inputs = 64
     for group, count in enumerate(blocks):
         for i in range(count):
-            block = Block(inputs, 64 << group, 2 if group and not i else 1, bottleneck, project=not i)
+            block = Block(inputs, 64 << group, 2 if group and not i else 1, bottleneck, project=not i and (group or bottleneck))
             layers.append(block)
             inputs = block.outputs
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, 1000))

@@ -14,7 +14,7 @@ static void test_parse_ids(void **state) {
         {"cnn:resnet50,batch=2,mode=infer,threads=1",
          "cnn/block=bottleneck,blocks=3-4-6-3,filters=64,image=224,output=1000,batch=2,pool=global,stride_on=3x3,activation=relu,mode=infer,threads=1"},
         {"cnn:resnet50,block=residual,algorithm=winograd,mode=infer,threads=1",
-         "cnn/block=residual,blocks=3-4-6-3,filters=64,image=224,output=1000,batch=64,pool=global,activation=relu,mode=infer,threads=1,algorithm=winograd"},
+         "cnn/block=residual,blocks=3-4-6-3,filters=64,image=224,output=1000,batch=64,pool=global,shortcut=projection,activation=relu,mode=infer,threads=1,algorithm=winograd"},
         {"cnn/padding=same,kernel=5-3,block=plain,dense=16,mode=infer,threads=1",
          "cnn/block=plain,blocks=2,filters=64,image=224,output=1000,batch=64,activation=relu,kernel=5-3,stride=1,padding=same,window=2,dense=16,mode=infer,threads=1"},
         {"rnn:paper-min,rnn=unrolled,isa=avx2,mode=infer,threads=1",
@@ -46,6 +46,10 @@ static void test_reprint_gives_todays_id(void **state) {
          "backend=openblas,threads=2,cache=cold,fuse=post-ops,isa=avx2"},
         {"fc/layers=4,mode=infer,threads=2",
          "fc/layers=4,nodes=1024,input=2000,output=1000,batch=64,activation=relu,mode=infer,threads=2"},
+        {"cnn/block=residual,blocks=2,filters=64,image=224,output=1000,batch=64,pool=global,activation=relu,"
+         "mode=infer,dtype=f32,backend=onednn,threads=1,cache=warm,fuse=none,algorithm=auto,isa=default",
+         "cnn/block=residual,blocks=2,filters=64,image=224,output=1000,batch=64,pool=global,"
+         "shortcut=projection,activation=relu,mode=infer,threads=1"},
         {"gone/x=1,isa=default", "gone/x=1,isa=default"},
         {"", ""},
     };

@@ -36,7 +36,8 @@ static void test_quantize_chooses_nodes(void **state) {
         {"fc/layers=3,activation=tanh", 4, 0, 4, 4, 0, 0},
         {"fc/layers=3,activation=sigmoid", 4, 3, 4, 4, 0, 0},
         /* The stem reads colors; blocks and their projections share what they read. */
-        {"cnn:resnet18", 17, 17, 1, 1, 21, 20},
+        {"cnn:resnet18", 17, 17, 1, 1, 20, 19},
+        {"cnn:resnet18,shortcut=projection", 17, 17, 1, 1, 21, 20},
         {"cnn/block=plain,blocks=1-2,filters=8,image=16,dense=9", 4, 4, 2, 2, 3, 2},
         {"cnn/block=plain,blocks=1-2,filters=8,image=16,activation=tanh", 1, 0, 1, 1, 3, 0},
         /* Query, key and value read one tensor. */

@@ -47,10 +47,12 @@ class Compare(unittest.TestCase):
                "ids=uniform,mode=train,dtype=f32,optimizer=rmsprop,backend=onednn,threads=2,cache=warm,fuse=none,rnn=auto,accumulate=1," \
                "checkpoint=none,isa=default"
         other = full.replace("mode=train", "mode=infer").replace("optimizer=rmsprop,", "").replace(",accumulate=1,checkpoint=none", "")
-        listed = subprocess.run([PARADNN, "list", "--format", "csv", full, other], capture_output=True, text=True, check=True).stdout
+        network = "cnn/block=residual,blocks=1,filters=2,image=32,output=4,batch=2,pool=global,activation=relu,mode=infer,dtype=f32," \
+                  "backend=onednn,threads=2,cache=warm,fuse=none,algorithm=auto,isa=default"
+        listed = subprocess.run([PARADNN, "list", "--format", "csv", full, other, network], capture_output=True, text=True, check=True).stdout
         today = [row["id"] for row in csv.DictReader(listed.splitlines())]
         self.assertTrue(today[0].endswith(",ids=uniform,threads=2") and today[1].endswith(",mode=infer,threads=2"), today)
-        a = self.results("a", [[name, "rnn", "x", "ok", 4000, "", ""] for name in (full, other)])
+        a = self.results("a", [[name, "rnn", "x", "ok", 4000, "", ""] for name in (full, other, network)])
         b = self.results("b", [[name, "rnn", "x", "ok", 1000, "", ""] for name in today])
         rows = list(csv.DictReader(self.run_script("--csv", a, b).stdout.splitlines()))
         self.assertEqual(sorted(row["id"] for row in rows), sorted(today))
