@@ -147,7 +147,7 @@ static void test_next_golden(void **state) {
 }
 
 struct walk {
-    uint64_t instances, filtered;
+    uint64_t instances, filtered, flop;
 };
 
 /* Walks everything; every id must parse back to the same instance. */
@@ -172,6 +172,7 @@ static struct walk walk_all(const struct pdnn_spec *spec) {
         assert_true(item.totals.params > 0 && item.totals.cost.flop_count > 0);
         assert_string_equal(item.reason, item.filtered ? "mod(nodes, 3) == 0" : "");
         walk.instances++;
+        walk.flop += item.totals.cost.flop_count;
         walk.filtered += item.filtered;
     }
     pdnn_expand_destroy(expand);
@@ -210,7 +211,9 @@ static void test_next_published_cnn_sweep(void **state) {
     (void)state;
     struct pdnn_spec spec;
     spec_file_must_load(paper_cnn, NULL, &spec);
-    assert_int_equal(walk_all(&spec).instances, 2 * 1080);
+    struct walk walk = walk_all(&spec);
+    assert_int_equal(walk.instances, 2 * 1080);
+    assert_int_equal(walk.flop, UINT64_C(13183266962575344));
     pdnn_spec_finish(&spec);
 }
 
