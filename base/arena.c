@@ -34,8 +34,7 @@ void pdnn_arena_reset(struct pdnn_arena *arena) {
         arena->first->used = 0;
 }
 
-/* Makes a block with room for size bytes the current one: the next of the chain if it is large enough, else a
- * new one. */
+/* Makes the next block of the chain current if it has room for size bytes, otherwise a new one. */
 static struct pdnn_arena_block *advance(struct pdnn_arena *arena, size_t size) {
     struct pdnn_arena_block *next = arena->current ? arena->current->next : arena->first;
     if (next && next->size >= size) {

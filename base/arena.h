@@ -7,22 +7,21 @@
 
 struct pdnn_arena_block;
 
-/* The caller's memory; {0} is an empty arena. */
+/* Lives in the caller's memory; {0} is an empty arena. */
 struct pdnn_arena {
-    struct pdnn_arena_block *first; /* the chain of blocks, kept by reset */
+    struct pdnn_arena_block *first; /* reset keeps the chain of blocks */
     struct pdnn_arena_block *current;
 };
 
 void pdnn_arena_init(struct pdnn_arena *arena);
 
-/* Frees every block. The arena is empty and usable after it. */
+/* Frees every block. Afterwards the arena is empty and usable. */
 void pdnn_arena_finish(struct pdnn_arena *arena);
 
-/* Forgets all allocations and keeps the blocks for the next ones, so that a loop over instances stops
- * allocating. */
+/* Forgets all allocations but keeps the blocks, so that a loop over instances stops allocating. */
 void pdnn_arena_reset(struct pdnn_arena *arena);
 
-/* count * size zeroed bytes aligned for any type, or NULL when memory is out or the product overflows. */
+/* count * size zeroed bytes aligned for any type, or NULL if memory runs out or the product overflows. */
 void *pdnn_arena_alloc(struct pdnn_arena *arena, size_t count, size_t size);
 
 /* A copy of the text in the arena, or NULL. */

@@ -1,4 +1,4 @@
-/* The clocks: monotonic nanoseconds, and the time of day. */
+/* Clocks: monotonic nanoseconds, and the time of day. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -10,7 +10,7 @@ uint64_t pdnn_clock_ns(void);
 /* Milliseconds since 1970, UTC. */
 int64_t pdnn_clock_unix_ms(void);
 
-/* The median cost of one clock read, measured. */
+/* The measured median cost of one clock read. */
 uint64_t pdnn_clock_read_cost_ns(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Errors: one status code and one message, handed up by the function that fails. Nothing here prints or
- * exits. */
+/* Errors: one status code and one message, passed up by the function that fails. Nothing
+ * here prints or exits. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
@@ -8,29 +8,28 @@ enum pdnn_status {
     PDNN_INVALID,     /* the user's input is wrong: spec, option, id, file */
     PDNN_UNSUPPORTED, /* a result, not a failure: this backend, library or processor cannot do it */
     PDNN_OVERFLOW,    /* a count does not fit its type */
-    PDNN_NO_MEMORY,   /* the allocator said no */
+    PDNN_NO_MEMORY,   /* an allocation failed */
     PDNN_TOO_BIG,     /* a result: more memory than the limit allows; nothing was allocated */
     PDNN_IO,          /* a system call on a file or process failed */
     PDNN_INTERRUPTED, /* a signal asked to stop */
-    PDNN_INTERNAL,    /* a library returned what its documentation excludes */
+    PDNN_INTERNAL,    /* a library returned something its documentation rules out */
     PDNN_STATUS_COUNT
 };
 
 #define PDNN_ERR_TEXT 1024
 
-/* The caller owns it, starts it as {0} and reads it after a non-zero return. */
+/* Owned by the caller, who starts it as {0} and reads it after a non-zero return. */
 struct pdnn_err {
     enum pdnn_status status;
     char text[PDNN_ERR_TEXT];
 };
 
-/* Sets status and text and returns the status, so that `return pdnn_fail(...)` is the idiom. err may be NULL.
- */
+/* Sets status and text and returns the status, so that `return pdnn_fail(...)` is the
+ * idiom. err may be NULL. */
 enum pdnn_status pdnn_fail(struct pdnn_err *err, enum pdnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "where: " before the text and returns err's status. err may be NULL, then PDNN_INTERNAL is returned.
- */
+/* Puts "where: " in front of the text and returns err's status, or PDNN_INTERNAL if err is NULL. */
 enum pdnn_status pdnn_wrap(struct pdnn_err *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,7 +1,7 @@
-/* Floating point in 16 bits, by its bits: bf16, the upper half of an f32, and f16, IEEE 754 binary16.
- * Rounding is to the nearest, ties to even; what is too large becomes infinite; NaN stays NaN. Written
- * without branches, so that loops over them vectorize, and without denormal f32, so that flushing those to
- * zero, as workers do, leaves the denormals of f16 alone. */
+/* 16-bit floating point by its bits: bf16, the upper half of an f32, and f16, IEEE 754 binary16. Rounds to
+ * nearest, ties to even; what is too large becomes infinite; NaN stays NaN. There are no branches, so that
+ * loops vectorize, and no denormal f32 intermediates, so that flushing denormals to zero, as workers do,
+ * leaves the denormals of f16 intact. */
 #ifndef BASE_HALF_H
 #define BASE_HALF_H
 
@@ -31,15 +31,14 @@ static inline uint16_t pdnn_bf16_of(float value) {
     return (uint16_t)((magnitude > infinity ? bits | quiet : rounded) >> 16);
 }
 
-/* Of f16: its exponents are 112 less than those of f32, its significands 13 bits shorter, and its denormals
- * multiples of 2^-24. */
+/* f16 against f32: exponents are 112 less, significands 13 bits shorter, denormals multiples of 2^-24. */
 enum { PDNN_F16_SHIFT = 13, PDNN_F16_BIAS = 112 << 23 };
 
 static inline float pdnn_f16_value(uint16_t bits) {
     uint32_t sign = (uint32_t)(bits & 0x8000) << 16, magnitude = bits & 0x7fff;
     uint32_t denormal = pdnn_f32_bits((float)(int32_t)magnitude * 0x1p-24F);
     uint32_t normal = (magnitude << PDNN_F16_SHIFT) + PDNN_F16_BIAS;
-    normal += magnitude >= 0x7c00 ? PDNN_F16_BIAS : 0; /* infinite, or NaN */
+    normal += magnitude >= 0x7c00 ? PDNN_F16_BIAS : 0; /* infinity or NaN */
     return pdnn_f32_of_bits(sign | (magnitude < 0x400 ? denormal : normal));
 }
 
@@ -47,7 +46,7 @@ static inline uint16_t pdnn_f16_of(float value) {
     const uint32_t infinity = UINT32_C(0x7f800000), smallest_normal = UINT32_C(113) << 23,
                    beyond = UINT32_C(143) << 23; /* 2^-14 and 2^16 */
     uint32_t bits = pdnn_f32_bits(value), magnitude = bits & UINT32_C(0x7fffffff);
-    /* The last bit of 0.5 in f32 is worth 2^-24: the sum rounds where a denormal has to. */
+    /* The last bit of 0.5 in f32 is worth 2^-24, so the sum rounds exactly where a denormal must. */
     uint32_t denormal = pdnn_f32_bits(pdnn_f32_of_bits(magnitude) + 0.5F) - pdnn_f32_bits(0.5F);
     uint32_t rounded = magnitude + UINT32_C(0xfff) + (magnitude >> PDNN_F16_SHIFT & 1);
     uint32_t normal = (rounded - PDNN_F16_BIAS) >> PDNN_F16_SHIFT;

@@ -1,6 +1,6 @@
-/* Seeded random numbers, the same on every machine. The counter form needs no state: value i of stream s is a
- * pure function, so that threads fill disjoint parts of one tensor alike. Source: SplitMix64 (Steele, Lea,
- * Flood, 2014). */
+/* Seeded random numbers, the same on every machine. The counter form has no state: value i of stream s is a
+ * pure function, so threads can fill disjoint parts of a tensor and get the same data. Source: SplitMix64
+ * (Steele, Lea, Flood, 2014). */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 
@@ -12,12 +12,12 @@ static inline uint64_t pdnn_rng_mix(uint64_t z) {
     return z ^ (z >> 31);
 }
 
-/* The value number `counter` of the stream `seed`. */
+/* Value number `counter` of the stream `seed`. */
 static inline uint64_t pdnn_rng_at(uint64_t seed, uint64_t counter) {
     return pdnn_rng_mix(seed + (counter + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* 16 bits for element i of the stream: four elements share one of its values. */
+/* 16 bits for element i of the stream; four elements share one 64-bit value. */
 static inline int64_t pdnn_rng_16_at(uint64_t seed, uint64_t i) {
     return (int64_t)(pdnn_rng_at(seed, i / 4) >> 16 * (i % 4) & 0xffff);
 }
@@ -36,7 +36,7 @@ static inline double pdnn_rng_double(struct pdnn_rng *rng) {
     return (double)(pdnn_rng_next(rng) >> 11) * 0x1p-53;
 }
 
-/* No ISO C, but in gcc and clang on every 64-bit machine. */
+/* Not ISO C, but available in gcc and clang on every 64-bit machine. */
 __extension__ typedef unsigned __int128 pdnn_u128;
 
 /* Uniform in [0, bound), without modulo bias (Lemire's multiplication); bound > 0. */
@@ -48,8 +48,8 @@ static inline uint64_t pdnn_rng_below(struct pdnn_rng *rng, uint64_t bound) {
     }
 }
 
-/* A seed from a text, so that data depend on an instance's id and the sweep's seed alone (FNV-1a, then
- * mixed). */
+/* A seed derived from text, so that data depends only on an instance's id and the sweep's seed
+ * (FNV-1a, then mixed). */
 static inline uint64_t pdnn_rng_seed(uint64_t seed, const char *text) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ seed;
     for (; *text; text++)

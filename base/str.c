@@ -64,7 +64,7 @@ const char *pdnn_str_text(const struct pdnn_str *str) {
 
 enum { WORD_MAX = 64 };
 
-/* Levenshtein distance by one row of the table; words longer than WORD_MAX count as far away. */
+/* Levenshtein distance with a single row of the table; words longer than WORD_MAX count as far away. */
 static size_t edit_distance(const char *a, const char *b) {
     size_t row[WORD_MAX + 1];
     size_t a_length = strlen(a), b_length = strlen(b);

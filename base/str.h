@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A heap string that grows; {0} is empty. A failed allocation sticks in `failed`: append freely, ask once. */
+/* A growing heap string; {0} is empty. A failed allocation sticks in `failed`: append freely, check once. */
 struct pdnn_str {
-    char *text; /* NUL-terminated once anything was appended, else NULL */
+    char *text; /* NUL-terminated; NULL until something is appended */
     size_t length, room;
     bool failed;
 };
@@ -20,13 +20,13 @@ void pdnn_str_printf(struct pdnn_str *str, const char *format, ...) __attribute_
 /* The text, never NULL. */
 const char *pdnn_str_text(const struct pdnn_str *str);
 
-/* The word of words[0..count) nearest to `word` by edit distance, or NULL when none is near (more than a
- * third of the letters, and at least two, differ). */
+/* The word in words[0..count) nearest to `word` by edit distance, or NULL if none is near (more than a third
+ * of the letters, and at least two, differ). */
 const char *pdnn_nearest_word(const char *word, const char *const *words, size_t count);
 
 enum { PDNN_SUGGESTION_TEXT = 96 };
 
-/* ", did you mean 'x'?" with that word, cut at 64 letters; "" when none is near. Returns buffer. */
+/* ", did you mean 'x'?" with that word, cut at 64 letters, or "" if none is near. Returns buffer. */
 const char *pdnn_suggest(char buffer[PDNN_SUGGESTION_TEXT], const char *word, const char *const *words,
                          size_t count);
 

@@ -36,7 +36,7 @@ bool pdnn_parse_i64(const char *text, int64_t *value) {
     return true;
 }
 
-/* strtod with '.' as the decimal point: the standard one follows the process's locale. */
+/* strtod with '.' as the decimal point, whatever the process's locale says. */
 static double strtod_c(const char *text, char **end) {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = uselocale(c);
@@ -46,7 +46,7 @@ static double strtod_c(const char *text, char **end) {
     return number;
 }
 
-/* Only the characters of a decimal number: strtod also takes hexadecimal, inf and nan. */
+/* Accepts only the characters of a decimal number: strtod also takes hexadecimal, inf and nan. */
 static bool parse_prefix(const char *text, double *value, const char **rest) {
     size_t length = strspn(text, "+-.0123456789eE");
     char buffer[64];

@@ -6,17 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A whole decimal integer with an optional sign; false on anything else, leftovers or overflow. */
+/* A decimal integer with an optional sign; false for anything else, trailing text or overflow. */
 bool pdnn_parse_i64(const char *text, int64_t *value);
 
-/* A finite decimal number ('.' whatever the locale); false on anything else or leftovers. */
+/* A finite decimal number ('.' whatever the locale); false for anything else or trailing text. */
 bool pdnn_parse_double(const char *text, double *value);
 
 /* "4096", "64KiB", "12GiB", "1.5GB" -> bytes. 1 GB = 1e9, 1 GiB = 2^30. */
 bool pdnn_parse_bytes(const char *text, uint64_t *bytes);
 
-/* "5s", "250ms", "10us", "3m", "2h", "700ns" -> nanoseconds; a bare number is an error, since nobody knows
- * its unit. */
+/* "5s", "250ms", "10us", "3m", "2h", "700ns" -> nanoseconds. A bare number is an error, since its unit
+ * is anyone's guess. */
 bool pdnn_parse_time_ns(const char *text, uint64_t *ns);
 
 /* "2%" -> 0.02. */

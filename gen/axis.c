@@ -18,7 +18,7 @@ static const struct pdnn_key_def range_keys[] = {
     {.name = "times", .read = pdnn_key_read_node, .offset = offsetof(struct range, times)},
 };
 
-/* A number: a plain one, where "all" or a list would mean nothing. */
+/* A plain number, where "all" or a list would make no sense. */
 static enum pdnn_status read_number(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
                                     const char *where, int64_t *value, struct pdnn_err *err) {
     enum pdnn_status status = pdnn_key_check_scalar(node, def->name, err);

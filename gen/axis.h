@@ -1,25 +1,26 @@
-/* One axis: the values that a spec gives to one hyper-parameter or run setting, checked against its row. */
+/* One axis: the values that a spec gives one hyper-parameter or run setting, checked against its row. */
 #ifndef GEN_AXIS_H
 #define GEN_AXIS_H
 
 #include "gen/document.h"
 #include "models/instance.h"
 
-enum { PDNN_AXIS_VALUES = 4096 }; /* of one list; a range may have any number */
+enum { PDNN_AXIS_VALUES = 4096 }; /* in one list; a range may have any number */
 
 struct pdnn_axis {
     const struct pdnn_param_def *def;
     const struct pdnn_yaml *node; /* where it was written */
     bool is_setting;
-    int index; /* in an instance's settings or hyper-parameters */
+    int index; /* into an instance's settings or hyper-parameters */
     uint64_t count;
     const struct pdnn_value *values; /* count of them; NULL: from, from + plus, from + 2 plus, ... */
     int64_t from, plus;
 };
 
-/* Reads a value, a list of values, {from, to, plus} or {from, to, times}. A value is a scalar, or of a LIST
- * also a list of numbers. Ranges include `to` where a step meets it. Values in the arena. PDNN_INVALID for an
- * empty list, a value twice, a reversed range, a step that stands still, a range over words. */
+/* Reads a value, a list of values, {from, to, plus} or {from, to, times}. A value is a scalar or, for a
+ * LIST, also a list of numbers. A range includes `to` if a step lands on it. Values live in the arena.
+ * PDNN_INVALID for an empty list, a repeated value, a reversed range, a step that makes no progress, or
+ * a range over words. */
 enum pdnn_status pdnn_axis_read(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
                                 struct pdnn_arena *arena, struct pdnn_axis *axis, struct pdnn_err *err);
 

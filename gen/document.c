@@ -8,7 +8,7 @@
 struct anchor {
     const char *name;
     const struct pdnn_yaml *node;
-    bool open; /* its node is still being read: an alias to it would loop */
+    bool open; /* its node is still being read: an alias to it would be a cycle */
     struct anchor *next;
 };
 
@@ -88,7 +88,7 @@ static struct pdnn_yaml place(const struct builder *builder, yaml_mark_t mark) {
                               .text_offset = -1};
 }
 
-/* Where a byte lies; columns count characters as libyaml's marks do. */
+/* Line and column of a byte; columns count characters, as libyaml's marks do. */
 static yaml_mark_t mark_at(const struct builder *builder, size_t offset) {
     yaml_mark_t mark = {0};
     for (size_t i = 0; i < offset && i < builder->length; i++) {
@@ -102,7 +102,7 @@ static yaml_mark_t mark_at(const struct builder *builder, size_t offset) {
     return mark;
 }
 
-/* True when the indentation of the line holds a tab, the one error of YAML that nobody sees. */
+/* True if the line's indentation contains a tab, the one YAML error that nobody sees. */
 static bool line_has_tab(const struct builder *builder, size_t line) {
     const char *at = builder->text;
     while (line-- && at)
@@ -133,7 +133,7 @@ static enum pdnn_status next_event(struct builder *builder, yaml_event_t *event,
     return parser_failure(builder, err);
 }
 
-/* A node in the arena; NULL with err set when the document has too many. */
+/* A node in the arena; NULL with err set if the document has too many. */
 static struct pdnn_yaml *new_node(struct builder *builder, const struct pdnn_yaml *value,
                                   struct pdnn_err *err) {
     if (++builder->n_nodes > PDNN_YAML_NODES) {
@@ -239,7 +239,7 @@ static enum pdnn_status open_anchor(struct builder *builder, const yaml_char_t *
 static enum pdnn_status build(struct builder *builder, yaml_event_t *event, int depth, struct pdnn_yaml **out,
                               struct pdnn_err *err);
 
-/* The next node as the child of a map or list; *end is true when its end came instead. */
+/* The next node as a child of a map or list; *end is true if the map or list ended instead. */
 static enum pdnn_status build_next(struct builder *builder, int depth, struct pdnn_yaml **out, bool *end,
                                    struct pdnn_err *err) {
     yaml_event_t event;
@@ -316,8 +316,8 @@ static enum pdnn_status build(struct builder *builder, yaml_event_t *event, int 
 
 static const char empty_document[] = "empty, a spec has at least `models`";
 
-/* The root of the document that starts with the event, behind those before it. Anchors end with a document,
- * and so does the count of nodes. */
+/* The root of the document that starts with the event, appended to the documents before it. Anchors and the
+ * count of nodes are per document. */
 static enum pdnn_status build_document(struct builder *builder, yaml_event_t *event, struct pdnn_yaml *all,
                                        struct pdnn_err *err) {
     struct pdnn_yaml *root = NULL;

@@ -1,6 +1,6 @@
-/* A YAML document as a tree of nodes that know where they were written, so that every message can say it.
- * Only what a spec needs: maps, lists and scalars, aliases copied in. What the keys mean is checked elsewhere
- * (gen/key). */
+/* A YAML document as a tree of nodes that know where they were written, so that every message can say so.
+ * Only what a spec needs: maps, lists and scalars; aliases are copied in. What the keys mean is checked
+ * elsewhere (gen/key). */
 #ifndef GEN_DOCUMENT_H
 #define GEN_DOCUMENT_H
 
@@ -16,27 +16,26 @@ enum {
     PDNN_YAML_FILE_BYTES = 16 << 20, /* of one file */
     PDNN_YAML_TEXT_BYTES = 4096,     /* of one scalar */
     PDNN_YAML_DEPTH = 32,            /* levels of nesting */
-    PDNN_YAML_NODES = 1 << 17        /* of one document, aliases counted as often as they are used */
+    PDNN_YAML_NODES = 1 << 17        /* of one document, aliases counted every time they are used */
 };
 
 struct pdnn_yaml {
     enum pdnn_yaml_kind kind;
-    const char *file; /* what messages call the source: a path, or an option as typed */
-    int line, column; /* from 1; line 0: the source is no file and only its name is said */
+    const char *file; /* the source as messages name it: a path, or an option as typed */
+    int line, column; /* from 1; line 0: the source is not a file, messages give only its name */
     const char *text; /* of a scalar, else "" */
-    int text_offset;  /* column + text_offset is the text's first character; -1: escapes or folds lie between
-                       */
-    bool plain;       /* a scalar without quotes: only then is an empty text "no value" */
-    struct pdnn_yaml *key;                 /* the key it is the value of, in a map; else NULL */
+    /* column + text_offset is the text's first character; -1: the text has escapes or folded lines. */
+    int text_offset;
+    bool plain;            /* a scalar without quotes: only then is an empty text "no value" */
+    struct pdnn_yaml *key; /* the key whose value it is, in a map; else NULL */
     struct pdnn_yaml *first, *last, *next; /* children, and the next sibling or document */
     size_t count;                          /* of children */
 };
 
 /* Parses text (length bytes, NUL-terminated) into trees in the arena: *root is the first document, the others
- * follow as its next. whole_name: messages say `file` without line and column, and there is one document.
- * PDNN_INVALID with file:line:col for what is no YAML, and for NUL bytes, tabs as
- * indentation, tags, looping anchors, an empty document, and everything beyond the limits
- * above. */
+ * follow through `next`. whole_name: messages say `file` without line and column, and there is one document.
+ * PDNN_INVALID with file:line:col for invalid YAML, NUL bytes, tabs as indentation, tags, cyclic anchors, an
+ * empty document, and anything beyond the limits above. */
 enum pdnn_status pdnn_yaml_parse(const char *file, bool whole_name, const char *text, size_t length,
                                  struct pdnn_arena *arena, struct pdnn_yaml **root, struct pdnn_err *err);
 
@@ -53,11 +52,11 @@ const char *pdnn_yaml_kind_name(const struct pdnn_yaml *node);
 enum pdnn_status pdnn_yaml_fail(const struct pdnn_yaml *node, struct pdnn_err *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same at a character of a scalar's text, where that can be told. */
+/* The same for a character of a scalar's text, if its position is known. */
 enum pdnn_status pdnn_yaml_fail_in(const struct pdnn_yaml *node, size_t offset, struct pdnn_err *err,
                                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Puts "file:line:col: " before the error that is there. */
+/* Puts "file:line:col: " in front of the existing error. */
 enum pdnn_status pdnn_yaml_wrap(const struct pdnn_yaml *node, struct pdnn_err *err);
 
 #endif

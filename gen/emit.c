@@ -9,13 +9,13 @@ static int append(void *out, unsigned char *bytes, size_t length) {
     return !str->failed;
 }
 
-/* Hands the event to the emitter, which frees it; `made` is what its initializer returned. */
+/* Passes the event to the emitter, which frees it; `made` is what its initializer returned. */
 static bool emit(yaml_emitter_t *emitter, int made, yaml_event_t *event) {
     return made && yaml_emitter_emit(emitter, event);
 }
 
-/* An absent value is written as ~, since in a flow map libyaml would quote an empty one, and then it is
- * there. The emitter quotes by itself where a plain text would read back as something else. */
+/* An absent value is written as ~: in a flow map libyaml would quote an empty one, which then reads back as a
+ * value. The emitter adds quotes itself where plain text would read back as something else. */
 static bool emit_scalar(yaml_emitter_t *emitter, const struct pdnn_yaml *node, bool plain) {
     yaml_event_t event;
     const char *text = pdnn_yaml_is_null(node) ? "~" : node->text;
@@ -33,7 +33,7 @@ static bool holds_only_scalars(const struct pdnn_yaml *node) {
     return true;
 }
 
-/* A list or map of scalars takes one line, everything else a line per child. */
+/* A list or map of scalars takes one line, anything else a line per child. */
 static bool emit_node(yaml_emitter_t *emitter, const struct pdnn_yaml *node, bool is_root) {
     if (node->kind == PDNN_YAML_SCALAR)
         return emit_scalar(emitter, node, node->plain);

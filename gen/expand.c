@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* So many drawn points in a row of which none is kept end a sample with an error: some seconds when costs are
- * computed. */
+/* After this many rejected points in a row, a sample ends with an error: some seconds if
+ * costs are computed. */
 enum { REJECTS_MAX = 1000000 };
 
 static const char no_totals[] = "a FLOP, byte or memory count does not fit in 64 bits";
@@ -19,13 +19,13 @@ struct pdnn_expand {
     bool with_memory;
     struct pdnn_arena arena; /* of one cost computation */
     size_t model;
-    bool is_open; /* what follows belongs to the model in hand */
+    bool is_open; /* iterating over the current model */
     struct pdnn_where *where;
     struct pdnn_sample *sample;
     uint64_t point, kept, rejects;
-    struct pdnn_err why;     /* why the last instance has no totals */
-    uint64_t threads_repeat; /* index on the threads axis whose value `all` or a number gives already; else
-                                UINT64_MAX */
+    struct pdnn_err why; /* why the last instance has no totals */
+    /* Index on the threads axis whose value `all` or a number already gives; else UINT64_MAX. */
+    uint64_t threads_repeat;
 };
 
 enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t threads, bool with_memory,
@@ -61,7 +61,7 @@ static bool is_axis_of(const struct pdnn_axis *axis, enum pdnn_setting setting) 
     return axis->is_setting && axis->index == (int)setting;
 }
 
-/* With `threads: [2, all]` on two cores the second is the first again. */
+/* With `threads: [2, all]` on two cores the second value repeats the first. */
 static uint64_t find_threads_repeat(const struct pdnn_spec_model *model, int64_t threads) {
     for (size_t i = 0; i < model->n_groups; i++) {
         const struct pdnn_axis *axis = &model->axes[model->groups[i].first];
@@ -99,7 +99,7 @@ static bool next_point(struct pdnn_expand *expand, const struct pdnn_spec_model 
     return expand->point++ < model->points;
 }
 
-/* Axes that advance together: one that applies makes the instances differ. */
+/* For axes that advance together, one that applies is enough to make the instances differ. */
 static bool any_applies(const struct pdnn_instance *instance, const struct pdnn_axis *axes, size_t n_axes) {
     bool any = false;
     for (size_t i = 0; i < n_axes && !any; i++)
@@ -108,7 +108,7 @@ static bool any_applies(const struct pdnn_instance *instance, const struct pdnn_
     return any;
 }
 
-/* Fills in the values of a point; false when the instance repeats another one. */
+/* Fills in the values of a point; false if the instance repeats another one. */
 static bool place_point(const struct pdnn_expand *expand, const struct pdnn_spec_model *model, uint64_t point,
                         struct pdnn_instance *instance) {
     uint64_t at[PDNN_AXES_MAX];
@@ -143,7 +143,7 @@ static enum pdnn_status fail_at(const struct pdnn_expand *expand, const struct p
     return expand->why.status;
 }
 
-/* Counts that do not fit and values that do not go together are results: the item goes without. */
+/* Counts that do not fit and contradicting values are results, not errors: the item has no totals. */
 static enum pdnn_status add_costs(struct pdnn_expand *expand, struct pdnn_expanded *item,
                                   struct pdnn_err *err) {
     bool with_memory = expand->with_memory || (expand->where && pdnn_where_uses_memory(expand->where));
@@ -165,9 +165,9 @@ static const char *find_reason(const struct pdnn_expand *expand, const struct pd
     return item->invalid ? expand->why.text : no_totals;
 }
 
-/* Costs and `where`. A `where` on costs needs them first, and is false where counts do not fit; otherwise
- * they are computed afterwards, but not for what a sample drops. What is invalid and the only instance of its
- * model is an error of the spec, not a corner of a space. */
+/* Computes costs and evaluates `where`. A `where` on costs needs them first, and is false if counts do not
+ * fit; otherwise costs are computed afterwards, except for points that a sample drops. If the only instance
+ * of a model is invalid, that is an error in the spec rather than a corner of a space. */
 static enum pdnn_status judge(struct pdnn_expand *expand, struct pdnn_expanded *item, struct pdnn_err *err) {
     bool costs_first = expand->where && pdnn_where_uses_costs(expand->where), holds = true;
     enum pdnn_status status = costs_first ? add_costs(expand, item, err) : PDNN_OK;
@@ -197,7 +197,7 @@ static enum pdnn_status reject(struct pdnn_expand *expand, const struct pdnn_spe
                           REJECTS_MAX, expand->kept, model->sample_count);
 }
 
-/* One point: *found is false when it is not to appear. */
+/* Visits one point; *found is false if it must not appear. */
 static enum pdnn_status visit_point(struct pdnn_expand *expand, uint64_t point, struct pdnn_expanded *item,
                                     bool *found, struct pdnn_err *err) {
     const struct pdnn_spec_model *model = &expand->spec->models[expand->model];

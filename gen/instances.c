@@ -25,7 +25,7 @@ static struct pdnn_fingerprint take(const struct pdnn_instance *instance) {
         mix_value(&print, &instance->hyper[i]);
     for (int s = 0; s < PDNN_SETTING_COUNT; s++)
         mix(&print, pdnn_setting_applies(instance, (enum pdnn_setting)s) ? instance->setting[s] : -1);
-    print.b |= 1; /* never the mark of a free slot */
+    print.b |= 1; /* so that it never looks like a free slot */
     return print;
 }
 

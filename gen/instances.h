@@ -1,4 +1,4 @@
-/* A set of instances, to keep the first of equal ones: 32 bytes each, no ids. */
+/* A set of instances, for keeping the first of equal ones: 32 bytes each, no ids. */
 #ifndef GEN_INSTANCES_H
 #define GEN_INSTANCES_H
 
@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Two independent 64-bit hashes of the values that are in the id: equal fingerprints are taken for equal
- * instances, which is wrong once in 1e25 for a million of them. */
+/* Two independent 64-bit hashes of the values in the id. Instances with equal fingerprints are taken to be
+ * equal; for a million of them, the odds that this is wrong are 1 in 1e25. */
 struct pdnn_fingerprint {
     uint64_t a, b;
 };
@@ -21,7 +21,7 @@ struct pdnn_instance_set {
     size_t count, room;             /* room is a power of two */
 };
 
-/* *is_new is false when an equal instance was added before. */
+/* *is_new is false if an equal instance was added before. */
 enum pdnn_status pdnn_instance_set_add(struct pdnn_instance_set *set, const struct pdnn_instance *instance,
                                        bool *is_new, struct pdnn_err *err);
 void pdnn_instance_set_finish(struct pdnn_instance_set *set);

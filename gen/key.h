@@ -1,5 +1,5 @@
-/* Tables of the spec's own keys: one row says a key's name, how its value is read and where it goes. What the
- * rows of hyper-parameters and run settings say is read by gen/axis. */
+/* Tables of the spec's own keys: one row gives a key's name, how its value is read and where it is stored.
+ * gen/axis reads the rows of hyper-parameters and run settings. */
 #ifndef GEN_KEY_H
 #define GEN_KEY_H
 
@@ -15,10 +15,11 @@ struct pdnn_key_def {
     size_t offset;
     int64_t min, max;         /* pdnn_key_read_i64: inclusive */
     const char *const *words; /* pdnn_key_read_word: NULL-terminated */
-    const char *help;         /* what it is: ends the message about a wrong value */
+    const char *help;         /* what the key is; ends the message about a wrong value */
 };
 
-/* Checks that node is a map with known keys, each once, and reads them. what: "measure", for messages. */
+/* Checks that node is a map with known keys, each given once, and reads them. what:
+ * "measure", for messages. */
 enum pdnn_status pdnn_keys_read(const struct pdnn_yaml *node, const char *what,
                                 const struct pdnn_key_def *keys, size_t n_keys, void *target,
                                 struct pdnn_err *err);
@@ -26,11 +27,11 @@ enum pdnn_status pdnn_keys_read(const struct pdnn_yaml *node, const char *what,
 /* PDNN_INVALID unless node is a map. */
 enum pdnn_status pdnn_key_check_map(const struct pdnn_yaml *node, const char *what, struct pdnn_err *err);
 
-/* PDNN_INVALID when an earlier key of the map reads like the child's. */
+/* PDNN_INVALID if an earlier key of the map has the same name as the child's. */
 enum pdnn_status pdnn_key_check_once(const struct pdnn_yaml *map, const struct pdnn_yaml *child,
                                      struct pdnn_err *err);
 
-/* PDNN_INVALID unless value is a single value that is there. */
+/* PDNN_INVALID unless value is a scalar that is present. */
 enum pdnn_status pdnn_key_check_scalar(const struct pdnn_yaml *value, const char *name, struct pdnn_err *err);
 
 /* "unknown key 'x' in measure, did you mean 'y'?" at the key's place. */
@@ -41,7 +42,7 @@ enum pdnn_status pdnn_key_unknown(const struct pdnn_yaml *key, const char *what,
 enum pdnn_status pdnn_key_expected(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
                                    const char *what, struct pdnn_err *err);
 
-/* Readers for rows, and the type each writes. */
+/* Readers for rows, and the type that each writes. */
 enum pdnn_status pdnn_key_read_node(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
                                     void *target,
                                     struct pdnn_err *err); /* const struct pdnn_yaml *, unchecked */

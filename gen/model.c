@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The nodes of an entry beside its family. */
+/* The nodes of an entry other than its family. */
 struct entry {
     const struct pdnn_yaml *family, *zip, *where, *sample;
 };
@@ -136,8 +136,8 @@ static enum pdnn_status read_hyper(const struct pdnn_yaml *map, struct pdnn_aren
     return status;
 }
 
-/* Whether a parameter applies to any point depends on the axes over words alone. The instance is the last one
- * looked at. */
+/* Whether a parameter applies to some point depends only on the axes over words. The instance is left
+ * at the last combination tried. */
 static bool applies_somewhere(const struct pdnn_spec_model *model, size_t param,
                               struct pdnn_instance *instance) {
     uint64_t points = 1;
@@ -192,7 +192,7 @@ static enum pdnn_status zip_unknown(const struct pdnn_spec_model *model, const s
                           *hint ? hint : ", to which this model gives no values");
 }
 
-/* One list of names: they join the group of the first of them. */
+/* One list of names: all join the group of the first. */
 static enum pdnn_status zip_names(const struct pdnn_spec_model *model, const struct pdnn_yaml *names,
                                   size_t *group_of, bool *taken, struct pdnn_err *err) {
     if (names->kind != PDNN_YAML_LIST || names->count < 2)

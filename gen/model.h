@@ -10,13 +10,13 @@ enum { PDNN_AXES_MAX = PDNN_HYPER_MAX + PDNN_SETTING_COUNT };
 
 /* Axes that advance together: one dimension of the space. */
 struct pdnn_axis_group {
-    size_t first, n_axes; /* consecutive axes of the model, all of one length */
+    size_t first, n_axes; /* consecutive axes of the model, all of the same length */
 };
 
 struct pdnn_spec_model {
-    const struct pdnn_yaml *node; /* the family's key: where messages point */
-    struct pdnn_instance base;    /* defaults, or the preset; axes write over it */
-    struct pdnn_axis *axes;       /* in the arena; by group: run settings first, then as written */
+    const struct pdnn_yaml *node; /* the family's key, which messages point to */
+    struct pdnn_instance base;    /* defaults or the preset; axes overwrite it */
+    struct pdnn_axis *axes;       /* in the arena, by group: run settings first, then as written */
     size_t n_axes;
     struct pdnn_axis_group groups[PDNN_AXES_MAX]; /* the last one fastest */
     uint64_t counts[PDNN_AXES_MAX];               /* of each group */
@@ -27,7 +27,8 @@ struct pdnn_spec_model {
     uint64_t sample_count;
 };
 
-/* Reads an entry. settings: the axes of its file's `run` and `measure: cache`. Everything in the arena. */
+/* Reads an entry. settings: the axes of its file's `run` and `measure: cache`. Everything
+ * lives in the arena. */
 enum pdnn_status pdnn_spec_model_read(const struct pdnn_yaml *entry, const struct pdnn_axis *settings,
                                       size_t n_settings, struct pdnn_arena *arena,
                                       struct pdnn_spec_model *model, struct pdnn_err *err);

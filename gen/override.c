@@ -8,7 +8,7 @@
 enum { PATH_DEPTH = 8 };
 
 struct override {
-    struct pdnn_yaml label; /* where messages say it came from; made into the keys it adds */
+    struct pdnn_yaml label; /* where messages say the value came from; copied into the keys it adds */
     const char *words[PATH_DEPTH];
     size_t n_words;
     const char *value;
@@ -57,7 +57,7 @@ static enum pdnn_status list_item(const struct override *override, const struct 
     return PDNN_OK;
 }
 
-/* The key's value in the map, added without a value where it is missing. */
+/* The key's value in the map; if the key is missing, it is added without a value. */
 static enum pdnn_status map_item(const struct override *override, struct pdnn_yaml *map, const char *word,
                                  struct pdnn_yaml **item, struct pdnn_err *err) {
     *item = pdnn_yaml_find(map, word);
@@ -108,7 +108,8 @@ static enum pdnn_status set_path(const struct override *override, struct pdnn_ya
     return PDNN_OK;
 }
 
-/* "models.3.x" with the 3 counted through all documents: finds the document and makes the number its own. */
+/* "models.3.x", with 3 counted through all documents: finds the document and replaces the number by the one
+ * that counts within it. */
 static enum pdnn_status set_model(struct override *override, struct pdnn_yaml *const *roots, size_t n_roots,
                                   struct pdnn_err *err) {
     int64_t index;

@@ -1,14 +1,14 @@
-/* `--set key=value`: changes documents before they are checked, so that an override obeys the same rules as
- * the file. */
+/* `--set key=value`: changes documents before they are checked, so that overrides obey the same
+ * rules as the file. */
 #ifndef GEN_OVERRIDE_H
 #define GEN_OVERRIDE_H
 
 #include "gen/document.h"
 
-/* setting: "measure.rounds=3", "models.0.fc.batch=[64, 128]"; the value is YAML. A key that is not there is
- * added. Models are counted from 0 through all documents; every other key is set in each of them.
- * PDNN_INVALID with "--set <setting>: ..." for what is no key=value and for a path that meets a value or a
- * model that does not exist. */
+/* setting: "measure.rounds=3", "models.0.fc.batch=[64, 128]"; the value is YAML. A missing key is
+ * added. Models are counted from 0 through all documents; every other key is set in each document.
+ * PDNN_INVALID with "--set <setting>: ..." if it is not key=value, or if the path runs into a scalar or
+ * a model that does not exist. */
 enum pdnn_status pdnn_override_apply(const char *setting, struct pdnn_yaml *const *roots, size_t n_roots,
                                      struct pdnn_arena *arena, struct pdnn_err *err);
 

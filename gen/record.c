@@ -9,7 +9,7 @@ static enum pdnn_status no_memory(struct pdnn_err *err) {
     return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for the record of the spec");
 }
 
-/* One line, whatever the text holds. */
+/* One line, whatever the text contains. */
 static void append_comment(struct pdnn_str *out, const char *what, const char *text) {
     pdnn_str_printf(out, "# %s", what);
     for (; *text; text++)
@@ -17,7 +17,7 @@ static void append_comment(struct pdnn_str *out, const char *what, const char *t
     pdnn_str_append(out, "\n", 1);
 }
 
-/* Appends copies of a map's values to another map, but for one key, or only that one. */
+/* Appends copies of a map's values to another map: all but one key, or only that key. */
 static bool copy_values(const struct pdnn_yaml *from, const char *key, bool only, struct pdnn_arena *arena,
                         struct pdnn_yaml *map) {
     for (const struct pdnn_yaml *child = from ? from->first : NULL; child; child = child->next) {
@@ -36,7 +36,7 @@ static bool copy_values(const struct pdnn_yaml *from, const char *key, bool only
 }
 
 /* The first document with the governor's name, seed, measure and limits; `measure: cache` is a run setting
- * and stays. NULL without memory. */
+ * and stays. NULL if memory runs out. */
 static const struct pdnn_yaml *govern(const struct pdnn_yaml *first, const struct pdnn_yaml *governor,
                                       struct pdnn_arena *arena) {
     static const char *const governed[] = {"sweep", "seed", "limits"}, *const own[] = {"run", "models"};

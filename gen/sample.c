@@ -6,8 +6,8 @@
 
 enum { SOBOL_BITS = 32, FEISTEL_ROUNDS = 8 };
 
-/* Joe and Kuo 2008, file new-joe-kuo-6: degree and inner coefficients of the primitive polynomial, first
- * numbers m. Row 0 is dimension 2; dimension 1 is van der Corput's sequence. */
+/* Joe and Kuo 2008, file new-joe-kuo-6: degree and inner coefficients of the primitive polynomial, and the
+ * initial numbers m. Row 0 is dimension 2; dimension 1 is van der Corput's sequence. */
 static const struct joe_kuo {
     unsigned char degree, coefficients, m[7];
 } joe_kuo[PDNN_SOBOL_DIMS - 1] = {
@@ -35,11 +35,11 @@ static const struct joe_kuo {
 
 struct sobol {
     uint32_t direction[PDNN_SOBOL_DIMS][SOBOL_BITS];
-    uint32_t x[PDNN_SOBOL_DIMS]; /* starts at the seed's shift */
+    uint32_t x[PDNN_SOBOL_DIMS]; /* initialized with the seed's shift */
     uint64_t drawn, limit;
 };
 
-/* The points kept: open addressing, a slot holds point + 1, 0 is free. */
+/* The points kept so far: open addressing, a slot holds point + 1, 0 is free. */
 struct kept {
     uint64_t *slots;
     size_t room, count; /* room is a power of two, or 0 */
@@ -88,8 +88,8 @@ static enum pdnn_status kept_grow(struct kept *kept, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-/* v_k = m_k 2^(32-k); m_k = 2 c_1 m_(k-1) ^ 4 c_2 m_(k-2) ^ ... ^ 2^s m_(k-s) ^ m_(k-s) (Bratley and Fox,
- * 1988). */
+/* v_k = m_k 2^(32-k); m_k = 2 c_1 m_(k-1) ^ 4 c_2 m_(k-2) ^ ... ^ 2^s m_(k-s) ^ m_(k-s)
+ * (Bratley and Fox, 1988). */
 static void init_directions(uint32_t direction[SOBOL_BITS], const struct joe_kuo *row) {
     int degree = row ? row->degree : 0;
     for (int k = 0; k < SOBOL_BITS; k++) {
@@ -114,7 +114,8 @@ static struct sobol *create_sobol(uint64_t points, uint64_t seed) {
         init_directions(sobol->direction[i], i ? &joe_kuo[i - 1] : NULL);
         sobol->x[i] = (uint32_t)pdnn_rng_at(seed, (uint64_t)i);
     }
-    /* Beyond twice the space it mostly repeats itself, and after 2^32 points it does nothing else. */
+    /* Past twice the size of the space, the sequence mostly repeats itself, and after 2^32 points it
+     * does nothing else. */
     enum { SLACK = 1024 };
     uint64_t most = UINT64_C(1) << SOBOL_BITS;
     sobol->limit = points < most / 2 - SLACK ? 2 * points + SLACK : most;
@@ -180,8 +181,8 @@ static uint64_t scale(uint32_t x, uint64_t count) {
     return x * (count >> SOBOL_BITS) + (x * (count & UINT32_MAX) >> SOBOL_BITS);
 }
 
-/* The current point's axis indices as one number, then on to the next point by Gray code (Antonov and Saleev,
- * 1979). */
+/* The current point's axis indices as one number; then advances to the next point by Gray code (Antonov
+ * and Saleev, 1979). */
 static uint64_t draw_sobol(struct pdnn_sample *sample) {
     struct sobol *sobol = sample->sobol;
     uint64_t point = 0;

@@ -1,12 +1,12 @@
 /* Which points of a space a sample visits. A point is a number below the product of the axes' counts, the
- * last axis fastest; nothing is ever enumerated beforehand, so that a space of 1e15 points costs no more than
- * one of a hundred.
+ * last axis fastest. Nothing is enumerated beforehand, so a space of 1e15 points costs no more than one of a
+ * hundred.
  *
  * random: the points in the order of a pseudo-random permutation (a Feistel network over the next power of
- * four, walked until it falls inside the space), so that no point comes twice and all come in the end. sobol:
- * the points of a Sobol sequence (direction numbers of Joe and Kuo, "Constructing Sobol sequences with better
- * two-dimensional projections", SIAM J. Sci. Comput. 30, 2008), shifted by the seed (digital shift), mapped
- * to axis indices; where it stops finding new points, the permutation goes on. */
+ * four, cycle-walked until it lands in the space), so that every point comes exactly once. sobol: the points
+ * of a Sobol sequence (direction numbers of Joe and Kuo, "Constructing Sobol sequences with better
+ * two-dimensional projections", SIAM J. Sci. Comput. 30, 2008), shifted by the seed (digital shift) and
+ * mapped to axis indices; once it finds no new points, the permutation takes over. */
 #ifndef GEN_SAMPLE_H
 #define GEN_SAMPLE_H
 
@@ -23,18 +23,17 @@ enum { PDNN_SOBOL_DIMS = 21 };
 struct pdnn_sample; /* opaque */
 
 /* counts: of each axis, borrowed; points: their product, at least 1. method is random or sobol; sobol takes
- * at most PDNN_SOBOL_DIMS axes of more than one value. */
+ * at most PDNN_SOBOL_DIMS axes with more than one value. */
 enum pdnn_status pdnn_sample_create(enum pdnn_sample_method method, const uint64_t *counts, size_t n_counts,
                                     uint64_t points, uint64_t seed, struct pdnn_sample **sample,
                                     struct pdnn_err *err);
 void pdnn_sample_destroy(struct pdnn_sample *sample);
 
-/* The next point that was not kept yet, or false when there is none left. One that was not kept may come
- * again. */
+/* The next point that has not been kept, or false if there is none left. A point that is not
+ * kept may come again. */
 bool pdnn_sample_next(struct pdnn_sample *sample, uint64_t *point);
 
-/* Takes the point: it does not come again. Memory grows with the number of points kept, and with nothing
- * else. */
+/* Keeps the point: it will not come again. Memory grows only with the number of points kept. */
 enum pdnn_status pdnn_sample_keep(struct pdnn_sample *sample, uint64_t point, struct pdnn_err *err);
 
 #endif

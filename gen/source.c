@@ -72,7 +72,7 @@ static bool ends_with(const char *text, const char *end) {
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* "fc", "fc/layers=4", "cnn:resnet50"; also what can only be a misspelt one. */
+/* "fc", "fc/layers=4", "cnn:resnet50", and anything that can only be a misspelled one. */
 static bool is_id(const char *argument) {
     if (ends_with(argument, ".yaml") || ends_with(argument, ".yml"))
         return false;

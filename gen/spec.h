@@ -24,7 +24,7 @@ struct pdnn_spec_measure {
 };
 
 struct pdnn_spec_limits {
-    double memory_fraction; /* of what this process may use; used when memory_bytes is 0 */
+    double memory_fraction; /* of what this process may use; applies if memory_bytes is 0 */
     uint64_t memory_bytes;
     uint64_t time_ns;
     uint64_t budget_ns; /* 0: none */
@@ -32,24 +32,23 @@ struct pdnn_spec_limits {
 
 struct pdnn_spec {
     struct pdnn_arena arena;
-    /* The first file's `sweep`, or its file name without .yaml; NULL when there are only ids and no `sweep`.
-     */
+    /* The first file's `sweep`, or its file name without .yaml; NULL if there are only ids and no `sweep`. */
     const char *name;
     uint64_t seed;
     struct pdnn_spec_measure measure;
     struct pdnn_spec_limits limits;
     struct pdnn_spec_model *models;
     size_t n_models;
-    /* What spec.yaml keeps: YAML that gives the same instances when it is read, overrides included; comments
-     * say where it came from. */
+    /* The content of spec.yaml: YAML that gives the same instances when read again, overrides included;
+     * comments say where it came from. */
     const char *text;
 };
 
-/* Reads and checks files and overrides; several files' models follow one another, sweep, seed, measure and
- * limits come from the first file among them, `run` settings belong to the models of their own file. An
- * argument that is an instance id or a preset ("fc/layers=4", "cnn:resnet50") counts as a spec of one model,
- * and each of several documents in a file as a file. Messages start with file:line:col. *spec is written on
- * success only; release with pdnn_spec_finish. */
+/* Reads and checks files and overrides. Models of several files follow one another; sweep, seed, measure
+ * and limits come from the first file; `run` settings belong to the models of their own file. An instance
+ * id or a preset ("fc/layers=4", "cnn:resnet50") counts as a spec of one model, and each of several
+ * documents in a file as a file. Messages start with file:line:col. *spec is written only on success;
+ * release with pdnn_spec_finish. */
 enum pdnn_status pdnn_spec_load(const char *const *arguments, size_t n_arguments, const char *const *sets,
                                 size_t n_sets, struct pdnn_spec *spec, struct pdnn_err *err);
 

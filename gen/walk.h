@@ -1,21 +1,21 @@
-/* A walk over a spec's instances that gives the first of equal ones only. */
+/* A walk over a spec's instances that returns only the first of equal ones. */
 #ifndef GEN_WALK_H
 #define GEN_WALK_H
 
 #include "gen/instances.h"
 #include "gen/expand.h"
 
-/* {0} is no walk. */
+/* {0}: no walk under way. */
 struct pdnn_walk {
     struct pdnn_expand *expand;
     struct pdnn_instance_set seen;
 };
 
-/* Starts at the spec's first instance; ends a walk that is under way. Parameters as of pdnn_expand_create. */
+/* Starts at the spec's first instance, ending any walk under way. Parameters as in pdnn_expand_create. */
 enum pdnn_status pdnn_walk_start(struct pdnn_walk *walk, const struct pdnn_spec *spec, int64_t threads,
                                  bool with_memory, struct pdnn_err *err);
 
-/* The next instance; *done when there is none left. */
+/* The next instance; *done is true if there is none left. */
 enum pdnn_status pdnn_walk_next(struct pdnn_walk *walk, struct pdnn_expanded *item, bool *done,
                                 struct pdnn_err *err);
 

@@ -1,7 +1,7 @@
 /* Translates a `where` from the language of the spec into an expression (gen/expression.h): names become
- * variables v<slot>, words such as relu become numbers, 8GiB becomes bytes; and, or, not become operators.
- * What would parse and mean something else than it says (1 < x < 5, x = 5, an unknown name) is an error here,
- * at its column. Grammar beyond that is the expression's. */
+ * variables v<slot>, words such as relu become numbers, 8GiB becomes bytes, and and, or, not become operators.
+ * What would parse but mean something other than it says (1 < x < 5, x = 5, an unknown name) is an error here,
+ * at its column. The rest of the grammar is the expression's. */
 #ifndef GEN_WHERE_TEXT_H
 #define GEN_WHERE_TEXT_H
 
@@ -27,8 +27,8 @@ struct pdnn_where_cost {
 extern const struct pdnn_where_cost pdnn_where_costs[];
 extern const size_t pdnn_where_n_costs; /* at most PDNN_WHERE_SLOTS - PDNN_WHERE_COSTS */
 
-/* "blocks == 3-4-6-3" is decided outside of the expression, in which it is the variable l<index>: a packed
- * list is no double. */
+/* "blocks == 3-4-6-3" is evaluated outside the expression, which sees it as the variable l<index>: a packed
+ * list is not a double. */
 struct pdnn_where_test {
     int slot;
     struct pdnn_value list;
@@ -48,7 +48,7 @@ struct pdnn_where_text {
     size_t n_tokens, token_room;
 };
 
-/* {0} before; pdnn_where_text_finish after, also on failure. */
+/* *text starts as {0}; call pdnn_where_text_finish afterwards, also on failure. */
 enum pdnn_status pdnn_where_translate(const struct pdnn_yaml *node, const struct pdnn_family_def *family,
                                       struct pdnn_where_text *text, struct pdnn_err *err);
 void pdnn_where_text_finish(struct pdnn_where_text *text);

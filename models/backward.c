@@ -5,36 +5,36 @@
 
 #include <string.h>
 
-/* In the place of a gradient: it is 1, as that of a loss, and has no tensor. */
+/* Stands for a gradient that is 1, as a loss has, and has no tensor. */
 #define ONE (PDNN_NONE - 1)
 
-/* What is known of a forward tensor. */
+/* What is known about a forward tensor. */
 struct entry {
-    uint32_t gradient; /* so far in this micro-step, ONE, or PDNN_NONE */
-    uint32_t sum;      /* weight: its gradient in those before, or PDNN_NONE */
-    uint32_t copy;     /* what computes it anew, or PDNN_NONE */
+    uint32_t gradient; /* so far in this micro-step; or ONE or PDNN_NONE */
+    uint32_t sum;      /* weight: its gradient summed over earlier micro-steps, or PDNN_NONE */
+    uint32_t copy;     /* its recomputed copy, or PDNN_NONE */
     bool wanted;       /* a weight, or computed from one */
-    bool in_sum;       /* what this micro-step has given so far is part of the sum */
+    bool in_sum;       /* the contribution of this micro-step is already in the sum */
 };
 
 struct pdnn_backward {
     struct pdnn_graph *graph;
-    struct entry *kept;      /* by tensor: of the first micro-step, whose weights are those of all */
-    struct entry *own;       /* by tensor from first_tensor on: of this micro-step */
+    struct entry *kept;      /* by tensor: the first micro-step's, whose weights all share */
+    struct entry *own;       /* by tensor from first_tensor on: this micro-step's */
     size_t n_kept;           /* tensors; 0 before the first micro-step */
     size_t n_forward;        /* nodes of the first micro-step's forward pass */
     size_t first_node;       /* of this micro-step */
     size_t first_tensor;     /* of this micro-step */
-    bool checkpoint;         /* segments are computed anew */
-    uint32_t segment;        /* the one that was last, or 0 */
-    size_t original, copies; /* its first node, and that of its copies */
-    uint32_t loss;           /* of the micro-steps so far */
-    uint32_t pending;        /* a weight whose gradient is not yet in its sum, or PDNN_NONE */
+    bool checkpoint;         /* segments are recomputed */
+    uint32_t segment;        /* the latest one, or 0 */
+    size_t original, copies; /* its first node, and the first of its copies */
+    uint32_t loss;           /* summed over the micro-steps so far */
+    uint32_t pending;        /* a weight whose gradient has not been added to its sum yet, or PDNN_NONE */
     struct pdnn_layer layer; /* that of the pending weight */
 };
 
-/* Whose gradient is the tensor's: of a forward tensor computed anew, what it is a copy of; of a weight in
- * another type, the weight; else itself. */
+/* The tensor whose gradient this tensor stands for: the original of a recomputed forward tensor, the weight
+ * of a copy in another type, otherwise itself. */
 static uint32_t origin_of(const struct pdnn_backward *backward, uint32_t tensor) {
     const struct pdnn_tensor *t = &backward->graph->tensors[tensor];
     bool is_copy =
@@ -42,7 +42,7 @@ static uint32_t origin_of(const struct pdnn_backward *backward, uint32_t tensor)
     return is_copy ? t->of : tensor;
 }
 
-/* Of the tensor itself, which is no activation computed anew. */
+/* The tensor's own entry; the tensor is not a recomputed activation. */
 static struct entry *own_entry(const struct pdnn_backward *backward, uint32_t tensor) {
     return tensor < backward->n_kept ? &backward->kept[tensor]
                                      : &backward->own[tensor - backward->first_tensor];
@@ -86,7 +86,7 @@ static uint32_t append_sum(struct pdnn_backward *backward, uint32_t target, uint
     return sum.output[0];
 }
 
-/* The pending gradient goes into its sum. */
+/* Adds the pending gradient to its sum. */
 static void add_pending(struct pdnn_backward *backward) {
     if (backward->pending == PDNN_NONE)
         return;
@@ -97,8 +97,8 @@ static void add_pending(struct pdnn_backward *backward) {
     backward->pending = PDNN_NONE;
 }
 
-/* A sum waits until the next weight has its gradient: that of a bias may become part of what computes the
- * other one. */
+/* Delays a sum until the next weight has its gradient: a bias's gradient may become part of the node that
+ * computes the other one. */
 static void add_later(struct pdnn_backward *backward, uint32_t weight) {
     if (backward->pending != weight)
         add_pending(backward);
@@ -157,7 +157,7 @@ void pdnn_backward_continue(struct pdnn_backward *backward, const struct pdnn_no
                             enum pdnn_pass pass, uint32_t target, const uint32_t *inputs) {
     struct entry *entry = entry_of(backward, target);
     if (entry->gradient == PDNN_NONE && entry->in_sum)
-        entry->sum = PDNN_NONE; /* the node has read it, or else what follows */
+        entry->sum = PDNN_NONE; /* the node, or what follows it, has consumed it */
     entry->gradient = PDNN_NONE;
     pdnn_backward_emit(backward, forward, pass, target, inputs);
 }
@@ -192,7 +192,8 @@ static bool is_input(const struct pdnn_node *node, uint32_t tensor) {
     return false;
 }
 
-/* Reads what the segment itself computes from its copies. State has been updated: it is read as it is now. */
+/* Appends a copy of the node that reads the segment's own values from their copies. State has been updated,
+ * and is read as it is now. */
 static void append_copy(struct pdnn_backward *backward, const struct pdnn_node *forward) {
     struct pdnn_graph *graph = backward->graph;
     struct pdnn_node node = *forward;
@@ -213,7 +214,7 @@ static void append_copy(struct pdnn_backward *backward, const struct pdnn_node *
     pdnn_graph_node(graph, &node);
 }
 
-/* The copy of a segment's node; the first to be asked for brings those of all the segment's nodes. */
+/* The copy of a segment's node. The first request copies all nodes of the segment. */
 static struct pdnn_node copy_of(struct pdnn_backward *backward, size_t index) {
     struct pdnn_graph *graph = backward->graph;
     uint32_t segment = graph->nodes[index].segment;
@@ -260,7 +261,7 @@ static void begin_micro_step(struct pdnn_backward *backward) {
     entry_of(backward, graph->loss)->gradient = ONE;
 }
 
-/* The graph's loss becomes that of all micro-steps, and gradients of weights the beginning of their sums. */
+/* Makes the graph's loss that of all micro-steps, and gradients of weights the start of their sums. */
 static void end_micro_step(struct pdnn_backward *backward, struct pdnn_layer layer) {
     struct pdnn_graph *graph = backward->graph;
     add_pending(backward);

@@ -1,7 +1,8 @@
 /* Derives the training step from the forward graph: each op's gradient rule in reverse order, then the
- * optimizer's updates. No gradient is built that nothing uses: only weights and what lies between them and
- * the loss get one. A loss may be a sum of losses. A step may consist of several micro-steps, forward and
- * backward, whose gradients add up before the updates: 3 words more per parameter for each but the first. */
+ * optimizer's updates. Only gradients that are used are built: those of weights and of whatever lies between
+ * them and the loss. A loss may be a sum of losses. A step may consist of several micro-steps, each forward
+ * and backward, whose gradients are summed before the updates: 3 more words per parameter for each
+ * micro-step after the first. */
 #ifndef MODELS_BACKWARD_H
 #define MODELS_BACKWARD_H
 
@@ -15,24 +16,24 @@ struct pdnn_backward;
 /* Appends backward and update nodes to the graph, whose loss must be set. Errors stick in the graph. */
 void pdnn_backward_derive(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer);
 
-/* The same in parts. Create begins, in the graph's arena, before there are nodes; NULL: no memory. Append is
- * called after each micro-step's forward pass: it appends the backward pass of the nodes that are new, and
- * makes the graph's loss the sum of those so far. With checkpoint, nodes of a segment
- * (pdnn_graph_segment_begin) come once more, right before the backward pass of the segment's last one; they
- * have no outputs that are inputs, so that they leave state as it is. Update comes last. */
+/* The same in parts. Create comes first, while the graph has no nodes; it allocates in the graph's arena and
+ * returns NULL if memory runs out. Append follows each micro-step's forward pass: it appends the backward
+ * pass of the new nodes and makes the graph's loss the sum of those so far. With checkpoint, the nodes of a
+ * segment (pdnn_graph_segment_begin) are repeated right before the backward pass of the segment's last one;
+ * the copies have no outputs that are inputs, so that they leave state unchanged. Update comes last. */
 struct pdnn_backward *pdnn_backward_create(struct pdnn_graph *graph, bool checkpoint);
 void pdnn_backward_append(struct pdnn_backward *backward);
 void pdnn_backward_update(struct pdnn_backward *backward, const struct pdnn_optimizer_def *optimizer);
 
-/* True when somebody needs the gradient of the tensor. */
+/* True if anything needs the gradient of the tensor. */
 bool pdnn_backward_wants(const struct pdnn_backward *backward, uint32_t tensor);
 
-/* The gradient of the tensor computed so far, or PDNN_NONE; of a weight that several nodes read, in a further
- * micro-step, together with those before. Of a loss it is 1 and has no tensor: what comes
- * back may be passed on, but is no node's input. */
+/* The gradient of the tensor computed so far, or PDNN_NONE. In a later micro-step, the gradient of a weight
+ * that several nodes read includes earlier ones. The gradient of a loss is 1 and has no tensor: the result
+ * may be passed on, but must not be a node's input. */
 uint32_t pdnn_backward_of(const struct pdnn_backward *backward, uint32_t tensor);
 
-/* The graph so far: who else reads a tensor. */
+/* The graph so far, to see who else reads a tensor. */
 const struct pdnn_graph *pdnn_backward_graph(const struct pdnn_backward *backward);
 
 /* Appends a pass of the forward node's op that computes the gradient of `target` from inputs (ended by
@@ -40,13 +41,13 @@ const struct pdnn_graph *pdnn_backward_graph(const struct pdnn_backward *backwar
 void pdnn_backward_emit(struct pdnn_backward *backward, const struct pdnn_node *forward, enum pdnn_pass pass,
                         uint32_t target, const uint32_t *inputs);
 
-/* The same for a node that has the gradient so far among its inputs, if there is one: its output is what that
- * becomes, and nothing is added. For gradients that several nodes write a part of each. */
+/* The same for a node that takes the gradient so far, if there is one, as an input: its output replaces it,
+ * and nothing is added. For gradients of which several nodes each write a part. */
 void pdnn_backward_continue(struct pdnn_backward *backward, const struct pdnn_node *forward,
                             enum pdnn_pass pass, uint32_t target, const uint32_t *inputs);
 
 /* The same for several targets (ended by PDNN_NONE) at once: output k of the node is the gradient of target
- * k. A target that nobody wants gets a tensor all the same. */
+ * k. A target that nothing needs gets a tensor all the same. */
 void pdnn_backward_emit_all(struct pdnn_backward *backward, const struct pdnn_node *forward,
                             enum pdnn_pass pass, const uint32_t *targets, const uint32_t *inputs);
 

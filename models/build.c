@@ -6,7 +6,7 @@
 #include "models/optimizer.h"
 #include "models/quantize.h"
 
-/* Of the losses in the micro-step that begins at the node: each is a part of the step's. */
+/* Scales the losses of the micro-step that begins at the node: each is a fraction of the step's loss. */
 static void scale_losses(struct pdnn_graph *graph, size_t first, int64_t micro_steps) {
     for (size_t i = first; i < graph->n_nodes; i++) {
         if (graph->nodes[i].op->is_loss)
@@ -14,7 +14,7 @@ static void scale_losses(struct pdnn_graph *graph, size_t first, int64_t micro_s
     }
 }
 
-/* One micro-step is forward and backward; its activations are gone before the next one begins. */
+/* One micro-step is forward and backward; its activations are dead before the next one begins. */
 static void build_training(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
     int64_t micro_steps = instance->setting[PDNN_SETTING_ACCUMULATE];
     struct pdnn_backward *backward =
@@ -31,7 +31,7 @@ static void build_training(const struct pdnn_instance *instance, struct pdnn_gra
         pdnn_backward_update(backward, &pdnn_optimizers[instance->setting[PDNN_SETTING_OPTIMIZER]]);
 }
 
-/* Others are built in f32, have the costs of that, and say that they cannot run. */
+/* Other models are built in f32 with f32 costs, and are marked as unable to run. */
 static bool can_quantize(const struct pdnn_instance *instance) {
     return instance->family->quantizes && instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_INFER;
 }
@@ -52,7 +52,8 @@ enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struc
         instance->family->has_blocks && instance->setting[PDNN_SETTING_FUSE] != PDNN_FUSE_BLOCKS;
     graph->stems_apart = instance->family->stems_apart;
     struct pdnn_instance resolved = *instance;
-    pdnn_instance_resolve(&resolved, 1); /* of a resolved one the same; no graph depends on threads */
+    pdnn_instance_resolve(&resolved,
+                          1); /* no change if it is resolved already; no graph depends on threads */
     if (instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN)
         build_training(&resolved, graph);
     else

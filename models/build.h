@@ -5,8 +5,8 @@
 #include "models/graph.h"
 #include "models/instance.h"
 
-/* Builds an instance's whole graph in the arena: family, backward and updates when it trains, fusion and
- * int8 where asked for. */
+/* Builds an instance's whole graph in the arena: family, backward and updates for training, fusion and
+ * int8 if requested. */
 enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                      struct pdnn_graph *graph, struct pdnn_err *err);
 

@@ -39,14 +39,14 @@ static void add_node_traffic(const struct pdnn_graph *graph, const struct pdnn_n
     }
     for (int k = 0; k < node->n_posts; k++) {
         const struct pdnn_post *post = &node->posts[k];
-        /* A backward-weights post reads what its host reads anyway. */
+        /* A backward-weights post reads only what its host reads anyway. */
         uint32_t extra = post->pass == PDNN_BACKWARD_WEIGHTS ? post->output : post->input;
         if (extra != PDNN_NONE)
             add_traffic(cost, &graph->tensors[extra], pdnn_tensor_bytes(&graph->tensors[extra]), fits);
     }
 }
 
-/* Of the node and its posts. */
+/* Counts the FLOP of the node and its posts. */
 static void count_flop(const struct pdnn_graph *graph, const struct pdnn_node *node, bool in_bounds,
                        struct pdnn_count *count) {
     const struct pdnn_pass_def *pass = &node->op->pass[node->pass];
@@ -129,7 +129,7 @@ enum pdnn_status pdnn_memory_instance(const struct pdnn_instance *instance, stru
     return status == PDNN_OK ? pdnn_memory_pack(lifetimes, graph.n_tensors, arena, bytes, err) : status;
 }
 
-/* *value = base + steps * (next - base), and the numbers only grow with depth. */
+/* *value = base + steps * (next - base); the numbers only grow with depth. */
 static bool extend(uint64_t *value, uint64_t base, uint64_t next, uint64_t steps) {
     uint64_t growth;
     if (next < base || !pdnn_mul_u64(next - base, steps, &growth))
@@ -138,7 +138,7 @@ static bool extend(uint64_t *value, uint64_t base, uint64_t next, uint64_t steps
     return pdnn_add_u64(value, growth);
 }
 
-/* Where depth becomes affine: the first layer differs from those between it and the last. */
+/* Costs are affine in depth from here on: the first layer differs from those between it and the last. */
 enum { DEPTH_BASE = 1 };
 
 static enum pdnn_status cost_by_depth(const struct pdnn_instance *instance, struct pdnn_arena *arena,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PRESETS_MAX = 64 }; /* that are looked at for the nearest one */
+enum { PRESETS_MAX = 64 }; /* considered when looking for the nearest one */
 
 #define DECLARE(name) extern const struct pdnn_family_def pdnn_family_##name;
 PDNN_FAMILIES(DECLARE)

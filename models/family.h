@@ -1,5 +1,5 @@
-/* A model family: parameter rows, presets, and a function that builds the forward graph out of registered
- * ops. Families know nothing of runtime, and the runtime nothing of them. */
+/* A model family: parameter rows, presets, and a function that builds the forward graph from registered ops.
+ * Families know nothing about the runtime, and the runtime knows nothing about them. */
 #ifndef MODELS_FAMILY_H
 #define MODELS_FAMILY_H
 
@@ -26,8 +26,8 @@ struct pdnn_family_def {
     size_t n_params;
     const struct pdnn_preset *presets;
     size_t n_presets;
-    /* Index of the parameter whose every step beyond 1 repeats one identical block, so that params,
-     * FLOP and bytes are affine in it; -1 when there is none. A test compares with full builds. */
+    /* Index of the parameter whose every step beyond 1 repeats one identical block, so that params, FLOP and
+     * bytes are affine in it; -1 if there is none. A test compares with full builds. */
     int depth_param;
     bool convolves;      /* the run setting `algorithm` applies */
     bool recurs;         /* the run setting `rnn` applies */
@@ -35,16 +35,17 @@ struct pdnn_family_def {
     bool repeats_layers; /* the run setting `layers_run` applies, to the depth parameter */
     bool quantizes;      /* the run setting `dtype` has a meaning for int8, in inference */
     bool has_blocks;     /* the run setting `fuse` has the value blocks; elsewhere that is post-ops */
-    bool stems_apart;    /* stems name parts of the model: equal nodes of other stems are other rows */
-    /* False when the parameter changes nothing in this instance; depends on nothing but the instance's
-     * hyper-parameters of type CHOICE. NULL: all apply. Ask pdnn_hyper_applies. */
+    bool stems_apart; /* stems name parts of the model: identical nodes with different stems are separate rows
+                       */
+    /* False if the parameter changes nothing in this instance; depends only on the instance's
+     * hyper-parameters of type CHOICE. NULL: all apply. Call pdnn_hyper_applies instead. */
     bool (*applies)(const struct pdnn_instance *instance, size_t param);
-    /* Gives hyper-parameters that say the same in several ways one form: numbers for words that stand for
-     * some, lists no longer than they need be. Of what does not apply it changes nothing. NULL: there are
-     * none. Call pdnn_instance_resolve. */
+    /* Puts hyper-parameters that can be written in several ways into one form: words that stand for numbers
+     * become numbers, lists are no longer than needed. Leaves alone what does not apply. NULL: none. Call
+     * pdnn_instance_resolve instead. */
     void (*resolve)(struct pdnn_instance *instance);
-    /* Appends the forward graph (with the loss when the instance trains) of a resolved instance. Errors stick
-     * in the graph. */
+    /* Appends the forward graph of a resolved instance (with the loss if it trains). Errors
+     * stick in the graph. */
     void (*build)(const struct pdnn_instance *instance, struct pdnn_graph *graph);
 };
 

@@ -42,15 +42,15 @@ static void absorb(struct pdnn_graph *graph, struct pdnn_node *host, struct pdnn
     follower->op = NULL;
 }
 
-/* Whether the value is there before node `at` runs. */
+/* Whether the value exists before node `at` runs. */
 static bool is_early(const struct pdnn_graph *graph, const struct pdnn_uses *uses, uint32_t tensor,
                      uint32_t at) {
     return tensor == PDNN_NONE || graph->tensors[tensor].role == PDNN_ROLE_WEIGHT ||
            uses->writer[tensor] == PDNN_NONE || uses->writer[tensor] < at;
 }
 
-/* The follower joins the producer of its first input when nobody else reads that value and its other input
- * was there before the producer ran; or the producer's constants absorb it with the posts so far. */
+/* The follower joins the producer of its first input if nothing else reads that value and its other input
+ * existed before the producer ran; or the producer's constants absorb it along with the posts so far. */
 static void fuse_forward(struct pdnn_graph *graph, struct pdnn_uses *uses, uint32_t index) {
     struct pdnn_node *follower = &graph->nodes[index];
     uint32_t between = follower->input[0], at = uses->writer[between];
@@ -73,8 +73,8 @@ static void fuse_forward(struct pdnn_graph *graph, struct pdnn_uses *uses, uint3
     absorb(graph, host, follower, post);
 }
 
-/* The follower, which turns one gradient into another, joins the one node that reads the result, when nobody
- * else reads what it starts from. */
+/* The follower, which turns one gradient into another, joins the only node that reads the result, provided
+ * nothing else reads the follower's input. */
 static void fuse_backward_data(struct pdnn_graph *graph, const struct pdnn_uses *uses, uint32_t index) {
     struct pdnn_node *follower = &graph->nodes[index];
     uint32_t dy = follower->input[0], between = follower->output[0], at = uses->first_reader[between];
@@ -96,7 +96,8 @@ static bool reads(const struct pdnn_node *node, uint32_t tensor) {
     return false;
 }
 
-/* The follower joins a later node that reads the same output gradient, unless its result is wanted before. */
+/* The follower joins a later node that reads the same output gradient, unless its result
+ * is needed earlier. */
 static void fuse_backward_weights(struct pdnn_graph *graph, const struct pdnn_uses *uses, uint32_t index) {
     struct pdnn_node *follower = &graph->nodes[index];
     uint32_t dy = follower->input[0], result = follower->output[0];

@@ -23,7 +23,7 @@ static bool failed(const struct pdnn_graph *graph) {
     return graph->err.status != PDNN_OK;
 }
 
-/* Doubles a table that lives in the arena; the old copy stays behind there until the arena goes. */
+/* Doubles a table in the arena; the old copy stays there until the arena is freed. */
 static void *grow(struct pdnn_graph *graph, const void *table, size_t count, size_t *room, size_t size) {
     if (count < *room)
         return NULL;
@@ -75,7 +75,7 @@ static bool is_same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor 
     return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
 }
 
-/* The next weight or state, which must be like the tensor. */
+/* The next weight or state, which must match the tensor. */
 static uint32_t replay(struct pdnn_graph *graph, const struct pdnn_tensor *tensor) {
     for (uint32_t i = graph->next_replayed; i < graph->n_tensors && !failed(graph); i++) {
         const struct pdnn_tensor *old = &graph->tensors[i];
@@ -91,7 +91,7 @@ static uint32_t replay(struct pdnn_graph *graph, const struct pdnn_tensor *tenso
     return 0;
 }
 
-/* What keeps its content beside the data: weights, and state that no optimizer made. */
+/* What keeps its content between steps: weights, and state that no optimizer created. */
 static uint32_t kept(struct pdnn_graph *graph, const struct pdnn_tensor *shape, const int64_t *dim) {
     struct pdnn_tensor tensor = *shape;
     tensor.of = PDNN_NONE;

@@ -1,7 +1,7 @@
-/* The graph of one step: tensors and nodes in the order they run. A node is one pass of one registered op.
- * Families append forward nodes, models/backward the rest, models/fuse merges. Deterministic; nothing of
- * layouts or buffers. Errors stick: builders return a usable id always, and the first error is read once with
- * pdnn_graph_status. */
+/* The graph of one step: tensors, and nodes in the order they run. A node is one pass of one registered
+ * op. Families append forward nodes, models/backward the rest, models/fuse merges. Deterministic, with
+ * nothing about layouts or buffers. Errors stick: builders always return a usable id, and
+ * pdnn_graph_status returns the first error. */
 #ifndef MODELS_GRAPH_H
 #define MODELS_GRAPH_H
 
@@ -30,37 +30,37 @@ enum pdnn_role {
     PDNN_ROLE_INPUT,           /* data of the step; word ids are s32 */
     PDNN_ROLE_LABEL,           /* class ids, s32; negative: none */
     PDNN_ROLE_WEIGHT,          /* trained parameter: counted in params */
-    PDNN_ROLE_WEIGHT_COPY,     /* a weight in the type that the step computes in, made anew in every step */
+    PDNN_ROLE_WEIGHT_COPY,     /* a weight in the type that the step computes in, recreated in every step */
     PDNN_ROLE_ACTIVATION,      /* forward result */
     PDNN_ROLE_GRADIENT,        /* gradient of an activation */
     PDNN_ROLE_WEIGHT_GRADIENT, /* gradient of a weight */
-    /* Kept between steps beside the weights: optimizer state, running statistics, scales of int8 weights. */
+    /* Kept between steps besides the weights: optimizer state, running statistics, scales of int8 weights. */
     PDNN_ROLE_STATE,
     PDNN_ROLE_COUNT
 };
 
 enum pdnn_pass { PDNN_FORWARD, PDNN_BACKWARD_DATA, PDNN_BACKWARD_WEIGHTS, PDNN_UPDATE, PDNN_PASS_COUNT };
 
-/* How a tensor that nothing computes gets its values; seeded, never denormal. */
+/* How a tensor that no node computes gets its values; seeded, never denormal. */
 enum pdnn_fill_kind {
     PDNN_FILL_ZERO,
     PDNN_FILL_CONSTANT, /* scale everywhere */
     PDNN_FILL_UNIFORM,  /* in [-scale, scale) */
     PDNN_FILL_NEAR_ONE, /* 1 + uniform in [-scale, scale) */
     PDNN_FILL_CLASS,    /* whole numbers in [0, scale) */
-    PDNN_FILL_ZIPF,     /* the same, number k with probability log((k + 2) / (k + 1)) / log(scale + 1) */
-    /* (T, N): whole numbers in [0, scale) in the first steps of each of N sequences, as many as its length
+    PDNN_FILL_ZIPF,     /* the same, but k with probability log((k + 2) / (k + 1)) / log(scale + 1) */
+    /* (T, N): for each of N sequences, whole numbers in [0, scale) in its first steps, as many as its length
      * drawn from 1 to T, and -1 in the others. */
     PDNN_FILL_SEQUENCE_CLASS,
-    PDNN_FILL_SEQUENCE_MASK, /* (N, T): 0 in the first steps of each of N sequences, as many as its length
-                                drawn from 1 to T, and scale in the others */
-    PDNN_FILL_POSITION, /* element i is i mod scale: positions in sequences that lie one behind the other */
+    /* (N, T): for each of N sequences, 0 in its first steps, as many as its length drawn from 1 to T, and
+     * scale in the others. */
+    PDNN_FILL_SEQUENCE_MASK,
+    PDNN_FILL_POSITION, /* element i is i mod scale: positions in consecutive sequences */
     PDNN_FILL_STRIDE,   /* element i is i * scale: the first row of each */
-    /* (B, P): of each of B sequences of `scale` rows, P different ones in ascending order; row t of sequence
-     * b is b * scale + t. Every choice is as likely as any other. */
+    /* (B, P): for each of B sequences of `scale` rows, P different rows in ascending order; row t of sequence
+     * b is b * scale + t. All choices are equally likely. */
     PDNN_FILL_MASKED,
-    /* (O), f32: what one step of the int8 weights `of` is worth, for each of their rows (models/quantize.h)
-     */
+    /* (O), f32: the scale of each row of the int8 weights `of` (models/quantize.h). */
     PDNN_FILL_WEIGHT_SCALE,
 };
 
@@ -69,12 +69,12 @@ struct pdnn_fill {
     double scale;
 };
 
-/* A normalization folded into constants, before the first step: with factor[c] = gamma[c] / sqrt(variance[c]
- * + epsilon), weights w[c][...] become w * factor[c], and a shift s[c] becomes s + (bias[c] - mean[c]) *
- * factor[c]. The tensors (C) are taken with the values they were made with. */
+/* A normalization folded into constants before the first step: with factor[c] = gamma[c] / sqrt(variance[c] +
+ * epsilon), weights w[c][...] become w * factor[c], and a shift s[c] becomes s + (bias[c] - mean[c]) *
+ * factor[c]. The tensors (C) enter with their initial values. */
 struct pdnn_fold {
     uint32_t gamma, mean, variance;
-    uint32_t bias; /* of a shift: what was added before the normalization, or PDNN_NONE: nothing */
+    uint32_t bias; /* of a shift: what was added before the normalization, or PDNN_NONE */
     double epsilon;
     bool is_shift; /* else the weights */
 };
@@ -83,12 +83,12 @@ struct pdnn_tensor {
     enum pdnn_role role;
     enum pdnn_dtype dtype;
     int rank;
-    int64_t dim[PDNN_RANK_MAX]; /* row-major meaning; a backend may store it otherwise */
+    int64_t dim[PDNN_RANK_MAX]; /* logically row-major; a backend may store it differently */
     struct pdnn_fill fill;
-    /* Gradient or state: the tensor it belongs to. Copy of a weight: the weight. Activation computed anew:
-     * what it is a copy of. Else PDNN_NONE. */
+    /* Gradient or state: the tensor it belongs to. Copy of a weight: the weight. Recomputed activation: its
+     * original. Otherwise PDNN_NONE. */
     uint32_t of;
-    const struct pdnn_fold *fold; /* what its fill is then folded with, or NULL; in the arena */
+    const struct pdnn_fold *fold; /* what its fill is folded with afterwards, or NULL; in the arena */
 };
 
 /* How convolutions are computed. */
@@ -96,7 +96,7 @@ enum pdnn_algorithm {
     PDNN_ALGORITHM_AUTO, /* as the library chooses */
     PDNN_ALGORITHM_DIRECT,
     PDNN_ALGORITHM_WINOGRAD,
-    PDNN_ALGORITHM_GEMM, /* a matrix product, over unrolled patches where the kernel is larger than 1x1 */
+    PDNN_ALGORITHM_GEMM, /* a matrix product, over unrolled patches if the kernel is larger than 1x1 */
     PDNN_ALGORITHM_COUNT
 };
 
@@ -114,9 +114,9 @@ struct pdnn_layer {
     int64_t index;
 };
 
-/* An op absorbed into a host node. Forward: it works on the host's result in place, with inputs of its own.
- * Backward-data: it works on the host's first input, which nobody else reads, before the host does.
- * Backward-weights: it gives one more output from inputs that the host reads anyway. */
+/* An op absorbed into a host node. Forward: it works in place on the host's result, with inputs of its own.
+ * Backward-data: before the host runs, it works on the host's first input, which nothing else reads.
+ * Backward-weights: it adds an output computed from inputs that the host reads anyway. */
 struct pdnn_post {
     const struct pdnn_op_def *op;
     enum pdnn_pass pass;
@@ -132,30 +132,30 @@ struct pdnn_node {
     int64_t attr[PDNN_NODE_ATTRS]; /* meaning: the op's attr_names */
     double coef[PDNN_NODE_COEFS];  /* meaning: the op's coef_names */
     struct pdnn_layer layer;
-    uint32_t segment;        /* forward: the one it is part of, from 1 on; 0: none */
-    bool recompute;          /* forward, once more: a segment's node before the segment's backward pass */
+    uint32_t segment;        /* forward: the segment it belongs to, from 1; 0: none */
+    bool recompute;          /* a forward node repeated before its segment's backward pass */
     struct pdnn_post *posts; /* PDNN_NODE_POSTS of them once there is one */
 };
 
 struct pdnn_graph {
-    struct pdnn_arena *arena; /* borrowed; everything of the graph lives in it */
-    enum pdnn_dtype dtype;    /* that the model computes in, from the instance; f32 at first, and for int8 */
-    bool has_masters;         /* training in 16 bit: weights are f32, and what ops read are copies in dtype */
+    struct pdnn_arena *arena; /* borrowed; holds everything in the graph */
+    enum pdnn_dtype dtype;    /* what the model computes in, from the instance; f32 initially, and for int8 */
+    bool has_masters;         /* 16-bit training: weights are f32, ops read copies in dtype */
     int64_t algorithm;        /* enum pdnn_algorithm: of every convolution, from the instance */
     int64_t rnn;              /* enum pdnn_recurrence: of every recurrent layer, from the instance */
-    bool updates_apart;       /* Adam's update op by op, in place of one op; from the instance */
-    bool stems_apart;         /* nodes of other stems are other kinds of nodes; from the family */
+    bool updates_apart;       /* Adam's update as separate ops instead of one; from the instance */
+    bool stems_apart;         /* nodes with different stems are never grouped; from the family */
     struct pdnn_tensor *tensors;
     struct pdnn_node *nodes;
     size_t n_tensors, n_nodes, tensor_room, node_room;
-    /* Why no backend can run it, although it has costs; static text, or NULL. */
+    /* Why no backend can run it although it has costs; static text, or NULL. */
     const char *unsupported;
     uint32_t loss;           /* what training differentiates, or PDNN_NONE */
     uint32_t result;         /* what inference returns, or PDNN_NONE */
-    struct pdnn_layer layer; /* what the next nodes are said to belong to */
+    struct pdnn_layer layer; /* what the next nodes belong to */
     uint32_t segment;        /* of the next nodes, or 0 */
     uint32_t n_segments;     /* begun so far */
-    bool replays;            /* weights and states are those there are, in their order */
+    bool replays;            /* weights and states are reused, in order */
     uint32_t next_replayed;  /* where the search for the next one begins */
     struct pdnn_err err;
 };
@@ -166,51 +166,48 @@ void pdnn_graph_init(struct pdnn_graph *graph, struct pdnn_arena *arena);
 /* PDNN_OK, or the first error, copied into err. */
 enum pdnn_status pdnn_graph_status(const struct pdnn_graph *graph, struct pdnn_err *err);
 
-/* Appends a copy of the tensor (elements and bytes are checked to fit 63 bits) and returns its id. */
+/* Appends a copy of the tensor and returns its id; elements and bytes must fit in 63 bits. */
 uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *tensor);
 
-/* A weight as ops read it. Matrices are of the graph's dtype, vectors (biases, scales, shifts) f32, as
- * libraries take them. Where the graph has masters, the weight is f32 and what comes back is a copy of it in
- * the graph's dtype, from a node that casts it here: once for each micro-step, and anew with a segment. */
+/* A weight as ops read it. Matrices have the graph's dtype, vectors (biases, scales, shifts) are f32, as
+ * libraries expect. If the graph has masters, the weight is f32, and the result is a copy in the graph's
+ * dtype from a node that casts it here: once per micro-step, and again in a recomputed segment. */
 uint32_t pdnn_graph_weight(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill);
-/* A tensor with the shape and dtype of another one, but for state, which is f32: it sums what a short type
- * would round away. */
+/* A tensor with the shape and dtype of another one, except that state is f32: it accumulates what a short
+ * type would round away. */
 uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_role role);
 
-/* State that no optimizer made. Vectors, such as running statistics, are f32; matrices, such as keys and
- * values of the words before, are of the graph's dtype where that is 16 bit. */
+/* State that no optimizer created. Vectors, such as running statistics, are f32; matrices, such as cached
+ * keys and values, have the graph's dtype if that is 16-bit. */
 uint32_t pdnn_graph_state(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill);
 
-/* What pdnn_graph_weight and pdnn_graph_state return from now on are no new tensors but those they have made,
- * from the first on: a family that builds its forward graph once more appends a further micro-step on the
- * same weights.
- */
+/* From now on, pdnn_graph_weight and pdnn_graph_state return the tensors they created before, starting with
+ * the first: a family that builds its forward graph again appends another micro-step on the same weights. */
 void pdnn_graph_replay(struct pdnn_graph *graph);
 
-/* Appends a node as given, with the graph's layer unless it has one; returns its index. */
+/* Appends the node as given, with the graph's layer unless it has one; returns its index. */
 uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node);
 
-/* What a family calls: the op's forward pass on inputs ended by PDNN_NONE (or PDNN_NODE_INPUTS of them).
- * Infers and creates the outputs and returns the first one; coefficients are the op's usual ones. attrs may
- * be NULL (all zero), else PDNN_NODE_ATTRS values. */
+/* Called by families: the op's forward pass on inputs ended by PDNN_NONE (or PDNN_NODE_INPUTS of them).
+ * Infers and creates the outputs and returns the first one; coefficients are the op's defaults. attrs may be
+ * NULL (all zero), else PDNN_NODE_ATTRS values. */
 uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *op, const uint32_t *inputs,
                             const int64_t *attrs);
 
-/* The same with coefficients of its own, PDNN_NODE_COEFS of them; NULL: the usual ones. */
+/* The same with given coefficients, PDNN_NODE_COEFS of them; NULL: the defaults. */
 uint32_t pdnn_graph_forward_with(struct pdnn_graph *graph, const struct pdnn_op_def *op,
                                  const uint32_t *inputs, const int64_t *attrs, const double *coefs);
 
-/* The tensor in f32, as losses want it: of 16 bit, what a node casts it to; else itself. */
+/* The tensor in f32, as losses need it: cast by a node if it is 16-bit, else itself. */
 uint32_t pdnn_graph_f32(struct pdnn_graph *graph, uint32_t tensor);
 
-/* Output k of the node that was appended last. */
+/* Output k of the last node appended. */
 uint32_t pdnn_graph_last_output(const struct pdnn_graph *graph, int k);
 
-/* Nodes between begin and end are one segment: with `checkpoint: layer`, what they compute is dropped after
- * the forward pass, but for what nodes outside read, and computed anew before the segment's backward pass. A
- * family with segments, which do not nest, says so in its row (`has_segments`); without that setting they
- * mean nothing.
- */
+/* Nodes between begin and end form one segment. With `checkpoint: layer`, its results are dropped after the
+ * forward pass, except those that nodes outside read, and recomputed before the segment's backward pass.
+ * Segments do not nest. A family that has them says so in its row (`has_segments`); without that setting
+ * they have no effect. */
 void pdnn_graph_segment_begin(struct pdnn_graph *graph);
 void pdnn_graph_segment_end(struct pdnn_graph *graph);
 
@@ -219,7 +216,7 @@ static inline bool pdnn_role_is_weight(enum pdnn_role role) {
     return role == PDNN_ROLE_WEIGHT || role == PDNN_ROLE_WEIGHT_COPY;
 }
 
-/* Product of the dims, and elements times the dtype's size. */
+/* The product of the dims, and that times the dtype's size. */
 int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor);
 uint64_t pdnn_tensor_bytes(const struct pdnn_tensor *tensor);
 

@@ -38,7 +38,7 @@ static bool is_square(const struct pdnn_node *node, int k) {
            node->attr[k] == node->attr[k + 1];
 }
 
-/* Those that are not 0; "stride=2" for stride_h and stride_w. */
+/* Appends the attributes that are not 0; "stride=2" for stride_h and stride_w. */
 static char *put_attrs(char *at, const char *end, const struct pdnn_node *node) {
     const char *const *names = node->op->attr_names;
     for (int k = 0; names[k]; k++) {
@@ -52,7 +52,7 @@ static char *put_attrs(char *at, const char *end, const struct pdnn_node *node) 
     return at;
 }
 
-/* f32 goes without saying. */
+/* f32 is left out. */
 static char *put_dtype(char *at, const char *end, enum pdnn_dtype dtype) {
     const char *name = dtype == PDNN_F32 ? "" : pdnn_dtype_name(dtype);
     if (*name && at < end)
@@ -121,7 +121,8 @@ static uint32_t find_group(const struct pdnn_graph *graph, const struct pdnn_gro
     return (uint32_t)count;
 }
 
-/* Layers of one stem by number, whichever comes first in the pass; others in the order they run. */
+/* Layers with one stem are named by number, whichever comes first in the pass; others in
+ * the order they run. */
 static void name_layers(struct pdnn_group *group, struct pdnn_layer first, struct pdnn_layer last) {
     char one[PDNN_LAYER_TEXT], other[PDNN_LAYER_TEXT];
     bool swap = same_stem(first.stem, last.stem) && first.index > last.index;

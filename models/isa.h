@@ -1,11 +1,11 @@
-/* Instruction sets as a run setting names them: what a library may use at most. What a processor or a library
- * has of them is not known here. */
+/* Instruction sets as the run setting `isa` names them: a cap on what may be used. What a processor or a
+ * library supports is not known here. */
 #ifndef MODELS_ISA_H
 #define MODELS_ISA_H
 
 /* The values of the run setting `isa`. */
 enum pdnn_isa {
-    PDNN_ISA_DEFAULT, /* no limit but the library's own */
+    PDNN_ISA_DEFAULT, /* no limit beyond the library's own */
     PDNN_ISA_SSE41,
     PDNN_ISA_AVX,
     PDNN_ISA_AVX2,
@@ -20,7 +20,7 @@ enum pdnn_isa {
     PDNN_ISA_COUNT
 };
 
-/* oneDNN's names; by enum pdnn_isa, and a NULL. */
+/* oneDNN's names, indexed by enum pdnn_isa, then NULL. */
 extern const char *const pdnn_isa_names[PDNN_ISA_COUNT + 1];
 
 #endif

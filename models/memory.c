@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* A buffer to place, with those that take over its memory: it lives until the last of them. */
+/* A buffer to place, together with those that take over its memory: it lives as long as the last of them. */
 struct chunk {
     uint64_t bytes, offset;
     uint32_t first, last, buffer;
@@ -18,9 +18,9 @@ static uint64_t round_up(uint64_t bytes) {
     return (bytes + PDNN_MEMORY_ALIGN - 1) & ~(uint64_t)(PDNN_MEMORY_ALIGN - 1);
 }
 
-/* What a buffer takes of the block. Behind a large one comes a gap of 17 pages and 5 lines, so that buffers
- * whose sizes are powers of two do not all begin at the same place of a page, of a cache's sets and of the
- * memory's banks: an optimizer that walks through four such arrays at once ran 3 times slower. */
+/* The room a buffer takes in the block. A large one is followed by a gap of 17 pages and 5 lines, so that
+ * buffers whose sizes are powers of two do not all start at the same offset within a page, the same cache set
+ * and the same memory bank: an optimizer that walks through four such arrays at once ran 3 times slower. */
 static uint64_t room_of(uint64_t bytes) {
     const uint64_t large = 1 << 20, gap = 17 * 4096 + 5 * PDNN_MEMORY_ALIGN;
     return round_up(bytes) + (bytes >= large ? gap : 0);
@@ -30,8 +30,8 @@ static bool stays(const struct chunk *chunk) {
     return chunk->first == 0 && chunk->last == UINT32_MAX;
 }
 
-/* What stays comes first, in its own order but for what leads, then large before small; ties by time and
- * index, so that the order is total. */
+/* Resident buffers come first, in their own order except for those that lead; then large before small. Ties
+ * are broken by time and index, so that the order is total. */
 static int compare(const void *left, const void *right) {
     const struct chunk *a = left, *b = right;
     if (stays(a) != stays(b))
@@ -51,7 +51,7 @@ static uint32_t root_of(const struct pdnn_lifetime *lifetimes, uint32_t buffer) 
     return buffer;
 }
 
-/* The lowest offset from floor on where the chunk touches nothing that lives while it does. */
+/* The lowest offset, from floor on, at which the chunk overlaps nothing that is live while it is. */
 static bool place(struct chunk *chunk, struct chunk **placed, uint64_t floor) {
     struct chunk **link = placed;
     uint64_t offset = floor;

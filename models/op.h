@@ -10,27 +10,27 @@
 struct pdnn_backward;
 struct pdnn_pointwise;
 
-/* Who uses each tensor, before anything was fused. */
+/* Who uses each tensor before anything is fused. */
 struct pdnn_uses {
-    uint32_t *writer;       /* node, or PDNN_NONE; while fusing: the node it has become part of */
+    uint32_t *writer;       /* node, or PDNN_NONE; while fusing: the node it was merged into */
     uint32_t *first_reader; /* node, or PDNN_NONE */
-    uint32_t *readers;      /* how many inputs of nodes it is */
+    uint32_t *readers;      /* number of node inputs that read it */
 };
 
 /* What a reference kernel works on. Every tensor is a row-major array of double, whatever its dtype (class
- * ids too): the oracle has no rounding of its own. */
+ * ids too): the oracle adds no rounding of its own. */
 struct pdnn_reference {
     const struct pdnn_graph *graph;
     const struct pdnn_node *node;
     double *const *value; /* by tensor id */
-    uint64_t
-        flop; /* the kernel adds what it really does, beside each statement; tests compare with the cost */
-    double *scratch; /* as many as the pass asks for, of any content; else NULL */
+    /* The kernel adds what it really does, next to each statement; tests compare this with the cost. */
+    uint64_t flop;
+    double *scratch; /* as many as the pass asks for, uninitialized; else NULL */
 };
 
 struct pdnn_pass_def {
-    /* Adds the FLOP of the node; NULL: the op has no such pass. Windows over an image count with all their
-     * taps, those on padding too. */
+    /* Adds the FLOP of the node; NULL: the op has no such pass. Windows over an image are counted with all
+     * their taps, including those on padding. */
     void (*flop)(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *flop);
     /* The same without the taps on padding; NULL: there are none. */
     void (*in_bounds_flop)(const struct pdnn_graph *graph, const struct pdnn_node *node,
@@ -39,13 +39,13 @@ struct pdnn_pass_def {
     void (*reference)(struct pdnn_reference *r);
     /* The ops that this pass may host as posts (struct pdnn_post), NULL-terminated; NULL: none. */
     const struct pdnn_op_def *const *posts;
-    /* 1 + the index of the input whose memory output 0 may take over when nothing reads it later, if the node
+    /* 1 + the index of the input whose memory output 0 may take over if nothing reads it later and the node
      * has that input; 0: none. */
     int in_place;
-    /* Bytes that are not "each input read once, each output written once" (a gather reads part of its table);
-     * NULL: the generic rule. Writes one number per input, then per output, into bytes[]. */
+    /* Bytes, if they are not "each input read once, each output written once" (a gather reads part of its
+     * table); NULL: the generic rule. Writes one number per input, then per output, into bytes[]. */
     void (*bytes)(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes);
-    /* How many doubles the reference kernel needs beside its tensors; NULL: none. Posts need none. */
+    /* How many doubles the reference kernel needs besides its tensors; NULL: none. Posts need none. */
     int64_t (*scratch)(const struct pdnn_graph *graph, const struct pdnn_node *node);
 };
 
@@ -61,28 +61,28 @@ struct pdnn_op_def {
     double coef[PDNN_NODE_COEFS]; /* defaults */
     bool is_loss;                 /* coefficient 0 is a factor of the result and its gradient */
     int n_outputs;                /* of the forward (or update) pass, at most */
-    /* 1 + the index of the input that forward output k is itself, updated in place; 0: a tensor of its own.
-     * Such outputs come last. A node without them leaves the state as it is: dropout then makes the mask that
-     * it made last (pdnn_backward_create: segments that are computed anew). PDNN_UPDATES_LAST: the last
-     * input, where others before it may be absent. */
+    /* 1 + the index of the input that forward output k updates in place; 0: a tensor of its own. Such
+     * outputs come last. A node without them leaves the state unchanged: dropout then repeats the mask that
+     * it made last (pdnn_backward_create: recomputed segments). PDNN_UPDATES_LAST: the last input, if others
+     * before it may be absent. */
     int updates[PDNN_NODE_OUTPUTS];
-    /* Checks the inputs and describes output tensors (role ACTIVATION and dtype of input 0 are filled in
-     * already). One that is left without a rank, and those after it, are not there. */
+    /* Checks the inputs and describes the output tensors (role ACTIVATION and the dtype of input 0 are
+     * already filled in). An output left without a rank, and those after it, do not exist. */
     enum pdnn_status (*infer)(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err);
-    /* Appends the backward nodes through pdnn_backward_emit; NULL: nothing flows through. */
+    /* Appends the backward nodes through pdnn_backward_emit; NULL: no gradient flows through. */
     void (*gradient)(struct pdnn_backward *backward, const struct pdnn_node *node);
     struct pdnn_pass_def pass[PDNN_PASS_COUNT];
-    const struct pdnn_pointwise *pointwise; /* of an activation: models/ops/pointwise.h; else NULL */
+    const struct pdnn_pointwise *pointwise; /* for activations: models/ops/pointwise.h; else NULL */
     /* How far a correct f32 backend may be from the reference, relative to the largest value of the tensor,
-     * for one accumulated term; `check` scales it with the square root of the accumulation length, and
-     * relates it to the terms where they cancel (runtime/driver/rounding.h). */
+     * for one accumulated term. `check` scales it by the square root of the accumulation length, and relates
+     * it to the terms if they cancel (runtime/driver/rounding.h). */
     double tolerance;
-    /* Its int8 results are rounded: one that lies in the middle of two may be either. Others are exact. */
+    /* Its int8 results are rounded: one exactly between two may be either. Others are exact. */
     bool rounds;
     /* Forward: absorbs the node and all posts of the host that computes its first input into constants, by
-     * giving tensors a fold, and returns true when what remains of them is the one post; false and nothing
-     * changed where that cannot be. NULL: never. */
+     * giving tensors a fold, and returns true if the one post is what remains of them; otherwise returns
+     * false and changes nothing. NULL: never. */
     bool (*fold)(struct pdnn_graph *graph, const struct pdnn_uses *uses, const struct pdnn_node *host,
                  const struct pdnn_node *node, struct pdnn_post *post);
 };
@@ -99,15 +99,14 @@ const struct pdnn_op_def *pdnn_op_find(const char *name);
 /* Whether the pass of the host may absorb the op. */
 bool pdnn_op_takes(const struct pdnn_op_def *host, enum pdnn_pass pass, const struct pdnn_op_def *post);
 
-/* The post as a node of its own, in place on the host's result or, for backward-data, on its first input:
- * what costs and the reference use. */
+/* The post as a node of its own, in place on the host's result or, for backward-data, on its first input, as
+ * costs and the reference use it. */
 struct pdnn_node pdnn_post_node(const struct pdnn_node *host, const struct pdnn_post *post);
 
-/* What the node computes in: the dtype of its first input, but f32 where those are whole numbers in s32,
- * which it only reads. */
+/* What the node computes in: the dtype of its first input, or f32 if that is s32, which is only read. */
 enum pdnn_dtype pdnn_node_dtype(const struct pdnn_graph *graph, const struct pdnn_node *node);
 
-/* Runs the reference kernels of a node and its posts, each at its time. */
+/* Runs the reference kernels of a node and its posts, in order. */
 void pdnn_reference_run(struct pdnn_reference *r, const struct pdnn_node *node);
 
 static inline const struct pdnn_tensor *pdnn_node_in(const struct pdnn_graph *graph,

@@ -20,7 +20,7 @@ static void change(struct pdnn_node *node, uint32_t tensor) {
     node->output[node->n_outputs++] = tensor;
 }
 
-/* The weight's powers of beta, which the node changes. */
+/* Makes the node update the weight's powers of beta. */
 static void change_powers(struct pdnn_graph *graph, struct pdnn_node *node,
                           const struct pdnn_optimizer_def *optimizer, uint32_t weight) {
     struct pdnn_tensor scalars = {.role = PDNN_ROLE_STATE,
@@ -32,7 +32,7 @@ static void change_powers(struct pdnn_graph *graph, struct pdnn_node *node,
         change(node, pdnn_graph_tensor(graph, &scalars));
 }
 
-/* State of the weight, which the node changes. */
+/* Makes the node update the weight's state. */
 static void change_states(struct pdnn_graph *graph, struct pdnn_node *node,
                           const struct pdnn_optimizer_def *optimizer, uint32_t weight) {
     for (int i = 0; i < optimizer->n_states; i++)
@@ -52,7 +52,7 @@ static void one_node(struct pdnn_graph *graph, const struct pdnn_optimizer_def *
     }
 }
 
-/* One moment of the gradient, by itself; returns its tensor. */
+/* Appends one moment of the gradient as a node of its own; returns its tensor. */
 static uint32_t moment(struct pdnn_graph *graph, const struct pdnn_weight_update *update, bool square,
                        double beta) {
     uint32_t state = pdnn_graph_like(graph, update->weight, PDNN_ROLE_STATE);
@@ -86,7 +86,7 @@ static void adam(struct pdnn_graph *graph, const struct pdnn_optimizer_def *opti
     }
 }
 
-/* The norm of the tensor, and of what `before` is the norm of. */
+/* The norm of the tensor, combined with the one that `before` holds. */
 static uint32_t norm(struct pdnn_graph *graph, const struct pdnn_weight_update *update, uint32_t tensor,
                      uint32_t before) {
     struct pdnn_tensor scalar = {
@@ -100,7 +100,7 @@ static uint32_t norm(struct pdnn_graph *graph, const struct pdnn_weight_update *
     return node.output[0];
 }
 
-/* Needs every gradient first; then weight by weight, so that a small one is still in the caches. */
+/* Needs every gradient first, then goes weight by weight, so that small ones are still cached. */
 static void lamb(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer,
                  const struct pdnn_weight_update *updates, size_t n_updates) {
     uint32_t all = PDNN_NONE;

@@ -6,16 +6,16 @@
 
 #include <string.h>
 
-/* What is known of each tensor of the graph as it was. */
+/* What is known about each tensor of the original graph. */
 struct pass {
     struct pdnn_graph *graph;
     bool is_fused;
     bool *is_non_negative;
-    uint32_t *readers;          /* how many */
-    uint32_t *values, *x_scale; /* what quantize makes of it, or PDNN_NONE */
+    uint32_t *readers;          /* number of readers */
+    uint32_t *values, *x_scale; /* the quantized tensor and its scale, or PDNN_NONE */
 };
 
-/* Ops whose result is never below 0, always or of such an input. */
+/* Ops whose result is never negative, either always or for such an input. */
 static const struct {
     const struct pdnn_op_def *op;
     bool needs_input;
@@ -61,7 +61,7 @@ static bool is_quantized(const struct pass *pass, const struct pdnn_node *node) 
            (node->op == &pdnn_op_dense || pass->is_non_negative[x]);
 }
 
-/* Of the activation, before its first reader. */
+/* Quantizes the activation, before its first reader. */
 static void quantize_input(struct pass *pass, uint32_t x, struct pdnn_layer layer) {
     struct pdnn_graph *graph = pass->graph;
     const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_QUANTIZE_NON_NEGATIVE] = pass->is_non_negative[x]};
@@ -72,7 +72,7 @@ static void quantize_input(struct pass *pass, uint32_t x, struct pdnn_layer laye
     pass->x_scale[x] = pdnn_graph_last_output(graph, 1);
 }
 
-/* The weights become int8 where they are; returns their scales (O). */
+/* Turns the weights into int8 in place; returns their scales (O). */
 static uint32_t quantize_weights(struct pdnn_graph *graph, uint32_t w) {
     struct pdnn_tensor scale = {.role = PDNN_ROLE_STATE,
                                 .dtype = PDNN_F32,
@@ -122,7 +122,7 @@ void pdnn_quantize(struct pdnn_graph *graph, bool is_fused) {
         pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while quantizing");
         return;
     }
-    graph->nodes = NULL; /* the old ones stay behind in the arena until it goes */
+    graph->nodes = NULL; /* the old ones stay in the arena until it is freed */
     graph->n_nodes = graph->node_room = 0;
     for (size_t i = 0; i < n_nodes && graph->err.status == PDNN_OK; i++) {
         if (is_quantized(&pass, &nodes[i]))

@@ -1,18 +1,18 @@
-/* Inference in int8 (`dtype: int8`): rewrites dense and conv2d nodes of a finished f32 graph to products of
+/* Inference in int8 (`dtype: int8`): rewrites dense and conv2d nodes of a finished f32 graph as products of
  * int8 values. Activations are quantized while the model runs (op quantize), once for all nodes that read
- * them; weights beforehand, from the values they would have in f32, folded normalizations included, with one
- * scale per row, an output unit or channel: scale = max |w| / 63, w about scale times a whole number. Those
- * are 7 bits: processors without VNNI add pairs of products u8 times s8 in 16 bits with saturation, and 2 *
- * 255 * 63 is the most that fits. Scales are state, and no parameters.
+ * them. Weights are quantized beforehand, from the values they would have in f32, folded normalizations
+ * included, with one scale per row (an output unit or channel): scale = max |w| / 63, and w is about scale
+ * times a whole number. That is 7 bits: processors without VNNI add pairs of u8 times s8 products in 16
+ * bits with saturation, and 2 * 255 * 63 is the largest sum that fits. Scales are state, not parameters.
  *
- * Fused graphs have products that give f32 themselves, before their posts; others a node dequantize behind
+ * In fused graphs, products return f32 themselves, before their posts; in others, a dequantize node follows
  * each product.
  *
- * What stays in f32: attention, and all that is neither dense nor conv2d; products of weights that others
- * read too, such as a table of embeddings; and convolutions of images with values below 0, the stem's above
- * all. Signed values lie in memory as unsigned ones 128 above them, or, in oneDNN on such a processor,
- * weights lose one more bit, which is no exact product any more; and what pads an image would have to be 128.
- */
+ * These stay in f32: attention, and everything that is neither dense nor conv2d; products of weights that
+ * others read too, such as an embedding table; and convolutions of images with negative values, above all
+ * the stem's. Signed values would be stored as unsigned ones offset by 128; with oneDNN on such a
+ * processor, weights would then lose another bit, so the product would no longer be exact, and image
+ * padding would have to be 128. */
 #ifndef MODELS_QUANTIZE_H
 #define MODELS_QUANTIZE_H
 

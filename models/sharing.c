@@ -16,7 +16,7 @@ uint32_t pdnn_shared_next(const struct pdnn_graph *graph, uint32_t from) {
     return PDNN_NONE;
 }
 
-/* How many come before it. */
+/* Number of shared tensors before it. */
 static uint32_t number_of(const struct pdnn_graph *graph, uint32_t tensor) {
     uint32_t number = 0;
     for (uint32_t i = 0; i < tensor; i++)
@@ -73,7 +73,7 @@ static const char *format_shape(const struct pdnn_tensor *tensor, char text[TENS
     return text;
 }
 
-/* "weight 3 of lstm1": of the layer that uses it first. */
+/* "weight 3 of lstm1", named after the first layer that uses it. */
 static const char *format_name(const struct pdnn_graph *graph, uint32_t tensor, char text[TENSOR_TEXT]) {
     char layer[PDNN_LAYER_TEXT] = "";
     for (size_t i = 0; i < graph->n_nodes && !*layer; i++) {

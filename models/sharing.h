@@ -1,5 +1,5 @@
-/* What graphs of one model have in common whatever the size of their data: at many sequence lengths or
- * minibatches a model has one set of weights, and what is kept between steps beside them. */
+/* What graphs of one model have in common whatever the size of their data: at all sequence lengths or
+ * minibatches, a model has one set of weights and of state kept between steps. */
 #ifndef MODELS_SHARING_H
 #define MODELS_SHARING_H
 
@@ -8,16 +8,16 @@
 /* Weights and state. */
 bool pdnn_role_is_shared(enum pdnn_role role);
 
-/* The first tensor from `from` on that can be shared, or PDNN_NONE. Number k of one graph corresponds to
+/* The first shareable tensor from `from` on, or PDNN_NONE. Number k of one graph corresponds to
  * number k of another. */
 uint32_t pdnn_shared_next(const struct pdnn_graph *graph, uint32_t from);
 
-/* What corresponds to a shared tensor of the graph in the other one, or PDNN_NONE. */
+/* The counterpart of a shared tensor in the other graph, or PDNN_NONE. */
 uint32_t pdnn_shared_match(const struct pdnn_graph *graph, uint32_t tensor, const struct pdnn_graph *other);
 
-/* Whether the graph has all that `other` has to share and nothing more, in the same order, with the same
- * shapes, dtypes and first values. Else PDNN_INVALID with the first that differs: "weight 3 of lstm1 is
- * 512x256 f32, not 256x256 f32". */
+/* Whether the graph has exactly the shared tensors of `other`, in the same order, with the same shapes,
+ * dtypes and initial values. If not, PDNN_INVALID with the first difference: "weight 3 of lstm1 is 512x256
+ * f32, not 256x256 f32". */
 enum pdnn_status pdnn_graph_shares(const struct pdnn_graph *graph, const struct pdnn_graph *other,
                                    struct pdnn_err *err);
 
