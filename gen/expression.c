@@ -361,7 +361,7 @@ enum pdnn_status pdnn_expression_create(const char *text, const struct pdnn_vari
     *place = (size_t)(parser.at - text);
     if (out_of_memory)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for an expression");
-    return pdnn_fail(err, PDNN_INVALID, "does not read on");
+    return pdnn_fail(err, PDNN_INVALID, "does not parse");
 }
 
 void pdnn_expression_destroy(struct pdnn_expression *expression) {

@@ -29,11 +29,11 @@ static const struct pdnn_key_def seed_key = {.name = "seed",
                                              .max = INT64_MAX,
                                              .help = "of visit order, samples and data"};
 
-/* `measure` with what is not stored as it is read. */
+/* `measure`, with the keys that are not stored as they are read. */
 struct measure {
     struct pdnn_spec_measure values;
     int order;
-    const struct pdnn_yaml *cache; /* a run setting: may be an axis */
+    const struct pdnn_yaml *cache; /* a run setting, so it may be an axis */
 };
 
 static const char *const orders[] = {"shuffled", "cost", NULL};
@@ -84,7 +84,7 @@ static enum pdnn_status read_memory(const struct pdnn_key_def *key, const struct
         limits->memory_bytes = 0;
         return PDNN_OK;
     }
-    /* A bare number is more likely a forgotten % than so few bytes. */
+    /* A bare number is more likely a forgotten % than a number of bytes that small. */
     bool has_unit = strpbrk(value->text, "B") != NULL;
     if (!has_unit || !pdnn_parse_bytes(value->text, &bytes) || !bytes)
         return pdnn_key_expected(key, value,
@@ -107,11 +107,11 @@ static const struct pdnn_key_def limits_keys[] = {
     {.name = "time",
      .read = pdnn_key_read_time,
      .offset = offsetof(struct pdnn_spec_limits, time_ns),
-     .help = "ends one instance after this"},
+     .help = "end an instance after this"},
     {.name = "budget",
      .read = read_budget,
      .offset = offsetof(struct pdnn_spec_limits, budget_ns),
-     .help = "starts no instance after this; or none"},
+     .help = "start no instance after this; or none"},
 };
 
 static enum pdnn_status no_memory(struct pdnn_err *err) {
@@ -184,8 +184,8 @@ static enum pdnn_status read_models(const struct pdnn_yaml *root, const struct s
     return status;
 }
 
-/* One document into the spec; seed, measure and limits are taken from the one that governs, the name from
- * the first that has one, but all are checked in all. */
+/* Adds one document to the spec. seed, measure and limits come from the document that governs, the name from
+ * the first that has one; all are checked in every document. */
 static enum pdnn_status read_document(const struct pdnn_source *source, const struct pdnn_yaml *root,
                                       bool governs, struct pdnn_spec *spec, struct pdnn_err *err) {
     struct sections sections = {0};
@@ -231,8 +231,8 @@ static size_t count_models(struct pdnn_yaml *const *roots, size_t n_roots) {
     return count;
 }
 
-/* The documents of all sources one after the other, each with its source. Those of the first file govern, if
- * there is a file. */
+/* The documents of all sources in order, each with its source. Those of the first file govern,
+ * if there is a file. */
 static enum pdnn_status gather_documents(struct pdnn_origin *origin, struct pdnn_arena *arena,
                                          struct pdnn_yaml ***roots, const struct pdnn_source ***source_of,
                                          struct pdnn_err *err) {

@@ -24,7 +24,7 @@ static enum pdnn_status syntax_failure(const struct pdnn_where *where, size_t pl
         in = text->tokens[i].in;
     if (place + 1 >= text->out.length || !where->node->text[in])
         return pdnn_yaml_fail(where->node, err, "where ends too early: '%.200s'", where->node->text);
-    return pdnn_yaml_fail_in(where->node, in, err, "where does not read on at '%.40s'",
+    return pdnn_yaml_fail_in(where->node, in, err, "where does not parse at '%.40s'",
                              where->node->text + in);
 }
 
@@ -45,7 +45,7 @@ static enum pdnn_status compile(struct pdnn_where *where, struct pdnn_err *err) 
     if (raised & FE_DIVBYZERO)
         return pdnn_yaml_fail(where->node, err, "where divides by zero: '%.200s'", where->node->text);
     if (raised)
-        return pdnn_yaml_fail(where->node, err, "where has a part that is no finite number: '%.200s'",
+        return pdnn_yaml_fail(where->node, err, "where has a part that is not a finite number: '%.200s'",
                               where->node->text);
     return PDNN_OK;
 }
@@ -168,7 +168,7 @@ enum pdnn_status pdnn_where_eval(struct pdnn_where *where, const struct pdnn_ins
     /* Comparing a NaN raises FE_INVALID. */
     bool raised = fetestexcept(is_partial ? FE_OVERFLOW : FE_INVALID | FE_OVERFLOW);
     if (raised || isnan(result))
-        return eval_failure(where, instance, "has a part that is no finite number", err);
+        return eval_failure(where, instance, "has a part that is not a finite number", err);
     *holds = result != 0;
     return PDNN_OK;
 }

@@ -280,7 +280,7 @@ static enum pdnn_status unknown_name(struct translator *t, const char *start, co
         words[count++] = pdnn_expression_functions[i];
     char buffer[PDNN_SUGGESTION_TEXT], none[128];
     const char *hint = pdnn_suggest(buffer, name, words, count);
-    snprintf(none, sizeof none, ", which is no hyper-parameter of %.40s, run setting, cost or function",
+    snprintf(none, sizeof none, ", which is not a hyper-parameter of %.40s, run setting, cost or function",
              t->family->name);
     return pdnn_yaml_fail_in(t->node, offset_of(t, start), t->err, "where names '%s'%s", name,
                              *hint ? hint : none);

@@ -207,7 +207,7 @@ static void test_eval_what_does_not_apply(void **state) {
     }
     struct pdnn_err err = {0};
     assert_int_equal(eval("kernel", "cnn/block=residual", &err), -1);
-    assert_non_null(strstr(err.text, "no finite number for cnn/block=residual,"));
+    assert_non_null(strstr(err.text, "not a finite number for cnn/block=residual,"));
 }
 
 static void test_create_refuses(void **state) {
