@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Signs, parentheses and branches within each other; each is a few calls deep. */
+/* Nesting limit for signs, parentheses and branches; each level is a few calls deep. */
 enum { DEPTH_MAX = 1000, NUMBER_TEXT = 64, LEVELS = 6 };
 
-/* Code for a machine with a stack: values are pushed, functions take theirs off it. */
+/* Code for a stack machine: values are pushed, functions pop their arguments. */
 struct step {
     enum { PUSH_NUMBER, PUSH_VARIABLE, CALL_ONE, CALL_TWO, JUMP_IF_FALSE, JUMP } kind;
     double number;
     const double *variable;
     double (*one)(double a);
     double (*two)(double a, double b);
-    size_t distance; /* of a jump: steps that are left out */
+    size_t distance; /* of a jump: number of steps to skip */
 };
 
 struct pdnn_expression {
@@ -99,7 +99,7 @@ static double is_least(double a, double b) {
     return a >= b;
 }
 
-/* Left to right, from what binds least; of one level the longest first. */
+/* Left-associative, from the weakest binding up; within a level the longest first. */
 static const struct operator_row {
     int level;
     const char *text;
@@ -113,11 +113,11 @@ static const struct operator_row {
 const char *const pdnn_expression_functions[PDNN_EXPRESSION_FUNCTIONS] = {
     "min", "max", "abs", "sqrt", "exp", "ln", "log2", "log10", "rint", "mod"};
 
-/* By the order of the names. */
+/* In the order of the names. */
 static const struct function_row {
     double (*one)(double a);
     double (*two)(double a, double b);
-    bool many; /* takes any number of arguments but none, two at a time */
+    bool many; /* takes one or more arguments, combined two at a time */
 } functions[PDNN_EXPRESSION_FUNCTIONS] = {
     {NULL, least, true},          {NULL, greatest, true}, {fabs, NULL, false}, {sqrt, NULL, false},
     {exp, NULL, false},           {log, NULL, false},     {log2, NULL, false}, {log10, NULL, false},
@@ -176,7 +176,7 @@ static bool emit(struct parser *parser, const struct step *step) {
     return true;
 }
 
-/* What was emitted since `first` and has no variable becomes its value. */
+/* Replaces what was emitted since `first` by its value if it contains no variable. */
 static bool fold(struct parser *parser, size_t first) {
     struct pdnn_expression *expression = parser->expression;
     for (size_t i = first; i < expression->n_steps; i++) {
@@ -322,7 +322,7 @@ static bool parse_level(struct parser *parser, int level) {
     return parsed;
 }
 
-/* c ? a : b: over a where c is false, over b where it is not. */
+/* c ? a : b: jumps over a if c is false, over b otherwise. */
 static bool parse_branch(struct parser *parser) {
     struct pdnn_expression *expression = parser->expression;
     size_t first = expression->n_steps;

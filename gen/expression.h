@@ -1,7 +1,7 @@
-/* An arithmetic expression over variables, compiled once and evaluated often: or, and (&&, ||), comparisons,
- * + - * / ^ (from the right), signs, c ? a : b, and the functions below. What is 0 is false. Both sides of &&
- * and || are computed, of c ? a : b one. Knows nothing of where: names are variables that the caller binds.
- */
+/* An arithmetic expression over variables, compiled once and evaluated often: or, and (&&, ||),
+ * comparisons, + - * / ^ (right-associative), signs, c ? a : b, and the functions below. 0 is false. Both
+ * sides of && and || are evaluated, but only one branch of c ? a : b. Knows nothing about where: names are
+ * variables that the caller binds. */
 #ifndef GEN_EXPRESSION_H
 #define GEN_EXPRESSION_H
 
@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* "v3" is values[3] where kind is 'v'. */
+/* "v3" is values[3] if kind is 'v'. */
 struct pdnn_variables {
     char kind;
     const double *values; /* borrowed */
@@ -18,15 +18,15 @@ struct pdnn_variables {
 
 struct pdnn_expression; /* opaque */
 
-/* PDNN_INVALID where the text is no expression; then *place is the offset of what does not read on. Parts
- * that are constant are computed here, and raise the floating-point exceptions that they raise.
- * PDNN_NO_MEMORY. variables ends with a row whose kind is 0. */
+/* PDNN_INVALID if the text is not an expression; *place is then the offset at which it stops parsing.
+ * Constant parts are computed here, and raise whatever floating-point exceptions they cause. PDNN_NO_MEMORY.
+ * variables ends with a row whose kind is 0. */
 enum pdnn_status pdnn_expression_create(const char *text, const struct pdnn_variables *variables,
                                         struct pdnn_expression **expression, size_t *place,
                                         struct pdnn_err *err);
 void pdnn_expression_destroy(struct pdnn_expression *expression);
 
-/* Its value for what the variables are now. */
+/* Its value for the current values of the variables. */
 double pdnn_expression_eval(const struct pdnn_expression *expression);
 
 /* What an expression may call, by name. */

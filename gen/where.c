@@ -24,12 +24,11 @@ static enum pdnn_status syntax_failure(const struct pdnn_where *where, size_t pl
         in = text->tokens[i].in;
     if (place + 1 >= text->out.length || !where->node->text[in])
         return pdnn_yaml_fail(where->node, err, "where ends too early: '%.200s'", where->node->text);
-    return pdnn_yaml_fail_in(where->node, in, err, "where does not parse at '%.40s'",
-                             where->node->text + in);
+    return pdnn_yaml_fail_in(where->node, in, err, "where does not parse at '%.40s'", where->node->text + in);
 }
 
-/* What goes wrong in a constant part goes wrong for every instance, and a NaN kept from there could make
- * comparisons false unseen. */
+/* An error in a constant part would occur for every instance, and a NaN stored from there could silently make
+ * comparisons false. */
 static enum pdnn_status compile(struct pdnn_where *where, struct pdnn_err *err) {
     const struct pdnn_variables variables[] = {
         {'v', where->values, PDNN_WHERE_SLOTS}, {'l', where->tests, where->text.n_tests}, {0}};
@@ -96,7 +95,8 @@ static enum pdnn_status eval_failure(const struct pdnn_where *where, const struc
                           pdnn_instance_format(instance, id), where->node->text);
 }
 
-/* What does not apply equals no word (-1), and as a number is NaN: comparisons are false, != is true. */
+/* A parameter that does not apply equals no word (-1) and is NaN as a number: comparisons are
+ * false, != is true. */
 static enum pdnn_status read_hyper(const struct pdnn_where *where, const struct pdnn_instance *instance,
                                    size_t param, double *value, struct pdnn_err *err) {
     const struct pdnn_param_def *def = &instance->family->params[param];
@@ -139,7 +139,7 @@ static bool is_equal(const struct pdnn_instance *instance, const struct pdnn_whe
            memcmp(other.hyper, instance->hyper, sizeof other.hyper) == 0;
 }
 
-/* Sets the variables; *is_partial when one of them does not apply. */
+/* Sets the variables; *is_partial is true if one of them does not apply. */
 static enum pdnn_status bind(struct pdnn_where *where, const struct pdnn_instance *instance,
                              const struct pdnn_totals *totals, bool *is_partial, struct pdnn_err *err) {
     *is_partial = false;

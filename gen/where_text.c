@@ -15,8 +15,8 @@ enum { LEVELS = 64, NAME_TEXT = 64 };
 /* One pair of parentheses. */
 struct level {
     bool is_call;
-    bool compared; /* a comparison was seen since the last and, or, ? : or comma */
-    int open_nots; /* "not" reaches to the next and, or, ? : or the end of the level */
+    bool compared; /* a comparison was seen since the last and, or, ?, : or comma */
+    int open_nots; /* "not" extends to the next and, or, ?, : or the end of the level */
 };
 
 struct translator {
@@ -180,7 +180,7 @@ static enum pdnn_status translate_number(struct translator *t) {
     if (length > kept || !(has_unit ? pdnn_parse_bytes(copy, &bytes) : pdnn_parse_double(copy, &number)))
         return pdnn_yaml_fail_in(t->node, offset_of(t, t->at), t->err,
                                  "where has '%s', expected a number such as 64, 1e9, 100MB or 8GiB", copy);
-    /* As written: printf's decimal point is the locale's. */
+    /* Copied as written: printf's decimal point depends on the locale. */
     if (has_unit)
         snprintf(copy, sizeof copy, "%" PRIu64, bytes);
     emit(t, t->at, copy);
@@ -236,7 +236,7 @@ static bool is_list(const struct pdnn_param_def *def, const char *text) {
     return has_more || (def->word && strlen(def->word) == length && strncmp(def->word, text, length) == 0);
 }
 
-/* "blocks == 3-4-6-3" or "padding == same"; *done is false where the name stands for a number. */
+/* "blocks == 3-4-6-3" or "padding == same"; *done is false if the name stands for a number. */
 static enum pdnn_status translate_list(struct translator *t, const struct pdnn_param_def *def, int slot,
                                        const char *start, bool *done) {
     char word[NAME_TEXT], out[NAME_TEXT];
@@ -306,7 +306,7 @@ static int find_slot(const struct translator *t, const char *name, const struct 
     return -1;
 }
 
-/* "not x" becomes (0==(x)): it reaches as far as in Python, to the next and, or, ? or end. */
+/* "not x" becomes (0==(x)) and extends as far as in Python: to the next and, or, ?, or the end. */
 static enum pdnn_status translate_word_operator(struct translator *t, const char *start, const char *word,
                                                 bool *done) {
     static const struct operator_row and_row = {"and", "&&", OP_LOGIC}, or_row = {"or", "||", OP_LOGIC};
