@@ -13,7 +13,7 @@ struct pdnn_axis {
     bool is_setting;
     int index; /* into an instance's settings or hyper-parameters */
     uint64_t count;
-    const struct pdnn_value *values; /* count of them; NULL: from, from + plus, from + 2 plus, ... */
+    const struct pdnn_value *values; /* `count` of them; NULL: from, from + plus, from + 2 plus, ... */
     int64_t from, plus;
 };
 
@@ -24,7 +24,7 @@ struct pdnn_axis {
 enum pdnn_status pdnn_axis_read(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
                                 struct pdnn_arena *arena, struct pdnn_axis *axis, struct pdnn_err *err);
 
-/* Puts value number `at` into the instance. */
+/* Stores value number `at` in the instance. */
 static inline void pdnn_axis_apply(const struct pdnn_axis *axis, uint64_t at,
                                    struct pdnn_instance *instance) {
     struct pdnn_value value =

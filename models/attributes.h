@@ -125,8 +125,8 @@ enum { PDNN_LAYERNORM_BACK_DX, PDNN_LAYERNORM_BACK_DGAMMA, PDNN_LAYERNORM_BACK_D
 enum { PDNN_LAYERNORM_TRAIN };   /* 1: keeps the rows' statistics for backward */
 enum { PDNN_LAYERNORM_EPSILON }; /* coefficient */
 
-/* The counter where values are dropped; backward it is the last input, behind dz where something else reached
- * z. */
+/* The counter where values are dropped; backward it is the last input, behind dz where
+ * something else reached z. */
 enum {
     PDNN_DROPOUT_ADD_NORM_X,
     PDNN_DROPOUT_ADD_NORM_RESIDUAL,
@@ -194,8 +194,8 @@ enum {
 };
 enum { PDNN_ATTENTION_SOFTMAX_FACTOR }; /* coefficient */
 
-/* Backward has the forward inputs behind dcontext, in their order, and gives each of them its gradient,
- * likewise. */
+/* Backward has the forward inputs behind dcontext, in their order, and gives each of them its
+ * gradient, likewise. */
 enum {
     PDNN_ATTENTION_Q,
     PDNN_ATTENTION_K,

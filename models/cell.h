@@ -1,5 +1,5 @@
-/* The recurrent cells' names and sizes, for families, the op and backends. What they compute is in
- * models/ops/rnn.c. */
+/* Names and sizes of the recurrent cells, for families, the op and backends. What they compute is
+ * in models/ops/rnn.c. */
 #ifndef MODELS_CELL_H
 #define MODELS_CELL_H
 

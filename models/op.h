@@ -59,7 +59,7 @@ struct pdnn_op_def {
     const char *attr_names[PDNN_NODE_ATTRS + 1];
     const char *coef_names[PDNN_NODE_COEFS + 1];
     double coef[PDNN_NODE_COEFS]; /* defaults */
-    bool is_loss;                 /* coefficient 0 is a factor of the result and its gradient */
+    bool is_loss;                 /* coefficient 0 scales the result and its gradient */
     int n_outputs;                /* of the forward (or update) pass, at most */
     /* 1 + the index of the input that forward output k updates in place; 0: a tensor of its own. Such
      * outputs come last. A node without them leaves the state unchanged: dropout then repeats the mask that
@@ -76,7 +76,7 @@ struct pdnn_op_def {
     const struct pdnn_pointwise *pointwise; /* for activations: models/ops/pointwise.h; else NULL */
     /* How far a correct f32 backend may be from the reference, relative to the largest value of the tensor,
      * for one accumulated term. `check` scales it by the square root of the accumulation length, and relates
-     * it to the terms if they cancel (runtime/driver/rounding.h). */
+     * it to the terms if they cancel (runtime/worker/rounding.h). */
     double tolerance;
     /* Its int8 results are rounded: one exactly between two may be either. Others are exact. */
     bool rounds;

@@ -80,7 +80,7 @@ static enum pdnn_status not_a_number(const struct pdnn_param_def *def, const cha
                      list, def->word ? " or '" : "", def->word ? def->word : "", def->word ? "'" : "");
 }
 
-/* Two numbers or more with '-' between. */
+/* Two or more numbers separated by '-'. */
 static enum pdnn_status parse_list(const struct pdnn_param_def *def, const char *text,
                                    struct pdnn_value *value, struct pdnn_err *err) {
     int64_t numbers[PDNN_LIST_MAX];

@@ -14,11 +14,11 @@ enum pdnn_param_type { PDNN_PARAM_INT, PDNN_PARAM_CHOICE, PDNN_PARAM_LIST };
 /* PDNN_LIST_NUMBER_MAX: the largest number of a list, so that PDNN_PARAM_TEXT has room for five. */
 enum { PDNN_LIST_MAX = 5, PDNN_LIST_NUMBER_MAX = 99999 };
 
-/* What a parameter is set to: a whole number, the index of a word, or a list of up to PDNN_LIST_MAX whole
- * numbers from 0 on, written 3-4-6-3. A list of one number is that number. A negative number is not a list:
- * it is what a row's word stands for. Unused numbers are 0, so that equal values have equal bytes. */
+/* The value of a parameter: a whole number, the index of a word, or a list of up to PDNN_LIST_MAX numbers
+ * from 0, written 3-4-6-3. A list of one number is that number. A negative number is not a list but stands
+ * for the row's word. Unused numbers are 0, so that equal values have equal bytes. */
 struct pdnn_value {
-    int64_t number; /* of a list the first one */
+    int64_t number; /* the first one, for a list */
     int64_t n_more;
     int64_t more[PDNN_LIST_MAX - 1];
 };
@@ -29,20 +29,20 @@ static inline struct pdnn_value pdnn_value_of(int64_t number) {
 
 bool pdnn_value_equal(struct pdnn_value a, struct pdnn_value b);
 
-/* How many numbers it has; 0 of a negative value. */
+/* The number of numbers; 0 for a negative value. */
 int pdnn_list_length(struct pdnn_value list);
 
-/* Number i; beyond the end the last one. */
+/* Number i; past the end, the last one. */
 int64_t pdnn_list_at(struct pdnn_value list, int i);
 
 /* n from 1 to PDNN_LIST_MAX numbers. */
 struct pdnn_value pdnn_list_make(const int64_t *numbers, int n);
 
-/* The first n numbers; a shorter list goes on with its last number. A negative value stays. */
+/* The first n numbers; a shorter list is extended with its last number. A negative value stays. */
 struct pdnn_value pdnn_list_take(struct pdnn_value list, int n);
 
-/* Drops numbers at the end that only repeat the one before them, but keeps `least` where there are as many.
- */
+/* Drops trailing numbers that only repeat the one before them, but keeps at least `least` numbers, if
+ * there are that many. */
 struct pdnn_value pdnn_list_trim(struct pdnn_value list, int least);
 
 struct pdnn_param_def {
@@ -51,8 +51,8 @@ struct pdnn_param_def {
     int64_t min, max;           /* INT, LIST: inclusive range of each number */
     int64_t fallback;           /* the default; CHOICE: an index into choices */
     const char *const *choices; /* CHOICE: NULL-terminated; the value is the index. Else NULL */
-    /* INT, LIST: a word that may be written for word_value, or NULL. Of an INT it stands for a number that is
-     * put in its place before anything runs: `all` threads, a hidden size like the embedding's. */
+    /* INT, LIST: a word that may be written for word_value, or NULL. For an INT, it stands for a number that
+     * replaces it before anything runs: `all` threads, a hidden size like the embedding's. */
     const char *word;
     int64_t word_value;
     const char *unit; /* or NULL */
@@ -66,8 +66,8 @@ static inline const char *pdnn_param_unit(const struct pdnn_param_def *def) {
 
 enum { PDNN_PARAM_TEXT = 32 };
 
-/* Text to value, range-checked. The message names the parameter, the text and what would be right, with the
- * nearest choice where there is one. PDNN_INVALID on error. */
+/* Text to value, range-checked. On PDNN_INVALID the message names the parameter, the text and what is
+ * expected, with the nearest choice if there is one. */
 enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *text,
                                   struct pdnn_value *value, struct pdnn_err *err);
 
