@@ -1,4 +1,5 @@
 #include "runtime/kernels/gemm/batched_loops.h"
+
 #include "runtime/kernels/simd/lanes.h"
 
 #include <string.h>
@@ -38,19 +39,19 @@ PDNN_INLINE struct row row_of(const struct lines *lines, int64_t m, int64_t head
 /* y[line] = a . line, for each line. */
 PDNN_INLINE void dot(const struct lines *lines, int64_t m, int64_t head, const int streams) {
     const struct row row = row_of(lines, m, head);
-    pdnn_floats8 sum[STREAMS] = {{0}}, a, b;
+    pdnn_floats sum[STREAMS] = {{0}}, a, b;
     int64_t i = 0;
-    for (; i + PDNN_LANES8 <= row.length; i += PDNN_LANES8) {
-        pdnn_load8(&a, row.a + i);
+    for (; i + PDNN_LANES <= row.length; i += PDNN_LANES) {
+        pdnn_load(&a, row.a + i);
 #pragma GCC unroll 4
         for (int s = 0; s < streams; s++) {
-            pdnn_load8(&b, row.b + s * row.apart + i);
+            pdnn_load(&b, row.b + s * row.apart + i);
             sum[s] += a * b;
         }
     }
 #pragma GCC unroll 4
     for (int s = 0; s < streams; s++) {
-        float y = pdnn_sum8(&sum[s]);
+        float y = pdnn_sum(&sum[s]);
         for (int64_t k = i; k < row.length; k++)
             y += row.a[k] * row.b[s * row.apart + k];
         row.y[lines->line + s * lines->apart] = y;
@@ -64,15 +65,15 @@ PDNN_INLINE void combine(const struct lines *lines, int64_t m, int64_t head, con
     int64_t i = 0;
     for (int s = 0; s < streams; s++)
         a[s] = row.a[lines->line + s * lines->apart];
-    for (; i + PDNN_LANES8 <= row.length; i += PDNN_LANES8) {
-        pdnn_floats8 sum, b;
-        pdnn_load8(&sum, row.y + i);
+    for (; i + PDNN_LANES <= row.length; i += PDNN_LANES) {
+        pdnn_floats sum, b;
+        pdnn_load(&sum, row.y + i);
 #pragma GCC unroll 4
         for (int s = 0; s < streams; s++) {
-            pdnn_load8(&b, row.b + s * row.apart + i);
+            pdnn_load(&b, row.b + s * row.apart + i);
             sum += a[s] * b;
         }
-        pdnn_store8(row.y + i, &sum, false);
+        pdnn_store(row.y + i, &sum);
     }
     for (; i < row.length; i++) {
         for (int s = 0; s < streams; s++)

@@ -3,8 +3,8 @@
 #define RUNTIME_KERNELS_GEMM_BATCHED_LOOPS_H
 
 #include "runtime/kernels/gemm/batched.h"
-#include "runtime/kernels/simd/team.h"
 #include "runtime/kernels/simd/kernel.h"
+#include "runtime/kernels/simd/team.h"
 
 static inline int64_t pdnn_batched_at(const struct pdnn_batched_place *place, int64_t sequence,
                                       int64_t head) {

@@ -1,6 +1,8 @@
 #include "runtime/kernels/gemm/batched_loops.h"
-#include "runtime/kernels/simd/lanes.h"
+
 #include "runtime/kernels/gemm/tiles.h"
+#include "runtime/kernels/simd/eights.h"
+#include "runtime/kernels/simd/lanes.h"
 
 #include <string.h>
 
@@ -40,18 +42,18 @@ struct panels {
     float *to;
 };
 
-/* From (k, columns): row by row, eight columns at once. */
+/* From (k, columns): row by row, a vector of columns at once. */
 static void pack_plain(const struct panels *p) {
     const int64_t apart = WIDTH * p->depth, columns = p->columns;
     for (int64_t k = 0; k < p->depth; k++) {
         const float *from = p->from + k * p->stride;
         float *to = p->to + k * WIDTH;
         int64_t c = 0, in_panel = 0;
-        for (; c + PDNN_LANES8 <= columns; c += PDNN_LANES8) {
-            pdnn_floats8 eight;
-            pdnn_load8(&eight, from + c);
-            pdnn_store8(to + in_panel, &eight, false);
-            in_panel += PDNN_LANES8;
+        for (; c + PDNN_LANES <= columns; c += PDNN_LANES) {
+            pdnn_floats v;
+            pdnn_load(&v, from + c);
+            pdnn_store(to + in_panel, &v);
+            in_panel += PDNN_LANES;
             to += in_panel == WIDTH ? apart : 0;
             in_panel = in_panel == WIDTH ? 0 : in_panel;
         }

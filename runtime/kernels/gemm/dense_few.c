@@ -14,22 +14,22 @@ struct tile {
     int64_t first, apart;
 };
 
-/* sum[n * streams + s] += row n of x times the weights of stream s, eight by eight, `unroll` of these from
+/* sum[n * streams + s] += row n of x times the weights of stream s, vector by vector, `unroll` of these from
  * one stream before the next. Returns how many inputs that were. */
 PDNN_INLINE int64_t add_products(const struct tile *tile, const int rows, const int streams, const int unroll,
-                                 pdnn_floats8 *sum) {
+                                 pdnn_floats *sum) {
     const int64_t I = tile->job->I, apart = tile->apart * I;
     const float *w = tile->job->w + tile->first * I, *x = tile->job->x;
     int64_t i = 0;
-    for (; i + unroll * PDNN_LANES8 <= I; i += unroll * PDNN_LANES8) {
+    for (; i + unroll * PDNN_LANES <= I; i += unroll * PDNN_LANES) {
 #pragma GCC unroll 8
         for (int k = 0; k < streams * unroll; k++) {
-            const int stream = k / unroll, at = k % unroll * PDNN_LANES8;
-            pdnn_floats8 weights, inputs;
-            pdnn_load8(&weights, w + stream * apart + i + at);
+            const int stream = k / unroll, at = k % unroll * PDNN_LANES;
+            pdnn_floats weights, inputs;
+            pdnn_load(&weights, w + stream * apart + i + at);
 #pragma GCC unroll 4
             for (int n = 0; n < rows; n++) {
-                pdnn_load8(&inputs, x + n * I + i + at);
+                pdnn_load(&inputs, x + n * I + i + at);
                 sum[(n * streams + stream) * unroll + k % unroll] += inputs * weights;
             }
         }
@@ -39,15 +39,15 @@ PDNN_INLINE int64_t add_products(const struct tile *tile, const int rows, const 
 
 PDNN_INLINE void run_tile(const struct tile *tile, const int rows, const int streams, const int unroll) {
     const struct pdnn_dense_few_job *job = tile->job;
-    pdnn_floats8 sum[2 * PDNN_DENSE_FEW_ROWS * STREAMS] = {{0}};
+    pdnn_floats sum[2 * PDNN_DENSE_FEW_ROWS * STREAMS] = {{0}};
     int64_t done = add_products(tile, rows, streams, unroll, sum);
 #pragma GCC unroll 16
     for (int k = 0; k < rows * streams; k++) {
         int64_t n = k / streams, o = tile->first + k % streams * tile->apart;
-        pdnn_floats8 total = sum[k * unroll];
+        pdnn_floats total = sum[k * unroll];
         for (int u = 1; u < unroll; u++)
             total += sum[k * unroll + u];
-        float y = pdnn_sum8(&total);
+        float y = pdnn_sum(&total);
         for (int64_t i = done; i < job->I; i++)
             y += job->x[n * job->I + i] * job->w[o * job->I + i];
         job->y[n * job->O + o] = job->b ? y + job->b[o] : y;

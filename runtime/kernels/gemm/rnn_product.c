@@ -1,7 +1,8 @@
 #include "runtime/kernels/gemm/rnn_product.h"
 
-#include "runtime/kernels/simd/team.h"
 #include "runtime/kernels/gemm/tiles.h"
+#include "runtime/kernels/simd/kernel.h"
+#include "runtime/kernels/simd/team.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -32,10 +33,15 @@ static int64_t panel_at(int64_t K, int64_t C, int64_t column, int64_t k) {
 }
 
 static void pack_rows(const struct pack_job *job, int64_t column, int64_t k, int64_t depth, float *to) {
-    const int64_t width = PDNN_TILE_WIDTH, n = job->C - column < width ? job->C - column : width;
+    const int64_t width = PDNN_TILE_WIDTH, n = job->C - column;
     for (int64_t i = 0; i < depth; i++, to += width) {
-        memcpy(to, job->b + (k + i) * job->C + column, (size_t)n * sizeof *to);
-        memset(to + n, 0, (size_t)(width - n) * sizeof *to);
+        const float *from = job->b + (k + i) * job->C + column;
+        if (n >= width) {
+            memcpy(to, from, PDNN_TILE_WIDTH * sizeof *to);
+        } else {
+            memcpy(to, from, (size_t)n * sizeof *to);
+            memset(to + n, 0, (size_t)(width - n) * sizeof *to);
+        }
     }
 }
 

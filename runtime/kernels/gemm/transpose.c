@@ -1,6 +1,7 @@
 #include "runtime/kernels/gemm/transpose.h"
 
-#include "runtime/kernels/simd/lanes.h"
+#include "runtime/kernels/simd/bypass.h"
+#include "runtime/kernels/simd/eights.h"
 #include "runtime/kernels/simd/team.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #include "runtime/kernels/images/batchnorm.h"
 
 #include "runtime/kernels/images/channel_loops.h"
-#include "runtime/kernels/simd/lanes.h"
+#include "runtime/kernels/simd/kernel.h"
 
 #include <math.h>
 #include <string.h>

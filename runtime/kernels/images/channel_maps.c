@@ -1,6 +1,6 @@
 #include "runtime/kernels/images/channel_loops.h"
 
-#include "runtime/kernels/simd/lanes.h"
+#include "runtime/kernels/simd/eights.h"
 
 #include <stddef.h>
 
@@ -120,7 +120,8 @@ PDNN_INLINE void gradient_store(const struct gradient_in *in, float *dx, int64_t
     pdnn_load8(&x, in->x + at);
     if (in->mask) {
         pdnn_load8(&mask, in->mask + at);
-        pdnn_ints8 kept = mask > zero;
+        pdnn_ints8 kept;
+        pdnn_above8(&kept, &mask, &zero);
         pdnn_select8(&dy, &kept, &zero);
     }
     dy = by->of_dy * dy + (by->of_x * (x - by->center) + by->shift);

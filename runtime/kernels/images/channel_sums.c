@@ -1,6 +1,6 @@
 #include "runtime/kernels/images/channel_loops.h"
 
-#include "runtime/kernels/simd/lanes.h"
+#include "runtime/kernels/simd/eights.h"
 
 #include <string.h>
 
@@ -105,7 +105,8 @@ PDNN_INLINE void add_products(const struct inputs *in, int64_t at, int64_t strid
         pdnn_load8(&x, in->x + from);
         if (in->mask) {
             pdnn_load8(&mask, in->mask + from);
-            pdnn_ints8 kept = mask > zero;
+            pdnn_ints8 kept;
+            pdnn_above8(&kept, &mask, &zero);
             pdnn_select8(&dy, &kept, &zero);
         }
         chain[0][k] += dy;

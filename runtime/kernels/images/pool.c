@@ -1,7 +1,7 @@
 #include "runtime/kernels/images/pool.h"
 
-#include "runtime/kernels/simd/lanes.h"
 #include "runtime/kernels/images/pool_loops.h"
+#include "runtime/kernels/simd/eights.h"
 
 #include <stddef.h>
 

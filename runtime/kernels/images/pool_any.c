@@ -1,8 +1,9 @@
 #include "runtime/kernels/images/pool_loops.h"
 
-#include "runtime/kernels/simd/lanes.h"
+#include "runtime/kernels/simd/kernel.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 

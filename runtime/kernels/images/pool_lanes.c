@@ -1,7 +1,8 @@
 #include "runtime/kernels/images/pool_loops.h"
 
-#include "runtime/kernels/simd/lanes.h"
+#include "runtime/kernels/simd/eights.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { EIGHTS = 4 };
@@ -29,22 +30,27 @@ static inline struct inputs inputs_of(const struct pdnn_pool_job *job, int64_t p
                            (int32_t)columns->kernel};
 }
 
+/* NaN is kept apart from the largest number, so that each tap waits for no more than one maximum. */
 PDNN_INLINE void max_eight(const struct inputs *in, int64_t channel, float *y, int8_t *index) {
     pdnn_floats8 best, x;
-    pdnn_ints8 where = {0}, tap;
+    pdnn_ints8 where = {0}, any_nan = {0}, tap, nan, above;
     pdnn_load8(&best, in->first + channel);
     where += in->tap;
     for (int64_t r = 0; r < in->rows; r++) {
         tap = (pdnn_ints8){0} + (in->tap + (int32_t)r * in->tap_pitch);
         for (int64_t s = 0; s < in->columns; s++, tap += 1) {
             pdnn_load8(&x, in->first + channel + r * in->pitch + s * in->width);
-            pdnn_ints8 larger = (x > best) | (x != x);
-            where = (larger & tap) | (~larger & where);
-            pdnn_select8(&x, &larger, &best);
-            best = x;
+            pdnn_above8(&above, &x, &best);
+            pdnn_nan8(&nan, &x);
+            pdnn_floor8(&best, &x);
+            above = (above & ~any_nan) | nan;
+            any_nan |= nan;
+            where = (above & tap) | (~above & where);
         }
     }
-    pdnn_store8(y, &best, false);
+    x = (pdnn_floats8){0} + NAN;
+    pdnn_select8(&x, &any_nan, &best);
+    pdnn_store8(y, &x, false);
     if (index)
         pdnn_store_bytes8(index, &where);
 }

@@ -4,8 +4,8 @@
 #define RUNTIME_KERNELS_IMAGES_POOL_LOOPS_H
 
 #include "runtime/kernels/images/pool.h"
-#include "runtime/kernels/simd/team.h"
 #include "runtime/kernels/simd/kernel.h"
+#include "runtime/kernels/simd/team.h"
 
 struct pdnn_pool_job {
     const struct pdnn_pool *pool;

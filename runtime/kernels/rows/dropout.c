@@ -1,6 +1,8 @@
 #include "runtime/kernels/rows/dropout.h"
 
 #include "runtime/kernels/rows/dropout_mask.h"
+#include "runtime/kernels/simd/bypass.h"
+#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 
 /* A BLOCK of results is made in L1; AHEAD of it, x is fetched where results go past the caches, since the

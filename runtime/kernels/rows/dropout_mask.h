@@ -1,5 +1,5 @@
-/* The mask of models/ops/dropout.c, bit by bit, for the kernels that drop values: loops for functions of
- * clones.h. */
+/* The mask of models/ops/dropout.c, bit by bit, for the kernels that drop values: loops for
+ * kernels. */
 #ifndef RUNTIME_KERNELS_ROWS_DROPOUT_MASK_H
 #define RUNTIME_KERNELS_ROWS_DROPOUT_MASK_H
 
@@ -12,8 +12,7 @@
  * these lie in their order, or in reverse. */
 enum { PDNN_MASK_BLOCK = 256, PDNN_MASK_SHARED = 4, PDNN_MASK_NUMBERS = PDNN_MASK_BLOCK / PDNN_MASK_SHARED };
 enum { PDNN_MASK_FLIP = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? PDNN_MASK_SHARED - 1 : 0 };
-enum { PDNN_MASK_LANES = 4, PDNN_MASK_GROUP = 4 };
-typedef uint64_t pdnn_words4 __attribute__((vector_size(8 * PDNN_MASK_LANES)));
+enum { PDNN_MASK_LANES = PDNN_LANES / 2, PDNN_MASK_GROUP = 4 };
 
 /* Of one step. */
 struct pdnn_mask {
@@ -28,7 +27,7 @@ static inline struct pdnn_mask pdnn_mask_of(uint64_t seed, int64_t percent) {
 }
 
 /* pdnn_rng_mix of several vectors, side by side since the steps of one wait for each other. */
-PDNN_INLINE void pdnn_mask_mix(pdnn_words4 *z, int count) {
+PDNN_INLINE void pdnn_mask_mix(pdnn_words *z, int count) {
     for (int k = 0; k < count; k++)
         z[k] = (z[k] ^ (z[k] >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     for (int k = 0; k < count; k++)
@@ -40,8 +39,10 @@ PDNN_INLINE void pdnn_mask_mix(pdnn_words4 *z, int count) {
 /* pdnn_rng_at of `count` counters from first on; at most PDNN_MASK_GROUP vectors more are written. */
 PDNN_INLINE void pdnn_mask_numbers(uint64_t seed, int64_t first, uint64_t *numbers, int64_t count) {
     const uint64_t step = UINT64_C(0x9e3779b97f4a7c15);
-    const pdnn_words4 lane = {1, 2, 3, 4};
-    pdnn_words4 at = seed + ((uint64_t)first + lane) * step, z[PDNN_MASK_GROUP], v;
+    pdnn_words lane;
+    for (uint64_t i = 0; i < PDNN_MASK_LANES; i++)
+        lane[i] = i + 1;
+    pdnn_words at = seed + ((uint64_t)first + lane) * step, z[PDNN_MASK_GROUP], v;
     for (int64_t i = 0; i < count; i += PDNN_MASK_GROUP * PDNN_MASK_LANES) {
         for (int k = 0; k < PDNN_MASK_GROUP; k++) {
             z[k] = at;

@@ -1,7 +1,7 @@
 #include "runtime/kernels/rows/elementwise.h"
 
-#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/bypass.h"
+#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 #include "runtime/kernels/simd/vmath.h"
 

@@ -1,6 +1,8 @@
 #include "runtime/kernels/rows/layernorm.h"
 
 #include "runtime/kernels/rows/layernorm_rows.h"
+#include "runtime/kernels/simd/bypass.h"
+#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 
 #include <math.h>
@@ -51,35 +53,44 @@ PDNN_INLINE void add_columns(const struct pdnn_layernorm *job, const struct pdnn
 }
 
 PDNN_INLINE float sum_of(const float *z, int64_t n) {
-    pdnn_floats8 chain[PDNN_CHAINS] = {{0}}, v;
-    float rest = 0;
+    pdnn_floats chain[PDNN_CHAINS] = {{0}}, v;
     int64_t i = 0;
     for (; i + PDNN_CHAINS_STEP <= n; i += PDNN_CHAINS_STEP) {
         for (int k = 0; k < PDNN_CHAINS; k++) {
-            pdnn_load8(&v, z + i + k * PDNN_LANES8);
+            pdnn_load(&v, z + i + k * PDNN_LANES);
             chain[k] += v;
         }
     }
-    for (; i < n; i++)
-        rest += z[i];
-    return pdnn_chains_total(chain) + rest;
+    for (; i + PDNN_LANES <= n; i += PDNN_LANES) {
+        pdnn_load(&v, z + i);
+        chain[0] += v;
+    }
+    pdnn_load_part(&v, z + i, n - i);
+    chain[1] += v;
+    return pdnn_chains_total(chain);
 }
 
 /* Of distances from the mean. */
 PDNN_INLINE float squares_of(const float *z, float mean, int64_t n) {
-    pdnn_floats8 chain[PDNN_CHAINS] = {{0}}, v;
-    float rest = 0;
+    pdnn_floats chain[PDNN_CHAINS] = {{0}}, v;
     int64_t i = 0;
     for (; i + PDNN_CHAINS_STEP <= n; i += PDNN_CHAINS_STEP) {
         for (int k = 0; k < PDNN_CHAINS; k++) {
-            pdnn_load8(&v, z + i + k * PDNN_LANES8);
+            pdnn_load(&v, z + i + k * PDNN_LANES);
             v -= mean;
             chain[k] += v * v;
         }
     }
-    for (; i < n; i++)
-        rest += (z[i] - mean) * (z[i] - mean);
-    return pdnn_chains_total(chain) + rest;
+    for (; i + PDNN_LANES <= n; i += PDNN_LANES) {
+        pdnn_load(&v, z + i);
+        v -= mean;
+        chain[0] += v * v;
+    }
+    pdnn_load_part(&v, z + i, n - i);
+    pdnn_fill_part(&v, n - i, mean);
+    v -= mean;
+    chain[1] += v * v;
+    return pdnn_chains_total(chain);
 }
 
 PDNN_INLINE void normalize_columns(const struct pdnn_layernorm *job, const struct row *row, int64_t begin,

@@ -1,5 +1,8 @@
 #include "runtime/kernels/rows/layernorm.h"
+
 #include "runtime/kernels/rows/layernorm_rows.h"
+#include "runtime/kernels/simd/bypass.h"
+#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 
 #include <string.h>
@@ -52,26 +55,39 @@ static inline void begin_pair(const struct pdnn_layernorm_gradients *job, struct
                                     .slope = {job->mean[row + k], job->inverse_std[row + k], 0, 0}};
 }
 
+/* A vector or, where a row ends, what is left of it. */
+PDNN_INLINE void load_left(pdnn_floats *v, const float *from, int64_t left) {
+    if (left == PDNN_LANES)
+        pdnn_load(v, from);
+    else
+        pdnn_load_part(v, from, left);
+}
+
 PDNN_INLINE void sum_columns(const struct pdnn_layernorm_gradients *job, struct row *row, int64_t begin,
                              int64_t n) {
     const float *dy = job->dy + row->first + begin, *x = job->x + row->first + begin;
     const float *gamma = job->gamma + begin;
     float mean = row->slope.mean;
-    pdnn_floats8 sum[PDNN_CHAINS] = {{0}}, product[PDNN_CHAINS] = {{0}}, u, v, factor;
+    pdnn_floats sum[PDNN_CHAINS] = {{0}}, product[PDNN_CHAINS] = {{0}}, u, v, factor;
     int64_t i = 0;
     for (; i + PDNN_CHAINS_STEP <= n; i += PDNN_CHAINS_STEP) {
         for (int k = 0; k < PDNN_CHAINS; k++) {
-            pdnn_load8(&u, dy + i + k * PDNN_LANES8);
-            pdnn_load8(&v, x + i + k * PDNN_LANES8);
-            pdnn_load8(&factor, gamma + i + k * PDNN_LANES8);
+            pdnn_load(&u, dy + i + k * PDNN_LANES);
+            pdnn_load(&v, x + i + k * PDNN_LANES);
+            pdnn_load(&factor, gamma + i + k * PDNN_LANES);
             u *= factor;
             sum[k] += u;
             product[k] += u * (v - mean);
         }
     }
-    for (; i < n; i++) {
-        row->sum += dy[i] * gamma[i];
-        row->product += dy[i] * gamma[i] * (x[i] - mean);
+    for (; i < n; i += PDNN_LANES) {
+        int64_t left = pdnn_least(PDNN_LANES, n - i);
+        load_left(&u, dy + i, left);
+        load_left(&v, x + i, left);
+        load_left(&factor, gamma + i, left);
+        u *= factor;
+        sum[0] += u;
+        product[0] += u * (v - mean);
     }
     row->sum += pdnn_chains_total(sum);
     row->product += pdnn_chains_total(product);

@@ -5,6 +5,7 @@
 #define RUNTIME_KERNELS_ROWS_LAYERNORM_ROWS_H
 
 #include "runtime/kernels/rows/dropout_mask.h"
+#include "runtime/kernels/simd/kernel.h"
 
 #include <stddef.h>
 
@@ -31,11 +32,11 @@ PDNN_INLINE void pdnn_fetch(const float *array, int64_t at, int64_t n) {
 }
 
 /* Sums run in several chains, since an addition takes 3 or 4 cycles, and are added up for each block. */
-enum { PDNN_CHAINS = 4, PDNN_CHAINS_STEP = PDNN_CHAINS * PDNN_LANES8 };
+enum { PDNN_CHAINS = 4, PDNN_CHAINS_STEP = PDNN_CHAINS * PDNN_LANES };
 
-PDNN_INLINE float pdnn_chains_total(const pdnn_floats8 *chain) {
-    pdnn_floats8 v = (chain[0] + chain[1]) + (chain[2] + chain[3]);
-    return ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7]));
+PDNN_INLINE float pdnn_chains_total(const pdnn_floats *chain) {
+    pdnn_floats v = (chain[0] + chain[1]) + (chain[2] + chain[3]);
+    return pdnn_sum(&v);
 }
 
 #endif

@@ -1,6 +1,8 @@
 #include "runtime/kernels/rows/softmax.h"
 
 #include "runtime/kernels/rows/dropout_mask.h"
+#include "runtime/kernels/simd/bypass.h"
+#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 #include "runtime/kernels/simd/vmath.h"
 
@@ -34,33 +36,38 @@ struct row {
     int64_t first, seen, m; /* first: its place among all elements */
 };
 
-/* By halves: three steps instead of eight. */
-PDNN_INLINE float sum_of(const pdnn_floats8 *v) {
-    pdnn_floats8 sum = *v;
-    sum += __builtin_shufflevector(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
-    sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5);
-    sum += __builtin_shufflevector(sum, sum, 1, 0, 3, 2, 5, 4, 7, 6);
-    return sum[0];
+PDNN_INLINE float largest_of(const pdnn_floats *v) {
+    float largest = (*v)[0];
+    for (int i = 1; i < PDNN_LANES; i++)
+        largest = (*v)[i] > largest ? (*v)[i] : largest;
+    return largest;
 }
 
 /* y = factor x + bias; returns the largest, or the lowest number where there is none. */
 PDNN_INLINE float scale_row(const struct row *row, float factor, float *y) {
     const float *x = row->x, *bias = row->bias;
-    float max = -FLT_MAX;
-    if (bias) {
-#pragma omp simd reduction(max : max)
-        for (int64_t j = 0; j < row->seen; j++) {
-            y[j] = factor * x[j] + bias[j];
-            max = y[j] > max ? y[j] : max;
-        }
-        return max;
+    pdnn_floats most = (pdnn_floats){0} - FLT_MAX, v, b = {0};
+    int64_t j = 0, n = row->seen;
+    for (; j + PDNN_LANES <= n; j += PDNN_LANES) {
+        pdnn_load(&v, x + j);
+        if (bias)
+            pdnn_load(&b, bias + j);
+        v = factor * v + b;
+        pdnn_store(y + j, &v);
+        pdnn_most(&v, &most);
+        most = v;
     }
-#pragma omp simd reduction(max : max)
-    for (int64_t j = 0; j < row->seen; j++) {
-        y[j] = factor * x[j];
-        max = y[j] > max ? y[j] : max;
+    if (j < n) {
+        pdnn_load_part(&v, x + j, n - j);
+        if (bias)
+            pdnn_load_part(&b, bias + j, n - j);
+        v = factor * v + b;
+        pdnn_store_part(y + j, &v, n - j);
+        pdnn_fill_part(&v, n - j, -FLT_MAX);
+        pdnn_most(&v, &most);
+        most = v;
     }
-    return max;
+    return largest_of(&most);
 }
 
 /* e^x of numbers of at most 0: x = n ln 2 + r, a polynomial of least relative error for |r| <= ln 2 / 2, n
@@ -68,15 +75,15 @@ PDNN_INLINE float scale_row(const struct row *row, float factor, float *y) {
  * 2: nothing beside the sum of a row. What is below the lowest number, -infinity too, gives 0 whatever became
  * of it on the way; NaN stays. Side by side and the polynomial by pairs, because a number's own steps wait
  * for each other. */
-PDNN_INLINE void exp_group(pdnn_floats8 *x, int count) {
-    const pdnn_ints8 no = {0};
+PDNN_INLINE void exp_group(pdnn_floats *x, int count) {
+    const pdnn_ints no = {0};
     const float round = 12582912.0F; /* as in vmath.h */
-    pdnn_floats8 n[GROUP], r[GROUP], square[GROUP], p[GROUP], q[GROUP];
-    pdnn_ints8 is_normal[GROUP], power[GROUP];
+    pdnn_floats n[GROUP], r[GROUP], square[GROUP], p[GROUP], q[GROUP];
+    pdnn_ints is_normal[GROUP], power[GROUP];
     for (int k = 0; k < count; k++) {
         is_normal[k] = (x[k] < exp_lowest) == no;
         n[k] = x[k] * 1.44269504F + round;
-        power[k] = (pdnn_ints8)n[k] << 23;
+        power[k] = (pdnn_ints)n[k] << 23;
     }
     for (int k = 0; k < count; k++)
         r[k] = x[k] - (n[k] - round) * 0.693147181F;
@@ -91,43 +98,43 @@ PDNN_INLINE void exp_group(pdnn_floats8 *x, int count) {
     for (int k = 0; k < count; k++)
         p[k] = p[k] * square[k] + r[k];
     for (int k = 0; k < count; k++)
-        x[k] = (pdnn_floats8)(((pdnn_ints8)p[k] + power[k]) & is_normal[k]);
+        x[k] = (pdnn_floats)(((pdnn_ints)p[k] + power[k]) & is_normal[k]);
 }
 
 /* y = exp(y - max) of count vectors; adds to the sum. */
-PDNN_INLINE void exp_vectors(float *y, float max, int count, pdnn_floats8 *sum) {
-    pdnn_floats8 x[GROUP], v;
+PDNN_INLINE void exp_vectors(float *y, float max, int count, pdnn_floats *sum) {
+    pdnn_floats x[GROUP], v;
     for (int k = 0; k < count; k++) {
-        pdnn_load8(&v, y + k * PDNN_LANES8);
+        pdnn_load(&v, y + k * PDNN_LANES);
         x[k] = v - max;
     }
     exp_group(x, count);
     for (int k = 0; k < count; k++) {
         v = x[k];
-        pdnn_store8(y + k * PDNN_LANES8, &v, false);
+        pdnn_store(y + k * PDNN_LANES, &v);
         *sum += v;
     }
 }
 
-/* y = exp(y - max); returns the sum. The row has room for whole vectors, or for m numbers: what follows the
- * n-th is overwritten. */
-PDNN_INLINE float exp_row(float *y, float max, int64_t n, int64_t m) {
-    pdnn_floats8 sums = {0};
-    int64_t whole = (n + PDNN_LANES8 - 1) / PDNN_LANES8 * PDNN_LANES8, j = 0;
-    whole = whole <= m ? whole : n / PDNN_LANES8 * PDNN_LANES8;
-    for (int64_t i = n; i < whole; i++)
-        y[i] = -INFINITY;
-    for (; j + GROUP * PDNN_LANES8 <= whole; j += GROUP * PDNN_LANES8)
+/* y = exp(y - max); returns the sum. */
+PDNN_INLINE float exp_row(float *y, float max, int64_t n) {
+    pdnn_floats sums = {0}, rest;
+    int64_t j = 0;
+    for (; j + GROUP * PDNN_LANES <= n; j += GROUP * PDNN_LANES)
         exp_vectors(y + j, max, GROUP, &sums);
-    for (; j < whole; j += PDNN_LANES8)
+    for (; j + 2 * PDNN_LANES <= n; j += 2 * PDNN_LANES)
+        exp_vectors(y + j, max, 2, &sums);
+    for (; j + PDNN_LANES <= n; j += PDNN_LANES)
         exp_vectors(y + j, max, 1, &sums);
-    float sum = sum_of(&sums);
-    for (; j < n; j++) {
-        float below = y[j] - max, e = pdnn_exp(below);
-        y[j] = below < exp_lowest ? 0 : e;
-        sum += y[j];
+    if (j < n) {
+        pdnn_load_part(&rest, y + j, n - j);
+        pdnn_fill_part(&rest, n - j, -INFINITY);
+        rest -= max;
+        exp_group(&rest, 1);
+        pdnn_store_part(y + j, &rest, n - j);
+        sums += rest;
     }
-    return sum;
+    return pdnn_sum(&sums);
 }
 
 /* y = x * mask; may be in place. */
@@ -144,21 +151,24 @@ PDNN_INLINE void drop_row(const struct pdnn_mask *mask, int64_t first, const flo
 
 /* In several chains, since one would wait for each addition. */
 PDNN_INLINE float dot(const float *a, const float *b, int64_t n) {
-    pdnn_floats8 chain[GROUP] = {{0}}, u, v;
+    pdnn_floats chain[GROUP] = {{0}}, u, v;
     int64_t j = 0;
-    for (; j + GROUP * PDNN_LANES8 <= n; j += GROUP * PDNN_LANES8) {
+    for (; j + GROUP * PDNN_LANES <= n; j += GROUP * PDNN_LANES) {
         for (int k = 0; k < GROUP; k++) {
-            pdnn_load8(&u, a + j + k * PDNN_LANES8);
-            pdnn_load8(&v, b + j + k * PDNN_LANES8);
+            pdnn_load(&u, a + j + k * PDNN_LANES);
+            pdnn_load(&v, b + j + k * PDNN_LANES);
             chain[k] += u * v;
         }
     }
-    u = (chain[0] + chain[1]) + (chain[2] + chain[3]);
-    float sum = sum_of(&u);
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = j; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
+    for (; j + PDNN_LANES <= n; j += PDNN_LANES) {
+        pdnn_load(&u, a + j);
+        pdnn_load(&v, b + j);
+        chain[0] += u * v;
+    }
+    pdnn_load_part(&u, a + j, n - j);
+    pdnn_load_part(&v, b + j, n - j);
+    u = (chain[0] + chain[1]) + (chain[2] + chain[3] + u * v);
+    return pdnn_sum(&u);
 }
 
 PDNN_INLINE void fetch(const float *from, int64_t k) {
@@ -185,17 +195,36 @@ PDNN_INLINE void put_row(const struct row *row, float *made, float *to, float be
 }
 
 PDNN_INLINE void multiply_row(float *y, float factor, int64_t n) {
-#pragma omp simd
-    for (int64_t j = 0; j < n; j++)
-        y[j] *= factor;
+    pdnn_floats v;
+    int64_t j = 0;
+    for (; j + PDNN_LANES <= n; j += PDNN_LANES) {
+        pdnn_load(&v, y + j);
+        v *= factor;
+        pdnn_store(y + j, &v);
+    }
+    if (j < n) {
+        pdnn_load_part(&v, y + j, n - j);
+        v *= factor;
+        pdnn_store_part(y + j, &v, n - j);
+    }
 }
 
 /* dx = factor p (dp - sum) */
 PDNN_INLINE void subtract_row(const struct row *row, const float *dp, float sum, float factor, float *dx) {
-    const float *p = row->p;
-#pragma omp simd
-    for (int64_t j = 0; j < row->seen; j++)
-        dx[j] = factor * p[j] * (dp[j] - sum);
+    pdnn_floats v, p;
+    int64_t j = 0, n = row->seen;
+    for (; j + PDNN_LANES <= n; j += PDNN_LANES) {
+        pdnn_load(&v, dp + j);
+        pdnn_load(&p, row->p + j);
+        v = factor * p * (v - sum);
+        pdnn_store(dx + j, &v);
+    }
+    if (j < n) {
+        pdnn_load_part(&v, dp + j, n - j);
+        pdnn_load_part(&p, row->p + j, n - j);
+        v = factor * p * (v - sum);
+        pdnn_store_part(dx + j, &v, n - j);
+    }
 }
 
 PDNN_INLINE void forward_tile(const struct work *work, struct row *rows, int count) {
@@ -208,7 +237,7 @@ PDNN_INLINE void forward_tile(const struct work *work, struct row *rows, int cou
         largest[k] = scale_row(&rows[k], job->factor, p[k]);
     }
     for (int k = 0; k < count; k++)
-        sum[k] = exp_row(p[k], largest[k], rows[k].seen, job->m);
+        sum[k] = exp_row(p[k], largest[k], rows[k].seen);
     for (int k = 0; k < count; k++) {
         multiply_row(p[k], sum[k] == 0 ? 0 : 1 / sum[k], rows[k].seen);
         put_row(&rows[k], p[k], drops ? rows[k].saved : rows[k].y, 0);

@@ -1,7 +1,7 @@
 #include "runtime/kernels/sequence/embedding.h"
 
-#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/bypass.h"
+#include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 #include "runtime/kernels/sequence/rnn_cell.h"
 
 #include "runtime/kernels/simd/kernel.h"
-#include "runtime/kernels/simd/lanes.h"
 #include "runtime/kernels/simd/team.h"
 #include "runtime/kernels/simd/vmath.h"
 

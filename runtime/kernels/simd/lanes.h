@@ -1,102 +1,116 @@
-/* Eight floats at once, for loops that the compiler does not vectorize by itself: on every instruction-set
- * level of clones.h it makes of them what that level has. They go by address, because how vectors are passed
- * differs from level to level. */
+/* Vectors of as many floats as the level has (kernel.h), for loops that the compiler does not vectorize by
+ * itself. Arithmetic and comparisons are the compiler's own on such types. */
 #ifndef RUNTIME_KERNELS_SIMD_LANES_H
 #define RUNTIME_KERNELS_SIMD_LANES_H
 
 #include "runtime/kernels/simd/kernel.h"
-#include "runtime/kernels/simd/bypass.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
-enum { PDNN_LANES8 = 8 };
+#if PDNN_LANES > 4
+#include <immintrin.h>
+#endif
+
 typedef float pdnn_floats __attribute__((vector_size(4 * PDNN_LANES)));
-typedef float pdnn_floats8 __attribute__((vector_size(32)));
-typedef float pdnn_unaligned8 __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int32_t pdnn_ints8 __attribute__((vector_size(32)));
-typedef int64_t pdnn_longs2 __attribute__((vector_size(16)));
-typedef int8_t pdnn_bytes16 __attribute__((vector_size(16)));
-typedef int8_t pdnn_bytes32 __attribute__((vector_size(32)));
+typedef int32_t pdnn_ints __attribute__((vector_size(4 * PDNN_LANES)));
+typedef uint64_t pdnn_words __attribute__((vector_size(4 * PDNN_LANES)));
 
-PDNN_INLINE void pdnn_load8(pdnn_floats8 *v, const float *from) {
-    *v = *(const pdnn_unaligned8 *)(const void *)from;
+PDNN_INLINE void pdnn_load(pdnn_floats *v, const float *from) {
+    __builtin_memcpy(v, from, sizeof *v);
 }
 
-/* bypass: past the caches; `to` is then 16-byte aligned. */
-PDNN_INLINE void pdnn_store8(float *to, const pdnn_floats8 *v, bool bypass) {
-    if (bypass)
-        pdnn_bypass_copy(to, (const float *)v, PDNN_LANES8);
-    else
-        *(pdnn_unaligned8 *)(void *)to = *v;
+PDNN_INLINE void pdnn_store(float *to, const pdnn_floats *v) {
+    __builtin_memcpy(to, v, sizeof *v);
 }
 
-/* *v = mask ? *v : *other, lane by lane; a mask is what a comparison gives. */
-PDNN_INLINE void pdnn_select8(pdnn_floats8 *v, const pdnn_ints8 *mask, const pdnn_floats8 *other) {
-    *v = (pdnn_floats8)((*mask & (pdnn_ints8)*v) | (~*mask & (pdnn_ints8)*other));
+/* *v = *v > *other ? *v : *other, lane by lane. */
+PDNN_INLINE void pdnn_most(pdnn_floats *v, const pdnn_floats *other) {
+#if PDNN_LANES == 16
+    *v = _mm512_max_ps(*v, *other);
+#elif PDNN_LANES == 8
+    *v = _mm256_max_ps(*v, *other);
+#else
+    pdnn_ints larger = *v > *other;
+    *v = (pdnn_floats)((larger & (pdnn_ints)*v) | (~larger & (pdnn_ints)*other));
+#endif
 }
 
-/* At least floor; NaN stays. */
-PDNN_INLINE void pdnn_floor8(pdnn_floats8 *v, const pdnn_floats8 *floor) {
-    pdnn_ints8 below = *v < *floor;
-    pdnn_floats8 raised = *floor;
-    pdnn_select8(&raised, &below, v);
-    *v = raised;
+/* Where a row ends: the first n lanes, n below PDNN_LANES. Loading gives 0 in the others, and `fill` sets
+ * them. */
+#if PDNN_LANES == 16
+
+PDNN_INLINE __mmask16 pdnn_first_lanes(int64_t n) {
+    return (__mmask16)((1U << n) - 1U);
 }
 
-/* Of all lanes. */
-PDNN_INLINE float pdnn_sum8(const pdnn_floats8 *v) {
-    pdnn_floats8 sum = *v + __builtin_shufflevector(*v, *v, 4, 5, 6, 7, 0, 1, 2, 3);
-    sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5);
+PDNN_INLINE void pdnn_load_part(pdnn_floats *v, const float *from, int64_t n) {
+    *v = _mm512_maskz_loadu_ps(pdnn_first_lanes(n), from);
+}
+
+PDNN_INLINE void pdnn_fill_part(pdnn_floats *v, int64_t n, float fill) {
+    *v = _mm512_mask_mov_ps(_mm512_set1_ps(fill), pdnn_first_lanes(n), *v);
+}
+
+PDNN_INLINE void pdnn_store_part(float *to, const pdnn_floats *v, int64_t n) {
+    _mm512_mask_storeu_ps(to, pdnn_first_lanes(n), *v);
+}
+
+#elif PDNN_LANES == 8
+
+PDNN_INLINE __m256i pdnn_first_lanes(int64_t n) {
+    const pdnn_ints lane = {0, 1, 2, 3, 4, 5, 6, 7};
+    return (__m256i)(lane < (int32_t)n);
+}
+
+PDNN_INLINE void pdnn_load_part(pdnn_floats *v, const float *from, int64_t n) {
+    *v = _mm256_maskload_ps(from, pdnn_first_lanes(n));
+}
+
+PDNN_INLINE void pdnn_fill_part(pdnn_floats *v, int64_t n, float fill) {
+    *v = _mm256_blendv_ps(_mm256_set1_ps(fill), *v, (__m256)pdnn_first_lanes(n));
+}
+
+PDNN_INLINE void pdnn_store_part(float *to, const pdnn_floats *v, int64_t n) {
+    _mm256_maskstore_ps(to, pdnn_first_lanes(n), *v);
+}
+
+#else
+
+PDNN_INLINE void pdnn_load_part(pdnn_floats *v, const float *from, int64_t n) {
+    pdnn_floats part = {0};
+    for (int64_t i = 0; i < n; i++)
+        part[i] = from[i];
+    *v = part;
+}
+
+PDNN_INLINE void pdnn_fill_part(pdnn_floats *v, int64_t n, float fill) {
+    for (int64_t i = n; i < PDNN_LANES; i++)
+        (*v)[i] = fill;
+}
+
+PDNN_INLINE void pdnn_store_part(float *to, const pdnn_floats *v, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        to[i] = (*v)[i];
+}
+
+#endif
+
+/* The sum of all lanes, by halves. */
+PDNN_INLINE float pdnn_sum(const pdnn_floats *v) {
+    typedef float fours __attribute__((vector_size(16)));
+#if PDNN_LANES == 16
+    typedef float eights __attribute__((vector_size(32)));
+    eights half = __builtin_shufflevector(*v, *v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                  __builtin_shufflevector(*v, *v, 8, 9, 10, 11, 12, 13, 14, 15);
+    fours sum =
+        __builtin_shufflevector(half, half, 0, 1, 2, 3) + __builtin_shufflevector(half, half, 4, 5, 6, 7);
+#elif PDNN_LANES == 8
+    fours sum = __builtin_shufflevector(*v, *v, 0, 1, 2, 3) + __builtin_shufflevector(*v, *v, 4, 5, 6, 7);
+#else
+    fours sum = *v;
+#endif
+    sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1);
     return sum[0] + sum[1];
-}
-
-/* out[c][r] = x[r][c], 8 by 8, in registers: pairs of rows interleaved, then pairs of pairs, then halves
- * exchanged. */
-PDNN_INLINE void pdnn_transpose8(const float *x, int64_t stride, float *out, int64_t out_stride) {
-    pdnn_floats8 a[PDNN_LANES8], b[PDNN_LANES8];
-#pragma GCC unroll 8
-    for (int i = 0; i < PDNN_LANES8; i++)
-        pdnn_load8(&a[i], x + i * stride);
-#pragma GCC unroll 4
-    for (int i = 0; i < PDNN_LANES8; i += 2) {
-        b[i] = __builtin_shufflevector(a[i], a[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
-        b[i + 1] = __builtin_shufflevector(a[i], a[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
-    }
-#pragma GCC unroll 2
-    for (int i = 0; i < PDNN_LANES8; i += 4) {
-        a[i] = __builtin_shufflevector(b[i], b[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-        a[i + 1] = __builtin_shufflevector(b[i], b[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-        a[i + 2] = __builtin_shufflevector(b[i + 1], b[i + 3], 0, 1, 8, 9, 4, 5, 12, 13);
-        a[i + 3] = __builtin_shufflevector(b[i + 1], b[i + 3], 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < PDNN_LANES8 / 2; i++) {
-        b[i] = __builtin_shufflevector(a[i], a[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-        b[i + 4] = __builtin_shufflevector(a[i], a[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < PDNN_LANES8; i++)
-        pdnn_store8(out + i * out_stride, &b[i], false);
-}
-
-/* Eight small integers, in memory a byte each. By shuffles, since the compiler converts vectors of bytes one
- * by one: each byte goes to the top of its lane, and is shifted down with its sign. */
-PDNN_INLINE void pdnn_load_bytes8(pdnn_ints8 *v, const int8_t *from) {
-    int64_t bytes;
-    __builtin_memcpy(&bytes, from, sizeof bytes);
-    pdnn_bytes16 low = (pdnn_bytes16)(pdnn_longs2){bytes, 0};
-    pdnn_bytes32 top =
-        __builtin_shufflevector(low, low, -1, -1, -1, 0, -1, -1, -1, 1, -1, -1, -1, 2, -1, -1, -1, 3, -1, -1,
-                                -1, 4, -1, -1, -1, 5, -1, -1, -1, 6, -1, -1, -1, 7);
-    *v = (pdnn_ints8)top >> 24;
-}
-
-PDNN_INLINE void pdnn_store_bytes8(int8_t *to, const pdnn_ints8 *v) {
-    pdnn_bytes32 all = (pdnn_bytes32)*v;
-    pdnn_bytes16 low =
-        __builtin_shufflevector(all, all, 0, 4, 8, 12, 16, 20, 24, 28, -1, -1, -1, -1, -1, -1, -1, -1);
-    __builtin_memcpy(to, &low, PDNN_LANES8);
 }
 
 #endif

@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-/* A norm adds up tiles in float, in CHAINS of eight lanes, and tiles in double: a block of them is one of the
+/* A norm adds up tiles in float, in CHAINS of vectors, and tiles in double: a block of them is one of the
  * parts that are added up in order, whoever has worked on it. A thread reads from PLACES at once, whole
  * blocks apart: from one alone it gets two thirds of the memory's bandwidth. */
-enum { PLACES = 4, CHAINS = 2, CHUNK = CHAINS * PDNN_LANES8, TILE = 64 * CHUNK, BLOCK = 16 * TILE };
+enum { PLACES = 4, CHAINS = 2, CHUNK = CHAINS * PDNN_LANES, TILE = 1024, BLOCK = 16 * TILE };
 enum { GRAIN = 1024 };
 
 /* Some of a block, and of as many others as are `apart` from it and from one another. */
@@ -19,12 +19,12 @@ struct tile {
 };
 
 PDNN_INLINE void square_places(const struct tile *tile, const int places) {
-    pdnn_floats8 chain[PLACES * CHAINS] = {{0}}, v;
+    pdnn_floats chain[PLACES * CHAINS] = {{0}}, v;
     int64_t i = 0;
     for (; i + CHUNK <= tile->n; i += CHUNK) {
 #pragma GCC unroll 8
         for (int k = 0; k < places * CHAINS; k++) {
-            pdnn_load8(&v, tile->x + k / CHAINS * tile->apart * BLOCK + i + k % CHAINS * PDNN_LANES8);
+            pdnn_load(&v, tile->x + k / CHAINS * tile->apart * BLOCK + i + k % CHAINS * PDNN_LANES);
             chain[k] += v * v;
         }
     }
@@ -34,8 +34,8 @@ PDNN_INLINE void square_places(const struct tile *tile, const int places) {
             float one = tile->x[place * tile->apart * BLOCK + rest];
             sum += (double)(one * one);
         }
-        for (int lane = 0; lane < CHUNK; lane++)
-            sum += (double)chain[place * CHAINS + lane / PDNN_LANES8][lane % PDNN_LANES8];
+        for (int k = 0; k < CHAINS; k++)
+            sum += (double)pdnn_sum(&chain[place * CHAINS + k]);
         tile->sum[place * tile->apart] += sum;
     }
 }
