@@ -1,23 +1,24 @@
-/* The one way to find what runs a node. */
+/* The registry of steps, and the one way to find what runs a node. */
 #include "runtime/steps/steps.h"
 
 #include "models/op.h"
-#include "runtime/steps/own_step.h"
+#include "runtime/steps/bound_step.h"
 #include "runtime/steps/f32_copies.h"
-#include "runtime/steps/upcast.h"
 #include "runtime/steps/step.h"
+#include "runtime/steps/upcast.h"
 
-extern const struct pdnn_step_def pdnn_step_dense, pdnn_step_matmul, pdnn_step_rnn, pdnn_step_conv2d;
-static const struct pdnn_step_def *const generic[] = {&pdnn_step_dense, &pdnn_step_matmul, &pdnn_step_rnn,
-                                                      &pdnn_step_conv2d, NULL};
+#define ROW(name) &PDNN_STEP(name),
+static const struct pdnn_step_def *const registry[] = {PDNN_OPS(ROW) NULL};
 
-static const struct pdnn_step_pass *find(const struct pdnn_step_def *const *rows,
-                                         const struct pdnn_node *node) {
-    for (; rows && *rows; rows++) {
-        if ((*rows)->op == node->op)
-            return (*rows)->pass[node->pass].compile ? &(*rows)->pass[node->pass] : NULL;
-    }
-    return NULL;
+static const struct pdnn_step_def *find(const struct pdnn_step_def *const *rows,
+                                        const struct pdnn_op_def *op) {
+    while (rows && *rows && (*rows)->op != op)
+        rows++;
+    return rows ? *rows : NULL;
+}
+
+const struct pdnn_step_def *pdnn_step_find(const struct pdnn_op_def *op) {
+    return find(registry, op);
 }
 
 /* An sgemm computes in f32 alone: products of 16 bit take copies. */
@@ -38,22 +39,23 @@ static enum pdnn_status multiply(const struct pdnn_steps *steps, const struct pd
 enum pdnn_status pdnn_steps_compile_generic(const struct pdnn_steps *steps, uint32_t node,
                                             struct pdnn_err *err) {
     const struct pdnn_graph *graph = steps->program->graph;
-    const struct pdnn_step_pass *pass = find(generic, &graph->nodes[node]);
-    bool found = false;
-    if (pass && pass->needs_sgemm)
+    const struct pdnn_node *n = &graph->nodes[node];
+    const struct pdnn_step_pass *pass = &pdnn_step_find(n->op)->pass[n->pass];
+    if (pass->needs_sgemm)
         return multiply(steps, pass, node, err);
-    enum pdnn_status status = pdnn_own_compile(steps->options, steps->program, node, &found, err);
-    if (status == PDNN_OK && !found)
-        return pdnn_step_unsupported(steps->backend->name, graph, &graph->nodes[node], err);
-    return status;
+    if (!pass->run || !pdnn_bound_step_fits(graph, n, pass))
+        return pdnn_step_unsupported(steps->backend->name, graph, n, err);
+    return pdnn_bound_step_compile(steps->options, steps->program, node, pass, err);
 }
 
 enum pdnn_status pdnn_steps_compile(const struct pdnn_steps *steps, struct pdnn_err *err) {
     const struct pdnn_graph *graph = steps->program->graph;
     enum pdnn_status status = PDNN_OK;
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
-        const struct pdnn_step_pass *pass = find(steps->rows, &graph->nodes[i]);
-        status = pass ? pass->compile(steps, i, err) : pdnn_steps_compile_generic(steps, i, err);
+        const struct pdnn_node *node = &graph->nodes[i];
+        const struct pdnn_step_def *row = find(steps->rows, node->op);
+        status = row && row->pass[node->pass].compile ? row->pass[node->pass].compile(steps, i, err)
+                                                      : pdnn_steps_compile_generic(steps, i, err);
     }
     return status;
 }
