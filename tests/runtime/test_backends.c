@@ -207,7 +207,8 @@ static void check_forced_graph(struct opened *backend, const struct pdnn_graph *
             .stored = (enum pdnn_onednn_weights_format)(i % PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT)};
         for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++) {
             choice.variant[pass] = variant;
-            if (pass != PDNN_FORWARD && variant.way == PDNN_ONEDNN_DENSE_OWN) /* it has no other pass */
+            if (pass != PDNN_FORWARD &&
+                variant.way == PDNN_ONEDNN_DENSE_SMALL_BATCH) /* it has no other pass */
                 choice.variant[pass].way = PDNN_ONEDNN_DENSE_INNER_PRODUCT;
         }
         onednn->forced_dense = &choice;
@@ -279,7 +280,7 @@ static void test_compile_own_dense(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);
     struct pdnn_onednn_dense_choice choice = {.stored = PDNN_ONEDNN_WEIGHTS_ROW_MAJOR};
-    choice.variant[PDNN_FORWARD].way = PDNN_ONEDNN_DENSE_OWN;
+    choice.variant[PDNN_FORWARD].way = PDNN_ONEDNN_DENSE_SMALL_BATCH;
     ((struct pdnn_onednn *)backend.state)->forced_dense = &choice;
     assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=1,mode=infer,fuse=post-ops"), 3);
     assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=4,mode=train"), 3);
@@ -454,9 +455,9 @@ static void test_dense_decide_own(void **state) {
         double own, inner_product;
         enum pdnn_onednn_dense_way way;
     } cases[] = {
-        {100, 95, PDNN_ONEDNN_DENSE_OWN},
+        {100, 95, PDNN_ONEDNN_DENSE_SMALL_BATCH},
         {100, 85, PDNN_ONEDNN_DENSE_INNER_PRODUCT},
-        {60, 100, PDNN_ONEDNN_DENSE_OWN},
+        {60, 100, PDNN_ONEDNN_DENSE_SMALL_BATCH},
         {INFINITY, 100, PDNN_ONEDNN_DENSE_INNER_PRODUCT},
     };
     const struct pdnn_onednn_dense_shape shape = {.has_pass = {true, false, false}};
@@ -467,7 +468,8 @@ static void test_dense_decide_own(void **state) {
         for (int way = 0; way < PDNN_ONEDNN_DENSE_WAY_COUNT; way++)
             costs.cost[PDNN_FORWARD][way][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR]
                 .reorder_ns[PDNN_ONEDNN_WEIGHTS_ROW_MAJOR] = 0;
-        costs.cost[PDNN_FORWARD][PDNN_ONEDNN_DENSE_OWN][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR].run_ns = cases[i].own;
+        costs.cost[PDNN_FORWARD][PDNN_ONEDNN_DENSE_SMALL_BATCH][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR].run_ns =
+            cases[i].own;
         costs.cost[PDNN_FORWARD][PDNN_ONEDNN_DENSE_INNER_PRODUCT][PDNN_ONEDNN_WEIGHTS_ROW_MAJOR].run_ns =
             cases[i].inner_product;
         assert_true(pdnn_onednn_dense_decide(&costs, &shape, &choice));

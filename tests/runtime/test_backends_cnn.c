@@ -277,7 +277,7 @@ static void test_run_past_the_caches(void **state) {
     };
     struct opened backend = open_backend(&pdnn_backend_onednn);
     struct pdnn_onednn *onednn = backend.state;
-    onednn->own.cache_bytes = 4096;
+    onednn->options.cache_bytes = 4096;
     for (int i = 0; i < 4; i++) {
         struct pdnn_arena arena;
         struct pdnn_graph graph;

@@ -16,6 +16,6 @@ enum pdnn_status pdnn_onednn_slow_compile(struct pdnn_onednn_compile *compile, u
     enum pdnn_status status = pdnn_onednn_slow_check(compile, &program->graph->nodes[node], err);
     if (status != PDNN_OK)
         return status;
-    return pdnn_upcast_compile(compile->steps.backend, compile->onednn, compile->onednn->own.threads,
+    return pdnn_upcast_compile(compile->steps.backend, compile->onednn, compile->onednn->options.threads,
                                compile->program, node, err);
 }

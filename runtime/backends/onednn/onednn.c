@@ -7,7 +7,7 @@
 #include "runtime/backends/onednn/conv2d/step.h"
 #include "runtime/backends/onednn/dense/place.h"
 #include "runtime/backends/onednn/dense/step.h"
-#include "runtime/backends/onednn/library/primitive.h"
+#include "runtime/backends/onednn/library/reorder.h"
 #include "runtime/backends/onednn/matmul/step.h"
 #include "runtime/backends/onednn/rnn/place.h"
 #include "runtime/backends/onednn/rnn/step.h"
@@ -28,7 +28,7 @@ static enum pdnn_status open_onednn(int64_t threads, void **state, struct pdnn_e
     if (!onednn)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a backend");
     omp_set_num_threads((int)threads);
-    onednn->own = pdnn_step_options(threads);
+    onednn->options = pdnn_step_options(threads);
     enum pdnn_status status = pdnn_onednn_library_create(&onednn->library, err);
     if (status != PDNN_OK) {
         free(onednn);
@@ -81,7 +81,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     compile.steps = (struct pdnn_steps){.backend = &pdnn_backend_onednn,
                                         .state = state,
                                         .program = program,
-                                        .options = &onednn->own,
+                                        .options = &onednn->options,
                                         .rows = rows,
                                         .compilation = &compile};
     place_quantized(program);
@@ -102,26 +102,20 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
 static enum pdnn_status convert(struct pdnn_onednn *onednn, const struct pdnn_onednn_layout *from,
                                 void *source, const struct pdnn_onednn_layout *to, void *target,
                                 struct pdnn_err *err) {
-    struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
-    struct pdnn_onednn_primitive *primitive = NULL;
+    struct pdnn_onednn_reorder reorder = {0};
     void *scratch = NULL;
-    request.layout[PDNN_ONEDNN_SRC] = from;
-    request.layout[PDNN_ONEDNN_DST] = to;
-    enum pdnn_status status = pdnn_onednn_primitive_create(onednn->library, &request, &primitive, err);
+    enum pdnn_status status =
+        pdnn_onednn_reorder_create(onednn->library, &onednn->options, from, to, NULL, &reorder, err);
     if (status != PDNN_OK)
         return status;
-    uint64_t scratch_bytes = pdnn_onednn_primitive_scratchpad_bytes(primitive);
+    uint64_t scratch_bytes = pdnn_onednn_reorder_scratch_bytes(&reorder);
     if (scratch_bytes && !(scratch = malloc(scratch_bytes)))
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a reorder");
-    if (status == PDNN_OK && scratch)
-        status = pdnn_onednn_primitive_bind(primitive, PDNN_ONEDNN_SCRATCHPAD, scratch, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_bind(primitive, PDNN_ONEDNN_SRC, source, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_bind(primitive, PDNN_ONEDNN_DST, target, err);
-    if (status == PDNN_OK && pdnn_onednn_primitive_run(primitive) != 0)
+        status = pdnn_onednn_reorder_bind(&reorder, source, target, scratch, err);
+    if (status == PDNN_OK && pdnn_onednn_reorder_run(&reorder) != 0)
         status = pdnn_fail(err, PDNN_INTERNAL, "onednn: a reorder failed");
-    pdnn_onednn_primitive_destroy(primitive);
+    pdnn_onednn_reorder_destroy(&reorder);
     free(scratch);
     return status;
 }

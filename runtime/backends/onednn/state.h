@@ -10,7 +10,7 @@
 
 struct pdnn_onednn {
     struct pdnn_onednn_library *library;
-    struct pdnn_step_options own;
+    struct pdnn_step_options options;
     struct pdnn_tune tune;
     /* For tests: taken for every shape instead of measuring; NULL: none. */
     const struct pdnn_onednn_dense_choice *forced_dense;

@@ -209,8 +209,8 @@ enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile,
     *move = (struct move){.from_slot = from.slot, .to_slot = to.slot, .scratch_slot = PDNN_NONE};
     const struct pdnn_tensor *t = &program->graph->tensors[tensor];
     enum pdnn_status status =
-        pdnn_onednn_reorder_create(compile->onednn->library, &compile->onednn->own, from.layout, to.layout,
-                                   t->rank == 2 ? t->dim : NULL, &move->reorder, err);
+        pdnn_onednn_reorder_create(compile->onednn->library, &compile->onednn->options, from.layout,
+                                   to.layout, t->rank == 2 ? t->dim : NULL, &move->reorder, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: reorder");
     uint64_t scratch_bytes = pdnn_onednn_reorder_scratch_bytes(&move->reorder);

@@ -12,7 +12,7 @@ struct pdnn_onednn_call {
     uint32_t summand;                     /* the slot whose memory and value DST takes over, or PDNN_NONE */
     int64_t threads;                      /* that may clear what the primitive adds to */
     /* The slots of what SCALE and BIAS are made from before each run, or PDNN_NONE: the primitive adds the
-     * bias to sums of int8 products and multiplies then, so that the bias it gets is one divided before. */
+     * bias to sums of int8 products and multiplies afterwards, so the bias is divided beforehand. */
     uint32_t x_scale, w_scale;
 };
 
@@ -23,8 +23,7 @@ struct pdnn_onednn_call pdnn_onednn_call_of(struct pdnn_onednn_primitive *primit
 void pdnn_onednn_call_scale(struct pdnn_onednn_call *call, const struct pdnn_node *node);
 
 /* Appends a step that runs the primitive; makes a slot for its scratchpad. What a recurrent layer adds its
- * gradients to begins as 0. The primitive belongs to the step,
- * or is destroyed when this fails. */
+ * gradients to begins as 0. The primitive belongs to the step, or is destroyed when this fails. */
 enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
                                     const struct pdnn_onednn_call *call, struct pdnn_err *err);
 

@@ -6,16 +6,16 @@
 #include "runtime/backends/onednn/compile.h"
 #include "runtime/backends/onednn/library/layout.h"
 
-/* What the library's layouts have for the tensor: int8 that is no weight lies as u8, which its products of
- * int8 take several times faster than s8 on processors without VNNI. */
+/* The type in the library's layouts: int8 that is not a weight is stored as u8, since u8 by s8 is several
+ * times faster than s8 by s8 on processors without VNNI (doc/backends.md). */
 enum pdnn_dtype pdnn_onednn_tensor_dtype(const struct pdnn_tensor *tensor);
 
 /* Gives the tensor a layout of its own unless that is the plain one. */
 enum pdnn_status pdnn_onednn_tensor_layout_set(struct pdnn_onednn_compile *compile, uint32_t tensor,
                                                const struct pdnn_onednn_layout *layout, struct pdnn_err *err);
 /* The same for weights, with their gradients and the optimizer's state: updates need one layout for all.
- * Nothing happens where they adopted layouts, or where the layout is the library's secret and others than
- * this step's forward pass have to know it: other passes, updates, or other programs. */
+ * Nothing happens where they adopted layouts, or where the library keeps the layout to itself and not only
+ * this step's forward pass has to know it: other passes, updates, or other programs. */
 enum pdnn_status pdnn_onednn_tensor_layout_set_weights(struct pdnn_onednn_compile *compile, uint32_t weights,
                                                        const struct pdnn_onednn_layout *layout,
                                                        struct pdnn_err *err);
@@ -27,7 +27,7 @@ enum pdnn_status pdnn_onednn_tensor_layout_copy(const struct pdnn_onednn_compile
  * channels fill their blocks. */
 bool pdnn_onednn_tensor_layout_is_plain(const struct pdnn_program *program,
                                         struct pdnn_onednn_layout *const *stored, uint32_t tensor);
-/* Whether weights must stay plain, since other ops use them than those which take any layout. */
+/* Whether weights must stay plain, since an op that does not take any layout uses them. */
 bool pdnn_onednn_tensor_layout_is_pinned(const struct pdnn_graph *graph, uint32_t weights);
 
 /* Where the program shares weights and state with one that was compiled before, they keep its layouts. */

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-struct convolution_step {
+struct conv2d_step {
     struct pdnn_onednn_compile *compile;
     uint32_t node;
     struct pdnn_onednn_conv2d convolution;
@@ -17,13 +17,13 @@ struct convolution_step {
     struct pdnn_onednn_call call;
 };
 
-static void start(struct convolution_step *c) {
+static void start(struct conv2d_step *c) {
     for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
         c->operand[i] = (struct pdnn_onednn_operand){.tensor = c->convolution.tensor[i], .slot = PDNN_NONE};
 }
 
-/* The images keep their homes where the library can work there; the weights are as it likes them. */
-static enum pdnn_status find_primitive(struct convolution_step *c, struct pdnn_err *err) {
+/* The images stay in their layouts where the library can work there; the weights are as it likes them. */
+static enum pdnn_status find_primitive(struct conv2d_step *c, struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
     for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
         struct pdnn_onednn_operand *operand = &c->operand[i];
@@ -41,7 +41,7 @@ static enum pdnn_status find_primitive(struct convolution_step *c, struct pdnn_e
     return status;
 }
 
-static enum pdnn_status find_slots(struct convolution_step *c, struct pdnn_err *err) {
+static enum pdnn_status find_slots(struct conv2d_step *c, struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
     for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
         struct pdnn_onednn_operand *operand = &c->operand[i];
@@ -58,7 +58,7 @@ static enum pdnn_status find_slots(struct convolution_step *c, struct pdnn_err *
 }
 
 /* The output begins as the summand: in its memory where that may be, else as a copy. */
-static enum pdnn_status provide_summand(struct convolution_step *c, struct pdnn_err *err) {
+static enum pdnn_status provide_summand(struct conv2d_step *c, struct pdnn_err *err) {
     const struct pdnn_onednn_operand *output = &c->operand[PDNN_ONEDNN_DST];
     uint32_t summand = c->convolution.summand;
     struct pdnn_onednn_layout *stored = NULL;
@@ -77,10 +77,10 @@ static enum pdnn_status provide_summand(struct convolution_step *c, struct pdnn_
     return status;
 }
 
-static enum pdnn_status append_primitive(struct convolution_step *c, struct pdnn_err *err) {
+static enum pdnn_status append_primitive(struct conv2d_step *c, struct pdnn_err *err) {
     struct pdnn_step step = pdnn_step_of_node(c->compile->program->graph, c->node);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
-    step.n_slots = 0; /* not the homes of what is copied; append adds what the primitive uses */
+    step.n_slots = 0; /* the tensors' own slots are not used where they are copied; append adds what is */
     step.is_slow = pdnn_half_is_used(c->compile->program->graph, c->convolution.node) &&
                    pdnn_onednn_primitive_is_reference(c->call.primitive);
     snprintf(step.implementation, sizeof step.implementation, "%.24s convolution %.16s",
@@ -92,7 +92,7 @@ static enum pdnn_status append_primitive(struct convolution_step *c, struct pdnn
     return status;
 }
 
-static enum pdnn_status append_steps(struct convolution_step *c, struct pdnn_err *err) {
+static enum pdnn_status append_steps(struct conv2d_step *c, struct pdnn_err *err) {
     enum pdnn_onednn_arg output = c->convolution.output;
     enum pdnn_pass pass = c->convolution.node->pass;
     enum pdnn_status status = PDNN_OK;
@@ -112,7 +112,7 @@ static enum pdnn_status append_steps(struct convolution_step *c, struct pdnn_err
 static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
     struct pdnn_onednn_compile *compile = steps->compilation;
     const struct pdnn_graph *graph = compile->program->graph;
-    struct convolution_step c = {.compile = compile, .node = node, .call = pdnn_onednn_call_of(NULL)};
+    struct conv2d_step c = {.compile = compile, .node = node, .call = pdnn_onednn_call_of(NULL)};
     enum pdnn_status status = pdnn_onednn_conv2d_init(graph, &graph->nodes[node], &c.convolution, err);
     if (status != PDNN_OK)
         return status;

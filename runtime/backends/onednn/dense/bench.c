@@ -88,7 +88,7 @@ static enum pdnn_status allocate(struct pdnn_onednn_dense_bench *bench, struct p
         scratch = bytes > scratch ? bytes : scratch;
     }
     uint64_t pair = 2 * (w + LINE_BYTES), step = (uint64_t)shape->footprint_bytes;
-    uint64_t most = 2 * bench->own->cache_bytes; /* no cache holds so much */
+    uint64_t most = 2 * bench->options->cache_bytes; /* more than any cache holds */
     bench->moved_bytes = step < most ? step : most;
     bench->moved_bytes = bench->moved_bytes > pair ? bench->moved_bytes : pair;
     uint64_t out = x > y ? x : y;
@@ -113,10 +113,10 @@ static enum pdnn_status bind_candidate(struct pdnn_onednn_dense_bench *bench,
     void *w = pass == PDNN_BACKWARD_WEIGHTS ? bench->out.data : bench->w.data;
     void *y = pass == PDNN_FORWARD ? bench->out.data : bench->y.data;
     if (!made->primitive) {
-        made->own.x = x;
-        made->own.w = w;
-        made->own.b = bias ? bench->b.data : NULL;
-        made->own.y = y;
+        made->small_batch.x = x;
+        made->small_batch.w = w;
+        made->small_batch.b = bias ? bench->b.data : NULL;
+        made->small_batch.y = y;
         return PDNN_OK;
     }
     enum pdnn_status status = pdnn_onednn_primitive_bind(made->primitive, made->x, x, err);
@@ -155,11 +155,11 @@ static void *weights_place(const struct pdnn_onednn_dense_candidate *candidate) 
 int pdnn_onednn_dense_bench_run(const void *state) {
     const struct pdnn_onednn_dense_candidate *candidate = state;
     const struct pdnn_onednn_dense_pass *made = &candidate->made;
-    struct pdnn_dense_few_job own = made->own;
+    struct pdnn_dense_few_job job = made->small_batch;
     void *w = weights_place(candidate);
     if (!made->primitive) {
-        own.w = w ? w : own.w;
-        pdnn_dense_few_run(&own, candidate->bench->own->threads);
+        job.w = w ? w : job.w;
+        pdnn_dense_few_run(&job, candidate->bench->options->threads);
         return 0;
     }
     if (w && pdnn_onednn_primitive_bind(made->primitive, made->w, w, NULL) != PDNN_OK)
@@ -181,7 +181,7 @@ static enum pdnn_status prepare(struct pdnn_onednn_dense_bench *bench, struct pd
 }
 
 enum pdnn_status pdnn_onednn_dense_bench_create(struct pdnn_onednn_library *library,
-                                                const struct pdnn_step_options *own,
+                                                const struct pdnn_step_options *options,
                                                 const struct pdnn_onednn_dense_shape *shape,
                                                 struct pdnn_onednn_dense_bench **bench,
                                                 struct pdnn_err *err) {
@@ -189,7 +189,7 @@ enum pdnn_status pdnn_onednn_dense_bench_create(struct pdnn_onednn_library *libr
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
     made->library = library;
-    made->own = own;
+    made->options = options;
     made->shape = *shape;
     enum pdnn_status status = prepare(made, err);
     if (status != PDNN_OK) {

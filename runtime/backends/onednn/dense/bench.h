@@ -18,7 +18,7 @@ struct pdnn_onednn_dense_candidate {
 
 struct pdnn_onednn_dense_bench {
     struct pdnn_onednn_library *library;
-    const struct pdnn_step_options *own;
+    const struct pdnn_step_options *options;
     struct pdnn_onednn_dense_shape shape; /* the measured one */
     struct pdnn_onednn_dense_candidate candidate[PDNN_ONEDNN_DENSE_CANDIDATES];
     int n_candidates;
@@ -29,7 +29,7 @@ struct pdnn_onednn_dense_bench {
 
 /* PDNN_UNSUPPORTED with the library's answer when a pass has no implementation. */
 enum pdnn_status pdnn_onednn_dense_bench_create(struct pdnn_onednn_library *library,
-                                                const struct pdnn_step_options *own,
+                                                const struct pdnn_step_options *options,
                                                 const struct pdnn_onednn_dense_shape *shape,
                                                 struct pdnn_onednn_dense_bench **bench, struct pdnn_err *err);
 void pdnn_onednn_dense_bench_destroy(struct pdnn_onednn_dense_bench *bench);

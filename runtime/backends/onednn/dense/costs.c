@@ -24,9 +24,9 @@ static double variant_ns(const struct pdnn_onednn_dense_costs *costs, int pass,
 struct pdnn_onednn_dense_variant pdnn_onednn_dense_usual(const struct pdnn_onednn_dense_costs *costs,
                                                          enum pdnn_pass pass,
                                                          enum pdnn_onednn_weights_format stored) {
-    bool has_own = isfinite(costs->cost[pass][PDNN_ONEDNN_DENSE_OWN][stored].run_ns);
+    bool has_own = isfinite(costs->cost[pass][PDNN_ONEDNN_DENSE_SMALL_BATCH][stored].run_ns);
     return (struct pdnn_onednn_dense_variant){
-        has_own ? PDNN_ONEDNN_DENSE_OWN : PDNN_ONEDNN_DENSE_INNER_PRODUCT, stored};
+        has_own ? PDNN_ONEDNN_DENSE_SMALL_BATCH : PDNN_ONEDNN_DENSE_INNER_PRODUCT, stored};
 }
 
 bool pdnn_onednn_dense_cost_competes(const struct pdnn_onednn_dense_costs *costs, enum pdnn_pass pass,

@@ -4,7 +4,7 @@
 #include "runtime/backends/onednn/dense/tune.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
-/* Says in the shape which format weights that have their home already lie in, if it is one of this shape's.
+/* Says in the shape in which format weights that are placed already are stored, if it is one of the shape's.
  */
 static enum pdnn_status describe_stored(const struct pdnn_onednn_compile *compile, uint32_t weights,
                                         struct pdnn_onednn_dense_shape *shape, struct pdnn_err *err) {

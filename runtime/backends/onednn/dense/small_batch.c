@@ -12,9 +12,11 @@ static const enum pdnn_elementwise functions[PDNN_ONEDNN_SUM] = {
 };
 _Static_assert((int)PDNN_DENSE_FEW_FUNCTIONS >= (int)PDNN_NODE_POSTS, "room for all posts of a node");
 
-enum pdnn_status pdnn_onednn_dense_own_describe(const struct pdnn_onednn_dense_shape *shape,
-                                                enum pdnn_pass pass, enum pdnn_onednn_weights_format format,
-                                                struct pdnn_dense_few_job *job, struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_dense_small_batch_describe(const struct pdnn_onednn_dense_shape *shape,
+                                                        enum pdnn_pass pass,
+                                                        enum pdnn_onednn_weights_format format,
+                                                        struct pdnn_dense_few_job *job,
+                                                        struct pdnn_err *err) {
     struct pdnn_dense_few_job made = {
         .N = shape->N, .I = shape->I, .O = shape->O, .n_functions = shape->n_post_ops};
     bool fits = pass == PDNN_FORWARD && format == PDNN_ONEDNN_WEIGHTS_ROW_MAJOR && shape->dtype == PDNN_F32 &&
@@ -24,51 +26,49 @@ enum pdnn_status pdnn_onednn_dense_own_describe(const struct pdnn_onednn_dense_s
         made.function[i] = fits ? functions[shape->post_op[i]] : PDNN_ADD;
     }
     if (!fits)
-        return pdnn_fail(
-            err, PDNN_UNSUPPORTED,
-            "our own dense is forward, in f32, on row-major weights, for %d rows at most, and of no lesser "
-            "isa than the processor's",
-            PDNN_DENSE_FEW_ROWS);
+        return pdnn_fail(err, PDNN_UNSUPPORTED,
+                         "our own dense is forward, in f32, on row-major weights, for %d rows at most",
+                         PDNN_DENSE_FEW_ROWS);
     *job = made;
     return PDNN_OK;
 }
 
-struct own_step {
+struct small_batch_step {
     struct pdnn_dense_few_job job;
-    struct pdnn_onednn_dense_own_slots slots;
+    struct pdnn_onednn_dense_small_batch_slots slots;
     int64_t threads;
 };
 
 static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
-    struct own_step *own = state;
+    struct small_batch_step *batch = state;
     (void)err;
-    own->job.x = memory[own->slots.x];
-    own->job.w = memory[own->slots.w];
-    own->job.b = own->slots.b == PDNN_NONE ? NULL : memory[own->slots.b];
-    own->job.y = memory[own->slots.y];
+    batch->job.x = memory[batch->slots.x];
+    batch->job.w = memory[batch->slots.w];
+    batch->job.b = batch->slots.b == PDNN_NONE ? NULL : memory[batch->slots.b];
+    batch->job.y = memory[batch->slots.y];
     return PDNN_OK;
 }
 
 static int run(void *state) {
-    const struct own_step *own = state;
-    pdnn_dense_few_run(&own->job, own->threads);
+    const struct small_batch_step *batch = state;
+    pdnn_dense_few_run(&batch->job, batch->threads);
     return 0;
 }
 
-enum pdnn_status pdnn_onednn_dense_own_append(struct pdnn_program *program, struct pdnn_step *step,
-                                              const struct pdnn_dense_few_job *job,
-                                              const struct pdnn_onednn_dense_own_slots *slots,
-                                              int64_t threads, struct pdnn_err *err) {
-    struct own_step *own = pdnn_arena_alloc(&program->arena, 1, sizeof *own);
-    if (!own)
+enum pdnn_status pdnn_onednn_dense_small_batch_append(struct pdnn_program *program, struct pdnn_step *step,
+                                                      const struct pdnn_dense_few_job *job,
+                                                      const struct pdnn_onednn_dense_small_batch_slots *slots,
+                                                      int64_t threads, struct pdnn_err *err) {
+    struct small_batch_step *batch = pdnn_arena_alloc(&program->arena, 1, sizeof *batch);
+    if (!batch)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
-    *own = (struct own_step){*job, *slots, threads};
+    *batch = (struct small_batch_step){*job, *slots, threads};
     pdnn_step_use(step, slots->x);
     pdnn_step_use(step, slots->w);
     pdnn_step_use(step, slots->y);
     if (slots->b != PDNN_NONE)
         pdnn_step_use(step, slots->b);
     snprintf(step->implementation, sizeof step->implementation, "own:dense %s", pdnn_level_name());
-    step->work = (struct pdnn_work){own, bind, run, NULL};
+    step->work = (struct pdnn_work){batch, bind, run, NULL};
     return pdnn_program_step(program, step, err);
 }

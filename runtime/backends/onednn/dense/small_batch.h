@@ -8,19 +8,20 @@
 #include "runtime/core/backend.h"
 
 /* Fills in job, without addresses. PDNN_UNSUPPORTED: other passes, layouts and dtypes, and more rows. */
-enum pdnn_status pdnn_onednn_dense_own_describe(const struct pdnn_onednn_dense_shape *shape,
-                                                enum pdnn_pass pass, enum pdnn_onednn_weights_format format,
-                                                struct pdnn_dense_few_job *job, struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_dense_small_batch_describe(const struct pdnn_onednn_dense_shape *shape,
+                                                        enum pdnn_pass pass,
+                                                        enum pdnn_onednn_weights_format format,
+                                                        struct pdnn_dense_few_job *job, struct pdnn_err *err);
 
 /* The slots it works on; b: or PDNN_NONE. */
-struct pdnn_onednn_dense_own_slots {
+struct pdnn_onednn_dense_small_batch_slots {
     uint32_t x, w, b, y;
 };
 
 /* Appends a step of these slots that runs the job. */
-enum pdnn_status pdnn_onednn_dense_own_append(struct pdnn_program *program, struct pdnn_step *step,
-                                              const struct pdnn_dense_few_job *job,
-                                              const struct pdnn_onednn_dense_own_slots *slots,
-                                              int64_t threads, struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_dense_small_batch_append(struct pdnn_program *program, struct pdnn_step *step,
+                                                      const struct pdnn_dense_few_job *job,
+                                                      const struct pdnn_onednn_dense_small_batch_slots *slots,
+                                                      int64_t threads, struct pdnn_err *err);
 
 #endif

@@ -22,11 +22,11 @@ struct dense_step {
 
 static enum pdnn_status append_own(struct dense_step *d, struct pdnn_step *step, struct pdnn_err *err) {
     const struct pdnn_node *node = d->node;
-    struct pdnn_onednn_dense_own_slots slots = {d->x.slot, d->w.slot, PDNN_NONE, node->output[0]};
+    struct pdnn_onednn_dense_small_batch_slots slots = {d->x.slot, d->w.slot, PDNN_NONE, node->output[0]};
     if (d->shape.bias)
         slots.b = node->posts[0].input;
-    return pdnn_onednn_dense_own_append(d->compile->program, step, &d->pass.own, &slots,
-                                        d->compile->onednn->own.threads, err);
+    return pdnn_onednn_dense_small_batch_append(d->compile->program, step, &d->pass.small_batch, &slots,
+                                                d->compile->onednn->options.threads, err);
 }
 
 static enum pdnn_status append_pass(struct dense_step *d, struct pdnn_err *err) {
@@ -35,7 +35,7 @@ static enum pdnn_status append_pass(struct dense_step *d, struct pdnn_err *err) 
     struct pdnn_step step = pdnn_step_of_node(graph, d->index);
     struct pdnn_onednn_call call = pdnn_onednn_call_of(d->pass.primitive);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
-    step.n_slots = 0; /* not the homes of what is copied; append adds what the pass uses */
+    step.n_slots = 0; /* the tensors' own slots are not used where they are copied; append adds what is */
     if (!d->pass.primitive)
         return append_own(d, &step, err);
     call.slot[d->pass.w] = d->w.slot;

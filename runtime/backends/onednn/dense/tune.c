@@ -15,7 +15,7 @@
 enum { MAX_N = 1024, MAX_WEIGHTS = 1 << 22, MAX_MULTIPLY_ADDS = 600000000 };
 enum { COMPILATIONS = 2, ROUNDS = 3, VISIT_NS = 50000 };
 
-/* What is that much slower than the best is not measured to the end. */
+/* A candidate that much slower than the best is not measured to the end. */
 static const double HOPELESS = 1.5;
 
 static void shrink(struct pdnn_onednn_dense_shape *shape) {
@@ -26,7 +26,7 @@ static void shrink(struct pdnn_onednn_dense_shape *shape) {
 }
 
 /* ns of the reorder on weights as cold as the step's; INFINITY when it fails. The mean of single runs, as a
- * step has them: the least of them is what no step sees. */
+ * step has them: no step sees the least of them. */
 static enum pdnn_status time_reorder(struct pdnn_onednn_dense_bench *bench,
                                      struct pdnn_onednn_reorder *reorder, uint64_t from_bytes,
                                      uint64_t to_bytes, void *scratch, double *ns, struct pdnn_err *err) {
@@ -49,7 +49,8 @@ static enum pdnn_status time_reorder(struct pdnn_onednn_dense_bench *bench,
     return PDNN_OK;
 }
 
-/* What it costs to have the pass's weights in another layout than home; 0 when they are equal. */
+/* What it costs that the pass has the weights in another layout than they are stored in; 0 when it has not.
+ */
 static enum pdnn_status reorder_ns(struct pdnn_onednn_dense_bench *bench,
                                    const struct pdnn_onednn_dense_candidate *candidate,
                                    const struct pdnn_onednn_layout *stored, double *ns,
@@ -64,7 +65,7 @@ static enum pdnn_status reorder_ns(struct pdnn_onednn_dense_bench *bench,
     if (pdnn_onednn_layout_equal(used, stored))
         return PDNN_OK;
     enum pdnn_status status =
-        pdnn_onednn_reorder_create(bench->library, bench->own, from, to, dim, &reorder, err);
+        pdnn_onednn_reorder_create(bench->library, bench->options, from, to, dim, &reorder, err);
     if (status == PDNN_OK && !pdnn_onednn_block_new(&scratch, pdnn_onednn_reorder_scratch_bytes(&reorder), 0))
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
     if (status == PDNN_OK)
@@ -75,7 +76,7 @@ static enum pdnn_status reorder_ns(struct pdnn_onednn_dense_bench *bench,
     return status;
 }
 
-/* Fills in what the candidates' reorders cost for weights that live in the format. */
+/* Fills in what the candidates' reorders cost for weights stored in the format. */
 static enum pdnn_status measure_stored(struct pdnn_onednn_dense_bench *bench,
                                        enum pdnn_onednn_weights_format format,
                                        struct pdnn_onednn_dense_costs *costs, struct pdnn_err *err) {
@@ -130,7 +131,7 @@ static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {
     struct pdnn_onednn_dense_bench *bench = NULL;
     int last = question->shape.pinned ? PDNN_ONEDNN_WEIGHTS_ROW_MAJOR : PDNN_ONEDNN_WEIGHTS_PACKED;
     enum pdnn_status status = pdnn_onednn_dense_bench_create(
-        question->onednn->library, &question->onednn->own, &question->shape, &bench, err);
+        question->onednn->library, &question->onednn->options, &question->shape, &bench, err);
     if (status != PDNN_OK)
         return status;
     pdnn_onednn_dense_costs_init(&costs);
@@ -177,14 +178,14 @@ enum pdnn_status pdnn_onednn_dense_choose(struct pdnn_onednn *onednn,
         return PDNN_OK;
     }
     shrink(&question.shape);
-    enum pdnn_status status =
-        pdnn_tune_ask(&onednn->tune,
-                      &(struct pdnn_tune_question){.key = pdnn_onednn_dense_key(shape, onednn->own.threads),
-                                                   .n = COSTS,
-                                                   .compilations = COMPILATIONS,
-                                                   .measure = measure,
-                                                   .state = &question},
-                      &ns, err);
+    enum pdnn_status status = pdnn_tune_ask(
+        &onednn->tune,
+        &(struct pdnn_tune_question){.key = pdnn_onednn_dense_key(shape, onednn->options.threads),
+                                     .n = COSTS,
+                                     .compilations = COMPILATIONS,
+                                     .measure = measure,
+                                     .state = &question},
+        &ns, err);
     if (status != PDNN_OK)
         return status;
     memcpy(&costs, ns, sizeof costs);

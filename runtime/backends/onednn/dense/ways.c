@@ -133,13 +133,14 @@ enum pdnn_status pdnn_onednn_dense_pass_create(struct pdnn_onednn_library *libra
         request.layout[PDNN_ONEDNN_SCALE] = layouts.scale;
         request.zero_point = shape->is_shifted ? U8_OFFSET : 0;
     }
-    if (variant.way == PDNN_ONEDNN_DENSE_OWN)
-        status = pdnn_onednn_dense_own_describe(shape, pass, variant.format, &result.own, err);
+    if (variant.way == PDNN_ONEDNN_DENSE_SMALL_BATCH)
+        status =
+            pdnn_onednn_dense_small_batch_describe(shape, pass, variant.format, &result.small_batch, err);
     else if (is_matmul)
         status = request_matmul(&layouts, pass, variant.format, &request, &result, err);
     else
         request_inner_product(&layouts, pass, &request, &result);
-    if (status == PDNN_OK && variant.way == PDNN_ONEDNN_DENSE_OWN)
+    if (status == PDNN_OK && variant.way == PDNN_ONEDNN_DENSE_SMALL_BATCH)
         status = pdnn_onednn_layout_copy(layouts.w, &result.weights, err);
     else if (status == PDNN_OK)
         status = pdnn_onednn_primitive_create(library, &request, &result.primitive, err);

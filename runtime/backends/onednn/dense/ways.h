@@ -10,7 +10,7 @@
 enum pdnn_onednn_dense_way {
     PDNN_ONEDNN_DENSE_INNER_PRODUCT,
     PDNN_ONEDNN_DENSE_MATMUL,
-    PDNN_ONEDNN_DENSE_OWN,
+    PDNN_ONEDNN_DENSE_SMALL_BATCH,
     PDNN_ONEDNN_DENSE_WAY_COUNT
 };
 
@@ -31,7 +31,7 @@ static inline struct pdnn_onednn_dense_variant pdnn_onednn_dense_variant_at(int 
 /* A created pass. x, w, b, y say which argument of the primitive is which tensor. */
 struct pdnn_onednn_dense_pass {
     struct pdnn_onednn_primitive *primitive; /* NULL: our own kernel */
-    struct pdnn_dense_few_job own;           /* of that, without addresses */
+    struct pdnn_dense_few_job small_batch;   /* of that, without addresses */
     struct pdnn_onednn_layout *weights;      /* of w or dw as (O, I), as this pass has it */
     enum pdnn_onednn_arg x, w, b, y;         /* or their gradients */
 };

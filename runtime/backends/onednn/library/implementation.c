@@ -16,6 +16,11 @@ const dnnl_alg_kind_t pdnn_onednn_algorithms[PDNN_ALGORITHM_COUNT] = {
     [PDNN_ALGORITHM_GEMM] = dnnl_convolution_direct,
 };
 
+dnnl_prop_kind_t pdnn_onednn_forward_prop(const struct pdnn_onednn_request *request) {
+    bool is_training = request->trains || request->pass != PDNN_FORWARD;
+    return is_training ? dnnl_forward_training : dnnl_forward_inference;
+}
+
 const char *pdnn_onednn_implementation_name(const_dnnl_primitive_desc_t descriptor) {
     const char *name;
     dnnl_status_t status = dnnl_primitive_desc_query(descriptor, dnnl_query_impl_info_str, 0, &name);

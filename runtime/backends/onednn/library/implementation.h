@@ -10,6 +10,9 @@
 extern const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_POST_OP_COUNT];
 extern const dnnl_alg_kind_t pdnn_onednn_algorithms[PDNN_ALGORITHM_COUNT];
 
+/* What forward is asked for: in training it leaves what backward passes need. */
+dnnl_prop_kind_t pdnn_onednn_forward_prop(const struct pdnn_onednn_request *request);
+
 /* "x64:gemm:jit", or "" where it has no name; the descriptor's. */
 const char *pdnn_onednn_implementation_name(const_dnnl_primitive_desc_t descriptor);
 

@@ -23,24 +23,24 @@ struct pdnn_onednn_primitive {
 
 static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
                                      dnnl_primitive_attr_t *attributes) {
-    dnnl_post_ops_t posts = NULL;
+    dnnl_post_ops_t post_ops = NULL;
     const struct pdnn_onednn_layout *scale = request->layout[PDNN_ONEDNN_SCALE];
-    bool has_posts = request->n_post_ops || scale;
+    bool has_post_ops = request->n_post_ops || scale;
     dnnl_status_t status = dnnl_primitive_attr_create(attributes);
     if (status == dnnl_success)
         status = dnnl_primitive_attr_set_scratchpad_mode(*attributes, dnnl_scratchpad_mode_user);
     if (status == dnnl_success && request->zero_point)
         status = pdnn_onednn_set_zero_point(*attributes, request->zero_point);
-    if (status == dnnl_success && has_posts)
-        status = dnnl_post_ops_create(&posts);
+    if (status == dnnl_success && has_post_ops)
+        status = dnnl_post_ops_create(&post_ops);
     if (status == dnnl_success && scale)
-        status = pdnn_onednn_append_scale(posts, scale);
+        status = pdnn_onednn_append_scale(post_ops, scale);
     for (int i = 0; status == dnnl_success && i < request->n_post_ops; i++)
-        status = pdnn_onednn_append_post_op(posts, request->post_op[i]);
-    if (status == dnnl_success && has_posts)
-        status = dnnl_primitive_attr_set_post_ops(*attributes, posts);
-    if (posts)
-        dnnl_post_ops_destroy(posts);
+        status = pdnn_onednn_append_post_op(post_ops, request->post_op[i]);
+    if (status == dnnl_success && has_post_ops)
+        status = dnnl_primitive_attr_set_post_ops(*attributes, post_ops);
+    if (post_ops)
+        dnnl_post_ops_destroy(post_ops);
     return status;
 }
 

@@ -87,8 +87,8 @@ dnnl_data_type_t pdnn_onednn_desc_type(const struct pdnn_onednn_layout *layout) 
     return layout->desc.data_type;
 }
 
-dnnl_status_t pdnn_onednn_append_scale(dnnl_post_ops_t posts, const struct pdnn_onednn_layout *layout) {
-    return dnnl_post_ops_append_binary(posts, dnnl_binary_mul, &layout->desc);
+dnnl_status_t pdnn_onednn_append_scale(dnnl_post_ops_t post_ops, const struct pdnn_onednn_layout *layout) {
+    return dnnl_post_ops_append_binary(post_ops, dnnl_binary_mul, &layout->desc);
 }
 
 const bool pdnn_onednn_zero_point_is_argument = false;
@@ -97,10 +97,10 @@ dnnl_status_t pdnn_onednn_set_zero_point(dnnl_primitive_attr_t attributes, int32
     return dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_SRC, 1, 0, &zero_point);
 }
 
-dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t posts, enum pdnn_onednn_post_op post) {
+dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t post_ops, enum pdnn_onednn_post_op post) {
     if (post == PDNN_ONEDNN_SUM)
-        return dnnl_post_ops_append_sum(posts, 1);
-    return dnnl_post_ops_append_eltwise(posts, 1, pdnn_onednn_functions[post], 0, 0);
+        return dnnl_post_ops_append_sum(post_ops, 1);
+    return dnnl_post_ops_append_eltwise(post_ops, 1, pdnn_onednn_functions[post], 0, 0);
 }
 
 union operation {
@@ -136,8 +136,7 @@ static dnnl_status_t describe_convolution(const struct pdnn_onednn_request *requ
                              *dst = desc_of(request, PDNN_ONEDNN_DST);
     const dnnl_memory_desc_t *weights = desc_of(request, PDNN_ONEDNN_WEIGHTS);
     const dnnl_memory_desc_t *bias = desc_of(request, PDNN_ONEDNN_BIAS);
-    dnnl_prop_kind_t prop =
-        request->pass == PDNN_FORWARD && !request->trains ? dnnl_forward_inference : dnnl_forward_training;
+    dnnl_prop_kind_t prop = pdnn_onednn_forward_prop(request);
     dnnl_alg_kind_t algorithm = pdnn_onednn_algorithms[request->algorithm];
     const dnnl_dims_t stride = {request->stride[0], request->stride[1]};
     const dnnl_dims_t padding = {request->padding[0], request->padding[1]};
@@ -169,11 +168,8 @@ struct recurrent {
 };
 
 static struct recurrent recurrent_of(const struct pdnn_onednn_request *request, enum pdnn_pass pass) {
-    bool is_training = request->trains || request->pass != PDNN_FORWARD;
     return (struct recurrent){
-        .prop = pass != PDNN_FORWARD ? dnnl_backward
-                : is_training        ? dnnl_forward_training
-                                     : dnnl_forward_inference,
+        .prop = pass == PDNN_FORWARD ? pdnn_onednn_forward_prop(request) : dnnl_backward,
         .direction = request->is_reverse ? dnnl_unidirectional_right2left : dnnl_unidirectional_left2right,
         .x = desc_of(request, PDNN_ONEDNN_SRC),
         .w = desc_of(request, PDNN_ONEDNN_WEIGHTS),

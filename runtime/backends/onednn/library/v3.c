@@ -98,8 +98,8 @@ dnnl_data_type_t pdnn_onednn_desc_type(const struct pdnn_onednn_layout *layout) 
     return type;
 }
 
-dnnl_status_t pdnn_onednn_append_scale(dnnl_post_ops_t posts, const struct pdnn_onednn_layout *layout) {
-    return dnnl_post_ops_append_binary(posts, dnnl_binary_mul, layout->desc);
+dnnl_status_t pdnn_onednn_append_scale(dnnl_post_ops_t post_ops, const struct pdnn_onednn_layout *layout) {
+    return dnnl_post_ops_append_binary(post_ops, dnnl_binary_mul, layout->desc);
 }
 
 const bool pdnn_onednn_zero_point_is_argument = true;
@@ -109,10 +109,10 @@ dnnl_status_t pdnn_onednn_set_zero_point(dnnl_primitive_attr_t attributes, int32
     return dnnl_primitive_attr_set_zero_points_mask(attributes, DNNL_ARG_SRC, 0);
 }
 
-dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t posts, enum pdnn_onednn_post_op post) {
+dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t post_ops, enum pdnn_onednn_post_op post) {
     if (post == PDNN_ONEDNN_SUM)
-        return dnnl_post_ops_append_sum(posts, 1, 0, dnnl_data_type_undef);
-    return dnnl_post_ops_append_eltwise(posts, pdnn_onednn_functions[post], 0, 0);
+        return dnnl_post_ops_append_sum(post_ops, 1, 0, dnnl_data_type_undef);
+    return dnnl_post_ops_append_eltwise(post_ops, pdnn_onednn_functions[post], 0, 0);
 }
 
 /* One primitive descriptor to make: the request's, or of the forward pass that it belongs to. */
@@ -145,8 +145,7 @@ static dnnl_status_t describe_inner_product(const struct description *d, dnnl_pr
 static dnnl_status_t describe_convolution(const struct description *d, dnnl_primitive_desc_t *descriptor) {
     const_dnnl_memory_desc_t src = desc_of(d, PDNN_ONEDNN_SRC), dst = desc_of(d, PDNN_ONEDNN_DST);
     const_dnnl_memory_desc_t weights = desc_of(d, PDNN_ONEDNN_WEIGHTS), bias = desc_of(d, PDNN_ONEDNN_BIAS);
-    dnnl_prop_kind_t prop = d->request->pass == PDNN_FORWARD && !d->request->trains ? dnnl_forward_inference
-                                                                                    : dnnl_forward_training;
+    dnnl_prop_kind_t prop = pdnn_onednn_forward_prop(d->request);
     dnnl_alg_kind_t algorithm = pdnn_onednn_algorithms[d->request->algorithm];
     const dnnl_dims_t stride = {d->request->stride[0], d->request->stride[1]};
     const dnnl_dims_t padding = {d->request->padding[0], d->request->padding[1]};
@@ -184,11 +183,8 @@ struct recurrent {
 };
 
 static struct recurrent recurrent_of(const struct description *d) {
-    bool is_training = d->request->trains || d->request->pass != PDNN_FORWARD;
     return (struct recurrent){
-        .prop = d->pass != PDNN_FORWARD ? dnnl_backward
-                : is_training           ? dnnl_forward_training
-                                        : dnnl_forward_inference,
+        .prop = d->pass == PDNN_FORWARD ? pdnn_onednn_forward_prop(d->request) : dnnl_backward,
         .direction = d->request->is_reverse ? dnnl_unidirectional_right2left : dnnl_unidirectional_left2right,
         .x = desc_of(d, PDNN_ONEDNN_SRC),
         .w = desc_of(d, PDNN_ONEDNN_WEIGHTS),

@@ -18,8 +18,8 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     enum pdnn_status status = pdnn_onednn_matmul_choose(onednn, &product, dtype, &way, err);
     if (status == PDNN_OK)
-        status =
-            pdnn_onednn_matmul_create(onednn->library, &product, dtype, way, onednn->own.threads, made, err);
+        status = pdnn_onednn_matmul_create(onednn->library, &product, dtype, way, onednn->options.threads,
+                                           made, err);
     if (status == PDNN_UNSUPPORTED && pdnn_dtype_is_half(dtype))
         return pdnn_onednn_slow_compile(compile, node, err);
     if (status != PDNN_OK)
@@ -29,7 +29,7 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
         status = pdnn_onednn_slow_check(compile, n, err);
     if (status == PDNN_OK)
         status = pdnn_matmul_append(program, node, &work, pdnn_onednn_matmul_name(made, name),
-                                    onednn->own.threads, err);
+                                    onednn->options.threads, err);
     if (status != PDNN_OK)
         pdnn_onednn_matmul_destroy(made);
     return status;

@@ -63,7 +63,7 @@ static enum pdnn_status collect(struct question *q, struct pdnn_err *err) {
         struct pdnn_onednn_matmul *made = &q->made[q->n_ways];
         enum pdnn_status status = pdnn_onednn_matmul_create(q->onednn->library, &q->product, q->dtype,
                                                             (enum pdnn_onednn_matmul_way)way,
-                                                            q->onednn->own.threads, made, &refusal);
+                                                            q->onednn->options.threads, made, &refusal);
         q->index[way] = -1;
         if (status != PDNN_OK && err && (way == 0 || status != PDNN_UNSUPPORTED))
             *err = refusal;
@@ -122,7 +122,7 @@ enum pdnn_status pdnn_onednn_matmul_choose(struct pdnn_onednn *onednn,
                                            const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
                                            enum pdnn_onednn_matmul_way *way, struct pdnn_err *err) {
     struct question q = {.onednn = onednn, .product = *product, .dtype = dtype};
-    const struct pdnn_tune_question question = {.key = key_of(product, dtype, onednn->own.threads),
+    const struct pdnn_tune_question question = {.key = key_of(product, dtype, onednn->options.threads),
                                                 .n = PDNN_ONEDNN_MATMUL_WAY_COUNT,
                                                 .compilations = COMPILATIONS,
                                                 .measure = measure,
@@ -139,7 +139,7 @@ enum pdnn_status pdnn_onednn_matmul_choose(struct pdnn_onednn *onednn,
         return status;
     int picked = pdnn_tune_pick(ns, PDNN_ONEDNN_MATMUL_WAY_COUNT, MARGIN);
     if (picked < 0)
-        return pdnn_fail(err, PDNN_INTERNAL, "every way to multiply heads fails");
+        return pdnn_fail(err, PDNN_INTERNAL, "onednn: every way to run a matmul fails");
     *way = (enum pdnn_onednn_matmul_way)picked;
     return PDNN_OK;
 }

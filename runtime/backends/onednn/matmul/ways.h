@@ -1,6 +1,5 @@
-/* Products of heads (models/heads.h) in this backend: the library's matmul on tensors with strides, its sgemm
- * head by head, or our own kernel. Which one is measured for each shape at compile time: the library
- * multiplies one head after the other however few its columns are, and some strides not at all. */
+/* The ways to do a batched product of heads (models/heads.h), op `matmul`: the library's matmul on tensors
+ * with strides, its sgemm head by head, or our own kernel. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_MATMUL_WAYS_H
 #define RUNTIME_BACKENDS_ONEDNN_MATMUL_WAYS_H
 
@@ -10,7 +9,7 @@
 enum pdnn_onednn_matmul_way {
     PDNN_ONEDNN_MATMUL_PRIMITIVE,
     PDNN_ONEDNN_MATMUL_SGEMM,
-    PDNN_ONEDNN_MATMUL_OWN,
+    PDNN_ONEDNN_MATMUL_KERNEL,
     PDNN_ONEDNN_MATMUL_WAY_COUNT
 };
 
@@ -21,7 +20,7 @@ struct pdnn_onednn_matmul {
     struct pdnn_matmul_job multiply; /* of the others; of all, the product */
 };
 
-/* PDNN_UNSUPPORTED when there is no such way, or the library has but a reference implementation where there
+/* PDNN_UNSUPPORTED when there is no such way, or the library has only a reference implementation where there
  * are others. */
 enum pdnn_status pdnn_onednn_matmul_create(struct pdnn_onednn_library *library,
                                            const struct pdnn_heads_product *product, enum pdnn_dtype dtype,

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Whether it is the same layer: in another micro-step, or computed anew. */
+/* Whether it is the same layer: in another micro-step, or recomputed. */
 static bool is_same_layer(const struct pdnn_graph *graph, const struct pdnn_node *a,
                           const struct pdnn_node *b) {
     struct pdnn_onednn_rnn_shape shape, other;
@@ -87,7 +87,7 @@ find_like(const struct pdnn_program *like, const struct pdnn_graph *graph, const
 static enum pdnn_status place_half(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
                                    struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
-    struct pdnn_onednn_rnn_layer *recurrence = &compile->layer[node->output[PDNN_RNN_Y]];
+    struct pdnn_onednn_rnn_layer *layer = &compile->layer[node->output[PDNN_RNN_Y]];
     struct pdnn_onednn_primitive *primitive = NULL;
     struct pdnn_onednn_rnn_shape shape;
     struct pdnn_err refusal = {0};
@@ -97,7 +97,7 @@ static enum pdnn_status place_half(struct pdnn_onednn_compile *compile, const st
         status =
             pdnn_onednn_rnn_describe(compile->onednn->library, &shape, PDNN_FORWARD, &primitive, &refusal);
     pdnn_onednn_primitive_destroy(primitive);
-    recurrence->is_fused = status == PDNN_OK;
+    layer->is_fused = status == PDNN_OK;
     if (status == PDNN_OK)
         return place_weights(compile, node, &shape, err);
     if (status != PDNN_UNSUPPORTED)
@@ -109,7 +109,7 @@ static enum pdnn_status place_half(struct pdnn_onednn_compile *compile, const st
 static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
                               struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
-    struct pdnn_onednn_rnn_layer *recurrence = &compile->layer[node->output[PDNN_RNN_Y]];
+    struct pdnn_onednn_rnn_layer *layer = &compile->layer[node->output[PDNN_RNN_Y]];
     struct pdnn_onednn_rnn_shape shape;
     enum pdnn_status status = PDNN_OK;
     enum pdnn_dtype dtype = pdnn_node_in(graph, node, PDNN_RNN_X)->dtype;
@@ -118,15 +118,15 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct 
     if (dtype != PDNN_F32)
         return pdnn_step_unsupported("onednn", graph, node, err);
     pdnn_onednn_rnn_shape_of(graph, node, &shape);
-    recurrence->is_fused = graph->rnn == PDNN_RECURRENCE_FUSED;
-    recurrence->is_measured = graph->rnn == PDNN_RECURRENCE_AUTO;
+    layer->is_fused = graph->rnn == PDNN_RECURRENCE_FUSED;
+    layer->is_measured = graph->rnn == PDNN_RECURRENCE_AUTO;
     const struct pdnn_program *like = compile->program->like;
     const struct pdnn_onednn_rnn_layer *same = like ? find_like(like, graph, node) : NULL;
     if (same)
-        recurrence->is_fused = same->is_fused;
-    else if (recurrence->is_measured)
-        status = pdnn_onednn_rnn_choose(compile, &shape, &recurrence->is_fused, err);
-    if (status != PDNN_OK || !recurrence->is_fused)
+        layer->is_fused = same->is_fused;
+    else if (layer->is_measured)
+        status = pdnn_onednn_rnn_choose(compile, &shape, &layer->is_fused, err);
+    if (status != PDNN_OK || !layer->is_fused)
         return status;
     if (node->n_outputs > PDNN_RNN_SAVED)
         compile->program->slots[node->output[PDNN_RNN_SAVED]].bytes = 0;

@@ -4,6 +4,7 @@
 #include "runtime/steps/rnn_unrolled.h"
 #include "runtime/steps/step.h"
 #include "runtime/backends/onednn/operand.h"
+#include "runtime/backends/onednn/rnn/bias.h"
 #include "runtime/backends/onednn/rnn/place.h"
 #include "runtime/backends/onednn/rnn/ways.h"
 #include "runtime/backends/onednn/tensor_layout.h"
@@ -13,76 +14,19 @@
 
 static const struct pdnn_sgemm_library unrolled = {.name = "onednn", .sgemm = pdnn_onednn_sgemm};
 
-/* Two bias vectors per gate, and the vectors of the library: to them it is the sum, from them both get the
- * gradient. The recurrent product of lbr_gru's candidate has a sum of its own, the last vector. */
-struct bias_pair {
-    int64_t H, n_gates, n_vectors;
-    bool is_gradient;
-    uint32_t pair_slot, sum_slot;
-    float *pair, *sum;
-};
-
-static enum pdnn_status bind_pair(void *state, void *const *memory, struct pdnn_err *err) {
-    struct bias_pair *b = state;
-    (void)err;
-    b->pair = memory[b->pair_slot];
-    b->sum = memory[b->sum_slot];
-    return PDNN_OK;
-}
-
-static int run_pair(void *state) {
-    const struct bias_pair *b = state;
-    int64_t G = b->n_gates, H = b->H;
-    size_t first_bytes = (size_t)(G * H) * sizeof(float);
-    memcpy(b->is_gradient ? b->pair : b->sum, b->is_gradient ? b->sum : b->pair, first_bytes);
-    for (int64_t g = 0; g < G; g++) {
-        bool is_own = b->n_vectors > G && g == G - 1;
-        float *second = b->pair + (G + g) * H, *sum = b->sum + (is_own ? G : g) * H;
-        if (is_own || b->is_gradient)
-            memcpy(b->is_gradient ? second : sum, b->is_gradient ? sum : second, (size_t)H * sizeof(float));
-        for (int64_t i = 0; !is_own && !b->is_gradient && i < H; i++)
-            sum[i] += second[i];
-    }
-    return 0;
-}
-
-struct recurrent_step {
+struct rnn_step {
     struct pdnn_onednn_compile *compile;
     uint32_t index;
     const struct pdnn_node *node;
     struct pdnn_onednn_rnn_shape shape;
-    struct pdnn_onednn_rnn_layer *recurrence;
+    struct pdnn_onednn_rnn_layer *layer;
     struct pdnn_onednn_call call;
     /* Of weights, and backward of their gradients. */
     struct pdnn_onednn_operand w, u, dw, du;
 };
 
-/* Appends the step between a bias tensor or its gradient and the slot that the library works on. */
-static enum pdnn_status append_pair(const struct recurrent_step *r, uint32_t tensor, uint32_t sum_slot,
-                                    bool is_gradient, struct pdnn_err *err) {
-    struct pdnn_program *program = r->compile->program;
-    const struct pdnn_cell_def *cell = &pdnn_cells[r->shape.cell];
-    struct pdnn_step step = {.node = PDNN_NONE, .tensor = tensor, .pass = r->node->pass};
-    struct bias_pair *pair = pdnn_arena_alloc(&program->arena, 1, sizeof *pair);
-    if (!pair)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
-    *pair = (struct bias_pair){.H = r->shape.H,
-                               .n_gates = cell->n_gates,
-                               .n_vectors = cell->n_biases,
-                               .is_gradient = is_gradient,
-                               .pair_slot = tensor,
-                               .sum_slot = sum_slot};
-    pdnn_step_use(&step, tensor);
-    pdnn_step_use(&step, sum_slot);
-    step.reorder_bytes = program->slots[tensor].bytes + program->slots[sum_slot].bytes;
-    snprintf(step.implementation, sizeof step.implementation, "own:%s",
-             is_gradient ? "gradient of both biases" : "sum of two biases");
-    step.work = (struct pdnn_work){pair, bind_pair, run_pair, NULL};
-    return pdnn_program_step(program, &step, err);
-}
-
-/* Where weights live and how the primitive has them. */
-static enum pdnn_status find_operand(struct recurrent_step *r, uint32_t tensor, enum pdnn_onednn_arg arg,
+/* In which layout weights are stored and which one the primitive uses. */
+static enum pdnn_status find_operand(struct rnn_step *r, uint32_t tensor, enum pdnn_onednn_arg arg,
                                      struct pdnn_onednn_operand *operand, struct pdnn_err *err) {
     const struct pdnn_onednn_layout *stored = r->compile->layout[tensor];
     operand->tensor = tensor;
@@ -96,17 +40,13 @@ static enum pdnn_status find_operand(struct recurrent_step *r, uint32_t tensor, 
     return status;
 }
 
-static uint64_t bias_bytes(const struct pdnn_onednn_rnn_shape *shape) {
-    return (uint64_t)(pdnn_cells[shape->cell].n_biases * shape->H) * sizeof(float);
-}
-
-static enum pdnn_status append_primitive(struct recurrent_step *r, struct pdnn_err *err) {
+static enum pdnn_status append_primitive(struct rnn_step *r, struct pdnn_err *err) {
     struct pdnn_step step = pdnn_step_of_node(r->compile->program->graph, r->index);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
-    step.n_slots = 0; /* not the homes of what is copied; append adds what the primitive uses */
+    step.n_slots = 0; /* the tensors' own slots are not used where they are copied; append adds what is */
     snprintf(step.implementation, sizeof step.implementation, "%.24s rnn %.16s%s",
              pdnn_onednn_primitive_name(r->call.primitive), pdnn_onednn_layout_format(r->u.used, format),
-             r->recurrence->is_measured ? ", auto" : "");
+             r->layer->is_measured ? ", auto" : "");
     enum pdnn_status status = pdnn_onednn_append(r->compile->program, &step, &r->call, err);
     r->call.primitive = NULL;
     return status;
@@ -114,22 +54,22 @@ static enum pdnn_status append_primitive(struct recurrent_step *r, struct pdnn_e
 
 /* In training the state before the first step: zeros, which nobody writes, so they stay as the plan's memory
  * begins. */
-static enum pdnn_status provide_state(struct recurrent_step *r, struct pdnn_err *err) {
+static enum pdnn_status provide_state(struct rnn_step *r, struct pdnn_err *err) {
     uint64_t bytes = pdnn_onednn_primitive_bytes(r->call.primitive, PDNN_ONEDNN_STATE);
-    r->recurrence->state = PDNN_NONE;
-    return bytes ? pdnn_program_slot(r->compile->program, bytes, true, &r->recurrence->state, err) : PDNN_OK;
+    r->layer->state = PDNN_NONE;
+    return bytes ? pdnn_program_slot(r->compile->program, bytes, true, &r->layer->state, err) : PDNN_OK;
 }
 
-static void use_state(struct recurrent_step *r) {
-    r->call.slot[PDNN_ONEDNN_STATE] = r->recurrence->state;
+static void use_state(struct rnn_step *r) {
+    r->call.slot[PDNN_ONEDNN_STATE] = r->layer->state;
     if (r->shape.cell == PDNN_CELL_LSTM)
-        r->call.slot[PDNN_ONEDNN_STATE_C] = r->recurrence->state;
+        r->call.slot[PDNN_ONEDNN_STATE_C] = r->layer->state;
 }
 
-static enum pdnn_status compile_forward(struct recurrent_step *r, struct pdnn_err *err) {
+static enum pdnn_status compile_forward(struct rnn_step *r, struct pdnn_err *err) {
     struct pdnn_program *program = r->compile->program;
     const struct pdnn_node *node = r->node;
-    struct pdnn_onednn_rnn_layer *shared = r->recurrence;
+    struct pdnn_onednn_rnn_layer *shared = r->layer;
     uint64_t workspace_bytes = pdnn_onednn_primitive_bytes(r->call.primitive, PDNN_ONEDNN_WORKSPACE);
     enum pdnn_status status = find_operand(r, node->input[PDNN_RNN_W], PDNN_ONEDNN_WEIGHTS, &r->w, err);
     if (status == PDNN_OK)
@@ -137,7 +77,7 @@ static enum pdnn_status compile_forward(struct recurrent_step *r, struct pdnn_er
     shared->bias = node->input[PDNN_RNN_B];
     shared->workspace = PDNN_NONE;
     if (status == PDNN_OK && r->shape.has_two_biases)
-        status = pdnn_program_slot(program, bias_bytes(&r->shape), false, &shared->bias, err);
+        status = pdnn_program_slot(program, pdnn_onednn_rnn_bias_bytes(&r->shape), false, &shared->bias, err);
     if (status == PDNN_OK && workspace_bytes)
         status = pdnn_program_slot(program, workspace_bytes, false, &shared->workspace, err);
     if (status == PDNN_OK)
@@ -152,19 +92,19 @@ static enum pdnn_status compile_forward(struct recurrent_step *r, struct pdnn_er
     if (status == PDNN_OK)
         status = pdnn_onednn_operand_fetch(&r->u, r->compile, node->pass, err);
     if (status == PDNN_OK && r->shape.has_two_biases)
-        status = append_pair(r, node->input[PDNN_RNN_B], shared->bias, false, err);
+        status = pdnn_onednn_rnn_append_biases(r->compile->program, &r->shape, node->pass,
+                                               node->input[PDNN_RNN_B], shared->bias, false, err);
     return status == PDNN_OK ? append_primitive(r, err) : status;
 }
 
 /* Gradients that nobody wants have to go somewhere. */
-static enum pdnn_status provide_scratch(struct recurrent_step *r, enum pdnn_onednn_arg arg,
-                                        struct pdnn_err *err) {
+static enum pdnn_status provide_scratch(struct rnn_step *r, enum pdnn_onednn_arg arg, struct pdnn_err *err) {
     uint64_t bytes = pdnn_onednn_primitive_bytes(r->call.primitive, arg);
     return bytes ? pdnn_program_slot(r->compile->program, bytes, false, &r->call.slot[arg], err) : PDNN_OK;
 }
 
 /* Slots of what the library computes. */
-static enum pdnn_status find_results(struct recurrent_step *r, struct pdnn_err *err) {
+static enum pdnn_status find_results(struct rnn_step *r, struct pdnn_err *err) {
     struct pdnn_program *program = r->compile->program;
     const struct pdnn_node *node = r->node;
     uint32_t *db = &r->call.slot[PDNN_ONEDNN_DIFF_BIAS];
@@ -174,7 +114,7 @@ static enum pdnn_status find_results(struct recurrent_step *r, struct pdnn_err *
         status = find_operand(r, node->output[PDNN_RNN_BACK_DU], PDNN_ONEDNN_DIFF_RECURRENT, &r->du, err);
     *db = node->output[PDNN_RNN_BACK_DB];
     if (status == PDNN_OK && r->shape.has_two_biases)
-        status = pdnn_program_slot(program, bias_bytes(&r->shape), false, db, err);
+        status = pdnn_program_slot(program, pdnn_onednn_rnn_bias_bytes(&r->shape), false, db, err);
     if (node->n_outputs > PDNN_RNN_BACK_DX)
         r->call.slot[PDNN_ONEDNN_DIFF_SRC] = node->output[PDNN_RNN_BACK_DX];
     else if (status == PDNN_OK)
@@ -186,7 +126,7 @@ static enum pdnn_status find_results(struct recurrent_step *r, struct pdnn_err *
     return status;
 }
 
-static enum pdnn_status compile_backward(struct recurrent_step *r, struct pdnn_err *err) {
+static enum pdnn_status compile_backward(struct rnn_step *r, struct pdnn_err *err) {
     const struct pdnn_node *node = r->node;
     enum pdnn_status status = find_operand(r, node->input[PDNN_RNN_BACK_W], PDNN_ONEDNN_WEIGHTS, &r->w, err);
     if (status == PDNN_OK)
@@ -194,9 +134,9 @@ static enum pdnn_status compile_backward(struct recurrent_step *r, struct pdnn_e
     if (status == PDNN_OK)
         status = find_results(r, err);
     r->call.slot[PDNN_ONEDNN_SRC] = node->input[PDNN_RNN_BACK_X];
-    r->call.slot[PDNN_ONEDNN_BIAS] = r->recurrence->bias;
+    r->call.slot[PDNN_ONEDNN_BIAS] = r->layer->bias;
     r->call.slot[PDNN_ONEDNN_DST] = node->input[PDNN_RNN_BACK_Y];
-    r->call.slot[PDNN_ONEDNN_WORKSPACE] = r->recurrence->workspace;
+    r->call.slot[PDNN_ONEDNN_WORKSPACE] = r->layer->workspace;
     r->call.slot[PDNN_ONEDNN_DIFF_DST] = node->input[PDNN_RNN_BACK_DY];
     use_state(r);
     if (status == PDNN_OK)
@@ -211,7 +151,8 @@ static enum pdnn_status compile_backward(struct recurrent_step *r, struct pdnn_e
     if (status == PDNN_OK)
         status = pdnn_onednn_operand_store(&r->du, r->compile, node->pass, err);
     if (status == PDNN_OK && r->shape.has_two_biases)
-        status = append_pair(r, node->output[PDNN_RNN_BACK_DB], db, true, err);
+        status = pdnn_onednn_rnn_append_biases(r->compile->program, &r->shape, node->pass,
+                                               node->output[PDNN_RNN_BACK_DB], db, true, err);
     return status;
 }
 
@@ -228,12 +169,12 @@ static const struct pdnn_node *find_forward(const struct pdnn_graph *graph, uint
 static enum pdnn_status compile_fused(struct pdnn_onednn_compile *compile, uint32_t index, uint32_t y,
                                       struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
-    struct recurrent_step r = {.compile = compile,
-                               .index = index,
-                               .node = &graph->nodes[index],
-                               .recurrence = &compile->layer[y],
-                               .call = pdnn_onednn_call_of(NULL)};
-    r.call.threads = compile->onednn->own.threads;
+    struct rnn_step r = {.compile = compile,
+                         .index = index,
+                         .node = &graph->nodes[index],
+                         .layer = &compile->layer[y],
+                         .call = pdnn_onednn_call_of(NULL)};
+    r.call.threads = compile->onednn->options.threads;
     pdnn_onednn_rnn_shape_of(graph, find_forward(graph, y), &r.shape);
     enum pdnn_status status =
         pdnn_onednn_rnn_describe(compile->onednn->library, &r.shape, r.node->pass, &r.call.primitive, err);
@@ -263,7 +204,7 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
         return compile_fused(compile, node, y, err);
     size_t step = compile->program->n_steps;
     enum pdnn_status status =
-        pdnn_rnn_compile(&unrolled, compile->onednn->own.threads, compile->program, node, err);
+        pdnn_rnn_compile(&unrolled, compile->onednn->options.threads, compile->program, node, err);
     if (status == PDNN_OK && compile->layer[y].is_measured) {
         char *text = compile->program->steps[step].implementation;
         size_t length = strlen(text);

@@ -113,7 +113,7 @@ enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compil
     shrink(&question.shape);
     enum pdnn_status status =
         pdnn_tune_ask(&onednn->tune,
-                      &(struct pdnn_tune_question){.key = key_of(shape, onednn->own.threads),
+                      &(struct pdnn_tune_question){.key = key_of(shape, onednn->options.threads),
                                                    .n = WAYS,
                                                    .compilations = 1,
                                                    .measure = measure,

@@ -7,8 +7,7 @@
 #include "runtime/backends/onednn/compile.h"
 #include "runtime/backends/onednn/rnn/ways.h"
 
-/* *is_fused: the primitive is at least about as fast. PDNN_UNSUPPORTED
- * when neither way can be run. */
+/* *is_fused: the primitive is at least about as fast. PDNN_UNSUPPORTED when neither way can be run. */
 enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compile,
                                         const struct pdnn_onednn_rnn_shape *shape, bool *is_fused,
                                         struct pdnn_err *err);

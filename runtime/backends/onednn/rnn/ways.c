@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Whether it is the same, computed anew. */
+/* Whether it is the same, recomputed. */
 static bool is_copy(const struct pdnn_graph *graph, uint32_t tensor, uint32_t original) {
     return graph->tensors[tensor].role == PDNN_ROLE_ACTIVATION && graph->tensors[tensor].of == original;
 }

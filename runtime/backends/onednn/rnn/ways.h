@@ -22,7 +22,7 @@ struct pdnn_onednn_rnn_shape {
 void pdnn_onednn_rnn_shape_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_onednn_rnn_shape *shape);
 
-/* The backward node of a forward one, or NULL; it may read what another node has computed anew. */
+/* The backward node of a forward one, or NULL; it may read what another node has recomputed. */
 const struct pdnn_node *pdnn_onednn_rnn_find_backward(const struct pdnn_graph *graph,
                                                       const struct pdnn_node *node);
 
