@@ -90,18 +90,30 @@ static float run_passes(const struct pdnn_stream_job *job, const struct pdnn_str
     return 0;
 }
 
+/* Whole units of each array, of the part that the job asks for. */
+static struct pdnn_stream_arrays arrays_of(const struct pdnn_stream *stream,
+                                           const struct pdnn_stream_job *job, float *slice) {
+    size_t bytes =
+        job->slice_bytes && job->slice_bytes < stream->slice_bytes ? job->slice_bytes : stream->slice_bytes;
+    size_t units = bytes / sizeof(float) / patterns[job->pattern].arrays / PDNN_STREAM_UNIT_FLOATS;
+    size_t first = 0, end = units;
+    if (job->parts) {
+        first = units * (size_t)(job->part % job->parts) / (size_t)job->parts;
+        end = units * (size_t)(job->part % job->parts + 1) / (size_t)job->parts;
+    }
+    return (struct pdnn_stream_arrays){slice + first * PDNN_STREAM_UNIT_FLOATS,
+                                       (end - first) * PDNN_STREAM_UNIT_FLOATS,
+                                       units * PDNN_STREAM_UNIT_FLOATS + pad_floats(stream)};
+}
+
 uint64_t pdnn_stream_run(const struct pdnn_stream *stream, const struct pdnn_stream_job *job, float *result) {
-    size_t arrays = patterns[job->pattern].arrays;
-    size_t count =
-        stream->slice_bytes / sizeof(float) / arrays / PDNN_STREAM_UNIT_FLOATS * PDNN_STREAM_UNIT_FLOATS;
     uint64_t bytes = 0;
     float sum = 0;
 #pragma omp parallel num_threads((int)job->threads) reduction(+ : bytes, sum)
     {
-        const struct pdnn_stream_arrays mine = {stream->slice[omp_get_thread_num()], count,
-                                                count + pad_floats(stream)};
+        const struct pdnn_stream_arrays mine = arrays_of(stream, job, stream->slice[omp_get_thread_num()]);
         sum += run_passes(job, &mine);
-        bytes += job->passes * count * arrays * sizeof(float);
+        bytes += job->passes * mine.count * patterns[job->pattern].arrays * sizeof(float);
     }
     *result = sum;
     return bytes;
@@ -136,7 +148,8 @@ enum pdnn_status pdnn_evictor_create(struct pdnn_stream *evictor, int64_t thread
 /* It only reads: a cache full of stores would have to be written back, line by line, by what is timed next.
  */
 uint64_t pdnn_evict(const struct pdnn_stream *evictor) {
-    const struct pdnn_stream_job read = {PDNN_STREAM_READ, evictor->threads, 1, false};
+    const struct pdnn_stream_job read = {
+        .pattern = PDNN_STREAM_READ, .threads = evictor->threads, .passes = 1};
     float sum;
     return pdnn_stream_run(evictor, &read, &sum);
 }

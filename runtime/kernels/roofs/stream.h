@@ -38,7 +38,10 @@ struct pdnn_stream_job {
     enum pdnn_stream_pattern pattern;
     int64_t threads; /* the first so many of the stream's */
     uint64_t passes;
-    bool bypass; /* streaming stores: for working sets that no cache holds */
+    bool bypass;        /* streaming stores: for working sets that no cache holds */
+    size_t slice_bytes; /* use only so much of each slice; 0: all of it */
+    /* Where parts is not 0: only this part, of so many equal ones, of each array. */
+    uint64_t part, parts;
 };
 
 /* Returns the bytes read and written by all threads. *result depends on everything that a READ read. */
