@@ -32,6 +32,7 @@ struct pdnn_column {
     const char *help;
     int digits;    /* NUMBER: significant digits written */
     bool analytic; /* known without running anything: what `list` shows */
+    bool is_later; /* older tables do not have it: may be missing where they are read */
     /* Where a field at an offset is not enough: appends the value's plain text to cell, nothing when not
      * available. */
     void (*get)(const struct pdnn_column *column, const void *row, struct pdnn_str *cell);

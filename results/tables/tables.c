@@ -73,7 +73,10 @@ static enum pdnn_status parse_ceiling(const char *path, const struct pdnn_csv *c
                                       struct pdnn_ceiling *ceiling, struct pdnn_err *err) {
     for (size_t i = 0; i < pdnn_ceilings_columns.count; i++) {
         const struct pdnn_column *column = &pdnn_ceilings_columns.column[i];
-        const char *cell = pdnn_csv_get(csv, row, pdnn_csv_find(csv, column->name));
+        int at = pdnn_csv_find(csv, column->name);
+        if (at < 0)
+            continue; /* checked before */
+        const char *cell = pdnn_csv_get(csv, row, at);
         if (!pdnn_column_parse(column, ceiling, cell))
             return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is no value for column '%s'", path,
                              csv->lines[row], cell, column->name);
@@ -86,9 +89,10 @@ static enum pdnn_status parse_ceiling(const char *path, const struct pdnn_csv *c
 static enum pdnn_status parse_ceilings(const char *path, const struct pdnn_csv *csv,
                                        struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     for (size_t i = 0; i < pdnn_ceilings_columns.count; i++) {
-        if (pdnn_csv_find(csv, pdnn_ceilings_columns.column[i].name) < 0)
+        const struct pdnn_column *column = &pdnn_ceilings_columns.column[i];
+        if (!column->is_later && pdnn_csv_find(csv, column->name) < 0)
             return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing; expected a ceilings.csv", path,
-                             pdnn_ceilings_columns.column[i].name);
+                             column->name);
     }
     if (csv->n_rows > PDNN_CEILINGS_MAX)
         return pdnn_fail(err, PDNN_INVALID, "%s:%zu: more than %d rows", path, csv->lines[PDNN_CEILINGS_MAX],

@@ -89,8 +89,8 @@ static void test_ceilings_write_reads_back(void **state) {
     assert_non_null(ceilings);
     ceilings->count = PDNN_CEILINGS_MAX;
     for (size_t i = 0; i < ceilings->count; i++)
-        ceilings->row[i] =
-            (struct pdnn_ceiling){"compute", "gemm-onednn", "f32", "", 2, i, 1.0 / (double)(i + 3), 1, 2, 9};
+        ceilings->row[i] = (struct pdnn_ceiling){
+            "compute", "gemm-onednn", "f32", "", 2, i, 1.0 / (double)(i + 3), 1, 2, 9, 1, 0};
     assert_int_equal(pdnn_ceilings_write(ceilings, path_of("ceilings.csv", path), &err), PDNN_OK);
     assert_int_equal(pdnn_ceilings_read(path, &ceilings[1], &err), PDNN_OK);
     assert_int_equal(ceilings[1].count, PDNN_CEILINGS_MAX);
