@@ -94,6 +94,10 @@ void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceili
             roofs->probe_gbs = row->value;
     }
     set_levels(roofs, patterns);
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        if (pdnn_dtype_is_half(d))
+            roofs->peak_gflops[d] = fmax(roofs->peak_gflops[d], roofs->peak_gflops[PDNN_F32]);
+    }
 }
 
 /* Memory as the predicted plan lays it out, cut at every buffer's ends: within a piece, all bytes were last

@@ -1,7 +1,8 @@
 /* Where a model or an op stands against the machine's measured roofs. Pure functions of costs, the graph's
  * order of accesses, and ceilings.
  *
- * Peak of a dtype: the largest compute row of it at that number of threads. Bandwidth of a level: from its
+ * Peak of a dtype: the largest compute row of it at that number of threads; of 16 bit at least f32's, since
+ * whatever multiplies f32 multiplies what was widened to it. Bandwidth of a level: from its
  * read, copy and triad rows at that number of threads (the better kind of store each). Nothing comes from a
  * data sheet.
  *

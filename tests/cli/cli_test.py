@@ -654,7 +654,7 @@ class One(Case):
 
     def test_ceilings_of_equal_threads_are_measured_once(self):
         done = self.paradnn("ceilings", "-t", "1", "-t", "1", "--seconds", "0.5", "--format", "csv", expect=0)
-        kinds = [(row["kind"], row["pattern"], row["dtype"], row["level"])
+        kinds = [(row["kind"], row["pattern"], row["dtype"], row["level"], row["capacity_bytes"])
                  for row in csv.DictReader(done.stdout.splitlines())]
         self.assertEqual(len(kinds), len(set(kinds)))
 
