@@ -1,4 +1,4 @@
-/* cmocka.h wants these before it. */
+/* cmocka.h needs these included first. */
 #ifndef TESTS_CMOCKA_ALL_H
 #define TESTS_CMOCKA_ALL_H
 

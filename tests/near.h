@@ -1,8 +1,8 @@
-/* What cmocka lacks here: doubles that are nearly equal. Include after cmocka_all.h. */
+/* An assertion that cmocka lacks: doubles that are nearly equal. Include after cmocka_all.h. */
 #ifndef TESTS_NEAR_H
 #define TESTS_NEAR_H
 
-/* |value - expected| <= tolerance; not a number fails. */
+/* |value - expected| <= tolerance; NaN fails. */
 #define assert_near(value, expected, tolerance) check_near(value, expected, tolerance, __FILE__, __LINE__)
 
 static inline void check_near(double value, double expected, double tolerance, const char *file, int line) {

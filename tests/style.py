@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The rules a machine can check: who includes whom, header guards, lengths, formatting, words that must not be there.
+"""The rules a machine can check: who includes whom, header guards, lengths, formatting, forbidden words.
 
 Usage: style.py ROOT CHECK, where CHECK is one of the functions below without `check_`."""
 
@@ -34,7 +34,7 @@ GOTO = re.compile(r"\bgoto\s+(\w+)")
 
 
 class Skip(Exception):
-    """What the check needs is not there."""
+    """Something the check needs is missing."""
 
 
 def files(root, *endings):
@@ -136,7 +136,7 @@ def check_readmes(root):
 
 
 def find_clang_format():
-    """Only version 14 judges: others break some lines elsewhere."""
+    """Only version 14 counts: others break some lines differently."""
     for program in ["clang-format-14", "clang-format"]:
         if shutil.which(program):
             version = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
@@ -153,7 +153,7 @@ def check_format(root):
 
 def main():
     root, check = sys.argv[1:3]
-    if not os.path.exists(os.path.join(root, ".git")):  # a file where it is a worktree
+    if not os.path.exists(os.path.join(root, ".git")):  # a file in a worktree
         print("style: not a git checkout, nothing to list files with")
         return 77
     try:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a C file that holds an ASCII text file as an array: embed.py INPUT NAME OUTPUT.
 
-An array, since a string literal may have 4095 characters only."""
+An array, because a string literal is limited to 4095 characters."""
 
 import sys
 

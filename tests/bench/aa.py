@@ -24,7 +24,7 @@ def rows(directory, table):
 
 
 def interval(values):
-    """As pdnn_visits_interval; for the scaled times, which the program does not compute."""
+    """Like pdnn_visits_interval, for the scaled times, which the program does not compute."""
     n = len(values)
     logs = [math.log(value) for value in values]
     t = T95[n - 1] if n - 1 < len(T95) else 1.96 + 2.4 / (n - 1)
@@ -43,7 +43,7 @@ def published(directory):
 
 
 def scaled(directory, probe):
-    """Each visit's median at the speed its probe had in the middle of this sweep."""
+    """Intervals of the visits' medians times the rate of their probe, which cancels drift."""
     visits = [row for row in rows(directory, "journal.csv") if row["status"] == "ok" and float(row[probe]) > 0]
     if not visits:
         return {}

@@ -1,5 +1,5 @@
-/* Benchmarks that report ratios: cases are timed in turns, round after round, so that a machine that wanders
- * does so for all of them, and a ratio is the median of the rounds' ratios. */
+/* Benchmarks that report ratios: cases are timed in turn, round after round, so that drift of the machine
+ * affects all of them, and a ratio is the median of the rounds' ratios. */
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
 
@@ -13,23 +13,23 @@ struct bench_case {
     void (*run)(void *user);
     void *user;
     double work;                 /* FLOP or bytes of one run */
-    uint64_t at_least_ns;        /* repeat within a round for so long; 0: once */
+    uint64_t at_least_ns;        /* repeat within a round for at least this long; 0: once */
     double ns[BENCH_ROUNDS_MAX]; /* out: of one run, by round */
 };
 
-/* Runs each case once unmeasured, then all of them in turns. */
+/* Runs each case once unmeasured, then all of them in turn. */
 void bench_run(struct bench_case *cases, size_t count, size_t rounds);
 
 double bench_median_ns(const struct bench_case *c, size_t rounds);
 
-/* The rounds' ratios of two rates of work, c's to roof's. */
+/* The rounds' ratios of two rates of work: c's over roof's. */
 struct bench_ratio {
     double median, low, high; /* low and high: quartiles */
 };
 struct bench_ratio bench_rate_ratio(const struct bench_case *c, const struct bench_case *roof, size_t rounds);
 
-/* Zeroed and touched memory on huge pages where there are any, as plans have it; never freed. Ends the
- * program when there is none. */
+/* Zeroed, touched memory, on huge pages if available, as in plans; never freed. Ends the
+ * program if there is none. */
 void *bench_memory(uint64_t bytes);
 
 /* Prints and ends the program. */

@@ -1,5 +1,5 @@
-/* The largest products of the FC sweep against the FMA peak of the same moment: oneDNN's two primitives on
- * both plain layouts of the weights, and OpenBLAS. An argument 1..3 picks one shape. */
+/* The largest products of the FC sweep against the FMA peak measured at the same time: oneDNN's two
+ * primitives with both plain layouts of the weights, and OpenBLAS. An argument 1..3 picks one shape. */
 #include "runtime/backends/onednn/dense/ways.h"
 #include "runtime/kernels/roofs/fma.h"
 #include "tests/bench/bench.h"

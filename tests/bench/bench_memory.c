@@ -72,7 +72,7 @@ static void run_transpose(void *user) {
     pdnn_transpose(arrays[0], arrays[1], SIDE, SIDE, threads, true);
 }
 
-/* Directions in place of gradients, as plans have them. */
+/* Directions take the place of gradients, as in plans. */
 struct lamb {
     struct pdnn_norm_job norm;
     struct pdnn_lamb_direction_job direction;
@@ -100,7 +100,7 @@ static struct lamb lamb_of(float *const *a) {
     return l;
 }
 
-/* Rows of WIDTH, alone and behind dropout and a residual sum. */
+/* Rows of WIDTH, alone and after dropout and a residual sum. */
 struct norms {
     struct pdnn_layernorm alone, fused;
     struct pdnn_layernorm_gradients alone_backward, fused_backward;
@@ -141,8 +141,8 @@ static struct norms norms_of(float *const *a) {
     return n;
 }
 
-/* Square matrices of scores: the op alone, with mask and dropout on the way, and causal ones. Training steps
- * run in place, as plans have them. */
+/* Square matrices of scores: the op alone, with mask and dropout, and causal. Training steps run in
+ * place, as in plans. */
 struct softmaxes {
     struct pdnn_softmax alone, fused, causal, mask, backward, fused_backward, causal_backward;
 };

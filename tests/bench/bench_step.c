@@ -1,5 +1,5 @@
-/* A plan's whole training step against the same primitives and kernels called bare, one after the other in
- * one C function, each on memory of its own. */
+/* A plan's whole training step against the same primitives and kernels called directly, one after the other
+ * in one C function, each with memory of its own. */
 #include "models/build.h"
 #include "models/op.h"
 #include "runtime/backends/onednn/onednn.h"
@@ -16,7 +16,7 @@
 
 enum { ROUNDS = 25, LAYERS = 4, INPUT = 512, OUTPUT = 100, BATCH = 64, AT_LEAST_NS = 3000000 };
 
-/* Row-major inner products with fused bias and ReLU: one and the same on both sides. */
+/* Row-major inner products with fused bias and ReLU, identical on both sides. */
 static const struct pdnn_onednn_dense_choice choice = {.stored = PDNN_ONEDNN_WEIGHTS_ROW_MAJOR};
 
 struct layer {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Two platforms side by side: joins result directories by instance and prints A's time over B's, and its geometric mean per family.
+"""Two platforms side by side: joins result directories by instance and prints A's time over B's, and the geometric mean per family.
 
 Usage: compare.py [--csv] A.results B.results [A2.results B2.results ...]
 
-Above 1, B is faster. An instance's ratio is `clear` when the 95 % intervals of its two headlines do not meet. Instances that only one
-side has, or that did not run, are counted. Directories of different versions of paradnn meet by today's ids."""
+Above 1, B is faster. An instance's ratio is `clear` if the 95 % intervals of its two headlines do not overlap. Instances that only one
+side has, or that did not run, are counted. Directories from different versions of paradnn are matched by today's ids."""
 
 import csv
 import math
@@ -43,7 +43,7 @@ def number(row, column):
 
 
 def is_clear(a, b):
-    """False too where an interval is not known: of one visit alone there is none."""
+    """Also false if an interval is unknown, as after a single visit."""
     return number(a, "ci_high_ns") < number(b, "ci_low_ns") or number(b, "ci_high_ns") < number(a, "ci_low_ns")
 
 
@@ -68,7 +68,7 @@ def geometric_mean(values):
 
 
 def groups_of(rows):
-    """(family, mode) in the order of the rows, each family also as a whole, and last of all everything."""
+    """(family, mode) in the order of the rows, then each family as a whole, and finally everything."""
     groups = {}
     for row in rows:
         for key in ((row["family"], row["mode"]), (row["family"], "all"), ("all", "all")):

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The shipped sweeps on this Debian and on Debian 13, with one oneDNN of each generation: sweep by sweep, one right after the other, so that
-# both meet the same machine. Usage: generations.sh OUT, a path inside the working tree, which is all that both see; wants the builds in build
-# and build-debian13 (.ci/debian13). Some ten minutes.
+# The shipped sweeps on this Debian and on Debian 13, which have different generations of oneDNN: sweep by sweep, one right after the other,
+# so that both meet the same machine. Usage: generations.sh OUT, a path inside the working tree, the only place both can see. Needs the builds
+# in build and build-debian13 (.ci/debian13). About ten minutes.
 set -eu
 cd "$(dirname "$0")/../.."
 out=$1

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""int8 against f32: how much faster each kind of op is, and how near either comes to its own measured roof.
+"""int8 against f32: how much faster each kind of op is, and how close each type comes to its own measured roof.
 
 Usage: int8.py RESULTS [INT8_RESULTS]
 First: paradnn sweep sweeps/int8.yaml -o RESULTS
 
-Instances that differ in nothing but the dtype are compared: from one sweep over both, or from two, the second one in int8. Ops are
-gathered by category; those of f32 that int8 has not, and the other way round, such as quantization, stand alone. The part of the
-roof is of the time that the op's own compute and memory roofs allow, over what it took. Below each pair stand the whole steps, and
-the arithmetic of both at the peak of the FMA and GEMM rows in ceilings.csv."""
+Compares instances that differ only in dtype, from one sweep over both or from two, the second one in int8. Ops are grouped by
+category; those that only one type has, such as quantization, stand alone. The share of the roof is the time that the op's own compute
+and memory roofs allow, over the time it took. Below each pair follow the whole steps, and the arithmetic of both at the peak of the FMA
+and GEMM rows in ceilings.csv."""
 
 import collections
 import csv
@@ -23,7 +23,7 @@ def rows(directory, table):
 
 
 def steps(directory, dtype):
-    """Rows of results.csv that ran in the dtype, by their id without it."""
+    """Rows of results.csv that ran in the dtype, keyed by id without the dtype."""
     return {
         re.sub(r",dtype=\w+", "", row["id"]): row
         for row in rows(directory, "results.csv")
@@ -40,7 +40,7 @@ def ops_of(directory):
 
 
 def by_category(ops):
-    """Sums of time, FLOP and the time that the roofs allow."""
+    """Sums of time, FLOP, and the time that the roofs allow."""
     sums = collections.defaultdict(lambda: [0.0, 0.0, 0.0])
     for op in ops:
         time = float(op["time_ns_median"])

@@ -1,6 +1,6 @@
 """BERT and a step of GPT-2's decoding in PyTorch, as scripts write them, for torch_models.py: the networks that paradnn's family
-transformer builds from its presets bert-base and gpt2. Keys and values of tokens before the new one are in caches of full length, of
-which a step writes the last row.
+transformer builds from its presets bert-base and gpt2. Keys and values of earlier tokens are in full-length caches,
+whose last row a step writes.
 
 B sequences, n tokens of each, P of them masked, H width, h heads, d = H/h, V vocabulary."""
 
@@ -36,7 +36,7 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    """What a layer of either network is made of."""
+    """The parts of a layer of either network."""
 
     def __init__(self):
         super().__init__()
@@ -65,8 +65,8 @@ class Encoder(nn.Module):
 
 
 class LibraryEncoder(nn.Module):
-    """The same layers as PyTorch's own, which take a path in C++ in inference. Tokens of padding are computed here as everywhere else:
-    a nested tensor would leave them out."""
+    """The same layers as PyTorch's own modules, which take a C++ path in inference. Padding tokens are computed, as everywhere else here;
+    a nested tensor would skip them."""
 
     def __init__(self, encoder):
         super().__init__()
@@ -82,7 +82,7 @@ class LibraryEncoder(nn.Module):
 
 
 class Bert(nn.Module):
-    """Inference returns what the pooler does; in training there are the heads of pretraining."""
+    """Inference returns the pooler's result; training adds the pretraining heads."""
 
     def __init__(self, layers):
         super().__init__()
@@ -109,7 +109,7 @@ class PretrainedBert(Bert):
         self.next_sentence = nn.Linear(HIDDEN, 2)
 
     def forward(self, ids, types, bias, masked):
-        """Scores of the words behind the masks, (B*P, V), and of the next sentence, (B, 2)."""
+        """Scores of the masked words, (B*P, V), and of the next sentence, (B, 2)."""
         x, pooled = self.encode(ids, types, bias)
         x = self.transform_norm(functional.gelu(self.transform(x.flatten(0, 1)[masked])))
         return functional.linear(x, self.words.weight, self.word_bias), self.next_sentence(pooled)
@@ -134,7 +134,7 @@ class Gpt2(nn.Module):
         self.norm = nn.LayerNorm(HIDDEN)
 
     def forward(self, ids, position, *caches):
-        """ids (B, 1), position (1); caches: of every layer the keys and then the values, (B, h, context, d)."""
+        """ids (B, 1), position (1); caches: for every layer the keys, then the values, (B, h, context, d)."""
         x = self.words(ids) + self.positions(position)
         for layer, keys, values in zip(self.layers, caches[::2], caches[1::2]):
             x = layer(x, keys, values)
@@ -164,8 +164,8 @@ def pretraining(layers, batch, length):
 
 
 def problem(name, mode, batch):
-    """Model, inputs, and for training what makes a loss of the result, and an optimizer. NETWORK-LAYERS-LENGTH; the length that gpt2
-    has is that of its caches."""
+    """Model, inputs and, for training, the function from result to loss and an optimizer. NETWORK-LAYERS-LENGTH; for gpt2 the length is
+    that of its caches."""
     network, layers, length = name.split("-")
     layers, length = int(layers), int(length)
     if mode == "train":

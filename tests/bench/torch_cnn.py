@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""ResNet-50, ResNet-18 and VGG-16 by paradnn and by PyTorch: f32, the same machine, cores, thread count and pinning.
+"""ResNet-50, ResNet-18 and VGG-16 in paradnn and in PyTorch: f32, the same machine, cores, thread count and pinning.
 
 Usage: torch_cnn.py PARADNN [--case NAME]... [--rounds N] [--threads N] [--results DIR] [--csv FILE]
 
-A round runs every contender once, in an order that moves on from round to round, each in a process of its own: the machine
-wanders, and this way it wanders for all of them. A contender takes the same number of samples per round, of single steps after a
-warm-up. Ratios are paradnn's median of a round over PyTorch's of the same round; printed are their median, least and greatest. PyTorch's
-fastest variant is the one with the least median over the rounds. Exits with 77 and one line where PyTorch or paradnn is missing."""
+A round runs every contender once, each in a process of its own, in an order that rotates from round to round, so that drift of the
+machine affects all of them alike. Every contender takes the same number of samples per round, of single steps after a warm-up. A ratio
+is paradnn's median in a round over PyTorch's in the same round; printed are the median, least and greatest ratio. PyTorch's fastest
+variant is the one with the smallest median over the rounds. Exits with 77 and one line if PyTorch or paradnn is missing."""
 
 import argparse
 import csv
@@ -21,7 +21,7 @@ SKIPPED = 77
 MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_models.py")
 FUSE = ("none", "post-ops")
 
-# Name: network, mode, batch, samples of a contender per round.
+# Name: network, mode, batch, samples per contender and round.
 CASES = {
     "resnet50-infer-1": ("resnet50", "infer", 1, 20),
     "resnet50-infer-16": ("resnet50", "infer", 16, 4),
@@ -31,10 +31,10 @@ CASES = {
     "resnet18-train-16": ("resnet18", "train", 16, 4),
     "vgg16-infer-4": ("vgg16", "infer", 4, 4),
 }
-# What was published.
+# Published parameter counts.
 PARAMS = {"resnet50": 25_557_032, "resnet18": 11_689_512, "vgg16": 138_357_544}
 
-# As paradnn binds its workers; itself it must not be bound, since it asks which cores it may use.
+# The way paradnn binds its workers; paradnn itself must not be bound, since it asks which cores it may use.
 PINNED = {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores", "OMP_WAIT_POLICY": "active", "OMP_DYNAMIC": "false"}
 
 
@@ -44,7 +44,7 @@ def skip(reason):
 
 
 def call(arguments, good=(0,), **environment):
-    """stdout and the peak memory of the process and what it started; the last line of stderr is the reason when it fails."""
+    """stdout and peak memory of the process and its children; on failure, the last line of stderr is the reason."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         child = subprocess.Popen(arguments, stdout=out, stderr=errors, env={**os.environ, **environment})
         _, status, usage = os.wait4(child.pid, 0)
@@ -68,7 +68,7 @@ def find_torch():
 
 
 class Contender:
-    """rounds: one list of samples in ns per round; empty with a reason where it cannot run."""
+    """rounds: one list of samples in ns per round; empty, with a reason, if it cannot run."""
 
     def __init__(self, name):
         self.name = name
@@ -79,7 +79,7 @@ class Contender:
         return [statistics.median(samples) for samples in self.rounds]
 
     def run(self, number):
-        """Appends a round, the number-th."""
+        """Appends round `number`."""
         raise NotImplementedError
 
 
@@ -100,7 +100,7 @@ class Torch(Contender):
 
 
 class Paradnn(Contender):
-    """Every round is one visit, in a result directory of its own: in a longer sweep the program may add visits by itself."""
+    """Every round is one visit, in a result directory of its own: in a longer sweep the program may add visits on its own."""
 
     def __init__(self, name, options, instance, samples, params, directory):
         super().__init__(f"paradnn {name}")
@@ -113,7 +113,7 @@ class Paradnn(Contender):
     def run(self, number):
         if self.reason:
             return
-        # A visit's warm-up is a quarter of its time, and a precision of 50 % ends it at the least number of samples.
+        # A visit's warm-up is a quarter of its time, and a precision of 50 % ends it at the minimum number of samples.
         rules = {"rounds": 1, "min_samples": self.samples, "max_time": "4s", "precision": "50%"}
         sets = [word for key, value in rules.items() for word in ("--set", f"measure.{key}={value}")]
         roofs = os.path.join(os.path.dirname(self.directory), "roofs.csv")
@@ -144,13 +144,13 @@ def check_params(network, params, expected, who):
 
 
 def ratios(contender, other):
-    """Median, least and greatest over the rounds of one over the other."""
+    """Median, least and greatest ratio over the rounds."""
     both = [a / b for a, b in zip(contender.medians(), other.medians())]
     return statistics.median(both), min(both), max(both)
 
 
 def describe(name, contender, others):
-    """The contender's row; others: its ratios to whom, by name."""
+    """The contender's row; others: the contenders to compare it with, by name."""
     row = {"case": name, "contender": contender.name, "rounds": len(contender.rounds), "samples": contender.n_samples}
     row |= {"time_ns_median": "", "peak_rss_bytes": contender.peak_rss_bytes or "", "plan_bytes": contender.plan_bytes or ""}
     if contender.rounds:

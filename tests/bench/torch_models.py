@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""One network on one path through PyTorch, timed in a process of its own: the other side of torch_cnn.py, torch_rnn.py and
-torch_transformer.py, which start this file.
+"""One network on one path through PyTorch, timed in a process of its own; started by torch_cnn.py, torch_rnn.py and
+torch_transformer.py.
 
 Usage: torch_models.py NETWORK MODE BATCH VARIANT THREADS SAMPLES
        torch_models.py facts
@@ -19,7 +19,7 @@ import time
 
 sys.dont_write_bytecode = True
 
-import torch  # noqa: E402: what may be written is decided first
+import torch  # noqa: E402: after dont_write_bytecode
 from torch import nn  # noqa: E402
 
 import torch_attention  # noqa: E402
@@ -106,7 +106,7 @@ def channels_last(model, inputs):
 
 
 def jit(model, inputs):
-    """Traced and frozen, which folds the batch normalization, then handed to oneDNN in its own layouts."""
+    """Traced and frozen, which folds the batch normalization, then run by oneDNN in its own layouts."""
     return torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(model, inputs))), inputs
 
 
@@ -118,7 +118,7 @@ def jit_as_is(model, inputs):
     return torch.jit.freeze(torch.jit.trace(model, inputs)), inputs
 
 
-# What each mode is timed with; the first one is what people get who change nothing.
+# The variants of each mode; the first one is PyTorch's default.
 VARIANTS = {
     "infer": {"eager": as_is, "channels_last": channels_last, "jit": jit, "jit_channels_last": jit_channels_last},
     "train": {"eager": as_is, "channels_last": channels_last},
@@ -136,7 +136,7 @@ def image_labels(batch):
 
 
 def word_labels(ids):
-    """No label behind the end of a sequence."""
+    """No labels past the end of a sequence."""
     labels = torch.randint(VOCABULARY, ids.shape)
     ends = torch.randint(1, LENGTH + 1, ids.shape[1:])
     labels[torch.arange(LENGTH)[:, None] >= ends] = -1
@@ -148,7 +148,7 @@ def sgd(parameters):
 
 
 def problem(name, mode, batch):
-    """Variants, model, inputs, and for training what makes a loss of the result, and an optimizer."""
+    """Variants, model, inputs and, for training, the function from result to loss and an optimizer."""
     if name.startswith(("bert", "gpt2")):
         return (TRANSFORMER_VARIANTS, *torch_attention.problem(name, mode, batch))
     if name in NETWORKS:
@@ -190,7 +190,7 @@ def make_step(model, variant, inputs, mode, loss_of, optimizer_of):
 
 
 def sample(step, count):
-    """The warm-up is as paradnn's: a second, two steps at least (three: a traced network optimizes itself in the first two)."""
+    """Warms up like paradnn: a second, at least two steps (three if traced: a traced network optimizes itself in the first two)."""
     start, warmups, samples = time.perf_counter(), 0, []
     while warmups < 3 or time.perf_counter() - start < 1:
         step()

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Stacks of LSTM and GRU layers by paradnn and by PyTorch: f32, the same machine, cores, thread count and pinning.
+"""Stacks of LSTM and GRU layers in paradnn and in PyTorch: f32, the same machine, cores, thread count and pinning.
 
 Usage: torch_rnn.py PARADNN [--case NAME]... [--rounds N] [--threads N] [--results DIR] [--csv FILE]
 
-Interleaved and compared as torch_cnn.py does. Both sides are word ids, an embedding, the stack and a projection of every step to the
+Interleaved and compared as in torch_cnn.py. Both sides are word ids, an embedding, the stack and a projection of every step to the
 vocabulary; a training step has a loss masked by drawn lengths, and SGD. PyTorch's GRU is linear before reset, so paradnn's is lbr_gru;
-its cells have two bias vectors per gate where paradnn's family rnn has one, and their parameters are counted so."""
+its cells have two bias vectors per gate where paradnn's family rnn has one, and their parameters are counted accordingly."""
 
 import sys
 
 sys.dont_write_bytecode = True
 
-import torch_cnn  # noqa: E402: what may be written is decided first
+import torch_cnn  # noqa: E402: after dont_write_bytecode
 
 VOCABULARY, LENGTH = 1024, 50
 LAYERS, HIDDEN, BATCH = (1, 2, 4), (512, 1024), (1, 32, 128)
 # paradnn's name, gates, and bias vectors in paradnn.
 CELLS = {"lstm": ("lstm", 4, 4), "gru": ("lbr_gru", 3, 4)}
-# By batch: samples of a contender per round.
+# By batch: samples per contender and round.
 SAMPLES = {"infer": {1: 10, 32: 5, 128: 3}, "train": {1: 5, 32: 3, 128: 3}}
 
 CASES = {

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""BERT-Base and GPT-2's decoding by paradnn and by PyTorch: f32, the same machine, cores, thread count and pinning.
+"""BERT-Base and GPT-2's decoding in paradnn and in PyTorch: f32, the same machine, cores, thread count and pinning.
 
 Usage: torch_transformer.py PARADNN [--case NAME]... [--rounds N] [--threads N] [--results DIR] [--csv FILE]
 
-Interleaved and compared as torch_cnn.py does. BERT's inference ends with its pooler; its training has masked-word and next-sentence
+Interleaved and compared as in torch_cnn.py. BERT's inference ends with its pooler; its training has masked-word and next-sentence
 prediction, dropout of 10 %, and AdamW. A step of decoding computes one
 token that attends to 512, all but itself in caches. PyTorch's variant `library` is nn.TransformerEncoder, which leaves Python in
-inference; no variant leaves tokens of padding out, as paradnn does not."""
+inference; no variant skips padding tokens, and neither does paradnn."""
 
 import sys
 
 sys.dont_write_bytecode = True
 
-import torch_cnn  # noqa: E402: what may be written is decided first
+import torch_cnn  # noqa: E402: after dont_write_bytecode
 
 FUSE = ("none", "blocks")
 CONTEXT = 512
-# By layers, and by tokens per step up to which it holds: samples of a contender per round.
+# By layers, then by an upper bound on tokens per step: samples per contender and round.
 SAMPLES = {1: {256: 10, 1024: 6, 4096: 4}, 12: {256: 6, 1024: 3, 4096: 3}}
 
 # Name: network, layers, mode, batch, length.
@@ -27,7 +27,7 @@ CASES = {
 CASES |= {f"bert-{layers}-train-8-128": ("bert", layers, "train", 8, 128) for layers in SAMPLES}
 CASES["gpt2-decode-1-512"] = ("gpt2", 12, "decode", 1, CONTEXT)
 
-# What was published for 12 layers; a layer has 12 H H + 13 H.
+# Published for 12 layers; a layer has 12 H H + 13 H.
 PARAMS = {"infer": 109_482_240, "train": 110_106_428, "decode": 124_439_808}
 LAYER_PARAMS = 7_087_872
 # paradnn's id.

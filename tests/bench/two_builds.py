@@ -3,9 +3,9 @@
 
 Usage: two_builds.py OLD NEW [--rounds N] [--max-time T] [--case NAME]... [--csv FILE]
 
-OLD and NEW are the programs. Every case is one visit by each program in every round, in a process of its own each time, the order
-reversed from round to round; what is printed is the median over the rounds of new/old, with its least and greatest. A machine that
-wanders does so for both. Implementations that were chosen by measuring may differ from visit to visit: that is part of the answer."""
+OLD and NEW are the programs. In every round, each program visits every case once, each time in a new process, in an order that is
+reversed from round to round. Printed are the median over the rounds of new/old, and its extremes. Drift of the machine affects both
+alike. Implementations chosen by measurement may differ from visit to visit: that is part of the answer."""
 
 import argparse
 import csv

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The program from outside: what it prints, what it leaves behind, how it exits.
 
-Usage: cli_test.py PARADNN GOLDEN [--update]. The golden files hold nothing measured; --update writes them anew."""
+Usage: cli_test.py PARADNN GOLDEN [--update]. The golden files hold nothing measured; --update rewrites them."""
 
 import csv
 import os
@@ -31,7 +31,7 @@ models:
     where: params < 1000
 """
 
-# Lists, what applies to one kind of block only, and two instances that windows make smaller than a pixel.
+# Lists, parameters that apply to only one kind of block, and two instances whose windows leave less than a pixel.
 NETS = """\
 sweep: nets
 run: {mode: infer, backend: reference, threads: 1}
@@ -40,7 +40,7 @@ models:
   - cnn: {block: [residual, plain], blocks: [[1, 2, 1, 1], 1], kernel: [3, 5-3], filters: 4, image: [16, 8], output: 3, batch: 1}
 """
 
-# One row of each kind: enough for every placement, and no ten seconds of measuring.
+# One row of each kind: enough to place everything, without ten seconds of measuring.
 CEILINGS = """\
 kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
 compute,fma,f32,,1,0,100,90,110,5
@@ -50,7 +50,7 @@ overhead,op,,,1,0,50,40,60,5
 """
 
 # Two training steps of a transformer: layer, op, category, pass, shape for a batch of 4, count, FLOP, bytes, ns of
-# either, per cent of the roof.
+# each step, percentage of the roof.
 BERT_OPS = [
     ("embedding", "embedding", "embedding", "forward", "64:99x8:64x8", 1, 0, 4352, 300, 400, 40),
     ("query1..query2", "dense", "linear gemm", "forward", "64x8:8x8:64x8@query", 2, 16384, 8704, 1000, 4000, 80),
@@ -70,7 +70,7 @@ BERT_OPS = [
 
 
 def bert_tables():
-    """results.csv and ops.csv of BERT_OPS at batch 4 and, extrapolated, 16."""
+    """results.csv and ops.csv of BERT_OPS at batch 4 and, extrapolated, at batch 16."""
     results = "id,family,layers,hidden,length,batch,mode,dtype,status,params,time_ns_median,extrapolated\n"
     ops = ("id,op_index,layer,op,category,pass,shape,count,flop_count,in_bounds_flop_count,byte_count,time_ns_median,"
            "pct_of_roof\n")
@@ -83,7 +83,7 @@ def bert_tables():
     return results, ops
 
 
-# Name of the golden file, arguments, exit status. stderr is not compared where it says how long something took.
+# Name of the golden file, arguments, exit status. stderr is not compared if it reports durations.
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
     *[(f"help-{name}", [name, "--help"], 0)
@@ -158,7 +158,7 @@ TIMED = {"count", "count-csv"}
 
 
 def environment():
-    """Ours without what would change the program's words."""
+    """Our environment without the variables that would change the program's output."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "NO_COLOR"))}
     return {**kept, "LC_ALL": "C"}
 
@@ -278,7 +278,7 @@ class Sweep(Case):
                          ["ceilings.csv", "environment.yaml", "journal.csv", "ops.csv", "results.csv", "spec.yaml"])
         self.assertIn("sweep: small", self.read("here", "spec.yaml"))
         self.assertIn("omp_proc_bind", self.read("here", "environment.yaml"))
-        # What it was run with is enough to run it again, overrides included.
+        # The recorded spec is enough to run it again, overrides included.
         listed = self.paradnn("list", "here/spec.yaml", "--format", "csv", expect=0).stdout
         self.assertEqual([row["id"] for row in csv.DictReader(listed.splitlines())], self.ids())
         sets = ["--set", "run.mode=train", "--set", "models.0.fc.batch=[2, 4]", "--set", "models.0.fc.layers=1"]
@@ -296,7 +296,7 @@ class Sweep(Case):
         self.assertEqual(self.read("small.results", "results.csv"), results)
 
     def test_directory_of_full_ids_goes_on(self):
-        """One that a version wrote whose ids named every setting: its visits count, and its tables are found by today's ids."""
+        """A directory from a version whose ids named every setting: its visits count, and today's ids find its rows."""
         os.mkdir(self.path("old"))
         for name in ("journal.csv", "results.csv", "ops.csv", "spec.yaml"):
             shutil.copy(os.path.join(os.path.dirname(GOLDEN), "full-ids", name), self.path("old"))
@@ -335,7 +335,7 @@ class Sweep(Case):
         self.assertEqual(len(ids), len(set(ids)))
         self.assertEqual(sorted(ids[len(train):]), sorted(measured))
 
-    # Matrix products have a kernel for SSE4.1 in every library; the last isa is beyond every processor of today.
+    # Every library has matrix products for SSE4.1; the last isa is beyond any current processor.
     ISA = ["--set", "run.threads=1", "--set", "measure.rounds=1", "--set", "measure.max_time=50ms"]
     PLAIN = "cnn/block=plain,blocks=1,filters=16,image=16,output=10,batch=2"
 

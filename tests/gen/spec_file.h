@@ -1,4 +1,4 @@
-/* Specs for tests from text: a temporary file, loaded and removed. */
+/* Specs for tests, from text: a temporary file, loaded and removed. */
 #ifndef TESTS_GEN_SPEC_FILE_H
 #define TESTS_GEN_SPEC_FILE_H
 
@@ -31,7 +31,7 @@ static inline enum pdnn_status spec_file_load(const char *text, const char *set,
     return status;
 }
 
-/* The same for a text that must be right. */
+/* The same for text that must be valid. */
 static inline void spec_file_must_load(const char *text, const char *set, struct pdnn_spec *spec) {
     struct pdnn_err err = {0};
     if (spec_file_load(text, set, spec, &err) != PDNN_OK)

@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
-/* The walk over a spec's instances: order, axes, zip, where, samples, what collapses, and the published
- * sweep. */
+/* The walk over a spec's instances: order, axes, zip, where, samples, what collapses, and
+ * the published sweep. */
 #include "gen/expand.h"
 #include "tests/gen/spec_file.h"
 
@@ -21,8 +21,8 @@ static const char *value_of(const struct pdnn_instance *instance, const char *na
                : "";
 }
 
-/* A line per instance: the values of the names given, without the rest of the id; "-" before a filtered one.
- */
+/* A line per instance: the values of the names given, without the rest of the id; "-"
+ * before a filtered one. */
 static void list_values(const char *text, const char *const *names, char *lines, size_t room) {
     struct pdnn_spec spec;
     struct pdnn_expand *expand = NULL;

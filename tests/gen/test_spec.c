@@ -222,8 +222,8 @@ static void load_mutated(const char *text, int n_rounds) {
     }
 }
 
-/* A right spec with one byte changed, removed or doubled: loads or is refused with a place, and nothing else
- * happens. */
+/* A right spec with one byte changed, removed or doubled: loads or is refused with a place, and
+ * nothing else happens. */
 static void test_load_mutated(void **state) {
     (void)state;
     load_mutated("sweep: m\nrun: {mode: [infer, train], threads: all}\nmeasure: {rounds: 3, precision: 2%}\n"

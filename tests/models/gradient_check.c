@@ -9,7 +9,7 @@
 
 enum { MAX_ELEMENTS = 24 };
 
-/* How many nodes run before the updates. */
+/* The number of nodes that run before the updates. */
 static size_t nodes_before_updates(const struct pdnn_graph *graph) {
     size_t i = 0;
     while (i < graph->n_nodes && graph->nodes[i].pass != PDNN_UPDATE)
@@ -17,7 +17,7 @@ static size_t nodes_before_updates(const struct pdnn_graph *graph) {
     return i;
 }
 
-/* How many nodes run until the loss is there. */
+/* The number of nodes that run until the loss is computed. */
 static size_t nodes_to_loss(const struct pdnn_graph *graph) {
     size_t i = 0;
     while (i < graph->n_nodes && graph->nodes[i].output[0] != graph->loss)
@@ -35,12 +35,12 @@ static uint32_t gradient_of(const struct pdnn_graph *graph, uint32_t weight) {
 
 struct run {
     const struct pdnn_graph *graph;
-    double **values, **first; /* now, and before any step */
-    double **after;           /* a step without its updates */
-    int64_t most;             /* elements of a weight that are checked */
+    double **values, **first; /* current values, and those before any step */
+    double **after;           /* after a step without updates */
+    int64_t most;             /* elements checked per weight */
 };
 
-/* Runs the first nodes, always as the first step: what a step leaves in the state would make the next one
+/* Runs the first nodes, always as the first step: state left by a step would make the next one
  * drop other values. */
 static void run_first(const struct run *run, size_t n_nodes) {
     const struct pdnn_graph *graph = run->graph;

@@ -4,11 +4,11 @@
 
 #include "models/graph.h"
 
-/* Central differences of the loss over the elements of every weight (of a large one, some spread over it),
- * against what the graph's backward nodes give. Fails the test with the weight and the element. */
+/* Compares central differences of the loss over the elements of every weight (spread samples of a large one)
+ * with the result of the graph's backward nodes. Fails the test with the weight and the element. */
 void check_gradients(const struct pdnn_graph *graph, uint64_t seed);
 
-/* The same with about so many elements of every weight, for graphs whose step takes long. */
+/* The same with about `elements` elements of every weight, for graphs with slow steps. */
 void check_few_gradients(const struct pdnn_graph *graph, uint64_t seed, int64_t elements);
 
 #endif

@@ -4,14 +4,14 @@
 
 #include "models/op.h"
 
-/* An array per tensor, zeroed, freed by reference_values_free. */
+/* An array per tensor, zeroed; free with reference_values_free. */
 double **reference_values(const struct pdnn_graph *graph);
 void reference_values_free(const struct pdnn_graph *graph, double **values);
 
-/* Values of their fill for what nothing computes: uniform ones, class ids, constants. */
+/* Fills every tensor that no node computes: uniform values, class ids, constants. */
 void reference_fill(const struct pdnn_graph *graph, double **values, uint64_t seed);
 
-/* Runs nodes [first, last) with their posts; returns the FLOP the kernels counted. */
+/* Runs nodes [first, last) with their posts; returns the FLOP that the kernels counted. */
 uint64_t reference_run(const struct pdnn_graph *graph, double **values, size_t first, size_t last);
 
 #endif

@@ -1,5 +1,5 @@
-/* The shape of a training step: micro-steps whose gradients add up, and segments that are computed anew. What
- * they compute, what they cost, and what memory they need. */
+/* The shape of a training step: micro-steps whose gradients add up, and recomputed segments. What they
+ * compute, what they cost, and how much memory they need. */
 #include "tests/cmocka_all.h"
 #include "tests/models/gradient_check.h"
 #include "tests/models/model_check.h"
@@ -236,7 +236,7 @@ static struct pdnn_cost cost_of_node(const struct pdnn_graph *graph, size_t node
     return cost;
 }
 
-/* Of a step: what the updates cost, and what all else does. */
+/* The costs of a step: those of the updates, and those of everything else. */
 struct costs {
     struct pdnn_cost update, rest;
 };
@@ -278,8 +278,8 @@ static void test_accumulate_costs(void **state) {
     }
 }
 
-/* Sums of gradients wait, so that those of biases are part of the products beside them in every micro-step.
- */
+/* Sums of gradients wait, so that those of biases are part of the products beside them
+ * in every micro-step. */
 static void test_accumulate_fuses_bias_gradients(void **state) {
     (void)state;
     struct pdnn_arena arena;
@@ -406,7 +406,7 @@ static uint64_t products_flop(const char *id) {
     return flop;
 }
 
-/* Of a stack of layers, all of whose products need all gradients. */
+/* For a stack of layers whose products all need gradients. */
 static void test_checkpoint_matrix_flop_of_layers(void **state) {
     (void)state;
     static const char *const ids[] = {

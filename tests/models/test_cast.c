@@ -1,5 +1,5 @@
-/* Models of 16 bit: which tensors are, what the casts cost, and that training differs in nothing but types.
- */
+/* Models of 16 bit: which tensors are, what the casts cost, and that training differs in
+ * nothing but types. */
 #include "tests/cmocka_all.h"
 #include "tests/models/gradient_check.h"
 #include "tests/models/model_check.h"
@@ -112,7 +112,8 @@ static void test_cost_of_fc(void **state) {
     }
 }
 
-/* Of a layer four (H, H) and two (H, F), beside the tables of words, positions and types, and the pooler. */
+/* A layer has four (H, H) and two (H, F) matrices, beside the tables of words, positions and
+ * types, and the pooler. */
 static void test_cost_of_transformer(void **state) {
     (void)state;
     enum { L = 3, H = 16, F = 24, V = 50, P = 32, T = 2, B = 2, LENGTH = 8 };

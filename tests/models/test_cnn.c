@@ -1,6 +1,6 @@
-/* The cnn family and its ops, in double: published parameter and multiply-add counts, FLOP against a counting
- * run, gradients by finite differences, fused graphs against unfused ones, a training run whose loss falls.
- */
+/* The cnn family and its ops, in double: published parameter and multiply-add counts, FLOP against
+ * a counting run, gradients by finite differences, fused graphs against unfused ones, a training
+ * run whose loss falls. */
 #include "tests/cmocka_all.h"
 #include "tests/models/gradient_check.h"
 #include "tests/models/model_check.h"
@@ -174,8 +174,8 @@ static void test_gradient_batchnorm_and_bias(void **state) {
     }
 }
 
-/* Whole nets; tanh where a step over one of many kinks might look like a failure, ReLU where only it fuses.
- */
+/* Whole nets; tanh where a step over one of many kinks might look like a failure, ReLU
+ * where only it fuses. */
 static void test_gradient_nets(void **state) {
     (void)state;
     static const char *const ids[] = {

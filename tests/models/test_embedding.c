@@ -26,7 +26,7 @@ static uint32_t apply(struct chain *chain, const struct pdnn_op_def *op, uint32_
 
 enum { B = 3, N = 4, E = 5, WORDS = 7 };
 
-/* Backward nodes of the op with so many inputs. */
+/* The number of backward nodes of the op with this many inputs. */
 static int count_backward(const struct chain *chain, const struct pdnn_op_def *op, int n_inputs) {
     int count = 0;
     for (size_t i = 0; i < chain->graph.n_nodes; i++) {

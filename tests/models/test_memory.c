@@ -124,8 +124,8 @@ static void test_memory_lifetimes_fc(void **state) {
         const char *id;
         uint64_t total;
     } rows[] = {
-        /* x 8x64, W 2 of 64x64 and 64x64, b 3 of 64; two activations at a time, bias and relu in place: all
-           f32 */
+        /* x 8x64, W 2 of 64x64 and 64x64, b 3 of 64; two activations at a time, bias and
+         * relu in place: all f32 */
         {"fc/layers=2,nodes=64,input=64,output=64,batch=8,mode=infer",
          4 * (8 * 64 + 3 * (64 * 64 + 64) + 2 * 8 * 64)},
     };

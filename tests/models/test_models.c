@@ -27,8 +27,8 @@ static void test_fc_published_params(void **state) {
         assert_int_equal(totals_of(rows[i].id).params, rows[i].params);
 }
 
-/* Inference: one multiply-add per weight and example, one addition per biased unit, one comparison per hidden
- * unit. */
+/* Inference: one multiply-add per weight and example, one addition per biased unit, one
+ * comparison per hidden unit. */
 static void test_fc_infer_flop(void **state) {
     (void)state;
     struct pdnn_totals totals = totals_of("fc/layers=3,nodes=5,input=7,output=11,batch=13,mode=infer");
@@ -131,8 +131,8 @@ static void test_cost_instance_overflow(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* The bytes of each class add up, and fusion leaves FLOP alone while it saves exactly the values between the
- * ops. */
+/* The bytes of each class add up, and fusion leaves FLOP alone while it saves exactly the
+ * values between the ops. */
 static void test_cost_classes_and_fusion(void **state) {
     (void)state;
     for (size_t v = 0; v < N_VARIANTS; v++) {

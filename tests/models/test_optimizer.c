@@ -261,8 +261,8 @@ static void test_optimizer_words(void **state) {
     }
 }
 
-/* The directions take over the memory of the gradients: lamb needs as much as adam, norms and powers aside.
- */
+/* The directions take over the memory of the gradients: lamb needs as much as adam,
+ * norms and powers aside. */
 static void test_optimizer_memory(void **state) {
     (void)state;
     uint64_t bytes[2];

@@ -124,8 +124,8 @@ static double largest_difference(const double *a, const double *b, int64_t eleme
     return difference;
 }
 
-/* The result of int8 is near that of f32, and not it; 5 % is what 7 and 8 bits leave of these small models.
- */
+/* The result of int8 is near that of f32, and not it; 5 % is what 7 and 8 bits leave of
+ * these small models. */
 static void test_quantize_result_is_near(void **state) {
     (void)state;
     for (size_t i = 0; i < INSTANCES; i++) {

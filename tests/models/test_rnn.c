@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ParaDnn's: layers*g*(2*e*e + e) + v*e + e*v + v. The large ones were published as 22.92, 86.13 and 65.06 M.
- */
+/* ParaDnn's: layers*g*(2*e*e + e) + v*e + e*v + v. The large ones were published as 22.92,
+ * 86.13 and 65.06 M. */
 static void test_rnn_published_params(void **state) {
     (void)state;
     static const struct {
@@ -38,8 +38,8 @@ static void test_rnn_published_params(void **state) {
     }
 }
 
-/* Of one layer: a multiply-add per step, sequence and weight, one addition per bias, and what the cell does
- * to a unit; three times the products in training. */
+/* One layer takes a multiply-add per step, sequence and weight, one addition per bias, and what the cell does
+ * to a unit; training takes three times the products. */
 static void test_rnn_flop_by_length(void **state) {
     (void)state;
     static const struct {

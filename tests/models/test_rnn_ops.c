@@ -83,7 +83,7 @@ static void test_gradient_masked_loss(void **state) {
     check_loss_chain(&chain, "masked loss");
 }
 
-/* Of four rows two have labels: ln 2 and ln 2 + ln 2 on average; the others' gradient is 0. */
+/* Two of four rows have labels: ln 2 and ln 2 + ln 2 on average; the others' gradient is 0. */
 static void test_masked_loss_values(void **state) {
     (void)state;
     struct pdnn_tensor tensors[] = {{.rank = 2, .dim = {4, 2}},
@@ -277,8 +277,8 @@ static double sigmoid(double x) {
     return 1 / (1 + exp(-x));
 }
 
-/* One unit, one input, the sums w[g]*x + u[g]*h + b[g] of its gates; lbr_gru's last bias is the candidate's
- * own. */
+/* One unit, one input, the sums w[g]*x + u[g]*h + b[g] of its gates; lbr_gru's last bias is
+ * the candidate's own. */
 static double next_h(int64_t cell, const double *w, const double *u, const double *b, double x, double h,
                      double *c) {
     double s[4] = {0};

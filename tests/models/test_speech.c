@@ -1,7 +1,6 @@
-/* CTC, hardtanh and sequences of image columns, and the deepspeech2 family, in double: CTC against a sum over
- * all alignments, published counts, FLOP against a counting run, gradients by finite differences, a loss that
- * falls.
- */
+/* CTC, hardtanh and sequences of image columns, and the deepspeech2 family, in double: CTC against a
+ * sum over all alignments, published counts, FLOP against a counting run, gradients by finite
+ * differences, a loss that falls. */
 #include "tests/cmocka_all.h"
 #include "tests/models/gradient_check.h"
 #include "tests/models/model_check.h"

@@ -67,8 +67,8 @@ static void test_transformer_published_flop(void **state) {
                      UINT64_C(105226698752));
 }
 
-/* Backward is twice forward: no layer is the first to need no backward-data, because embeddings are trained.
- */
+/* Backward is twice forward: no layer is the first to need no backward-data, because
+ * embeddings are trained. */
 static void test_transformer_published_training_flop(void **state) {
     (void)state;
     assert_int_equal(matrix_flop("transformer:gpt2"), UINT64_C(874944921600));

@@ -102,15 +102,15 @@ static void test_aggregate_times(void **state) {
     assert_string_equal(record.stop_reason, "max_time");
     assert_string_equal(record.host, "h");
     assert_int_equal(record.started_unix_ms, 1000);
-    /* +-9 % between visits is far wider than five times 2 %; two visits of three were preempted, one drifted.
-     */
+    /* +-9 % between visits is far wider than five times 2 %; two visits of three were
+     * preempted, one drifted. */
     assert_int_equal(record.flags, PDNN_FLAG_PREEMPTED | PDNN_FLAG_SHORT | PDNN_FLAG_NOISY);
     assert_near(record.examples_per_s, 2 / 110e-9);
     assert_near(record.place.gflops, (double)record.totals.cost.flop_count / 110);
     assert_true(isnan(record.place.attainable_gflops) && isnan(record.speed_index));
 }
 
-/* A step of several micro-steps sees so many minibatches. */
+/* A step of several micro-steps sees one minibatch in each. */
 static void test_aggregate_micro_steps(void **state) {
     (void)state;
     struct pdnn_visit visit = ok_visit(100);
@@ -196,8 +196,8 @@ static void test_aggregate_status(void **state) {
     }
 }
 
-/* The roof of that moment: 90 % of the reference on the FMA probe; the DRAM probe does not matter to what is
- * in L1. */
+/* The roof of that moment: 90 % of the reference on the FMA probe; the DRAM probe does not
+ * matter to what is in L1. */
 static void test_aggregate_speed_and_roof(void **state) {
     (void)state;
     struct pdnn_visit visits[] = {ok_visit(100), ok_visit(100), ok_visit(100), ok_visit(100)};
@@ -230,8 +230,8 @@ static void test_aggregate_speed_and_roof(void **state) {
     assert_int_equal(record.flags, 0);
 }
 
-/* A probe far from its reference says nothing of the machine: the roof stays as it was measured, and the row
- * says so. */
+/* A probe far from its reference says nothing of the machine: the roof stays as it was measured,
+ * and the row says so. */
 static void test_aggregate_odd_speed(void **state) {
     (void)state;
     static const struct {
@@ -358,8 +358,8 @@ static void test_aggregate_ops(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* A 3x3 convolution over 2x2 pixels with padding 1 computes 4 of 9 taps; rates, intensity and roofs are of
- * those. */
+/* A 3x3 convolution over 2x2 pixels with padding 1 computes 4 of 9 taps; rates, intensity and
+ * roofs are of those. */
 static void test_aggregate_counts_in_bounds(void **state) {
     (void)state;
     static const char key[] = "conv2d/forward/1x3x2x2:2x3x3x3:1x2x2x2,stride=1,padding=1";

@@ -98,8 +98,8 @@ static bool set_comma_locale(void) {
     return false;
 }
 
-/* The whole number path under a locale that writes 1,5; one is made where none is installed but its source
- * is. */
+/* The whole number path under a locale that writes 1,5; one is made where none is installed
+ * but its source is. */
 static void test_number_format_ignores_locale(void **state) {
     (void)state;
     char directory[] = "/tmp/pdnn_test_locale_XXXXXX", command[256];

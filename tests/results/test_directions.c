@@ -69,8 +69,8 @@ static const char ops_header[] =
 #define EMBEDDING(id, ns) OP(id, "embedding", "embedding", "embedding", "forward", "9x8", "1", "10", ns)
 #define UNKNOWN(id, ns)   OP(id, "nowhere", "slice", "data movement", "forward", "9x8", "1", "10", ns)
 #define SUM(id, bytes)    OP(id, "ffn1.1", "add", "add", "backward-weights", "9x8", "1", bytes, "10")
-/* T 64, H 8, with a bias each: 4 * (3 * (64 * 8 + 8 * 8 + 64 * 8) + 3 * 8), and 4 * (4 * 64 * 8 + 3 * 8 * 8 +
- * 24). */
+/* T 64, H 8, with a bias each: 4 * (3 * (64 * 8 + 8 * 8 + 64 * 8) + 3 * 8), and 4 * (4 * 64 * 8
+ * + 3 * 8 * 8 + 24). */
 #define SEPARATE(id, stem, bytes)                                                                            \
     OP(id, stem, "dense", "linear gemm", "forward", "64x8:8x8:64x8+bias@q", "1", bytes, "10")
 #define THREE(id) SEPARATE(id, "query1", "4384") SEPARATE(id, "key1", "4384") SEPARATE(id, "value1", "4384")

@@ -1,5 +1,5 @@
-/* ops.csv read back: the rows of each instance in any order of asking, older tables, errors with their place.
- */
+/* ops.csv read back: the rows of each instance in any order of asking, older tables,
+ * errors with their place. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 

@@ -1,5 +1,5 @@
-/* Placement, on examples small enough to do by hand: which level serves each access, which roof is above a
- * row. */
+/* Placement, on examples small enough to do by hand: which level serves each access, which
+ * roof is above a row. */
 #include "tests/cmocka_all.h"
 
 #include "models/build.h"
@@ -68,8 +68,8 @@ static void test_roofs_init_takes_the_best_of_its_kind(void **state) {
     assert_true(roofs.peak_gflops[PDNN_F32] == 0 && roofs.n_levels == 0);
 }
 
-/* Whatever was measured: each pattern takes at least its own time, and no level is slower than one outside.
- */
+/* Whatever was measured: each pattern takes at least its own time, and no level is
+ * slower than one outside. */
 static void test_roofs_init_passes_no_pattern(void **state) {
     (void)state;
     static const double rates[][3] = {/* read, copy, triad */
@@ -214,8 +214,8 @@ static void test_place_by_hand(void **state) {
          40,
          PDNN_BOUND_MEMORY,
          "L2"},
-        /* 1000 B / 80 = 12.5 ns, 1000 / 50 = 20 ns, 1000 / 10 = 100 ns: together 132.5 ns, most of it DRAM's.
-         */
+        /* 1000 B / 80 = 12.5 ns, 1000 / 50 = 20 ns, 1000 / 10 = 100 ns: together 132.5 ns,
+         * most of it DRAM's. */
         {{{2650}, {{1000, 1000, 1000}, {0}}, 1, 265, {1, 0.5}},
          10,
          3000 / 265.0,

@@ -1,5 +1,5 @@
-/* Shares of a step by category and by other keys, and what is lost to the roofs, with values worked out by
- * hand. */
+/* Shares of a step by category and by other keys, and what is lost to the roofs, with values
+ * worked out by hand. */
 #include "tests/cmocka_all.h"
 
 #include "results/analysis/shares.h"

@@ -74,7 +74,7 @@ void compare_values(const struct pdnn_plan *plan, const struct pdnn_plan *oracle
     free(expected);
 }
 
-/* A gradient that the reference overwrites on behalf of a post, which the backend does on the way. */
+/* A gradient that the reference overwrites for a post, which the backend does on the way. */
 static bool is_masked(const struct pdnn_graph *graph, uint32_t tensor) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
@@ -86,14 +86,14 @@ static bool is_masked(const struct pdnn_graph *graph, uint32_t tensor) {
     return false;
 }
 
-/* int8 that an op rounds may be one off. */
+/* Int8 values that an op rounds may be off by one. */
 static double tolerance_of(const struct pdnn_graph *graph, const struct pdnn_node *node, uint32_t tensor,
                            double slack) {
     bool is_rounded = graph->tensors[tensor].dtype == PDNN_INT8 && node->op->rounds;
     return is_rounded ? 1.01 / 127 : node->op->tolerance * slack;
 }
 
-/* Compares all that the graph's nodes write, each with its op's tolerance times `slack`. */
+/* Compares everything that the graph's nodes write, with each op's tolerance times `slack`. */
 static void compare_all(const struct pdnn_plan *plan, const struct pdnn_plan *oracle, double slack,
                         const char *what) {
     for (size_t i = 0; i < plan->graph->n_nodes; i++) {

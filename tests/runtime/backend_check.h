@@ -1,4 +1,4 @@
-/* Holding a backend against `reference`: both run a graph through plans, and every value is compared. For
+/* Compares a backend with `reference`: both run a graph through plans, and every value is compared. For
  * tests of backends. */
 #ifndef TESTS_RUNTIME_BACKEND_CHECK_H
 #define TESTS_RUNTIME_BACKEND_CHECK_H
@@ -8,7 +8,7 @@
 
 enum { CHECK_THREADS = 2, CHECK_SEED = 7, CHECK_STEPS = 3 };
 
-/* Errors of several layers and steps add up; a ReLU near 0 may fall to the other side. */
+/* Errors of several layers and steps accumulate; a ReLU near 0 may go either way. */
 extern const double check_whole_step_slack;
 
 struct opened {
@@ -27,21 +27,21 @@ void build_instance(const char *id, struct pdnn_arena *arena, struct pdnn_graph 
 /* The value of a tensor after some steps, as f32; the caller frees. */
 float *value_of(const struct pdnn_plan *plan, uint32_t tensor);
 
-/* Fails unless both hold the same in the tensor, if the plan has such a value; `tolerance` is relative to the
- * oracle's largest value, and that of one unit in the last place is added for 16 bit. */
+/* Fails unless both plans have the same values in the tensor, if the backend's plan keeps it. `tolerance` is
+ * relative to the oracle's largest value; for 16 bits, one unit in the last place is added. */
 void compare_values(const struct pdnn_plan *plan, const struct pdnn_plan *oracle, uint32_t tensor,
                     double tolerance, const char *what);
 
-/* Runs the graph through both and compares, each value with its op's tolerance times slack. keep_all compares
- * everything, else only what stays by itself: weights, state, result and loss. What has no fast path runs all
- * the same. False when the backend says unsupported. */
+/* Runs the graph through both and compares each value with its op's tolerance times slack. keep_all compares
+ * everything, otherwise only what survives the step: weights, state, result and loss. Slow paths are allowed.
+ * False if the backend answers unsupported. */
 bool check_graph(const struct opened *backend, const struct pdnn_graph *graph, int steps, bool keep_all,
                  double slack, const char *what);
 
-/* Some whole steps of an instance, which the backend supports, both ways. */
+/* Runs some whole steps of an instance, which the backend supports, both ways. */
 void check_instance(const struct opened *backend, const char *id, bool fused);
 
-/* The backend answers PDNN_UNSUPPORTED with a reason that says so. */
+/* Checks that the backend answers PDNN_UNSUPPORTED with a reason that contains the text. */
 void expect_graph_unsupported(const struct opened *backend, const struct pdnn_graph *graph,
                               const char *reason);
 void expect_unsupported(const struct opened *backend, const char *id, const char *reason);

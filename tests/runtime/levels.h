@@ -1,5 +1,5 @@
-/* Runs a group of tests once for each instruction-set level that this processor has, as kernels have a
- * version of their own at each. */
+/* Runs a group of tests once for each instruction-set level that this processor has, since every kernel has a
+ * version for each level. */
 #ifndef TESTS_RUNTIME_LEVELS_H
 #define TESTS_RUNTIME_LEVELS_H
 

@@ -326,8 +326,8 @@ static void test_compile_shows_reorders(void **state) {
     close_backend(&backend);
 }
 
-/* Two dense ops on one weight with a tanh between them; the second on `rows` rows, of its own if they are
- * not as many as the first's. */
+/* Two dense ops on one weight with a tanh between them; the second works on `rows` rows, an input of its own
+ * if that is not the first's number. */
 static void build_shared(struct pdnn_arena *arena, struct pdnn_graph *graph, bool fused, int64_t rows) {
     const struct pdnn_fill uniform = {PDNN_FILL_UNIFORM, 1};
     struct pdnn_tensor input = {

@@ -354,8 +354,8 @@ static void finish_compiled(struct compiled *compiled) {
     pdnn_arena_finish(&compiled->arena);
 }
 
-/* Each algorithm does what its name says in all passes; the library may have no winograd, and then that is
- * said. */
+/* Each algorithm does what its name says in all passes; the library may have no winograd, and
+ * then that is said. */
 static void test_compile_algorithms(void **state) {
     (void)state;
     static const char *const algorithms[] = {"direct", "winograd", "gemm"};

@@ -202,8 +202,8 @@ static bool is_of_layer(const struct pdnn_graph *graph, uint32_t tensor, enum pd
     return is;
 }
 
-/* The step of the layer's pass; *n_reorders: for that. Those of the dense layer after it are as was measured.
- */
+/* The step of the layer's pass; *n_reorders: for that. Those of the dense layer after it
+ * are as was measured. */
 static const struct pdnn_step *find_step(const struct pdnn_plan *plan, enum pdnn_pass pass, int *n_reorders) {
     const struct pdnn_step *found = NULL;
     *n_reorders = 0;
@@ -331,7 +331,7 @@ static void test_run_shared_weights(void **state) {
     close_backend(&backend);
 }
 
-/* Whole steps of several micro-steps, with layers that are computed anew. */
+/* Whole steps of several micro-steps, with recomputed layers. */
 static void test_run_micro_steps(void **state) {
     (void)state;
     static const char *const ids[] = {
@@ -357,7 +357,7 @@ static void test_run_micro_steps(void **state) {
     close_backend(&backend);
 }
 
-/* Further micro-steps and layers that are computed anew have the weights where the first one has them. */
+/* Later micro-steps and recomputed layers find the weights where the first micro-step has them. */
 static void test_compile_micro_steps_share_weights(void **state) {
     (void)state;
     static const char *const settings[] = {"accumulate=1", "accumulate=3", "checkpoint=layer"};

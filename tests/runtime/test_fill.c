@@ -97,7 +97,7 @@ static void test_fill_sequence_mask(void **state) {
         assert_in_range(of_length[length], N / T / 2, 2 * N / T);
 }
 
-/* Positions begin anew with each sequence; strides are its first row. */
+/* Positions restart with each sequence; strides are its first row. */
 static void test_fill_rows(void **state) {
     (void)state;
     enum { B = 5, N = 7 };
@@ -137,8 +137,8 @@ static void test_fill_masked(void **state) {
     }
 }
 
-/* Weights in int8 are those in f32 in steps of each row's scale, of which the largest is 63; folded before.
- */
+/* Weights in int8 are those in f32 in steps of each row's scale, of which the largest is
+ * 63; folded before. */
 static void test_fill_quantized_weights(void **state) {
     (void)state;
     enum { ROWS = 5, LENGTH = 300, W = 0, SCALE, GAMMA, MEAN, VARIANCE, TENSORS };

@@ -271,8 +271,8 @@ static void test_host_read_respects_affinity(void **state) {
     assert_int_equal(host.core_pu[0], last);
 }
 
-/* hwloc makes the machine up: two units of each core count once, and caches are as the first core sees them.
- */
+/* hwloc makes the machine up: two units of each core count once, and caches are as the
+ * first core sees them. */
 static void test_host_read_one_unit_per_core(void **state) {
     (void)state;
     struct pdnn_host host;

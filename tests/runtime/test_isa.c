@@ -75,8 +75,8 @@ static void test_limit_chooses_the_level(void **state) {
     assert_int_equal(pdnn_level_in_force, pdnn_level_of_machine);
 }
 
-/* A version with multiply-adds rounds once where the baseline rounds twice: what runs is what the limit says.
- */
+/* A version with multiply-adds rounds once where the baseline rounds twice: what runs is
+ * what the limit says. */
 static void test_limit_reaches_the_kernels(void **state) {
     (void)state;
     float v = 0.1F, g = 0.3F, w[3] = {1, 1, 1};

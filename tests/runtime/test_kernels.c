@@ -136,8 +136,8 @@ static void test_elementwise_accuracy(void **state) {
     }
 }
 
-/* The tails too: relative to the value until that is below 1e-8, and where the slope crosses 0 to its terms.
- */
+/* The tails too: relative to the value until that is below 1e-8, and where the slope
+ * crosses 0 to its terms. */
 static void test_gelu_accuracy(void **state) {
     (void)state;
     static const enum pdnn_elementwise functions[] = {PDNN_GELU_FORWARD, PDNN_GELU_BACKWARD,
@@ -369,8 +369,8 @@ static void test_loss_ignored_rows(void **state) {
     free(kept);
 }
 
-/* Zero weights with zero gradients, as the padding of a packed layout has them, stay zero; other values move.
- */
+/* Zero weights with zero gradients, as the padding of a packed layout has them, stay zero;
+ * other values move. */
 static void test_update_keeps_padding(void **state) {
     (void)state;
     for (int rule = 0; rule < PDNN_UPDATE_COUNT; rule++) {

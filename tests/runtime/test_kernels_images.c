@@ -1,6 +1,6 @@
-/* Kernels on images against naive loops in double: every layout with its padding of channels, odd sizes,
- * shared among threads in both ways, in place. N minibatch, C channels, H W height and width, P Q those of a
- * result. */
+/* Kernels on images against naive loops in double: every layout with its padding of channels, odd
+ * sizes, shared among threads in both ways, in place. N minibatch, C channels, H W height and width, P
+ * Q those of a result. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"

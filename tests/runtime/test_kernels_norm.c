@@ -1,6 +1,6 @@
-/* Kernels that normalize rows against the reference kernels of their ops: odd shapes, any number of threads,
- * streaming stores, in place; gradients of gamma and beta have the same bits whatever the number of threads.
- */
+/* Kernels that normalize rows against the reference kernels of their ops: odd shapes, any number of
+ * threads, streaming stores, in place; gradients of gamma and beta have the same bits whatever the
+ * number of threads. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"

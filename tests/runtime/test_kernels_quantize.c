@@ -56,7 +56,7 @@ static void test_quantize_by_hand(void **state) {
     }
 }
 
-/* Of nothing but zeros the scale is 1: what divides by it stays a number. */
+/* If all values are zero, the scale is 1, so that dividing by it still gives a number. */
 static void test_quantize_zeros(void **state) {
     (void)state;
     const float x[3] = {0, -0.0F, 0};

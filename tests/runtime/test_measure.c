@@ -1,5 +1,5 @@
-/* A visit against a scripted clock: time passes only in steps and in clock reads, so that every count is
- * known. */
+/* A visit against a scripted clock: time passes only in steps and in clock reads, so that
+ * every count is known. */
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 

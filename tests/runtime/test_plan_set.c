@@ -111,9 +111,8 @@ static void check_place(const struct fixture *f, const struct pdnn_plan *plan, u
     assert_true(at + plan->program.slots[slot].bytes <= f->set.block + plan->block_bytes);
 }
 
-/* Shared slots at one place for all, everything within the block, and what only one has behind what is
- * shared.
- */
+/* Shared slots at one place for all, everything within the block, and what only one has
+ * behind what is shared. */
 static void check_places(const struct fixture *f, const struct pdnn_plan *plan,
                          const struct pdnn_plan *other) {
     uint32_t i = pdnn_shared_next(plan->graph, 0), j = pdnn_shared_next(other->graph, 0);
@@ -171,8 +170,8 @@ static void test_plan_set_prepares_once(void **state) {
     close_set(&f);
 }
 
-/* The one that was not used for longest goes; one comes back as a new preparation; never more than the bound.
- */
+/* The one that was not used for longest goes; one comes back as a new preparation; never
+ * more than the bound. */
 static void test_plan_set_bound(void **state) {
     (void)state;
     static const struct {
@@ -370,8 +369,8 @@ static void test_plan_set_trains(void **state) {
     check_training(&pdnn_backend_onednn, "optimizer=momentum,fuse=post-ops", 1e-4);
 }
 
-/* Every home that dense weights may have in the first member, and every way a later one may run: it keeps the
- * home. */
+/* Every home that dense weights may have in the first member, and every way a later one may run:
+ * it keeps the home. */
 static void test_plan_set_keeps_layouts(void **state) {
     (void)state;
     const struct model *model = &models[MODELS - 3]; /* fc, trained */

@@ -1,5 +1,5 @@
-/* Packed products against naive ones in double: rows, columns and depths that cut tiles, panels and blocks.
- */
+/* Packed products against naive ones in double: rows, columns and depths that cut tiles,
+ * panels and blocks. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"

@@ -1,5 +1,5 @@
-/* The sweep's rules, with a visitor that runs nothing: orders, rounds, resume, retries, stops, budgets,
- * progress. */
+/* The sweep's rules, with a visitor that runs nothing: orders, rounds, resume, retries, stops,
+ * budgets, progress. */
 #include "runtime/core/backend.h"
 #include "runtime/driver/schedule.h"
 #include "runtime/driver/visitor.h"
@@ -399,7 +399,7 @@ static void test_sweep_run_nothing(void **state) {
     assert_int_equal(stage.result.visits, 0);
 }
 
-/* Tasks 7 (smallest) to 0 (largest); some have been visited, for so many seconds. */
+/* Tasks 7 (smallest) to 0 (largest); some have been visited, for the given number of seconds. */
 static void test_schedule_progress_eta(void **state) {
     static const struct {
         double wall_s[TASKS_MAX]; /* by task; 0: not visited yet */

@@ -98,8 +98,8 @@ static void worker_does_wrong_kind(int fd, const struct pdnn_message *request) {
     worker_does_hang(fd, request);
 }
 
-/* Answers that do not add up: too short, ops missing, an outcome that there is not, a size beyond all
- * measure. */
+/* Answers that do not add up: too short, ops missing, an outcome that there is not, a size
+ * beyond all measure. */
 static void send_bad_visit(int fd, size_t n_ops, enum pdnn_outcome outcome, size_t length) {
     struct pdnn_visit visit = {.n_ops = n_ops, .outcome = outcome};
     const struct pdnn_part part = {&visit, length};

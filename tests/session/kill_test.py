@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Kills workers and drivers of sweeps at random moments and lets the sweeps go on to their end.
+"""Kills workers and drivers of sweeps at random moments, and resumes the sweeps until they finish.
 
 Usage: kill_test.py PARADNN [KILLS [SEED]]
 
-An undisturbed sweep gives the keys. Then other sweeps of the same spec, each in a directory of its own, are disturbed by
-KILLS times SIGKILL to the worker or to the driver, and taken up again until they end. Each must leave a table with the same
-keys in the same order, none lost and none doubled, a journal that has grown only at its end, and no other files. A driver that is killed
-must leave no worker behind. At last one sweep is interrupted by SIGINT: exit status 130, tables complete."""
+An undisturbed sweep provides the keys. Other sweeps of the same spec, each in its own directory, then receive KILLS times SIGKILL in
+their worker or driver, and are resumed until they finish. Each must leave a table with the same keys in the same order, none missing
+and none twice, a journal that has only been appended to, and no other files. A killed driver must leave no worker behind. Finally, one
+sweep is interrupted by SIGINT: exit status 130, tables complete."""
 
 import csv
 import os
@@ -25,7 +25,7 @@ measure: {{rounds: {ROUNDS}, precision: 90%, min_samples: 3, max_time: 60ms}}
 models:
   - fc: {{layers: 2, nodes: [8, 16], input: 32, output: [4, 8], batch: [2, 4]}}
 """
-# About half of an undisturbed sweep: every stage of one is hit, and most are hit more than once.
+# About half the duration of an undisturbed sweep: every stage is hit, most of them more than once.
 LONGEST_DELAY_S = 0.4
 PATIENCE_S = 10
 NAMES = ["ceilings.csv", "environment.yaml", "journal.csv", "ops.csv", "results.csv", "spec.yaml"]
@@ -46,7 +46,7 @@ def rows(path):
 
 
 def journal_lines(directory):
-    """The whole lines of the journal; a torn last one is no line."""
+    """The complete lines of the journal; a torn last line does not count."""
     try:
         with open(os.path.join(directory, "journal.csv"), "rb") as file:
             return file.read().split(b"\n")[:-1]
@@ -55,7 +55,7 @@ def journal_lines(directory):
 
 
 def worker_of(driver):
-    """The worker's pid once it runs the program under the name of a worker, or None."""
+    """The worker's pid once it has started the program as a worker, or None."""
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
             continue
@@ -80,7 +80,7 @@ def is_running(pid):
 
 
 class Sweep:
-    """One result directory, and the driver at work on it."""
+    """One result directory and the driver working on it."""
 
     def __init__(self, program, spec, directory, ceilings):
         self.command = [program, "sweep", spec, "-o", directory] + (["--ceilings", ceilings] if ceilings else [])
@@ -96,7 +96,7 @@ class Sweep:
         return self.driver is not None and self.driver.poll() is None
 
     def finish(self):
-        """Waits for the end and checks the exit status: 1 says that a row failed, as killed ones may."""
+        """Waits for the end and checks the exit status: 1 means that a row failed, as killed ones may."""
         _, errors = self.driver.communicate(timeout=300)
         status, self.driver = self.driver.returncode, None
         expect(status in (0, 1), f"exit status {status}: {errors.decode()}")
@@ -167,7 +167,7 @@ def check_interrupt(program, spec, directory, ceilings, keys):
 
 
 def disturb(program, spec, root, ceilings, keys, kills):
-    """Kills until it is enough; a sweep that ends meanwhile is checked and followed by a fresh one."""
+    """Kills the requested number of times; a sweep that finishes meanwhile is checked and replaced by a fresh one."""
     done = {"worker": 0, "driver": 0}
     sweeps = crashes = failed = 0
     while sum(done.values()) < kills:
