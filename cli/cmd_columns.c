@@ -10,8 +10,8 @@
 static const char *const paragraphs[] = {
     "Lists the columns of the tables in a result directory, and of what breakdown prints as CSV "
     "(breakdown, gemms, directions), in order: unit, type (text, count, integer, number) and meaning. "
-    "An empty field means not available. TABLE is results, ops, ceilings, journal, breakdown, "
-    "gemms or directions; without it, all of them are listed.",
+    "An empty field means not available. TABLE is results, ops, ceilings, journal, "
+    "journal-ops, breakdown, gemms or directions; without it, all of them are listed.",
     NULL,
 };
 
@@ -26,21 +26,40 @@ static const struct pdnn_table_column table_columns[] = {
     {"type", PDNN_ALIGN_LEFT},  {"help", PDNN_ALIGN_WRAP},
 };
 
-static const char *const names[] = {"results",   "ops",   "ceilings",   "journal",
-                                    "breakdown", "gemms", "directions", NULL};
-enum { N_NAMES = sizeof names / sizeof names[0] - 1 };
+/* results.csv has columns of its own for each set of families: NULL. */
+static const struct {
+    const char *name;
+    const struct pdnn_columns *columns;
+} tables[] = {
+    {"results", NULL},
+    {"ops", &pdnn_ops_columns},
+    {"ceilings", &pdnn_ceilings_columns},
+    {"journal", &pdnn_journal_columns},
+    {"journal-ops", &pdnn_journal_ops_columns},
+    {"breakdown", &pdnn_shares_columns},
+    {"gemms", &pdnn_gemms_columns},
+    {"directions", &pdnn_directions_columns},
+};
+enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
 static enum pdnn_status check_name(const char *name, struct pdnn_err *err) {
-    for (size_t i = 0; i < N_NAMES; i++)
-        if (strcmp(names[i], name) == 0)
+    const char *names[N_TABLES];
+    struct pdnn_str all = {0};
+    for (size_t i = 0; i < N_TABLES; i++) {
+        names[i] = tables[i].name;
+        if (strcmp(names[i], name) == 0) {
+            pdnn_str_finish(&all);
             return PDNN_OK;
-    const char *nearest = pdnn_nearest_word(name, names, N_NAMES);
+        }
+        pdnn_str_printf(&all, "%s%s", i == 0 ? "" : i + 1 < N_TABLES ? ", " : " and ", names[i]);
+    }
+    const char *nearest = pdnn_nearest_word(name, names, N_TABLES);
     if (nearest)
-        return pdnn_fail(err, PDNN_INVALID, "unknown table '%s', did you mean '%s'?", name, nearest);
-    return pdnn_fail(
-        err, PDNN_INVALID,
-        "unknown table '%s', the tables are results, ops, ceilings, journal, breakdown, gemms and directions",
-        name);
+        pdnn_fail(err, PDNN_INVALID, "unknown table '%s', did you mean '%s'?", name, nearest);
+    else
+        pdnn_fail(err, PDNN_INVALID, "unknown table '%s', the tables are %s", name, pdnn_str_text(&all));
+    pdnn_str_finish(&all);
+    return PDNN_INVALID;
 }
 
 static void add_columns(struct pdnn_table *table, const char *name, const struct pdnn_columns *columns) {
@@ -69,16 +88,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     enum pdnn_status status = pdnn_results_columns(pdnn_families, n_families, false, &arena, &results, err);
     if (status != PDNN_OK)
         goto out;
-    const struct pdnn_columns *const all[N_NAMES] = {&results,
-                                                     &pdnn_ops_columns,
-                                                     &pdnn_ceilings_columns,
-                                                     &pdnn_journal_columns,
-                                                     &pdnn_shares_columns,
-                                                     &pdnn_gemms_columns,
-                                                     &pdnn_directions_columns};
-    for (size_t i = 0; i < N_NAMES; i++)
-        if (!only || strcmp(only, names[i]) == 0)
-            add_columns(&table, names[i], all[i]);
+    for (size_t i = 0; i < N_TABLES; i++)
+        if (!only || strcmp(only, tables[i].name) == 0)
+            add_columns(&table, tables[i].name, tables[i].columns ? tables[i].columns : &results);
     status = pdnn_table_print(&table, pdnn_wants_csv(arguments), err);
 out:
     pdnn_table_finish(&table);

@@ -46,42 +46,23 @@ static const struct pdnn_example examples[] = {
 
 enum { ROOF_SECONDS = 3, ROUNDS_MAX = 10000 };
 
-struct task_visits {
-    struct pdnn_visit *visits;
-    size_t count;
-};
-
 struct run {
     struct pdnn_progress bar;
     struct pdnn_session_hooks hooks;
     struct pdnn_session session;
-    struct task_visits *of; /* by task */
-    size_t visits;          /* of all tasks */
+    struct pdnn_visits known;
+    size_t visits; /* of all tasks */
     struct pdnn_vary vary;
     bool varies, allow_slow;
     struct pdnn_visit_set set; /* what the last visit said of it */
 };
 
-/* Keeps a copy of the visit: its ops are the driver's. */
 static enum pdnn_status keep_visit(void *user, size_t task, const struct pdnn_visit *visit,
                                    struct pdnn_err *err) {
     struct run *run = user;
-    struct task_visits *of = &run->of[task];
-    struct pdnn_visit *visits = realloc(of->visits, (of->count + 1) * sizeof *visits);
-    if (visits)
-        of->visits = visits;
-    struct pdnn_visit_op *ops = calloc(visit->n_ops + 1, sizeof *ops);
-    if (!visits || !ops) {
-        free(ops);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a visit");
-    }
-    if (visit->n_ops)
-        memcpy(ops, visit->ops, visit->n_ops * sizeof *ops);
     if (visit->set.block_bytes)
         run->set = visit->set;
-    visits[of->count] = *visit;
-    visits[of->count++].ops = ops;
-    return PDNN_OK;
+    return pdnn_visits_add(&run->known, run->session.tasks[task].id, visit, err);
 }
 
 static void show(void *user, const struct pdnn_sweep_progress *progress) {
@@ -133,10 +114,12 @@ static enum pdnn_status aggregate(const struct run *run, bool csv, struct pdnn_r
     struct pdnn_arena arena = {0};
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
+        const struct pdnn_instance_visits of = pdnn_visits_of(&run->known, session->tasks[i].id);
         const struct pdnn_aggregate_input input = {
             .id = session->tasks[i].id,
-            .visits = run->of[i].visits,
-            .n_visits = run->of[i].count,
+            .visits = of.visit,
+            .ops = of.ops,
+            .n_visits = of.count,
             .outcome = session->rows[i].outcome,
             .reason = session->rows[i].reason,
             .precision = session->spec.measure.precision,
@@ -203,12 +186,7 @@ static enum pdnn_status get_sets(const struct pdnn_arguments *arguments, struct 
 }
 
 static void finish(struct run *run) {
-    for (size_t i = 0; run->of && i < run->session.n_tasks; i++) {
-        for (size_t v = 0; v < run->of[i].count; v++)
-            pdnn_visit_finish(&run->of[i].visits[v]);
-        free(run->of[i].visits);
-    }
-    free(run->of);
+    pdnn_visits_finish(&run->known);
     pdnn_vary_finish(&run->vary);
     pdnn_session_finish(&run->session);
 }
@@ -243,8 +221,6 @@ static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bo
     if (status != PDNN_OK)
         goto out;
     status = open_session(&run, arguments, sets, n_sets, err);
-    if (status == PDNN_OK && !(run.of = calloc(run.session.n_tasks + 1, sizeof *run.of)))
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", run.session.n_tasks);
     if (status == PDNN_OK)
         status = get_ceilings(&run, pdnn_argument(arguments, "ceilings"), err);
     if (status == PDNN_OK)

@@ -39,6 +39,7 @@ static const struct row environment_rows[] = {
 
 static const struct row file_rows[] = {
     {"journal.csv", "one row per visit to an instance, appended as it happens; the source of the tables"},
+    {"journal-ops.csv", "one row per visit and operator, written before the visit's row commits them"},
     {"results.csv", "one row per instance, from all its visits"},
     {"ops.csv", "one row per instance, op and pass"},
     {"ceilings.csv", "the machine's measured roofs"},

@@ -82,7 +82,7 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
     if (status == PDNN_OK)
         status = write_spec(sweep, err);
     if (status == PDNN_OK && pdnn_journal_was_torn(sweep->journal))
-        pdnn_session_warn(sweep->session, "%s/journal.csv: an incomplete last line was dropped", path);
+        pdnn_session_warn(sweep->session, "%s/journal.csv: an incomplete last visit was dropped", path);
     return status;
 }
 
@@ -131,15 +131,10 @@ enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep,
     struct pdnn_session *session = sweep->session;
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
-        size_t known = pdnn_journal_find(sweep->journal, session->tasks[i].id);
-        struct pdnn_visit *visits = NULL;
-        size_t n_visits = 0;
-        if (known == SIZE_MAX)
-            continue;
-        status = pdnn_journal_visits(sweep->journal, known, false, &visits, &n_visits, err);
-        if (status == PDNN_OK && n_visits)
-            status = resume_task(sweep, &session->tasks[i], visits, n_visits, err);
-        pdnn_visits_free(visits, n_visits);
+        const struct pdnn_instance_visits of =
+            pdnn_visits_of(pdnn_journal_visits(sweep->journal), session->tasks[i].id);
+        if (of.count)
+            status = resume_task(sweep, &session->tasks[i], of.visit, of.count, err);
     }
     return status;
 }

@@ -33,41 +33,39 @@ static size_t collect_families(const struct pdnn_sweep_directory *sweep,
     size_t count = 0;
     for (size_t i = 0; i < sweep->session->n_tasks; i++)
         note_family(families, &count, sweep->session->tasks[i].instance.family);
-    for (size_t i = 0; i < pdnn_journal_count(sweep->journal); i++) {
+    const struct pdnn_texts *ids = &pdnn_journal_visits(sweep->journal)->ids;
+    for (size_t i = 0; i < ids->count; i++) {
         struct pdnn_instance instance;
-        if (pdnn_instance_parse(pdnn_journal_id(sweep->journal, i), &instance, NULL) == PDNN_OK)
+        if (pdnn_instance_parse(ids->text[i], &instance, NULL) == PDNN_OK)
             note_family(families, &count, instance.family);
     }
     return count;
 }
 
-/* Adds the row of an instance whose visits the journal has as number `known`, or SIZE_MAX. */
-static enum pdnn_status add_row(struct writing *writing, struct pdnn_aggregate_input *input, size_t known,
+/* Adds the row of an instance. */
+static enum pdnn_status add_row(struct writing *writing, struct pdnn_aggregate_input *input,
                                 struct pdnn_record *record, struct pdnn_err *err) {
     const struct pdnn_session *session = writing->sweep->session;
-    struct pdnn_visit *visits = NULL;
+    const struct pdnn_instance_visits of =
+        pdnn_visits_of(pdnn_journal_visits(writing->sweep->journal), input->id);
     struct pdnn_op_record *ops;
     size_t n_ops;
+    input->visits = of.visit;
+    input->ops = of.ops;
+    input->n_visits = of.count;
     input->precision = session->spec.measure.precision;
     input->ceilings = session->ceilings->count ? session->ceilings : NULL;
     input->host = session->host.name;
-    if (known != SIZE_MAX) {
-        writing->is_listed[known] = true;
-        if (pdnn_journal_visits(writing->sweep->journal, known, true, &visits, &input->n_visits, err) !=
-            PDNN_OK)
-            return err->status;
-        input->visits = visits;
-    }
     enum pdnn_status status = pdnn_aggregate(input, &writing->arena, record, &ops, &n_ops, err);
     if (status == PDNN_OK)
         pdnn_tables_add(&writing->tables, record, ops, n_ops);
-    pdnn_visits_free(visits, input->n_visits);
     return status;
 }
 
 static enum pdnn_status add_rows(struct writing *writing, struct pdnn_err *err) {
     const struct pdnn_sweep_directory *sweep = writing->sweep;
     const struct pdnn_session *session = sweep->session;
+    const struct pdnn_texts *ids = &pdnn_journal_visits(sweep->journal)->ids;
     struct pdnn_record record;
     for (size_t i = 0; i < session->n_tasks; i++) {
         const struct pdnn_session_row *row = &session->rows[i];
@@ -75,15 +73,18 @@ static enum pdnn_status add_rows(struct writing *writing, struct pdnn_err *err) 
                                              .outcome = row->outcome,
                                              .reason = row->reason,
                                              .totals = row->has_totals ? &row->totals : NULL};
-        if (add_row(writing, &input, pdnn_journal_find(sweep->journal, input.id), &record, err) != PDNN_OK)
+        size_t known = pdnn_texts_find(ids, input.id);
+        if (known != SIZE_MAX)
+            writing->is_listed[known] = true;
+        if (add_row(writing, &input, &record, err) != PDNN_OK)
             return err->status;
         writing->counts[record.outcome]++;
         if (!isnan(record.speed_index))
             writing->speeds[writing->n_speeds++] = record.speed_index;
     }
-    for (size_t i = 0; i < pdnn_journal_count(sweep->journal); i++) {
-        struct pdnn_aggregate_input input = {.id = pdnn_journal_id(sweep->journal, i)};
-        if (!writing->is_listed[i] && add_row(writing, &input, i, &record, err) != PDNN_OK)
+    for (size_t i = 0; i < ids->count; i++) {
+        struct pdnn_aggregate_input input = {.id = ids->text[i]};
+        if (!writing->is_listed[i] && add_row(writing, &input, &record, err) != PDNN_OK)
             return err->status;
     }
     return PDNN_OK;
@@ -95,7 +96,7 @@ enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, 
     while (pdnn_families[n_known])
         n_known++;
     const struct pdnn_family_def **families = calloc(n_known, sizeof *families);
-    writing.is_listed = calloc(pdnn_journal_count(sweep->journal) + 1, sizeof *writing.is_listed);
+    writing.is_listed = calloc(pdnn_journal_visits(sweep->journal)->ids.count + 1, sizeof *writing.is_listed);
     writing.speeds = calloc(sweep->session->n_tasks + 1, sizeof *writing.speeds);
     enum pdnn_status status = PDNN_OK;
     sweep->written = false;

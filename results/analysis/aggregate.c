@@ -12,6 +12,7 @@
 /* The visits that ended ok, and room for one number of each. */
 struct ok_visits {
     const struct pdnn_visit **visit;
+    struct pdnn_measured_ops *ops;
     size_t count;
     double *value, *scratch;
 };
@@ -19,13 +20,17 @@ struct ok_visits {
 static bool collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
                        struct ok_visits *ok) {
     ok->visit = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->visit);
+    ok->ops = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->ops);
     ok->value = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->value);
     ok->scratch = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->scratch);
-    if (!ok->visit || !ok->value || !ok->scratch)
+    if (!ok->visit || !ok->ops || !ok->value || !ok->scratch)
         return false;
     for (size_t i = 0; i < input->n_visits; i++) {
-        if (input->visits[i].outcome == PDNN_OUTCOME_OK)
-            ok->visit[ok->count++] = &input->visits[i];
+        if (input->visits[i].outcome != PDNN_OUTCOME_OK)
+            continue;
+        if (input->ops)
+            ok->ops[ok->count] = input->ops[i];
+        ok->visit[ok->count++] = &input->visits[i];
     }
     return true;
 }
@@ -163,7 +168,7 @@ static bool is_usable(double index) {
 
 /* Everything that the rows of one instance need. */
 struct analysis {
-    const struct pdnn_aggregate_input *input;
+    const struct ok_visits *ok;
     struct pdnn_arena *arena;
     struct pdnn_record *record;
     struct pdnn_graph graph;
@@ -186,12 +191,10 @@ static double factor_of_group(const struct pdnn_breakdown_row *row) {
 /* How many times as much of the row the whole model has. A reorder is made as often as the layers of its stem
  * are there; where none is said, as often as the layers that repeat. */
 static double factor_of(const struct analysis *a, const struct pdnn_breakdown_row *row, double repetitions) {
-    const char *stem = strrchr(row->key, '@');
     if (row->group)
         return factor_of_group(row);
-    for (size_t i = 0; stem && i < a->n_rows; i++) {
-        const char *other = a->rows[i].group ? strrchr(a->rows[i].key, '@') : NULL;
-        if (other && strcmp(other, stem) == 0)
+    for (size_t i = 0; *row->layer && i < a->n_rows; i++) {
+        if (a->rows[i].group && strcmp(a->rows[i].layer, row->layer) == 0)
             return factor_of_group(&a->rows[i]);
     }
     return repetitions;
@@ -237,8 +240,8 @@ static enum pdnn_status analyse_graph(struct analysis *a, struct pdnn_err *err) 
     if (status == PDNN_OK)
         status = pdnn_graph_traffic(&a->graph, &a->roofs, cold, &a->traffic, err);
     if (status == PDNN_OK)
-        status = pdnn_breakdown(&a->graph, a->groups, a->n_groups, a->input->visits, a->input->n_visits,
-                                a->arena, &a->rows, &a->n_rows, err);
+        status = pdnn_breakdown(&a->graph, a->groups, a->n_groups, a->ok->ops, a->ok->count, a->arena,
+                                &a->rows, &a->n_rows, err);
     if (status != PDNN_OK)
         return status;
     extrapolate(a);
@@ -375,7 +378,7 @@ enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct
                                 struct pdnn_record *record, struct pdnn_op_record **ops, size_t *n_ops,
                                 struct pdnn_err *err) {
     struct ok_visits ok = {.count = 0};
-    struct analysis a = {.input = input, .arena = arena, .record = record};
+    struct analysis a = {.ok = &ok, .arena = arena, .record = record};
     enum pdnn_status status = PDNN_OK;
     pdnn_record_init(record, input->id);
     record->host = input->host ? input->host : "";

@@ -12,11 +12,13 @@
 
 #include "base/arena.h"
 #include "results/tables/record.h"
+#include "results/tables/visits.h"
 #include "results/analysis/roofline.h"
 
 struct pdnn_aggregate_input {
     const char *id;
-    const struct pdnn_visit *visits; /* in order; may be NULL when there are none */
+    const struct pdnn_visit *visits; /* in order; may be NULL when there are none; their ops are not read */
+    const struct pdnn_measured_ops *ops; /* by visit; NULL: not known */
     size_t n_visits;
     enum pdnn_outcome outcome; /* without visits: what the row says, and why */
     const char *reason;        /* may be NULL */

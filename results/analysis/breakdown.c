@@ -4,12 +4,51 @@
 
 #include <string.h>
 
-struct table {
-    struct pdnn_breakdown_row *row;
-    size_t *filled_by; /* by row: 1 + the ok visit that last gave it a time */
-    double *times;     /* n_ok per row */
-    size_t count, n_ok;
+/* What a row is made from. */
+struct line {
+    size_t filled_by; /* 1 + the visit that last gave it a time */
+    double *times;    /* by visit */
 };
+
+/* Distinct ops are few, however many visits there are: one row each. */
+struct table {
+    struct pdnn_arena *arena;
+    struct pdnn_breakdown_row *row;
+    struct line *line;
+    size_t count, room, n_visits;
+};
+
+static bool grow(struct table *table) {
+    if (table->count < table->room)
+        return true;
+    size_t room = table->room ? 2 * table->room : 64;
+    struct pdnn_breakdown_row *row = pdnn_arena_alloc(table->arena, room, sizeof *row);
+    struct line *line = pdnn_arena_alloc(table->arena, room, sizeof *line);
+    if (!row || !line)
+        return false;
+    if (table->count) {
+        memcpy(row, table->row, table->count * sizeof *row);
+        memcpy(line, table->line, table->count * sizeof *line);
+    }
+    table->row = row;
+    table->line = line;
+    table->room = room;
+    return true;
+}
+
+/* Appends an empty row; NULL when memory is out. */
+static struct pdnn_breakdown_row *add_row(struct table *table, const char *key, const char *layer) {
+    if (!key || !grow(table))
+        return NULL;
+    double *times = pdnn_arena_alloc(table->arena, table->n_visits + 1, sizeof *times);
+    if (!times)
+        return NULL;
+    struct pdnn_breakdown_row *row = &table->row[table->count];
+    row->key = key;
+    row->layer = layer;
+    table->line[table->count++].times = times;
+    return row;
+}
 
 /* The row with the op's key that this visit has not filled yet, else any with that key (its times add up),
  * else table->count. Visits hold ops in the order of the rows, mostly: the search starts there. */
@@ -17,9 +56,9 @@ static size_t find_row(const struct table *table, const char *key, size_t start,
     size_t filled = table->count;
     for (size_t k = 0; k < table->count; k++) {
         size_t i = (start + k) % table->count;
-        if (strcmp(table->row[i].key, key) != 0)
+        if (table->row[i].key != key && strcmp(table->row[i].key, key) != 0)
             continue;
-        if (table->filled_by[i] != visit + 1)
+        if (table->line[i].filled_by != visit + 1)
             return i;
         filled = i;
     }
@@ -49,62 +88,49 @@ static void note_implementation(struct pdnn_breakdown_row *row, const char *impl
     memcpy(row->implementation + used + between, implementation, more + 1);
 }
 
-static void add_visit(struct table *table, const struct pdnn_visit *visit, size_t number) {
-    for (size_t i = 0; i < visit->n_ops; i++) {
-        const struct pdnn_visit_op *op = &visit->ops[i];
-        size_t at = table->count ? find_row(table, op->key, i % table->count, number) : 0;
+static bool add_visit(struct table *table, const struct pdnn_measured_ops *ops, size_t visit) {
+    for (size_t i = 0; i < ops->count; i++) {
+        const struct pdnn_measured_op *op = &ops->op[i];
+        size_t at = table->count ? find_row(table, op->key, i % table->count, visit) : 0;
+        if (at == table->count && !add_row(table, op->key, op->layer))
+            return false;
         struct pdnn_breakdown_row *row = &table->row[at];
-        bool again = at < table->count && table->filled_by[at] == number + 1;
-        if (at == table->count) {
-            table->count++;
-            row->key = op->key;
-        }
+        struct line *line = &table->line[at];
+        bool again = line->filled_by == visit + 1;
         row->count = again ? row->count + op->count : op->count;
         row->bytes = again ? row->bytes + op->bytes : op->bytes;
-        table->times[at * table->n_ok + number] += op->time_ns;
-        table->filled_by[at] = number + 1;
+        line->times[visit] += op->time_ns;
+        line->filled_by = visit + 1;
         note_implementation(row, op->implementation);
     }
+    return true;
 }
 
-static bool make_table(struct table *table, size_t n_groups, const struct pdnn_visit *visits, size_t n_visits,
-                       struct pdnn_arena *arena) {
-    size_t most = n_groups;
-    for (size_t i = 0; i < n_visits; i++) {
-        if (visits[i].outcome == PDNN_OUTCOME_OK) {
-            most += visits[i].n_ops;
-            table->n_ok++;
-        }
-    }
-    table->row = pdnn_arena_alloc(arena, most, sizeof *table->row);
-    table->filled_by = pdnn_arena_alloc(arena, most, sizeof *table->filled_by);
-    table->times = pdnn_arena_alloc(arena, most, table->n_ok * sizeof *table->times);
-    return table->row && table->filled_by && table->times;
+static bool add_group(struct table *table, const struct pdnn_graph *graph, const struct pdnn_group *group) {
+    const struct pdnn_node *node = &graph->nodes[group->node];
+    const char *stem = graph->stems_apart ? node->layer.stem : NULL;
+    const char *key =
+        pdnn_arena_printf(table->arena, "%s/%s/%s", node->op->name, pdnn_node_pass_name(node), group->shape);
+    struct pdnn_breakdown_row *row = add_row(table, key, stem ? stem : "");
+    if (row)
+        row->group = group;
+    return row != NULL;
 }
 
 enum pdnn_status pdnn_breakdown(const struct pdnn_graph *graph, const struct pdnn_group *groups,
-                                size_t n_groups, const struct pdnn_visit *visits, size_t n_visits,
+                                size_t n_groups, const struct pdnn_measured_ops *visits, size_t n_visits,
                                 struct pdnn_arena *arena, struct pdnn_breakdown_row **rows, size_t *n_rows,
                                 struct pdnn_err *err) {
-    struct table table = {.count = 0};
-    bool good = make_table(&table, n_groups, visits, n_visits, arena);
-    for (size_t i = 0; good && i < n_groups; i++) {
-        const struct pdnn_node *node = &graph->nodes[groups[i].node];
-        struct pdnn_breakdown_row *row = &table.row[table.count++];
-        row->group = &groups[i];
-        row->key =
-            pdnn_arena_printf(arena, "%s/%s/%s", node->op->name, pdnn_node_pass_name(node), groups[i].shape);
-        good = row->key != NULL;
-    }
+    struct table table = {.arena = arena, .n_visits = n_visits};
+    bool good = true;
+    for (size_t i = 0; good && i < n_groups; i++)
+        good = add_group(&table, graph, &groups[i]);
+    for (size_t i = 0; good && i < n_visits; i++)
+        good = add_visit(&table, &visits[i], i);
     if (!good)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ops of %zu visits", n_visits);
-    size_t number = 0;
-    for (size_t i = 0; i < n_visits; i++) {
-        if (visits[i].outcome == PDNN_OUTCOME_OK)
-            add_visit(&table, &visits[i], number++);
-    }
-    for (size_t i = 0; table.n_ok && i < table.count; i++)
-        table.row[i].time_ns = pdnn_median(table.times + i * table.n_ok, table.n_ok);
+    for (size_t i = 0; n_visits && i < table.count; i++)
+        table.row[i].time_ns = pdnn_median(table.line[i].times, n_visits);
     *rows = table.row;
     *n_rows = table.count;
     return PDNN_OK;

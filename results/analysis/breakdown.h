@@ -6,10 +6,12 @@
 #include "base/arena.h"
 #include "models/group.h"
 #include "results/tables/record.h"
+#include "results/tables/visits.h"
 
 /* One row to be. */
 struct pdnn_breakdown_row {
     const char *key;                /* "dense/forward/64x2000:2000x1024:64x1024", in the arena or a visit's */
+    const char *layer;              /* the stem of its layers where those are kept apart, else "" */
     const struct pdnn_group *group; /* NULL: measured, but not in the graph: a reorder */
     uint64_t count, bytes;          /* as in the last visit that has it; bytes: of what is not in the graph */
     bool extrapolated;
@@ -17,11 +19,11 @@ struct pdnn_breakdown_row {
     char implementation[PDNN_IMPLEMENTATIONS_TEXT]; /* several: joined by " | " */
 };
 
-/* The groups in their order, then what else the ok visits hold in order of appearance; in the arena. time_ns
- * is the median over the ok visits, a visit without the op counting as 0: backends may choose anew at each
- * visit whether to reorder, and the sum should be that of a typical one. */
+/* The groups in their order, then what else the visits hold, in order of appearance; in the arena. The visits
+ * are the ok ones. time_ns is the median over them, a visit without the op counting as 0: backends may choose
+ * at each visit whether to reorder, and the sum should be that of a typical one. */
 enum pdnn_status pdnn_breakdown(const struct pdnn_graph *graph, const struct pdnn_group *groups,
-                                size_t n_groups, const struct pdnn_visit *visits, size_t n_visits,
+                                size_t n_groups, const struct pdnn_measured_ops *visits, size_t n_visits,
                                 struct pdnn_arena *arena, struct pdnn_breakdown_row **rows, size_t *n_rows,
                                 struct pdnn_err *err);
 

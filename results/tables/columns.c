@@ -53,8 +53,8 @@ void pdnn_column_text(const struct pdnn_column *column, const void *row, struct 
     }
 }
 
-/* Digits only: strtoull would take a sign and blanks, and clamp what does not fit. */
-static bool parse_count(const char *text, uint64_t *count) {
+/* strtoull would take a sign and blanks, and clamp what does not fit. */
+bool pdnn_count_parse(const char *text, uint64_t *count) {
     uint64_t value = 0;
     if (!*text || text[strspn(text, "0123456789")])
         return false;
@@ -79,7 +79,7 @@ bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *
         return true;
     case PDNN_COLUMN_COUNT:
         if (*text)
-            return parse_count(text, field);
+            return pdnn_count_parse(text, field);
         *(uint64_t *)field = PDNN_ABSENT;
         return true;
     case PDNN_COLUMN_WHOLE:

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum pdnn_column_type {
     PDNN_COLUMN_TEXT,   /* field: char array */
@@ -50,8 +51,8 @@ struct pdnn_columns {
 
 extern const struct pdnn_columns pdnn_ops_columns;      /* rows: struct pdnn_op_record; read back too */
 extern const struct pdnn_columns pdnn_ceilings_columns; /* rows: struct pdnn_ceiling */
-extern const struct pdnn_columns
-    pdnn_journal_columns; /* rows: struct pdnn_journal_row, results/tables/journal.h */
+/* Rows: struct pdnn_journal_row and struct pdnn_journal_op_row of results/tables/journal.h. */
+extern const struct pdnn_columns pdnn_journal_columns, pdnn_journal_ops_columns;
 
 /* The columns of results.csv (rows: struct pdnn_record) for these families: the fixed ones, with one per
  * hyper-parameter name in the order of the families' rows, in the arena. analytic_only: those that are known
@@ -70,6 +71,9 @@ void pdnn_column_text(const struct pdnn_column *column, const void *row, struct 
 /* Text to field. An empty text is "not available" where the type has that; a WORD borrows the text. false
  * when the text is no such value. */
 bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *text);
+
+/* Digits only: no sign, no blanks, nothing that does not fit. */
+bool pdnn_count_parse(const char *text, uint64_t *count);
 
 /* Index of the column, or -1. */
 int pdnn_columns_find(const struct pdnn_columns *columns, const char *name);

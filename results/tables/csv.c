@@ -347,6 +347,12 @@ int pdnn_csv_find(const struct pdnn_csv *csv, const char *name) {
     return -1;
 }
 
+/* A quoted field starts behind its quote. */
+size_t pdnn_csv_row_offset(const struct pdnn_csv *csv, size_t row) {
+    const char *first = csv->cells[row * csv->n_columns];
+    return (size_t)(first - csv->text) - (first > csv->text && first[-1] == '"');
+}
+
 const char *pdnn_csv_get(const struct pdnn_csv *csv, size_t row, int column) {
     return column < 0 ? "" : csv->cells[row * csv->n_columns + (size_t)column];
 }

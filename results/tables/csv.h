@@ -63,6 +63,9 @@ void pdnn_csv_finish(struct pdnn_csv *csv);
 /* Index of the column, or -1. */
 int pdnn_csv_find(const struct pdnn_csv *csv, const char *name);
 
+/* Where the row starts in the file, in bytes. */
+size_t pdnn_csv_row_offset(const struct pdnn_csv *csv, size_t row);
+
 /* The field, never NULL; "" when it is empty or column is -1. */
 const char *pdnn_csv_get(const struct pdnn_csv *csv, size_t row, int column);
 

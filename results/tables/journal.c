@@ -1,267 +1,156 @@
-#define _DEFAULT_SOURCE /* flock */
 #include "results/tables/journal.h"
-#include "base/arena.h"
-#include "base/file.h"
-#include "base/rng.h"
+
 #include "results/tables/columns.h"
-#include "results/tables/csv.h"
-#include "results/tables/ids.h"
+#include "results/tables/log_file.h"
 #include "results/tables/packed_ops.h"
 #include "results/tables/record.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#define JOURNAL_LIMIT_BYTES ((size_t)1 << 36)
-
-static const size_t none = SIZE_MAX;
-
-struct stored_visit {
-    struct pdnn_visit visit; /* without ops */
-    const char *ops;         /* packed; in csv.text or the arena */
-    size_t next;             /* of the same instance, or none */
-};
-
-struct stored_instance {
-    const char *id;
-    size_t first, last, count; /* visits */
-};
+enum { SCHEMA_PACKED_OPS = 1 };
 
 struct pdnn_journal {
-    char path[PATH_MAX];
-    int fd;          /* -1: not open */
-    uint64_t length; /* of the complete rows, header included */
-    bool torn;
-    struct pdnn_csv csv;     /* its text holds the loaded rows' strings */
-    struct pdnn_arena arena; /* those of appended rows, and reprinted ids */
-    struct stored_visit *visits;
-    size_t n_visits, visit_room;
-    struct stored_instance *instances;
-    size_t n_instances, instance_room;
-    size_t *slots; /* hash table of instance numbers by id, open addressing */
-    size_t n_slots;
+    struct pdnn_log_file visits, ops; /* the files */
+    struct pdnn_visits known;
 };
 
-static size_t *slot_of(const struct pdnn_journal *journal, const char *id) {
-    size_t at = pdnn_rng_seed(0, id) & (journal->n_slots - 1);
-    while (journal->slots[at] != none && strcmp(journal->instances[journal->slots[at]].id, id) != 0)
-        at = (at + 1) & (journal->n_slots - 1);
-    return &journal->slots[at];
-}
+/* What is read of both files, and how far. */
+struct loading {
+    struct pdnn_journal *journal;
+    struct pdnn_csv visits, ops;
+    size_t next_op;
+    struct pdnn_visit_op *room; /* for the ops of one visit */
+    size_t n_room;
+};
 
-/* Keeps the table at most half full. */
-static bool grow_slots(struct pdnn_journal *journal) {
-    if (2 * (journal->n_instances + 1) <= journal->n_slots)
-        return true;
-    size_t n_slots = journal->n_slots ? 2 * journal->n_slots : 64;
-    size_t *slots = malloc(n_slots * sizeof *slots);
-    if (!slots)
-        return false;
-    for (size_t i = 0; i < n_slots; i++)
-        slots[i] = none;
-    free(journal->slots);
-    journal->slots = slots;
-    journal->n_slots = n_slots;
-    for (size_t i = 0; i < journal->n_instances; i++)
-        *slot_of(journal, journal->instances[i].id) = i;
-    return true;
-}
-
-/* Makes room for one more instance and one more visit. */
-static bool grow(struct pdnn_journal *journal) {
-    if (journal->n_visits == journal->visit_room) {
-        size_t room = journal->visit_room ? 2 * journal->visit_room : 64;
-        struct stored_visit *visits = realloc(journal->visits, room * sizeof *visits);
-        if (!visits)
-            return false;
-        journal->visits = visits;
-        journal->visit_room = room;
-    }
-    if (journal->n_instances == journal->instance_room) {
-        size_t room = journal->instance_room ? 2 * journal->instance_room : 64;
-        struct stored_instance *instances = realloc(journal->instances, room * sizeof *instances);
-        if (!instances)
-            return false;
-        journal->instances = instances;
-        journal->instance_room = room;
-    }
-    return grow_slots(journal);
-}
-
-/* Room is there. id and ops live as long as the journal. */
-static void remember(struct pdnn_journal *journal, const char *id, const struct pdnn_visit *visit,
-                     const char *ops) {
-    size_t *slot = slot_of(journal, id);
-    size_t number = journal->n_visits++;
-    journal->visits[number] = (struct stored_visit){*visit, ops, none};
-    journal->visits[number].visit.ops = NULL;
-    journal->visits[number].visit.n_ops = 0;
-    if (*slot == none) {
-        *slot = journal->n_instances++;
-        journal->instances[*slot] = (struct stored_instance){id, number, number, 1};
-        return;
-    }
-    struct stored_instance *instance = &journal->instances[*slot];
-    journal->visits[instance->last].next = number;
-    instance->last = number;
-    instance->count++;
-}
-
-static enum pdnn_status load_row(struct pdnn_journal *journal, size_t number, struct pdnn_err *err) {
-    const struct pdnn_csv *csv = &journal->csv;
-    const struct pdnn_columns *columns = &pdnn_journal_columns;
-    struct pdnn_journal_row row = {.schema = 0};
-    for (size_t i = 0; i < columns->count; i++) {
+static enum pdnn_status parse_row(const struct pdnn_log_file *file, const struct pdnn_csv *csv, size_t number,
+                                  void *row, struct pdnn_err *err) {
+    for (size_t i = 0; i < file->columns->count; i++) {
+        const struct pdnn_column *column = &file->columns->column[i];
         const char *cell = pdnn_csv_get(csv, number, (int)i);
-        if (!pdnn_column_parse(&columns->column[i], &row, cell))
-            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is no value for column '%s'", journal->path,
-                             csv->lines[number], cell, columns->column[i].name);
+        if (!pdnn_column_parse(column, row, cell))
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is no value for column '%s'", file->path,
+                             csv->lines[number], cell, column->name);
     }
-    if (row.schema != PDNN_SCHEMA)
-        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: schema %" PRIu64 ", this program reads %d",
-                         journal->path, csv->lines[number], row.schema, PDNN_SCHEMA);
-    if (!grow(journal))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", journal->path);
-    remember(journal, pdnn_csv_get(csv, number, pdnn_columns_find(columns, "id")), &row.visit, row.ops);
     return PDNN_OK;
 }
 
-static bool same_header(const struct pdnn_csv *csv) {
-    bool same = csv->n_columns == pdnn_journal_columns.count;
-    for (size_t i = 0; same && i < csv->n_columns; i++)
-        same = strcmp(csv->header[i], pdnn_journal_columns.column[i].name) == 0;
-    return same;
+/* Joins what split_key took apart. */
+static bool take_op(const struct pdnn_journal_op_row *row, struct pdnn_visit_op *op) {
+    int length = snprintf(op->key, sizeof op->key, "%s/%s/%s", row->op, row->pass, row->shape);
+    memcpy(op->layer, row->layer, sizeof op->layer);
+    memcpy(op->implementation, row->implementation, sizeof op->implementation);
+    op->count = (uint32_t)row->count;
+    op->bytes = row->bytes;
+    op->time_ns = row->time_ns;
+    return length >= 0 && (size_t)length < sizeof op->key && row->count <= UINT32_MAX;
 }
 
-/* Reads what is there. A file cut short within its header counts as empty; anything else that is no journal
- * stays as it is. */
-static enum pdnn_status load_text(struct pdnn_journal *journal, struct pdnn_err *err) {
-    struct pdnn_str header = {0};
-    char *text;
-    size_t length;
-    enum pdnn_status status = pdnn_file_read(journal->path, JOURNAL_LIMIT_BYTES, &text, &length, err);
-    if (status != PDNN_OK)
-        return status;
-    pdnn_columns_header(&pdnn_journal_columns, &header);
-    bool cut = length < header.length && memcmp(text, pdnn_str_text(&header), length) == 0;
-    bool failed = header.failed;
-    pdnn_str_finish(&header);
-    if (failed) {
-        free(text);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", journal->path);
-    }
-    if (cut) {
-        free(text);
-        journal->torn = length > 0;
+static enum pdnn_status make_room(struct loading *loading, size_t count, struct pdnn_err *err) {
+    if (count <= loading->n_room)
         return PDNN_OK;
+    struct pdnn_visit_op *room = realloc(loading->room, count * sizeof *room);
+    if (!room)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for %zu ops", loading->journal->ops.path,
+                         count);
+    loading->room = room;
+    loading->n_room = count;
+    return PDNN_OK;
+}
+
+/* The next `count` rows of journal-ops.csv, which are this visit's. */
+static enum pdnn_status load_ops(struct loading *loading, const struct pdnn_journal_row *row, size_t count,
+                                 struct pdnn_err *err) {
+    const struct pdnn_log_file *file = &loading->journal->ops;
+    if (count > loading->ops.n_rows - loading->next_op)
+        return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %" PRIu64 " of %s has its %zu ops",
+                         file->path, row->number, row->id, count);
+    if (make_room(loading, count, err) != PDNN_OK)
+        return err->status;
+    for (size_t i = 0; i < count; i++) {
+        struct pdnn_journal_op_row op = {.visit = 0};
+        size_t number = loading->next_op++;
+        if (parse_row(file, &loading->ops, number, &op, err) != PDNN_OK)
+            return err->status;
+        if (strcmp(op.id, row->id) != 0 || op.visit != row->number || !take_op(&op, &loading->room[i]))
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: is not op %zu of visit %" PRIu64 " of %s",
+                             file->path, loading->ops.lines[number], i + 1, row->number, row->id);
     }
-    status = pdnn_csv_parse(journal->path, text, length, PDNN_CSV_JOURNAL, &journal->csv, err);
+    return PDNN_OK;
+}
+
+static enum pdnn_status load_visit(struct loading *loading, size_t number, struct pdnn_err *err) {
+    const struct pdnn_log_file *file = &loading->journal->visits;
+    struct pdnn_journal_row row = {.schema = 0};
+    struct pdnn_visit_op *unpacked = NULL;
+    char id[PDNN_ID_TEXT];
+    size_t n_ops = 0;
+    enum pdnn_status status = parse_row(file, &loading->visits, number, &row, err);
     if (status != PDNN_OK)
         return status;
-    if (!same_header(&journal->csv))
-        return pdnn_fail(err, PDNN_INVALID,
-                         "%s:1: no journal of this version of paradnn (schema %d); use another directory",
-                         journal->path, PDNN_SCHEMA);
-    journal->torn = journal->csv.torn;
-    journal->length = journal->csv.complete_bytes;
-    status = pdnn_ids_reprint(&journal->csv, &journal->arena, err);
-    for (size_t i = 0; status == PDNN_OK && i < journal->csv.n_rows; i++)
-        status = load_row(journal, i, err);
+    if (row.schema == PDNN_SCHEMA) {
+        uint64_t count;
+        if (!pdnn_count_parse(row.ops, &count) || count > SIZE_MAX / sizeof *unpacked)
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is no value for column 'ops'", file->path,
+                             loading->visits.lines[number], row.ops);
+        n_ops = (size_t)count;
+        status = load_ops(loading, &row, n_ops, err);
+    } else if (row.schema == SCHEMA_PACKED_OPS) {
+        status = pdnn_ops_unpack(row.ops, &unpacked, &n_ops, err);
+        if (status != PDNN_OK)
+            pdnn_wrap(err, "%s:%zu", file->path, loading->visits.lines[number]);
+    } else {
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: schema %" PRIu64 ", this program reads up to %d",
+                         file->path, loading->visits.lines[number], row.schema, PDNN_SCHEMA);
+    }
+    if (status == PDNN_OK) {
+        row.visit.ops = unpacked ? unpacked : loading->room;
+        row.visit.n_ops = n_ops;
+        status =
+            pdnn_visits_add(&loading->journal->known, pdnn_instance_reprint(row.id, id), &row.visit, err);
+    }
+    free(unpacked);
     return status;
 }
 
-static enum pdnn_status create(const char *directory, struct pdnn_journal **journal, struct pdnn_err *err) {
-    struct pdnn_journal *made = calloc(1, sizeof *made);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", directory);
-    made->fd = -1;
-    int written = snprintf(made->path, sizeof made->path, "%s/journal.csv", directory);
-    if (written < 0 || (size_t)written >= sizeof made->path) {
-        free(made);
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    }
-    *journal = made;
-    return PDNN_OK;
-}
-
-static enum pdnn_status open_locked(struct pdnn_journal *journal, const char *directory,
-                                    struct pdnn_err *err) {
-    journal->fd = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (journal->fd < 0)
-        return pdnn_fail(err, PDNN_IO, "%s: cannot be opened for writing: %s", journal->path,
-                         strerror(errno));
-    if (flock(journal->fd, LOCK_EX | LOCK_NB) == 0)
-        return PDNN_OK;
-    if (errno == EWOULDBLOCK)
-        return pdnn_fail(err, PDNN_INVALID, "%s: another paradnn is writing there; wait for it or use -o",
-                         directory);
-    return pdnn_fail(err, PDNN_IO, "%s: cannot be locked: %s", journal->path, strerror(errno));
-}
-
-/* Cuts the file back to the complete rows. */
-static enum pdnn_status cut_back(struct pdnn_journal *journal, struct pdnn_err *err) {
-    if (ftruncate(journal->fd, (off_t)journal->length) != 0 || fdatasync(journal->fd) != 0)
-        return pdnn_fail(err, PDNN_IO, "%s: cannot be cut to its complete rows: %s", journal->path,
-                         strerror(errno));
-    return PDNN_OK;
-}
-
-/* One write, synced; on failure the file is cut back to what it was. */
-static enum pdnn_status write_line(struct pdnn_journal *journal, const struct pdnn_str *line,
-                                   struct pdnn_err *err) {
-    if (line->failed)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for a row", journal->path);
-    enum pdnn_status status = pdnn_fd_write(journal->fd, line->text, line->length, err);
-    if (status == PDNN_OK && fdatasync(journal->fd) != 0)
-        status = pdnn_fail(err, PDNN_IO, "cannot sync: %s", strerror(errno));
-    if (status != PDNN_OK) {
-        cut_back(journal, NULL);
-        return pdnn_wrap(err, "%s", journal->path);
-    }
-    journal->length += line->length;
-    return PDNN_OK;
-}
-
-/* A new file is in its directory only once the directory is synced. */
-static void sync_directory(const char *directory) {
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    fsync(fd);
-    close(fd);
-}
-
-static enum pdnn_status write_header(struct pdnn_journal *journal, const char *directory,
-                                     struct pdnn_err *err) {
-    struct pdnn_str header = {0};
-    pdnn_columns_header(&pdnn_journal_columns, &header);
-    enum pdnn_status status = write_line(journal, &header, err);
-    pdnn_str_finish(&header);
+static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err) {
+    struct loading loading = {.journal = journal};
+    enum pdnn_status status = pdnn_log_file_load(&journal->visits, &loading.visits, err);
     if (status == PDNN_OK)
-        sync_directory(directory);
+        status = pdnn_log_file_load(&journal->ops, &loading.ops, err);
+    for (size_t i = 0; status == PDNN_OK && i < loading.visits.n_rows; i++)
+        status = load_visit(&loading, i, err);
+    if (status == PDNN_OK && loading.next_op < loading.ops.n_rows)
+        pdnn_log_file_keep(&journal->ops, pdnn_csv_row_offset(&loading.ops, loading.next_op));
+    pdnn_csv_finish(&loading.visits);
+    pdnn_csv_finish(&loading.ops);
+    free(loading.room);
     return status;
 }
 
 enum pdnn_status pdnn_journal_open(const char *directory, struct pdnn_journal **journal,
                                    struct pdnn_err *err) {
-    struct pdnn_journal *made = NULL;
-    enum pdnn_status status = create(directory, &made, err);
-    if (status != PDNN_OK)
-        return status;
-    status = open_locked(made, directory, err);
+    struct pdnn_journal *made = calloc(1, sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", directory);
+    made->ops.fd = -1;
+    enum pdnn_status status = pdnn_log_file_init(&made->visits, directory, &pdnn_journal_columns, err);
     if (status == PDNN_OK)
-        status = load_text(made, err);
-    if (status == PDNN_OK && made->torn)
-        status = cut_back(made, err);
-    if (status == PDNN_OK && !made->length)
-        status = write_header(made, directory, err);
+        status = pdnn_log_file_init(&made->ops, directory, &pdnn_journal_ops_columns, err);
+    if (status == PDNN_OK)
+        status = pdnn_log_file_open(&made->visits, true, err);
+    if (status == PDNN_OK)
+        status = load(made, err);
+    /* From here on all is well with what is there. */
+    if (status == PDNN_OK)
+        status = pdnn_log_file_open(&made->ops, false, err);
+    if (status == PDNN_OK)
+        status = pdnn_log_file_settle(&made->ops, err);
+    if (status == PDNN_OK)
+        status = pdnn_log_file_settle(&made->visits, err);
     if (status != PDNN_OK) {
         pdnn_journal_close(made);
         return status;
@@ -273,18 +162,18 @@ enum pdnn_status pdnn_journal_open(const char *directory, struct pdnn_journal **
 void pdnn_journal_close(struct pdnn_journal *journal) {
     if (!journal)
         return;
-    if (journal->fd >= 0)
-        close(journal->fd);
-    pdnn_csv_finish(&journal->csv);
-    pdnn_arena_finish(&journal->arena);
-    free(journal->visits);
-    free(journal->instances);
-    free(journal->slots);
+    pdnn_log_file_close(&journal->ops);
+    pdnn_log_file_close(&journal->visits);
+    pdnn_visits_finish(&journal->known);
     free(journal);
 }
 
 bool pdnn_journal_was_torn(const struct pdnn_journal *journal) {
-    return journal->torn;
+    return journal->visits.torn || journal->ops.torn;
+}
+
+const struct pdnn_visits *pdnn_journal_visits(const struct pdnn_journal *journal) {
+    return &journal->known;
 }
 
 /* A row is one line, whatever a library's message says. */
@@ -295,73 +184,70 @@ static void flatten(char *text) {
     }
 }
 
-enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *id,
-                                     const struct pdnn_visit *visit, struct pdnn_err *err) {
-    struct pdnn_str line = {0}, packed = {0};
-    struct pdnn_journal_row row = {.schema = PDNN_SCHEMA, .visit = *visit};
+/* Up to the next slash, and over it; all that is left where `last`. */
+static void split_key(const char **at, bool last, char part[PDNN_OP_KEY_TEXT]) {
+    size_t length = last ? strlen(*at) : strcspn(*at, "/");
+    memcpy(part, *at, length);
+    part[length] = 0;
+    flatten(part);
+    *at += length + ((*at)[length] == '/');
+}
+
+static void put_op(const struct pdnn_journal_row *visit, const struct pdnn_visit_op *op,
+                   struct pdnn_str *lines) {
+    struct pdnn_journal_op_row row = {
+        .visit = visit->number, .count = op->count, .bytes = op->bytes, .time_ns = op->time_ns};
+    const char *at = op->key;
+    memcpy(row.id, visit->id, sizeof row.id);
+    split_key(&at, false, row.op);
+    split_key(&at, false, row.pass);
+    split_key(&at, true, row.shape);
+    memcpy(row.layer, op->layer, sizeof row.layer);
+    memcpy(row.implementation, op->implementation, sizeof row.implementation);
+    flatten(row.layer);
+    flatten(row.implementation);
+    pdnn_columns_row(&pdnn_journal_ops_columns, &row, lines);
+}
+
+/* The ops first: the visit's row says that they are complete. */
+static enum pdnn_status write_visit(struct pdnn_journal *journal, const struct pdnn_journal_row *row,
+                                    const struct pdnn_visit *visit, struct pdnn_err *err) {
+    struct pdnn_str ops = {0}, line = {0};
+    uint64_t before = journal->ops.length;
     enum pdnn_status status = PDNN_OK;
-    if (strlen(id) >= sizeof row.id)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the id '%.60s...' is too long", journal->path, id);
-    memcpy(row.id, id, strlen(id) + 1);
-    flatten(row.id);
-    flatten(row.visit.reason);
-    size_t known = pdnn_journal_find(journal, row.id);
-    row.number = known == none ? 1 : journal->instances[known].count + 1;
-    pdnn_ops_pack(visit->ops, visit->n_ops, &packed);
-    row.ops = pdnn_str_text(&packed);
-    pdnn_columns_row(&pdnn_journal_columns, &row, &line);
-    /* All memory first: what is on disk must be in memory too. */
-    const char *kept_id =
-        known == none ? pdnn_arena_strdup(&journal->arena, row.id) : journal->instances[known].id;
-    const char *kept_ops = pdnn_arena_strdup(&journal->arena, row.ops);
-    if (!kept_id || !kept_ops || packed.failed || !grow(journal))
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for a row", journal->path);
-    if (status == PDNN_OK)
-        status = write_line(journal, &line, err);
-    if (status == PDNN_OK)
-        remember(journal, kept_id, &row.visit, kept_ops);
-    pdnn_str_finish(&packed);
+    for (size_t i = 0; i < visit->n_ops; i++)
+        put_op(row, &visit->ops[i], &ops);
+    pdnn_columns_row(&pdnn_journal_columns, row, &line);
+    if (visit->n_ops)
+        status = pdnn_log_file_append(&journal->ops, &ops, err);
+    if (status == PDNN_OK) {
+        status = pdnn_log_file_append(&journal->visits, &line, err);
+        if (status != PDNN_OK)
+            pdnn_log_file_take_back(&journal->ops, before);
+    }
+    pdnn_str_finish(&ops);
     pdnn_str_finish(&line);
     return status;
 }
 
-size_t pdnn_journal_count(const struct pdnn_journal *journal) {
-    return journal->n_instances;
-}
-
-const char *pdnn_journal_id(const struct pdnn_journal *journal, size_t instance) {
-    return journal->instances[instance].id;
-}
-
-size_t pdnn_journal_find(const struct pdnn_journal *journal, const char *id) {
-    return journal->n_slots ? *slot_of(journal, id) : none;
-}
-
-enum pdnn_status pdnn_journal_visits(const struct pdnn_journal *journal, size_t instance, bool with_ops,
-                                     struct pdnn_visit **visits, size_t *n_visits, struct pdnn_err *err) {
-    const struct stored_instance *of = &journal->instances[instance];
-    struct pdnn_visit *copies = calloc(of->count, sizeof *copies);
-    if (!copies)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for %zu visits", journal->path, of->count);
-    size_t count = 0;
-    for (size_t at = of->first; at != none; at = journal->visits[at].next) {
-        const struct stored_visit *stored = &journal->visits[at];
-        struct pdnn_visit *copy = &copies[count++];
-        *copy = stored->visit;
-        enum pdnn_status status =
-            with_ops ? pdnn_ops_unpack(stored->ops, &copy->ops, &copy->n_ops, err) : PDNN_OK;
-        if (status != PDNN_OK) {
-            pdnn_visits_free(copies, count);
-            return pdnn_wrap(err, "%s: visit %zu of %s", journal->path, count, of->id);
-        }
-    }
-    *visits = copies;
-    *n_visits = count;
-    return PDNN_OK;
-}
-
-void pdnn_visits_free(struct pdnn_visit *visits, size_t n_visits) {
-    for (size_t i = 0; i < n_visits; i++)
-        free(visits[i].ops);
-    free(visits);
+enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *id,
+                                     const struct pdnn_visit *visit, struct pdnn_err *err) {
+    struct pdnn_journal_row row = {.schema = PDNN_SCHEMA, .visit = *visit};
+    char n_ops[24];
+    if (strlen(id) >= sizeof row.id)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the id '%.60s...' is too long", journal->visits.path, id);
+    memcpy(row.id, id, strlen(id) + 1);
+    flatten(row.id);
+    flatten(row.visit.reason);
+    row.number = pdnn_visits_of(&journal->known, row.id).count + 1;
+    snprintf(n_ops, sizeof n_ops, "%zu", visit->n_ops);
+    row.ops = n_ops;
+    /* Memory first: what is on disk must be in memory too. */
+    enum pdnn_status status = pdnn_visits_add(&journal->known, row.id, &row.visit, err);
+    if (status != PDNN_OK)
+        return status;
+    status = write_visit(journal, &row, visit, err);
+    if (status != PDNN_OK)
+        pdnn_visits_drop_last(&journal->known, row.id);
+    return status;
 }

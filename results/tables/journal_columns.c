@@ -137,7 +137,7 @@ static const struct pdnn_column columns[] = {
      .help = "why it took no more samples"},
     {"flags", "", PDNN_COLUMN_WORD, .get = get_flags, .put = put_flags, .help = "of this visit, joined by |"},
     {"ops", "", PDNN_COLUMN_WORD, AT(ops), .put = put_ops,
-     .help = "op/pass/shape|implementation|count|reorder bytes|ns, joined by ;"},
+     .help = "how many rows journal-ops.csv has of the visit; in schema 1 the ops themselves"},
 };
 
 const struct pdnn_columns pdnn_journal_columns = {"journal.csv", columns, sizeof columns / sizeof columns[0]};

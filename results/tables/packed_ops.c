@@ -1,33 +1,11 @@
 #include "results/tables/packed_ops.h"
 #include "base/units.h"
-#include "results/tables/csv.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void append_escaped(struct pdnn_str *out, const char *text) {
-    for (; *text; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if (byte < 0x20 || byte == 0x7f || strchr("%|;", byte))
-            pdnn_str_printf(out, "%%%02X", byte);
-        else
-            pdnn_str_append(out, text, 1);
-    }
-}
-
-void pdnn_ops_pack(const struct pdnn_visit_op *ops, size_t n_ops, struct pdnn_str *out) {
-    for (size_t i = 0; i < n_ops; i++) {
-        if (i)
-            pdnn_str_append(out, ";", 1);
-        append_escaped(out, ops[i].key);
-        pdnn_str_append(out, "|", 1);
-        append_escaped(out, ops[i].implementation);
-        pdnn_str_printf(out, "|%" PRIu32 "|%" PRIu64 "|", ops[i].count, ops[i].bytes);
-        pdnn_number_format(out, ops[i].time_ns, PDNN_DIGITS_EXACT);
-    }
-}
 
 static int hex_digit(char c) {
     const char *at = c ? strchr("0123456789ABCDEF", c) : NULL;
@@ -70,11 +48,14 @@ static bool take_count(const char **at, uint64_t most, uint64_t *count) {
 static bool take_op(const char **at, struct pdnn_visit_op *op) {
     uint64_t count;
     char number[PDNN_UNIT_TEXT];
+    /* The layer was the end of the shape. */
     if (!take_text(at, '|', op->key, sizeof op->key) ||
         !take_text(at, '|', op->implementation, sizeof op->implementation) ||
         !take_count(at, UINT32_MAX, &count) || !take_count(at, INT64_MAX, &op->bytes))
         return false;
     op->count = (uint32_t)count;
+    const char *stem = strrchr(op->key, '@');
+    snprintf(op->layer, sizeof op->layer, "%s", stem ? stem + 1 : "");
     size_t length = strcspn(*at, ";");
     if (length >= sizeof number)
         return false;

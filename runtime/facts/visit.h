@@ -53,12 +53,18 @@ enum { PDNN_FLAGS_TEXT = 96 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);
 unsigned pdnn_flags_parse(const char *text);
 
-enum { PDNN_OP_KEY_TEXT = 320, PDNN_IMPLEMENTATION_TEXT = 64, PDNN_REASON_TEXT = 256 };
+enum {
+    PDNN_OP_KEY_TEXT = 320,
+    PDNN_OP_LAYER_TEXT = 48,
+    PDNN_IMPLEMENTATION_TEXT = 64,
+    PDNN_REASON_TEXT = 256
+};
 
 /* One row of ops.csv as measured: a group of equal nodes, or of equal reorders. */
 struct pdnn_visit_op {
-    char key[PDNN_OP_KEY_TEXT]; /* "dense/forward/64x2000:2000x1024:64x1024"; op, pass and shape as
-                                   models/group.h prints */
+    char key[PDNN_OP_KEY_TEXT];     /* "dense/forward/64x2000:2000x1024:64x1024"; op, pass and shape as
+                                       models/group.h prints */
+    char layer[PDNN_OP_LAYER_TEXT]; /* the stem of its layers where that tells nodes apart, else "" */
     char implementation[PDNN_IMPLEMENTATION_TEXT];
     uint32_t count; /* executions in one step */
     uint64_t bytes; /* reorders only: bytes moved by all of them; what a node moves is known from the graph */

@@ -57,15 +57,19 @@ static const char *stem_of(const struct pdnn_graph *graph, uint32_t tensor) {
     return NULL;
 }
 
-/* "dense/backward-data/64x1024:..." for a node; a reorder belongs to the pass that it is made for. */
-static void format_key(const struct pdnn_program *program, size_t index, char key[PDNN_OP_KEY_TEXT]) {
+/* "dense/backward-data/64x1024:..." for a node; a reorder belongs to the pass that it is made for. The layer
+ * is the end of the key too. */
+static void name_op(const struct pdnn_program *program, size_t index, struct pdnn_visit_op *op) {
     const struct pdnn_graph *graph = program->graph;
     const struct pdnn_step *step = &program->steps[index];
+    char *key = op->key;
     if (step->node != PDNN_NONE) {
         const struct pdnn_node *node = &graph->nodes[step->node];
         int length = snprintf(key, PDNN_OP_KEY_TEXT, "%s/%s/", node->op->name, pdnn_node_pass_name(node));
         if (length > 0 && length < PDNN_OP_KEY_TEXT)
             pdnn_node_shape(graph, node, key + length, PDNN_OP_KEY_TEXT - (size_t)length);
+        if (graph->stems_apart && node->layer.stem)
+            snprintf(op->layer, sizeof op->layer, "%s", node->layer.stem);
         return;
     }
     const struct pdnn_tensor *tensor = &graph->tensors[step->tensor];
@@ -76,20 +80,21 @@ static void format_key(const struct pdnn_program *program, size_t index, char ke
     const char *stem = stem_of(graph, step->tensor);
     if (stem && length < PDNN_OP_KEY_TEXT)
         snprintf(key + length, PDNN_OP_KEY_TEXT - (size_t)length, "@%s", stem);
+    snprintf(op->layer, sizeof op->layer, "%s", stem ? stem : "");
 }
 
 /* Finds or appends the row of the step. Two implementations of one node are two rows with one key. */
 static uint32_t find_part(struct bench *bench, size_t index) {
     const struct pdnn_step *step = &bench->plan->program.steps[index];
-    char key[PDNN_OP_KEY_TEXT];
-    format_key(&bench->plan->program, index, key);
+    struct pdnn_visit_op named = {.count = 0};
+    name_op(&bench->plan->program, index, &named);
     for (size_t i = 0; i < bench->n_ops; i++) {
         if (strcmp(bench->ops[i].implementation, step->implementation) == 0 &&
-            strcmp(bench->ops[i].key, key) == 0)
+            strcmp(bench->ops[i].key, named.key) == 0)
             return (uint32_t)i;
     }
     struct pdnn_visit_op *op = &bench->ops[bench->n_ops];
-    memcpy(op->key, key, sizeof op->key);
+    *op = named;
     memcpy(op->implementation, step->implementation, sizeof op->implementation);
     return (uint32_t)bench->n_ops++;
 }

@@ -275,7 +275,7 @@ class Sweep(Case):
     def test_directory_holds_what_was_run(self):
         self.sweep("-o", "here")
         self.assertEqual(sorted(os.listdir(self.path("here"))),
-                         ["ceilings.csv", "environment.yaml", "journal.csv", "ops.csv", "results.csv", "spec.yaml"])
+                         ["ceilings.csv", "environment.yaml", "journal-ops.csv", "journal.csv", "ops.csv", "results.csv", "spec.yaml"])
         self.assertIn("sweep: small", self.read("here", "spec.yaml"))
         self.assertIn("omp_proc_bind", self.read("here", "environment.yaml"))
         # The recorded spec is enough to run it again, overrides included.
@@ -315,6 +315,17 @@ class Sweep(Case):
         self.assertEqual([row["id"] for row in rows], today)
         self.assertEqual([row["time_ns_median"] for row in rows], [row["time_ns_median"] for row in old])
         self.assertEqual({row["id"] for row in self.rows("old", "ops.csv")}, set(today))
+        # What comes next is written as today: the old rows stay, with their ops packed into a field.
+        self.assertEqual(self.rows("old", "journal-ops.csv"), [])
+        self.paradnn("sweep", "old/spec.yaml", "-o", "old", "--ceilings", "roofs.csv", "--set", "measure.rounds=2", expect=0)
+        self.assertTrue(self.read("old", "journal.csv").startswith(journal))
+        visits = self.rows("old", "journal.csv")
+        self.assertEqual([row["schema"] for row in visits], ["1"] * len(old) + ["2"] * (len(visits) - len(old)))
+        ops = self.rows("old", "journal-ops.csv")
+        for row in visits[len(old):]:
+            self.assertEqual(len([op for op in ops if (op["id"], op["visit"]) == (row["id"], row["visit"])]), int(row["ops"]))
+        self.assertEqual({row["id"] for row in ops}, set(today))
+        self.assertTrue(all(int(row["rounds"]) >= 2 for row in self.rows("old", "results.csv")))
 
     def test_more_rounds_are_appended(self):
         self.sweep("--set", "measure.rounds=1")

@@ -279,7 +279,18 @@ static struct pdnn_visit_op visit_op(const char *key, const char *implementation
     struct pdnn_visit_op op = {.count = count, .bytes = bytes, .time_ns = time_ns};
     strcpy(op.key, key);
     strcpy(op.implementation, implementation);
+    if (strchr(key, '@'))
+        strcpy(op.layer, strchr(key, '@') + 1);
     return op;
+}
+
+/* The ops of these visits as a journal holds them; in `known`. */
+static const struct pdnn_measured_ops *keep(struct pdnn_visits *known, const struct pdnn_visit *visits,
+                                            size_t n_visits) {
+    struct pdnn_err err = {0};
+    for (size_t i = 0; i < n_visits; i++)
+        assert_int_equal(pdnn_visits_add(known, ID, &visits[i], &err), PDNN_OK);
+    return pdnn_visits_of(known, ID).ops;
 }
 
 /* Longer than half of what one has room for. */
@@ -308,12 +319,17 @@ static void test_aggregate_ops(void **state) {
         visits[i].n_ops = n_ops[i];
     }
     struct pdnn_arena arena = {0};
+    struct pdnn_visits known = {.room = 0};
     struct pdnn_record record;
     struct pdnn_op_record *rows;
     size_t n_rows;
     struct pdnn_err err = {0};
-    const struct pdnn_aggregate_input input = {
-        .id = ID, .visits = visits, .n_visits = 4, .precision = 0.02, .ceilings = &ceilings};
+    const struct pdnn_aggregate_input input = {.id = ID,
+                                               .visits = visits,
+                                               .ops = keep(&known, visits, 4),
+                                               .n_visits = 4,
+                                               .precision = 0.02,
+                                               .ceilings = &ceilings};
     assert_int_equal(pdnn_aggregate(&input, &arena, &record, &rows, &n_rows, &err), PDNN_OK);
     assert_int_equal(n_rows, 6);
     /* Medians 50 (of 40, 60, 20 + 30), 20, and 6 of the reorder (8, 6, none). */
@@ -355,6 +371,7 @@ static void test_aggregate_ops(void **state) {
     assert_int_equal(rows[5].flop_count, 0);
     assert_near(rows[5].place.pct_of_roof, 1024 / 100.0 / 6 * 100);
     assert_near(record.residual_pct, 24);
+    pdnn_visits_finish(&known);
     pdnn_arena_finish(&arena);
 }
 
@@ -368,6 +385,7 @@ static void test_aggregate_counts_in_bounds(void **state) {
     visits[0].ops = ops;
     visits[0].n_ops = 1;
     struct pdnn_arena arena = {0};
+    struct pdnn_visits known = {.room = 0};
     struct pdnn_record record;
     struct pdnn_op_record *rows;
     size_t n_rows;
@@ -375,6 +393,7 @@ static void test_aggregate_counts_in_bounds(void **state) {
     const struct pdnn_aggregate_input input = {
         .id = "cnn/block=plain,blocks=1,filters=2,image=2,output=4,batch=1,window=0,mode=infer,threads=2",
         .visits = visits,
+        .ops = keep(&known, visits, 1),
         .n_visits = 1,
         .ceilings = &ceilings};
     assert_int_equal(pdnn_aggregate(&input, &arena, &record, &rows, &n_rows, &err), PDNN_OK);
@@ -388,6 +407,7 @@ static void test_aggregate_counts_in_bounds(void **state) {
     assert_near(record.place.gflops, (double)cost->in_bounds_flop_count / 100);
     assert_near(record.place.attainable_gflops,
                 (double)cost->in_bounds_flop_count / ((double)cost->byte_count / 100));
+    pdnn_visits_finish(&known);
     pdnn_arena_finish(&arena);
 }
 
@@ -435,6 +455,7 @@ static void test_aggregate_extrapolates_layers(void **state) {
     struct pdnn_record record[2];
     struct pdnn_op_record *rows[2];
     struct pdnn_arena arena[2] = {{0}};
+    struct pdnn_visits known[2] = {{.room = 0}};
     size_t n_rows[2];
     struct pdnn_err err = {0};
     for (int i = 0; i < 2; i++) {
@@ -443,8 +464,12 @@ static void test_aggregate_extrapolates_layers(void **state) {
         struct pdnn_visit visit = ok_visit(sum_ns * 1.25);
         visit.ops = ops[i];
         visit.n_ops = n_ops;
-        const struct pdnn_aggregate_input input = {
-            .id = ids[i], .visits = &visit, .n_visits = 1, .precision = 0.02, .ceilings = &ceilings};
+        const struct pdnn_aggregate_input input = {.id = ids[i],
+                                                   .visits = &visit,
+                                                   .ops = keep(&known[i], &visit, 1),
+                                                   .n_visits = 1,
+                                                   .precision = 0.02,
+                                                   .ceilings = &ceilings};
         assert_int_equal(pdnn_aggregate(&input, &arena[i], &record[i], &rows[i], &n_rows[i], &err), PDNN_OK);
         assert_int_equal(record[i].extrapolated, i);
     }
@@ -465,8 +490,10 @@ static void test_aggregate_extrapolates_layers(void **state) {
     assert_true(record[1].totals.memory_bytes < record[0].totals.memory_bytes);
     assert_near(record[1].time_ns_median, record[0].time_ns_median);
     assert_near(record[1].residual_pct, 20);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        pdnn_visits_finish(&known[i]);
         pdnn_arena_finish(&arena[i]);
+    }
 }
 
 int main(void) {

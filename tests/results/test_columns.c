@@ -141,7 +141,7 @@ static void test_columns_row_of_a_record(void **state) {
         {"cache", "warm"},  {"fuse", "none"},  {"flop_count", "9007199254740993"},
         {"plan_bytes", ""}, {"ci_low_ns", ""}, {"time_ns_median", "1234568"},
         {"bound", ""},      {"samples", ""},   {"flags", "noisy|ref"},
-        {"params", "0"},    {"schema", "1"},   {"started_utc", "2026-05-01T12:00:00.123Z"},
+        {"params", "0"},    {"schema", "2"},   {"started_utc", "2026-05-01T12:00:00.123Z"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_string_equal(cell_of(&columns, rows[i].name, record, &cell), rows[i].text);

@@ -1,6 +1,6 @@
 /* The journal: what is appended reads back, in order and complete; a last row cut anywhere is dropped and
- * nothing else; a failed write leaves what was there; two writers exclude each other; what is no journal is
- * never touched. */
+ * nothing else, and so are ops whose visit has no row; a failed write leaves what was there; two writers
+ * exclude each other; what is no journal is never touched; one of schema 1 is read and goes on. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 
@@ -20,7 +20,7 @@
 enum { PATH_ROOM = 256, LIMIT_BYTES = 1 << 24 };
 
 struct place {
-    char directory[PATH_ROOM - 32], journal[PATH_ROOM];
+    char directory[PATH_ROOM - 32], journal[PATH_ROOM], ops[PATH_ROOM];
 };
 
 static int setup(void **state) {
@@ -29,6 +29,7 @@ static int setup(void **state) {
     if (!mkdtemp(place->directory))
         return -1;
     snprintf(place->journal, sizeof place->journal, "%s/journal.csv", place->directory);
+    snprintf(place->ops, sizeof place->ops, "%s/journal-ops.csv", place->directory);
     *state = place;
     return 0;
 }
@@ -36,14 +37,15 @@ static int setup(void **state) {
 static int teardown(void **state) {
     struct place *place = *state;
     unlink(place->journal);
+    unlink(place->ops);
     rmdir(place->directory);
     free(place);
     return 0;
 }
 
 static struct pdnn_visit_op two_ops[] = {
-    {"dense/forward/64x2000:2000x1024:64x1024+bias", "gemm:jit", 3, 0, 1234.5},
-    {"a|b;c%d\n\x7f,\"q\"", "own:x|y", 4294967295u, INT64_MAX, 1.0 / 3},
+    {"dense/forward/64x2000:2000x1024:64x1024+bias@ffn1", "ffn1", "gemm:jit", 3, 0, 1234.5},
+    {"a|b;c%d\x7f//,\"q\"/@", "'", "own:x|y", 4294967295u, INT64_MAX, 1.0 / 3},
 };
 
 static struct pdnn_visit make_visit(int number) {
@@ -77,7 +79,9 @@ static struct pdnn_visit make_crash(void) {
     return visit;
 }
 
-static void assert_same_visit(const struct pdnn_visit *a, const struct pdnn_visit *b) {
+static void assert_same_visit(const struct pdnn_instance_visits *of, size_t at, const struct pdnn_visit *b) {
+    const struct pdnn_visit *a = &of->visit[at];
+    const struct pdnn_measured_ops *ops = &of->ops[at];
     assert_int_equal(a->outcome, b->outcome);
     assert_int_equal(a->started_unix_ms, b->started_unix_ms);
     assert_true(a->prepare_ns == b->prepare_ns && a->plan_bytes == b->plan_bytes);
@@ -89,12 +93,14 @@ static void assert_same_visit(const struct pdnn_visit *a, const struct pdnn_visi
     assert_true(a->probe_gflops == b->probe_gflops && a->probe_gbs == b->probe_gbs);
     assert_int_equal(a->stop, b->stop);
     assert_int_equal(a->flags, b->flags);
-    assert_int_equal(a->n_ops, b->n_ops);
-    for (size_t i = 0; i < a->n_ops; i++) {
-        assert_string_equal(a->ops[i].key, b->ops[i].key);
-        assert_string_equal(a->ops[i].implementation, b->ops[i].implementation);
-        assert_int_equal(a->ops[i].count, b->ops[i].count);
-        assert_true(a->ops[i].bytes == b->ops[i].bytes && a->ops[i].time_ns == b->ops[i].time_ns);
+    assert_int_equal(ops->count, b->n_ops);
+    for (size_t i = 0; i < b->n_ops; i++) {
+        const struct pdnn_measured_op *op = &ops->op[i];
+        assert_string_equal(op->key, b->ops[i].key);
+        assert_string_equal(op->layer, b->ops[i].layer);
+        assert_string_equal(op->implementation, b->ops[i].implementation);
+        assert_int_equal(op->count, b->ops[i].count);
+        assert_true(op->bytes == b->ops[i].bytes && op->time_ns == b->ops[i].time_ns);
     }
 }
 
@@ -108,23 +114,22 @@ static void append_three(struct pdnn_journal *journal) {
 }
 
 static void check_three(const struct pdnn_journal *journal) {
-    struct pdnn_err err = {0};
-    struct pdnn_visit *visits, first = make_visit(1), second = make_visit(2);
-    size_t n_visits;
-    assert_int_equal(pdnn_journal_count(journal), 2);
-    assert_string_equal(pdnn_journal_id(journal, 0), "fc/a=1,b=2");
-    assert_int_equal(pdnn_journal_find(journal, "fc/a=2"), 1);
-    assert_true(pdnn_journal_find(journal, "fc/a=3") == SIZE_MAX);
-    assert_int_equal(pdnn_journal_visits(journal, 0, true, &visits, &n_visits, &err), PDNN_OK);
-    assert_int_equal(n_visits, 2);
-    assert_same_visit(&visits[0], &first);
-    assert_same_visit(&visits[1], &second);
-    pdnn_visits_free(visits, n_visits);
-    assert_int_equal(pdnn_journal_visits(journal, 1, false, &visits, &n_visits, &err), PDNN_OK);
-    assert_int_equal(n_visits, 1);
-    assert_int_equal(visits[0].outcome, PDNN_OUTCOME_CRASH);
-    assert_string_equal(visits[0].reason, "killed, by \"signal\" 9");
-    pdnn_visits_free(visits, n_visits);
+    struct pdnn_visit first = make_visit(1), second = make_visit(2);
+    const struct pdnn_visits *known = pdnn_journal_visits(journal);
+    assert_int_equal(known->ids.count, 2);
+    assert_string_equal(known->ids.text[0], "fc/a=1,b=2");
+    assert_string_equal(known->ids.text[1], "fc/a=2");
+    assert_int_equal(pdnn_visits_of(known, "fc/a=3").count, 0);
+    struct pdnn_instance_visits of = pdnn_visits_of(known, "fc/a=1,b=2");
+    assert_int_equal(of.count, 2);
+    assert_same_visit(&of, 0, &first);
+    assert_same_visit(&of, 1, &second);
+    assert_ptr_equal(of.ops[0].op[0].key, of.ops[1].op[0].key);
+    of = pdnn_visits_of(known, "fc/a=2");
+    assert_int_equal(of.count, 1);
+    assert_int_equal(of.ops[0].count, 0);
+    assert_int_equal(of.visit[0].outcome, PDNN_OUTCOME_CRASH);
+    assert_string_equal(of.visit[0].reason, "killed, by \"signal\" 9");
 }
 
 static void test_journal_append_reads_back(void **state) {
@@ -132,7 +137,7 @@ static void test_journal_append_reads_back(void **state) {
     struct pdnn_err err = {0};
     struct pdnn_journal *journal;
     assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
-    assert_int_equal(pdnn_journal_count(journal), 0);
+    assert_int_equal(pdnn_journal_visits(journal)->ids.count, 0);
     append_three(journal);
     check_three(journal);
     pdnn_journal_close(journal);
@@ -150,8 +155,60 @@ static void write_file(const char *path, const char *text, size_t length) {
     assert_int_equal(fclose(file), 0);
 }
 
-/* The last row cut after every one of its bytes: rows before it stay, it is gone unless complete, and the
- * next append makes the same file as if nothing had happened. */
+/* A whole file as it was. */
+struct text {
+    char *bytes;
+    size_t length;
+};
+
+static struct text read_text(const char *path) {
+    struct text text;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_file_read(path, LIMIT_BYTES, &text.bytes, &text.length, &err), PDNN_OK);
+    return text;
+}
+
+static void assert_file_is(const char *path, const struct text *expected) {
+    struct text text = read_text(path);
+    assert_int_equal(text.length, expected->length);
+    assert_memory_equal(text.bytes, expected->bytes, text.length);
+    free(text.bytes);
+}
+
+/* The file's last n lines start there. */
+static size_t last_lines(const struct text *text, int n) {
+    size_t at = text->length;
+    for (; n > 0; n--) {
+        at--;
+        while (at && text->bytes[at - 1] != '\n')
+            at--;
+    }
+    return at;
+}
+
+/* Both files cut like that: the last visit is gone unless both are whole, nothing else is, and the next
+ * append makes the same files as if nothing had happened. */
+static void check_cut(const struct place *place, const struct text *journal_text, size_t cut,
+                      const struct text *ops_text, size_t ops_cut) {
+    struct pdnn_err err = {0};
+    struct pdnn_journal *journal;
+    struct pdnn_visit second = make_visit(2);
+    bool is_whole = cut == journal_text->length && ops_cut == ops_text->length;
+    bool is_clean = cut == last_lines(journal_text, 1) && ops_cut == last_lines(ops_text, 2);
+    write_file(place->journal, journal_text->bytes, cut);
+    write_file(place->ops, ops_text->bytes, ops_cut);
+    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_was_torn(journal), !is_whole && !is_clean);
+    assert_int_equal(pdnn_visits_of(pdnn_journal_visits(journal), "fc/a=1,b=2").count, is_whole ? 2 : 1);
+    if (!is_whole)
+        assert_int_equal(pdnn_journal_append(journal, "fc/a=1,b=2", &second, &err), PDNN_OK);
+    check_three(journal);
+    pdnn_journal_close(journal);
+    assert_file_is(place->journal, journal_text);
+    assert_file_is(place->ops, ops_text);
+}
+
+/* A crash while the last visit was written: within its row, or within its ops, or between the two. */
 static void test_journal_open_torn_at_every_byte(void **state) {
     const struct place *place = *state;
     struct pdnn_err err = {0};
@@ -159,29 +216,83 @@ static void test_journal_open_torn_at_every_byte(void **state) {
     assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
     append_three(journal);
     pdnn_journal_close(journal);
-    char *whole, *again;
-    size_t length, again_length;
-    assert_int_equal(pdnn_file_read(place->journal, LIMIT_BYTES, &whole, &length, &err), PDNN_OK);
-    size_t last = length - 1;
-    while (whole[last - 1] != '\n')
-        last--;
-    assert_true(length - last > 100);
-    for (size_t cut = last; cut <= length; cut++) {
-        struct pdnn_visit second = make_visit(2);
-        write_file(place->journal, whole, cut);
+    const struct text rows = read_text(place->journal), ops = read_text(place->ops);
+    size_t last_row = last_lines(&rows, 1), last_ops = last_lines(&ops, 2);
+    assert_true(rows.length - last_row > 100 && ops.length - last_ops > 100);
+    for (size_t cut = last_row; cut <= rows.length; cut++)
+        check_cut(place, &rows, cut, &ops, ops.length);
+    for (size_t cut = last_ops; cut < ops.length; cut++)
+        check_cut(place, &rows, last_row, &ops, cut);
+    free(rows.bytes);
+    free(ops.bytes);
+}
+
+/* What a row of journal.csv counts on is not there: the files were changed by hand. */
+static void test_journal_open_misses_ops(void **state) {
+    const struct place *place = *state;
+    struct pdnn_journal *journal;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    append_three(journal);
+    pdnn_journal_close(journal);
+    const struct text rows = read_text(place->journal), ops = read_text(place->ops);
+    write_file(place->ops, ops.bytes, last_lines(&ops, 1));
+    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, "journal-ops.csv: ends before visit 2 of fc/a=1,b=2 has its 2 ops"));
+    unlink(place->ops);
+    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_INVALID);
+    assert_int_equal(access(place->ops, F_OK), -1);
+    /* The first op of the second visit twice, instead of both ops. */
+    struct pdnn_str text = {0};
+    size_t second = last_lines(&ops, 2), third = last_lines(&ops, 1);
+    pdnn_str_append(&text, ops.bytes, last_lines(&ops, 4));
+    pdnn_str_append(&text, ops.bytes + second, third - second);
+    pdnn_str_append(&text, ops.bytes + second, ops.length - second);
+    write_file(place->ops, text.text, text.length);
+    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, "journal-ops.csv:2: is not op 1 of visit 1 of fc/a=1,b=2"));
+    assert_file_is(place->journal, &rows);
+    pdnn_str_finish(&text);
+    free(rows.bytes);
+    free(ops.bytes);
+}
+
+/* Ops packed into the row, as schema 1 had them: read, left as they are, and followed by rows of today. */
+static void test_journal_open_goes_on_with_schema_1(void **state) {
+    const struct place *place = *state;
+    struct pdnn_err err = {0};
+    struct pdnn_journal *journal;
+    struct pdnn_str text = {0};
+    pdnn_columns_header(&pdnn_journal_columns, &text);
+    pdnn_str_printf(
+        &text, "1,\"fc/a=1,b=2\",1,ok,,1970-01-01T00:00:00.000Z,5,6,7,8,9,10,11,12,13,14,15,16,17,18,"
+               "precision,,dense/forward/2x3@ffn1|gemm:x%%7Cy|2|0|30;reorder/forward/2x3|own|1|24|4.5\n");
+    write_file(place->journal, text.text, text.length);
+    for (int opened = 0; opened < 2; opened++) {
+        struct pdnn_visit more = make_visit(1);
         assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
-        assert_int_equal(pdnn_journal_was_torn(journal), cut > last && cut < length);
-        assert_int_equal(pdnn_journal_count(journal), 2);
-        if (cut < length)
-            assert_int_equal(pdnn_journal_append(journal, "fc/a=1,b=2", &second, &err), PDNN_OK);
-        check_three(journal);
+        assert_false(pdnn_journal_was_torn(journal));
+        struct pdnn_instance_visits of = pdnn_visits_of(pdnn_journal_visits(journal), "fc/a=1,b=2");
+        assert_int_equal(of.count, 1 + opened);
+        assert_true(of.visit[0].median_ns == 10 && of.ops[0].count == 2);
+        const struct pdnn_measured_op *op = of.ops[0].op;
+        assert_string_equal(op[0].key, "dense/forward/2x3@ffn1");
+        assert_string_equal(op[0].layer, "ffn1");
+        assert_string_equal(op[0].implementation, "gemm:x|y");
+        assert_string_equal(op[1].layer, "");
+        assert_true(op[0].count == 2 && op[1].bytes == 24 && op[1].time_ns == 4.5);
+        if (opened)
+            assert_same_visit(&of, 1, &more);
+        else
+            assert_int_equal(pdnn_journal_append(journal, "fc/a=1,b=2", &more, &err), PDNN_OK);
         pdnn_journal_close(journal);
-        assert_int_equal(pdnn_file_read(place->journal, LIMIT_BYTES, &again, &again_length, &err), PDNN_OK);
-        assert_int_equal(again_length, length);
-        assert_memory_equal(again, whole, length);
-        free(again);
     }
-    free(whole);
+    struct text after = read_text(place->journal);
+    assert_true(after.length > text.length);
+    assert_memory_equal(after.bytes, text.text, text.length);
+    assert_memory_equal(after.bytes + text.length, "2,\"fc/a=1,b=2\",2,ok,", 20);
+    free(after.bytes);
+    pdnn_str_finish(&text);
 }
 
 /* The same for a crash while the header was written. */
@@ -196,7 +307,7 @@ static void test_journal_open_torn_header(void **state) {
         size_t length;
         write_file(place->journal, header.text, cut);
         assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
-        assert_int_equal(pdnn_journal_count(journal), 0);
+        assert_int_equal(pdnn_journal_visits(journal)->ids.count, 0);
         pdnn_journal_close(journal);
         assert_int_equal(pdnn_file_read(place->journal, LIMIT_BYTES, &text, &length, &err), PDNN_OK);
         assert_int_equal(length, header.length);
@@ -215,10 +326,14 @@ static void test_journal_open_refuses_others(void **state) {
         bool with_header;
         const char *text, *message;
     } rows[] = {
-        {false, "schema,id\n1,fc/a=1\n", "journal.csv:1: no journal of this version"},
-        {false, "something else", "journal.csv:1: no journal of this version"},
-        {true, "2,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
-         "journal.csv:2: schema 2"},
+        {false, "schema,id\n1,fc/a=1\n", "journal.csv:1: not a journal.csv of this version"},
+        {false, "something else", "journal.csv:1: not a journal.csv of this version"},
+        {true, "3,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
+         "journal.csv:2: schema 3"},
+        {true, "2,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,x\n",
+         "journal.csv:2: 'x' is no value for column 'ops'"},
+        {true, "1,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,a|b\n",
+         "journal.csv:2: op 1 of 1 is not"},
         {true, "1,fc/a,1,fine,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
          "journal.csv:2: 'fine' is no value for column 'status'"},
         {true, "1,fc/a,1,ok,,1970-02-30T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
@@ -258,7 +373,7 @@ static void test_journal_append_leaves_out_what_was_not_measured(void **state) {
     append_three(journal);
     pdnn_journal_close(journal);
     assert_int_equal(pdnn_file_read(place->journal, LIMIT_BYTES, &text, NULL, &err), PDNN_OK);
-    assert_non_null(strstr(text, "\" 9\",1970-01-01T00:00:00.001Z,,,,,,,,,,,,,,,,,\n"));
+    assert_non_null(strstr(text, "\" 9\",1970-01-01T00:00:00.001Z,,,,,,,,,,,,,,,,,0\n"));
     assert_non_null(strstr(text, ",2,3,0,"));
     free(text);
 }
@@ -276,8 +391,29 @@ static void test_journal_open_excludes_second_writer(void **state) {
     pdnn_journal_close(journal);
 }
 
-/* A file-size limit stands for a full disk: the write stops in the middle of the row. In a child, since
- * limits stay. */
+/* In a child with a file-size limit, since limits stay: an append that cannot be finished. */
+static void append_beyond(const struct place *place, off_t limit_bytes, const char *path) {
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        struct pdnn_err err = {0};
+        struct pdnn_journal *journal;
+        struct rlimit limit = {(rlim_t)limit_bytes, (rlim_t)limit_bytes};
+        struct pdnn_visit visit = make_visit(3);
+        signal(SIGXFSZ, SIG_IGN);
+        bool good = setrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+                    pdnn_journal_open(place->directory, &journal, &err) == PDNN_OK &&
+                    pdnn_journal_append(journal, "fc/a=3", &visit, &err) == PDNN_IO &&
+                    strstr(err.text, path) && pdnn_journal_visits(journal)->ids.count == 2;
+        _exit(good ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* A file-size limit stands for a full disk: the write stops in the middle of the visit's row, or of its ops.
+ */
 static void test_journal_append_disk_full(void **state) {
     const struct place *place = *state;
     struct pdnn_err err = {0};
@@ -285,29 +421,20 @@ static void test_journal_append_disk_full(void **state) {
     assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
     append_three(journal);
     pdnn_journal_close(journal);
-    struct stat before, after;
-    assert_int_equal(stat(place->journal, &before), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (!child) {
-        struct rlimit limit = {(rlim_t)before.st_size + 20, (rlim_t)before.st_size + 20};
-        struct pdnn_visit visit = make_visit(3);
-        signal(SIGXFSZ, SIG_IGN);
-        bool good = setrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-                    pdnn_journal_open(place->directory, &journal, &err) == PDNN_OK &&
-                    pdnn_journal_append(journal, "fc/a=3", &visit, &err) == PDNN_IO &&
-                    strstr(err.text, place->journal) && pdnn_journal_count(journal) == 2;
-        _exit(good ? 0 : 1);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    assert_int_equal(stat(place->journal, &after), 0);
-    assert_int_equal(after.st_size, before.st_size);
+    const struct text rows = read_text(place->journal), ops = read_text(place->ops);
+    assert_true(rows.length > ops.length);
+    append_beyond(place, (off_t)ops.length + 20, place->ops);
+    assert_file_is(place->journal, &rows);
+    assert_file_is(place->ops, &ops);
+    append_beyond(place, (off_t)rows.length + 20, place->journal);
+    assert_file_is(place->journal, &rows);
+    assert_file_is(place->ops, &ops);
     assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
     assert_false(pdnn_journal_was_torn(journal));
     check_three(journal);
     pdnn_journal_close(journal);
+    free(rows.bytes);
+    free(ops.bytes);
 }
 
 static void test_journal_many_instances(void **state) {
@@ -324,17 +451,15 @@ static void test_journal_many_instances(void **state) {
     }
     pdnn_journal_close(journal);
     assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
-    assert_int_equal(pdnn_journal_count(journal), N);
+    const struct pdnn_visits *known = pdnn_journal_visits(journal);
+    assert_int_equal(known->ids.count, N);
     for (size_t i = 0; i < N; i++) {
-        struct pdnn_visit *visits;
-        size_t n_visits;
         char id[64];
         snprintf(id, sizeof id, "fc/a=%zu", i);
-        assert_int_equal(pdnn_journal_find(journal, id), i);
-        assert_int_equal(pdnn_journal_visits(journal, i, false, &visits, &n_visits, &err), PDNN_OK);
-        assert_int_equal(n_visits, 2);
-        assert_int_equal(visits[1].started_unix_ms - visits[0].started_unix_ms, N);
-        pdnn_visits_free(visits, n_visits);
+        struct pdnn_instance_visits of = pdnn_visits_of(known, id);
+        assert_string_equal(known->ids.text[i], id);
+        assert_int_equal(of.count, 2);
+        assert_int_equal(of.visit[1].started_unix_ms - of.visit[0].started_unix_ms, N);
     }
     pdnn_journal_close(journal);
 }
@@ -361,6 +486,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_journal_append_reads_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_torn_at_every_byte, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_open_misses_ops, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_open_goes_on_with_schema_1, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_torn_header, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_refuses_others, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_append_leaves_out_what_was_not_measured, setup,

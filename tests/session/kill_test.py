@@ -8,6 +8,7 @@ their worker or driver, and are resumed until they finish. Each must leave a tab
 and none twice, a journal that has only been appended to, and no other files. A killed driver must leave no worker behind. Finally, one
 sweep is interrupted by SIGINT: exit status 130, tables complete."""
 
+import collections
 import csv
 import os
 import random
@@ -28,7 +29,7 @@ models:
 # About half the duration of an undisturbed sweep: every stage is hit, most of them more than once.
 LONGEST_DELAY_S = 0.4
 PATIENCE_S = 10
-NAMES = ["ceilings.csv", "environment.yaml", "journal.csv", "ops.csv", "results.csv", "spec.yaml"]
+NAMES = ["ceilings.csv", "environment.yaml", "journal-ops.csv", "journal.csv", "ops.csv", "results.csv", "spec.yaml"]
 
 
 class Wrong(Exception):
@@ -142,6 +143,10 @@ class Sweep:
                    f"{key}: has not come to its end: {statuses}")
         numbers = [(visit["id"], visit["visit"]) for visit in visits]
         expect(len(set(numbers)) == len(numbers), "a visit is in the journal twice")
+        ops = rows(os.path.join(self.directory, "journal-ops.csv"))
+        have = collections.Counter((op["id"], op["visit"]) for op in ops)
+        want = {(visit["id"], visit["visit"]): int(visit["ops"]) for visit in visits if visit["ops"] != "0"}
+        expect(have == want, "journal-ops.csv does not hold the ops of the journal's visits, each once")
         crashes = sum(visit["status"] == "crash" for visit in visits)
         expect(crashes <= self.worker_kills, f"{crashes} crashes after {self.worker_kills} kills of a worker")
         return crashes, sum(row["status"] == "crash" for row in results)

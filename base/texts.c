@@ -1,0 +1,74 @@
+#include "base/texts.h"
+
+#include "base/rng.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t none = SIZE_MAX;
+
+static size_t *slot_of(const struct pdnn_texts *texts, const char *text) {
+    size_t at = pdnn_rng_seed(0, text) & (texts->n_slots - 1);
+    while (texts->slots[at] != none && strcmp(texts->text[texts->slots[at]], text) != 0)
+        at = (at + 1) & (texts->n_slots - 1);
+    return &texts->slots[at];
+}
+
+static bool grow_slots(struct pdnn_texts *texts) {
+    if (2 * (texts->count + 1) <= texts->n_slots)
+        return true;
+    size_t n_slots = texts->n_slots ? 2 * texts->n_slots : 64;
+    size_t *slots = malloc(n_slots * sizeof *slots);
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < n_slots; i++)
+        slots[i] = none;
+    free(texts->slots);
+    texts->slots = slots;
+    texts->n_slots = n_slots;
+    for (size_t i = 0; i < texts->count; i++)
+        *slot_of(texts, texts->text[i]) = i;
+    return true;
+}
+
+static bool grow(struct pdnn_texts *texts) {
+    if (texts->count == texts->room) {
+        size_t room = texts->room ? 2 * texts->room : 32;
+        const char **text = realloc(texts->text, room * sizeof *text);
+        if (!text)
+            return false;
+        texts->text = text;
+        texts->room = room;
+    }
+    return grow_slots(texts);
+}
+
+size_t pdnn_texts_add(struct pdnn_texts *texts, const char *text) {
+    size_t known = pdnn_texts_find(texts, text);
+    if (known != none || !grow(texts))
+        return known;
+    const char *copy = pdnn_arena_strdup(&texts->arena, text);
+    if (!copy)
+        return none;
+    texts->text[texts->count] = copy;
+    *slot_of(texts, copy) = texts->count;
+    return texts->count++;
+}
+
+size_t pdnn_texts_find(const struct pdnn_texts *texts, const char *text) {
+    return texts->n_slots ? *slot_of(texts, text) : none;
+}
+
+/* Nothing was added after it, so that no search goes on past its slot. */
+void pdnn_texts_drop_last(struct pdnn_texts *texts) {
+    *slot_of(texts, texts->text[texts->count - 1]) = none;
+    texts->count--;
+}
+
+void pdnn_texts_finish(struct pdnn_texts *texts) {
+    pdnn_arena_finish(&texts->arena);
+    free(texts->text);
+    free(texts->slots);
+    *texts = (struct pdnn_texts){0};
+}

@@ -1,0 +1,147 @@
+#define _DEFAULT_SOURCE /* flock */
+#include "results/tables/log_file.h"
+
+#include "base/file.h"
+#include "results/tables/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define LOG_LIMIT_BYTES ((size_t)1 << 36)
+
+enum pdnn_status pdnn_log_file_init(struct pdnn_log_file *file, const char *directory,
+                                    const struct pdnn_columns *columns, struct pdnn_err *err) {
+    *file = (struct pdnn_log_file){.columns = columns, .fd = -1};
+    int written = snprintf(file->path, sizeof file->path, "%s/%s", directory, columns->table);
+    if (written < 0 || (size_t)written >= sizeof file->path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+    memcpy(file->directory, directory, strlen(directory) + 1);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, struct pdnn_err *err) {
+    file->fd = open(file->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file->fd < 0)
+        return pdnn_fail(err, PDNN_IO, "%s: cannot be opened for writing: %s", file->path, strerror(errno));
+    if (!exclusive || flock(file->fd, LOCK_EX | LOCK_NB) == 0)
+        return PDNN_OK;
+    if (errno == EWOULDBLOCK)
+        return pdnn_fail(err, PDNN_INVALID, "%s: another paradnn is writing there; wait for it or use -o",
+                         file->directory);
+    return pdnn_fail(err, PDNN_IO, "%s: cannot be locked: %s", file->path, strerror(errno));
+}
+
+/* True of a file that ends within its header. */
+static enum pdnn_status is_cut_short(const struct pdnn_log_file *file, const char *text, size_t length,
+                                     bool *cut, struct pdnn_err *err) {
+    struct pdnn_str header = {0};
+    pdnn_columns_header(file->columns, &header);
+    bool failed = header.failed;
+    *cut = !failed && length < header.length && memcmp(text, pdnn_str_text(&header), length) == 0;
+    pdnn_str_finish(&header);
+    return failed ? pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", file->path) : PDNN_OK;
+}
+
+static bool same_header(const struct pdnn_log_file *file, const struct pdnn_csv *csv) {
+    bool same = csv->n_columns == file->columns->count;
+    for (size_t i = 0; same && i < csv->n_columns; i++)
+        same = strcmp(csv->header[i], file->columns->column[i].name) == 0;
+    return same;
+}
+
+enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_csv *csv, struct pdnn_err *err) {
+    char *text;
+    size_t length;
+    bool cut;
+    *csv = (struct pdnn_csv){0};
+    if (access(file->path, F_OK) != 0)
+        return PDNN_OK;
+    enum pdnn_status status = pdnn_file_read(file->path, LOG_LIMIT_BYTES, &text, &length, err);
+    if (status != PDNN_OK)
+        return status;
+    status = is_cut_short(file, text, length, &cut, err);
+    if (status != PDNN_OK || cut) {
+        free(text);
+        file->torn = length > 0;
+        return status;
+    }
+    status = pdnn_csv_parse(file->path, text, length, PDNN_CSV_JOURNAL, csv, err);
+    if (status == PDNN_OK && !same_header(file, csv)) {
+        pdnn_csv_finish(csv);
+        status = pdnn_fail(err, PDNN_INVALID,
+                           "%s:1: not a %s of this version of paradnn (schema %d); use another directory",
+                           file->path, file->columns->table, PDNN_SCHEMA);
+    }
+    if (status == PDNN_OK) {
+        file->torn = csv->torn;
+        file->length = csv->complete_bytes;
+    }
+    return status;
+}
+
+void pdnn_log_file_keep(struct pdnn_log_file *file, uint64_t length) {
+    file->torn = file->torn || length < file->length;
+    file->length = length;
+}
+
+static enum pdnn_status cut_back(const struct pdnn_log_file *file, struct pdnn_err *err) {
+    if (ftruncate(file->fd, (off_t)file->length) != 0 || fdatasync(file->fd) != 0)
+        return pdnn_fail(err, PDNN_IO, "%s: cannot be cut to its complete rows: %s", file->path,
+                         strerror(errno));
+    return PDNN_OK;
+}
+
+/* A new file is in its directory only once the directory is synced. */
+static void sync_directory(const char *directory) {
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    fsync(fd);
+    close(fd);
+}
+
+enum pdnn_status pdnn_log_file_settle(struct pdnn_log_file *file, struct pdnn_err *err) {
+    if (file->torn && cut_back(file, err) != PDNN_OK)
+        return err->status;
+    if (file->length)
+        return PDNN_OK;
+    struct pdnn_str header = {0};
+    pdnn_columns_header(file->columns, &header);
+    enum pdnn_status status = pdnn_log_file_append(file, &header, err);
+    pdnn_str_finish(&header);
+    if (status == PDNN_OK)
+        sync_directory(file->directory);
+    return status;
+}
+
+enum pdnn_status pdnn_log_file_append(struct pdnn_log_file *file, const struct pdnn_str *lines,
+                                      struct pdnn_err *err) {
+    if (lines->failed)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for a row", file->path);
+    enum pdnn_status status = pdnn_fd_write(file->fd, lines->text, lines->length, err);
+    if (status == PDNN_OK && fdatasync(file->fd) != 0)
+        status = pdnn_fail(err, PDNN_IO, "cannot sync: %s", strerror(errno));
+    if (status != PDNN_OK) {
+        cut_back(file, NULL);
+        return pdnn_wrap(err, "%s", file->path);
+    }
+    file->length += lines->length;
+    return PDNN_OK;
+}
+
+/* Should this fail as well, the next opening drops them. */
+void pdnn_log_file_take_back(struct pdnn_log_file *file, uint64_t length) {
+    file->length = length;
+    cut_back(file, NULL);
+}
+
+void pdnn_log_file_close(struct pdnn_log_file *file) {
+    if (file->fd >= 0)
+        close(file->fd);
+    file->fd = -1;
+}

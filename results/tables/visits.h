@@ -1,0 +1,52 @@
+/* Visits in memory, by instance. Their ops are many and mostly the same, so that each text is there once:
+ * what a sweep holds grows with its visits and its distinct ops, not with their product. */
+#ifndef RESULTS_TABLES_VISITS_H
+#define RESULTS_TABLES_VISITS_H
+
+#include "base/err.h"
+#include "base/texts.h"
+#include "runtime/facts/visit.h"
+
+/* A struct pdnn_visit_op whose texts are the store's; equal ones are one pointer. */
+struct pdnn_measured_op {
+    const char *key, *layer, *implementation;
+    uint64_t bytes;
+    double time_ns;
+    uint32_t count;
+};
+
+/* The ops of one visit. */
+struct pdnn_measured_ops {
+    const struct pdnn_measured_op *op;
+    size_t count;
+};
+
+/* One instance's visits, in order. */
+struct pdnn_instance_visits {
+    struct pdnn_visit *visit; /* n_ops 0, ops NULL */
+    struct pdnn_measured_ops *ops;
+    size_t count, room;
+};
+
+/* {0} is empty. */
+struct pdnn_visits {
+    struct pdnn_texts ids;   /* by instance, in order of their first visit */
+    struct pdnn_texts texts; /* of the ops */
+    struct pdnn_arena arena; /* the ops */
+    struct pdnn_instance_visits *of;
+    size_t room;
+};
+
+/* Keeps a copy of the visit (borrowed) and of its ops. */
+enum pdnn_status pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pdnn_visit *visit,
+                                 struct pdnn_err *err);
+
+/* Takes back what was added last, which was a visit of that instance. */
+void pdnn_visits_drop_last(struct pdnn_visits *visits, const char *id);
+
+/* The instance's visits, borrowed until the next change; none, all zero, of an id that has none. */
+struct pdnn_instance_visits pdnn_visits_of(const struct pdnn_visits *visits, const char *id);
+
+void pdnn_visits_finish(struct pdnn_visits *visits);
+
+#endif
