@@ -13,7 +13,7 @@ static const char *const paragraphs[] = {
     "then the op that loses most. Reorders are a kind of their own, and so is the residual, "
     "the time that belongs to no op: shares add up to 100 %.",
     "--by sets what a row is: a category of ops (the default); a group, that is, "
-    "a part of a transformer as studies of BERT training divide it (in other families, the category); "
+    "a part of the model (for a transformer, as studies of BERT training divide it); "
     "a pass; a layer; an op; or a combination such as group,pass. "
     "--across puts instances that differ in one hyper-parameter or run setting side by side, "
     "with one table for each combination of the others. Join keys that change together with commas. "

@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "lists.h"
+#include "models/graph.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,14 @@ enum pdnn_status pdnn_family_unknown(const char *name, struct pdnn_err *err) {
     const char *hint = pdnn_suggest(buffer, name, names, sizeof names / sizeof *names);
     return pdnn_fail(err, PDNN_INVALID, "unknown family '%.60s'%s", name,
                      *hint ? hint : ", see 'paradnn families'");
+}
+
+const struct pdnn_layer_def *pdnn_layer_find(const struct pdnn_family_def *family, const char *layer) {
+    for (size_t i = 0; i < family->n_layers; i++) {
+        if (pdnn_layer_has_stem(layer, family->layers[i].stem))
+            return &family->layers[i];
+    }
+    return NULL;
 }
 
 const struct pdnn_preset *pdnn_preset_find(const struct pdnn_family_def *family, const char *name) {

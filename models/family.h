@@ -13,6 +13,31 @@ struct pdnn_instance;
 
 enum { PDNN_HYPER_MAX = 24 };
 
+/* What a layer is, whatever its family calls it: tables and pictures put layers together by this. */
+enum pdnn_layer_part {
+    PDNN_LAYER_OTHER,
+    PDNN_LAYER_EMBEDDING,
+    PDNN_LAYER_DENSE, /* hidden dense layers, with their activation */
+    PDNN_LAYER_CONVOLUTION,
+    PDNN_LAYER_RECURRENT,
+    PDNN_LAYER_PROJECTION, /* of attention: queries, keys, values and its output */
+    PDNN_LAYER_ATTENTION,  /* scores and contexts of every head, and the cache they read */
+    PDNN_LAYER_SOFTMAX,    /* from scores to probabilities */
+    PDNN_LAYER_ADDITIVE_ATTENTION,
+    PDNN_LAYER_FEED_FORWARD, /* the products of the feed-forward net */
+    PDNN_LAYER_ACTIVATION,   /* what stands between them */
+    PDNN_LAYER_NORM,         /* between parts: dropout, residual sum, normalization */
+    PDNN_LAYER_OUTPUT,       /* heads and loss */
+    PDNN_LAYER_COUNT
+};
+
+/* A layer that a family names: struct pdnn_layer with this stem. Its index says which one of several it is;
+ * layers without an index do not grow with the depth of the model. */
+struct pdnn_layer_def {
+    const char *stem;
+    enum pdnn_layer_part part;
+};
+
 struct pdnn_preset {
     const char *name;
     const char *values; /* as in an id: "layers=12,hidden=768"; what is left out has its default */
@@ -26,6 +51,9 @@ struct pdnn_family_def {
     size_t n_params;
     const struct pdnn_preset *presets;
     size_t n_presets;
+    const struct pdnn_layer_def *layers; /* every stem that its graphs name; a test builds them */
+    size_t n_layers;
+    int minibatch_param; /* index of the parameter that says how many examples a step has */
     /* Index of the parameter whose every step beyond 1 repeats one identical block, so that params, FLOP and
      * bytes are affine in it; -1 if there is none. A test compares with full builds. */
     int depth_param;
@@ -56,6 +84,10 @@ const struct pdnn_family_def *pdnn_family_find(const char *name);
 
 /* For messages: "unknown family 'fcc', did you mean 'fc'?" Returns PDNN_INVALID. */
 enum pdnn_status pdnn_family_unknown(const char *name, struct pdnn_err *err);
+
+/* The family's row of the layer that a table names, "norm1.3..norm1.24" or "hidden2": of a range, the first
+ * layer counts. NULL where the family has none of that name. */
+const struct pdnn_layer_def *pdnn_layer_find(const struct pdnn_family_def *family, const char *layer);
 
 const struct pdnn_preset *pdnn_preset_find(const struct pdnn_family_def *family, const char *name);
 

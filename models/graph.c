@@ -232,3 +232,14 @@ const char *pdnn_layer_format(struct pdnn_layer layer, char buffer[PDNN_LAYER_TE
         snprintf(buffer, PDNN_LAYER_TEXT, "%s", stem);
     return buffer;
 }
+
+bool pdnn_layer_has_stem(const char *text, const char *stem) {
+    size_t length = strlen(stem);
+    if (strncmp(text, stem, length) != 0)
+        return false;
+    text += length;
+    if (*text == '.' && text[1] != '.')
+        text++;
+    text += strspn(text, "0123456789");
+    return !*text || strncmp(text, "..", 2) == 0;
+}

@@ -229,4 +229,7 @@ const char *pdnn_role_name(enum pdnn_role role);
 enum { PDNN_LAYER_TEXT = 48 };
 const char *pdnn_layer_format(struct pdnn_layer layer, char buffer[PDNN_LAYER_TEXT]);
 
+/* Whether that text, or the first of a range "norm1.3..norm1.24", is a layer with the stem. */
+bool pdnn_layer_has_stem(const char *text, const char *stem);
+
 #endif

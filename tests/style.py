@@ -128,6 +128,30 @@ def check_language(root):
     return bad
 
 
+def families_of(root):
+    listed = re.search(r"^families = \[(.*?)\]", "\n".join(lines(root, "meson.build")), re.M | re.S)
+    return re.findall(r"'(\w+)'", listed.group(1))
+
+
+def check_families(root):
+    """Only models/families knows a family by its name, and the parameter that is the minibatch: others ask the family's row.
+
+    A table may have a row or column of that name, {"batch", ...; what a call is given, or a list of names, is a comparison."""
+    call = re.compile(r'\w\s*\([^;{]*"(?:%s)"' % "|".join(families_of(root)))
+    minibatch = re.compile(r'(?<!= )\{"batch", ')
+    bad = []
+    for name in files(root, ".c", ".h"):
+        if not room_of(name) or name.startswith("models/families/"):
+            continue
+        for number, line in enumerate(lines(root, name), 1):
+            code = re.sub(r"/\*.*", "", line)
+            if call.search(code):
+                bad.append(f"{name}:{number}: knows a family by its name: {line.strip()}")
+            if '"batch"' in minibatch.sub("", code):
+                bad.append(f"{name}:{number}: knows the minibatch by its name: {line.strip()}")
+    return bad
+
+
 def check_readmes(root):
     rooms = ["base", "models", "gen", "runtime/core", "runtime/kernels", "runtime/backends", "runtime/driver", "runtime/worker",
              "runtime/facts", "results", "session", "cli",

@@ -421,6 +421,13 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
     graph->result = PDNN_NONE;
 }
 
+static const struct pdnn_layer_def layers[] = {
+    {"stem", PDNN_LAYER_CONVOLUTION},       {"block", PDNN_LAYER_CONVOLUTION},
+    {"projection", PDNN_LAYER_CONVOLUTION}, {"head", PDNN_LAYER_CONVOLUTION},
+    {"stage", PDNN_LAYER_CONVOLUTION},      {"dense", PDNN_LAYER_DENSE},
+    {"output", PDNN_LAYER_OUTPUT},          {"loss", PDNN_LAYER_OUTPUT},
+};
+
 const struct pdnn_family_def pdnn_family_cnn = {
     .name = "cnn",
     .help = "convolutional: residual and bottleneck networks (ResNet, ParaDnn), plain ones (VGG, AlexNet)",
@@ -428,6 +435,9 @@ const struct pdnn_family_def pdnn_family_cnn = {
     .n_params = N_PARAMS,
     .presets = presets,
     .n_presets = sizeof presets / sizeof *presets,
+    .layers = layers,
+    .n_layers = sizeof layers / sizeof *layers,
+    .minibatch_param = BATCH,
     .depth_param = -1, /* a convolution without padding shrinks the image: no two blocks need be alike */
     .build = build,
     .quantizes = true,

@@ -128,6 +128,13 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
     pdnn_sequence_finish_ctc(&net, x, hyper[LABELS].number);
 }
 
+static const struct pdnn_layer_def layers[] = {
+    {"conv", PDNN_LAYER_CONVOLUTION},
+    {"layer", PDNN_LAYER_RECURRENT},
+    {"output", PDNN_LAYER_OUTPUT},
+    {"loss", PDNN_LAYER_OUTPUT},
+};
+
 const struct pdnn_family_def pdnn_family_deepspeech2 = {
     .name = "deepspeech2",
     .help = "speech recognition: convolutions, bidirectional gru, CTC (DeepSpeech2, MLPerf)",
@@ -135,6 +142,9 @@ const struct pdnn_family_def pdnn_family_deepspeech2 = {
     .n_params = N_PARAMS,
     .presets = presets,
     .n_presets = sizeof presets / sizeof *presets,
+    .layers = layers,
+    .n_layers = sizeof layers / sizeof *layers,
+    .minibatch_param = BATCH,
     .depth_param = LAYERS,
     .convolves = true,
     .recurs = true,

@@ -101,6 +101,12 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
     graph->result = PDNN_NONE;
 }
 
+static const struct pdnn_layer_def layers[] = {
+    {"hidden", PDNN_LAYER_DENSE},
+    {"output", PDNN_LAYER_OUTPUT},
+    {"loss", PDNN_LAYER_OUTPUT},
+};
+
 const struct pdnn_family_def pdnn_family_fc = {
     .name = "fc",
     .help = "fully connected: hidden dense layers with bias and activation, then a linear layer (ParaDnn)",
@@ -108,6 +114,9 @@ const struct pdnn_family_def pdnn_family_fc = {
     .n_params = N_PARAMS,
     .presets = presets,
     .n_presets = sizeof presets / sizeof *presets,
+    .layers = layers,
+    .n_layers = sizeof layers / sizeof *layers,
+    .minibatch_param = BATCH,
     .depth_param = LAYERS,
     .build = build,
     .quantizes = true,

@@ -119,6 +119,12 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
     pdnn_sequence_finish(&net, pdnn_sequence_dense(&net, target, hyper[VOCABULARY].number));
 }
 
+static const struct pdnn_layer_def layers[] = {
+    {"embedding", PDNN_LAYER_EMBEDDING}, {"encoder", PDNN_LAYER_RECURRENT},
+    {"decoder", PDNN_LAYER_RECURRENT},   {"attention", PDNN_LAYER_ADDITIVE_ATTENTION},
+    {"output", PDNN_LAYER_OUTPUT},       {"loss", PDNN_LAYER_OUTPUT},
+};
+
 const struct pdnn_family_def pdnn_family_gnmt = {
     .name = "gnmt",
     .help = "translation: LSTM encoder and decoder with attention (GNMT, MLPerf)",
@@ -126,6 +132,9 @@ const struct pdnn_family_def pdnn_family_gnmt = {
     .n_params = N_PARAMS,
     .presets = presets,
     .n_presets = sizeof presets / sizeof *presets,
+    .layers = layers,
+    .n_layers = sizeof layers / sizeof *layers,
+    .minibatch_param = BATCH,
     .depth_param = -1, /* layers are alike from the third on, and there is no net of one */
     .recurs = true,
     .has_segments = true, /* recurrent layers */

@@ -159,6 +159,13 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
     pdnn_sequence_finish(&net, x);
 }
 
+static const struct pdnn_layer_def layers[] = {
+    {"embedding", PDNN_LAYER_EMBEDDING},
+    {"layer", PDNN_LAYER_RECURRENT},
+    {"output", PDNN_LAYER_OUTPUT},
+    {"loss", PDNN_LAYER_OUTPUT},
+};
+
 const struct pdnn_family_def pdnn_family_rnn = {
     .name = "rnn",
     .help = "recurrent language models: embedding, rnn, lstm or gru layers, projection (ParaDnn)",
@@ -166,6 +173,9 @@ const struct pdnn_family_def pdnn_family_rnn = {
     .n_params = N_PARAMS,
     .presets = presets,
     .n_presets = sizeof presets / sizeof *presets,
+    .layers = layers,
+    .n_layers = sizeof layers / sizeof *layers,
+    .minibatch_param = BATCH,
     .depth_param = LAYERS,
     .recurs = true,
     .has_segments = true, /* recurrent layers */

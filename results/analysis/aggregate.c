@@ -280,11 +280,9 @@ static void place_record(struct analysis *a, double compute_index, double memory
     if (a->ops_ns > 0)
         record->residual_pct = (record->time_ns_median - a->ops_ns) / record->time_ns_median * 100;
     const struct pdnn_family_def *family = record->instance.family;
-    int batch = pdnn_param_find(family->params, family->n_params, "batch");
-    if (batch >= 0)
-        record->examples_per_s = (double)record->instance.hyper[batch].number *
-                                 (double)record->instance.setting[PDNN_SETTING_ACCUMULATE] * 1e9 /
-                                 record->time_ns_median;
+    record->examples_per_s = (double)record->instance.hyper[family->minibatch_param].number *
+                             (double)record->instance.setting[PDNN_SETTING_ACCUMULATE] * 1e9 /
+                             record->time_ns_median;
 }
 
 static void fill_from_group(const struct analysis *a, const struct pdnn_group *group,

@@ -145,7 +145,7 @@ static int compare(const void *a, const void *b) {
 
 enum pdnn_status pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena,
                             struct pdnn_gemm **gemms, size_t *n_gemms, struct pdnn_err *err) {
-    bool has_groups = pdnn_family_has_groups(rows->family);
+    const struct pdnn_family_def *family = pdnn_family_find(rows->family);
     struct pdnn_gemm *made = pdnn_arena_alloc(arena, rows->count + 1, sizeof *made);
     size_t count = 0;
     if (!made)
@@ -157,7 +157,7 @@ enum pdnn_status pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *
             continue;
         struct pdnn_gemm *gemm = find(made, &count, &shape);
         gemm->id = op->id;
-        note(gemm->groups, has_groups ? pdnn_op_groups[pdnn_op_group_of(op)].name : op->category);
+        note(gemm->groups, family ? pdnn_op_groups[pdnn_op_group_of(family, op)].name : op->category);
         note(gemm->passes, op->pass);
         pdnn_work_add(&gemm->work, op);
     }

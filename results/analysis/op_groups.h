@@ -1,10 +1,11 @@
-/* The groups that the operator-level characterization of BERT training uses (Pati et al., arXiv 2104.08335),
- * one for every row of ops.csv of a transformer: which part of the model an op belongs to and what it does
- * there. Op and layer decide, so that a bias counts with its product and a dropout with the block it is part
- * of. */
+/* The group of every row of ops.csv: which part of the model an op belongs to and what it does there. The op
+ * and its layer decide, so that a bias counts with its product and a dropout with the block it is part of;
+ * what a layer is, the family says. Transformers have the groups that the operator-level characterization of
+ * BERT training uses (Pati et al., arXiv 2104.08335). */
 #ifndef RESULTS_ANALYSIS_OP_GROUPS_H
 #define RESULTS_ANALYSIS_OP_GROUPS_H
 
+#include "models/family.h"
 #include "results/tables/record.h"
 
 /* In the order of tables and pictures. */
@@ -12,10 +13,16 @@ enum pdnn_op_group {
     PDNN_GROUP_EMBEDDING,
     PDNN_GROUP_LINEAR,    /* queries, keys, values, attention's output */
     PDNN_GROUP_ATTENTION, /* scores and contexts of every head */
-    PDNN_GROUP_FFN,       /* the two layers of the feed-forward net */
+    PDNN_GROUP_FFN,       /* the two layers of the feed-forward net; hidden dense layers */
+    PDNN_GROUP_CONVOLUTION,
+    PDNN_GROUP_RECURRENT,
+    PDNN_GROUP_ADDITIVE, /* attention without heads */
     PDNN_GROUP_GELU,
     PDNN_GROUP_SOFTMAX,
     PDNN_GROUP_NORM,
+    PDNN_GROUP_ACTIVATION, /* between convolutions, or dense layers that are not a Transformer's */
+    PDNN_GROUP_BATCHNORM,
+    PDNN_GROUP_POOLING,
     PDNN_GROUP_OUTPUT,
     PDNN_GROUP_ACCUMULATION, /* sums of a weight's gradients */
     PDNN_GROUP_STAGE1,       /* all of an update that has one stage only */
@@ -32,15 +39,9 @@ struct pdnn_op_group_def {
 
 extern const struct pdnn_op_group_def pdnn_op_groups[PDNN_OP_GROUP_COUNT];
 
-/* True for families whose ops have groups; the ops of others have their category only. */
-bool pdnn_family_has_groups(const char *family);
-
-enum pdnn_op_group pdnn_op_group_of(const struct pdnn_op_record *op);
+enum pdnn_op_group pdnn_op_group_of(const struct pdnn_family_def *family, const struct pdnn_op_record *op);
 
 /* True for what stands before and behind the layers and does not grow with their number, updates included. */
-bool pdnn_op_is_outer(const struct pdnn_op_record *op);
-
-/* Whether the op is of a layer with that stem: "norm1" of "norm1.3..norm1.24", and of "cross_norm1". */
-bool pdnn_op_has_stem(const struct pdnn_op_record *op, const char *stem);
+bool pdnn_op_is_outer(const struct pdnn_family_def *family, const struct pdnn_op_record *op);
 
 #endif

@@ -51,17 +51,18 @@ bool pdnn_share_same(const struct pdnn_share *a, const struct pdnn_share *b) {
 /* The sums so far. */
 struct sums {
     struct pdnn_by_list by;
-    bool has_groups;
+    const struct pdnn_family_def *family; /* NULL: it is gone, and its ops have no groups */
     struct pdnn_share *share;
     size_t count;
 };
 
 static struct pdnn_share named(const struct sums *sums, const struct pdnn_op_record *op) {
     struct pdnn_share share = {.id = op->id};
-    const struct pdnn_op_group_def *group = &pdnn_op_groups[pdnn_op_group_of(op)];
+    const struct pdnn_op_group_def *group =
+        sums->family ? &pdnn_op_groups[pdnn_op_group_of(sums->family, op)] : NULL;
     const char *const keys[PDNN_BY_COUNT] = {
         [PDNN_BY_CATEGORY] = op->category,
-        [PDNN_BY_GROUP] = sums->has_groups ? group->name : op->category,
+        [PDNN_BY_GROUP] = group ? group->name : op->category,
         [PDNN_BY_PASS] = op->pass,
         [PDNN_BY_LAYER] = op->layer,
         [PDNN_BY_OP] = op->op,
@@ -70,7 +71,7 @@ static struct pdnn_share named(const struct sums *sums, const struct pdnn_op_rec
         share.key[by] = "";
     for (size_t k = 0; k < sums->by.count; k++) {
         share.key[sums->by.by[k]] = keys[sums->by.by[k]];
-        if (sums->by.by[k] == PDNN_BY_GROUP && sums->has_groups)
+        if (sums->by.by[k] == PDNN_BY_GROUP && group)
             share.rgb = group->rgb;
     }
     return share;
@@ -140,7 +141,7 @@ int pdnn_share_compare(const void *a, const void *b) {
 
 /* Nothing, which is worth saying. */
 static void add_other(struct sums *sums, const char *id) {
-    if (sums->has_groups && sums->by.count == 1 && sums->by.by[0] == PDNN_BY_GROUP) {
+    if (sums->family && sums->by.count == 1 && sums->by.by[0] == PDNN_BY_GROUP) {
         const struct pdnn_op_record none = {.id = id, .category = "", .pass = ""};
         struct pdnn_share share = named(sums, &none);
         find(sums, &share);
@@ -164,7 +165,7 @@ enum pdnn_status pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_
                              struct pdnn_arena *arena, struct pdnn_share **shares, size_t *n_shares,
                              struct pdnn_err *err) {
     static const struct pdnn_by_list by_category = {{PDNN_BY_CATEGORY}, 1};
-    struct sums sums = {.by = by ? *by : by_category, .has_groups = pdnn_family_has_groups(rows->family)};
+    struct sums sums = {.by = by ? *by : by_category, .family = pdnn_family_find(rows->family)};
     double residual_ns = rows->step_ns;
     sums.share = pdnn_arena_alloc(arena, rows->count + 2, sizeof *sums.share);
     if (!sums.share)
@@ -219,8 +220,7 @@ static const struct pdnn_column columns[] = {
          "kind of work, as in `paradnn ops`; reorder; residual: what is in no op's time. This and the next "
          "four are empty where rows are not summed by them"},
     {"group", "", WORD(key[PDNN_BY_GROUP]),
-     .help = "part of a transformer: a product, what lies between two, a stage of the update; the category "
-             "in other families"},
+     .help = "part of the model: a product, what lies between two, a stage of the update"},
     {"pass", "", WORD(key[PDNN_BY_PASS]), .help = "as in ops.csv"},
     {"layer", "", WORD(key[PDNN_BY_LAYER]), .help = "as in ops.csv"},
     {"op", "", WORD(key[PDNN_BY_OP]), .help = "as in ops.csv"},

@@ -13,7 +13,7 @@
 /* What rows are summed by. */
 enum pdnn_by {
     PDNN_BY_CATEGORY,
-    PDNN_BY_GROUP, /* results/analysis/op_groups.h; of families without groups, the category */
+    PDNN_BY_GROUP, /* results/analysis/op_groups.h; the category where the family is gone */
     PDNN_BY_PASS,
     PDNN_BY_LAYER,
     PDNN_BY_OP,

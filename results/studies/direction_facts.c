@@ -14,7 +14,7 @@ static bool is_qkv(const struct pdnn_op_record *op) {
     static const char *const stems[] = {"query", "key", "value", "qkv"};
     bool found = false;
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
-        found = found || (pdnn_op_has_stem(op, stems[i]) && op->layer[0] == stems[i][0]);
+        found = found || pdnn_layer_has_stem(op->layer, stems[i]);
     return found && strcmp(op->pass, pdnn_pass_name(PDNN_FORWARD)) == 0;
 }
 
@@ -37,17 +37,18 @@ static void add_product(struct pdnn_direction_facts *facts, const struct pdnn_op
     facts->qkv_width = shape->k;
 }
 
-void pdnn_direction_facts(const struct pdnn_op_rows *rows, struct pdnn_direction_facts *facts) {
+void pdnn_direction_facts(const struct pdnn_family_def *family, const struct pdnn_op_rows *rows,
+                          struct pdnn_direction_facts *facts) {
     facts->step_ns = rows->step_ns;
     for (size_t i = 0; i < rows->count; i++) {
         const struct pdnn_op_record *op = &rows->op[i];
-        enum pdnn_op_group group = pdnn_op_group_of(op);
+        enum pdnn_op_group group = pdnn_op_group_of(family, op);
         struct pdnn_gemm_shape shape;
         if (isnan(op->time_ns_median))
             continue;
         facts->has_ops = true;
         pdnn_work_add(&facts->group[group], op);
-        if (!pdnn_op_is_outer(op))
+        if (!pdnn_op_is_outer(family, op))
             pdnn_work_add(&facts->layer_group[group], op);
         if (is_layer_product(group) && pdnn_gemm_parse(op, &shape))
             add_product(facts, op, &shape);

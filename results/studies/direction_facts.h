@@ -18,7 +18,8 @@ struct pdnn_direction_facts {
 };
 
 /* Adds them up; params, word_bytes and trains are the caller's, and known by then. */
-void pdnn_direction_facts(const struct pdnn_op_rows *rows, struct pdnn_direction_facts *facts);
+void pdnn_direction_facts(const struct pdnn_family_def *family, const struct pdnn_op_rows *rows,
+                          struct pdnn_direction_facts *facts);
 
 /* Per cent of the step. */
 double pdnn_facts_share(const struct pdnn_direction_facts *facts, const enum pdnn_op_group *groups, size_t n);

@@ -177,10 +177,18 @@ static double number_of(const struct pdnn_selection *selection, size_t at, const
     return pdnn_parse_double(text, &value) ? value : NAN;
 }
 
+const char pdnn_direction_minibatch[] = "minibatch";
+
+static double minibatch_of(const struct pdnn_selection *selection, size_t at) {
+    const struct pdnn_family_def *family =
+        pdnn_family_find(pdnn_selection_get(selection, at, selection->family));
+    return family ? number_of(selection, at, family->params[family->minibatch_param].name) : NAN;
+}
+
 static bool same_tokens(const struct pdnn_selection *selection, size_t a, size_t b) {
     double a_length = number_of(selection, a, "length"), b_length = number_of(selection, b, "length");
     return a_length != b_length &&
-           a_length * number_of(selection, a, "batch") == b_length * number_of(selection, b, "batch");
+           a_length * minibatch_of(selection, a) == b_length * minibatch_of(selection, b);
 }
 
 /* Other widths, with as many heads or heads as wide, and the feed-forward net as many times as wide: a word
@@ -201,12 +209,12 @@ static bool same_build(const struct pdnn_selection *selection, size_t a, size_t 
 const struct pdnn_direction pdnn_direction_rows[] = {
     {.name = "optimizer share falls with the batch",
      .needs = "training with two or more batches, such as 4, 16 and 32",
-     .axes = {"batch"},
+     .axes = {pdnn_direction_minibatch},
      .test = test_trend,
      OF_OPTIMIZER},
     {.name = "softmax share grows with the length at as many tokens",
      .needs = "training with two or more lengths of equal batch times length, such as 128 and 512",
-     .axes = {"length", "batch", "target", "predictions", "positions"},
+     .axes = {"length", pdnn_direction_minibatch, "target", "predictions", "positions"},
      .alike = same_tokens,
      .test = test_trend,
      .groups = {PDNN_GROUP_SOFTMAX},

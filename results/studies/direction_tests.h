@@ -19,6 +19,9 @@ struct pdnn_direction;
 
 enum { PDNN_DIRECTION_AXES = 5, PDNN_DIRECTION_GROUPS = 3 };
 
+/* An axis that stands for the family's minibatch parameter, whatever its name. */
+extern const char pdnn_direction_minibatch[];
+
 struct pdnn_direction {
     const char *name, *needs;
     /* Keys in which instances may differ: the one in question, then what is tied to it. None: every instance

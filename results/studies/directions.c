@@ -14,11 +14,23 @@ const char *pdnn_verdict_name(enum pdnn_verdict verdict) {
 /* What all directions are checked on. */
 struct check {
     const struct pdnn_selection *selection;
-    struct pdnn_direction_facts *facts; /* by chosen row */
+    struct pdnn_direction_facts *facts;   /* by chosen row */
+    const struct pdnn_family_def *family; /* of the instances that have facts; NULL: there are none */
     struct pdnn_arena *arena;
     struct pdnn_direction_line *lines;
     size_t n_lines;
 };
+
+/* The family of a row, where its layers have the attention that the directions are about; else NULL. */
+static const struct pdnn_family_def *studied_family(const struct pdnn_selection *selection, size_t at) {
+    const struct pdnn_family_def *family =
+        pdnn_family_find(pdnn_selection_get(selection, at, selection->family));
+    for (size_t i = 0; family && i < family->n_layers; i++) {
+        if (family->layers[i].part == PDNN_LAYER_ATTENTION)
+            return family;
+    }
+    return NULL;
+}
 
 static enum pdnn_status collect_facts(struct check *check, struct pdnn_ops_reader *reader,
                                       struct pdnn_err *err) {
@@ -29,9 +41,11 @@ static enum pdnn_status collect_facts(struct check *check, struct pdnn_ops_reade
     for (size_t at = 0; at < selection->count; at++) {
         struct pdnn_op_rows rows;
         struct pdnn_direction_facts *facts = &check->facts[at];
+        const struct pdnn_family_def *family = studied_family(selection, at);
         double value = 0;
-        if (!pdnn_family_has_groups(pdnn_selection_get(selection, at, selection->family)))
+        if (!family)
             continue;
+        check->family = family;
         if (pdnn_selection_rows(selection, at, reader, &rows, err) != PDNN_OK)
             return err->status;
         for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
@@ -41,7 +55,7 @@ static enum pdnn_status collect_facts(struct check *check, struct pdnn_ops_reade
         facts->trains = strcmp(pdnn_selection_get(selection, at, mode), "train") == 0;
         pdnn_parse_double(pdnn_selection_get(selection, at, params), &value);
         facts->params = (uint64_t)value;
-        pdnn_direction_facts(&rows, facts);
+        pdnn_direction_facts(family, &rows, facts);
     }
     return PDNN_OK;
 }
@@ -126,12 +140,19 @@ static void keep_usable(const struct check *check, bool trains, struct pdnn_seri
     series->count = count;
 }
 
+/* Column of an axis in results.csv, or -1. */
+static int column_of(const struct check *check, const char *axis) {
+    if (axis == pdnn_direction_minibatch && check->family)
+        axis = check->family->params[check->family->minibatch_param].name;
+    return pdnn_csv_find(&check->selection->results, axis);
+}
+
 static enum pdnn_status find_sets(struct check *check, const struct pdnn_direction *direction,
                                   struct pdnn_axes *axes, struct pdnn_series **sets, size_t *n_sets,
                                   struct pdnn_err *err) {
     *axes = (struct pdnn_axes){.alike = direction->alike};
     for (size_t k = 0; k < PDNN_DIRECTION_AXES && direction->axes[k]; k++) {
-        int column = pdnn_csv_find(&check->selection->results, direction->axes[k]);
+        int column = column_of(check, direction->axes[k]);
         if (column < 0 && !k)
             return PDNN_OK;
         if (column >= 0)

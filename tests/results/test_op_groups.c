@@ -1,4 +1,4 @@
-/* The group of every kind of row that a transformer has, and how layers are read. */
+/* The group of every kind of row that a model has, and how layers are read. */
 #include "tests/cmocka_all.h"
 
 #include "results/analysis/op_groups.h"
@@ -59,10 +59,51 @@ static void test_op_group_of(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_op_record op = row(rows[i].op, rows[i].category, rows[i].pass, rows[i].layer);
-        enum pdnn_op_group group = pdnn_op_group_of(&op);
+        enum pdnn_op_group group = pdnn_op_group_of(pdnn_family_find("transformer"), &op);
         if (group != rows[i].group)
             fail_msg("%s of %s: %s, not %s", rows[i].op, rows[i].layer, pdnn_op_groups[group].name,
                      pdnn_op_groups[rows[i].group].name);
+    }
+}
+
+/* The same layer is another part in another family. */
+static void test_op_group_of_each_family(void **state) {
+    (void)state;
+    static const struct {
+        const char *family, *op, *category, *pass, *layer;
+        enum pdnn_op_group group;
+    } rows[] = {
+        {"fc", "dense", "linear gemm", "forward", "hidden1..hidden4", PDNN_GROUP_FFN},
+        {"fc", "relu", "activation", "backward-data", "hidden2", PDNN_GROUP_ACTIVATION},
+        {"fc", "bias", "bias", "forward", "output", PDNN_GROUP_OUTPUT},
+        {"fc", "rmsprop", "optimizer", "update", "hidden1..output", PDNN_GROUP_STAGE1},
+        {"cnn", "conv2d", "convolution", "forward", "block2..block16", PDNN_GROUP_CONVOLUTION},
+        {"cnn", "conv2d", "convolution", "backward-weights", "projection1", PDNN_GROUP_CONVOLUTION},
+        {"cnn", "bias", "bias", "forward", "stage1..stage2", PDNN_GROUP_CONVOLUTION},
+        {"cnn", "batchnorm", "normalization", "forward", "stem..block3", PDNN_GROUP_BATCHNORM},
+        {"cnn", "add", "add", "backward-data", "block1..block16", PDNN_GROUP_BATCHNORM},
+        {"cnn", "relu", "activation", "forward", "stem", PDNN_GROUP_ACTIVATION},
+        {"cnn", "pool2d", "pooling", "forward", "head", PDNN_GROUP_POOLING},
+        {"cnn", "dense", "linear gemm", "forward", "dense1..dense2", PDNN_GROUP_FFN},
+        {"cnn", "softmax_cross_entropy", "loss", "forward", "loss", PDNN_GROUP_OUTPUT},
+        {"rnn", "embedding", "embedding", "forward", "embedding", PDNN_GROUP_EMBEDDING},
+        {"rnn", "rnn", "recurrent", "forward", "layer1..layer13", PDNN_GROUP_RECURRENT},
+        {"rnn", "dropout", "dropout", "forward", "layer1", PDNN_GROUP_RECURRENT},
+        {"gnmt", "rnn", "recurrent", "forward", "decoder2..decoder4", PDNN_GROUP_RECURRENT},
+        {"gnmt", "concat", "data movement", "forward", "decoder2", PDNN_GROUP_RECURRENT},
+        {"gnmt", "dense", "linear gemm", "forward", "attention", PDNN_GROUP_ADDITIVE},
+        {"gnmt", "attention", "attention", "backward-data", "attention", PDNN_GROUP_ADDITIVE},
+        {"deepspeech2", "conv2d", "convolution", "forward", "conv2", PDNN_GROUP_CONVOLUTION},
+        {"deepspeech2", "batchnorm", "normalization", "forward", "layer2..layer5", PDNN_GROUP_BATCHNORM},
+        {"deepspeech2", "add", "add", "forward", "layer1", PDNN_GROUP_BATCHNORM},
+        {"deepspeech2", "ctc_loss", "loss", "forward", "loss", PDNN_GROUP_OUTPUT},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_op_record op = row(rows[i].op, rows[i].category, rows[i].pass, rows[i].layer);
+        enum pdnn_op_group group = pdnn_op_group_of(pdnn_family_find(rows[i].family), &op);
+        if (group != rows[i].group)
+            fail_msg("%s of %s of %s: %s, not %s", rows[i].op, rows[i].layer, rows[i].family,
+                     pdnn_op_groups[group].name, pdnn_op_groups[rows[i].group].name);
     }
 }
 
@@ -73,8 +114,6 @@ static void test_op_groups_have_names_and_colors(void **state) {
         assert_non_null(pdnn_op_groups[i].name);
         assert_true(pdnn_op_groups[i].rgb != 0);
     }
-    assert_true(pdnn_family_has_groups("transformer"));
-    assert_false(pdnn_family_has_groups("rnn"));
 }
 
 static void test_op_is_outer(void **state) {
@@ -82,17 +121,18 @@ static void test_op_is_outer(void **state) {
     static const struct {
         const char *layer;
         bool outer;
-    } rows[] = {{"embedding", true}, {"final_norm", true}, {"decoder", true},
-                {"loss", true},      {"norm1.3", false},   {"ffn1.1..ffn1.24", false}};
+    } rows[] = {{"embedding", true}, {"final_norm", true},       {"decoder", true}, {"loss", true},
+                {"norm1.3", false},  {"ffn1.1..ffn1.24", false}, {"", false},       {"something", false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_op_record op = row("adam", "optimizer", "update", rows[i].layer);
-        assert_int_equal(pdnn_op_is_outer(&op), rows[i].outer);
+        assert_int_equal(pdnn_op_is_outer(pdnn_family_find("transformer"), &op), rows[i].outer);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_op_group_of),
+        cmocka_unit_test(test_op_group_of_each_family),
         cmocka_unit_test(test_op_groups_have_names_and_colors),
         cmocka_unit_test(test_op_is_outer),
     };

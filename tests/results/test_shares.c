@@ -133,7 +133,7 @@ static void test_shares_by_keys(void **state) {
           {{"scale+mask+softmax+dropout"}, 30},
           {{"other"}, 0},
           {{"residual"}, 10}}},
-        {"group", "rnn", 3, {{{"linear gemm"}, 60}, {{"softmax"}, 30}, {{"residual"}, 10}}},
+        {"group", "gone", 3, {{{"linear gemm"}, 60}, {{"softmax"}, 30}, {{"residual"}, 10}}},
         {"pass", "transformer", 3, {{{"forward"}, 80}, {{"backward-data"}, 10}, {{"residual"}, 10}}},
         {"op", "transformer", 3, {{{"dense"}, 60}, {{"softmax"}, 30}, {{"residual"}, 10}}},
         {"layer",

@@ -1,0 +1,99 @@
+/* What families say of their layers: every layer that a graph names is a row, every row is named by some
+ * graph, and the minibatch is what the graph's data has. */
+#include "tests/cmocka_all.h"
+#include "tests/models/model_check.h"
+
+#include "models/graph.h"
+
+#include <string.h>
+
+/* Together they name every layer of every family. */
+static const char *const ids[] = {
+    "fc/layers=2,nodes=4,input=3,output=2,batch=2",
+    "fc/layers=2,nodes=4,input=3,output=2,batch=2,mode=infer,dtype=int8,fuse=post-ops",
+    "cnn/block=residual,blocks=1,filters=2,image=32,output=3,batch=2,accumulate=2,checkpoint=layer",
+    "cnn/block=bottleneck,blocks=1,filters=2,image=32,output=3,batch=2,mode=infer,dtype=int8,fuse=post-ops",
+    "cnn/block=plain,blocks=1-1,filters=2,image=8,output=3,batch=2,dense=4,dtype=bf16",
+    "rnn/layers=2,embedding=3,length=4,vocabulary=5,batch=2,bidirectional=yes,dropout=10,output=last",
+    "gnmt/hidden=4,layers=3,vocabulary=9,source=3,target=2,batch=2",
+    "deepspeech2/hidden=4,layers=2,frames=41,characters=5,labels=2,batch=2,optimizer=lamb",
+    "transformer/layers=2,hidden=4,heads=2,length=8,vocabulary=9,batch=2,objective=masked-lm",
+    "transformer/layers=2,hidden=4,heads=2,length=8,vocabulary=9,batch=2,qkv=separate,accumulate=2",
+    "transformer/layers=2,hidden=4,heads=2,length=8,vocabulary=9,batch=2,fuse=blocks,checkpoint=layer",
+    "transformer/architecture=decoder,layers=2,hidden=4,heads=2,vocabulary=9,batch=2,phase=decode,mode=infer,"
+    "context=8,norm=pre",
+    "transformer/architecture=encoder-decoder,layers=2,hidden=4,heads=2,length=8,target=6,vocabulary=9,"
+    "batch=2,objective=causal-lm,qkv=separate,optimizer=adam",
+    "transformer/architecture=encoder-decoder,layers=2,hidden=4,heads=2,length=8,target=6,vocabulary=9,batch=2",
+};
+enum { N_IDS = sizeof ids / sizeof *ids, LAYERS_MAX = 64 };
+
+/* Marks the rows of the layers that the graph's nodes name. */
+static void mark_layers(const char *id, bool *named) {
+    const struct pdnn_family_def *family = instance_of(id).family;
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    build_graph(id, &arena, &graph);
+    for (uint32_t i = 0; i < graph.n_nodes; i++) {
+        char text[PDNN_LAYER_TEXT];
+        const char *stem = graph.nodes[i].layer.stem;
+        const struct pdnn_layer_def *layer =
+            pdnn_layer_find(family, pdnn_layer_format(graph.nodes[i].layer, text));
+        if (!stem || !layer || strcmp(layer->stem, stem) != 0)
+            fail_msg("%s: node %u is of a layer '%s' without a row", id, i, text);
+        named[layer - family->layers] = true;
+    }
+    pdnn_arena_finish(&arena);
+}
+
+static void test_layers_are_rows(void **state) {
+    (void)state;
+    for (size_t f = 0; pdnn_families[f]; f++) {
+        const struct pdnn_family_def *family = pdnn_families[f];
+        bool named[LAYERS_MAX] = {false};
+        assert_true(family->n_layers > 0 && family->n_layers <= LAYERS_MAX);
+        for (size_t i = 0; i < N_IDS; i++) {
+            if (instance_of(ids[i]).family == family)
+                mark_layers(ids[i], named);
+        }
+        for (size_t k = 0; k < family->n_layers; k++) {
+            if (!named[k])
+                fail_msg("%s: no graph names the layer '%s'", family->name, family->layers[k].stem);
+            assert_true(family->layers[k].part > PDNN_LAYER_OTHER &&
+                        family->layers[k].part < PDNN_LAYER_COUNT);
+        }
+    }
+}
+
+/* Twice the minibatch is twice the data that the model reads or labels. */
+static void test_minibatch_param_scales_the_data(void **state) {
+    (void)state;
+    for (size_t i = 0; i < N_IDS; i++) {
+        int64_t elements[2] = {0, 0};
+        for (int twice = 0; twice < 2; twice++) {
+            struct pdnn_instance instance = instance_of(ids[i]);
+            char id[PDNN_ID_TEXT];
+            struct pdnn_arena arena;
+            struct pdnn_graph graph;
+            instance.hyper[instance.family->minibatch_param].number <<= twice;
+            build_graph(pdnn_instance_format(&instance, id), &arena, &graph);
+            for (uint32_t t = 0; t < graph.n_tensors; t++) {
+                enum pdnn_role role = graph.tensors[t].role;
+                if (role == PDNN_ROLE_INPUT || role == PDNN_ROLE_LABEL)
+                    elements[twice] += pdnn_tensor_elements(&graph.tensors[t]);
+            }
+            pdnn_arena_finish(&arena);
+        }
+        if (!elements[0] || elements[1] != 2 * elements[0])
+            fail_msg("%s: %lld and %lld elements of data", ids[i], (long long)elements[0],
+                     (long long)elements[1]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_layers_are_rows),
+        cmocka_unit_test(test_minibatch_param_scales_the_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
