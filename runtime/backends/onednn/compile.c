@@ -3,17 +3,17 @@
 #include "runtime/backends/onednn/library/library.h"
 #include "runtime/steps/upcast.h"
 
-enum pdnn_status pdnn_onednn_slow_check(const struct pdnn_onednn_compile *compile,
-                                        const struct pdnn_node *node, struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_upcast_check(const struct pdnn_onednn_compile *compile,
+                                          const struct pdnn_node *node, struct pdnn_err *err) {
     if (compile->program->allow_slow)
         return PDNN_OK;
     return pdnn_upcast_refuse("onednn", pdnn_onednn_isa_name(), compile->program->graph, node, err);
 }
 
-enum pdnn_status pdnn_onednn_slow_compile(struct pdnn_onednn_compile *compile, uint32_t node,
-                                          struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_upcast_compile(struct pdnn_onednn_compile *compile, uint32_t node,
+                                            struct pdnn_err *err) {
     const struct pdnn_program *program = compile->program;
-    enum pdnn_status status = pdnn_onednn_slow_check(compile, &program->graph->nodes[node], err);
+    enum pdnn_status status = pdnn_onednn_upcast_check(compile, &program->graph->nodes[node], err);
     if (status != PDNN_OK)
         return status;
     return pdnn_upcast_compile(compile->steps.backend, compile->onednn, compile->onednn->options.threads,

@@ -18,8 +18,8 @@ struct pdnn_onednn_compile {
     const struct pdnn_onednn_dense_choice *
         *choice;                         /* by tensor (dense/place.h); NULL: not a dense op's weights */
     struct pdnn_onednn_rnn_layer *layer; /* by tensor (rnn/place.h): of what a forward rnn node returns */
-    bool is_slow; /* some op of 16 bit runs on f32 copies (runtime/steps/upcast.h), which are plain: so are
-                   * all images */
+    bool has_upcast; /* some op of 16 bit runs on f32 copies (runtime/steps/upcast.h), which are plain: so are
+                      * all images */
 };
 
 /* What stays of it with the program: for put and get, and for programs that share its weights. */
@@ -29,12 +29,12 @@ struct pdnn_onednn_layouts {
     struct pdnn_onednn_rnn_layer *layer;
 };
 
-/* Of a node of 16 bit that the library does not do fast: PDNN_OK where that may be slow, else
+/* For a node of 16 bit for which the library has nothing fast: PDNN_OK where it may be slow, else
  * PDNN_UNSUPPORTED with what is missing. */
-enum pdnn_status pdnn_onednn_slow_check(const struct pdnn_onednn_compile *compile,
-                                        const struct pdnn_node *node, struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_upcast_check(const struct pdnn_onednn_compile *compile,
+                                          const struct pdnn_node *node, struct pdnn_err *err);
 /* Appends the step of such a node on f32 copies. */
-enum pdnn_status pdnn_onednn_slow_compile(struct pdnn_onednn_compile *compile, uint32_t node,
-                                          struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_upcast_compile(struct pdnn_onednn_compile *compile, uint32_t node,
+                                            struct pdnn_err *err);
 
 #endif

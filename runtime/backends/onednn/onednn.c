@@ -53,7 +53,7 @@ static void release(void *state) {
         pdnn_onednn_layout_destroy(layouts->layout[i]);
 }
 
-/* Values below 0 lie 128 higher, so that all of them fit an unsigned byte. */
+/* Where values may be negative, 128 is added to all of them, so that they fit an unsigned byte. */
 static void place_quantized(struct pdnn_program *program) {
     const int32_t offset = 128;
     for (size_t i = 0; i < program->graph->n_nodes; i++) {

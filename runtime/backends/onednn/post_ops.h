@@ -4,7 +4,7 @@
 
 #include "runtime/backends/onednn/library/primitive.h"
 
-/* False when the op is no function of its input that oneDNN knows. */
+/* False when the op is not a function that oneDNN knows. */
 bool pdnn_onednn_post_op_find(const struct pdnn_op_def *op, enum pdnn_onednn_post_op *function);
 
 /* As the op is called, or "sum". */

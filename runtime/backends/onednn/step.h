@@ -19,7 +19,7 @@ struct pdnn_onednn_call {
 /* Without any slot. */
 struct pdnn_onednn_call pdnn_onednn_call_of(struct pdnn_onednn_primitive *primitive);
 
-/* Of a product of int8 that gives f32; else nothing happens. */
+/* For an int8 product with a result in f32: names the slots of its scales. Else nothing happens. */
 void pdnn_onednn_call_scale(struct pdnn_onednn_call *call, const struct pdnn_node *node);
 
 /* Appends a step that runs the primitive; makes a slot for its scratchpad. What a recurrent layer adds its

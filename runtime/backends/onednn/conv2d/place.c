@@ -175,8 +175,8 @@ static enum pdnn_status check_halves(struct pdnn_onednn_compile *compile, struct
         pdnn_onednn_primitive_destroy(primitive);
         if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
             return pdnn_fail(err, status, "%s", refusal.text);
-        status = is_fast ? PDNN_OK : pdnn_onednn_slow_check(compile, node, err);
-        compile->is_slow = compile->is_slow || !is_fast;
+        status = is_fast ? PDNN_OK : pdnn_onednn_upcast_check(compile, node, err);
+        compile->has_upcast = compile->has_upcast || !is_fast;
     }
     return status;
 }
@@ -188,7 +188,7 @@ enum pdnn_status pdnn_onednn_conv2d_place(struct pdnn_onednn_compile *compile, s
     if (!is_placed)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
     enum pdnn_status status = check_halves(compile, err);
-    if (status != PDNN_OK || compile->is_slow || compile->program->keeps_plain)
+    if (status != PDNN_OK || compile->has_upcast || compile->program->keeps_plain)
         return status;
     status = choose_order(compile, &order, err);
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {

@@ -1,6 +1,6 @@
 /* In which layout images and the weights of convolutions are stored. Ops between convolutions take any layout
  * that their images share, so the images get the one that the convolutions with the most work ask for. The
- * data of the step stay row-major, as whoever loads data gives them, unless such an op reads them. What that
+ * step's input data stay row-major, as they are loaded, unless such an op reads them. What that
  * is worth: doc/backends.md. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_CONV2D_PLACE_H
 #define RUNTIME_BACKENDS_ONEDNN_CONV2D_PLACE_H

@@ -22,7 +22,7 @@ static void start(struct conv2d_step *c) {
         c->operand[i] = (struct pdnn_onednn_operand){.tensor = c->convolution.tensor[i], .slot = PDNN_NONE};
 }
 
-/* The images stay in their layouts where the library can work there; the weights are as it likes them. */
+/* The images stay in their layouts where the library can work there; it chooses that of the weights. */
 static enum pdnn_status find_primitive(struct conv2d_step *c, struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
     for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
@@ -126,7 +126,7 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     pdnn_onednn_primitive_destroy(c.call.primitive);
     for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
         pdnn_onednn_operand_finish(&c.operand[i]);
-    return is_slow ? pdnn_onednn_slow_compile(compile, node, err) : status;
+    return is_slow ? pdnn_onednn_upcast_compile(compile, node, err) : status;
 }
 
 const struct pdnn_step_def pdnn_onednn_conv2d_row = {

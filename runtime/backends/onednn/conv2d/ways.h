@@ -22,14 +22,15 @@ bool pdnn_onednn_conv2d_is(const struct pdnn_node *node);
 enum pdnn_status pdnn_onednn_conv2d_init(const struct pdnn_graph *graph, const struct pdnn_node *node,
                                          struct pdnn_onednn_conv2d *convolution, struct pdnn_err *err);
 
-/* The described primitive, to be destroyed by the caller, for arguments that lie as given; NULL: as it
- * likes, but b always row-major. PDNN_UNSUPPORTED when the library has none by the graph's algorithm. */
+/* The described primitive, to be destroyed by the caller, for arguments in the layouts given; NULL: the
+ * library chooses, but b is always row-major. PDNN_UNSUPPORTED when the library has none by the graph's
+ * algorithm. */
 enum pdnn_status
 pdnn_onednn_conv2d_describe(struct pdnn_onednn_library *library, const struct pdnn_onednn_conv2d *convolution,
                             const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
                             struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);
 
-/* The same, but where the library has only reference code for images that lie as given, or nothing, it
+/* The same, but where the library has only reference code for images in the layouts given, or nothing, it
  * chooses every layout. */
 enum pdnn_status
 pdnn_onednn_conv2d_find(struct pdnn_onednn_library *library, const struct pdnn_onednn_conv2d *convolution,

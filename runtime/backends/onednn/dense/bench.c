@@ -20,7 +20,7 @@ pdnn_onednn_dense_bench_find(const struct pdnn_onednn_dense_bench *bench, enum p
     return NULL;
 }
 
-/* PACKED that turned out to be one of the plain formats is no candidate of its own. */
+/* PACKED that turned out to be one of the plain formats is not another candidate. */
 static bool is_double(const struct pdnn_onednn_dense_bench *bench,
                       const struct pdnn_onednn_dense_candidate *candidate) {
     if (candidate->variant.format != PDNN_ONEDNN_WEIGHTS_PACKED)

@@ -75,7 +75,7 @@ bool pdnn_onednn_dense_decide(const struct pdnn_onednn_dense_costs *costs,
     }
     for (int stored = first; stored <= last; stored++) {
         struct pdnn_onednn_dense_choice tried = {.stored = (enum pdnn_onednn_weights_format)stored};
-        /* There is a packed layout to live in only where the forward pass has made one. */
+        /* There is a packed format to store only where the forward pass has made one. */
         if (stored == PDNN_ONEDNN_WEIGHTS_PACKED &&
             !isfinite(costs->cost[PDNN_FORWARD][PDNN_ONEDNN_DENSE_INNER_PRODUCT][stored].run_ns))
             continue;

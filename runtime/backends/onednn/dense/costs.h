@@ -18,7 +18,7 @@ struct pdnn_onednn_dense_cost {
                                                             adds */
 };
 
-/* Of a shape; variant [way][format]. */
+/* All costs of a shape, by pass, way and format. */
 struct pdnn_onednn_dense_costs {
     struct pdnn_onednn_dense_cost cost[PDNN_ONEDNN_DENSE_PASSES][PDNN_ONEDNN_DENSE_WAY_COUNT]
                                       [PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT];

@@ -20,8 +20,6 @@ static enum pdnn_status describe_stored(const struct pdnn_onednn_compile *compil
         status = status == PDNN_UNSUPPORTED ? PDNN_OK : status;
         pdnn_onednn_layout_destroy(layout);
     }
-    if (!shape->is_placed)
-        shape->stored = PDNN_ONEDNN_WEIGHTS_ROW_MAJOR; /* says nothing, but is compared */
     pdnn_onednn_layout_destroy(stored);
     return status;
 }
@@ -59,14 +57,14 @@ static enum pdnn_status check_half(const struct pdnn_onednn_compile *compile,
     if (pdnn_dtype_is_half(shape->dtype))
         status = pdnn_onednn_dense_pass_support(compile->onednn->library, shape, node->pass, &support, err);
     if (status == PDNN_OK && support != PDNN_ONEDNN_DENSE_FAST)
-        status = pdnn_onednn_slow_check(compile, node, err);
+        status = pdnn_onednn_upcast_check(compile, node, err);
     *is_there = support != PDNN_ONEDNN_DENSE_NONE;
     return status;
 }
 
 /* Weights of which a pass is not there are left out: all their passes run on f32 copies. */
-static enum pdnn_status leave_out_slow(struct pdnn_onednn_compile *compile,
-                                       struct pdnn_onednn_dense_shape *shapes, struct pdnn_err *err) {
+static enum pdnn_status leave_out_upcast(struct pdnn_onednn_compile *compile,
+                                         struct pdnn_onednn_dense_shape *shapes, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
@@ -75,7 +73,7 @@ static enum pdnn_status leave_out_slow(struct pdnn_onednn_compile *compile,
         if (weights == PDNN_NONE || !shapes[weights].N)
             continue;
         status = check_half(compile, &shapes[weights], &graph->nodes[i], &is_there, err);
-        compile->is_slow = compile->is_slow || !is_there;
+        compile->has_upcast = compile->has_upcast || !is_there;
         if (!is_there)
             shapes[weights].N = 0;
     }
@@ -110,7 +108,7 @@ enum pdnn_status pdnn_onednn_dense_place(struct pdnn_onednn_compile *compile, st
         status = pdnn_onednn_dense_shape_add(compile->program, node, &shapes[weights], err);
     }
     if (status == PDNN_OK)
-        status = leave_out_slow(compile, shapes, err);
+        status = leave_out_upcast(compile, shapes, err);
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
         if (!shapes[i].N)
             continue;

@@ -69,7 +69,7 @@ static bool is_like(const struct pdnn_onednn_dense_shape *shape, const struct pd
 
 enum pdnn_status pdnn_onednn_dense_shape_of(const struct pdnn_program *program, const struct pdnn_node *node,
                                             struct pdnn_onednn_dense_shape *shape, struct pdnn_err *err) {
-    memset(shape, 0, sizeof *shape); /* its padding too: shapes are compared */
+    *shape = (struct pdnn_onednn_dense_shape){0};
     describe_dims(program, node, shape);
     return describe_posts(node, shape, err);
 }

@@ -16,7 +16,7 @@ enum pdnn_onednn_weights_format {
     PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT
 };
 
-/* What the passes of one dense op over one weight tensor have to do. Compared byte by byte: zero it first. */
+/* What the passes of one dense op over one weight tensor have to do. */
 struct pdnn_onednn_dense_shape {
     int64_t N, I, O;
     int64_t footprint_bytes;       /* of the whole step, to a power of two: tells how cold the weights are */
@@ -27,7 +27,7 @@ struct pdnn_onednn_dense_shape {
     bool has_pass[PDNN_ONEDNN_DENSE_PASSES];
     bool bias;          /* fused into the forward pass */
     bool bias_gradient; /* fused into backward-weights */
-    /* Of int8, whose x is stored as u8: */
+    /* For int8, whose x is stored as u8: */
     bool is_shifted; /* 128 above the values */
     bool is_scaled;  /* the products of scales are a further argument, and y is f32; else y is s32 */
     bool pinned;     /* the weights must stay row-major: others than dense ops and updates use them */
@@ -40,10 +40,10 @@ struct pdnn_onednn_dense_dtypes {
 };
 struct pdnn_onednn_dense_dtypes pdnn_onednn_dense_dtypes_of(const struct pdnn_onednn_dense_shape *shape);
 
-/* The weight tensor that a node works on, or PDNN_NONE where it is no dense node. */
+/* The weight tensor that a node works on, or PDNN_NONE where it is not a dense node. */
 uint32_t pdnn_onednn_dense_weights_of(const struct pdnn_graph *graph, const struct pdnn_node *node);
 
-/* Of a single node, in which it has no pass. PDNN_UNSUPPORTED where its posts cannot be fused. */
+/* What a single node does, without has_pass. PDNN_UNSUPPORTED where its posts cannot be fused. */
 enum pdnn_status pdnn_onednn_dense_shape_of(const struct pdnn_program *program, const struct pdnn_node *node,
                                             struct pdnn_onednn_dense_shape *shape, struct pdnn_err *err);
 /* Adds a node to the shape of its weights, which begins as zero. */

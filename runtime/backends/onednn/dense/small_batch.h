@@ -1,13 +1,14 @@
-/* A dense op's forward pass on our own kernel for a few rows (runtime/kernels/gemm/dense_few.h), as one more
- * way beside the library's (dense.h): it reads row-major weights at the speed of the memory, which the
- * library does not. */
+/* A dense op's forward pass on our own kernel for small batches (runtime/kernels/gemm/dense_few.h), one more
+ * way beside the library's: it reads row-major weights at the speed of the memory, which the library does
+ * not. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_SMALL_BATCH_H
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_SMALL_BATCH_H
 
-#include "runtime/backends/onednn/dense/ways.h"
+#include "runtime/backends/onednn/dense/shape.h"
 #include "runtime/core/backend.h"
+#include "runtime/kernels/gemm/dense_few.h"
 
-/* Fills in job, without addresses. PDNN_UNSUPPORTED: other passes, layouts and dtypes, and more rows. */
+/* Fills in job, without addresses. PDNN_UNSUPPORTED: other passes, formats and dtypes, and more rows. */
 enum pdnn_status pdnn_onednn_dense_small_batch_describe(const struct pdnn_onednn_dense_shape *shape,
                                                         enum pdnn_pass pass,
                                                         enum pdnn_onednn_weights_format format,

@@ -103,7 +103,7 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     const struct pdnn_onednn_dense_choice *choice =
         compile->choice[pdnn_onednn_dense_weights_of(graph, d.node)];
     if (!choice)
-        return pdnn_onednn_slow_compile(compile, node, err);
+        return pdnn_onednn_upcast_compile(compile, node, err);
     d.w.tensor = d.node->pass == PDNN_BACKWARD_WEIGHTS ? d.node->output[0] : d.node->input[1];
     d.x.tensor = d.node->pass == PDNN_BACKWARD_DATA ? d.node->output[0] : d.node->input[0];
     enum pdnn_status status = pdnn_onednn_dense_shape_of(compile->program, d.node, &d.shape, err);

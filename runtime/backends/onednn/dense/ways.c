@@ -1,3 +1,5 @@
+#include "runtime/backends/onednn/dense/ways.h"
+
 #include "runtime/backends/onednn/dense/small_batch.h"
 
 #include <string.h>

@@ -30,7 +30,7 @@ enum pdnn_onednn_arg {
     PDNN_ONEDNN_BIAS,
     PDNN_ONEDNN_DST,
     PDNN_ONEDNN_SCRATCHPAD,
-    /* Of recurrent layers: */
+    /* For recurrent layers: */
     PDNN_ONEDNN_RECURRENT,
     PDNN_ONEDNN_WORKSPACE, /* has no layout in a request */
     PDNN_ONEDNN_DIFF_SRC,
@@ -42,7 +42,7 @@ enum pdnn_onednn_arg {
     PDNN_ONEDNN_STATE_C,
     PDNN_ONEDNN_DIFF_STATE,
     PDNN_ONEDNN_DIFF_STATE_C,
-    /* Of products of int8: what the sums, BIAS included, are multiplied with before any post. f32 of DST's
+    /* For products of int8: what the sums, BIAS included, are multiplied with before any post. f32 of DST's
      * rank, O long in its second dimension. */
     PDNN_ONEDNN_SCALE,
     PDNN_ONEDNN_ARG_COUNT
@@ -73,7 +73,7 @@ struct pdnn_onednn_request {
     /* A forward pass beside backward ones: no layout that only it understands; of recurrent layers it has a
      * WORKSPACE. */
     bool trains;
-    int32_t zero_point; /* what u8 in SRC lies above the values meant; matmul only */
+    int32_t zero_point; /* what was added to the values in SRC to make them u8; matmul only */
 };
 
 #endif

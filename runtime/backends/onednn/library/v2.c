@@ -158,7 +158,7 @@ static dnnl_status_t describe_matmul(const struct pdnn_onednn_request *request, 
                                  desc_of(request, PDNN_ONEDNN_DST));
 }
 
-/* Of one layer in one direction. */
+/* One layer in one direction. */
 struct recurrent {
     dnnl_prop_kind_t prop;
     dnnl_rnn_direction_t direction;

@@ -173,7 +173,7 @@ static dnnl_status_t describe_reorder(const struct description *d, dnnl_primitiv
                                               desc_of(d, PDNN_ONEDNN_DST), d->engine, d->attributes);
 }
 
-/* Of one layer in one direction. */
+/* One layer in one direction. */
 struct recurrent {
     dnnl_prop_kind_t prop;
     dnnl_rnn_direction_t direction;

@@ -53,11 +53,11 @@ bool pdnn_onednn_desc_blocking(const struct pdnn_onednn_layout *layout,
 
 /* Multiplication with a tensor of the layout. */
 dnnl_status_t pdnn_onednn_append_scale(dnnl_post_ops_t post_ops, const struct pdnn_onednn_layout *layout);
-/* Of SRC. In 3.x the number itself is an argument of the primitive. */
+/* SRC's zero point. In 3.x the number itself is an argument of the primitive. */
 dnnl_status_t pdnn_onednn_set_zero_point(dnnl_primitive_attr_t attributes, int32_t zero_point);
 extern const bool pdnn_onednn_zero_point_is_argument;
 dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t post_ops, enum pdnn_onednn_post_op post);
-/* Of every kind: the first implementation that is wanted. The descriptor is the caller's. */
+/* The first implementation that the request wants. The descriptor is the caller's. */
 dnnl_status_t pdnn_onednn_describe(dnnl_engine_t engine, const struct pdnn_onednn_request *request,
                                    dnnl_primitive_attr_t attributes, dnnl_primitive_desc_t *descriptor);
 

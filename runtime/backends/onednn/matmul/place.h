@@ -5,7 +5,8 @@
 #include "models/heads.h"
 #include "runtime/backends/onednn/library/layout.h"
 
-/* Of one operand, as (B, h, rows, columns) or, where it is read transposed, (B, h, columns, rows). */
+/* The layout of one operand, as (B, h, rows, columns) or, where it is read transposed, (B, h, columns, rows).
+ */
 enum pdnn_status pdnn_onednn_matmul_layout(const struct pdnn_heads_product *product,
                                            const struct pdnn_heads *heads, enum pdnn_dtype dtype,
                                            struct pdnn_onednn_layout **layout, struct pdnn_err *err);

@@ -21,12 +21,12 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
         status = pdnn_onednn_matmul_create(onednn->library, &product, dtype, way, onednn->options.threads,
                                            made, err);
     if (status == PDNN_UNSUPPORTED && pdnn_dtype_is_half(dtype))
-        return pdnn_onednn_slow_compile(compile, node, err);
+        return pdnn_onednn_upcast_compile(compile, node, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: matmul for %s", pdnn_dtype_name(dtype));
     const struct pdnn_matmul_work work = pdnn_onednn_matmul_work_of(made);
     if (work.is_slow)
-        status = pdnn_onednn_slow_check(compile, n, err);
+        status = pdnn_onednn_upcast_check(compile, n, err);
     if (status == PDNN_OK)
         status = pdnn_matmul_append(program, node, &work, pdnn_onednn_matmul_name(made, name),
                                     onednn->options.threads, err);

@@ -6,7 +6,7 @@
 #include "runtime/backends/onednn/rnn/ways.h"
 #include "runtime/core/backend.h"
 
-/* Of what the library takes. */
+/* Bytes of the bias that the library takes. */
 uint64_t pdnn_onednn_rnn_bias_bytes(const struct pdnn_onednn_rnn_shape *shape);
 
 /* Appends the step between a tensor of two bias vectors per gate, or its gradient, and the slot of their sum,

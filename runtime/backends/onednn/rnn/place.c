@@ -27,7 +27,7 @@ static bool is_flexible(const struct pdnn_graph *graph, const struct pdnn_node *
     return node->pass != PDNN_FORWARD || is_same_layer(graph, node, forward);
 }
 
-/* Whether nothing but this layer and updates use the weights: then they live as it likes. */
+/* Whether only this layer and updates use the weights: then the library chooses their layout. */
 static bool is_exclusive(const struct pdnn_graph *graph, uint32_t weights, const struct pdnn_node *forward) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
@@ -102,8 +102,8 @@ static enum pdnn_status place_half(struct pdnn_onednn_compile *compile, const st
         return place_weights(compile, node, &shape, err);
     if (status != PDNN_UNSUPPORTED)
         return pdnn_fail(err, status, "%s", refusal.text);
-    compile->is_slow = true;
-    return pdnn_onednn_slow_check(compile, node, err);
+    compile->has_upcast = true;
+    return pdnn_onednn_upcast_check(compile, node, err);
 }
 
 static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,

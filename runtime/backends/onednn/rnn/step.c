@@ -21,7 +21,7 @@ struct rnn_step {
     struct pdnn_onednn_rnn_shape shape;
     struct pdnn_onednn_rnn_layer *layer;
     struct pdnn_onednn_call call;
-    /* Of weights, and backward of their gradients. */
+    /* Weights, and in backward their gradients. */
     struct pdnn_onednn_operand w, u, dw, du;
 };
 
@@ -52,7 +52,7 @@ static enum pdnn_status append_primitive(struct rnn_step *r, struct pdnn_err *er
     return status;
 }
 
-/* In training the state before the first step: zeros, which nobody writes, so they stay as the plan's memory
+/* In training, the state before the first step: zeros that nothing writes, so they stay as the plan's memory
  * begins. */
 static enum pdnn_status provide_state(struct rnn_step *r, struct pdnn_err *err) {
     uint64_t bytes = pdnn_onednn_primitive_bytes(r->call.primitive, PDNN_ONEDNN_STATE);
@@ -97,7 +97,7 @@ static enum pdnn_status compile_forward(struct rnn_step *r, struct pdnn_err *err
     return status == PDNN_OK ? append_primitive(r, err) : status;
 }
 
-/* Gradients that nobody wants have to go somewhere. */
+/* Gradients that no node reads have to go somewhere. */
 static enum pdnn_status provide_scratch(struct rnn_step *r, enum pdnn_onednn_arg arg, struct pdnn_err *err) {
     uint64_t bytes = pdnn_onednn_primitive_bytes(r->call.primitive, arg);
     return bytes ? pdnn_program_slot(r->compile->program, bytes, false, &r->call.slot[arg], err) : PDNN_OK;
@@ -196,7 +196,7 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     uint32_t y = n->pass == PDNN_FORWARD ? n->output[PDNN_RNN_Y] : n->input[PDNN_RNN_BACK_Y];
     bool has_forward = find_forward(graph, y) != NULL;
     if (pdnn_dtype_is_half(pdnn_node_in(graph, n, 0)->dtype) && !(has_forward && compile->layer[y].is_fused))
-        return pdnn_onednn_slow_compile(compile, node, err);
+        return pdnn_onednn_upcast_compile(compile, node, err);
     if (graph->rnn == PDNN_RECURRENCE_FUSED && !has_forward)
         return pdnn_fail(err, PDNN_UNSUPPORTED,
                          "onednn: backward of the rnn primitive needs what forward leaves for it");

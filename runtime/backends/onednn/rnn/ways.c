@@ -41,7 +41,8 @@ void pdnn_onednn_rnn_shape_of(const struct pdnn_graph *graph, const struct pdnn_
 
 enum { LAYOUTS = 7, ALWAYS = 5 };
 
-/* Of x, w, u, b and y, in training of the initial h, and of lstm of c; their gradients have the same. */
+/* Layouts of x, w, u, b and y; in training also of the initial h and, for lstm, c. Gradients have the same.
+ */
 static enum pdnn_status make_layouts(const struct pdnn_onednn_rnn_shape *shape,
                                      struct pdnn_onednn_layout *made[LAYOUTS], struct pdnn_err *err) {
     int64_t G = pdnn_cells[shape->cell].n_gates, B = pdnn_cells[shape->cell].n_biases, H = shape->H;

@@ -18,7 +18,7 @@ struct pdnn_onednn_rnn_shape {
     bool has_two_biases; /* per gate: the library has one, so they are added up for it */
 };
 
-/* Of a forward node. */
+/* The shape of a forward node's layer. */
 void pdnn_onednn_rnn_shape_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_onednn_rnn_shape *shape);
 
