@@ -62,7 +62,7 @@ static const struct pdnn_column columns[] = {
     {"roof_level", "", TEXT(place.roof_level),
      .help = "L1, L2, L3 or DRAM: where most of the memory time goes"},
     {"implementation", "", TEXT(implementation),
-     .help = "the library's name for what ran; own: is paradnn's kernel"},
+     .help = "what ran: paradnn: and the kernel, or the library and its own name for it"},
     {"extrapolated", "", COUNT(extrapolated),
      .help = "1: with layers_run, fewer ran than count says, and the time is theirs times as many"},
 };

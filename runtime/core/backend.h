@@ -40,7 +40,7 @@ struct pdnn_step {
     uint32_t node;                                 /* of the graph, or PDNN_NONE: an explicit reorder */
     uint32_t tensor;                               /* reorder: which tensor it moves */
     enum pdnn_pass pass;                           /* reorder: the pass of the node it serves */
-    char implementation[PDNN_IMPLEMENTATION_TEXT]; /* the library's name for it, or "own:..." */
+    char implementation[PDNN_IMPLEMENTATION_TEXT]; /* whose it is and its name: "onednn:x64:gemm:jit ..." */
     int n_slots;
     uint32_t slot[PDNN_STEP_SLOTS]; /* everything it reads or writes */
     uint64_t reorder_bytes;         /* reorder: bytes read and written */

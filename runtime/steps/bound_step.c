@@ -117,12 +117,12 @@ uint64_t pdnn_step_image_bytes(const struct pdnn_bound_step *step) {
     return (uint64_t)pdnn_channels_elements(&step->shape) * sizeof(float);
 }
 
-/* "own:batchnorm+add+relu avx2 b8", "own:relu avx2 bf16". */
+/* "paradnn:batchnorm+add+relu avx2 b8", "paradnn:relu avx2 bf16". */
 static void name_step(const struct pdnn_bound_step *bound, struct pdnn_step *step) {
     char *text = step->implementation;
     size_t room = sizeof step->implementation, used;
     bool is_image = bound->pass->ranks && pdnn_node_in(bound->graph, bound->node, 0)->rank == 4;
-    snprintf(text, room, "own:%s", bound->node->op->name);
+    snprintf(text, room, "paradnn:%s", bound->node->op->name);
     for (int i = 0; i < bound->node->n_posts; i++) {
         used = strlen(text);
         snprintf(text + used, room - used, "+%s", bound->node->posts[i].op->name);

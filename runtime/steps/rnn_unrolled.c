@@ -465,7 +465,7 @@ enum pdnn_status pdnn_rnn_compile(const struct pdnn_sgemm_library *library, int6
     if (status != PDNN_OK)
         return status;
     pdnn_step_use(&step, state->scratch_slot);
-    snprintf(step.implementation, sizeof step.implementation, "own:rnn unrolled %s %s", library->name,
+    snprintf(step.implementation, sizeof step.implementation, "paradnn:rnn unrolled %s %s", library->name,
              pdnn_level_name());
     step.work = (struct pdnn_work){state, bind, run_step, NULL};
     return pdnn_program_step(program, &step, err);

@@ -45,7 +45,7 @@ static int teardown(void **state) {
 
 static struct pdnn_visit_op two_ops[] = {
     {"dense/forward/64x2000:2000x1024:64x1024+bias@ffn1", "ffn1", "gemm:jit", 3, 0, 1234.5},
-    {"a|b;c%d\x7f//,\"q\"/@", "'", "own:x|y", 4294967295u, INT64_MAX, 1.0 / 3},
+    {"a|b;c%d\x7f//,\"q\"/@", "'", "paradnn:x|y", 4294967295u, INT64_MAX, 1.0 / 3},
 };
 
 static struct pdnn_visit make_visit(int number) {

@@ -83,7 +83,7 @@ static enum pdnn_status append_primitive(struct conv2d_step *c, struct pdnn_err 
     step.n_slots = 0; /* the tensors' own slots are not used where they are copied; append adds what is */
     step.is_slow = pdnn_half_is_used(c->compile->program->graph, c->convolution.node) &&
                    pdnn_onednn_primitive_is_reference(c->call.primitive);
-    snprintf(step.implementation, sizeof step.implementation, "%.24s convolution %.16s",
+    snprintf(step.implementation, sizeof step.implementation, "%.31s convolution %.16s",
              pdnn_onednn_primitive_name(c->call.primitive),
              pdnn_onednn_layout_format(c->operand[PDNN_ONEDNN_WEIGHTS].used, format));
     pdnn_onednn_call_scale(&c->call, c->convolution.node);

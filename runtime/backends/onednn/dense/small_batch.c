@@ -68,7 +68,7 @@ enum pdnn_status pdnn_onednn_dense_small_batch_append(struct pdnn_program *progr
     pdnn_step_use(step, slots->y);
     if (slots->b != PDNN_NONE)
         pdnn_step_use(step, slots->b);
-    snprintf(step->implementation, sizeof step->implementation, "own:dense %s", pdnn_level_name());
+    snprintf(step->implementation, sizeof step->implementation, "paradnn:dense %s", pdnn_level_name());
     step->work = (struct pdnn_work){batch, bind, run, NULL};
     return pdnn_program_step(program, step, err);
 }

@@ -52,7 +52,7 @@ static enum pdnn_status append_pass(struct dense_step *d, struct pdnn_err *err) 
         pdnn_dtype_is_half(d->shape.dtype) && pdnn_onednn_primitive_is_reference(d->pass.primitive);
     bool matmul = d->compile->choice[pdnn_onednn_dense_weights_of(graph, node)]->variant[node->pass].way ==
                   PDNN_ONEDNN_DENSE_MATMUL;
-    snprintf(step.implementation, sizeof step.implementation, "%.24s %s %.16s",
+    snprintf(step.implementation, sizeof step.implementation, "%.31s %s %.16s",
              pdnn_onednn_primitive_name(d->pass.primitive), matmul ? "matmul" : "inner_product",
              pdnn_onednn_layout_format(d->pass.weights, format));
     d->pass.primitive = NULL;

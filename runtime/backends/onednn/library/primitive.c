@@ -6,20 +6,28 @@
 #include "runtime/backends/onednn/library/version.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { NAME_TEXT = 48 };
 
 struct pdnn_onednn_primitive {
     dnnl_stream_t stream;             /* the library's */
     dnnl_primitive_desc_t descriptor; /* NULL once it is built */
     dnnl_primitive_t primitive;
-    const char *name;                                        /* lives in the descriptor or primitive */
+    char name[NAME_TEXT];                                    /* "onednn:" and the library's */
     struct pdnn_onednn_layout layout[PDNN_ONEDNN_ARG_COUNT]; /* as the implementation has them */
     int index[PDNN_ONEDNN_ARG_COUNT];                        /* into args, or -1 */
     int n_args;
     dnnl_exec_arg_t args[PDNN_ONEDNN_ARG_COUNT + 1]; /* and a zero point */
     int32_t zero_point;
 };
+
+static void set_name(struct pdnn_onednn_primitive *primitive, const_dnnl_primitive_desc_t descriptor) {
+    snprintf(primitive->name, sizeof primitive->name, "onednn:%s",
+             pdnn_onednn_implementation_name(descriptor));
+}
 
 static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
                                      dnnl_primitive_attr_t *attributes) {
@@ -140,7 +148,7 @@ enum pdnn_status pdnn_onednn_primitive_describe(struct pdnn_onednn_library *libr
         pdnn_onednn_primitive_destroy(made);
         return pdnn_onednn_fail(err, status, "a primitive");
     }
-    made->name = pdnn_onednn_implementation_name(made->descriptor);
+    set_name(made, made->descriptor);
     *primitive = made;
     return PDNN_OK;
 }
@@ -152,7 +160,7 @@ enum pdnn_status pdnn_onednn_primitive_build(struct pdnn_onednn_primitive *primi
         status = dnnl_primitive_get_primitive_desc(primitive->primitive, &kept);
     if (status != dnnl_success)
         return pdnn_onednn_fail(err, status, "a primitive");
-    primitive->name = pdnn_onednn_implementation_name(kept);
+    set_name(primitive, kept);
     dnnl_primitive_desc_destroy(primitive->descriptor);
     primitive->descriptor = NULL;
     return PDNN_OK;

@@ -23,7 +23,7 @@ enum pdnn_status pdnn_onednn_primitive_create(struct pdnn_onednn_library *librar
                                               struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);
 void pdnn_onednn_primitive_destroy(struct pdnn_onednn_primitive *primitive);
 
-/* The library's name of the implementation: "x64:gemm:jit". */
+/* The implementation: "onednn:", and the library's name of it, as in "onednn:x64:gemm:jit". */
 const char *pdnn_onednn_primitive_name(const struct pdnn_onednn_primitive *primitive);
 /* Whether that is the library's plain C; of recurrent layers the name does not tell. */
 bool pdnn_onednn_primitive_is_reference(const struct pdnn_onednn_primitive *primitive);

@@ -57,7 +57,7 @@ const char *pdnn_onednn_reorder_name(const struct pdnn_onednn_reorder *reorder,
                                      char buffer[PDNN_ONEDNN_REORDER_TEXT]) {
     if (reorder->primitive)
         return pdnn_onednn_primitive_name(reorder->primitive);
-    snprintf(buffer, PDNN_ONEDNN_REORDER_TEXT, "own:transpose %s", pdnn_level_name());
+    snprintf(buffer, PDNN_ONEDNN_REORDER_TEXT, "paradnn:transpose %s", pdnn_level_name());
     return buffer;
 }
 

@@ -97,11 +97,11 @@ struct pdnn_matmul_work pdnn_onednn_matmul_work_of(struct pdnn_onednn_matmul *ma
 const char *pdnn_onednn_matmul_name(const struct pdnn_onednn_matmul *made,
                                     char buffer[PDNN_ONEDNN_MATMUL_TEXT]) {
     if (made->primitive)
-        snprintf(buffer, PDNN_ONEDNN_MATMUL_TEXT, "%.30s matmul",
+        snprintf(buffer, PDNN_ONEDNN_MATMUL_TEXT, "%.37s matmul",
                  pdnn_onednn_primitive_name(made->primitive));
     else if (made->multiply.sgemm)
         snprintf(buffer, PDNN_ONEDNN_MATMUL_TEXT, "onednn:sgemm");
     else
-        snprintf(buffer, PDNN_ONEDNN_MATMUL_TEXT, "own:matmul %s", pdnn_level_name());
+        snprintf(buffer, PDNN_ONEDNN_MATMUL_TEXT, "paradnn:matmul %s", pdnn_level_name());
     return buffer;
 }

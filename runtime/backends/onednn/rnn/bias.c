@@ -60,7 +60,7 @@ enum pdnn_status pdnn_onednn_rnn_append_biases(struct pdnn_program *program,
     pdnn_step_use(&step, tensor);
     pdnn_step_use(&step, sum_slot);
     step.reorder_bytes = program->slots[tensor].bytes + program->slots[sum_slot].bytes;
-    snprintf(step.implementation, sizeof step.implementation, "own:%s",
+    snprintf(step.implementation, sizeof step.implementation, "paradnn:%s",
              is_gradient ? "gradient of both biases" : "sum of two biases");
     step.work = (struct pdnn_work){pair, bind_pair, run_pair, NULL};
     return pdnn_program_step(program, &step, err);

@@ -44,7 +44,7 @@ static enum pdnn_status append_primitive(struct rnn_step *r, struct pdnn_err *er
     struct pdnn_step step = pdnn_step_of_node(r->compile->program->graph, r->index);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
     step.n_slots = 0; /* the tensors' own slots are not used where they are copied; append adds what is */
-    snprintf(step.implementation, sizeof step.implementation, "%.24s rnn %.16s%s",
+    snprintf(step.implementation, sizeof step.implementation, "%.31s rnn %.16s%s",
              pdnn_onednn_primitive_name(r->call.primitive), pdnn_onednn_layout_format(r->u.used, format),
              r->layer->is_measured ? ", auto" : "");
     enum pdnn_status status = pdnn_onednn_append(r->compile->program, &step, &r->call, err);
