@@ -168,32 +168,3 @@ void expect_unsupported(const struct opened *backend, const char *id, const char
     expect_graph_unsupported(backend, &graph, reason);
     pdnn_arena_finish(&arena);
 }
-
-bool is_image_op(const struct pdnn_op_def *op) {
-    return op == &pdnn_op_conv2d || op == &pdnn_op_batchnorm || op == &pdnn_op_pool2d;
-}
-
-bool is_sequence_op(const struct pdnn_op_def *op) {
-    static const struct pdnn_op_def *const ops[] = {
-        &pdnn_op_attention, &pdnn_op_concat,
-        &pdnn_op_ctc_loss,  &pdnn_op_dropout,
-        &pdnn_op_embedding, &pdnn_op_hardtanh,
-        &pdnn_op_layernorm, &pdnn_op_dropout_add_norm,
-        &pdnn_op_sequence,  &pdnn_op_slice,
-        &pdnn_op_scale,     &pdnn_op_mask,
-        &pdnn_op_softmax,   &pdnn_op_attention_softmax,
-    };
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        if (ops[i] == op)
-            return true;
-    }
-    return false;
-}
-
-bool is_int8_op(const struct pdnn_op_def *op) {
-    return op == &pdnn_op_quantize || op == &pdnn_op_dequantize;
-}
-
-bool is_heads_op(const struct pdnn_op_def *op) {
-    return op == &pdnn_op_matmul || op == &pdnn_op_cache_append;
-}

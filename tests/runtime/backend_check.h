@@ -46,13 +46,4 @@ void expect_graph_unsupported(const struct opened *backend, const struct pdnn_gr
                               const char *reason);
 void expect_unsupported(const struct opened *backend, const char *id, const char *reason);
 
-/* Whether the op works on images (N, C, H, W): test_backends_cnn.c has cases for those,
- * test_backends_sequence.c for those of sequence models, test_backends_heads.c for those of heads,
- * test_backends_int8.c for those between f32 and int8, test_backends_half.c for cast, test_backends.c for all
- * others but rnn. */
-bool is_image_op(const struct pdnn_op_def *op);
-bool is_sequence_op(const struct pdnn_op_def *op);
-bool is_heads_op(const struct pdnn_op_def *op);
-bool is_int8_op(const struct pdnn_op_def *op);
-
 #endif

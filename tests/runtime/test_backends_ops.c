@@ -1,5 +1,5 @@
-/* Every op and pass of sequence models but the recurrent layers, on every backend, against `reference`: each
- * op inside a small net, trained for some steps. */
+/* Every op and pass on every backend, against `reference`: each op inside small nets, trained for some steps.
+ * It fails when a pass that a backend has was in none of them. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
@@ -8,6 +8,8 @@
 #include "models/backward.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "runtime/steps/step_def.h"
+#include "runtime/steps/steps.h"
 
 #include <math.h>
 #include <omp.h>
@@ -26,6 +28,7 @@ static const struct pdnn_fill uniform = {.kind = PDNN_FILL_UNIFORM, .scale = 1};
 struct net {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
+    const struct pdnn_op_def *op; /* that it is about */
 };
 
 /* R rows of N sequences, C columns. */
@@ -65,8 +68,40 @@ static uint32_t new_matrix(struct net *net, int64_t rows, int64_t C) {
     return dense(net, new_data(net, PDNN_ROLE_INPUT, 2, (int64_t[]){rows, INPUTS}, uniform), C);
 }
 
-static uint32_t build_hardtanh(struct net *net, const struct shape *s) {
-    return apply(net, &pdnn_op_hardtanh, new_matrix(net, s->R, s->C), PDNN_NONE, NULL);
+static uint32_t build_activation(struct net *net, const struct shape *s) {
+    return apply(net, net->op, new_matrix(net, s->R, s->C), PDNN_NONE, NULL);
+}
+
+static uint32_t build_bias(struct net *net, const struct shape *s) {
+    return apply(net, &pdnn_op_bias, new_matrix(net, s->R, s->C), new_weight(net, 1, s->C, 0), NULL);
+}
+
+/* A matrix of one head times itself: both gradients of one tensor. */
+static uint32_t build_matmul(struct net *net, const struct shape *s) {
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_MATMUL_SEQUENCES] = s->N,
+                                            [PDNN_MATMUL_HEADS] = 1,
+                                            [PDNN_MATMUL_WIDTH] = s->C,
+                                            [PDNN_MATMUL_TRANSPOSE_B] = 1};
+    uint32_t q = new_matrix(net, s->R, s->C), k = new_matrix(net, s->R, s->C);
+    uint32_t scores = apply(net, &pdnn_op_matmul, q, k, attrs);
+    const int64_t back[PDNN_NODE_ATTRS] = {[PDNN_MATMUL_SEQUENCES] = s->N,
+                                           [PDNN_MATMUL_HEADS] = 1,
+                                           [PDNN_MATMUL_WIDTH] = s->C,
+                                           [PDNN_MATMUL_Y_WIDTH] = s->C};
+    return apply(net, &pdnn_op_matmul, scores, new_matrix(net, s->R, s->C), back);
+}
+
+static uint32_t build_rnn(struct net *net, const struct shape *s) {
+    int64_t attrs[PDNN_NODE_ATTRS] = {
+        [PDNN_RNN_CELL] = PDNN_CELL_LSTM, [PDNN_RNN_STEPS] = s->R / s->N, [PDNN_RNN_TRAIN] = 1};
+    const struct pdnn_fill small = {.kind = PDNN_FILL_UNIFORM, .scale = 0.1};
+    const uint32_t in[] = {[PDNN_RNN_X] = new_matrix(net, s->R, 3),
+                           [PDNN_RNN_W] = pdnn_graph_weight(&net->graph, 2, (int64_t[]){4 * s->C, 3}, small),
+                           [PDNN_RNN_U] =
+                               pdnn_graph_weight(&net->graph, 2, (int64_t[]){4 * s->C, s->C}, small),
+                           [PDNN_RNN_B] = new_weight(net, 1, 4 * s->C, 0),
+                           PDNN_NONE};
+    return pdnn_graph_forward(&net->graph, &pdnn_op_rnn, in, attrs);
 }
 
 static uint32_t build_embedding(struct net *net, const struct shape *s) {
@@ -166,9 +201,27 @@ static uint32_t build_convolved(struct net *net, const struct shape *s) {
     int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_CONV2D_STRIDE_H] = 1, [PDNN_CONV2D_STRIDE_W] = 1};
     uint32_t x = new_data(net, PDNN_ROLE_INPUT, 4, dim, uniform);
     uint32_t w = pdnn_graph_weight(&net->graph, 4, (int64_t[]){s->C, 2, 1, 1}, uniform);
+    x = apply(net, &pdnn_op_bias, x, new_weight(net, 1, dim[1], 0), NULL);
     x = apply(net, &pdnn_op_conv2d, x, w, attrs);
     x = apply(net, &pdnn_op_hardtanh, x, PDNN_NONE, NULL);
     net->graph.nodes[net->graph.n_nodes - 1].coef[PDNN_HARDTANH_LOW] = 0.1;
+    return apply(net, &pdnn_op_sequence, x, PDNN_NONE, NULL);
+}
+
+/* Both kinds of pooling, of images with a gradient. */
+static uint32_t build_pooled(struct net *net, const struct shape *s) {
+    const int64_t dim[] = {s->N, s->C, 4, 2 * s->R / s->N};
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_POOL2D_KERNEL_H] = 2,
+                                      [PDNN_POOL2D_KERNEL_W] = 2,
+                                      [PDNN_POOL2D_STRIDE_H] = 2,
+                                      [PDNN_POOL2D_STRIDE_W] = 2,
+                                      [PDNN_POOL2D_TRAIN] = 1};
+    uint32_t x = new_data(net, PDNN_ROLE_INPUT, 4, dim, uniform);
+    x = apply(net, &pdnn_op_bias, x, new_weight(net, 1, s->C, 0), NULL);
+    x = apply(net, &pdnn_op_pool2d, x, PDNN_NONE, attrs);
+    attrs[PDNN_POOL2D_KIND] = PDNN_POOL2D_AVERAGE;
+    attrs[PDNN_POOL2D_KERNEL_W] = attrs[PDNN_POOL2D_STRIDE_W] = 1;
+    x = apply(net, &pdnn_op_pool2d, x, PDNN_NONE, attrs);
     return apply(net, &pdnn_op_sequence, x, PDNN_NONE, NULL);
 }
 
@@ -250,7 +303,10 @@ static const struct op_case {
     uint32_t (*build)(struct net *net, const struct shape *shape);
     bool convolves; /* which not every backend can */
 } op_cases[] = {
-    {&pdnn_op_hardtanh, build_hardtanh, false},
+    {&pdnn_op_bias, build_bias, false},
+    {&pdnn_op_matmul, build_matmul, false},
+    {&pdnn_op_rnn, build_rnn, false},
+    {&pdnn_op_pool2d, build_pooled, false},
     {&pdnn_op_embedding, build_embedding, false},
     {&pdnn_op_embedding, build_gather, false},
     {&pdnn_op_embedding, build_gather_and_add, false},
@@ -293,9 +349,23 @@ static void append_loss(struct net *net, const struct op_case *row, const struct
     net->graph.loss = apply(net, &pdnn_op_ctc_loss, new_matrix(net, s->R, s->C), labels, NULL);
 }
 
+/* Passes that ran, by op in the order of pdnn_ops. */
+struct seen {
+    bool pass[256][PDNN_PASS_COUNT];
+};
+
+static void see(struct seen *seen, const struct pdnn_graph *graph) {
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        size_t op = 0;
+        while (pdnn_ops[op] != graph->nodes[i].op)
+            op++;
+        seen->pass[op][graph->nodes[i].pass] = true;
+    }
+}
+
 static void check_case(const struct opened *backend, const struct op_case *row, const struct shape *s,
-                       bool seen[PDNN_PASS_COUNT]) {
-    struct net net;
+                       struct seen *seen) {
+    struct net net = {.op = row->op};
     struct pdnn_err err = {0};
     char what[160];
     pdnn_arena_init(&net.arena);
@@ -303,45 +373,97 @@ static void check_case(const struct opened *backend, const struct op_case *row, 
     append_loss(&net, row, s);
     pdnn_backward_derive(&net.graph, &pdnn_optimizers[PDNN_OPTIMIZER_MOMENTUM]);
     must(pdnn_graph_status(&net.graph, &err), &err);
-    snprintf(what, sizeof what, "case %d, %s R=%d C=%d", (int)(row - op_cases), row->op->name, (int)s->R,
-             (int)s->C);
+    snprintf(what, sizeof what, "%s R=%d C=%d", row->op->name, (int)s->R, (int)s->C);
     double slack = 10 * sqrt((double)(s->R * s->C));
     if (!check_graph(backend, &net.graph, 1, true, slack, what) ||
         !check_graph(backend, &net.graph, CHECK_STEPS, false, slack, what))
         fail_msg("%s: unsupported", what);
-    for (size_t i = 0; i < net.graph.n_nodes; i++) {
-        if (net.graph.nodes[i].op == row->op)
-            seen[net.graph.nodes[i].pass] = true;
-    }
+    see(seen, &net.graph);
     pdnn_arena_finish(&net.arena);
 }
 
-static void check_op(const struct opened *backend, const struct pdnn_op_def *op) {
-    bool seen[PDNN_PASS_COUNT] = {false};
-    for (size_t i = 0; i < OP_CASES; i++) {
-        bool applies =
-            op_cases[i].op == op && (!op_cases[i].convolves || backend->def == &pdnn_backend_onednn);
-        for (size_t k = 0; k < SHAPES && applies; k++)
-            check_case(backend, &op_cases[i], &shapes[k], seen);
-    }
-    for (int pass = 0; pass < PDNN_PASS_COUNT && is_sequence_op(op); pass++) {
-        if (op->pass[pass].reference && !seen[pass])
-            fail_msg("no case for %s %s", op->name, pdnn_pass_name((enum pdnn_pass)pass));
+/* What is made of other ops' graphs: optimizers, other types, a cache. */
+static const char *const instances[] = {
+    "fc/layers=1,nodes=9,input=7,output=5,batch=6,mode=train,optimizer=sgd",
+    "fc/layers=1,nodes=9,input=7,output=5,batch=6,mode=train,optimizer=rmsprop,accumulate=2",
+    "fc/layers=1,nodes=9,input=7,output=5,batch=6,mode=train,optimizer=adam",
+    "fc/layers=1,nodes=9,input=7,output=5,batch=6,mode=train,optimizer=lamb",
+    "transformer/architecture=decoder,hidden=8,heads=2,layers=1,vocabulary=11,length=6,batch=2,positions=6,norm=pre,"
+    "objective=causal-lm,mode=train,optimizer=adam,fuse=none",
+    "transformer/architecture=decoder,hidden=8,heads=2,layers=1,vocabulary=11,batch=2,positions=9,norm=pre,"
+    "objective=causal-lm,mode=infer,phase=decode,context=6",
+    "fc/layers=1,nodes=16,input=8,output=6,batch=6,mode=train,dtype=bf16",
+    "fc/layers=1,nodes=16,input=8,output=6,batch=6,mode=infer,dtype=int8",
+};
+
+static void check_instances(const struct opened *backend, struct seen *seen) {
+    for (size_t i = 0; i < sizeof instances / sizeof *instances; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        pdnn_arena_init(&arena);
+        build_instance(instances[i], &arena, &graph);
+        if (check_graph(backend, &graph, 1, true, check_whole_step_slack, instances[i]))
+            see(seen, &graph);
+        pdnn_arena_finish(&arena);
     }
 }
 
-static void test_compile_every_sequence_op(void **state) {
+/* To int8 and back, without the product between them, which not every backend has. */
+static void check_quantized(const struct opened *backend, const struct shape *s, struct seen *seen) {
+    const int64_t dim[] = {s->R, s->C};
+    const struct pdnn_fill sums = {PDNN_FILL_CLASS, 1000};
+    struct net net = {0};
+    struct pdnn_err err = {0};
+    pdnn_arena_init(&net.arena);
+    pdnn_graph_init(&net.graph, &net.arena);
+    apply(&net, &pdnn_op_quantize, new_data(&net, PDNN_ROLE_INPUT, 2, dim, uniform), PDNN_NONE, NULL);
+    const uint32_t in[] = {new_data(&net, PDNN_ROLE_INPUT, 2, dim, sums),
+                           pdnn_graph_last_output(&net.graph, PDNN_QUANTIZE_SCALE),
+                           new_weight(&net, 1, s->C, 0), PDNN_NONE};
+    net.graph.result = pdnn_graph_forward(&net.graph, &pdnn_op_dequantize, in, NULL);
+    must(pdnn_graph_status(&net.graph, &err), &err);
+    assert_true(check_graph(backend, &net.graph, 1, true, 10, "quantize and dequantize"));
+    see(seen, &net.graph);
+    pdnn_arena_finish(&net.arena);
+}
+
+/* Whether the backend says that it has the pass: by itself, or by the op's row. */
+static bool has_pass(const struct opened *backend, const struct pdnn_op_def *op, int pass) {
+    const struct pdnn_step_pass *row = &pdnn_step_find(op)->pass[pass];
+    return op->pass[pass].reference && (backend->def == &pdnn_backend_onednn || row->run || row->needs_sgemm);
+}
+
+static void test_compile_every_op(void **state) {
     (void)state;
     for (size_t b = 0; b < FAST_BACKENDS; b++) {
         struct opened backend = open_backend(fast_backends[b]);
-        for (size_t i = 0; pdnn_ops[i]; i++)
-            check_op(&backend, pdnn_ops[i]);
+        struct seen seen = {{{false}}};
+        for (size_t i = 0; i < OP_CASES; i++) {
+            bool applies = !op_cases[i].convolves || backend.def == &pdnn_backend_onednn;
+            for (size_t k = 0; k < SHAPES && applies; k++)
+                check_case(&backend, &op_cases[i], &shapes[k], &seen);
+        }
+        for (size_t i = 0; pdnn_ops[i]; i++) {
+            for (size_t k = 0; k < SHAPES && pdnn_ops[i]->pointwise; k++)
+                check_case(&backend, &(struct op_case){pdnn_ops[i], build_activation, false}, &shapes[k],
+                           &seen);
+        }
+        for (size_t k = 0; k < SHAPES; k++)
+            check_quantized(&backend, &shapes[k], &seen);
+        check_instances(&backend, &seen);
+        for (size_t i = 0; pdnn_ops[i]; i++) {
+            for (int pass = 0; pass < PDNN_PASS_COUNT; pass++) {
+                if (has_pass(&backend, pdnn_ops[i], pass) && !seen.pass[i][pass])
+                    fail_msg("%s: no case for %s %s", backend.def->name, pdnn_ops[i]->name,
+                             pdnn_pass_name((enum pdnn_pass)pass));
+            }
+        }
         close_backend(&backend);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_compile_every_sequence_op)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_compile_every_op)};
     omp_set_num_threads(CHECK_THREADS);
     int failed = 0;
     RUN_AT_EVERY_LEVEL(tests, failed);
