@@ -153,14 +153,14 @@ static enum pdnn_status parse_threads(const struct pdnn_arguments *arguments, co
             status = pdnn_fail(err, PDNN_INVALID, "--threads %s: only %" PRId64 " cores may be used here",
                                texts[i], host->threads);
         if (status == PDNN_OK)
-            add_threads(threads, &n, value.number ? value.number : host->threads);
+            add_threads(threads, &n, value.number ? value.number : host->threads_all);
     }
     free(texts);
     if (status != PDNN_OK)
         return status;
     if (!n_texts) {
         add_threads(threads, &n, 1);
-        add_threads(threads, &n, host->threads);
+        add_threads(threads, &n, host->threads_all);
     }
     *count = n;
     return PDNN_OK;
@@ -211,5 +211,6 @@ const struct pdnn_command_def pdnn_command_ceilings = {
     .n_options = sizeof options / sizeof options[0],
     .examples = examples,
     .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
     .run = run,
 };

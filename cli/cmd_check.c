@@ -269,5 +269,6 @@ const struct pdnn_command_def pdnn_command_check = {
     .n_options = sizeof options / sizeof options[0],
     .examples = examples,
     .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
     .run = run,
 };

@@ -217,7 +217,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (pdnn_host_read(&host, err) != PDNN_OK ||
         pdnn_argument_all(arguments, "set", &sets, &n_sets, err) != PDNN_OK)
         return err->status;
-    list.threads = host.threads;
+    list.threads = host.threads_all;
     enum pdnn_status status =
         pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, &list.spec, err);
     free(sets);
@@ -244,5 +244,6 @@ const struct pdnn_command_def pdnn_command_list = {
     .n_options = sizeof options / sizeof options[0],
     .examples = examples,
     .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
     .run = run,
 };

@@ -248,5 +248,6 @@ const struct pdnn_command_def pdnn_command_run = {
     .n_options = sizeof options / sizeof options[0],
     .examples = examples,
     .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
     .run = run_instances,
 };

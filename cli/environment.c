@@ -1,14 +1,13 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* environ */
 #include "cli/environment.h"
 
-#include "runtime/core/backend.h"
 #include "base/clock.h"
 #include "runtime/driver/worker.h"
+#include "runtime/facts/openmp.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-extern char **environ;
+#include <unistd.h>
 
 enum { FACTS_MAX = 256 };
 
@@ -57,39 +56,47 @@ static void add_host(struct list *list, const struct pdnn_host *host) {
     }
 }
 
-static void add_software(struct list *list) {
+static void add_software(struct list *list, const struct pdnn_software *software) {
     add_text(list, "paradnn_version", PDNN_VERSION, true);
+    add_text(list, "paradnn_build", pdnn_build, false);
     add_text(list, "compiler", PDNN_COMPILER, true);
     add_text(list, "build_type", PDNN_BUILD_TYPE, true);
-    for (const struct pdnn_backend_def *const *backend = pdnn_backends; *backend; backend++)
-        add_text(list, pdnn_arena_printf(list->arena, "backend_%s", (*backend)->name), (*backend)->version(),
-                 true);
+    for (size_t i = 0; i < software->count; i++)
+        add_text(list, pdnn_arena_printf(list->arena, "backend_%s", software->row[i].backend),
+                 software->row[i].version, true);
 }
 
-/* What the worker's OpenMP runtime is told: the user's own settings first. */
-static void add_openmp(struct list *list, const struct pdnn_host *host) {
-    char *places = pdnn_host_places(host);
-    const char *own = getenv("OMP_PLACES");
-    list->failed = list->failed || !places;
-    add_text(list, "omp_places", own ? own : places ? places : "", false);
-    free(places);
-    for (const struct pdnn_worker_setting *setting = pdnn_worker_settings; setting->name; setting++) {
-        char *key = pdnn_arena_strdup(list->arena, setting->name);
+/* What the worker's OpenMP runtime is told, and what it made of it. */
+static void add_openmp(struct list *list, const struct pdnn_host *host, const char *places) {
+    struct pdnn_str setting = {0}, obeyed = {0}, overridden = {0};
+    for (size_t i = 0; pdnn_openmp_setting(i, host, environ, &setting); i++) {
+        size_t name = strcspn(pdnn_str_text(&setting), "=");
+        char *key = pdnn_arena_printf(list->arena, "%.*s", (int)name, pdnn_str_text(&setting));
         for (char *at = key; at && *at; at++)
             if (*at >= 'A' && *at <= 'Z')
                 *at = (char)(*at - 'A' + 'a');
-        const char *value = getenv(setting->name);
+        bool is_policy = key && strcmp(key, "omp_places") != 0 && strcmp(key, "omp_num_threads") != 0;
         list->failed = list->failed || !key;
-        add_text(list, key, value ? value : setting->value, true);
+        add_text(list, key, pdnn_str_text(&setting) + name + 1, is_policy);
+        pdnn_str_clear(&setting);
     }
+    pdnn_openmp_sort(environ, &obeyed, &overridden);
+    add_text(list, "openmp_obeyed", pdnn_str_text(&obeyed), false);
+    add_text(list, "openmp_overridden", pdnn_str_text(&overridden), false);
+    add_whole(list, "threads_all", (uint64_t)host->threads_all, false);
+    add_text(list, "thread_places", places, false);
+    list->failed = list->failed || setting.failed || obeyed.failed || overridden.failed;
+    pdnn_str_finish(&setting);
+    pdnn_str_finish(&obeyed);
+    pdnn_str_finish(&overridden);
 }
 
 static bool is_relevant(const char *variable) {
-    static const char *const prefixes[] = {"OMP_", "GOMP_", "KMP_", "ONEDNN_", "DNNL_", "OPENBLAS_"};
+    static const char *const prefixes[] = {"ONEDNN_", "DNNL_", "OPENBLAS_"};
+    bool is_library = pdnn_openmp_is_variable(variable);
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
+        is_library = is_library || strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0;
+    return is_library;
 }
 
 /* Every variable that the libraries might read, as one text: what is not set cannot differ unnoticed either.
@@ -118,18 +125,29 @@ static void add_limits(struct list *list, const struct pdnn_session *session) {
 enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, struct pdnn_arena *arena,
                                         struct pdnn_fact **facts, size_t *n_facts, struct pdnn_err *err) {
     struct list list = {.arena = arena};
+    struct pdnn_worker worker;
+    char now[PDNN_UTC_TEXT], *places = NULL;
     list.facts = pdnn_arena_alloc(arena, FACTS_MAX, sizeof *list.facts);
     if (!list.facts)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the environment's facts");
-    char now[PDNN_UTC_TEXT];
-    add_text(&list, "written_utc", pdnn_utc_format(pdnn_clock_unix_ms(), now), false);
-    add_host(&list, &session->host);
-    add_software(&list);
-    add_openmp(&list, &session->host);
-    add_variables(&list);
-    add_limits(&list, session);
-    if (list.failed)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the environment's facts");
+    enum pdnn_status status =
+        pdnn_worker_start(&worker, &session->host, PDNN_ISA_DEFAULT, session->memory_limit_bytes, err);
+    if (status == PDNN_OK)
+        status = pdnn_worker_places(&worker, session->host.threads, &places, err);
+    if (status == PDNN_OK) {
+        add_text(&list, "written_utc", pdnn_utc_format(pdnn_clock_unix_ms(), now), false);
+        add_host(&list, &session->host);
+        add_software(&list, pdnn_worker_software(&worker));
+        add_openmp(&list, &session->host, places);
+        add_variables(&list);
+        add_limits(&list, session);
+    }
+    pdnn_worker_stop(&worker);
+    free(places);
+    if (status == PDNN_OK && list.failed)
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the environment's facts");
+    if (status != PDNN_OK)
+        return status;
     *facts = list.facts;
     *n_facts = list.count;
     return PDNN_OK;

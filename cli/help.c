@@ -33,8 +33,14 @@ struct row {
 
 static const struct row environment_rows[] = {
     {"NO_COLOR", "if set and not empty, progress is drawn without color"},
-    {"OMP_PLACES, OMP_PROC_BIND, OMP_WAIT_POLICY",
-     "used as they are if set; otherwise threads are bound one per core and wait actively"},
+    {"OMP_NUM_THREADS",
+     "if set, threads: all is at most this; otherwise it is the cores this process may use"},
+    {"OMP_THREAD_LIMIT", "if set, no instance may have more threads"},
+    {"OMP_WAIT_POLICY", "if set, how threads wait; otherwise actively"},
+    {"OMP_*, GOMP_*, KMP_*",
+     "the others choose no cores: each thread is bound to a core of its own, inside the affinity mask and "
+     "cgroup that the process was given; what becomes of those that are set is said on stderr"},
+    {"PARADNN_WORKER", "if set, the worker program to start; otherwise the one of the same build"},
 };
 
 static const struct row file_rows[] = {

@@ -1,17 +1,18 @@
 /* paradnn: finds the command, parses its arguments, runs it, turns its status into an exit status. Errors
  * are written to stderr here and nowhere else; commands write there what is no error: progress, warnings,
  * sums. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* environ */
 #include "base/units.h"
 #include "cli/help.h"
 #include "cli/registry.h"
-#include "runtime/core/backend.h"
-#include "runtime/worker/serve.h"
+#include "runtime/driver/worker.h"
+#include "runtime/facts/openmp.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EXIT_FINE = 0, EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
@@ -36,10 +37,23 @@ static int print(struct pdnn_str *text) {
     return status;
 }
 
+/* The libraries are the worker's, which says what they are. */
 static int print_version(void) {
+    struct pdnn_host host;
+    struct pdnn_worker worker = {0};
+    struct pdnn_err err = {0};
     printf("paradnn %s\n", PDNN_VERSION);
-    for (const struct pdnn_backend_def *const *backend = pdnn_backends; *backend; backend++)
-        printf("%-10s %s\n", (*backend)->name, (*backend)->version());
+    enum pdnn_status status = pdnn_host_read(&host, &err);
+    if (status == PDNN_OK)
+        status = pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err);
+    if (status != PDNN_OK) {
+        fprintf(stderr, "paradnn: %s\n", err.text);
+        return exit_status_of(status, true);
+    }
+    const struct pdnn_software *software = pdnn_worker_software(&worker);
+    for (size_t i = 0; i < software->count; i++)
+        printf("%-10s %s\n", software->row[i].backend, software->row[i].version);
+    pdnn_worker_stop(&worker);
     return EXIT_FINE;
 }
 
@@ -69,6 +83,21 @@ static int fail_unknown(const char *name) {
     return EXIT_USAGE;
 }
 
+/* Whoever has set something for OpenMP is told, once, what becomes of it. */
+static void tell_openmp(void) {
+    struct pdnn_str obeyed = {0}, overridden = {0};
+    pdnn_openmp_sort(environ, &obeyed, &overridden);
+    if (obeyed.length || overridden.length)
+        fprintf(stderr, "paradnn: OpenMP variables: %s%s%s%s%s%s\n", obeyed.length ? "obeyed " : "",
+                pdnn_str_text(&obeyed), obeyed.length && overridden.length ? "; " : "",
+                overridden.length ? "overridden " : "", pdnn_str_text(&overridden),
+                overridden.length
+                    ? ", since each thread is bound to a core of its own (taskset chooses which)"
+                    : "");
+    pdnn_str_finish(&obeyed);
+    pdnn_str_finish(&overridden);
+}
+
 static int run_command(const struct pdnn_command_def *command, int argc, char **argv) {
     struct pdnn_err err = {0};
     struct pdnn_arguments arguments = {0};
@@ -79,20 +108,14 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
         pdnn_command_help(&text, command, pdnn_help_width());
         some_failed = print(&text) != EXIT_FINE;
     } else if (status == PDNN_OK) {
+        if (command->resolves_threads)
+            tell_openmp();
         status = command->run(&arguments, &some_failed, &err);
     }
     pdnn_arguments_finish(&arguments);
     if (status != PDNN_OK)
         fprintf(stderr, "paradnn: %s\n", err.text);
     return exit_status_of(status, some_failed);
-}
-
-/* The worker's entry is not a command: the driver starts it, nobody types it. */
-static int run_worker(int argc, char **argv) {
-    int64_t fd;
-    if (argc != 3 || !pdnn_parse_i64(argv[2], &fd))
-        return fail_unknown(argv[1]);
-    return pdnn_worker_serve((int)fd);
 }
 
 static int dispatch(int argc, char **argv) {
@@ -113,8 +136,6 @@ static int dispatch(int argc, char **argv) {
     }
     if (strcmp(argv[1], "--version") == 0)
         return print_version();
-    if (strcmp(argv[1], "worker") == 0)
-        return run_worker(argc, argv);
     const struct pdnn_command_def *command = find_command(argv[1]);
     return command ? run_command(command, argc - 2, argv + 2) : fail_unknown(argv[1]);
 }

@@ -37,6 +37,7 @@ struct pdnn_command_def {
     size_t n_options;
     const struct pdnn_example *examples;
     size_t n_examples;
+    bool resolves_threads; /* `threads: all` means something: what becomes of OpenMP's variables is said */
     /* Does the work. *some_failed: it went through, but not all is well (exit status 1). */
     enum pdnn_status (*run)(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err);
 };

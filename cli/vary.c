@@ -6,7 +6,6 @@
 #include "models/build.h"
 #include "models/sharing.h"
 #include "results/tables/columns.h"
-#include "runtime/core/plan_set.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -149,8 +148,8 @@ static void append_set(const struct pdnn_record *records, size_t n_records, cons
     pdnn_str_printf(out, "  memory   one block of %s; separate plans would take %s\n",
                     pdnn_format_bytes(block, (double)set->block_bytes),
                     pdnn_format_bytes(alone, (double)alone_bytes));
-    pdnn_str_printf(out, "  programs %" PRIu64 " prepared, %" PRIu64 " kept, at most %d\n", set->prepared,
-                    set->kept, PDNN_PLAN_SET_KEPT);
+    pdnn_str_printf(out, "  programs %" PRIu64 " prepared, %" PRIu64 " kept, at most %" PRIu64 "\n",
+                    set->prepared, set->kept, set->most);
 }
 
 static void add_time(struct pdnn_table *table, double ns) {

@@ -37,7 +37,7 @@ static struct counts missing_counts(const struct pdnn_session *session, bool eve
     struct counts wanted = {0}, missing = {0};
     if (everything) {
         counts_add(&wanted, 1);
-        counts_add(&wanted, session->host.threads);
+        counts_add(&wanted, session->host.threads_all);
     }
     for (size_t i = 0; i < session->n_tasks; i++)
         if (!session->tasks[i].closed)

@@ -41,9 +41,10 @@ static void judge(const struct pdnn_session *session, const struct pdnn_expanded
         row->reason = pdnn_arena_strdup(arena, item->reason);
     } else if (threads > session->host.threads) {
         row->outcome = PDNN_OUTCOME_INVALID;
-        row->reason =
-            pdnn_arena_printf(arena, "%" PRId64 " threads, but only %" PRId64 " cores may be used here",
-                              threads, session->host.threads);
+        bool is_limit = session->host.threads == session->host.thread_limit;
+        row->reason = pdnn_arena_printf(
+            arena, "%" PRId64 " threads, but only %" PRId64 " %s", threads, session->host.threads,
+            is_limit ? "are allowed by OMP_THREAD_LIMIT" : "cores may be used here");
     } else if (!item->has_totals) {
         row->outcome = PDNN_OUTCOME_OOM_PREDICTED;
         row->reason = pdnn_arena_strdup(arena, item->reason);
@@ -78,7 +79,7 @@ static enum pdnn_status add_task(struct pdnn_session *session, const struct pdnn
 
 static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *err) {
     struct pdnn_walk walk = {0};
-    enum pdnn_status status = pdnn_walk_start(&walk, &session->spec, session->host.threads, true, err);
+    enum pdnn_status status = pdnn_walk_start(&walk, &session->spec, session->host.threads_all, true, err);
     for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_expanded item;
         status = pdnn_walk_next(&walk, &item, &done, err);

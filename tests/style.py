@@ -22,10 +22,10 @@ MAY_INCLUDE = {
     "runtime/backends/onednn": ["runtime/core", "runtime/steps", "runtime/kernels", "runtime/facts", "models", "base"],
     "runtime/backends/openblas": ["runtime/core", "runtime/steps", "runtime/kernels", "runtime/facts", "models", "base"],
     "runtime/worker": ["runtime/core", "runtime/facts", "models", "base"],
-    "runtime/driver": ["runtime/core", "runtime/facts", "models", "base"],
+    "runtime/driver": ["runtime/facts", "models", "base"],
     "results": ["runtime/facts", "models", "base"],
     "session": ["gen", "runtime/driver", "results", "runtime/facts", "models", "base"],
-    "cli": ["session", "results", "runtime/driver", "runtime/worker", "runtime/core", "runtime/facts", "gen", "models", "base"],
+    "cli": ["session", "results", "runtime/driver", "runtime/facts", "gen", "models", "base"],
 }
 SOFT_LINES, HARD_LINES = 300, 700
 MACHINE_PATHS = re.compile(r"/work/|/farm/|/home/[a-z]|/tmp/bash")

@@ -90,7 +90,7 @@ struct pdnn_backend_def {
     const char *(*version)(void);
     /* For instances with isa other than default; both NULL where the backend has no such choice.
      * isa_variable: "NAME=value" for the environment of a process that is to use no more than the isa, or
-     * NULL where it needs none. The driver asks, in its own process. limit_isa: in that process, once, before
+     * NULL where it needs none. limit_isa: in that process, once, before
      * the backend is opened. PDNN_UNSUPPORTED where the library does not know the isa or does not keep to it.
      */
     const char *(*isa_variable)(enum pdnn_isa isa);
@@ -115,7 +115,7 @@ struct pdnn_backend_def {
 };
 
 /* All backends in the order of the build's list (the order of pdnn_backend_names), NULL-terminated. Defined
- * by cli/, which alone links them all. */
+ * by the worker's program, which alone links them all. */
 extern const struct pdnn_backend_def *const pdnn_backends[];
 
 #endif

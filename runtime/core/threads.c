@@ -1,26 +1,79 @@
+#define _GNU_SOURCE /* sched_setaffinity */
 #include "runtime/core/threads.h"
 
 #include "runtime/kernels/simd/denormals.h"
 
 #include <inttypes.h>
 #include <omp.h>
+#include <sched.h>
+
+/* More than any kernel has. */
+enum { UNITS_MAX = 8192 };
+static const size_t mask_bytes = CPU_ALLOC_SIZE(UNITS_MAX);
+
+/* The calling thread's mask; the caller frees. NULL where it cannot be read. */
+static cpu_set_t *read_mask(void) {
+    cpu_set_t *mask = CPU_ALLOC(UNITS_MAX);
+    if (mask && sched_getaffinity(0, mask_bytes, mask) != 0) {
+        CPU_FREE(mask);
+        mask = NULL;
+    }
+    return mask;
+}
+
+/* A unit that has gone meanwhile leaves the thread where it was; pdnn_threads_places says so. */
+static void bind_here(int unit) {
+    cpu_set_t *mask = read_mask();
+    if (!mask || unit < 0 || unit >= UNITS_MAX)
+        return;
+    if (CPU_COUNT_S(mask_bytes, mask) != 1 || !CPU_ISSET_S((size_t)unit, mask_bytes, mask)) {
+        CPU_ZERO_S(mask_bytes, mask);
+        CPU_SET_S((size_t)unit, mask_bytes, mask);
+        sched_setaffinity(0, mask_bytes, mask);
+    }
+    CPU_FREE(mask);
+}
 
 /* A larger pool of an earlier request would go on spinning beside a smaller one: it is ended, not only left
- * aside. The user's OpenMP settings may allow fewer threads than there are cores. */
-enum pdnn_status pdnn_threads_set(int64_t threads, struct pdnn_err *err) {
+ * aside. */
+enum pdnn_status pdnn_threads_set(const struct pdnn_host *host, int64_t threads, struct pdnn_err *err) {
     int team = 0;
     if (omp_get_max_threads() != (int)threads)
         omp_pause_resource_all(omp_pause_hard);
     omp_set_num_threads((int)threads);
 #pragma omp parallel num_threads((int)threads) reduction(+ : team)
-    team += 1;
+    {
+        team += 1;
+        bind_here(host->core_pu[omp_get_thread_num()]);
+    }
     if (team != (int)threads)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "asks for %" PRId64
-                         " threads, the OpenMP environment (OMP_THREAD_LIMIT, OMP_DYNAMIC) gives %d",
-                         threads, team);
+        return pdnn_fail(err, PDNN_INVALID, "asks for %" PRId64 " threads, OpenMP gives %d", threads, team);
     pdnn_flush_denormals(threads);
     return PDNN_OK;
+}
+
+static void format_mask(struct pdnn_str *places) {
+    cpu_set_t *mask = read_mask();
+    const char *separator = "{";
+    for (size_t unit = 0; mask && unit < UNITS_MAX; unit++) {
+        if (!CPU_ISSET_S(unit, mask_bytes, mask))
+            continue;
+        pdnn_str_printf(places, "%s%zu", separator, unit);
+        separator = ",";
+    }
+    pdnn_str_printf(places, mask ? "}" : "{?}");
+    CPU_FREE(mask);
+}
+
+void pdnn_threads_places(struct pdnn_str *places) {
+#pragma omp parallel for ordered schedule(static, 1)
+    for (int i = 0; i < omp_get_max_threads(); i++) {
+#pragma omp ordered
+        {
+            pdnn_str_printf(places, "%s", i ? "," : "");
+            format_mask(places);
+        }
+    }
 }
 
 void pdnn_threads_rest(void) {

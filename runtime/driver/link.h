@@ -11,6 +11,7 @@ enum { PDNN_LAST_WORDS_TEXT = 128 };
 struct pdnn_worker_link {
     int fd, error_fd; /* the requests' socket; the read end of the worker's stderr, or -1 */
     struct pdnn_inbox inbox;
+    struct pdnn_software software;
     uint64_t memory_limit_bytes;
     uint64_t oom_kills;                    /* of the whole machine, before the request in hand */
     char last_words[PDNN_LAST_WORDS_TEXT]; /* the end of what it printed during the request in hand */

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "runtime/driver/link.h"
 
-#include "base/arena.h"
-#include "runtime/core/backend.h"
+#include "runtime/driver/environment.h"
+#include "runtime/driver/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,58 +18,12 @@
 /* Loading the libraries takes some 50 ms; so long only on a machine that is down on its knees. */
 static const uint64_t start_limit_ns = UINT64_C(60000000000);
 
-const struct pdnn_worker_setting pdnn_worker_settings[] = {
-    {"OMP_PROC_BIND", "close"}, {"OMP_WAIT_POLICY", "active"}, {"OMP_DYNAMIC", "false"}, {0}};
-enum { SETTINGS = sizeof pdnn_worker_settings / sizeof *pdnn_worker_settings };
-
-/* "NAME=value" in the place of what there is of that name, or appended; false when out of memory. */
-static bool set_variable(struct pdnn_arena *arena, char **variables, size_t *count, const char *pair) {
-    size_t name = strcspn(pair, "=") + 1, at = 0;
-    while (at < *count && strncmp(variables[at], pair, name) != 0)
-        at++;
-    *count += at == *count;
-    return (variables[at] = pdnn_arena_strdup(arena, pair)) != NULL;
-}
-
-/* What a library reads when it is loaded has to be there before. */
-static bool set_isa(struct pdnn_arena *arena, char **variables, size_t *count, enum pdnn_isa isa) {
-    bool complete = true;
-    for (const struct pdnn_backend_def *const *backend = pdnn_backends; *backend && complete; backend++) {
-        const char *pair = (*backend)->isa_variable ? (*backend)->isa_variable(isa) : NULL;
-        complete = !pair || set_variable(arena, variables, count, pair);
-    }
-    return complete;
-}
-
-static size_t count_backends(void) {
-    size_t count = 0;
-    while (pdnn_backends[count])
-        count++;
-    return count;
-}
-
-/* Our environment with what is missing added; in the arena. NULL: out of memory. */
-static char **worker_environment(struct pdnn_arena *arena, const struct pdnn_host *host, enum pdnn_isa isa) {
-    size_t count = 0;
-    while (environ[count])
-        count++;
-    char **variables = pdnn_arena_alloc(arena, count + SETTINGS + count_backends() + 2, sizeof *variables);
-    char *places = pdnn_host_places(host);
-    bool complete = variables && places;
-    if (complete)
-        memcpy(variables, environ, count * sizeof *variables);
-    if (complete && !getenv("OMP_PLACES"))
-        complete = (variables[count++] = pdnn_arena_printf(arena, "OMP_PLACES=%s", places));
-    for (const struct pdnn_worker_setting *setting = pdnn_worker_settings; complete && setting->name;
-         setting++) {
-        if (!getenv(setting->name))
-            complete =
-                (variables[count++] = pdnn_arena_printf(arena, "%s=%s", setting->name, setting->value));
-    }
-    complete = complete && set_isa(arena, variables, &count, isa);
-    free(places);
-    return complete ? variables : NULL;
-}
+/* What a worker is started for. */
+struct start {
+    const struct pdnn_host *host;
+    enum pdnn_isa isa;
+    uint64_t memory_limit_bytes;
+};
 
 /* So that the kernel, short of memory, takes the worker and not the driver with all its results. */
 static void volunteer_for_oom(void) {
@@ -83,8 +37,10 @@ static void volunteer_for_oom(void) {
 }
 
 /* Between fork and exec: system calls only. */
-static _Noreturn void become_worker(int fd, int error_fd, pid_t parent, char *const *arguments,
+static _Noreturn void become_worker(int fd, int error_fd, pid_t parent, const char *program,
                                     char *const *environment) {
+    char name[] = "paradnn-worker", number[16];
+    char *const arguments[] = {name, number, NULL};
     sigset_t none;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -98,24 +54,19 @@ static _Noreturn void become_worker(int fd, int error_fd, pid_t parent, char *co
     dup2(error_fd, STDOUT_FILENO);
     dup2(error_fd, STDERR_FILENO);
     fcntl(fd, F_SETFD, 0);
-    execve("/proc/self/exe", arguments, environment);
+    snprintf(number, sizeof number, "%d", fd);
+    execve(program, arguments, environment);
     _exit(127);
 }
 
-static enum pdnn_status spawn(struct pdnn_worker *worker, struct pdnn_arena *arena,
-                              const struct pdnn_host *host, struct pdnn_err *err) {
+static enum pdnn_status spawn(struct pdnn_worker *worker, const char *program, char *const *environment,
+                              struct pdnn_err *err) {
     int sockets[2] = {-1, -1}, errors[2] = {-1, -1};
     pid_t parent = getpid(), pid = -1;
-    char **environment = worker_environment(arena, host, worker->isa);
-    if (!environment)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a worker");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0 && pipe2(errors, O_CLOEXEC) == 0) {
-        char name[] = "paradnn", command[] = "worker", number[16];
-        snprintf(number, sizeof number, "%d", sockets[1]);
-        char *const arguments[] = {name, command, number, NULL};
         pid = fork();
         if (pid == 0)
-            become_worker(sockets[1], errors[1], parent, arguments, environment);
+            become_worker(sockets[1], errors[1], parent, program, environment);
     }
     int cause = errno;
     if (sockets[1] >= 0)
@@ -131,38 +82,80 @@ static enum pdnn_status spawn(struct pdnn_worker *worker, struct pdnn_arena *are
     return PDNN_OK;
 }
 
-static enum pdnn_status greet(struct pdnn_worker *worker, const struct pdnn_host *host,
-                              uint64_t memory_limit_bytes, struct pdnn_err *err) {
-    struct pdnn_hello hello = {.host = *host, .memory_limit_bytes = memory_limit_bytes, .isa = worker->isa};
+/* A worker of another build may put other things behind its build, or nothing. */
+static enum pdnn_status read_welcome(const struct pdnn_message *answer, const char *program,
+                                     struct pdnn_welcome *welcome, struct pdnn_err *err) {
+    if (answer->kind != PDNN_MESSAGE_HELLO || answer->body_bytes < sizeof welcome->build)
+        return pdnn_fail(err, PDNN_IO, "%s is no worker of this program's build, %s", program, pdnn_build);
+    memcpy(welcome->build, answer->body, sizeof welcome->build);
+    welcome->build[sizeof welcome->build - 1] = 0;
+    if (strcmp(welcome->build, pdnn_build) != 0)
+        return pdnn_fail(err, PDNN_IO, "%s is of build %s, this program of build %s: they go together",
+                         program, welcome->build, pdnn_build);
+    if (answer->body_bytes != sizeof *welcome)
+        return pdnn_fail(err, PDNN_IO, "the worker's answer was garbled");
+    memcpy(welcome, answer->body, sizeof *welcome);
+    welcome->variables[sizeof welcome->variables - 1] = 0;
+    return PDNN_OK;
+}
+
+static enum pdnn_status greet(struct pdnn_worker *worker, const struct start *start, const char *program,
+                              struct pdnn_welcome *welcome, struct pdnn_err *err) {
+    struct pdnn_hello hello = {
+        .host = *start->host, .memory_limit_bytes = start->memory_limit_bytes, .isa = start->isa};
     const struct pdnn_part body = {&hello, sizeof hello};
     const struct pdnn_waiting waiting = {.limit_ns = start_limit_ns};
     struct pdnn_message answer;
     struct pdnn_fate fate;
+    memcpy(hello.build, pdnn_build, sizeof hello.build);
     enum pdnn_status status =
         pdnn_worker_ask(worker, PDNN_MESSAGE_HELLO, &body, &waiting, &answer, &fate, err);
     if (status != PDNN_OK)
         return status;
     if (fate.outcome != PDNN_OUTCOME_OK)
         return pdnn_fail(err, PDNN_IO, "the worker does not start: %s", fate.reason);
-    return PDNN_OK;
+    return read_welcome(&answer, program, welcome, err);
+}
+
+/* `more`: variables that it is told beside ours; welcome says which it would rather have been. */
+static enum pdnn_status start_once(struct pdnn_worker *worker, const struct start *start, const char *more,
+                                   struct pdnn_welcome *welcome, struct pdnn_err *err) {
+    char program[PDNN_PROGRAM_TEXT];
+    struct pdnn_arena arena = {0};
+    *worker = (struct pdnn_worker){.isa = start->isa, .link = calloc(1, sizeof *worker->link)};
+    if (!worker->link)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a worker");
+    worker->link->fd = worker->link->error_fd = -1;
+    worker->link->memory_limit_bytes = start->memory_limit_bytes;
+    enum pdnn_status status = pdnn_worker_program(program, err);
+    char **environment = status == PDNN_OK ? pdnn_worker_environment(&arena, start->host, more) : NULL;
+    if (status == PDNN_OK && !environment)
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a worker");
+    if (status == PDNN_OK)
+        status = spawn(worker, program, environment, err);
+    if (status == PDNN_OK)
+        status = greet(worker, start, program, welcome, err);
+    if (status == PDNN_OK)
+        worker->link->software = welcome->software;
+    else
+        pdnn_worker_stop(worker);
+    pdnn_arena_finish(&arena);
+    return status;
 }
 
 enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
                                    enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err) {
-    struct pdnn_arena arena = {0};
-    enum pdnn_status status;
-    *worker = (struct pdnn_worker){.isa = isa, .link = calloc(1, sizeof *worker->link)};
-    if (!worker->link)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a worker");
-    worker->link->fd = worker->link->error_fd = -1;
-    worker->link->memory_limit_bytes = memory_limit_bytes;
-    status = spawn(worker, &arena, host, err);
-    if (status == PDNN_OK)
-        status = greet(worker, host, memory_limit_bytes, err);
-    if (status != PDNN_OK)
-        pdnn_worker_stop(worker);
-    pdnn_arena_finish(&arena);
-    return status;
+    const struct start start = {host, isa, memory_limit_bytes};
+    struct pdnn_welcome welcome, again;
+    enum pdnn_status status = start_once(worker, &start, "", &welcome, err);
+    if (status != PDNN_OK || !welcome.variables[0])
+        return status;
+    pdnn_worker_stop(worker);
+    return start_once(worker, &start, welcome.variables, &again, err);
+}
+
+const struct pdnn_software *pdnn_worker_software(const struct pdnn_worker *worker) {
+    return &worker->link->software;
 }
 
 bool pdnn_worker_alive(struct pdnn_worker *worker) {

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "runtime/driver/link.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,7 @@ static enum pdnn_status fail_garbled(struct pdnn_worker *worker, struct pdnn_err
 enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
                                       const volatile int *stop, void (*progress)(void *user, double fraction),
                                       void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    const struct pdnn_ceilings_request request = {.threads = threads, .seconds = seconds};
+    const struct pdnn_roofs_request request = {.threads = threads, .seconds = seconds};
     const struct pdnn_part body = {&request, sizeof request};
     const struct pdnn_waiting waiting = {.stop = stop, .progress = progress, .user = user};
     struct pdnn_message answer;
@@ -110,6 +111,23 @@ enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t thread
         return pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
     memcpy(ceilings->row + ceilings->count, answer.body, answer.body_bytes);
     ceilings->count += count;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_worker_places(struct pdnn_worker *worker, int64_t threads, char **places,
+                                    struct pdnn_err *err) {
+    const struct pdnn_part body = {&threads, sizeof threads};
+    const struct pdnn_waiting waiting = {.limit_ns = rest_limit_ns};
+    struct pdnn_message answer;
+    enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_PLACES, &body, &waiting, &answer, err);
+    if (status != PDNN_OK)
+        return status;
+    char *text = malloc(answer.body_bytes + 1);
+    if (!text)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the places of %" PRId64 " threads", threads);
+    memcpy(text, answer.body, answer.body_bytes);
+    text[answer.body_bytes] = 0;
+    *places = text;
     return PDNN_OK;
 }
 

@@ -1,6 +1,6 @@
-/* The worker: a process of its own (this program again, `paradnn worker`) that alone touches OpenMP and the
- * math libraries. It reads requests from a socket and writes answers to it; its threads are bound, one per
- * core, inside what the process was given. */
+/* The worker as the driver sees it: a process, of the program `paradnn-worker`, that alone touches OpenMP and
+ * the math libraries. It reads requests from a socket and writes answers to it; its threads are bound, one
+ * per core, inside what this process was given. */
 #ifndef RUNTIME_DRIVER_WORKER_H
 #define RUNTIME_DRIVER_WORKER_H
 
@@ -9,6 +9,7 @@
 #include "runtime/facts/check.h"
 #include "runtime/facts/host.h"
 #include "runtime/facts/request.h"
+#include "runtime/facts/software.h"
 #include "runtime/facts/visit.h"
 
 #include <stdbool.h>
@@ -21,23 +22,23 @@ struct pdnn_worker {
     struct pdnn_worker_link *link; /* heap: the connection, and what the worker last said on stderr */
 };
 
-/* Starts one (fork and exec of /proc/self/exe) with OMP_PLACES, OMP_PROC_BIND, OMP_WAIT_POLICY and
- * OMP_DYNAMIC set, unless the user's environment sets them already, what backends ask for to keep to the isa,
- * and memory_limit_bytes (0: none) as its address-space headroom. Returns once the worker has answered. It
- * dies with its parent, is the kernel's first choice when memory runs out, and does not hear SIGINT and
- * SIGTERM: those are for the driver. Its stdout and stderr come out on the parent's stderr. */
+/* Starts one (fork and exec) with the environment of runtime/facts/openmp.h, and memory_limit_bytes (0: none)
+ * as its address-space headroom; where its libraries want other variables for the isa, another one with
+ * those. Returns once it has answered. It dies with this process, is the kernel's first choice when memory
+ * runs out, and does not hear SIGINT and SIGTERM: those are for the driver. Its stdout and stderr come out on
+ * our stderr. PDNN_IO where there is no program to run, or one of another build. */
 enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
                                    enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err);
 
 /* False when there is none or it has died since the last request; then it is gone (pid 0). */
 bool pdnn_worker_alive(struct pdnn_worker *worker);
 
-/* What the worker's OpenMP is told beside its places; ended by a row without a name. environment.yaml says it
- * too. */
-struct pdnn_worker_setting {
-    const char *name, *value;
-};
-extern const struct pdnn_worker_setting pdnn_worker_settings[];
+/* What is behind its backends. Borrowed, until it is stopped. */
+const struct pdnn_software *pdnn_worker_software(const struct pdnn_worker *worker);
+
+/* Where that many threads really are, as the kernel has it: "{0},{1}", heap, the caller frees. */
+enum pdnn_status pdnn_worker_places(struct pdnn_worker *worker, int64_t threads, char **places,
+                                    struct pdnn_err *err);
 
 /* Ends the threads of a worker that is to wait while another one measures: they would go on spinning. The
  * next request starts them anew. */

@@ -1,9 +1,10 @@
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* sched_getaffinity, environ */
 #include "runtime/facts/host.h"
 
 #include "base/str.h"
 #include "runtime/facts/cgroup.h"
 #include "runtime/facts/hostfiles.h"
+#include "runtime/facts/openmp.h"
 
 #include <errno.h>
 #include <hwloc.h>
@@ -93,24 +94,29 @@ static void read_topology(hwloc_const_bitmap_t allowed, struct pdnn_host *host) 
         host->cores_online = host->threads;
 }
 
-static void apply_limits(struct pdnn_host *host) {
+static void apply_limits(const struct pdnn_host_source *source, struct pdnn_host *host) {
+    int64_t num_threads;
     struct pdnn_cgroup cgroup;
-    pdnn_cgroup_read("", &cgroup);
+    pdnn_cgroup_read(source->root, &cgroup);
     host->quota_cpus = cgroup.quota_cpus;
     /* Part of a core is none: a thread that is stopped in every period cannot be timed. */
     if (cgroup.quota_cpus > 0 && cgroup.quota_cpus < (double)host->threads)
         host->threads = (int64_t)cgroup.quota_cpus;
+    pdnn_openmp_counts(source->variables, &num_threads, &host->thread_limit);
+    if (host->thread_limit && host->thread_limit < host->threads)
+        host->threads = host->thread_limit;
     if (host->threads < 1)
         host->threads = 1;
-    pdnn_hostfiles_memory("", &host->memory_bytes, &host->memory_limit_bytes);
+    host->threads_all = num_threads && num_threads < host->threads ? num_threads : host->threads;
+    pdnn_hostfiles_memory(source->root, &host->memory_bytes, &host->memory_limit_bytes);
     if (cgroup.headroom_bytes < host->memory_limit_bytes)
         host->memory_limit_bytes = cgroup.headroom_bytes;
 }
 
-static void read_names(struct pdnn_host *host) {
+static void read_names(const struct pdnn_host_source *source, struct pdnn_host *host) {
     struct utsname system;
-    pdnn_hostfiles_cpu("", host->cpu, host->isa);
-    pdnn_hostfiles_governor("", host->core_pu[0], host->governor);
+    pdnn_hostfiles_cpu(source->root, host->cpu, host->isa);
+    pdnn_hostfiles_governor(source->root, host->core_pu[0], host->governor);
     if (uname(&system) != 0)
         return;
     snprintf(host->name, sizeof host->name, "%.*s", PDNN_HOST_TEXT - 1, system.nodename);
@@ -119,20 +125,30 @@ static void read_names(struct pdnn_host *host) {
         snprintf(host->cpu, sizeof host->cpu, "%.*s", PDNN_HOST_TEXT - 1, system.machine);
 }
 
-enum pdnn_status pdnn_host_read(struct pdnn_host *host, struct pdnn_err *err) {
+enum pdnn_status pdnn_host_read_from(const struct pdnn_host_source *source, struct pdnn_host *host,
+                                     struct pdnn_err *err) {
     struct pdnn_host read = {0};
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
     if (!allowed)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the affinity mask");
-    enum pdnn_status status = read_affinity(allowed, err);
+    enum pdnn_status status = PDNN_OK;
+    if (!source->mask)
+        status = read_affinity(allowed, err);
+    else if (hwloc_bitmap_list_sscanf(allowed, source->mask) != 0)
+        status = pdnn_fail(err, PDNN_INVALID, "%s is no list of processing units", source->mask);
     if (status == PDNN_OK) {
         read_topology(allowed, &read);
-        apply_limits(&read);
-        read_names(&read);
+        apply_limits(source, &read);
+        read_names(source, &read);
         *host = read;
     }
     hwloc_bitmap_free(allowed);
     return status;
+}
+
+enum pdnn_status pdnn_host_read(struct pdnn_host *host, struct pdnn_err *err) {
+    const struct pdnn_host_source here = {"", NULL, environ};
+    return pdnn_host_read_from(&here, host, err);
 }
 
 uint64_t pdnn_host_throttle_count(void) {

@@ -17,8 +17,11 @@ struct pdnn_host {
     char governor[PDNN_HOST_TEXT]; /* cpufreq governor, "" when the host does not show it */
     int64_t cores_online;          /* of the machine */
     int64_t numa_nodes;
-    int64_t threads;   /* usable here: cores in the affinity mask, at most the cgroup's quota, at least 1 */
-    double quota_cpus; /* cgroup CPU quota, 0: none */
+    int64_t threads; /* usable here: cores in the affinity mask, at most the cgroup's quota and thread_limit,
+                        at least 1 */
+    int64_t threads_all;  /* what `threads: all` stands for: those, or OMP_NUM_THREADS where that is fewer */
+    int64_t thread_limit; /* OMP_THREAD_LIMIT, 0: none */
+    double quota_cpus;    /* cgroup CPU quota, 0: none */
     int core_pu[PDNN_HOST_CORES_MAX]; /* first allowed processing unit of each usable core: where thread i is
                                          bound */
     uint64_t memory_bytes;            /* of the machine */
@@ -29,6 +32,15 @@ struct pdnn_host {
 
 /* Fills *host. PDNN_IO when not even the affinity mask can be read. */
 enum pdnn_status pdnn_host_read(struct pdnn_host *host, struct pdnn_err *err);
+
+/* Where facts come from, for tests. */
+struct pdnn_host_source {
+    const char *root;       /* as in runtime/facts/hostfiles.h */
+    const char *mask;       /* "0,2-5": the affinity mask; NULL: that of this thread */
+    char *const *variables; /* as environ */
+};
+enum pdnn_status pdnn_host_read_from(const struct pdnn_host_source *source, struct pdnn_host *host,
+                                     struct pdnn_err *err);
 
 /* The sum of the host's thermal throttle counters, 0 where it shows none: compare before and after. */
 uint64_t pdnn_host_throttle_count(void);

@@ -1,5 +1,5 @@
 /* The messages between the driver and its worker: a header with a magic number, then plain structs as they
- * lie in memory. Both ends are the same binary, so there are no versions; whatever does not look like a
+ * lie in memory. Both ends are of one build, which they make sure of first; whatever does not look like a
  * message comes from a worker that has lost its mind, and counts as a crash. Nothing here knows what a visit
  * is for. */
 #ifndef RUNTIME_FACTS_PROTOCOL_H
@@ -9,30 +9,42 @@
 #include "models/isa.h"
 #include "runtime/facts/host.h"
 #include "runtime/facts/request.h"
+#include "runtime/facts/software.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum pdnn_message_kind {
-    PDNN_MESSAGE_HELLO,    /* struct pdnn_hello, first of all; answered, when the libraries are loaded, by
-                              nothing */
-    PDNN_MESSAGE_VISIT,    /* struct pdnn_request; answered by struct pdnn_visit and its ops behind it */
-    PDNN_MESSAGE_CEILINGS, /* struct pdnn_ceilings_request; an array of struct pdnn_ceiling */
+    PDNN_MESSAGE_HELLO,    /* struct pdnn_hello, first of all; struct pdnn_welcome */
+    PDNN_MESSAGE_VISIT,    /* struct pdnn_request; struct pdnn_visit and its ops behind it */
+    PDNN_MESSAGE_CEILINGS, /* struct pdnn_roofs_request; an array of struct pdnn_ceiling */
     PDNN_MESSAGE_CHECK,    /* struct pdnn_request; an array of struct pdnn_check_row */
-    PDNN_MESSAGE_REST,     /* nothing; answered, when the threads are gone, by nothing */
+    PDNN_MESSAGE_PLACES,   /* int64_t, threads; text without an end, the places that they are bound to */
+    PDNN_MESSAGE_REST,     /* nothing; nothing, once the threads are gone */
     PDNN_MESSAGE_PROGRESS, /* from the worker, any number before an answer: double, the fraction done */
     PDNN_MESSAGE_FAILED,   /* the answer when there is no other: struct pdnn_err */
     PDNN_MESSAGE_COUNT
 };
 
+/* The build comes first in both: one side of another build reads that far. */
 struct pdnn_hello {
+    char build[PDNN_BUILD_TEXT];
     struct pdnn_host host;
     uint64_t memory_limit_bytes; /* 0: none */
     enum pdnn_isa isa;           /* of every instance to come */
 };
 
-struct pdnn_ceilings_request {
+/* From a worker of another build: the build alone. */
+struct pdnn_welcome {
+    char build[PDNN_BUILD_TEXT];
+    /* Not empty: "NAME=value", one per line, which libraries read when they are loaded: a worker for this isa
+     * is one that is started with them. */
+    char variables[512];
+    struct pdnn_software software;
+};
+
+struct pdnn_roofs_request {
     int64_t threads;
     double seconds;
 };

@@ -77,6 +77,7 @@ struct pdnn_visit_set {
     uint64_t block_bytes;  /* the one block so far */
     uint64_t prepared;     /* members prepared so far */
     uint64_t kept;         /* of these, ready now */
+    uint64_t most;         /* that are kept */
 };
 
 struct pdnn_visit {

@@ -32,14 +32,14 @@ enum pdnn_status pdnn_process_instance(const struct pdnn_process *process, const
     enum pdnn_status status = pdnn_instance_parse(id, instance, err);
     if (status != PDNN_OK)
         return status;
-    pdnn_instance_resolve(instance, host->threads);
+    pdnn_instance_resolve(instance, host->threads_all);
     int64_t threads = instance->setting[PDNN_SETTING_THREADS];
     if (threads > host->threads)
         return pdnn_fail(err, PDNN_INVALID,
                          "asks for %" PRId64 " threads, this process may use %" PRId64 " cores", threads,
                          host->threads);
     status = check_isa(process, instance, err);
-    return status == PDNN_OK ? pdnn_threads_set(threads, err) : status;
+    return status == PDNN_OK ? pdnn_threads_set(host, threads, err) : status;
 }
 
 enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_process *process, const char *id,

@@ -10,15 +10,63 @@
 #include "runtime/worker/visit.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+static void copy_text(char *to, size_t room, const char *text) {
+    snprintf(to, room, "%s", text);
+}
+
+/* Those that this process was not started with. */
+static void list_variables(enum pdnn_isa isa, struct pdnn_welcome *welcome) {
+    struct pdnn_str lines = {0};
+    for (const struct pdnn_backend_def *const *backend = pdnn_backends; *backend; backend++) {
+        const char *pair = (*backend)->isa_variable ? (*backend)->isa_variable(isa) : NULL;
+        char name[64];
+        size_t length = pair ? strcspn(pair, "=") : 0;
+        copy_text(name, length < sizeof name ? length + 1 : sizeof name, pair ? pair : "");
+        const char *value = pair ? getenv(name) : NULL;
+        if (pair && (!value || strcmp(value, pair + length + 1) != 0))
+            pdnn_str_printf(&lines, "%s%s", lines.length ? "\n" : "", pair);
+    }
+    copy_text(welcome->variables, sizeof welcome->variables, pdnn_str_text(&lines));
+    pdnn_str_finish(&lines);
+}
+
+static void list_software(struct pdnn_software *software) {
+    for (size_t i = 0; pdnn_backends[i] && i < PDNN_SOFTWARE_MAX; i++) {
+        copy_text(software->row[i].backend, sizeof software->row[i].backend, pdnn_backends[i]->name);
+        copy_text(software->row[i].version, sizeof software->row[i].version, pdnn_backends[i]->version());
+        software->count = i + 1;
+    }
+}
+
+/* Versions come last: a library that was asked for its own takes no limit any more. */
 static enum pdnn_status answer_hello(struct pdnn_process *process, const void *body, struct pdnn_err *err) {
     const struct pdnn_hello *hello = body;
+    struct pdnn_welcome welcome = {.variables = ""};
+    const struct pdnn_part part = {&welcome, sizeof welcome};
+    memcpy(welcome.build, pdnn_build, sizeof welcome.build);
     process->host = hello->host;
     process->isa = hello->isa;
-    pdnn_limit_isa(process);
+    list_variables(hello->isa, &welcome);
+    if (!welcome.variables[0])
+        pdnn_limit_isa(process);
+    list_software(&welcome.software);
     pdnn_limit_memory(process, hello->memory_limit_bytes);
-    return pdnn_message_send(process->fd, PDNN_MESSAGE_HELLO, NULL, 0, err);
+    return pdnn_message_send(process->fd, PDNN_MESSAGE_HELLO, &part, 1, err);
+}
+
+/* A driver of another build learns which this one is, and nothing else. */
+static bool is_foreign(const struct pdnn_message *message) {
+    return message->kind == PDNN_MESSAGE_HELLO && message->body_bytes >= PDNN_BUILD_TEXT &&
+           memcmp(message->body, pdnn_build, PDNN_BUILD_TEXT) != 0;
+}
+
+static enum pdnn_status answer_foreign(const struct pdnn_process *process, struct pdnn_err *err) {
+    const struct pdnn_part part = {pdnn_build, PDNN_BUILD_TEXT};
+    return pdnn_message_send(process->fd, PDNN_MESSAGE_HELLO, &part, 1, err);
 }
 
 static enum pdnn_status answer_visit(struct pdnn_process *process, const void *body, struct pdnn_err *err) {
@@ -48,19 +96,21 @@ static void send_progress(void *user, double fraction) {
     pdnn_message_send(process->fd, PDNN_MESSAGE_PROGRESS, &part, 1, NULL);
 }
 
+static enum pdnn_status set_threads(const struct pdnn_process *process, int64_t threads,
+                                    struct pdnn_err *err) {
+    if (threads < 1 || threads > process->host.threads)
+        return pdnn_fail(err, PDNN_INVALID, "%" PRId64 " threads, this process may use %" PRId64 " cores",
+                         threads, process->host.threads);
+    return pdnn_threads_set(&process->host, threads, err);
+}
+
 static enum pdnn_status answer_ceilings(struct pdnn_process *process, const void *body,
                                         struct pdnn_err *err) {
-    const struct pdnn_ceilings_request *request = body;
+    const struct pdnn_roofs_request *request = body;
     struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
     if (!ceilings)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
-    enum pdnn_status result = PDNN_OK;
-    if (request->threads > process->host.threads)
-        result = pdnn_fail(err, PDNN_INVALID,
-                           "ceilings at %" PRId64 " threads, this process may use %" PRId64 " cores",
-                           request->threads, process->host.threads);
-    if (result == PDNN_OK)
-        result = pdnn_threads_set(request->threads, err);
+    enum pdnn_status result = set_threads(process, request->threads, err);
     if (result == PDNN_OK)
         result = pdnn_ceilings_measure(&process->host, pdnn_backends, request->threads, request->seconds,
                                        send_progress, process, ceilings, err);
@@ -80,6 +130,21 @@ static enum pdnn_status answer_check(struct pdnn_process *process, const void *b
     return status;
 }
 
+static enum pdnn_status answer_places(struct pdnn_process *process, const void *body, struct pdnn_err *err) {
+    const int64_t *threads = body;
+    struct pdnn_str places = {0};
+    enum pdnn_status result = set_threads(process, *threads, err);
+    if (result == PDNN_OK)
+        pdnn_threads_places(&places);
+    if (places.failed)
+        result =
+            pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the places of %" PRId64 " threads", *threads);
+    const struct pdnn_part part = {pdnn_str_text(&places), places.length};
+    enum pdnn_status status = send_result(process, PDNN_MESSAGE_PLACES, result, &part, err);
+    pdnn_str_finish(&places);
+    return status;
+}
+
 /* A soft pause would leave them waiting, which is spinning. */
 static enum pdnn_status answer_rest(struct pdnn_process *process, const void *body, struct pdnn_err *err) {
     (void)body;
@@ -94,8 +159,9 @@ static const struct {
 } requests[PDNN_MESSAGE_COUNT] = {
     [PDNN_MESSAGE_HELLO] = {sizeof(struct pdnn_hello), answer_hello},
     [PDNN_MESSAGE_VISIT] = {sizeof(struct pdnn_request), answer_visit},
-    [PDNN_MESSAGE_CEILINGS] = {sizeof(struct pdnn_ceilings_request), answer_ceilings},
+    [PDNN_MESSAGE_CEILINGS] = {sizeof(struct pdnn_roofs_request), answer_ceilings},
     [PDNN_MESSAGE_CHECK] = {sizeof(struct pdnn_request), answer_check},
+    [PDNN_MESSAGE_PLACES] = {sizeof(int64_t), answer_places},
     [PDNN_MESSAGE_REST] = {0, answer_rest},
 };
 
@@ -115,6 +181,8 @@ static enum pdnn_status serve(struct pdnn_process *process, struct pdnn_inbox *i
         enum pdnn_status status = PDNN_OK;
         if (state == PDNN_INBOX_PARTIAL)
             status = pdnn_inbox_receive(inbox, process->fd, &ended, err);
+        else if (state == PDNN_INBOX_MESSAGE && is_foreign(&message))
+            status = answer_foreign(process, err);
         else if (state == PDNN_INBOX_GARBLED || !requests[message.kind].answer ||
                  requests[message.kind].body_bytes != message.body_bytes)
             status = pdnn_fail(err, PDNN_INVALID, "this is no request");

@@ -263,7 +263,8 @@ static enum pdnn_status visit_member(struct pdnn_process *process, const struct 
     visit->set = (struct pdnn_visit_set){.shared_bytes = plans->shared_bytes,
                                          .block_bytes = plans->block_bytes,
                                          .prepared = plans->n_prepared,
-                                         .kept = plans->n_members};
+                                         .kept = plans->n_members,
+                                         .most = PDNN_PLAN_SET_KEPT};
     return visit_plan(process, request, &member->plan, process->set.instance.setting[PDNN_SETTING_THREADS],
                       visit, err);
 }

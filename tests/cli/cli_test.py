@@ -159,7 +159,7 @@ TIMED = {"count", "count-csv"}
 
 def environment():
     """Our environment without the variables that would change the program's output."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "NO_COLOR"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "NO_COLOR"))}
     return {**kept, "LC_ALL": "C"}
 
 

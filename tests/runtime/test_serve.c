@@ -5,7 +5,9 @@
 #include "models/group.h"
 #include "models/op.h"
 #include "runtime/core/backend.h"
+#include "runtime/driver/program.h"
 #include "runtime/driver/worker.h"
+#include "runtime/facts/protocol.h"
 #include "runtime/worker/serve.h"
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
@@ -15,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 extern const struct pdnn_backend_def pdnn_backend_reference;
 
@@ -315,6 +319,49 @@ static void test_serve_rest(void **state) {
     pdnn_worker_stop(&worker);
 }
 
+/* Wherever the first thread was before, and whatever the environment says, thread i is on core i. */
+static void test_serve_places(void **state) {
+    struct pdnn_worker worker;
+    struct pdnn_host host;
+    struct pdnn_err err = {0};
+    char *places = NULL;
+    (void)state;
+    assert_int_equal(pdnn_host_read(&host, &err), PDNN_OK);
+    char *expected = pdnn_host_places(&host);
+    setenv("GOMP_CPU_AFFINITY", "0", 1);
+    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_OK);
+    unsetenv("GOMP_CPU_AFFINITY");
+    assert_int_equal(pdnn_worker_places(&worker, host.threads, &places, &err), PDNN_OK);
+    assert_string_equal(places, expected);
+    free(places);
+    free(expected);
+    assert_int_equal(pdnn_worker_places(&worker, host.threads + 1, &places, &err), PDNN_INVALID);
+    pdnn_worker_stop(&worker);
+}
+
+/* A driver of another build learns this one's, whatever its hello looks like. */
+static void test_serve_other_build(void **state) {
+    const struct { char build[PDNN_BUILD_TEXT], rest[11]; } hello = {"0.0.9 (abc)", ""};
+    const struct pdnn_part part = {&hello, sizeof hello};
+    struct pdnn_inbox inbox = {0};
+    struct pdnn_message answer;
+    bool ended = false;
+    int pair[2];
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_int_equal(pdnn_message_send(pair[0], PDNN_MESSAGE_HELLO, &part, 1, NULL), PDNN_OK);
+    shutdown(pair[0], SHUT_WR);
+    assert_int_equal(pdnn_worker_serve(pair[1]), 0);
+    close(pair[1]);
+    while (!ended && pdnn_inbox_next(&inbox, &answer) == PDNN_INBOX_PARTIAL)
+        assert_int_equal(pdnn_inbox_receive(&inbox, pair[0], &ended, NULL), PDNN_OK);
+    assert_int_equal(answer.kind, PDNN_MESSAGE_HELLO);
+    assert_int_equal(answer.body_bytes, PDNN_BUILD_TEXT);
+    assert_string_equal(answer.body, pdnn_build);
+    pdnn_inbox_finish(&inbox);
+    close(pair[0]);
+}
+
 /* A worker is of one isa; a backend without a choice says so, and `reference` still judges the others. */
 static void test_serve_visit_isa(void **state) {
     static const struct {
@@ -500,14 +547,17 @@ static void test_serve_check_micro_steps(void **state) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 3 && strcmp(argv[1], "worker") == 0)
-        return pdnn_worker_serve((int)strtol(argv[2], NULL, 10));
+    if (argc == 2)
+        return pdnn_worker_serve((int)strtol(argv[1], NULL, 10));
+    setenv(PDNN_WORKER_VARIABLE, "/proc/self/exe", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_serve_visit_ops),
         cmocka_unit_test(test_serve_visit_refused),
         cmocka_unit_test(test_serve_visit_set),
         cmocka_unit_test(test_serve_visit_threads),
         cmocka_unit_test(test_serve_rest),
+        cmocka_unit_test(test_serve_places),
+        cmocka_unit_test(test_serve_other_build),
         cmocka_unit_test(test_serve_visit_isa),
         cmocka_unit_test(test_serve_visit_faults),
         cmocka_unit_test(test_serve_check),

@@ -1,14 +1,11 @@
 /* The sweep's rules, with a visitor that runs nothing: orders, rounds, resume, retries, stops,
  * budgets, progress. */
-#include "runtime/core/backend.h"
 #include "runtime/driver/schedule.h"
 #include "runtime/driver/visitor.h"
 #include "tests/cmocka_all.h"
 
 #include <stdio.h>
 #include <string.h>
-
-const struct pdnn_backend_def *const pdnn_backends[] = {NULL};
 
 enum { TASKS_MAX = 8, VISITS_MAX = 256 };
 

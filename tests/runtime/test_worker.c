@@ -1,9 +1,9 @@
 /* The parent's side of the worker, against processes that misbehave: this program is its own worker, and the
  * variable PDNN_TEST_WORKER says what becomes of it. */
 #define _DEFAULT_SOURCE
-#include "runtime/core/backend.h"
-#include "runtime/facts/protocol.h"
+#include "runtime/driver/program.h"
 #include "runtime/driver/worker.h"
+#include "runtime/facts/protocol.h"
 #include "tests/cmocka_all.h"
 
 #include <errno.h>
@@ -16,16 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char variable[] = "PDNN_TEST_WORKER", isa_variable[] = "PDNN_TEST_ISA";
-
-static const char *variable_of(enum pdnn_isa isa) {
-    return isa == PDNN_ISA_AVX2 ? "PDNN_TEST_ISA=haswell" : NULL;
-}
-
-/* One that wants a variable, and one that has no choice. */
-static const struct pdnn_backend_def choosy = {.name = "openblas", .isa_variable = variable_of},
-                                     plain = {.name = "reference"};
-const struct pdnn_backend_def *const pdnn_backends[] = {&plain, &choosy, NULL};
+static const char variable[] = "PDNN_TEST_WORKER";
+#define ISA_VARIABLE "PDNN_TEST_ISA"
 
 static void send_visit(int fd, const struct pdnn_request *request) {
     struct pdnn_visit_op ops[2] = {{.key = "dense/forward/1x2:2x3:1x3", .count = 4, .time_ns = 2.5},
@@ -144,7 +136,7 @@ static void worker_does_good(int fd, const struct pdnn_message *request) {
     if (request->kind == PDNN_MESSAGE_VISIT) {
         send_visit(fd, request->body);
     } else if (request->kind == PDNN_MESSAGE_CEILINGS) {
-        const struct pdnn_ceilings_request *asked = request->body;
+        const struct pdnn_roofs_request *asked = request->body;
         const struct pdnn_ceiling rows[] = {{.kind = "compute", .threads = asked->threads},
                                             {.value = asked->seconds}};
         const struct pdnn_part part = {rows, sizeof rows};
@@ -173,9 +165,15 @@ static void worker_does_environment(int fd, const struct pdnn_message *request) 
     struct pdnn_visit visit = {0};
     const struct pdnn_part part = {&visit, sizeof visit};
     (void)request;
-    const char *isa = getenv(isa_variable);
-    snprintf(visit.reason, sizeof visit.reason, "%s %s %s %s %s", getenv("OMP_PLACES"),
-             getenv("OMP_PROC_BIND"), getenv("OMP_WAIT_POLICY"), getenv("OMP_DYNAMIC"), isa ? isa : "none");
+    static const char *const names[] = {"OMP_PLACES",  "OMP_PROC_BIND",   "OMP_WAIT_POLICY",
+                                        "OMP_DYNAMIC", "OMP_NUM_THREADS", "GOMP_CPU_AFFINITY",
+                                        ISA_VARIABLE};
+    int length = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        length += snprintf(visit.reason + length, sizeof visit.reason - (size_t)length, "%s%s", i ? " " : "",
+                           value ? value : "none");
+    }
     pdnn_message_send(fd, PDNN_MESSAGE_VISIT, &part, 1, NULL);
 }
 
@@ -201,6 +199,22 @@ static const struct behaviour {
     {"environment", worker_does_environment},
 };
 
+/* Its libraries want a variable for avx2. */
+static void send_welcome(int fd, const struct pdnn_message *message) {
+    const struct pdnn_hello *hello = message->body;
+    struct pdnn_welcome welcome = {.software = {1, {{"reference", "naive"}}}};
+    struct pdnn_part part = {&welcome, sizeof welcome};
+    const char *name = getenv(variable), *isa = getenv(ISA_VARIABLE);
+    memcpy(welcome.build, pdnn_build, sizeof welcome.build);
+    if (hello->isa == PDNN_ISA_AVX2 && (!isa || strcmp(isa, "haswell") != 0))
+        snprintf(welcome.variables, sizeof welcome.variables, ISA_VARIABLE "=haswell\nPDNN_TEST_MORE=1");
+    if (strcmp(name, "other_build") == 0) {
+        snprintf(welcome.build, sizeof welcome.build, "0.0.9 (abc)");
+        part.length = sizeof welcome.build;
+    }
+    pdnn_message_send(fd, PDNN_MESSAGE_HELLO, &part, 1, NULL);
+}
+
 static int be_worker(int fd) {
     struct pdnn_inbox inbox = {0};
     struct pdnn_message message;
@@ -213,7 +227,7 @@ static int be_worker(int fd) {
             continue;
         }
         if (message.kind == PDNN_MESSAGE_HELLO) {
-            pdnn_message_send(fd, PDNN_MESSAGE_HELLO, NULL, 0, NULL);
+            send_welcome(fd, &message);
             continue;
         }
         for (size_t i = 0; i < sizeof behaviours / sizeof *behaviours; i++) {
@@ -253,31 +267,83 @@ static void test_worker_start_no_start(void **state) {
     pdnn_worker_stop(&worker);
 }
 
+static void test_worker_start_other_build(void **state) {
+    struct pdnn_worker worker;
+    struct pdnn_err err = {0};
+    char text[256];
+    (void)state;
+    setenv(variable, "other_build", 1);
+    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
+    snprintf(text, sizeof text,
+             "/proc/self/exe is of build 0.0.9 (abc), this program of build %s: they go together",
+             pdnn_build);
+    assert_string_equal(err.text, text);
+    assert_int_equal(worker.pid, 0);
+}
+
+/* One line that names the paths. */
+static void test_worker_start_no_program(void **state) {
+    struct pdnn_worker worker;
+    struct pdnn_err err = {0};
+    (void)state;
+    setenv(PDNN_WORKER_VARIABLE, "/no/such/worker", 1);
+    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
+    assert_string_equal(err.text, "there is no worker to run at '/no/such/worker' (PARADNN_WORKER)");
+    unsetenv(PDNN_WORKER_VARIABLE);
+    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
+    assert_non_null(strstr(err.text, "there is no worker to run, neither /"));
+    assert_non_null(strstr(err.text, "/libexec/paradnn/paradnn-worker"));
+    setenv(PDNN_WORKER_VARIABLE, "/proc/self/exe", 1);
+}
+
+static void test_worker_start_software(void **state) {
+    struct pdnn_worker worker;
+    (void)state;
+    start(&worker, "good", 0);
+    assert_int_equal(pdnn_worker_software(&worker)->count, 1);
+    assert_string_equal(pdnn_worker_software(&worker)->row[0].version, "naive");
+    pdnn_worker_stop(&worker);
+}
+
+static void set_all(const char *const *pairs, bool set) {
+    for (; *pairs; pairs += 2) {
+        if (set)
+            setenv(pairs[0], pairs[1], 1);
+        else
+            unsetenv(pairs[0]);
+    }
+}
+
 static void test_worker_start_environment(void **state) {
     static const struct {
-        const char *wait_policy, *own_isa;
+        const char *own[9];
         enum pdnn_isa isa;
         const char *expected;
     } cases[] = {
-        {NULL, NULL, PDNN_ISA_DEFAULT, "{0},{1} close active false none"},
-        {"passive", "own", PDNN_ISA_DEFAULT, "{0},{1} close passive false own"},
-        {NULL, NULL, PDNN_ISA_AVX2, "{0},{1} close active false haswell"},
-        {NULL, "own", PDNN_ISA_AVX2, "{0},{1} close active false haswell"},
-        {NULL, NULL, PDNN_ISA_SSE41, "{0},{1} close active false none"},
+        {{NULL}, PDNN_ISA_DEFAULT, "{0},{1} close active false 2 none none"},
+        {{"OMP_WAIT_POLICY", "passive", ISA_VARIABLE, "own"},
+         PDNN_ISA_DEFAULT,
+         "{0},{1} close passive false 2 none own"},
+        {{"OMP_WAIT_POLICY", "sleepy", "OMP_DYNAMIC", "true", "OMP_PROC_BIND", "spread", "OMP_PLACES", "{1}"},
+         PDNN_ISA_DEFAULT,
+         "{0},{1} close active false 2 none none"},
+        {{"OMP_NUM_THREADS", "1", "GOMP_CPU_AFFINITY", "1"},
+         PDNN_ISA_DEFAULT,
+         "{0},{1} close active false 2 none none"},
+        {{NULL}, PDNN_ISA_AVX2, "{0},{1} close active false 2 none haswell"},
+        {{ISA_VARIABLE, "own"}, PDNN_ISA_AVX2, "{0},{1} close active false 2 none haswell"},
+        {{NULL}, PDNN_ISA_SSE41, "{0},{1} close active false 2 none none"},
     };
     (void)state;
     unsetenv("OMP_WAIT_POLICY");
+    unsetenv("OMP_NUM_THREADS");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pdnn_worker worker;
         struct pdnn_visit visit;
         struct pdnn_err err = {0};
-        if (cases[i].wait_policy)
-            setenv("OMP_WAIT_POLICY", cases[i].wait_policy, 1);
-        if (cases[i].own_isa)
-            setenv(isa_variable, cases[i].own_isa, 1);
+        set_all(cases[i].own, true);
         start_isa(&worker, "environment", cases[i].isa, 0);
-        unsetenv("OMP_WAIT_POLICY");
-        unsetenv(isa_variable);
+        set_all(cases[i].own, false);
         assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
         assert_string_equal(visit.reason, cases[i].expected);
         pdnn_worker_stop(&worker);
@@ -505,10 +571,14 @@ static void test_worker_check(void **state) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 3 && strcmp(argv[1], "worker") == 0)
-        return be_worker((int)strtol(argv[2], NULL, 10));
+    if (argc == 2)
+        return be_worker((int)strtol(argv[1], NULL, 10));
+    setenv(PDNN_WORKER_VARIABLE, "/proc/self/exe", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worker_start_no_start),
+        cmocka_unit_test(test_worker_start_other_build),
+        cmocka_unit_test(test_worker_start_no_program),
+        cmocka_unit_test(test_worker_start_software),
         cmocka_unit_test(test_worker_start_environment),
         cmocka_unit_test(test_worker_visit_good),
         cmocka_unit_test(test_worker_visit_bad),

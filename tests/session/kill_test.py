@@ -56,7 +56,7 @@ def journal_lines(directory):
 
 
 def worker_of(driver):
-    """The worker's pid once it has started the program as a worker, or None."""
+    """The worker's pid once it runs its own program, or None."""
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
             continue
@@ -67,7 +67,7 @@ def worker_of(driver):
                 command = file.read().split(b"\0")
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if parent == driver and command[1:2] == [b"worker"]:
+        if parent == driver and command[0] == b"paradnn-worker":
             return int(entry)
     return None
 

@@ -1,0 +1,13 @@
+/* The backends of the build's list, which the worker's program alone links. */
+#include "runtime/core/backend.h"
+
+#include "lists.h"
+
+#include <stddef.h>
+
+#define DECLARE(name) extern const struct pdnn_backend_def pdnn_backend_##name;
+#define ADDRESS(name) &pdnn_backend_##name,
+
+PDNN_BACKENDS(DECLARE)
+
+const struct pdnn_backend_def *const pdnn_backends[] = {PDNN_BACKENDS(ADDRESS) NULL};
