@@ -1,4 +1,4 @@
-#include "runtime/core/roofs.h"
+#include "runtime/core/probe.h"
 #include "base/clock.h"
 #include "runtime/kernels/roofs/fma.h"
 #include "runtime/kernels/roofs/stream.h"

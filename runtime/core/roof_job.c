@@ -1,7 +1,7 @@
 #include "runtime/core/roof_job.h"
 
 #include "base/clock.h"
-#include "runtime/core/roofs.h"
+#include "runtime/core/probe.h"
 #include "runtime/facts/stats.h"
 #include "runtime/kernels/roofs/fma.h"
 

@@ -1,4 +1,4 @@
-/* Measures the machine's roofs, and the probe beside each visit. Runs in a worker. */
+/* Measures the machine's roofs. Runs in a worker. */
 #ifndef RUNTIME_CORE_ROOFS_H
 #define RUNTIME_CORE_ROOFS_H
 
@@ -15,9 +15,5 @@ enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
                                        const struct pdnn_backend_def *const *backends, int64_t threads,
                                        double seconds, void (*progress)(void *user, double fraction),
                                        void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
-
-/* One probe pair, about 4 ms: FMA rate on all threads and DRAM read rate, the same code as the probe rows.
- * The buffer is made once per process. */
-enum pdnn_status pdnn_probe(int64_t threads, double *gflops, double *gbs, struct pdnn_err *err);
 
 #endif

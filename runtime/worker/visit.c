@@ -2,7 +2,7 @@
 
 #include "models/group.h"
 #include "models/op.h"
-#include "runtime/core/roofs.h"
+#include "runtime/core/probe.h"
 #include "base/clock.h"
 #include "runtime/core/evict.h"
 #include "runtime/core/measure.h"

@@ -3,6 +3,7 @@
 
 #include "runtime/core/backend.h"
 #include "runtime/core/ladder.h"
+#include "runtime/core/probe.h"
 #include "runtime/core/roofs.h"
 #include "runtime/facts/host.h"
 
