@@ -292,6 +292,13 @@ static double compute_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_
     return sum;
 }
 
+/* A probe that a neighbour disturbed says less than the row itself: the machine was at least as fast as the
+ * row shows it to be. And it is never faster than it was seen to be. */
+static double bounded_speed(double index, double roof_ns, double time_ns) {
+    double shown = time_ns > 0 ? roof_ns / time_ns : 0;
+    return fmin(1, fmax(index, shown));
+}
+
 void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
                 struct pdnn_placement *place) {
     double flop, bytes = 0, compute_ns = compute_time_ns(roofs, input, &flop);
@@ -315,11 +322,14 @@ void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *i
         place->bound = PDNN_BOUND_OVERHEAD;
     else
         place->bound = compute_ns > memory_ns ? PDNN_BOUND_COMPUTE : PDNN_BOUND_MEMORY;
-    place->roof_ns = roof_ns / pdnn_place_speed(place, roofs, input->speed);
+    double index = pdnn_place_speed(place, roofs, input->speed);
+    place->roof_ns = roof_ns / bounded_speed(index, roof_ns, input->time_ns);
     if (flop > 0)
         place->attainable_gflops = flop / place->roof_ns;
     if (timed)
         place->pct_of_roof = place->roof_ns / input->time_ns * 100;
     if (timed && flop > 0)
-        place->pct_of_peak = compute_ns / (input->time_ns * input->speed.compute) * 100;
+        place->pct_of_peak =
+            compute_ns / (input->time_ns * bounded_speed(input->speed.compute, compute_ns, input->time_ns)) *
+            100;
 }

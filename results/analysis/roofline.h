@@ -25,7 +25,9 @@
  * the latter. An op has one dtype; a model in int8 also has ops in f32, each under the roof of its own. The
  * roof is the larger of the two times (Williams, Waterman, Patterson, 2009): attainable = F / that, in one
  * dtype the same as min(peak, intensity * effective bandwidth). A speed index scales it to the machine's
- * speed at the moment of the measurement. pct_of_roof = roof time / measured time * 100: of gflops over
+ * speed at the moment of the measurement, within bounds: a scaled roof is never above the measured one, and
+ * never below what the row reached, as long as that is not above the measured one; a probe that was disturbed
+ * makes no roof. pct_of_roof = roof time / measured time * 100: of gflops over
  * attainable, or of bytes where there is no FLOP. bound = overhead when calling the ops at all (their number
  * times the measured cost of an empty one) takes longer than the roof; else compute or memory, the larger of
  * the two times. */

@@ -91,7 +91,7 @@ struct pdnn_visit {
     uint64_t samples, steps_per_sample, warmups;
     double median_ns, min_ns, mean_ns, p10_ns, p90_ns, mad_ns; /* per step */
     double stamped_ns;              /* median sum of a stamped step's parts, which leave no gaps */
-    double probe_gflops, probe_gbs; /* mean of the probes just before and after; 0: no probe */
+    double probe_gflops, probe_gbs; /* the better of the probes just before and after; 0: no probe */
     enum pdnn_stop stop;
     unsigned flags;
     size_t n_ops;

@@ -162,7 +162,8 @@ static unsigned find_slow(const struct pdnn_program *program) {
     return 0;
 }
 
-/* Two probes, just before and just after, say how fast the machine was in between. */
+/* Two probes, just before and just after, say how fast the machine was in between: the faster one, since what
+ * disturbs them for a moment only makes them slower. */
 static enum pdnn_status probe(const struct pdnn_request *request, int64_t threads, struct pdnn_visit *visit,
                               struct pdnn_err *err) {
     double gflops, gbs;
@@ -171,8 +172,8 @@ static enum pdnn_status probe(const struct pdnn_request *request, int64_t thread
     enum pdnn_status status = pdnn_probe(threads, &gflops, &gbs, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "probe");
-    visit->probe_gflops += gflops / 2;
-    visit->probe_gbs += gbs / 2;
+    visit->probe_gflops = gflops > visit->probe_gflops ? gflops : visit->probe_gflops;
+    visit->probe_gbs = gbs > visit->probe_gbs ? gbs : visit->probe_gbs;
     return PDNN_OK;
 }
 
