@@ -218,7 +218,8 @@ static void test_aggregate_speed_and_roof(void **state) {
     assert_near(record.place.pct_of_roof, bytes / 100 / 0.9 / 100 * 100);
     assert_near(record.place.bw_gbs, bytes / 100);
     assert_int_equal(record.flags, 0);
-    /* Faster than the probes say the machine was, but not faster than it can be: the probes were disturbed. */
+    /* Faster than the probes say the machine was, but not faster than it can be: the probes were disturbed.
+     */
     for (size_t i = 0; i < 4; i++)
         visits[i].median_ns = bytes / 100 / 0.9 / 1.06;
     aggregate(&input, &record);
