@@ -25,15 +25,14 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                            .type = PDNN_PARAM_CHOICE,
                            .fallback = PDNN_MODE_TRAIN,
                            .choices = modes,
-                           .help =
-                               "what one step is: forward, or forward, backward and the optimizer's update"},
+                           .help = "what one step does: forward only, or forward, backward and the "
+                                   "optimizer's update"},
     [PDNN_SETTING_DTYPE] = {.name = "dtype",
                             .type = PDNN_PARAM_CHOICE,
                             .choices = dtypes,
-                            .help =
-                                "element type of activations, weights and their gradients; the loss and "
-                                "optimizer state are f32; int8: of the inputs and weights of dense layers "
-                                "and convolutions, in inference"},
+                            .help = "element type of activations, weights and their gradients; "
+                                    "the loss and optimizer state are f32; int8 is for inference and covers "
+                                    "the inputs and weights of dense layers and convolutions"},
     [PDNN_SETTING_OPTIMIZER] = {.name = "optimizer",
                                 .type = PDNN_PARAM_CHOICE,
                                 .fallback = PDNN_OPTIMIZER_RMSPROP,
@@ -42,7 +41,7 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
     [PDNN_SETTING_BACKEND] = {.name = "backend",
                               .type = PDNN_PARAM_CHOICE,
                               .choices = pdnn_backend_names,
-                              .help = "what computes"},
+                              .help = "the software that runs the ops"},
     [PDNN_SETTING_THREADS] = {.name = "threads",
                               .type = PDNN_PARAM_INT,
                               .min = 1,
@@ -57,10 +56,10 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
     [PDNN_SETTING_FUSE] = {.name = "fuse",
                            .type = PDNN_PARAM_CHOICE,
                            .choices = fuses,
-                           .help = "post-ops: bias, activation, shortcut and an inference's batch "
-                                   "normalization run inside the op before them; blocks: and what stands "
-                                   "between two matrix products of a Transformer is one pass each, as is its "
-                                   "update by Adam"},
+                           .help = "post-ops: bias, activation, shortcut and, in inference, "
+                                   "batch normalization run inside the op before them; blocks: "
+                                   "also, everything between two matrix products of a Transformer becomes "
+                                   "one pass, and so does an update by Adam"},
     [PDNN_SETTING_ALGORITHM] = {.name = "algorithm",
                                 .type = PDNN_PARAM_CHOICE,
                                 .choices = algorithms,
@@ -68,33 +67,34 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
     [PDNN_SETTING_RNN] = {.name = "rnn",
                           .type = PDNN_PARAM_CHOICE,
                           .choices = recurrences,
-                          .help = "how recurrent layers run: fused, the library's own primitive, or unrolled "
-                                  "into GEMMs and element-wise kernels; auto: the faster one, measured"},
+                          .help = "how recurrent layers run: fused, as the library's own primitive, "
+                                  "or unrolled into GEMMs and element-wise kernels; auto: "
+                                  "whichever is measured to be faster"},
     [PDNN_SETTING_ACCUMULATE] = {.name = "accumulate",
                                  .type = PDNN_PARAM_INT,
                                  .min = 1,
                                  .max = 256,
                                  .fallback = 1,
-                                 .help = "micro-steps, forward and backward of one minibatch each, whose "
-                                         "gradients are added before the one update; training only"},
+                                 .help = "number of micro-steps, each forward and backward of one "
+                                         "minibatch, whose gradients are added up before one update; "
+                                         "training only"},
     [PDNN_SETTING_CHECKPOINT] = {.name = "checkpoint",
                                  .type = PDNN_PARAM_CHOICE,
                                  .choices = checkpoints,
                                  .help = "layer: what a layer computes for its backward pass is dropped and "
-                                         "computed anew right before it; training only"},
+                                         "recomputed right before it; training only"},
     [PDNN_SETTING_LAYERS_RUN] = {.name = "layers_run",
                                  .type = PDNN_PARAM_INT,
                                  .min = 1,
                                  .max = 4096,
                                  .word = "all",
-                                 .help = "how many of equal layers run; times of the others are extrapolated "
-                                         "from theirs, and say so"},
+                                 .help = "number of identical layers that run; the times of the others are "
+                                         "extrapolated from them and marked as such"},
     [PDNN_SETTING_ISA] = {.name = "isa",
                           .type = PDNN_PARAM_CHOICE,
                           .choices = pdnn_isa_names,
-                          .help =
-                              "the instruction set that the library may use at most, each in a process of "
-                              "its own; default: all that it would use by itself"},
+                          .help = "caps the instruction set; each value runs in a process of its own; "
+                                  "default: no cap"},
 };
 
 void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family) {

@@ -36,7 +36,7 @@ static const struct pdnn_param_def params[N_PARAMS] = {
                 .min = 1,
                 .max = 1 << 24,
                 .fallback = 1000,
-                .help = "output units: classes when training"},
+                .help = "output units; classes in training"},
     [BATCH] = {.name = "batch",
                .type = PDNN_PARAM_INT,
                .min = 1,
