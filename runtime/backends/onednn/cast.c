@@ -1,5 +1,6 @@
 #include "runtime/backends/onednn/cast.h"
 
+#include "models/attributes.h"
 #include "models/op.h"
 #include "runtime/backends/onednn/step.h"
 #include "runtime/backends/onednn/tensor_layout.h"
@@ -10,7 +11,8 @@
 static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
     struct pdnn_onednn_compile *compile = steps->compilation;
     struct pdnn_program *program = compile->program;
-    uint32_t x = program->graph->nodes[node].input[0], y = program->graph->nodes[node].output[0];
+    uint32_t x = program->graph->nodes[node].input[PDNN_CAST_X],
+             y = program->graph->nodes[node].output[PDNN_CAST_Y];
     struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
     struct pdnn_onednn_layout *from = NULL, *to = NULL;
     struct pdnn_onednn_call call = pdnn_onednn_call_of(NULL);

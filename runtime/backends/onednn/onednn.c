@@ -59,7 +59,7 @@ static void place_quantized(struct pdnn_program *program) {
     for (size_t i = 0; i < program->graph->n_nodes; i++) {
         const struct pdnn_node *node = &program->graph->nodes[i];
         if (node->op == &pdnn_op_quantize && !node->attr[PDNN_QUANTIZE_NON_NEGATIVE])
-            program->slots[node->output[0]].zero_point = offset;
+            program->slots[node->output[PDNN_QUANTIZE_Q]].zero_point = offset;
     }
 }
 

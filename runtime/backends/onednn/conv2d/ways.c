@@ -10,17 +10,25 @@ bool pdnn_onednn_conv2d_is(const struct pdnn_node *node) {
 }
 
 static void assign_tensors(struct pdnn_onednn_conv2d *convolution) {
-    const struct pdnn_node *node = convolution->node;
+    const uint32_t *in = convolution->node->input, *out = convolution->node->output;
     uint32_t *tensor = convolution->tensor;
     tensor[PDNN_ONEDNN_BIAS] = PDNN_NONE;
-    tensor[PDNN_ONEDNN_SRC] = node->pass == PDNN_BACKWARD_DATA ? node->output[0] : node->input[0];
-    tensor[PDNN_ONEDNN_WEIGHTS] = node->pass == PDNN_BACKWARD_WEIGHTS ? node->output[0] : node->input[1];
-    tensor[PDNN_ONEDNN_DST] = node->pass == PDNN_FORWARD         ? node->output[0]
-                              : node->pass == PDNN_BACKWARD_DATA ? node->input[0]
-                                                                 : node->input[1];
-    convolution->output = node->pass == PDNN_FORWARD         ? PDNN_ONEDNN_DST
-                          : node->pass == PDNN_BACKWARD_DATA ? PDNN_ONEDNN_SRC
-                                                             : PDNN_ONEDNN_WEIGHTS;
+    if (convolution->node->pass == PDNN_BACKWARD_DATA) {
+        tensor[PDNN_ONEDNN_SRC] = out[PDNN_CONV2D_DATA_DX];
+        tensor[PDNN_ONEDNN_WEIGHTS] = in[PDNN_CONV2D_DATA_W];
+        tensor[PDNN_ONEDNN_DST] = in[PDNN_CONV2D_DATA_DY];
+        convolution->output = PDNN_ONEDNN_SRC;
+    } else if (convolution->node->pass == PDNN_BACKWARD_WEIGHTS) {
+        tensor[PDNN_ONEDNN_SRC] = in[PDNN_CONV2D_WEIGHTS_X];
+        tensor[PDNN_ONEDNN_WEIGHTS] = out[PDNN_CONV2D_WEIGHTS_DW];
+        tensor[PDNN_ONEDNN_DST] = in[PDNN_CONV2D_WEIGHTS_DY];
+        convolution->output = PDNN_ONEDNN_WEIGHTS;
+    } else {
+        tensor[PDNN_ONEDNN_SRC] = in[PDNN_CONV2D_X];
+        tensor[PDNN_ONEDNN_WEIGHTS] = in[PDNN_CONV2D_W];
+        tensor[PDNN_ONEDNN_DST] = out[PDNN_CONV2D_Y];
+        convolution->output = PDNN_ONEDNN_DST;
+    }
 }
 
 /* A bias comes first, then one summand: oneDNN adds what the result holds before any function of it. */

@@ -1,5 +1,6 @@
 #include "runtime/backends/onednn/dense/shape.h"
 
+#include "models/attributes.h"
 #include "models/op.h"
 #include "models/ops/quantized.h"
 #include "runtime/backends/onednn/post_ops.h"
@@ -15,13 +16,24 @@ struct pdnn_onednn_dense_dtypes pdnn_onednn_dense_dtypes_of(const struct pdnn_on
     return (struct pdnn_onednn_dense_dtypes){dtype, shape->weights_dtype, b, dtype};
 }
 
+struct pdnn_onednn_dense_tensors pdnn_onednn_dense_tensors_of(const struct pdnn_node *node) {
+    const uint32_t *in = node->input, *out = node->output;
+    if (node->pass == PDNN_BACKWARD_DATA)
+        return (struct pdnn_onednn_dense_tensors){
+            .x = out[PDNN_DENSE_DATA_DX], .w = in[PDNN_DENSE_DATA_W], .y = in[PDNN_DENSE_DATA_DY]};
+    if (node->pass == PDNN_BACKWARD_WEIGHTS)
+        return (struct pdnn_onednn_dense_tensors){
+            .x = in[PDNN_DENSE_WEIGHTS_X], .w = out[PDNN_DENSE_WEIGHTS_DW], .y = in[PDNN_DENSE_WEIGHTS_DY]};
+    return (struct pdnn_onednn_dense_tensors){
+        .x = in[PDNN_DENSE_X], .w = in[PDNN_DENSE_W], .y = out[PDNN_DENSE_Y]};
+}
+
 uint32_t pdnn_onednn_dense_weights_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
     if (node->op != &pdnn_op_dense)
         return PDNN_NONE;
-    if (node->pass != PDNN_BACKWARD_WEIGHTS)
-        return node->input[1];
-    uint32_t of = graph->tensors[node->output[0]].of;
-    return of != PDNN_NONE ? of : node->output[0];
+    uint32_t w = pdnn_onednn_dense_tensors_of(node).w;
+    bool is_gradient = node->pass == PDNN_BACKWARD_WEIGHTS && graph->tensors[w].of != PDNN_NONE;
+    return is_gradient ? graph->tensors[w].of : w;
 }
 
 static enum pdnn_status describe_posts(const struct pdnn_node *node, struct pdnn_onednn_dense_shape *shape,
@@ -42,19 +54,18 @@ static enum pdnn_status describe_posts(const struct pdnn_node *node, struct pdnn
     return PDNN_OK;
 }
 
-/* N, I and O from any pass: x and y are the inputs or the output. */
 static void describe_dims(const struct pdnn_program *program, const struct pdnn_node *node,
                           struct pdnn_onednn_dense_shape *shape) {
-    const struct pdnn_graph *graph = program->graph;
-    const struct pdnn_tensor *a = pdnn_node_in(graph, node, 0), *b = pdnn_node_in(graph, node, 1);
-    bool gradient = node->pass == PDNN_BACKWARD_WEIGHTS;
-    shape->dtype = a->dtype;
-    shape->weights_dtype = gradient ? pdnn_node_out(graph, node, 0)->dtype : b->dtype;
-    shape->N = a->dim[0];
-    shape->I = gradient ? pdnn_tensor_elements(a) / a->dim[0] : b->dim[1];
-    shape->O = gradient ? b->dim[1] : b->dim[0];
+    const struct pdnn_onednn_dense_tensors tensors = pdnn_onednn_dense_tensors_of(node);
+    const struct pdnn_tensor *all = program->graph->tensors;
+    const struct pdnn_tensor *x = &all[tensors.x], *w = &all[tensors.w], *y = &all[tensors.y];
+    shape->dtype = node->pass == PDNN_BACKWARD_DATA ? y->dtype : x->dtype;
+    shape->weights_dtype = w->dtype;
+    shape->N = y->dim[0];
+    shape->I = w->dim[1];
+    shape->O = w->dim[0];
     shape->is_scaled = pdnn_quantized_is_scaled(node);
-    shape->is_shifted = program->slots[node->input[0]].zero_point != 0;
+    shape->is_shifted = program->slots[tensors.x].zero_point != 0;
 }
 
 /* Whether a further node of a pass can share what was described: one choice is made for all of them.

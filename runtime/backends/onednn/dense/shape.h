@@ -40,6 +40,12 @@ struct pdnn_onednn_dense_dtypes {
 };
 struct pdnn_onednn_dense_dtypes pdnn_onednn_dense_dtypes_of(const struct pdnn_onednn_dense_shape *shape);
 
+/* The tensors of a node of any pass, or their gradients. */
+struct pdnn_onednn_dense_tensors {
+    uint32_t x, w, y;
+};
+struct pdnn_onednn_dense_tensors pdnn_onednn_dense_tensors_of(const struct pdnn_node *node);
+
 /* The weight tensor that a node works on, or PDNN_NONE where it is not a dense node. */
 uint32_t pdnn_onednn_dense_weights_of(const struct pdnn_graph *graph, const struct pdnn_node *node);
 

@@ -1,5 +1,6 @@
 #include "runtime/backends/onednn/dense/step.h"
 
+#include "models/attributes.h"
 #include "models/op.h"
 #include "runtime/backends/onednn/dense/costs.h"
 #include "runtime/backends/onednn/dense/small_batch.h"
@@ -22,7 +23,8 @@ struct dense_step {
 
 static enum pdnn_status append_own(struct dense_step *d, struct pdnn_step *step, struct pdnn_err *err) {
     const struct pdnn_node *node = d->node;
-    struct pdnn_onednn_dense_small_batch_slots slots = {d->x.slot, d->w.slot, PDNN_NONE, node->output[0]};
+    struct pdnn_onednn_dense_small_batch_slots slots = {d->x.slot, d->w.slot, PDNN_NONE,
+                                                        node->output[PDNN_DENSE_Y]};
     if (d->shape.bias)
         slots.b = node->posts[0].input;
     return pdnn_onednn_dense_small_batch_append(d->compile->program, step, &d->pass.small_batch, &slots,
@@ -40,9 +42,7 @@ static enum pdnn_status append_pass(struct dense_step *d, struct pdnn_err *err) 
         return append_own(d, &step, err);
     call.slot[d->pass.w] = d->w.slot;
     call.slot[d->pass.x] = d->x.slot;
-    call.slot[d->pass.y] = node->pass == PDNN_FORWARD         ? node->output[0]
-                           : node->pass == PDNN_BACKWARD_DATA ? node->input[0]
-                                                              : node->input[1];
+    call.slot[d->pass.y] = pdnn_onednn_dense_tensors_of(node).y;
     for (int i = 0; i < node->n_posts; i++) {
         if (node->posts[i].op == &pdnn_op_bias)
             call.slot[d->pass.b] = node->pass == PDNN_FORWARD ? node->posts[i].input : node->posts[i].output;
@@ -104,8 +104,8 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
         compile->choice[pdnn_onednn_dense_weights_of(graph, d.node)];
     if (!choice)
         return pdnn_onednn_upcast_compile(compile, node, err);
-    d.w.tensor = d.node->pass == PDNN_BACKWARD_WEIGHTS ? d.node->output[0] : d.node->input[1];
-    d.x.tensor = d.node->pass == PDNN_BACKWARD_DATA ? d.node->output[0] : d.node->input[0];
+    d.w.tensor = pdnn_onednn_dense_tensors_of(d.node).w;
+    d.x.tensor = pdnn_onednn_dense_tensors_of(d.node).x;
     enum pdnn_status status = pdnn_onednn_dense_shape_of(compile->program, d.node, &d.shape, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_dense_pass_create(compile->onednn->library, &d.shape, d.node->pass,

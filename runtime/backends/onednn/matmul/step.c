@@ -1,5 +1,6 @@
 #include "runtime/backends/onednn/matmul/step.h"
 
+#include "models/attributes.h"
 #include "models/op.h"
 #include "runtime/backends/onednn/compile.h"
 #include "runtime/backends/onednn/matmul/tune.h"
@@ -10,7 +11,7 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     struct pdnn_onednn *onednn = compile->onednn;
     const struct pdnn_node *n = &program->graph->nodes[node];
     const struct pdnn_heads_product product = pdnn_heads_product_of(program->graph, n);
-    enum pdnn_dtype dtype = pdnn_node_in(program->graph, n, 0)->dtype;
+    enum pdnn_dtype dtype = pdnn_node_in(program->graph, n, PDNN_MATMUL_A)->dtype;
     enum pdnn_onednn_matmul_way way;
     char name[PDNN_ONEDNN_MATMUL_TEXT];
     struct pdnn_onednn_matmul *made = pdnn_arena_alloc(&program->arena, 1, sizeof *made);
