@@ -5,6 +5,7 @@
 
 #include "runtime/facts/cgroup.h"
 #include "runtime/facts/hostfiles.h"
+#include "runtime/facts/openmp.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -295,6 +296,85 @@ static void test_host_read_one_unit_per_core(void **state) {
     assert_in_range(host.cache_cores[2], 1, 2);
 }
 
+enum { VARIABLES_MAX = 10, VARIABLE_TEXT = 32 };
+
+struct variables {
+    char text[VARIABLES_MAX][VARIABLE_TEXT];
+    char *list[VARIABLES_MAX]; /* as environ */
+};
+
+static void set_variables(struct variables *variables, const char *const *from) {
+    size_t count = 0;
+    for (; from[count]; count++) {
+        snprintf(variables->text[count], VARIABLE_TEXT, "%s", from[count]);
+        variables->list[count] = variables->text[count];
+    }
+    variables->list[count] = NULL;
+}
+
+/* A made-up machine of 8 cores with two units each: what masks, groups and OpenMP's variables leave of it. */
+static void test_host_read_from_matrix(void **state) {
+    static const struct {
+        const char *mask, *quota;
+        const char *variables[4];
+        int64_t threads, threads_all;
+        const char *places;
+    } rows[] = {
+        {"0-15", NULL, {NULL}, 8, 8, "{0},{2},{4},{6},{8},{10},{12},{14}"},
+        {"0-3", NULL, {NULL}, 2, 2, "{0},{2}"},
+        {"1,5,8-9,15", NULL, {NULL}, 4, 4, "{1},{5},{8},{15}"}, /* a cpuset with holes */
+        {"3,13", "150000 100000", {NULL}, 1, 1, "{3}"},
+        {"0-15", "350000 100000", {NULL}, 3, 3, "{0},{2},{4}"},
+        {"0-15", "50000 100000", {NULL}, 1, 1, "{0}"},
+        {"0-15", "max 100000", {NULL}, 8, 8, "{0},{2},{4},{6},{8},{10},{12},{14}"},
+        {"2-9", NULL, {"OMP_NUM_THREADS=3"}, 4, 3, "{2},{4},{6},{8}"},
+        {"2-9", NULL, {"OMP_NUM_THREADS=12"}, 4, 4, "{2},{4},{6},{8}"},
+        {"2-9", NULL, {"OMP_NUM_THREADS=0"}, 4, 4, "{2},{4},{6},{8}"},
+        {"2-9", NULL, {"OMP_THREAD_LIMIT=2"}, 2, 2, "{2},{4}"},
+        {"2-9", NULL, {"OMP_THREAD_LIMIT=3", "OMP_NUM_THREADS=2,4"}, 3, 2, "{2},{4},{6}"},
+        {"2-9", "200000 100000", {"OMP_NUM_THREADS=4", "OMP_PLACES={0}"}, 2, 2, "{2},{4}"},
+        {"2-9", NULL, {"XOMP_NUM_THREADS=1", "OMP_NUM_THREADSX=1"}, 4, 4, "{2},{4},{6},{8}"},
+    };
+    setenv("HWLOC_SYNTHETIC", "pack:1 core:8 pu:2", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_host host;
+        struct pdnn_err err = {0};
+        struct variables variables;
+        const struct pdnn_host_source source = {root, rows[i].mask, variables.list};
+        set_variables(&variables, rows[i].variables);
+        assert_int_equal(make_root(state), 0);
+        if (rows[i].quota) {
+            write_file(&(struct file){"/proc/self/cgroup", "0::/job\n"});
+            write_file(&(struct file){"/proc/self/mountinfo", V2_MOUNT});
+            write_file(&(struct file){"/sys/fs/cgroup/job/cpu.max", rows[i].quota});
+        }
+        assert_int_equal(pdnn_host_read_from(&source, &host, &err), PDNN_OK);
+        assert_int_equal(remove_root(state), 0);
+        char *places = pdnn_host_places(&host);
+        if (host.threads != rows[i].threads || host.threads_all != rows[i].threads_all)
+            fail_msg("row %zu: %d threads, all is %d", i, (int)host.threads, (int)host.threads_all);
+        assert_string_equal(places, rows[i].places);
+        free(places);
+    }
+    unsetenv("HWLOC_SYNTHETIC");
+}
+
+static void test_openmp_sort_effects(void **state) {
+    static const char *const texts[] = {"PATH=/bin",          "OMP_PROC_BIND=CLOSE",     "OMP_PLACES=sockets",
+                                        "OMP_STACKSIZE=16M",  "KMP_AFFINITY=compact",    "OMP_NESTED=true",
+                                        "OMP_NUM_THREADS=-1", "OMP_WAIT_POLICY=passive", NULL};
+    struct variables variables;
+    struct pdnn_str obeyed = {0}, overridden = {0};
+    (void)state;
+    set_variables(&variables, texts);
+    pdnn_openmp_sort(variables.list, &obeyed, &overridden);
+    assert_string_equal(obeyed.text, "OMP_PROC_BIND=CLOSE OMP_STACKSIZE=16M OMP_WAIT_POLICY=passive");
+    assert_string_equal(overridden.text,
+                        "OMP_PLACES=sockets KMP_AFFINITY=compact OMP_NESTED=true OMP_NUM_THREADS=-1");
+    pdnn_str_finish(&obeyed);
+    pdnn_str_finish(&overridden);
+}
+
 static void test_host_places_text(void **state) {
     (void)state;
     struct pdnn_host host = {.threads = 3, .core_pu = {0, 2, 17}};
@@ -313,6 +393,8 @@ int main(void) {
         cmocka_unit_test(test_host_read_here),
         cmocka_unit_test(test_host_read_respects_affinity),
         cmocka_unit_test(test_host_read_one_unit_per_core),
+        cmocka_unit_test(test_host_read_from_matrix),
+        cmocka_unit_test(test_openmp_sort_effects),
         cmocka_unit_test(test_host_places_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""What batch systems and users set before the program starts: variables of OpenMP, affinity masks, cgroups. For each, what `threads: all`
+becomes, where a worker's threads really run, and what is said on stderr.
+
+Usage: environment_test.py PARADNN"""
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PARADNN = os.path.abspath(sys.argv.pop(1))
+
+
+def units_of_two_cores():
+    """One processing unit each of the first two cores of our mask, or of fewer."""
+    cores = {}
+    for unit in sorted(os.sched_getaffinity(0)):
+        try:
+            with open(f"/sys/devices/system/cpu/cpu{unit}/topology/thread_siblings_list", encoding="utf-8") as file:
+                core = file.read().strip()
+        except OSError:
+            core = unit
+        cores.setdefault(core, unit)
+    return list(cores.values())[:2]
+
+
+UNITS = units_of_two_cores()
+
+# Nothing runs: the directory's facts and the rows' threads are there all the same.
+SPEC = """\
+sweep: places
+run: {mode: infer, threads: %s}
+models:
+  - fc: {layers: 2, nodes: 8, input: 8, output: 4, batch: 2}
+    where: batch > 2
+"""
+
+BOTH, FIRST, SECOND = (0, 1), (0,), (1,)
+OBEYED, OVERRIDDEN = "obeyed", "overridden"
+
+# What is set, what becomes of it (None: nothing is said), threads: all, and the units of the usable cores: indices into the mask.
+VARIABLES = [
+    ({}, {}, 2, BOTH),
+    ({"OMP_PROC_BIND": "close"}, {"OMP_PROC_BIND": OBEYED}, 2, BOTH),
+    ({"OMP_PROC_BIND": "true"}, {"OMP_PROC_BIND": OBEYED}, 2, BOTH),
+    ({"OMP_PROC_BIND": "spread"}, {"OMP_PROC_BIND": OVERRIDDEN}, 2, BOTH),
+    ({"OMP_PROC_BIND": "false"}, {"OMP_PROC_BIND": OVERRIDDEN}, 2, BOTH),
+    ({"OMP_PROC_BIND": "master"}, {"OMP_PROC_BIND": OVERRIDDEN}, 2, BOTH),
+    ({"OMP_PLACES": "cores"}, {"OMP_PLACES": OBEYED}, 2, BOTH),
+    ({"OMP_PLACES": "threads"}, {"OMP_PLACES": OVERRIDDEN}, 2, BOTH),
+    ({"OMP_PLACES": "sockets"}, {"OMP_PLACES": OVERRIDDEN}, 2, BOTH),
+    ({"OMP_PLACES": "{1},{0}"}, {"OMP_PLACES": OVERRIDDEN}, 2, BOTH),
+    ({"OMP_PLACES": "cores", "OMP_PROC_BIND": "close"}, {"OMP_PLACES": OBEYED, "OMP_PROC_BIND": OBEYED}, 2, BOTH),
+    ({"OMP_PLACES": "sockets", "OMP_PROC_BIND": "spread"}, {"OMP_PLACES": OVERRIDDEN, "OMP_PROC_BIND": OVERRIDDEN}, 2, BOTH),
+    ({"GOMP_CPU_AFFINITY": "0"}, {"GOMP_CPU_AFFINITY": OVERRIDDEN}, 2, BOTH),
+    ({"KMP_AFFINITY": "compact"}, {"KMP_AFFINITY": OVERRIDDEN}, 2, BOTH),
+    ({"OMP_DYNAMIC": "true", "OMP_WAIT_POLICY": "passive"}, {"OMP_DYNAMIC": OVERRIDDEN, "OMP_WAIT_POLICY": OBEYED}, 2, BOTH),
+    ({"OMP_NUM_THREADS": "1"}, {"OMP_NUM_THREADS": OBEYED}, 1, BOTH),
+    ({"OMP_NUM_THREADS": "1,2", "OMP_PROC_BIND": "spread"}, {"OMP_NUM_THREADS": OBEYED, "OMP_PROC_BIND": OVERRIDDEN}, 1, BOTH),
+    ({"OMP_NUM_THREADS": "64"}, {"OMP_NUM_THREADS": OBEYED}, 2, BOTH),
+    ({"OMP_NUM_THREADS": "many"}, {"OMP_NUM_THREADS": OVERRIDDEN}, 2, BOTH),
+    ({"OMP_THREAD_LIMIT": "1"}, {"OMP_THREAD_LIMIT": OBEYED}, 1, FIRST),
+    ({"OMP_THREAD_LIMIT": "64"}, {"OMP_THREAD_LIMIT": OBEYED}, 2, BOTH),
+]
+
+
+class Run:
+    """A sweep in which nothing runs, under the variables and behind the words of `before`."""
+
+    def __init__(self, variables=(), before=(), threads="all"):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
+        with tempfile.TemporaryDirectory() as root:
+            spec, directory = os.path.join(root, "places.yaml"), os.path.join(root, "out")
+            with open(spec, "w", encoding="utf-8") as file:
+                file.write(SPEC % threads)
+            done = subprocess.run([*before, PARADNN, "sweep", spec, "-o", directory], env={**kept, **dict(variables)},
+                                  capture_output=True, text=True, check=False)
+            self.said = done.stderr
+            self.facts = {}
+            with open(os.path.join(directory, "environment.yaml"), encoding="utf-8") as file:
+                for line in file:
+                    name, _, value = line.partition(": ")
+                    self.facts[name] = value.split(" # ")[0].strip().strip('"')
+            with open(os.path.join(directory, "results.csv"), newline="", encoding="utf-8") as file:
+                self.row = next(csv.DictReader(file))
+
+
+def places(indices):
+    return ",".join(f"{{{UNITS[i]}}}" for i in indices)
+
+
+class EnvironmentTest(unittest.TestCase):
+    def check(self, run, threads, indices):
+        self.assertEqual(run.row["threads"], str(threads))
+        self.assertEqual(run.facts["thread_places"], places(indices))
+        self.assertEqual(run.facts["omp_places"], places(indices))
+        self.assertEqual(run.facts["threads_all"], str(threads))
+        self.assertEqual(run.facts["cores_usable"], str(len(indices)))
+        self.assertEqual(run.facts["omp_proc_bind"], "close")
+
+    def test_variables(self):
+        for variables, effects, threads, indices in VARIABLES:
+            with self.subTest(variables=variables):
+                run = Run(variables)
+                self.check(run, threads, indices)
+                lines = [line for line in run.said.splitlines() if "OpenMP variables" in line]
+                self.assertEqual(len(lines), 1 if variables else 0, run.said)
+                for name, effect in effects.items():
+                    pair = f"{name}={variables[name]}"
+                    self.assertIn(pair, run.facts[f"openmp_{effect}"].split())
+                    other = OBEYED if effect == OVERRIDDEN else OVERRIDDEN
+                    self.assertNotIn(name, run.facts[f"openmp_{other}"])
+                    self.assertIn(pair, lines[0])
+                self.assertEqual(run.facts["omp_wait_policy"], variables.get("OMP_WAIT_POLICY", "active"))
+
+    def test_more_threads_than_allowed(self):
+        with tempfile.TemporaryDirectory() as root:
+            for variables, before, reason in [
+                    ({"OMP_THREAD_LIMIT": "1"}, [], "2 threads, but only 1 are allowed by OMP_THREAD_LIMIT"),
+                    ({}, ["taskset", "-c", str(UNITS[1])], "2 threads, but only 1 cores may be used here")]:
+                done = subprocess.run([*before, PARADNN, "sweep", "fc/nodes=8,batch=2,threads=2,mode=infer", "-o", os.path.join(root, "out")],
+                                      env={**os.environ, **variables}, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                with open(os.path.join(root, "out", "results.csv"), newline="", encoding="utf-8") as file:
+                    row = next(csv.DictReader(file))
+                self.assertEqual((row["status"], row["reason"]), ("invalid", reason))
+                shutil.rmtree(os.path.join(root, "out"))
+
+    def test_number_of_threads_is_no_limit(self):
+        """OMP_NUM_THREADS is a default: who asks for more threads gets them."""
+        self.assertEqual(Run({"OMP_NUM_THREADS": "1"}, threads=2).row["threads"], "2")
+
+    def test_taskset(self):
+        if not shutil.which("taskset"):
+            self.skipTest("no taskset")
+        self.check(Run(before=["taskset", "-c", str(UNITS[1])]), 1, SECOND)
+        bound = {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"}
+        self.check(Run(bound, before=["taskset", "-c", str(UNITS[1])]), 1, SECOND)
+        self.check(Run(bound, before=["taskset", "-c", f"{UNITS[0]},{UNITS[1]}"]), 2, BOTH)
+
+    def test_numactl(self):
+        if not shutil.which("numactl"):
+            self.skipTest("no numactl")
+        self.check(Run({"OMP_PLACES": "cores"}, before=["numactl", f"--physcpubind={UNITS[1]}"]), 1, SECOND)
+
+    def test_cgroup_quota(self):
+        """Version 1 or 2, where this process may make a group; with made-up files in test_host."""
+        for base, limit, text in [("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "100000"), ("/sys/fs/cgroup", "cpu.max", "100000 100000")]:
+            group = os.path.join(base, f"paradnn-test-{os.getpid()}")
+            try:
+                os.mkdir(group)
+                with open(os.path.join(group, limit), "w", encoding="utf-8") as file:
+                    file.write(text)
+            except OSError:
+                if os.path.isdir(group):
+                    os.rmdir(group)
+                continue
+            try:
+                self.check(Run({"OMP_PROC_BIND": "close"}, before=["sh", "-c", f'echo $$ >{group}/cgroup.procs; exec "$@"', "sh"]), 1, FIRST)
+            finally:
+                os.rmdir(group)
+            return
+        self.skipTest("no cgroup may be made here")
+
+
+if __name__ == "__main__":
+    if len(UNITS) < 2:
+        print("needs two cores")
+        sys.exit(77)
+    os.sched_setaffinity(0, UNITS)
+    unittest.main()
