@@ -177,23 +177,23 @@ enum pdnn_status pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *
 
 static const struct pdnn_column columns[] = {
     {"id", "", PDNN_COLUMN_WORD, AT(id), .help = "the instance"},
-    {"m", "", WHOLE(shape.m), .help = "output units; of gradients of weights, rows of the weights"},
-    {"n", "", WHOLE(shape.n), .help = "rows (tokens); of gradients of weights, columns of the weights"},
-    {"k", "", WHOLE(shape.k), .help = "summed over"},
+    {"m", "", WHOLE(shape.m), .help = "output units; for gradients of weights, rows of the weights"},
+    {"n", "", WHOLE(shape.n), .help = "rows (tokens); for gradients of weights, columns of the weights"},
+    {"k", "", WHOLE(shape.k), .help = "length of the sums"},
     {"batch", "", WHOLE(shape.batch), .help = "products of this shape in one call: sequences times heads"},
-    {"groups", "", TEXT(groups), .help = "whose products they are, as in breakdown"},
-    {"passes", "", TEXT(passes), .help = "as in ops.csv"},
+    {"groups", "", TEXT(groups), .help = "groups they belong to, as in breakdown"},
+    {"passes", "", TEXT(passes), .help = "passes they belong to, as in ops.csv"},
     {"count", "executions", COUNT(work.count), .help = "calls in one step"},
     {"flop_count", "FLOP", COUNT(work.flop_count),
-     .help = "of all of them, with what is fused into them, as in ops.csv"},
+     .help = "FLOP of all of them, with what is fused into them, as in ops.csv"},
     {"byte_count", "bytes", COUNT(work.byte_count), .help = "compulsory traffic of all of them"},
     {"intensity_flop_per_byte", "FLOP/byte", NUMBER(work.intensity_flop_per_byte),
      .help = "flop_count over byte_count"},
-    {"time_ns", "ns", NUMBER(work.time_ns), .help = "of all of them"},
-    {"share_pct", "%", NUMBER(work.share_pct), .help = "of the step's time_ns_median"},
+    {"time_ns", "ns", NUMBER(work.time_ns), .help = "time of all of them"},
+    {"share_pct", "%", NUMBER(work.share_pct), .help = "share of the step's time_ns_median"},
     {"gflops", "1e9 FLOP/s", NUMBER(work.gflops), .help = "flop_count over time_ns"},
     {"bw_gbs", "1e9 B/s", NUMBER(work.bw_gbs), .help = "byte_count over time_ns"},
-    {"pct_of_roof", "%", NUMBER(work.pct_of_roof), .help = "time their roofs allow over time they take"},
+    {"pct_of_roof", "%", NUMBER(work.pct_of_roof), .help = "time that their roofs allow over time they take"},
 };
 
 const struct pdnn_columns pdnn_gemms_columns = {"gemms", columns, sizeof columns / sizeof columns[0]};

@@ -223,12 +223,12 @@ static void get_verdict(const struct pdnn_column *column, const void *row, struc
 #define WORD(field) PDNN_COLUMN_WORD, .offset = offsetof(struct pdnn_direction_line, field)
 
 static const struct pdnn_column columns[] = {
-    {"direction", "", WORD(direction), .help = "what must hold in measured runs of BERT's training"},
+    {"direction", "", WORD(direction), .help = "what must hold in measured runs of BERT training"},
     {"verdict", "", PDNN_COLUMN_WORD, .get = get_verdict, .help = "PASS, FAIL or not covered"},
     {"numbers", "", WORD(numbers), .help = "what the verdict is based on, in the order of `compared`"},
-    {"compared", "", WORD(compared), .help = "the instances; not covered: those that would be needed"},
-    {"where", "", WORD(where), .help = "what tells this set of instances from others of the sweep"},
-    {"id", "", WORD(id), .help = "of all of them, with a star for what differs"},
+    {"compared", "", WORD(compared), .help = "the instances compared; not covered: those that are missing"},
+    {"where", "", WORD(where), .help = "what distinguishes this set of instances from others in the sweep"},
+    {"id", "", WORD(id), .help = "the id of all of them, with a star for what differs"},
 };
 
 const struct pdnn_columns pdnn_directions_columns = {"directions", columns, sizeof columns / sizeof *columns};

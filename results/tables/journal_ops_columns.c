@@ -14,11 +14,11 @@ static const struct pdnn_column columns[] = {
     {"op", "", TEXT(op), .help = "operator, or reorder"},
     {"pass", "", TEXT(pass), .help = "forward, backward-data, backward-weights, update"},
     {"shape", "", TEXT(shape), .help = "as in ops.csv"},
-    {"layer", "", TEXT(layer), .help = "its layers without their numbers, in models that keep such apart"},
+    {"layer", "", TEXT(layer), .help = "stem of its layers' names, in models that keep stems apart"},
     {"implementation", "", TEXT(implementation), .help = "what ran"},
     {"count", "", COUNT(count), .help = "executions in one step"},
-    {"reorder_bytes", "bytes", COUNT(bytes), .help = "moved by all of them, of reorders"},
-    {"time_ns", "ns", NUMBER(time_ns), .help = "all of them, median of the stamped steps"},
+    {"reorder_bytes", "bytes", COUNT(bytes), .help = "for reorders: bytes moved by all of them"},
+    {"time_ns", "ns", NUMBER(time_ns), .help = "time of all of them, median of the stamped steps"},
 };
 
 const struct pdnn_columns pdnn_journal_ops_columns = {"journal-ops.csv", columns,

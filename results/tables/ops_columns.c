@@ -29,34 +29,36 @@ static bool put_bound(const struct pdnn_column *column, void *row, const char *t
 static const struct pdnn_column columns[] = {
     {"id", "", WORD(id), .help = "the instance"},
     {"op_index", "", COUNT(op_index), .help = "order of first execution in the step; reorders come last"},
-    {"layer", "", TEXT(layer), .help = "where in the model, first..last when equal ops share the row"},
+    {"layer", "", TEXT(layer), .help = "where in the model; first..last if identical ops share the row"},
     {"op", "", TEXT(op), .help = "registered op, or reorder"},
     {"category", "", WORD(category), .help = "kind of work, as in `paradnn ops`"},
     {"pass", "", WORD(pass),
-     .help = "forward, recompute (forward once more, with checkpoint), backward-data, backward-weights or "
-             "update"},
+     .help = "forward, recompute (forward repeated, with checkpoint), backward-data, "
+             "backward-weights or update"},
     {"dtype", "", WORD(dtype),
-     .help = "what it computes in, of its first input: its compute roof is that of this type"},
+     .help = "element type that it computes in, that of its first input; sets its compute roof"},
     {"shape", "", TEXT(shape),
-     .help = "inputs and outputs, each dims joined by x; attributes that are not 0, one for both directions "
-             "of an image where they agree; the dtype unless f32; +op for each op fused into it"},
-    {"count", "executions", COUNT(count), .help = "in one step; the costs and the time are of all of them"},
+     .help = "inputs and outputs, dims joined by x; nonzero attributes, written once if the same for both "
+             "directions of an image; the dtype unless f32; +op for each op fused into it"},
+    {"count", "executions", COUNT(count), .help = "executions in one step; costs and time cover all of them"},
     {"flop_count", "FLOP", COUNT(flop_count),
-     .help = "2 per multiply-add, 1 per other operation; windows over an image with all their taps"},
+     .help =
+         "2 per multiply-add, 1 per other operation; windows over an image are counted with all their taps"},
     {"in_bounds_flop_count", "FLOP", COUNT(in_bounds_flop_count),
-     .help = "of flop_count: without the taps on padding; rates count these"},
+     .help = "flop_count without the taps on padding; rates use this"},
     {"byte_count", "bytes", COUNT(byte_count),
      .help = "compulsory traffic: inputs read once, outputs written once"},
-    {"time_ns_median", "ns", NUMBER(time_ns_median), .help = "in one stamped step: median over the visits"},
-    {"share_pct", "%", NUMBER(share_pct), .help = "of the sum of all ops' times"},
+    {"time_ns_median", "ns", NUMBER(time_ns_median),
+     .help = "time in one stamped step: median over the visits"},
+    {"share_pct", "%", NUMBER(share_pct), .help = "share of the sum of all ops' times"},
     {"gflops", "1e9 FLOP/s", NUMBER(place.gflops), .help = "in_bounds_flop_count over time_ns_median"},
     {"bw_gbs", "1e9 B/s", NUMBER(place.bw_gbs), .help = "byte_count over time_ns_median"},
     {"intensity_flop_per_byte", "FLOP/byte", NUMBER(place.intensity_flop_per_byte),
      .help = "in_bounds_flop_count over byte_count"},
     {"attainable_gflops", "1e9 FLOP/s", NUMBER(place.attainable_gflops),
-     .help = "the roof above the op, as in results.csv, for its dtype; empty without FLOP"},
+     .help = "the op's roof, as in results.csv, for its dtype; empty without FLOP"},
     {"pct_of_roof", "%", NUMBER(place.pct_of_roof),
-     .help = "gflops over attainable_gflops; of bandwidths where there is no FLOP"},
+     .help = "gflops over attainable_gflops; without FLOP, the same ratio of bandwidths"},
     {"bound", "", PDNN_COLUMN_WORD, .get = get_bound, .put = put_bound,
      .help = "compute, memory or overhead"},
     {"roof_level", "", TEXT(place.roof_level),
@@ -64,7 +66,7 @@ static const struct pdnn_column columns[] = {
     {"implementation", "", TEXT(implementation),
      .help = "what ran: paradnn: and the kernel, or the library and its own name for it"},
     {"extrapolated", "", COUNT(extrapolated),
-     .help = "1: with layers_run, fewer ran than count says, and the time is theirs times as many"},
+     .help = "1: with layers_run, fewer ran than count says, and the time is scaled up from theirs"},
 };
 
 const struct pdnn_columns pdnn_ops_columns = {"ops.csv", columns, sizeof columns / sizeof columns[0]};
