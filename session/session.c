@@ -149,6 +149,7 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
                     .memory_limit_bytes = session->memory_limit_bytes,
                     .rules = {.min_samples = (uint64_t)measure->min_samples, .precision = measure->precision},
                     .probe = measure->probe},
+        .ceilings = session->ceilings,
         .rounds = measure->rounds,
         .max_time_ns = measure->max_time_ns,
         .cost_order = measure->order == PDNN_ORDER_COST,

@@ -19,13 +19,13 @@ static uint64_t last_level_bytes(const struct pdnn_host *host, int64_t threads) 
     return (uint64_t)threads << 25;
 }
 
-enum pdnn_status pdnn_evictor_open(const struct pdnn_host *host, int64_t threads,
+enum pdnn_status pdnn_evictor_open(const struct pdnn_host *host, int64_t threads, uint64_t cache_bytes,
                                    struct pdnn_evictor **evictor, struct pdnn_err *err) {
     struct pdnn_evictor *made = calloc(1, sizeof *made);
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the evictor");
-    enum pdnn_status status =
-        pdnn_evictor_create(&made->stream, threads, last_level_bytes(host, threads), err);
+    enum pdnn_status status = pdnn_evictor_create(
+        &made->stream, threads, cache_bytes ? cache_bytes : last_level_bytes(host, threads), err);
     if (status != PDNN_OK) {
         free(made);
         return status;

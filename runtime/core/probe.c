@@ -6,8 +6,8 @@
 /* Each of the two takes about this long: long against a fork of the threads, short against a visit. */
 enum { PART_NS = 2000000, FIRST_ITERATIONS = 20000 };
 
-/* Slices well above a core's share of any cache; the probe goes round in them, so that it finds what it reads
- * in DRAM. */
+/* Slices at least so large, and together four times the cache; the probe goes round in them, so that it finds
+ * what it reads in DRAM. */
 enum { SLICE_BYTES = 64 << 20, FIRST_BYTES = 1366 * PDNN_STREAM_GRAIN };
 
 /* Made at the first probe and kept for the process: touching the pages anew would cost more than the probe.
@@ -53,11 +53,12 @@ static uint64_t least_ns(double (*run)(int64_t threads, uint64_t *ns), int64_t t
 }
 
 /* Amounts that take PART_NS with so many threads. */
-static enum pdnn_status prepare(int64_t threads, struct pdnn_err *err) {
-    if (threads > probe.stream.threads) {
+static enum pdnn_status prepare(int64_t threads, uint64_t cache_bytes, struct pdnn_err *err) {
+    uint64_t share = 4 * cache_bytes / (uint64_t)threads, slice = share > SLICE_BYTES ? share : SLICE_BYTES;
+    if (threads > probe.stream.threads || slice > probe.stream.slice_bytes + PDNN_STREAM_GRAIN) {
         pdnn_stream_destroy(&probe.stream);
         probe.threads = 0;
-        enum pdnn_status status = pdnn_stream_create(&probe.stream, threads, SLICE_BYTES, err);
+        enum pdnn_status status = pdnn_stream_create(&probe.stream, threads, slice, err);
         if (status != PDNN_OK)
             return status;
     }
@@ -67,15 +68,17 @@ static enum pdnn_status prepare(int64_t threads, struct pdnn_err *err) {
     probe.bytes = FIRST_BYTES;
     probe.iterations = probe.iterations * PART_NS / (least_ns(run_fma, threads) + 1) + 1;
     double bytes = (double)probe.bytes * PART_NS / (double)(least_ns(run_read, threads) + 1);
-    size_t grains = bytes < SLICE_BYTES ? (size_t)bytes / PDNN_STREAM_GRAIN : SLICE_BYTES / PDNN_STREAM_GRAIN;
+    double most = (double)probe.stream.slice_bytes;
+    size_t grains = (size_t)(bytes < most ? bytes : most) / PDNN_STREAM_GRAIN;
     probe.bytes = (grains + 1) * PDNN_STREAM_GRAIN;
     probe.threads = threads;
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_probe(int64_t threads, double *gflops, double *gbs, struct pdnn_err *err) {
+enum pdnn_status pdnn_probe(int64_t threads, uint64_t cache_bytes, double *gflops, double *gbs,
+                            struct pdnn_err *err) {
     uint64_t ns;
-    enum pdnn_status status = prepare(threads, err);
+    enum pdnn_status status = prepare(threads, cache_bytes, err);
     if (status != PDNN_OK)
         return status;
     *gflops = run_fma(threads, &ns);

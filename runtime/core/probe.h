@@ -7,7 +7,9 @@
 #include <stdint.h>
 
 /* One probe pair, about 4 ms: FMA rate on all threads and DRAM read rate, the same code as the probe rows.
- * The buffer is made once per process. */
-enum pdnn_status pdnn_probe(int64_t threads, double *gflops, double *gbs, struct pdnn_err *err);
+ * What it reads is well beyond cache_bytes, what the last cache level was found to hold for these threads (0:
+ * nobody has looked). The buffer is made once per process, and anew for more threads or more cache. */
+enum pdnn_status pdnn_probe(int64_t threads, uint64_t cache_bytes, double *gflops, double *gbs,
+                            struct pdnn_err *err);
 
 #endif

@@ -16,7 +16,7 @@ static enum pdnn_status start(const struct pdnn_backend_def *backend, int64_t th
     struct pdnn_single *made = calloc(1, sizeof *made);
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a graph of one op");
-    enum pdnn_status status = backend->open(threads, &made->state, err);
+    enum pdnn_status status = backend->open(threads, 0, &made->state, err);
     if (status != PDNN_OK) {
         free(made);
         return status;

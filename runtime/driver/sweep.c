@@ -68,6 +68,9 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
         return pdnn_fail(err, PDNN_INVALID, "%s: longer than an instance's id may be", task->id);
     request.rules.max_visit_ns = pdnn_schedule_visit_ns(&sweep->schedule, index);
     request.rules.cold = task->instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
+    if (sweep->rules->ceilings)
+        request.cache_bytes =
+            pdnn_ceilings_cache_bytes(sweep->rules->ceilings, task->instance.setting[PDNN_SETTING_THREADS]);
     uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = make_alive(sweep, isa, err);
     if (is_stopped(sweep))

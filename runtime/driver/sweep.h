@@ -34,7 +34,8 @@ bool pdnn_outcome_is_final(enum pdnn_outcome outcome, size_t crashes);
  * the whole sweep, come extra visits for those whose interval is wider than the precision, as far as max_time
  * reaches, to four times `rounds` at most. */
 struct pdnn_sweep_rules {
-    struct pdnn_request request; /* of every visit, but for its id, its time and whether caches are cold */
+    struct pdnn_request request; /* of every visit, but for its id, its time, and what is said of caches */
+    const struct pdnn_ceilings *ceilings; /* what caches were found to hold; NULL: nobody has looked */
     int64_t rounds;
     uint64_t max_time_ns;     /* of all visits to an instance */
     bool cost_order;          /* small to large instead of shuffled */

@@ -20,8 +20,11 @@ struct pdnn_request {
     /* Not empty: the instance is one of a set that share their weights, and this is the one that needs most
      * memory. The worker keeps the set until a visit comes that is not of it, or another request. */
     char largest[PDNN_ID_TEXT];
-    uint64_t seed;                   /* of the data */
-    uint64_t memory_limit_bytes;     /* of tensors; 0: none */
+    uint64_t seed;               /* of the data */
+    uint64_t memory_limit_bytes; /* of tensors; 0: none */
+    /* What the last cache level was found to hold for the instance's threads together; 0: nobody has looked.
+     */
+    uint64_t cache_bytes;
     struct pdnn_measure_rules rules; /* of a visit */
     bool probe;                      /* a visit has a probe on either side */
     bool allow_slow;                 /* what has no fast path runs all the same */

@@ -55,10 +55,13 @@ static int run(void *state) {
     return 0;
 }
 
-/* Of one last-level cache, as the first core sees it: sysconf adds up those of a whole machine. */
-struct pdnn_step_options pdnn_step_options(int64_t threads) {
+/* The host's word is of one last-level cache, as the first core sees it: sysconf adds up those of a whole
+ * machine. */
+struct pdnn_step_options pdnn_step_options(int64_t threads, uint64_t cache_bytes) {
     const uint64_t usual_kib = 32 << 10;
     uint64_t kib;
+    if (cache_bytes)
+        return (struct pdnn_step_options){threads, cache_bytes};
     if (!pdnn_hostfiles_number("", "/sys/devices/system/cpu/cpu0/cache/index3/size", &kib) || !kib)
         kib = usual_kib;
     return (struct pdnn_step_options){threads, kib << 10};

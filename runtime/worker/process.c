@@ -62,7 +62,8 @@ void pdnn_model_finish(struct pdnn_model *model) {
 }
 
 enum pdnn_status pdnn_process_open(struct pdnn_process *process, const char *name, int64_t threads,
-                                   const struct pdnn_open_backend **backend, struct pdnn_err *err) {
+                                   uint64_t cache_bytes, const struct pdnn_open_backend **backend,
+                                   struct pdnn_err *err) {
     for (size_t i = 0; i < process->n_backends; i++) {
         struct pdnn_open_backend *open = &process->backend[i];
         if (open->threads == threads && strcmp(open->def->name, name) == 0) {
@@ -74,7 +75,7 @@ enum pdnn_status pdnn_process_open(struct pdnn_process *process, const char *nam
     if (!def)
         return pdnn_fail(err, PDNN_UNSUPPORTED, "backend %s is not part of this build", name);
     struct pdnn_open_backend fresh = {.def = def, .threads = threads};
-    enum pdnn_status status = fresh.def->open(threads, &fresh.state, err);
+    enum pdnn_status status = fresh.def->open(threads, cache_bytes, &fresh.state, err);
     if (status != PDNN_OK)
         return status;
     if (process->n_backends == PDNN_PROCESS_BACKENDS_MAX) {

@@ -44,10 +44,12 @@ void pdnn_process_finish(struct pdnn_process *process);
 enum pdnn_status pdnn_process_instance(const struct pdnn_process *process, const char *id,
                                        struct pdnn_instance *instance, struct pdnn_err *err);
 
-/* The instance's backend, or another one of that name, for a number of threads; opened if it is not yet.
+/* The instance's backend, or another one of that name, for a number of threads; opened if it is not yet, with
+ * the request's cache_bytes.
  * Borrowed, until the next call. */
 enum pdnn_status pdnn_process_open(struct pdnn_process *process, const char *name, int64_t threads,
-                                   const struct pdnn_open_backend **backend, struct pdnn_err *err);
+                                   uint64_t cache_bytes, const struct pdnn_open_backend **backend,
+                                   struct pdnn_err *err);
 
 /* An instance with its graph, on threads that are set up for it. */
 struct pdnn_model {

@@ -169,7 +169,7 @@ static enum pdnn_status probe(const struct pdnn_request *request, int64_t thread
     double gflops, gbs;
     if (!request->probe)
         return PDNN_OK;
-    enum pdnn_status status = pdnn_probe(threads, &gflops, &gbs, err);
+    enum pdnn_status status = pdnn_probe(threads, request->cache_bytes, &gflops, &gbs, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "probe");
     visit->probe_gflops = gflops > visit->probe_gflops ? gflops : visit->probe_gflops;
@@ -210,7 +210,7 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
     enum pdnn_status status = bench_init(&bench, plan, err);
     visit->plan_bytes = plan->block_bytes;
     if (status == PDNN_OK && request->rules.cold)
-        status = pdnn_evictor_open(&process->host, threads, &bench.evictor, err);
+        status = pdnn_evictor_open(&process->host, threads, request->cache_bytes, &bench.evictor, err);
     if (status == PDNN_OK)
         status = measure(&bench, request, threads, visit, err);
     if (status == PDNN_OK)
@@ -238,7 +238,7 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
         return status;
     opening_ns = pdnn_clock_ns();
     status = pdnn_process_open(process, pdnn_backend_names[model.instance.setting[PDNN_SETTING_BACKEND]],
-                               model.threads, &backend, err);
+                               model.threads, request->cache_bytes, &backend, err);
     if (status != PDNN_OK)
         goto out;
     opening_ns = pdnn_clock_ns() - opening_ns;

@@ -179,7 +179,7 @@ int main(void) {
     void *state = NULL;
     struct pdnn_err err = {0};
     int64_t threads = bench_threads();
-    if (pdnn_backend_onednn.open(threads, &state, &err) != PDNN_OK)
+    if (pdnn_backend_onednn.open(threads, 0, &state, &err) != PDNN_OK)
         bench_fail(err.text);
     struct pdnn_onednn *onednn = state;
     onednn->forced_dense = &choice;

@@ -22,7 +22,7 @@ void must(enum pdnn_status status, const struct pdnn_err *err) {
 struct opened open_backend(const struct pdnn_backend_def *def) {
     struct opened backend = {def, NULL};
     struct pdnn_err err = {0};
-    must(def->open(CHECK_THREADS, &backend.state, &err), &err);
+    must(def->open(CHECK_THREADS, 0, &backend.state, &err), &err);
     return backend;
 }
 

@@ -94,7 +94,7 @@ static void test_run_every_variant(void **state) {
         struct opened backend = {&pdnn_backend_openblas, NULL};
         struct pdnn_err err = {0};
         omp_set_num_threads(threads);
-        must(backend.def->open(threads, &backend.state, &err), &err);
+        must(backend.def->open(threads, 0, &backend.state, &err), &err);
         for (int bits = 0; bits < 16 * PDNN_CELL_COUNT; bits++) {
             const struct variant variant = {bits / 16,       threads,         (bits & 1) != 0,
                                             (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0};

@@ -32,9 +32,10 @@ static const char *version(void) {
     return "1";
 }
 
-static enum pdnn_status open_fake(int64_t threads, void **state, struct pdnn_err *err) {
+static enum pdnn_status open_fake(int64_t threads, uint64_t cache_bytes, void **state, struct pdnn_err *err) {
     (void)err;
     assert_int_equal(threads, 1);
+    assert_true(cache_bytes == 0); /* not found yet */
     fake.opened++;
     *state = &fake;
     return PDNN_OK;
@@ -66,8 +67,9 @@ static enum pdnn_status refuse(void *state, const struct pdnn_graph *graph, stru
     return pdnn_fail(err, PDNN_UNSUPPORTED, "nothing is supported");
 }
 
-static enum pdnn_status must_not_open(int64_t threads, void **state, struct pdnn_err *err) {
-    (void)threads, (void)state;
+static enum pdnn_status must_not_open(int64_t threads, uint64_t cache_bytes, void **state,
+                                      struct pdnn_err *err) {
+    (void)threads, (void)cache_bytes, (void)state;
     return pdnn_fail(err, PDNN_INTERNAL, "the oracle was opened");
 }
 
@@ -230,7 +232,7 @@ static void test_probe_more_and_fewer_threads(void **state) {
     static const int64_t threads[] = {1, 1, 2, 1, 2};
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
         double gflops = 0, gbs = 0;
-        assert_int_equal(pdnn_probe(threads[i], &gflops, &gbs, NULL), PDNN_OK);
+        assert_int_equal(pdnn_probe(threads[i], i % 2 ? 48 << 20 : 0, &gflops, &gbs, NULL), PDNN_OK);
         assert_true(isfinite(gflops) && gflops > 0);
         assert_true(isfinite(gbs) && gbs > 0);
     }

@@ -72,8 +72,9 @@ static const char *faulty_version(void) {
     return "faulty";
 }
 
-static enum pdnn_status faulty_open(int64_t threads, void **state, struct pdnn_err *err) {
-    return pdnn_backend_reference.open(threads, state, err);
+static enum pdnn_status faulty_open(int64_t threads, uint64_t cache_bytes, void **state,
+                                    struct pdnn_err *err) {
+    return pdnn_backend_reference.open(threads, cache_bytes, state, err);
 }
 
 /* Keeps to what it knows. */

@@ -28,6 +28,7 @@ struct stage {
     uint64_t max_visit_ns[VISITS_MAX];
     size_t n_asked, n_noted, n_starts, n_reports;
     bool cold;
+    uint64_t cache_bytes;
     struct pdnn_sweep_progress last;
 };
 
@@ -56,6 +57,7 @@ static enum pdnn_status stage_visit(void *user, enum pdnn_isa isa, const struct 
     assert_int_equal(isa, stage->tasks[task].instance.setting[PDNN_SETTING_ISA]);
     stage->max_visit_ns[stage->n_asked] = request->rules.max_visit_ns;
     stage->cold = request->rules.cold;
+    stage->cache_bytes = request->cache_bytes;
     stage->asked[stage->n_asked++] = task;
     watch->tick(watch->user);
     if (stage->n_asked == stage->stop_at) {
@@ -370,6 +372,36 @@ static void test_sweep_run_worker_does_not_start(void **state) {
     assert_int_equal(stage.n_asked, 0);
 }
 
+/* Of the instance's threads, what was found and not what is reported. */
+static void test_sweep_run_tells_the_cache(void **state) {
+    (void)state;
+    static const struct pdnn_ceilings ceilings = {
+        .count = 4,
+        .row = {{.kind = "bandwidth", .level = "L2", .threads = 2, .capacity_bytes = 1000},
+                {.kind = "bandwidth",
+                 .level = "L3",
+                 .threads = 2,
+                 .capacity_bytes = 5000,
+                 .reported_bytes = 90000},
+                {.kind = "bandwidth", .level = "DRAM", .threads = 2},
+                {.kind = "ladder", .level = "L3", .threads = 2, .capacity_bytes = 70000}},
+    };
+    static const struct {
+        int64_t threads;
+        uint64_t cache_bytes;
+    } rows[] = {{2, 5000}, {1, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct stage stage;
+        struct pdnn_err err = {0};
+        stage_init(&stage, 1);
+        stage.rules.ceilings = &ceilings;
+        for (size_t k = 0; k < TASKS_MAX; k++)
+            stage.tasks[k].instance.setting[PDNN_SETTING_THREADS] = rows[i].threads;
+        assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+        assert_true(stage.cache_bytes == rows[i].cache_bytes);
+    }
+}
+
 static void test_sweep_run_cold(void **state) {
     struct stage stage;
     struct pdnn_err err = {0};
@@ -447,6 +479,7 @@ int main(void) {
         cmocka_unit_test(test_sweep_run_budget),
         cmocka_unit_test(test_sweep_run_journal_fails),
         cmocka_unit_test(test_sweep_run_worker_does_not_start),
+        cmocka_unit_test(test_sweep_run_tells_the_cache),
         cmocka_unit_test(test_sweep_run_cold),
         cmocka_unit_test(test_sweep_run_nothing),
         cmocka_unit_test(test_schedule_progress_eta),

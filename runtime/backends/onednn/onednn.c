@@ -23,12 +23,13 @@ static const struct pdnn_step_def *const rows[] = {&pdnn_onednn_dense_row,  &pdn
                                                    &pdnn_onednn_matmul_row, &pdnn_onednn_rnn_row,
                                                    &pdnn_onednn_cast_row,   NULL};
 
-static enum pdnn_status open_onednn(int64_t threads, void **state, struct pdnn_err *err) {
+static enum pdnn_status open_onednn(int64_t threads, uint64_t cache_bytes, void **state,
+                                    struct pdnn_err *err) {
     struct pdnn_onednn *onednn = calloc(1, sizeof *onednn);
     if (!onednn)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a backend");
     omp_set_num_threads((int)threads);
-    onednn->options = pdnn_step_options(threads);
+    onednn->options = pdnn_step_options(threads, cache_bytes);
     enum pdnn_status status = pdnn_onednn_library_create(&onednn->library, err);
     if (status != PDNN_OK) {
         free(onednn);

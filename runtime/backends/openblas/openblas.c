@@ -72,7 +72,8 @@ static enum pdnn_status limit_isa(enum pdnn_isa isa, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-static enum pdnn_status open_openblas(int64_t threads, void **state, struct pdnn_err *err) {
+static enum pdnn_status open_openblas(int64_t threads, uint64_t cache_bytes, void **state,
+                                      struct pdnn_err *err) {
     if (openblas_get_parallel() != PARALLEL_OPENMP)
         return pdnn_fail(err, PDNN_UNSUPPORTED,
                          "openblas: the library found is not its OpenMP build, whose threads would be ours "
@@ -80,7 +81,7 @@ static enum pdnn_status open_openblas(int64_t threads, void **state, struct pdnn
     struct openblas *openblas = malloc(sizeof *openblas);
     if (!openblas)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a backend");
-    *openblas = (struct openblas){pdnn_step_options(threads)};
+    *openblas = (struct openblas){pdnn_step_options(threads, cache_bytes)};
     omp_set_num_threads((int)threads);
     *state = openblas;
     return PDNN_OK;

@@ -15,9 +15,9 @@ static const char *version(void) {
     return "reference (double)";
 }
 
-static enum pdnn_status open_reference(int64_t threads, void **state, struct pdnn_err *err) {
-    (void)threads;
-    (void)err;
+static enum pdnn_status open_reference(int64_t threads, uint64_t cache_bytes, void **state,
+                                       struct pdnn_err *err) {
+    (void)threads, (void)cache_bytes, (void)err;
     *state = NULL;
     return PDNN_OK;
 }
