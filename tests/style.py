@@ -159,6 +159,22 @@ def check_readmes(root):
     return [f"{room}: has no README.md" for room in rooms if not os.path.exists(os.path.join(root, room, "README.md"))]
 
 
+def check_documents(root):
+    """Relative links of the documents lead somewhere, and their shell commands parse."""
+    bad = []
+    for name in files(root, ".md"):
+        with open(os.path.join(root, name), encoding="utf-8") as file:
+            text = file.read()
+        for link in re.findall(r"\]\(([^)#:]+)\)", text):
+            if not os.path.exists(os.path.join(root, os.path.dirname(name), link)):
+                bad.append(f"{name}: links to {link}, which does not exist")
+        for block in re.findall(r"^```sh\n(.*?)^```", text, re.S | re.M):
+            done = subprocess.run(["sh", "-n"], input=block, capture_output=True, text=True)
+            if done.returncode != 0:
+                bad.append(f"{name}: {done.stderr.strip()}")
+    return bad
+
+
 def find_clang_format():
     """Only version 14 counts: others break some lines differently."""
     for program in ["clang-format-14", "clang-format"]:
