@@ -36,17 +36,18 @@ static const struct pdnn_example examples[] = {
 };
 
 static bool kind(size_t index, const char **name, const char **help) {
-    *name = pdnn_plots[index].name;
-    *help = pdnn_plots[index].help;
-    return *name != NULL;
+    const struct pdnn_plot_def *plot = pdnn_plots[index];
+    *name = plot ? plot->name : NULL;
+    *help = plot ? plot->help : NULL;
+    return plot != NULL;
 }
 
 static enum pdnn_status unknown_kind(const char *kind, struct pdnn_err *err) {
     enum { KINDS_MAX = 32 };
     const char *names[KINDS_MAX];
     size_t count = 0;
-    for (const struct pdnn_plot_def *plot = pdnn_plots; plot->name && count < KINDS_MAX; plot++)
-        names[count++] = plot->name;
+    for (const struct pdnn_plot_def *const *plot = pdnn_plots; *plot && count < KINDS_MAX; plot++)
+        names[count++] = (*plot)->name;
     const char *nearest = pdnn_nearest_word(kind, names, count);
     if (nearest)
         return pdnn_fail(err, PDNN_INVALID, "unknown plot '%s', did you mean '%s'?", kind, nearest);

@@ -23,9 +23,13 @@ MAY_INCLUDE = {
     "runtime/backends/openblas": ["runtime/core", "runtime/steps", "runtime/kernels", "runtime/facts", "models", "base"],
     "runtime/worker": ["runtime/core", "runtime/facts", "models", "base"],
     "runtime/driver": ["runtime/facts", "models", "base"],
-    "results": ["runtime/facts", "models", "base"],
-    "session": ["gen", "runtime/driver", "results", "runtime/facts", "models", "base"],
-    "cli": ["session", "results", "runtime/driver", "runtime/facts", "gen", "models", "base"],
+    "results/tables": ["runtime/facts", "models", "base"],
+    "results/analysis": ["results/tables", "runtime/facts", "models", "base"],
+    "results/plots": ["results/analysis", "results/tables", "runtime/facts", "models", "base"],
+    "results/studies": ["results/analysis", "results/tables", "runtime/facts", "models", "base"],
+    "session": ["gen", "runtime/driver", "results/analysis", "results/tables", "runtime/facts", "models", "base"],
+    "cli": ["session", "results/plots", "results/studies", "results/analysis", "results/tables", "runtime/driver", "runtime/facts",
+            "gen", "models", "base"],
 }
 SOFT_LINES, HARD_LINES = 300, 700
 MACHINE_PATHS = re.compile(r"/work/|/farm/|/home/[a-z]|/tmp/bash")

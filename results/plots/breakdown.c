@@ -1,4 +1,6 @@
-#include "results/plots/breakdown.h"
+/* `paradnn plot breakdown`: one bar per instance, divided by what its time goes to, in the order and the
+ * colors of results/analysis/op_groups.h where parts are groups. See results/plots/breakdown.gp for how it
+ * looks. */
 #include "base/units.h"
 #include "results/plots/gnuplot.h"
 #include "results/plots/color.h"
@@ -419,8 +421,8 @@ static enum pdnn_status write_script(struct picture *p, const char *directory, s
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_plot_breakdown(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
-                                     struct pdnn_err *err) {
+static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
+                             struct pdnn_err *err) {
     struct picture p = {.n_sets = 0};
     const struct pdnn_share_source source = {&p.selection, &p.reader, &p.by, &p.arena};
     struct pdnn_plot_result drawn = {.n_paths = 0};
@@ -438,7 +440,7 @@ enum pdnn_status pdnn_plot_breakdown(const struct pdnn_plot_request *request, st
     if (status == PDNN_OK)
         status = write_script(&p, request->directory, err);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(request, "breakdown", &p.script, pdnn_plots_breakdown_gp, &drawn, err);
+        status = pdnn_plot_write(request, "breakdown", &p.script, pdnn_plot_script_breakdown, &drawn, err);
     drawn.drawn = (int)p.all.count;
     drawn.left_out = (int)p.selection.left_out;
     pdnn_str_finish(&p.script);
@@ -449,3 +451,14 @@ enum pdnn_status pdnn_plot_breakdown(const struct pdnn_plot_request *request, st
         *result = drawn;
     return status;
 }
+
+static const char *const options[] = {"by", "across", "only", NULL};
+
+const struct pdnn_plot_def pdnn_plot_breakdown = {
+    .name = "breakdown",
+    .help = "one bar per instance, divided by what its time goes to",
+    .options = options,
+    .drawn = "bars",
+    .left_out_as = "rows that did not end ok",
+    .draw = draw,
+};

@@ -4,10 +4,12 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "lists.h"
 
 /* results/plots/<kind>.gp, embedded by the build. */
-extern const char pdnn_plots_roofline_gp[];
-extern const char pdnn_plots_breakdown_gp[];
+#define PDNN_PLOT_SCRIPT(kind) extern const char pdnn_plot_script_##kind[];
+PDNN_PLOTS(PDNN_PLOT_SCRIPT)
+#undef PDNN_PLOT_SCRIPT
 
 /* Appends `name = 'text'` with the text quoted for gnuplot, and line ends as blanks. */
 void pdnn_gnuplot_text(struct pdnn_str *script, const char *name, const char *text);

@@ -28,6 +28,8 @@ struct pdnn_plot_result {
     int drawn, left_out; /* rows drawn; rows that could not be (not ok, or without what is drawn) */
 };
 
+/* A kind is results/plots/<name>.c with its pdnn_plot_<name>, <name>.gp beside it, and one word in the root
+ * meson.build. */
 struct pdnn_plot_def {
     const char *name, *help;
     const char *const
@@ -37,8 +39,8 @@ struct pdnn_plot_def {
                              struct pdnn_err *err);
 };
 
-/* What `paradnn plot KIND` knows; ended by a row without a name. */
-extern const struct pdnn_plot_def pdnn_plots[];
+/* What `paradnn plot KIND` knows; ended by NULL. */
+extern const struct pdnn_plot_def *const pdnn_plots[];
 
 const struct pdnn_plot_def *pdnn_plot_find(const char *name);
 

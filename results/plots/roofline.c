@@ -1,5 +1,6 @@
+/* `paradnn plot roofline`: the measured roofs and one point per instance. See results/plots/roofline.gp for
+ * how it looks. */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
-#include "results/plots/roofline.h"
 #include "base/units.h"
 #include "results/tables/csv.h"
 #include "results/plots/gnuplot.h"
@@ -429,8 +430,8 @@ static enum pdnn_status write_script(struct picture *p, const char *directory, s
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_plot_roofline(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
-                                    struct pdnn_err *err) {
+static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
+                             struct pdnn_err *err) {
     struct picture picture = {.n_rows = 0};
     struct pdnn_plot_result drawn = {.n_paths = 0};
     enum pdnn_status status = read_tables(&picture, request, err);
@@ -445,7 +446,8 @@ enum pdnn_status pdnn_plot_roofline(const struct pdnn_plot_request *request, str
         status = write_script(&picture, request->directory, err);
     }
     if (status == PDNN_OK)
-        status = pdnn_plot_write(request, "roofline", &picture.script, pdnn_plots_roofline_gp, &drawn, err);
+        status =
+            pdnn_plot_write(request, "roofline", &picture.script, pdnn_plot_script_roofline, &drawn, err);
     drawn.drawn = (int)picture.n_rows;
     drawn.left_out = (int)picture.left_out;
     picture_finish(&picture);
@@ -453,3 +455,14 @@ enum pdnn_status pdnn_plot_roofline(const struct pdnn_plot_request *request, str
         *result = drawn;
     return status;
 }
+
+static const char *const options[] = {"color", NULL};
+
+const struct pdnn_plot_def pdnn_plot_roofline = {
+    .name = "roofline",
+    .help = "the measured roofs and one point per instance: operational intensity against FLOP rate",
+    .options = options,
+    .drawn = "points",
+    .left_out_as = "rows without a rate",
+    .draw = draw,
+};
