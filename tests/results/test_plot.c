@@ -111,6 +111,38 @@ static void test_plot_roofline_draws_both(void **state) {
     free(text);
 }
 
+/* One row of panels per thread count, with names for bars, their sets and colors. */
+static void test_plot_ceilings(void **state) {
+    (void)state;
+    static const char *const said[] = {"A Fast &amp; \"New\" CPU",
+                                       "2 threads",
+                                       "bandwidth (GB/s)",
+                                       "arithmetic (GFLOP/s)",
+                                       "fma",
+                                       "gemm-onednn",
+                                       "DRAM",
+                                       "<text>163</text>",
+                                       "<text>35.2</text>"};
+    const struct pdnn_plot_request request = {.directory = directory, .format = PDNN_PLOT_SVG};
+    struct pdnn_err err = {0};
+    struct pdnn_plot_result result;
+    char *text;
+    enum pdnn_status status = pdnn_plot_find("ceilings")->draw(&request, &result, &err);
+    if (status == PDNN_UNSUPPORTED)
+        skip();
+    assert_string_equal(err.text, "");
+    assert_int_equal(status, PDNN_OK);
+    assert_int_equal(result.n_paths, 1);
+    assert_int_equal(result.drawn, 4);
+    assert_int_equal(pdnn_file_read(result.path[0], LIMIT_BYTES, &text, NULL, &err), PDNN_OK);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        if (!strstr(text, said[i]))
+            fail_msg("the picture does not say '%s'", said[i]);
+    }
+    free(text);
+    assert_int_equal(unlink(result.path[0]), 0);
+}
+
 /* Arithmetic of every dtype that occurs has its line and says which it is. */
 static void test_plot_roofline_of_two_dtypes(void **state) {
     (void)state;
@@ -327,6 +359,7 @@ static void test_plot_breakdown_refuses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_plot_roofline_draws_both, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_plot_ceilings, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plot_roofline_of_two_dtypes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plot_roofline_color_and_output, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plot_roofline_refuses, setup, teardown),
