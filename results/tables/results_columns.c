@@ -69,6 +69,13 @@ static void get_started(const struct pdnn_column *column, const void *row, struc
         pdnn_str_printf(cell, "%s", pdnn_utc_format(record->started_unix_ms, text));
 }
 
+/* Empty without an interval: a NaN is not written. */
+static void get_ci_half(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    const struct pdnn_record *record = row;
+    double half_ns = (record->ci_high_ns - record->ci_low_ns) / 2;
+    pdnn_number_format(cell, half_ns / record->time_ns_median * 100, column->digits);
+}
+
 /* Costs that are not known are empty, not zero. */
 static void get_total(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     const struct pdnn_record *record = row;
@@ -126,6 +133,8 @@ static const struct pdnn_column tail[] = {
      .help = "lower end of the interval that holds the headline of another, equal set of visits with 95 % "
              "probability; computed from the visits, at least two"},
     {"ci_high_ns", "ns", NUMBER(ci_high_ns), .help = "upper end of that interval"},
+    {"ci_half_pct", "%", PDNN_COLUMN_NUMBER, .digits = PDNN_DIGITS_TABLE, .get = get_ci_half,
+     .help = "half the width of that interval, relative to time_ns_median: the precision reached"},
     {"rounds", "visits", COUNT(rounds), .help = "visits that ended ok"},
     {"samples", "samples", COUNT(samples), .help = "timed samples of all visits"},
     {"warmups", "samples", COUNT(warmups), .help = "samples before those, not used"},
