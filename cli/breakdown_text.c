@@ -204,13 +204,13 @@ void pdnn_gemms_text(struct pdnn_str *out, const struct pdnn_selection *selectio
     format_table(&table, out);
 }
 
-void pdnn_directions_text(struct pdnn_str *out, const struct pdnn_selection *selection,
-                          const struct pdnn_direction_line *lines, size_t n_lines) {
+void pdnn_study_text(struct pdnn_str *out, const struct pdnn_selection *selection,
+                     const struct pdnn_study_line *lines, size_t n_lines) {
     const struct pdnn_axes none = {.count = 0};
     struct pdnn_str usual = {0};
     for (size_t i = 0; i < n_lines; i++) {
-        const struct pdnn_direction_line *line = &lines[i];
-        pdnn_str_printf(out, "%-11s  %s: ", pdnn_verdict_name(line->verdict), line->direction);
+        const struct pdnn_study_line *line = &lines[i];
+        pdnn_str_printf(out, "%-11s  %s: ", pdnn_verdict_name(line->verdict), line->claim);
         if (line->verdict == PDNN_VERDICT_NOT_COVERED) {
             pdnn_str_printf(out, "needs %s\n", line->compared);
             continue;

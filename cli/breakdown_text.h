@@ -4,7 +4,7 @@
 #define CLI_BREAKDOWN_TEXT_H
 
 #include "base/str.h"
-#include "results/studies/directions.h"
+#include "results/studies/study.h"
 #include "results/analysis/gemms.h"
 #include "results/analysis/share_matrix.h"
 
@@ -28,7 +28,7 @@ void pdnn_gemms_text(struct pdnn_str *out, const struct pdnn_selection *selectio
                      const struct pdnn_gemm *gemms, size_t n_gemms);
 
 /* One line each, and what holds for all instances where a line does not say otherwise. */
-void pdnn_directions_text(struct pdnn_str *out, const struct pdnn_selection *selection,
-                          const struct pdnn_direction_line *lines, size_t n_lines);
+void pdnn_study_text(struct pdnn_str *out, const struct pdnn_selection *selection,
+                     const struct pdnn_study_line *lines, size_t n_lines);
 
 #endif

@@ -1,6 +1,7 @@
 #include "cli/breakdown_text.h"
 #include "cli/output.h"
 #include "cli/registry.h"
+#include "results/studies/study.h"
 #include "results/tables/ops_reader.h"
 
 #include <stdio.h>
@@ -26,6 +27,8 @@ static const char *const paragraphs[] = {
     NULL,
 };
 
+#define CHECK_OPTION(name) {"check-" #name, 0, NULL, NULL, false, pdnn_study_##name##_help},
+
 static const struct pdnn_option_def options[] = {
     {"by", 'b', "KEYS", NULL, false,
      "sum by category, group, pass, layer or op, or several joined by commas (default: category)"},
@@ -33,8 +36,7 @@ static const struct pdnn_option_def options[] = {
     {"only", 0, "KEY=VALUE", NULL, true,
      "only instances with this hyper-parameter, run setting, family or id; may be repeated"},
     {"gemms", 0, NULL, NULL, false, "list the shapes of the matrix products, with the rate and time of each"},
-    {"check-directions", 0, NULL, NULL, false, "test what must hold in measured runs of BERT training"},
-    PDNN_OPTION_FORMAT,
+    PDNN_STUDIES(CHECK_OPTION) PDNN_OPTION_FORMAT,
 };
 
 static const struct pdnn_example examples[] = {
@@ -51,6 +53,7 @@ struct breakdown {
     struct pdnn_by_list by;
     struct pdnn_arena arena;
     struct pdnn_str out;
+    const struct pdnn_study_def *study; /* the one asked for, or NULL */
     bool csv;
 };
 
@@ -74,9 +77,8 @@ static enum pdnn_status show_instance(struct breakdown *b, size_t at, struct pdn
     return PDNN_OK;
 }
 
-static enum pdnn_status show_instances(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status show_instances(struct breakdown *b, struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
-    (void)some_failed;
     if (b->csv)
         pdnn_columns_header(&pdnn_shares_columns, &b->out);
     for (size_t at = 0; status == PDNN_OK && at < b->selection.count; at++)
@@ -84,10 +86,9 @@ static enum pdnn_status show_instances(struct breakdown *b, bool *some_failed, s
     return status;
 }
 
-static enum pdnn_status show_gemms(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status show_gemms(struct breakdown *b, struct pdnn_err *err) {
     const struct pdnn_selection *selection = &b->selection;
     enum pdnn_status status = PDNN_OK;
-    (void)some_failed;
     if (b->csv)
         pdnn_columns_header(&pdnn_gemms_columns, &b->out);
     for (size_t at = 0; status == PDNN_OK && at < selection->count; at++) {
@@ -134,51 +135,48 @@ static enum pdnn_status show_across(struct breakdown *b, const char *keys, struc
     return status;
 }
 
-static enum pdnn_status show_directions(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
-    struct pdnn_direction_line *lines;
+static enum pdnn_status show_study(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
+    struct pdnn_study_line *lines;
     size_t n_lines, count[PDNN_VERDICT_COUNT] = {0};
-    enum pdnn_status status = pdnn_directions(&b->selection, &b->ops, &b->arena, &lines, &n_lines, err);
+    enum pdnn_status status = b->study->check(&b->selection, &b->ops, &b->arena, &lines, &n_lines, err);
     if (status != PDNN_OK)
         return status;
     if (b->csv)
-        pdnn_columns_header(&pdnn_directions_columns, &b->out);
+        pdnn_columns_header(b->study->columns, &b->out);
     for (size_t i = 0; i < n_lines; i++) {
         count[lines[i].verdict]++;
         if (b->csv)
-            pdnn_columns_row(&pdnn_directions_columns, &lines[i], &b->out);
+            pdnn_columns_row(b->study->columns, &lines[i], &b->out);
     }
     if (!b->csv)
-        pdnn_directions_text(&b->out, &b->selection, lines, n_lines);
+        pdnn_study_text(&b->out, &b->selection, lines, n_lines);
     fprintf(stderr, "%zu pass, %zu fail, %zu not covered\n", count[PDNN_VERDICT_PASS],
             count[PDNN_VERDICT_FAIL], count[PDNN_VERDICT_NOT_COVERED]);
     *some_failed = count[PDNN_VERDICT_FAIL] > 0;
     return PDNN_OK;
 }
 
-/* What may be asked for, and what it does not go with: each row but the last is an option. */
-struct view {
-    const char *option;
-    const char *not_with[4];
-    enum pdnn_status (*show)(struct breakdown *b, bool *some_failed, struct pdnn_err *err);
-};
-
-static const struct view views[] = {
-    {"gemms", {"by", "across", "check-directions"}, show_gemms},
-    {"check-directions", {"by", "across"}, show_directions},
-    {"", {NULL}, show_instances},
-};
-
-static enum pdnn_status find_view(const struct pdnn_arguments *arguments, const struct view **view,
-                                  struct pdnn_err *err) {
-    size_t i = 0;
-    while (*views[i].option && !pdnn_argument(arguments, views[i].option))
-        i++;
-    for (size_t k = 0; views[i].not_with[k]; k++) {
-        if (pdnn_argument(arguments, views[i].not_with[k]))
-            return pdnn_fail(err, PDNN_INVALID, "--%s and --%s cannot be combined", views[i].option,
-                             views[i].not_with[k]);
+/* A study and the list of products are views of their own: they do not sum by anything, and exclude each
+ * other. */
+static enum pdnn_status check_view(const struct pdnn_arguments *arguments, struct breakdown *b,
+                                   struct pdnn_err *err) {
+    static const char *const sums[] = {"by", "across"};
+    char view[64] = "", option[64];
+    if (pdnn_argument(arguments, "gemms"))
+        snprintf(view, sizeof view, "gemms");
+    for (const struct pdnn_study_def *const *study = pdnn_studies; *study; study++) {
+        snprintf(option, sizeof option, "check-%s", (*study)->name);
+        if (!pdnn_argument(arguments, option))
+            continue;
+        if (*view)
+            return pdnn_fail(err, PDNN_INVALID, "--%s and --%s cannot be combined", view, option);
+        memcpy(view, option, sizeof view);
+        b->study = *study;
     }
-    *view = &views[i];
+    for (size_t i = 0; *view && i < sizeof sums / sizeof *sums; i++) {
+        if (pdnn_argument(arguments, sums[i]))
+            return pdnn_fail(err, PDNN_INVALID, "--%s and --%s cannot be combined", view, sums[i]);
+    }
     return PDNN_OK;
 }
 
@@ -198,12 +196,14 @@ static enum pdnn_status open_tables(struct breakdown *b, const struct pdnn_argum
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     struct breakdown b = {.csv = pdnn_wants_csv(arguments)};
     const char *across = pdnn_argument(arguments, "across");
-    const struct view *view = NULL;
-    enum pdnn_status status = find_view(arguments, &view, err);
+    enum pdnn_status status = check_view(arguments, &b, err);
     if (status == PDNN_OK)
         status = open_tables(&b, arguments, err);
     if (status == PDNN_OK)
-        status = across ? show_across(&b, across, err) : view->show(&b, some_failed, err);
+        status = across                              ? show_across(&b, across, err)
+                 : b.study                           ? show_study(&b, some_failed, err)
+                 : pdnn_argument(arguments, "gemms") ? show_gemms(&b, err)
+                                                     : show_instances(&b, err);
     size_t shown = b.selection.count, left_out = b.selection.left_out;
     if (status == PDNN_OK)
         status = pdnn_text_print(&b.out, err);

@@ -1,7 +1,7 @@
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "results/tables/columns.h"
-#include "results/studies/directions.h"
+#include "results/studies/study.h"
 #include "results/analysis/gemms.h"
 #include "results/analysis/shares.h"
 
@@ -26,20 +26,20 @@ static const struct pdnn_table_column table_columns[] = {
     {"type", PDNN_ALIGN_LEFT},  {"help", PDNN_ALIGN_WRAP},
 };
 
+#define STUDY_TABLE(name) {#name, &pdnn_study_##name##_columns},
+
 /* results.csv has columns of its own for each set of families: NULL. */
 static const struct {
     const char *name;
     const struct pdnn_columns *columns;
-} tables[] = {
-    {"results", NULL},
-    {"ops", &pdnn_ops_columns},
-    {"ceilings", &pdnn_ceilings_columns},
-    {"journal", &pdnn_journal_columns},
-    {"journal-ops", &pdnn_journal_ops_columns},
-    {"breakdown", &pdnn_shares_columns},
-    {"gemms", &pdnn_gemms_columns},
-    {"directions", &pdnn_directions_columns},
-};
+} tables[] = {{"results", NULL},
+              {"ops", &pdnn_ops_columns},
+              {"ceilings", &pdnn_ceilings_columns},
+              {"journal", &pdnn_journal_columns},
+              {"journal-ops", &pdnn_journal_ops_columns},
+              {"breakdown", &pdnn_shares_columns},
+              {"gemms", &pdnn_gemms_columns},
+              PDNN_STUDIES(STUDY_TABLE)};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
 static enum pdnn_status check_name(const char *name, struct pdnn_err *err) {

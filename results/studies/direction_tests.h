@@ -4,7 +4,7 @@
 #define RESULTS_STUDIES_DIRECTION_TESTS_H
 
 #include "results/studies/direction_facts.h"
-#include "results/studies/directions.h"
+#include "results/studies/study.h"
 
 /* The instances of one set, ascending by the axis. */
 struct pdnn_evidence {

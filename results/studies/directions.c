@@ -1,15 +1,14 @@
-#include "results/studies/directions.h"
+/* The directions in which the shares and counts of BERT's training move (Pati et al., arXiv 2104.08335;
+ * derived arithmetic where exact), checked in measured rows: instances of the transformer that agree in
+ * everything but the axis in question, and what is tied to it. One line per direction and set of such
+ * instances. */
 #include "base/units.h"
 #include "models/dtype.h"
 #include "results/studies/direction_tests.h"
+#include "results/studies/study.h"
 #include "results/analysis/share_matrix.h"
 
 #include <string.h>
-
-const char *pdnn_verdict_name(enum pdnn_verdict verdict) {
-    static const char *const names[PDNN_VERDICT_COUNT] = {"PASS", "FAIL", "not covered"};
-    return names[verdict];
-}
 
 /* What all directions are checked on. */
 struct check {
@@ -17,7 +16,7 @@ struct check {
     struct pdnn_direction_facts *facts;   /* by chosen row */
     const struct pdnn_family_def *family; /* of the instances that have facts; NULL: there are none */
     struct pdnn_arena *arena;
-    struct pdnn_direction_line *lines;
+    struct pdnn_study_line *lines;
     size_t n_lines;
 };
 
@@ -67,7 +66,7 @@ static const char *keep(struct check *check, struct pdnn_str *text) {
     return kept;
 }
 
-static enum pdnn_status add_line(struct check *check, const struct pdnn_direction_line *line,
+static enum pdnn_status add_line(struct check *check, const struct pdnn_study_line *line,
                                  struct pdnn_err *err) {
     if (!line->numbers || !line->compared || !line->where || !line->id)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the directions");
@@ -120,12 +119,12 @@ static enum pdnn_status check_set(struct check *check, const struct pdnn_directi
         pdnn_selection_where(check->selection, series->at[0], axes, &where);
         pdnn_selection_pattern(check->selection, series->at[0], axes, &id);
     }
-    const struct pdnn_direction_line line = {.direction = direction->name,
-                                             .verdict = verdict,
-                                             .numbers = keep(check, &numbers),
-                                             .compared = compared_text(check, &e, axes),
-                                             .where = keep(check, &where),
-                                             .id = keep(check, &id)};
+    const struct pdnn_study_line line = {.claim = direction->name,
+                                         .verdict = verdict,
+                                         .numbers = keep(check, &numbers),
+                                         .compared = compared_text(check, &e, axes),
+                                         .where = keep(check, &where),
+                                         .id = keep(check, &id)};
     return add_line(check, &line, err);
 }
 
@@ -185,18 +184,18 @@ static enum pdnn_status check_direction(struct check *check, const struct pdnn_d
     }
     if (status != PDNN_OK || covered)
         return status;
-    const struct pdnn_direction_line line = {.direction = direction->name,
-                                             .verdict = PDNN_VERDICT_NOT_COVERED,
-                                             .numbers = "",
-                                             .compared = direction->needs,
-                                             .where = "",
-                                             .id = ""};
+    const struct pdnn_study_line line = {.claim = direction->name,
+                                         .verdict = PDNN_VERDICT_NOT_COVERED,
+                                         .numbers = "",
+                                         .compared = direction->needs,
+                                         .where = "",
+                                         .id = ""};
     return add_line(check, &line, err);
 }
 
-enum pdnn_status pdnn_directions(const struct pdnn_selection *selection, struct pdnn_ops_reader *reader,
-                                 struct pdnn_arena *arena, struct pdnn_direction_line **lines,
-                                 size_t *n_lines, struct pdnn_err *err) {
+static enum pdnn_status check_all(const struct pdnn_selection *selection, struct pdnn_ops_reader *reader,
+                                  struct pdnn_arena *arena, struct pdnn_study_line **lines, size_t *n_lines,
+                                  struct pdnn_err *err) {
     struct check check = {.selection = selection, .arena = arena};
     size_t n_rows = 0;
     while (pdnn_direction_rows[n_rows].name)
@@ -214,21 +213,25 @@ enum pdnn_status pdnn_directions(const struct pdnn_selection *selection, struct 
     return status;
 }
 
-static void get_verdict(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
-    const struct pdnn_direction_line *line = row;
-    (void)column;
-    pdnn_str_printf(cell, "%s", pdnn_verdict_name(line->verdict));
-}
-
-#define WORD(field) PDNN_COLUMN_WORD, .offset = offsetof(struct pdnn_direction_line, field)
+#define WORD(field) PDNN_COLUMN_WORD, .offset = offsetof(struct pdnn_study_line, field)
 
 static const struct pdnn_column columns[] = {
-    {"direction", "", WORD(direction), .help = "what must hold in measured runs of BERT training"},
-    {"verdict", "", PDNN_COLUMN_WORD, .get = get_verdict, .help = "PASS, FAIL or not covered"},
+    {"direction", "", WORD(claim), .help = "what must hold in measured runs of BERT training"},
+    {"verdict", "", PDNN_COLUMN_WORD, .get = pdnn_study_get_verdict, .help = "PASS, FAIL or not covered"},
     {"numbers", "", WORD(numbers), .help = "what the verdict is based on, in the order of `compared`"},
     {"compared", "", WORD(compared), .help = "the instances compared; not covered: those that are missing"},
     {"where", "", WORD(where), .help = "what distinguishes this set of instances from others in the sweep"},
     {"id", "", WORD(id), .help = "the id of all of them, with a star for what differs"},
 };
 
-const struct pdnn_columns pdnn_directions_columns = {"directions", columns, sizeof columns / sizeof *columns};
+const struct pdnn_columns pdnn_study_directions_columns = {"directions", columns,
+                                                           sizeof columns / sizeof *columns};
+
+const char pdnn_study_directions_help[] = "test what must hold in measured runs of BERT training";
+
+const struct pdnn_study_def pdnn_study_directions = {
+    .name = "directions",
+    .help = pdnn_study_directions_help,
+    .columns = &pdnn_study_directions_columns,
+    .check = check_all,
+};

@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/studies/directions.h"
+#include "results/studies/study.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -173,22 +173,23 @@ static void test_directions(void **state) {
         struct pdnn_selection selection;
         struct pdnn_ops_reader reader;
         struct pdnn_arena arena = {0};
-        struct pdnn_direction_line *lines;
+        struct pdnn_study_line *lines;
         struct pdnn_err err = {0};
         size_t n_lines, n_found = 0;
         write_text("results.csv", results_header, cases[i].results);
         write_text("ops.csv", ops_header, cases[i].ops);
         assert_int_equal(pdnn_selection_open(&selection, directory, NULL, 0, &err), PDNN_OK);
         assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
-        assert_int_equal(pdnn_directions(&selection, &reader, &arena, &lines, &n_lines, &err), PDNN_OK);
+        assert_int_equal(pdnn_study_directions.check(&selection, &reader, &arena, &lines, &n_lines, &err),
+                         PDNN_OK);
         for (size_t k = 0; k < n_lines; k++) {
-            if (strcmp(lines[k].direction, cases[i].direction) != 0)
+            if (strcmp(lines[k].claim, cases[i].direction) != 0)
                 continue;
             n_found++;
             if (lines[k].verdict != cases[i].verdict || !strstr(lines[k].numbers, cases[i].numbers) ||
                 !strstr(lines[k].compared, cases[i].compared))
-                fail_msg("case %zu: %s: %s: %s (%s)", i, lines[k].direction,
-                         pdnn_verdict_name(lines[k].verdict), lines[k].numbers, lines[k].compared);
+                fail_msg("case %zu: %s: %s: %s (%s)", i, lines[k].claim, pdnn_verdict_name(lines[k].verdict),
+                         lines[k].numbers, lines[k].compared);
         }
         assert_int_equal(n_found, 1);
         pdnn_ops_reader_close(&reader);
@@ -203,7 +204,7 @@ static void test_directions_of_several_sets(void **state) {
     struct pdnn_selection selection;
     struct pdnn_ops_reader reader;
     struct pdnn_arena arena = {0};
-    struct pdnn_direction_line *lines;
+    struct pdnn_study_line *lines;
     struct pdnn_err err = {0};
     size_t n_lines;
     write_text("results.csv", results_header,
@@ -213,7 +214,8 @@ static void test_directions_of_several_sets(void **state) {
                STAGE1("a", "7", "20") STAGE1("b", "7", "20") STAGE1("c", "7", "10") STAGE1("d", "7", "30"));
     assert_int_equal(pdnn_selection_open(&selection, directory, NULL, 0, &err), PDNN_OK);
     assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
-    assert_int_equal(pdnn_directions(&selection, &reader, &arena, &lines, &n_lines, &err), PDNN_OK);
+    assert_int_equal(pdnn_study_directions.check(&selection, &reader, &arena, &lines, &n_lines, &err),
+                     PDNN_OK);
     assert_string_equal(lines[0].where, "length=128");
     assert_int_equal(lines[0].verdict, PDNN_VERDICT_PASS);
     assert_string_equal(lines[1].where, "length=512");
