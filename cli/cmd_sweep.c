@@ -1,5 +1,5 @@
 #include "cli/console.h"
-#include "cli/environment.h"
+#include "session/environment.h"
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "session/directory.h"

@@ -1,6 +1,6 @@
 /* What a sweep ran on and with: the facts of environment.yaml. */
-#ifndef CLI_ENVIRONMENT_H
-#define CLI_ENVIRONMENT_H
+#ifndef SESSION_ENVIRONMENT_H
+#define SESSION_ENVIRONMENT_H
 
 #include "base/arena.h"
 #include "session/session.h"

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* environ */
-#include "cli/environment.h"
+#include "session/environment.h"
 
 #include "base/clock.h"
 #include "runtime/driver/worker.h"
