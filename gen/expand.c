@@ -111,7 +111,7 @@ static bool any_applies(const struct pdnn_instance *instance, const struct pdnn_
 /* Fills in the values of a point; false if the instance repeats another one. */
 static bool place_point(const struct pdnn_expand *expand, const struct pdnn_spec_model *model, uint64_t point,
                         struct pdnn_instance *instance) {
-    uint64_t at[PDNN_AXES_MAX];
+    uint64_t at[PDNN_MODEL_AXES_MAX];
     *instance = model->base;
     for (size_t i = model->n_groups; i-- > 0;) {
         const struct pdnn_axis_group *group = &model->groups[i];

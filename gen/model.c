@@ -183,7 +183,7 @@ static int find_axis(const struct pdnn_spec_model *model, const char *name) {
 
 static enum pdnn_status zip_unknown(const struct pdnn_spec_model *model, const struct pdnn_yaml *name,
                                     struct pdnn_err *err) {
-    const char *words[PDNN_AXES_MAX];
+    const char *words[PDNN_MODEL_AXES_MAX];
     for (size_t i = 0; i < model->n_axes; i++)
         words[i] = model->axes[i].def->name;
     char buffer[PDNN_SUGGESTION_TEXT];
@@ -198,8 +198,8 @@ static enum pdnn_status zip_names(const struct pdnn_spec_model *model, const str
     if (names->kind != PDNN_YAML_LIST || names->count < 2)
         return pdnn_yaml_fail(names, err, "zip takes lists of two names or more: [[input, output]]");
     int first = -1;
-    size_t group = PDNN_AXES_MAX;
-    bool member[PDNN_AXES_MAX] = {false};
+    size_t group = PDNN_MODEL_AXES_MAX;
+    bool member[PDNN_MODEL_AXES_MAX] = {false};
     for (const struct pdnn_yaml *name = names->first; name; name = name->next) {
         enum pdnn_status status = pdnn_key_check_scalar(name, "zip", err);
         if (status != PDNN_OK)
@@ -225,7 +225,7 @@ static enum pdnn_status zip_names(const struct pdnn_spec_model *model, const str
 /* Sorts the axes by group and multiplies the groups' lengths. */
 static enum pdnn_status make_groups(struct pdnn_spec_model *model, const size_t *group_of,
                                     struct pdnn_err *err) {
-    struct pdnn_axis sorted[PDNN_AXES_MAX];
+    struct pdnn_axis sorted[PDNN_MODEL_AXES_MAX];
     size_t n_sorted = 0;
     model->points = 1;
     for (size_t group = 0; group < model->n_axes; group++) {
@@ -248,8 +248,8 @@ static enum pdnn_status make_groups(struct pdnn_spec_model *model, const size_t 
 
 static enum pdnn_status combine(struct pdnn_spec_model *model, const struct pdnn_yaml *zip,
                                 struct pdnn_err *err) {
-    size_t group_of[PDNN_AXES_MAX];
-    bool taken[PDNN_AXES_MAX] = {false};
+    size_t group_of[PDNN_MODEL_AXES_MAX];
+    bool taken[PDNN_MODEL_AXES_MAX] = {false};
     for (size_t i = 0; i < model->n_axes; i++)
         group_of[i] = i;
     if (zip && zip->kind != PDNN_YAML_LIST)
@@ -306,7 +306,7 @@ enum pdnn_status pdnn_spec_model_read(const struct pdnn_yaml *node, const struct
         return status;
     *model = (struct pdnn_spec_model){.node = entry.family->key};
     pdnn_instance_init(&model->base, pdnn_family_find(entry.family->key->text));
-    model->axes = pdnn_arena_alloc(arena, PDNN_AXES_MAX, sizeof *model->axes);
+    model->axes = pdnn_arena_alloc(arena, PDNN_MODEL_AXES_MAX, sizeof *model->axes);
     if (!model->axes)
         return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a model's axes");
     if (n_settings)

@@ -6,7 +6,7 @@
 #include "gen/axis.h"
 #include "gen/sample.h"
 
-enum { PDNN_AXES_MAX = PDNN_HYPER_MAX + PDNN_SETTING_COUNT };
+enum { PDNN_MODEL_AXES_MAX = PDNN_HYPER_MAX + PDNN_SETTING_COUNT };
 
 /* Axes that advance together: one dimension of the space. */
 struct pdnn_axis_group {
@@ -18,8 +18,8 @@ struct pdnn_spec_model {
     struct pdnn_instance base;    /* defaults or the preset; axes overwrite it */
     struct pdnn_axis *axes;       /* in the arena, by group: run settings first, then as written */
     size_t n_axes;
-    struct pdnn_axis_group groups[PDNN_AXES_MAX]; /* the last one fastest */
-    uint64_t counts[PDNN_AXES_MAX];               /* of each group */
+    struct pdnn_axis_group groups[PDNN_MODEL_AXES_MAX]; /* the last one fastest */
+    uint64_t counts[PDNN_MODEL_AXES_MAX];               /* of each group */
     size_t n_groups;
     uint64_t points;               /* product of counts */
     const struct pdnn_yaml *where; /* or NULL */

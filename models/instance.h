@@ -54,8 +54,8 @@ void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family
 void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn_family_def *family,
                                const struct pdnn_preset *preset);
 
-/* True when the setting changes what runs: the optimizer of an inference does not, is left out of the id and
- * is an empty column. An axis over such a setting collapses to one instance. */
+/* True if the setting changes what runs. The optimizer of an inference does not: it is left out of the id,
+ * its column is empty, and an axis over it collapses to one instance. */
 bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_setting setting);
 
 /* PDNN_INVALID when it does not apply: "algorithm does not apply to fc", "optimizer does not apply with
@@ -63,11 +63,11 @@ bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_settin
 enum pdnn_status pdnn_setting_check(const struct pdnn_instance *instance, enum pdnn_setting setting,
                                     struct pdnn_err *err);
 
-/* The same of a hyper-parameter: the kernel size of a net whose blocks have theirs. */
+/* The same for a hyper-parameter: `kernel` means nothing in a network whose blocks fix their kernels. */
 bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param);
 
-/* Which value of a hyper-parameter of words a parameter that may not apply depends on, the others as in the
- * instance: "block=plain". Empty when it always applies. Returns buffer. */
+/* The condition under which a parameter applies, with all others as in the instance: "block=plain". Empty if
+ * it always applies. Returns buffer. */
 const char *pdnn_hyper_condition(const struct pdnn_instance *instance, size_t param,
                                  char buffer[PDNN_CONDITION_TEXT]);
 
@@ -79,7 +79,7 @@ enum pdnn_status pdnn_instance_unknown_key(const struct pdnn_family_def *family,
  * block=plain". */
 enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t param, struct pdnn_err *err);
 
-/* Puts the default for what does not apply, so that instances of one id are equal. */
+/* Resets what does not apply to its default, so that instances with the same id are equal. */
 void pdnn_instance_settle(struct pdnn_instance *instance);
 
 /* Puts numbers for words (threads 0 becomes `threads`, a hidden size like the embedding's becomes that) and
@@ -87,18 +87,18 @@ void pdnn_instance_settle(struct pdnn_instance *instance);
  * parameters do not reach what a word stood for. */
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads);
 
-/* What a worker runs, and what memory it takes: the instance with as many layers as layers_run says. */
+/* The instance that a worker runs and whose memory counts: with `layers_run` layers. */
 struct pdnn_instance pdnn_instance_as_run(const struct pdnn_instance *instance);
 
-/* How many times the layers that run all of them are: 1 when they are all run. */
+/* All layers over those that run: 1 if all do. */
 double pdnn_instance_repetitions(const struct pdnn_instance *instance);
 
 /* "fc/layers=4,nodes=1024,...,mode=infer,threads=2": every hyper-parameter that applies, then the threads and
  * those settings that differ from their defaults. Returns buffer. */
 const char *pdnn_instance_format(const struct pdnn_instance *instance, char buffer[PDNN_ID_TEXT]);
 
-/* Today's id of an instance whose id an earlier version may have printed, when it named other values. Returns
- * buffer, or id itself where it does not parse, as that of a family that is gone. */
+/* The id as this version prints it, from one that an earlier version may have printed. Returns buffer, or id
+ * itself if it does not parse, such as that of a family that is gone. */
 const char *pdnn_instance_reprint(const char *id, char buffer[PDNN_ID_TEXT]);
 
 /* Parses "family/key=value,...", "family:preset,key=value,..." or "family"; what is left out takes its

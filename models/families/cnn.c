@@ -1,11 +1,10 @@
 /* cnn: convolutional networks of three kinds. `residual` and `bottleneck` are ResNets in the v1 shape (He,
  * Zhang, Ren, Sun, 2016), post-activation, as ParaDnn parameterizes them (Wang, Wei, Brooks, MLSys 2020): a
  * stem, four groups of `blocks` blocks with f, 2f, 4f and 8f channels (times 4 after a bottleneck), a head.
- * The first block of a group has a projection as its shortcut, or with `shortcut: identity` only where the
- * shape changes. `plain` stacks convolutions with bias, stage by
- * stage, each stage ended by max-pooling, and hidden dense layers, like VGG (Simonyan, Zisserman, 2015) and
- * AlexNet (Krizhevsky, Sutskever, Hinton, 2012; one tower). Trained with softmax cross-entropy over `output`
- * classes. */
+ * The first block of every group has a projection shortcut, with `shortcut: identity` only if the shape
+ * changes. `plain` stacks convolutions with bias, stage by stage, each stage ended by max-pooling, and hidden
+ * dense layers, like VGG (Simonyan, Zisserman, 2015) and AlexNet (Krizhevsky, Sutskever, Hinton, 2012; one
+ * tower). Trained with softmax cross-entropy over `output` classes. */
 #include "models/attributes.h"
 #include "models/instance.h"
 #include "models/op.h"
@@ -156,7 +155,7 @@ static const struct pdnn_preset presets[] = {
      "AlexNet with one tower: 61,100,840 parameters"},
 };
 
-/* The kinds of block that a parameter means something for, a bit each; 0: all of them. */
+/* The kinds of block that a parameter applies to, one bit each; 0: all of them. */
 static const unsigned only_for[N_PARAMS] = {
     [POOL] = 1 << BLOCK_RESIDUAL | 1 << BLOCK_BOTTLENECK,
     [STRIDE_ON] = 1 << BLOCK_BOTTLENECK,
@@ -172,14 +171,14 @@ static bool applies(const struct pdnn_instance *instance, size_t param) {
     return !only_for[param] || only_for[param] >> instance->hyper[BLOCK].number & 1;
 }
 
-/* Lists by stage of a plain net, and how many numbers each keeps: one number of filters is doubled by each
- * stage, two equal ones are not. */
+/* The lists of a plain network by stage, and the fewest numbers each keeps: a single number of filters is
+ * doubled from stage to stage, two equal ones are not. */
 static const struct {
     int param, least;
 } by_stage[] = {{BLOCKS, 1}, {FILTERS, 2}, {KERNEL, 1}, {STRIDE, 1}, {PADDING, 1}, {WINDOW, 1}};
 enum { BY_STAGE = sizeof by_stage / sizeof *by_stage };
 
-/* As many as the longest list has numbers. */
+/* The length of the longest list. */
 static int stages_of(const struct pdnn_value *hyper) {
     int stages = 1;
     for (int i = 0; i < BY_STAGE; i++) {
@@ -189,7 +188,8 @@ static int stages_of(const struct pdnn_value *hyper) {
     return stages;
 }
 
-/* Lists end where they only repeat; when none is left with a number for each stage, `blocks` has them. */
+/* Lists drop the repeats at their end; `blocks` keeps its own if no other list says how many stages there
+ * are. */
 static void resolve_stages(struct pdnn_value *hyper) {
     int stages = stages_of(hyper);
     for (int i = 0; i < BY_STAGE; i++)
@@ -376,7 +376,7 @@ static uint32_t plain(struct net *net, uint32_t x) {
     return x;
 }
 
-/* A residual network has four groups, whatever a list says. */
+/* A residual network has four groups. */
 static bool has_groups(const struct pdnn_value *hyper, struct pdnn_err *err) {
     int n_blocks = pdnn_list_length(hyper[BLOCKS]);
     if (n_blocks != 1 && n_blocks != GROUPS)
@@ -438,7 +438,7 @@ const struct pdnn_family_def pdnn_family_cnn = {
     .layers = layers,
     .n_layers = sizeof layers / sizeof *layers,
     .minibatch_param = BATCH,
-    .depth_param = -1, /* a convolution without padding shrinks the image: no two blocks need be alike */
+    .depth_param = -1, /* convolutions without padding shrink the image: blocks may all differ */
     .build = build,
     .quantizes = true,
     .applies = applies,

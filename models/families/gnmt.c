@@ -1,11 +1,11 @@
 /* gnmt: translation with an encoder, a decoder and attention (Wu et al., 2016), in the shape of MLPerf's GNMT
  * v2. One embedding for both languages. Encoder: `layers` LSTM, the first in both directions, the second on
- * both of them; from the third on each adds what it read. Decoder: as many LSTM; what the first one says asks
- * the attention, whose context every other layer reads beside the layer before it; from the third on each
- * adds the output of that layer. A linear layer with bias to the vocabulary. Two bias vectors per gate. With
- * 4 layers of 1024 and 32,320 words: 33,095,680 + 46,178,304 + 46,170,112 + 2,099,201 (attention) +
- * 33,128,000 = 160,671,297 parameters. Trained with the target given at every step (its initial states are
- * 0), softmax cross-entropy masked by drawn lengths. Dropout is on what every LSTM reads. */
+ * both of them; from the third on each adds its own input. Decoder: the same number of LSTM; the output of
+ * the first queries the attention, whose context every other layer reads beside the output of the layer
+ * before it; from the third on each adds that output. A linear layer with bias to the vocabulary. Two bias
+ * vectors per gate. With 4 layers of 1024 and 32,320 words: 33,095,680 + 46,178,304 + 46,170,112 + 2,099,201
+ * (attention) + 33,128,000 = 160,671,297 parameters. Trained with the target given at every step (its initial
+ * states are 0) and softmax cross-entropy masked by drawn lengths. Dropout is on the input of every LSTM. */
 #include "models/families/sequence.h"
 #include "models/instance.h"
 
@@ -135,7 +135,7 @@ const struct pdnn_family_def pdnn_family_gnmt = {
     .layers = layers,
     .n_layers = sizeof layers / sizeof *layers,
     .minibatch_param = BATCH,
-    .depth_param = -1, /* layers are alike from the third on, and there is no net of one */
+    .depth_param = -1, /* layers are identical only from the third on */
     .recurs = true,
     .has_segments = true, /* recurrent layers */
     .build = build,

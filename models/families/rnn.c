@@ -1,10 +1,9 @@
 /* rnn: word ids, a trained embedding, `layers` recurrent layers that run all `length` steps from an initial
  * state of 0, and a linear layer with bias to the vocabulary. Source: ParaDnn (Wang, Wei, Brooks, MLSys
  * 2020), where the hidden size is that of the embedding e: params = layers*g*(2*e*e + e) + v*e + e*v + v,
- * with g = 1, 4, 3 gates of rnn, lstm, gru and v words; lbr_gru has one vector of bias more per layer.
- * Trained with softmax cross-entropy, masked by drawn lengths where every step counts. Dropout is on what
- * every layer and the projection read, not on what a layer gives to itself (Zaremba, Sutskever, Vinyals,
- * 2014). */
+ * with g = 1, 4, 3 gates of rnn, lstm, gru and v words; lbr_gru has one more bias vector per layer. Trained
+ * with softmax cross-entropy, masked by drawn lengths if every step has an output. Dropout is on the inputs
+ * of every layer and of the projection, not on a layer's own state (Zaremba, Sutskever, Vinyals, 2014). */
 #include "models/families/sequence.h"
 #include "models/instance.h"
 

@@ -23,8 +23,8 @@ static int64_t rows_of(const struct pdnn_sequence_net *net, uint32_t x) {
     return net->graph->tensors[x].dim[0];
 }
 
-/* As wide as usual for a layer of so many inputs: the variance of a linear layer's result is a third of its
- * input's. */
+/* The usual width for a layer with that number of inputs: the variance of a linear layer's result is a third
+ * of its input's. */
 static struct pdnn_fill fill_for(int64_t inputs) {
     return (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = 1 / sqrt((double)inputs)};
 }

@@ -30,7 +30,7 @@ uint32_t pdnn_sequence_table(struct pdnn_sequence_net *net, int64_t vocabulary, 
 uint32_t pdnn_sequence_embed(struct pdnn_sequence_net *net, uint32_t table, int64_t steps,
                              enum pdnn_fill_kind kind);
 
-/* Rows of a matrix, be it a table or an activation, that ids with this fill choose: as many as ids. The shape
+/* The rows of a matrix (a table or an activation) that ids with this fill choose, one per id. The shape
  * of these is what the fill asks for: (R), or (N, R) for some rows of each sequence. */
 uint32_t pdnn_sequence_gather(struct pdnn_sequence_net *net, uint32_t matrix, int rank, const int64_t *dim,
                               struct pdnn_fill fill);
@@ -51,7 +51,7 @@ struct pdnn_recurrent {
 uint32_t pdnn_sequence_recurrent(struct pdnn_sequence_net *net, uint32_t x,
                                  const struct pdnn_recurrent *layer, bool reverse);
 
-/* y = x w^T, and a bias; y and a bias alone, of a layer with so many inputs. */
+/* y = x w^T; the same with a bias; a bias alone, of a layer with that number of inputs. */
 uint32_t pdnn_sequence_linear(struct pdnn_sequence_net *net, uint32_t x, int64_t units);
 uint32_t pdnn_sequence_dense(struct pdnn_sequence_net *net, uint32_t x, int64_t units);
 uint32_t pdnn_sequence_bias(struct pdnn_sequence_net *net, uint32_t y, int64_t inputs);
@@ -73,7 +73,7 @@ uint32_t pdnn_sequence_step(struct pdnn_sequence_net *net, uint32_t x, int64_t t
  * labels up to a drawn length; a matrix of one row per sequence has one label each. */
 void pdnn_sequence_finish(struct pdnn_sequence_net *net, uint32_t logits);
 
-/* The same with CTC: up to so many labels per sequence, class 0 of the logits is the blank. */
+/* The same with CTC: up to `labels` labels per sequence; class 0 of the logits is the blank. */
 void pdnn_sequence_finish_ctc(struct pdnn_sequence_net *net, uint32_t logits, int64_t labels);
 
 #endif

@@ -272,7 +272,7 @@ static bool check(const struct pdnn_instance *instance, struct pdnn_graph *graph
     return graph->err.status == PDNN_OK;
 }
 
-/* Rows of a table, as many as ids of a kind. */
+/* `rows` rows of a table, chosen by ids with this fill. */
 static uint32_t gather(struct net *net, uint32_t table, int64_t rows, struct pdnn_fill fill) {
     return pdnn_sequence_gather(&net->layers.sequence, table, 1, &rows, fill);
 }

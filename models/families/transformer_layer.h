@@ -25,7 +25,7 @@ struct pdnn_stream {
     uint32_t sum, normalized; /* (B*n, H) */
 };
 
-/* Gamma and beta (H) of a normalization that is said to belong to the layer. */
+/* Gamma and beta (H) of a normalization, and the layer it is named after. */
 struct pdnn_norm {
     struct pdnn_layer layer;
     uint32_t gamma, beta;
@@ -36,7 +36,7 @@ struct pdnn_norm pdnn_transformer_norm(struct pdnn_transformer_net *net, const c
 uint32_t pdnn_transformer_normalize(struct pdnn_transformer_net *net, uint32_t x,
                                     const struct pdnn_norm *norm);
 
-/* Who may see whom. */
+/* Which tokens a token attends to. */
 struct pdnn_visibility {
     uint32_t bias; /* (B, m), added to every score; or PDNN_NONE */
     bool causal;   /* no token sees a later one */
