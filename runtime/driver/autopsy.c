@@ -1,7 +1,8 @@
 #define _DEFAULT_SOURCE
-#include "runtime/driver/link.h"
+#include "runtime/driver/autopsy.h"
 
 #include "base/units.h"
+#include "runtime/driver/link.h"
 
 #include <ctype.h>
 #include <errno.h>

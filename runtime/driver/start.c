@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
-#include "runtime/driver/link.h"
+#include "runtime/driver/worker.h"
 
+#include "runtime/driver/ask.h"
 #include "runtime/driver/environment.h"
+#include "runtime/driver/link.h"
 #include "runtime/driver/program.h"
 
 #include <errno.h>
@@ -15,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Loading the libraries takes some 50 ms; so long only on a machine that is down on its knees. */
+/* Loading the libraries takes some 50 ms; this long only on a machine that is swapping. */
 static const uint64_t start_limit_ns = UINT64_C(60000000000);
 
 /* What a worker is started for. */
@@ -156,29 +158,4 @@ enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn
 
 const struct pdnn_software *pdnn_worker_software(const struct pdnn_worker *worker) {
     return &worker->link->software;
-}
-
-bool pdnn_worker_alive(struct pdnn_worker *worker) {
-    if (worker->pid && waitpid(worker->pid, NULL, WNOHANG) != 0) {
-        worker->pid = 0;
-        pdnn_worker_stop(worker);
-    }
-    return worker->pid != 0;
-}
-
-void pdnn_worker_stop(struct pdnn_worker *worker) {
-    if (worker->pid) {
-        kill(worker->pid, SIGKILL);
-        while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR) {
-        }
-    }
-    if (worker->link) {
-        if (worker->link->fd >= 0)
-            close(worker->link->fd);
-        if (worker->link->error_fd >= 0)
-            close(worker->link->error_fd);
-        pdnn_inbox_finish(&worker->link->inbox);
-        free(worker->link);
-    }
-    *worker = (struct pdnn_worker){0};
 }

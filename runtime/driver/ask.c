@@ -1,0 +1,114 @@
+#define _POSIX_C_SOURCE 200809L
+#include "runtime/driver/ask.h"
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "runtime/driver/autopsy.h"
+#include "runtime/driver/link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Often enough for a progress line and for *stop, seldom enough to leave the measured cores alone. */
+enum { POLL_MS = 100 };
+
+/* What a request in hand may still take after the first signal. */
+static const uint64_t grace_ns = 1000000000;
+
+enum ending { ENDING_MESSAGE, ENDING_CLOSED, ENDING_GARBLED, ENDING_TIMEOUT, ENDING_STOP, ENDING_FAILURE };
+
+/* Waits a moment for anything from the worker and takes it in. */
+static enum pdnn_status listen_once(struct pdnn_worker_link *link, bool *closed, struct pdnn_err *err) {
+    /* poll() skips negative descriptors. */
+    struct pollfd fds[] = {{.fd = link->fd, .events = POLLIN}, {.fd = link->error_fd, .events = POLLIN}};
+    int ready = poll(fds, 2, POLL_MS);
+    if (ready < 0 && errno != EINTR)
+        return pdnn_fail(err, PDNN_IO, "cannot wait for the worker: %s", strerror(errno));
+    if (ready <= 0)
+        return PDNN_OK;
+    if (fds[1].revents)
+        pdnn_worker_hear(link);
+    return fds[0].revents ? pdnn_inbox_receive(&link->inbox, link->fd, closed, err) : PDNN_OK;
+}
+
+static enum ending await(struct pdnn_worker_link *link, const struct pdnn_waiting *waiting,
+                         uint64_t deadline_ns, struct pdnn_message *message, struct pdnn_err *err) {
+    uint64_t stop_ns = UINT64_MAX;
+    bool closed = false;
+    for (;;) {
+        enum pdnn_inbox_state state = pdnn_inbox_next(&link->inbox, message);
+        if (state != PDNN_INBOX_PARTIAL)
+            return state == PDNN_INBOX_MESSAGE ? ENDING_MESSAGE : ENDING_GARBLED;
+        if (closed)
+            return ENDING_CLOSED;
+        uint64_t now_ns = pdnn_clock_ns();
+        int stop = waiting->stop ? *waiting->stop : 0;
+        if (stop && stop_ns == UINT64_MAX)
+            stop_ns = now_ns + grace_ns;
+        if (stop > 1 || now_ns >= stop_ns)
+            return ENDING_STOP;
+        if (now_ns >= deadline_ns)
+            return ENDING_TIMEOUT;
+        if (waiting->tick)
+            waiting->tick(waiting->user);
+        if (listen_once(link, &closed, err) != PDNN_OK)
+            return ENDING_FAILURE;
+    }
+}
+
+/* The request got no answer: the worker goes, and *fate says why. */
+static enum pdnn_status give_up(struct pdnn_worker *worker, enum ending ending,
+                                const struct pdnn_waiting *waiting, struct pdnn_fate *fate,
+                                struct pdnn_err *err) {
+    char text[PDNN_UNIT_TEXT];
+    if (ending == ENDING_CLOSED) {
+        pdnn_worker_bury(worker, fate);
+        return PDNN_OK;
+    }
+    pdnn_worker_stop(worker);
+    switch (ending) {
+    case ENDING_TIMEOUT:
+        fate->outcome = PDNN_OUTCOME_TIMEOUT;
+        snprintf(fate->reason, sizeof fate->reason, "took longer than the limit of %s",
+                 pdnn_format_ns(text, (double)waiting->limit_ns));
+        return PDNN_OK;
+    case ENDING_STOP:
+        return pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
+    case ENDING_FAILURE:
+        return err ? err->status : PDNN_INTERNAL;
+    default:
+        fate->outcome = PDNN_OUTCOME_CRASH;
+        snprintf(fate->reason, sizeof fate->reason, "the worker's answer was garbled");
+        return PDNN_OK;
+    }
+}
+
+enum pdnn_status pdnn_worker_ask(struct pdnn_worker *worker, enum pdnn_message_kind kind,
+                                 const struct pdnn_part *body, const struct pdnn_waiting *waiting,
+                                 struct pdnn_message *answer, struct pdnn_fate *fate, struct pdnn_err *err) {
+    struct pdnn_worker_link *link = worker->link;
+    uint64_t deadline_ns = waiting->limit_ns ? pdnn_clock_ns() + waiting->limit_ns : UINT64_MAX;
+    *fate = (struct pdnn_fate){.outcome = PDNN_OUTCOME_OK};
+    link->last_words_length = 0;
+    link->oom_kills = pdnn_oom_kill_count();
+    if (pdnn_message_send(link->fd, kind, body, 1, NULL) != PDNN_OK)
+        return give_up(worker, ENDING_CLOSED, waiting, fate, err);
+    for (;;) {
+        enum ending ending = await(link, waiting, deadline_ns, answer, err);
+        if (ending != ENDING_MESSAGE)
+            return give_up(worker, ending, waiting, fate, err);
+        if (answer->kind == PDNN_MESSAGE_FAILED && answer->body_bytes == sizeof(struct pdnn_err))
+            return PDNN_OK;
+        if (answer->kind == kind)
+            return PDNN_OK;
+        if (answer->kind != PDNN_MESSAGE_PROGRESS || answer->body_bytes != sizeof(double))
+            return give_up(worker, ENDING_GARBLED, waiting, fate, err);
+        if (waiting->progress) {
+            double fraction;
+            memcpy(&fraction, answer->body, sizeof fraction);
+            waiting->progress(waiting->user, fraction);
+        }
+    }
+}
