@@ -6,6 +6,7 @@
 #include "lists.h"
 #include "base/err.h"
 #include "models/graph.h"
+#include "runtime/kernels/simd/kernel.h"
 
 struct pdnn_bound_step;
 struct pdnn_steps;
@@ -47,9 +48,11 @@ struct pdnn_step_def {
     struct pdnn_step_pass pass[PDNN_PASS_COUNT];
 };
 
-/* The row of an op: const struct pdnn_step_def PDNN_STEP(relu) = {...}; */
-#define PDNN_STEP(op)         pdnn_step_##op
-#define PDNN_DECLARE_STEP(op) extern const struct pdnn_step_def PDNN_STEP(op);
+/* The row of an op, in its file: const struct pdnn_step_def PDNN_STEP(relu) = {...}; The file is compiled
+ * once per instruction-set level, so that loops in it are those of the level, and there is one row for each.
+ */
+#define PDNN_STEP(op)         PDNN_HERE(pdnn_step_##op)
+#define PDNN_DECLARE_STEP(op) PDNN_DECLARE(extern const struct pdnn_step_def, pdnn_step_##op, )
 PDNN_OPS(PDNN_DECLARE_STEP)
 
 #endif

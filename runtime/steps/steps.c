@@ -7,18 +7,22 @@
 #include "runtime/steps/step.h"
 #include "runtime/steps/upcast.h"
 
-#define ROW(name) &PDNN_STEP(name),
-static const struct pdnn_step_def *const registry[] = {PDNN_OPS(ROW) NULL};
-
-static const struct pdnn_step_def *find(const struct pdnn_step_def *const *rows,
-                                        const struct pdnn_op_def *op) {
-    while (rows && *rows && (*rows)->op != op)
-        rows++;
-    return rows ? *rows : NULL;
-}
+/* By level; the level in force says which of an op's rows is meant. */
+#define ROWS(op) PDNN_OF_LEVELS(&pdnn_step_##op),
+static const struct pdnn_step_def *const registry[][PDNN_LEVEL_COUNT] = {PDNN_OPS(ROWS)};
 
 const struct pdnn_step_def *pdnn_step_find(const struct pdnn_op_def *op) {
-    return find(registry, op);
+    size_t i = 0;
+    while (registry[i][pdnn_level_in_force]->op != op)
+        i++;
+    return registry[i][pdnn_level_in_force];
+}
+
+static const struct pdnn_step_def *find_own(const struct pdnn_steps *steps, const struct pdnn_op_def *op) {
+    const struct pdnn_step_def *const *row = steps->rows;
+    while (row && *row && (*row)->op != op)
+        row++;
+    return row ? *row : NULL;
 }
 
 /* An sgemm computes in f32 alone: products of 16 bit take copies. */
@@ -53,7 +57,7 @@ enum pdnn_status pdnn_steps_compile(const struct pdnn_steps *steps, struct pdnn_
     enum pdnn_status status = PDNN_OK;
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        const struct pdnn_step_def *row = find(steps->rows, node->op);
+        const struct pdnn_step_def *row = find_own(steps, node->op);
         status = row && row->pass[node->pass].compile ? row->pass[node->pass].compile(steps, i, err)
                                                       : pdnn_steps_compile_generic(steps, i, err);
     }

@@ -3,26 +3,13 @@
 #ifndef RUNTIME_KERNELS_ROWS_ELEMENTWISE_H
 #define RUNTIME_KERNELS_ROWS_ELEMENTWISE_H
 
+#include "runtime/kernels/rows/elementwise_functions.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-enum pdnn_elementwise {
-    PDNN_RELU_FORWARD,  /* a: x */
-    PDNN_RELU_BACKWARD, /* a: dy, b: y or, of the two gelu, x */
-    PDNN_SIGMOID_FORWARD,
-    PDNN_SIGMOID_BACKWARD,
-    PDNN_TANH_FORWARD,
-    PDNN_TANH_BACKWARD,
-    PDNN_GELU_FORWARD,
-    PDNN_GELU_BACKWARD,
-    PDNN_GELU_TANH_FORWARD,
-    PDNN_GELU_TANH_BACKWARD,
-    PDNN_HARDTANH_FORWARD, /* coef: low, high */
-    PDNN_HARDTANH_BACKWARD,
-    PDNN_ADD,
-    PDNN_SCALE, /* coef: factor */
-    PDNN_ELEMENTWISE_COUNT
-};
+#define PDNN_ELEMENTWISE_NAME(name, ...) PDNN_##name,
+enum pdnn_elementwise { PDNN_ELEMENTWISE_FUNCTIONS(PDNN_ELEMENTWISE_NAME) PDNN_ELEMENTWISE_COUNT };
 
 struct pdnn_elementwise_job {
     enum pdnn_elementwise function;

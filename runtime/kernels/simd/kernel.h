@@ -1,6 +1,6 @@
 /* How a function becomes a kernel: its file is compiled once per instruction-set level (level.h), with
- * PDNN_LEVEL as the level's name and PDNN_LANES as the floats in its vectors; nothing else in the tree
- * includes this.
+ * PDNN_LEVEL as the level's name and PDNN_LANES as the floats in its vectors; so are the rows
+ * of ops in runtime/steps, which may have loops of their own.
  *
  *   PDNN_KERNEL(pdnn_x_run, (const struct pdnn_x *job, int64_t threads), (job, threads)) { ... }
  *

@@ -1,0 +1,74 @@
+/* The functions of elementwise.h: a name, and f(a, b) with the coefficients c0 and c1. Activations are those
+ * of models/ops: forward a is x; backward a is dy, and b is y, or x where the op says so. One more is a line
+ * here. */
+#ifndef RUNTIME_KERNELS_ROWS_ELEMENTWISE_FUNCTIONS_H
+#define RUNTIME_KERNELS_ROWS_ELEMENTWISE_FUNCTIONS_H
+
+#include "runtime/kernels/simd/vmath.h"
+
+#include <math.h>
+
+#define PDNN_ELEMENTWISE_FUNCTIONS(X)                                                                        \
+    X(RELU_FORWARD, a < 0 ? 0 : a) /* NaN stays */                                                           \
+    X(RELU_BACKWARD, b > 0 ? a : 0)                                                                          \
+    X(SIGMOID_FORWARD, 1.0F / (1.0F + pdnn_exp(-a)))                                                         \
+    X(SIGMOID_BACKWARD, (a * b * (1.0F - b)))                                                                \
+    X(TANH_FORWARD, pdnn_tanh(a))                                                                            \
+    X(TANH_BACKWARD, (a * (1.0F - b * b)))                                                                   \
+    X(GELU_FORWARD, pdnn_gelu(a))                                                                            \
+    X(GELU_BACKWARD, (a * pdnn_gelu_slope(b)))                                                               \
+    X(GELU_TANH_FORWARD, pdnn_gelu_tanh(a))                                                                  \
+    X(GELU_TANH_BACKWARD, (a * pdnn_gelu_tanh_slope(b)))                                                     \
+    X(HARDTANH_FORWARD, pdnn_hardtanh(a, c0, c1))                                                            \
+    X(HARDTANH_BACKWARD, (b > c0) & (b < c1) ? a : 0)                                                        \
+    X(ADD, a + b)                                                                                            \
+    X(SCALE, (c0 * a))
+
+/* NaN stays. */
+static inline float pdnn_at_most(float x, float far) {
+    return x > far ? far : x;
+}
+
+static inline float pdnn_at_least(float x, float far) {
+    return x < far ? far : x;
+}
+
+static inline float pdnn_hardtanh(float x, float low, float high) {
+    float raised = x > low ? x : low;
+    return raised < high ? raised : high;
+}
+
+/* From these on, gelu is x or next to 0; x or |x| no further than that keeps exp in its range and products
+ * from overflowing. */
+static const float pdnn_gelu_far = 12.5F, pdnn_gelu_tanh_far = 9.9F;
+
+/* max(x, 0) - u P(-u) with u = |x| and P as in vmath.h. */
+static inline float pdnn_gelu(float x) {
+    float u = pdnn_at_most(fabsf(x), pdnn_gelu_far);
+    return pdnn_at_least(x, 0) - u * (pdnn_exp_within(-0.5F * u * u) * pdnn_normal_ratio(u));
+}
+
+/* The slope at -u is P(-u) - u p(u), that at u 1 less it. */
+static inline float pdnn_gelu_slope(float x) {
+    const float density_at_0 = 0.39894228F;
+    float u = pdnn_at_most(fabsf(x), pdnn_gelu_far);
+    float below = pdnn_exp_within(-0.5F * u * u) * (pdnn_normal_ratio(u) - density_at_0 * u);
+    return x < 0 ? below : 1.0F - below;
+}
+
+/* (1 + tanh(u)) / 2 is sigmoid(2 u), and 2 u = x (linear + cubic x^2). */
+static const float pdnn_gelu_linear = 1.5957691216F, pdnn_gelu_cubic = 0.0713548163F;
+
+static inline float pdnn_gelu_tanh(float x) {
+    float above = pdnn_at_least(x, -pdnn_gelu_tanh_far), at = pdnn_at_most(above, pdnn_gelu_tanh_far);
+    return above / (1.0F + pdnn_exp_within(-at * (pdnn_gelu_linear + pdnn_gelu_cubic * (at * at))));
+}
+
+/* The slope is s + x s (1 - s) (linear + 3 cubic x^2) with s = 1 / (1 + e); 1 - s = e s. */
+static inline float pdnn_gelu_tanh_slope(float x) {
+    float at = pdnn_at_most(pdnn_at_least(x, -pdnn_gelu_tanh_far), pdnn_gelu_tanh_far), square = at * at;
+    float e = pdnn_exp_within(-at * (pdnn_gelu_linear + pdnn_gelu_cubic * square)), s = 1.0F / (1.0F + e);
+    return s + at * s * (e * s) * (pdnn_gelu_linear + 3.0F * pdnn_gelu_cubic * square);
+}
+
+#endif
