@@ -28,6 +28,7 @@ static const struct activation {
     {"hardtanh", false, false, {-2, 0.5, 30}, {0, 0.5, 20}},
     {"gelu", true, true, {-2, 0, 3}, {-0.045500263896358417, 0, 2.9959503059051097}},
     {"gelu_tanh", true, true, {-2, 0, 3}, {-0.045402305912224981, 0, 2.996362607918227}},
+    {"silu", true, false, {-2, 0, 3}, {-0.2384058440442351, 0, 2.8577223804672998}},
 };
 enum { ACTIVATIONS = sizeof activations / sizeof *activations };
 

@@ -103,6 +103,10 @@ static double exact(enum pdnn_elementwise function, double a, double b) {
         return a * near_normal(a);
     case PDNN_GELU_TANH_BACKWARD:
         return a * (near_normal(b) + 2 * b * near_normal(b) * near_normal(-b) * near_normal_slope(b));
+    case PDNN_SILU_FORWARD:
+        return a / (1 + exp(-a));
+    case PDNN_SILU_BACKWARD:
+        return a / (1 + exp(-b)) * (1 + b / (1 + exp(b)));
     case PDNN_HARDTANH_FORWARD:
         return fmin(fmax(a, -0.5), 0.5);
     case PDNN_HARDTANH_BACKWARD:

@@ -19,6 +19,8 @@
     X(GELU_BACKWARD, (a * pdnn_gelu_slope(b)))                                                               \
     X(GELU_TANH_FORWARD, pdnn_gelu_tanh(a))                                                                  \
     X(GELU_TANH_BACKWARD, (a * pdnn_gelu_tanh_slope(b)))                                                     \
+    X(SILU_FORWARD, a / (1.0F + pdnn_exp(-a)))                                                               \
+    X(SILU_BACKWARD, (a * pdnn_silu_slope(b)))                                                               \
     X(HARDTANH_FORWARD, pdnn_hardtanh(a, c0, c1))                                                            \
     X(HARDTANH_BACKWARD, (b > c0) & (b < c1) ? a : 0)                                                        \
     X(ADD, a + b)                                                                                            \
@@ -69,6 +71,12 @@ static inline float pdnn_gelu_tanh_slope(float x) {
     float at = pdnn_at_most(pdnn_at_least(x, -pdnn_gelu_tanh_far), pdnn_gelu_tanh_far), square = at * at;
     float e = pdnn_exp_within(-at * (pdnn_gelu_linear + pdnn_gelu_cubic * square)), s = 1.0F / (1.0F + e);
     return s + at * s * (e * s) * (pdnn_gelu_linear + 3.0F * pdnn_gelu_cubic * square);
+}
+
+/* s (1 + x (1 - s)) with s = 1 / (1 + e); 1 - s = e s. */
+static inline float pdnn_silu_slope(float x) {
+    float e = pdnn_exp(-x), s = 1.0F / (1.0F + e);
+    return s * (1.0F + x * (e * s));
 }
 
 #endif
