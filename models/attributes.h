@@ -125,6 +125,18 @@ enum { PDNN_LAYERNORM_BACK_DX, PDNN_LAYERNORM_BACK_DGAMMA, PDNN_LAYERNORM_BACK_D
 enum { PDNN_LAYERNORM_TRAIN };   /* 1: keeps the rows' statistics for backward */
 enum { PDNN_LAYERNORM_EPSILON }; /* coefficient */
 
+enum { PDNN_RMSNORM_X, PDNN_RMSNORM_GAMMA, PDNN_RMSNORM_INPUTS };
+enum { PDNN_RMSNORM_Y, PDNN_RMSNORM_INVERSE_RMS }; /* the latter in training */
+enum {
+    PDNN_RMSNORM_BACK_DY,
+    PDNN_RMSNORM_BACK_X,
+    PDNN_RMSNORM_BACK_GAMMA,
+    PDNN_RMSNORM_BACK_INVERSE_RMS,
+};
+enum { PDNN_RMSNORM_BACK_DX, PDNN_RMSNORM_BACK_DGAMMA };
+enum { PDNN_RMSNORM_TRAIN };   /* 1: keeps inverse_rms for backward */
+enum { PDNN_RMSNORM_EPSILON }; /* coefficient */
+
 /* The counter where values are dropped; backward it is the last input, behind dz where
  * something else reached z. */
 enum {

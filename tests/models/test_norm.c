@@ -68,6 +68,37 @@ static void test_gradient_layernorm(void **state) {
     check_chain(&chain, append_layernorm(&chain, x, gamma, beta), "layernorm");
 }
 
+/* Check of the gradients and of the FLOP against a counting run. */
+static void test_gradient_rmsnorm(void **state) {
+    (void)state;
+    struct chain chain;
+    begin_chain(&chain);
+    uint32_t x = matrix(&chain), gamma = vector(&chain);
+    uint32_t y = pdnn_graph_forward(&chain.graph, &pdnn_op_rmsnorm, (uint32_t[]){x, gamma, PDNN_NONE},
+                                    (int64_t[PDNN_NODE_ATTRS]){[PDNN_RMSNORM_TRAIN] = 1});
+    check_chain(&chain, y, "rmsnorm");
+}
+
+/* Rows of one value, which it makes that of gamma. */
+static void test_rmsnorm_values(void **state) {
+    (void)state;
+    struct chain chain;
+    begin_chain(&chain);
+    uint32_t x = matrix(&chain), gamma = vector(&chain);
+    uint32_t y = append(&chain, &pdnn_op_rmsnorm, x, gamma);
+    assert_int_equal(chain.graph.nodes[0].n_outputs, 1);
+    double **values = reference_values(&chain.graph);
+    for (int64_t i = 0; i < R * H; i++)
+        values[x][i] = i % 2 ? -1000 : 1000;
+    for (int64_t i = 0; i < H; i++)
+        values[gamma][i] = (double)i;
+    reference_run(&chain.graph, values, 0, 1);
+    for (int64_t i = 0; i < R * H; i++)
+        assert_near(values[y][i], (i % 2 ? -1 : 1) * (double)(i % H), 1e-10);
+    reference_values_free(&chain.graph, values);
+    pdnn_arena_finish(&chain.arena);
+}
+
 /* With and without dropout; the sum used again or not, as is the residual, which may be what is added. */
 static void test_gradient_dropout_add_norm(void **state) {
     (void)state;
@@ -282,6 +313,8 @@ static void test_norm_without_gradient(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradient_layernorm),
+        cmocka_unit_test(test_gradient_rmsnorm),
+        cmocka_unit_test(test_rmsnorm_values),
         cmocka_unit_test(test_gradient_dropout_add_norm),
         cmocka_unit_test(test_layernorm_values),
         cmocka_unit_test(test_dropout_add_norm_is_its_parts),

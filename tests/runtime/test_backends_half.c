@@ -30,7 +30,7 @@ static const struct row_case row_cases[] = {
     {&pdnn_op_add, 2, 0, {0}},     {&pdnn_op_scale, 1, 0, {0}},     {&pdnn_op_bias, 1, 1, {0}},
     {&pdnn_op_softmax, 1, 0, {0}}, {&pdnn_op_layernorm, 1, 2, {1}}, {&pdnn_op_layernorm, 1, 2, {0}},
     {&pdnn_op_concat, 3, 0, {0}},  {&pdnn_op_slice, 1, 0, {0, 1}},  {&pdnn_op_cast, 1, 0, {1}},
-    {&pdnn_op_silu, 1, 0, {0}},
+    {&pdnn_op_silu, 1, 0, {0}},    {&pdnn_op_rmsnorm, 1, 1, {1}},   {&pdnn_op_rmsnorm, 1, 1, {0}},
 };
 
 static uint32_t new_input(struct pdnn_graph *graph, int rank, int64_t rows, int64_t columns) {

@@ -8,6 +8,7 @@
 #include "models/backward.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "runtime/backends/onednn/state.h"
 #include "runtime/steps/step_def.h"
 #include "runtime/steps/steps.h"
 
@@ -232,6 +233,11 @@ static uint32_t build_layernorm(struct net *net, const struct shape *s) {
     return pdnn_graph_forward(&net->graph, &pdnn_op_layernorm, in, attrs);
 }
 
+static uint32_t build_rmsnorm(struct net *net, const struct shape *s) {
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_RMSNORM_TRAIN] = 1};
+    return apply(net, &pdnn_op_rmsnorm, new_matrix(net, s->R, s->C), new_weight(net, 1, s->C, 0), attrs);
+}
+
 static uint32_t add_and_normalize(struct net *net, const struct shape *s, int64_t percent) {
     int64_t one = 1, attrs[PDNN_NODE_ATTRS] = {
                          [PDNN_DROPOUT_ADD_NORM_PERCENT] = percent, [PDNN_DROPOUT_ADD_NORM_TRAIN] = 1};
@@ -319,6 +325,7 @@ static const struct op_case {
     {&pdnn_op_sequence, build_sequence, false},
     {&pdnn_op_sequence, build_convolved, true},
     {&pdnn_op_layernorm, build_layernorm, false},
+    {&pdnn_op_rmsnorm, build_rmsnorm, false},
     {&pdnn_op_dropout_add_norm, build_add_norm, false},
     {&pdnn_op_dropout_add_norm, build_dropout_add_norm, false},
     {&pdnn_op_ctc_loss, NULL, false},
@@ -462,8 +469,21 @@ static void test_compile_every_op(void **state) {
     }
 }
 
+/* Results that a small cache does not hold, written past it. */
+static void test_run_past_the_caches(void **state) {
+    (void)state;
+    const struct shape shape = {64, 2, 24};
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct seen seen = {{{false}}};
+    ((struct pdnn_onednn *)backend.state)->options.cache_bytes = 4096;
+    for (size_t i = 0; i < OP_CASES; i++)
+        check_case(&backend, &op_cases[i], &shape, &seen);
+    close_backend(&backend);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_compile_every_op)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_compile_every_op),
+                                       cmocka_unit_test(test_run_past_the_caches)};
     omp_set_num_threads(CHECK_THREADS);
     int failed = 0;
     RUN_AT_EVERY_LEVEL(tests, failed);

@@ -1,0 +1,129 @@
+/* rmsnorm (Zhang, Sennrich, 2019): y = gamma*xhat with xhat = x*inverse_rms and inverse_rms =
+ * 1/sqrt(mean(x^2) + epsilon), per row of x over its H values. R rows (tokens), H width. In training
+ * inverse_rms (R) is kept for backward: with dxhat = dy*gamma, per row dx = inverse_rms*(dxhat - xhat * mean
+ * of dxhat*xhat); dgamma = sum dy*xhat over the rows: one node, because both come from one reading of dy and
+ * x. FLOP forward, per value: 2 for the squares, 2 to scale; per row: divide, add, square root, divide.
+ * Backward, per value: 1 for xhat, 2 to sum dgamma, 1 for dxhat, 2 to sum its product, 3 for dx; per row:
+ * divide. */
+#include "models/attributes.h"
+#include "models/backward.h"
+#include "models/op.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FLOP = 4, ROW_FLOP = 4, BACK_FLOP = 9, BACK_ROW_FLOP = 1 };
+
+static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                              struct pdnn_tensor *outputs, struct pdnn_err *err) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_RMSNORM_X);
+    const struct pdnn_tensor *gamma = pdnn_node_in(graph, node, PDNN_RMSNORM_GAMMA);
+    if (node->n_inputs != PDNN_RMSNORM_INPUTS || x->rank != 2 || gamma->rank != 1 ||
+        gamma->dim[0] != x->dim[1])
+        return pdnn_fail(err, PDNN_INVALID, "rmsnorm: expected input (R, H) and gamma (H)");
+    outputs[PDNN_RMSNORM_Y].rank = 2;
+    memcpy(outputs[PDNN_RMSNORM_Y].dim, x->dim, sizeof x->dim);
+    if (!node->attr[PDNN_RMSNORM_TRAIN])
+        return PDNN_OK;
+    outputs[PDNN_RMSNORM_INVERSE_RMS].dtype = PDNN_F32; /* whatever the model's */
+    outputs[PDNN_RMSNORM_INVERSE_RMS].rank = 1;
+    outputs[PDNN_RMSNORM_INVERSE_RMS].dim[0] = x->dim[0];
+    return PDNN_OK;
+}
+
+static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+    const uint32_t targets[] = {[PDNN_RMSNORM_BACK_DX] = node->input[PDNN_RMSNORM_X],
+                                [PDNN_RMSNORM_BACK_DGAMMA] = node->input[PDNN_RMSNORM_GAMMA],
+                                PDNN_NONE};
+    if (!node->attr[PDNN_RMSNORM_TRAIN]) {
+        pdnn_backward_refuse(backward, "rmsnorm: no gradient without what training keeps for it");
+        return;
+    }
+    pdnn_backward_emit_all(
+        backward, node, PDNN_BACKWARD_DATA, targets,
+        (uint32_t[]){[PDNN_RMSNORM_BACK_DY] = pdnn_backward_of(backward, node->output[PDNN_RMSNORM_Y]),
+                     [PDNN_RMSNORM_BACK_X] = node->input[PDNN_RMSNORM_X],
+                     [PDNN_RMSNORM_BACK_GAMMA] = node->input[PDNN_RMSNORM_GAMMA],
+                     [PDNN_RMSNORM_BACK_INVERSE_RMS] = node->output[PDNN_RMSNORM_INVERSE_RMS],
+                     PDNN_NONE});
+}
+
+static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                         struct pdnn_count *count) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_RMSNORM_X);
+    pdnn_count_add(count, x->dim[0], x->dim[1], FLOP);
+    pdnn_count_add(count, x->dim[0], ROW_FLOP, 1);
+}
+
+static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          struct pdnn_count *count) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_RMSNORM_BACK_X);
+    pdnn_count_add(count, x->dim[0], x->dim[1], BACK_FLOP);
+    pdnn_count_add(count, x->dim[0], BACK_ROW_FLOP, 1);
+}
+
+static void forward(struct pdnn_reference *r) {
+    const int64_t *dim = pdnn_node_in(r->graph, r->node, PDNN_RMSNORM_X)->dim, R = dim[0], H = dim[1];
+    const double *gamma = pdnn_ref_in(r, PDNN_RMSNORM_GAMMA);
+    for (int64_t row = 0; row < R; row++) {
+        const double *x = pdnn_ref_in(r, PDNN_RMSNORM_X) + row * H;
+        double *y = pdnn_ref_out(r, PDNN_RMSNORM_Y) + row * H, squares = 0;
+        for (int64_t i = 0; i < H; i++) {
+            squares += x[i] * x[i];
+            r->flop += 2;
+        }
+        double inverse_rms = 1 / sqrt(squares / (double)H + r->node->coef[PDNN_RMSNORM_EPSILON]);
+        r->flop += 4;
+        for (int64_t i = 0; i < H; i++) {
+            y[i] = x[i] * inverse_rms * gamma[i];
+            r->flop += 2;
+        }
+        if (r->node->attr[PDNN_RMSNORM_TRAIN])
+            pdnn_ref_out(r, PDNN_RMSNORM_INVERSE_RMS)[row] = inverse_rms;
+    }
+}
+
+/* From dy to dx, which may be dy; adds to dgamma. */
+static void backward_row(struct pdnn_reference *r, int64_t row, int64_t H) {
+    const double *dy = pdnn_ref_in(r, PDNN_RMSNORM_BACK_DY) + row * H;
+    const double *x = pdnn_ref_in(r, PDNN_RMSNORM_BACK_X) + row * H;
+    const double *gamma = pdnn_ref_in(r, PDNN_RMSNORM_BACK_GAMMA);
+    double inverse_rms = pdnn_ref_in(r, PDNN_RMSNORM_BACK_INVERSE_RMS)[row], product = 0;
+    double *dx = pdnn_ref_out(r, PDNN_RMSNORM_BACK_DX) + row * H;
+    double *dgamma = pdnn_ref_out(r, PDNN_RMSNORM_BACK_DGAMMA);
+    for (int64_t i = 0; i < H; i++) {
+        double xhat = x[i] * inverse_rms, dxhat = dy[i] * gamma[i];
+        dgamma[i] += dy[i] * xhat;
+        product += dxhat * xhat;
+        r->flop += 6;
+    }
+    product /= (double)H;
+    r->flop += 1;
+    for (int64_t i = 0; i < H; i++) {
+        double xhat = x[i] * inverse_rms, dxhat = dy[i] * gamma[i]; /* counted above */
+        dx[i] = inverse_rms * (dxhat - xhat * product);
+        r->flop += 3;
+    }
+}
+
+static void backward_data(struct pdnn_reference *r) {
+    const int64_t *dim = pdnn_node_in(r->graph, r->node, PDNN_RMSNORM_BACK_X)->dim;
+    memset(pdnn_ref_out(r, PDNN_RMSNORM_BACK_DGAMMA), 0, (size_t)dim[1] * sizeof(double));
+    for (int64_t row = 0; row < dim[0]; row++)
+        backward_row(r, row, dim[1]);
+}
+
+const struct pdnn_op_def pdnn_op_rmsnorm = {
+    .name = "rmsnorm",
+    .category = "normalization",
+    .formula = "y = gamma*x/sqrt(mean(x^2) + epsilon), of each row",
+    .attr_names = {[PDNN_RMSNORM_TRAIN] = "train"},
+    .coef_names = {[PDNN_RMSNORM_EPSILON] = "epsilon"},
+    .coef = {[PDNN_RMSNORM_EPSILON] = 1e-6},
+    .n_outputs = 2,
+    .infer = infer,
+    .gradient = gradient,
+    .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .in_place = 1},
+             [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data, .in_place = 1}},
+    .tolerance = 2e-6,
+};
