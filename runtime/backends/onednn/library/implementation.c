@@ -1,5 +1,7 @@
 #include "runtime/backends/onednn/library/implementation.h"
 
+#include "runtime/backends/onednn/library/version.h"
+
 #include <string.h>
 
 const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_POST_OP_COUNT] = {
@@ -29,15 +31,24 @@ const char *pdnn_onednn_implementation_name(const_dnnl_primitive_desc_t descript
 
 /* oneDNN 2.6's int8 code for 1x1 kernels, which first gathers what a stride leaves, gives results that differ
  * from process to process when more than one thread runs it. */
-static bool is_unreliable(const struct pdnn_onednn_request *request, const char *name) {
+static bool is_racy_convolution(const struct pdnn_onednn_request *request, const char *name) {
     bool strides = request->stride[0] > 1 || request->stride[1] > 1;
     return request->kind == PDNN_ONEDNN_CONVOLUTION && strides && strstr(name, "int8_1x1");
+}
+
+/* oneDNN 3.7's code for AVX-512 gives wrong batched products of a single row where operands have strides. */
+static bool is_wrong_matmul(const struct pdnn_onednn_request *request, const char *name) {
+    int rank;
+    if (request->kind != PDNN_ONEDNN_MATMUL || !strstr(name, "brg_matmul:avx512"))
+        return false;
+    const dnnl_dim_t *dim = pdnn_onednn_desc_dims(request->layout[PDNN_ONEDNN_DST], &rank);
+    return rank > 2 && dim[rank - 2] == 1;
 }
 
 bool pdnn_onednn_is_wanted(const struct pdnn_onednn_request *request,
                            const_dnnl_primitive_desc_t descriptor) {
     const char *name = pdnn_onednn_implementation_name(descriptor);
-    if (is_unreliable(request, name))
+    if (is_racy_convolution(request, name) || is_wrong_matmul(request, name))
         return false;
     if (request->algorithm == PDNN_ALGORITHM_DIRECT)
         return !strstr(name, "gemm") && !strstr(name, "ref");
