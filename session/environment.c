@@ -122,6 +122,23 @@ static void add_limits(struct list *list, const struct pdnn_session *session) {
     add_whole(list, "limit_budget_ns", session->spec.limits.budget_ns, false);
 }
 
+/* Starts a worker and has it say what it binds its threads to. One that dies meanwhile is no more than a lost
+ * one during a sweep: another is asked. Stopped by the caller, also after a failure. */
+static enum pdnn_status ask_worker(const struct pdnn_session *session, struct pdnn_worker *worker,
+                                   char **places, struct pdnn_err *err) {
+    enum { ATTEMPTS = 5 };
+    enum pdnn_status status = PDNN_IO;
+    for (int attempt = 0; attempt < ATTEMPTS && status == PDNN_IO; attempt++) {
+        if (attempt)
+            pdnn_worker_stop(worker);
+        status =
+            pdnn_worker_start(worker, &session->host, PDNN_ISA_DEFAULT, session->memory_limit_bytes, err);
+        if (status == PDNN_OK)
+            status = pdnn_worker_places(worker, session->host.threads, places, err);
+    }
+    return status;
+}
+
 enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, struct pdnn_arena *arena,
                                         struct pdnn_fact **facts, size_t *n_facts, struct pdnn_err *err) {
     struct list list = {.arena = arena};
@@ -130,10 +147,7 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
     list.facts = pdnn_arena_alloc(arena, FACTS_MAX, sizeof *list.facts);
     if (!list.facts)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the environment's facts");
-    enum pdnn_status status =
-        pdnn_worker_start(&worker, &session->host, PDNN_ISA_DEFAULT, session->memory_limit_bytes, err);
-    if (status == PDNN_OK)
-        status = pdnn_worker_places(&worker, session->host.threads, &places, err);
+    enum pdnn_status status = ask_worker(session, &worker, &places, err);
     if (status == PDNN_OK) {
         add_text(&list, "written_utc", pdnn_utc_format(pdnn_clock_unix_ms(), now), false);
         add_host(&list, &session->host);
