@@ -95,7 +95,7 @@ static struct pdnn_batched_place place_of(const struct pdnn_heads *heads) {
                                        heads->transposed};
 }
 
-static void run_own(const struct pdnn_matmul_job *multiply) {
+static void run_kernel(const struct pdnn_matmul_job *multiply) {
     const struct pdnn_heads_product *p = &multiply->product;
     const struct pdnn_batched_job job = {
         .B = p->B,
@@ -160,7 +160,7 @@ int pdnn_matmul_multiply(const struct pdnn_matmul_job *multiply) {
     int64_t count = p->B * p->h, threads = multiply->threads;
     struct gemms gemms = {multiply, 0};
     if (!multiply->sgemm)
-        run_own(multiply);
+        run_kernel(multiply);
     else if (count % threads == 0 || count >= ENOUGH * threads)
         pdnn_team_run(threads, p->B * p->h * p->M * p->N, gemms_part, &gemms);
     else

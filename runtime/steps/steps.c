@@ -18,7 +18,8 @@ const struct pdnn_step_def *pdnn_step_find(const struct pdnn_op_def *op) {
     return registry[i][pdnn_level_in_force];
 }
 
-static const struct pdnn_step_def *find_own(const struct pdnn_steps *steps, const struct pdnn_op_def *op) {
+static const struct pdnn_step_def *find_library_row(const struct pdnn_steps *steps,
+                                                    const struct pdnn_op_def *op) {
     const struct pdnn_step_def *const *row = steps->rows;
     while (row && *row && (*row)->op != op)
         row++;
@@ -57,7 +58,7 @@ enum pdnn_status pdnn_steps_compile(const struct pdnn_steps *steps, struct pdnn_
     enum pdnn_status status = PDNN_OK;
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        const struct pdnn_step_def *row = find_own(steps, node->op);
+        const struct pdnn_step_def *row = find_library_row(steps, node->op);
         status = row && row->pass[node->pass].compile ? row->pass[node->pass].compile(steps, i, err)
                                                       : pdnn_steps_compile_generic(steps, i, err);
     }

@@ -222,7 +222,7 @@ static void test_run_every_layout(void **state) {
 }
 
 /* A few rows may go through our own kernel, whatever home the weights have. */
-static void test_run_own_dense(void **state) {
+static void test_run_small_batch(void **state) {
     (void)state;
     static const char *const ids[] = {
         "fc/layers=2,nodes=17,input=33,output=5,batch=1,mode=infer,fuse=post-ops",
@@ -236,10 +236,10 @@ static void test_run_own_dense(void **state) {
     close_backend(&backend);
 }
 
-static const char own_dense[] = "paradnn:dense";
+static const char small_batch[] = "paradnn:dense";
 
 /* Forward dense steps by our own kernel. */
-static size_t count_own_dense(const struct opened *backend, const char *id) {
+static size_t count_small_batch(const struct opened *backend, const char *id) {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
     struct pdnn_plan plan;
@@ -251,7 +251,7 @@ static size_t count_own_dense(const struct opened *backend, const char *id) {
         pdnn_plan_create(&plan, backend->def, backend->state, &graph, &(struct pdnn_plan_options){0}, &err);
     if (status == PDNN_OK) {
         for (size_t i = 0; i < plan.program.n_steps; i++)
-            count += strncmp(plan.program.steps[i].implementation, own_dense, sizeof own_dense - 1) == 0;
+            count += strncmp(plan.program.steps[i].implementation, small_batch, sizeof small_batch - 1) == 0;
         pdnn_plan_destroy(&plan);
     } else {
         assert_int_equal(status, PDNN_UNSUPPORTED);
@@ -260,17 +260,17 @@ static size_t count_own_dense(const struct opened *backend, const char *id) {
     return count;
 }
 
-static void test_compile_own_dense(void **state) {
+static void test_compile_small_batch(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);
     struct pdnn_onednn_dense_choice choice = {.stored = PDNN_ONEDNN_WEIGHTS_ROW_MAJOR};
     choice.variant[PDNN_FORWARD].way = PDNN_ONEDNN_DENSE_SMALL_BATCH;
     ((struct pdnn_onednn *)backend.state)->forced_dense = &choice;
-    assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=1,mode=infer,fuse=post-ops"), 3);
-    assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=4,mode=train"), 3);
-    assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=5,mode=infer"), 0);
+    assert_int_equal(count_small_batch(&backend, "fc/layers=2,nodes=17,batch=1,mode=infer,fuse=post-ops"), 3);
+    assert_int_equal(count_small_batch(&backend, "fc/layers=2,nodes=17,batch=4,mode=train"), 3);
+    assert_int_equal(count_small_batch(&backend, "fc/layers=2,nodes=17,batch=5,mode=infer"), 0);
     choice.variant[PDNN_FORWARD].format = PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR;
-    assert_int_equal(count_own_dense(&backend, "fc/layers=2,nodes=17,batch=1,mode=infer"), 0);
+    assert_int_equal(count_small_batch(&backend, "fc/layers=2,nodes=17,batch=1,mode=infer"), 0);
     close_backend(&backend);
 }
 
@@ -638,8 +638,8 @@ int main(void) {
         cmocka_unit_test(test_run_whole_steps),
         cmocka_unit_test(test_run_fused_steps),
         cmocka_unit_test(test_run_every_layout),
-        cmocka_unit_test(test_run_own_dense),
-        cmocka_unit_test(test_compile_own_dense),
+        cmocka_unit_test(test_run_small_batch),
+        cmocka_unit_test(test_compile_small_batch),
         cmocka_unit_test(test_compile_shows_reorders),
         cmocka_unit_test(test_compile_unsupported),
         cmocka_unit_test(test_compile_unsupported_dtypes),
