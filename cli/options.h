@@ -67,12 +67,12 @@ void pdnn_arguments_finish(struct pdnn_arguments *arguments);
 /* The last value given for the option, or NULL; a flag's is "". */
 const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *option);
 
-/* All values of the option in order: *texts is heap, the caller frees the array. NULL and 0 when there is
- * none. */
+/* All values of the option in order: *texts is heap, the caller frees the array. NULL and 0
+ * when there is none. */
 enum pdnn_status pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
                                    const char ***texts, size_t *count, struct pdnn_err *err);
 
-/* Appends the command's --help, filled to so many columns. */
+/* Appends the command's --help, filled to `width` columns. */
 void pdnn_command_help(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width);
 
 /* Options that several commands share. */

@@ -39,7 +39,7 @@ void pdnn_table_finish(struct pdnn_table *table);
 /* The next cell, left to right and on to the next row. */
 void pdnn_table_cell(struct pdnn_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The next cell, a number with so many decimals and a unit (" %"); empty for NaN. */
+/* The next cell, a number with this many decimals and a unit (" %"); empty for NaN. */
 void pdnn_table_number(struct pdnn_table *table, double value, int decimals, const char *unit);
 
 /* Appends the table, with a line of titles. Columns that may shrink do so until it fits width (0: never),

@@ -1,6 +1,6 @@
 /* dropout (Srivastava et al., 2014), training only: y = x * mask, where mask is 0 with probability p =
  * percent/100 and else 1/(1 - p), so that inference needs no node at all; dx = dy * mask. The mask is not
- * stored: that of element i follows from the node, the step and i, and backward computes it anew. The step is
+ * stored: that of element i follows from the node, the step and i, and backward recomputes it. The step is
  * counted by a state of one value, which forward first increments, unless it is not among its outputs; the
  * node is known by that state's tensor. Element i is kept where pdnn_rng_16_at(pdnn_rng_at(counter's tensor,
  * counter), i) >= percent * 65536 / 100. FLOP: one multiplication per element in either pass, one addition

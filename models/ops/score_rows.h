@@ -16,7 +16,7 @@ struct pdnn_score_rows {
 struct pdnn_score_rows pdnn_score_rows_of(const struct pdnn_tensor *scores, int64_t sequences,
                                           bool is_causal);
 
-/* Checks that there are scores (B*h, n, m) of so many sequences, and with a bias that it is (B, m) in f32;
+/* Checks that there are scores (B*h, n, m) of this many sequences, and with a bias that it is (B, m) in f32;
  * bias is NULL for none. Describes an output of the same shape. */
 enum pdnn_status pdnn_score_rows_infer(const struct pdnn_node *node, const struct pdnn_tensor *scores,
                                        const struct pdnn_tensor *bias, int64_t sequences,

@@ -95,8 +95,8 @@ struct pdnn_backend_def {
      */
     const char *(*isa_variable)(enum pdnn_isa isa);
     enum pdnn_status (*limit_isa)(enum pdnn_isa isa, struct pdnn_err *err);
-    /* Ready to compile for so many threads; the OpenMP pool is set to it already. cache_bytes: what the last
-     * cache level was found to hold for them together, 0: nobody has looked. */
+    /* Ready to compile for this many threads; the OpenMP pool is set to it already. cache_bytes: what the
+     * last cache level was found to hold for them together, 0: nobody has looked. */
     enum pdnn_status (*open)(int64_t threads, uint64_t cache_bytes, void **state, struct pdnn_err *err);
     void (*close)(void *state);
     /* Fills an initialised program. PDNN_UNSUPPORTED with the library's reason when an op, a pass, a dtype or

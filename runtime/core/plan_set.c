@@ -164,7 +164,7 @@ static enum pdnn_status add_or_open(struct pdnn_plan_set *set, const char *key, 
     return status == PDNN_OK && !*find(set, key) ? add(set, key, err) : status;
 }
 
-/* What the member has for itself begins anew: data of the step, and zeros that its program counts on. */
+/* What the member has for itself is reset: data of the step, and zeros that its program counts on. */
 static enum pdnn_status renew(struct pdnn_plan_set *set, struct pdnn_plan_member *member,
                               struct pdnn_err *err) {
     struct pdnn_plan *plan = &member->plan;

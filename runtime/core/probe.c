@@ -10,7 +10,7 @@ enum { PART_NS = 2000000, FIRST_ITERATIONS = 20000 };
  * what it reads in DRAM. */
 enum { SLICE_BYTES = 64 << 20, FIRST_BYTES = 1366 * PDNN_STREAM_GRAIN };
 
-/* Made at the first probe and kept for the process: touching the pages anew would cost more than the probe.
+/* Made at the first probe and kept for the process: touching the pages again would cost more than the probe.
  */
 static struct {
     struct pdnn_stream stream;
@@ -52,7 +52,7 @@ static uint64_t least_ns(double (*run)(int64_t threads, uint64_t *ns), int64_t t
     return least;
 }
 
-/* Amounts that take PART_NS with so many threads. */
+/* Amounts that take PART_NS with this many threads. */
 static enum pdnn_status prepare(int64_t threads, uint64_t cache_bytes, struct pdnn_err *err) {
     uint64_t share = 4 * cache_bytes / (uint64_t)threads, slice = share > SLICE_BYTES ? share : SLICE_BYTES;
     if (threads > probe.stream.threads || slice > probe.stream.slice_bytes + PDNN_STREAM_GRAIN) {

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A process that has closed its files is about to be reaped; one that is not after so many ms is killed. */
+/* A process that has closed its files is about to be reaped; one that is not after this many ms is killed. */
 enum { REAP_PATIENCE_MS = 1000 };
 
 /* A worker killed above this share of its limit is taken to have run out of memory. */

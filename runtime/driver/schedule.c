@@ -40,7 +40,7 @@ static uint64_t pass_ns(const struct pdnn_schedule *schedule) {
     return schedule->rules->max_time_ns / (PDNN_SCHEDULE_EXTRA * least_visits(schedule));
 }
 
-/* Whether an extra visit fits the time of so many passes. */
+/* Whether an extra visit fits the time of this many passes. */
 static bool has_time(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task,
                      size_t passes) {
     return task->spent_ns + pass_ns(schedule) <= pass_ns(schedule) * passes;

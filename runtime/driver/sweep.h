@@ -24,7 +24,7 @@ struct pdnn_task {
     bool closed; /* has its final status already (filtered, unsupported, oom_predicted, ...): never visited */
 };
 
-/* Whether a visit with this outcome, after so many crashes in a row (this one included), is the last of its
+/* Whether a visit with this outcome, after this many crashes in a row (this one included), is the last of its
  * instance. A crash alone may be somebody's kill -9 and is tried once more; every other failure would only
  * fail again. */
 bool pdnn_outcome_is_final(enum pdnn_outcome outcome, size_t crashes);

@@ -41,7 +41,7 @@ enum pdnn_status pdnn_worker_places(struct pdnn_worker *worker, int64_t threads,
                                     struct pdnn_err *err);
 
 /* Ends the threads of a worker that is to wait while another one measures: they would go on spinning. The
- * next request starts them anew. */
+ * next request restarts them. */
 void pdnn_worker_rest(struct pdnn_worker *worker);
 
 /* Kills and reaps, if there is one. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for so many thread counts, with at most 224 rows each, most of them the ladder. */
+/* Room for this many thread counts, with at most 224 rows each, most of them the ladder. */
 enum { PDNN_CEILINGS_THREADS_MAX = 64, PDNN_CEILINGS_MAX = PDNN_CEILINGS_THREADS_MAX * 224 };
 
 enum { PDNN_CEILING_TEXT = 24 };
@@ -35,7 +35,7 @@ struct pdnn_ceilings {
     struct pdnn_ceiling row[PDNN_CEILINGS_MAX];
 };
 
-/* What the last of the caches was found to hold for so many threads together; 0: no row says so. */
+/* What the last of the caches was found to hold for this many threads together; 0: no row says so. */
 uint64_t pdnn_ceilings_cache_bytes(const struct pdnn_ceilings *ceilings, int64_t threads);
 
 #endif
