@@ -51,7 +51,7 @@ static void add_ns(struct pdnn_table *table, double ns) {
 
 static void add_share(struct pdnn_table *table, const struct pdnn_by_list *by,
                       const struct pdnn_share *share) {
-    const struct pdnn_work *work = &share->work;
+    const struct pdnn_op_sum *work = &share->work;
     struct pdnn_str most = {0};
     add_keys(table, by, share);
     add_count(table, work->count);
@@ -188,7 +188,7 @@ void pdnn_gemms_text(struct pdnn_str *out, const struct pdnn_selection *selectio
     pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < n_gemms; i++) {
         const struct pdnn_gemm_shape *shape = &gemms[i].shape;
-        const struct pdnn_work *work = &gemms[i].work;
+        const struct pdnn_op_sum *work = &gemms[i].work;
         pdnn_table_cell(&table, "%" PRId64 " x %" PRId64 " x %" PRId64, shape->m, shape->n, shape->k);
         pdnn_table_cell(&table, "%" PRId64, shape->batch);
         add_count(&table, work->count);

@@ -191,7 +191,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     struct pdnn_progress bar;
     const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
-    const struct pdnn_ceilings_request request = {&host, threads, n_threads, seconds};
+    const struct pdnn_ceilings_job request = {&host, threads, n_threads, seconds};
     enum pdnn_status status = pdnn_measure_ceilings(&request, &hooks, ceilings, err);
     const char *path = pdnn_argument(arguments, "output");
     if (status == PDNN_OK && path)

@@ -60,7 +60,7 @@ static void show(void *user, double fraction) {
                           watcher->threads);
 }
 
-enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_request *request,
+enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,
                                        const struct pdnn_session_hooks *hooks, struct pdnn_ceilings *ceilings,
                                        struct pdnn_err *err) {
     const volatile int *stop = hooks->watch(hooks->user);
@@ -88,8 +88,8 @@ enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, boo
     if (!counts.count)
         return PDNN_OK;
     double each = seconds / (double)counts.count;
-    const struct pdnn_ceilings_request request = {&session->host, counts.threads, counts.count,
-                                                  each < least_seconds ? least_seconds : each};
+    const struct pdnn_ceilings_job request = {&session->host, counts.threads, counts.count,
+                                              each < least_seconds ? least_seconds : each};
     return pdnn_measure_ceilings(&request, session->hooks, session->ceilings, err);
 }
 

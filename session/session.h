@@ -61,13 +61,13 @@ enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, boo
                                                struct pdnn_err *err);
 
 /* The same for a list of thread counts. */
-struct pdnn_ceilings_request {
+struct pdnn_ceilings_job {
     const struct pdnn_host *host;
     const int64_t *threads;
     size_t n_threads;
     double seconds_each;
 };
-enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_request *request,
+enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,
                                        const struct pdnn_session_hooks *hooks, struct pdnn_ceilings *ceilings,
                                        struct pdnn_err *err);
 

@@ -296,7 +296,7 @@ static uint32_t embed(struct net *net, int64_t tokens) {
 }
 
 /* The stream before layer `index`. */
-static struct pdnn_stream begin(struct net *net, int64_t tokens, int64_t index) {
+static struct pdnn_residual_stream begin(struct net *net, int64_t tokens, int64_t index) {
     struct pdnn_transformer_net *layers = &net->layers;
     uint32_t x = embed(net, tokens);
     if (net->hyper[ARCHITECTURE].number == ENCODER && !layers->pre_norm) {
@@ -304,7 +304,7 @@ static struct pdnn_stream begin(struct net *net, int64_t tokens, int64_t index) 
         x = pdnn_transformer_normalize(layers, x, &norm);
     }
     x = pdnn_sequence_dropout(&layers->sequence, x);
-    struct pdnn_stream stream = {x, x};
+    struct pdnn_residual_stream stream = {x, x};
     if (layers->pre_norm) {
         struct pdnn_norm norm = pdnn_transformer_norm(layers, "norm1", index);
         stream.normalized = pdnn_transformer_normalize(layers, x, &norm);
@@ -335,7 +335,7 @@ static struct pdnn_norm norm_behind(struct net *net, const struct stack *stack, 
     return pdnn_transformer_norm(&net->layers, "final_norm", 0);
 }
 
-static void append_layer(struct net *net, struct pdnn_stream *stream, const struct stack *stack,
+static void append_layer(struct net *net, struct pdnn_residual_stream *stream, const struct stack *stack,
                          int64_t index) {
     struct pdnn_transformer_net *layers = &net->layers;
     int part = 0;
@@ -354,7 +354,7 @@ static void append_layer(struct net *net, struct pdnn_stream *stream, const stru
 
 /* (B*n, H): what the last layer returns. */
 static uint32_t append_stack(struct net *net, int64_t tokens, const struct stack *stack) {
-    struct pdnn_stream stream = begin(net, tokens, stack->first);
+    struct pdnn_residual_stream stream = begin(net, tokens, stack->first);
     for (int64_t i = 0; i < net->hyper[LAYERS].number; i++) {
         pdnn_graph_segment_begin(graph_of(net));
         append_layer(net, &stream, stack, stack->first + i);

@@ -39,7 +39,7 @@ uint32_t pdnn_transformer_normalize(struct pdnn_transformer_net *net, uint32_t x
 }
 
 /* Dropout, sum and norm in one pass. */
-static void join_fused(struct pdnn_transformer_net *net, struct pdnn_stream *stream, uint32_t x,
+static void join_fused(struct pdnn_transformer_net *net, struct pdnn_residual_stream *stream, uint32_t x,
                        const struct pdnn_norm *norm) {
     struct pdnn_sequence_net *sequence = &net->sequence;
     struct pdnn_graph *graph = sequence->graph;
@@ -55,7 +55,7 @@ static void join_fused(struct pdnn_transformer_net *net, struct pdnn_stream *str
     stream->sum = y_only ? stream->normalized : pdnn_graph_last_output(graph, 1);
 }
 
-void pdnn_transformer_join(struct pdnn_transformer_net *net, struct pdnn_stream *stream, uint32_t x,
+void pdnn_transformer_join(struct pdnn_transformer_net *net, struct pdnn_residual_stream *stream, uint32_t x,
                            const struct pdnn_norm *norm) {
     struct pdnn_sequence_net *sequence = &net->sequence;
     sequence->graph->layer = norm->layer;
@@ -152,7 +152,7 @@ static struct operand append_to_cache(struct pdnn_transformer_net *net, struct o
     return (struct operand){cache, 0};
 }
 
-uint32_t pdnn_transformer_attend(struct pdnn_transformer_net *net, const struct pdnn_stream *stream,
+uint32_t pdnn_transformer_attend(struct pdnn_transformer_net *net, const struct pdnn_residual_stream *stream,
                                  int64_t index, struct pdnn_visibility visibility) {
     const char *const stems[] = {own.query, own.key, own.value};
     struct operand qkv[3];
@@ -171,8 +171,9 @@ uint32_t pdnn_transformer_attend(struct pdnn_transformer_net *net, const struct 
     return attend(net, &own, index, qkv, visibility);
 }
 
-uint32_t pdnn_transformer_attend_to(struct pdnn_transformer_net *net, const struct pdnn_stream *stream,
-                                    uint32_t source, int64_t index, struct pdnn_visibility visibility) {
+uint32_t pdnn_transformer_attend_to(struct pdnn_transformer_net *net,
+                                    const struct pdnn_residual_stream *stream, uint32_t source, int64_t index,
+                                    struct pdnn_visibility visibility) {
     const int64_t H = net->hidden;
     struct operand qkv[3] = {{dense(net, stream->normalized, (struct pdnn_layer){cross.query, index}, H), 0}};
     if (net->fused_qkv) {
@@ -186,8 +187,8 @@ uint32_t pdnn_transformer_attend_to(struct pdnn_transformer_net *net, const stru
     return attend(net, &cross, index, qkv, visibility);
 }
 
-uint32_t pdnn_transformer_feed_forward(struct pdnn_transformer_net *net, const struct pdnn_stream *stream,
-                                       int64_t index) {
+uint32_t pdnn_transformer_feed_forward(struct pdnn_transformer_net *net,
+                                       const struct pdnn_residual_stream *stream, int64_t index) {
     uint32_t x = dense(net, stream->normalized, (struct pdnn_layer){"ffn1", index}, net->ffn);
     pdnn_sequence_layer(&net->sequence, "gelu", index);
     x = pdnn_graph_forward(net->sequence.graph, net->activation, (uint32_t[]){x, PDNN_NONE}, NULL);

@@ -21,7 +21,7 @@ struct pdnn_transformer_net {
 };
 
 /* What a layer reads: the sum of everything so far, and the same normalized. Post-norm has one for both. */
-struct pdnn_stream {
+struct pdnn_residual_stream {
     uint32_t sum, normalized; /* (B*n, H) */
 };
 
@@ -43,16 +43,17 @@ struct pdnn_visibility {
 };
 
 /* Adds dropout(x) to the stream's sum, and normalizes. */
-void pdnn_transformer_join(struct pdnn_transformer_net *net, struct pdnn_stream *stream, uint32_t x,
+void pdnn_transformer_join(struct pdnn_transformer_net *net, struct pdnn_residual_stream *stream, uint32_t x,
                            const struct pdnn_norm *norm);
 
 /* What layer `index` makes of the stream before it is joined to it: attention to itself, to a source
  * (B*m, H), and the feed-forward net. */
-uint32_t pdnn_transformer_attend(struct pdnn_transformer_net *net, const struct pdnn_stream *stream,
+uint32_t pdnn_transformer_attend(struct pdnn_transformer_net *net, const struct pdnn_residual_stream *stream,
                                  int64_t index, struct pdnn_visibility visibility);
-uint32_t pdnn_transformer_attend_to(struct pdnn_transformer_net *net, const struct pdnn_stream *stream,
-                                    uint32_t source, int64_t index, struct pdnn_visibility visibility);
-uint32_t pdnn_transformer_feed_forward(struct pdnn_transformer_net *net, const struct pdnn_stream *stream,
-                                       int64_t index);
+uint32_t pdnn_transformer_attend_to(struct pdnn_transformer_net *net,
+                                    const struct pdnn_residual_stream *stream, uint32_t source, int64_t index,
+                                    struct pdnn_visibility visibility);
+uint32_t pdnn_transformer_feed_forward(struct pdnn_transformer_net *net,
+                                       const struct pdnn_residual_stream *stream, int64_t index);
 
 #endif

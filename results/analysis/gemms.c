@@ -159,10 +159,10 @@ enum pdnn_status pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *
         gemm->id = op->id;
         note(gemm->groups, family ? pdnn_op_groups[pdnn_op_group_of(family, op)].name : op->category);
         note(gemm->passes, op->pass);
-        pdnn_work_add(&gemm->work, op);
+        pdnn_op_sum_add(&gemm->work, op);
     }
     for (size_t i = 0; i < count; i++)
-        pdnn_work_finish(&made[i].work, rows->step_ns);
+        pdnn_op_sum_finish(&made[i].work, rows->step_ns);
     qsort(made, count, sizeof *made, compare);
     *gemms = made;
     *n_gemms = count;

@@ -29,7 +29,7 @@ struct pdnn_gemm {
     const char *id; /* borrowed from the rows */
     struct pdnn_gemm_shape shape;
     char groups[PDNN_GEMM_WORDS_TEXT], passes[PDNN_GEMM_WORDS_TEXT]; /* joined by ", " */
-    struct pdnn_work work;
+    struct pdnn_op_sum work;
 };
 
 extern const struct pdnn_columns pdnn_gemms_columns; /* rows: struct pdnn_gemm */

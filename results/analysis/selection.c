@@ -149,8 +149,9 @@ enum pdnn_status pdnn_axes_parse(const struct pdnn_selection *selection, const c
     for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         char key[PDNN_SUGGESTION_TEXT];
         snprintf(key, sizeof key, "%.*s", (int)strcspn(at, ","), at);
-        if (parsed.count == PDNN_AXES_MAX)
-            return pdnn_fail(err, PDNN_INVALID, "'%.64s' has more than %d keys", text, PDNN_AXES_MAX);
+        if (parsed.count == PDNN_SELECTION_AXES_MAX)
+            return pdnn_fail(err, PDNN_INVALID, "'%.64s' has more than %d keys", text,
+                             PDNN_SELECTION_AXES_MAX);
         if (pdnn_selection_key(selection, key, &parsed.column[parsed.count], err) != PDNN_OK)
             return err->status;
         parsed.count++;
@@ -257,7 +258,7 @@ void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, c
                             struct pdnn_str *out) {
     const char *id = pdnn_selection_get(selection, at, selection->id);
     size_t length = strcspn(id, "/:");
-    bool found[PDNN_AXES_MAX] = {false};
+    bool found[PDNN_SELECTION_AXES_MAX] = {false};
     length += id[length] ? 1 : 0;
     pdnn_str_append(out, id, length);
     for (id += length; *id; id += length) {

@@ -39,11 +39,11 @@ bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t 
 enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, const char *name, int *column,
                                     struct pdnn_err *err);
 
-enum { PDNN_AXES_MAX = 8 };
+enum { PDNN_SELECTION_AXES_MAX = 8 };
 
 /* The keys in which the members of a series may differ, the first of which orders them. */
 struct pdnn_axes {
-    int column[PDNN_AXES_MAX];
+    int column[PDNN_SELECTION_AXES_MAX];
     size_t count;
     /* What two members must have in common beside the other keys, or NULL. */
     bool (*alike)(const struct pdnn_selection *selection, size_t a, size_t b);

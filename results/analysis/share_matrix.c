@@ -49,7 +49,7 @@ static size_t collect_rows(const struct list *lists, size_t n_lists, struct pdnn
                 at++;
             if (at == count) {
                 rows[count] = *share;
-                rows[count++].work = (struct pdnn_work){.time_ns = 0};
+                rows[count++].work = (struct pdnn_op_sum){.time_ns = 0};
             }
             rows[at].work.time_ns += share->work.share_pct;
         }

@@ -87,7 +87,7 @@ static struct pdnn_share *find(struct sums *sums, const struct pdnn_share *like)
 }
 
 static void add_op(struct pdnn_share *share, const struct pdnn_op_record *op) {
-    pdnn_work_add(&share->work, op);
+    pdnn_op_sum_add(&share->work, op);
     if (isnan(op->place.pct_of_roof))
         return;
     double lost_ns = fmax(0, op->time_ns_median * (1 - op->place.pct_of_roof / 100));
@@ -99,7 +99,7 @@ static void add_op(struct pdnn_share *share, const struct pdnn_op_record *op) {
 }
 
 static void finish(struct pdnn_share *share, double step_ns) {
-    pdnn_work_finish(&share->work, step_ns);
+    pdnn_op_sum_finish(&share->work, step_ns);
     if (isnan(share->work.pct_of_roof))
         share->lost_ns = NAN;
     if (!share->most)
@@ -150,11 +150,11 @@ static void add_other(struct sums *sums, const char *id) {
 
 static void add_residual(struct sums *sums, const char *id, double residual_ns) {
     struct pdnn_share *share = &sums->share[sums->count++];
-    const struct pdnn_work work = {.count = PDNN_ABSENT,
-                                   .flop_count = PDNN_ABSENT,
-                                   .in_bounds_flop_count = PDNN_ABSENT,
-                                   .byte_count = PDNN_ABSENT,
-                                   .time_ns = residual_ns};
+    const struct pdnn_op_sum work = {.count = PDNN_ABSENT,
+                                     .flop_count = PDNN_ABSENT,
+                                     .in_bounds_flop_count = PDNN_ABSENT,
+                                     .byte_count = PDNN_ABSENT,
+                                     .time_ns = residual_ns};
     *share = (struct pdnn_share){.id = id, .is_residual = true, .work = work};
     for (size_t by = 0; by < PDNN_BY_COUNT; by++)
         share->key[by] = "";

@@ -38,7 +38,7 @@ struct pdnn_share {
     const char *key[PDNN_BY_COUNT]; /* "" where rows are not summed by that */
     bool is_residual;               /* what is in no op's time; its first key says so */
     unsigned rgb;                   /* its group's color; 0: it is none */
-    struct pdnn_work work;          /* counts are absent for the residual */
+    struct pdnn_op_sum work;        /* counts are absent for the residual */
     double lost_ns, lost_pct;
     const struct pdnn_op_record *most; /* the op that loses most; NULL: none loses */
     double most_lost_ns, most_lost_pct;

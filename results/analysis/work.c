@@ -6,7 +6,7 @@ static uint64_t add_counts(uint64_t sum, uint64_t count) {
     return sum == PDNN_ABSENT || count == PDNN_ABSENT ? PDNN_ABSENT : sum + count;
 }
 
-void pdnn_work_add(struct pdnn_work *work, const struct pdnn_op_record *op) {
+void pdnn_op_sum_add(struct pdnn_op_sum *work, const struct pdnn_op_record *op) {
     work->count = add_counts(work->count, op->count);
     work->flop_count = add_counts(work->flop_count, op->flop_count);
     work->in_bounds_flop_count = add_counts(work->in_bounds_flop_count, op->in_bounds_flop_count);
@@ -22,7 +22,7 @@ static double ratio(uint64_t work, double by) {
     return work && work != PDNN_ABSENT && by > 0 ? (double)work / by : NAN;
 }
 
-void pdnn_work_finish(struct pdnn_work *work, double step_ns) {
+void pdnn_op_sum_finish(struct pdnn_op_sum *work, double step_ns) {
     double bytes = work->byte_count == PDNN_ABSENT ? 0 : (double)work->byte_count;
     work->share_pct = work->time_ns / step_ns * 100;
     work->gflops = ratio(work->in_bounds_flop_count, work->time_ns);

@@ -16,7 +16,7 @@ struct pdnn_op_rows {
 };
 
 /* {0} is nothing. A count that a row lacks is absent from the sum. */
-struct pdnn_work {
+struct pdnn_op_sum {
     uint64_t count; /* executions in one step */
     uint64_t flop_count, in_bounds_flop_count, byte_count;
     double time_ns, share_pct;                      /* share of the step */
@@ -26,9 +26,9 @@ struct pdnn_work {
 };
 
 /* Adds a row that has a time. */
-void pdnn_work_add(struct pdnn_work *work, const struct pdnn_op_record *op);
+void pdnn_op_sum_add(struct pdnn_op_sum *work, const struct pdnn_op_record *op);
 
 /* Shares, rates and ratios of what was added. */
-void pdnn_work_finish(struct pdnn_work *work, double step_ns);
+void pdnn_op_sum_finish(struct pdnn_op_sum *work, double step_ns);
 
 #endif

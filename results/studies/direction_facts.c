@@ -47,9 +47,9 @@ void pdnn_direction_facts(const struct pdnn_family_def *family, const struct pdn
         if (isnan(op->time_ns_median))
             continue;
         facts->has_ops = true;
-        pdnn_work_add(&facts->group[group], op);
+        pdnn_op_sum_add(&facts->group[group], op);
         if (!pdnn_op_is_outer(family, op))
-            pdnn_work_add(&facts->layer_group[group], op);
+            pdnn_op_sum_add(&facts->layer_group[group], op);
         if (is_layer_product(group) && pdnn_gemm_parse(op, &shape))
             add_product(facts, op, &shape);
     }

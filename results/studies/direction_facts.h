@@ -9,8 +9,9 @@
 struct pdnn_direction_facts {
     bool has_ops, trains;
     double step_ns;
-    struct pdnn_work group[PDNN_OP_GROUP_COUNT];       /* all rows */
-    struct pdnn_work layer_group[PDNN_OP_GROUP_COUNT]; /* those of the layers: not of what does not repeat */
+    struct pdnn_op_sum group[PDNN_OP_GROUP_COUNT]; /* all rows */
+    struct pdnn_op_sum
+        layer_group[PDNN_OP_GROUP_COUNT]; /* those of the layers: not of what does not repeat */
     uint64_t params, word_bytes;
     uint64_t matrix_flop;          /* 2 M N K of the layers' products; absent where it does not fit */
     uint64_t qkv_bytes;            /* of the products for queries, keys and values, forward, without biases */

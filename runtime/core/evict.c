@@ -19,13 +19,13 @@ static uint64_t last_level_bytes(const struct pdnn_host *host, int64_t threads) 
     return (uint64_t)threads << 25;
 }
 
-enum pdnn_status pdnn_evictor_open(const struct pdnn_host *host, int64_t threads, uint64_t cache_bytes,
-                                   struct pdnn_evictor **evictor, struct pdnn_err *err) {
+enum pdnn_status pdnn_evictor_create(const struct pdnn_host *host, int64_t threads, uint64_t cache_bytes,
+                                     struct pdnn_evictor **evictor, struct pdnn_err *err) {
     struct pdnn_evictor *made = calloc(1, sizeof *made);
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the evictor");
-    enum pdnn_status status = pdnn_evictor_create(
-        &made->stream, threads, cache_bytes ? cache_bytes : last_level_bytes(host, threads), err);
+    uint64_t bytes = cache_bytes ? cache_bytes : last_level_bytes(host, threads);
+    enum pdnn_status status = pdnn_stream_create(&made->stream, threads, 4 * bytes / (uint64_t)threads, err);
     if (status != PDNN_OK) {
         free(made);
         return status;
@@ -34,12 +34,17 @@ enum pdnn_status pdnn_evictor_open(const struct pdnn_host *host, int64_t threads
     return PDNN_OK;
 }
 
-void pdnn_evictor_close(struct pdnn_evictor *evictor) {
+void pdnn_evictor_destroy(struct pdnn_evictor *evictor) {
     if (evictor)
         pdnn_stream_destroy(&evictor->stream);
     free(evictor);
 }
 
-void pdnn_evictor_run(const struct pdnn_evictor *evictor) {
-    pdnn_evict(&evictor->stream);
+/* It only reads: a cache full of stores would have to be written back, line by line, by what is timed next.
+ */
+uint64_t pdnn_evictor_run(const struct pdnn_evictor *evictor) {
+    const struct pdnn_stream_job read = {
+        .pattern = PDNN_STREAM_READ, .threads = evictor->stream.threads, .passes = 1};
+    float sum;
+    return pdnn_stream_run(&evictor->stream, &read, &sum);
 }

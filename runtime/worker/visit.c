@@ -38,7 +38,7 @@ struct bench {
 };
 
 static void bench_finish(struct bench *bench) {
-    pdnn_evictor_close(bench->evictor);
+    pdnn_evictor_destroy(bench->evictor);
     free(bench->part_of);
     free(bench->step_ns);
     free(bench->ops);
@@ -210,7 +210,7 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
     enum pdnn_status status = bench_init(&bench, plan, err);
     visit->plan_bytes = plan->block_bytes;
     if (status == PDNN_OK && request->rules.cold)
-        status = pdnn_evictor_open(&process->host, threads, request->cache_bytes, &bench.evictor, err);
+        status = pdnn_evictor_create(&process->host, threads, request->cache_bytes, &bench.evictor, err);
     if (status == PDNN_OK)
         status = measure(&bench, request, threads, visit, err);
     if (status == PDNN_OK)

@@ -1,7 +1,8 @@
-/* The roofs' kernels do the work they count. */
+/* The roofs' kernels do the work they count, and so does the evictor. */
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
+#include "runtime/core/evict.h"
 #include "runtime/kernels/roofs/fma.h"
 #include "runtime/kernels/roofs/stream.h"
 
@@ -126,13 +127,15 @@ static void test_stream_read_part_wraps(void **state) {
     pdnn_stream_destroy(&stream);
 }
 
-static void test_evict_reads_everything(void **state) {
+static void test_evictor_reads_everything(void **state) {
     (void)state;
-    struct pdnn_stream evictor;
-    assert_int_equal(pdnn_evictor_create(&evictor, 2, 6 * PDNN_STREAM_GRAIN, NULL), PDNN_OK);
-    assert_int_equal(evictor.slice_bytes, 12 * PDNN_STREAM_GRAIN);
-    assert_int_equal(pdnn_evict(&evictor), 2 * 12 * PDNN_STREAM_GRAIN);
-    pdnn_stream_destroy(&evictor);
+    const struct pdnn_host host = {.cache_bytes = {PDNN_STREAM_GRAIN, 6 * PDNN_STREAM_GRAIN},
+                                   .cache_cores = {1, 2}};
+    struct pdnn_evictor *evictor = NULL;
+    assert_int_equal(pdnn_evictor_create(&host, 2, 0, &evictor, NULL), PDNN_OK);
+    assert_int_equal(pdnn_evictor_run(evictor), 2 * 12 * PDNN_STREAM_GRAIN);
+    pdnn_evictor_destroy(evictor);
+    pdnn_evictor_destroy(NULL);
 }
 
 int main(void) {
@@ -144,7 +147,7 @@ int main(void) {
         cmocka_unit_test(test_stream_run_copies_all),
         cmocka_unit_test(test_stream_run_triad_adds),
         cmocka_unit_test(test_stream_read_part_wraps),
-        cmocka_unit_test(test_evict_reads_everything),
+        cmocka_unit_test(test_evictor_reads_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static void gather_moments(void *job, int64_t chunk, struct pdnn_span span, int6
     memset(center, 0, (size_t)width * sizeof *center);
     b->count[part] = (double)(span.end - span.begin);
     while (span.begin < span.end) {
-        struct pdnn_tile tile = pdnn_tile_first(&b->chunks, chunk, span);
+        struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&b->chunks, chunk, span);
         const float *x = b->forward->x + tile.offset;
         if (done == 0)
             b->sums->moments(x, &tile.rows, center, sums);
@@ -202,7 +202,7 @@ static void apply_affine(void *job, int64_t chunk, struct pdnn_span span) {
                                        b->coef[2] + first,        relu_now ? 0 : -INFINITY,
                                        relu_last ? 0 : -INFINITY, b->bypass};
     while (span.begin < span.end) {
-        struct pdnn_tile tile = pdnn_tile_first(&b->chunks, chunk, span);
+        struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&b->chunks, chunk, span);
         const float *other = f->other ? f->other + tile.offset : NULL;
         b->maps->affine(f->x + tile.offset, other, f->y + tile.offset, &tile.rows, &affine);
         span.begin += tile.pixels;
@@ -246,7 +246,7 @@ static void gather_products(void *job, int64_t chunk, struct pdnn_span span, int
     memset(sum, 0, (size_t)width * sizeof *sum);
     memset(product, 0, (size_t)width * sizeof *product);
     while (span.begin < span.end) {
-        struct pdnn_tile tile = pdnn_tile_first(&b->chunks, chunk, span);
+        struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&b->chunks, chunk, span);
         b->sums->products(k->dy + tile.offset, advanced(k->mask, tile.offset), k->x + tile.offset, &tile.rows,
                           b->coef[0] + first, sums);
         add_products(sum, product, sums, width);
@@ -282,7 +282,7 @@ static void apply_gradient(void *job, int64_t chunk, struct pdnn_span span) {
     const struct pdnn_gradient gradient = {b->coef[0] + first, b->coef[1] + first, b->coef[2] + first,
                                            b->coef[3] + first, b->bypass};
     while (span.begin < span.end) {
-        struct pdnn_tile tile = pdnn_tile_first(&b->chunks, chunk, span);
+        struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&b->chunks, chunk, span);
         b->maps->gradient(k->dy + tile.offset, advanced(k->mask, tile.offset), k->x + tile.offset,
                           k->dx + tile.offset, &tile.rows, &gradient);
         span.begin += tile.pixels;

@@ -53,7 +53,7 @@ static void add(void *work, int64_t chunk, struct pdnn_span span) {
     const struct pdnn_affine affine = {bias->zero + first, bias->one + first, bias->values + first,
                                        -INFINITY,          -INFINITY,         bypass};
     while (span.begin < span.end) {
-        struct pdnn_tile tile = pdnn_tile_first(&bias->chunks, chunk, span);
+        struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&bias->chunks, chunk, span);
         bias->maps->affine(job->x + tile.offset, NULL, job->y + tile.offset, &tile.rows, &affine);
         span.begin += tile.pixels;
     }
@@ -74,7 +74,7 @@ static void gather(void *work, int64_t chunk, struct pdnn_span span, int64_t par
     float *sums = bias->tile + part * 2 * bias->padded;
     memset(total, 0, (size_t)width * sizeof *total);
     while (span.begin < span.end) {
-        struct pdnn_tile tile = pdnn_tile_first(&bias->chunks, chunk, span);
+        struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&bias->chunks, chunk, span);
         /* The squares come along for nothing: memory is what this waits for. */
         bias->sums->moments(bias->job->x + tile.offset, &tile.rows, bias->zero + first, sums);
         for (int64_t i = 0; i < width; i++)

@@ -21,7 +21,8 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-struct pdnn_tile pdnn_tile_first(const struct pdnn_chunks *chunks, int64_t chunk, struct pdnn_span span) {
+struct pdnn_chunk_tile pdnn_chunk_tile_first(const struct pdnn_chunks *chunks, int64_t chunk,
+                                             struct pdnn_span span) {
     struct pdnn_rows rows = chunks->rows;
     int64_t most = rows.width == 1 ? TILE_SINGLE_ROWS : TILE_ROWS, left = span.end - span.begin;
     int64_t plane = span.begin / rows.count, row = span.begin % rows.count;
@@ -31,7 +32,7 @@ struct pdnn_tile pdnn_tile_first(const struct pdnn_chunks *chunks, int64_t chunk
         rows.planes = least(left, most) / rows.count;
     else
         rows.count = least(least(rows.count - row, left), most);
-    return (struct pdnn_tile){offset, rows.planes * rows.count, rows};
+    return (struct pdnn_chunk_tile){offset, rows.planes * rows.count, rows};
 }
 
 struct team {

@@ -46,14 +46,15 @@ struct pdnn_chunks {
 struct pdnn_chunks pdnn_chunks_of(const struct pdnn_channels *shape);
 
 /* Some of a chunk's rows: where they begin in the tensor, and how many pixels they are. */
-struct pdnn_tile {
+struct pdnn_chunk_tile {
     int64_t offset, pixels;
     struct pdnn_rows rows;
 };
 
 /* The first tile of the pixels [span.begin, span.end) of a chunk, counted through all its planes: a few
  * hundred rows, so few that sums of them in float are exact enough. */
-struct pdnn_tile pdnn_tile_first(const struct pdnn_chunks *chunks, int64_t chunk, struct pdnn_span span);
+struct pdnn_chunk_tile pdnn_chunk_tile_first(const struct pdnn_chunks *chunks, int64_t chunk,
+                                             struct pdnn_span span);
 
 /* What a kernel does with each chunk: sums over its pixels, in parts; then something with the sums of all
  * parts; then something with the pixels again. */

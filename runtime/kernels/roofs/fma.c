@@ -1,6 +1,5 @@
 #include "runtime/kernels/roofs/fma.h"
 
-#define PDNN_LEVEL_USED pdnn_level_of_machine /* a roof knows no limit */
 #include "runtime/kernels/simd/lanes.h"
 
 /* Two units with a latency of 4 or 5 cycles want 8 to 10 chains; 12 and the two constants still fit 16
@@ -31,8 +30,8 @@ static float run_chains(uint64_t iterations, float factor, float addend) {
     return sum;
 }
 
-PDNN_KERNEL_VALUE(uint64_t, pdnn_fma_run, (int64_t threads, uint64_t iterations, float *result),
-                  (threads, iterations, result)) {
+PDNN_ROOF(uint64_t, pdnn_fma_run, (int64_t threads, uint64_t iterations, float *result),
+          (threads, iterations, result)) {
     uint64_t flop = 0;
     float sum = 0;
 #pragma omp parallel num_threads((int)threads) reduction(+ : flop, sum)

@@ -83,13 +83,6 @@ void pdnn_stream_destroy(struct pdnn_stream *stream) {
     *stream = (struct pdnn_stream){0};
 }
 
-static float run_passes(const struct pdnn_stream_job *job, const struct pdnn_stream_arrays *arrays) {
-    if (job->pattern == PDNN_STREAM_READ)
-        return pdnn_stream_read(arrays->first, arrays->count, job->passes);
-    pdnn_stream_write(job, arrays);
-    return 0;
-}
-
 /* Whole units of each array, of the part that the job asks for. */
 static struct pdnn_stream_arrays arrays_of(const struct pdnn_stream *stream,
                                            const struct pdnn_stream_job *job, float *slice) {
@@ -112,7 +105,7 @@ uint64_t pdnn_stream_run(const struct pdnn_stream *stream, const struct pdnn_str
 #pragma omp parallel num_threads((int)job->threads) reduction(+ : bytes, sum)
     {
         const struct pdnn_stream_arrays mine = arrays_of(stream, job, stream->slice[omp_get_thread_num()]);
-        sum += run_passes(job, &mine);
+        sum += pdnn_stream_passes(job, &mine);
         bytes += job->passes * mine.count * patterns[job->pattern].arrays * sizeof(float);
     }
     *result = sum;
@@ -121,16 +114,18 @@ uint64_t pdnn_stream_run(const struct pdnn_stream *stream, const struct pdnn_str
 
 uint64_t pdnn_stream_read_part(const struct pdnn_stream *stream, int64_t threads, size_t offset, size_t bytes,
                                float *result) {
+    const struct pdnn_stream_job once = {.pattern = PDNN_STREAM_READ, .threads = threads, .passes = 1};
     size_t start = offset % stream->slice_bytes;
     uint64_t total = 0;
     float sum = 0;
 #pragma omp parallel num_threads((int)threads) reduction(+ : total, sum)
     {
-        const float *slice = stream->slice[omp_get_thread_num()];
         size_t left = bytes, at = start;
         while (left) {
             size_t part = left < stream->slice_bytes - at ? left : stream->slice_bytes - at;
-            sum += pdnn_stream_read(slice + at / sizeof(float), part / sizeof(float), 1);
+            const struct pdnn_stream_arrays mine = {stream->slice[omp_get_thread_num()] + at / sizeof(float),
+                                                    part / sizeof(float), 0};
+            sum += pdnn_stream_passes(&once, &mine);
             left -= part;
             at = 0;
         }
@@ -138,18 +133,4 @@ uint64_t pdnn_stream_read_part(const struct pdnn_stream *stream, int64_t threads
     }
     *result = sum;
     return total;
-}
-
-enum pdnn_status pdnn_evictor_create(struct pdnn_stream *evictor, int64_t threads, uint64_t llc_bytes,
-                                     struct pdnn_err *err) {
-    return pdnn_stream_create(evictor, threads, 4 * llc_bytes / (uint64_t)threads, err);
-}
-
-/* It only reads: a cache full of stores would have to be written back, line by line, by what is timed next.
- */
-uint64_t pdnn_evict(const struct pdnn_stream *evictor) {
-    const struct pdnn_stream_job read = {
-        .pattern = PDNN_STREAM_READ, .threads = evictor->threads, .passes = 1};
-    float sum;
-    return pdnn_stream_run(evictor, &read, &sum);
 }

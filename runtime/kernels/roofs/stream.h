@@ -1,5 +1,5 @@
 /* The bandwidth roofs: read, copy and triad over private slices of floats, one per thread, first touched by
- * the thread that owns it; and the evictor that pushes everything else out of the caches. Bytes are counted
+ * the thread that owns it. Bytes are counted
  * as a program sees them: what it reads and what it writes, not what the caches move for it. */
 #ifndef RUNTIME_KERNELS_ROOFS_STREAM_H
 #define RUNTIME_KERNELS_ROOFS_STREAM_H
@@ -52,13 +52,5 @@ uint64_t pdnn_stream_run(const struct pdnn_stream *stream, const struct pdnn_str
  * cache since the last. */
 uint64_t pdnn_stream_read_part(const struct pdnn_stream *stream, int64_t threads, size_t offset, size_t bytes,
                                float *result);
-
-/* A stream of four times llc_bytes: all last-level caches that the threads reach, together. */
-enum pdnn_status pdnn_evictor_create(struct pdnn_stream *evictor, int64_t threads, uint64_t llc_bytes,
-                                     struct pdnn_err *err);
-
-/* Reads through the whole evictor, all its threads, so that the caches hold little else, and nothing
- * modified. */
-uint64_t pdnn_evict(const struct pdnn_stream *evictor);
 
 #endif

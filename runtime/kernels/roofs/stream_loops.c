@@ -1,6 +1,5 @@
 #include "runtime/kernels/roofs/stream_loops.h"
 
-#define PDNN_LEVEL_USED pdnn_level_of_machine /* a roof knows no limit */
 #include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/lanes.h"
 
@@ -86,18 +85,16 @@ static void (*const copies[2])(const float *a, float *b, size_t count) = {copy, 
 static void (*const triads[2])(const float *a, const float *b, float *c, size_t count) = {triad,
                                                                                           triad_bypass};
 
-PDNN_KERNEL_VALUE(float, pdnn_stream_read, (const float *a, size_t count, uint64_t passes),
-                  (a, count, passes)) {
-    return read_all(a, count, passes);
-}
-
-PDNN_KERNEL(pdnn_stream_write, (const struct pdnn_stream_job *job, const struct pdnn_stream_arrays *arrays),
-            (job, arrays)) {
+PDNN_ROOF(float, pdnn_stream_passes,
+          (const struct pdnn_stream_job *job, const struct pdnn_stream_arrays *arrays), (job, arrays)) {
     float *a = arrays->first, *b = a + arrays->step, *c = b + arrays->step;
+    if (job->pattern == PDNN_STREAM_READ)
+        return read_all(a, arrays->count, job->passes);
     for (uint64_t pass = 0; pass < job->passes; pass++) {
         if (job->pattern == PDNN_STREAM_COPY)
             copies[job->bypass](a, b, arrays->count);
         else
             triads[job->bypass](a, b, c, arrays->count);
     }
+    return 0;
 }

@@ -13,10 +13,7 @@ struct pdnn_stream_arrays {
     size_t count, step;
 };
 
-/* The sum of all elements, of all passes. */
-float pdnn_stream_read(const float *a, size_t count, uint64_t passes);
-
-/* All passes of a copy or a triad. */
-void pdnn_stream_write(const struct pdnn_stream_job *job, const struct pdnn_stream_arrays *arrays);
+/* All passes of a thread. Returns the sum of what a READ read. */
+float pdnn_stream_passes(const struct pdnn_stream_job *job, const struct pdnn_stream_arrays *arrays);
 
 #endif

@@ -20,11 +20,6 @@
 #define PDNN_AT_LEVEL(name, level) PDNN_PASTE(name, level)
 #define PDNN_HERE(name)            PDNN_AT_LEVEL(name, PDNN_LEVEL)
 
-/* Which level a file's kernels run at; those that measure the machine say pdnn_level_of_machine. */
-#ifndef PDNN_LEVEL_USED
-#define PDNN_LEVEL_USED pdnn_level_in_force
-#endif
-
 /* In the order of enum pdnn_level. */
 #if defined(__x86_64__)
 #define PDNN_DECLARE(type, name, parameters)                                                                 \
@@ -40,24 +35,30 @@
 #endif
 
 #ifdef PDNN_DISPATCHES
-#define PDNN_DISPATCH(type, name, parameters, gives, arguments)                                              \
+#define PDNN_DISPATCH(type, name, parameters, gives, level, arguments)                                       \
     type name parameters {                                                                                   \
         static type(*const pdnn_of_levels[]) parameters = PDNN_OF_LEVELS(name);                              \
-        gives pdnn_of_levels[PDNN_LEVEL_USED] arguments;                                                     \
+        gives pdnn_of_levels[level] arguments;                                                               \
     }
 #else
-#define PDNN_DISPATCH(type, name, parameters, gives, arguments)
+#define PDNN_DISPATCH(type, name, parameters, gives, level, arguments)
 #endif
 
 #define PDNN_KERNEL(name, parameters, arguments)                                                             \
     PDNN_DECLARE(void, name, parameters)                                                                     \
-    PDNN_DISPATCH(void, name, parameters, , arguments)                                                       \
+    PDNN_DISPATCH(void, name, parameters, , pdnn_level_in_force, arguments)                                  \
     void PDNN_HERE(name) parameters
 
 /* One that returns a value. */
 #define PDNN_KERNEL_VALUE(type, name, parameters, arguments)                                                 \
     PDNN_DECLARE(type, name, parameters)                                                                     \
-    PDNN_DISPATCH(type, name, parameters, return, arguments)                                                 \
+    PDNN_DISPATCH(type, name, parameters, return, pdnn_level_in_force, arguments)                            \
+    type PDNN_HERE(name) parameters
+
+/* One that measures the machine: at its widest level, whatever the limit. */
+#define PDNN_ROOF(type, name, parameters, arguments)                                                         \
+    PDNN_DECLARE(type, name, parameters)                                                                     \
+    PDNN_DISPATCH(type, name, parameters, return, pdnn_level_of_machine, arguments)                          \
     type PDNN_HERE(name) parameters
 
 #endif
