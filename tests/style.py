@@ -36,6 +36,18 @@ MACHINE_PATHS = re.compile(r"/work/|/farm/|/home/[a-z]|/tmp/bash")
 LEFT_OPEN = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 GOTO = re.compile(r"\bgoto\s+(\w+)")
 
+# What a file defines, at the beginning of a line. A kernel's public function is in its macro (runtime/kernels/simd/kernel.h).
+DEFINITIONS = {
+    "struct": r"^(?:struct|union)\s+(\w+)\s*\{",
+    "enum": r"^enum\s+(\w+)\s*\{",
+    "typedef": r"^typedef\b[^;{]*?\b(\w+)\s*(?:__attribute__.*)?;",
+    "macro": r"^[ \t]*#[ \t]*define[ \t]+(\w+)",
+    "function": r"^(?!typedef\b|return\b|else\b|PDNN_KERNEL|PDNN_ROOF)([A-Za-z_][\w \t\n*]*?)\b(?:PDNN_HERE\()?(\w+)\)?\([^;{}]*\)\s*\{",
+    "kernel": r"^PDNN_(?:KERNEL|KERNEL_VALUE|ROOF)\((?:[^,()]*,\s*)?(\w+),\s*\(",
+}
+# Different words for one thing: the first of each is the house's.
+SYNONYMS = [("create", "open", "new", "make"), ("destroy", "close", "free", "delete")]
+
 
 class Skip(Exception):
     """Something the check needs is missing."""
@@ -154,6 +166,53 @@ def check_families(root):
             if '"batch"' in minibatch.sub("", code):
                 bad.append(f"{name}:{number}: knows the minibatch by its name: {line.strip()}")
     return bad
+
+
+def without_comments(text):
+    return re.sub(r"/\*.*?\*/|//[^\n]*", lambda match: re.sub(r"[^\n]", "", match.group(0)), text, flags=re.S)
+
+
+def definitions(name, text):
+    """(kind, name) of what others may use or mistake for theirs: all of a header; of a .c file what has the prefix or is not static."""
+    for kind, pattern in DEFINITIONS.items():
+        for match in re.finditer(pattern, text, re.M):
+            found = match.groups()[-1]
+            is_static = kind != "kernel" and not found.lower().startswith("pdnn_")
+            if kind == "function":
+                is_static = "static" in match.group(1) or "PDNN_INLINE" in match.group(1)
+            if name.endswith(".h") or not is_static:
+                yield ("function" if kind == "kernel" else kind), found
+    for match in re.finditer(r"^enum(?:\s+\w+)?\s*\{([^}]*)\}", text, re.M):
+        for found in re.findall(r"(?:^|,)\s*(\w+)", match.group(1)):
+            if name.endswith(".h") or found.startswith("PDNN_"):
+                yield "constant", found
+
+
+def one_word_each(found):
+    """The name with synonyms replaced by the first of them, and nothing between words."""
+    words = found.split("_")
+    for group in SYNONYMS:
+        words = [group[0] if word in group else word for word in words]
+    return "".join(words)
+
+
+def check_names(root):
+    """No two things of one kind with the same name in different files, nor functions whose names mean the same. Files whose names
+    differ by a number alone (v2.c, v3.c) stand for one another; every program has a main; a guard is its file's."""
+    places, meanings = {}, {}
+    for name in files(root, ".c", ".h"):
+        slot = re.sub(r"\d", "", name)
+        for kind, found in definitions(name, without_comments("\n".join(lines(root, name)))):
+            if found == "main" or (kind == "macro" and found.startswith("_")):
+                continue
+            places.setdefault((kind, found), {}).setdefault(slot, name)
+            if kind == "function":
+                meanings.setdefault(one_word_each(found), {})[found] = name
+    bad = [f"{kind} {found} is defined in {' and '.join(sorted(at.values()))}" for (kind, found), at in places.items() if len(at) > 1]
+    for names in meanings.values():
+        if len(names) > 1:
+            bad.append("one name for one thing: " + ", ".join(f"{found} in {at}" for found, at in sorted(names.items())))
+    return sorted(bad)
 
 
 def check_readmes(root):
