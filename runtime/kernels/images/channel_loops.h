@@ -40,8 +40,10 @@ struct pdnn_channel_maps {
                      const struct pdnn_rows *rows, const struct pdnn_gradient *gradient);
 };
 
-/* The variant for rows so wide. */
+/* The variant for rows so wide; of eights where rows are not whole vectors of sixteen. */
 const struct pdnn_channel_sums *PDNN_HERE(pdnn_channel_sums)(int64_t width);
 const struct pdnn_channel_maps *PDNN_HERE(pdnn_channel_maps)(int64_t width);
+const struct pdnn_channel_sums *PDNN_EIGHTS(pdnn_channel_sums)(int64_t width);
+const struct pdnn_channel_maps *PDNN_EIGHTS(pdnn_channel_maps)(int64_t width);
 
 #endif

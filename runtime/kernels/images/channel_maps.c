@@ -1,13 +1,21 @@
 #include "runtime/kernels/images/channel_loops.h"
 
-#include "runtime/kernels/simd/eights.h"
+#include "runtime/kernels/simd/bypass.h"
+#include "runtime/kernels/simd/lanes.h"
 
 #include <stddef.h>
 
-/* A loop has three forms: `lanes` for rows of 8 * vectors channels, whose coefficients stay in registers,
+/* A loop has three forms: `lanes` for rows of 8 or 16 channels, whose coefficients stay in registers,
  * `single` for the plain layout, where one channel's pixels lie side by side, and `wide` for any other rows.
  * All are inlined with constants; a pointer to an optional array is the constant NULL where there is none. */
-enum { VECTORS = 2 };
+enum { VECTORS_MAX = PDNN_LANES < 16 ? 16 / PDNN_LANES : 1 };
+
+PDNN_INLINE void store(float *to, const pdnn_floats *v, bool bypass) {
+    if (bypass)
+        pdnn_bypass_copy(to, (const float *)v, PDNN_LANES);
+    else
+        pdnn_store(to, v);
+}
 
 struct affine_in {
     const float *x, *other;
@@ -15,32 +23,34 @@ struct affine_in {
     bool bypass;
 };
 
-/* Coefficients of eight channels. */
-struct affine_eight {
-    pdnn_floats8 center, scale, shift, floor, last_floor;
+/* Coefficients of a vector of channels. */
+struct affine_vector {
+    pdnn_floats center, scale, shift, floor, last_floor;
 };
 
-PDNN_INLINE void load_affine(struct affine_eight *to, const struct pdnn_affine *from, int64_t channel) {
-    const pdnn_floats8 zero = {0};
-    pdnn_load8(&to->center, from->center + channel);
-    pdnn_load8(&to->scale, from->scale + channel);
-    pdnn_load8(&to->shift, from->shift + channel);
+PDNN_INLINE void load_affine(struct affine_vector *to, const struct pdnn_affine *from, int64_t channel) {
+    const pdnn_floats zero = {0};
+    pdnn_load(&to->center, from->center + channel);
+    pdnn_load(&to->scale, from->scale + channel);
+    pdnn_load(&to->shift, from->shift + channel);
     to->floor = zero + from->floor;
     to->last_floor = zero + from->last_floor;
 }
 
 PDNN_INLINE void affine_store(const struct affine_in *in, float *y, int64_t at,
-                              const struct affine_eight *by) {
-    pdnn_floats8 v, other;
-    pdnn_load8(&v, in->x + at);
+                              const struct affine_vector *by) {
+    pdnn_floats v, other, floor = by->floor, last_floor = by->last_floor;
+    pdnn_load(&v, in->x + at);
     v = (v - by->center) * by->scale + by->shift;
-    pdnn_floor8(&v, &by->floor);
+    pdnn_most(&floor, &v); /* NaN stays */
+    v = floor;
     if (in->other) {
-        pdnn_load8(&other, in->other + at);
+        pdnn_load(&other, in->other + at);
         v += other;
-        pdnn_floor8(&v, &by->last_floor);
+        pdnn_most(&last_floor, &v);
+        v = last_floor;
     }
-    pdnn_store8(y + at, &v, in->bypass);
+    store(y + at, &v, in->bypass);
 }
 
 PDNN_INLINE float affine_value(const struct affine_in *in, int64_t at, int64_t channel) {
@@ -54,14 +64,14 @@ PDNN_INLINE float affine_value(const struct affine_in *in, int64_t at, int64_t c
 }
 
 PDNN_INLINE void affine_lanes(const struct affine_in *in, float *y, struct pdnn_rows rows, int vectors) {
-    struct affine_eight by[VECTORS];
+    struct affine_vector by[VECTORS_MAX];
     for (int k = 0; k < vectors; k++)
-        load_affine(&by[k], in->by, k * PDNN_LANES8);
+        load_affine(&by[k], in->by, k * PDNN_LANES);
     for (int64_t plane = 0; plane < rows.planes; plane++) {
         int64_t at = plane * rows.plane_stride;
         for (int64_t row = 0; row < rows.count; row++, at += rows.stride) {
             for (int k = 0; k < vectors; k++)
-                affine_store(in, y, at + k * PDNN_LANES8, &by[k]);
+                affine_store(in, y, at + k * PDNN_LANES, &by[k]);
         }
     }
 }
@@ -78,8 +88,8 @@ PDNN_INLINE void affine_single(const struct affine_in *in, float *y, struct pdnn
 
 PDNN_INLINE void affine_row(const struct affine_in *in, float *y, int64_t at, int64_t width) {
     int64_t i = 0;
-    for (; i + PDNN_LANES8 <= width; i += PDNN_LANES8) {
-        struct affine_eight by;
+    for (; i + PDNN_LANES <= width; i += PDNN_LANES) {
+        struct affine_vector by;
         load_affine(&by, in->by, i);
         affine_store(in, y, at + i, &by);
     }
@@ -101,31 +111,30 @@ struct gradient_in {
     bool bypass;
 };
 
-struct gradient_eight {
-    pdnn_floats8 center, of_dy, of_x, shift;
+struct gradient_vector {
+    pdnn_floats center, of_dy, of_x, shift;
 };
 
-PDNN_INLINE void load_gradient(struct gradient_eight *to, const struct pdnn_gradient *from, int64_t channel) {
-    pdnn_load8(&to->center, from->center + channel);
-    pdnn_load8(&to->of_dy, from->of_dy + channel);
-    pdnn_load8(&to->of_x, from->of_x + channel);
-    pdnn_load8(&to->shift, from->shift + channel);
+PDNN_INLINE void load_gradient(struct gradient_vector *to, const struct pdnn_gradient *from,
+                               int64_t channel) {
+    pdnn_load(&to->center, from->center + channel);
+    pdnn_load(&to->of_dy, from->of_dy + channel);
+    pdnn_load(&to->of_x, from->of_x + channel);
+    pdnn_load(&to->shift, from->shift + channel);
 }
 
 PDNN_INLINE void gradient_store(const struct gradient_in *in, float *dx, int64_t at,
-                                const struct gradient_eight *by) {
-    const pdnn_floats8 zero = {0};
-    pdnn_floats8 dy, mask, x;
-    pdnn_load8(&dy, in->dy + at);
-    pdnn_load8(&x, in->x + at);
+                                const struct gradient_vector *by) {
+    const pdnn_floats zero = {0};
+    pdnn_floats dy, mask, x;
+    pdnn_load(&dy, in->dy + at);
+    pdnn_load(&x, in->x + at);
     if (in->mask) {
-        pdnn_load8(&mask, in->mask + at);
-        pdnn_ints8 kept;
-        pdnn_above8(&kept, &mask, &zero);
-        pdnn_select8(&dy, &kept, &zero);
+        pdnn_load(&mask, in->mask + at);
+        pdnn_select(&dy, pdnn_above(&mask, &zero), &zero);
     }
     dy = by->of_dy * dy + (by->of_x * (x - by->center) + by->shift);
-    pdnn_store8(dx + at, &dy, in->bypass);
+    store(dx + at, &dy, in->bypass);
 }
 
 PDNN_INLINE float gradient_value(const struct gradient_in *in, int64_t at, int64_t channel) {
@@ -135,14 +144,14 @@ PDNN_INLINE float gradient_value(const struct gradient_in *in, int64_t at, int64
 }
 
 PDNN_INLINE void gradient_lanes(const struct gradient_in *in, float *dx, struct pdnn_rows rows, int vectors) {
-    struct gradient_eight by[VECTORS];
+    struct gradient_vector by[VECTORS_MAX];
     for (int k = 0; k < vectors; k++)
-        load_gradient(&by[k], in->by, k * PDNN_LANES8);
+        load_gradient(&by[k], in->by, k * PDNN_LANES);
     for (int64_t plane = 0; plane < rows.planes; plane++) {
         int64_t at = plane * rows.plane_stride;
         for (int64_t row = 0; row < rows.count; row++, at += rows.stride) {
             for (int k = 0; k < vectors; k++)
-                gradient_store(in, dx, at + k * PDNN_LANES8, &by[k]);
+                gradient_store(in, dx, at + k * PDNN_LANES, &by[k]);
         }
     }
 }
@@ -159,8 +168,8 @@ PDNN_INLINE void gradient_single(const struct gradient_in *in, float *dx, struct
 
 PDNN_INLINE void gradient_row(const struct gradient_in *in, float *dx, int64_t at, int64_t width) {
     int64_t i = 0;
-    for (; i + PDNN_LANES8 <= width; i += PDNN_LANES8) {
-        struct gradient_eight by;
+    for (; i + PDNN_LANES <= width; i += PDNN_LANES) {
+        struct gradient_vector by;
         load_gradient(&by, in->by, i);
         gradient_store(in, dx, at + i, &by);
     }
@@ -202,19 +211,25 @@ PDNN_INLINE void gradient_wide(const struct gradient_in *in, float *dx, struct p
     }
 
 VARIANT(1, single, 0)
-VARIANT(8, lanes, 1)
-VARIANT(16, lanes, 2)
+#if PDNN_LANES <= 8
+VARIANT(8, lanes, 8 / PDNN_LANES)
+#endif
+VARIANT(16, lanes, 16 / PDNN_LANES)
 VARIANT(any, wide, 0)
 
 static const struct pdnn_channel_maps variants[] = {
     {1, affine_1, gradient_1},
+#if PDNN_LANES <= 8
     {8, affine_8, gradient_8},
+#endif
     {16, affine_16, gradient_16},
     {0, affine_any, gradient_any},
 };
 
 const struct pdnn_channel_maps *PDNN_HERE(pdnn_channel_maps)(int64_t width) {
     const struct pdnn_channel_maps *variant = variants;
+    if (PDNN_LANES == 16 && width > 1 && width % 16 != 0)
+        return PDNN_EIGHTS(pdnn_channel_maps)(width);
     while (variant->width && variant->width != width)
         variant++;
     return variant;

@@ -1,36 +1,36 @@
 #include "runtime/kernels/images/channel_loops.h"
 
-#include "runtime/kernels/simd/eights.h"
+#include "runtime/kernels/simd/lanes.h"
 
 #include <string.h>
 
-/* A loop has three forms: `lanes` for rows of 8 * vectors channels, `single` for the plain layout, where one
+/* A loop has three forms: `lanes` for rows of 8 or 16 channels, `single` for the plain layout, where one
  * channel's pixels lie side by side, and `wide` for any other rows. All are inlined with constants. */
 
-/* Sums run in so many chains of eight, since an addition takes 3 or 4 cycles; vectors is at most this. */
+/* Sums run in so many chains of vectors, since an addition takes 3 or 4 cycles; vectors is at most this. */
 enum { CHAINS = 4 };
 
-PDNN_INLINE void load_centers(pdnn_floats8 *to, const float *from, int vectors) {
+PDNN_INLINE void load_centers(pdnn_floats *to, const float *from, int vectors) {
     for (int k = 0; k < vectors; k++)
-        pdnn_load8(&to[k], from + k * PDNN_LANES8);
+        pdnn_load(&to[k], from + k * PDNN_LANES);
 }
 
 /* Adds up the chains that belong to the same channels. */
-PDNN_INLINE void store_sums(pdnn_floats8 (*chain)[CHAINS], float *sums, int vectors) {
+PDNN_INLINE void store_sums(pdnn_floats (*chain)[CHAINS], float *sums, int vectors) {
     for (int which = 0; which < 2; which++) {
         for (int k = vectors; k < CHAINS; k++)
             chain[which][k % vectors] += chain[which][k];
         for (int k = 0; k < vectors; k++)
-            pdnn_store8(sums + (which * vectors + k) * PDNN_LANES8, &chain[which][k], false);
+            pdnn_store(sums + (which * vectors + k) * PDNN_LANES, &chain[which][k]);
     }
 }
 
-PDNN_INLINE void add_moments(const float *x, int64_t stride, const pdnn_floats8 *center,
-                             pdnn_floats8 (*chain)[CHAINS], int chains, int vectors) {
+PDNN_INLINE void add_moments(const float *x, int64_t stride, const pdnn_floats *center,
+                             pdnn_floats (*chain)[CHAINS], int chains, int vectors) {
 #pragma GCC unroll 4
     for (int k = 0; k < chains; k++) {
-        pdnn_floats8 v;
-        pdnn_load8(&v, x + k / vectors * stride + k % vectors * PDNN_LANES8);
+        pdnn_floats v;
+        pdnn_load(&v, x + k / vectors * stride + k % vectors * PDNN_LANES);
         v -= center[k % vectors];
         chain[0][k] += v;
         chain[1][k] += v * v;
@@ -39,7 +39,7 @@ PDNN_INLINE void add_moments(const float *x, int64_t stride, const pdnn_floats8 
 
 PDNN_INLINE void moments_lanes(const float *x, struct pdnn_rows rows, const float *center, float *sums,
                                int vectors) {
-    pdnn_floats8 chain[2][CHAINS] = {{{0}}}, centers[CHAINS];
+    pdnn_floats chain[2][CHAINS] = {{{0}}}, centers[CHAINS];
     int step = CHAINS / vectors;
     load_centers(centers, center, vectors);
     for (int64_t plane = 0; plane < rows.planes; plane++) {
@@ -94,20 +94,18 @@ struct inputs {
     const float *dy, *mask, *x;
 };
 
-PDNN_INLINE void add_products(const struct inputs *in, int64_t at, int64_t stride, const pdnn_floats8 *center,
-                              pdnn_floats8 (*chain)[CHAINS], int chains, int vectors) {
-    const pdnn_floats8 zero = {0};
+PDNN_INLINE void add_products(const struct inputs *in, int64_t at, int64_t stride, const pdnn_floats *center,
+                              pdnn_floats (*chain)[CHAINS], int chains, int vectors) {
+    const pdnn_floats zero = {0};
 #pragma GCC unroll 4
     for (int k = 0; k < chains; k++) {
-        int64_t from = at + k / vectors * stride + k % vectors * PDNN_LANES8;
-        pdnn_floats8 dy, x, mask;
-        pdnn_load8(&dy, in->dy + from);
-        pdnn_load8(&x, in->x + from);
+        int64_t from = at + k / vectors * stride + k % vectors * PDNN_LANES;
+        pdnn_floats dy, x, mask;
+        pdnn_load(&dy, in->dy + from);
+        pdnn_load(&x, in->x + from);
         if (in->mask) {
-            pdnn_load8(&mask, in->mask + from);
-            pdnn_ints8 kept;
-            pdnn_above8(&kept, &mask, &zero);
-            pdnn_select8(&dy, &kept, &zero);
+            pdnn_load(&mask, in->mask + from);
+            pdnn_select(&dy, pdnn_above(&mask, &zero), &zero);
         }
         chain[0][k] += dy;
         chain[1][k] += dy * (x - center[k % vectors]);
@@ -116,7 +114,7 @@ PDNN_INLINE void add_products(const struct inputs *in, int64_t at, int64_t strid
 
 PDNN_INLINE void products_lanes(const struct inputs *in, struct pdnn_rows rows, const float *center,
                                 float *sums, int vectors) {
-    pdnn_floats8 chain[2][CHAINS] = {{{0}}}, centers[CHAINS];
+    pdnn_floats chain[2][CHAINS] = {{{0}}}, centers[CHAINS];
     int step = CHAINS / vectors;
     load_centers(centers, center, vectors);
     for (int64_t plane = 0; plane < rows.planes; plane++) {
@@ -182,19 +180,25 @@ PDNN_INLINE void products_wide(const struct inputs *in, struct pdnn_rows rows, c
     }
 
 VARIANT(1, single, 0)
-VARIANT(8, lanes, 1)
-VARIANT(16, lanes, 2)
+#if PDNN_LANES <= 8
+VARIANT(8, lanes, 8 / PDNN_LANES)
+#endif
+VARIANT(16, lanes, 16 / PDNN_LANES)
 VARIANT(any, wide, 0)
 
 static const struct pdnn_channel_sums variants[] = {
     {1, moments_1, products_1},
+#if PDNN_LANES <= 8
     {8, moments_8, products_8},
+#endif
     {16, moments_16, products_16},
     {0, moments_any, products_any},
 };
 
 const struct pdnn_channel_sums *PDNN_HERE(pdnn_channel_sums)(int64_t width) {
     const struct pdnn_channel_sums *variant = variants;
+    if (PDNN_LANES == 16 && width > 1 && width % 16 != 0)
+        return PDNN_EIGHTS(pdnn_channel_sums)(width);
     while (variant->width && variant->width != width)
         variant++;
     return variant;

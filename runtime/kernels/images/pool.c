@@ -1,9 +1,9 @@
 #include "runtime/kernels/images/pool.h"
 
 #include "runtime/kernels/images/pool_loops.h"
-#include "runtime/kernels/simd/eights.h"
+#include "runtime/kernels/simd/kernel.h"
 
-#include <stddef.h>
+#include <stdbool.h>
 
 /* Threads share out the pieces of all planes: rows or, as one piece each, whole planes. */
 struct team {
@@ -20,7 +20,12 @@ static void team_part(void *work, int64_t index, int64_t parts) {
 }
 
 static bool has_lanes(const struct pdnn_pool *pool) {
-    return pool->block % PDNN_LANES8 == 0;
+    return pool->block % PDNN_LANES == 0;
+}
+
+/* Blocks of eight channels where vectors have sixteen floats. */
+static bool is_of_eights(const struct pdnn_pool *pool) {
+    return PDNN_LANES == 16 && pool->block % 16 == 8;
 }
 
 static void run(const struct pdnn_pool *pool, struct team *team, int64_t threads) {
@@ -35,6 +40,10 @@ static void run(const struct pdnn_pool *pool, struct team *team, int64_t threads
 PDNN_KERNEL(pdnn_pool_max_forward,
             (const struct pdnn_pool *pool, const float *x, float *y, int8_t *index, int64_t threads),
             (pool, x, y, index, threads)) {
+    if (is_of_eights(pool)) {
+        PDNN_EIGHTS(pdnn_pool_max_forward)(pool, x, y, index, threads);
+        return;
+    }
     struct team team = {
         {.from = x, .to = y, .new_index = index}, PDNN_HERE(pdnn_pool_any_max_forward), pool->rows.output};
     if (has_lanes(pool))
@@ -45,6 +54,10 @@ PDNN_KERNEL(pdnn_pool_max_forward,
 PDNN_KERNEL(pdnn_pool_max_backward,
             (const struct pdnn_pool *pool, const float *dy, const int8_t *index, float *dx, int64_t threads),
             (pool, dy, index, dx, threads)) {
+    if (is_of_eights(pool)) {
+        PDNN_EIGHTS(pdnn_pool_max_backward)(pool, dy, index, dx, threads);
+        return;
+    }
     struct team lanes = {
         {.from = dy, .to = dx, .index = index}, PDNN_HERE(pdnn_pool_lanes_max_backward), pool->rows.input};
     struct team any = {{.from = dy, .to = dx, .index = index}, PDNN_HERE(pdnn_pool_any_max_backward), 1};
@@ -54,6 +67,10 @@ PDNN_KERNEL(pdnn_pool_max_backward,
 PDNN_KERNEL(pdnn_pool_average_forward,
             (const struct pdnn_pool *pool, const float *x, float *y, int64_t threads),
             (pool, x, y, threads)) {
+    if (is_of_eights(pool)) {
+        PDNN_EIGHTS(pdnn_pool_average_forward)(pool, x, y, threads);
+        return;
+    }
     struct team team = {{.from = x, .to = y}, PDNN_HERE(pdnn_pool_any_average_forward), pool->rows.output};
     if (has_lanes(pool))
         team.piece = PDNN_HERE(pdnn_pool_lanes_average_forward);
@@ -63,6 +80,11 @@ PDNN_KERNEL(pdnn_pool_average_forward,
 PDNN_KERNEL(pdnn_pool_average_backward,
             (const struct pdnn_pool *pool, const float *dy, float *dx, int64_t threads),
             (pool, dy, dx, threads)) {
+    /* Single vectors of sixteen take longer here than pairs of eights. */
+    if (is_of_eights(pool) || (PDNN_LANES == 16 && pool->block == 16)) {
+        PDNN_EIGHTS(pdnn_pool_average_backward)(pool, dy, dx, threads);
+        return;
+    }
     struct team lanes = {
         {.from = dy, .to = dx}, PDNN_HERE(pdnn_pool_lanes_average_backward), pool->rows.input};
     struct team any = {{.from = dy, .to = dx}, PDNN_HERE(pdnn_pool_any_average_backward), 1};

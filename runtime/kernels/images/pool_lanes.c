@@ -1,11 +1,54 @@
 #include "runtime/kernels/images/pool_loops.h"
 
-#include "runtime/kernels/simd/eights.h"
+#include "runtime/kernels/simd/lanes.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { EIGHTS = 4 };
+enum { VECTORS = 4 };
+
+/* Small integers, in memory a byte each. */
+#if PDNN_LANES == 16
+
+PDNN_INLINE void load_bytes(pdnn_ints *v, const int8_t *from) {
+    *v = (pdnn_ints)_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)from));
+}
+
+PDNN_INLINE void store_bytes(int8_t *to, const pdnn_ints *v) {
+    _mm_storeu_si128((__m128i *)(void *)to, _mm512_cvtepi32_epi8((__m512i)*v));
+}
+
+PDNN_INLINE pdnn_mask_lanes equal(const pdnn_ints *v, int32_t number) {
+    return _mm512_cmpeq_epi32_mask((__m512i)*v, _mm512_set1_epi32(number));
+}
+
+#else
+
+PDNN_INLINE void load_bytes(pdnn_ints *v, const int8_t *from) {
+#if PDNN_LANES == 8
+    *v = (pdnn_ints)_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)from));
+#else
+    for (int i = 0; i < PDNN_LANES; i++)
+        (*v)[i] = from[i];
+#endif
+}
+
+PDNN_INLINE void store_bytes(int8_t *to, const pdnn_ints *v) {
+#if PDNN_LANES == 8
+    const __m128i low = _mm256_castsi256_si128((__m256i)*v), high = _mm256_extracti128_si256((__m256i)*v, 1);
+    const __m128i words = _mm_packs_epi32(low, high);
+    _mm_storel_epi64((__m128i *)(void *)to, _mm_packs_epi16(words, words));
+#else
+    for (int i = 0; i < PDNN_LANES; i++)
+        to[i] = (int8_t)(*v)[i];
+#endif
+}
+
+PDNN_INLINE pdnn_mask_lanes equal(const pdnn_ints *v, int32_t number) {
+    return *v == number;
+}
+
+#endif
 
 /* The inputs of one output: how many, where the first is, which tap of the window that is, and how far it is
  * to the next row. */
@@ -31,58 +74,62 @@ static inline struct inputs inputs_of(const struct pdnn_pool_job *job, int64_t p
 }
 
 /* NaN is kept apart from the largest number, so that each tap waits for no more than one maximum. */
-PDNN_INLINE void max_eight(const struct inputs *in, int64_t channel, float *y, int8_t *index) {
-    pdnn_floats8 best, x;
-    pdnn_ints8 where = {0}, any_nan = {0}, tap, nan, above;
-    pdnn_load8(&best, in->first + channel);
+PDNN_INLINE void max_lanes(const struct inputs *in, int64_t channel, float *y, int8_t *index) {
+    pdnn_floats best, x;
+    pdnn_ints where = {0}, tap, chosen;
+    pdnn_load(&best, in->first + channel);
+    pdnn_mask_lanes any_nan = pdnn_is_nan(&best);
     where += in->tap;
     for (int64_t r = 0; r < in->rows; r++) {
-        tap = (pdnn_ints8){0} + (in->tap + (int32_t)r * in->tap_pitch);
+        tap = (pdnn_ints){0} + (in->tap + (int32_t)r * in->tap_pitch);
         for (int64_t s = 0; s < in->columns; s++, tap += 1) {
-            pdnn_load8(&x, in->first + channel + r * in->pitch + s * in->width);
-            pdnn_above8(&above, &x, &best);
-            pdnn_nan8(&nan, &x);
-            pdnn_floor8(&best, &x);
-            above = (above & ~any_nan) | nan;
-            any_nan |= nan;
-            where = (above & tap) | (~above & where);
+            pdnn_load(&x, in->first + channel + r * in->pitch + s * in->width);
+            const pdnn_mask_lanes nan = pdnn_is_nan(&x), above = pdnn_above(&x, &best);
+            chosen = tap;
+            pdnn_select_ints(&chosen, (pdnn_mask_lanes)((above & ~any_nan) | nan), &where);
+            where = chosen;
+            any_nan = (pdnn_mask_lanes)(any_nan | nan);
+            pdnn_most(&x, &best);
+            best = x;
         }
     }
-    x = (pdnn_floats8){0} + NAN;
-    pdnn_select8(&x, &any_nan, &best);
-    pdnn_store8(y, &x, false);
+    x = (pdnn_floats){0} + NAN;
+    pdnn_select(&x, any_nan, &best);
+    pdnn_store(y, &x);
     if (index)
-        pdnn_store_bytes8(index, &where);
+        store_bytes(index, &where);
 }
 
 void PDNN_HERE(pdnn_pool_lanes_max_forward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row) {
     int64_t Q = job->pool->columns.output, to = (plane * job->pool->rows.output + row) * Q * job->width;
     for (int64_t q = 0; q < Q; q++, to += job->width) {
         const struct inputs in = inputs_of(job, plane, row, q);
-        for (int64_t i = 0; i < job->width; i += PDNN_LANES8) {
+        for (int64_t i = 0; i < job->width; i += PDNN_LANES) {
             if (job->new_index)
-                max_eight(&in, i, job->to + to + i, job->new_index + to + i);
+                max_lanes(&in, i, job->to + to + i, job->new_index + to + i);
             else
-                max_eight(&in, i, job->to + to + i, NULL);
+                max_lanes(&in, i, job->to + to + i, NULL);
         }
     }
 }
 
-/* `eights` times eight channels: more of them make the pieces longer that are read of each pixel. */
-PDNN_INLINE void average_eights(const struct inputs *in, int64_t channel, float *y, int eights) {
-    pdnn_floats8 sum[EIGHTS] = {{0}}, x;
+/* `vectors` vectors of channels: more of them make the pieces longer that are read of each pixel. */
+PDNN_INLINE void average_lanes(const struct inputs *in, int64_t channel, float *y, int vectors) {
+    pdnn_floats sum[VECTORS] = {{0}}, x;
     for (int64_t r = 0; r < in->rows; r++) {
         for (int64_t s = 0; s < in->columns; s++) {
             const float *from = in->first + channel + r * in->pitch + s * in->width;
-            for (int k = 0; k < eights; k++) {
-                pdnn_load8(&x, from + k * PDNN_LANES8);
+#pragma GCC unroll 4
+            for (int k = 0; k < vectors; k++) {
+                pdnn_load(&x, from + k * PDNN_LANES);
                 sum[k] += x;
             }
         }
     }
-    for (int k = 0; k < eights; k++) {
+#pragma GCC unroll 4
+    for (int k = 0; k < vectors; k++) {
         sum[k] *= 1.0F / (float)(in->rows * in->columns);
-        pdnn_store8(y + k * PDNN_LANES8, &sum[k], false);
+        pdnn_store(y + k * PDNN_LANES, &sum[k]);
     }
 }
 
@@ -91,10 +138,10 @@ void PDNN_HERE(pdnn_pool_lanes_average_forward)(const struct pdnn_pool_job *job,
     for (int64_t q = 0; q < Q; q++, to += job->width) {
         const struct inputs in = inputs_of(job, plane, row, q);
         int64_t i = 0;
-        for (; i + EIGHTS * PDNN_LANES8 <= job->width; i += EIGHTS * PDNN_LANES8)
-            average_eights(&in, i, job->to + to + i, EIGHTS);
-        for (; i < job->width; i += PDNN_LANES8)
-            average_eights(&in, i, job->to + to + i, 1);
+        for (; i + VECTORS * PDNN_LANES <= job->width; i += VECTORS * PDNN_LANES)
+            average_lanes(&in, i, job->to + to + i, VECTORS);
+        for (; i < job->width; i += PDNN_LANES)
+            average_lanes(&in, i, job->to + to + i, 1);
     }
 }
 
@@ -117,16 +164,15 @@ struct tap {
 
 /* Adds dy to those inputs that were chosen. */
 PDNN_INLINE void add_chosen(float *dx, const float *dy, const int8_t *index, int32_t number) {
-    const pdnn_floats8 zero = {0};
-    pdnn_floats8 sum, v;
-    pdnn_ints8 chosen;
-    pdnn_load8(&sum, dx);
-    pdnn_load8(&v, dy);
-    pdnn_load_bytes8(&chosen, index);
-    chosen = chosen == number;
-    pdnn_select8(&v, &chosen, &zero);
+    const pdnn_floats zero = {0};
+    pdnn_floats sum, v;
+    pdnn_ints chosen;
+    pdnn_load(&sum, dx);
+    pdnn_load(&v, dy);
+    load_bytes(&chosen, index);
+    pdnn_select(&v, equal(&chosen, number), &zero);
     sum += v;
-    pdnn_store8(dx, &sum, false);
+    pdnn_store(dx, &sum);
 }
 
 PDNN_INLINE void send_back(const struct tap *tap, int64_t width) {
@@ -134,15 +180,15 @@ PDNN_INLINE void send_back(const struct tap *tap, int64_t width) {
     const float *dy = tap->dy;
     const int8_t *index = tap->index;
     for (int64_t i = 0; i < tap->n; i++, dx += tap->step, dy += width, index += width) {
-        for (int64_t channel = 0; channel < width; channel += PDNN_LANES8)
+        for (int64_t channel = 0; channel < width; channel += PDNN_LANES)
             add_chosen(dx + channel, dy + channel, index + channel, tap->number);
     }
 }
 
 /* The usual width as a constant. */
 static void send_tap(struct tap tap) {
-    if (tap.width == PDNN_LANES8)
-        send_back(&tap, PDNN_LANES8);
+    if (tap.width == PDNN_LANES)
+        send_back(&tap, PDNN_LANES);
     else
         send_back(&tap, tap.width);
 }
@@ -169,14 +215,14 @@ void PDNN_HERE(pdnn_pool_lanes_max_backward)(const struct pdnn_pool_job *job, in
 
 /* Adds dy times `share` to n inputs side by side. */
 static void add_shares(float *dx, const float *dy, float share, int64_t n, int64_t width) {
-    pdnn_floats8 sum, v;
-    for (int64_t channel = 0; channel < width; channel += PDNN_LANES8) {
-        pdnn_load8(&v, dy + channel);
+    pdnn_floats sum, v;
+    for (int64_t channel = 0; channel < width; channel += PDNN_LANES) {
+        pdnn_load(&v, dy + channel);
         v *= share;
         for (int64_t i = 0; i < n; i++) {
-            pdnn_load8(&sum, dx + i * width + channel);
+            pdnn_load(&sum, dx + i * width + channel);
             sum += v;
-            pdnn_store8(dx + i * width + channel, &sum, false);
+            pdnn_store(dx + i * width + channel, &sum);
         }
     }
 }

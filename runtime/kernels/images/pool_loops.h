@@ -37,7 +37,8 @@ static inline struct pdnn_span pdnn_pool_outputs_with(const struct pdnn_pool_win
     return (struct pdnn_span){begin, end < w->output ? end : w->output};
 }
 
-/* Widths of whole eights, eight channels at once: an output in registers, a row of dx in the first cache. */
+/* Widths of whole vectors, a vector of channels at once: an output in registers, a row of dx in the first
+ * cache. */
 void PDNN_HERE(pdnn_pool_lanes_max_forward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
 void PDNN_HERE(pdnn_pool_lanes_max_backward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
 void PDNN_HERE(pdnn_pool_lanes_average_forward)(const struct pdnn_pool_job *job, int64_t plane, int64_t row);

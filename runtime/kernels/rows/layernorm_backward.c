@@ -55,14 +55,6 @@ static inline void begin_pair(const struct pdnn_layernorm_gradients *job, struct
                                     .slope = {job->mean[row + k], job->inverse_std[row + k], 0, 0}};
 }
 
-/* A vector or, where a row ends, what is left of it. */
-PDNN_INLINE void load_left(pdnn_floats *v, const float *from, int64_t left) {
-    if (left == PDNN_LANES)
-        pdnn_load(v, from);
-    else
-        pdnn_load_part(v, from, left);
-}
-
 PDNN_INLINE void sum_columns(const struct pdnn_layernorm_gradients *job, struct row *row, int64_t begin,
                              int64_t n) {
     const float *dy = job->dy + row->first + begin, *x = job->x + row->first + begin;
@@ -82,9 +74,9 @@ PDNN_INLINE void sum_columns(const struct pdnn_layernorm_gradients *job, struct 
     }
     for (; i < n; i += PDNN_LANES) {
         int64_t left = pdnn_least(PDNN_LANES, n - i);
-        load_left(&u, dy + i, left);
-        load_left(&v, x + i, left);
-        load_left(&factor, gamma + i, left);
+        pdnn_load_lanes(&u, dy + i, left);
+        pdnn_load_lanes(&v, x + i, left);
+        pdnn_load_lanes(&factor, gamma + i, left);
         u *= factor;
         sum[0] += u;
         product[0] += u * (v - mean);

@@ -20,6 +20,13 @@
 #define PDNN_AT_LEVEL(name, level) PDNN_PASTE(name, level)
 #define PDNN_HERE(name)            PDNN_AT_LEVEL(name, PDNN_LEVEL)
 
+/* Where vectors have sixteen floats, the version of those with eight, which such a processor has as well. */
+#if defined(PDNN_LANES) && PDNN_LANES == 16
+#define PDNN_EIGHTS(name) name##_avx2
+#else
+#define PDNN_EIGHTS(name) PDNN_HERE(name)
+#endif
+
 /* In the order of enum pdnn_level. */
 #if defined(__x86_64__)
 #define PDNN_DECLARE(type, name, parameters)                                                                 \

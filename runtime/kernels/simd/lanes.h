@@ -35,6 +35,59 @@ PDNN_INLINE void pdnn_most(pdnn_floats *v, const pdnn_floats *other) {
 #endif
 }
 
+/* What a comparison of two vectors gives. Where the processor has mask registers a mask is one of them; the
+ * compiler makes of a vector comparison a vector again, which took up to twice as long. */
+#if PDNN_LANES == 16
+
+typedef __mmask16 pdnn_mask_lanes;
+
+PDNN_INLINE pdnn_mask_lanes pdnn_above(const pdnn_floats *a, const pdnn_floats *b) {
+    return _mm512_cmp_ps_mask(*a, *b, _CMP_GT_OQ);
+}
+
+PDNN_INLINE pdnn_mask_lanes pdnn_is_nan(const pdnn_floats *a) {
+    return _mm512_cmp_ps_mask(*a, *a, _CMP_UNORD_Q);
+}
+
+/* *v = mask ? *v : *other, lane by lane. */
+PDNN_INLINE void pdnn_select(pdnn_floats *v, pdnn_mask_lanes mask, const pdnn_floats *other) {
+    *v = _mm512_mask_mov_ps(*other, mask, *v);
+}
+
+PDNN_INLINE void pdnn_select_ints(pdnn_ints *v, pdnn_mask_lanes mask, const pdnn_ints *other) {
+    *v = (pdnn_ints)_mm512_mask_mov_epi32((__m512i)*other, mask, (__m512i)*v);
+}
+
+#else
+
+typedef pdnn_ints pdnn_mask_lanes;
+
+PDNN_INLINE pdnn_mask_lanes pdnn_above(const pdnn_floats *a, const pdnn_floats *b) {
+    return *a > *b;
+}
+
+PDNN_INLINE pdnn_mask_lanes pdnn_is_nan(const pdnn_floats *a) {
+    return *a != *a;
+}
+
+PDNN_INLINE void pdnn_select(pdnn_floats *v, pdnn_mask_lanes mask, const pdnn_floats *other) {
+#if PDNN_LANES == 8
+    *v = _mm256_blendv_ps(*other, *v, (__m256)mask);
+#else
+    *v = (pdnn_floats)((mask & (pdnn_ints)*v) | (~mask & (pdnn_ints)*other));
+#endif
+}
+
+PDNN_INLINE void pdnn_select_ints(pdnn_ints *v, pdnn_mask_lanes mask, const pdnn_ints *other) {
+#if PDNN_LANES == 8
+    *v = (pdnn_ints)_mm256_blendv_epi8((__m256i)*other, (__m256i)*v, (__m256i)mask);
+#else
+    *v = (mask & *v) | (~mask & *other);
+#endif
+}
+
+#endif
+
 /* Where a row ends: the first n lanes, n below PDNN_LANES. Loading gives 0 in the others, and `fill` sets
  * them. */
 #if PDNN_LANES == 16
@@ -94,6 +147,14 @@ PDNN_INLINE void pdnn_store_part(float *to, const pdnn_floats *v, int64_t n) {
 }
 
 #endif
+
+/* All lanes, or the first n of them. */
+PDNN_INLINE void pdnn_load_lanes(pdnn_floats *v, const float *from, int64_t n) {
+    if (n == PDNN_LANES)
+        pdnn_load(v, from);
+    else
+        pdnn_load_part(v, from, n);
+}
 
 /* The sum of all lanes, by halves. */
 PDNN_INLINE float pdnn_sum(const pdnn_floats *v) {
