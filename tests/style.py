@@ -91,6 +91,52 @@ def check_layering(root):
     return bad
 
 
+def circles_of(uses):
+    """The strongly connected sets of more than one node, by Tarjan's algorithm; uses: node -> set of nodes."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(uses.get(node, ())):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            circle = stack[stack.index(node):]
+            del stack[stack.index(node):]
+            if len(circle) > 1:
+                found.append(sorted(circle))
+
+    for node in sorted(uses):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def check_circles(root):
+    """A .c file, its header and the files named after it (pool.c, pool.h, pool_loops.h) are one unit; no unit includes, by whatever way,
+    one that includes it."""
+    names = files(root, ".c", ".h")
+    stems = {os.path.splitext(name)[0] for name in names}
+
+    def unit_of(name):
+        stem = os.path.splitext(name)[0]
+        words = stem.split("_")
+        shorter = ["_".join(words[:count]) for count in range(1, len(words))]
+        return next((short for short in shorter if short in stems), stem)
+
+    uses = {}
+    for name in names:
+        for line in lines(root, name):
+            match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            if match and match.group(1) in names and unit_of(match.group(1)) != unit_of(name):
+                uses.setdefault(unit_of(name), set()).add(unit_of(match.group(1)))
+    return ["these include each other: " + ", ".join(circle) for circle in circles_of(uses)]
+
+
 def check_guards(root):
     bad = []
     for name in files(root, ".h"):
