@@ -6,7 +6,7 @@
 #include "cli/help.h"
 #include "cli/registry.h"
 #include "runtime/driver/worker.h"
-#include "runtime/facts/openmp.h"
+#include "runtime/facts/host_openmp.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

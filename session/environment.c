@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "runtime/driver/worker.h"
-#include "runtime/facts/openmp.h"
+#include "runtime/facts/host_openmp.h"
 
 #include <stdlib.h>
 #include <string.h>

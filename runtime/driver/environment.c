@@ -2,7 +2,7 @@
 #include "runtime/driver/environment.h"
 
 #include "base/str.h"
-#include "runtime/facts/openmp.h"
+#include "runtime/facts/host_openmp.h"
 
 #include <string.h>
 #include <unistd.h>

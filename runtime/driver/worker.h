@@ -22,8 +22,8 @@ struct pdnn_worker {
     struct pdnn_worker_link *link; /* heap: the connection, and what the worker last said on stderr */
 };
 
-/* Starts one (fork and exec) with the environment of runtime/facts/openmp.h, and memory_limit_bytes (0: none)
- * as its address-space headroom; where its libraries want other variables for the isa, another one with
+/* Starts one (fork and exec) with the environment of runtime/facts/host_openmp.h, and memory_limit_bytes (0:
+ * none) as its address-space headroom; where its libraries want other variables for the isa, another one with
  * those. Returns once it has answered. It dies with this process, is the kernel's first choice when memory
  * runs out, and does not hear SIGINT and SIGTERM: those are for the driver. Its stdout and stderr come out on
  * our stderr. PDNN_IO where there is no program to run, or one of another build. */

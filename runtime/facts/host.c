@@ -2,9 +2,9 @@
 #include "runtime/facts/host.h"
 
 #include "base/str.h"
-#include "runtime/facts/cgroup.h"
-#include "runtime/facts/hostfiles.h"
-#include "runtime/facts/openmp.h"
+#include "runtime/facts/host_cgroup.h"
+#include "runtime/facts/host_files.h"
+#include "runtime/facts/host_openmp.h"
 
 #include <errno.h>
 #include <hwloc.h>

@@ -35,7 +35,7 @@ enum pdnn_status pdnn_host_read(struct pdnn_host *host, struct pdnn_err *err);
 
 /* Where facts come from, for tests. */
 struct pdnn_host_source {
-    const char *root;       /* as in runtime/facts/hostfiles.h */
+    const char *root;       /* as in runtime/facts/host_files.h */
     const char *mask;       /* "0,2-5": the affinity mask; NULL: that of this thread */
     char *const *variables; /* as environ */
 };

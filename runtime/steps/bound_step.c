@@ -1,7 +1,7 @@
 /* Binds steps to our own kernels: what a row takes, layouts, scratch, addresses and names. */
 #include "runtime/steps/bound_step.h"
 
-#include "runtime/facts/hostfiles.h"
+#include "runtime/facts/host_files.h"
 #include "runtime/kernels/simd/level.h"
 #include "runtime/steps/f32_copies.h"
 #include "runtime/steps/step.h"

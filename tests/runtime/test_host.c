@@ -3,9 +3,9 @@
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
-#include "runtime/facts/cgroup.h"
-#include "runtime/facts/hostfiles.h"
-#include "runtime/facts/openmp.h"
+#include "runtime/facts/host_cgroup.h"
+#include "runtime/facts/host_files.h"
+#include "runtime/facts/host_openmp.h"
 
 #include <limits.h>
 #include <sched.h>

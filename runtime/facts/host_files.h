@@ -1,7 +1,7 @@
 /* Facts about the machine that stand in text files under /proc and /sys. root goes before every path: "" for
  * the real ones, a directory in tests. What cannot be read is empty or 0. */
-#ifndef RUNTIME_FACTS_HOSTFILES_H
-#define RUNTIME_FACTS_HOSTFILES_H
+#ifndef RUNTIME_FACTS_HOST_FILES_H
+#define RUNTIME_FACTS_HOST_FILES_H
 
 #include "runtime/facts/host.h"
 

@@ -1,7 +1,7 @@
 /* What the control groups of this process leave it: CPU quota and memory. Versions 1 and 2, each level from
  * the process's own group up to the mount, since a limit may sit on any of them. */
-#ifndef RUNTIME_FACTS_CGROUP_H
-#define RUNTIME_FACTS_CGROUP_H
+#ifndef RUNTIME_FACTS_HOST_CGROUP_H
+#define RUNTIME_FACTS_HOST_CGROUP_H
 
 #include <stdint.h>
 

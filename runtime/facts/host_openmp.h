@@ -9,8 +9,8 @@
  *   all others (GOMP_CPU_AFFINITY, KMP_AFFINITY, ...) overridden: workers do not see them
  *
  * Cores are chosen by the affinity mask (taskset, numactl, the batch system), not by these variables. */
-#ifndef RUNTIME_FACTS_OPENMP_H
-#define RUNTIME_FACTS_OPENMP_H
+#ifndef RUNTIME_FACTS_HOST_OPENMP_H
+#define RUNTIME_FACTS_HOST_OPENMP_H
 
 #include "base/str.h"
 #include "runtime/facts/host.h"

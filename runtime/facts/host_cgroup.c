@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
-#include "runtime/facts/cgroup.h"
+#include "runtime/facts/host_cgroup.h"
 
-#include "runtime/facts/hostfiles.h"
+#include "runtime/facts/host_files.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "runtime/facts/openmp.h"
+#include "runtime/facts/host_openmp.h"
 
 #include "base/units.h"
 

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "runtime/facts/hostfiles.h"
+#include "runtime/facts/host_files.h"
 
 #include "base/file.h"
 
