@@ -2,7 +2,7 @@
 
 #include "models/graph.h"
 #include "runtime/backends/onednn/library/dnnl.h"
-#include "runtime/backends/onednn/library/version.h"
+#include "runtime/backends/onednn/library/layout_desc.h"
 
 #include <assert.h>
 #include <inttypes.h>
