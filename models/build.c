@@ -5,6 +5,7 @@
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "models/quantize.h"
+#include "models/forward.h"
 
 /* Scales the losses of the micro-step that begins at the node: each is a fraction of the step's loss. */
 static void scale_losses(struct pdnn_graph *graph, size_t first, int64_t micro_steps) {

@@ -1,8 +1,5 @@
 #include "models/graph.h"
 
-#include "models/attributes.h"
-#include "models/op.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,55 +63,6 @@ uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *t
     return (uint32_t)graph->n_tensors++;
 }
 
-void pdnn_graph_replay(struct pdnn_graph *graph) {
-    graph->replays = true;
-    graph->next_replayed = 0;
-}
-
-static bool is_same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
-    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
-}
-
-/* The next weight or state, which must match the tensor. */
-static uint32_t replay(struct pdnn_graph *graph, const struct pdnn_tensor *tensor) {
-    for (uint32_t i = graph->next_replayed; i < graph->n_tensors && !failed(graph); i++) {
-        const struct pdnn_tensor *old = &graph->tensors[i];
-        if (old->role != PDNN_ROLE_WEIGHT && old->role != PDNN_ROLE_STATE)
-            continue;
-        graph->next_replayed = i + 1;
-        if (old->role == tensor->role && is_same_shape(old, tensor))
-            return i;
-        break;
-    }
-    if (!failed(graph))
-        pdnn_fail(&graph->err, PDNN_INTERNAL, "the micro-steps of this model have different weights");
-    return 0;
-}
-
-/* What keeps its content between steps: weights, and state that no optimizer created. */
-static uint32_t kept(struct pdnn_graph *graph, const struct pdnn_tensor *shape, const int64_t *dim) {
-    struct pdnn_tensor tensor = *shape;
-    tensor.of = PDNN_NONE;
-    memcpy(tensor.dim, dim, (size_t)tensor.rank * sizeof *dim);
-    return graph->replays ? replay(graph, &tensor) : pdnn_graph_tensor(graph, &tensor);
-}
-
-uint32_t pdnn_graph_weight(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill) {
-    enum pdnn_dtype dtype = rank > 1 ? graph->dtype : PDNN_F32;
-    struct pdnn_tensor weight = {
-        .role = PDNN_ROLE_WEIGHT, .dtype = graph->has_masters ? PDNN_F32 : dtype, .rank = rank, .fill = fill};
-    uint32_t made = kept(graph, &weight, dim);
-    if (weight.dtype == dtype)
-        return made;
-    return pdnn_graph_forward(graph, &pdnn_op_cast, (uint32_t[]){made, PDNN_NONE}, NULL);
-}
-
-uint32_t pdnn_graph_state(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill) {
-    enum pdnn_dtype dtype = rank > 1 && pdnn_dtype_is_half(graph->dtype) ? graph->dtype : PDNN_F32;
-    struct pdnn_tensor state = {.role = PDNN_ROLE_STATE, .dtype = dtype, .rank = rank, .fill = fill};
-    return kept(graph, &state, dim);
-}
-
 uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_role role) {
     if (failed(graph))
         return 0;
@@ -142,45 +90,6 @@ uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node)
         copy->layer = graph->layer;
     copy->segment = graph->segment;
     return (uint32_t)graph->n_nodes++;
-}
-
-uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *op, const uint32_t *inputs,
-                            const int64_t *attrs) {
-    return pdnn_graph_forward_with(graph, op, inputs, attrs, NULL);
-}
-
-uint32_t pdnn_graph_forward_with(struct pdnn_graph *graph, const struct pdnn_op_def *op,
-                                 const uint32_t *inputs, const int64_t *attrs, const double *coefs) {
-    struct pdnn_tensor outputs[PDNN_NODE_OUTPUTS];
-    struct pdnn_node node = {.op = op, .pass = PDNN_FORWARD};
-    if (failed(graph))
-        return 0;
-    while (node.n_inputs < PDNN_NODE_INPUTS && inputs[node.n_inputs] != PDNN_NONE) {
-        node.input[node.n_inputs] = inputs[node.n_inputs];
-        node.n_inputs++;
-    }
-    memcpy(node.coef, coefs ? coefs : op->coef, sizeof node.coef);
-    if (attrs)
-        memcpy(node.attr, attrs, sizeof node.attr);
-    for (int i = 0; i < op->n_outputs; i++)
-        outputs[i] = (struct pdnn_tensor){
-            .role = PDNN_ROLE_ACTIVATION, .dtype = pdnn_node_in(graph, &node, 0)->dtype, .of = PDNN_NONE};
-    if (op->infer(graph, &node, outputs, &graph->err) != PDNN_OK)
-        return 0;
-    for (int i = 0; i < op->n_outputs && outputs[i].rank; i++) {
-        int updated = op->updates[i] == PDNN_UPDATES_LAST ? node.n_inputs : op->updates[i];
-        node.output[node.n_outputs++] =
-            updated ? node.input[updated - 1] : pdnn_graph_tensor(graph, &outputs[i]);
-    }
-    pdnn_graph_node(graph, &node);
-    return failed(graph) ? 0 : node.output[0];
-}
-
-uint32_t pdnn_graph_f32(struct pdnn_graph *graph, uint32_t tensor) {
-    if (failed(graph) || !pdnn_dtype_is_half(graph->tensors[tensor].dtype))
-        return tensor;
-    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_CAST_TO_F32] = 1};
-    return pdnn_graph_forward(graph, &pdnn_op_cast, (uint32_t[]){tensor, PDNN_NONE}, attrs);
 }
 
 uint32_t pdnn_graph_last_output(const struct pdnn_graph *graph, int k) {

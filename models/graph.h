@@ -169,37 +169,12 @@ enum pdnn_status pdnn_graph_status(const struct pdnn_graph *graph, struct pdnn_e
 /* Appends a copy of the tensor and returns its id; elements and bytes must fit in 63 bits. */
 uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *tensor);
 
-/* A weight as ops read it. Matrices have the graph's dtype, vectors (biases, scales, shifts) are f32, as
- * libraries expect. If the graph has masters, the weight is f32, and the result is a copy in the graph's
- * dtype from a node that casts it here: once per micro-step, and again in a recomputed segment. */
-uint32_t pdnn_graph_weight(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill);
 /* A tensor with the shape and dtype of another one, except that state is f32: it accumulates what a short
  * type would round away. */
 uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_role role);
 
-/* State that no optimizer created. Vectors, such as running statistics, are f32; matrices, such as cached
- * keys and values, have the graph's dtype if that is 16-bit. */
-uint32_t pdnn_graph_state(struct pdnn_graph *graph, int rank, const int64_t *dim, struct pdnn_fill fill);
-
-/* From now on, pdnn_graph_weight and pdnn_graph_state return the tensors they created before, starting with
- * the first: a family that builds its forward graph again appends another micro-step on the same weights. */
-void pdnn_graph_replay(struct pdnn_graph *graph);
-
 /* Appends the node as given, with the graph's layer unless it has one; returns its index. */
 uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node);
-
-/* Called by families: the op's forward pass on inputs ended by PDNN_NONE (or PDNN_NODE_INPUTS of them).
- * Infers and creates the outputs and returns the first one; coefficients are the op's defaults. attrs may be
- * NULL (all zero), else PDNN_NODE_ATTRS values. */
-uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *op, const uint32_t *inputs,
-                            const int64_t *attrs);
-
-/* The same with given coefficients, PDNN_NODE_COEFS of them; NULL: the defaults. */
-uint32_t pdnn_graph_forward_with(struct pdnn_graph *graph, const struct pdnn_op_def *op,
-                                 const uint32_t *inputs, const int64_t *attrs, const double *coefs);
-
-/* The tensor in f32, as losses need it: cast by a node if it is 16-bit, else itself. */
-uint32_t pdnn_graph_f32(struct pdnn_graph *graph, uint32_t tensor);
 
 /* Output k of the last node appended. */
 uint32_t pdnn_graph_last_output(const struct pdnn_graph *graph, int k);

@@ -3,6 +3,7 @@
 #include "models/attributes.h"
 #include "models/op.h"
 #include "models/ops/quantized.h"
+#include "models/forward.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "models/attributes.h"
 #include "models/instance.h"
 #include "models/op.h"
+#include "models/forward.h"
 
 #include <math.h>
 

@@ -10,6 +10,7 @@
 #include "models/families/sequence.h"
 #include "models/instance.h"
 #include "models/op.h"
+#include "models/forward.h"
 
 #include <inttypes.h>
 #include <math.h>

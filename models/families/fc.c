@@ -4,6 +4,7 @@
  */
 #include "models/instance.h"
 #include "models/op.h"
+#include "models/forward.h"
 
 #include <math.h>
 

@@ -1,6 +1,7 @@
 #include "models/families/sequence.h"
 
 #include "models/op.h"
+#include "models/forward.h"
 
 #include <math.h>
 #include <string.h>

@@ -13,6 +13,7 @@
  * 4*T*n*H with F = 4H. */
 #include "models/families/transformer_layer.h"
 #include "models/op.h"
+#include "models/forward.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
+#include "models/forward.h"
 
 #include <math.h>
 

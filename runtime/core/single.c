@@ -2,6 +2,7 @@
 
 #include "models/cost.h"
 #include "models/op.h"
+#include "models/forward.h"
 #include "base/clock.h"
 
 #include <stdlib.h>

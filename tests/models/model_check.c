@@ -8,6 +8,7 @@
 #include "models/build.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "models/forward.h"
 
 #include <inttypes.h>
 #include <math.h>

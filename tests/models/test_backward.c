@@ -7,6 +7,7 @@
 #include "models/build.h"
 #include "models/instance.h"
 #include "models/optimizer.h"
+#include "models/forward.h"
 
 #include <math.h>
 #include <string.h>

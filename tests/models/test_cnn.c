@@ -9,6 +9,7 @@
 #include "models/attributes.h"
 #include "models/fuse.h"
 #include "models/op.h"
+#include "models/forward.h"
 
 #include <math.h>
 #include <stdio.h>

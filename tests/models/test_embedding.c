@@ -8,6 +8,7 @@
 #include "models/memory.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "models/forward.h"
 
 #include <string.h>
 

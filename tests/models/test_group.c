@@ -4,6 +4,7 @@
 #include "models/build.h"
 #include "models/group.h"
 #include "models/op.h"
+#include "models/forward.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "models/attributes.h"
 #include "models/op.h"
 #include "models/ops/quantized.h"
+#include "models/forward.h"
 
 #include <math.h>
 #include <stdio.h>

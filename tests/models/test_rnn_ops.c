@@ -7,6 +7,7 @@
 
 #include "models/cell.h"
 #include "models/op.h"
+#include "models/forward.h"
 
 #include <math.h>
 #include <stdio.h>

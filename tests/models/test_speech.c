@@ -10,6 +10,7 @@
 #include "models/attributes.h"
 #include "models/cell.h"
 #include "models/op.h"
+#include "models/forward.h"
 
 #include <math.h>
 #include <stdio.h>

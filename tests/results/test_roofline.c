@@ -5,6 +5,7 @@
 #include "models/build.h"
 #include "models/cost.h"
 #include "models/op.h"
+#include "models/forward.h"
 #include "results/analysis/roofline.h"
 
 #include <math.h>

@@ -10,6 +10,7 @@
 #include "models/memory.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "models/forward.h"
 
 #include <math.h>
 #include <omp.h>

@@ -9,6 +9,7 @@
 #include "models/fuse.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "models/forward.h"
 #include "runtime/backends/onednn/dense/tune.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/state.h"

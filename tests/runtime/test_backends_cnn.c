@@ -10,6 +10,7 @@
 #include "models/memory.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "models/forward.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/state.h"
 

@@ -5,6 +5,7 @@
 
 #include "models/instance.h"
 #include "models/op.h"
+#include "models/forward.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -6,6 +6,7 @@
 
 #include "models/op.h"
 #include "models/quantize.h"
+#include "models/forward.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/state.h"
 

@@ -9,6 +9,7 @@
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "runtime/backends/onednn/state.h"
+#include "models/forward.h"
 #include "runtime/steps/step_def.h"
 #include "runtime/steps/steps.h"
 

@@ -11,6 +11,7 @@
 #include "models/backward.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "models/forward.h"
 #include "runtime/kernels/rows/layernorm.h"
 
 #include <math.h>

@@ -12,6 +12,7 @@
 #include "models/backward.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "models/forward.h"
 #include "runtime/kernels/rows/softmax.h"
 
 #include <math.h>

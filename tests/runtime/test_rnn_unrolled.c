@@ -5,6 +5,7 @@
 
 #include "models/cell.h"
 #include "models/op.h"
+#include "models/forward.h"
 
 #include <math.h>
 #include <omp.h>

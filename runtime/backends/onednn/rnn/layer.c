@@ -1,6 +1,7 @@
 #include "runtime/backends/onednn/rnn/layer.h"
 
 #include "models/op.h"
+#include "models/forward.h"
 
 #include <string.h>
 
