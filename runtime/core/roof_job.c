@@ -10,6 +10,9 @@
 /* One repetition, unless one unit takes longer; well within a time slice. There are many streams. */
 enum { JOB_NS = 2000000, STREAM_NS = 700000 };
 
+/* Of one thread's slice, at least. */
+enum { PART_BYTES = 2 << 20 };
+
 static volatile float sink;
 
 int pdnn_roof_run_fma(struct pdnn_roof_job *job, uint64_t units, double *work) {
@@ -79,17 +82,19 @@ static enum pdnn_status time_thrice(struct pdnn_roof_job *job, double *ns, struc
 }
 
 /* As many passes, or as many parts of one, as make a repetition; the second pass is timed, since the first
- * may find other caches. */
+ * may find other caches. A pass that was held up must not be cut into crumbs. */
 static enum pdnn_status calibrate_stream(struct pdnn_roof_job *job, struct pdnn_err *err) {
     double ns = 0, work;
     job->units = 1;
     enum pdnn_status status = pdnn_roof_time(job, &ns, &work, err);
     if (status == PDNN_OK && ns < 4 * STREAM_NS)
         status = pdnn_roof_time(job, &ns, &work, err);
+    uint64_t most = job->pass.slice_bytes / PART_BYTES;
+    uint64_t parts = ns < (double)most * STREAM_NS ? (uint64_t)(ns / STREAM_NS) : most;
     if (ns < STREAM_NS)
         job->units = (uint64_t)(STREAM_NS / ns) + 1;
-    else
-        job->pass.parts = (uint64_t)(ns / STREAM_NS);
+    else if (parts > 1)
+        job->pass.parts = parts;
     return status;
 }
 
