@@ -1,8 +1,8 @@
 #include "runtime/driver/sweep.h"
 
 #include "base/clock.h"
-#include "runtime/driver/schedule.h"
-#include "runtime/driver/visitor.h"
+#include "runtime/driver/sweep_schedule.h"
+#include "runtime/driver/sweep_visitor.h"
 
 #include <stdio.h>
 

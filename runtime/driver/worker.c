@@ -2,7 +2,7 @@
 #include "runtime/driver/worker.h"
 
 #include "base/clock.h"
-#include "runtime/driver/ask.h"
+#include "runtime/driver/worker_ask.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "models/group.h"
 #include "models/op.h"
 #include "runtime/core/backend.h"
-#include "runtime/driver/program.h"
+#include "runtime/driver/worker_program.h"
 #include "runtime/driver/worker.h"
 #include "runtime/facts/protocol.h"
 #include "runtime/worker/serve.h"

@@ -1,7 +1,7 @@
 /* The sweep's rules, with a visitor that runs nothing: orders, rounds, resume, retries, stops,
  * budgets, progress. */
-#include "runtime/driver/schedule.h"
-#include "runtime/driver/visitor.h"
+#include "runtime/driver/sweep_schedule.h"
+#include "runtime/driver/sweep_visitor.h"
 #include "tests/cmocka_all.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The parent's side of the worker, against processes that misbehave: this program is its own worker, and the
  * variable PDNN_TEST_WORKER says what becomes of it. */
 #define _DEFAULT_SOURCE
-#include "runtime/driver/program.h"
+#include "runtime/driver/worker_program.h"
 #include "runtime/driver/worker.h"
 #include "runtime/facts/protocol.h"
 #include "tests/cmocka_all.h"

@@ -1,6 +1,6 @@
 /* What a dead worker died of. Private to the driver. */
-#ifndef RUNTIME_DRIVER_AUTOPSY_H
-#define RUNTIME_DRIVER_AUTOPSY_H
+#ifndef RUNTIME_DRIVER_WORKER_AUTOPSY_H
+#define RUNTIME_DRIVER_WORKER_AUTOPSY_H
 
 #include "runtime/driver/worker.h"
 

@@ -1,6 +1,6 @@
 /* The driver's end of a worker: the connection, and what the worker prints. Private to the driver. */
-#ifndef RUNTIME_DRIVER_LINK_H
-#define RUNTIME_DRIVER_LINK_H
+#ifndef RUNTIME_DRIVER_WORKER_LINK_H
+#define RUNTIME_DRIVER_WORKER_LINK_H
 
 #include "runtime/facts/protocol.h"
 #include "runtime/driver/worker.h"

@@ -1,4 +1,4 @@
-#include "runtime/driver/schedule.h"
+#include "runtime/driver/sweep_schedule.h"
 
 #include "base/rng.h"
 #include "runtime/facts/stats.h"

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "runtime/driver/program.h"
+#include "runtime/driver/worker_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

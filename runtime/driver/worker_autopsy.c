@@ -1,8 +1,8 @@
 #define _DEFAULT_SOURCE
-#include "runtime/driver/autopsy.h"
+#include "runtime/driver/worker_autopsy.h"
 
 #include "base/units.h"
-#include "runtime/driver/link.h"
+#include "runtime/driver/worker_link.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Where the worker's program is: beside this one, as in a build directory, or where the installation has it.
  * Private to the driver. */
-#ifndef RUNTIME_DRIVER_PROGRAM_H
-#define RUNTIME_DRIVER_PROGRAM_H
+#ifndef RUNTIME_DRIVER_WORKER_PROGRAM_H
+#define RUNTIME_DRIVER_WORKER_PROGRAM_H
 
 #include "base/err.h"
 

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "runtime/driver/link.h"
+#include "runtime/driver/worker_link.h"
 
 #include "base/file.h"
 

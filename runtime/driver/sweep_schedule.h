@@ -1,7 +1,7 @@
 /* Which instance is visited next, and which are done. Pure bookkeeping: no processes, no clock. Private to
  * the driver. */
-#ifndef RUNTIME_DRIVER_SCHEDULE_H
-#define RUNTIME_DRIVER_SCHEDULE_H
+#ifndef RUNTIME_DRIVER_SWEEP_SCHEDULE_H
+#define RUNTIME_DRIVER_SWEEP_SCHEDULE_H
 
 #include "runtime/driver/sweep.h"
 

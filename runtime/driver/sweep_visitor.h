@@ -1,6 +1,6 @@
 /* What carries out visits for a sweep: the worker process, or a test's stand-in. Private to the driver. */
-#ifndef RUNTIME_DRIVER_VISITOR_H
-#define RUNTIME_DRIVER_VISITOR_H
+#ifndef RUNTIME_DRIVER_SWEEP_VISITOR_H
+#define RUNTIME_DRIVER_SWEEP_VISITOR_H
 
 #include "models/isa.h"
 #include "runtime/driver/sweep.h"

@@ -1,8 +1,8 @@
 /* One request to a worker and its answer: limits, stops, progress. Private to the driver. */
-#ifndef RUNTIME_DRIVER_ASK_H
-#define RUNTIME_DRIVER_ASK_H
+#ifndef RUNTIME_DRIVER_WORKER_ASK_H
+#define RUNTIME_DRIVER_WORKER_ASK_H
 
-#include "runtime/driver/autopsy.h"
+#include "runtime/driver/worker_autopsy.h"
 #include "runtime/facts/protocol.h"
 
 /* How long to wait for an answer, and what to do meanwhile. */

@@ -1,6 +1,6 @@
 /* The environment that a worker starts with. Private to the driver. */
-#ifndef RUNTIME_DRIVER_ENVIRONMENT_H
-#define RUNTIME_DRIVER_ENVIRONMENT_H
+#ifndef RUNTIME_DRIVER_WORKER_ENVIRONMENT_H
+#define RUNTIME_DRIVER_WORKER_ENVIRONMENT_H
 
 #include "base/arena.h"
 #include "runtime/facts/host.h"

@@ -1,10 +1,10 @@
 #define _POSIX_C_SOURCE 200809L
-#include "runtime/driver/ask.h"
+#include "runtime/driver/worker_ask.h"
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "runtime/driver/autopsy.h"
-#include "runtime/driver/link.h"
+#include "runtime/driver/worker_autopsy.h"
+#include "runtime/driver/worker_link.h"
 
 #include <errno.h>
 #include <poll.h>

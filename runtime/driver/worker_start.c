@@ -1,10 +1,10 @@
 #define _GNU_SOURCE
 #include "runtime/driver/worker.h"
 
-#include "runtime/driver/ask.h"
-#include "runtime/driver/environment.h"
-#include "runtime/driver/link.h"
-#include "runtime/driver/program.h"
+#include "runtime/driver/worker_ask.h"
+#include "runtime/driver/worker_environment.h"
+#include "runtime/driver/worker_link.h"
+#include "runtime/driver/worker_program.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* environ */
-#include "runtime/driver/environment.h"
+#include "runtime/driver/worker_environment.h"
 
 #include "base/str.h"
 #include "runtime/facts/host_openmp.h"
