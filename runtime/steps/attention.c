@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* The forward inputs are those from `first` on. */
+/* `first`: index of the first forward input among the pass's inputs. */
 static struct pdnn_attention job_of(const struct pdnn_bound_step *step, int first) {
     int64_t N = step->node->attr[PDNN_ATTENTION_SEQUENCES];
     const int64_t *q = pdnn_step_in_dim(step, first + PDNN_ATTENTION_Q);

@@ -11,7 +11,7 @@ static struct pdnn_softmax job_of(const struct pdnn_bound_step *step) {
     return job;
 }
 
-/* As the step's counter says, which is the last input of either pass. */
+/* Sets up the mask for the step that the counter, the last input in both passes, is at. */
 static void drop(const struct pdnn_bound_step *step, struct pdnn_softmax *job) {
     int input = step->node->n_inputs - 1;
     const float *counter = step->in[input];

@@ -1,5 +1,5 @@
-/* batchnorm of images and matrices. Forward takes relu, add and relu, each or not, in this order; backward
- * the relu that follows it. */
+/* batchnorm of images and matrices. Forward takes the posts relu, add and relu, each optional, in this order;
+ * backward takes the relu that follows it. */
 #include "runtime/kernels/images/batchnorm.h"
 #include "runtime/steps/bound_step.h"
 
@@ -22,7 +22,7 @@ static uint64_t scratch_bytes(const struct pdnn_bound_step *step) {
     return (uint64_t)pdnn_batchnorm_scratch(&step->shape, step->threads) * sizeof(double);
 }
 
-/* The next post, if it is that one, is taken. */
+/* Consumes the next post if its op is `op`. */
 static bool take_post(const struct pdnn_node *node, int *next, const struct pdnn_op_def *op) {
     bool is_it =
         *next < node->n_posts && node->posts[*next].op == op && node->posts[*next].pass == node->pass;
@@ -47,7 +47,7 @@ static bool backward_takes(const struct pdnn_node *node) {
 static void forward(const struct pdnn_bound_step *step) {
     const struct pdnn_node *node = step->node;
     bool train = node->attr[PDNN_BATCHNORM_TRAIN];
-    bool stays = train && node->n_outputs <= PDNN_BATCHNORM_NEW_MEAN; /* the running statistics */
+    bool stays = train && node->n_outputs <= PDNN_BATCHNORM_NEW_MEAN; /* running statistics are not updated */
     struct pdnn_batchnorm_forward job = {
         .shape = step->shape,
         .x = step->in[PDNN_BATCHNORM_X],

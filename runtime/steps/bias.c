@@ -1,4 +1,4 @@
-/* Rows of a matrix, or channels of images. */
+/* Bias over the rows of a matrix or the channels of images. */
 #include "runtime/kernels/images/channel_bias.h"
 #include "runtime/kernels/rows/bias.h"
 #include "runtime/steps/bound_step.h"

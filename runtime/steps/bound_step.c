@@ -1,4 +1,4 @@
-/* Binds steps to our own kernels: what a row takes, layouts, scratch, addresses and names. */
+/* Binds steps to our own kernels: which nodes a row accepts, layouts, scratch, addresses and names. */
 #include "runtime/steps/bound_step.h"
 
 #include "runtime/facts/host_files.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Labels are s32; the places of maxima, which follow a gradient, are int8. */
+/* Labels are s32. Max-pooling indices are int8 and never input 0, because they follow a gradient. */
 static bool has_known_dtypes(const struct pdnn_graph *graph, const struct pdnn_node *node) {
     bool known = true;
     for (int i = 0; i < node->n_inputs; i++) {
@@ -55,8 +55,8 @@ static int run(void *state) {
     return 0;
 }
 
-/* The host's word is of one last-level cache, as the first core sees it: sysconf adds up those of a whole
- * machine. */
+/* The host reports the size of one last-level cache, as the first core sees it; sysconf would add up those
+ * of the whole machine. */
 struct pdnn_step_options pdnn_step_options(int64_t threads, uint64_t cache_bytes) {
     const uint64_t usual_kib = 32 << 10;
     uint64_t kib;
@@ -67,14 +67,15 @@ struct pdnn_step_options pdnn_step_options(int64_t threads, uint64_t cache_bytes
     return (struct pdnn_step_options){threads, kib << 10};
 }
 
-/* An image of one pixel may be called row-major although it is what the larger one becomes, in its layout. */
+/* Takes shape and layout from the larger of input and output. A one-pixel image may be marked row-major while
+ * the larger image it belongs to has blocked channels. */
 static struct pdnn_channels shape_of(const struct pdnn_program *program, const struct pdnn_node *node) {
     const struct pdnn_tensor *in = pdnn_node_in(program->graph, node, 0);
     const struct pdnn_tensor *out = pdnn_node_out(program->graph, node, 0);
     bool output = pdnn_tensor_elements(out) > pdnn_tensor_elements(in) || out->rank > in->rank;
     const struct pdnn_tensor *image = output ? out : in;
     int64_t block = program->slots[output ? node->output[0] : node->input[0]].channel_block;
-    if (image->rank == 2) /* one pixel, the channels last */
+    if (image->rank == 2) /* one pixel, channels last */
         return (struct pdnn_channels){image->dim[0], image->dim[1], 1, image->dim[1]};
     if (image->rank != 4)
         return (struct pdnn_channels){1, 1, 1, 1};
@@ -93,7 +94,7 @@ static bool is_same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor 
     return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
 }
 
-/* Kernels walk through images of one shape side by side. */
+/* Kernels walk through same-shape images in lockstep, so their layouts must match. */
 static enum pdnn_status check_layouts(const struct pdnn_program *program, const struct pdnn_node *node,
                                       struct pdnn_err *err) {
     const struct pdnn_tensor *tensors = program->graph->tensors;
@@ -140,7 +141,7 @@ static void name_step(const struct pdnn_bound_step *bound, struct pdnn_step *ste
         snprintf(text + used, room - used, " %s", pdnn_dtype_name(bound->graph->dtype));
 }
 
-/* A step's state, before it has scratch. */
+/* Allocates a step's state, without scratch yet. */
 static struct pdnn_bound_step *create(const struct pdnn_step_options *options, struct pdnn_program *program,
                                       const struct pdnn_node *node, const struct pdnn_step_pass *pass) {
     const struct pdnn_tensor *first = pdnn_node_in(program->graph, node, 0);

@@ -1,7 +1,7 @@
 #include "runtime/kernels/rows/moves.h"
 #include "runtime/steps/bound_step.h"
 
-/* The new rows of each sequence, or the one new row of all of them. */
+/* Appends each sequence's new rows. With one new row per sequence, a single strided move does them all. */
 static void forward(const struct pdnn_bound_step *step) {
     const int64_t *attr = step->node->attr, *x = pdnn_step_in_dim(step, PDNN_CACHE_APPEND_X);
     const int64_t *cache = pdnn_step_in_dim(step, PDNN_CACHE_APPEND_CACHE);

@@ -1,4 +1,4 @@
-/* Between f32 and 16 bit. */
+/* Converts between f32 and 16 bit. */
 #include "runtime/steps/bound_step.h"
 #include "runtime/steps/f32_copies.h"
 

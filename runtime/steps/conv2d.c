@@ -1,4 +1,4 @@
-/* conv2d: only a library does it, in rows of its backend. */
+/* conv2d has no kernel of our own: only a library runs it, through its backend's rows. */
 #include "models/op.h"
 #include "runtime/steps/steps.h"
 

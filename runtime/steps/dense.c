@@ -1,5 +1,5 @@
-/* dense by a library's sgemm: one product per pass. N minibatch, I inputs, O outputs; x (N, I), w (O, I), y
- * (N, O). */
+/* dense by a library's sgemm, one product per pass.
+ * N minibatch, I inputs, O outputs; x (N, I), w (O, I), y (N, O). */
 #include "models/attributes.h"
 #include "models/op.h"
 #include "runtime/steps/step.h"
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* A step's state: the product, and where its addresses come from. */
+/* A step's state: the product, and the slots that hold its matrices. */
 struct product {
     struct pdnn_sgemm gemm;
     int (*sgemm)(const struct pdnn_sgemm *gemm);
@@ -28,12 +28,12 @@ static int run(void *state) {
     return product->sgemm(&product->gemm);
 }
 
-/* A tensor of more dimensions is seen as a matrix: all but the first of them are its columns. */
+/* A tensor of higher rank is treated as a matrix: all dimensions after the first are its columns. */
 static int64_t width_of(const struct pdnn_tensor *tensor) {
     return pdnn_tensor_elements(tensor) / tensor->dim[0];
 }
 
-/* Two matrices and what is written, row-major: which of them are transposed says the rest. */
+/* c = op(a) op(b), all row-major; the dimensions follow from the tensors and the transposes. */
 static struct product product_of(const struct pdnn_graph *graph, uint32_t a, bool a_transposed, uint32_t b,
                                  bool b_transposed, uint32_t c) {
     const struct pdnn_tensor *left = &graph->tensors[a], *right = &graph->tensors[b];

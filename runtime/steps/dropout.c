@@ -2,7 +2,7 @@
 #include "runtime/kernels/rows/dropout.h"
 #include "runtime/steps/bound_step.h"
 
-/* Forward counts the step, unless the counter is not among its outputs. */
+/* Forward advances the step counter, unless the counter is not among its outputs. */
 static void run(const struct pdnn_bound_step *step) {
     float *counter = step->in[PDNN_DROPOUT_COUNTER];
     if (step->node->n_outputs > PDNN_DROPOUT_NEW_COUNTER)

@@ -3,13 +3,13 @@
 
 #include <stddef.h>
 
-/* What is dropped, 0 where nothing is. */
+/* Percentage dropped; 0 if nothing is. */
 static int64_t percent_of(const struct pdnn_bound_step *step) {
     const int64_t *attr = step->node->attr;
     return attr[PDNN_DROPOUT_ADD_NORM_TRAIN] ? attr[PDNN_DROPOUT_ADD_NORM_PERCENT] : 0;
 }
 
-/* From the counter, which is the last input of either pass where values are dropped. */
+/* From the counter, which is the last input in both passes if values are dropped. */
 static uint64_t seed_of(const struct pdnn_bound_step *step) {
     int last = step->node->n_inputs - 1;
     const float *counter = step->in[last];

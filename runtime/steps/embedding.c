@@ -1,4 +1,4 @@
-/* Between rows (V, E) and those that are looked up (R, E). */
+/* Gathers rows (R, E) from x (V, E); backward scatters their gradients. */
 #include "runtime/kernels/sequence/embedding.h"
 #include "runtime/steps/bound_step.h"
 

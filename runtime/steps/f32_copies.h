@@ -1,5 +1,6 @@
-/* f32 copies of tensors of 16 bit, for one step that works in f32: what it reads is widened before it runs,
- * what it writes narrowed afterwards. All copies of a step lie in one slot of its program. */
+/* f32 copies of 16-bit tensors for one step that works in f32: inputs are widened before it runs, outputs
+ * narrowed afterwards. All copies of a step share one slot of its program. widen.c and upcast.c decide
+ * which steps need them. */
 #ifndef RUNTIME_STEPS_F32_COPIES_H
 #define RUNTIME_STEPS_F32_COPIES_H
 
@@ -12,8 +13,8 @@ struct pdnn_f32_copy {
     uint32_t tensor;
     enum pdnn_half type;
     bool is_read, is_written;
-    int64_t elements; /* padding of its layout included */
-    int64_t at;       /* floats, from the slot's beginning */
+    int64_t elements; /* including the layout's padding */
+    int64_t at;       /* offset in the slot, in floats */
     uint16_t *half;
     float *wide;
 };
@@ -21,22 +22,23 @@ struct pdnn_f32_copy {
 struct pdnn_f32_copies {
     struct pdnn_f32_copy copy[PDNN_F32_COPIES];
     int count;
-    int64_t floats; /* of all of them */
-    uint32_t slot;  /* or PDNN_NONE: there are none */
+    int64_t floats; /* of all copies */
+    uint32_t slot;  /* or PDNN_NONE if there are no copies */
 };
 
-/* The type of bf16 and f16. */
+/* The kernels' type for bf16 or f16. */
 enum pdnn_half pdnn_half_of(enum pdnn_dtype dtype);
 
-/* Whether any input, output or post of the node is of 16 bit. */
+/* Whether any input, output or post of the node is 16-bit. */
 bool pdnn_half_is_used(const struct pdnn_graph *graph, const struct pdnn_node *node);
 
-/* One for each such tensor of the node, and the slot, which the step uses from then on. */
+/* Creates a copy for each 16-bit tensor of the node, and the slot that holds them, which
+ * is added to the step. */
 enum pdnn_status pdnn_f32_copies_create(struct pdnn_f32_copies *copies, struct pdnn_program *program,
                                         const struct pdnn_node *node, struct pdnn_step *step,
                                         struct pdnn_err *err);
 void pdnn_f32_copies_bind(struct pdnn_f32_copies *copies, void *const *memory);
-/* Where the tensor is to be found in f32; NULL: it has no copy. Once bound. */
+/* The tensor's f32 copy, or NULL if it has none. Valid once bound. */
 float *pdnn_f32_copies_find(const struct pdnn_f32_copies *copies, uint32_t tensor);
 void pdnn_f32_copies_widen(const struct pdnn_f32_copies *copies, int64_t threads);
 void pdnn_f32_copies_narrow(const struct pdnn_f32_copies *copies, int64_t threads);

@@ -1,5 +1,5 @@
-/* matmul by a library's sgemm, head by head (runtime/steps/matmul_heads.h); both passes are products with
- * other attributes. */
+/* matmul by a library's sgemm, head by head (runtime/steps/matmul_heads.h). Backward-data is the same product
+ * with other attributes. */
 #include "models/op.h"
 #include "runtime/steps/matmul_heads.h"
 #include "runtime/steps/step.h"

@@ -10,7 +10,7 @@
 
 enum { A, B, REST, LINE_BYTES = 64 };
 
-/* What was there already, and where it has to be. */
+/* The gradient accumulated so far, and where the step continues it. */
 struct rest {
     const char *from;
     char *to;
@@ -19,7 +19,7 @@ struct rest {
 
 struct step {
     struct pdnn_matmul_work work;
-    uint32_t a_slot, b_slot, y_slot, rest_slot, scratch_slot; /* the last two: or PDNN_NONE */
+    uint32_t a_slot, b_slot, y_slot, rest_slot, scratch_slot; /* the last two may be PDNN_NONE */
     struct rest rest;
     int64_t threads;
 };
@@ -138,7 +138,7 @@ static int run_head(const struct pdnn_matmul_job *multiply, int64_t sequence, in
 
 struct gemms {
     const struct pdnn_matmul_job *multiply;
-    int code; /* of one that failed */
+    int code; /* of a product that failed */
 };
 
 static void gemms_part(void *state, int64_t index, int64_t parts) {
@@ -152,8 +152,8 @@ static void gemms_part(void *state, int64_t index, int64_t parts) {
     }
 }
 
-/* One product per thread, where that leaves no thread idle for long; a library called by one of several
- * threads uses no others. Else all threads at each product. */
+/* One product per thread if that leaves no thread idle for long; a library called from one of several threads
+ * does not start any of its own. Otherwise all threads work on each product. */
 int pdnn_matmul_multiply(const struct pdnn_matmul_job *multiply) {
     enum { ENOUGH = 4 };
     const struct pdnn_heads_product *p = &multiply->product;

@@ -1,5 +1,6 @@
-/* Steps of op `matmul` (models/heads.h), for every backend: where the memory is, what a gradient in parts
- * needs, and products by a library's sgemm, head by head, or by our own kernel. All tensors are plain. */
+/* Steps of op `matmul` (models/heads.h), shared by all backends: they bind memory, copy the gradient that the
+ * node continues, and multiply head by head with a library's sgemm or with our own kernel. All tensors have
+ * the plain row-major layout. */
 #ifndef RUNTIME_STEPS_MATMUL_HEADS_H
 #define RUNTIME_STEPS_MATMUL_HEADS_H
 
@@ -7,29 +8,29 @@
 #include "runtime/steps/sgemm.h"
 #include "runtime/core/backend.h"
 
-/* Where the tensors begin. */
+/* Start addresses of the tensors. */
 struct pdnn_matmul_memory {
     void *a, *b, *y;
-    void *scratch; /* 64-byte aligned, or NULL where none was asked for */
+    void *scratch; /* 64-byte aligned; NULL if none was requested */
 };
 
-/* How a backend multiplies. */
+/* A backend's way to multiply. */
 struct pdnn_matmul_work {
     void *state;
     uint64_t scratch_bytes;
     enum pdnn_status (*bind)(void *state, const struct pdnn_matmul_memory *memory, struct pdnn_err *err);
     int (*run)(const void *state); /* 0, or the library's error code */
     void (*destroy)(void *state);  /* may be NULL */
-    bool is_slow;                  /* as of a step */
+    bool is_slow;                  /* becomes the step's is_slow */
 };
 
-/* Appends the step of a matmul node; threads may copy what a gradient in parts was so far, where that lies
- * elsewhere. On failure the caller still owns work. */
+/* Appends the step of a matmul node. If the node continues a gradient that lies elsewhere, the step first
+ * copies it on `threads` threads. On failure the caller still owns work. */
 enum pdnn_status pdnn_matmul_append(struct pdnn_program *program, uint32_t node,
                                     const struct pdnn_matmul_work *work, const char *implementation,
                                     int64_t threads, struct pdnn_err *err);
 
-/* A product in f32. */
+/* An f32 product of heads. */
 struct pdnn_matmul_job {
     struct pdnn_heads_product product;
     int64_t threads;
@@ -38,10 +39,10 @@ struct pdnn_matmul_job {
 };
 
 uint64_t pdnn_matmul_scratch_bytes(const struct pdnn_matmul_job *multiply);
-/* 0, or the library's error code. */
+/* Returns 0, or the library's error code. */
 int pdnn_matmul_multiply(const struct pdnn_matmul_job *multiply);
 
-/* Appends a step that multiplies so. */
+/* Appends a step that runs the job, which is copied. */
 enum pdnn_status pdnn_matmul_compile(const struct pdnn_matmul_job *multiply, struct pdnn_program *program,
                                      uint32_t node, const char *implementation, struct pdnn_err *err);
 

@@ -1,12 +1,13 @@
-/* What the steps of ops that normalize rows have in common. */
+/* Shared by the steps of ops that normalize rows (layernorm, dropout_add_norm,
+ * rmsnorm): results and scratch. */
 #ifndef RUNTIME_STEPS_NORM_ROWS_H
 #define RUNTIME_STEPS_NORM_ROWS_H
 
 #include "runtime/kernels/rows/layernorm.h"
 #include "runtime/steps/bound_step.h"
 
-/* An output, written past the caches when the node's results are large, unless it takes the place of an
- * input. */
+/* An output; written with non-temporal stores if the node's results are large and it does
+ * not overwrite an input. */
 struct pdnn_layernorm_result pdnn_norm_rows_result(const struct pdnn_bound_step *step, int output);
 
 uint64_t pdnn_norm_rows_scratch(const struct pdnn_bound_step *step);

@@ -1,5 +1,5 @@
-/* What steps on our own kernels take from the machine: how many threads they use, and from which size on they
- * write past the caches. */
+/* Options for steps on our own kernels: how many threads they use, and from which size on results are written
+ * with non-temporal stores, past the caches. */
 #ifndef RUNTIME_STEPS_OPTIONS_H
 #define RUNTIME_STEPS_OPTIONS_H
 
@@ -7,14 +7,15 @@
 
 struct pdnn_step_options {
     int64_t threads;
-    uint64_t cache_bytes; /* what the last cache holds for these threads */
+    uint64_t cache_bytes; /* what the last-level cache holds for these threads */
 };
 
-/* Results from 1/part of the last-level cache on are written past it: the rest is for what the step reads. A
- * transpose leaves the caches early, since its writes are scattered. */
+/* Results of at least 1/part of the last-level cache bypass it, which leaves the cache to the data that the
+ * step reads. Transposes bypass it early because their writes are scattered. */
 enum { PDNN_STEP_BYPASS_ELEMENTWISE = 1, PDNN_STEP_BYPASS_IMAGES = 2, PDNN_STEP_BYPASS_TRANSPOSE = 4 };
 
-/* cache_bytes: what the last cache was found to hold for these threads; 0: as large as the host says. */
+/* cache_bytes: measured capacity of the last-level cache for these threads; 0: take the size
+ * that the host reports. */
 struct pdnn_step_options pdnn_step_options(int64_t threads, uint64_t cache_bytes);
 
 #endif

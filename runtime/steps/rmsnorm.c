@@ -1,5 +1,5 @@
-/* rmsnorm on loops of its own: a row is summed, then scaled. The gradient of gamma is summed up for a block
- * of rows at a time, then over the blocks, so that any number of threads gives the same. */
+/* rmsnorm on loops of its own: a row is reduced, then scaled. The gradient of gamma is summed per block of
+ * rows, then over the blocks, so the result does not depend on the number of threads. */
 #include "runtime/kernels/rows/layernorm_rows.h"
 #include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/lanes.h"
@@ -16,13 +16,13 @@ struct rows {
     struct pdnn_layernorm_result y; /* forward */
     const float *dy;                /* backward */
     struct pdnn_layernorm_result dx;
-    float *dgamma, *partial; /* (H), and for each block of rows (H) */
-    float *inverse_rms;      /* (R), or forward NULL */
+    float *dgamma, *partial; /* (H), and (H) per block of rows */
+    float *inverse_rms;      /* (R); forward may be NULL */
     float epsilon;
     int64_t R, H;
 };
 
-/* Sum of a*b*c; c is NULL for 1. */
+/* Sum of a*b*c; c NULL means 1. */
 PDNN_INLINE float sum_of(const float *a, const float *b, const float *c, int64_t n) {
     pdnn_floats chain[PDNN_CHAINS] = {{0}}, u, v, w;
     int64_t i = 0;
@@ -43,7 +43,7 @@ PDNN_INLINE float sum_of(const float *a, const float *b, const float *c, int64_t
     return total;
 }
 
-/* to = x * factor * gamma, past the caches where the result says so. */
+/* y = x * factor * gamma, with non-temporal stores if the result asks for them. */
 PDNN_INLINE void scale_row(const struct rows *rows, int64_t first, float factor) {
     const float *x = rows->x + first, *gamma = rows->gamma;
     bool bypass = rows->y.bypass && rows->H % 4 == 0;
@@ -86,7 +86,7 @@ static void forward(const struct pdnn_bound_step *step) {
     pdnn_team_run(step->threads, rows.R * rows.H, forward_part, &rows);
 }
 
-/* dx of a row, and what it adds to dgamma. */
+/* Writes dx of a row and adds the row's share to dgamma. */
 PDNN_INLINE void backward_row(const struct rows *rows, int64_t row, float *dgamma) {
     const float *x = rows->x + row * rows->H, *dy = rows->dy + row * rows->H, *gamma = rows->gamma;
     float *dx = rows->dx.to + row * rows->H, inverse_rms = rows->inverse_rms[row];

@@ -1,4 +1,4 @@
-/* rnn unrolled: products by a library's sgemm and cells by our own kernels (runtime/steps/rnn_unrolled.h). */
+/* rnn unrolled: products by a library's sgemm, cells by our own kernels (runtime/steps/rnn_unrolled.h). */
 #include "models/op.h"
 #include "runtime/steps/rnn_unrolled.h"
 #include "runtime/steps/step.h"

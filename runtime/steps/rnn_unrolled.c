@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Which kernels a cell runs, in this order. gru has two per step, with the candidate's product between. */
+/* The kernels that a cell runs, in order. gru has two per step, with the candidate's product between them. */
 static const struct parts {
     enum pdnn_rnn_cell forward[2], backward[2];
 } parts[PDNN_CELL_COUNT] = {
@@ -21,23 +21,24 @@ static const struct parts {
     [PDNN_CELL_LBR_GRU] = {{PDNN_RNN_LBR_GRU}, {PDNN_RNN_LBR_GRU_BACKWARD}},
 };
 
-/* From so many steps on, packing U costs less than it saves. */
+/* From this number of steps on, packing U pays off. */
 enum { PACKING_STEPS = 4 };
 
-/* U h' comes in two parts where the candidate's product is one of its own: with r * h', or to be kept. */
+/* U h' splits into two products if the candidate needs its own: gru multiplies r * h',
+ * lbr_gru keeps the product. */
 enum { PLAIN_GATES, CANDIDATE, U_PARTS };
 
-/* Where things lie in the scratch, in floats; what a pass does not need has no room. */
+/* Offsets in the scratch, in floats. What a pass does not need takes no space. */
 struct places {
-    int64_t zeros;   /* (N, H): the state before the first step */
-    int64_t bias;    /* (sums*H): of two vectors per gate, their sums */
-    int64_t gates;   /* (R, sums*H): forward, where they are not saved; backward, the gradients of the sums */
-    int64_t c;       /* (N, H): forward, where it is not saved; backward, its gradient */
-    int64_t dh;      /* (N, H) */
-    int64_t gated;   /* (N, H), or of all steps (R, H) for the gradient of U */
-    int64_t dgated;  /* (N, H) */
-    int64_t columns; /* what pdnn_column_sums needs */
-    int64_t u[U_PARTS]; /* packed, where there are steps enough */
+    int64_t zeros;      /* (N, H): the state before the first step */
+    int64_t bias;       /* (sums*H): sums of the two bias vectors per gate */
+    int64_t gates;      /* (R, sums*H): forward, gates that are not saved; backward, gradients of the sums */
+    int64_t c;          /* (N, H): forward, c if it is not saved; backward, its gradient */
+    int64_t dh;         /* (N, H) */
+    int64_t gated;      /* (N, H), or (R, H) over all steps for the gradient of U */
+    int64_t dgated;     /* (N, H) */
+    int64_t columns;    /* scratch of pdnn_column_sums */
+    int64_t u[U_PARTS]; /* packed, if there are enough steps */
     int64_t total;
 };
 
@@ -48,7 +49,7 @@ static int64_t take(int64_t *total, int64_t floats) {
     return at;
 }
 
-/* Gates of a part of U, and the first one. */
+/* Number of gates in a part of U; part_begin is the first of them. */
 static int64_t part_gates(const struct pdnn_rnn_unrolled *rnn, int part) {
     bool splits = rnn->cell == PDNN_CELL_GRU || rnn->cell == PDNN_CELL_LBR_GRU;
     int64_t candidates = splits ? 1 : 0;
@@ -98,7 +99,7 @@ uint64_t pdnn_rnn_unrolled_scratch_bytes(const struct pdnn_rnn_unrolled *rnn) {
     return (uint64_t)places_of(rnn).total * sizeof(float);
 }
 
-/* One run over the steps: where the gates' values lie, a row after the other, and c. */
+/* One run over the steps: where the gates' values and c are stored, and their strides from row to row. */
 struct run {
     const struct pdnn_rnn_unrolled *rnn;
     struct places places;
@@ -121,8 +122,9 @@ static int multiply_packed(const struct run *run, int part, const struct pdnn_sg
     return 0;
 }
 
-/* Forward: c (N, gates*H) = a (N, H) times a part of U transposed, or added to c. Backward: c (N, H) = a (N,
- * gates*H) times a part of U, or added to c. */
+/* Multiplies with a part of U; c.accumulate adds to c instead of overwriting it.
+ *   Forward: c (N, gates*H) = a (N, H) times the part transposed.
+ *   Backward: c (N, H) = a (N, gates*H) times the part. */
 static int multiply(const struct run *run, int part, struct pdnn_sgemm c) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
     int64_t units = part_gates(rnn, part) * rnn->H;
@@ -148,12 +150,13 @@ static void pack(const struct run *run) {
     }
 }
 
-/* The first row of step k as they run. */
+/* The first row of step k in the order of execution. */
 static int64_t row_at(const struct pdnn_rnn_unrolled *rnn, int64_t k) {
     return (rnn->is_reverse ? rnn->T - 1 - k : k) * rnn->N;
 }
 
-/* Gates and c of a cell whose values are saved, or with `saved` NULL lie in the scratch. */
+/* Gates and c live where the cell saves them, or in the scratch if `saved` is NULL; the plain rnn cell
+ * has its only gate in y. */
 static struct run begin(const struct pdnn_rnn_unrolled *rnn) {
     struct run run = {.rnn = rnn, .places = places_of(rnn)};
     int64_t H = rnn->H;
@@ -173,7 +176,7 @@ static struct run begin(const struct pdnn_rnn_unrolled *rnn) {
     return run;
 }
 
-/* Both passes: the values of step k, and what the step before it left. */
+/* Both passes: points the job at the values of step k and at the state before it. */
 static void point_at(struct run *run, int64_t k) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
     struct pdnn_rnn_cell_job *job = &run->job;
@@ -198,8 +201,8 @@ static int run_part(struct run *run, enum pdnn_rnn_cell cell) {
     return 0;
 }
 
-/* Sums that are complete but for the bias, gru's candidate excepted: products with h' are added to those of
- * all inputs, and lbr_gru's candidate has a product of its own. */
+/* Adds the products with h' to the input products, which completes all sums except for the bias and gru's
+ * candidate. lbr_gru's candidate keeps its recurrent product in a sum of its own. */
 static int add_recurrent(struct run *run) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
     struct pdnn_sgemm sums = {.a = run->job.h_before,
@@ -234,7 +237,7 @@ static int forward_step(struct run *run, int64_t k) {
     return error ? error : run_part(run, cell->forward[1]);
 }
 
-/* One vector per sum, where b has two per gate. */
+/* Merges the two bias vectors per gate into one per sum. */
 static void add_biases(const struct pdnn_rnn_unrolled *rnn, float *bias) {
     int64_t gates = rnn->G * rnn->H, shared = gates - (rnn->sums > rnn->G ? rnn->H : 0);
     const float *iter = rnn->b + gates;
@@ -267,7 +270,7 @@ static int run_forward(const struct pdnn_rnn_unrolled *rnn) {
     return error;
 }
 
-/* Gradients of the sums, then of the state before; gru's candidate takes a way of its own. */
+/* Gradients of the sums, then of the state before. gru's candidate needs a product in between. */
 static int backward_step(struct run *run, int64_t k) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
     const struct parts *cell = &parts[rnn->cell];
@@ -296,7 +299,7 @@ static int backward_step(struct run *run, int64_t k) {
     return error || !is_lbr ? error : multiply(run, CANDIDATE, dh);
 }
 
-/* Completes a product whose a is gradients of sums, and whose b and c are `columns` wide. */
+/* Completes a product whose a holds gradients of sums and whose b and c have `columns` columns. */
 static int multiply_sums(const struct run *run, int64_t columns, struct pdnn_sgemm product) {
     product.n = columns;
     product.a_stride = run->job.dsums_stride;
@@ -304,8 +307,8 @@ static int multiply_sums(const struct run *run, int64_t columns, struct pdnn_sge
     return run->rnn->library->sgemm(&product);
 }
 
-/* dU of some gates = the gradients of their sums, transposed, times what they were multiplied with; rows of
- * the first step have no state before them, and what another gate's gradients lie before is `ds`. */
+/* dU of some gates: the gradients `ds` of their sums, transposed, times h of the step before. The first step
+ * is skipped because its h' is 0. */
 static int gradient_of_u(const struct run *run, const float *ds, int64_t first_gate, int64_t gates) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
     int64_t N = rnn->N, H = rnn->H;
@@ -321,7 +324,7 @@ static int gradient_of_u(const struct run *run, const float *ds, int64_t first_g
     return 0;
 }
 
-/* Of gru's candidate, which was multiplied with r * h'. */
+/* dU of gru's candidate, which was multiplied with r * h'. */
 static int gradient_of_candidate(const struct run *run, const float *ds) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
     int64_t H = rnn->H, first = (rnn->G - 1) * H;
@@ -334,7 +337,7 @@ static int gradient_of_candidate(const struct run *run, const float *ds) {
     return multiply_sums(run, H, du);
 }
 
-/* The vectors beside U h' are those beside W x again, but for that of lbr_gru's candidate. */
+/* The biases beside U h' have the same gradients as those beside W x, except for lbr_gru's candidate. */
 static void gradient_of_b(const struct run *run, const float *ds) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
     int64_t gates = rnn->G * rnn->H, shared = gates - (rnn->sums > rnn->G ? rnn->H : 0);

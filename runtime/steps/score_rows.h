@@ -1,18 +1,18 @@
-/* What the steps of softmaxes and masks have in common: rows along the last dimension
- * (runtime/kernels/rows/softmax.h), which of scores (B*h, n, m) are those of sequences, heads and queries. */
+/* Shared by the steps of softmaxes and masks: rows along the last dimension (runtime/kernels/rows/softmax.h),
+ * and how rows of scores (B*h, n, m) map to sequences, heads and queries. */
 #ifndef RUNTIME_STEPS_SCORE_ROWS_H
 #define RUNTIME_STEPS_SCORE_ROWS_H
 
 #include "runtime/kernels/rows/softmax.h"
 #include "runtime/steps/bound_step.h"
 
-/* An output, written past the caches where it is large and does not take the place of input 0. */
+/* An output; written with non-temporal stores if it is large and does not overwrite input 0. */
 struct pdnn_softmax_result pdnn_score_rows_result(const struct pdnn_bound_step *step, int output);
 
-/* From input 0 to output 0, without factor, bias, mask and dropout. */
+/* From input 0 to output 0, without factor, bias, mask or dropout. */
 struct pdnn_softmax pdnn_score_rows_job(const struct pdnn_bound_step *step);
 
-/* The same seen as scores of so many sequences. */
+/* The same with the rows taken as scores of this many sequences. */
 struct pdnn_softmax pdnn_score_rows_masked_job(const struct pdnn_bound_step *step, int64_t sequences,
                                                bool is_causal);
 

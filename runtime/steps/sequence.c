@@ -1,7 +1,7 @@
 #include "runtime/kernels/rows/moves.h"
 #include "runtime/steps/bound_step.h"
 
-/* Images (N, C, F, T). */
+/* `image` is (N, C, F, T). */
 static struct pdnn_sequence sequence_of(const struct pdnn_bound_step *step, const int64_t *image) {
     return (struct pdnn_sequence){image[0], image[1], image[2], image[3], step->shape.block};
 }

@@ -1,11 +1,11 @@
-/* One product of matrices as a library's sgemm takes it, and what a backend says of that library. */
+/* One matrix product in the form a library's sgemm takes, and a backend's description of that library. */
 #ifndef RUNTIME_STEPS_SGEMM_H
 #define RUNTIME_STEPS_SGEMM_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* c (m, n) = op(a) op(b), or with `accumulate` added to c; row-major, k is the length of the sums. */
+/* c (m, n) = op(a) op(b), or c += op(a) op(b) with `accumulate`. Row-major; k is the reduction length. */
 struct pdnn_sgemm {
     bool a_transposed, b_transposed, accumulate;
     int64_t m, n, k;
@@ -16,9 +16,9 @@ struct pdnn_sgemm {
 
 struct pdnn_sgemm_library {
     const char *name;                            /* "openblas" */
-    int (*sgemm)(const struct pdnn_sgemm *gemm); /* 0, or the library's error code */
+    int (*sgemm)(const struct pdnn_sgemm *gemm); /* returns 0, or the library's error code */
     const char *title;                           /* "OpenBLAS" */
-    int64_t most;                                /* the largest dimension or stride it takes */
+    int64_t most;                                /* largest dimension or stride it accepts */
 };
 
 #endif

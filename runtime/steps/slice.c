@@ -1,4 +1,4 @@
-/* Rows of a matrix (R, C); backward, zeros before and behind them. */
+/* Takes rows of a matrix (R, C); backward puts zeros before and after them. */
 #include "runtime/kernels/rows/moves.h"
 #include "runtime/steps/bound_step.h"
 

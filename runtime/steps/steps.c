@@ -1,4 +1,4 @@
-/* The registry of steps, and the one way to find what runs a node. */
+/* The step registry, and the one way to find what runs a node. */
 #include "runtime/steps/steps.h"
 
 #include "models/op.h"
@@ -7,7 +7,7 @@
 #include "runtime/steps/step.h"
 #include "runtime/steps/upcast.h"
 
-/* By level; the level in force says which of an op's rows is meant. */
+/* One row per op and level; lookups use the level in force. */
 #define ROWS(op) PDNN_OF_LEVELS(&pdnn_step_##op),
 static const struct pdnn_step_def *const registry[][PDNN_LEVEL_COUNT] = {PDNN_OPS(ROWS)};
 
@@ -26,7 +26,7 @@ static const struct pdnn_step_def *find_library_row(const struct pdnn_steps *ste
     return row ? *row : NULL;
 }
 
-/* An sgemm computes in f32 alone: products of 16 bit take copies. */
+/* sgemm is f32 only, so 16-bit products go through copies. */
 static enum pdnn_status multiply(const struct pdnn_steps *steps, const struct pdnn_step_pass *pass,
                                  uint32_t index, struct pdnn_err *err) {
     const struct pdnn_graph *graph = steps->program->graph;

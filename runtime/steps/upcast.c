@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A step that is a program. */
+/* A step that is itself a program. */
 struct upcast {
     struct pdnn_graph graph; /* of one node */
     struct pdnn_program program;
     struct pdnn_f32_copies copies;   /* of the outer tensors */
-    uint32_t outer[PDNN_STEP_SLOTS]; /* by tensor: which it is outside */
-    uint64_t *scratch_at;            /* by slot behind the tensors: where it lies in the scratch */
+    uint32_t outer[PDNN_STEP_SLOTS]; /* by inner tensor: its number outside */
+    uint64_t *scratch_at;            /* by slot after the tensors': offset in the scratch */
     uint32_t scratch_slot;           /* or PDNN_NONE */
     void **memory;                   /* by slot */
     int64_t threads;
@@ -35,7 +35,7 @@ static uint32_t inner_of(const struct upcast *upcast, uint32_t outer) {
     return outer == PDNN_NONE ? PDNN_NONE : i;
 }
 
-/* Unrolled is all that a slow recurrent layer can be. */
+/* The slow path for recurrent layers is always unrolled. */
 static enum pdnn_status check_way(const struct pdnn_graph *graph, const struct pdnn_node *node,
                                   struct pdnn_err *err) {
     if (node->op == &pdnn_op_rnn && graph->rnn == PDNN_RECURRENCE_FUSED)
@@ -78,7 +78,7 @@ static void build(struct upcast *upcast, const struct pdnn_graph *outer, uint32_
         pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory for a step");
 }
 
-/* Slots behind those of the tensors get places in one slot outside. */
+/* Packs the slots after those of the tensors into one slot of the outer program. */
 static enum pdnn_status place_scratch(struct upcast *upcast, struct pdnn_program *outer,
                                       struct pdnn_step *step, struct pdnn_err *err) {
     uint64_t bytes = 0;
@@ -134,7 +134,7 @@ static void destroy(void *state) {
     pdnn_program_finish(&((struct upcast *)state)->program);
 }
 
-/* "slow bf16 x64:gemm:jit matmul ab": as the node's own step is called. */
+/* "slow bf16 x64:gemm:jit matmul ab": with the implementation name of the inner step. */
 static void name_step(const struct upcast *upcast, const struct pdnn_graph *outer, struct pdnn_step *step) {
     const char *name = "";
     for (size_t i = 0; i < upcast->program.n_steps; i++) {

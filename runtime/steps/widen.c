@@ -1,21 +1,21 @@
-/* Operands of 16 bit for kernels that are f32. What a step reads of them is widened into f32 copies, what it
- * writes narrowed from them: of whole tensors, or where rows have nothing to do with each other, of a piece
- * of rows at a time that the first caches hold, so that memory sees 16 bit alone. What only moves rows takes
- * pairs of 16 bit for floats, and needs no copies. */
+/* 16-bit operands for f32 kernels: inputs are widened into f32 copies, outputs narrowed from them. If rows
+ * are independent, this happens a few rows at a time, in pieces that fit L1/L2, so memory traffic stays
+ * 16-bit; otherwise whole tensors are copied. Ops that only move rows treat pairs of 16-bit elements as
+ * floats and need no copies. */
 #include "runtime/steps/bound_step.h"
 #include "runtime/steps/f32_copies.h"
 #include "runtime/steps/step.h"
 #include "runtime/kernels/simd/team.h"
 
-/* About so many floats of each operand are a piece. */
+/* Approximate floats per operand in a piece. */
 enum { PIECE = 4096 };
 
-/* A kernel's operand, in pieces. */
+/* A kernel's operand that is processed in pieces. */
 struct operand {
     uint32_t tensor;
     enum pdnn_dtype dtype;
     bool is_output;
-    int64_t width; /* elements of it in a row; 0: read whole */
+    int64_t width; /* elements per row; 0: read whole */
     char *memory;
 };
 
@@ -23,9 +23,10 @@ enum { OPERANDS = PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS };
 
 struct widened {
     struct pdnn_bound_step *bound;
-    struct pdnn_work inner;        /* of the step without all this */
+    struct pdnn_work inner;        /* the step without widening */
     struct pdnn_f32_copies copies; /* of whole tensors */
-    /* In pieces: all rows, those of a piece, and the widest; each thread has room for its copies. */
+    /* In pieces: number of rows, rows per piece, width of the widest row; each thread has
+     * room for its own copies. */
     int64_t rows, piece_rows, width;
     struct operand operand[OPERANDS];
     int n_operands;
@@ -80,7 +81,7 @@ static enum pdnn_status bind_pieces(void *state, void *const *memory, struct pdn
     return widened->inner.bind(widened->inner.state, memory, err);
 }
 
-/* Copies are one behind the other in the room. */
+/* The copies lie one after another in `room`. */
 static void run_rows(const struct widened *widened, int64_t first, int64_t rows, float *room) {
     struct pdnn_bound_step bound = *widened->bound;
     int n_inputs = bound.node->n_inputs;
@@ -88,7 +89,7 @@ static void run_rows(const struct widened *widened, int64_t first, int64_t rows,
     bound.elements = rows * widened->width;
     bound.rows = rows;
     bound.shape = (struct pdnn_channels){1, 1, 1, 1};
-    bound.cache_bytes = UINT64_MAX; /* nothing goes past the caches */
+    bound.cache_bytes = UINT64_MAX; /* pieces are never written past the caches */
     for (int i = 0; i < widened->n_operands; i++) {
         const struct operand *operand = &widened->operand[i];
         char *at = operand->memory + first * operand->width * (int64_t)pdnn_dtype_bytes(operand->dtype);
@@ -138,7 +139,7 @@ static void add_operand(struct widened *widened, uint32_t tensor, bool is_output
     };
 }
 
-/* False where the rows are not what they seem: those of images, or with padding between them. */
+/* Splits the step into pieces. False if rows are not contiguous or independent: images, or padded layouts. */
 static bool cut(struct widened *widened) {
     const struct pdnn_bound_step *bound = widened->bound;
     const struct pdnn_tensor *x = pdnn_node_in(bound->graph, bound->node, 0);
