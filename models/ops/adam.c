@@ -1,8 +1,9 @@
-/* adam (Kingma and Ba, 2015, section 2's reordered form): m = b1*m + (1-b1)*g; v = b2*v + (1-b2)*g^2;
- * w -= lr_t*m/(sqrt(v) + epsilon) with lr_t = lr*sqrt(1-b2^t)/(1-b1^t). With a decay (AdamW: Loshchilov and
- * Hutter, 2019) w is multiplied by the constant 1 - lr*decay first. power holds (b1^t, b2^t), 1 before the
- * first step. Inputs w, g, m, v, power; outputs w, m, v, power. FLOP per parameter: 3 for m, 4 for v, 5 for
- * w, 1 for its decay where there is one; and 7 for lr_t. */
+/* adam (Kingma and Ba, 2015, in the reordered form of section 2):
+ *   m = b1*m + (1-b1)*g;  v = b2*v + (1-b2)*g^2;
+ *   w -= lr_t*m/(sqrt(v) + epsilon) with lr_t = lr*sqrt(1-b2^t)/(1-b1^t).
+ * With a decay (AdamW: Loshchilov and Hutter, 2019), w is first multiplied by the constant 1 - lr*decay.
+ * power holds (b1^t, b2^t), 1 before the first step. Inputs w, g, m, v, power; outputs w, m, v, power.
+ * FLOP per parameter: 3 for m, 4 for v, 5 for w, 1 for the decay if there is one; plus 7 for lr_t. */
 #include "models/attributes.h"
 #include "models/op.h"
 

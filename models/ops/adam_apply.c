@@ -1,7 +1,7 @@
-/* adam_apply: what Adam does last, by itself, its moments being there (moment): w = (1 - lr*decay)*w -
- * lr_t*m/(sqrt(v) + epsilon) with lr_t = lr*sqrt(1-b2^t)/(1-b1^t), as adam. power holds (b1^t, b2^t), 1
- * before the first step. Inputs w, m, v, power; outputs w, power. FLOP per parameter: 5, and 1 for the decay
- * where there is one; and 7 for lr_t. */
+/* adam_apply: the last part of Adam as an op of its own, after op moment has computed m and v:
+ *   w = (1 - lr*decay)*w - lr_t*m/(sqrt(v) + epsilon) with lr_t = lr*sqrt(1-b2^t)/(1-b1^t), as in adam.
+ * power holds (b1^t, b2^t), 1 before the first step. Inputs w, m, v, power; outputs w, power.
+ * FLOP per parameter: 5, and 1 for the decay if there is one; plus 7 for lr_t. */
 #include "models/attributes.h"
 #include "models/op.h"
 

@@ -1,5 +1,6 @@
-/* add: y = a + b, elementwise; both inputs get dy itself. The backward passes are the same sum: of two
- * gradients of one tensor, be it an activation or a weight. FLOP: one addition per element. */
+/* add: y = a + b, elementwise; the gradient of both inputs is dy itself. The backward passes are the same
+ * sum, of two gradients of one tensor: backward-data for an activation, backward-weights for a weight.
+ * FLOP: one addition per element. */
 #include "models/backward.h"
 #include "models/ops/pointwise.h"
 

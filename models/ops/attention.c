@@ -1,11 +1,12 @@
-/* attention: the normalized additive attention of GNMT (Bahdanau, Cho, Bengio, 2015; with the normalization
- * of Salimans, Kingma, 2016), for all target steps at once. With u = g v/|v|, for target step t and source
- * step s of one sequence: score[t][s] = u . tanh(q[t] + k[s]),  p[t] = softmax over s of score[t], context[t]
- * = sum_s p[t][s] values[s] T target steps, S source steps, N sequences, H units of a query, D of a value.
- * Queries (T*N, H), keys (S*N, H) and values (S*N, D) have row t*N + n for step t of sequence n; v (H), g
- * (1). A bias inside the tanh is one of the queries. The projections of queries and keys are dense layers of
- * their own. Training saves p (T*N, S); backward computes tanh again, because it is H times as large. No
- * source step is masked. */
+/* attention: the normalized additive attention of GNMT (Bahdanau, Cho, Bengio, 2015; normalization of
+ * Salimans, Kingma, 2016), for all target steps at once. With u = g v/|v|, for target step t and
+ * source step s of one sequence:
+ *   score[t][s] = u . tanh(q[t] + k[s]),  p[t] = softmax over s of score[t],
+ *   context[t] = sum_s p[t][s] values[s]
+ * T target steps, S source steps, N sequences, H units of a query, D of a value. Queries (T*N, H), keys
+ * (S*N, H) and values (S*N, D) hold step t of sequence n in row t*N + n; v (H), g (1). A bias inside the tanh
+ * is part of the queries. The projections of queries and keys are dense layers of their own. Training saves p
+ * (T*N, S); backward recomputes tanh, which would take H times the memory of p. No source step is masked. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
@@ -68,8 +69,8 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
     pdnn_backward_emit_all(backward, node, PDNN_BACKWARD_DATA, targets, inputs);
 }
 
-/* Once: |v| and u. Per t, s and n: H times add, tanh and a multiply-add; D multiply-adds for the context. Per
- * t and n the softmax: S-1 comparisons, S each of subtract, exp, add, divide. */
+/* Once: |v| and u. Per t, s and n: add, tanh and a multiply-add for each of H; D multiply-adds for the
+ * context. Per t and n, the softmax: S-1 comparisons, S each of subtract, exp, add, divide. */
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                          struct pdnn_count *count) {
     struct geometry g = geometry_of(graph, node);
@@ -78,9 +79,9 @@ static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node 
     pdnn_count_add(count, g.T * g.N, 5 * g.S - 1, 1);
 }
 
-/* Once: |v| and u, then dg and dv. Per t, s and n: D multiply-adds each for dp and dvalues, 4 for the
- * softmax, and H times add, tanh, a multiply-add for du, 4 for the derivative and 2 additions to dq and dk.
- */
+/* Once: |v| and u, then dg and dv. Per t, s and n: D multiply-adds each for dp and dvalues, 4 for
+ * the softmax, and for each of H: add, tanh, a multiply-add for du, 4 for the derivative and 2
+ * additions to dq and dk. */
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                           struct pdnn_count *count) {
     struct geometry g = geometry_of(graph, node);
@@ -97,7 +98,7 @@ static double dot(struct pdnn_reference *r, const double *a, const double *b, in
     return sum;
 }
 
-/* u = g v/|v|; returns |v|. */
+/* u = g v/|v|. Returns |v|. */
 static double normalize(struct pdnn_reference *r, const double *v, double scale, int64_t H, double *u) {
     double norm = sqrt(dot(r, v, v, H)), ratio = scale / norm;
     r->flop += 2;
@@ -169,7 +170,7 @@ static int64_t backward_scratch(const struct pdnn_graph *graph, const struct pdn
     return 2 * g.H + g.S;
 }
 
-/* What reaches the scores of one target row, in dp; adds to dvalues. */
+/* One target row: writes the gradient of its scores to dp and adds to dvalues. */
 static void backward_scores(struct pdnn_reference *r, int64_t row, double *dp) {
     struct geometry g = geometry_of(r->graph, r->node);
     const double *dcontext = pdnn_ref_in(r, PDNN_ATTENTION_BACK_DCONTEXT) + row * g.D,
@@ -226,9 +227,8 @@ static void backward_data(struct pdnn_reference *r) {
     *pdnn_ref_out(r, PDNN_ATTENTION_G) = dg;
     r->flop += 2;
     for (int64_t h = 0; h < g.H; h++) {
-        pdnn_ref_out(r, PDNN_ATTENTION_V)[h] =
-            scale / norm * (du[h] - v[h] * along); /* the ratio is there already */
-        r->flop += 3;
+        pdnn_ref_out(r, PDNN_ATTENTION_V)[h] = scale / norm * (du[h] - v[h] * along);
+        r->flop += 3; /* normalize has counted scale / norm */
     }
 }
 

@@ -1,13 +1,15 @@
 /* attention_softmax: scale, mask, softmax and dropout of attention scores in one pass:
- *   p = softmax(factor x + bias) over what a row sees, 0 elsewhere;  y = p * mask / (1 - percent/100)
+ *   p = softmax(factor x + bias) over the columns that a row sees, 0 elsewhere;
+ *   y = p * mask / (1 - percent/100);
  *   dp = dy * mask / (1 - percent/100);  dx = factor p (dp - sum(dp p))
- * Scores are (B*h, n, m): B sequences of h heads, n queries, m keys; a causal row i sees j <= i + m - n. The
- * bias (B, m) is data, added to all rows of all heads of its sequence. Inputs: x, the bias where has_bias
- * says so, and in training with a percentage the counter of models/ops/dropout.c, whose mask is used; outputs
- * then are y, p and the counter, else y alone, which is p. A row that sees nothing, or nothing but -infinity,
- * gives 0 everywhere, and its gradient is 0.
- * FLOP per element seen: scale, bias, what models/ops/score_rows.h says of a softmax, dropout; one addition
- * for the counter. Backward: dropout, the softmax, scale. Bytes: of x, p and dy only what is seen is read. */
+ * Scores are (B*h, n, m): B sequences of h heads, n queries, m keys; causal row i sees columns
+ * j <= i + m - n. The bias (B, m) is data, added to all rows of all heads of its sequence. Inputs: x, the
+ * bias if has_bias is set, and, in training with a percentage, the counter of models/ops/dropout.c, whose
+ * mask is used; the outputs are then y, p and the counter. Otherwise the only output is y, which equals p. A
+ * row that sees nothing, or only -infinity, gives 0 everywhere with gradient 0.
+ * FLOP per visible element: scale, bias, the softmax (models/ops/score_rows.h), dropout; one
+ * addition for the counter. Backward: dropout, the softmax, scale. Bytes: only the visible elements
+ * of x, p and dy are read. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/dropout_mask.h"
@@ -17,7 +19,7 @@ static bool drops(const struct pdnn_node *node) {
     return node->attr[PDNN_ATTENTION_SOFTMAX_TRAIN] && node->attr[PDNN_ATTENTION_SOFTMAX_PERCENT] > 0;
 }
 
-/* The forward pass's counter is its last input. */
+/* Index of the counter input; in forward it is the last input. */
 static int counter_of(const struct pdnn_node *node) {
     return node->pass == PDNN_FORWARD ? node->n_inputs - 1 : PDNN_ATTENTION_SOFTMAX_BACK_COUNTER;
 }
@@ -89,7 +91,7 @@ static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, 
         bytes[node->n_inputs + i] = pdnn_tensor_bytes(pdnn_node_out(graph, node, i));
 }
 
-/* What a row sees, in y. */
+/* Writes what a row sees to y, scaled and with bias. */
 static void scale_and_mask(struct pdnn_reference *r, const double *x, const double *bias, double *y,
                            int64_t seen) {
     double factor = r->node->coef[PDNN_ATTENTION_SOFTMAX_FACTOR];
@@ -103,7 +105,7 @@ static void scale_and_mask(struct pdnn_reference *r, const double *x, const doub
     }
 }
 
-/* y = x * mask, of the elements of the scores from `first` on; y may be x. */
+/* y = x * mask, for the scores from element `first` on; y may be x. */
 static void drop(struct pdnn_reference *r, const double *x, int64_t first, double *y, int64_t seen) {
     struct pdnn_dropout_mask mask =
         pdnn_dropout_mask_of(r, counter_of(r->node), r->node->attr[PDNN_ATTENTION_SOFTMAX_PERCENT]);

@@ -1,10 +1,11 @@
-/* batchnorm (Ioffe and Szegedy, 2015): y = gamma*xhat + beta with xhat = (x - mean)*inverse_std and
- * inverse_std = 1/sqrt(variance + epsilon), per channel over N*L = M values. N minibatch, C channels, L
- * pixels (1 of a matrix (N, C)). Inference takes the running mean and variance. Training takes those of the
- * minibatch, and updates the running ones, if they are among its outputs: running = (1 - momentum)*running +
- * momentum*batch, the variance with M - 1 in its denominator (M, when that is 1). Backward: dgamma = sum
- * dy*xhat, dbeta = sum dy, dx = gamma*inverse_std*(dy - dbeta/M - xhat*dgamma/M): one node, because all three
- * come from one reading of dy and x where they fit a cache. */
+/* batchnorm (Ioffe and Szegedy, 2015), per channel over N*L = M values:
+ *   y = gamma*xhat + beta with xhat = (x - mean)*inverse_std and inverse_std = 1/sqrt(variance + epsilon).
+ * N minibatch, C channels, L pixels (1 for a matrix (N, C)). Inference uses the running mean and variance.
+ * Training uses those of the minibatch and updates the running ones if they are among the outputs:
+ *   running = (1 - momentum)*running + momentum*batch,
+ * where the batch variance has denominator M - 1 (1 if M = 1). Backward:
+ *   dgamma = sum dy*xhat, dbeta = sum dy, dx = gamma*inverse_std*(dy - dbeta/M - xhat*dgamma/M)
+ * in one node, because all three come from one read of dy and x if they fit into a cache. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
@@ -37,7 +38,7 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     memcpy(outputs[PDNN_BATCHNORM_Y].dim, x->dim, sizeof x->dim);
     for (int k = PDNN_BATCHNORM_BATCH_MEAN;
          node->attr[PDNN_BATCHNORM_TRAIN] && k <= PDNN_BATCHNORM_NEW_VARIANCE; k++) {
-        outputs[k].dtype = PDNN_F32; /* whatever the model's: sums over the minibatch */
+        outputs[k].dtype = PDNN_F32; /* even in 16-bit models: sums over the minibatch */
         outputs[k].rank = 1;
         outputs[k].dim[0] = x->dim[1];
     }
@@ -62,9 +63,9 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
                      PDNN_NONE});
 }
 
-/* Per value: 1 for the mean, 3 for the variance, 2 to scale and shift; inference the last only. Per channel:
- * 3 for inverse_std, 3 for scale and shift; in training 2 for mean and variance, and where the running ones
- * are updated, 1 for the other denominator and 6 for them. */
+/* Per value: 1 for the mean, 3 for the variance, 2 to scale and shift (inference: only these 2). Per channel:
+ * 3 for inverse_std, 3 for scale and shift; in training 2 for mean and variance and, if the running
+ * statistics are updated, 1 for the other denominator and 6 for the update. */
 enum {
     SCALE_FLOP = 2,
     STATISTICS_FLOP = 4,
@@ -100,7 +101,7 @@ static void normalize(struct pdnn_reference *r, int64_t c, double mean, double i
     }
 }
 
-/* Biased. */
+/* The variance is the biased one. */
 static void measure(struct pdnn_reference *r, int64_t c, double *mean, double *variance) {
     struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, PDNN_BATCHNORM_X));
     const double *x = pdnn_ref_in(r, PDNN_BATCHNORM_X);
@@ -151,7 +152,7 @@ static void forward(struct pdnn_reference *r) {
     }
 }
 
-/* Per value: 2 for xhat, 3 for the sums, 4 for dx; per channel: 1 for the scale, 2 for the means. */
+/* Per value: 2 for xhat, 3 for the sums, 4 for dx. Per channel: 1 for the scale, 2 for the means. */
 enum { BACKWARD_FLOP = 9, BACKWARD_CHANNEL_FLOP = 3 };
 
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
@@ -192,17 +193,17 @@ static void backward_data(struct pdnn_reference *r) {
         backward_channel(r, c);
 }
 
-/* A weight with the values it was made with. */
+/* A weight that still has its initial values. */
 static bool is_plain_weight(const struct pdnn_graph *graph, uint32_t tensor) {
     return graph->tensors[tensor].role == PDNN_ROLE_WEIGHT && !graph->tensors[tensor].fold;
 }
 
-/* One that nobody else reads, so that its values may change. */
+/* A weight with a single reader, so its values may change. */
 static bool is_own_weight(const struct pdnn_graph *graph, const struct pdnn_uses *uses, uint32_t tensor) {
     return is_plain_weight(graph, tensor) && uses->readers[tensor] == 1;
 }
 
-/* Gamma and the running statistics keep the values they were made with. */
+/* Gamma and the running statistics keep their initial values. */
 static bool has_constants(const struct pdnn_graph *graph, const struct pdnn_uses *uses,
                           const struct pdnn_node *node) {
     bool constant = graph->tensors[node->input[PDNN_BATCHNORM_GAMMA]].role == PDNN_ROLE_WEIGHT;
@@ -212,7 +213,7 @@ static bool has_constants(const struct pdnn_graph *graph, const struct pdnn_uses
     return constant && !node->attr[PDNN_BATCHNORM_TRAIN];
 }
 
-/* Whether the host's posts are none, or just a bias, which then is *bias. */
+/* True if the host has no posts or only a bias, which is then stored in *bias. */
 static bool find_bias(const struct pdnn_graph *graph, const struct pdnn_node *host, uint32_t *bias) {
     *bias = PDNN_NONE;
     if (!host->n_posts)
@@ -221,8 +222,8 @@ static bool find_bias(const struct pdnn_graph *graph, const struct pdnn_node *ho
     return host->n_posts == 1 && host->posts[0].op == &pdnn_op_bias && is_plain_weight(graph, *bias);
 }
 
-/* The scale goes into the host's weights, the shift becomes its bias, in place of the one that it may have:
- * beta's own tensor, with values of its own. */
+/* The scale goes into the host's weights. The shift becomes the host's bias and absorbs an existing one: it
+ * is stored in beta's tensor, which gets new values. */
 static bool fold(struct pdnn_graph *graph, const struct pdnn_uses *uses, const struct pdnn_node *host,
                  const struct pdnn_node *node, struct pdnn_post *post) {
     uint32_t weights = host->input[1], beta = node->input[PDNN_BATCHNORM_BETA], bias;

@@ -1,5 +1,6 @@
-/* bias: y[n][c] = x[n][c] + b[c]; dx = dy itself; db[c] = sum_n dy[n][c]; over an image, the same at every
- * pixel. N minibatch, C units or channels, L pixels (1 without an image). */
+/* bias: y[n][c] = x[n][c] + b[c]; dx = dy itself; db[c] = sum_n dy[n][c]. On an image,
+ * the same at every pixel.
+ * N minibatch, C units or channels, L pixels (1 without an image). */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
@@ -29,7 +30,7 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
         pdnn_backward_pass_on(backward, node->input[PDNN_BIAS_X], dy);
 }
 
-/* One addition per element, in both passes. */
+/* One addition per element in both passes. */
 static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
     pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, 0)), 1, 1);
 }

@@ -1,7 +1,8 @@
-/* cache_append: rows position .. position+n-1 of each sequence's cache become x: cache[b*m + position + t][c]
- * = x[b*n + t][column + c]. B sequences of n new tokens, H columns; x (B*n, ld), and a cache (B*m, H) of m
- * tokens, which is state and also the result, updated. What it holds of keys or values, the products of later
- * tokens read. For inference: nothing flows back through it. FLOP: none. Bytes: of the columns used. */
+/* cache_append: writes x over rows position .. position+n-1 of each sequence's cache:
+ *   cache[b*m + position + t][c] = x[b*n + t][column + c].
+ * B sequences of n new tokens, H columns; x (B*n, ld), cache (B*m, H) of m tokens. The cache is state, and
+ * the updated cache is the output: the products of later tokens read the keys or values in it. Inference
+ * only, no gradient. FLOP: none. Bytes: only the columns used. */
 #include "models/attributes.h"
 #include "models/op.h"
 
@@ -26,7 +27,7 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
 }
 
 static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
-    (void)graph, (void)node, (void)count; /* it only moves data */
+    (void)graph, (void)node, (void)count; /* only moves data */
 }
 
 static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {

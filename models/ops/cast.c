@@ -1,7 +1,7 @@
-/* cast: y = x in another type: from the f32 of a master weight to the 16 bit that the graph computes in, or
- * from there to f32, as losses want it (to_f32). dx is dy in the type of x; the gradient of a weight's copy
- * belongs to the weight and comes in f32 from the ops that read the copy, so that nothing is cast there.
- * Rounding is to the nearest, ties to even. No FLOP: it computes nothing. */
+/* cast: y = x in another dtype: from an f32 master weight to the 16-bit dtype that the graph computes
+ * in, or back to f32 for the losses (to_f32). Rounds to nearest, ties to even. dx is dy in the dtype
+ * of x. Gradients of weights are not cast: the ops that read a weight's 16-bit copy return the
+ * gradient in f32. FLOP: none. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
@@ -35,7 +35,7 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
 }
 
 static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
-    (void)graph, (void)node, (void)count; /* it only moves data */
+    (void)graph, (void)node, (void)count; /* only moves data */
 }
 
 static void copy(struct pdnn_reference *r) {

@@ -1,5 +1,5 @@
-/* concat: the columns of several matrices (R, C_k) side by side, y (R, sum C_k); every input gets its columns
- * of dy, all in one node. */
+/* concat: y (R, sum C_k) holds the columns of several matrices (R, C_k) side by side. Backward is one node
+ * that gives every input its columns of dy. */
 #include "models/backward.h"
 #include "models/op.h"
 
@@ -8,7 +8,8 @@
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     int64_t rows = pdnn_node_in(graph, node, 0)->dim[0], columns = 0;
-    bool fits = node->n_inputs >= 2 && node->n_inputs <= PDNN_NODE_OUTPUTS; /* of the backward pass */
+    /* The backward node has an output for each input. */
+    bool fits = node->n_inputs >= 2 && node->n_inputs <= PDNN_NODE_OUTPUTS;
     for (int k = 0; k < node->n_inputs; k++) {
         const struct pdnn_tensor *x = pdnn_node_in(graph, node, k); /* (R, C_k) */
         fits = fits && x->rank == 2 && x->dim[0] == rows;
@@ -36,10 +37,10 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
 }
 
 static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
-    (void)graph, (void)node, (void)count; /* it only moves data */
+    (void)graph, (void)node, (void)count; /* only moves data */
 }
 
-/* Moves columns between the wide matrix, from column `at` on, and a part of it. */
+/* Moves columns between a part and the columns of the wide matrix from `at` on. */
 static void move(double *wide, int64_t at, const struct pdnn_tensor *whole, double *part, int64_t columns,
                  bool into_wide) {
     for (int64_t i = 0; i < whole->dim[0] * columns; i++) {

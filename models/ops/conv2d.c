@@ -1,9 +1,9 @@
-/* conv2d: y[n][o][p][q] = sum_crs x[n][c][p*stride_h - padding_h + r][q*stride_w - padding_w + s] *
- * w[o][c][r][s], where x is 0 outside the image; a cross-correlation, as frameworks mean it. Its gradients dx
- * and dw sum the same products with dy. Forward, x and w may be int8 (models/ops/quantized.h): y is then s32,
- * or with two scales f32.
- * N minibatch, C H W input channels, height and width, O P Q those of the output, R S kernel height and
- * width. */
+/* conv2d, a cross-correlation as in all frameworks, with x = 0 outside the image:
+ *   y[n][o][p][q] = sum_crs x[n][c][p*stride_h - padding_h + r][q*stride_w - padding_w + s] * w[o][c][r][s].
+ * dx and dw sum the same products with dy. In forward, x and w may be int8 (models/ops/quantized.h); y is
+ * then s32, or f32 if the two scales are given.
+ * N minibatch, C H W input channels, height and width, O P Q the same of the output, R S
+ * kernel height and width. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/quantized.h"
@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-/* Everything a pass needs; x, w and y stand for their gradients too. */
+/* Everything a pass needs; x, w and y also stand for their gradients. */
 struct geometry {
     int64_t N, C, H, W, O, P, Q;
     struct pdnn_window h, w;
@@ -22,7 +22,8 @@ static struct geometry geometry_of(const struct pdnn_graph *graph, const struct 
     const struct pdnn_tensor *out = pdnn_node_out(graph, node, 0);
     const struct pdnn_tensor *x = node->pass == PDNN_BACKWARD_DATA ? out : in[0];    /* (N, C, H, W) */
     const struct pdnn_tensor *w = node->pass == PDNN_BACKWARD_WEIGHTS ? out : in[1]; /* (O, C, R, S) */
-    const struct pdnn_tensor *y = node->pass == PDNN_FORWARD         ? out           /* (N, O, P, Q) */
+    /* (N, O, P, Q) */
+    const struct pdnn_tensor *y = node->pass == PDNN_FORWARD         ? out
                                   : node->pass == PDNN_BACKWARD_DATA ? in[0]
                                                                      : in[1];
     const int64_t *attr = node->attr;
@@ -76,7 +77,7 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
                            (uint32_t[]){[PDNN_CONV2D_DATA_DY] = dy, [PDNN_CONV2D_DATA_W] = w, PDNN_NONE});
 }
 
-/* Every pass is one multiply-add per output element, input channel and tap. */
+/* Every pass does one multiply-add per output element, input channel and tap. */
 static void count_taps(const struct geometry *g, int64_t taps_h, int64_t taps_w, struct pdnn_count *count) {
     int64_t pairs, taps;
     if (__builtin_mul_overflow(g->N, 2 * g->O, &pairs) || __builtin_mul_overflow(taps_h, taps_w, &taps))
@@ -100,14 +101,14 @@ static void in_bounds_flop(const struct pdnn_graph *graph, const struct pdnn_nod
         pdnn_quantized_flop(graph, node, count);
 }
 
-/* Where a window lies: its taps on the image, and element (channel 0, tap (0, 0)) of it in x, which need not
- * be on the image, and in w. */
+/* One window: its taps that lie on the image, and the offsets of channel 0, tap (0, 0) in x and w. The offset
+ * in x may be outside the image. */
 struct place {
     struct pdnn_taps r, s;
     int64_t x, w;
 };
 
-/* What one tap adds to what the pass computes. */
+/* One tap's multiply-add, per pass. */
 static void add_forward(double *x, double *w, double *y) {
     *y += *x * *w;
 }
@@ -126,7 +127,7 @@ static void (*const add_tap[])(double *x, double *w, double *y) = {
     [PDNN_BACKWARD_WEIGHTS] = add_backward_weights,
 };
 
-/* x and w at the place of one window; y is its element. */
+/* x and w point to the window's position; y is its output element. */
 static void add_window(struct pdnn_reference *r, const struct geometry *g, const struct place *at, double *x,
                        double *w, double *y) {
     for (int64_t ci = 0; ci < g->C * g->h.kernel; ci++) {

@@ -1,17 +1,18 @@
 /* ctc_loss: connectionist temporal classification (Graves, Fernandez, Gomez, Schmidhuber, 2006). T steps, N
- * sequences, C classes, L labels at most, S = 2L + 1 states. Logits (T*N, C) have row t*N + n for step t of
- * sequence n; class 0 is the blank. Labels (L, N): label l of a sequence is class l + 1; its first negative
- * one ends it. The states of a sequence are its labels with a blank before, between and after them; a path
- * goes from the first or second of them to one of the last two, each step to the same state, the next one, or
- * past a blank to the one behind it if that is another label. loss = scale * mean_n(-log of the sum over all
- * paths of their probability), infinite where the labels need more steps than there are.
+ * sequences, C classes, up to L labels, S = 2L + 1 states. Logits (T*N, C) hold step t of sequence n in row
+ * t*N + n; class 0 is the blank. Labels (L, N): label l of a sequence is class l + 1, and the first negative
+ * one ends the sequence. The states of a sequence are its labels with a blank before, between and after them.
+ * A path starts in one of the first two states and ends in one of the last two. Each step stays, moves to the
+ * next state, or skips a blank between two different labels.
+ *   loss = scale * mean_n(-log of the summed probability of all paths),
+ * infinite if the labels need more than T steps.
  *
- * One recursion forward and one backward in time give the loss and its gradient together: with alpha and beta
- * the log of what reaches a state and of what remains from it, dlogits = (p - sum of exp(alpha + beta - log
- * likelihood) over the states of the class) / (N / scale); scale is 1 but for a part of a step. So the
- * forward pass has the gradient as its second output, and there is no other pass, as in the usual libraries.
- * What lies beyond a sequence's last label is computed like the rest and changes nothing: shapes decide what
- * runs, not data. */
+ * One recursion forward and one backward in time give loss and gradient together. With alpha and beta the log
+ * probabilities of reaching a state and of finishing from it,
+ *   dlogits = (p - sum of exp(alpha + beta - log likelihood) over the states of the class) / (N / scale).
+ * scale is 1 except when the step is split into micro-steps. As in the usual libraries, the gradient is a
+ * second output of forward, and there is no other pass. States after a sequence's last label are computed
+ * like the rest and have no effect: the work depends on shapes, not on data. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
@@ -36,7 +37,7 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     if (node->n_inputs != 2 || x->rank != 2 || x->dim[1] < 2 || label->rank != 2 ||
         label->dtype != PDNN_S32 || x->dim[0] % label->dim[1] != 0)
         return pdnn_fail(err, PDNN_INVALID, "ctc_loss: expected logits (T*N, C) and s32 labels (L, N)");
-    outputs[PDNN_CTC_LOSS_LOSS].dtype = PDNN_F32; /* whatever the model's: a sum over the minibatch */
+    outputs[PDNN_CTC_LOSS_LOSS].dtype = PDNN_F32; /* even in 16-bit models: a sum over the minibatch */
     outputs[PDNN_CTC_LOSS_LOSS].rank = 1;
     outputs[PDNN_CTC_LOSS_LOSS].dim[0] = 1;
     outputs[PDNN_CTC_LOSS_DLOGITS].role = PDNN_ROLE_GRADIENT;
@@ -56,10 +57,10 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
 /* log(exp a + exp b + exp c): 2 comparisons, 3 each of subtract and exp, 2 additions, log, addition. */
 enum { LOG_SUM_FLOP = 12 };
 
-/* Per row: C-1 comparisons, C each of subtract, exp, add; log, addition, C subtractions; exp, subtract and
- * divide per class for the gradient. Per state: a sum of three and an addition forward, the same backward,
- * but for one step each; 4 for its part in the gradient. Per sequence: a sum for its likelihood, a
- * subtraction. One division. */
+/* Per row: C-1 comparisons, C each of subtract, exp, add; log, addition, C subtractions; per class exp,
+ * subtract and divide for the gradient. Per state: a log sum and an addition, both forward and backward in
+ * time, except at one step each; 4 for its part of the gradient. Per sequence: a log sum for the likelihood,
+ * a subtraction. Once: a division. */
 static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
     struct geometry g = geometry_of(graph, node);
     pdnn_count_add(count, g.T * g.N, 8 * g.C + 1, 1);
@@ -74,13 +75,13 @@ static int64_t scratch(const struct pdnn_graph *graph, const struct pdnn_node *n
     return (g.T + 2) * g.S + g.C;
 }
 
-/* One sequence. Its rows of dlogits hold log p until the gradient takes their place. */
+/* One sequence. Its rows of dlogits hold log p until the gradient overwrites them. */
 struct sequence {
     struct pdnn_reference *r;
     struct geometry g;
     int64_t n, length;
     const double *label;                  /* (L, N) */
-    double *alpha, *beta, *next, *states; /* (T, S), (S), (S) of the next step with its log p, (C) */
+    double *alpha, *beta, *next, *states; /* (T, S), (S), (S) of the next step including its log p, (C) */
 };
 
 static double log_sum(struct sequence *q, double a, double b, double c) {
@@ -102,7 +103,7 @@ static int64_t class_of(const struct sequence *q, int64_t s) {
     return label < 0 ? 0 : (int64_t)label + 1;
 }
 
-/* Whether a path may come to the state from the one before the blank before it. */
+/* Whether a path may enter state s by skipping the blank before it. */
 static bool skips(const struct sequence *q, int64_t s) {
     return s % 2 && s > 1 && s < q->g.S && label_at(q, s / 2) != label_at(q, s / 2 - 1);
 }
@@ -141,7 +142,7 @@ static void go_forward(struct sequence *q) {
     }
 }
 
-/* Of all paths that end well. */
+/* Summed over all paths that end in a final state. */
 static double log_likelihood(struct sequence *q) {
     const double *last = q->alpha + (q->g.T - 1) * q->g.S;
     int64_t end = 2 * q->length;
@@ -169,7 +170,7 @@ static double scaled_batch(const struct pdnn_reference *r) {
            r->node->coef[PDNN_LOSS_SCALE];
 }
 
-/* In place of log p. */
+/* Overwrites log p with the gradient. */
 static void put_gradient(struct sequence *q, int64_t t, double likelihood) {
     double *row = row_of(q, t);
     for (int64_t c = 0; c < q->g.C; c++)

@@ -1,7 +1,7 @@
-/* dense: y[n][o] = sum_i x[n][i] * w[o][i]; dx = dy w; dw = dy^T x. Forward, x and w may be int8
- * (models/ops/quantized.h): y is then s32, or with two scales f32.
- * N minibatch, I input units, O output units. An input of more dimensions is taken as (N, I), all but the
- * first of them in row-major order. */
+/* dense: y[n][o] = sum_i x[n][i] * w[o][i]; dx = dy w; dw = dy^T x. In forward, x and w may be int8
+ * (models/ops/quantized.h); y is then s32, or f32 if the two scales are given.
+ * N minibatch, I input units, O output units. An input of higher rank is treated as (N, I): all dimensions
+ * after the first are flattened in row-major order. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/quantized.h"
@@ -37,12 +37,12 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
                            (uint32_t[]){[PDNN_DENSE_DATA_DY] = dy, [PDNN_DENSE_DATA_W] = w, PDNN_NONE});
 }
 
-/* Each pass is one multiply-add per (n, o, i), and each pass sees all three matrices. */
+/* Each pass does one multiply-add per (n, o, i), and each pass sees all three matrices. */
 static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
     const struct pdnn_tensor *a = pdnn_node_in(graph, node, 0), *b = pdnn_node_in(graph, node, 1);
     int64_t n = a->dim[0];
-    bool weights =
-        node->pass == PDNN_BACKWARD_WEIGHTS; /* x (N, I), dy (N, O); the others read one matrix (O, I) */
+    /* Backward-weights reads x (N, I) and dy (N, O); the other passes read one matrix (O, I). */
+    bool weights = node->pass == PDNN_BACKWARD_WEIGHTS;
     pdnn_count_add(count, 2 * n, weights ? units(a) : b->dim[0], b->dim[1]);
     if (pdnn_quantized_is_scaled(node))
         pdnn_quantized_flop(graph, node, count);

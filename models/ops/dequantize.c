@@ -1,5 +1,6 @@
-/* dequantize: y[n][o] = x[n][o] x_scale w_scale[o], from sums of products of int8 values to f32; over an
- * image, the same at every pixel. N minibatch, O units or channels. */
+/* dequantize: y[n][o] = x[n][o] x_scale w_scale[o], which turns s32 sums of int8 products into f32. On an
+ * image, the same at every pixel.
+ * N minibatch, O units or channels. */
 #include "models/attributes.h"
 #include "models/ops/quantized.h"
 
@@ -7,8 +8,8 @@
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
-    const struct pdnn_tensor *x =
-        pdnn_node_in(graph, node, PDNN_DEQUANTIZE_X); /* (N, O) or (N, O, H, W), s32 */
+    /* (N, O) or (N, O, H, W), s32 */
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_DEQUANTIZE_X);
     if (node->n_inputs != PDNN_DEQUANTIZE_X_SCALE + 2 || x->dtype != PDNN_S32 ||
         !pdnn_quantized_fits(graph, node, PDNN_DEQUANTIZE_X_SCALE, x))
         return pdnn_fail(err, PDNN_INVALID, "dequantize: expected sums (N, O, ...) of s32, and two scales");

@@ -1,10 +1,10 @@
-/* dropout (Srivastava et al., 2014), training only: y = x * mask, where mask is 0 with probability p =
- * percent/100 and else 1/(1 - p), so that inference needs no node at all; dx = dy * mask. The mask is not
- * stored: that of element i follows from the node, the step and i, and backward recomputes it. The step is
- * counted by a state of one value, which forward first increments, unless it is not among its outputs; the
- * node is known by that state's tensor. Element i is kept where pdnn_rng_16_at(pdnn_rng_at(counter's tensor,
- * counter), i) >= percent * 65536 / 100. FLOP: one multiplication per element in either pass, one addition
- * for the counter. */
+/* dropout (Srivastava et al., 2014), training only: y = x * mask, dx = dy * mask. The mask is 0 with
+ * probability p = percent/100 and 1/(1 - p) otherwise, so inference needs no node. The mask is not stored: it
+ * is a function of node, step and element, and backward recomputes it. A state of one value counts the steps.
+ * Forward increments it first, unless the counter is not among its outputs. The node is identified by the
+ * counter's tensor. Element i is kept if
+ *   pdnn_rng_16_at(pdnn_rng_at(counter's tensor, counter), i) >= percent * 65536 / 100.
+ * FLOP: one multiplication per element in both passes, one addition for the counter. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/dropout_mask.h"

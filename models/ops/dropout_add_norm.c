@@ -1,11 +1,12 @@
 /* dropout_add_norm: dropout, residual sum and layernorm in one pass:
  *   z = x * mask / (1 - percent/100) + residual;  y = layernorm(z) as in models/ops/layernorm.c
- * R rows (tokens), H width. Inputs: x, residual, gamma, beta, and in training with a percentage the counter
- * of models/ops/dropout.c, whose mask is used. Outputs: y and z, of which only y where y_only says that
- * nobody reads z (inference of post-norm nets); in training mean and inverse_std of the rows of z, and the
- * counter. Backward is one node: dresidual = layernorm's gradient + what else reached z, dx = dresidual *
- * mask / (1 - percent/100), dgamma and dbeta. FLOP: models/ops/norm_rows.h, and per value 1 each for dropout
- * and for every sum; 1 for the counter. */
+ * R rows (tokens), H width. Inputs: x, residual, gamma, beta and, in training with a percentage, the
+ * counter of models/ops/dropout.c, whose mask is used. Outputs: y; z, unless y_only says that nobody
+ * reads it (inference of post-norm nets); in training mean and inverse_std of the rows of z, and the
+ * counter. Backward is one node:
+ *   dresidual = layernorm's gradient + gradients of z from other readers,
+ *   dx = dresidual * mask / (1 - percent/100), dgamma and dbeta.
+ * FLOP: models/ops/norm_rows.h, plus per value 1 for dropout and 1 for each sum; 1 for the counter. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/dropout_mask.h"
@@ -51,7 +52,7 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     return PDNN_OK;
 }
 
-/* Where nothing is dropped, dx is dresidual. */
+/* If nothing is dropped, dx is dresidual. */
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
     const struct pdnn_graph *graph = pdnn_backward_graph(backward);
     uint32_t dy = pdnn_backward_of(backward, node->output[PDNN_DROPOUT_ADD_NORM_Y]),
@@ -101,7 +102,7 @@ static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node
     pdnn_count_add(count, z->dim[0], PDNN_NORM_BACK_ROW_FLOP, 1);
 }
 
-/* y = x * mask, of n elements from `first` on; y may be x. */
+/* y = x * mask; y may be x. */
 static void drop(struct pdnn_reference *r, int counter, const double *x, double *y, int64_t n) {
     struct pdnn_dropout_mask mask =
         pdnn_dropout_mask_of(r, counter, r->node->attr[PDNN_DROPOUT_ADD_NORM_PERCENT]);
@@ -129,8 +130,8 @@ static void forward(struct pdnn_reference *r) {
         pdnn_dropout_count(r, PDNN_DROPOUT_ADD_NORM_COUNTER, PDNN_DROPOUT_ADD_NORM_NEW_COUNTER);
         drop(r, PDNN_DROPOUT_ADD_NORM_COUNTER, pdnn_ref_in(r, PDNN_DROPOUT_ADD_NORM_X), z, R * H);
     } else {
-        memmove(z, pdnn_ref_in(r, PDNN_DROPOUT_ADD_NORM_X),
-                (size_t)(R * H) * sizeof *z); /* y may have taken the place of x */
+        /* y may be in place of x, and z is y if y_only. */
+        memmove(z, pdnn_ref_in(r, PDNN_DROPOUT_ADD_NORM_X), (size_t)(R * H) * sizeof *z);
     }
     add(r, pdnn_ref_in(r, PDNN_DROPOUT_ADD_NORM_RESIDUAL), z, R * H);
     for (int64_t row = 0; row < R; row++)

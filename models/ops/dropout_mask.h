@@ -1,5 +1,5 @@
-/* The mask of models/ops/dropout.c, for every op that drops values: of one node in the step that its counter
- * is at, element by element. */
+/* The dropout mask of models/ops/dropout.c, for the reference kernels of all ops that drop values: the mask
+ * of one node in the step that its counter is at, element by element. */
 #ifndef MODELS_OPS_DROPOUT_MASK_H
 #define MODELS_OPS_DROPOUT_MASK_H
 
@@ -10,17 +10,17 @@ enum { PDNN_DROPOUT_PERCENT_MAX = 99 };
 
 struct pdnn_dropout_mask {
     uint64_t seed;
-    int64_t least; /* bits of elements that are kept */
-    double kept;   /* their factor */
+    int64_t least; /* smallest 16-bit random number that is kept */
+    double kept;   /* factor of kept elements */
 };
 
-/* Whether the tensor may count steps. */
+/* Whether the tensor can be a step counter. */
 static inline bool pdnn_is_dropout_counter(const struct pdnn_tensor *tensor) {
     return tensor->role == PDNN_ROLE_STATE && pdnn_tensor_elements(tensor) == 1;
 }
 
-/* The forward pass counts the step, one addition; where the counter is not the node's output too, it only
- * repeats what it did last. `input` and `output` are the counter's numbers. */
+/* Whether the node counts the step (one addition). Only the forward pass does, and only if the counter is
+ * also an output; otherwise it repeats its last mask. `input` and `output` are the counter's indices. */
 static inline bool pdnn_dropout_counts(const struct pdnn_node *node, int output) {
     return node->pass == PDNN_FORWARD && node->n_outputs > output;
 }
@@ -37,7 +37,7 @@ static inline struct pdnn_dropout_mask pdnn_dropout_mask_of(const struct pdnn_re
                                       100.0 / (double)(100 - percent)};
 }
 
-/* What element i is multiplied with. */
+/* The factor of element i. */
 static inline double pdnn_dropout_mask_at(const struct pdnn_dropout_mask *mask, int64_t i) {
     return pdnn_rng_16_at(mask->seed, (uint64_t)i) >= mask->least ? mask->kept : 0;
 }

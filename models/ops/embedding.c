@@ -1,8 +1,8 @@
-/* embedding: y[r][e] = x[id[r]][e]; dx[v][e] = sum over the r with id[r] = v of dy[r][e], in the order of r,
- * so that every thread count gives the same sum. R ids, V rows of x, E columns. x is a table of weights, or
- * an activation of which some rows are wanted; its gradient is dense, zeros included, as the optimizers and
- * other ops want it. Where x has a gradient already, since something else reads it too (a table that is also
- * the output's weights), that comes as a third input, which the output continues. */
+/* embedding: y[r][e] = x[id[r]][e]; dx[v][e] = sum of dy[r][e] over the r with id[r] = v. The sum runs in the
+ * order of r, so the result does not depend on the number of threads. R ids, V rows of x, E columns. x is a
+ * table of weights, or an activation of which some rows are wanted. Its gradient is dense, zeros included, as
+ * the optimizers and other ops need it. If something else reads x too (a table that is also the output
+ * weights) and x already has a gradient, that is a third input, which the output continues. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
@@ -20,8 +20,8 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     return PDNN_OK;
 }
 
-/* What x has so far must not be dy itself, as where x and y are added up: it is still read while the output
- * takes over its memory. */
+/* The gradient of x so far must not be dy itself (which happens if x and y are added up): dy is still read
+ * while the output overwrites that memory. */
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
     uint32_t x = node->input[PDNN_EMBEDDING_X], dy = pdnn_backward_of(backward, node->output[0]);
     uint32_t rest = pdnn_backward_of(backward, x);
@@ -39,7 +39,7 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
 
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                          struct pdnn_count *count) {
-    (void)graph, (void)node, (void)count; /* it only moves data */
+    (void)graph, (void)node, (void)count; /* only moves data */
 }
 
 /* One addition per element of dy. */
@@ -48,7 +48,7 @@ static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node
     pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_DY)), 1, 1);
 }
 
-/* Of x no more rows than there are ids; it may be f32 where they are 16 bit. */
+/* Reads at most as many rows of x as there are ids. x may be f32 while the gathered rows are 16-bit. */
 static uint64_t looked_up_bytes(const struct pdnn_tensor *x, const struct pdnn_tensor *rows) {
     int64_t all = pdnn_tensor_elements(x), some = pdnn_tensor_elements(rows);
     return (uint64_t)(some < all ? some : all) * pdnn_dtype_bytes(x->dtype);
@@ -61,7 +61,7 @@ static void forward_bytes(const struct pdnn_graph *graph, const struct pdnn_node
     bytes[PDNN_EMBEDDING_INPUTS] = pdnn_tensor_bytes(y);
 }
 
-/* A gradient that goes on changes in those rows only. */
+/* A continued gradient changes only in the rows looked up. */
 static void backward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
     const struct pdnn_tensor *dy = pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_DY),
                              *dx = pdnn_node_out(graph, node, PDNN_EMBEDDING_BACK_DX);
@@ -102,7 +102,7 @@ static void backward(struct pdnn_reference *r) {
     }
 }
 
-/* Of a table and of an activation alike. */
+/* The same for a table (backward-weights) and an activation (backward-data). */
 #define BACKWARD                                                                                             \
     {                                                                                                        \
         .flop = backward_flop, .reference = backward, .bytes = backward_bytes,                               \

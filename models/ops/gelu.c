@@ -1,7 +1,8 @@
-/* gelu (Hendrycks and Gimpel, 2016): y = x P(x) with the normal distribution P(x) = (1 + erf(x / sqrt(2))) /
- * 2; dx = dy (P(x) + x p(x)) with its density p(x) = exp(-x^2 / 2) / sqrt(2 pi). FLOP per element: multiply,
- * erf, add, multiply, and once more by x; backward the same four, multiply, multiply, exp and multiply for p,
- * by x, add, by dy. */
+/* gelu (Hendrycks and Gimpel, 2016), with the normal distribution P(x) = (1 + erf(x / sqrt(2))) / 2 and its
+ * density p(x) = exp(-x^2 / 2) / sqrt(2 pi):
+ *   y = x P(x);  dx = dy (P(x) + x p(x)).
+ * FLOP per element: multiply, erf, add, multiply for P; multiply by x. Backward: the same four for P;
+ * multiply, multiply, exp and multiply for p; by x, add, by dy. */
 #include "models/ops/pointwise.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
-/* gelu_tanh (Hendrycks and Gimpel, 2016; GPT-2's): y = x (1 + t) / 2 with t = tanh(u(x)) and u(x) = c (x + a
- * x^3), a = 0.044715, c = sqrt(2 / pi); dx = dy ((1 + t) / 2 + x (1 - t^2) u'(x) / 2) with u'(x) = c (1 + 3 a
- * x^2). FLOP per element: u as x (c + c a x^2) is multiply, multiply, add, multiply; then tanh, add,
- * multiply, by x. Backward the same but for the last one; multiply, subtract, multiply, multiply for x (1 -
- * t^2) / 2; multiply and add for u', by it, add, by dy. */
+/* gelu_tanh (Hendrycks and Gimpel, 2016; GPT-2 uses it):
+ *   y = x (1 + t) / 2 with t = tanh(u(x)), u(x) = c (x + a x^3), a = 0.044715, c = sqrt(2 / pi);
+ *   dx = dy ((1 + t) / 2 + x (1 - t^2) u'(x) / 2) with u'(x) = c (1 + 3 a x^2).
+ * FLOP per element: u as x (c + c a x^2) is multiply, multiply, add, multiply; then tanh, add, multiply, by
+ * x. Backward: the same without the last; multiply, subtract, multiply, multiply for x (1 - t^2) / 2;
+ * multiply and add for u'; by u', add, by dy. */
 #include "models/ops/pointwise.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* hardtanh: y = min(max(x, low), high), by default from 0 to 20 (the clipped ReLU of Deep Speech, Hannun et
- * al., 2014); dx = dy where low < y < high, else 0. FLOP per element: two comparisons in either pass. */
+ * al., 2014); dx = dy where low < y < high, else 0.
+ * FLOP per element: two comparisons in both passes. */
 #include "models/attributes.h"
 #include "models/ops/pointwise.h"
 

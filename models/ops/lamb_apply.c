@@ -1,6 +1,6 @@
-/* lamb_apply: stage 2 of LAMB (You et al., 2020): w -= lr * |w|/|u| * u, where the ratio is 1 if one of the
- * norms is 0. Inputs w, u, |w| (1), |u| (1); output w. FLOP per parameter: multiply, subtract; and 2 for the
- * factor. */
+/* lamb_apply: stage 2 of LAMB (You et al., 2020): w -= lr * |w|/|u| * u, where the ratio is 1 if either norm
+ * is 0. Inputs w, u, |w| (1), |u| (1); output w.
+ * FLOP per parameter: multiply, subtract; plus 2 for the factor. */
 #include "models/attributes.h"
 #include "models/op.h"
 

@@ -1,9 +1,11 @@
-/* lamb_direction: stage 1 of LAMB (You et al., 2020), as in NVIDIA's apex. With c = max(norm of all gradients
- * / limit, 1): g = g/c; m = b1*m + (1-b1)*g; v = b2*v + (1-b2)*g^2; u = (m/(1-b1^t)) / (sqrt(v/(1-b2^t)) +
- * epsilon)
- * + decay*w. power holds (b1^t, b2^t), 1 before the first step. Inputs w, g, m, v, power, norm; outputs u, m,
- * v, power. u may take over g's memory. FLOP per parameter: 1 for g, 3 for m, 4 for v, 7 for u; and 8 for c,
- * the powers and the reciprocals of c, 1-b1^t and 1-b2^t. */
+/* lamb_direction: stage 1 of LAMB (You et al., 2020), as in NVIDIA's apex. With c = max(norm of
+ * all gradients / limit, 1):
+ *   g = g/c;  m = b1*m + (1-b1)*g;  v = b2*v + (1-b2)*g^2;
+ *   u = (m/(1-b1^t)) / (sqrt(v/(1-b2^t)) + epsilon) + decay*w.
+ * power holds (b1^t, b2^t), 1 before the first step. Inputs w, g, m, v, power, norm; outputs u, m, v,
+ * power. u may overwrite g.
+ * FLOP per parameter: 1 for g, 3 for m, 4 for v, 7 for u; plus 8 for c, the powers and the reciprocals of
+ * c, 1-b1^t and 1-b2^t. */
 #include "models/attributes.h"
 #include "models/op.h"
 

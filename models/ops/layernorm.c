@@ -1,9 +1,10 @@
-/* layernorm (Ba, Kiros, Hinton, 2016): y = gamma*xhat + beta with xhat = (x - mean)*inverse_std and
- * inverse_std = 1/sqrt(variance + epsilon), per row of x over its H values. R rows (tokens), H width. In
- * training mean and inverse_std (R) are kept for backward: with dxhat = dy*gamma, per row
+/* layernorm (Ba, Kiros, Hinton, 2016), per row of x over its H values:
+ *   y = gamma*xhat + beta with xhat = (x - mean)*inverse_std and inverse_std = 1/sqrt(variance + epsilon).
+ * R rows (tokens), H width. Training keeps mean and inverse_std (R) for backward. Per
+ * row, with dxhat = dy*gamma,
  *   dx = inverse_std*(dxhat - mean of dxhat - xhat * mean of dxhat*xhat);
- * dgamma = sum dy*xhat and dbeta = sum dy, over the rows: one node, because all three come from one reading
- * of dy and x. FLOP: models/ops/norm_rows.h. */
+ * dgamma = sum dy*xhat and dbeta = sum dy over the rows. Backward is one node, because all three come from
+ * one read of dy and x. FLOP: models/ops/norm_rows.h. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/norm_rows.h"

@@ -1,7 +1,7 @@
-/* mask: y = x + bias, and -infinity where a causal row sees no more: with j > i + m - n. The bias (B, m) is
- * data, added to all rows of all heads of its sequence; the gradient of x is dy, and 0 where y is -infinity.
- * Scores are (B*h, n, m): B sequences of h heads, n queries, m keys. FLOP: one addition for each element of a
- * row that it sees. Bytes: of x and dy only those elements are read. */
+/* mask: y = x + bias, and -infinity in the columns j > i + m - n that causal row i does not see. The bias
+ * (B, m) is data, added to all rows of all heads of its sequence. The gradient of x is dy, and 0 where y is
+ * -infinity. Scores are (B*h, n, m): B sequences of h heads, n queries, m keys.
+ * FLOP: one addition per visible element. Bytes: only the visible elements of x and dy are read. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/score_rows.h"
@@ -40,7 +40,7 @@ static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node 
 
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                           struct pdnn_count *count) {
-    (void)graph, (void)node, (void)count; /* it only moves data */
+    (void)graph, (void)node, (void)count; /* only moves data */
 }
 
 static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {

@@ -1,12 +1,13 @@
-/* matmul: y = op(a) op(b) for each of B sequences and h heads, where op transposes or not; M N K as in (M, K)
- * times (K, N). A tensor (B*rows, ld) is seen as heads: those of one sequence share its rows, head i has d
- * columns from `column` + i*d on. A tensor (B*h, rows, columns) has a matrix for each. So attention needs no
- * copies to split and merge heads: scores = q k^T is (B*h, n, m), context = p v is (B*n, h*d).
- * da = dy op(b)^T and db = op(a)^T dy, or transposed where the operand is: passes of this op with other
- * attributes, one node for each gradient. Where several operands are columns of one tensor (query, key and
- * value side by side), each node writes its own columns of that tensor's gradient, and each but the first
- * takes what the ones before have written as a third input, which its output continues.
- * FLOP: 2 M N K per sequence and head. Bytes: of the columns used. */
+/* matmul: y = op(a) op(b) for each of B sequences and h heads, where op optionally transposes; M N K as
+ * in (M, K) times (K, N). A tensor (B*rows, ld) is viewed as heads: the heads of a sequence share its
+ * rows, and head i has the d columns from `column` + i*d on. A tensor (B*h, rows, columns) has one matrix
+ * per head. Attention thus needs no copies to split and merge heads: scores = q k^T is (B*h, n, m),
+ * context = p v is (B*n, h*d).
+ * da = dy op(b)^T and db = op(a)^T dy, or their transposes if the operand is transposed: the same op with
+ * other attributes, one node per gradient. If several operands are columns of one tensor (query, key and
+ * value side by side), each node writes its own columns of that tensor's gradient. Every node but the first
+ * takes the gradient written so far as a third input, which its output continues.
+ * FLOP: 2 M N K per sequence and head. Bytes: only the columns used. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/heads.h"
@@ -14,7 +15,7 @@
 
 #include <string.h>
 
-/* Whether the tensor holds such matrices from the column on. */
+/* Whether the tensor can hold such matrices from the column on. */
 static bool is_operand(const struct pdnn_tensor *tensor, const int64_t *attr, int64_t column) {
     int64_t sequences = attr[PDNN_MATMUL_SEQUENCES], heads = attr[PDNN_MATMUL_HEADS];
     int64_t d = attr[PDNN_MATMUL_WIDTH];
@@ -24,7 +25,7 @@ static bool is_operand(const struct pdnn_tensor *tensor, const int64_t *attr, in
     return tensor->rank == 3 && tensor->dim[0] == sequences * heads;
 }
 
-/* Rows or columns of one matrix, as op has them. */
+/* Rows or columns of one matrix after op. */
 static int64_t extent(const struct pdnn_tensor *tensor, const int64_t *attr, bool transposed, bool of_rows) {
     if (tensor->rank == 3)
         return tensor->dim[of_rows == transposed ? 2 : 1];
@@ -59,13 +60,13 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     return PDNN_OK;
 }
 
-/* Whether the operand is some of the columns of its tensor. */
+/* Whether the operand uses only some of its tensor's columns. */
 static bool is_part(const struct pdnn_tensor *tensor, const int64_t *attr) {
     return tensor->rank == 2 && attr[PDNN_MATMUL_HEADS] * attr[PDNN_MATMUL_WIDTH] < tensor->dim[1];
 }
 
-/* Whether the products that read the tensor divide its columns among them: else its gradient would not be
- * what they write one beside the other. */
+/* Whether the products that read the tensor use disjoint columns that cover it. Otherwise its gradient is not
+ * the columns that they write side by side. */
 static bool is_divided(const struct pdnn_graph *graph, uint32_t tensor, int64_t column, int64_t width) {
     int64_t total = 0, overlapping = 0;
     for (size_t i = 0; i < graph->n_nodes; i++) {
@@ -85,7 +86,7 @@ static bool is_divided(const struct pdnn_graph *graph, uint32_t tensor, int64_t 
     return overlapping == 1 && total == graph->tensors[tensor].dim[1];
 }
 
-/* The gradient of input k. */
+/* Emits the gradient of input k. */
 static void emit(struct pdnn_backward *backward, const struct pdnn_node *node, int k, uint32_t dy) {
     const struct pdnn_graph *graph = pdnn_backward_graph(backward);
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, k);
@@ -96,7 +97,7 @@ static void emit(struct pdnn_backward *backward, const struct pdnn_node *node, i
                                          target = node->input[k];
     bool transposed = attr[PDNN_MATMUL_TRANSPOSE_A + k] != 0;
     bool other_transposed = attr[PDNN_MATMUL_TRANSPOSE_A + !k] != 0;
-    int at = k == (int)transposed ? PDNN_MATMUL_A : PDNN_MATMUL_B; /* where dy goes */
+    int at = k == (int)transposed ? PDNN_MATMUL_A : PDNN_MATMUL_B; /* index of dy */
     inputs[at] = dy;
     inputs[!at] = node->input[!k];
     turned.attr[PDNN_MATMUL_A_COLUMN + at] = attr[PDNN_MATMUL_Y_COLUMN];
@@ -137,7 +138,7 @@ static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, 
     uint64_t element = pdnn_dtype_bytes(pdnn_node_in(graph, node, PDNN_MATMUL_A)->dtype);
     bytes[PDNN_MATMUL_A] = (uint64_t)pdnn_heads_elements(&p, &p.a) * element;
     bytes[PDNN_MATMUL_B] = (uint64_t)pdnn_heads_elements(&p, &p.b) * element;
-    bytes[PDNN_MATMUL_REST] = 0; /* it stays where it is; or is the result, where there is none */
+    bytes[PDNN_MATMUL_REST] = 0; /* it stays in place; without it this is the output, set below */
     bytes[node->n_inputs] = (uint64_t)pdnn_heads_elements(&p, &p.y) * element;
 }
 

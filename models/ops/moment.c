@@ -1,5 +1,6 @@
-/* moment: what Adam does first, by itself: m = b*m + (1-b)*g, or of g^2. Inputs m, g; output m. FLOP per
- * parameter: 3, and 1 for a square. */
+/* moment: the first part of Adam as an op of its own: m = b*m + (1-b)*g, or with g^2 in place of
+ * g. Inputs m, g; output m.
+ * FLOP per parameter: 3, and 1 for the square. */
 #include "models/attributes.h"
 #include "models/op.h"
 

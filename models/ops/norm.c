@@ -1,5 +1,6 @@
-/* norm: y = sqrt(sum_i x_i^2 + z^2), the Euclidean norm of x, or with z, the norm of what came before, of all
- * of it. Inputs x[, z (1)]; output y (1), f32. FLOP: 2 per element and 1; with z 2 more. */
+/* norm: y = sqrt(sum_i x_i^2 + z^2): the Euclidean norm of x or, with the optional z, of x together with the
+ * tensors that gave z. Inputs x[, z (1)]; output y (1), f32.
+ * FLOP: 2 per element and 1; with z 2 more. */
 #include "models/attributes.h"
 #include "models/op.h"
 

@@ -54,7 +54,7 @@ void pdnn_norm_row_backward(struct pdnn_reference *r, const struct pdnn_norm_row
     product /= H;
     r->flop += 2;
     for (int64_t i = 0; i < row->H; i++) {
-        /* Both counted above. */
+        /* Recomputed; counted in the loop above. */
         double xhat = (row->x[i] - row->mean) * row->inverse_std, dxhat = row->dy[i] * row->gamma[i];
         row->dx[i] = row->inverse_std * (dxhat - sum - xhat * product);
         r->flop += 4;

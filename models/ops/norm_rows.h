@@ -1,33 +1,33 @@
-/* What the ops that normalize rows have in common (layernorm.c has the formulas): checks, FLOP, and the
- * reference kernels of one row. x (R, H); gamma and beta (H); mean and inverse_std (R). */
+/* Shared by the ops that normalize rows: checks, FLOP, and the reference kernels of one row. layernorm.c has
+ * the formulas. x (R, H); gamma and beta (H); mean and inverse_std (R). */
 #ifndef MODELS_OPS_NORM_ROWS_H
 #define MODELS_OPS_NORM_ROWS_H
 
 #include "models/op.h"
 
 /* Forward, per value: 1 for the mean, 3 for the variance, 4 to normalize, scale and shift; per row: 2 to
- * divide these sums, 3 for inverse_std. Backward, per value: 2 for xhat, 3 to sum dbeta and dgamma, 1 for
- * dxhat, 3 to sum that, 4 for dx; per row: 2 to divide these sums. */
+ * divide the two sums, 3 for inverse_std. Backward, per value: 2 for xhat, 3 to sum dbeta and dgamma, 1 for
+ * dxhat, 3 for its sums, 4 for dx; per row: 2 to divide the sums. */
 enum { PDNN_NORM_FLOP = 8, PDNN_NORM_ROW_FLOP = 5, PDNN_NORM_BACK_FLOP = 13, PDNN_NORM_BACK_ROW_FLOP = 2 };
 
-/* Whether x is a matrix, and gamma and beta are as wide. */
+/* Whether x is a matrix as wide as gamma and beta. */
 bool pdnn_norm_rows_fit(const struct pdnn_tensor *x, const struct pdnn_tensor *gamma,
                         const struct pdnn_tensor *beta);
 
-/* Describes outputs[first] and the next one: mean and inverse_std, f32 whatever the model's dtype. */
+/* Describes outputs[first] and the next one as mean and inverse_std, f32 whatever the model's dtype. */
 void pdnn_norm_rows_statistics(const struct pdnn_tensor *x, struct pdnn_tensor *outputs, int first);
 
-/* Forward: one row, from x to y, which may be x. */
+/* Forward: one row, from x to y; y may be x. */
 struct pdnn_norm_row {
     const double *x, *gamma, *beta;
     double *y;
-    double *mean, *inverse_std; /* out, of this row; or both NULL */
+    double *mean, *inverse_std; /* outputs for this row; or both NULL */
     double epsilon;
     int64_t H;
 };
 void pdnn_norm_row_forward(struct pdnn_reference *r, const struct pdnn_norm_row *row);
 
-/* Backward: one row, from dy to dx, which may be dy; adds to dgamma and dbeta. */
+/* Backward: one row, from dy to dx; dx may be dy. Adds to dgamma and dbeta. */
 struct pdnn_norm_row_backward {
     const double *dy, *x, *gamma;
     double *dx, *dgamma, *dbeta;

@@ -1,7 +1,7 @@
-/* pool2d: y[n][c][p][q] = max or mean over the window's taps of x[n][c][p*stride_h - padding_h + r]
- * [q*stride_w - padding_w + s] that lie on the image. A maximum in training also gives index = r*kernel_w + s
- * of the first largest tap in row-major order, and dx is dy there; the mean shares dy equally among its taps.
- * NaN is larger than anything, the last one of a window than the others.
+/* pool2d: y[n][c][p][q] = max or mean of x[n][c][p*stride_h - padding_h + r][q*stride_w - padding_w + s] over
+ * the taps of the window that lie on the image. In training, max-pooling also returns index = r*kernel_w + s
+ * of the first largest tap in row-major order, and its dx is dy there. The mean shares dy equally among its
+ * taps. NaN is larger than any number; of several NaN in a window the last one counts.
  * N minibatch, C channels, H W image, P Q output height and width, R S window. */
 #include "models/attributes.h"
 #include "models/backward.h"
@@ -75,8 +75,8 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
             (uint32_t[]){[PDNN_POOL2D_BACK_DY] = dy, [PDNN_POOL2D_BACK_INDEX] = index, PDNN_NONE});
 }
 
-/* taps is the sum over a plane's windows. A maximum: one comparison per tap but the first. A mean: an
- * addition per tap but the first, and a division. */
+/* taps is the sum over a plane's windows. Maximum: one comparison per tap but the first. Mean: one addition
+ * per tap but the first, and a division. */
 static void count_forward(const struct geometry *g, int64_t taps, struct pdnn_count *count) {
     int64_t windows = g->P * g->Q;
     pdnn_count_add(count, g->planes, taps - windows + (g->average ? windows : 0), 1);
@@ -94,7 +94,7 @@ static void forward_in_bounds_flop(const struct pdnn_graph *graph, const struct 
     count_forward(&g, pdnn_window_taps_sum(g.h, g.H) * pdnn_window_taps_sum(g.w, g.W), count);
 }
 
-/* A maximum: one addition per window. A mean: a division per window and an addition per tap. */
+/* Maximum: one addition per window. Mean: one division per window and one addition per tap. */
 static void count_backward(const struct geometry *g, int64_t taps, struct pdnn_count *count) {
     pdnn_count_add(count, g->planes, g->P * g->Q + (g->average ? taps : 0), 1);
 }
@@ -111,7 +111,8 @@ static void backward_in_bounds_flop(const struct pdnn_graph *graph, const struct
     count_backward(&g, pdnn_window_taps_sum(g.h, g.H) * pdnn_window_taps_sum(g.w, g.W), count);
 }
 
-/* One window: its taps on the image, and tap (0, 0)'s offset in the plane, which need not be on the image. */
+/* One window: its taps that lie on the image, and the offset of tap (0, 0) in the plane, which may
+ * be outside the image. */
 struct place {
     struct pdnn_taps r, s;
     int64_t x;
@@ -150,7 +151,7 @@ static void take_mean(struct pdnn_reference *r, const struct geometry *g, struct
             r->flop += 1;
         }
     }
-    *y = sum / (double)taps; /* the first tap needs no addition, the division makes up for it */
+    *y = sum / (double)taps; /* counted: taps - 1 additions and a division */
 }
 
 static void forward(struct pdnn_reference *r) {

@@ -1,7 +1,7 @@
-/* quantize: s = max |x| / 127 over all of x, or 1 where that is 0; q = x / s, rounded to the nearest whole
- * number, in int8. One scale for the whole tensor, determined at every run (dynamic, symmetric). FLOP: two
- * per element for the maximum (absolute value, comparison), two for its value (division, rounding), and one
- * for the scale. */
+/* quantize: s = max |x| / 127 over all of x, or 1 if that is 0; q = x / s, rounded to the nearest integer, in
+ * int8. One scale for the whole tensor, computed in every run (dynamic, symmetric).
+ * FLOP: two per element for the maximum (absolute value, comparison), two for the value (division,
+ * rounding); one for the scale. */
 #include "models/attributes.h"
 #include "models/op.h"
 

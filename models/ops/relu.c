@@ -1,5 +1,5 @@
 /* relu: y = max(x, 0); dx = dy where y > 0, else 0.
- * FLOP: one comparison per element in either pass. */
+ * FLOP: one comparison per element in both passes. */
 #include "models/ops/pointwise.h"
 
 static double value(double x, const double *coef) {

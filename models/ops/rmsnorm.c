@@ -1,10 +1,11 @@
-/* rmsnorm (Zhang, Sennrich, 2019): y = gamma*xhat with xhat = x*inverse_rms and inverse_rms =
- * 1/sqrt(mean(x^2) + epsilon), per row of x over its H values. R rows (tokens), H width. In training
- * inverse_rms (R) is kept for backward: with dxhat = dy*gamma, per row dx = inverse_rms*(dxhat - xhat * mean
- * of dxhat*xhat); dgamma = sum dy*xhat over the rows: one node, because both come from one reading of dy and
- * x. FLOP forward, per value: 2 for the squares, 2 to scale; per row: divide, add, square root, divide.
- * Backward, per value: 1 for xhat, 2 to sum dgamma, 1 for dxhat, 2 to sum its product, 3 for dx; per row:
- * divide. */
+/* rmsnorm (Zhang, Sennrich, 2019), per row of x over its H values:
+ *   y = gamma*xhat with xhat = x*inverse_rms and inverse_rms = 1/sqrt(mean(x^2) + epsilon).
+ * R rows (tokens), H width. Training keeps inverse_rms (R) for backward. With dxhat = dy*gamma, per row
+ *   dx = inverse_rms*(dxhat - xhat * mean of dxhat*xhat);
+ * dgamma = sum dy*xhat over the rows. Backward is one node, because both come from one read of dy and x.
+ * FLOP forward, per value: 2 for the squares, 2 to scale; per row: divide, add, square root,
+ * divide. Backward, per value: 1 for xhat, 2 to sum dgamma, 1 for dxhat, 2 for the sum of
+ * dxhat*xhat, 3 for dx; per row: divide. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
@@ -25,7 +26,7 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     memcpy(outputs[PDNN_RMSNORM_Y].dim, x->dim, sizeof x->dim);
     if (!node->attr[PDNN_RMSNORM_TRAIN])
         return PDNN_OK;
-    outputs[PDNN_RMSNORM_INVERSE_RMS].dtype = PDNN_F32; /* whatever the model's */
+    outputs[PDNN_RMSNORM_INVERSE_RMS].dtype = PDNN_F32; /* whatever the model's dtype */
     outputs[PDNN_RMSNORM_INVERSE_RMS].rank = 1;
     outputs[PDNN_RMSNORM_INVERSE_RMS].dim[0] = x->dim[0];
     return PDNN_OK;
@@ -83,7 +84,7 @@ static void forward(struct pdnn_reference *r) {
     }
 }
 
-/* From dy to dx, which may be dy; adds to dgamma. */
+/* One row, from dy to dx; dx may be dy. Adds to dgamma. */
 static void backward_row(struct pdnn_reference *r, int64_t row, int64_t H) {
     const double *dy = pdnn_ref_in(r, PDNN_RMSNORM_BACK_DY) + row * H;
     const double *x = pdnn_ref_in(r, PDNN_RMSNORM_BACK_X) + row * H;
@@ -100,7 +101,7 @@ static void backward_row(struct pdnn_reference *r, int64_t row, int64_t H) {
     product /= (double)H;
     r->flop += 1;
     for (int64_t i = 0; i < H; i++) {
-        double xhat = x[i] * inverse_rms, dxhat = dy[i] * gamma[i]; /* counted above */
+        double xhat = x[i] * inverse_rms, dxhat = dy[i] * gamma[i]; /* recomputed; counted above */
         dx[i] = inverse_rms * (dxhat - xhat * product);
         r->flop += 3;
     }

@@ -1,6 +1,8 @@
-/* rmsprop (TensorFlow's, with momentum): ms += (1-decay)*(g^2 - ms); mom = mu*mom + lr*g/sqrt(ms + epsilon);
- * w -= mom. Inputs w, g, ms, mom; outputs w, ms, mom. FLOP per parameter: multiply, subtract, multiply, add;
- * multiply, multiply, add, sqrt, divide, add; subtract. */
+/* rmsprop (TensorFlow's, with momentum):
+ *   ms += (1-decay)*(g^2 - ms);  mom = mu*mom + lr*g/sqrt(ms + epsilon);  w -= mom.
+ * Inputs w, g, ms, mom; outputs w, ms, mom.
+ * FLOP per parameter: multiply, subtract, multiply, add; multiply, multiply, add, sqrt,
+ * divide, add; subtract. */
 #include "models/attributes.h"
 #include "models/op.h"
 

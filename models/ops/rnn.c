@@ -1,19 +1,19 @@
-/* rnn: one recurrent layer in one direction over all steps, from an initial state of 0. T steps, N sequences,
- * I input units, H hidden units, G gates, R = T*N rows: row t*N + n is step t of sequence n. `reverse` runs
- * from step T-1 to 0; output row t still belongs to input row t. With h' and c' of the step before:
+/* rnn: one recurrent layer in one direction over all steps, with initial state 0. T steps, N sequences, I
+ * input units, H hidden units, G gates, R = T*N rows: row t*N + n is step t of sequence n. `reverse` runs
+ * from step T-1 to 0; output row t still belongs to input row t. With h' and c' from the step before:
  *
- *   rnn      h = tanh(W x + U h' + b)
- *   lstm     i f o = sigmoid(W x + U h' + b), g = tanh(W x + U h' + b), c = f c' + i g, h = o tanh(c)
- *   gru      u r = sigmoid(W x + U h' + b), o = tanh(W x + U (r h') + b), h = u h' + (1 - u) o
- *   lbr_gru  the same with o = tanh(W x + b + r (U h' + b_iter)): linear before reset, as cuDNN and PyTorch
+ *     rnn      h = tanh(W x + U h' + b)
+ *     lstm     i f o = sigmoid(W x + U h' + b), g = tanh(W x + U h' + b), c = f c' + i g, h = o tanh(c)
+ *     gru      u r = sigmoid(W x + U h' + b), o = tanh(W x + U (r h') + b), h = u h' + (1 - u) o
+ *     lbr_gru  the same with o = tanh(W x + b + r (U h' + b_iter)): linear before reset, as cuDNN and PyTorch
  *
  * Sources: Hochreiter, Schmidhuber (1997) with the forget gate of Gers, Schmidhuber, Cummins (2000); Cho et
- * al. (2014); oneDNN's documentation of its RNN primitive, whose formulas and order of gates these are: i f g
- * o, and u r o. Weights hold W (G*H, I) and U (G*H, H) gate by gate. b has one vector per sum (G*H; of
- * lbr_gru G*H and the candidate's b_iter), or two per gate (2*G*H: first those beside W x, then those beside
- * U h'), as cuDNN and PyTorch count them. `saved` (R, S*H) keeps of each row what backward needs beside y:
- * lstm i f g o c, gru u r o, lbr_gru u r o and U h' + b_iter of the candidate; of rnn nothing. No step is
- * skipped, though the first one multiplies zeros: work is proportional to T. */
+ * al. (2014); oneDNN's documentation of its RNN primitive, from which the formulas and the order of gates are
+ * taken: i f g o, and u r o. W (G*H, I) and U (G*H, H) are stored gate by gate. b has one vector per sum
+ * (G*H; for lbr_gru G*H and the candidate's b_iter), or two per gate (2*G*H: first those beside W x, then
+ * those beside U h'), as in cuDNN and PyTorch. `saved` (R, S*H) keeps for each row what backward needs
+ * besides y: lstm i f g o c; gru u r o; lbr_gru u r o and the candidate's U h' + b_iter; rnn nothing. No step
+ * is skipped, although the first multiplies zeros: work is proportional to T. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/rnn_steps.h"
@@ -81,8 +81,8 @@ static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node 
     pdnn_count_add(count, R, g.H, g.math->forward_flop);
 }
 
-/* Products for dw, for dx where it is wanted, du and dh'; the sum of dy and dh; db, of which a second vector
- * per gate is a copy. */
+/* Products for dw, for dx if wanted, for du and dh'; the sum of dy and dh; db. The second bias vector per
+ * gate gets a copy of the first one's gradient. */
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                           struct pdnn_count *count) {
     struct pdnn_rnn_geometry g = pdnn_rnn_geometry(graph, node);

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-enum { LSTM_I, LSTM_F, LSTM_G, LSTM_O, LSTM_C }; /* sums, and saved values with the new c */
-enum { GRU_U, GRU_R, GRU_O, GRU_O_ITER };        /* sums, and saved values; the last one lbr_gru alone */
+enum { LSTM_I, LSTM_F, LSTM_G, LSTM_O, LSTM_C }; /* indices of sums and of saved values, new c included */
+enum { GRU_U, GRU_R, GRU_O, GRU_O_ITER };        /* the same; the last one only for lbr_gru */
 
 /* negate, exp, add, divide */
 enum { SIGMOID_FLOP = 4 };
@@ -63,14 +63,14 @@ static void lstm_backward(struct pdnn_cell_unit *unit) {
     unit->dh = 0;
 }
 
-/* h = u*h_before + (1 - u)*o, of both kinds of gru. */
+/* h = u*h_before + (1 - u)*o, for gru and lbr_gru. */
 static void mix(struct pdnn_cell_unit *unit) {
     double u = unit->saved[GRU_U], o = unit->saved[GRU_O];
     unit->h = u * unit->h_before + (1 - u) * o;
     unit->flop += 4;
 }
 
-/* Gradients of the sums of u and o, and what goes straight to h_before. */
+/* Gradients of the sums of u and o, and the part of h_before's gradient that bypasses the gates. */
 static void mix_backward(struct pdnn_cell_unit *unit) {
     double u = unit->saved[GRU_U], o = unit->saved[GRU_O], dh = unit->dh;
     unit->sum[GRU_U] = sigmoid_backward(unit, dh * (unit->h_before - o), u);

@@ -23,7 +23,7 @@ struct pdnn_rnn_geometry pdnn_rnn_geometry(const struct pdnn_graph *graph, const
     };
 }
 
-/* Which sum the recurrent product of a gate goes to: that of lbr_gru's candidate has one of its own. */
+/* The sum that a gate's recurrent product is added to: lbr_gru's candidate has one of its own. */
 static int64_t sum_of_gate(const struct pdnn_rnn_geometry *g, int64_t gate) {
     return gate == g->G - 1 && g->sums > g->G ? g->G : gate;
 }
@@ -61,14 +61,15 @@ static void add_product(struct pdnn_reference *r, const double *y, int64_t rows,
     }
 }
 
-/* One run over the steps. Pointers into tensors are to their beginnings. */
+/* One run over the steps. Tensor pointers point to the start of the tensor. */
 struct run {
     struct pdnn_reference *r;
     struct pdnn_rnn_geometry g;
     const double *x, *w, *u, *b, *dy;
-    double *y, *saved; /* saved: NULL where nothing is */
+    double *y, *saved; /* saved may be NULL */
     double *dw, *du, *db, *dx;
-    /* Scratch: of a row (sums*H), (H), (H), a row of zeros (H); kept from step to step (N, H). */
+    /* Scratch. Per row: sum (sums*H), gated, dgated and zeros (H). Kept from step to
+     * step: c, dh and dc (N, H). */
     double *sum, *gated, *dgated, *zeros, *c, *dh, *dc;
 };
 
@@ -85,14 +86,14 @@ static void take_scratch(struct run *run) {
     memset(run->zeros, 0, (size_t)H * sizeof(double));
 }
 
-/* Where the row of the step before begins in y, or -1 at the first step. k counts steps as they run. */
+/* The row of y that holds step k of sequence n, or -1 before the first step. k counts steps in
+ * the order of execution. */
 static int64_t row_at(const struct run *run, int64_t k, int64_t n) {
     bool reverse = run->r->node->attr[PDNN_RNN_REVERSE];
     return k < 0 ? -1 : (reverse ? run->g.T - 1 - k : k) * run->g.N + n;
 }
 
-/* The unit j of a row, with what the step before left; c of it comes from the values saved of that row, or
- * from what forward keeps. */
+/* Unit j of a row, with h of the step before. The caller sets c_before. */
 static struct pdnn_cell_unit load_unit(const struct run *run, int64_t before, int64_t j) {
     int64_t H = run->g.H;
     struct pdnn_cell_unit unit = {.h_before = before < 0 ? 0 : run->y[before * H + j]};
@@ -119,7 +120,7 @@ static void add_bias(const struct run *run) {
     }
 }
 
-/* Adds the recurrent product of one gate to its sum. */
+/* Adds one gate's recurrent product to its sum. */
 static void add_recurrent(const struct run *run, int64_t gate, const double *h) {
     int64_t H = run->g.H;
     multiply(run->r, run->u + gate * H * H, H, H, h, run->sum + sum_of_gate(&run->g, gate) * H);
@@ -185,12 +186,12 @@ static struct pdnn_cell_unit load_backward_unit(const struct run *run, int64_t r
     unit.h = run->y[row * H + j];
     for (int64_t s = 0; s < S; s++)
         unit.saved[s] = run->saved[(row * S + s) * H + j];
-    /* The last value saved is c where there is a c; others do not look at it. */
+    /* c is the last saved value of cells that have a c; other cells ignore c_before. */
     unit.c_before = S && before >= 0 ? run->saved[(before * S + S - 1) * H + j] : 0;
     return unit;
 }
 
-/* Gradients of the sums of a row, and of the state before it without the recurrent products. */
+/* Gradients of a row's sums, and of the state before it without the recurrent products. */
 static void backward_units(struct run *run, int64_t k, int64_t n) {
     const struct pdnn_rnn_geometry *g = &run->g;
     int64_t H = g->H, row = row_at(run, k, n), before = row_at(run, k - 1, n);

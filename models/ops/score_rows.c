@@ -33,7 +33,7 @@ int64_t pdnn_score_rows_count(const struct pdnn_score_rows *rows) {
     return rows->is_causal && rows->m < rows->n ? rows->m : rows->n;
 }
 
-/* The last row sees all, each one before it one less. */
+/* Causal: the last row sees all columns, each row before it one fewer. */
 int64_t pdnn_score_rows_elements(const struct pdnn_score_rows *rows) {
     int64_t count = pdnn_score_rows_count(rows);
     return rows->is_causal ? count * rows->m - count * (count - 1) / 2 : count * rows->m;

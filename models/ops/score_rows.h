@@ -1,6 +1,6 @@
-/* What the ops on attention scores have in common: which columns a row may see, and the softmax of a row with
- * its gradient, as reference kernels. Scores are (B*h, n, m): B sequences of h heads, n queries, m keys; the
- * last n of the m positions are the queries' own, so that a causal row i sees the columns j <= i + m - n. */
+/* Shared by the ops on attention scores: which columns a row sees, and reference kernels for the softmax of a
+ * row and its gradient. Scores are (B*h, n, m): B sequences of h heads, n queries, m keys. The last n of the
+ * m positions are those of the queries, so causal row i sees columns j <= i + m - n. */
 #ifndef MODELS_OPS_SCORE_ROWS_H
 #define MODELS_OPS_SCORE_ROWS_H
 
@@ -12,32 +12,33 @@ struct pdnn_score_rows {
     bool is_causal;
 };
 
-/* Of a tensor of scores, or of their gradients. */
+/* Describes a tensor of scores or of their gradients. */
 struct pdnn_score_rows pdnn_score_rows_of(const struct pdnn_tensor *scores, int64_t sequences,
                                           bool is_causal);
 
-/* Checks that there are scores (B*h, n, m) of this many sequences, and with a bias that it is (B, m) in f32;
- * bias is NULL for none. Describes an output of the same shape. */
+/* Checks for scores (B*h, n, m) of this number of sequences, and for an f32 bias (B, m) unless bias is NULL.
+ * Describes an output of the same shape. */
 enum pdnn_status pdnn_score_rows_infer(const struct pdnn_node *node, const struct pdnn_tensor *scores,
                                        const struct pdnn_tensor *bias, int64_t sequences,
                                        struct pdnn_tensor *output, struct pdnn_err *err);
 
-/* How many columns row i of a matrix sees: the first ones. */
+/* How many columns row i of a matrix sees; they are the first ones. */
 int64_t pdnn_score_rows_seen(const struct pdnn_score_rows *rows, int64_t i);
 
-/* Of one matrix: the elements seen, and the rows that see any. */
+/* Per matrix: the number of visible elements, and of rows that see any. */
 int64_t pdnn_score_rows_elements(const struct pdnn_score_rows *rows);
 int64_t pdnn_score_rows_count(const struct pdnn_score_rows *rows);
 
-/* Bytes of those elements, of all matrices. */
+/* Bytes of the visible elements of all matrices. */
 uint64_t pdnn_score_rows_bytes(const struct pdnn_score_rows *rows, enum pdnn_dtype dtype);
 
-/* y = softmax(x), k > 0 values; x may be y. All 0 where every x is -infinity: a row that sees nothing. FLOP:
- * k-1 comparisons; k each of subtract, exp, add, divide. */
-enum { PDNN_SOFTMAX_FLOP = 4 }; /* per value, beside the comparisons */
+/* y = softmax(x), k > 0 values; y may be x. All 0 if every x is -infinity, as in a row that sees nothing.
+ * FLOP: k-1 comparisons; k each of subtract, exp, add, divide. */
+enum { PDNN_SOFTMAX_FLOP = 4 }; /* per value, without the comparisons */
 void pdnn_softmax_row(struct pdnn_reference *r, const double *x, double *y, int64_t k);
 
-/* dx = y (dy - sum(dy y)); dx may be dy. FLOP: k multiply-adds, k each of subtract and multiply. */
+/* dx = y (dy - sum(dy y)); dx may be dy.
+ * FLOP: k multiply-adds, k each of subtract and multiply. */
 enum { PDNN_SOFTMAX_BACKWARD_FLOP = 4 };
 void pdnn_softmax_row_backward(struct pdnn_reference *r, const double *dy, const double *y, double *dx,
                                int64_t k);

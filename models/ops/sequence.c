@@ -1,5 +1,6 @@
-/* sequence: images as sequences of their columns: y[t*N + n][c*F + f] = x[n][c][f][t]; dx is the same the
- * other way. N minibatch, C channels, F height (frequency), T width (time). */
+/* sequence: turns images into sequences of their columns: y[t*N + n][c*F + f] = x[n][c][f][t]; dx is
+ * the inverse permutation.
+ * N minibatch, C channels, F height (frequency), T width (time). */
 #include "models/backward.h"
 #include "models/op.h"
 
@@ -21,10 +22,10 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
 }
 
 static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
-    (void)graph, (void)node, (void)count; /* it only moves data */
+    (void)graph, (void)node, (void)count; /* only moves data */
 }
 
-/* Where element i of the images is in the sequences. */
+/* Index in the sequences of element i of the images. */
 static int64_t place_of(const struct pdnn_tensor *images, int64_t i) {
     int64_t N = images->dim[0], features = images->dim[1] * images->dim[2], T = images->dim[3];
     return (i % T * N + i / T / features) * features + i / T % features;

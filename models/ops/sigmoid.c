@@ -1,5 +1,5 @@
 /* sigmoid: y = 1 / (1 + exp(-x)); dx = dy y (1 - y).
- * FLOP per element: negate, exp, add, divide; backward multiply, subtract, multiply. */
+ * FLOP per element: negate, exp, add, divide; backward: multiply, subtract, multiply. */
 #include "models/ops/pointwise.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
-/* silu (Elfwing, Uchibe, Doya, 2018; swish of Ramachandran, Zoph, Le, 2017): y = x s with s = sigmoid(x) = 1
- * / (1 + exp(-x)); dx = dy s (1 + x (1 - s)). FLOP per element: negate, exp, add, divide, multiply; backward
- * the four of the sigmoid, subtract, multiply, add, and multiply by s and dy. */
+/* silu (Elfwing, Uchibe, Doya, 2018; swish of Ramachandran, Zoph, Le, 2017):
+ *   y = x s with s = sigmoid(x) = 1 / (1 + exp(-x));  dx = dy s (1 + x (1 - s)).
+ * FLOP per element: negate, exp, add, divide, multiply. Backward: the four of the sigmoid, subtract,
+ * multiply, add, and multiply by s and dy. */
 #include "models/ops/pointwise.h"
 
 #include <math.h>

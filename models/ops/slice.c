@@ -1,5 +1,5 @@
-/* slice: `rows` consecutive rows of x (R, C) from `first` on; dx is dy there and 0 elsewhere. What takes the
- * last step of sequences, whose rows are ordered by step. */
+/* slice: `rows` consecutive rows of x (R, C) from `first` on; dx is dy in these rows and 0 elsewhere. Since
+ * rows are ordered by step, it can take the last step of all sequences. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
@@ -27,10 +27,10 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
 }
 
 static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
-    (void)graph, (void)node, (void)count; /* it only moves data */
+    (void)graph, (void)node, (void)count; /* only moves data */
 }
 
-/* Only the rows that are taken are read. */
+/* Only the rows taken are read. */
 static void forward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
     bytes[0] = bytes[1] = pdnn_tensor_bytes(pdnn_node_out(graph, node, 0));
 }

@@ -1,5 +1,5 @@
-/* softmax: y = softmax(x) along the last dimension; dx = y (dy - sum(dy y)). A row of nothing but -infinity
- * gives 0 everywhere, and so does its gradient. FLOP: as said for a row in models/ops/score_rows.h. */
+/* softmax: y = softmax(x) along the last dimension; dx = y (dy - sum(dy y)). A row of only -infinity gives 0
+ * everywhere, with gradient 0. FLOP: per row as in models/ops/score_rows.h. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/pointwise.h"

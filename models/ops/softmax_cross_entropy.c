@@ -1,7 +1,8 @@
-/* softmax_cross_entropy: p = softmax(x) along C; loss = scale * mean_n(-log p[n][label[n]]); dx = (p -
- * onehot) / (N / scale). N minibatch, C classes; scale 1 but for a part of a step. Labels are class ids. A
- * row whose label is negative, as beyond the end of a sequence, is ignored: the mean is over the others, and
- * its dx is 0. It counts like any other row, since shapes decide what runs, not data. */
+/* softmax_cross_entropy: with p = softmax(x) along C,
+ *   loss = scale * mean_n(-log p[n][label[n]]);  dx = (p - onehot) / (N / scale).
+ * N minibatch, C classes; scale is 1 except when the step is split into micro-steps. Labels are class ids. A
+ * row with a negative label, as beyond the end of a sequence, is ignored: the mean is over the other rows,
+ * and its dx is 0. Its FLOP count like any other row's: the work depends on shapes, not on data. */
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/op.h"
@@ -11,14 +12,14 @@
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_SOFTMAX_CROSS_ENTROPY_X); /* (N, C) */
-    const struct pdnn_tensor *label =
-        pdnn_node_in(graph, node, PDNN_SOFTMAX_CROSS_ENTROPY_LABEL); /* (N), or (T, B) with N = T * B */
+    /* (N), or (T, B) with N = T * B */
+    const struct pdnn_tensor *label = pdnn_node_in(graph, node, PDNN_SOFTMAX_CROSS_ENTROPY_LABEL);
     if (node->n_inputs != 2 || x->rank != 2 || label->dtype != PDNN_S32 ||
         pdnn_tensor_elements(label) != x->dim[0])
         return pdnn_fail(err, PDNN_INVALID,
                          "softmax_cross_entropy: expected logits (N, C) and s32 labels (N) or (T, N / T)");
-    outputs[PDNN_SOFTMAX_CROSS_ENTROPY_LOSS].dtype =
-        PDNN_F32;                                      /* whatever the model's: a sum over the minibatch */
+    /* f32 even in 16-bit models: a sum over the minibatch */
+    outputs[PDNN_SOFTMAX_CROSS_ENTROPY_LOSS].dtype = PDNN_F32;
     outputs[PDNN_SOFTMAX_CROSS_ENTROPY_LOSS].rank = 1; /* loss (1) */
     outputs[PDNN_SOFTMAX_CROSS_ENTROPY_LOSS].dim[0] = 1;
     outputs[PDNN_SOFTMAX_CROSS_ENTROPY_P].rank = 2; /* p (N, C) */
@@ -73,7 +74,7 @@ static double row_loss(struct pdnn_reference *r, const double *x, int64_t label,
     return log_likelihood;
 }
 
-/* How many rows have one, over the scale: known without the data that are worth counting operations on. */
+/* Number of rows with a label, divided by the scale. A constant of the batch, so not counted as FLOP. */
 static double count_labels(const struct pdnn_node *node, const double *label, int64_t N) {
     int64_t count = 0;
     for (int64_t n = 0; n < N; n++)

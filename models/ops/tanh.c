@@ -1,5 +1,5 @@
 /* tanh: y = tanh(x); dx = dy (1 - y^2).
- * FLOP per element: one transcendental function; backward multiply, subtract, multiply. */
+ * FLOP per element: one transcendental function; backward: multiply, subtract, multiply. */
 #include "models/ops/pointwise.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Windows that slide over an image, as in convolution and pooling: one axis at a time, with symmetric zero
- * padding. */
+/* Windows that slide over an image, as in convolution and pooling, one axis at a time, with
+ * symmetric zero padding. */
 #ifndef MODELS_OPS_WINDOW_H
 #define MODELS_OPS_WINDOW_H
 
@@ -9,12 +9,12 @@ struct pdnn_window {
     int64_t kernel, stride, padding;
 };
 
-/* A range of taps. */
+/* A half-open range of taps. */
 struct pdnn_taps {
     int64_t begin, end;
 };
 
-/* How many positions a window has along an axis; 0 when it does not fit or is none. */
+/* Number of positions of a window along an axis; 0 if the window is invalid or does not fit. */
 static inline int64_t pdnn_window_positions(struct pdnn_window window, int64_t length) {
     if (window.kernel < 1 || window.stride < 1 || window.padding < 0 || window.padding >= window.kernel ||
         window.kernel > length + 2 * window.padding)
@@ -22,13 +22,13 @@ static inline int64_t pdnn_window_positions(struct pdnn_window window, int64_t l
     return (length + 2 * window.padding - window.kernel) / window.stride + 1;
 }
 
-/* The taps that lie on the image at a position; tap t reads element position * stride - padding + t. */
+/* The taps that lie on the image at a position. Tap t reads element position * stride - padding + t. */
 static inline struct pdnn_taps pdnn_window_taps(struct pdnn_window window, int64_t length, int64_t position) {
     int64_t start = position * window.stride - window.padding, end = length - start;
     return (struct pdnn_taps){start < 0 ? -start : 0, end < window.kernel ? end : window.kernel};
 }
 
-/* All of them, over all positions. */
+/* Their number summed over all positions. */
 static inline int64_t pdnn_window_taps_sum(struct pdnn_window window, int64_t length) {
     int64_t sum = 0, positions = pdnn_window_positions(window, length);
     for (int64_t i = 0; i < positions; i++) {
