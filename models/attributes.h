@@ -1,16 +1,16 @@
-/* What the operands, attributes and coefficients of an op's nodes are, for the op itself, for its steps, and
- * for families and backends: indices into input, output, attr and coef of struct pdnn_node. Op by op: inputs
- * and outputs of the forward (or update) pass, then those of the backward passes with BACK (DATA and WEIGHTS
- * where they differ) in their names; then attributes and coefficients, whose names an op's attr_names and
- * coef_names have. What may be absent comes last, and says so. Updates work in place: their outputs are some
- * of their inputs. */
+/* Names for the operands, attributes and coefficients of every op: indices into input, output, attr and coef
+ * of struct pdnn_node, used by the op itself, its steps, families and backends. Per op come the inputs and
+ * outputs of the forward (or update) pass, then those of the backward passes, with BACK in their names (DATA
+ * and WEIGHTS where the two differ), then attributes and coefficients. Shapes and formulas are in
+ * models/ops/<op>.c, the printed names in the op's attr_names and coef_names. Optional operands come last and
+ * say so. Updates work in place: their outputs are among their inputs. */
 #ifndef MODELS_ATTRIBUTES_H
 #define MODELS_ATTRIBUTES_H
 
-/* Activations: relu, sigmoid, tanh, gelu, gelu_tanh, hardtanh. */
+/* Activations: relu, sigmoid, tanh, gelu, gelu_tanh, silu, hardtanh. */
 enum { PDNN_ACTIVATION_X };
 enum { PDNN_ACTIVATION_Y };
-enum { PDNN_ACTIVATION_BACK_DY, PDNN_ACTIVATION_BACK_SAVED }; /* y, or x where the op says so */
+enum { PDNN_ACTIVATION_BACK_DY, PDNN_ACTIVATION_BACK_SAVED }; /* saved: y, or x if saves_x */
 enum { PDNN_ACTIVATION_BACK_DX };
 enum { PDNN_HARDTANH_LOW, PDNN_HARDTANH_HIGH }; /* coefficients */
 
@@ -23,16 +23,16 @@ enum { PDNN_SCALE_FACTOR }; /* coefficient */
 
 enum { PDNN_CAST_X };      /* backward: dy */
 enum { PDNN_CAST_Y };      /* backward: dx */
-enum { PDNN_CAST_TO_F32 }; /* 1: the forward pass gives f32; else the type that the graph computes in */
+enum { PDNN_CAST_TO_F32 }; /* 1: forward gives f32; 0: the dtype that the graph computes in */
 
-enum { PDNN_DENSE_X, PDNN_DENSE_W }; /* of int8, two scales more: models/ops/quantized.h */
+enum { PDNN_DENSE_X, PDNN_DENSE_W }; /* int8: two more, the scales (models/ops/quantized.h) */
 enum { PDNN_DENSE_Y };
 enum { PDNN_DENSE_DATA_DY, PDNN_DENSE_DATA_W };
 enum { PDNN_DENSE_DATA_DX };
 enum { PDNN_DENSE_WEIGHTS_X, PDNN_DENSE_WEIGHTS_DY };
 enum { PDNN_DENSE_WEIGHTS_DW };
 
-enum { PDNN_CONV2D_X, PDNN_CONV2D_W }; /* of int8, two scales more */
+enum { PDNN_CONV2D_X, PDNN_CONV2D_W }; /* int8: two more, the scales */
 enum { PDNN_CONV2D_Y };
 enum { PDNN_CONV2D_DATA_DY, PDNN_CONV2D_DATA_W };
 enum { PDNN_CONV2D_DATA_DX };
@@ -50,24 +50,24 @@ enum { PDNN_BIAS_Y };
 enum { PDNN_BIAS_BACK_DY };
 enum { PDNN_BIAS_BACK_DB };
 
-/* A gradient in parts: the rest is what the nodes before have written, which the output continues. */
+/* REST is optional: the gradient written so far by earlier nodes, which the output continues. */
 enum { PDNN_MATMUL_A, PDNN_MATMUL_B, PDNN_MATMUL_REST, PDNN_MATMUL_INPUTS = PDNN_MATMUL_REST };
 enum { PDNN_MATMUL_Y };
-/* Columns and transposes of a and b follow each other: input k has that of A plus k. */
+/* The columns of a and b are adjacent, and so are their transposes: add k to A's index for input k. */
 enum {
     PDNN_MATMUL_SEQUENCES,
     PDNN_MATMUL_HEADS,
     PDNN_MATMUL_WIDTH,    /* of a head, in tensors (B*rows, ld) */
-    PDNN_MATMUL_A_COLUMN, /* where the first head begins, in such a tensor */
+    PDNN_MATMUL_A_COLUMN, /* first column of head 0 in such a tensor */
     PDNN_MATMUL_B_COLUMN,
     PDNN_MATMUL_Y_COLUMN,
     PDNN_MATMUL_TRANSPOSE_A,
     PDNN_MATMUL_TRANSPOSE_B,
-    PDNN_MATMUL_Y_WIDTH, /* columns of a result (B*rows, ld); 0: it is (B*h, rows, columns) */
+    PDNN_MATMUL_Y_WIDTH, /* columns of a result (B*rows, ld); 0: the result is (B*h, rows, columns) */
 };
 
 enum { PDNN_POOL2D_X };
-enum { PDNN_POOL2D_Y, PDNN_POOL2D_INDEX }; /* the latter of a maximum in training */
+enum { PDNN_POOL2D_Y, PDNN_POOL2D_INDEX }; /* index: max-pooling in training */
 enum { PDNN_POOL2D_BACK_DY, PDNN_POOL2D_BACK_INDEX };
 enum { PDNN_POOL2D_BACK_DX };
 enum {
@@ -78,13 +78,13 @@ enum {
     PDNN_POOL2D_STRIDE_W,
     PDNN_POOL2D_PADDING_H,
     PDNN_POOL2D_PADDING_W,
-    PDNN_POOL2D_TRAIN, /* 1: a maximum also says where it was */
+    PDNN_POOL2D_TRAIN, /* 1: max-pooling also returns the index */
 };
 enum pdnn_pool2d_kind { PDNN_POOL2D_MAX, PDNN_POOL2D_AVERAGE };
-enum { PDNN_POOL2D_TAPS_MAX = 127 }; /* of a maximum in training: the tap's number is an int8 */
+enum { PDNN_POOL2D_TAPS_MAX = 127 }; /* max-pooling in training: the index of a tap is an int8 */
 
-/* Mean and variance are the running ones; in training the outputs are the minibatch's, and the running ones
- * again where they are updated. */
+/* The inputs' mean and variance are the running ones. Training also outputs the minibatch's mean and inverse
+ * std, and the new running statistics if they are updated. */
 enum {
     PDNN_BATCHNORM_X,
     PDNN_BATCHNORM_GAMMA,
@@ -108,7 +108,7 @@ enum {
     PDNN_BATCHNORM_BACK_INVERSE_STD,
 };
 enum { PDNN_BATCHNORM_BACK_DX, PDNN_BATCHNORM_BACK_DGAMMA, PDNN_BATCHNORM_BACK_DBETA };
-/* 1: statistics of the minibatch, and running ones updated; 0: the running ones. */
+/* 1: use minibatch statistics and update the running ones; 0: use the running ones. */
 enum { PDNN_BATCHNORM_TRAIN };
 enum { PDNN_BATCHNORM_EPSILON, PDNN_BATCHNORM_MOMENTUM }; /* coefficients */
 
@@ -126,7 +126,7 @@ enum { PDNN_LAYERNORM_TRAIN };   /* 1: keeps the rows' statistics for backward *
 enum { PDNN_LAYERNORM_EPSILON }; /* coefficient */
 
 enum { PDNN_RMSNORM_X, PDNN_RMSNORM_GAMMA, PDNN_RMSNORM_INPUTS };
-enum { PDNN_RMSNORM_Y, PDNN_RMSNORM_INVERSE_RMS }; /* the latter in training */
+enum { PDNN_RMSNORM_Y, PDNN_RMSNORM_INVERSE_RMS }; /* the second in training */
 enum {
     PDNN_RMSNORM_BACK_DY,
     PDNN_RMSNORM_BACK_X,
@@ -137,8 +137,8 @@ enum { PDNN_RMSNORM_BACK_DX, PDNN_RMSNORM_BACK_DGAMMA };
 enum { PDNN_RMSNORM_TRAIN };   /* 1: keeps inverse_rms for backward */
 enum { PDNN_RMSNORM_EPSILON }; /* coefficient */
 
-/* The counter where values are dropped; backward it is the last input, behind dz where
- * something else reached z. */
+/* The counter is present if values are dropped. In backward it is the last input, after dz, which is present
+ * if something else also read z. */
 enum {
     PDNN_DROPOUT_ADD_NORM_X,
     PDNN_DROPOUT_ADD_NORM_RESIDUAL,
@@ -162,7 +162,7 @@ enum {
     PDNN_DROPOUT_ADD_NORM_BACK_DZ,
     PDNN_DROPOUT_ADD_NORM_BACK_INPUTS = PDNN_DROPOUT_ADD_NORM_BACK_DZ + 2,
 };
-/* dx where values are dropped; else it is dresidual. */
+/* dx is present if values are dropped; otherwise it equals dresidual. */
 enum {
     PDNN_DROPOUT_ADD_NORM_BACK_DRESIDUAL,
     PDNN_DROPOUT_ADD_NORM_BACK_DGAMMA,
@@ -170,29 +170,29 @@ enum {
     PDNN_DROPOUT_ADD_NORM_BACK_DX,
 };
 enum {
-    PDNN_DROPOUT_ADD_NORM_PERCENT, /* how many values of x become 0 in training */
+    PDNN_DROPOUT_ADD_NORM_PERCENT, /* share of x that becomes 0 in training */
     PDNN_DROPOUT_ADD_NORM_TRAIN,   /* 1: keeps the rows' statistics for backward */
-    PDNN_DROPOUT_ADD_NORM_Y_ONLY,  /* 1, in inference: nobody reads the sum z, and it is not there */
+    PDNN_DROPOUT_ADD_NORM_Y_ONLY,  /* 1: inference where nobody reads the sum z, so it is not an output */
 };
 enum { PDNN_DROPOUT_ADD_NORM_EPSILON }; /* coefficient */
 
-enum { PDNN_DROPOUT_X, PDNN_DROPOUT_COUNTER }; /* backward: dy, and the counter */
+enum { PDNN_DROPOUT_X, PDNN_DROPOUT_COUNTER }; /* backward: dy and the counter */
 enum { PDNN_DROPOUT_Y, PDNN_DROPOUT_NEW_COUNTER };
-enum { PDNN_DROPOUT_PERCENT }; /* how many values become 0 */
+enum { PDNN_DROPOUT_PERCENT }; /* share of values that becomes 0 */
 
 enum { PDNN_SOFTMAX_X };
 enum { PDNN_SOFTMAX_Y };
 enum { PDNN_SOFTMAX_BACK_DY, PDNN_SOFTMAX_BACK_Y };
 enum { PDNN_SOFTMAX_BACK_DX };
 
-enum { PDNN_MASK_X, PDNN_MASK_BIAS }; /* the bias may be absent; backward: dy */
+enum { PDNN_MASK_X, PDNN_MASK_BIAS }; /* the bias is optional; backward: dy */
 enum { PDNN_MASK_Y };                 /* backward: dx */
 enum {
-    PDNN_MASK_SEQUENCES, /* B, of scores (B*h, n, m) */
-    PDNN_MASK_CAUSAL,    /* 1: row i sees the columns j <= i + m - n */
+    PDNN_MASK_SEQUENCES, /* B in scores (B*h, n, m) */
+    PDNN_MASK_CAUSAL,    /* 1: row i sees columns j <= i + m - n */
 };
 
-/* Where values are dropped, the counter is forward's last input, behind the bias where there is one. */
+/* If values are dropped, the counter is forward's last input, after the optional bias. */
 enum { PDNN_ATTENTION_SOFTMAX_X, PDNN_ATTENTION_SOFTMAX_BIAS };
 enum { PDNN_ATTENTION_SOFTMAX_Y, PDNN_ATTENTION_SOFTMAX_P, PDNN_ATTENTION_SOFTMAX_NEW_COUNTER };
 enum { PDNN_ATTENTION_SOFTMAX_BACK_DY, PDNN_ATTENTION_SOFTMAX_BACK_P, PDNN_ATTENTION_SOFTMAX_BACK_COUNTER };
@@ -201,13 +201,13 @@ enum {
     PDNN_ATTENTION_SOFTMAX_SEQUENCES,
     PDNN_ATTENTION_SOFTMAX_CAUSAL,
     PDNN_ATTENTION_SOFTMAX_HAS_BIAS,
-    PDNN_ATTENTION_SOFTMAX_PERCENT, /* how many values become 0 in training */
+    PDNN_ATTENTION_SOFTMAX_PERCENT, /* share of values that becomes 0 in training */
     PDNN_ATTENTION_SOFTMAX_TRAIN,
 };
 enum { PDNN_ATTENTION_SOFTMAX_FACTOR }; /* coefficient */
 
-/* Backward has the forward inputs behind dcontext, in their order, and gives each of them its
- * gradient, likewise. */
+/* Backward takes dcontext, then the forward inputs in order, and returns a gradient for each of
+ * them in the same order. */
 enum {
     PDNN_ATTENTION_Q,
     PDNN_ATTENTION_K,
@@ -216,7 +216,7 @@ enum {
     PDNN_ATTENTION_G,
     PDNN_ATTENTION_INPUTS,
 };
-enum { PDNN_ATTENTION_CONTEXT, PDNN_ATTENTION_P }; /* the latter in training */
+enum { PDNN_ATTENTION_CONTEXT, PDNN_ATTENTION_P }; /* p: in training */
 enum {
     PDNN_ATTENTION_BACK_DCONTEXT,
     PDNN_ATTENTION_BACK_Q,
@@ -227,26 +227,27 @@ enum {
     PDNN_ATTENTION_BACK_P,
 };
 enum {
-    PDNN_ATTENTION_SEQUENCES, /* N, of T*N and S*N rows */
-    PDNN_ATTENTION_TRAIN,     /* 1: saves the weights of the sources */
+    PDNN_ATTENTION_SEQUENCES, /* N in T*N and S*N rows */
+    PDNN_ATTENTION_TRAIN,     /* 1: saves the attention weights p */
 };
 
-/* x is the table, or the rows that are looked up in. */
+/* x is the table, or the activation whose rows are gathered. */
 enum { PDNN_EMBEDDING_IDS, PDNN_EMBEDDING_X, PDNN_EMBEDDING_INPUTS };
 enum { PDNN_EMBEDDING_Y };
+/* REST is optional. */
 enum {
     PDNN_EMBEDDING_BACK_IDS,
     PDNN_EMBEDDING_BACK_DY,
     PDNN_EMBEDDING_BACK_REST,
     PDNN_EMBEDDING_BACK_INPUTS
-}; /* the rest may be absent */
+};
 enum { PDNN_EMBEDDING_BACK_DX };
 
 enum { PDNN_SLICE_X }; /* backward: dy */
 enum { PDNN_SLICE_Y }; /* backward: dx */
 enum { PDNN_SLICE_FIRST, PDNN_SLICE_ROWS };
 
-/* Any number of inputs, each of which gets its columns of dy. */
+/* Any number of inputs; each gets its columns of dy. */
 enum { PDNN_CONCAT_Y };
 enum { PDNN_CONCAT_BACK_DY };
 
@@ -258,13 +259,14 @@ enum { PDNN_CACHE_APPEND_NEW_CACHE };
 enum {
     PDNN_CACHE_APPEND_SEQUENCES,
     PDNN_CACHE_APPEND_COLUMN,   /* of x */
-    PDNN_CACHE_APPEND_POSITION, /* of the first new row of each sequence */
+    PDNN_CACHE_APPEND_POSITION, /* of each sequence's first new row */
 };
 
-/* Forward: (T*N, I), (G*H, I), (G*H, H), (G'*H); (T*N, H), (T*N, S*H). */
+/* Forward: x (T*N, I), w (G*H, I), u (G*H, H), b (G'*H); y (T*N, H), saved (T*N, S*H).
+ * G' counts bias vectors. */
 enum { PDNN_RNN_X, PDNN_RNN_W, PDNN_RNN_U, PDNN_RNN_B, PDNN_RNN_INPUTS };
-enum { PDNN_RNN_Y, PDNN_RNN_SAVED }; /* the latter in training, of cells with n_saved */
-/* The last input where it was saved, the last output where it is wanted. */
+enum { PDNN_RNN_Y, PDNN_RNN_SAVED }; /* saved: in training, for cells with n_saved */
+/* SAVED is the last input if it exists, DX the last output if it is wanted. */
 enum {
     PDNN_RNN_BACK_DY,
     PDNN_RNN_BACK_X,
@@ -280,7 +282,7 @@ enum {
     PDNN_RNN_REVERSE, /* 1: from the last step to the first */
     PDNN_RNN_TRAIN,   /* 1: saves what backward needs */
 };
-/* Recurrent cells; models/cell.h has their sizes, models/ops/rnn.c their formulas. */
+/* Recurrent cells. Sizes are in models/cell.h, formulas in models/ops/rnn.c. */
 enum pdnn_cell { PDNN_CELL_RNN, PDNN_CELL_LSTM, PDNN_CELL_GRU, PDNN_CELL_LBR_GRU, PDNN_CELL_COUNT };
 
 enum { PDNN_LOSS_SCALE }; /* coefficient of every loss */
@@ -314,18 +316,18 @@ enum { PDNN_RMSPROP_LR, PDNN_RMSPROP_DECAY, PDNN_RMSPROP_MU, PDNN_RMSPROP_EPSILO
 
 enum { PDNN_ADAM_W, PDNN_ADAM_G, PDNN_ADAM_M, PDNN_ADAM_V, PDNN_ADAM_POWER };
 enum { PDNN_ADAM_NEW_W, PDNN_ADAM_NEW_M, PDNN_ADAM_NEW_V, PDNN_ADAM_NEW_POWER };
-/* Coefficients, of adam_apply too. */
+/* Coefficients, shared with adam_apply. */
 enum { PDNN_ADAM_LR, PDNN_ADAM_BETA1, PDNN_ADAM_BETA2, PDNN_ADAM_EPSILON, PDNN_ADAM_DECAY };
 
 enum { PDNN_MOMENT_M, PDNN_MOMENT_G };
 enum { PDNN_MOMENT_NEW_M };
-enum { PDNN_MOMENT_SQUARE }; /* 1: of the gradient's square */
+enum { PDNN_MOMENT_SQUARE }; /* 1: moment of the squared gradient */
 enum { PDNN_MOMENT_BETA };   /* coefficient */
 
 enum { PDNN_ADAM_APPLY_W, PDNN_ADAM_APPLY_M, PDNN_ADAM_APPLY_V, PDNN_ADAM_APPLY_POWER };
 enum { PDNN_ADAM_APPLY_NEW_W, PDNN_ADAM_APPLY_NEW_POWER };
 
-enum { PDNN_NORM_X, PDNN_NORM_BEFORE }; /* the latter may be absent */
+enum { PDNN_NORM_X, PDNN_NORM_BEFORE }; /* BEFORE is optional */
 enum { PDNN_NORM_Y };
 
 enum {

@@ -174,8 +174,8 @@ static char *put(char *at, const char *end, const char *text) {
     return at;
 }
 
-/* Writes "block=plain or other", the words of the choice with which the parameter applies; false when all do
- * or none does. */
+/* Writes "block=plain or other": the words of the choice for which the parameter applies. False if it applies
+ * for all words or for none. */
 static bool describe_choice(const struct pdnn_instance *instance, size_t choice, size_t param,
                             char buffer[PDNN_CONDITION_TEXT]) {
     const struct pdnn_param_def *def = &instance->family->params[choice];
@@ -197,7 +197,7 @@ static bool describe_choice(const struct pdnn_instance *instance, size_t choice,
     return yes && no;
 }
 
-/* The hyper-parameter that decides, or -1. */
+/* The index of the hyper-parameter that decides, or -1. */
 static int find_condition(const struct pdnn_instance *instance, size_t param,
                           char buffer[PDNN_CONDITION_TEXT]) {
     const struct pdnn_family_def *family = instance->family;
@@ -246,7 +246,7 @@ static char *put_pair(char *at, const char *end, char mark, const struct pdnn_pa
     return put(at, end, pdnn_param_format(def, value, number));
 }
 
-/* No default number of threads fits every machine. */
+/* `threads` is always printed because no default fits every machine. */
 static bool is_printed(const struct pdnn_instance *instance, enum pdnn_setting setting) {
     return setting == PDNN_SETTING_THREADS || (pdnn_setting_applies(instance, setting) &&
                                                instance->setting[setting] != pdnn_settings[setting].fallback);
@@ -267,7 +267,7 @@ const char *pdnn_instance_format(const struct pdnn_instance *instance, char buff
         if (is_printed(instance, (enum pdnn_setting)i))
             at = put_pair(at, end, ',', &pdnn_settings[i], pdnn_value_of(instance->setting[i]));
     }
-    assert(at < end); /* a cut id would not parse back */
+    assert(at < end); /* a truncated id would not parse back */
     return buffer;
 }
 
@@ -288,7 +288,7 @@ enum pdnn_status pdnn_instance_unknown_key(const struct pdnn_family_def *family,
                      *hint ? hint : elsewhere);
 }
 
-/* One "key=value"; seen marks the keys that were given, by row. */
+/* Parses one "key=value"; `seen` marks by row the keys already given. */
 static enum pdnn_status parse_pair(char *pair, struct pdnn_instance *instance, bool *seen,
                                    struct pdnn_err *err) {
     const struct pdnn_family_def *family = instance->family;
@@ -333,7 +333,7 @@ static enum pdnn_status parse_pairs(char *pairs, struct pdnn_instance *instance,
     return pdnn_fail(err, PDNN_INVALID, "expected key=value after the last '/' or ','");
 }
 
-/* What applies is known once all keys are read. */
+/* Checks what applies last, once all keys are read. */
 static enum pdnn_status parse_values(char *pairs, struct pdnn_instance *instance, struct pdnn_err *err) {
     bool seen[ID_KEYS] = {false};
     enum pdnn_status status = pairs ? parse_pairs(pairs, instance, seen, err) : PDNN_OK;
@@ -351,7 +351,7 @@ void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn
     char pairs[PDNN_ID_TEXT];
     snprintf(pairs, sizeof pairs, "%s", preset->values);
     enum pdnn_status status = parse_values(pairs, instance, NULL);
-    assert(status == PDNN_OK); /* a test parses them all */
+    assert(status == PDNN_OK); /* a test parses every preset */
     (void)status;
 }
 

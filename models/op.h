@@ -1,6 +1,6 @@
-/* The op registry. An op's file is its specification: formula, shape inference, cost of each pass, gradient
- * rule, reference kernel and tolerance. Everything else (backward derivation, fusion, costs, plan, backends)
- * reads these rows. */
+/* The op registry. An op's file is its specification: formula, shape inference, cost per pass, gradient rule,
+ * reference kernel and tolerance. Everything else (backward derivation, fusion, costs, plans, backends) reads
+ * these rows; how an op runs fast is not here but in runtime/steps. */
 #ifndef MODELS_OP_H
 #define MODELS_OP_H
 
@@ -10,42 +10,44 @@
 struct pdnn_backward;
 struct pdnn_pointwise;
 
-/* Who uses each tensor before anything is fused. */
+/* Who uses each tensor, before fusion. */
 struct pdnn_uses {
-    uint32_t *writer;       /* node, or PDNN_NONE; while fusing: the node it was merged into */
+    uint32_t *writer;       /* node, or PDNN_NONE; during fusion: the node it was merged into */
     uint32_t *first_reader; /* node, or PDNN_NONE */
-    uint32_t *readers;      /* number of node inputs that read it */
+    uint32_t *readers;      /* number of node inputs that read the tensor */
 };
 
-/* What a reference kernel works on. Every tensor is a row-major array of double, whatever its dtype (class
- * ids too): the oracle adds no rounding of its own. */
+/* What a reference kernel works on. Every tensor, even class ids, is a row-major array of double whatever its
+ * dtype, so the oracle adds no rounding of its own. */
 struct pdnn_reference {
     const struct pdnn_graph *graph;
     const struct pdnn_node *node;
     double *const *value; /* by tensor id */
-    /* The kernel adds what it really does, next to each statement; tests compare this with the cost. */
+    /* The kernel adds what it executes, next to each statement; tests compare the
+     * total with the op's cost. */
     uint64_t flop;
-    double *scratch; /* as many as the pass asks for, uninitialized; else NULL */
+    double *scratch; /* as many values as the pass asks for, uninitialized; else NULL */
 };
 
 struct pdnn_pass_def {
-    /* Adds the FLOP of the node; NULL: the op has no such pass. Windows over an image are counted with all
-     * their taps, including those on padding. */
+    /* Adds the node's FLOP; NULL: the op has no such pass. Windows over an image count all their taps,
+     * including those on padding. */
     void (*flop)(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *flop);
-    /* The same without the taps on padding; NULL: there are none. */
+    /* The same without taps on padding; NULL: there is no padding. */
     void (*in_bounds_flop)(const struct pdnn_graph *graph, const struct pdnn_node *node,
                            struct pdnn_count *flop);
     /* One naive loop nest. */
     void (*reference)(struct pdnn_reference *r);
-    /* The ops that this pass may host as posts (struct pdnn_post), NULL-terminated; NULL: none. */
+    /* Ops that this pass can absorb as posts (struct pdnn_post), NULL-terminated; NULL: none. */
     const struct pdnn_op_def *const *posts;
-    /* 1 + the index of the input whose memory output 0 may take over if nothing reads it later and the node
-     * has that input; 0: none. */
+    /* 1 + the index of the input that output 0 may overwrite if the node has that input and nothing
+     * reads it later; 0: none. */
     int in_place;
-    /* Bytes, if they are not "each input read once, each output written once" (a gather reads part of its
-     * table); NULL: the generic rule. Writes one number per input, then per output, into bytes[]. */
+    /* Bytes, if the generic rule "each input read once, each output written once" does not hold (a
+     * gather reads only part of its table); NULL: the generic rule. Fills bytes[] with one number per
+     * input, then per output. */
     void (*bytes)(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes);
-    /* How many doubles the reference kernel needs besides its tensors; NULL: none. Posts need none. */
+    /* Doubles of scratch that the reference kernel needs; NULL: none. Posts need none. */
     int64_t (*scratch)(const struct pdnn_graph *graph, const struct pdnn_node *node);
 };
 
@@ -55,39 +57,39 @@ struct pdnn_op_def {
     const char *name;
     const char *category; /* for breakdowns: "linear gemm", "activation", "loss", "optimizer", ... */
     const char *formula;  /* one line for `paradnn ops` */
-    /* By the op's enums in models/attributes.h; NULL behind the last one. */
+    /* Indexed by the op's enums in models/attributes.h, NULL-terminated. */
     const char *attr_names[PDNN_NODE_ATTRS + 1];
     const char *coef_names[PDNN_NODE_COEFS + 1];
     double coef[PDNN_NODE_COEFS]; /* defaults */
     bool is_loss;                 /* coefficient 0 scales the result and its gradient */
     int n_outputs;                /* of the forward (or update) pass, at most */
-    /* 1 + the index of the input that forward output k updates in place; 0: a tensor of its own. Such
-     * outputs come last. A node without them leaves the state unchanged: dropout then repeats the mask that
-     * it made last (pdnn_backward_create: recomputed segments). PDNN_UPDATES_LAST: the last input, if others
-     * before it may be absent. */
+    /* 1 + the index of the input that forward output k updates in place; 0: the output is a new tensor.
+     * Updated outputs come last. A node without them leaves the state unchanged, which is how a recomputed
+     * segment makes dropout repeat its last mask (pdnn_backward_create). PDNN_UPDATES_LAST: the last input,
+     * for ops with optional inputs before it. */
     int updates[PDNN_NODE_OUTPUTS];
-    /* Checks the inputs and describes the output tensors (role ACTIVATION and the dtype of input 0 are
-     * already filled in). An output left without a rank, and those after it, do not exist. */
+    /* Checks the inputs and describes the outputs (role ACTIVATION and the dtype of input 0 are filled in
+     * already). An output left without a rank does not exist, nor do those after it. */
     enum pdnn_status (*infer)(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err);
     /* Appends the backward nodes through pdnn_backward_emit; NULL: no gradient flows through. */
     void (*gradient)(struct pdnn_backward *backward, const struct pdnn_node *node);
     struct pdnn_pass_def pass[PDNN_PASS_COUNT];
-    const struct pdnn_pointwise *pointwise; /* for activations: models/ops/pointwise.h; else NULL */
-    /* How far a correct f32 backend may be from the reference, relative to the largest value of the tensor,
-     * for one accumulated term. `check` scales it by the square root of the accumulation length, and relates
-     * it to the terms if they cancel (runtime/worker/rounding.h). */
+    const struct pdnn_pointwise *pointwise; /* activations: models/ops/pointwise.h; else NULL */
+    /* How far a correct f32 backend may be off the reference for one accumulated term, relative to the
+     * tensor's largest value. `check` scales it by the square root of the accumulation length, and makes it
+     * relative to the terms if they cancel (runtime/worker/rounding.h). */
     double tolerance;
-    /* Its int8 results are rounded: one exactly between two may be either. Others are exact. */
+    /* int8 results are rounded, and exact ties may go either way. int8 results of other ops are exact. */
     bool rounds;
-    /* Forward: absorbs the node and all posts of the host that computes its first input into constants, by
-     * giving tensors a fold, and returns true if the one post is what remains of them; otherwise returns
-     * false and changes nothing. NULL: never. */
+    /* Forward: tries to absorb the node, and all posts of the host that computes its first input, into
+     * constants by setting the fold of tensors. On success, returns true, and *post is the one post that
+     * remains. Otherwise returns false and changes nothing. NULL: never. */
     bool (*fold)(struct pdnn_graph *graph, const struct pdnn_uses *uses, const struct pdnn_node *host,
                  const struct pdnn_node *node, struct pdnn_post *post);
 };
 
-/* All ops in the order of the build's list, NULL-terminated; pdnn_op_<name> is the row itself. */
+/* All ops in the order of the build's list, NULL-terminated. pdnn_op_<name> is the row itself. */
 extern const struct pdnn_op_def *const pdnn_ops[];
 
 #define PDNN_DECLARE_OP(name) extern const struct pdnn_op_def pdnn_op_##name;
@@ -96,17 +98,17 @@ PDNN_OPS(PDNN_DECLARE_OP)
 
 const struct pdnn_op_def *pdnn_op_find(const char *name);
 
-/* Whether the pass of the host may absorb the op. */
+/* Whether the host's pass can absorb the op. */
 bool pdnn_op_takes(const struct pdnn_op_def *host, enum pdnn_pass pass, const struct pdnn_op_def *post);
 
-/* The post as a node of its own, in place on the host's result or, for backward-data, on its first input, as
- * costs and the reference use it. */
+/* The post as a node of its own, for costs and the reference. It works in place on the host's result or, for
+ * backward-data, on its first input. */
 struct pdnn_node pdnn_post_node(const struct pdnn_node *host, const struct pdnn_post *post);
 
-/* What the node computes in: the dtype of its first input, or f32 if that is s32, which is only read. */
+/* The dtype that the node computes in: that of its first input, or f32 if that is s32, which is only read. */
 enum pdnn_dtype pdnn_node_dtype(const struct pdnn_graph *graph, const struct pdnn_node *node);
 
-/* Runs the reference kernels of a node and its posts, in order. */
+/* Runs the reference kernels of a node and then of its posts, in order. */
 void pdnn_reference_run(struct pdnn_reference *r, const struct pdnn_node *node);
 
 static inline const struct pdnn_tensor *pdnn_node_in(const struct pdnn_graph *graph,

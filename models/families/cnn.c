@@ -1,10 +1,10 @@
-/* cnn: convolutional networks of three kinds. `residual` and `bottleneck` are ResNets in the v1 shape (He,
- * Zhang, Ren, Sun, 2016), post-activation, as ParaDnn parameterizes them (Wang, Wei, Brooks, MLSys 2020): a
- * stem, four groups of `blocks` blocks with f, 2f, 4f and 8f channels (times 4 after a bottleneck), a head.
- * The first block of every group has a projection shortcut, with `shortcut: identity` only if the shape
- * changes. `plain` stacks convolutions with bias, stage by stage, each stage ended by max-pooling, and hidden
- * dense layers, like VGG (Simonyan, Zisserman, 2015) and AlexNet (Krizhevsky, Sutskever, Hinton, 2012; one
- * tower). Trained with softmax cross-entropy over `output` classes. */
+/* cnn: convolutional networks of three kinds. `residual` and `bottleneck` are ResNets in the v1 layout (He,
+ * Zhang, Ren, Sun, 2016), post-activation, as parameterized by ParaDnn (Wang, Wei, Brooks, MLSys 2020): a
+ * stem, four groups of `blocks` blocks with f, 2f, 4f and 8f channels (times 4 after a bottleneck), and a
+ * head. The first block of every group has a projection shortcut; with `shortcut: identity`, only if the
+ * shape changes. `plain` stacks convolutions with bias in stages that each end in max-pooling, followed by
+ * hidden dense layers, like VGG (Simonyan, Zisserman, 2015) and AlexNet (Krizhevsky, Sutskever, Hinton, 2012;
+ * one tower). Trained with softmax cross-entropy over `output` classes. */
 #include "models/attributes.h"
 #include "models/instance.h"
 #include "models/op.h"
@@ -156,11 +156,11 @@ static const struct pdnn_preset presets[] = {
      "AlexNet with one tower: 61,100,840 parameters"},
 };
 
-/* The kinds of block that a parameter applies to, one bit each; 0: all of them. */
+/* The kinds of block that a parameter applies to, one bit each; 0: all. */
 static const unsigned only_for[N_PARAMS] = {
     [POOL] = 1 << BLOCK_RESIDUAL | 1 << BLOCK_BOTTLENECK,
     [STRIDE_ON] = 1 << BLOCK_BOTTLENECK,
-    [SHORTCUT] = 1 << BLOCK_RESIDUAL, /* a bottleneck's first group widens: it projects either way */
+    [SHORTCUT] = 1 << BLOCK_RESIDUAL, /* in a bottleneck network the first group changes the shape, too */
     [KERNEL] = 1 << BLOCK_PLAIN,
     [STRIDE] = 1 << BLOCK_PLAIN,
     [PADDING] = 1 << BLOCK_PLAIN,
@@ -172,14 +172,14 @@ static bool applies(const struct pdnn_instance *instance, size_t param) {
     return !only_for[param] || only_for[param] >> instance->hyper[BLOCK].number & 1;
 }
 
-/* The lists of a plain network by stage, and the fewest numbers each keeps: a single number of filters is
- * doubled from stage to stage, two equal ones are not. */
+/* The per-stage lists of a plain network, and how many numbers trimming keeps. A single number of filters
+ * doubles from stage to stage, two equal numbers mean the same for all stages, so filters keep two. */
 static const struct {
     int param, least;
 } by_stage[] = {{BLOCKS, 1}, {FILTERS, 2}, {KERNEL, 1}, {STRIDE, 1}, {PADDING, 1}, {WINDOW, 1}};
 enum { BY_STAGE = sizeof by_stage / sizeof *by_stage };
 
-/* The length of the longest list. */
+/* The longest list determines the number of stages. */
 static int stages_of(const struct pdnn_value *hyper) {
     int stages = 1;
     for (int i = 0; i < BY_STAGE; i++) {
@@ -189,8 +189,8 @@ static int stages_of(const struct pdnn_value *hyper) {
     return stages;
 }
 
-/* Lists drop the repeats at their end; `blocks` keeps its own if no other list says how many stages there
- * are. */
+/* Trims repeats at the end of lists. If no other list gives the number of stages, `blocks`
+ * keeps its full length. */
 static void resolve_stages(struct pdnn_value *hyper) {
     int stages = stages_of(hyper);
     for (int i = 0; i < BY_STAGE; i++)
@@ -217,19 +217,19 @@ static void resolve(struct pdnn_instance *instance) {
     }
 }
 
-/* One graph being built. */
+/* A graph being built. */
 struct net {
     struct pdnn_graph *graph;
     const struct pdnn_value *hyper;
     bool train;
-    int64_t block; /* of all residual blocks, from 1 on */
+    int64_t block; /* number of the residual block, from 1 on */
 };
 
 static int64_t channels_of(const struct net *net, uint32_t x) {
     return net->graph->tensors[x].dim[1];
 }
 
-/* What the next nodes belong to; stems are static text. */
+/* Names the layer of the next nodes; `stem` must be static text. */
 static void name_layer(struct net *net, const char *stem, int64_t index) {
     net->graph->layer = (struct pdnn_layer){stem, index};
 }
@@ -261,7 +261,7 @@ static uint32_t add_bias(struct net *net, uint32_t x, int64_t inputs) {
     return pdnn_graph_forward(net->graph, &pdnn_op_bias, (uint32_t[]){x, b, PDNN_NONE}, NULL);
 }
 
-/* Neither gamma nor the running statistics are trivial, so that folding them shows. */
+/* Gamma and the running statistics get non-trivial values, so that mistakes in folding them show. */
 static uint32_t normalize(struct net *net, uint32_t x) {
     const struct pdnn_fill near_one = {.kind = PDNN_FILL_NEAR_ONE, .scale = 0.25};
     const struct pdnn_fill small = {.kind = PDNN_FILL_UNIFORM, .scale = 0.1};
@@ -306,13 +306,13 @@ static uint32_t convolve_normalized(struct net *net, uint32_t x, struct shape sh
     return normalize(net, convolve(net, x, shape));
 }
 
-/* ParaDnn projects in the first block of every group; the networks as published only where shapes differ. */
+/* ParaDnn projects in the first block of every group, the published networks only where the shape changes. */
 static bool projects(const struct net *net, uint32_t x, int64_t channels, int64_t stride, bool is_first) {
     bool same_shape = stride == 1 && channels_of(net, x) == channels;
     return is_first && !(same_shape && net->hyper[SHORTCUT].number == SHORTCUT_IDENTITY);
 }
 
-/* The shortcut comes first, so that the branch's last op can add it to its result. */
+/* The shortcut comes first, so that the last op of the branch can add it to its result. */
 static uint32_t block(struct net *net, uint32_t x, int64_t filters, int64_t stride, bool is_first) {
     bool bottleneck = net->hyper[BLOCK].number == BLOCK_BOTTLENECK;
     int64_t channels = filters * (bottleneck ? EXPANSION : 1);
@@ -377,7 +377,7 @@ static uint32_t plain(struct net *net, uint32_t x) {
     return x;
 }
 
-/* A residual network has four groups. */
+/* Residual networks have four groups: `blocks` holds one number or four. */
 static bool has_groups(const struct pdnn_value *hyper, struct pdnn_err *err) {
     int n_blocks = pdnn_list_length(hyper[BLOCKS]);
     if (n_blocks != 1 && n_blocks != GROUPS)
@@ -439,11 +439,11 @@ const struct pdnn_family_def pdnn_family_cnn = {
     .layers = layers,
     .n_layers = sizeof layers / sizeof *layers,
     .minibatch_param = BATCH,
-    .depth_param = -1, /* convolutions without padding shrink the image: blocks may all differ */
+    .depth_param = -1, /* convolutions without padding shrink the image, so blocks may all differ */
     .build = build,
     .quantizes = true,
     .applies = applies,
     .resolve = resolve,
     .convolves = true,
-    .has_segments = true, /* blocks, or the stages of a plain network */
+    .has_segments = true, /* residual blocks, or the stages of a plain network */
 };

@@ -1,11 +1,12 @@
-/* deepspeech2: speech recognition (Amodei et al., 2016), in the shape of MLPerf v0.5. A spectrogram of 161
- * frequencies, a frame per 10 ms; two convolutions over frequency and time without padding, 32 channels of
- * 41x11 with stride 2x2 and 32 of 21x11 with stride 2x1, each with bias, batch normalization and hardtanh
- * from 0 to 20; `layers` recurrent layers in both directions whose outputs are added, with batch
- * normalization before all but the first; batch normalization and a linear layer without bias to the
- * characters. The cell is lbr_gru with two bias vectors per gate. F frames leave T = ((F - 11)/2 + 1) - 10
- * steps of 32*21 features. With 5 layers of 800: 251,168 + 37,840,000 + 24,800 = 38,115,968 parameters.
- * Trained with CTC on labels of drawn lengths. */
+/* deepspeech2: speech recognition (Amodei et al., 2016) as in MLPerf v0.5. The input is a spectrogram of 161
+ * frequencies with a frame per 10 ms. Two convolutions over frequency and time without padding follow, 32
+ * channels of 41x11 with stride 2x2 and 32 of 21x11 with stride 2x1, each with bias, batch normalization and
+ * hardtanh from 0 to 20. Then `layers` bidirectional recurrent layers whose two outputs are added, with batch
+ * normalization before all but the first, and finally batch normalization and a linear layer without bias to
+ * the characters. The cell is lbr_gru with two bias vectors per gate. F frames give T = ((F - 11)/2 + 1) - 10
+ * steps of 32*21 features.
+ * Parameters with 5 layers of 800: 251,168 + 37,840,000 + 24,800 = 38,115,968. Trained with CTC on
+ * labels of random length. */
 #include "models/attributes.h"
 #include "models/families/sequence.h"
 #include "models/instance.h"
@@ -98,7 +99,7 @@ static uint32_t listen(struct pdnn_sequence_net *net, int64_t frames) {
     return pdnn_graph_forward(net->graph, &pdnn_op_sequence, (uint32_t[]){x, PDNN_NONE}, NULL);
 }
 
-/* The most that CTC can need: a blank between any two labels. */
+/* CTC may need a blank between any two labels. */
 static bool has_time(const struct pdnn_sequence_net *net, uint32_t x, int64_t labels) {
     int64_t steps = net->graph->tensors[x].dim[0] / net->batch, needed = 2 * labels - 1;
     if (net->graph->err.status != PDNN_OK || needed <= steps)

@@ -1,7 +1,7 @@
 /* fc: `layers` hidden dense layers of `nodes` units with bias and activation, then a linear dense layer to
- * `output`. Source: ParaDnn (Wang, Wei, Brooks, MLSys 2020). params = W + layers*nodes + output with W =
- * input*nodes + (layers-1)*nodes^2 + nodes*output. Trained with softmax cross-entropy over `output` classes.
- */
+ * `output`. Source: ParaDnn (Wang, Wei, Brooks, MLSys 2020).
+ *   params = W + layers*nodes + output with W = input*nodes + (layers-1)*nodes^2 + nodes*output.
+ * Trained with softmax cross-entropy over `output` classes. */
 #include "models/instance.h"
 #include "models/op.h"
 #include "models/forward.h"
@@ -56,8 +56,8 @@ static const struct pdnn_preset presets[] = {
     {"paper-max", "layers=128,nodes=8192,input=8000,output=1000,batch=16384", "largest point of it"},
 };
 
-/* He et al. 2015: keeps the variance of a deep stack of ReLU layers; bias as wide as the weights of a linear
- * layer. */
+/* He et al. 2015: keeps the variance of a deep stack of ReLU layers. The bias has the usual range of a
+ * linear layer's weights. */
 static uint32_t layer(struct pdnn_graph *graph, uint32_t x, int64_t inputs, int64_t outputs) {
     struct pdnn_fill weights = {PDNN_FILL_UNIFORM, sqrt(6.0 / (double)inputs)};
     struct pdnn_fill biases = {PDNN_FILL_UNIFORM, 1 / sqrt((double)inputs)};

@@ -1,11 +1,12 @@
-/* gnmt: translation with an encoder, a decoder and attention (Wu et al., 2016), in the shape of MLPerf's GNMT
- * v2. One embedding for both languages. Encoder: `layers` LSTM, the first in both directions, the second on
- * both of them; from the third on each adds its own input. Decoder: the same number of LSTM; the output of
- * the first queries the attention, whose context every other layer reads beside the output of the layer
- * before it; from the third on each adds that output. A linear layer with bias to the vocabulary. Two bias
- * vectors per gate. With 4 layers of 1024 and 32,320 words: 33,095,680 + 46,178,304 + 46,170,112 + 2,099,201
- * (attention) + 33,128,000 = 160,671,297 parameters. Trained with the target given at every step (its initial
- * states are 0) and softmax cross-entropy masked by drawn lengths. Dropout is on the input of every LSTM. */
+/* gnmt: translation with encoder, decoder and attention (Wu et al., 2016) as in MLPerf's GNMT v2. One
+ * embedding for both languages. Encoder: `layers` LSTM layers; the first is bidirectional, the second reads
+ * both directions, and from the third on each adds its input to its output. Decoder: the same number of LSTM
+ * layers. The output of the first queries the attention. Every other layer reads the attention's context next
+ * to the output of the layer before, and from the third on adds that output to its own. A linear layer with
+ * bias leads to the vocabulary. Two bias vectors per gate.
+ * Parameters with 4 layers of 1024 and 32,320 words: 33,095,680 + 46,178,304 + 46,170,112 + 2,099,201
+ * (attention) + 33,128,000 = 160,671,297. Trained with teacher forcing (the decoder's initial states are 0)
+ * and softmax cross-entropy masked by random lengths. Dropout is on the input of every LSTM. */
 #include "models/families/sequence.h"
 #include "models/instance.h"
 

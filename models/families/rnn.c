@@ -1,9 +1,10 @@
-/* rnn: word ids, a trained embedding, `layers` recurrent layers that run all `length` steps from an initial
- * state of 0, and a linear layer with bias to the vocabulary. Source: ParaDnn (Wang, Wei, Brooks, MLSys
- * 2020), where the hidden size is that of the embedding e: params = layers*g*(2*e*e + e) + v*e + e*v + v,
- * with g = 1, 4, 3 gates of rnn, lstm, gru and v words; lbr_gru has one more bias vector per layer. Trained
- * with softmax cross-entropy, masked by drawn lengths if every step has an output. Dropout is on the inputs
- * of every layer and of the projection, not on a layer's own state (Zaremba, Sutskever, Vinyals, 2014). */
+/* rnn: word ids, a trained embedding, `layers` recurrent layers that run all `length` steps from initial
+ * state 0, and a linear layer with bias to the vocabulary. Source: ParaDnn (Wang, Wei, Brooks, MLSys 2020),
+ * where the hidden size is that of the embedding e. With v words and g = 1, 4, 3 gates for rnn, lstm, gru:
+ *   params = layers*g*(2*e*e + e) + v*e + e*v + v;
+ * lbr_gru has one more bias vector per layer. Trained with softmax cross-entropy, masked by random lengths if
+ * every step has an output. Dropout is on the inputs of every layer and of the projection, not on a layer's
+ * own state (Zaremba, Sutskever, Vinyals, 2014). */
 #include "models/families/sequence.h"
 #include "models/instance.h"
 
@@ -111,7 +112,7 @@ static void resolve(struct pdnn_instance *instance) {
 }
 
 struct directions {
-    uint32_t forward, reverse; /* reverse: PDNN_NONE where there is one direction alone */
+    uint32_t forward, reverse; /* reverse: PDNN_NONE if there is only one direction */
 };
 
 static struct directions append_layer(struct pdnn_sequence_net *net, uint32_t x,

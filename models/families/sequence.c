@@ -24,8 +24,8 @@ static int64_t rows_of(const struct pdnn_sequence_net *net, uint32_t x) {
     return net->graph->tensors[x].dim[0];
 }
 
-/* The usual width for a layer with that number of inputs: the variance of a linear layer's result is a third
- * of its input's. */
+/* The usual range for a layer with this number of inputs: the variance of a linear layer's result is a
+ * third of its input's. */
 static struct pdnn_fill fill_for(int64_t inputs) {
     return (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = 1 / sqrt((double)inputs)};
 }
@@ -122,7 +122,7 @@ uint32_t pdnn_sequence_step(struct pdnn_sequence_net *net, uint32_t x, int64_t t
     return pdnn_graph_forward(net->graph, &pdnn_op_slice, (uint32_t[]){x, PDNN_NONE}, attrs);
 }
 
-/* Neither gamma nor the running statistics are trivial, so that folding them shows. */
+/* Gamma and the running statistics get non-trivial values, so that mistakes in folding them show. */
 uint32_t pdnn_sequence_normalize(struct pdnn_sequence_net *net, uint32_t x) {
     const struct pdnn_fill near_one = {.kind = PDNN_FILL_NEAR_ONE, .scale = 0.25};
     const struct pdnn_fill small = {.kind = PDNN_FILL_UNIFORM, .scale = 0.1};
@@ -136,7 +136,7 @@ uint32_t pdnn_sequence_normalize(struct pdnn_sequence_net *net, uint32_t x) {
                               (uint32_t[]){x, gamma, beta, mean, variance, PDNN_NONE}, attrs);
 }
 
-/* Sequences of class ids up to drawn lengths, and the loss of the logits with them. */
+/* Adds labels, sequences of class ids with random lengths, and the loss of the logits. */
 static void append_loss(struct pdnn_sequence_net *net, const struct pdnn_op_def *op, uint32_t logits,
                         int64_t length, int64_t classes) {
     net->graph->result = net->train ? PDNN_NONE : logits;

@@ -1,6 +1,6 @@
-/* What families of sequence models build their forward graphs from: layers with their weights and what these
- * begin as. A sequence of T steps is a matrix (T*N, C), row t*N + n for step t of sequence n; T steps, N
- * sequences, C units. Errors stick in the graph. */
+/* Building blocks for the forward graphs of sequence models: layers with their weights and initial values.
+ * The models themselves are in the families' files. A sequence of T steps is a matrix (T*N, C) with step t of
+ * sequence n in row t*N + n; T steps, N sequences, C units. Errors stick in the graph. */
 #ifndef MODELS_FAMILIES_SEQUENCE_H
 #define MODELS_FAMILIES_SEQUENCE_H
 
@@ -19,26 +19,26 @@ struct pdnn_sequence_net {
 struct pdnn_sequence_net pdnn_sequence_net(const struct pdnn_instance *instance, struct pdnn_graph *graph,
                                            int64_t batch, int64_t dropout_percent);
 
-/* What the next nodes belong to; the stem is static text. */
+/* Names the layer of the next nodes; `stem` must be static text. */
 void pdnn_sequence_layer(struct pdnn_sequence_net *net, const char *stem, int64_t index);
 
-/* Columns of a matrix, channels of images. */
+/* Columns of a matrix, or channels of images. */
 int64_t pdnn_sequence_width(const struct pdnn_sequence_net *net, uint32_t x);
 
-/* A table (vocabulary, width), and the rows of it (steps*N, width) that word ids drawn as `kind` choose. */
+/* A table (vocabulary, width), and the rows of it (steps*N, width) for word ids drawn as `kind`. */
 uint32_t pdnn_sequence_table(struct pdnn_sequence_net *net, int64_t vocabulary, int64_t width);
 uint32_t pdnn_sequence_embed(struct pdnn_sequence_net *net, uint32_t table, int64_t steps,
                              enum pdnn_fill_kind kind);
 
-/* The rows of a matrix (a table or an activation) that ids with this fill choose, one per id. The shape
- * of these is what the fill asks for: (R), or (N, R) for some rows of each sequence. */
+/* Gathers one row of a matrix (a table or an activation) per id; the ids have this fill. They have the shape
+ * that the fill expects: (R), or (N, R) for R rows of each sequence. */
 uint32_t pdnn_sequence_gather(struct pdnn_sequence_net *net, uint32_t matrix, int rank, const int64_t *dim,
                               struct pdnn_fill fill);
 
-/* x itself where nothing is dropped: in inference, or at 0 percent. */
+/* Returns x itself if nothing is dropped: in inference, or at 0 percent. */
 uint32_t pdnn_sequence_dropout(struct pdnn_sequence_net *net, uint32_t x);
 
-/* The state of one value that counts the steps of an op with dropout. */
+/* A state of one value that counts the steps of an op with dropout. */
 uint32_t pdnn_sequence_counter(struct pdnn_sequence_net *net);
 
 struct pdnn_recurrent {
@@ -47,11 +47,12 @@ struct pdnn_recurrent {
     bool two_biases; /* per gate */
 };
 
-/* One layer in one direction: (T*N, hidden). */
+/* One layer in one direction. Returns (T*N, hidden). */
 uint32_t pdnn_sequence_recurrent(struct pdnn_sequence_net *net, uint32_t x,
                                  const struct pdnn_recurrent *layer, bool reverse);
 
-/* y = x w^T; the same with a bias; a bias alone, of a layer with that number of inputs. */
+/* linear: y = x w^T; dense: the same with a bias; bias: only the bias, for a layer with
+ * this number of inputs. */
 uint32_t pdnn_sequence_linear(struct pdnn_sequence_net *net, uint32_t x, int64_t units);
 uint32_t pdnn_sequence_dense(struct pdnn_sequence_net *net, uint32_t x, int64_t units);
 uint32_t pdnn_sequence_bias(struct pdnn_sequence_net *net, uint32_t y, int64_t inputs);
@@ -59,18 +60,18 @@ uint32_t pdnn_sequence_bias(struct pdnn_sequence_net *net, uint32_t y, int64_t i
 uint32_t pdnn_sequence_concat(struct pdnn_sequence_net *net, uint32_t a, uint32_t b);
 uint32_t pdnn_sequence_add(struct pdnn_sequence_net *net, uint32_t a, uint32_t b);
 
-/* A context (T*N, C) for every query (T*N, C) from the source (S*N, C): projections of both without bias, one
- * bias for the queries, normalized additive attention. */
+/* Returns a context (T*N, C) for every query (T*N, C) from the source (S*N, C): projections of both without
+ * bias, one bias for the queries, normalized additive attention. */
 uint32_t pdnn_sequence_attend(struct pdnn_sequence_net *net, uint32_t query, uint32_t source);
 
-/* Batch normalization of a matrix's columns or of channels: of the minibatch when training. */
+/* Batch normalization of a matrix's columns or of channels; training uses minibatch statistics. */
 uint32_t pdnn_sequence_normalize(struct pdnn_sequence_net *net, uint32_t x);
 
 /* Step t of all sequences: (N, C). */
 uint32_t pdnn_sequence_step(struct pdnn_sequence_net *net, uint32_t x, int64_t t);
 
-/* The end of the graph: logits are its result, or in training what the loss begins with. Sequences have
- * labels up to a drawn length; a matrix of one row per sequence has one label each. */
+/* Ends the graph: in inference the logits are its result, in training they get a loss. Sequences have labels
+ * up to a random length; a matrix with one row per sequence has one label per row. */
 void pdnn_sequence_finish(struct pdnn_sequence_net *net, uint32_t logits);
 
 /* The same with CTC: up to `labels` labels per sequence; class 0 of the logits is the blank. */

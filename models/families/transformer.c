@@ -1,16 +1,17 @@
-/* transformer: encoders (BERT: Devlin et al., 2019), decoders (GPT-2: Radford et al., 2019) and both with
- * attention from the one to the other (Vaswani et al., 2017). Words and positions are embedded; `layers`
- * layers of attention and a feed-forward net each follow, with normalization after (post) or before (pre) and
- * then once more at the end. An encoder with post-norm normalizes its embeddings and, with a pooler, ends
- * with a tanh layer on each first token, as BERT does; decoders and encoder-decoders score every word with
- * the embedding's own table.
+/* transformer: encoders (BERT: Devlin et al., 2019), decoders (GPT-2: Radford et al., 2019) and
+ * encoder-decoders with cross-attention (Vaswani et al., 2017). Words and positions are embedded, then come
+ * `layers` layers of attention and a feed-forward net each, with normalization after each part (post), or
+ * before each part and once more at the end (pre). A post-norm encoder also normalizes its embeddings. An
+ * encoder with a pooler ends in a tanh layer on the first token of each sequence, as BERT does. Decoders and
+ * encoder-decoders score every word with the embedding table.
  *
- * H hidden, F ffn, V vocabulary, L layers, B sequences, n length, T = B*n tokens, P predictions. Parameters
- * of a layer of an encoder or a decoder: 4(H*H + H) + 2*H*F + F + H + 4H = 12*H*H + 13*H with F = 4H; that
- * attends to a source: 4(H*H + H) + 2H more. Encoder with pooler: V*H + positions*H + types*H + 2H + layers +
- * H*H + H. Heads of pretraining: a transform with norm, a bias per word (the table is the embedding's), two
- * classes for the next sentence: H*H + H + 2H + V + 2H + 2. Forward matrix FLOP of a layer: 24*T*H*H +
- * 4*T*n*H with F = 4H. */
+ * H hidden, F ffn, V vocabulary, L layers, B sequences, n length, T = B*n tokens, P predictions. Parameters:
+ *   layer of an encoder or decoder: 4(H*H + H) + 2*H*F + F + H + 4H = 12*H*H + 13*H with F = 4H;
+ *   with cross-attention: 4(H*H + H) + 2H more;
+ *   encoder with pooler: V*H + positions*H + types*H + 2H + layers + H*H + H;
+ *   pretraining heads: H*H + H + 2H + V + 2H + 2, which are a transform with norm, a bias per word (the table
+ *   is the embedding's) and two classes for the next sentence.
+ * Forward matrix FLOP of a layer: 24*T*H*H + 4*T*n*H with F = 4H. */
 #include "models/families/transformer_layer.h"
 #include "models/op.h"
 #include "models/forward.h"
@@ -214,7 +215,7 @@ static const struct pdnn_preset presets[] = {
      "big model of Vaswani et al.: 214,245,376 parameters"},
 };
 
-/* The architectures that a parameter means something for, a bit each; 0: all of them. */
+/* The architectures that a parameter applies to, one bit each; 0: all. */
 static const unsigned only_for[N_PARAMS] = {
     [TARGET] = 1 << ENCODER_DECODER, [TYPES] = 1 << ENCODER, [POOLER] = 1 << ENCODER,
     [PREDICTIONS] = 1 << ENCODER,    [PHASE] = 1 << DECODER, [CONTEXT] = 1 << DECODER,
@@ -240,7 +241,7 @@ static void resolve(struct pdnn_instance *instance) {
         hyper[PREDICTIONS].number = (hyper[LENGTH].number * 5 + 31) / 32;
 }
 
-/* One graph being built. */
+/* A graph being built. */
 struct net {
     struct pdnn_transformer_net layers;
     const struct pdnn_value *hyper;
@@ -273,12 +274,12 @@ static bool check(const struct pdnn_instance *instance, struct pdnn_graph *graph
     return graph->err.status == PDNN_OK;
 }
 
-/* `rows` rows of a table, chosen by ids with this fill. */
+/* Gathers `rows` rows of a table by ids with this fill. */
 static uint32_t gather(struct net *net, uint32_t table, int64_t rows, struct pdnn_fill fill) {
     return pdnn_sequence_gather(&net->layers.sequence, table, 1, &rows, fill);
 }
 
-/* Word, position and, of encoders, segment: (B*n, H). */
+/* Sum of word, position and, for encoders, segment embeddings: (B*n, H). */
 static uint32_t embed(struct net *net, int64_t tokens) {
     struct pdnn_sequence_net *sequence = &net->layers.sequence;
     int64_t rows = sequence->batch * tokens, context = net->layers.context;
@@ -296,7 +297,7 @@ static uint32_t embed(struct net *net, int64_t tokens) {
     return pdnn_sequence_add(sequence, x, gather(net, types, rows, type));
 }
 
-/* The stream before layer `index`. */
+/* The stream that layer `index` reads first. */
 static struct pdnn_residual_stream begin(struct net *net, int64_t tokens, int64_t index) {
     struct pdnn_transformer_net *layers = &net->layers;
     uint32_t x = embed(net, tokens);
@@ -315,14 +316,15 @@ static struct pdnn_residual_stream begin(struct net *net, int64_t tokens, int64_
 
 enum { PARTS_MAX = 3 };
 
-/* A stack of layers with indices from `first` on; those of a decoder that has a source attend to it, too. */
+/* A stack of layers with indices from `first` on. With a source, each layer also has
+ * cross-attention to it. */
 struct stack {
     int64_t first;
     uint32_t source; /* or PDNN_NONE */
     struct pdnn_visibility own, cross;
 };
 
-/* The norm behind part `part` of layer `index`: pre-norm has that of the part that comes next there. */
+/* The norm after part `part` of layer `index`. In pre-norm nets it belongs to the part that follows. */
 static struct pdnn_norm norm_behind(struct net *net, const struct stack *stack, int part, int64_t index) {
     static const char *const stems[2][PARTS_MAX] = {{"norm1", "norm2"}, {"norm1", "cross_norm", "norm2"}};
     bool has_source = stack->source != PDNN_NONE;
@@ -353,7 +355,7 @@ static void append_layer(struct net *net, struct pdnn_residual_stream *stream, c
     pdnn_transformer_join(layers, stream, x, &norm);
 }
 
-/* (B*n, H): what the last layer returns. */
+/* Returns the output of the last layer: (B*n, H). */
 static uint32_t append_stack(struct net *net, int64_t tokens, const struct stack *stack) {
     struct pdnn_residual_stream stream = begin(net, tokens, stack->first);
     for (int64_t i = 0; i < net->hyper[LAYERS].number; i++) {
@@ -364,7 +366,7 @@ static uint32_t append_stack(struct net *net, int64_t tokens, const struct stack
     return stream.normalized;
 }
 
-/* Adds to the scores of each sequence's tokens beyond its end. */
+/* A bias on the scores that masks each sequence's tokens beyond its end. */
 static uint32_t padding_bias(struct net *net) {
     struct pdnn_tensor bias = {.role = PDNN_ROLE_INPUT,
                                .dtype = PDNN_F32,
@@ -375,7 +377,7 @@ static uint32_t padding_bias(struct net *net) {
     return pdnn_graph_tensor(graph_of(net), &bias);
 }
 
-/* Every row's class, drawn. */
+/* The loss of the logits, with a random class for every row. */
 static uint32_t append_loss(struct net *net, uint32_t logits) {
     struct pdnn_graph *graph = graph_of(net);
     const struct pdnn_tensor *x = &graph->tensors[logits];
@@ -391,7 +393,7 @@ static uint32_t append_loss(struct net *net, uint32_t logits) {
                               (uint32_t[]){pdnn_graph_f32(graph, logits), label, PDNN_NONE}, NULL);
 }
 
-/* x times the embedding's own table. */
+/* Scores x against the embedding table. */
 static uint32_t score_words(struct net *net, uint32_t x) {
     pdnn_sequence_layer(&net->layers.sequence, "decoder", 0);
     return pdnn_graph_forward(graph_of(net), &pdnn_op_dense, (uint32_t[]){x, net->table, PDNN_NONE}, NULL);
@@ -419,7 +421,7 @@ static uint32_t pool(struct net *net, uint32_t x) {
     return pdnn_graph_forward(graph_of(net), &pdnn_op_tanh, (uint32_t[]){x, PDNN_NONE}, NULL);
 }
 
-/* What inference returns, and training's loss: of what the last layer made. */
+/* Ends the graph: the result of inference or the loss of training, from the output x of the last layer. */
 static void finish(struct net *net, uint32_t x) {
     struct pdnn_sequence_net *sequence = &net->layers.sequence;
     uint32_t pooled = PDNN_NONE, result = x, next = PDNN_NONE;

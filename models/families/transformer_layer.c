@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* What the parts of an attention are called. */
+/* The layer names of the parts of an attention. */
 struct stems {
     const char *query, *key, *value, *fused, *scores, *softmax, *context, *projection;
 };
@@ -16,7 +16,7 @@ static const struct stems own = {"query",  "key",     "value",   "qkv",
 static const struct stems cross = {"cross_query",  "cross_key",     "cross_value",   "cross_kv",
                                    "cross_scores", "cross_softmax", "cross_context", "cross_projection"};
 
-/* H columns of a matrix from `column` on. */
+/* H columns of a matrix, from `column` on. */
 struct operand {
     uint32_t tensor;
     int64_t column;
@@ -39,7 +39,7 @@ uint32_t pdnn_transformer_normalize(struct pdnn_transformer_net *net, uint32_t x
                               (uint32_t[]){x, norm->gamma, norm->beta, PDNN_NONE}, attrs);
 }
 
-/* Dropout, sum and norm in one pass. */
+/* Dropout, sum and norm in one op. */
 static void join_fused(struct pdnn_transformer_net *net, struct pdnn_residual_stream *stream, uint32_t x,
                        const struct pdnn_norm *norm) {
     struct pdnn_sequence_net *sequence = &net->sequence;
@@ -75,7 +75,7 @@ static uint32_t dense(struct pdnn_transformer_net *net, uint32_t x, struct pdnn_
     return pdnn_sequence_dense(&net->sequence, x, units);
 }
 
-/* Y = A B of every head, or A B^T. */
+/* Y = A B for every head, or A B^T. */
 static uint32_t multiply(struct pdnn_transformer_net *net, struct operand a, struct operand b,
                          bool transpose_b) {
     const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_MATMUL_SEQUENCES] = net->sequence.batch,
@@ -113,7 +113,7 @@ static uint32_t softmax_fused(struct pdnn_transformer_net *net, uint32_t x,
     return pdnn_graph_forward_with(sequence->graph, &pdnn_op_attention_softmax, inputs, attrs, coefs);
 }
 
-/* Probabilities (B*h, n, m) of scores. */
+/* Turns scores into probabilities (B*h, n, m). */
 static uint32_t softmax(struct pdnn_transformer_net *net, uint32_t x, struct pdnn_visibility visibility) {
     struct pdnn_graph *graph = net->sequence.graph;
     if (net->fuse_blocks)
@@ -141,7 +141,7 @@ static uint32_t attend(struct pdnn_transformer_net *net, const struct stems *ste
     return dense(net, x, (struct pdnn_layer){stems->projection, index}, net->hidden);
 }
 
-/* Keys or values of the tokens before the new one, and the new one's. */
+/* Appends the new token's keys or values to those of the tokens before. */
 static struct operand append_to_cache(struct pdnn_transformer_net *net, struct operand x) {
     struct pdnn_graph *graph = net->sequence.graph;
     const int64_t dim[] = {net->sequence.batch * net->context, net->hidden};
