@@ -33,8 +33,7 @@ void pdnn_program_finish(struct pdnn_program *program) {
     *program = (struct pdnn_program){0};
 }
 
-/* A table of the program's arena with room for one more entry; the outgrown one stays behind until the arena
- * goes. */
+/* Makes room for one more entry in a table of the program's arena. An outgrown table stays in the arena. */
 static void *with_room(struct pdnn_arena *arena, void *table, size_t count, size_t *room, size_t size) {
     if (count < *room)
         return table;

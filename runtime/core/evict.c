@@ -8,14 +8,14 @@ struct pdnn_evictor {
     struct pdnn_stream stream;
 };
 
-/* All last-level caches together: one for each group of cores that share it. */
+/* Total size of the last-level caches, one per group of cores that share a cache. */
 static uint64_t last_level_bytes(const struct pdnn_host *host, int64_t threads) {
     for (int level = PDNN_CACHE_LEVELS; level-- > 0;) {
         int64_t cores = host->cache_cores[level] > 0 ? host->cache_cores[level] : 1;
         if (host->cache_bytes[level])
             return host->cache_bytes[level] * (uint64_t)((threads + cores - 1) / cores);
     }
-    /* A host that shows no cache: as much as any has per core. */
+    /* The host reports no cache: assume 32 MiB per core, as much as any has. */
     return (uint64_t)threads << 25;
 }
 
@@ -40,8 +40,7 @@ void pdnn_evictor_destroy(struct pdnn_evictor *evictor) {
     free(evictor);
 }
 
-/* It only reads: a cache full of stores would have to be written back, line by line, by what is timed next.
- */
+/* Reads only: with dirty lines in the caches, the next timed step would pay for writing them back. */
 uint64_t pdnn_evictor_run(const struct pdnn_evictor *evictor) {
     const struct pdnn_stream_job read = {
         .pattern = PDNN_STREAM_READ, .threads = evictor->stream.threads, .passes = 1};

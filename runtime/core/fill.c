@@ -1,7 +1,7 @@
-/* Seeded data. Every value is a pure function of (seed, tensor, index), so that all backends and thread
- * counts see the same numbers, and none is a denormal f32: uniform values are multiples of scale * 2^-24,
- * rounded where the tensor is 16 bit. A fold is computed from the values that its tensors are made with,
- * whether the program has them or not. */
+/* Seeded data. Every value is a pure function of (seed, tensor, index), so all backends and thread counts see
+ * the same numbers. No value is a denormal f32: uniform values are multiples of scale * 2^-24, rounded for
+ * 16-bit tensors. Folds are computed from the seeded values of the tensors they combine, whether or not those
+ * are part of the program. */
 #include "base/rng.h"
 #include "models/graph.h"
 #include "models/quantize.h"
@@ -14,27 +14,27 @@ static int32_t class_at(uint64_t stream, uint64_t i, int64_t classes) {
     return (int32_t)((pdnn_rng_at(stream, i) >> 32) * (uint64_t)classes >> 32);
 }
 
-/* By inversion: the exponential of a uniform number. */
+/* By inversion: exponential of a uniform number. */
 static int32_t zipf_at(uint64_t stream, uint64_t i, int64_t classes) {
     double uniform = (double)(pdnn_rng_at(stream, i) >> 11) * 0x1p-53;
     int64_t id = (int64_t)expm1(uniform * log1p((double)classes));
-    return (int32_t)(id < classes ? id : classes - 1); /* rounding may end at the bound */
+    return (int32_t)(id < classes ? id : classes - 1); /* rounding may give the bound itself */
 }
 
-/* Of sequence n: from 1 to T steps. */
+/* Length of sequence n, 1 to T steps. */
 static int64_t length_at(uint64_t stream, int64_t n, int64_t T) {
     return 1 + class_at(pdnn_rng_mix(stream), (uint64_t)n, T);
 }
 
-/* T steps of N sequences, step by step. */
+/* T steps of N sequences, time-major. */
 static void fill_sequences(const struct pdnn_tensor *tensor, uint64_t stream, int32_t *values) {
     int64_t T = tensor->dim[0], N = tensor->dim[1], classes = (int64_t)tensor->fill.scale;
     for (int64_t i = 0; i < T * N; i++)
         values[i] = i / N < length_at(stream, i % N, T) ? class_at(stream, (uint64_t)i, classes) : -1;
 }
 
-/* Selection sampling (Knuth, The Art of Computer Programming 2, 3.4.2 S): row t is taken with the share that
- * is still wanted of the rows that are left. */
+/* Selection sampling (Knuth, The Art of Computer Programming 2, 3.4.2 S): row t is taken with probability
+ * (rows still wanted) / (rows left). */
 static void fill_masked(const struct pdnn_tensor *tensor, uint64_t stream, int32_t *values) {
     int64_t B = tensor->dim[0], P = tensor->dim[1], n = (int64_t)tensor->fill.scale;
     assert(P <= n);
@@ -73,7 +73,7 @@ static void fill_ids(const struct pdnn_tensor *tensor, uint64_t stream, int32_t 
             values[i] = id_at(&tensor->fill, stream, i);
 }
 
-/* Whole numbers below 128. */
+/* Integers below 128. */
 static void fill_bytes(const struct pdnn_tensor *tensor, uint64_t stream, int8_t *values) {
     int64_t elements = pdnn_tensor_elements(tensor);
     assert(tensor->fill.kind == PDNN_FILL_CLASS && tensor->fill.scale <= 128);
@@ -86,14 +86,14 @@ static float uniform_at(uint64_t stream, int64_t i, float scale) {
     return scale * ((float)(bits - (1 << 24)) + 0.5F) * 0x1p-24F;
 }
 
-/* N sequences of T steps each. */
+/* N sequences of T steps each, sequence-major. */
 static void fill_sequence_mask(const struct pdnn_tensor *tensor, uint64_t stream, float *values) {
     int64_t N = tensor->dim[0], T = tensor->dim[1];
     for (int64_t i = 0; i < N * T; i++)
         values[i] = i % T < length_at(stream, i / T, T) ? 0 : (float)tensor->fill.scale;
 }
 
-/* The value that nothing is folded into. */
+/* The value before folding. */
 static float value_at(const struct pdnn_fill *fill, uint64_t stream, int64_t i) {
     switch (fill->kind) {
     case PDNN_FILL_UNIFORM:
@@ -141,12 +141,12 @@ static void fill_folded(const struct pdnn_graph *graph, uint32_t tensor, uint64_
     }
 }
 
-/* One row of weights, an output unit or channel, as it would be in f32. */
+/* One row of weights (an output unit or channel) as f32. */
 struct row {
     const struct pdnn_fill *fill;
     uint64_t stream;
     int64_t begin, end;
-    double factor; /* of what is folded into it */
+    double factor; /* of the fold */
 };
 
 static struct row row_of(const struct pdnn_graph *graph, uint32_t weights, uint64_t seed, int64_t row) {
@@ -167,7 +167,7 @@ static float row_scale(const struct row *row) {
     return most > 0 ? most / PDNN_QUANTIZED_WEIGHT_MOST : 1;
 }
 
-/* models/quantize.h */
+/* Formula: models/quantize.h. */
 static void fill_quantized(const struct pdnn_graph *graph, uint32_t weights, uint64_t seed, int8_t *values) {
     int64_t rows = graph->tensors[weights].dim[0];
 #pragma omp parallel for

@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the largest working set, so that DRAM is seen behind caches that nobody reports. */
+/* Minimum for the largest working set, so that it reaches DRAM behind caches the host does not report. */
 static const uint64_t least_largest_bytes = UINT64_C(256) << 20;
-/* Where no L1 is reported. */
+/* Assumed when the host reports no L1. */
 static const uint64_t usual_l1_bytes = UINT64_C(32) << 10;
 
-/* A segment has at least two points, and must explain more than so many that would be far off without it. */
+/* A segment has at least SEGMENT_MIN points. It costs as much as segment_points outliers, so splitting one
+ * off has to explain more than that. */
 enum { SEGMENT_MIN = 2 };
 static const double segment_points = 1.5;
 
@@ -30,7 +31,7 @@ size_t pdnn_ladder_sizes(const struct pdnn_host *host, int64_t threads, uint64_t
         largest = limit;
     double size = (double)l1 / 4;
     size_t count = 0;
-    /* So many steps at most: a larger factor where they would not do. */
+    /* At most PDNN_LADDER_POINTS: use a larger factor than sqrt(2) when that would take more. */
     double steps = log2((double)largest / size) * 2;
     double factor = steps > PDNN_LADDER_POINTS - 1
                         ? pow((double)largest / size, 1.0 / (PDNN_LADDER_POINTS - 1))
@@ -42,7 +43,7 @@ size_t pdnn_ladder_sizes(const struct pdnn_host *host, int64_t threads, uint64_t
     return count;
 }
 
-/* Logarithms of the points' bandwidths, non-increasing: neighbours that rise are replaced by their mean. */
+/* Logarithms of the points' bandwidths, made non-increasing: rising neighbours are replaced by their mean. */
 static void pool(const struct pdnn_ladder_point *points, size_t count, double *pooled) {
     double mean[PDNN_LADDER_POINTS];
     size_t weight[PDNN_LADDER_POINTS], blocks = 0;
@@ -65,13 +66,13 @@ static void pool(const struct pdnn_ladder_point *points, size_t count, double *p
     }
 }
 
-/* The middle one: values are sorted. Points on the way down from one level to the next do not move it. */
+/* Median of sorted values. Points on the slope between two levels do not move it. */
 static double center_of(const double *values, size_t first, size_t end) {
     size_t middle = first + (end - first) / 2;
     return (end - first) % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-/* What one point can add at most: however far it is from its level, it may be between two. */
+/* Caps the error of one point: it may lie on the slope between two levels. */
 static double error_max(void) {
     return log(PDNN_LADDER_STEP) * log(PDNN_LADDER_STEP);
 }
@@ -83,17 +84,17 @@ static double error_of(const double *values, size_t first, size_t end) {
     return sum;
 }
 
-/* A split under search: the ends of its segments. */
+/* Search state; end[] are the ends of the segments. */
 struct split {
     const double *values;
     size_t count, most;
     size_t n, end[PDNN_LADDER_LEVELS];
     size_t best_n, best_end[PDNN_LADDER_LEVELS];
-    double best_error; /* INFINITY: none so far */
+    double best_error; /* INFINITY: none yet */
 };
 
-/* Tries all segments from `first` on; before is the center of the segment that ends there, error that of all
- * before, with what each segment costs. */
+/* Tries all segmentations from `first` on. before: center of the segment that ends there; error: total error
+ * of all segments before, with their fixed cost. */
 static void search(struct split *split, size_t first, double before, double error) {
     const double segment_error = segment_points * error_max();
     if (first == split->count && error < split->best_error) {
@@ -125,7 +126,8 @@ static size_t find_segments(const double *values, size_t count, size_t most, siz
     return split.best_n;
 }
 
-/* Between the last point of one stretch and the first of the next, where the bandwidth is half way down. */
+/* Interpolates where bandwidth has dropped half way, between the last point of one level and the first
+ * of the next. */
 static uint64_t step_at(const struct pdnn_ladder_point *points, const double *values, size_t first,
                         size_t end, size_t next_end) {
     double inner = values[end - 1], outer = values[end];
@@ -136,11 +138,11 @@ static uint64_t step_at(const struct pdnn_ladder_point *points, const double *va
     return (uint64_t)exp(low + part * (high - low));
 }
 
-/* How badly the found ends fit the reported levels whose bits are set, both ascending: the sum of
- * |log(found / reported)|. INFINITY where they are not equally many. */
+/* Mismatch of the measured capacities and the reported levels whose bits are set, both ascending: the sum of
+ * |log(measured / reported)|. INFINITY when their counts differ. */
 static double misfit(const struct pdnn_host *host, int64_t threads, const struct pdnn_ladder_level *levels,
                      size_t n_caches, unsigned reported) {
-    static const double unreported = 10; /* worse than any size */
+    static const double unreported = 10; /* worse than any size mismatch */
     double sum = 0;
     size_t at = 0;
     for (size_t i = 0; i < PDNN_CACHE_LEVELS; i++) {

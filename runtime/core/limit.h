@@ -1,11 +1,11 @@
-/* What the run setting `isa` means for our own kernels. */
+/* Applies the run setting `isa` to our own kernels. */
 #ifndef RUNTIME_CORE_LIMIT_H
 #define RUNTIME_CORE_LIMIT_H
 
 #include "models/isa.h"
 
-/* Once, before anything runs: our own kernels use no wider vectors than that from now on. The loops that
- * measure the roofs are the machine's and know no limit. */
+/* Call once, before anything runs. From then on our kernels use vectors no wider than the isa allows. The
+ * loops that measure roofs ignore the limit: they describe the machine. */
 void pdnn_isa_limit_kernels(enum pdnn_isa isa);
 
 #endif

@@ -8,17 +8,16 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* A sample must dwarf what the two clock reads around it cost and what they can resolve. */
+/* A sample must be long compared with the cost and the resolution of the two clock reads around it. */
 enum { SHORT_CLOCK_READS = 1000, SAMPLE_CLOCK_READS = 2 * SHORT_CLOCK_READS, SAMPLE_MIN_NS = 20000 };
 
-/* Samples kept of one visit: what a second of the shortest ones makes, and no more memory than a small cache.
- */
+/* Samples kept per visit: enough for a second of the shortest ones, in no more memory than a small cache. */
 enum { SAMPLES_MAX = 1 << 14, STAMPS_ROOM_MIN = 64, STEPS_MAX = 1 << 20 };
 
-/* Stamped steps that every visit takes; more of them, one beside each sample, while there is time. */
+/* Stamped steps that every visit takes. While there is time, one more follows each sample. */
 enum { STAMPS_MIN = 3 };
 
-/* Warm-up goes on while a block's median is more than 2 % better than the best before it. */
+/* Warm-up continues while a block's median is more than 2 % better than the best so far. */
 enum { BLOCK_SAMPLES = 3, WARM_BLOCKS_MAX = 50, WARM_STEPS_MIN = 2, WARM_SHARE = 4 };
 static const double improvement = 0.02;
 
@@ -29,14 +28,14 @@ struct session {
     const struct pdnn_measure_rules *rules;
     uint64_t clock_cost_ns, start_ns;
     uint64_t steps;             /* per sample */
-    uint64_t warmups;           /* steps */
-    double *sample_ns, *sorted; /* per step, in the order taken; SAMPLES_MAX */
+    uint64_t warmups;           /* steps, not samples */
+    double *sample_ns, *sorted; /* SAMPLES_MAX each: ns per step in the order taken; scratch for sorting */
     size_t n_samples, n_preempted;
     bool short_sample;
     uint64_t *stamp_ns; /* stamps_room rows of n_parts + 1: the parts, then the whole stamped step */
     double *column;     /* stamps_room */
     size_t n_stamps, stamps_room;
-    size_t stride; /* samples from one stamped step to the next */
+    size_t stride; /* samples between stamped steps */
 };
 
 static uint64_t now(const struct session *session) {
@@ -49,7 +48,7 @@ static int64_t count_preemptions(void) {
     return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
-/* Times `steps` steps in a row; the whole time in *ns. Nothing but steps between the two clock reads. */
+/* Times `steps` consecutive steps; *ns is the total. Nothing but steps runs between the two clock reads. */
 static int time_steps(const struct session *session, uint64_t steps, uint64_t *ns) {
     int (*step)(void *) = session->target->step;
     void *user = session->target->user;
@@ -68,7 +67,7 @@ static void evict_if_cold(const struct session *session) {
         session->target->evict(session->target->user);
 }
 
-/* As many steps as make a sample long enough at this speed. */
+/* Steps per sample so that a sample is long enough at this speed. */
 static uint64_t calibrate(const struct session *session, double step_ns) {
     uint64_t wanted = SAMPLE_CLOCK_READS * session->clock_cost_ns;
     if (wanted < SAMPLE_MIN_NS)
@@ -83,7 +82,7 @@ static bool warm_time_is_up(const struct session *session) {
     return now(session) - session->start_ns >= session->rules->max_visit_ns / WARM_SHARE;
 }
 
-/* One block of warm-up samples. *median_ns is their median per step, of those that time allowed. */
+/* One block of warm-up samples. *median_ns is the median per step of the samples there was time for. */
 static int warm_block(struct session *session, double *median_ns, bool *time_is_up) {
     double block_ns[BLOCK_SAMPLES];
     size_t taken = 0;
@@ -100,8 +99,8 @@ static int warm_block(struct session *session, double *median_ns, bool *time_is_
     return 0;
 }
 
-/* The first step pays for page faults, lazy initialisation and cold caches, the next few for clocks that ramp
- * up. */
+/* The first step pays for page faults, lazy initialisation and cold caches, the next few for the ramp-up of
+ * the core clock. */
 static int warm_up(struct session *session) {
     double best_ns = 0, median_ns;
     bool time_is_up = false;
@@ -133,8 +132,7 @@ static int take_sample(struct session *session) {
     return 0;
 }
 
-/* Full: every second row is kept, and from now on half as many are taken, so that they stay spread over the
- * visit. */
+/* The table is full: keep every second row and halve the rate, so that stamps stay spread over the visit. */
 static void thin_stamps(struct session *session) {
     size_t row = session->target->n_parts + 1;
     session->n_stamps = session->stamps_room / 2;
@@ -157,7 +155,7 @@ static int take_stamp(struct session *session) {
     return code;
 }
 
-/* The quartiles lie within the asked precision of the median. */
+/* Whether the quartiles lie within the requested precision of the median. */
 static bool is_precise(const struct session *session) {
     size_t count = session->n_samples;
     memcpy(session->sorted, session->sample_ns, count * sizeof *session->sorted);
@@ -171,14 +169,14 @@ static bool visit_time_is_up(const struct session *session) {
     return now(session) - session->start_ns >= session->rules->max_visit_ns;
 }
 
-/* Beside every stride-th sample. */
+/* Due after every stride-th sample. */
 static bool stamp_is_due(const struct session *session) {
     return (session->n_samples - 1) % session->stride == 0 &&
            (session->n_stamps < STAMPS_MIN || !visit_time_is_up(session));
 }
 
-/* Samples until a rule says stop. Precision is looked at again after each quarter more, not after each
- * sample: the look costs time, and stopping at the first lucky moment would bias the spread. */
+/* Samples until a rule says stop. Precision is checked each time the count has grown by a quarter, not after
+ * each sample: the check costs time, and stopping at the first lucky moment would bias the spread. */
 static int take_samples(struct session *session, enum pdnn_stop *stop) {
     size_t next_look = session->rules->min_samples;
     for (;;) {
@@ -206,7 +204,8 @@ static int take_samples(struct session *session, enum pdnn_stop *stop) {
     }
 }
 
-/* The medians of the two halves differ by more than drift_limit. Fewer than three a half say nothing. */
+/* Whether the medians of the two halves differ by more than drift_limit. Needs at least three
+ * samples per half. */
 static bool drifted(const struct session *session) {
     size_t half = session->n_samples / 2;
     if (half < 3)
@@ -252,7 +251,7 @@ static void summarize(const struct session *session, struct pdnn_visit *visit, d
     visit->mad_ns = pdnn_mad(session->sample_ns, count, visit->median_ns, sorted);
 }
 
-/* Everything a visit writes to, touched here so that no sample pays for a page fault. */
+/* Allocates and touches everything a visit writes to, so that no sample takes a page fault. */
 static enum pdnn_status reserve(struct session *session, struct pdnn_err *err) {
     size_t row = session->target->n_parts + 1, stamps = STAMPS_ROOM_MIN;
     if (session->rules->min_samples > SAMPLES_MAX)

@@ -1,5 +1,5 @@
-/* One visit: warm-up, then samples of whole steps with stamped steps among them, until the rules say stop.
- * Knows nothing of models: it times two callbacks. */
+/* One visit: warm-up, then samples of whole steps interleaved with stamped steps, until a rule says stop.
+ * Knows nothing about models: it times two callbacks. */
 #ifndef RUNTIME_CORE_MEASURE_H
 #define RUNTIME_CORE_MEASURE_H
 
@@ -12,12 +12,12 @@ struct pdnn_measure_target {
     int (*step)(void *user);                       /* one whole step; non-zero aborts */
     int (*stamped_step)(void *user, uint64_t *ns); /* ns[i] += time of part i */
     size_t n_parts;
-    void (*evict)(void *user);     /* cold: push everything out of the caches; else NULL */
-    uint64_t (*clock)(void *user); /* NULL: pdnn_clock_ns. Tests put a scripted one */
+    void (*evict)(void *user);     /* cold samples: evicts the caches; else NULL */
+    uint64_t (*clock)(void *user); /* NULL: pdnn_clock_ns; tests supply a scripted one */
 };
 
-/* Fills the time fields, counts, stop and flags of *visit; part_ns (n_parts, caller's) gets each part's
- * median. A failing step is PDNN_INTERNAL with the code. */
+/* Fills the time fields, counts, stop and flags of *visit. part_ns (n_parts, the caller's) receives each
+ * part's median. PDNN_INTERNAL, with the code, when a step fails. */
 enum pdnn_status pdnn_measure_visit(const struct pdnn_measure_target *target,
                                     const struct pdnn_measure_rules *rules, struct pdnn_visit *visit,
                                     double *part_ns, struct pdnn_err *err);

@@ -17,7 +17,7 @@ bool pdnn_plan_is_shared(const struct pdnn_plan *plan, size_t slot) {
     return slot < plan->graph->n_tensors && pdnn_role_is_shared(plan->graph->tensors[slot].role);
 }
 
-/* Lifetimes by slot from what the steps touch; the same rules as pdnn_memory_lifetimes for a graph. */
+/* Lifetimes of slots from the steps that touch them, by the rules of pdnn_memory_lifetimes for a graph. */
 static enum pdnn_status find_lifetimes(struct pdnn_plan *plan, struct pdnn_lifetime **lifetimes,
                                        struct pdnn_err *err) {
     const struct pdnn_graph *graph = plan->graph;
@@ -57,7 +57,7 @@ static enum pdnn_status find_lifetimes(struct pdnn_plan *plan, struct pdnn_lifet
     return PDNN_OK;
 }
 
-/* TLB misses are part of no op we want to measure: hence the huge pages. */
+/* Huge pages, so that TLB misses do not show up in the ops we measure. */
 enum pdnn_status pdnn_block_map(uint64_t bytes, bool is_reserve, unsigned char **block,
                                 struct pdnn_err *err) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | (is_reserve ? MAP_NORESERVE : 0);
@@ -114,8 +114,8 @@ enum pdnn_status pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory, s
     return PDNN_OK;
 }
 
-/* Zeros are there already: the block's pages are fresh, and left to be touched first by the thread that uses
- * them. */
+/* Zero-filled tensors are skipped: fresh pages are zero, and should first be touched by the thread
+ * that uses them. */
 static bool needs_data(const struct pdnn_plan *plan, uint32_t tensor, bool is_shared) {
     const struct pdnn_tensor *t = &plan->graph->tensors[tensor];
     return pdnn_role_is_resident(t->role) && t->fill.kind != PDNN_FILL_ZERO &&
@@ -127,7 +127,7 @@ static bool is_plain(const struct pdnn_plan *plan, uint32_t tensor) {
     return backend->is_plain ? backend->is_plain(&plan->program, tensor) : !backend->put;
 }
 
-/* Data are made in place where the slot is plain; only for the others is there memory beyond the block. */
+/* Generates data in place for plain slots; other slots need a buffer outside the block. */
 enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, uint64_t seed, struct pdnn_err *err) {
     const struct pdnn_graph *graph = plan->graph;
     uint64_t largest = 0;

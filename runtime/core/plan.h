@@ -1,4 +1,4 @@
-/* A prepared instance: program packed into one aligned block, bound and filled with seeded data. Running a
+/* A prepared instance: a program packed into one aligned block, bound, and filled with seeded data. Running a
  * step is one loop over function pointers. */
 #ifndef RUNTIME_CORE_PLAN_H
 #define RUNTIME_CORE_PLAN_H
@@ -10,8 +10,8 @@ struct pdnn_plan {
     void *state; /* the backend's, borrowed */
     const struct pdnn_graph *graph;
     struct pdnn_program program;
-    unsigned char *block; /* its own; NULL: the memory belongs to a set (plan_set.h) */
-    uint64_t block_bytes; /* what it needs altogether */
+    unsigned char *block; /* owned; NULL: the memory belongs to a set (plan_set.h) */
+    uint64_t block_bytes; /* total it needs */
     uint64_t *offset;     /* by slot, within the block */
     void **memory;        /* by slot */
 };
@@ -19,35 +19,36 @@ struct pdnn_plan {
 struct pdnn_plan_options {
     uint64_t limit_bytes; /* largest block allowed; 0: no limit */
     uint64_t seed;        /* of the data */
-    bool allow_slow;      /* what has no fast path runs all the same */
-    bool keep_all;        /* every slot has memory of its own, so that each value can be read after a step */
+    bool allow_slow;      /* run ops without a fast path too */
+    bool keep_all;        /* give every slot its own memory, so that each value can be read after a step */
 };
 
-/* Compiles, packs, checks the block against the limit (PDNN_TOO_BIG, nothing allocated), allocates, binds and
- * fills. graph and state must outlive the plan; *plan is written on success only. */
+/* Compiles, packs, checks the block against the limit (PDNN_TOO_BIG, before allocating it), allocates, binds
+ * and fills. graph and state must outlive the plan. *plan is written only on success. */
 enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_backend_def *backend, void *state,
                                   const struct pdnn_graph *graph, const struct pdnn_plan_options *options,
                                   struct pdnn_err *err);
 void pdnn_plan_destroy(struct pdnn_plan *plan);
 
-/* One whole step. 0, or the failing step's code. */
+/* Runs one whole step. Returns 0 or the failing step's code. */
 int pdnn_plan_run(const struct pdnn_plan *plan);
 
-/* The same with a clock read around each step: ns[i] += time of step i (program.n_steps of them), the unit is
- * ns. */
+/* The same with a clock read after each step of the program: ns[i] += nanoseconds of step
+ * i (program.n_steps entries). */
 int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t *ns);
 
-/* Whether there is such a value: what forward saves for backward may be there in a library's own form only.
- */
+/* Whether the plan stores the tensor. What forward saves for backward may exist only in a
+ * library's own form. */
 bool pdnn_plan_has(const struct pdnn_plan *plan, uint32_t tensor);
 
-/* The tensor's value, which there is, as a plain row-major array of its dtype. What is resident or read by
- * nothing (results, loss, weights, state) is there after every step; anything else only with keep_all. */
+/* Copies a tensor that the plan stores to a plain row-major array of its dtype. Tensors that are
+ * resident or that nothing reads (results, loss, weights, state) are valid after every step; others
+ * only with keep_all. */
 enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, void *plain,
                                struct pdnn_err *err);
 
-/* The seeded content of a tensor that nothing computes, as a plain array of its dtype. The same for every
- * backend. */
+/* Generates the seeded content of a tensor that no op computes, as a plain array of its dtype. The same
+ * for every backend. */
 void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, uint64_t seed, void *plain);
 
 #endif

@@ -17,7 +17,7 @@ static void destroy(struct pdnn_plan_member *member) {
     free(member);
 }
 
-/* Its place in the list, or the end of the list. */
+/* The link to the member with this key, or the link at the end of the list. */
 static struct pdnn_plan_member **find(struct pdnn_plan_set *set, const char *key) {
     struct pdnn_plan_member **link = &set->first;
     while (*link && strcmp((*link)->key, key) != 0)
@@ -52,7 +52,7 @@ static enum pdnn_status compile(struct pdnn_plan_set *set, struct pdnn_plan_memb
     return status;
 }
 
-/* What a backend promises of programs that share. */
+/* Verifies what a backend guarantees for programs that share weights: same sizes, same offsets. */
 static enum pdnn_status check_places(const struct pdnn_plan *plan, const struct pdnn_plan *other,
                                      struct pdnn_err *err) {
     uint32_t i = pdnn_shared_next(plan->graph, 0), j = pdnn_shared_next(other->graph, 0);
@@ -65,7 +65,7 @@ static enum pdnn_status check_places(const struct pdnn_plan *plan, const struct 
     return PDNN_OK;
 }
 
-/* Makes the block, for the first member. */
+/* Allocates the block for the first member. */
 static enum pdnn_status found(struct pdnn_plan_set *set, const struct pdnn_plan *plan, struct pdnn_err *err) {
     uint64_t limit_bytes = set->options.limit_bytes ? set->options.limit_bytes : UINT64_MAX;
     if (plan->block_bytes > limit_bytes)
@@ -102,7 +102,7 @@ static void put_first(struct pdnn_plan_set *set, struct pdnn_plan_member *member
     set->first = member;
 }
 
-/* Drops the last members beyond the bound; never the first. */
+/* Drops the least recently used members beyond the bound; never the first. */
 static void trim(struct pdnn_plan_set *set) {
     size_t kept = set->options.kept ? set->options.kept : PDNN_PLAN_SET_KEPT;
     struct pdnn_plan_member *last = set->first;
@@ -117,7 +117,7 @@ static void trim(struct pdnn_plan_set *set) {
     }
 }
 
-/* Drops all members, and the block. */
+/* Drops all members and the block. */
 static void clear(struct pdnn_plan_set *set) {
     while (set->first) {
         struct pdnn_plan_member *gone = set->first;
@@ -151,8 +151,8 @@ static enum pdnn_status add(struct pdnn_plan_set *set, const char *key, struct p
     return PDNN_OK;
 }
 
-/* Where a member cannot read the weights of an inference as they are kept, the set begins again with weights
- * that all can read: they are still as they were filled. Trained ones always are such. */
+/* When a member cannot read the inference weights as stored, the set starts over with weights that all
+ * members can reorder. This loses nothing: inference does not change weights. Training never needs it. */
 static enum pdnn_status add_or_open(struct pdnn_plan_set *set, const char *key, struct pdnn_err *err) {
     enum pdnn_status status = add(set, key, err);
     bool can_open = set->first && set->first->graph.loss == PDNN_NONE && !set->opens_weights;
@@ -164,7 +164,7 @@ static enum pdnn_status add_or_open(struct pdnn_plan_set *set, const char *key, 
     return status == PDNN_OK && !*find(set, key) ? add(set, key, err) : status;
 }
 
-/* What the member has for itself is reset: data of the step, and zeros that its program counts on. */
+/* Resets what is private to the member: the data of the step, and zeros that its program relies on. */
 static enum pdnn_status renew(struct pdnn_plan_set *set, struct pdnn_plan_member *member,
                               struct pdnn_err *err) {
     struct pdnn_plan *plan = &member->plan;

@@ -1,19 +1,19 @@
-/* Plans of one model at several sizes of its data (sequence lengths, minibatches) in one process. They share
- * weights and state: a step of one goes on where the step of another ended. All live in one block: what is
- * shared at the same addresses for all, and behind it, over one another, what each has for itself. Each is
- * prepared when it is first asked for and kept for the next time, up to a bound; the one that was not used
- * for longest goes first. */
+/* Plans of one model at several sizes of its data (sequence lengths, minibatches) in one process. They
+ * share weights and state: a step of one member continues from the last step of another. All live in one
+ * block: shared tensors first, at the same addresses for every member, then the members' private parts,
+ * which overlap. A member is prepared when first requested and cached; beyond a bound the least recently
+ * used one is dropped. */
 #ifndef RUNTIME_CORE_PLAN_SET_H
 #define RUNTIME_CORE_PLAN_SET_H
 
 #include "runtime/core/plan.h"
 
-enum { PDNN_PLAN_SET_KEPT = 64 }; /* members kept, unless the options say otherwise */
+enum { PDNN_PLAN_SET_KEPT = 64 }; /* members kept by default */
 
 /* Where the members' graphs come from. */
 struct pdnn_plan_source {
     void *user;
-    /* Builds the graph of the member `key` in the arena, which the set keeps with the member. */
+    /* Builds the graph of member `key` in the arena; the set keeps the arena with the member. */
     enum pdnn_status (*build)(void *user, const char *key, struct pdnn_arena *arena, struct pdnn_graph *graph,
                               struct pdnn_err *err);
 };
@@ -26,12 +26,12 @@ struct pdnn_plan_set_options {
 };
 
 struct pdnn_plan_member {
-    struct pdnn_plan_member *next; /* less recently used */
+    struct pdnn_plan_member *next; /* next less recently used */
     const char *key;               /* in the arena */
     struct pdnn_arena arena;
     struct pdnn_graph graph;
-    struct pdnn_plan plan; /* its block_bytes: what it would need alone */
-    uint64_t prepare_ns;   /* what its preparation took: graph, program, data */
+    struct pdnn_plan plan; /* block_bytes is what it would need alone */
+    uint64_t prepare_ns;   /* time to prepare it: graph, program, data */
 };
 
 struct pdnn_plan_set {
@@ -40,31 +40,31 @@ struct pdnn_plan_set {
     struct pdnn_plan_source source;
     struct pdnn_plan_set_options options;
     char *largest;                         /* the key of the first member */
-    bool opens_weights;                    /* some member cannot read them as the first would like them */
+    bool opens_weights;                    /* some member cannot read weights as the first would store them */
     struct pdnn_plan_member *first;        /* the most recently used, or NULL */
-    const struct pdnn_plan_member *filled; /* whose data are in the block, or NULL */
+    const struct pdnn_plan_member *filled; /* whose private data is in the block, or NULL */
     unsigned char *block;
-    uint64_t room_bytes;   /* that the block may grow to: addresses, not memory */
-    uint64_t block_bytes;  /* what the largest member so far needs */
-    uint64_t shared_bytes; /* of that, weights and state */
-    size_t n_members;      /* kept now */
-    uint64_t n_prepared;   /* members so far, again those that had gone */
+    uint64_t room_bytes;   /* how far the block may grow: address space, not memory */
+    uint64_t block_bytes;  /* needed by the largest member so far */
+    uint64_t shared_bytes; /* weights and state, the first part of the block */
+    size_t n_members;      /* currently kept */
+    uint64_t n_prepared;   /* preparations so far, repeated ones included */
 };
 
-/* Prepares the member `largest`: the block is sized for it, with as many addresses again for members whose
- * primitives want more scratch than its own, as far as the limit goes; weights and state are filled. The set
- * is released with pdnn_plan_set_finish, be it whole or not. */
+/* Prepares the member `largest` and fills weights and state. The block is sized for this member; twice that
+ * in address space is reserved, within the limit, for members whose primitives want more scratch. Call
+ * pdnn_plan_set_finish even if this fails. */
 enum pdnn_status pdnn_plan_set_init(struct pdnn_plan_set *set, const struct pdnn_backend_def *backend,
                                     void *state, const struct pdnn_plan_source *source, const char *largest,
                                     const struct pdnn_plan_set_options *options, struct pdnn_err *err);
 void pdnn_plan_set_finish(struct pdnn_plan_set *set);
 
-/* The member, ready to run with its own data in the block. Prepares it where it is not kept, and makes its
- * data where another member's are: never call it inside a sample. *member is the set's, until the next call.
- * Where its primitives cannot read the weights of an inference as the first member keeps them, all members go
- * and the set begins again with weights that every one can reorder.
- * PDNN_INVALID when its weights or state are not those of the set; PDNN_TOO_BIG when the block has no room
- * for it: then the set still has all it had. */
+/* Returns the member, ready to run, with its own data in the block. Prepares the member if it is not cached,
+ * and generates its data if another member's data is there, so never call this inside a sample. *member
+ * belongs to the set and is valid until the next call. If the member's primitives cannot read the inference
+ * weights as the first member stores them, all members are dropped and the set starts over with weights that
+ * all can reorder. PDNN_INVALID when the member's weights or state differ from the set's. PDNN_TOO_BIG when
+ * it does not fit the block; the set is then unchanged. */
 enum pdnn_status pdnn_plan_set_get(struct pdnn_plan_set *set, const char *key,
                                    const struct pdnn_plan_member **member, struct pdnn_err *err);
 

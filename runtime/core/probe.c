@@ -3,18 +3,18 @@
 #include "runtime/kernels/roofs/fma.h"
 #include "runtime/kernels/roofs/stream.h"
 
-/* Each of the two takes about this long: long against a fork of the threads, short against a visit. */
+/* Duration of each of the two parts: long compared with an OpenMP fork, short compared with a visit. */
 enum { PART_NS = 2000000, FIRST_ITERATIONS = 20000 };
 
-/* Slices at least so large, and together four times the cache; the probe goes round in them, so that it finds
- * what it reads in DRAM. */
+/* Minimum slice per thread. All slices together are at least four times the cache; successive probes walk
+ * through them, so that each one reads from DRAM. */
 enum { SLICE_BYTES = 64 << 20, FIRST_BYTES = 1366 * PDNN_STREAM_GRAIN };
 
-/* Made at the first probe and kept for the process: touching the pages again would cost more than the probe.
- */
+/* Created by the first probe and kept for the process: touching the pages again would cost more
+ * than the probe. */
 static struct {
     struct pdnn_stream stream;
-    int64_t threads; /* what the two amounts were set for */
+    int64_t threads; /* that iterations and bytes were calibrated for */
     uint64_t iterations;
     size_t bytes, offset;
 } probe;
@@ -40,8 +40,8 @@ static double run_read(int64_t threads, uint64_t *ns) {
     return bytes / (double)*ns;
 }
 
-/* Of a few: one that was held up must not pass for a slow one, or the amount would be too small to measure.
- */
+/* Minimum of a few runs: a run that was interrupted must not pass for a slow one, or the calibrated amount
+ * would be too small to measure. */
 static uint64_t least_ns(double (*run)(int64_t threads, uint64_t *ns), int64_t threads) {
     enum { RUNS = 5 };
     uint64_t least = UINT64_MAX, ns;
@@ -52,7 +52,7 @@ static uint64_t least_ns(double (*run)(int64_t threads, uint64_t *ns), int64_t t
     return least;
 }
 
-/* Amounts that take PART_NS with this many threads. */
+/* Calibrates iterations and bytes to take PART_NS with this many threads. */
 static enum pdnn_status prepare(int64_t threads, uint64_t cache_bytes, struct pdnn_err *err) {
     uint64_t share = 4 * cache_bytes / (uint64_t)threads, slice = share > SLICE_BYTES ? share : SLICE_BYTES;
     if (threads > probe.stream.threads || slice > probe.stream.slice_bytes + PDNN_STREAM_GRAIN) {

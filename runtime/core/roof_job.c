@@ -7,10 +7,11 @@
 
 #include <string.h>
 
-/* One repetition, unless one unit takes longer; well within a time slice. There are many streams. */
+/* Duration of one repetition, unless a single unit takes longer: well within a scheduler time slice. Streams
+ * get less because there are many of them. */
 enum { JOB_NS = 2000000, STREAM_NS = 700000 };
 
-/* Of one thread's slice, at least. */
+/* Minimum part of one thread's slice. */
 enum { PART_BYTES = 2 << 20 };
 
 static volatile float sink;
@@ -29,8 +30,8 @@ int pdnn_roof_run_peak(struct pdnn_roof_job *job, uint64_t units, double *work) 
     return 0;
 }
 
-/* Of what is too large for one repetition each one does the next part, so that all of it passes by before a
- * part comes again. */
+/* When the working set is too large for one repetition, each repetition streams the next part, so that all of
+ * the set passes before a part comes again. */
 int pdnn_roof_run_stream(struct pdnn_roof_job *job, uint64_t units, double *work) {
     float result;
     job->pass.passes = units;
@@ -68,7 +69,7 @@ enum pdnn_status pdnn_roof_time(struct pdnn_roof_job *job, double *ns, double *w
     return PDNN_OK;
 }
 
-/* The least of three: one that was held up must not pass for a long one. */
+/* Minimum of three: a run that was interrupted must not pass for a long one. */
 static enum pdnn_status time_thrice(struct pdnn_roof_job *job, double *ns, struct pdnn_err *err) {
     double least_ns = 0, one_ns = 0, work;
     for (int i = 0; i < 3; i++) {
@@ -81,8 +82,9 @@ static enum pdnn_status time_thrice(struct pdnn_roof_job *job, double *ns, struc
     return PDNN_OK;
 }
 
-/* As many passes, or as many parts of one, as make a repetition; the second pass is timed, since the first
- * may find other caches. A pass that was held up must not be cut into crumbs. */
+/* Finds how many passes, or what fraction of a pass, make one repetition. A short pass is timed twice,
+ * because the first may find the caches in another state. Parts have a minimum size, so that an interrupted
+ * pass is not cut into tiny ones. */
 static enum pdnn_status calibrate_stream(struct pdnn_roof_job *job, struct pdnn_err *err) {
     double ns = 0, work;
     job->units = 1;
@@ -113,8 +115,8 @@ enum pdnn_status pdnn_roof_calibrate(struct pdnn_roof_job *job, struct pdnn_err 
     }
 }
 
-/* What the jobs before have left in the caches is not what this one would find there if it ran alone: a
- * working set that is done at once passes by once before, one in parts the parts before this one. */
+/* Earlier jobs leave the caches in a state this job would not find if it ran alone. Restore it: a working set
+ * that fits one repetition is streamed once, one in parts has the preceding parts streamed. */
 static enum pdnn_status warm(struct pdnn_roof_job *job, struct pdnn_err *err) {
     enum { PARTS_BEFORE = 2 };
     uint64_t parts = job->pass.parts, before = parts <= PARTS_BEFORE ? parts : PARTS_BEFORE + 1;

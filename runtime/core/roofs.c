@@ -13,11 +13,11 @@ enum {
     REPETITIONS_MIN = 7,
     JOBS_MAX = 256,
     SINGLES_MAX = 64,
-    STORES = 2,       /* kinds of stores: ordinary ones, and past the caches */
-    SMALL_DENSE = 16, /* the arithmetic takes less than a tenth of the call */
+    STORES = 2,       /* regular and streaming stores */
+    SMALL_DENSE = 16, /* arithmetic takes less than a tenth of the call */
 };
 
-/* The part of the time that all repetitions of all GEMMs may take. */
+/* Share of the time for all repetitions of all GEMMs. */
 static const double gemm_share = 0.4;
 
 struct bench {
@@ -26,9 +26,10 @@ struct bench {
     double seconds;
     size_t n_jobs, n_singles, n_points;
     struct pdnn_roof_job job[JOBS_MAX];
-    struct pdnn_stream stream; /* of the ladder's largest working set */
+    struct pdnn_stream stream; /* sized for the largest working set of the ladder */
     uint64_t size[PDNN_LADDER_POINTS];
-    /* By working set, pattern and kind of store; NULL: reads have no stores. */
+    /* By working set, pattern and kind of store. NULL where a pattern has no such kind:
+     * reads store nothing. */
     struct pdnn_roof_job *rung[PDNN_LADDER_POINTS][PDNN_STREAM_PATTERN_COUNT][STORES];
     struct pdnn_single *single[SINGLES_MAX];
 };
@@ -56,7 +57,7 @@ static void add_rung(struct bench *bench, size_t point, enum pdnn_stream_pattern
     bench->rung[point][pattern][store] = job;
 }
 
-/* All patterns at all working sets, with each kind of store. */
+/* Adds all patterns at all working sets, with each kind of store. */
 static enum pdnn_status add_ladder(struct bench *bench, struct pdnn_err *err) {
     bench->n_points = pdnn_ladder_sizes(bench->host, bench->threads, bench->size);
     uint64_t largest = bench->size[bench->n_points - 1];
@@ -73,7 +74,7 @@ static enum pdnn_status add_ladder(struct bench *bench, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-/* Takes the single over. */
+/* Takes ownership of the single. */
 static void add_single(struct bench *bench, struct pdnn_single *single, const char *kind,
                        enum pdnn_roof_rate rate) {
     struct pdnn_roof_job *job = add_job(bench, kind, "op");
@@ -83,7 +84,7 @@ static void add_single(struct bench *bench, struct pdnn_single *single, const ch
     job->run = pdnn_roof_run_single;
 }
 
-/* The oracle is slow by intention; it is no roof. */
+/* The reference backend is slow by design and not a roof. */
 static bool is_tried(const struct pdnn_backend_def *backend) {
     return strcmp(backend->name, "reference") != 0;
 }
@@ -99,7 +100,7 @@ static enum pdnn_status add_gemm(struct bench *bench, const struct pdnn_backend_
     struct pdnn_roof_job *job = &bench->job[bench->n_jobs - 1];
     snprintf(job->row.pattern, sizeof job->row.pattern, "gemm-%.18s", backend->name);
     snprintf(job->row.dtype, sizeof job->row.dtype, "%s", pdnn_dtype_name(dtype));
-    job->units = 1; /* large enough, and run twice already */
+    job->units = 1; /* large enough; already warmed up by two runs */
     return PDNN_OK;
 }
 
@@ -110,12 +111,12 @@ static void add_peak(struct bench *bench, const struct pdnn_peak *peak) {
     job->run = pdnn_roof_run_peak;
 }
 
-/* FMA first: its rate tells how large a GEMM fits the time. */
+/* Starts with FMA: its rate tells how large a GEMM fits the time budget. */
 static enum pdnn_status add_compute(struct bench *bench, const struct pdnn_backend_def *const *backends,
                                     struct pdnn_err *err) {
     static const enum pdnn_dtype dtypes[] = {PDNN_F32, PDNN_BF16, PDNN_F16, PDNN_INT8};
     const size_t n_dtypes = sizeof dtypes / sizeof *dtypes;
-    size_t tried = 1; /* few backends have more than f32, and that is faster */
+    size_t tried = 1; /* plus one: few backends support more than f32, and the other dtypes are faster */
     double ns = 1, work = 0;
     struct pdnn_roof_job *fma = add_job(bench, "compute", "fma");
     snprintf(fma->row.dtype, sizeof fma->row.dtype, "f32");
@@ -137,8 +138,8 @@ static enum pdnn_status add_compute(struct bench *bench, const struct pdnn_backe
     return status;
 }
 
-/* What calling an op costs that has next to nothing to do: a product of tiny matrices through the first
- * backend that has it, its threads started and joined where the library does that. */
+/* The cost of calling an op that has almost nothing to compute: a product of tiny matrices on the first
+ * backend that supports it, with the fork and join of its threads if the library does one. */
 static enum pdnn_status add_overhead(struct bench *bench, const struct pdnn_backend_def *const *backends,
                                      struct pdnn_err *err) {
     for (size_t i = 0; backends[i]; i++) {
@@ -178,8 +179,8 @@ static double least(double a, double b) {
     return a < b ? a : b;
 }
 
-/* Rounds over all jobs in random order, so that the repetitions of each are spread over the time: the machine
- * wanders. */
+/* Runs rounds over all jobs in random order, so that each job's repetitions are spread over the whole time:
+ * the machine's speed drifts. */
 static enum pdnn_status run_rounds(struct bench *bench, uint64_t start_ns, void (*progress)(void *, double),
                                    void *user, struct pdnn_err *err) {
     struct pdnn_rng rng = {1, 0};
@@ -204,14 +205,14 @@ static enum pdnn_status run_rounds(struct bench *bench, uint64_t start_ns, void 
     return PDNN_OK;
 }
 
-/* The faster of the kinds of stores. */
+/* The faster kind of store. */
 static const struct pdnn_roof_job *better_store(const struct bench *bench, size_t point, size_t pattern) {
     struct pdnn_roof_job *const *stores = bench->rung[point][pattern];
     return stores[1] && stores[1]->row.value > stores[0]->row.value ? stores[1] : stores[0];
 }
 
-/* A level's roof of a pattern is the fastest of its working sets that the level inside it holds little of:
- * less than half, of DRAM less than a quarter; the largest one where all are smaller. */
+/* A level's roof for a pattern is its fastest working set of which the next inner level holds little: less
+ * than half, or less than a quarter for DRAM. If all are smaller than that, the largest one. */
 static struct pdnn_ceiling level_row(const struct bench *bench, const struct pdnn_ladder_level *level,
                                      uint64_t inner_bytes, size_t pattern) {
     uint64_t least_bytes = inner_bytes * (level->capacity_bytes ? 2 : 4);
@@ -231,7 +232,7 @@ static struct pdnn_ceiling level_row(const struct bench *bench, const struct pdn
     return row;
 }
 
-/* Appends the levels' rows, and tells every rung its level. */
+/* Appends the rows of the levels and sets the level of every rung. */
 static void add_levels(struct bench *bench, struct pdnn_ceilings *ceilings) {
     struct pdnn_ladder_point points[PDNN_LADDER_POINTS];
     struct pdnn_ladder_level levels[PDNN_LADDER_LEVELS];
@@ -259,7 +260,7 @@ static bool is_ladder(const struct pdnn_roof_job *job) {
     return job->stream != NULL;
 }
 
-/* In the order compute, bandwidth, the others, ladder. */
+/* Row order: compute, bandwidth, the others, ladder. */
 static enum pdnn_status add_rows(struct bench *bench, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     size_t n_rows = bench->n_jobs + (size_t)PDNN_LADDER_LEVELS * PDNN_STREAM_PATTERN_COUNT;
     if (n_rows > PDNN_CEILINGS_MAX - ceilings->count)

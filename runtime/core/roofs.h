@@ -8,9 +8,9 @@
 struct pdnn_host;
 struct pdnn_backend_def;
 
-/* Measures everything for one thread count in about seconds * 1e9 ns, appending rows. backends:
- * NULL-terminated, those whose GEMM is tried (a graph of one dense op). The caller has bound the threads.
- * progress (may be NULL) is called between rows with the fraction done. */
+/* Measures all roofs for one thread count in about `seconds` seconds and appends the rows. backends:
+ * NULL-terminated; each one's GEMM is tried (a graph of one dense op). The caller has bound the threads.
+ * progress (may be NULL) is called between jobs with the fraction done. */
 enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
                                        const struct pdnn_backend_def *const *backends, int64_t threads,
                                        double seconds, void (*progress)(void *user, double fraction),

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 static const struct pdnn_fill fill = {PDNN_FILL_UNIFORM, 1.0};
-/* Of int8 data: what quantization makes of values that are not negative. */
+/* For int8 data: what quantizing non-negative values gives. */
 static const struct pdnn_fill whole = {PDNN_FILL_CLASS, 128};
 
 /* Opens the backend and starts an empty graph. */
@@ -73,7 +73,7 @@ enum pdnn_status pdnn_single_create_dense(const struct pdnn_backend_def *backend
     return status;
 }
 
-/* FLOP/ns of the second run: the first one pays for what happens once. */
+/* FLOP/ns of the second run; the first pays one-time costs. */
 static enum pdnn_status try(const struct pdnn_single *single, double *rate, struct pdnn_err *err) {
     for (int i = 0; i < 2; i++) {
         uint64_t start_ns = pdnn_clock_ns();

@@ -1,31 +1,29 @@
-/* One op alone on a backend, prepared like any instance: what the ceilings call the best GEMM and the cost of
- * a call. */
+/* One op alone on a backend, prepared like any instance. The ceilings use it for the best GEMM and for the
+ * overhead of a call. */
 #ifndef RUNTIME_CORE_SINGLE_H
 #define RUNTIME_CORE_SINGLE_H
 
 #include "runtime/core/plan.h"
 
-/* Heap; its parts point at each other. */
+/* On the heap: its parts point at each other. */
 struct pdnn_single {
     const struct pdnn_backend_def *backend;
     void *state;
     struct pdnn_arena arena;
     struct pdnn_graph graph;
     struct pdnn_plan plan;
-    double flop; /* of one run */
+    double flop; /* per run */
 };
 
-/* dense with N = I = O = size, on data of the dtype: f32 or 16 bit with a result of that, or int8 with
- * sums in s32.
- * PDNN_UNSUPPORTED; PDNN_TOO_BIG when it does not fit limit_bytes (0: no limit).
- */
+/* Creates a dense op with N = I = O = size. dtype: f32; a 16-bit type, with a result of the same type; or
+ * int8, with s32 sums. PDNN_UNSUPPORTED; PDNN_TOO_BIG when it does not fit limit_bytes (0: no limit). */
 enum pdnn_status pdnn_single_create_dense(const struct pdnn_backend_def *backend, int64_t threads,
                                           enum pdnn_dtype dtype, int64_t size, uint64_t limit_bytes,
                                           struct pdnn_single **single, struct pdnn_err *err);
 
-/* dense with N = I = O: the faster of the two largest sizes that take at most flop_max FLOP (the smallest
- * size is tried whatever it takes). PDNN_UNSUPPORTED; PDNN_TOO_BIG when no size fits limit_bytes (0: no
- * limit). */
+/* Creates a dense op with N = I = O, the faster of the two largest sizes that take at most flop_max FLOP;
+ * the smallest size is tried in any case. PDNN_UNSUPPORTED; PDNN_TOO_BIG when no size fits limit_bytes
+ * (0: no limit). */
 enum pdnn_status pdnn_single_create_gemm(const struct pdnn_backend_def *backend, int64_t threads,
                                          enum pdnn_dtype dtype, double flop_max, uint64_t limit_bytes,
                                          struct pdnn_single **single, struct pdnn_err *err);

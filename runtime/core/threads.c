@@ -7,7 +7,7 @@
 #include <omp.h>
 #include <sched.h>
 
-/* More than any kernel has. */
+/* More than any Linux kernel supports. */
 enum { UNITS_MAX = 8192 };
 static const size_t mask_bytes = CPU_ALLOC_SIZE(UNITS_MAX);
 
@@ -21,7 +21,7 @@ static cpu_set_t *read_mask(void) {
     return mask;
 }
 
-/* A unit that has gone meanwhile leaves the thread where it was; pdnn_threads_places says so. */
+/* If the unit has gone offline the thread stays where it was; pdnn_threads_places shows it. */
 static void bind_here(int unit) {
     cpu_set_t *mask = read_mask();
     if (!mask || unit < 0 || unit >= UNITS_MAX)
@@ -34,8 +34,8 @@ static void bind_here(int unit) {
     CPU_FREE(mask);
 }
 
-/* A larger pool of an earlier request would go on spinning beside a smaller one: it is ended, not only left
- * aside. */
+/* A larger pool left over from an earlier request would keep spinning beside a smaller one, so it is
+ * shut down first. */
 enum pdnn_status pdnn_threads_set(const struct pdnn_host *host, int64_t threads, struct pdnn_err *err) {
     int team = 0;
     if (omp_get_max_threads() != (int)threads)

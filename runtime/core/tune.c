@@ -13,10 +13,10 @@ enum { MAX_REPEATS = 50 };
 struct pdnn_tune_entry {
     struct pdnn_tune_entry *next;
     struct pdnn_tune_key key;
-    uint64_t compilation; /* the last one that measured */
+    uint64_t compilation; /* the last one that measured it */
     int n_compilations;
     int n;
-    double ns[]; /* the least of all measurements */
+    double ns[]; /* minimum over all measurements */
 };
 
 void pdnn_tune_key_add(struct pdnn_tune_key *key, const char *format, ...) {
@@ -28,7 +28,7 @@ void pdnn_tune_key_add(struct pdnn_tune_key *key, const char *format, ...) {
     key->length += length > 0 ? (size_t)length : 0;
 }
 
-/* ns per run over as many runs as fill a visit, given about how long one takes, or 0 for one run alone. */
+/* ns per run. Repeats short runs to fill a visit, given an estimate of one run's time; 0: a single run. */
 static double visit(const struct pdnn_tune_rules *rules, const struct pdnn_tune_candidate *candidate,
                     double about_ns) {
     uint64_t (*clock_ns)(void) = rules->clock_ns ? rules->clock_ns : pdnn_clock_ns;
@@ -42,7 +42,7 @@ static double visit(const struct pdnn_tune_rules *rules, const struct pdnn_tune_
     return code == 0 ? (double)(end - start) / repeats : INFINITY;
 }
 
-/* The least of what its group was seen to take. */
+/* The shortest time measured in the group. */
 static double least(const struct pdnn_tune_candidate *candidate, int n, int group) {
     double ns = INFINITY;
     for (int i = 0; i < n; i++) {
@@ -59,7 +59,7 @@ static void keep(struct pdnn_tune_candidate *candidate, double ns) {
 
 void pdnn_tune_measure(const struct pdnn_tune_rules *rules, struct pdnn_tune_candidate *candidate, int n) {
     for (int i = 0; i < n; i++) {
-        /* The first run is no measure of anything. */
+        /* The first run is warm-up and not counted. */
         candidate[i].fails = candidate[i].run(candidate[i].state) != 0;
         candidate[i].ns = INFINITY;
         if (!candidate[i].fails && rules->visit_ns)
@@ -119,7 +119,7 @@ static enum pdnn_status add(struct pdnn_tune *tune, const struct pdnn_tune_quest
     return PDNN_OK;
 }
 
-/* Measures, and merges what that finds into the entry, or into a new one. */
+/* Measures and merges the minimum times into the entry, creating it if needed. */
 static enum pdnn_status measure(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
                                 struct pdnn_tune_entry **entry, struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
@@ -146,7 +146,7 @@ enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_qu
     struct pdnn_tune_entry *entry = find(tune, &question->key);
     if (entry && entry->n != question->n)
         return pdnn_fail(err, PDNN_INTERNAL, "two choices have the key \"%s\"", question->key.text);
-    /* Within one compilation the times stay: what has been chosen by them must stay chosen. */
+    /* Times are frozen within a compilation, so that choices already made stay consistent. */
     bool is_settled =
         entry && (entry->compilation == tune->compilation || entry->n_compilations >= question->compilations);
     enum pdnn_status status = is_settled ? PDNN_OK : measure(tune, question, &entry, err);

@@ -1,7 +1,7 @@
-/* Choices by measuring: where several implementations do the same work, they run in turns when a program is
- * compiled, and the least time of each is kept under a key that tells this choice from all others. What is
- * chosen is a pure function of the kept times: within one compilation it never changes. For one backend at
- * one thread count; not for several threads at a time. */
+/* Choosing by measurement. Where several implementations can do the same work, they run in turn when a
+ * program is compiled, and each one's minimum time is kept under a key that identifies the choice. What is
+ * chosen is a pure function of the kept times, so it never changes within a compilation. One instance per
+ * backend and thread count; not thread-safe. */
 #ifndef RUNTIME_CORE_TUNE_H
 #define RUNTIME_CORE_TUNE_H
 
@@ -11,63 +11,62 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As text, so that the times could be kept in a file: "matmul B=8 h=12 ... dtype=f32 threads=2". {0} is
- * empty.
- */
+/* The key is text, so that times could be kept in a file: "matmul B=8 h=12 ... dtype=f32 threads=2".
+ * {0} is empty. */
 enum { PDNN_TUNE_KEY_TEXT = 512 };
 struct pdnn_tune_key {
     char text[PDNN_TUNE_KEY_TEXT];
-    size_t length; /* that it should have: one that does not fit is refused */
+    size_t length; /* untruncated length; a key that does not fit is rejected */
 };
 void pdnn_tune_key_add(struct pdnn_tune_key *key, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 struct pdnn_tune_candidate {
-    int (*run)(const void *state); /* 0, or an error code: then it fails */
+    int (*run)(const void *state); /* 0, or an error code: the candidate fails */
     const void *state;
-    int group;         /* only candidates of one group compete */
-    bool is_yardstick; /* measured to the end, since others are compared with it */
-    bool fails;        /* the results */
-    double ns;         /* of one run, the least of all visits; INFINITY: it fails */
+    int group;         /* candidates compete only within their group */
+    bool is_yardstick; /* never skipped as hopeless, because others are compared with it */
+    bool fails;        /* result */
+    double ns;         /* result: minimum per run over all visits; INFINITY: fails */
 };
 
 struct pdnn_tune_rules {
-    int rounds;        /* visits to each candidate, in turns */
-    uint64_t visit_ns; /* a visit repeats short runs to last about as long; 0: it is one run */
-    double hopeless;   /* no more visits to what takes that many times the least of its group; 0: to all */
+    int rounds;                 /* visits per candidate, interleaved */
+    uint64_t visit_ns;          /* length of a visit, which repeats short runs; 0: one run */
+    double hopeless;            /* skip candidates this many times slower than their group's best; 0: never */
     uint64_t (*clock_ns)(void); /* NULL: pdnn_clock_ns */
 };
 
-/* Fills in ns. The first run of each candidate is not counted. Where visits repeat, one counted run says how
- * often. */
+/* Fills in ns. The first run of each candidate is not counted. If visits repeat runs, one more run
+ * estimates how often. */
 void pdnn_tune_measure(const struct pdnn_tune_rules *rules, struct pdnn_tune_candidate *candidate, int n);
 
-/* The first that does not fail, unless one after it takes at most `margin` of its time; and so on from that
- * one: noise must not make two runs of one instance differ. -1: all fail. */
+/* The first candidate that does not fail, replaced by a later one only if that takes at most `margin` of its
+ * time, and so on: noise must not make two runs of one instance choose differently. -1: all fail. */
 int pdnn_tune_pick(const double *ns, int n, double margin);
 
 struct pdnn_tune_entry;
 
-/* The times found so far; {0} is empty. */
+/* The times measured so far; {0} is empty. */
 struct pdnn_tune {
     struct pdnn_tune_entry *first;
     uint64_t compilation;
 };
 void pdnn_tune_finish(struct pdnn_tune *tune);
 
-/* A new compilation begins: what was settled in an earlier one may be measured again. */
+/* Starts a new compilation, in which times from earlier ones may be measured again. */
 void pdnn_tune_begin(struct pdnn_tune *tune);
 
 struct pdnn_tune_question {
     struct pdnn_tune_key key;
-    int n;            /* how many times there are, for one key always as many */
-    int compilations; /* the first ones that ask measure; the least counts, since noise comes in spells */
+    int n;            /* number of times, always the same for a key */
+    int compilations; /* how many measure before the times are final: noise comes in bursts */
     enum pdnn_status (*measure)(void *state, double *ns, struct pdnn_err *err); /* fills in n times */
     void *state;
 };
 
-/* *ns[0..n): the times under the key, measured now unless they are settled. They live as long as tune and
- * change in a later compilation only. Fails as measure does; nothing is kept then. */
+/* Sets *ns to the n times under the key, measuring them unless they are settled. The array lives as long as
+ * tune and changes only in a later compilation. Fails when measure does; nothing is stored then. */
 enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
                                const double **ns, struct pdnn_err *err);
 
