@@ -3,10 +3,10 @@
 #include "runtime/kernels/gemm/batched_loops.h"
 #include "runtime/kernels/simd/kernel.h"
 
-/* Up to FEW rows, packing costs more than it saves; of heads side by side, threads share the lines of b,
- * which are whole rows of memory, GRAIN at once. In tiles, threads share whole matrices where there are
- * SHARES for each, else rows, LEAST_ROWS at once. Multiply-adds count as a WEIGHT-th of an element when it is
- * asked whether there is enough to do for all threads. */
+/* Up to FEW rows, packing b costs more than it saves. Threads then share heads or, with heads side by side,
+ * lines of b, which are whole rows of memory, GRAIN at a time. In the tiled kernel threads share whole
+ * matrices if those divide evenly or there are at least SHARES per thread, else rows, LEAST_ROWS at a time.
+ * WEIGHT multiply-adds count as one element when deciding whether the work is enough for all threads. */
 enum { FEW = 3, GRAIN = 16, SHARES = 8, LEAST_ROWS = 24, WEIGHT = 16 };
 
 PDNN_KERNEL_VALUE(int64_t, pdnn_batched_scratch_floats, (int64_t threads), (threads)) {
@@ -21,7 +21,7 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Of b: what adds up to one column of the result, or one term of all of them. */
+/* A line of b gives one column of the result (b transposed) or one term of every column. */
 static int64_t count_lines(const struct pdnn_batched_job *job) {
     return job->b_place.transposed ? job->N : job->K;
 }
@@ -35,7 +35,7 @@ static void tiles_part(void *state, int64_t index, int64_t parts) {
         PDNN_HERE(pdnn_batched_tiles)(job, rows, job->scratch + index * PDNN_BATCHED_THREAD_FLOATS);
 }
 
-/* Some heads of some sequences, all lines of each. */
+/* Splits by heads: some heads of some sequences, all lines of each. */
 static void few_heads_part(void *state, int64_t index, int64_t parts) {
     const struct pdnn_batched_job *job = state;
     struct pdnn_span units = pdnn_span_of(job->B * job->h, 1, index, parts);
@@ -54,11 +54,11 @@ static void few_heads_part(void *state, int64_t index, int64_t parts) {
     }
 }
 
-/* By lines of all sequences. A part that begins within one whose lines are terms of a sum leaves its own of
- * it in its scratch, as (M, h, N). */
+/* Splits by lines of all sequences. If a part starts inside a sequence and lines are terms of a sum, its
+ * share of that sequence goes to the thread's scratch as (M, h, N) and is added afterwards. */
 struct few_lines {
     const struct pdnn_batched_job *job;
-    int64_t parts; /* that there were */
+    int64_t parts; /* parts actually run */
 };
 
 static struct pdnn_span lines_of(const struct pdnn_batched_job *job, int64_t index, int64_t parts) {

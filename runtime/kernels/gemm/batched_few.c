@@ -4,12 +4,11 @@
 
 #include <string.h>
 
-/* A core gets more out of the memory that it reads from several places at once: STREAMS lines of b, far from
- * each other. With heads side by side in a row, a line's part of one head follows that of the one before, so
- * that memory is read in order. */
+/* A core gets more bandwidth when it reads from several places at once: STREAMS lines of b, far apart. With
+ * heads side by side in a row, the heads' parts of a line are contiguous, so memory is read in order. */
 enum { STREAMS = 4 };
 
-/* The lines of b that are at hand: `line`, `line` + apart, ... */
+/* The current lines of b, one per stream: `line`, `line` + apart, ... */
 struct lines {
     const struct pdnn_batched_few *few;
     int64_t line, apart;
@@ -17,9 +16,9 @@ struct lines {
 
 /* One row of one head. */
 struct row {
-    const float *a, *b; /* of the first line at hand, b; of all, a */
+    const float *a, *b; /* b: of the first current line; a: the whole row */
     float *y;
-    int64_t apart; /* from one line at hand to the next */
+    int64_t apart; /* between current lines, in floats */
     int64_t length;
 };
 
@@ -58,7 +57,7 @@ PDNN_INLINE void dot(const struct lines *lines, int64_t m, int64_t head, const i
     }
 }
 
-/* y += the sum of a[line] times the line. */
+/* y += a[line] * line, summed over the current lines. */
 PDNN_INLINE void combine(const struct lines *lines, int64_t m, int64_t head, const int streams) {
     const struct row row = row_of(lines, m, head);
     float a[STREAMS];

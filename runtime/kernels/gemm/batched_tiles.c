@@ -6,35 +6,35 @@
 
 #include <string.h>
 
-/* A DEPTH of k at once: packed columns of b, as many as there is room for in L2, meet one tile of rows after
- * the other, which comes into L1 as it lies. (To pack rows of a transposed a cost more than it saved,
- * although they are often a power of two from each other and share cache sets.) What comes after ROWS rows is
- * fetched into L2 meanwhile. */
+/* Blocks of DEPTH in k: as many packed columns of b as fit L2 meet one tile of rows of a after another; a
+ * is read into L1 unpacked. (Packing the rows of a transposed a cost more than it saved, although they
+ * are often a power of two apart and share cache sets.) While ROWS rows are computed, the next are
+ * prefetched into L2. */
 enum { DEPTH = 256, ROWS = 48, LINE_BYTES = 64, INTO_L2 = 2 };
 
-/* Some k of some columns, of one head. */
+/* A range of k and columns of one head. */
 struct block {
     const struct pdnn_batched_job *job;
-    const float *a, *b; /* of the head */
+    const float *a, *b; /* of this head */
     float *y;
     struct pdnn_span rows, columns, k;
     float *panels;
 };
 
-/* Rows to come, asked for a few at a time while tiles are computed: so far apart they are nothing that a
- * processor fetches by itself. */
+/* Prefetches upcoming rows, a few at a time between tiles. The rows are too far apart for
+ * the hardware prefetcher. */
 struct ahead {
-    const char *row; /* the next one */
+    const char *row; /* next one to prefetch */
     int64_t stride_bytes, bytes;
-    int64_t rows, steps; /* in so many steps so many rows, evenly */
-    int64_t due;         /* of a row, in parts of steps */
+    int64_t rows, steps; /* rows to prefetch, spread evenly over the steps */
+    int64_t due;         /* progress to the next row, out of `steps` */
 };
 
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Packed: columns WIDTH at a time, and of these all k one after the other. */
+/* Packed b: panels of WIDTH columns; within a panel, WIDTH floats for each k in turn. */
 enum { WIDTH = PDNN_TILE_WIDTH };
 struct panels {
     const float *from;
@@ -42,7 +42,7 @@ struct panels {
     float *to;
 };
 
-/* From (k, columns): row by row, a vector of columns at once. */
+/* Packs from (k, columns): row by row, a vector of columns at a time. */
 static void pack_plain(const struct panels *p) {
     const int64_t apart = WIDTH * p->depth, columns = p->columns;
     for (int64_t k = 0; k < p->depth; k++) {
@@ -62,7 +62,7 @@ static void pack_plain(const struct panels *p) {
     }
 }
 
-/* From (columns, k), up to eight columns: in squares of eight where there are so many. */
+/* Packs up to eight columns from (columns, k), in 8x8 blocks where all eight are there. */
 PDNN_INLINE void transpose_columns(const struct panels *p, const float *from, int64_t columns, float *to) {
     int64_t whole = columns == PDNN_LANES8 ? p->depth / PDNN_LANES8 * PDNN_LANES8 : 0;
     for (int64_t k = 0; k < whole; k += PDNN_LANES8)
@@ -82,7 +82,7 @@ static void pack_transposed(const struct panels *p) {
     }
 }
 
-/* The columns that only fill the last panel up. */
+/* Zeroes the padding columns of the last panel. */
 static void clear_end(const struct panels *p) {
     int64_t used = p->columns % WIDTH;
     float *to = p->to + (p->columns - used) * p->depth + used;
@@ -106,8 +106,8 @@ static void pack_panels(const struct block *block) {
     clear_end(&panels);
 }
 
-/* The stored rows that columns [across) of rows [along) of an operand lie in, to be fetched in so many steps.
- */
+/* Sets up prefetching, in `steps` steps, of the stored rows that hold rows [along) and columns [across)
+ * of an operand. */
 static struct ahead ahead_of(const float *matrix, const struct pdnn_batched_place *place,
                              struct pdnn_span along, struct pdnn_span across, int64_t steps) {
     struct pdnn_span rows = place->transposed ? across : along, columns = place->transposed ? along : across;
@@ -128,7 +128,7 @@ static inline void fetch(struct ahead *ahead) {
     }
 }
 
-/* Where the result of a tile will be written. */
+/* Prefetches where a tile's result will be written. */
 static inline void fetch_result(const struct block *block, int64_t r, int64_t c) {
     const struct pdnn_batched_place *place = &block->job->y_place;
     const float *y = block->y + r * place->row_stride + c;
@@ -136,7 +136,7 @@ static inline void fetch_result(const struct block *block, int64_t r, int64_t c)
         __builtin_prefetch(y + i * place->row_stride, 1);
 }
 
-/* All panels of the block, for a tile of rows that begins at row r of the result. */
+/* Multiplies all panels of the block with the tile of rows that starts at row r of the result. */
 static void run_tile(const struct block *block, struct pdnn_tile *tile, int64_t r, struct ahead ahead[2]) {
     int64_t row_stride = block->job->y_place.row_stride;
     int64_t end = block->columns.end, rows = least(PDNN_TILE_ROWS, block->rows.end - r);
@@ -165,13 +165,12 @@ static void run_rows(const struct block *block, struct ahead ahead[2]) {
     }
 }
 
-/* That there is room for. */
+/* Columns that fit the scratch. */
 static int64_t most_columns(const struct block *block) {
     return PDNN_BATCHED_THREAD_FLOATS / least(DEPTH, block->job->K) / WIDTH * WIDTH;
 }
 
-/* The block of the first k and columns, of the rows that are left of the head which the first of them is of.
- */
+/* Starts the head that contains rows.begin, with its first block of k and columns and the rows left of it. */
 static void begin_head(struct block *block, struct pdnn_span rows) {
     const struct pdnn_batched_job *job = block->job;
     int64_t head = rows.begin / job->M, first = rows.begin % job->M;
@@ -183,7 +182,8 @@ static void begin_head(struct block *block, struct pdnn_span rows) {
     block->columns = (struct pdnn_span){0, least(most_columns(block), job->N)};
 }
 
-/* The next k, or else columns, or else head: false where there is none. rows: those not begun. */
+/* Moves to the next k, else the next columns, else the next head; false at the end. rows: the rows
+ * not yet started. */
 static bool advance(struct block *block, struct pdnn_span *rows) {
     const struct pdnn_batched_job *job = block->job;
     if (block->k.end < job->K) {
@@ -203,14 +203,14 @@ static bool advance(struct block *block, struct pdnn_span *rows) {
     return true;
 }
 
-/* Tiles of some rows in all columns of a block. */
+/* Number of tiles for `rows` rows in all columns of a block. */
 static int64_t tiles_of(const struct block *block, int64_t rows) {
     return (rows + PDNN_TILE_ROWS - 1) / PDNN_TILE_ROWS *
            ((block->columns.end - block->columns.begin + WIDTH - 1) / WIDTH);
 }
 
-/* While the tiles of some rows are computed, the next rows of a are fetched, and while all are, b of the next
- * block. */
+/* While a group of rows is computed, the next rows of a are prefetched; over the whole block, b of the
+ * next block is. */
 static void run_block(const struct block *block, const struct block *next) {
     const struct pdnn_batched_job *job = block->job;
     int64_t count = block->rows.end - block->rows.begin;

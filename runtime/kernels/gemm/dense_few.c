@@ -3,19 +3,19 @@
 #include "runtime/kernels/simd/lanes.h"
 #include "runtime/kernels/simd/team.h"
 
-/* A core that reads from one place leaves a third of the memory's bandwidth unused, since the processor's
- * prefetching follows each place only so far ahead, and prefetching by hand makes it worse: hence several
- * STREAMS of weights at once, far from each other. GRAIN outputs are a cache line. */
+/* Reading one stream leaves a third of the memory bandwidth unused: the hardware prefetcher runs only a
+ * limited distance ahead of each stream, and software prefetching makes it worse. So weights are read as
+ * STREAMS streams, far apart. GRAIN outputs are a cache line. */
 enum { STREAMS = 4, GRAIN = 16 };
 
-/* Outputs `first`, `first` + apart, ...: `streams` of them. */
+/* The outputs `first`, `first` + apart, ..., one per stream. */
 struct tile {
     const struct pdnn_dense_few_job *job;
     int64_t first, apart;
 };
 
-/* sum[n * streams + s] += row n of x times the weights of stream s, vector by vector, `unroll` of these from
- * one stream before the next. Returns how many inputs that were. */
+/* sum[n * streams + s] += row n of x times the weights of stream s, with `unroll` consecutive vectors of one
+ * stream before the next. Returns the number of inputs covered. */
 PDNN_INLINE int64_t add_products(const struct tile *tile, const int rows, const int streams, const int unroll,
                                  pdnn_floats *sum) {
     const int64_t I = tile->job->I, apart = tile->apart * I;
@@ -54,7 +54,7 @@ PDNN_INLINE void run_tile(const struct tile *tile, const int rows, const int str
     }
 }
 
-/* Outputs [span), from as many places at once as there are registers to add up in; then what is left. */
+/* Outputs [span), in as many streams as there are registers for sums, then the remainder. */
 PDNN_INLINE void run_span(const struct pdnn_dense_few_job *job, struct pdnn_span span, const int rows,
                           const int streams, const int unroll) {
     int64_t apart = (span.end - span.begin) / streams;

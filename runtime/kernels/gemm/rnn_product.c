@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A panel's DEPTH of k is in L1 for all tiles of rows; ROWS of a, as deep, are in L2 for all panels. They are
- * copied so that they lie APART: rows a power of two from each other would share a few cache sets. */
+/* DEPTH of k of a panel stays in L1 for all tiles of rows; ROWS rows of a, as deep, stay in L2 for all
+ * panels. The rows of a are copied with a stride of APART floats, since rows a power of two apart would share
+ * a few cache sets. */
 enum { DEPTH = 256, ROWS = 192, LINE = 16, APART = DEPTH + LINE };
 
 static int64_t up(int64_t n, int64_t grain) {
@@ -26,7 +27,7 @@ struct pack_job {
     float *packed;
 };
 
-/* Where the panel's rows from k on begin: DEPTH of k of all panels, then the next. */
+/* Start of a panel's rows from k on. Layout: DEPTH of k for all panels, then the next DEPTH. */
 static int64_t panel_at(int64_t K, int64_t C, int64_t column, int64_t k) {
     int64_t depth = K - k < DEPTH ? K - k : DEPTH;
     return k * up(C, PDNN_TILE_WIDTH) + column * depth;
@@ -45,7 +46,7 @@ static void pack_rows(const struct pack_job *job, int64_t column, int64_t k, int
     }
 }
 
-/* Squares of a cache line, so that each line is read once and whole. */
+/* In squares of a cache line, so that each line is read once and completely. */
 static void pack_transposed(const struct pack_job *job, int64_t column, int64_t k, int64_t depth, float *to) {
     const int64_t width = PDNN_TILE_WIDTH, n = job->C - column < width ? job->C - column : width;
     for (int64_t i = 0; i < depth; i += LINE) {
@@ -79,7 +80,7 @@ PDNN_KERNEL(pdnn_rnn_pack,
     pdnn_team_run(threads, K * C, pack_part, &job);
 }
 
-/* n rows in tiles that are as even as can be. */
+/* n rows, in tiles as equal in height as possible. */
 static void run_panel(const struct pdnn_tile *first, int64_t n, int64_t columns) {
     int64_t count = (n + PDNN_TILE_ROWS - 1) / PDNN_TILE_ROWS;
     struct pdnn_tile tile = *first;
@@ -98,7 +99,7 @@ static void copy_rows(struct pdnn_tile *tile, int64_t rows, float *copy) {
     tile->a_stride = APART;
 }
 
-/* Panels [columns) of some rows and a depth of k, of which tile has the a and the K. */
+/* Panels [columns) for some rows and one block of k; `block` has a and K. */
 static void run_block(const struct pdnn_rnn_product_job *p, const struct pdnn_tile *block,
                       struct pdnn_span rows, int64_t k, struct pdnn_span columns) {
     const int64_t width = PDNN_TILE_WIDTH;

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Up to PDNN_TILE_ROWS rows by two vectors of columns in registers. Few rows have too few sums under way to
- * hide what a multiply-add takes: they go through several k at once, each with sums of its own. */
+/* Up to PDNN_TILE_ROWS rows by two vectors of columns in registers. Few rows have too few independent sums to
+ * hide the latency of a multiply-add, so they go through several k at once with separate accumulators. */
 PDNN_INLINE void multiply(const struct pdnn_tile *t, const int rows, const int unroll) {
     pdnn_floats sum[PDNN_TILE_ROWS][2];
     const float *a = t->a, *b = t->b;
@@ -73,7 +73,7 @@ static void (*const multiply_rows[])(const struct pdnn_tile *t) = {
     NULL, multiply_1, multiply_2, multiply_3, multiply_4, multiply_5, multiply_6};
 _Static_assert(sizeof multiply_rows / sizeof *multiply_rows == PDNN_TILE_ROWS + 1, "one function per number");
 
-/* By way of a whole tile. */
+/* An incomplete tile, computed in a complete one and copied. */
 static void multiply_cut(const struct pdnn_tile *tile, int64_t rows, int64_t columns) {
     float whole[PDNN_TILE_ROWS * PDNN_TILE_WIDTH];
     struct pdnn_tile other = *tile;

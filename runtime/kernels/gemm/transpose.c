@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-/* A tile is TILE rows of x by as many columns, done in squares of one cache line: each line is touched once
- * and whole, since rows a power of two apart share a cache set and would push each other out between two
- * touches, and neighbouring lines of a row follow each other soon. */
+/* A tile is TILE x TILE floats, transposed in squares of one cache line. Rows a power of two apart share a
+ * cache set and would evict each other between two touches, so each line is touched once and completely, and
+ * neighbouring lines of a row soon after each other. */
 enum { TILE = 64, LINE = 16 };
 
 struct transpose_job {
@@ -53,7 +53,7 @@ static void edge(const struct transpose_job *job, int64_t r, int64_t c) {
     }
 }
 
-/* A tile that reaches over the end, in smaller ones. */
+/* A tile that crosses the edge, in squares of LINE. */
 static void cut_tile(const struct transpose_job *job, int64_t r, int64_t c) {
     for (int64_t i = r; i < r + TILE && i < job->rows; i += LINE) {
         for (int64_t k = c; k < c + TILE && k < job->columns; k += LINE) {

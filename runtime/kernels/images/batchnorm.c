@@ -8,16 +8,16 @@
 
 enum { TOTALS = 2, COEFS = 4, TILE_ARRAYS = 3 };
 
-/* Tiles are summed in float and added up in double, for each part of a chunk's pixels (channels.h). */
+/* Sums run in float over a tile and in double over tiles, for each part of a chunk's pixels (channels.h). */
 struct batchnorm {
     const struct pdnn_batchnorm_forward *forward;
     const struct pdnn_batchnorm_backward *backward;
     struct pdnn_chunks chunks;
     const struct pdnn_channel_sums *sums;
     const struct pdnn_channel_maps *maps;
-    int64_t padded, pixels; /* channels, values of one channel */
+    int64_t padded, pixels; /* channels with padding; values per channel */
     double *total[TOTALS];  /* (parts, padded) each */
-    double *count;          /* (parts): pixels */
+    double *count;          /* (parts): pixels per part */
     float *coef[COEFS];     /* (padded) each */
     float *tile;            /* (parts, TILE_ARRAYS, padded) */
     bool bypass;
@@ -48,9 +48,9 @@ static void lay_out(struct batchnorm *b, const struct pdnn_channels *shape,
     b->tile = floats;
 }
 
-/* Chan, Golub, LeVeque, Updating formulae and a pairwise algorithm for computing sample variances, 1979:
- * joins `count` values with sums relative to center to `before` ones with a mean and a sum of squared
- * distances. */
+/* Merges sums of `count` values, relative to center, into the mean and sum of squared distances of
+ * `before` values. Chan, Golub, LeVeque, Updating formulae and a pairwise algorithm for computing
+ * sample variances, 1979. */
 static void add_moments(double *mean, double *square, const float *center, const float *sums, int64_t width,
                         double count, double before) {
     double share = count / (before + count), inverse = 1 / count;
@@ -63,8 +63,8 @@ static void add_moments(double *mean, double *square, const float *center, const
     }
 }
 
-/* Each tile is centered on the mean of those before it, the first on its own: squares of what remains are
- * never much larger than the variance, wherever the mean is. */
+/* Centers each tile on the mean so far (the first tile on its own mean), so that the squares are never much
+ * larger than the variance, wherever the mean is. */
 static void gather_moments(void *job, int64_t chunk, struct pdnn_span span, int64_t part) {
     struct batchnorm *b = job;
     int64_t width = b->chunks.rows.width, at = part * b->padded + chunk * width, done = 0;
@@ -88,7 +88,7 @@ static void gather_moments(void *job, int64_t chunk, struct pdnn_span span, int6
     }
 }
 
-/* The same for two parts of a chunk; the first keeps the result. */
+/* Merges two parts of a chunk in the same way; the first keeps the result. */
 static void join_moments(double *mean, double *square, const double *more_mean, const double *more_square,
                          int64_t width, double count, double before) {
     double share = count / (before + count);
@@ -100,12 +100,12 @@ static void join_moments(double *mean, double *square, const double *more_mean, 
     }
 }
 
-/* Arrays from the first channel of a chunk on, and constants. */
+/* Arrays offset to the first channel of a chunk, and constants. */
 struct channels {
     const double *mean, *square; /* training */
     const float *gamma, *beta;
     float *batch_mean, *inverse_std;        /* training */
-    float *running_mean, *running_variance; /* training: or NULL */
+    float *running_mean, *running_variance; /* training; or NULL */
     float *center, *scale, *shift;
     double pixels, epsilon, momentum;
 };
@@ -130,12 +130,12 @@ static struct channels channels_of(const struct batchnorm *b, int64_t first, int
     };
 }
 
-/* How many channels of the chunk there are, without padding. */
+/* Channels in the chunk, without padding. */
 static int64_t count_channels(const struct batchnorm *b, int64_t first, int64_t C) {
     return C - first < b->chunks.rows.width ? C - first : b->chunks.rows.width;
 }
 
-/* y = (x - mean) * scale + beta, where mean as a float is corrected by what its rounding took away. */
+/* y = (x - mean) * scale + beta. shift also makes up for the rounding of the mean to float. */
 PDNN_INLINE void set_scale(const struct channels *c, int64_t i, double mean, double inverse_std) {
     double scale = (double)c->gamma[i] * inverse_std, center = (double)(float)mean;
     c->center[i] = (float)center;
@@ -254,8 +254,8 @@ static void gather_products(void *job, int64_t chunk, struct pdnn_span span, int
     }
 }
 
-/* dx = scale * (dy - sum / M - (x - mean) * inverse_std^2 * product / M), product = sum of dy * (x - mean).
- */
+/* dx = scale * (dy - sum / M - (x - mean) * inverse_std^2 * product / M), product = sum of dy *
+ * (x - mean). */
 static void finish_backward(void *job, int64_t chunk, struct pdnn_span parts) {
     struct batchnorm *b = job;
     const struct pdnn_batchnorm_backward *k = b->backward;

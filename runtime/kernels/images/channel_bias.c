@@ -11,10 +11,10 @@ struct bias {
     struct pdnn_chunks chunks;
     const struct pdnn_channel_sums *sums;
     const struct pdnn_channel_maps *maps;
-    int64_t padded;             /* channels */
+    int64_t padded;             /* channels with padding */
     double *total;              /* gradient: (parts, padded) */
     float *tile;                /* gradient: (parts, 2, padded) */
-    float *zero, *one, *values; /* (padded): forward: center, scale and shift */
+    float *zero, *one, *values; /* (padded). Forward: center, scale and shift */
 };
 
 PDNN_KERNEL_VALUE(int64_t, pdnn_channel_bias_scratch, (const struct pdnn_channels *shape, int64_t threads),
@@ -75,7 +75,7 @@ static void gather(void *work, int64_t chunk, struct pdnn_span span, int64_t par
     memset(total, 0, (size_t)width * sizeof *total);
     while (span.begin < span.end) {
         struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&bias->chunks, chunk, span);
-        /* The squares come along for nothing: memory is what this waits for. */
+        /* The squares come for free: the loop is memory-bound. */
         bias->sums->moments(bias->job->x + tile.offset, &tile.rows, bias->zero + first, sums);
         for (int64_t i = 0; i < width; i++)
             total[i] += (double)sums[i];

@@ -6,15 +6,15 @@
 
 struct pdnn_channel_bias {
     struct pdnn_channels shape;
-    const float *x; /* or dy */
+    const float *x; /* forward: x; gradient: dy */
     const float *b; /* forward: (C) */
     float *y;       /* forward; may be x */
     float *db;      /* gradient: (C) */
-    bool bypass;    /* forward: streaming stores, for results that no cache holds */
+    bool bypass;    /* forward: streaming stores, for results larger than the caches */
     double *scratch;
 };
 
-/* How many doubles of scratch either needs. */
+/* Doubles of scratch for either function. */
 int64_t pdnn_channel_bias_scratch(const struct pdnn_channels *shape, int64_t threads);
 
 void pdnn_channel_bias_forward(const struct pdnn_channel_bias *job, int64_t threads);

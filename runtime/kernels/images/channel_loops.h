@@ -1,5 +1,5 @@
-/* The innermost loops over rows of channels (channels.h), each in variants for some widths of the rows. Where
- * coefficients and sums are arrays, [i] belongs to channel i of the row. */
+/* Inner loops over rows of channels (channels.h), in variants for different row widths. In arrays of
+ * coefficients and sums, [i] belongs to channel i of the row. */
 #ifndef RUNTIME_KERNELS_IMAGES_CHANNEL_LOOPS_H
 #define RUNTIME_KERNELS_IMAGES_CHANNEL_LOOPS_H
 
@@ -8,20 +8,20 @@
 
 struct pdnn_channel_sums {
     int64_t width; /* 0: any */
-    /* sums[0 .. width) = sum of x - center, sums[width .. 2 width) of its squares. */
+    /* sums[0 .. width) = sum of x - center; sums[width .. 2 width) = sum of its squares. */
     void (*moments)(const float *x, const struct pdnn_rows *rows, const float *center, float *sums);
-    /* sums[0 .. width) = sum of dy, sums[width .. 2 width) of dy * (x - center). dy counts as 0 where mask is
-     * not above 0; mask may be NULL. */
+    /* sums[0 .. width) = sum of dy; sums[width .. 2 width) = sum of dy * (x - center). dy counts as 0 where
+     * mask <= 0; mask may be NULL. */
     void (*products)(const float *dy, const float *mask, const float *x, const struct pdnn_rows *rows,
                      const float *center, float *sums);
 };
 
-/* y = max(max(scale * (x - center) + shift, floor) + other, last_floor); floors of minus infinity do nothing,
- * and NaN stays NaN. */
+/* y = max(max(scale * (x - center) + shift, floor) + other, last_floor). A floor of -infinity does
+ * nothing. NaN propagates. */
 struct pdnn_affine {
     const float *center, *scale, *shift;
     float floor, last_floor;
-    bool bypass; /* streaming stores where the loop can; the rows are then 16-byte aligned */
+    bool bypass; /* streaming stores if the loop has them; rows must then be 16-byte aligned */
 };
 
 /* dx = of_dy * dy + of_x * (x - center) + shift. */
@@ -32,15 +32,15 @@ struct pdnn_gradient {
 
 struct pdnn_channel_maps {
     int64_t width; /* 0: any */
-    /* other may be NULL, and y x or other. */
+    /* other may be NULL; y may be x or other. */
     void (*affine)(const float *x, const float *other, float *y, const struct pdnn_rows *rows,
                    const struct pdnn_affine *affine);
-    /* dy counts as 0 where mask is not above 0; mask may be NULL, and dx dy. */
+    /* dy counts as 0 where mask <= 0; mask may be NULL; dx may be dy. */
     void (*gradient)(const float *dy, const float *mask, const float *x, float *dx,
                      const struct pdnn_rows *rows, const struct pdnn_gradient *gradient);
 };
 
-/* The variant for rows so wide; of eights where rows are not whole vectors of sixteen. */
+/* The variant for this row width. Rows that are not whole vectors of 16 get the one for vectors of 8. */
 const struct pdnn_channel_sums *PDNN_HERE(pdnn_channel_sums)(int64_t width);
 const struct pdnn_channel_maps *PDNN_HERE(pdnn_channel_maps)(int64_t width);
 const struct pdnn_channel_sums *PDNN_EIGHTS(pdnn_channel_sums)(int64_t width);

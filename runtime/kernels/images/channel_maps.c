@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-/* A loop has three forms: `lanes` for rows of 8 or 16 channels, whose coefficients stay in registers,
- * `single` for the plain layout, where one channel's pixels lie side by side, and `wide` for any other rows.
- * All are inlined with constants; a pointer to an optional array is the constant NULL where there is none. */
+/* A loop has three forms: `lanes` for rows of 8 or 16 channels, with coefficients in registers; `single` for
+ * the plain layout, where the pixels of one channel are contiguous; `wide` for all other rows. All are
+ * inlined with constant arguments; an absent optional array is a constant NULL. */
 enum { VECTORS_MAX = PDNN_LANES < 16 ? 16 / PDNN_LANES : 1 };
 
 PDNN_INLINE void store(float *to, const pdnn_floats *v, bool bypass) {
@@ -23,7 +23,7 @@ struct affine_in {
     bool bypass;
 };
 
-/* Coefficients of a vector of channels. */
+/* Coefficients for one vector of channels. */
 struct affine_vector {
     pdnn_floats center, scale, shift, floor, last_floor;
 };
@@ -42,7 +42,7 @@ PDNN_INLINE void affine_store(const struct affine_in *in, float *y, int64_t at,
     pdnn_floats v, other, floor = by->floor, last_floor = by->last_floor;
     pdnn_load(&v, in->x + at);
     v = (v - by->center) * by->scale + by->shift;
-    pdnn_most(&floor, &v); /* NaN stays */
+    pdnn_most(&floor, &v); /* propagates NaN */
     v = floor;
     if (in->other) {
         pdnn_load(&other, in->other + at);

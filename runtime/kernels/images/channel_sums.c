@@ -4,10 +4,12 @@
 
 #include <string.h>
 
-/* A loop has three forms: `lanes` for rows of 8 or 16 channels, `single` for the plain layout, where one
- * channel's pixels lie side by side, and `wide` for any other rows. All are inlined with constants. */
+/* A loop has three forms: `lanes` for rows of 8 or 16 channels, `single` for the plain layout,
+ * where the pixels of one channel are contiguous, and `wide` for all other rows. All are inlined
+ * with constant arguments. */
 
-/* Sums run in so many chains of vectors, since an addition takes 3 or 4 cycles; vectors is at most this. */
+/* Independent accumulators per row, since an addition has a latency of 3 or 4 cycles. `vectors` is
+ * at most CHAINS. */
 enum { CHAINS = 4 };
 
 PDNN_INLINE void load_centers(pdnn_floats *to, const float *from, int vectors) {
@@ -15,7 +17,7 @@ PDNN_INLINE void load_centers(pdnn_floats *to, const float *from, int vectors) {
         pdnn_load(&to[k], from + k * PDNN_LANES);
 }
 
-/* Adds up the chains that belong to the same channels. */
+/* Combines the accumulators of the same channels. */
 PDNN_INLINE void store_sums(pdnn_floats (*chain)[CHAINS], float *sums, int vectors) {
     for (int which = 0; which < 2; which++) {
         for (int k = vectors; k < CHAINS; k++)
@@ -89,7 +91,7 @@ PDNN_INLINE void moments_wide(const float *x, struct pdnn_rows rows, const float
     }
 }
 
-/* What products read; the mask is the constant NULL where there is none. */
+/* Inputs of products; an absent mask is a constant NULL. */
 struct inputs {
     const float *dy, *mask, *x;
 };

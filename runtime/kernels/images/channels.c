@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Rows of a tile: large planes are cut, small ones are taken together. Single channels need more for as much
- * work. */
+/* Rows per tile: large planes are split, small ones merged. Rows of a single channel need more for
+ * the same work. */
 enum { TILE_ROWS = 256, TILE_SINGLE_ROWS = 2048 };
 
 struct pdnn_chunks pdnn_chunks_of(const struct pdnn_channels *shape) {
@@ -38,11 +38,11 @@ struct pdnn_chunk_tile pdnn_chunk_tile_first(const struct pdnn_chunks *chunks, i
 struct team {
     const struct pdnn_chunk_kernel *kernel;
     void *job;
-    int64_t pixels;          /* of a chunk */
-    struct pdnn_span chunks; /* that are worked on */
+    int64_t pixels;          /* per chunk */
+    struct pdnn_span chunks; /* being worked on */
 };
 
-/* What is gathered is still in this thread's own caches when it is read again. */
+/* One thread does the whole chunk: what it gathered is still in its private caches when it reads it again. */
 static void whole_chunks(void *work, int64_t index, int64_t parts) {
     const struct team *team = work;
     const struct pdnn_chunk_kernel *kernel = team->kernel;
@@ -70,7 +70,8 @@ static void apply_pixels(void *work, int64_t index, int64_t parts) {
     pdnn_bypass_fence();
 }
 
-/* Chunks in groups that the shared cache holds until they are read again. */
+/* Threads share the pixels of each chunk. Chunks go in groups that stay in the shared cache until they
+ * are read again. */
 static void share_pixels(struct team *team, int64_t count, int64_t group, int64_t threads) {
     int64_t elements = INT64_MAX;
     for (int64_t k = 0; k < count; k += group) {

@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
-/* Threads share out the pieces of all planes: rows or, as one piece each, whole planes. */
+/* Threads share the pieces of all planes: single rows, or whole planes. */
 struct team {
     struct pdnn_pool_job job;
     void (*piece)(const struct pdnn_pool_job *job, int64_t plane, int64_t row);
-    int64_t pieces; /* of a plane */
+    int64_t pieces; /* per plane */
 };
 
 static void team_part(void *work, int64_t index, int64_t parts) {
@@ -23,7 +23,7 @@ static bool has_lanes(const struct pdnn_pool *pool) {
     return pool->block % PDNN_LANES == 0;
 }
 
-/* Blocks of eight channels where vectors have sixteen floats. */
+/* Blocks of eight channels at a level with vectors of sixteen. */
 static bool is_of_eights(const struct pdnn_pool *pool) {
     return PDNN_LANES == 16 && pool->block % 16 == 8;
 }
@@ -80,7 +80,7 @@ PDNN_KERNEL(pdnn_pool_average_forward,
 PDNN_KERNEL(pdnn_pool_average_backward,
             (const struct pdnn_pool *pool, const float *dy, float *dx, int64_t threads),
             (pool, dy, dx, threads)) {
-    /* Single vectors of sixteen take longer here than pairs of eights. */
+    /* Here a vector of sixteen is slower than two of eight. */
     if (is_of_eights(pool) || (PDNN_LANES == 16 && pool->block == 16)) {
         PDNN_EIGHTS(pdnn_pool_average_backward)(pool, dy, dx, threads);
         return;

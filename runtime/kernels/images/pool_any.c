@@ -9,11 +9,11 @@
 
 enum { TAPS_MAX = 128 };
 
-/* One tap of n outputs that are neighbours; their inputs are `stride` apart. */
+/* One tap of n neighbouring outputs; their inputs are `stride` apart. */
 struct tap {
     const float *x;
     float *y;
-    int8_t *index; /* below 0: nothing chosen yet */
+    int8_t *index; /* negative: nothing chosen yet */
     int64_t n;
     int8_t number;
 };
@@ -50,7 +50,7 @@ PDNN_INLINE void sum_of(const struct tap *tap, int64_t stride) {
         y[i] += x[i * stride];
 }
 
-/* Vectorized for the strides that are common; by value, so that the compiler knows it is not written. */
+/* Vectorizes the common strides. tap is passed by value, so the compiler knows that nothing writes it. */
 #define FOR_STRIDES(name, loop)                                                                              \
     static void name(struct tap tap, int64_t stride) {                                                       \
         if (stride == 1)                                                                                     \
@@ -64,8 +64,8 @@ FOR_STRIDES(take_max, max_of)
 FOR_STRIDES(take_first_max, first_max_of)
 FOR_STRIDES(add_tap, sum_of)
 
-/* A tap of all outputs of a row that have it: at once where their inputs are single channels, else one by
- * one. */
+/* One tap, for all outputs of a row whose window has it: in one loop when rows are single channels, else
+ * output by output. */
 static void walk_tap(const struct pdnn_pool_job *job, struct tap tap, int64_t s,
                      void (*take)(struct tap tap, int64_t stride)) {
     const struct pdnn_pool_window *columns = &job->pool->columns;
@@ -120,7 +120,7 @@ static float sum_of_rows(const float *x, int64_t rows, int64_t pitch, int64_t co
     return sum;
 }
 
-/* Where windows are larger than rows of outputs, as global pooling has it, each is summed by itself. */
+/* Sums each window separately. Used where windows are larger than rows of outputs, as in global pooling. */
 static void sum_windows(const struct pdnn_pool_job *job, int64_t plane, int64_t row, float *y) {
     const struct pdnn_pool_window *rows = &job->pool->rows, *columns = &job->pool->columns;
     struct pdnn_span h = pdnn_pool_inputs(rows, row);
@@ -171,7 +171,7 @@ void PDNN_HERE(pdnn_pool_any_max_backward)(const struct pdnn_pool_job *job, int6
     }
 }
 
-/* Adds dy (width) times `share` to n pixels side by side. */
+/* Adds dy (width) * share to n adjacent pixels. */
 static void add_shares(float *dx, const float *dy, float share, int64_t n, int64_t width) {
     if (width == 1) {
         float one = *dy * share;

@@ -7,7 +7,7 @@
 
 enum { VECTORS = 4 };
 
-/* Small integers, in memory a byte each. */
+/* Vectors of small integers, stored as bytes. */
 #if PDNN_LANES == 16
 
 PDNN_INLINE void load_bytes(pdnn_ints *v, const int8_t *from) {
@@ -50,8 +50,8 @@ PDNN_INLINE pdnn_mask_lanes equal(const pdnn_ints *v, int32_t number) {
 
 #endif
 
-/* The inputs of one output: how many, where the first is, which tap of the window that is, and how far it is
- * to the next row. */
+/* The inputs of one output: their number, the first one, its tap in the window, and the
+ * pitch between rows. */
 struct inputs {
     int64_t rows, columns, pitch, width;
     const float *first;
@@ -73,7 +73,7 @@ static inline struct inputs inputs_of(const struct pdnn_pool_job *job, int64_t p
                            (int32_t)columns->kernel};
 }
 
-/* NaN is kept apart from the largest number, so that each tap waits for no more than one maximum. */
+/* Tracks NaN apart from the maximum, so that successive taps depend on each other through one max only. */
 PDNN_INLINE void max_lanes(const struct inputs *in, int64_t channel, float *y, int8_t *index) {
     pdnn_floats best, x;
     pdnn_ints where = {0}, tap, chosen;
@@ -113,7 +113,7 @@ void PDNN_HERE(pdnn_pool_lanes_max_forward)(const struct pdnn_pool_job *job, int
     }
 }
 
-/* `vectors` vectors of channels: more of them make the pieces longer that are read of each pixel. */
+/* `vectors` vectors of channels at once: more of them read longer pieces of each pixel. */
 PDNN_INLINE void average_lanes(const struct inputs *in, int64_t channel, float *y, int vectors) {
     pdnn_floats sum[VECTORS] = {{0}}, x;
     for (int64_t r = 0; r < in->rows; r++) {
@@ -153,7 +153,7 @@ static float *clear_row(const struct pdnn_pool_job *job, int64_t plane, int64_t 
     return dx;
 }
 
-/* One tap of n outputs: they and their inputs are each one step from the last. */
+/* One tap of n outputs. `step` is the distance between outputs' inputs. */
 struct tap {
     float *dx;
     const float *dy;
@@ -162,7 +162,7 @@ struct tap {
     int32_t number;
 };
 
-/* Adds dy to those inputs that were chosen. */
+/* Adds dy to the inputs that were the maximum. */
 PDNN_INLINE void add_chosen(float *dx, const float *dy, const int8_t *index, int32_t number) {
     const pdnn_floats zero = {0};
     pdnn_floats sum, v;
@@ -185,7 +185,7 @@ PDNN_INLINE void send_back(const struct tap *tap, int64_t width) {
     }
 }
 
-/* The usual width as a constant. */
+/* Makes the usual width a constant. */
 static void send_tap(struct tap tap) {
     if (tap.width == PDNN_LANES)
         send_back(&tap, PDNN_LANES);
@@ -213,7 +213,7 @@ void PDNN_HERE(pdnn_pool_lanes_max_backward)(const struct pdnn_pool_job *job, in
     }
 }
 
-/* Adds dy times `share` to n inputs side by side. */
+/* Adds dy * share to n adjacent inputs. */
 static void add_shares(float *dx, const float *dy, float share, int64_t n, int64_t width) {
     pdnn_floats sum, v;
     for (int64_t channel = 0; channel < width; channel += PDNN_LANES) {

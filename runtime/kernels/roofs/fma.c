@@ -2,12 +2,12 @@
 
 #include "runtime/kernels/simd/lanes.h"
 
-/* Two units with a latency of 4 or 5 cycles want 8 to 10 chains; 12 and the two constants still fit 16
- * registers. */
+/* Two FMA units with a latency of 4 or 5 cycles need 8 to 10 chains; 12 plus two constants still
+ * fit 16 registers. */
 enum { CHAINS = 12 };
 
-/* x = x * 0.5 + 1 tends to 2: no overflow, no denormals. Volatile, or the compiler would see where a chain
- * ends and leave it out. */
+/* x = x * 0.5 + 1 converges to 2: no overflow, no denormals. Volatile, so that the compiler cannot see the
+ * fixed point and drop the loop. */
 static const volatile float the_factor = 0.5f, the_addend = 1.0f;
 
 static float run_chains(uint64_t iterations, float factor, float addend) {

@@ -12,14 +12,14 @@
 /* Enough chains for two units with a latency of up to 6 cycles; with the operands they fit 16 registers. */
 enum { CHAINS = 12 };
 
-/* Volatile, or the compiler would see where a chain ends and leave it out. Sums of products of the small
- * value stay small, those of bytes wrap around. */
+/* Volatile, so that the compiler cannot see where a chain converges and drop the loop. Sums of products of
+ * the small value stay small; those of bytes wrap around. */
 static const volatile float the_small = 0x1p-40F;
 static const volatile int the_bytes = 0x01020304;
 static const volatile short the_half = 0x1400; /* 2^-10 */
 
-/* run_<name>: so many iterations of `step` on every chain x, which begins as `first`, and what `result` makes
- * of their sum x. */
+/* Defines run_<name>: repeats `step` on every chain x, which starts as `first`; `sum` adds up the chains and
+ * `result` turns that into a float. */
 #define PEAK_LOOP(name, isa, type, operands, first, step, sum, result)                                       \
     __attribute__((target(isa))) static float run_##name(uint64_t iterations) {                              \
         operands;                                                                                            \
@@ -42,7 +42,7 @@ PEAK_LOOP(avx512_bf16, "avx512f,avx512bw,avx512vl,avx512bf16", __m512,
           __m512bh a = _mm512_cvtne2ps_pbh(_mm512_set1_ps(the_small), _mm512_set1_ps(the_small)),
           _mm512_set1_ps(the_small), _mm512_dpbf16_ps(x, a, a), _mm512_add_ps, _mm512_reduce_add_ps(x))
 
-/* x * a + a, which tends to a. */
+/* x * a + a converges to a / (1 - a), close to a. */
 PEAK_LOOP(avx512_fp16, "avx512f,avx512bw,avx512vl,avx512fp16", __m512h,
           __m512h a = _mm512_castsi512_ph(_mm512_set1_epi16(the_half)), a, _mm512_fmadd_ph(x, a, a),
           _mm512_add_ph, (float)_mm512_reduce_add_ph(x))
@@ -53,7 +53,7 @@ PEAK_LOOP(avx512_vnni, "avx512f,avx512bw,avx512vnni", __m512i, __m512i a = _mm51
 PEAK_LOOP(avx_vnni, "avx2,avxvnni", __m256i, __m256i a = _mm256_set1_epi32(the_bytes), a,
           _mm256_dpbusd_avx_epi32(x, a, a), _mm256_add_epi32, (float)_mm256_extract_epi32(x, 0))
 
-/* Without VNNI: products of u8 and s8 in pairs to 16 bit, pairs of those to 32 bit, and the sum. */
+/* Without VNNI: u8 * s8 products in pairs to 16 bit, pairs of those to 32 bit, then the sum. */
 PEAK_LOOP(avx2_int8, "avx2", __m256i, __m256i a = _mm256_set1_epi32(the_bytes);
           __m256i one = _mm256_set1_epi16(1), a,
           _mm256_add_epi32(x, _mm256_madd_epi16(_mm256_maddubs_epi16(x, a), one)), _mm256_add_epi32,
@@ -80,18 +80,18 @@ static bool has_avx2(void) {
     return __builtin_cpu_supports("avx2");
 }
 
-/* Two tiles of each operand make four products: as many chains as the eight tiles allow. */
+/* Two tiles of each operand make four products, as many chains as eight tiles allow. */
 enum { TILE_ROWS = 16, TILE_ROW_BYTES = 64, TILE_CHAINS = 4 };
 
-/* The operand of LDTILECFG (Intel's manual, "Tile configuration"): palette 1, eight tiles of 16 rows of 64
- * bytes. */
+/* The operand of LDTILECFG (Intel's manual, "Tile configuration"): palette 1, eight tiles of 16 rows
+ * of 64 bytes. */
 struct tile_config {
     uint8_t palette, start_row, reserved[14];
     uint16_t row_bytes[16];
     uint8_t rows[16];
 };
 
-/* Linux gives the tiles' state only to a process that asks for it, once. */
+/* Linux enables tile state only for a process that requests it. */
 static bool may_use_tiles(void) {
     enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
     return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
@@ -105,7 +105,7 @@ static bool has_amx_int8(void) {
     return __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-int8") && may_use_tiles();
 }
 
-/* run_<name>: the products of tiles 4 and 5 with 6 and 7, added to tiles 0 to 3. */
+/* Defines run_<name>: multiplies tiles 4 and 5 with 6 and 7 and accumulates in tiles 0 to 3. */
 #define TILE_LOOP(name, isa, product)                                                                        \
     __attribute__((target("amx-tile," isa))) static float run_##name(uint64_t iterations) {                  \
         struct tile_config config = {.palette = 1};                                                          \
@@ -137,7 +137,7 @@ static bool has_amx_int8(void) {
 TILE_LOOP(amx_bf16, "amx-bf16", _tile_dpbf16ps)
 TILE_LOOP(amx_int8, "amx-int8", _tile_dpbusd)
 
-/* Multiply-adds count 2: pairs of bf16 and fours of int8 in each of 16 lanes of 32 bit. */
+/* A multiply-add counts 2. Each of the 16 lanes of 32 bit does a pair of bf16 or four int8. */
 const struct pdnn_peak pdnn_peaks[] = {
     {"bf16", "amx_bf16", has_amx_bf16, run_amx_bf16, TILE_CHAINS *UINT64_C(16) * 16 * 32 * 2},
     {"bf16", "avx512_bf16", has_avx512_bf16, run_avx512_bf16, CHAINS *UINT64_C(16) * 2 * 2},

@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 
 enum {
-    /* Arrays a multiple of 4 KiB apart would make loads wait for older stores to the same low address bits.
-     * Large ones a power of two apart would also meet in the same banks of the memory: copying then ran at 19
-     * GB/s or at 40, by chance. The same gap as in models/memory.c. */
+    /* Arrays a multiple of 4 KiB apart would suffer 4K aliasing: loads wait for older stores with the same
+     * low address bits. Large arrays a power of two apart would also hit the same memory banks: copy then ran
+     * at 19 or 40 GB/s, at random. The gap is the one of models/memory.c. */
     SMALL_PAD_FLOATS = 336,
     LARGE_PAD_FLOATS = (17 * 4096 + 5 * 64) / 4,
     LARGE_SLICE_BYTES = 1 << 20,
@@ -40,7 +40,7 @@ static size_t mapped_bytes(const struct pdnn_stream *stream) {
     return stream->slice_bytes + 2 * pad_floats(stream) * sizeof(float);
 }
 
-/* Values stay small whatever is done to them: read once by TRIAD, b and c are half to twice a. */
+/* Values that stay small under every pattern: after a pass of TRIAD, b and c are half to twice a. */
 static void touch(const struct pdnn_stream *stream, int64_t thread) {
     size_t count = mapped_bytes(stream) / sizeof(float);
     for (size_t i = 0; i < count; i++)
@@ -61,7 +61,7 @@ enum pdnn_status pdnn_stream_create(struct pdnn_stream *stream, int64_t threads,
         complete = slice != MAP_FAILED;
         made.slice[i] = complete ? slice : NULL;
         if (complete && made.slice_bytes >= HUGE_PAGE_BYTES)
-            madvise(slice, mapped_bytes(&made), MADV_HUGEPAGE); /* a wish: as the plans' blocks */
+            madvise(slice, mapped_bytes(&made), MADV_HUGEPAGE); /* a hint, as for the blocks of plans */
     }
     if (!complete) {
         pdnn_stream_destroy(&made);
@@ -83,7 +83,7 @@ void pdnn_stream_destroy(struct pdnn_stream *stream) {
     *stream = (struct pdnn_stream){0};
 }
 
-/* Whole units of each array, of the part that the job asks for. */
+/* Whole units of each array, within the part that the job asks for. */
 static struct pdnn_stream_arrays arrays_of(const struct pdnn_stream *stream,
                                            const struct pdnn_stream_job *job, float *slice) {
     size_t bytes =

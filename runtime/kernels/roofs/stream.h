@@ -1,6 +1,6 @@
-/* The bandwidth roofs: read, copy and triad over private slices of floats, one per thread, first touched by
- * the thread that owns it. Bytes are counted
- * as a program sees them: what it reads and what it writes, not what the caches move for it. */
+/* The bandwidth roofs: read, copy and triad over private slices of floats, one per thread, first
+ * touched by the thread that uses it. Bytes are what the program reads and writes, without the traffic
+ * that caches add. */
 #ifndef RUNTIME_KERNELS_ROOFS_STREAM_H
 #define RUNTIME_KERNELS_ROOFS_STREAM_H
 
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum pdnn_stream_pattern {
-    PDNN_STREAM_READ,  /* sum += a[i]: 4 bytes an element */
+    PDNN_STREAM_READ,  /* sum += a[i]: 4 bytes per element */
     PDNN_STREAM_COPY,  /* b[i] = a[i]: 8 */
     PDNN_STREAM_TRIAD, /* c[i] = a[i] + 0.5 b[i]: 12 */
     PDNN_STREAM_PATTERN_COUNT
@@ -23,11 +23,11 @@ const char *pdnn_stream_pattern_name(enum pdnn_stream_pattern pattern);
 /* {0} is empty. */
 struct pdnn_stream {
     int64_t threads;
-    size_t slice_bytes; /* the working set of one thread: all arrays of a pattern together */
+    size_t slice_bytes; /* working set of one thread: all arrays of a pattern together */
     float **slice;      /* one per thread */
 };
 
-/* slice_bytes is rounded down to a multiple of PDNN_STREAM_GRAIN, at least one. PDNN_NO_MEMORY. */
+/* Rounds slice_bytes down to a multiple of PDNN_STREAM_GRAIN, but at least one. PDNN_NO_MEMORY. */
 enum { PDNN_STREAM_GRAIN = 3072 };
 enum pdnn_status pdnn_stream_create(struct pdnn_stream *stream, int64_t threads, uint64_t slice_bytes,
                                     struct pdnn_err *err);
@@ -36,20 +36,20 @@ void pdnn_stream_destroy(struct pdnn_stream *stream);
 /* What each thread does with its slice. */
 struct pdnn_stream_job {
     enum pdnn_stream_pattern pattern;
-    int64_t threads; /* the first so many of the stream's */
+    int64_t threads; /* use only the first ones */
     uint64_t passes;
-    bool bypass;        /* streaming stores: for working sets that no cache holds */
-    size_t slice_bytes; /* use only so much of each slice; 0: all of it */
-    /* Where parts is not 0: only this part, of so many equal ones, of each array. */
+    bool bypass;        /* streaming stores: for working sets larger than the caches */
+    size_t slice_bytes; /* bytes of each slice to use; 0: all */
+    /* If parts is not 0: only part number `part` of `parts` equal parts of each array. */
     uint64_t part, parts;
 };
 
-/* Returns the bytes read and written by all threads. *result depends on everything that a READ read. */
+/* Returns the bytes read and written by all threads. *result depends on everything a READ has read. */
 uint64_t pdnn_stream_run(const struct pdnn_stream *stream, const struct pdnn_stream_job *job, float *result);
 
-/* Each of the first `threads` threads reads `bytes` of its slice from offset on (multiples of the grain),
- * wrapping around at its end. Returns the bytes read by all. For probes: what one reads must not lie in a
- * cache since the last. */
+/* Each of the first `threads` threads reads `bytes` bytes of its slice from `offset` (multiples of the
+ * grain), wrapping around at the end. Returns the total bytes read. For probes, whose data must not still be
+ * in a cache from the last one. */
 uint64_t pdnn_stream_read_part(const struct pdnn_stream *stream, int64_t threads, size_t offset, size_t bytes,
                                float *result);
 

@@ -3,7 +3,7 @@
 #include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/lanes.h"
 
-/* An aligned vector, past the caches. */
+/* Streaming store of an aligned vector. */
 PDNN_INLINE void store_past(float *to, const pdnn_floats *v) {
 #if PDNN_LANES == 16
     _mm512_stream_ps(to, *v);
@@ -15,13 +15,13 @@ PDNN_INLINE void store_past(float *to, const pdnn_floats *v) {
 }
 
 enum {
-    CHAINS = 8, /* an addition takes 3 or 4 cycles and two can start in each */
-    PLACES = 4, /* that a read goes on at; together they take a line of each */
+    CHAINS = 8, /* an addition has a latency of 3 or 4 cycles, and two can start per cycle */
+    PLACES = 4, /* streams of a read; one line of each per iteration */
 };
 
-/* count is a multiple of PDNN_STREAM_UNIT_FLOATS, arrays are aligned to a vector. The passes are inside:
- * adding up the chains costs as much as half a pass over L1. From PLACES at once, since from one place alone
- * a core gets no more than two thirds of what the memory can give. */
+/* count is a multiple of PDNN_STREAM_UNIT_FLOATS; arrays are vector-aligned. The loop over passes is inside,
+ * because combining the chains costs as much as half a pass over L1. Reads PLACES streams at once: with a
+ * single one, a core gets at most two thirds of the memory bandwidth. */
 static float read_all(const float *a, size_t count, uint64_t passes) {
     pdnn_floats chain[CHAINS] = {{0}}, v;
     const size_t apart = count / PLACES;
@@ -80,7 +80,7 @@ static void triad_bypass(const float *a, const float *b, float *c, size_t count)
     pdnn_bypass_fence();
 }
 
-/* Called by address, so that no pass is merged with the next. */
+/* Called through pointers, so that the compiler cannot merge passes. */
 static void (*const copies[2])(const float *a, float *b, size_t count) = {copy, copy_bypass};
 static void (*const triads[2])(const float *a, const float *b, float *c, size_t count) = {triad,
                                                                                           triad_bypass};

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* LINE floats are a cache line. A block of column sums stays in L1 while its rows go by. */
+/* LINE floats are a cache line. A block of column sums stays in L1 while its rows stream by. */
 enum { LINE = 16, BLOCK = 1024, MIN_COLUMNS = 256 };
 
 struct bias_job {
@@ -20,7 +20,7 @@ static void add_row(const float *x, const float *b, float *y, int64_t n) {
         y[i] = x[i] + b[i];
 }
 
-/* Rows are shared out, or columns where there are few rows. */
+/* Threads share rows, or columns if there are few rows. */
 static void forward_part(void *job, int64_t index, int64_t parts) {
     const struct bias_job *bias = job;
     struct pdnn_span rows = {0, bias->N}, columns = {0, bias->C};
@@ -41,7 +41,7 @@ PDNN_KERNEL(pdnn_bias_forward,
     pdnn_team_run(threads, N * C, forward_part, &job);
 }
 
-/* The matrix is cut into tiles, one per thread: into columns as far as they stay wide, then into rows. */
+/* The matrix is split into one tile per thread: by columns while those stay wide enough, then by rows. */
 struct sums_job {
     const float *dy;
     float *sums, *scratch;

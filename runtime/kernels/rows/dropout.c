@@ -5,8 +5,8 @@
 #include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 
-/* A BLOCK of results is made in L1; AHEAD of it, x is fetched where results go past the caches, since the
- * processor's own prefetching stops at each block. */
+/* Results are computed a BLOCK at a time in L1. With streaming stores, x is prefetched AHEAD floats ahead,
+ * because the hardware prefetcher stops at each block. */
 enum { GRAIN = 1024, BLOCK = PDNN_MASK_BLOCK, AHEAD = 1024, LINE = 16 };
 
 static void mask_block(const struct pdnn_dropout *job, int64_t first, float *y, int64_t n) {

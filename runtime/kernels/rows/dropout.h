@@ -1,4 +1,4 @@
-/* Dropout in f32: the mask of models/ops/dropout.c, bit by bit. */
+/* Dropout in f32, with exactly the mask of models/ops/dropout.c. */
 #ifndef RUNTIME_KERNELS_ROWS_DROPOUT_H
 #define RUNTIME_KERNELS_ROWS_DROPOUT_H
 
@@ -9,12 +9,12 @@ struct pdnn_dropout {
     const float *x;
     float *y; /* may be x; 64-byte aligned for bypass */
     int64_t elements;
-    uint64_t seed; /* of the step's mask */
+    uint64_t seed; /* of this step's mask */
     int64_t percent;
-    bool bypass; /* streaming stores: for results that no cache holds and that are not x */
+    bool bypass; /* streaming stores: for results larger than the caches; y must not be x */
 };
 
-/* y[i] = x[i] / (1 - percent/100), or 0 where the mask says so. */
+/* y[i] = x[i] / (1 - percent/100), or 0 where the mask drops it. */
 void pdnn_dropout_run(const struct pdnn_dropout *job, int64_t threads);
 
 #endif

@@ -1,5 +1,4 @@
-/* The mask of models/ops/dropout.c, bit by bit, for the kernels that drop values: loops for
- * kernels. */
+/* The dropout mask of models/ops/dropout.c, bit for bit, as loops for the kernels that apply it. */
 #ifndef RUNTIME_KERNELS_ROWS_DROPOUT_MASK_H
 #define RUNTIME_KERNELS_ROWS_DROPOUT_MASK_H
 
@@ -8,17 +7,17 @@
 
 #include <string.h>
 
-/* Random numbers and factors of a block lie in L1. SHARED elements take their bits from one number; in memory
- * these lie in their order, or in reverse. */
+/* The random numbers and factors of a block fit L1. SHARED elements take their bits from one number, in
+ * memory order or, on big-endian machines, in reverse. */
 enum { PDNN_MASK_BLOCK = 256, PDNN_MASK_SHARED = 4, PDNN_MASK_NUMBERS = PDNN_MASK_BLOCK / PDNN_MASK_SHARED };
 enum { PDNN_MASK_FLIP = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? PDNN_MASK_SHARED - 1 : 0 };
 enum { PDNN_MASK_LANES = PDNN_LANES / 2, PDNN_MASK_GROUP = 4 };
 
-/* Of one step. */
+/* The mask of one step. */
 struct pdnn_mask {
     uint64_t seed;
-    int32_t least; /* bits of elements that are kept */
-    float kept;    /* their factor */
+    int32_t least; /* smallest bits of an element that is kept */
+    float kept;    /* factor of a kept element */
 };
 
 static inline struct pdnn_mask pdnn_mask_of(uint64_t seed, int64_t percent) {
@@ -26,7 +25,7 @@ static inline struct pdnn_mask pdnn_mask_of(uint64_t seed, int64_t percent) {
                               (float)(100.0 / (double)(100 - percent))};
 }
 
-/* pdnn_rng_mix of several vectors, side by side since the steps of one wait for each other. */
+/* pdnn_rng_mix of several vectors, interleaved because each one's operations depend on each other. */
 PDNN_INLINE void pdnn_mask_mix(pdnn_words *z, int count) {
     for (int k = 0; k < count; k++)
         z[k] = (z[k] ^ (z[k] >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -36,7 +35,8 @@ PDNN_INLINE void pdnn_mask_mix(pdnn_words *z, int count) {
         z[k] ^= z[k] >> 31;
 }
 
-/* pdnn_rng_at of `count` counters from first on; at most PDNN_MASK_GROUP vectors more are written. */
+/* pdnn_rng_at for `count` counters starting at `first`; may write up to PDNN_MASK_GROUP vectors
+ * past the end. */
 PDNN_INLINE void pdnn_mask_numbers(uint64_t seed, int64_t first, uint64_t *numbers, int64_t count) {
     const uint64_t step = UINT64_C(0x9e3779b97f4a7c15);
     pdnn_words lane;
@@ -56,8 +56,8 @@ PDNN_INLINE void pdnn_mask_numbers(uint64_t seed, int64_t first, uint64_t *numbe
     }
 }
 
-/* What elements first + i of the tensor are multiplied with, for n up to PDNN_MASK_BLOCK. Numbers first, then
- * what becomes of each element: a loop over both would not vectorize. */
+/* factor[i] multiplies element first + i of the tensor; n is at most PDNN_MASK_BLOCK. Numbers and factors
+ * take separate loops, since a combined one would not vectorize. */
 PDNN_INLINE void pdnn_mask_factors(const struct pdnn_mask *mask, int64_t first, float *factor, int64_t n) {
     union {
         uint64_t numbers[PDNN_MASK_NUMBERS + PDNN_MASK_GROUP * PDNN_MASK_LANES];

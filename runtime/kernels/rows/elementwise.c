@@ -4,11 +4,11 @@
 #include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 
-/* GRAIN floats are whole cache lines. A BLOCK of results waits in L1 before it is streamed to memory; AHEAD
- * of it, the inputs are fetched meanwhile, since the processor's own prefetching stops at each block. */
+/* GRAIN floats are whole cache lines. Results wait in L1, a BLOCK at a time, to be streamed to memory.
+ * Meanwhile inputs are prefetched AHEAD floats ahead, because the hardware prefetcher stops at each block. */
 enum { GRAIN = 1024, BLOCK = 128, AHEAD = 1024, LINE = 16 };
 
-/* y[i] = f(a[i], b[i]); b is a where the function has no b. */
+/* y[i] = f(a[i], b[i]). Functions of one argument get a for b. */
 #define DEFINE(name, ...)                                                                                    \
     static void name(const float *as, const float *bs, const float *coef, float *y, int64_t n) {             \
         const float c0 = coef[0], c1 = coef[1];                                                              \

@@ -1,5 +1,5 @@
-/* Kernels y[i] = f(a[i], b[i]) in f32: activations, their derivatives, sums. Activations are those of
- * models/ops. */
+/* Kernels y[i] = f(a[i], b[i]) in f32: activations, their derivatives, sums. Formulas of
+ * the activations: models/ops. */
 #ifndef RUNTIME_KERNELS_ROWS_ELEMENTWISE_H
 #define RUNTIME_KERNELS_ROWS_ELEMENTWISE_H
 
@@ -13,11 +13,11 @@ enum pdnn_elementwise { PDNN_ELEMENTWISE_FUNCTIONS(PDNN_ELEMENTWISE_NAME) PDNN_E
 
 struct pdnn_elementwise_job {
     enum pdnn_elementwise function;
-    const float *a, *b; /* b of the forward activations is not read and may be NULL */
-    float *y;           /* may be a or b, but must not overlap them otherwise; 64-byte aligned for bypass */
+    const float *a, *b; /* forward activations do not read b; it may be NULL */
+    float *y;           /* may be a or b, must not overlap them otherwise; 64-byte aligned for bypass */
     int64_t elements;
-    bool bypass;   /* streaming stores: for results that no cache holds and that are neither a nor b */
-    float coef[2]; /* of the functions that have some */
+    bool bypass;   /* streaming stores: for results larger than the caches; y must not be a or b */
+    float coef[2]; /* of functions that take coefficients */
 };
 
 void pdnn_elementwise_run(const struct pdnn_elementwise_job *job, int64_t threads);

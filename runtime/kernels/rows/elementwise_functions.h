@@ -1,6 +1,6 @@
-/* The functions of elementwise.h: a name, and f(a, b) with the coefficients c0 and c1. Activations are those
- * of models/ops: forward a is x; backward a is dy, and b is y, or x where the op says so. One more is a line
- * here. */
+/* The functions of elementwise.h, one line each: a name and f(a, b), with coefficients c0 and c1. The
+ * activations are those of models/ops. Forward: a is x. Backward: a is dy, and b is y, or x where the
+ * op says so. */
 #ifndef RUNTIME_KERNELS_ROWS_ELEMENTWISE_FUNCTIONS_H
 #define RUNTIME_KERNELS_ROWS_ELEMENTWISE_FUNCTIONS_H
 
@@ -9,7 +9,7 @@
 #include <math.h>
 
 #define PDNN_ELEMENTWISE_FUNCTIONS(X)                                                                        \
-    X(RELU_FORWARD, a < 0 ? 0 : a) /* NaN stays */                                                           \
+    X(RELU_FORWARD, a < 0 ? 0 : a) /* NaN stays NaN */                                                       \
     X(RELU_BACKWARD, b > 0 ? a : 0)                                                                          \
     X(SIGMOID_FORWARD, 1.0F / (1.0F + pdnn_exp(-a)))                                                         \
     X(SIGMOID_BACKWARD, (a * b * (1.0F - b)))                                                                \
@@ -26,7 +26,7 @@
     X(ADD, a + b)                                                                                            \
     X(SCALE, (c0 * a))
 
-/* NaN stays. */
+/* Propagates NaN. */
 static inline float pdnn_at_most(float x, float far) {
     return x > far ? far : x;
 }
@@ -40,8 +40,8 @@ static inline float pdnn_hardtanh(float x, float low, float high) {
     return raised < high ? raised : high;
 }
 
-/* From these on, gelu is x or next to 0; x or |x| no further than that keeps exp in its range and products
- * from overflowing. */
+/* Beyond these, gelu is x or practically 0. Clamping x or |x| here keeps exp in range and
+ * products from overflowing. */
 static const float pdnn_gelu_far = 12.5F, pdnn_gelu_tanh_far = 9.9F;
 
 /* max(x, 0) - u P(-u) with u = |x| and P as in vmath.h. */
@@ -50,7 +50,7 @@ static inline float pdnn_gelu(float x) {
     return pdnn_at_least(x, 0) - u * (pdnn_exp_within(-0.5F * u * u) * pdnn_normal_ratio(u));
 }
 
-/* The slope at -u is P(-u) - u p(u), that at u 1 less it. */
+/* The slope at -u is P(-u) - u p(u); at u it is 1 minus that. */
 static inline float pdnn_gelu_slope(float x) {
     const float density_at_0 = 0.39894228F;
     float u = pdnn_at_most(fabsf(x), pdnn_gelu_far);

@@ -7,19 +7,19 @@
 
 #include <math.h>
 
-/* A row is summed, then its squares are, then it is normalized. */
+/* Stages of a row: sum, sum of squares, normalize. */
 enum { STAGES = 3, VECTOR = 4 };
 
-/* A row in work. */
+/* A row in progress. */
 struct row {
-    int64_t first; /* element */
+    int64_t first; /* index of its first element */
     const float *z;
-    float *sum;  /* the same, where z has to be made */
+    float *sum;  /* z too, if it has to be computed */
     float total; /* of z, then of squares */
     float mean, inverse_std;
 };
 
-/* Where the row of z is made: where it belongs, else where y will be, unless that is streamed. */
+/* Where a row of z is computed: in z or y where stores are not streamed, else in the buffer. */
 static inline float *workplace(const struct pdnn_layernorm *job, int64_t first, float *buffer) {
     if (job->z.to && !job->z.bypass)
         return job->z.to + first;
@@ -70,7 +70,7 @@ PDNN_INLINE float sum_of(const float *z, int64_t n) {
     return pdnn_chains_total(chain);
 }
 
-/* Of distances from the mean. */
+/* Sum of squared distances from the mean. */
 PDNN_INLINE float squares_of(const float *z, float mean, int64_t n) {
     pdnn_floats chain[PDNN_CHAINS] = {{0}}, v;
     int64_t i = 0;
@@ -105,7 +105,7 @@ PDNN_INLINE void normalize_columns(const struct pdnn_layernorm *job, const struc
         pdnn_bypass_copy(y, block, n);
 }
 
-/* The columns of one row in each stage; NULL: none. */
+/* Runs each stage on its own row, a block of columns at a time; NULL: no row for the stage. */
 PDNN_INLINE void run_stages(const struct pdnn_layernorm *job, struct row *const *stage, int64_t ahead) {
     const struct pdnn_mask mask = pdnn_mask_of(job->seed, job->percent);
     for (int64_t begin = 0; begin < job->H; begin += PDNN_ROWS_BLOCK) {
@@ -137,7 +137,7 @@ static inline void end_squares(const struct pdnn_layernorm *job, struct row *row
     }
 }
 
-/* buffers: STAGES rows. */
+/* buffers: room for STAGES rows. */
 static void forward_rows(const struct pdnn_layernorm *job, struct pdnn_span rows, float *buffers) {
     struct row ring[STAGES];
     for (int64_t turn = rows.begin; turn < rows.end + STAGES - 1; turn++) {

@@ -1,6 +1,6 @@
-/* What layernorm.c and layernorm_backward.c have in common. A row is read several times, each time in another
- * stage; the stages run side by side on rows that follow each other, a BLOCK of columns at a time, so that
- * neither reading memory nor streaming stores ever stop. */
+/* Common to layernorm.c and layernorm_backward.c. A row is read several times, once per stage. Stages run in
+ * a pipeline on successive rows, a BLOCK of columns at a time, so that reads from memory and streaming
+ * stores never pause. */
 #ifndef RUNTIME_KERNELS_ROWS_LAYERNORM_ROWS_H
 #define RUNTIME_KERNELS_ROWS_LAYERNORM_ROWS_H
 
@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* LINE floats are a cache line. What lies AHEAD is fetched, in whole rows. */
+/* LINE floats are a cache line. Prefetching runs AHEAD floats ahead, in whole rows. */
 enum { PDNN_ROWS_BLOCK = PDNN_MASK_BLOCK, PDNN_ROWS_LINE = 16, PDNN_ROWS_AHEAD = 1024 };
 
 static inline int64_t pdnn_least(int64_t a, int64_t b) {
@@ -20,18 +20,18 @@ static inline int64_t pdnn_whole_lines(int64_t floats) {
     return (floats + PDNN_ROWS_LINE - 1) / PDNN_ROWS_LINE * PDNN_ROWS_LINE;
 }
 
-/* Where the row to fetch begins while `row` is read, of those before end. */
+/* Start of the row to prefetch while `row` is read; stays below row `end`. */
 static inline int64_t pdnn_row_ahead(int64_t row, int64_t end, int64_t H) {
     return pdnn_least(row + (PDNN_ROWS_AHEAD + H - 1) / H, end - 1) * H;
 }
 
-/* n floats of an array from `at` on; the array may be NULL. */
+/* Prefetches n floats of an array from `at`; the array may be NULL. */
 PDNN_INLINE void pdnn_fetch(const float *array, int64_t at, int64_t n) {
     for (int64_t k = 0; array && k < n; k += PDNN_ROWS_LINE)
         __builtin_prefetch(array + at + k);
 }
 
-/* Sums run in several chains, since an addition takes 3 or 4 cycles, and are added up for each block. */
+/* Independent accumulators, since an addition has a latency of 3 or 4 cycles; combined once per block. */
 enum { PDNN_CHAINS = 4, PDNN_CHAINS_STEP = PDNN_CHAINS * PDNN_LANES };
 
 PDNN_INLINE float pdnn_chains_total(const pdnn_floats *chain) {

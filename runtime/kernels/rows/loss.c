@@ -31,7 +31,7 @@ static void row_scale(const float *x, float factor, float *y, int64_t n) {
         y[i] = x[i] * factor;
 }
 
-/* How many rows have one. */
+/* Number of rows with a label. */
 static int64_t count_labels(const int32_t *label, int64_t n) {
     int64_t count = 0;
 #pragma omp simd reduction(+ : count)

@@ -1,11 +1,11 @@
-/* Softmax cross-entropy over rows in f32. N rows (minibatch), C classes; labels are in [0, C), or negative
- * for a row that is ignored: the loss is the mean over the others, and its gradient is 0. */
+/* Softmax cross-entropy over rows in f32. N rows (minibatch), C classes. Labels are in [0, C), or negative
+ * for rows to ignore: the loss is the mean over the other rows, and ignored rows have gradient 0. */
 #ifndef RUNTIME_KERNELS_ROWS_LOSS_H
 #define RUNTIME_KERNELS_ROWS_LOSS_H
 
 #include <stdint.h>
 
-/* What a thread adds up lies on a cache line of its own. */
+/* Doubles per partial sum: a cache line per thread. */
 enum { PDNN_LOSS_STRIDE = 8 };
 
 struct pdnn_loss_job {

@@ -30,7 +30,7 @@ static void clear_row(float *to, int64_t n, bool bypass) {
         copy_row(to + i, zeros, n - i < ZEROS ? n - i : ZEROS, bypass);
 }
 
-/* Some of the rows: as one where they lie one behind the other. */
+/* Moves some of the rows, as one long row if they are contiguous. */
 static void move_rows(const struct pdnn_move *move, struct pdnn_span rows, bool bypass) {
     int64_t n = move->columns, count = rows.end - rows.begin;
     bool is_dense = move->to_stride == n && (!move->from || move->from_stride == n);
@@ -64,8 +64,9 @@ PDNN_KERNEL(pdnn_moves_run, (const struct pdnn_move *moves, int n_moves, bool by
     pdnn_team_run(threads, elements, move_part, &job);
 }
 
-/* A tile is all channels and rows of some columns of an image: their rows of the sequences stay in a cache of
- * the thread until they are whole, and what is read of the image is long enough to be fetched ahead. */
+/* A tile is all channels and rows of some columns of an image. Their rows of the sequences stay in
+ * the thread's cache until they are complete, and the pieces read from the image are long enough for
+ * the hardware prefetcher. */
 enum { TILE_COLUMNS = 32 };
 
 struct sequence_job {
@@ -75,8 +76,8 @@ struct sequence_job {
     bool forward;
 };
 
-/* Neighbouring columns of the channels of one block and one row: in the image block by block, in the
- * sequences a channel every F floats and a column every `step`. */
+/* Neighbouring columns of one block of channels and one row. In the image columns are `block` floats
+ * apart; in the sequences channels are F floats apart and columns `step` floats. */
 struct strip {
     int64_t columns, width, block, F, step;
 };

@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-/* GRAIN values are whole cache lines of bytes and of floats; the maximum of each thread has a line of its
- * own.
- */
+/* GRAIN values are whole cache lines, as bytes and as floats. Each thread's maximum has its
+ * own cache line. */
 enum { GRAIN = 1024, LINE_WORDS = 16, MOST = 127 };
 
 union word {
@@ -14,7 +13,7 @@ union word {
     int32_t bits;
 };
 
-/* Without their signs, floats are in the order of their bits; not a number is above all and so comes out. */
+/* Without the sign bit, floats are ordered like their bit patterns. NaN is the largest, so it propagates. */
 static int32_t largest(const float *x, int64_t n) {
     int32_t most = 0;
 #pragma omp simd reduction(max : most)
@@ -26,8 +25,7 @@ static int32_t largest(const float *x, int64_t n) {
     return most;
 }
 
-/* Adding 1.5 * 2^23 leaves the nearest whole number in the low bits of the sum: its lowest byte is the int8.
- */
+/* Adding 1.5 * 2^23 rounds to an integer in the low bits of the sum; its lowest byte is the int8. */
 static void round_values(const float *x, float factor, int32_t zero_point, int8_t *q, int64_t n) {
     const float rounder = 12582912.0F;
 #pragma omp simd
@@ -58,7 +56,7 @@ PDNN_KERNEL(pdnn_quantize_run, (const struct pdnn_quantize_job *job, int64_t thr
     struct pdnn_quantize_job copy = *job;
     union word most = {0};
     for (int64_t i = 0; i < threads; i++)
-        job->scratch[i * LINE_WORDS] = 0; /* small tensors are one thread's */
+        job->scratch[i * LINE_WORDS] = 0; /* small tensors use only one thread */
     pdnn_team_run(threads, job->elements, find_largest, &copy);
     for (int64_t i = 0; i < threads; i++)
         most.bits = job->scratch[i * LINE_WORDS] > most.bits ? job->scratch[i * LINE_WORDS] : most.bits;
@@ -79,7 +77,7 @@ static void scale_each(const int32_t *x, const float *factor, float *y, int64_t 
         y[i] = (float)x[i] * factor[i];
 }
 
-/* A row is all pixels of one channel, or one pixel's block of channels. */
+/* A row is all pixels of one channel (plain layout), or one pixel's block of channels. */
 static void scale_rows(void *work, int64_t index, int64_t parts) {
     const struct pdnn_dequantize_job *job = work;
     const struct pdnn_channels *shape = &job->shape;

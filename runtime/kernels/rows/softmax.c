@@ -9,15 +9,15 @@
 #include <float.h>
 #include <math.h>
 
-/* Rows of at most ROOM results wait in L1 before they are streamed to memory; AHEAD of them, what comes next
- * is fetched meanwhile, since the processor's own prefetching stops at each row. */
+/* Results of rows up to ROOM wait in L1 to be streamed to memory. Meanwhile the inputs AHEAD floats ahead are
+ * prefetched, because the hardware prefetcher stops at each row. */
 enum { ROOM = 4096, AHEAD = 1024, LINE = 16, VECTOR = 4 };
 
-/* So many short rows go side by side, of TILE_FLOATS at most: while one waits for its largest score or its
- * sum, another is worked on. Within a row, GROUP vectors. */
+/* TILE short rows (TILE_FLOATS at most) are interleaved: while one waits for its maximum or sum, another
+ * proceeds. Within a row, GROUP vectors are. */
 enum { TILE = 4, TILE_FLOATS = 1024, GROUP = 4 };
 
-/* exp of less is no normal number. */
+/* Below this, exp would be a denormal. */
 static const float exp_lowest = -87.0F;
 
 enum function { FORWARD, BACKWARD, MASK };
@@ -25,15 +25,15 @@ enum function { FORWARD, BACKWARD, MASK };
 struct work {
     const struct pdnn_softmax *job;
     void (*rows)(const struct work *work, struct pdnn_span span);
-    struct pdnn_mask mask; /* of dropout */
-    float beyond;          /* of what is not seen */
+    struct pdnn_mask mask; /* dropout */
+    float beyond;          /* value of masked elements */
 };
 
-/* One row, its columns that are seen, and what is fetched for rows to come (NULL: nothing). */
+/* One row, how many of its columns are visible, and what to prefetch for later rows (NULL: nothing). */
 struct row {
     const float *x, *bias, *p, *fetch_x, *fetch_p;
     float *y, *saved;
-    int64_t first, seen, m; /* first: its place among all elements */
+    int64_t first, seen, m; /* first: its index among all elements */
 };
 
 PDNN_INLINE float largest_of(const pdnn_floats *v) {
@@ -43,7 +43,7 @@ PDNN_INLINE float largest_of(const pdnn_floats *v) {
     return largest;
 }
 
-/* y = factor x + bias; returns the largest, or the lowest number where there is none. */
+/* y = factor * x + bias; returns the maximum, -FLT_MAX if no column is visible. */
 PDNN_INLINE float scale_row(const struct row *row, float factor, float *y) {
     const float *x = row->x, *bias = row->bias;
     pdnn_floats most = (pdnn_floats){0} - FLT_MAX, v, b = {0};
@@ -70,14 +70,14 @@ PDNN_INLINE float scale_row(const struct row *row, float factor, float *y) {
     return largest_of(&most);
 }
 
-/* e^x of numbers of at most 0: x = n ln 2 + r, a polynomial of least relative error for |r| <= ln 2 / 2, n
- * added to the exponent. Within 2 ulp where a * b + c is one instruction, else the product n ln 2 adds |x| /
- * 2: nothing beside the sum of a row. What is below the lowest number, -infinity too, gives 0 whatever became
- * of it on the way; NaN stays. Side by side and the polynomial by pairs, because a number's own steps wait
- * for each other. */
+/* e^x for x <= 0: x = n ln 2 + r, a minimax polynomial (relative error) for |r| <= ln 2 / 2, and n added to
+ * the exponent. Within 2 ulp with fused multiply-adds; otherwise rounding n ln 2 adds |x| / 2 ulp, negligible
+ * in the sum of a row. Anything below exp_lowest, including -infinity, gives 0 whatever the intermediate
+ * results; NaN propagates. Several vectors are interleaved and the polynomial is evaluated in pairs of terms,
+ * since the operations on one vector depend on each other. */
 PDNN_INLINE void exp_group(pdnn_floats *x, int count) {
     const pdnn_ints no = {0};
-    const float round = 12582912.0F; /* as in vmath.h */
+    const float round = 12582912.0F; /* see vmath.h */
     pdnn_floats n[GROUP], r[GROUP], square[GROUP], p[GROUP], q[GROUP];
     pdnn_ints is_normal[GROUP], power[GROUP];
     for (int k = 0; k < count; k++) {
@@ -101,7 +101,7 @@ PDNN_INLINE void exp_group(pdnn_floats *x, int count) {
         x[k] = (pdnn_floats)(((pdnn_ints)p[k] + power[k]) & is_normal[k]);
 }
 
-/* y = exp(y - max) of count vectors; adds to the sum. */
+/* y = exp(y - max) for `count` vectors; adds to *sum. */
 PDNN_INLINE void exp_vectors(float *y, float max, int count, pdnn_floats *sum) {
     pdnn_floats x[GROUP], v;
     for (int k = 0; k < count; k++) {
@@ -137,7 +137,7 @@ PDNN_INLINE float exp_row(float *y, float max, int64_t n) {
     return pdnn_sum(&sums);
 }
 
-/* y = x * mask; may be in place. */
+/* y = x * mask; y may be x. */
 PDNN_INLINE void drop_row(const struct pdnn_mask *mask, int64_t first, const float *x, float *y, int64_t n) {
     for (int64_t begin = 0; begin < n; begin += PDNN_MASK_BLOCK) {
         float factor[PDNN_MASK_BLOCK];
@@ -149,7 +149,7 @@ PDNN_INLINE void drop_row(const struct pdnn_mask *mask, int64_t first, const flo
     }
 }
 
-/* In several chains, since one would wait for each addition. */
+/* Several accumulators, to hide the latency of the additions. */
 PDNN_INLINE float dot(const float *a, const float *b, int64_t n) {
     pdnn_floats chain[GROUP] = {{0}}, u, v;
     int64_t j = 0;
@@ -176,12 +176,12 @@ PDNN_INLINE void fetch(const float *from, int64_t k) {
         __builtin_prefetch(from + k);
 }
 
-/* Where a result's row is made: in L1 when it then is streamed. */
+/* Where a row of a result is computed: in L1 if it is to be streamed. */
 PDNN_INLINE float *workplace(const struct pdnn_softmax_result *result, float *to, float *block) {
     return result->bypass ? block : to;
 }
 
-/* The part that is not seen, and all of it to where it belongs. */
+/* Fills the masked part and, if the row was made elsewhere, streams it to its place. */
 PDNN_INLINE void put_row(const struct row *row, float *made, float *to, float beyond) {
     for (int64_t j = row->seen; j < row->m; j++)
         made[j] = beyond;
@@ -209,7 +209,7 @@ PDNN_INLINE void multiply_row(float *y, float factor, int64_t n) {
     }
 }
 
-/* dx = factor p (dp - sum) */
+/* dx = factor * p * (dp - sum). */
 PDNN_INLINE void subtract_row(const struct row *row, const float *dp, float sum, float factor, float *dx) {
     pdnn_floats v, p;
     int64_t j = 0, n = row->seen;
@@ -281,7 +281,7 @@ PDNN_INLINE void mask_row(const struct work *work, const struct row *row) {
     put_row(row, y, row->y, work->beyond);
 }
 
-/* Row i of a matrix; `end` is where the thread's elements do. */
+/* Row i of a matrix. `end`: end of the thread's elements. */
 PDNN_INLINE struct row row_of(const struct pdnn_softmax *job, int64_t matrix, int64_t i, int64_t end) {
     int64_t m = job->m, first = (matrix * job->n + i) * m, seen = job->is_causal ? i + 1 + m - job->n : m;
     int64_t next = first + (AHEAD + m - 1) / m * m;

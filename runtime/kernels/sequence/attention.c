@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* So many columns of all keys of a usual sentence, and of their gradients, fit L1 together. A tanh counts as
- * so many elements when it is asked whether there is enough to do for all threads. */
+/* BLOCK columns of all keys of a typical sentence, and of their gradients, fit L1 together. A tanh counts as
+ * TANH_ELEMENTS elements when deciding whether the work is enough for all threads. */
 enum { BLOCK = 128, LINE = 16, TANH_ELEMENTS = 8 };
 
 struct attention {
@@ -19,7 +19,7 @@ struct attention {
     float *scores;                                    /* forward: (threads, room); backward: (T*N, S + 1) */
     float *du;                                        /* backward: (N, H) */
     double *dp;                                       /* backward: (threads, room) */
-    int64_t room;                                     /* of one thread's scores, in whole cache lines */
+    int64_t room;                                     /* floats per thread of scores, in whole cache lines */
 };
 
 static int64_t whole_lines(int64_t n) {
@@ -77,7 +77,7 @@ static void softmax(float *p, int64_t n) {
         p[i] *= inverse;
 }
 
-/* y = the sum of `count` rows, each times a factor; strides in floats. */
+/* y = sum of `count` rows, each with its factor; strides in floats. */
 struct combination {
     const float *rows, *factors;
     int64_t count, row_stride, factor_stride;
@@ -103,7 +103,7 @@ static void combine(const struct combination *c, float *restrict y, int64_t n) {
     }
 }
 
-/* Target steps of one sequence follow each other, while its keys and values are in a cache. */
+/* Consecutive target steps of one sequence, so that its keys and values stay in a cache. */
 static void forward_part(void *work, int64_t index, int64_t parts) {
     const struct attention *a = work;
     const struct pdnn_attention *job = a->job;
@@ -141,8 +141,7 @@ PDNN_KERNEL(pdnn_attention_forward,
     pdnn_team_run(threads, elements_of(job), forward_part, &a);
 }
 
-/* The gradient of every score of a row, and their sum. It is nearly 0, so that what they are differences of
- * has to be exact. */
+/* Gradients of the scores of a row, and their sum. The sum is almost 0, so its terms have to be exact. */
 static void scores_part(void *work, int64_t index, int64_t parts) {
     const struct attention *a = work;
     const struct pdnn_attention *job = a->job;
@@ -165,8 +164,8 @@ static void scores_part(void *work, int64_t index, int64_t parts) {
     }
 }
 
-/* Columns of one target row and one source row: dk and du are added to, and to dq what has to be subtracted
- * from the sum of the row's ds. */
+/* Columns of one target row and one source row. Adds to dk and du, and to dq what has to be subtracted from
+ * the sum of the row's ds. */
 struct pair {
     const float *q, *k, *u;
     float *dq, *dk, *du;
@@ -184,7 +183,7 @@ static void tanh_backward(const struct pair *pair, float ds, int64_t n) {
     }
 }
 
-/* dq = u times the sum of ds (1 - z^2): of two sums, since that of ds alone cancels. */
+/* dq = u times the sum of ds (1 - z^2), from two sums because that of ds alone cancels. */
 static void finish_query(const float *u, float sum, float *restrict dq, int64_t n) {
 #pragma omp simd
     for (int64_t h = 0; h < n; h++)
@@ -196,7 +195,7 @@ static void clear_rows(float *rows, int64_t count, int64_t stride, int64_t n) {
         memset(rows + i * stride, 0, (size_t)n * sizeof *rows);
 }
 
-/* Some columns of the queries and keys of one sequence. */
+/* A block of columns of the queries and keys of one sequence. */
 static void tanh_block(const struct attention *a, int64_t sequence, struct pdnn_span h) {
     const struct pdnn_attention *job = a->job;
     const struct pdnn_attention_gradients *to = a->gradients;
@@ -217,7 +216,7 @@ static void tanh_block(const struct attention *a, int64_t sequence, struct pdnn_
     }
 }
 
-/* The same for its values. */
+/* The same for the values. */
 static void values_block(const struct attention *a, int64_t sequence, struct pdnn_span d) {
     const struct pdnn_attention *job = a->job;
     int64_t N = job->N;
@@ -237,7 +236,7 @@ static int64_t blocks_of(int64_t columns) {
     return (columns + BLOCK - 1) / BLOCK;
 }
 
-/* Columns of one sequence depend on no others, but for the gradient of u, which is added up at the end. */
+/* Columns and sequences are independent, except for the gradient of u, which is reduced at the end. */
 static void columns_part(void *work, int64_t index, int64_t parts) {
     const struct attention *a = work;
     int64_t h_blocks = blocks_of(a->job->H), d_blocks = blocks_of(a->job->D);

@@ -7,14 +7,15 @@
 #include <math.h>
 #include <string.h>
 
-/* What cannot be reached: finite, so that differences are numbers, and far below any log of a probability.
- * Before and behind the states of a step there are PAD of them. A state counts as so many elements when it is
- * asked whether there is enough to do for all threads. */
+/* `never` is the log probability of unreachable states: finite, so that differences are numbers, and far
+ * below that of any path. PAD such states surround the states of a step. A state counts as STATE_ELEMENTS
+ * elements when deciding whether the work is enough for all threads. */
 static const double never = -1e30, hardly = -1e29;
 enum { PAD = 2, LINE = 8, STATE_ELEMENTS = 16 };
 
-/* Logs are added up in double, since a likelihood is as small as exp(-T log C); what is added to the larger
- * of two logs needs no more than float. One sequence: its n, and how many states its labels have. */
+/* One sequence: its index n, and the number of states of its labels. Logs are summed in double,
+ * since a likelihood can be as small as exp(-T log C); the term added to the larger of two logs
+ * needs only float precision. */
 struct sequence {
     const struct pdnn_ctc *job;
     int64_t n, S, end;
@@ -23,8 +24,8 @@ struct sequence {
     double *beta;   /* (S) */
     double *next;   /* (S + PAD): beta of the next step with its log p */
     double *emit;   /* (S): log p of each state's class */
-    double *skip;   /* (S + PAD): 0 where a path may come from the state two before, else never */
-    double *states; /* (C): what the states of a class are worth */
+    double *skip;   /* (S + PAD): 0 if a path may skip from two states before, else never */
+    double *states; /* (C): total share of the states of a class */
     double *worth;  /* (S) */
     int32_t *class; /* (S) */
 };
@@ -65,7 +66,7 @@ static double *alpha_of(const struct sequence *q, int64_t t) {
     return q->alpha + t * (PAD + q->S) + PAD;
 }
 
-/* State 2l + 1 is label l, the others are blanks. */
+/* State 2l + 1 is label l; the other states are blanks. */
 static void read_labels(struct sequence *q) {
     const int32_t *label = q->job->labels + q->n;
     int64_t N = q->job->N, length = 0;
@@ -121,7 +122,7 @@ static void step_back(const double *next, const double *skip, double *restrict b
         beta[s] = log_sum(next[s], next[s + 1], next[s + 2] + skip[s + 2]);
 }
 
-/* Nothing reaches `never` by adding to it: what has become less is far below anything that is reached. */
+/* Sums with `never` stay far below every reachable state, so nothing needs clamping. */
 static void go_forward(const struct sequence *q) {
     for (int64_t t = 0; t < q->job->T; t++) {
         double *alpha = alpha_of(q, t);
@@ -134,7 +135,7 @@ static void go_forward(const struct sequence *q) {
     }
 }
 
-/* The share of all paths that are in a state. */
+/* Share of all paths that pass through each state. */
 static void weigh(const double *alpha, const double *beta, double likelihood, double *restrict worth,
                   int64_t S) {
 #pragma omp simd
@@ -178,7 +179,7 @@ static double run_sequence(struct sequence *q) {
         q->all[t] = log_sum_exp(row_of(q, t), q->job->C);
     go_forward(q);
     const double *last = alpha_of(q, q->job->T - 1);
-    double likelihood = log_sum(last[q->end], last[q->end - 1], never); /* before the first: never */
+    double likelihood = log_sum(last[q->end], last[q->end - 1], never); /* end 0: last[-1] is never */
     go_back(q, likelihood);
     return likelihood < hardly ? -INFINITY : likelihood;
 }

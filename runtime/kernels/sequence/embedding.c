@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-/* LINE floats are a cache line. A BLOCK of sums stays in L1 while its rows go by. Threads share out columns
- * as long as each has MIN_COLUMNS of them: what is read and written is then still long enough for the
- * processor to fetch ahead. */
+/* LINE floats are a cache line. A BLOCK of sums stays in L1 while its rows stream by. Threads share
+ * columns as long as each gets MIN_COLUMNS of them, so that reads and writes stay long enough for
+ * the hardware prefetcher. */
 enum { LINE = 16, BLOCK = 1024, MIN_COLUMNS = 256, ALIGNED = 4 };
 
 static void store(const struct pdnn_embedding *job, float *to, const float *from, int64_t n) {
@@ -18,7 +18,7 @@ static void store(const struct pdnn_embedding *job, float *to, const float *from
         memcpy(to, from, (size_t)n * sizeof *to);
 }
 
-/* Rows are anywhere in the table: the next one's beginning is fetched while this one is copied. */
+/* Table rows are accessed at random, so the start of the next one is prefetched while this one is copied. */
 static void forward_part(void *work, int64_t index, int64_t parts) {
     const struct pdnn_embedding *job = work;
     struct pdnn_span rows = pdnn_span_of(job->R, 1, index, parts);
@@ -40,15 +40,15 @@ PDNN_KERNEL_VALUE(int64_t, pdnn_embedding_scratch, (int64_t R, int64_t V), (R, V
     return V + 1 + R;
 }
 
-/* The r of every v one after the other: `first` (V + 1) says where those of a v begin in `order` (R). */
+/* The rows r of dy grouped by v: those of v start at order[first[v]]. first (V + 1), order (R). */
 struct scatter {
     const struct pdnn_embedding *job;
     int64_t *first, *order;
     int64_t column_parts;
 };
 
-/* A counting sort. While rows are placed, first[v] is where the next one of v goes; afterwards it is where
- * those of v end, and everything moves up by one. */
+/* Counting sort. While rows are placed, first[v] is the next place for v; afterwards it is the end of v, and
+ * all entries move up by one. */
 static void sort_rows(struct scatter *scatter) {
     const struct pdnn_embedding *job = scatter->job;
     int64_t *first = scatter->first, before = 0;
@@ -70,7 +70,7 @@ static bool is_in_place(const struct pdnn_embedding *job) {
     return job->rest == job->to;
 }
 
-/* Of the rows written and read, the first `share` of `parts`: the v where they end. */
+/* The v that ends the first `share` of `parts` equal parts of the rows written and read. */
 static int64_t cut_rows(const struct scatter *scatter, int64_t share, int64_t parts) {
     const struct pdnn_embedding *job = scatter->job;
     int64_t written = is_in_place(job) ? 0 : 1, goal = (job->V * written + job->R) * share / parts;
@@ -85,7 +85,7 @@ static int64_t cut_rows(const struct scatter *scatter, int64_t share, int64_t pa
     return share == parts ? job->V : low;
 }
 
-/* sums[i] += x0[i], then x1[i] and so on: n columns of `count` rows of x, whose numbers are in order. */
+/* sums[i] += x0[i] + x1[i] + ..., in this order, for n columns of the `count` rows of x listed in `order`. */
 static void add_rows(const float *x, int64_t stride, const int64_t *order, int64_t count,
                      float *restrict sums, int64_t n) {
     int64_t k = 0;
@@ -104,7 +104,7 @@ static void add_rows(const float *x, int64_t stride, const int64_t *order, int64
     }
 }
 
-/* Columns of one row, a block at most. */
+/* Columns of one row, at most a block. */
 static void write_sums(const struct scatter *scatter, int64_t v, int64_t column, int64_t n) {
     static const float zeros[BLOCK];
     const struct pdnn_embedding *job = scatter->job;
@@ -127,8 +127,8 @@ static void write_sums(const struct scatter *scatter, int64_t v, int64_t column,
     store(job, job->to + at, sums, n);
 }
 
-/* Each row of the table is written once, with its sum: those that nobody asked for are nearly all of the
- * bytes, and zeroing the table first would write the others twice. */
+/* Each row of the table is written once, with its sum. Nearly all rows have no id; zeroing the table first
+ * would write the others twice. */
 static void backward_part(void *work, int64_t index, int64_t parts) {
     const struct scatter *scatter = work;
     const struct pdnn_embedding *job = scatter->job;

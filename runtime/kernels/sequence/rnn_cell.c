@@ -4,14 +4,14 @@
 #include "runtime/kernels/simd/team.h"
 #include "runtime/kernels/simd/vmath.h"
 
-/* LINE floats are a cache line; MANY rows per thread are shared out as rows, fewer as columns. */
+/* LINE floats are a cache line. Threads share rows if there are at least MANY per thread, else columns. */
 enum { LINE = 16, MANY = 4 };
 
 PDNN_INLINE float sigmoid(float x) {
     return 1.0F / (1.0F + pdnn_exp(-x));
 }
 
-/* All kernels work on the units [j, end) of row n. */
+/* All kernels work on units [j, end) of row n. */
 
 static void tanh_forward(const struct pdnn_rnn_cell_job *job, int64_t n, int64_t j, int64_t end) {
     const float *b = job->bias;

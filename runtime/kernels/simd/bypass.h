@@ -1,4 +1,4 @@
-/* Stores past the caches, where the processor has them. */
+/* Streaming stores, where the processor has them. */
 #ifndef RUNTIME_KERNELS_SIMD_BYPASS_H
 #define RUNTIME_KERNELS_SIMD_BYPASS_H
 
@@ -13,7 +13,7 @@ static inline void pdnn_bypass_copy(float *y, const float *x, int64_t n) {
         _mm_stream_ps(y + i, _mm_loadu_ps(x + i));
 }
 
-/* Such stores are not ordered with the stores that follow: call before telling another thread. */
+/* Streaming stores are weakly ordered: call this before signalling another thread. */
 static inline void pdnn_bypass_fence(void) {
     _mm_sfence();
 }

@@ -4,7 +4,7 @@
 #include <xmmintrin.h>
 #endif
 
-/* The mode is per thread, and new threads inherit it only on some systems: each sets its own. */
+/* The mode is per thread, and only some systems let new threads inherit it, so every thread sets it. */
 static void flush_denormals_here(void) {
 #if defined(__SSE__)
     enum { FLUSH_TO_ZERO = 1 << 15, DENORMALS_ARE_ZERO = 1 << 6 };

@@ -1,5 +1,5 @@
-/* Eight floats at once whatever the level, for squares of a matrix.
- * They go by address, because the baseline has no way to pass them. */
+/* Vectors of eight floats at every level, for transposing blocks. Passed by address, because the baseline ABI
+ * cannot pass them by value. */
 #ifndef RUNTIME_KERNELS_SIMD_EIGHTS_H
 #define RUNTIME_KERNELS_SIMD_EIGHTS_H
 
@@ -19,8 +19,7 @@ PDNN_INLINE void pdnn_store8(float *to, const pdnn_floats8 *v) {
     *(pdnn_unaligned8 *)(void *)to = *v;
 }
 
-/* out[c][r] = x[r][c], 8 by 8, in registers: pairs of rows interleaved, then pairs of pairs, then halves
- * exchanged. */
+/* Transposes 8 x 8 in registers, out[c][r] = x[r][c]: interleaves rows, then pairs, then swaps halves. */
 PDNN_INLINE void pdnn_transpose8(const float *x, int64_t stride, float *out, int64_t out_stride) {
     pdnn_floats8 a[PDNN_LANES8], b[PDNN_LANES8];
 #pragma GCC unroll 8

@@ -52,7 +52,7 @@ struct job {
     uint16_t *half;
     float *wide;
     const uint16_t *half_source;
-    const float *wide_source; /* NULL: widens */
+    const float *wide_source; /* NULL: widen */
     int64_t n;
 };
 

@@ -1,4 +1,4 @@
-/* Arrays of 16-bit floating point (base/half.h) to and from f32. */
+/* Conversion of arrays between 16-bit floats (base/half.h) and f32. */
 #ifndef RUNTIME_KERNELS_SIMD_HALF_H
 #define RUNTIME_KERNELS_SIMD_HALF_H
 
@@ -6,7 +6,7 @@
 
 enum pdnn_half { PDNN_HALF_BF16, PDNN_HALF_F16, PDNN_HALF_COUNT };
 
-/* y[i] = x[i]; the arrays do not overlap. On the calling thread alone. */
+/* y[i] = x[i], on the calling thread; the arrays must not overlap. */
 void pdnn_half_widen(enum pdnn_half type, const uint16_t *x, float *y, int64_t n);
 void pdnn_half_narrow(enum pdnn_half type, const float *x, uint16_t *y, int64_t n);
 

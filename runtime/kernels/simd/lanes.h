@@ -1,5 +1,5 @@
-/* Vectors of as many floats as the level has (kernel.h), for loops that the compiler does not vectorize by
- * itself. Arithmetic and comparisons are the compiler's own on such types. */
+/* Vectors of PDNN_LANES floats (kernel.h), for loops that the compiler does not vectorize by itself.
+ * Arithmetic and comparisons use the compiler's vector extension. */
 #ifndef RUNTIME_KERNELS_SIMD_LANES_H
 #define RUNTIME_KERNELS_SIMD_LANES_H
 
@@ -35,8 +35,8 @@ PDNN_INLINE void pdnn_most(pdnn_floats *v, const pdnn_floats *other) {
 #endif
 }
 
-/* What a comparison of two vectors gives. Where the processor has mask registers a mask is one of them; the
- * compiler makes of a vector comparison a vector again, which took up to twice as long. */
+/* The result of a vector comparison. With mask registers it is a mask: the compiler turns a comparison in its
+ * vector extension back into a vector, which took up to twice as long. */
 #if PDNN_LANES == 16
 
 typedef __mmask16 pdnn_mask_lanes;
@@ -88,8 +88,8 @@ PDNN_INLINE void pdnn_select_ints(pdnn_ints *v, pdnn_mask_lanes mask, const pdnn
 
 #endif
 
-/* Where a row ends: the first n lanes, n below PDNN_LANES. Loading gives 0 in the others, and `fill` sets
- * them. */
+/* The end of a row: only the first n lanes, n < PDNN_LANES. Loads give 0 in the other lanes,
+ * pdnn_fill_part sets them. */
 #if PDNN_LANES == 16
 
 PDNN_INLINE __mmask16 pdnn_first_lanes(int64_t n) {
@@ -148,7 +148,7 @@ PDNN_INLINE void pdnn_store_part(float *to, const pdnn_floats *v, int64_t n) {
 
 #endif
 
-/* All lanes, or the first n of them. */
+/* All lanes (n = PDNN_LANES) or the first n of them. */
 PDNN_INLINE void pdnn_load_lanes(pdnn_floats *v, const float *from, int64_t n) {
     if (n == PDNN_LANES)
         pdnn_load(v, from);
@@ -156,7 +156,7 @@ PDNN_INLINE void pdnn_load_lanes(pdnn_floats *v, const float *from, int64_t n) {
         pdnn_load_part(v, from, n);
 }
 
-/* The sum of all lanes, by halves. */
+/* Sum of all lanes, by halving. */
 PDNN_INLINE float pdnn_sum(const pdnn_floats *v) {
     typedef float fours __attribute__((vector_size(16)));
 #if PDNN_LANES == 16

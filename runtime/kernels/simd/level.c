@@ -17,7 +17,7 @@ static const int lanes_of[PDNN_LEVEL_COUNT] = {
     [PDNN_LEVEL_AVX512] = 16,
 };
 
-/* A level is all of what its -march allows the compiler to use. */
+/* A level needs everything its -march lets the compiler use. */
 static bool has_level(enum pdnn_level level) {
 #if defined(__x86_64__)
     if (level == PDNN_LEVEL_AVX512)
@@ -28,7 +28,7 @@ static bool has_level(enum pdnn_level level) {
     return level == PDNN_LEVEL_BASELINE;
 }
 
-/* Before main, so that every kernel call finds it chosen. */
+/* Runs before main, so that the level is set before any kernel call. */
 __attribute__((constructor)) static void choose(void) {
 #if defined(__x86_64__)
     __builtin_cpu_init();

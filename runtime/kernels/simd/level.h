@@ -1,15 +1,16 @@
-/* Instruction-set levels: every kernel is compiled once for each, and the widest one that the processor has
- * and the limit allows runs. kernel.h is how a kernel becomes such a one; this is what others ask of it. */
+/* Instruction-set levels. Every kernel is compiled once per level and runs at the widest one that
+ * the processor has and the limit allows. kernel.h defines how kernels are dispatched; this header
+ * is for everyone else. */
 #ifndef RUNTIME_KERNELS_SIMD_LEVEL_H
 #define RUNTIME_KERNELS_SIMD_LEVEL_H
 
-/* Floats in a vector: 4, 8 and 16. The build has a row of compiler flags for each (meson.build). */
+/* Vectors of 4, 8 and 16 floats. meson.build has the compiler flags of each level. */
 enum pdnn_level { PDNN_LEVEL_BASELINE, PDNN_LEVEL_AVX2, PDNN_LEVEL_AVX512, PDNN_LEVEL_COUNT };
 
-/* The level that kernels run at. Read it; pdnn_level_limit writes it. */
+/* The level that kernels run at. Read-only outside level.c; set with pdnn_level_limit. */
 extern enum pdnn_level pdnn_level_in_force;
 
-/* The widest level that the processor has, whatever the limit is: for the loops that measure the machine. */
+/* The processor's widest level, whatever the limit: for loops that measure the machine. */
 extern enum pdnn_level pdnn_level_of_machine;
 
 /* "baseline", "avx2" or "avx512". */
@@ -18,7 +19,7 @@ extern const char *const pdnn_level_names[PDNN_LEVEL_COUNT];
 /* The name of the level in force. */
 const char *pdnn_level_name(void);
 
-/* At start-up, before the first kernel runs: from now on no vectors of more floats than that. */
+/* Caps kernels at vectors of `lanes` floats. Call at start-up, before the first kernel runs. */
 void pdnn_level_limit(int lanes);
 
 #endif

@@ -8,7 +8,7 @@ void pdnn_team_run(int64_t threads, int64_t elements, void (*work)(void *job, in
         work(job, 0, 1);
         return;
     }
-    /* Every part is done whatever team the OpenMP runtime gives. */
+    /* Covers every part, even if OpenMP gives a smaller team. */
 #pragma omp parallel num_threads((int)threads)
     for (int64_t index = omp_get_thread_num(); index < threads; index += omp_get_num_threads())
         work(job, index, threads);

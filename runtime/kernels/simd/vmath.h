@@ -1,5 +1,5 @@
 /* exp, log, tanh and the normal distribution in plain arithmetic, so that loops over them vectorize. Within 2
- * ulp where nothing else is said; no denormal results. */
+ * ulp unless stated; no denormal results. */
 #ifndef RUNTIME_KERNELS_SIMD_VMATH_H
 #define RUNTIME_KERNELS_SIMD_VMATH_H
 
@@ -10,9 +10,9 @@
 #define PDNN_EXP_LOW  (-87.3F)
 #define PDNN_EXP_HIGH 88.3F
 
-/* Cephes expf (Moshier), of x in that range: x = n ln 2 + r with |r| <= ln 2 / 2, a polynomial for exp(r), n
- * into the exponent. Adding and subtracting 1.5 * 2^23 rounds to the nearest integer and leaves n in the low
- * bits. */
+/* Cephes expf (Moshier) for x in that range: x = n ln 2 + r with |r| <= ln 2 / 2, a polynomial for
+ * exp(r), and n added to the exponent. Adding and subtracting 1.5 * 2^23 rounds to an integer and leaves
+ * n in the low bits. */
 static inline float pdnn_exp_within(float x) {
     const float round = 12582912.0F;
     float shifted = x * 1.44269504F + round, n = shifted - round;
@@ -32,13 +32,13 @@ static inline float pdnn_exp_within(float x) {
     return p * scale;
 }
 
-/* Of any x: as if it were in the range; NaN stays. */
+/* For any x, clamped to that range. NaN propagates. */
 static inline float pdnn_exp(float x) {
     x = x < PDNN_EXP_LOW ? PDNN_EXP_LOW : x;
     return pdnn_exp_within(x > PDNN_EXP_HIGH ? PDNN_EXP_HIGH : x);
 }
 
-/* Cephes logf, of normal positive numbers: x = m 2^n with m in [sqrt(1/2), sqrt(2)). */
+/* Cephes logf for normal positive numbers: x = m 2^n with m in [sqrt(1/2), sqrt(2)). */
 static inline float pdnn_log(float x) {
     const uint32_t root_half = 0x3f3504f3;
     uint32_t bits;
@@ -73,10 +73,10 @@ static inline float pdnn_tanh(float x) {
     return z < 0.390625F ? near : far;
 }
 
-/* What erf and erfc come from without cancelling: P(-u) = exp(-u^2 / 2) r(u) for u >= 0, with the normal
- * distribution P(x) = (1 + erf(x / sqrt(2))) / 2. r falls like 1 / u; it is a quotient of polynomials here,
- * the best of their degrees, within 9e-8 of it up to u = 6 and within 7e-4 beyond, where P(-u) is below 1e-9
- * (the coefficients by Remez's algorithm for the relative error). */
+/* The basis of erf and erfc without cancellation: P(-u) = exp(-u^2 / 2) r(u) for u >= 0, where P(x) = (1 +
+ * erf(x / sqrt(2))) / 2 is the normal distribution. r decays like 1 / u. It is approximated by the best
+ * rational function of this degree (Remez, relative error): within 9e-8 up to u = 6, within 7e-4 beyond,
+ * where P(-u) < 1e-9. */
 static inline float pdnn_normal_ratio(float u) {
     float above = 1.34913843e-2F, below = 3.38388605e-2F;
     above = above * u + 1.03884638e-1F;

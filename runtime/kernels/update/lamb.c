@@ -5,16 +5,16 @@
 
 #include <math.h>
 
-/* A norm adds up tiles in float, in CHAINS of vectors, and tiles in double: a block of them is one of the
- * parts that are added up in order, whoever has worked on it. A thread reads from PLACES at once, whole
- * blocks apart: from one alone it gets two thirds of the memory's bandwidth. */
+/* Norms sum tiles in float, in CHAINS vectors, and add tiles in double. Blocks of tiles are the partial sums,
+ * added in order whichever thread computed them. A thread reads PLACES blocks at once: from a single one it
+ * gets two thirds of the memory bandwidth. */
 enum { PLACES = 4, CHAINS = 2, CHUNK = CHAINS * PDNN_LANES, TILE = 1024, BLOCK = 16 * TILE };
 enum { GRAIN = 1024 };
 
-/* Some of a block, and of as many others as are `apart` from it and from one another. */
+/* A piece of a block and of the other blocks read at the same time, each `apart` blocks from the last. */
 struct tile {
     const float *x;
-    double *sum; /* one for each block */
+    double *sum; /* one per block */
     int64_t n, apart;
 };
 
@@ -87,7 +87,7 @@ PDNN_KERNEL(pdnn_norm_run, (const struct pdnn_norm_job *job, int64_t threads), (
     *job->norm = (float)sqrt(sum);
 }
 
-/* What is the same for all elements. */
+/* Constants for all elements. */
 struct direction {
     const struct pdnn_lamb_direction_job *job;
     float per_g, b1, rest1, b2, rest2, per_m, per_v, epsilon, decay;

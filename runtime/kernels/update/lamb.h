@@ -1,5 +1,5 @@
-/* The steps of the LAMB optimizer in f32, each one pass over all its arrays. Formulas: models/ops/norm.c,
- * lamb_direction.c, lamb_apply.c. */
+/* The steps of the LAMB optimizer in f32, each in one pass over its arrays. Formulas:
+ * models/ops/norm.c, lamb_direction.c, lamb_apply.c. */
 #ifndef RUNTIME_KERNELS_UPDATE_LAMB_H
 #define RUNTIME_KERNELS_UPDATE_LAMB_H
 
@@ -7,23 +7,23 @@
 
 struct pdnn_norm_job {
     const float *x;
-    const float *before; /* (1), the norm of what came before; or NULL */
+    const float *before; /* (1), norm of the preceding tensors; or NULL */
     float *norm;         /* (1) */
-    double *scratch;     /* pdnn_norm_scratch of them */
+    double *scratch;     /* pdnn_norm_scratch doubles */
     int64_t elements;
 };
 
 int64_t pdnn_norm_scratch(int64_t elements);
 
-/* The same bits whatever `threads` is. */
+/* The result is bitwise the same for any number of threads. */
 void pdnn_norm_run(const struct pdnn_norm_job *job, int64_t threads);
 
 struct pdnn_lamb_direction_job {
     const float *w, *g;
     float *u; /* may be g */
     float *m, *v;
-    float *power;      /* (2), the powers of beta1 and beta2; advanced by one step */
-    const float *norm; /* (1), of all gradients */
+    float *power;      /* (2), powers of beta1 and beta2; advanced by one step */
+    const float *norm; /* (1), over all gradients */
     double beta1, beta2, epsilon, decay, limit;
     int64_t elements;
 };
@@ -32,7 +32,7 @@ void pdnn_lamb_direction_run(const struct pdnn_lamb_direction_job *job, int64_t 
 
 struct pdnn_lamb_apply_job {
     float *w;
-    const float *u, *w_norm, *u_norm; /* the norms (1) */
+    const float *u, *w_norm, *u_norm; /* norms are (1) */
     double lr;
     int64_t elements;
 };

@@ -8,8 +8,8 @@
 
 enum { GRAIN = 1024 };
 
-/* The arrays never overlap and are written where they are read, so that no store waits for a read for
- * ownership. c: the coefficients in the order of the op's, or as `prepare` left them. */
+/* Arrays do not overlap and are updated in place, so stores do not wait for a read for ownership. c: the op's
+ * coefficients in order, or what pdnn_update_run makes of them. */
 static void sgd(float *restrict w, const float *restrict g, float *restrict s0, float *restrict s1,
                 const float *c, int64_t n) {
     (void)s0;
@@ -75,7 +75,7 @@ static void square_moment(float *restrict v, const float *restrict g, float *res
         v[i] = b * v[i] + rest * (g[i] * g[i]);
 }
 
-/* c: as adam. */
+/* c: as for adam. */
 static void adam_apply(float *restrict w, const float *restrict m, float *restrict v, float *restrict s1,
                        const float *c, int64_t n) {
     (void)s1;

@@ -1,5 +1,5 @@
-/* Optimizer updates in f32, each one pass over all its arrays. A moment is what w points at. Formulas:
- * models/ops/<name>.c. */
+/* Optimizer updates in f32, each in one pass over its arrays. For moment rules w is the
+ * moment. Formulas: models/ops/<name>.c. */
 #ifndef RUNTIME_KERNELS_UPDATE_OPTIMIZER_H
 #define RUNTIME_KERNELS_UPDATE_OPTIMIZER_H
 
@@ -23,8 +23,8 @@ struct pdnn_update_job {
     float *w;
     const float *g;                   /* adam_apply: m */
     float *state[PDNN_UPDATE_STATES]; /* momentum: v; rmsprop: ms, mom; adam: m, v; adam_apply: v */
-    float *power; /* adam, adam_apply: (2), the powers of beta1 and beta2; advanced by one step */
-    double coef[PDNN_UPDATE_COEFS]; /* as the op's coef_names */
+    float *power; /* adam, adam_apply: (2), powers of beta1 and beta2; advanced by one step */
+    double coef[PDNN_UPDATE_COEFS]; /* ordered as the op's coef_names */
     int64_t elements;
 };
 
