@@ -1,4 +1,4 @@
-/* Memory for what is measured when a program is compiled, like a plan's. */
+/* Memory for measuring candidates at compile time, laid out like a plan's. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_BLOCK_H
 #define RUNTIME_BACKENDS_ONEDNN_BLOCK_H
 
@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 struct pdnn_onednn_block {
-    void *memory, *data; /* data lies in memory, which free takes back */
+    void *memory, *data; /* data lies within memory; free() takes memory */
 };
 
-/* Small f32 values on huge pages, some lines off them, so that no two arrays begin at the same place. False
- * where there is no memory. */
+/* Small f32 values on huge pages, starting lines_off cache lines in, so that no two arrays start at the same
+ * offset. False when out of memory. */
 bool pdnn_onednn_block_new(struct pdnn_onednn_block *block, uint64_t bytes, int lines_off);
 
 #endif

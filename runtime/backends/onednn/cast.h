@@ -1,4 +1,4 @@
-/* The step of a cast: our own kernel between plain tensors, else a reorder of the library. */
+/* The step of a cast: our own kernel between plain tensors, otherwise a oneDNN reorder. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_CAST_H
 #define RUNTIME_BACKENDS_ONEDNN_CAST_H
 

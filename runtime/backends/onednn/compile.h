@@ -1,5 +1,4 @@
-/* One compilation of a graph: what the files of the backend share while they place tensors and append steps.
- */
+/* One compilation of a graph: what the backend's files share while they place tensors and append steps. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_COMPILE_H
 #define RUNTIME_BACKENDS_ONEDNN_COMPILE_H
 
@@ -13,27 +12,28 @@ struct pdnn_onednn_rnn_layer;
 struct pdnn_onednn_compile {
     struct pdnn_onednn *onednn;
     struct pdnn_program *program;
-    struct pdnn_steps steps;            /* how nodes are compiled: this backend's rows first */
+    struct pdnn_steps steps;            /* how nodes are compiled; this backend's rows come first */
     struct pdnn_onednn_layout **layout; /* by tensor (tensor_layout.h); NULL: plain row-major */
-    const struct pdnn_onednn_dense_choice *
-        *choice;                         /* by tensor (dense/place.h); NULL: not a dense op's weights */
-    struct pdnn_onednn_rnn_layer *layer; /* by tensor (rnn/place.h): of what a forward rnn node returns */
-    bool has_upcast; /* some op of 16 bit runs on f32 copies (runtime/steps/upcast.h), which are plain: so are
-                      * all images */
+    /* by tensor (dense/place.h); NULL: not the weights of a dense op */
+    const struct pdnn_onednn_dense_choice **choice;
+    /* by tensor (rnn/place.h): set for the y of forward rnn nodes */
+    struct pdnn_onednn_rnn_layer *layer;
+    /* some 16-bit op runs on f32 copies (runtime/steps/upcast.h); these are plain, so all images must be */
+    bool has_upcast;
 };
 
-/* What stays of it with the program: for put and get, and for programs that share its weights. */
+/* The part that the program keeps, for put and get and for programs that share its weights. */
 struct pdnn_onednn_layouts {
     size_t n_tensors;
     struct pdnn_onednn_layout **layout;
     struct pdnn_onednn_rnn_layer *layer;
 };
 
-/* For a node of 16 bit for which the library has nothing fast: PDNN_OK where it may be slow, else
- * PDNN_UNSUPPORTED with what is missing. */
+/* For a 16-bit node that the library has nothing fast for: PDNN_OK if it may be slow, else PDNN_UNSUPPORTED
+ * with what is missing. */
 enum pdnn_status pdnn_onednn_upcast_check(const struct pdnn_onednn_compile *compile,
                                           const struct pdnn_node *node, struct pdnn_err *err);
-/* Appends the step of such a node on f32 copies. */
+/* Appends the step that runs such a node on f32 copies. */
 enum pdnn_status pdnn_onednn_upcast_compile(struct pdnn_onednn_compile *compile, uint32_t node,
                                             struct pdnn_err *err);
 

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What oneDNN does well; the rest is for our own kernels. */
+/* The ops that oneDNN runs well; the rest run on our own kernels. */
 static const struct pdnn_step_def *const rows[] = {&pdnn_onednn_dense_row,  &pdnn_onednn_conv2d_row,
                                                    &pdnn_onednn_matmul_row, &pdnn_onednn_rnn_row,
                                                    &pdnn_onednn_cast_row,   NULL};
@@ -54,7 +54,7 @@ static void release(void *state) {
         pdnn_onednn_layout_destroy(layouts->layout[i]);
 }
 
-/* Where values may be negative, 128 is added to all of them, so that they fit an unsigned byte. */
+/* If values may be negative, they are stored 128 higher, which fits an unsigned byte. */
 static void place_quantized(struct pdnn_program *program) {
     const int32_t offset = 128;
     for (size_t i = 0; i < program->graph->n_nodes; i++) {
@@ -89,7 +89,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     enum pdnn_status status = pdnn_onednn_tensor_layout_adopt(&compile, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_rnn_place(&compile, err);
-    pdnn_tune_begin(&onednn->tune); /* compilations that measure recurrent layers are over */
+    pdnn_tune_begin(&onednn->tune); /* after the nested compilations that measure recurrent layers */
     if (status == PDNN_OK)
         status = pdnn_onednn_dense_place(&compile, err);
     if (status == PDNN_OK)
@@ -99,7 +99,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     return status;
 }
 
-/* Runs a reorder once; the library takes no const addresses, and writes none of the source. */
+/* Runs a reorder once. The library does not take const addresses, but does not write to the source. */
 static enum pdnn_status convert(struct pdnn_onednn *onednn, const struct pdnn_onednn_layout *from,
                                 void *source, const struct pdnn_onednn_layout *to, void *target,
                                 struct pdnn_err *err) {
@@ -129,14 +129,15 @@ static void *without_const(const void *address) {
     return cast.out;
 }
 
-/* What was moved, between values and how they lie: both ways the same, since bytes wrap around. */
+/* Converts between values and their stored form. Works in both directions, since 128
+ * added twice wraps around. */
 static void shift(void *values, uint64_t bytes, int32_t zero_point) {
     uint8_t *value = values;
     for (uint64_t i = 0; zero_point && i < bytes; i++)
         value[i] = (uint8_t)(value[i] + zero_point);
 }
 
-/* Between a plain array and the slot, in the direction that put says. */
+/* Copies between a plain array and the slot; `put` says in which direction. */
 static enum pdnn_status move(void *state, const struct pdnn_program *program, uint32_t tensor,
                              const void *from, void *to, bool put, struct pdnn_err *err) {
     const struct pdnn_onednn_layouts *layouts = program->layouts;
@@ -176,7 +177,7 @@ const struct pdnn_backend_def pdnn_backend_onednn = {
     .name = "onednn",
     .help = "oneDNN primitives, and our own kernels for all but dense layers and convolutions",
     .version = pdnn_onednn_version,
-    .isa_variable = NULL, /* the library has a function for it */
+    .isa_variable = NULL, /* the library has a function for this */
     .limit_isa = pdnn_onednn_limit_isa,
     .open = open_onednn,
     .close = close_onednn,

@@ -1,5 +1,5 @@
-/* What a primitive reads or writes: a tensor, in which layout it is stored and which one the primitive uses.
- * Where these differ, the primitive works on a copy, with an explicit reorder before or after it. */
+/* A tensor that a primitive reads or writes: the layout in which it is stored and the one that the primitive
+ * uses. If these differ, the primitive works on a copy, with an explicit reorder before or after it. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_OPERAND_H
 #define RUNTIME_BACKENDS_ONEDNN_OPERAND_H
 
@@ -7,18 +7,18 @@
 
 struct pdnn_onednn_operand {
     uint32_t tensor;
-    uint32_t slot;                            /* the tensor's own or the copy's; PDNN_NONE: no such operand */
-    struct pdnn_onednn_layout *stored, *used; /* owned; used is NULL where it is the stored one */
+    uint32_t slot; /* the tensor's own slot or the copy's; PDNN_NONE: no such operand */
+    struct pdnn_onednn_layout *stored, *used; /* owned; used is NULL if it is the same as stored */
 };
 
-/* Finds the slot, given tensor and layouts. */
+/* Finds or makes the slot. Tensor and layouts must be set. */
 enum pdnn_status pdnn_onednn_operand_place(struct pdnn_onednn_operand *operand, struct pdnn_program *program,
                                            struct pdnn_err *err);
 void pdnn_onednn_operand_finish(struct pdnn_onednn_operand *operand);
 
 bool pdnn_onednn_operand_is_copy(const struct pdnn_onednn_operand *operand);
 
-/* Append the reorder, for a pass, where the operand is a copy. */
+/* If the operand is a copy, these append the reorder to or from it, for the pass. */
 enum pdnn_status pdnn_onednn_operand_fetch(const struct pdnn_onednn_operand *operand,
                                            struct pdnn_onednn_compile *compile, enum pdnn_pass pass,
                                            struct pdnn_err *err);

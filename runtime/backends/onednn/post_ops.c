@@ -2,7 +2,7 @@
 
 #include "models/op.h"
 
-/* The ops that are functions. */
+/* Only the ops that are functions. */
 static const struct pdnn_op_def *const ops[PDNN_ONEDNN_POST_OP_COUNT] = {
     [PDNN_ONEDNN_RELU] = &pdnn_op_relu,           [PDNN_ONEDNN_SIGMOID] = &pdnn_op_sigmoid,
     [PDNN_ONEDNN_TANH] = &pdnn_op_tanh,           [PDNN_ONEDNN_GELU] = &pdnn_op_gelu,

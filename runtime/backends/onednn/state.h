@@ -1,4 +1,4 @@
-/* What an open backend `onednn` keeps from one compilation to the next. */
+/* What an open `onednn` backend keeps between compilations. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_STATE_H
 #define RUNTIME_BACKENDS_ONEDNN_STATE_H
 
@@ -12,7 +12,7 @@ struct pdnn_onednn {
     struct pdnn_onednn_library *library;
     struct pdnn_step_options options;
     struct pdnn_tune tune;
-    /* For tests: taken for every shape instead of measuring; NULL: none. */
+    /* For tests: used for every shape instead of measuring; NULL: measure. */
     const struct pdnn_onednn_dense_choice *forced_dense;
     const enum pdnn_onednn_matmul_way *forced_matmul;
 };

@@ -11,7 +11,7 @@
 
 enum { SUMS = 3, LINE_BYTES = 64 };
 
-/* Scales of int8, and bias, as the primitive takes them. */
+/* int8: the scales and bias that the primitive takes. */
 struct rescale {
     uint32_t x_scale_slot, w_scale_slot, bias_slot; /* or PDNN_NONE */
     const float *x_scale, *w_scale, *bias;
@@ -22,13 +22,13 @@ struct rescale {
 struct execution {
     struct pdnn_onednn_primitive *primitive;
     uint32_t slot[PDNN_ONEDNN_ARG_COUNT]; /* by argument, or PDNN_NONE */
-    uint32_t summand;                     /* in the same memory as DST, or PDNN_NONE */
+    uint32_t summand;                     /* same memory as DST, or PDNN_NONE */
     int64_t threads;
-    void *sum[SUMS]; /* what begins as 0, or NULL */
+    void *sum[SUMS]; /* cleared before each run, or NULL */
     struct rescale rescale;
 };
 
-/* Arguments that the library adds to. */
+/* Arguments that the library accumulates into. */
 static const enum pdnn_onednn_arg sums[SUMS] = {PDNN_ONEDNN_DIFF_WEIGHTS, PDNN_ONEDNN_DIFF_RECURRENT,
                                                 PDNN_ONEDNN_DIFF_BIAS};
 
@@ -45,7 +45,7 @@ static void bind_rescale(struct execution *execution, void *const *memory) {
     rescale->divided = memory[execution->slot[PDNN_ONEDNN_BIAS]];
 }
 
-/* No scale is 0. */
+/* The division is safe, since no scale is 0. */
 static void run_rescale(const struct rescale *rescale) {
     pdnn_dequantize_factors(rescale->x_scale, rescale->w_scale, rescale->factor, rescale->O);
     for (int64_t o = 0; rescale->bias && o < rescale->O; o++)
@@ -177,7 +177,7 @@ out:
 
 struct move {
     struct pdnn_onednn_reorder reorder;
-    uint32_t from_slot, to_slot, scratch_slot; /* scratch: or PDNN_NONE */
+    uint32_t from_slot, to_slot, scratch_slot; /* scratch_slot may be PDNN_NONE */
 };
 
 static enum pdnn_status bind_move(void *state, void *const *memory, struct pdnn_err *err) {

@@ -45,12 +45,12 @@ static enum pdnn_status set_all(struct pdnn_onednn_compile *compile, uint32_t we
     return status;
 }
 
-/* Whether others than this program's forward pass use them. */
+/* Whether anything but this program's forward pass uses the weights. */
 static bool has_other_users(const struct pdnn_program *program, uint32_t weights) {
     const struct pdnn_graph *graph = program->graph;
     bool has = program->opens_weights || graph->tensors[weights].role == PDNN_ROLE_WEIGHT_COPY;
     for (size_t i = 0; i < graph->n_tensors && !has; i++)
-        /* A gradient, or the optimizer's state; scales of int8 stay as they are. */
+        /* A gradient, or the optimizer's state; int8 scales keep their layout. */
         has = graph->tensors[i].of == weights && graph->tensors[i].fill.kind != PDNN_FILL_WEIGHT_SCALE;
     return has;
 }

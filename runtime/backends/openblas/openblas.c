@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* The backend `openblas`: dense passes, products of heads and unrolled recurrent layers through OpenBLAS's
- * sgemm, everything else by our own kernels. All tensors are plain row-major. It must be the OpenMP build, so
- * that its threads are the kernels' threads. */
+ * sgemm, everything else on our own kernels. All tensors are plain row-major. The library must be the OpenMP
+ * build, so that its threads are the kernels' threads. */
 #include "runtime/steps/steps.h"
 
 #include <cblas.h>
@@ -13,7 +13,7 @@
 
 extern const struct pdnn_backend_def pdnn_backend_openblas;
 
-enum { PARALLEL_OPENMP = 2 }; /* what openblas_get_parallel answers for it */
+enum { PARALLEL_OPENMP = 2 }; /* openblas_get_parallel() in the OpenMP build */
 
 struct openblas {
     struct pdnn_step_options own;
@@ -23,8 +23,8 @@ static const char *version(void) {
     return openblas_get_config();
 }
 
-/* The library picks its kernels by the name of a processor, when it is loaded: what each name stands for. Of
- * each isa the first is the one to ask for. */
+/* When it is loaded, the library picks its kernels by the name of a processor. Each row maps a name to an
+ * isa; the first row of an isa has the name to ask for. */
 static const char variable[] = "OPENBLAS_CORETYPE";
 static const struct core {
     enum pdnn_isa isa;
@@ -42,7 +42,7 @@ static const struct core {
 };
 enum { CORES = sizeof cores / sizeof *cores };
 
-/* Whether the kernels that were picked use no more than the isa; unknown ones might. */
+/* Whether the kernels that were picked stay within the isa; unknown ones might not. */
 static bool is_within(enum pdnn_isa isa) {
     for (size_t i = 0; i < CORES; i++) {
         if (strcasecmp(cores[i].name, openblas_get_corename()) == 0)

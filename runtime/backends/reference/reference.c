@@ -1,5 +1,5 @@
-/* The backend `reference`: naive readable C in double, the oracle for the others. Each slot is an array of
- * double, whatever the tensor's dtype; each step calls the op's own reference kernel. One thread. */
+/* The backend `reference`: naive, readable C in double, the oracle for the other backends. Each slot is an
+ * array of double, whatever the tensor's dtype; each step calls the op's own reference kernel. One thread. */
 #include "models/op.h"
 #include "runtime/steps/step.h"
 
@@ -36,7 +36,7 @@ static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *
     return PDNN_OK;
 }
 
-/* As the type would store them: an op computes in double, but the next one reads 16 bit. */
+/* Rounds to the 16-bit type: an op computes in double, but the next one must read 16-bit values. */
 static void round_halves(const struct reference_step *step, uint32_t tensor) {
     const struct pdnn_tensor *what = &step->reference.graph->tensors[tensor];
     int64_t elements = pdnn_tensor_elements(what);
@@ -64,7 +64,7 @@ static bool has_reference(const struct pdnn_node *node) {
     return has;
 }
 
-/* Scratch is memory of the plan like any other. */
+/* Scratch is part of the plan's memory. */
 static enum pdnn_status add_scratch(struct pdnn_program *program, const struct pdnn_node *node,
                                     struct pdnn_step *step, uint32_t *slot, struct pdnn_err *err) {
     const struct pdnn_pass_def *pass = &node->op->pass[node->pass];

@@ -18,7 +18,7 @@ static bool is_image(const struct pdnn_tensor *tensor) {
     return tensor->rank == 4 && (tensor->role == PDNN_ROLE_ACTIVATION || tensor->role == PDNN_ROLE_GRADIENT);
 }
 
-/* Adds the node's FLOP to the order that it would have its output side in, if that is one of ours. */
+/* Adds the node's FLOP to the order that the library prefers for its output side, if it is one of ours. */
 static enum pdnn_status vote(const struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
                              double flop[N_ORDERS], struct pdnn_err *err) {
     const struct pdnn_onednn_layout *const any[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
@@ -47,7 +47,7 @@ static enum pdnn_status vote(const struct pdnn_onednn_compile *compile, const st
     return status;
 }
 
-/* Forward passes decide; a graph without any is decided by what it has. */
+/* Forward passes decide; in a graph without any, all convolutions do. */
 static enum pdnn_status choose_order(const struct pdnn_onednn_compile *compile, enum pdnn_onednn_order *order,
                                      struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
@@ -84,7 +84,7 @@ static enum pdnn_status place_image(struct pdnn_onednn_compile *compile, enum pd
     return status;
 }
 
-/* Layouts of a convolution's images where they live. */
+/* Copies the layouts in which a convolution's images are stored. */
 static enum pdnn_status copy_stored(const struct pdnn_onednn_compile *compile,
                                     const struct pdnn_onednn_conv2d *convolution,
                                     struct pdnn_onednn_layout *stored[PDNN_ONEDNN_SCRATCHPAD],
@@ -116,7 +116,7 @@ static enum pdnn_status ask(const struct pdnn_onednn_compile *compile,
     return status;
 }
 
-/* Whether an op other than convolution reads it; those take the layout of all images. */
+/* Whether an op other than a convolution reads the tensor; such ops need the layout that all images share. */
 static bool is_read_by_others(const struct pdnn_graph *graph, uint32_t tensor) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
@@ -132,7 +132,7 @@ static bool is_read_by_others(const struct pdnn_graph *graph, uint32_t tensor) {
     return false;
 }
 
-/* The first node that uses the weights decides, which is the forward pass where there is one. */
+/* The first node that uses the weights decides; that is the forward pass if there is one. */
 static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
                                       bool *is_placed, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
@@ -154,7 +154,7 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
     return status;
 }
 
-/* Convolutions of 16 bit must be fast, unless they may be slow. */
+/* 16-bit convolutions must be fast unless the program allows slow ones. */
 static enum pdnn_status check_halves(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
     const struct pdnn_onednn_layout *const any[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
     const struct pdnn_graph *graph = compile->program->graph;

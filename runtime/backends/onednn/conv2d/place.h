@@ -1,14 +1,14 @@
-/* In which layout images and the weights of convolutions are stored. Ops between convolutions take any layout
- * that their images share, so the images get the one that the convolutions with the most work ask for. The
- * step's input data stay row-major, as they are loaded, unless such an op reads them. What that
- * is worth: doc/backends.md. */
+/* In which layouts images and the weights of convolutions are stored. Ops between convolutions take any
+ * layout as long as all their images have it, so all images get the one preferred by the convolutions with
+ * the most work. The step's input data stay row-major, as they are loaded, unless an op other than a
+ * convolution reads them. doc/backends.md has measurements. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_CONV2D_PLACE_H
 #define RUNTIME_BACKENDS_ONEDNN_CONV2D_PLACE_H
 
 #include "runtime/backends/onednn/compile.h"
 
-/* Chooses for all images, and for the weights of convolutions; fills layout and sets the slots' sizes and
- * channel blocks. */
+/* Chooses layouts for all images and for the weights of convolutions. Fills layout and sets the slots'
+ * sizes and channel blocks. */
 enum pdnn_status pdnn_onednn_conv2d_place(struct pdnn_onednn_compile *compile, struct pdnn_err *err);
 
 #endif

@@ -22,7 +22,8 @@ static void start(struct conv2d_step *c) {
         c->operand[i] = (struct pdnn_onednn_operand){.tensor = c->convolution.tensor[i], .slot = PDNN_NONE};
 }
 
-/* The images stay in their layouts where the library can work there; it chooses that of the weights. */
+/* The images stay in their layouts if the library has fast code for those; it chooses the
+ * layout of the weights. */
 static enum pdnn_status find_primitive(struct conv2d_step *c, struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
     for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
@@ -57,7 +58,7 @@ static enum pdnn_status find_slots(struct conv2d_step *c, struct pdnn_err *err) 
     return status;
 }
 
-/* The output begins as the summand: in its memory where that may be, else as a copy. */
+/* The output starts as the summand: in the summand's memory if possible, else as a copy. */
 static enum pdnn_status provide_summand(struct conv2d_step *c, struct pdnn_err *err) {
     const struct pdnn_onednn_operand *output = &c->operand[PDNN_ONEDNN_DST];
     uint32_t summand = c->convolution.summand;
@@ -80,7 +81,7 @@ static enum pdnn_status provide_summand(struct conv2d_step *c, struct pdnn_err *
 static enum pdnn_status append_primitive(struct conv2d_step *c, struct pdnn_err *err) {
     struct pdnn_step step = pdnn_step_of_node(c->compile->program->graph, c->node);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
-    step.n_slots = 0; /* the tensors' own slots are not used where they are copied; append adds what is */
+    step.n_slots = 0; /* append adds the slots in use, which may be copies */
     step.is_slow = pdnn_half_is_used(c->compile->program->graph, c->convolution.node) &&
                    pdnn_onednn_primitive_is_reference(c->call.primitive);
     snprintf(step.implementation, sizeof step.implementation, "%.31s convolution %.16s",

@@ -31,7 +31,8 @@ static void assign_tensors(struct pdnn_onednn_conv2d *convolution) {
     }
 }
 
-/* A bias comes first, then one summand: oneDNN adds what the result holds before any function of it. */
+/* A bias must come first, then at most one summand: oneDNN adds what the result holds before
+ * it applies a function. */
 static enum pdnn_status assign_posts(struct pdnn_onednn_conv2d *convolution, struct pdnn_err *err) {
     const struct pdnn_node *node = convolution->node;
     struct pdnn_onednn_request *request = &convolution->request;
@@ -88,7 +89,7 @@ static enum pdnn_status refuse(const struct pdnn_onednn_conv2d *convolution, str
                      pdnn_dtype_name(pdnn_node_in(convolution->graph, node, 0)->dtype));
 }
 
-/* (1, O, 1, 1), or none. */
+/* (1, O, 1, 1), or NULL if there is no scale. */
 static enum pdnn_status make_scale(const struct pdnn_onednn_conv2d *convolution,
                                    struct pdnn_onednn_layout **scale, struct pdnn_err *err) {
     const struct pdnn_tensor *w = &convolution->graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];

@@ -20,7 +20,7 @@ pdnn_onednn_dense_bench_find(const struct pdnn_onednn_dense_bench *bench, enum p
     return NULL;
 }
 
-/* PACKED that turned out to be one of the plain formats is not another candidate. */
+/* If PACKED turns out to be one of the plain formats, it is not a candidate of its own. */
 static bool is_double(const struct pdnn_onednn_dense_bench *bench,
                       const struct pdnn_onednn_dense_candidate *candidate) {
     if (candidate->variant.format != PDNN_ONEDNN_WEIGHTS_PACKED)
@@ -34,7 +34,7 @@ static bool is_double(const struct pdnn_onednn_dense_bench *bench,
     return false;
 }
 
-/* Every way to do the pass. Reference implementations count only where there is nothing else. */
+/* Collects every way to do the pass. Reference implementations count only if there is nothing else. */
 static enum pdnn_status collect_pass(struct pdnn_onednn_dense_bench *bench, enum pdnn_pass pass,
                                      struct pdnn_err *err) {
     int first = bench->n_candidates;
@@ -88,7 +88,7 @@ static enum pdnn_status allocate(struct pdnn_onednn_dense_bench *bench, struct p
         scratch = bytes > scratch ? bytes : scratch;
     }
     uint64_t pair = 2 * (w + LINE_BYTES), step = (uint64_t)shape->footprint_bytes;
-    uint64_t most = 2 * bench->options->cache_bytes; /* more than any cache holds */
+    uint64_t most = 2 * bench->options->cache_bytes; /* more than the caches hold */
     bench->moved_bytes = step < most ? step : most;
     bench->moved_bytes = bench->moved_bytes > pair ? bench->moved_bytes : pair;
     uint64_t out = x > y ? x : y;
@@ -143,8 +143,8 @@ char *pdnn_onednn_dense_bench_place(struct pdnn_onednn_dense_bench *bench, uint6
     return place;
 }
 
-/* With few rows, nearly all traffic is weights: they are as cold as in the step, in one place after the
- * other. NULL: where they are already. */
+/* With few rows, nearly all traffic is weights, so they must be as cold as in the step: each run uses another
+ * place. NULL: leave the weights where they are. */
 static void *weights_place(const struct pdnn_onednn_dense_candidate *candidate) {
     struct pdnn_onednn_dense_bench *bench = candidate->bench;
     bool moves = bench->shape.N <= PDNN_DENSE_FEW_ROWS && candidate->pass != PDNN_BACKWARD_WEIGHTS;

@@ -1,5 +1,5 @@
-/* What is measured of a dense op: every way to run each of its passes, prepared, on memory as cold as in the
- * step. */
+/* Candidates to measure for a dense op: every way to run each of its passes, prepared, on memory as
+ * cold as in the step. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_BENCH_H
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_BENCH_H
 
@@ -19,31 +19,32 @@ struct pdnn_onednn_dense_candidate {
 struct pdnn_onednn_dense_bench {
     struct pdnn_onednn_library *library;
     const struct pdnn_step_options *options;
-    struct pdnn_onednn_dense_shape shape; /* the measured one */
+    struct pdnn_onednn_dense_shape shape; /* the one measured, possibly shrunk */
     struct pdnn_onednn_dense_candidate candidate[PDNN_ONEDNN_DENSE_CANDIDATES];
     int n_candidates;
     struct pdnn_onednn_block x, w, b, y, out, scratch;
-    struct pdnn_onednn_block moved;   /* as much as the step touches between two uses of one weight */
-    uint64_t moved_bytes, used_bytes; /* used: up to where the last place in it ends */
+    /* as much memory as the step touches between two uses of the same weight */
+    struct pdnn_onednn_block moved;
+    uint64_t moved_bytes, used_bytes; /* used_bytes: end of the last place handed out in it */
 };
 
-/* PDNN_UNSUPPORTED with the library's answer when a pass has no implementation. */
+/* PDNN_UNSUPPORTED, with the library's answer, if a pass has no implementation. */
 enum pdnn_status pdnn_onednn_dense_bench_create(struct pdnn_onednn_library *library,
                                                 const struct pdnn_step_options *options,
                                                 const struct pdnn_onednn_dense_shape *shape,
                                                 struct pdnn_onednn_dense_bench **bench, struct pdnn_err *err);
 void pdnn_onednn_dense_bench_destroy(struct pdnn_onednn_dense_bench *bench);
 
-/* The candidate, or NULL. */
+/* The candidate, or NULL if there is none. */
 const struct pdnn_onednn_dense_candidate *
 pdnn_onednn_dense_bench_find(const struct pdnn_onednn_dense_bench *bench, enum pdnn_pass pass,
                              enum pdnn_onednn_dense_way way, enum pdnn_onednn_weights_format format);
 
-/* Runs a candidate, which is the state, once. 0, or the library's status. */
+/* Runs the candidate that state points to once. 0, or the library's status. */
 int pdnn_onednn_dense_bench_run(const void *state);
 
-/* The next place for so many bytes, round robin: what was there before has left the caches, if it does so in
- * the step. */
+/* The next place for this many bytes, round robin. Its previous contents have left the caches, if
+ * they do so in the step. */
 char *pdnn_onednn_dense_bench_place(struct pdnn_onednn_dense_bench *bench, uint64_t bytes);
 
 #endif

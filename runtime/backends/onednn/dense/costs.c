@@ -2,8 +2,9 @@
 
 #include <math.h>
 
-/* What replaces the best so far takes at most this part of its time, of a pass and of the whole step; with a
- * reorder less, since that also pushes other data out of the caches, which nothing here measures. */
+/* A variant of a pass replaces the best one so far only if it takes at most this fraction of its time, and so
+ * does a stored format for the whole step. The fraction is lower with a reorder, since that also evicts other
+ * data from the caches, which is not measured here. */
 static const double MARGIN = 0.9, MARGIN_WITH_REORDER = 0.8;
 
 void pdnn_onednn_dense_costs_init(struct pdnn_onednn_dense_costs *costs) {
@@ -35,7 +36,7 @@ bool pdnn_onednn_dense_cost_competes(const struct pdnn_onednn_dense_costs *costs
     return isfinite(run_ns) && !(run_ns > MARGIN * costs->cost[pass][usual][stored].run_ns);
 }
 
-/* ns of the step with the best variant of each pass, the usual one first. */
+/* ns of the step with the best variant of each pass. The usual variant is the first to beat. */
 static double best_variants(const struct pdnn_onednn_dense_costs *costs,
                             const struct pdnn_onednn_dense_shape *shape,
                             struct pdnn_onednn_dense_choice *choice) {
@@ -75,7 +76,7 @@ bool pdnn_onednn_dense_decide(const struct pdnn_onednn_dense_costs *costs,
     }
     for (int stored = first; stored <= last; stored++) {
         struct pdnn_onednn_dense_choice tried = {.stored = (enum pdnn_onednn_weights_format)stored};
-        /* There is a packed format to store only where the forward pass has made one. */
+        /* Packed weights can only be stored if the forward pass has defined the packed format. */
         if (stored == PDNN_ONEDNN_WEIGHTS_PACKED &&
             !isfinite(costs->cost[PDNN_FORWARD][PDNN_ONEDNN_DENSE_INNER_PRODUCT][stored].run_ns))
             continue;

@@ -4,8 +4,7 @@
 #include "runtime/backends/onednn/dense/tune.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
-/* Says in the shape in which format weights that are placed already are stored, if it is one of the shape's.
- */
+/* Finds the format of weights that are already placed, and sets is_placed if it is one of the known ones. */
 static enum pdnn_status describe_stored(const struct pdnn_onednn_compile *compile, uint32_t weights,
                                         struct pdnn_onednn_dense_shape *shape, struct pdnn_err *err) {
     struct pdnn_onednn_layout *stored = NULL;
@@ -48,7 +47,8 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, uint32_t weig
     return status;
 }
 
-/* Whether the library has an implementation of the pass at all, which is fast unless it may be slow. */
+/* Whether the library has any implementation of the pass. If it has no fast one, slow
+ * ones must be allowed. */
 static enum pdnn_status check_half(const struct pdnn_onednn_compile *compile,
                                    const struct pdnn_onednn_dense_shape *shape, const struct pdnn_node *node,
                                    bool *is_there, struct pdnn_err *err) {
@@ -62,7 +62,7 @@ static enum pdnn_status check_half(const struct pdnn_onednn_compile *compile,
     return status;
 }
 
-/* Weights of which a pass is not there are left out: all their passes run on f32 copies. */
+/* Leaves out weights with a pass that the library does not have: all their passes run on f32 copies. */
 static enum pdnn_status leave_out_upcast(struct pdnn_onednn_compile *compile,
                                          struct pdnn_onednn_dense_shape *shapes, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
@@ -80,7 +80,7 @@ static enum pdnn_status leave_out_upcast(struct pdnn_onednn_compile *compile,
     return status;
 }
 
-/* Coarse, so that models that differ little share what was measured. */
+/* Rounded to a power of two, so that models that differ little share their measurements. */
 static int64_t footprint_bytes(const struct pdnn_program *program) {
     uint64_t bytes = 0;
     int64_t rounded = 1;

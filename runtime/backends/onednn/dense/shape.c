@@ -68,8 +68,8 @@ static void describe_dims(const struct pdnn_program *program, const struct pdnn_
     shape->is_shifted = program->slots[tensors.x].zero_point != 0;
 }
 
-/* Whether a further node of a pass can share what was described: one choice is made for all of them.
- * Functions after a product hardly matter for it, so forward nodes may differ in theirs. */
+/* Whether another node of the same pass can share the description: one choice is made for all of them.
+ * Post-ops hardly affect that choice, so forward nodes may have different ones. */
 static bool is_like(const struct pdnn_onednn_dense_shape *shape, const struct pdnn_onednn_dense_shape *node,
                     enum pdnn_pass pass) {
     if (shape->N && shape->N != node->N)

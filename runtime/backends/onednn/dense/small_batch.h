@@ -1,6 +1,6 @@
-/* A dense op's forward pass on our own kernel for small batches (runtime/kernels/gemm/dense_few.h), one more
- * way beside the library's: it reads row-major weights at the speed of the memory, which the library does
- * not. */
+/* A dense op's forward pass on our own kernel for small batches (runtime/kernels/gemm/dense_few.h),
+ * as an alternative to the library's: it reads row-major weights at full memory bandwidth, which
+ * the library does not. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_SMALL_BATCH_H
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_SMALL_BATCH_H
 
@@ -8,18 +8,19 @@
 #include "runtime/core/backend.h"
 #include "runtime/kernels/gemm/dense_few.h"
 
-/* Fills in job, without addresses. PDNN_UNSUPPORTED: other passes, formats and dtypes, and more rows. */
+/* Fills in job, except its addresses. PDNN_UNSUPPORTED for other passes, formats and
+ * dtypes, and for more rows. */
 enum pdnn_status pdnn_onednn_dense_small_batch_describe(const struct pdnn_onednn_dense_shape *shape,
                                                         enum pdnn_pass pass,
                                                         enum pdnn_onednn_weights_format format,
                                                         struct pdnn_dense_few_job *job, struct pdnn_err *err);
 
-/* The slots it works on; b: or PDNN_NONE. */
+/* The slots it works on; b may be PDNN_NONE. */
 struct pdnn_onednn_dense_small_batch_slots {
     uint32_t x, w, b, y;
 };
 
-/* Appends a step of these slots that runs the job. */
+/* Appends a step that runs the job on these slots. */
 enum pdnn_status pdnn_onednn_dense_small_batch_append(struct pdnn_program *program, struct pdnn_step *step,
                                                       const struct pdnn_dense_few_job *job,
                                                       const struct pdnn_onednn_dense_small_batch_slots *slots,

@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-/* The step of one pass, with a reorder before it where it reads weights or images in another layout, after it
- * where it writes them. */
+/* The step of one pass, with a reorder before it if it reads weights or images in another layout, and one
+ * after it if it writes them in another layout. */
 struct dense_step {
     struct pdnn_onednn_compile *compile;
     uint32_t index;
@@ -37,7 +37,7 @@ static enum pdnn_status append_pass(struct dense_step *d, struct pdnn_err *err) 
     struct pdnn_step step = pdnn_step_of_node(graph, d->index);
     struct pdnn_onednn_call call = pdnn_onednn_call_of(d->pass.primitive);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
-    step.n_slots = 0; /* the tensors' own slots are not used where they are copied; append adds what is */
+    step.n_slots = 0; /* append adds the slots in use, which may be copies */
     if (!d->pass.primitive)
         return append_own(d, &step, err);
     call.slot[d->pass.w] = d->w.slot;
@@ -75,7 +75,7 @@ static enum pdnn_status append_steps(struct dense_step *d, struct pdnn_err *err)
     return status;
 }
 
-/* Weights as the pass has them; x row-major, whatever its rank. */
+/* Weights in the pass's format; x row-major, whatever its rank. */
 static enum pdnn_status find_operands(struct dense_step *d, struct pdnn_err *err) {
     struct pdnn_onednn_compile *compile = d->compile;
     const struct pdnn_tensor *x = &compile->program->graph->tensors[d->x.tensor];

@@ -1,5 +1,5 @@
-/* The steps of one pass of a dense node: the primitive or our own kernel, and reorders of what is stored
- * otherwise. */
+/* The steps of one pass of a dense node: the primitive or our own kernel, and reorders for tensors that are
+ * stored in another layout. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_STEP_H
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_STEP_H
 

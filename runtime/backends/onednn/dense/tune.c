@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Measured shapes go up to these, about 10 ms on one thread: the library changes its algorithm somewhere
- * below a minibatch of 1024, so that is kept and the weights shrink. */
+/* Shapes are shrunk to these limits for measuring, about 10 ms on one thread. The library changes its
+ * algorithm somewhere below a minibatch of 1024, so N stays at that and the weights shrink. */
 enum { MAX_N = 1024, MAX_WEIGHTS = 1 << 22, MAX_MULTIPLY_ADDS = 600000000 };
 enum { COMPILATIONS = 2, ROUNDS = 3, VISIT_NS = 50000 };
 
-/* A candidate that much slower than the best is not measured to the end. */
+/* A candidate slower than the best by this factor is dropped early. */
 static const double HOPELESS = 1.5;
 
 static void shrink(struct pdnn_onednn_dense_shape *shape) {
@@ -25,8 +25,8 @@ static void shrink(struct pdnn_onednn_dense_shape *shape) {
         *(shape->I > shape->O ? &shape->I : &shape->O) /= 2;
 }
 
-/* ns of the reorder on weights as cold as the step's; INFINITY when it fails. The mean of single runs, as a
- * step has them: no step sees the least of them. */
+/* ns of the reorder on weights as cold as in the step; INFINITY if it fails. The mean of single runs, not the
+ * minimum, since a step does not run at the minimum. */
 static enum pdnn_status time_reorder(struct pdnn_onednn_dense_bench *bench,
                                      struct pdnn_onednn_reorder *reorder, uint64_t from_bytes,
                                      uint64_t to_bytes, void *scratch, double *ns, struct pdnn_err *err) {
@@ -43,14 +43,13 @@ static enum pdnn_status time_reorder(struct pdnn_onednn_dense_bench *bench,
         double once = (double)(pdnn_clock_ns() - start);
         if (code != 0)
             return PDNN_OK;
-        sum += round ? once : 0; /* the first run is no measure of anything */
+        sum += round ? once : 0; /* the first run is a warm-up */
     }
     *ns = sum / ROUNDS;
     return PDNN_OK;
 }
 
-/* What it costs that the pass has the weights in another layout than they are stored in; 0 when it has not.
- */
+/* ns it takes to reorder the weights between the stored layout and the pass's; 0 if they are the same. */
 static enum pdnn_status reorder_ns(struct pdnn_onednn_dense_bench *bench,
                                    const struct pdnn_onednn_dense_candidate *candidate,
                                    const struct pdnn_onednn_layout *stored, double *ns,
@@ -76,7 +75,7 @@ static enum pdnn_status reorder_ns(struct pdnn_onednn_dense_bench *bench,
     return status;
 }
 
-/* Fills in what the candidates' reorders cost for weights stored in the format. */
+/* Fills in the candidates' reorder costs for weights stored in the format. */
 static enum pdnn_status measure_stored(struct pdnn_onednn_dense_bench *bench,
                                        enum pdnn_onednn_weights_format format,
                                        struct pdnn_onednn_dense_costs *costs, struct pdnn_err *err) {
@@ -96,7 +95,7 @@ static enum pdnn_status measure_stored(struct pdnn_onednn_dense_bench *bench,
     return status;
 }
 
-/* What all others are compared with. */
+/* The candidate that all others are compared with. */
 static bool is_yardstick(const struct pdnn_onednn_dense_candidate *candidate) {
     return candidate->variant.way == PDNN_ONEDNN_DENSE_INNER_PRODUCT &&
            candidate->variant.format == PDNN_ONEDNN_WEIGHTS_ROW_MAJOR;
@@ -119,10 +118,10 @@ static void measure_runs(const struct pdnn_onednn_dense_bench *bench, struct pdn
 
 struct question {
     struct pdnn_onednn *onednn;
-    struct pdnn_onednn_dense_shape shape; /* the measured one */
+    struct pdnn_onednn_dense_shape shape; /* the one measured */
 };
 
-/* The costs as numbers, which is what is kept. */
+/* The costs are kept as an array of doubles. */
 enum { COSTS = sizeof(struct pdnn_onednn_dense_costs) / sizeof(double) };
 
 static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Layouts of one request; all are destroyed together. */
+/* The layouts of one request, destroyed together. */
 struct layouts {
     struct pdnn_onednn_layout *x, *w, *b, *y, *scale;
 };
@@ -25,8 +25,8 @@ static const enum pdnn_onednn_order orders[PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT] = {
 
 enum { U8_OFFSET = 128 };
 
-/* Row-major x (N, I) and y (N, O), w (O, I) in the format, and b where the pass has a fused bias: (O), or
- * (1, O) for matmul; scales (1, O). */
+/* Row-major x (N, I) and y (N, O), w (O, I) in the format, and b if the pass has a fused bias: (O), or (1, O)
+ * for matmul; scales (1, O). */
 static enum pdnn_status make_layouts(const struct pdnn_onednn_dense_shape *shape, enum pdnn_pass pass,
                                      struct pdnn_onednn_dense_variant variant, struct layouts *made,
                                      struct pdnn_err *err) {
@@ -63,8 +63,8 @@ static void request_inner_product(const struct layouts *layouts, enum pdnn_pass 
     made->y = PDNN_ONEDNN_DST;
 }
 
-/* y = x w^T; dx = dy w; dw = dy^T x, or dw^T = x^T dy where dw is stored transposed, since matmul writes
- * row-major results only. */
+/* y = x w^T; dx = dy w; dw = dy^T x, or dw^T = x^T dy if dw is stored transposed, since matmul writes
+ * only row-major results. */
 static enum pdnn_status request_matmul(struct layouts *layouts, enum pdnn_pass pass,
                                        enum pdnn_onednn_weights_format format,
                                        struct pdnn_onednn_request *request,
@@ -100,7 +100,7 @@ static enum pdnn_status request_matmul(struct layouts *layouts, enum pdnn_pass p
     return status;
 }
 
-/* What the primitive made of the weights, back as (O, I). */
+/* Gets the primitive's layout of the weights, seen as (O, I). */
 static enum pdnn_status weights_of(struct pdnn_onednn_dense_pass *made, enum pdnn_pass pass,
                                    struct pdnn_onednn_dense_variant variant, struct pdnn_err *err) {
     enum pdnn_status status = pdnn_onednn_primitive_layout(made->primitive, made->w, &made->weights, err);

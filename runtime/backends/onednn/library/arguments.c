@@ -1,6 +1,6 @@
 #include "runtime/backends/onednn/library/arguments.h"
 
-/* x, w, b and y, in every pass of what has all of them. */
+/* x, w, b and y in every pass, for primitives that have all of them. */
 static const struct pdnn_onednn_argument linear[PDNN_PASS_COUNT][PDNN_ONEDNN_ARG_COUNT] = {
     [PDNN_FORWARD] = {{DNNL_ARG_SRC, dnnl_query_src_md, 0},
                       {DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0},

@@ -1,4 +1,4 @@
-/* What the library calls the arguments of a primitive. */
+/* The library's names for the arguments of a primitive. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_ARGUMENTS_H
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_ARGUMENTS_H
 
@@ -9,10 +9,10 @@
 struct pdnn_onednn_argument {
     int id; /* 0: no such argument */
     dnnl_query_t query;
-    int index; /* of the query */
+    int index; /* index in the query */
 };
 
-/* By argument of the request: what it is called in its pass, and how to ask for its descriptor. */
+/* By argument of the request: its name in the request's pass, and the query for its descriptor. */
 const struct pdnn_onednn_argument *pdnn_onednn_arguments_of(const struct pdnn_onednn_request *request);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files of this directory share of an open oneDNN; for them only. */
+/* An open oneDNN, as the files of this directory share it. Private to this directory. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_DNNL_H
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_DNNL_H
 
@@ -11,8 +11,8 @@ struct pdnn_onednn_library {
     dnnl_stream_t stream;
 };
 
-/* PDNN_UNSUPPORTED where the library has no such thing, else what went wrong: "oneDNN 2.6.3 answers
- * "unimplemented" to a primitive". */
+/* Returns PDNN_UNSUPPORTED if the library does not implement what was asked, else an error: "oneDNN 2.6.3
+ * answers "unimplemented" to a primitive". */
 enum pdnn_status pdnn_onednn_fail(struct pdnn_err *err, dnnl_status_t status, const char *what);
 
 #endif

@@ -10,7 +10,8 @@ const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_POST_OP_COUNT] = {
     [PDNN_ONEDNN_GELU_TANH] = dnnl_eltwise_gelu_tanh,
 };
 
-/* A matrix product is a direct convolution to the library, told apart by the implementation's name. */
+/* The library counts a matrix product as direct convolution, so the implementation's
+ * name tells them apart. */
 const dnnl_alg_kind_t pdnn_onednn_algorithms[PDNN_ALGORITHM_COUNT] = {
     [PDNN_ALGORITHM_AUTO] = dnnl_convolution_auto,
     [PDNN_ALGORITHM_DIRECT] = dnnl_convolution_direct,
@@ -29,14 +30,15 @@ const char *pdnn_onednn_implementation_name(const_dnnl_primitive_desc_t descript
     return status == dnnl_success ? name : "";
 }
 
-/* oneDNN 2.6's int8 code for 1x1 kernels, which first gathers what a stride leaves, gives results that differ
- * from process to process when more than one thread runs it. */
+/* oneDNN 2.6's int8 code for 1x1 kernels with a stride, which first gathers the strided pixels, gives results
+ * that differ from process to process when it runs on more than one thread. */
 static bool is_racy_convolution(const struct pdnn_onednn_request *request, const char *name) {
     bool strides = request->stride[0] > 1 || request->stride[1] > 1;
     return request->kind == PDNN_ONEDNN_CONVOLUTION && strides && strstr(name, "int8_1x1");
 }
 
-/* oneDNN 3.7's code for AVX-512 gives wrong batched products of a single row where operands have strides. */
+/* oneDNN 3.7's AVX-512 code gives wrong results for batched products of a single row if
+ * operands have strides. */
 static bool is_wrong_matmul(const struct pdnn_onednn_request *request, const char *name) {
     int rank;
     if (request->kind != PDNN_ONEDNN_MATMUL || !strstr(name, "brg_matmul:avx512"))

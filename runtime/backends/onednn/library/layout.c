@@ -25,7 +25,7 @@ static dnnl_format_tag_t tag_of(int rank, enum pdnn_onednn_order order) {
     return order == PDNN_ONEDNN_ROW_MAJOR ? row_major[rank - 1] : others[order];
 }
 
-/* The rank that an order is one of; 0: of any. */
+/* The rank that an order applies to; 0: any. */
 static int rank_of(enum pdnn_onednn_order order) {
     static const int ranks[PDNN_ONEDNN_ORDER_COUNT] = {
         [PDNN_ONEDNN_COLUMN_MAJOR] = 2, [PDNN_ONEDNN_CHANNELS_LAST] = 4, [PDNN_ONEDNN_BLOCKED_8] = 4,
@@ -34,7 +34,7 @@ static int rank_of(enum pdnn_onednn_order order) {
     return ranks[order];
 }
 
-/* The layout on the heap, given how making it went. */
+/* Moves the layout to the heap; made is the status of making it. */
 static enum pdnn_status keep(dnnl_status_t made, struct pdnn_onednn_layout layout,
                              struct pdnn_onednn_layout **kept, struct pdnn_err *err) {
     if (made != dnnl_success)

@@ -1,5 +1,5 @@
-/* How a tensor lies in memory: its shape, its type and the order of its elements, as one of a few orders or
- * as a primitive asked for it. N minibatch, C channels, H W height and width; of recurrent layers I inputs, G
+/* How a tensor lies in memory: shape, type and order of elements. The order is one of the few below or what
+ * a primitive asked for. N minibatch, C channels, H W height and width; recurrent layers: I inputs, G
  * gates, H hidden units. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_LAYOUT_H
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_LAYOUT_H
@@ -14,38 +14,38 @@ struct pdnn_onednn_layout;
 
 enum pdnn_onednn_order {
     PDNN_ONEDNN_ROW_MAJOR,
-    PDNN_ONEDNN_COLUMN_MAJOR,  /* of a matrix: stored transposed */
-    PDNN_ONEDNN_CHANNELS_LAST, /* of images (N, C, H, W): stored as (N, H, W, C) */
-    PDNN_ONEDNN_BLOCKED_8,     /* of images: as (N, C/8, H, W, 8), channels padded with zeros */
-    PDNN_ONEDNN_BLOCKED_16,    /* of images: as (N, C/16, H, W, 16) */
-    PDNN_ONEDNN_GATES_FIRST,   /* of weights (1, 1, I, G, H): stored as (G, H, I), as tensors have them */
-    PDNN_ONEDNN_ANY,           /* in a request: the primitive chooses */
+    PDNN_ONEDNN_COLUMN_MAJOR,  /* matrices: stored transposed */
+    PDNN_ONEDNN_CHANNELS_LAST, /* images (N, C, H, W): stored as (N, H, W, C) */
+    PDNN_ONEDNN_BLOCKED_8,     /* images: stored as (N, C/8, H, W, 8), channels padded with zeros */
+    PDNN_ONEDNN_BLOCKED_16,    /* images: stored as (N, C/16, H, W, 16) */
+    PDNN_ONEDNN_GATES_FIRST,   /* weights (1, 1, I, G, H): stored as (G, H, I), as tensors have them */
+    PDNN_ONEDNN_ANY,           /* requests only: the primitive chooses */
     PDNN_ONEDNN_ORDER_COUNT
 };
 
 enum pdnn_status pdnn_onednn_layout_create(enum pdnn_dtype dtype, int rank, const int64_t *dim,
                                            enum pdnn_onednn_order order, struct pdnn_onednn_layout **layout,
                                            struct pdnn_err *err);
-/* With strides of its own, in elements. */
+/* A layout with the given strides, in elements. */
 enum pdnn_status pdnn_onednn_layout_strided(enum pdnn_dtype dtype, int rank, const int64_t *dim,
                                             const int64_t *stride, struct pdnn_onednn_layout **layout,
                                             struct pdnn_err *err);
 enum pdnn_status pdnn_onednn_layout_copy(const struct pdnn_onednn_layout *layout,
                                          struct pdnn_onednn_layout **copy, struct pdnn_err *err);
-/* The same memory seen as the transposed matrix. */
+/* Turns it into the layout of the transposed matrix in the same memory. */
 enum pdnn_status pdnn_onednn_layout_transpose(struct pdnn_onednn_layout *layout, struct pdnn_err *err);
-/* The plain layout of the same dimensions: row-major as a tensor has them, so of weights (1, 1, I, G, H) with
- * their gates first. */
+/* The plain layout with the same dimensions: row-major as in tensors, so weights (1, 1, I, G, H)
+ * have their gates first. */
 enum pdnn_status pdnn_onednn_layout_plain(const struct pdnn_onednn_layout *layout,
                                           struct pdnn_onednn_layout **plain, struct pdnn_err *err);
 void pdnn_onednn_layout_destroy(struct pdnn_onednn_layout *layout);
 bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b);
 uint64_t pdnn_onednn_layout_bytes(const struct pdnn_onednn_layout *layout); /* padding included */
-/* Whether it says where each element lies; the library keeps some to itself. */
+/* Whether the layout says where each element lies; the library keeps some layouts opaque. */
 bool pdnn_onednn_layout_is_open(const struct pdnn_onednn_layout *layout);
 
-/* "ab", "ba", "AB16b64a": outer dimensions by falling stride (capital: blocked), then the inner blocks.
- * Returns buffer. */
+/* "ab", "ba", "AB16b64a": outer dimensions by decreasing stride (capital: blocked), then the inner
+ * blocks. Returns buffer. */
 enum { PDNN_ONEDNN_LAYOUT_TEXT = 32 };
 const char *pdnn_onednn_layout_format(const struct pdnn_onednn_layout *layout,
                                       char buffer[PDNN_ONEDNN_LAYOUT_TEXT]);

@@ -32,7 +32,7 @@ enum pdnn_status pdnn_onednn_limit_isa(enum pdnn_isa isa, struct pdnn_err *err) 
     if (!row->name)
         return pdnn_fail(err, PDNN_UNSUPPORTED, "onednn: oneDNN %d.%d.%d does not know isa=%s",
                          version->major, version->minor, version->patch, pdnn_isa_names[isa]);
-    /* It refuses once anything has asked what it may use. */
+    /* The library refuses once anything has queried its instruction set. */
     if (dnnl_set_max_cpu_isa(row->isa) != dnnl_success || dnnl_get_effective_cpu_isa() != row->isa)
         return pdnn_fail(err, PDNN_UNSUPPORTED, "onednn: oneDNN %d.%d.%d does not keep to isa=%s",
                          version->major, version->minor, version->patch, pdnn_isa_names[isa]);

@@ -13,11 +13,11 @@
 enum { NAME_TEXT = 48 };
 
 struct pdnn_onednn_primitive {
-    dnnl_stream_t stream;             /* the library's */
-    dnnl_primitive_desc_t descriptor; /* NULL once it is built */
+    dnnl_stream_t stream;             /* belongs to the library */
+    dnnl_primitive_desc_t descriptor; /* NULL once the primitive is built */
     dnnl_primitive_t primitive;
-    char name[NAME_TEXT];                                    /* "onednn:" and the library's */
-    struct pdnn_onednn_layout layout[PDNN_ONEDNN_ARG_COUNT]; /* as the implementation has them */
+    char name[NAME_TEXT];                                    /* "onednn:" and the library's name */
+    struct pdnn_onednn_layout layout[PDNN_ONEDNN_ARG_COUNT]; /* as the implementation wants them */
     int index[PDNN_ONEDNN_ARG_COUNT];                        /* into args, or -1 */
     int n_args;
     dnnl_exec_arg_t args[PDNN_ONEDNN_ARG_COUNT + 1]; /* and a zero point */
@@ -52,7 +52,7 @@ static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
     return status;
 }
 
-/* Adds the argument with the layout that the primitive has for it; none of 0 bytes. */
+/* Adds the argument with the primitive's layout for it, unless that has 0 bytes. */
 static dnnl_status_t add_argument(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
                                   enum pdnn_onednn_arg arg, int id) {
     const struct pdnn_onednn_layout *layout = &primitive->layout[arg];
@@ -67,7 +67,7 @@ static dnnl_status_t add_argument(struct pdnn_onednn_primitive *primitive, dnnl_
     return dnnl_success;
 }
 
-/* The first post's. */
+/* The scale is the first post-op. */
 static dnnl_status_t add_scale(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
                                const struct pdnn_onednn_request *request) {
     const struct pdnn_onednn_layout *scale = request->layout[PDNN_ONEDNN_SCALE];
@@ -80,7 +80,7 @@ static dnnl_status_t add_scale(struct pdnn_onednn_primitive *primitive, dnnl_eng
                         DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1);
 }
 
-/* Where the library wants it as a tensor, that has its value at once. */
+/* If the library wants the zero point as a tensor, it gets its value here. */
 static dnnl_status_t add_zero_point(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
                                     const struct pdnn_onednn_request *request) {
     struct pdnn_onednn_layout one = {0};

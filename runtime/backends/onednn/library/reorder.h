@@ -1,5 +1,5 @@
-/* Moving a tensor from one layout to another: a matrix of f32 by our own transpose between the two plain
- * ones, where oneDNN is slow, else by oneDNN. */
+/* Moves a tensor from one layout to another. An f32 matrix goes from row-major to column-major and back
+ * through our own transpose, since oneDNN is slow there; everything else goes through oneDNN. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_REORDER_H
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_REORDER_H
 
@@ -7,14 +7,15 @@
 #include "runtime/backends/onednn/library/primitive.h"
 
 struct pdnn_onednn_reorder {
-    struct pdnn_onednn_primitive *primitive; /* NULL: transpose */
-    int64_t rows, columns, threads;          /* transpose: of the source as it lies in memory */
+    struct pdnn_onednn_primitive *primitive; /* NULL: use our transpose */
+    /* for the transpose: dimensions of the source as it lies in memory */
+    int64_t rows, columns, threads;
     bool bypass;
     const float *from;
     float *to;
 };
 
-/* Between layouts of the same tensor. dim: of a matrix (O, I) of f32; NULL: it is something else. */
+/* Between layouts of the same tensor. dim: dimensions of an f32 matrix (O, I); NULL: any other tensor. */
 enum pdnn_status pdnn_onednn_reorder_create(struct pdnn_onednn_library *library,
                                             const struct pdnn_step_options *options,
                                             const struct pdnn_onednn_layout *from,
@@ -22,7 +23,7 @@ enum pdnn_status pdnn_onednn_reorder_create(struct pdnn_onednn_library *library,
                                             struct pdnn_onednn_reorder *reorder, struct pdnn_err *err);
 void pdnn_onednn_reorder_destroy(struct pdnn_onednn_reorder *reorder);
 
-/* The implementation's name; buffer may be what is returned. */
+/* The implementation's name; may be written to buffer. */
 enum { PDNN_ONEDNN_REORDER_TEXT = 32 };
 const char *pdnn_onednn_reorder_name(const struct pdnn_onednn_reorder *reorder,
                                      char buffer[PDNN_ONEDNN_REORDER_TEXT]);

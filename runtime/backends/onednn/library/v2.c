@@ -164,7 +164,7 @@ struct recurrent {
     dnnl_rnn_direction_t direction;
     const dnnl_memory_desc_t *x, *w, *u, *b, *y;
     const dnnl_memory_desc_t *dx, *dw, *du, *db, *dy;
-    const dnnl_memory_desc_t *h, *c, *dh, *dc; /* the state before the first step */
+    const dnnl_memory_desc_t *h, *c, *dh, *dc; /* state before the first step */
 };
 
 static struct recurrent recurrent_of(const struct pdnn_onednn_request *request, enum pdnn_pass pass) {
@@ -250,7 +250,7 @@ static dnnl_status_t (*const describe[PDNN_ONEDNN_KIND_COUNT])(const struct pdnn
     [PDNN_ONEDNN_RNN] = describe_recurrent,
 };
 
-/* The first implementation of the operation that the request wants. */
+/* The library's first implementation of the operation that the request accepts. */
 static dnnl_status_t find_implementation(dnnl_engine_t engine, const struct pdnn_onednn_request *request,
                                          const union operation *operation,
                                          const_dnnl_primitive_attr_t attributes,
@@ -276,7 +276,7 @@ static dnnl_status_t find_implementation(dnnl_engine_t engine, const struct pdnn
     return status == dnnl_iterator_ends ? dnnl_unimplemented : status;
 }
 
-/* A backward primitive is described beside the forward one it belongs to. */
+/* A backward primitive needs the description of the forward one it belongs to. */
 dnnl_status_t pdnn_onednn_describe(dnnl_engine_t engine, const struct pdnn_onednn_request *request,
                                    dnnl_primitive_attr_t attributes, dnnl_primitive_desc_t *descriptor) {
     union operation operation;

@@ -1,5 +1,5 @@
-/* version.h for oneDNN 3.x: memory descriptors are handles to be queried, and a primitive's
- * descriptor is made from them and the attributes in one call. */
+/* version.h for oneDNN 3.x: memory descriptors are handles with queries, and one call makes a primitive
+ * descriptor from them and the attributes. */
 #include "runtime/backends/onednn/library/version.h"
 
 #include "runtime/backends/onednn/library/implementation.h"
@@ -115,13 +115,13 @@ dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t post_ops, enum pdnn_one
     return dnnl_post_ops_append_eltwise(post_ops, pdnn_onednn_functions[post], 0, 0);
 }
 
-/* One primitive descriptor to make: the request's, or of the forward pass that it belongs to. */
+/* A primitive descriptor to make: the request's own, or that of the forward pass it belongs to. */
 struct description {
     dnnl_engine_t engine;
     const struct pdnn_onednn_request *request;
     enum pdnn_pass pass;
     const_dnnl_primitive_attr_t attributes;
-    const_dnnl_primitive_desc_t hint; /* the forward pass of a backward one */
+    const_dnnl_primitive_desc_t hint; /* descriptor of the forward pass, for a backward one */
 };
 
 static const_dnnl_memory_desc_t desc_of(const struct description *d, enum pdnn_onednn_arg arg) {
@@ -179,7 +179,7 @@ struct recurrent {
     dnnl_rnn_direction_t direction;
     const_dnnl_memory_desc_t x, w, u, b, y;
     const_dnnl_memory_desc_t dx, dw, du, db, dy;
-    const_dnnl_memory_desc_t h, c, dh, dc; /* the state before the first step */
+    const_dnnl_memory_desc_t h, c, dh, dc; /* state before the first step */
 };
 
 static struct recurrent recurrent_of(const struct description *d) {
@@ -265,7 +265,7 @@ static dnnl_status_t (*const describe[PDNN_ONEDNN_KIND_COUNT])(const struct desc
     [PDNN_ONEDNN_RNN] = describe_recurrent,
 };
 
-/* Moves the descriptor on to the first implementation that the request wants, or destroys it. */
+/* Advances the descriptor to the first implementation that the request accepts, or destroys it. */
 static dnnl_status_t find_implementation(const struct pdnn_onednn_request *request,
                                          dnnl_primitive_desc_t *descriptor) {
     dnnl_status_t status = dnnl_success;
@@ -278,7 +278,7 @@ static dnnl_status_t find_implementation(const struct pdnn_onednn_request *reque
     return status == dnnl_last_impl_reached ? dnnl_unimplemented : status;
 }
 
-/* A backward primitive is described beside the forward one it belongs to. */
+/* A backward primitive needs the description of the forward one it belongs to. */
 dnnl_status_t pdnn_onednn_describe(dnnl_engine_t engine, const struct pdnn_onednn_request *request,
                                    dnnl_primitive_attr_t attributes, dnnl_primitive_desc_t *descriptor) {
     struct description forward = {.engine = engine, .request = request, .pass = PDNN_FORWARD};

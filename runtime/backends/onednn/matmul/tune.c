@@ -6,15 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Sequences are left out of a measured shape while it has more multiply-adds, about 3 ms on one thread, or
- * reads and writes more elements: those of one sequence after the other are all alike. */
+/* Shapes with more multiply-adds (about 3 ms on one thread) or more elements read and written are measured
+ * with fewer sequences, since all sequences are alike. */
 enum { MAX_MULTIPLY_ADDS = 200000000, MAX_ELEMENTS = 1 << 23 };
 enum { COMPILATIONS = 2, ROUNDS = 3, VISIT_NS = 50000 };
 
-/* What replaces the best so far takes at most this part of its time. */
+/* A way replaces the best so far only if it takes at most this fraction of its time. */
 static const double MARGIN = 0.9;
 
-/* Offsets are left out: no way cares about them but for the alignment of a row's begin. */
+/* Offsets are not part of the key: they only affect the alignment of rows. */
 static void add_operand(struct pdnn_tune_key *key, const char *name, const struct pdnn_heads *heads) {
     pdnn_tune_key_add(key, " %s=%" PRId64 "x%" PRId64 "%s strides=%" PRId64 ",%" PRId64 ",%" PRId64, name,
                       heads->rows, heads->columns, heads->transposed ? "t" : "", heads->sequence_stride,
@@ -46,9 +46,9 @@ static void shrink(struct pdnn_heads_product *product) {
 
 struct question {
     struct pdnn_onednn *onednn;
-    struct pdnn_heads_product product; /* the measured one */
+    struct pdnn_heads_product product; /* the one measured */
     enum pdnn_dtype dtype;
-    /* The ways there are; by way, which of them, or -1. */
+    /* The available ways; index maps a way to its position here, or to -1. */
     struct pdnn_onednn_matmul made[PDNN_ONEDNN_MATMUL_WAY_COUNT];
     struct pdnn_matmul_work work[PDNN_ONEDNN_MATMUL_WAY_COUNT];
     int n_ways;
@@ -56,7 +56,7 @@ struct question {
     struct pdnn_onednn_block a, b, y, scratch;
 };
 
-/* Creates the ways there are. */
+/* Creates the available ways. */
 static enum pdnn_status collect(struct question *q, struct pdnn_err *err) {
     for (int way = 0; way < PDNN_ONEDNN_MATMUL_WAY_COUNT; way++) {
         struct pdnn_err refusal = {0};
@@ -77,8 +77,7 @@ static enum pdnn_status collect(struct question *q, struct pdnn_err *err) {
     return q->n_ways ? PDNN_OK : PDNN_UNSUPPORTED;
 }
 
-/* All ways work in the same memory, without the columns before the first head, which are part of the tensors.
- */
+/* Binds all ways to the same memory, without the columns that precede the first head in the tensors. */
 static enum pdnn_status bind_ways(struct question *q, struct pdnn_err *err) {
     const struct pdnn_heads_product *product = &q->product;
     uint64_t scratch = 0, bytes = pdnn_dtype_bytes(q->dtype);

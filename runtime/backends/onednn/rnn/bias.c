@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Two bias vectors per gate, and the vectors of the library: to them it is the sum, from them both get the
- * gradient. The recurrent product of lbr_gru's candidate has a sum of its own, the last vector. */
+/* Two bias vectors per gate, and the library's vectors. The library gets their sum, and both get
+ * the library's gradient. In lbr_gru, the recurrent product of the candidate gate has a bias of its
+ * own: the last vector. */
 struct bias_pair {
     int64_t H, n_gates, n_vectors;
     bool is_gradient;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Whether it is the same layer: in another micro-step, or recomputed. */
+/* Whether b is the same layer as a, in another micro-step or recomputed. */
 static bool is_same_layer(const struct pdnn_graph *graph, const struct pdnn_node *a,
                           const struct pdnn_node *b) {
     struct pdnn_onednn_rnn_shape shape, other;
@@ -18,8 +18,8 @@ static bool is_same_layer(const struct pdnn_graph *graph, const struct pdnn_node
            memcmp(&shape, &other, sizeof shape) == 0;
 }
 
-/* Whether the node takes the weights, or their gradients, as the layer likes them: any layout, or the layer
- * itself (backward nodes do as the forward one). */
+/* Whether the node accepts the layer's layout for the weights or their gradients: it takes any layout, or
+ * belongs to the layer itself (backward nodes use the forward node's). */
 static bool is_flexible(const struct pdnn_graph *graph, const struct pdnn_node *node,
                         const struct pdnn_node *forward) {
     if (node->op != &pdnn_op_rnn)
@@ -27,7 +27,7 @@ static bool is_flexible(const struct pdnn_graph *graph, const struct pdnn_node *
     return node->pass != PDNN_FORWARD || is_same_layer(graph, node, forward);
 }
 
-/* Whether only this layer and updates use the weights: then the library chooses their layout. */
+/* Whether only this layer and updates use the weights, so that the library may choose their layout. */
 static bool is_exclusive(const struct pdnn_graph *graph, uint32_t weights, const struct pdnn_node *forward) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
@@ -69,7 +69,7 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
     return status;
 }
 
-/* The node of the program `like` that uses the same weights. */
+/* Finds the layer in the program `like` that uses the same weights. */
 static const struct pdnn_onednn_rnn_layer *
 find_like(const struct pdnn_program *like, const struct pdnn_graph *graph, const struct pdnn_node *node) {
     const struct pdnn_onednn_layouts *layouts = like->layouts;
@@ -82,8 +82,8 @@ find_like(const struct pdnn_program *like, const struct pdnn_graph *graph, const
     return NULL;
 }
 
-/* Layers of 16 bit run as the library's primitive, whose gradients are not of 16 bit: for inference where it
- * has one. All others are slow, on f32 copies. */
+/* 16-bit layers run as the library's primitive if it has one, for inference only, since its gradients are not
+ * 16 bit. All others are slow, on f32 copies. */
 static enum pdnn_status place_half(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
                                    struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;

@@ -25,7 +25,7 @@ struct rnn_step {
     struct pdnn_onednn_operand w, u, dw, du;
 };
 
-/* In which layout weights are stored and which one the primitive uses. */
+/* Finds the layout in which weights are stored and the one that the primitive uses. */
 static enum pdnn_status find_operand(struct rnn_step *r, uint32_t tensor, enum pdnn_onednn_arg arg,
                                      struct pdnn_onednn_operand *operand, struct pdnn_err *err) {
     const struct pdnn_onednn_layout *stored = r->compile->layout[tensor];
@@ -43,7 +43,7 @@ static enum pdnn_status find_operand(struct rnn_step *r, uint32_t tensor, enum p
 static enum pdnn_status append_primitive(struct rnn_step *r, struct pdnn_err *err) {
     struct pdnn_step step = pdnn_step_of_node(r->compile->program->graph, r->index);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
-    step.n_slots = 0; /* the tensors' own slots are not used where they are copied; append adds what is */
+    step.n_slots = 0; /* append adds the slots in use, which may be copies */
     snprintf(step.implementation, sizeof step.implementation, "%.31s rnn %.16s%s",
              pdnn_onednn_primitive_name(r->call.primitive), pdnn_onednn_layout_format(r->u.used, format),
              r->layer->is_measured ? ", auto" : "");
@@ -52,8 +52,8 @@ static enum pdnn_status append_primitive(struct rnn_step *r, struct pdnn_err *er
     return status;
 }
 
-/* In training, the state before the first step: zeros that nothing writes, so they stay as the plan's memory
- * begins. */
+/* In training, provides the state before the first step: zeros that nothing writes, so they stay as the plan
+ * initialises its memory. */
 static enum pdnn_status provide_state(struct rnn_step *r, struct pdnn_err *err) {
     uint64_t bytes = pdnn_onednn_primitive_bytes(r->call.primitive, PDNN_ONEDNN_STATE);
     r->layer->state = PDNN_NONE;
@@ -97,13 +97,13 @@ static enum pdnn_status compile_forward(struct rnn_step *r, struct pdnn_err *err
     return status == PDNN_OK ? append_primitive(r, err) : status;
 }
 
-/* Gradients that no node reads have to go somewhere. */
+/* Gradients that no node reads still need memory. */
 static enum pdnn_status provide_scratch(struct rnn_step *r, enum pdnn_onednn_arg arg, struct pdnn_err *err) {
     uint64_t bytes = pdnn_onednn_primitive_bytes(r->call.primitive, arg);
     return bytes ? pdnn_program_slot(r->compile->program, bytes, false, &r->call.slot[arg], err) : PDNN_OK;
 }
 
-/* Slots of what the library computes. */
+/* Finds the slots of the library's results. */
 static enum pdnn_status find_results(struct rnn_step *r, struct pdnn_err *err) {
     struct pdnn_program *program = r->compile->program;
     const struct pdnn_node *node = r->node;

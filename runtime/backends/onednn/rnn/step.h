@@ -1,6 +1,6 @@
-/* The steps of one pass of an rnn node: unrolled it is one step; as the library's primitive there are
- * explicit reorders around it, of weights that are stored in another layout and of two bias vectors per gate,
- * which become their sum. */
+/* The steps of one pass of an rnn node. Unrolled, it is a single step. As the library's primitive, it
+ * has explicit reorders around it: for weights that are stored in another layout, and to add up the two
+ * bias vectors per gate. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_RNN_STEP_H
 #define RUNTIME_BACKENDS_ONEDNN_RNN_STEP_H
 

@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Shapes of more FLOP per step are measured with fewer steps or sequences, down to the least. */
+/* Shapes with more FLOP are measured with fewer steps or sequences, down to a minimum. */
 static const double MAX_FLOP = 1.6e10;
 enum { LEAST_T = 8, LEAST_N = 64, ROUNDS = 3 };
 
-/* The unrolled layer replaces the primitive where it takes at most this part of its time. */
+/* The unrolled layer replaces the primitive only if it takes at most this fraction of its time. */
 static const double MARGIN = 0.95;
 
 static void shrink(struct pdnn_onednn_rnn_shape *shape) {
@@ -26,11 +26,11 @@ static void shrink(struct pdnn_onednn_rnn_shape *shape) {
     }
 }
 
-/* In the order in which they are preferred. */
+/* In order of preference. */
 static const enum pdnn_recurrence kinds[] = {PDNN_RECURRENCE_FUSED, PDNN_RECURRENCE_UNROLLED};
 enum { WAYS = sizeof kinds / sizeof *kinds };
 
-/* A way to run the layer, prepared. */
+/* One way to run the layer, prepared. */
 struct way {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
@@ -64,7 +64,7 @@ static int run(const void *state) {
 
 struct question {
     const struct pdnn_onednn_compile *compile;
-    struct pdnn_onednn_rnn_shape shape; /* the measured one */
+    struct pdnn_onednn_rnn_shape shape; /* the one measured */
 };
 
 static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Whether it is the same, recomputed. */
+/* Whether the tensor is the original, recomputed. */
 static bool is_copy(const struct pdnn_graph *graph, uint32_t tensor, uint32_t original) {
     return graph->tensors[tensor].role == PDNN_ROLE_ACTIVATION && graph->tensors[tensor].of == original;
 }
@@ -41,8 +41,8 @@ void pdnn_onednn_rnn_shape_of(const struct pdnn_graph *graph, const struct pdnn_
 
 enum { LAYOUTS = 7, ALWAYS = 5 };
 
-/* Layouts of x, w, u, b and y; in training also of the initial h and, for lstm, c. Gradients have the same.
- */
+/* Layouts of x, w, u, b and y, and in training also of the initial h and, for lstm, c.
+ * Gradients have the same. */
 static enum pdnn_status make_layouts(const struct pdnn_onednn_rnn_shape *shape,
                                      struct pdnn_onednn_layout *made[LAYOUTS], struct pdnn_err *err) {
     int64_t G = pdnn_cells[shape->cell].n_gates, B = pdnn_cells[shape->cell].n_biases, H = shape->H;
