@@ -18,13 +18,13 @@ struct step {
     const double *variable;
     double (*one)(double a);
     double (*two)(double a, double b);
-    size_t distance; /* of a jump: number of steps to skip */
+    size_t distance; /* jumps: number of steps to skip */
 };
 
 struct pdnn_expression {
     struct step *steps;
     size_t n_steps, room;
-    double *stack; /* n_steps of them are enough */
+    double *stack; /* room for n_steps values, which is always enough */
 };
 
 struct parser {
@@ -99,7 +99,7 @@ static double is_least(double a, double b) {
     return a >= b;
 }
 
-/* Left-associative, from the weakest binding up; within a level the longest first. */
+/* Left-associative. The weakest binding comes first; within a level, the longest spelling. */
 static const struct operator_row {
     int level;
     const char *text;
@@ -113,11 +113,11 @@ static const struct operator_row {
 const char *const pdnn_expression_functions[PDNN_EXPRESSION_FUNCTIONS] = {
     "min", "max", "abs", "sqrt", "exp", "ln", "log2", "log10", "rint", "mod"};
 
-/* In the order of the names. */
+/* In the order of pdnn_expression_functions. */
 static const struct function_row {
     double (*one)(double a);
     double (*two)(double a, double b);
-    bool many; /* takes one or more arguments, combined two at a time */
+    bool many; /* takes one or more arguments, combined pairwise */
 } functions[PDNN_EXPRESSION_FUNCTIONS] = {
     {NULL, least, true},          {NULL, greatest, true}, {fabs, NULL, false}, {sqrt, NULL, false},
     {exp, NULL, false},           {log, NULL, false},     {log2, NULL, false}, {log10, NULL, false},
@@ -176,7 +176,7 @@ static bool emit(struct parser *parser, const struct step *step) {
     return true;
 }
 
-/* Replaces what was emitted since `first` by its value if it contains no variable. */
+/* If the code emitted since `first` contains no variable, replaces it by its value. */
 static bool fold(struct parser *parser, size_t first) {
     struct pdnn_expression *expression = parser->expression;
     for (size_t i = first; i < expression->n_steps; i++) {

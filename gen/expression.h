@@ -1,6 +1,6 @@
-/* An arithmetic expression over variables, compiled once and evaluated often: or, and (&&, ||),
- * comparisons, + - * / ^ (right-associative), signs, c ? a : b, and the functions below. 0 is false. Both
- * sides of && and || are evaluated, but only one branch of c ? a : b. Knows nothing about where: names are
+/* An arithmetic expression over variables, compiled once and evaluated often: or, and (&&, ||), comparisons,
+ * + - * / ^ (right-associative), signs, c ? a : b, and the functions below. 0 is false. Both sides of && and
+ * || are evaluated, but only one branch of c ? a : b. It does not know the spec's `where`: names are
  * variables that the caller binds. */
 #ifndef GEN_EXPRESSION_H
 #define GEN_EXPRESSION_H
@@ -18,18 +18,18 @@ struct pdnn_variables {
 
 struct pdnn_expression; /* opaque */
 
-/* PDNN_INVALID if the text is not an expression; *place is then the offset at which it stops parsing.
- * Constant parts are computed here, and raise whatever floating-point exceptions they cause. PDNN_NO_MEMORY.
- * variables ends with a row whose kind is 0. */
+/* Constant parts are folded here and raise whatever floating-point exceptions they cause. `variables` ends
+ * with a row whose kind is 0. PDNN_INVALID if the text is not an expression, with *place set to the offset
+ * where parsing stopped; PDNN_NO_MEMORY. */
 enum pdnn_status pdnn_expression_create(const char *text, const struct pdnn_variables *variables,
                                         struct pdnn_expression **expression, size_t *place,
                                         struct pdnn_err *err);
 void pdnn_expression_destroy(struct pdnn_expression *expression);
 
-/* Its value for the current values of the variables. */
+/* The expression's value for the current values of its variables. */
 double pdnn_expression_eval(const struct pdnn_expression *expression);
 
-/* What an expression may call, by name. */
+/* Functions that an expression may call. */
 enum { PDNN_EXPRESSION_FUNCTIONS = 10 };
 extern const char *const pdnn_expression_functions[PDNN_EXPRESSION_FUNCTIONS];
 

@@ -1,33 +1,34 @@
-/* The machine's roofs, measured: compute per dtype, bandwidth per cache level and DRAM, the cost of calling
- * an op at all, and the probes' reference speeds. Plain rows; runtime/core/roofs.h measures them. */
+/* The machine's measured roofs: compute per dtype, bandwidth per cache level and DRAM, the overhead of
+ * calling an op, and the probes' reference speeds. Plain rows; runtime/core/roofs.h measures them. */
 #ifndef RUNTIME_FACTS_CEILINGS_H
 #define RUNTIME_FACTS_CEILINGS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for this many thread counts, with at most 224 rows each, most of them the ladder. */
+/* Room for at most 224 rows per thread count, most of them the ladder's. */
 enum { PDNN_CEILINGS_THREADS_MAX = 64, PDNN_CEILINGS_MAX = PDNN_CEILINGS_THREADS_MAX * 224 };
 
 enum { PDNN_CEILING_TEXT = 24 };
 
 /* One row of ceilings.csv. */
 struct pdnn_ceiling {
-    char kind[PDNN_CEILING_TEXT];    /* compute | bandwidth | ladder | overhead | probe */
-    char pattern[PDNN_CEILING_TEXT]; /* compute: fma, avx512_vnni, gemm-onednn, ...; bandwidth: read, copy,
-                                        triad; ladder: the same, and copy-streaming, triad-streaming;
-                                        overhead: op; probe: fma, read */
-    char dtype[PDNN_CEILING_TEXT];   /* compute: f32, bf16, f16, int8; else "" */
-    char level[PDNN_CEILING_TEXT];   /* bandwidth, ladder: L1, L2, L3, DRAM; else "" */
+    char kind[PDNN_CEILING_TEXT]; /* compute | bandwidth | ladder | overhead | probe */
+    /* compute: fma, avx512_vnni, gemm-onednn, ...; bandwidth: read, copy, triad; ladder: the same, and
+     * copy-streaming, triad-streaming; overhead: op; probe: fma, read */
+    char pattern[PDNN_CEILING_TEXT];
+    char dtype[PDNN_CEILING_TEXT]; /* compute: f32, bf16, f16, int8; else "" */
+    char level[PDNN_CEILING_TEXT]; /* bandwidth, ladder: L1, L2, L3, DRAM; else "" */
     int64_t threads;
-    /* bandwidth: what the level was found to hold for these threads together, 0 for DRAM; ladder: the working
-     * set of these threads together. */
+    /* bandwidth: measured capacity of the level for all these threads together, 0 for DRAM; ladder: working
+     * set of all these threads together */
     uint64_t capacity_bytes;
     double value;     /* median: GFLOP/s, GB/s, or ns for overhead */
-    double low, high; /* least and greatest of the repetitions */
+    double low, high; /* smallest and largest repetition */
     int64_t repetitions;
     double median;
-    uint64_t reported_bytes; /* bandwidth: what the host says the level holds for these threads; 0: nothing */
+    /* bandwidth: the capacity that the host reports for these threads; 0: unknown */
+    uint64_t reported_bytes;
 };
 
 struct pdnn_ceilings {
@@ -35,7 +36,7 @@ struct pdnn_ceilings {
     struct pdnn_ceiling row[PDNN_CEILINGS_MAX];
 };
 
-/* What the last of the caches was found to hold for this many threads together; 0: no row says so. */
+/* Measured capacity of the last-level cache for this many threads together; 0 if no row has it. */
 uint64_t pdnn_ceilings_cache_bytes(const struct pdnn_ceilings *ceilings, int64_t threads);
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* The kernel refuses a mask smaller than its own, whatever the number of processors that are there. */
+/* The kernel refuses a mask smaller than its own, however few processors there are. */
 static enum pdnn_status read_affinity(hwloc_bitmap_t allowed, struct pdnn_err *err) {
     enum { CPUS_MIN = 1024, CPUS_MAX = 1 << 20 };
     for (int cpus = CPUS_MIN; cpus <= CPUS_MAX; cpus *= 2) {
@@ -36,8 +36,8 @@ static enum pdnn_status read_affinity(hwloc_bitmap_t allowed, struct pdnn_err *e
     return pdnn_fail(err, PDNN_IO, "cannot read the affinity mask: more than %d processors", CPUS_MAX);
 }
 
-/* One processing unit of each core that has an allowed one. Where the topology shows no cores, each unit is
- * one. */
+/* Takes one processing unit from each core that has an allowed one. If the topology shows no cores, each
+ * processing unit counts as a core. */
 static void read_cores(hwloc_topology_t topology, hwloc_const_bitmap_t allowed, struct pdnn_host *host) {
     int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
     hwloc_obj_type_t type = cores > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
@@ -53,7 +53,7 @@ static void read_cores(hwloc_topology_t topology, hwloc_const_bitmap_t allowed, 
     hwloc_bitmap_free(units);
 }
 
-/* The data caches above the first usable core, and how many usable cores share each. */
+/* Reads the data caches above the first usable core and how many usable cores share each. */
 static void read_caches(hwloc_topology_t topology, struct pdnn_host *host) {
     hwloc_obj_t at = hwloc_get_pu_obj_by_os_index(topology, (unsigned)host->core_pu[0]);
     for (; at; at = at->parent) {
@@ -99,7 +99,7 @@ static void apply_limits(const struct pdnn_host_source *source, struct pdnn_host
     struct pdnn_cgroup cgroup;
     pdnn_cgroup_read(source->root, &cgroup);
     host->quota_cpus = cgroup.quota_cpus;
-    /* Part of a core is none: a thread that is stopped in every period cannot be timed. */
+    /* Round the quota down: a thread that is throttled in every period cannot be timed. */
     if (cgroup.quota_cpus > 0 && cgroup.quota_cpus < (double)host->threads)
         host->threads = (int64_t)cgroup.quota_cpus;
     pdnn_openmp_counts(source->variables, &num_threads, &host->thread_limit);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Version 1 writes "no limit" as the largest whole number of pages. */
+/* Version 1 writes "no limit" as the largest whole number of pages, so anything this large is one. */
 static const uint64_t unlimited_bytes = UINT64_C(1) << 60;
 
 static void limit_quota(struct pdnn_cgroup *cgroup, double quota_us, double period_us) {
@@ -29,7 +29,8 @@ struct memory_files {
     const char *limit, *usage, *inactive;
 };
 
-/* File pages nobody uses go when memory is wanted; the kubelet counts in the same way. */
+/* The kernel reclaims inactive file pages under memory pressure, so they count as free; the
+ * kubelet does the same. */
 static void limit_memory(struct pdnn_cgroup *cgroup, const char *directory,
                          const struct memory_files *files) {
     uint64_t limit, usage, inactive = 0;
@@ -65,7 +66,7 @@ static void read_memory(const char *directory, struct pdnn_cgroup *cgroup) {
     limit_memory(cgroup, directory, &files);
 }
 
-/* A quota of -1 is none, and is no number here. */
+/* A quota of -1 means none and does not parse as a number here. */
 static void read_cpu(const char *directory, struct pdnn_cgroup *cgroup) {
     uint64_t quota_us, period_us;
     if (read_number(directory, "cpu.cfs_quota_us", &quota_us) &&
@@ -74,7 +75,7 @@ static void read_cpu(const char *directory, struct pdnn_cgroup *cgroup) {
 }
 
 struct hierarchy {
-    const char *controller; /* "": the unified one of version 2 */
+    const char *controller; /* "": the unified hierarchy of version 2 */
     const char *filesystem;
     void (*read)(const char *directory, struct pdnn_cgroup *cgroup);
 };
@@ -85,7 +86,7 @@ static const struct hierarchy hierarchies[] = {
     {"cpu", "cgroup", read_cpu},
 };
 
-/* True when the comma-separated list has the word; an empty list has the empty word. */
+/* Whether the comma-separated list contains the word; an empty list contains the empty word. */
 static bool list_has(const char *list, const char *word) {
     size_t length = strlen(word);
     for (;;) {
@@ -98,7 +99,7 @@ static bool list_has(const char *list, const char *word) {
     }
 }
 
-/* The process's path in the hierarchy, from lines "4:memory,hugetlb:/path". */
+/* Finds the process's path in the hierarchy, from lines "4:memory,hugetlb:/path". */
 static bool find_path(const char *cgroups, const struct hierarchy *hierarchy, char path[PATH_MAX]) {
     for (const char *line = cgroups; line && *line; line = strchr(line, '\n')) {
         line += *line == '\n';
@@ -115,8 +116,8 @@ static bool find_path(const char *cgroups, const struct hierarchy *hierarchy, ch
     return false;
 }
 
-/* Where the hierarchy is mounted and which of its directories stands there, from lines
- * "36 31 0:33 /docker/x /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory". */
+/* Finds the mount point and the directory of the hierarchy that is mounted there, from lines "36 31 0:33
+ * /docker/x /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory". */
 static bool find_mount(const char *mounts, const struct hierarchy *hierarchy, char *top, char *point) {
     for (const char *line = mounts; line && *line; line = strchr(line, '\n')) {
         line += *line == '\n';
@@ -133,7 +134,7 @@ static bool find_mount(const char *mounts, const struct hierarchy *hierarchy, ch
     return false;
 }
 
-/* Reads the group's directory and all above it, to the mount point. */
+/* Reads the group's directory and each one above it, up to the mount point. */
 static void walk(const char *root, const char *point, const char *path, const struct hierarchy *hierarchy,
                  struct pdnn_cgroup *cgroup) {
     char directory[2 * PATH_MAX];
@@ -158,7 +159,7 @@ void pdnn_cgroup_read(const char *root, struct pdnn_cgroup *cgroup) {
         char path[PATH_MAX], top[PATH_MAX], point[PATH_MAX];
         if (!find_path(cgroups, &hierarchies[i], path) || !find_mount(mounts, &hierarchies[i], top, point))
             continue;
-        /* In a container the mount may show only the container's part of the path. */
+        /* In a container, the mount may show only the container's part of the path. */
         size_t shown = strcmp(top, "/") == 0 ? 0 : strlen(top);
         bool below = strncmp(path, top, shown) == 0 && (path[shown] == '/' || !path[shown]);
         const char *rest = below ? path + shown : path;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* /proc/cpuinfo of the largest machines. */
+/* Enough for /proc/cpuinfo on the largest machines. */
 enum { FILE_LIMIT_BYTES = 16 << 20 };
 
 char *pdnn_hostfiles_read(const char *root, const char *path) {
@@ -47,7 +47,7 @@ bool pdnn_hostfiles_entry(const char *text, const char *key, uint64_t *number) {
     return false;
 }
 
-/* What follows "key :" on its first line, without the end of the line. False when there is none. */
+/* Finds what follows "key :" on its first line, without the line end. False if there is no such line. */
 static bool find_field(const char *text, const char *key, const char **field, size_t *length) {
     size_t key_length = strlen(key);
     for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -78,7 +78,7 @@ static bool has_word(const char *words, size_t length, const char *word) {
     return false;
 }
 
-/* What decides which kernels a library picks, by the names of /proc/cpuinfo on x86 and on Arm. */
+/* The flags that decide which kernels a library picks, as /proc/cpuinfo names them on x86 and Arm. */
 static const char *const isa_words[] = {
     "sse4_1",   "avx",      "avx2",        "fma",         "avx_vnni",    "avx_ne_convert",
     "avx512f",  "avx512bw", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_bf16",

@@ -9,11 +9,11 @@
 
 enum effect { COUNTED, PASSED, MATCHED };
 
-/* What is in no row is overridden. */
+/* Variables without a row are overridden. */
 static const struct row {
     const char *name;
     enum effect effect;
-    const char *values[3]; /* that are obeyed; none: all */
+    const char *values[3]; /* values that are obeyed; empty: all */
 } rows[] = {
     {"OMP_NUM_THREADS", COUNTED, {NULL}},
     {"OMP_THREAD_LIMIT", COUNTED, {NULL}},
@@ -47,7 +47,8 @@ static const struct row *find_row(const char *variable) {
     return NULL;
 }
 
-/* "4", or "4,2" for teams within teams, of which there are none here; 0 when it is no such number. */
+/* Parses "4", or "4,2" with counts for nested teams, which paradnn does not use. 0 if
+ * there is no such number. */
 static int64_t parse_count(const char *text) {
     char copy[24];
     int64_t count;

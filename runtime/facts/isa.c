@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* The words of struct pdnn_host's isa that it takes, one after the other, and the floats in a vector that has
- * multiply-adds: our kernels know no AVX without them. */
+/* needs: words that struct pdnn_host's isa must contain. lanes: floats in a vector with multiply-adds, since
+ * our kernels do not use AVX without them. */
 static const struct {
     const char *needs;
     int lanes;

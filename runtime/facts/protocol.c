@@ -9,7 +9,7 @@
 /* "PDNN" */
 #define MESSAGE_MAGIC UINT32_C(0x4e4e4450)
 
-/* No answer comes near it: what claims more is garbage, and must not make the driver allocate. */
+/* Far above any real answer. A larger claim is garbage and must not make the driver allocate. */
 #define MESSAGE_LIMIT_BYTES (UINT64_C(64) << 20)
 
 struct header {
@@ -49,7 +49,7 @@ void pdnn_inbox_finish(struct pdnn_inbox *inbox) {
     *inbox = (struct pdnn_inbox){0};
 }
 
-/* Moves what was not taken to the front, where bodies are aligned. */
+/* Moves what has not been taken to the front, where bodies are aligned. */
 static void forget_taken(struct pdnn_inbox *inbox) {
     if (!inbox->taken)
         return;
@@ -82,7 +82,7 @@ enum pdnn_status pdnn_inbox_receive(struct pdnn_inbox *inbox, int fd, bool *ende
     }
     if (done < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))
         return PDNN_OK;
-    /* A reset connection is how a death with unread requests shows. */
+    /* A worker that dies with unread requests shows up as a reset connection. */
     if (done < 0 && errno != ECONNRESET)
         return pdnn_fail(err, PDNN_IO, "cannot receive: %s", strerror(errno));
     *ended = true;

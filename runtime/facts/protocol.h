@@ -1,7 +1,7 @@
-/* The messages between the driver and its worker: a header with a magic number, then plain structs as they
- * lie in memory. Both ends are of one build, which they make sure of first; whatever does not look like a
- * message comes from a worker that has lost its mind, and counts as a crash. Nothing here knows what a visit
- * is for. */
+/* Messages between the driver and its worker: a header with a magic number, followed by plain structs as they
+ * lie in memory. Both ends must be of the same build, which the first message checks. Anything that does not
+ * look like a message means the worker's memory is corrupt, and counts as a crash. This module does not know
+ * what a visit is for. */
 #ifndef RUNTIME_FACTS_PROTOCOL_H
 #define RUNTIME_FACTS_PROTOCOL_H
 
@@ -16,30 +16,32 @@
 #include <stdint.h>
 
 enum pdnn_message_kind {
-    PDNN_MESSAGE_HELLO,    /* struct pdnn_hello, first of all; struct pdnn_welcome */
-    PDNN_MESSAGE_VISIT,    /* struct pdnn_request; struct pdnn_visit and its ops behind it */
-    PDNN_MESSAGE_CEILINGS, /* struct pdnn_roofs_request; an array of struct pdnn_ceiling */
-    PDNN_MESSAGE_CHECK,    /* struct pdnn_request; an array of struct pdnn_check_row */
-    PDNN_MESSAGE_PLACES,   /* int64_t, threads; text without an end, the places that they are bound to */
-    PDNN_MESSAGE_REST,     /* nothing; nothing, once the threads are gone */
-    PDNN_MESSAGE_PROGRESS, /* from the worker, any number before an answer: double, the fraction done */
-    PDNN_MESSAGE_FAILED,   /* the answer when there is no other: struct pdnn_err */
+    PDNN_MESSAGE_HELLO,    /* struct pdnn_hello, always the first; struct pdnn_welcome */
+    PDNN_MESSAGE_VISIT,    /* struct pdnn_request; struct pdnn_visit, followed by its ops */
+    PDNN_MESSAGE_CEILINGS, /* struct pdnn_roofs_request; array of struct pdnn_ceiling */
+    PDNN_MESSAGE_CHECK,    /* struct pdnn_request; array of struct pdnn_check_row */
+    /* int64_t, the number of threads; the places they are bound to, as text without a terminator */
+    PDNN_MESSAGE_PLACES,
+    PDNN_MESSAGE_REST, /* empty; empty, once the threads have ended */
+    /* from the worker, any number of times before an answer: double, the fraction done */
+    PDNN_MESSAGE_PROGRESS,
+    PDNN_MESSAGE_FAILED, /* the answer if there is no other: struct pdnn_err */
     PDNN_MESSAGE_COUNT
 };
 
-/* The build comes first in both: one side of another build reads that far. */
+/* The build comes first in both: that is as far as one side of another build reads. */
 struct pdnn_hello {
     char build[PDNN_BUILD_TEXT];
     struct pdnn_host host;
     uint64_t memory_limit_bytes; /* 0: none */
-    enum pdnn_isa isa;           /* of every instance to come */
+    enum pdnn_isa isa;           /* isa of every instance this worker will run */
 };
 
-/* From a worker of another build: the build alone. */
+/* From a worker of another build, only the build is valid. */
 struct pdnn_welcome {
     char build[PDNN_BUILD_TEXT];
-    /* Not empty: "NAME=value", one per line, which libraries read when they are loaded: a worker for this isa
-     * is one that is started with them. */
+    /* If not empty: lines "NAME=value" that libraries read when they are loaded. A worker for this isa must
+     * be started with them. */
     char variables[512];
     struct pdnn_software software;
 };
@@ -60,7 +62,8 @@ struct pdnn_part {
     size_t length;
 };
 
-/* Sends the parts as one message's body. A reader that is gone is PDNN_IO, never SIGPIPE. fd is a socket. */
+/* Sends the parts as the body of one message. fd is a socket; if the reader is gone, the result is
+ * PDNN_IO and no SIGPIPE. */
 enum pdnn_status pdnn_message_send(int fd, enum pdnn_message_kind kind, const struct pdnn_part *parts,
                                    size_t n_parts, struct pdnn_err *err);
 
@@ -74,8 +77,8 @@ enum pdnn_inbox_state { PDNN_INBOX_PARTIAL, PDNN_INBOX_MESSAGE, PDNN_INBOX_GARBL
 
 void pdnn_inbox_finish(struct pdnn_inbox *inbox);
 
-/* Reads once from fd. *ended when the other end has closed; nothing is read when fd is non-blocking and dry.
- */
+/* Reads once from fd. Sets *ended if the other end has closed. Reads nothing if fd is
+ * non-blocking and has no data. */
 enum pdnn_status pdnn_inbox_receive(struct pdnn_inbox *inbox, int fd, bool *ended, struct pdnn_err *err);
 
 /* Takes the next whole message, if there is one. */

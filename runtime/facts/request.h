@@ -1,4 +1,4 @@
-/* What the driver asks of a worker for one instance: a visit, or a comparison with `reference`. */
+/* What the driver asks a worker to do with one instance: a visit, or a comparison with `reference`. */
 #ifndef RUNTIME_FACTS_REQUEST_H
 #define RUNTIME_FACTS_REQUEST_H
 
@@ -9,25 +9,25 @@
 
 /* When a visit ends. */
 struct pdnn_measure_rules {
-    uint64_t min_samples;  /* per visit, after warm-up; at least 3 */
-    uint64_t max_visit_ns; /* warm-up included; only min_samples may take longer */
-    double precision;      /* relative: no more samples once the quartiles are that near to the median */
-    bool cold;             /* evict before every sample; a sample is one step then */
+    uint64_t min_samples;  /* samples per visit after warm-up; at least 3 */
+    uint64_t max_visit_ns; /* includes warm-up; exceeded only to reach min_samples */
+    double precision;      /* relative: stop once the quartiles are this close to the median */
+    bool cold;             /* evict the caches before every sample; a sample is then one step */
 };
 
 struct pdnn_request {
     char id[PDNN_ID_TEXT]; /* of an instance with the worker's isa */
-    /* Not empty: the instance is one of a set that share their weights, and this is the one that needs most
-     * memory. The worker keeps the set until a visit comes that is not of it, or another request. */
+    /* If not empty, the instance is one of a set that share their weights, and this is the id of the member
+     * that needs the most memory. The worker keeps the set until it gets a visit outside the set, or
+     * another kind of request. */
     char largest[PDNN_ID_TEXT];
-    uint64_t seed;               /* of the data */
-    uint64_t memory_limit_bytes; /* of tensors; 0: none */
-    /* What the last cache level was found to hold for the instance's threads together; 0: nobody has looked.
-     */
+    uint64_t seed;               /* for the data */
+    uint64_t memory_limit_bytes; /* for tensors; 0: none */
+    /* Measured capacity of the last-level cache for all the instance's threads together; 0: not measured. */
     uint64_t cache_bytes;
-    struct pdnn_measure_rules rules; /* of a visit */
-    bool probe;                      /* a visit has a probe on either side */
-    bool allow_slow;                 /* what has no fast path runs all the same */
+    struct pdnn_measure_rules rules; /* visits only */
+    bool probe;                      /* run a probe before and after the visit */
+    bool allow_slow;                 /* run ops that have no fast path */
 };
 
 #endif

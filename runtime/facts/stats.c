@@ -32,8 +32,8 @@ double pdnn_mad(const double *values, size_t count, double center, double *scrat
     return pdnn_median(scratch, count);
 }
 
-/* Exact values where few degrees make the tail heavy, then the expansion in 1/degrees around the normal
- * quantile (Abramowitz and Stegun, 26.7.5), which is right to 5 digits there. */
+/* Exact values for few degrees of freedom, where the tail is heavy; beyond, the expansion in 1/degrees around
+ * the normal quantile (Abramowitz and Stegun, 26.7.5), accurate to 5 digits there. */
 double pdnn_student_t95(size_t degrees) {
     static const double exact[] = {0,        12.706205, 4.302653, 3.182446, 2.776445, 2.570582,
                                    2.446912, 2.364624,  2.306004, 2.262157, 2.228139};
@@ -47,9 +47,9 @@ double pdnn_student_t95(size_t degrees) {
 }
 
 /* count times the variance of the median of count standard normal values. The first ten are exact (order
- * statistics, integrated; Hojo, Biometrika 23, 1931, tabulates them). Beyond, pi/2 less a term in 1/count
- * that differs between odd counts and even ones, whose median averages two values; fitted to the exact ones,
- * within 0.5 %. */
+ * statistics, integrated; tabulated in Hojo, Biometrika 23, 1931). Beyond, pi/2 minus a term in 1/count,
+ * fitted to the exact values within 0.5 %. The term differs between odd and even counts, since the median of
+ * an even count averages two values. */
 static double median_variance_factor(size_t count) {
     static const double exact[] = {0,        1.0,      1.0,      1.346014, 1.192795, 1.434168,
                                    1.288454, 1.473128, 1.345436, 1.494907, 1.383250};

@@ -28,7 +28,7 @@ static const char *const flag_names[PDNN_FLAG_COUNT] = {
     "above_roof", "noisy", "drift", "preempted", "short", "ref", "throttled", "slow", "odd_speed",
 };
 
-/* Index of the name of that length, or count. */
+/* Index of the name with this length, or count. */
 static size_t find_name(const char *const *names, size_t count, const char *name, size_t length) {
     size_t i = 0;
     while (i < count && (strlen(names[i]) != length || memcmp(names[i], name, length) != 0))

@@ -1,5 +1,5 @@
-/* What one visit of an instance leaves behind. Plain data: the worker fills it, the driver appends it to the
- * journal, and results/ reads it back; no pointers into anything else. */
+/* The result of one visit to an instance. Plain data without pointers to anything outside: the worker fills
+ * it, the driver appends it to the journal, and results/ reads it back. */
 #ifndef RUNTIME_FACTS_VISIT_H
 #define RUNTIME_FACTS_VISIT_H
 
@@ -8,47 +8,49 @@
 
 enum pdnn_outcome {
     PDNN_OUTCOME_OK,
-    PDNN_OUTCOME_FILTERED,      /* `where` excludes it; nothing ran */
-    PDNN_OUTCOME_UNSUPPORTED,   /* backend, library or processor cannot; reason says what */
+    PDNN_OUTCOME_FILTERED, /* excluded by `where`; nothing ran */
+    /* the backend, library or processor cannot run it; reason says what is missing */
+    PDNN_OUTCOME_UNSUPPORTED,
     PDNN_OUTCOME_OOM_PREDICTED, /* needs more than the limit; nothing was allocated */
     PDNN_OUTCOME_OOM,           /* ran out of memory, or was killed for it */
-    PDNN_OUTCOME_TIMEOUT,       /* outlived limits.time */
+    PDNN_OUTCOME_TIMEOUT,       /* exceeded limits.time */
     PDNN_OUTCOME_CRASH,         /* the worker died */
-    PDNN_OUTCOME_INVALID,       /* cannot be run as asked (more threads than cores) */
+    PDNN_OUTCOME_INVALID,       /* cannot be run as asked, for example more threads than cores */
     PDNN_OUTCOME_NUMERIC_ERROR, /* a result is not finite */
-    PDNN_OUTCOME_INTERRUPTED,   /* a signal or the budget ended it before it had a visit */
+    PDNN_OUTCOME_INTERRUPTED,   /* a signal or the budget ended the sweep before a visit */
     PDNN_OUTCOME_COUNT
 };
 
-/* "ok", "oom_predicted", ... as in the tables. */
+/* The name in the tables: "ok", "oom_predicted", ... */
 const char *pdnn_outcome_name(enum pdnn_outcome outcome);
-/* PDNN_OUTCOME_COUNT when the text is none. */
+/* PDNN_OUTCOME_COUNT if it is not the name of an outcome. */
 enum pdnn_outcome pdnn_outcome_find(const char *name);
 
-/* Why a visit took no more samples. */
+/* Why a visit stopped sampling. */
 enum pdnn_stop { PDNN_STOP_PRECISION, PDNN_STOP_MAX_TIME, PDNN_STOP_SAMPLES, PDNN_STOP_COUNT };
 const char *pdnn_stop_name(enum pdnn_stop stop); /* "precision", "max_time", "samples" */
 enum pdnn_stop pdnn_stop_find(const char *name);
 
 /* Bits of flags. */
 enum pdnn_flag {
-    PDNN_FLAG_ABOVE_ROOF =
-        1 << 0, /* faster than a measured roof allows: a count or a roof is wrong, or caches were warm */
-    PDNN_FLAG_NOISY = 1 << 1, /* half the interval is wider than five times the asked precision */
-    PDNN_FLAG_DRIFT =
-        1 << 2, /* of a visit: the second half of its samples differs from the first by more than 5 %; of a
-                   row: most visits say so, or their later half lies apart from the earlier by as much */
+    /* faster than a measured roof allows: a count or a roof is wrong, or caches were warm */
+    PDNN_FLAG_ABOVE_ROOF = 1 << 0,
+    PDNN_FLAG_NOISY = 1 << 1, /* half the interval is wider than five times the requested precision */
+    /* visit: the second half of its samples differs from the first by more than 5 %; row: most visits have
+     * the flag, or the later half of the visits differs from the earlier by as much */
+    PDNN_FLAG_DRIFT = 1 << 2,
     PDNN_FLAG_PREEMPTED = 1 << 3, /* involuntary context switches in more than a tenth of the samples */
-    PDNN_FLAG_SHORT = 1 << 4,     /* a sample was shorter than 1000 clock reads */
-    PDNN_FLAG_REF = 1 << 5,       /* a library's implementation named ref ran */
+    PDNN_FLAG_SHORT = 1 << 4,     /* a sample took less than 1000 clock reads */
+    PDNN_FLAG_REF = 1 << 5,       /* a library ran an implementation called ref */
     PDNN_FLAG_THROTTLED = 1 << 6, /* the host's throttle counters moved during the visit */
-    PDNN_FLAG_SLOW = 1 << 7, /* ops without a fast path for the dtype ran, since --allow-slow was given */
-    PDNN_FLAG_ODD_SPEED = 1 << 8, /* of a row: probes beside it and beside the roofs are too far apart to say
-                                     how fast the machine was; its roof is that of the ceilings */
+    PDNN_FLAG_SLOW = 1 << 7,      /* ops without a fast path for the dtype ran, because of --allow-slow */
+    /* rows only: the probes beside it and those beside the roofs differ too much to tell how fast the machine
+     * was; the row's roof is that of the ceilings */
+    PDNN_FLAG_ODD_SPEED = 1 << 8,
 };
 
 enum { PDNN_FLAG_COUNT = 9 };
-/* "above_roof|noisy"; "" for none. Returns buffer. */
+/* "above_roof|noisy"; "" for no flags. Returns buffer. */
 enum { PDNN_FLAGS_TEXT = 96 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);
 unsigned pdnn_flags_parse(const char *text);
@@ -60,24 +62,24 @@ enum {
     PDNN_REASON_TEXT = 256
 };
 
-/* One row of ops.csv as measured: a group of equal nodes, or of equal reorders. */
+/* One measured row of ops.csv: a group of equal nodes, or of equal reorders. */
 struct pdnn_visit_op {
-    char key[PDNN_OP_KEY_TEXT];     /* "dense/forward/64x2000:2000x1024:64x1024"; op, pass and shape as
-                                       models/group.h prints */
-    char layer[PDNN_OP_LAYER_TEXT]; /* the stem of its layers where that tells nodes apart, else "" */
+    /* "dense/forward/64x2000:2000x1024:64x1024": op, pass and shape as models/group.h prints them */
+    char key[PDNN_OP_KEY_TEXT];
+    char layer[PDNN_OP_LAYER_TEXT]; /* stem of its layers if that tells nodes apart, else "" */
     char implementation[PDNN_IMPLEMENTATION_TEXT];
     uint32_t count; /* executions in one step */
-    uint64_t bytes; /* reorders only: bytes moved by all of them; what a node moves is known from the graph */
-    double time_ns; /* all of them, median over the stamped steps */
+    uint64_t bytes; /* reorders only: bytes moved by all of them; for nodes the graph gives the bytes */
+    double time_ns; /* of all of them together, median over the stamped steps */
 };
 
 /* The worker's plan set (runtime/core/plan_set.h) after a visit to one of its members. */
 struct pdnn_visit_set {
-    uint64_t shared_bytes; /* weights and state, which all members share */
-    uint64_t block_bytes;  /* the one block so far */
+    uint64_t shared_bytes; /* weights and state, shared by all members */
+    uint64_t block_bytes;  /* size of the set's one block so far */
     uint64_t prepared;     /* members prepared so far */
-    uint64_t kept;         /* of these, ready now */
-    uint64_t most;         /* that are kept */
+    uint64_t kept;         /* of these, ready to run now */
+    uint64_t most;         /* the most that are kept at a time */
 };
 
 struct pdnn_visit {
@@ -85,13 +87,14 @@ struct pdnn_visit {
     char reason[PDNN_REASON_TEXT]; /* "" when ok */
     int64_t started_unix_ms;
     uint64_t prepare_ns; /* graph, primitives, layouts, memory, data */
-    uint64_t
-        plan_bytes; /* the block: tensors in their layouts, copies, scratch; in a set, what it were alone */
+    /* the block: tensors in their layouts, copies, scratch; for a member of a set, what
+     * it would take alone */
+    uint64_t plan_bytes;
     struct pdnn_visit_set set; /* not in the journal; {0}: the instance had a plan of its own */
     uint64_t samples, steps_per_sample, warmups;
     double median_ns, min_ns, mean_ns, p10_ns, p90_ns, mad_ns; /* per step */
-    double stamped_ns;              /* median sum of a stamped step's parts, which leave no gaps */
-    double probe_gflops, probe_gbs; /* the better of the probes just before and after; 0: no probe */
+    double stamped_ns; /* median over stamped steps of the sum of their parts, which leave no gaps */
+    double probe_gflops, probe_gbs; /* the faster of the probes just before and after; 0: no probe */
     enum pdnn_stop stop;
     unsigned flags;
     size_t n_ops;
