@@ -6,10 +6,10 @@
 
 #include <stdio.h>
 
-/* The progress hook is called at most this often. */
+/* Minimum time between two calls of the progress hook. */
 static const uint64_t progress_interval_ns = 200000000;
 
-/* A worker that does not start may have been killed while it did. */
+/* A worker that does not start may have been killed while starting, so try again. */
 enum { START_ATTEMPTS = 3 };
 
 struct sweep {
@@ -18,7 +18,7 @@ struct sweep {
     const struct pdnn_sweep_hooks *hooks;
     struct pdnn_schedule schedule;
     struct pdnn_sweep_result result;
-    const char *id; /* of the visit in hand */
+    const char *id; /* of the current visit */
     uint64_t started_ns, reported_ns;
 };
 
@@ -52,7 +52,7 @@ static enum pdnn_status make_alive(struct sweep *sweep, enum pdnn_isa isa, struc
     return status;
 }
 
-/* One visit and its entry in the journal. */
+/* Runs one visit and hands it to the caller, who appends it to the journal. */
 static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdnn_err *err) {
     const struct pdnn_visitor *visitor = sweep->visitor;
     const struct pdnn_task *task = &sweep->schedule.tasks[index];
@@ -65,7 +65,7 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
     struct pdnn_visit visit = {0};
     int length = snprintf(request.id, sizeof request.id, "%s", task->id);
     if (length < 0 || (size_t)length >= sizeof request.id)
-        return pdnn_fail(err, PDNN_INVALID, "%s: longer than an instance's id may be", task->id);
+        return pdnn_fail(err, PDNN_INVALID, "%s: instance id too long", task->id);
     request.rules.max_visit_ns = pdnn_schedule_visit_ns(&sweep->schedule, index);
     request.rules.cold = task->instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     if (sweep->rules->ceilings)
@@ -74,7 +74,7 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
     uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = make_alive(sweep, isa, err);
     if (is_stopped(sweep))
-        return PDNN_OK; /* visit_all says so */
+        return PDNN_OK; /* visit_all reports the stop */
     if (status != PDNN_OK)
         return status;
     sweep->id = task->id;
@@ -129,13 +129,13 @@ enum pdnn_status pdnn_sweep_run_with(const struct pdnn_visitor *visitor, const s
     return status;
 }
 
-/* The visitor that sweeps are really run with. Workers stay, since they remember what they found out about
- * shapes. */
+/* The visitor for real sweeps. It keeps one worker per isa alive, since workers remember what they
+ * measured about shapes. */
 struct processes {
     const struct pdnn_host *host;
     uint64_t memory_limit_bytes;
     struct pdnn_worker worker[PDNN_ISA_COUNT];
-    enum pdnn_isa last; /* that of the last visit: its threads may be up */
+    enum pdnn_isa last; /* isa of the last visit, whose worker's threads may still be running */
 };
 
 static bool process_alive(void *user, enum pdnn_isa isa) {

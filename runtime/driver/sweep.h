@@ -1,6 +1,6 @@
-/* One sweep's life: which instance is visited when, by which worker process, under which limits, with what
- * progress. The driver touches no OpenMP and no math library; workers do the running. What becomes of a
- * visit is the caller's business: it is handed each one as it ends. */
+/* Runs one sweep: which instance is visited when, by which worker process, under which limits, with progress
+ * reports. The driver does not touch OpenMP or a math library; workers do the running. It does not store
+ * results either: the caller is handed each visit as it ends. */
 #ifndef RUNTIME_DRIVER_SWEEP_H
 #define RUNTIME_DRIVER_SWEEP_H
 
@@ -17,42 +17,46 @@ struct pdnn_task {
     const char *id;        /* borrowed */
     uint64_t memory_bytes; /* predicted */
     uint64_t flop_count;   /* of one step: for the order and the first ETA */
-    size_t visits_done;    /* ok visits of an earlier run: loaded by the caller */
-    const double *medians; /* theirs, visits_done of them, or NULL */
-    uint64_t spent_ns;     /* sampling time they took: samples * steps_per_sample * mean_ns of each */
-    size_t crashes;        /* how many crashes in a row its visits ended with; see pdnn_outcome_is_final */
-    bool closed; /* has its final status already (filtered, unsupported, oom_predicted, ...): never visited */
+    size_t visits_done;    /* ok visits from an earlier run, loaded by the caller */
+    const double *medians; /* medians of those visits, visits_done of them; or NULL */
+    uint64_t spent_ns;     /* sampling time of those visits: sum of samples * steps_per_sample * mean_ns */
+    size_t crashes;        /* crashes in a row at the end of its visits; see pdnn_outcome_is_final */
+    /* already has its final status (filtered, unsupported, oom_predicted, ...) and is never visited */
+    bool closed;
 };
 
-/* Whether a visit with this outcome, after this many crashes in a row (this one included), is the last of its
- * instance. A crash alone may be somebody's kill -9 and is tried once more; every other failure would only
- * fail again. */
+/* Whether a visit with this outcome is the last of its instance. crashes: the crashes in a row, this
+ * one included. A single crash may be someone's kill -9 and is retried once; every other failure
+ * would only happen again. */
 bool pdnn_outcome_is_final(enum pdnn_outcome outcome, size_t crashes);
 
-/* Round r visits, in an order of its own, every open instance that has fewer than r visits; so a sweep that
- * is taken up again goes on where it was, in the order it would have had. Between them, spread over
- * the whole sweep, come extra visits for those whose interval is wider than the precision, as far as max_time
- * reaches, to four times `rounds` at most. */
+/* Round r visits every open instance that has fewer than r visits, in an order that depends on the round, so
+ * a resumed sweep continues where it stopped, in the order it would have had. Instances whose interval is
+ * wider than the precision get extra visits, spread over the whole sweep: as many as max_time allows, up to
+ * four times `rounds` in total. */
 struct pdnn_sweep_rules {
-    struct pdnn_request request; /* of every visit, but for its id, its time, and what is said of caches */
-    const struct pdnn_ceilings *ceilings; /* what caches were found to hold; NULL: nobody has looked */
+    /* the same for every visit, except id, max_visit_ns, cold and cache_bytes */
+    struct pdnn_request request;
+    const struct pdnn_ceilings *ceilings; /* for the measured cache sizes; NULL: not measured */
     int64_t rounds;
-    uint64_t max_time_ns;     /* of all visits to an instance */
-    bool cost_order;          /* small to large instead of shuffled */
-    uint64_t time_limit_ns;   /* one visit, preparation included; 0: none */
-    uint64_t budget_ns;       /* 0: none */
-    const volatile int *stop; /* not 0 once the sweep is to end, as a signal handler says; NULL: never */
+    uint64_t max_time_ns;   /* for all visits to one instance */
+    bool cost_order;        /* small to large instead of shuffled */
+    uint64_t time_limit_ns; /* for one visit, preparation included; 0: none */
+    uint64_t budget_ns;     /* 0: none */
+    /* nonzero once the sweep is to end, set by a signal handler; NULL: never */
+    const volatile int *stop;
 };
 
 struct pdnn_sweep_progress {
     size_t visits_done, visits_planned; /* planned grows when intervals stay wide */
     double eta_seconds;                 /* < 0: not known yet */
-    const char *id;                     /* the one in hand */
+    const char *id;                     /* the current one */
 };
 
 struct pdnn_sweep_hooks {
     void *user;
-    /* A visit ended; append it to the journal before returning. A failure ends the sweep. */
+    /* Called when a visit has ended; must append it to the journal before returning. A
+     * failure ends the sweep. */
     enum pdnn_status (*visited)(void *user, size_t task, const struct pdnn_visit *visit,
                                 struct pdnn_err *err);
     void (*progress)(void *user,
@@ -61,14 +65,14 @@ struct pdnn_sweep_hooks {
 
 struct pdnn_sweep_result {
     size_t visits, workers_started, workers_lost;
-    size_t unfinished; /* tasks that a later sweep goes on with: fewer visits than rounds */
+    size_t unfinished; /* tasks left for a resumed sweep: fewer visits than rounds */
     bool budget_spent;
-    uint64_t overhead_ns; /* driver time outside workers, summed over visits */
+    uint64_t overhead_ns; /* time in the driver, outside workers, summed over visits */
 };
 
-/* Visits every open task until the rules are met. A worker that dies, hangs or outgrows its limit becomes
- * that visit's outcome, and a new one goes on. PDNN_INTERRUPTED once *rules->stop is not 0 (the visit in
- * hand is dropped or finished within a second; what is journaled stays). */
+/* Visits every open task until the rules are met. If a worker dies, hangs or exceeds its limit, that becomes
+ * the visit's outcome, and a new worker takes over. PDNN_INTERRUPTED once *rules->stop is nonzero: the
+ * current visit is dropped or finishes within a second, and what is in the journal stays. */
 enum pdnn_status pdnn_sweep_run(const struct pdnn_host *host, const struct pdnn_task *tasks, size_t n_tasks,
                                 const struct pdnn_sweep_rules *rules, const struct pdnn_sweep_hooks *hooks,
                                 struct pdnn_sweep_result *result, struct pdnn_err *err);

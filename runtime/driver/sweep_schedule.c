@@ -15,7 +15,7 @@ static size_t least_visits(const struct pdnn_schedule *schedule) {
     return schedule->rules->rounds > 0 ? (size_t)schedule->rules->rounds : 1;
 }
 
-/* Room for one more median in the task and in the scratch. */
+/* Makes room for `count` medians in the task and in the scratch. */
 static bool make_room(struct pdnn_schedule *schedule, struct pdnn_schedule_task *task, size_t count) {
     if (count > task->room) {
         size_t room = count + least_visits(schedule);
@@ -35,18 +35,18 @@ static bool make_room(struct pdnn_schedule *schedule, struct pdnn_schedule_task 
     return true;
 }
 
-/* The sampling time that one pass gives a task; a round has PDNN_SCHEDULE_EXTRA passes. */
+/* Sampling time that one pass adds to a task's budget; a round has PDNN_SCHEDULE_EXTRA passes. */
 static uint64_t pass_ns(const struct pdnn_schedule *schedule) {
     return schedule->rules->max_time_ns / (PDNN_SCHEDULE_EXTRA * least_visits(schedule));
 }
 
-/* Whether an extra visit fits the time of this many passes. */
+/* Whether the budget of this many passes has room for an extra visit. */
 static bool has_time(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task,
                      size_t passes) {
     return task->spent_ns + pass_ns(schedule) <= pass_ns(schedule) * passes;
 }
 
-/* One visit alone has no interval; who asked for one round asked for no more. */
+/* A single visit has no interval, and a sweep with one round wants no extra visits. */
 static bool wants_extra(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
     size_t least = least_visits(schedule), passes = PDNN_SCHEDULE_EXTRA * least;
     if (least < 2 || task->visits < 2 || task->visits >= passes || !has_time(schedule, task, passes))
@@ -59,14 +59,14 @@ static bool is_open(const struct pdnn_schedule *schedule, const struct pdnn_sche
     return !task->closed && (task->visits < least_visits(schedule) || task->wide);
 }
 
-/* The first pass of a round brings the visit that the rounds ask for. */
+/* In the first pass of a round, each open task gets the visit that the round requires. */
 static bool is_due_by_rounds(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
     size_t round = (schedule->pass - 1) / PDNN_SCHEDULE_EXTRA + 1;
     return task->visits < least_visits(schedule) && task->visits < round;
 }
 
-/* Extra visits come in any pass, as far as time and number keep pace with the sweep: all of them at its end
- * would measure the machine of its last seconds. */
+/* Extra visits come in any pass, provided that their time and number stay in step with the sweep. If all of
+ * them came at the end, they would measure the machine as it is in the last seconds. */
 static bool is_due(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
     if (!is_open(schedule, task))
         return false;
@@ -74,7 +74,7 @@ static bool is_due(const struct pdnn_schedule *schedule, const struct pdnn_sched
            (task->wide && task->visits < schedule->pass && has_time(schedule, task, schedule->pass));
 }
 
-/* Merge sort is stable and needs no context pointer, which qsort would for an array of indices. */
+/* Merge sort is stable, and unlike qsort it needs no global to sort an array of indices by their tasks. */
 static void sort_by_cost(const struct pdnn_task *tasks, uint32_t *order, uint32_t *scratch, size_t count) {
     if (count < 2)
         return;
@@ -89,7 +89,7 @@ static void sort_by_cost(const struct pdnn_task *tasks, uint32_t *order, uint32_
     memcpy(order, scratch, count * sizeof *order);
 }
 
-/* The order is a function of seed and pass alone, not of what was done before. */
+/* The order depends only on seed and pass, not on what has been visited. */
 static void begin_pass(struct pdnn_schedule *schedule) {
     schedule->pass++;
     schedule->next = 0;
@@ -184,8 +184,8 @@ uint64_t pdnn_schedule_visit_ns(const struct pdnn_schedule *schedule, size_t tas
     uint64_t share = schedule->rules->max_time_ns / least_visits(schedule);
     uint64_t given = pass_ns(schedule) * schedule->pass;
     uint64_t left = given > state->spent_ns ? given - state->spent_ns : 0;
-    /* A visit that the rounds ask for has its share whatever was spent; an extra one has what is left so far.
-     */
+    /* A visit required by the rounds gets its full share, whatever has been spent; an extra visit gets what
+     * is left of the budget so far. */
     return !is_due_by_rounds(schedule, state) && left < share ? left : share;
 }
 
@@ -213,20 +213,21 @@ size_t pdnn_schedule_unfinished(const struct pdnn_schedule *schedule) {
     return count;
 }
 
-/* Visits to come: the missing rounds, or one extra, since nobody knows whether one will do. */
+/* Visits still to come: the missing rounds, or one extra, since nobody knows whether one will be enough. */
 static size_t visits_to_come(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
     if (!is_open(schedule, task))
         return 0;
     return task->visits < least_visits(schedule) ? least_visits(schedule) - task->visits : 1;
 }
 
-/* Mean whole visit of the task in this run, 0 when it had none. */
+/* Mean wall time of the task's visits in this run, 0 if there were none. */
 static double mean_wall_ns(const struct pdnn_schedule_task *task) {
     return task->walls ? (double)task->wall_ns / (double)task->walls : 0;
 }
 
-/* An instance not visited yet is taken to last as long as the nearest visited ones by FLOP, below and above.
- * Scaling by FLOP would be far off: most visits end by their rules, not by their work. */
+/* The ETA assumes that an instance not yet visited takes as long as the nearest visited ones by
+ * FLOP, below and above. Scaling with FLOP would be far off: most visits end by their rules, not
+ * by the amount of work. */
 void pdnn_schedule_progress(const struct pdnn_schedule *schedule, struct pdnn_sweep_progress *progress) {
     double eta_ns = 0, below_ns = 0;
     size_t done = 0, to_come = 0, unknown = 0;

@@ -1,4 +1,5 @@
-/* What carries out visits for a sweep: the worker process, or a test's stand-in. Private to the driver. */
+/* Interface through which a sweep runs its visits: the worker process, or a stand-in in tests.
+ * Private to the driver. */
 #ifndef RUNTIME_DRIVER_SWEEP_VISITOR_H
 #define RUNTIME_DRIVER_SWEEP_VISITOR_H
 
@@ -6,7 +7,7 @@
 #include "runtime/driver/sweep.h"
 #include "runtime/driver/worker.h"
 
-/* How a sweep waits for a visit. */
+/* When a sweep gives up waiting for a visit. */
 struct pdnn_visit_watch {
     uint64_t time_limit_ns;   /* 0: none */
     const volatile int *stop; /* as in pdnn_sweep_rules */
@@ -14,13 +15,13 @@ struct pdnn_visit_watch {
     void *user;
 };
 
-/* One worker per isa. */
+/* Has one worker per isa. */
 struct pdnn_visitor {
     void *user;
     bool (*alive)(void *user, enum pdnn_isa isa);
-    /* Called when it is not alive, before a visit. */
+    /* Called before a visit if the worker is not alive. */
     enum pdnn_status (*start)(void *user, enum pdnn_isa isa, struct pdnn_err *err);
-    /* As pdnn_worker_visit. */
+    /* Like pdnn_worker_visit. */
     enum pdnn_status (*visit)(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
                               const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
                               struct pdnn_err *err);

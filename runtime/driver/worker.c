@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads end in well under a millisecond. */
+/* Generous: threads end in well under a millisecond. */
 static const uint64_t rest_limit_ns = UINT64_C(10000000000);
 
-/* Copies a visit and its ops out of the message. False when it does not hold one. */
+/* Copies a visit and its ops out of the message. False if the message does not hold one. */
 static bool read_visit(const struct pdnn_message *message, struct pdnn_visit *visit) {
     struct pdnn_visit copy;
     if (message->kind != PDNN_MESSAGE_VISIT || message->body_bytes < sizeof copy)
@@ -62,12 +62,13 @@ void pdnn_worker_rest(struct pdnn_worker *worker) {
     const struct pdnn_waiting waiting = {.limit_ns = rest_limit_ns};
     struct pdnn_message answer;
     struct pdnn_fate fate;
-    /* One that dies of it is found dead when it is wanted. */
+    /* A worker that dies during this is found dead at its next use. */
     if (worker->pid)
         pdnn_worker_ask(worker, PDNN_MESSAGE_REST, &body, &waiting, &answer, &fate, NULL);
 }
 
-/* Asks for what has no outcome of its own: a worker's death and its FAILED are this side's failure. */
+/* For requests without an outcome of their own: the worker's death, or a FAILED message,
+ * becomes an error here. */
 static enum pdnn_status ask_or_fail(struct pdnn_worker *worker, enum pdnn_message_kind kind,
                                     const struct pdnn_part *body, const struct pdnn_waiting *waiting,
                                     struct pdnn_message *answer, struct pdnn_err *err) {

@@ -1,6 +1,6 @@
-/* The worker as the driver sees it: a process, of the program `paradnn-worker`, that alone touches OpenMP and
- * the math libraries. It reads requests from a socket and writes answers to it; its threads are bound, one
- * per core, inside what this process was given. */
+/* The worker as the driver sees it: a process running the program `paradnn-worker`, the only one that touches
+ * OpenMP and the math libraries. It reads requests from a socket and writes answers to it. Its threads are
+ * bound, one per core, within the cores that this process was given. */
 #ifndef RUNTIME_DRIVER_WORKER_H
 #define RUNTIME_DRIVER_WORKER_H
 
@@ -15,53 +15,54 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The parent's side. {0} is no worker. */
+/* The driver's handle; {0} means no worker. */
 struct pdnn_worker {
-    pid_t pid;                     /* 0: none */
-    enum pdnn_isa isa;             /* of every instance that it runs: libraries are told once */
-    struct pdnn_worker_link *link; /* heap: the connection, and what the worker last said on stderr */
+    pid_t pid;         /* 0: no worker */
+    enum pdnn_isa isa; /* isa of every instance it runs, since libraries take that limit only once */
+    struct pdnn_worker_link *link; /* heap: the connection, and the last output on stderr */
 };
 
-/* Starts one (fork and exec) with the environment of runtime/facts/host_openmp.h, and memory_limit_bytes (0:
- * none) as its address-space headroom; where its libraries want other variables for the isa, another one with
- * those. Returns once it has answered. It dies with this process, is the kernel's first choice when memory
- * runs out, and does not hear SIGINT and SIGTERM: those are for the driver. Its stdout and stderr come out on
- * our stderr. PDNN_IO where there is no program to run, or one of another build. */
+/* Starts a worker (fork and exec) with the environment of runtime/facts/host_openmp.h and memory_limit_bytes
+ * of address-space headroom (0: no limit). If its libraries need other environment variables for the isa, the
+ * worker is started again with those. Returns once it has answered. The worker dies with this process, is the
+ * kernel's first choice when memory runs out, and ignores SIGINT and SIGTERM, which are for the driver. Its
+ * stdout and stderr go to our stderr. PDNN_IO if there is no program to run, or if it is of another build. */
 enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
                                    enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err);
 
-/* False when there is none or it has died since the last request; then it is gone (pid 0). */
+/* False if there is none or it has died since the last request; in that case pid is 0 afterwards. */
 bool pdnn_worker_alive(struct pdnn_worker *worker);
 
-/* What is behind its backends. Borrowed, until it is stopped. */
+/* The libraries behind its backends. Borrowed until the worker is stopped. */
 const struct pdnn_software *pdnn_worker_software(const struct pdnn_worker *worker);
 
-/* Where that many threads really are, as the kernel has it: "{0},{1}", heap, the caller frees. */
+/* The places that the kernel reports for this many threads: "{0},{1}" on the heap, freed by the caller. */
 enum pdnn_status pdnn_worker_places(struct pdnn_worker *worker, int64_t threads, char **places,
                                     struct pdnn_err *err);
 
-/* Ends the threads of a worker that is to wait while another one measures: they would go on spinning. The
+/* Ends the threads of a worker that is idle while another one measures, since they would keep spinning. The
  * next request restarts them. */
 void pdnn_worker_rest(struct pdnn_worker *worker);
 
-/* Kills and reaps, if there is one. */
+/* Kills and reaps the worker, if there is one. */
 void pdnn_worker_stop(struct pdnn_worker *worker);
 
-/* One visit, within time_limit_ns (0: no limit) and until *stop (counted by a signal handler) is non-zero:
- * then the worker has one more second, at 2 none. Whatever happens to it is in visit->outcome and
- * reason; the worker is gone (pid 0) after a timeout, a crash or a stop. The status says only what went wrong
- * on this side; PDNN_INTERRUPTED when *stop ended it. stop and tick may be NULL; tick is called a few times a
+/* Runs one visit, for at most time_limit_ns (0: no limit). *stop counts signals: after the first, the worker
+ * gets one more second; after the second, none. Whatever happens to the worker is in visit->outcome and
+ * reason; after a timeout, a crash or a stop it is gone (pid 0). The status covers only failures on this
+ * side; PDNN_INTERRUPTED if *stop ended the visit. stop and tick may be NULL; tick is called a few times a
  * second while waiting. */
 enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_request *request,
                                    uint64_t time_limit_ns, const volatile int *stop, void (*tick)(void *user),
                                    void *user, struct pdnn_visit *visit, struct pdnn_err *err);
 
-/* Ceilings for one thread count, in about `seconds`; appends rows. */
+/* Measures the ceilings for one thread count, in about `seconds`, and appends their rows. */
 enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
                                       const volatile int *stop, void (*progress)(void *user, double fraction),
                                       void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 
-/* Runs one step on both backends from the same data; *rows is heap, the caller frees. */
+/* Runs one step on the instance's backend and on `reference`, from the same data. *rows is heap,
+ * freed by the caller. */
 enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn_request *request,
                                    const volatile int *stop, struct pdnn_check_row **rows, size_t *n_rows,
                                    struct pdnn_err *err);

@@ -11,15 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Often enough for a progress line and for *stop, seldom enough to leave the measured cores alone. */
+/* Often enough for a progress line and for *stop, rarely enough not to disturb the measured cores. */
 enum { POLL_MS = 100 };
 
-/* What a request in hand may still take after the first signal. */
+/* How long the current request may still take after the first signal. */
 static const uint64_t grace_ns = 1000000000;
 
 enum ending { ENDING_MESSAGE, ENDING_CLOSED, ENDING_GARBLED, ENDING_TIMEOUT, ENDING_STOP, ENDING_FAILURE };
 
-/* Waits a moment for anything from the worker and takes it in. */
+/* Waits briefly for anything from the worker and reads it. */
 static enum pdnn_status listen_once(struct pdnn_worker_link *link, bool *closed, struct pdnn_err *err) {
     /* poll() skips negative descriptors. */
     struct pollfd fds[] = {{.fd = link->fd, .events = POLLIN}, {.fd = link->error_fd, .events = POLLIN}};
@@ -58,7 +58,7 @@ static enum ending await(struct pdnn_worker_link *link, const struct pdnn_waitin
     }
 }
 
-/* The request got no answer: the worker goes, and *fate says why. */
+/* The request got no answer: stops the worker and sets *fate to the reason. */
 static enum pdnn_status give_up(struct pdnn_worker *worker, enum ending ending,
                                 const struct pdnn_waiting *waiting, struct pdnn_fate *fate,
                                 struct pdnn_err *err) {

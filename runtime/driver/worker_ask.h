@@ -1,4 +1,5 @@
-/* One request to a worker and its answer: limits, stops, progress. Private to the driver. */
+/* Sends one request to a worker and waits for the answer, with limits, stop and progress.
+ * Private to the driver. */
 #ifndef RUNTIME_DRIVER_WORKER_ASK_H
 #define RUNTIME_DRIVER_WORKER_ASK_H
 
@@ -9,13 +10,13 @@
 struct pdnn_waiting {
     uint64_t limit_ns;                             /* 0: none */
     const volatile int *stop;                      /* may be NULL */
-    void (*tick)(void *user);                      /* at least a few times a second; may be NULL */
-    void (*progress)(void *user, double fraction); /* for each progress message; may be NULL */
+    void (*tick)(void *user);                      /* called at least a few times a second; may be NULL */
+    void (*progress)(void *user, double fraction); /* called for each progress message; may be NULL */
     void *user;
 };
 
-/* Sends a request and waits for its answer, of the same kind or PDNN_MESSAGE_FAILED. PDNN_INTERRUPTED when
- * *stop ended it. */
+/* Sends a request and waits for its answer, which has the same kind or is PDNN_MESSAGE_FAILED.
+ * PDNN_INTERRUPTED if *stop ended the wait. */
 enum pdnn_status pdnn_worker_ask(struct pdnn_worker *worker, enum pdnn_message_kind kind,
                                  const struct pdnn_part *body, const struct pdnn_waiting *waiting,
                                  struct pdnn_message *answer, struct pdnn_fate *fate, struct pdnn_err *err);

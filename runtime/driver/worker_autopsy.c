@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A process that has closed its files is about to be reaped; one that is not after this many ms is killed. */
+/* A process that has closed its files should exit at once; after this many ms it is killed. */
 enum { REAP_PATIENCE_MS = 1000 };
 
-/* A worker killed above this share of its limit is taken to have run out of memory. */
+/* A worker that is killed while using more than this share of its limit counts as out of memory. */
 static const double near_limit = 0.9;
 
 uint64_t pdnn_oom_kill_count(void) {
@@ -34,7 +34,7 @@ uint64_t pdnn_oom_kill_count(void) {
     return count;
 }
 
-/* Waits for the exit; true when we had to kill. */
+/* Waits for the process to exit; true if it had to be killed. */
 static bool reap(pid_t pid, int *status, struct rusage *usage) {
     const struct timespec millisecond = {.tv_nsec = 1000000};
     for (int i = 0; i < REAP_PATIENCE_MS; i++) {
@@ -48,7 +48,7 @@ static bool reap(pid_t pid, int *status, struct rusage *usage) {
     return true;
 }
 
-/* The last line the worker printed, made printable; "" when it printed nothing. */
+/* The worker's last line of output, made printable; "" if it printed nothing. */
 static void last_line(const struct pdnn_worker_link *link, char text[PDNN_LAST_WORDS_TEXT + 1]) {
     size_t end = link->last_words_length;
     while (end && isspace((unsigned char)link->last_words[end - 1]))
@@ -62,8 +62,8 @@ static void last_line(const struct pdnn_worker_link *link, char text[PDNN_LAST_W
     text[length] = 0;
 }
 
-/* The kernel kills with SIGKILL and says so only in its counters; a worker close to its limit is as good a
- * sign. */
+/* The out-of-memory killer sends SIGKILL and shows only in the kernel's counters; being close to the limit
+ * counts as evidence too. */
 static bool ran_out_of_memory(const struct pdnn_worker_link *link, int status, const struct rusage *usage) {
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
         return false;
@@ -82,7 +82,7 @@ void pdnn_worker_bury(struct pdnn_worker *worker, struct pdnn_fate *fate) {
         snprintf(cause, sizeof cause, "closed its connection and hung");
     } else if (ran_out_of_memory(worker->link, status, &usage)) {
         fate->outcome = PDNN_OUTCOME_OOM;
-        snprintf(cause, sizeof cause, "killed for want of memory with %s in use",
+        snprintf(cause, sizeof cause, "ran out of memory and was killed, with %s in use",
                  pdnn_format_bytes(bytes, 1024.0 * (double)usage.ru_maxrss));
     } else if (WIFSIGNALED(status)) {
         snprintf(cause, sizeof cause, "killed by signal %d (%s)", WTERMSIG(status),

@@ -14,7 +14,7 @@ struct list {
     bool failed;
 };
 
-/* In the place of what there is of that name, or appended. */
+/* Replaces the variable of that name, or appends it. */
 static void put(struct list *list, const char *pair, size_t length) {
     size_t name = strcspn(pair, "=") + 1, at = 0;
     while (at < list->count && strncmp(list->variables[at], pair, name) != 0)

@@ -5,9 +5,9 @@
 #include "base/arena.h"
 #include "runtime/facts/host.h"
 
-/* Our own, with what runtime/facts/host_openmp.h says of OpenMP's variables, and with the lines "NAME=value"
- * of `more` in the place of what there is of those names. NULL-terminated, in the arena; NULL: out of memory.
- */
+/* Our own environment, with OpenMP variables as runtime/facts/host_openmp.h has them, and with the
+ * lines "NAME=value" of `more` replacing variables of the same name. NULL-terminated, in the arena;
+ * NULL when out of memory. */
 char **pdnn_worker_environment(struct pdnn_arena *arena, const struct pdnn_host *host, const char *more);
 
 #endif

@@ -1,4 +1,4 @@
-/* The driver's end of a worker: the connection, and what the worker prints. Private to the driver. */
+/* The driver's end of a worker: the connection and the worker's output. Private to the driver. */
 #ifndef RUNTIME_DRIVER_WORKER_LINK_H
 #define RUNTIME_DRIVER_WORKER_LINK_H
 
@@ -8,17 +8,16 @@
 enum { PDNN_LAST_WORDS_TEXT = 128 };
 
 struct pdnn_worker_link {
-    int fd, error_fd; /* the requests' socket; the read end of the worker's stderr, or -1 */
+    int fd, error_fd; /* request socket; read end of the worker's stderr, or -1 */
     struct pdnn_inbox inbox;
     struct pdnn_software software;
     uint64_t memory_limit_bytes;
-    uint64_t oom_kills;                    /* of the whole machine, before the request in hand */
-    char last_words[PDNN_LAST_WORDS_TEXT]; /* the end of what it printed during the request in hand */
+    uint64_t oom_kills;                    /* count for the whole machine before the current request */
+    char last_words[PDNN_LAST_WORDS_TEXT]; /* the end of its output during the current request */
     size_t last_words_length;
 };
 
-/* Passes a bit of what the worker prints on to our stderr, where it would have printed itself, and remembers
- * the end of it. False when there was nothing. */
+/* Copies some of the worker's output to our stderr and remembers its end. False if there was none. */
 bool pdnn_worker_hear(struct pdnn_worker_link *link);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* From this program's directory; PDNN_LIBEXEC is how one gets from bindir to libexecdir/paradnn. */
+/* Relative to this program's directory; PDNN_LIBEXEC is the path from bindir to libexecdir/paradnn. */
 static const char *const places[] = {"paradnn-worker", PDNN_LIBEXEC "/paradnn-worker"};
 
 enum pdnn_status pdnn_worker_program(char path[PDNN_PROGRAM_TEXT], struct pdnn_err *err) {
@@ -16,20 +16,19 @@ enum pdnn_status pdnn_worker_program(char path[PDNN_PROGRAM_TEXT], struct pdnn_e
         int length = snprintf(path, PDNN_PROGRAM_TEXT, "%s", other);
         if (length > 0 && length < PDNN_PROGRAM_TEXT && access(path, X_OK) == 0)
             return PDNN_OK;
-        return pdnn_fail(err, PDNN_IO, "there is no worker to run at '%.200s' (" PDNN_WORKER_VARIABLE ")",
-                         other);
+        return pdnn_fail(err, PDNN_IO, "no worker program at '%.200s' (" PDNN_WORKER_VARIABLE ")", other);
     }
     ssize_t length = readlink("/proc/self/exe", directory, sizeof directory - 1);
     directory[length > 0 ? length : 0] = 0;
     char *slash = strrchr(directory, '/');
     if (!slash)
-        return pdnn_fail(err, PDNN_IO, "cannot find the worker's program: /proc/self/exe says nothing");
+        return pdnn_fail(err, PDNN_IO, "cannot find the worker program: cannot read /proc/self/exe");
     *slash = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         snprintf(path, PDNN_PROGRAM_TEXT, "%s/%s", directory, places[i]);
         if (access(path, X_OK) == 0)
             return PDNN_OK;
     }
-    return pdnn_fail(err, PDNN_IO, "there is no worker to run, neither %s/%s nor %s/%s", directory, places[0],
-                     directory, places[1]);
+    return pdnn_fail(err, PDNN_IO, "no worker program at %s/%s or %s/%s", directory, places[0], directory,
+                     places[1]);
 }

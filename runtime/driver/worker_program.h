@@ -1,4 +1,4 @@
-/* Where the worker's program is: beside this one, as in a build directory, or where the installation has it.
+/* Finds the worker program: next to this one, as in a build directory, or where it is installed.
  * Private to the driver. */
 #ifndef RUNTIME_DRIVER_WORKER_PROGRAM_H
 #define RUNTIME_DRIVER_WORKER_PROGRAM_H
@@ -7,10 +7,10 @@
 
 enum { PDNN_PROGRAM_TEXT = 4096 };
 
-/* Tests put another in its place by this variable. */
+/* Environment variable with which tests substitute another program. */
 #define PDNN_WORKER_VARIABLE "PARADNN_WORKER"
 
-/* PDNN_IO, naming the paths, when it is at none of them. */
+/* PDNN_IO, naming the paths that were tried, if there is no program at any of them. */
 enum pdnn_status pdnn_worker_program(char path[PDNN_PROGRAM_TEXT], struct pdnn_err *err);
 
 #endif

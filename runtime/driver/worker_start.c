@@ -17,28 +17,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Loading the libraries takes some 50 ms; this long only on a machine that is swapping. */
+/* Loading the libraries takes about 50 ms; only a machine that is swapping takes this long. */
 static const uint64_t start_limit_ns = UINT64_C(60000000000);
 
-/* What a worker is started for. */
+/* What a worker is started with. */
 struct start {
     const struct pdnn_host *host;
     enum pdnn_isa isa;
     uint64_t memory_limit_bytes;
 };
 
-/* So that the kernel, short of memory, takes the worker and not the driver with all its results. */
+/* Makes the kernel kill the worker when memory runs out, not the driver with all its results. */
 static void volunteer_for_oom(void) {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    /* Where it is not allowed the driver is no worse off than before. */
+    /* If this is not allowed, the driver is no worse off than before. */
     ssize_t ignored = write(fd, "1000", 4);
     (void)ignored;
     close(fd);
 }
 
-/* Between fork and exec: system calls only. */
+/* Runs between fork and exec: system calls only. */
 static _Noreturn void become_worker(int fd, int error_fd, pid_t parent, const char *program,
                                     char *const *environment) {
     char name[] = "paradnn-worker", number[16];
@@ -84,16 +84,17 @@ static enum pdnn_status spawn(struct pdnn_worker *worker, const char *program, c
     return PDNN_OK;
 }
 
-/* A worker of another build may put other things behind its build, or nothing. */
+/* A worker of another build may send anything after its build, or nothing. */
 static enum pdnn_status read_welcome(const struct pdnn_message *answer, const char *program,
                                      struct pdnn_welcome *welcome, struct pdnn_err *err) {
     if (answer->kind != PDNN_MESSAGE_HELLO || answer->body_bytes < sizeof welcome->build)
-        return pdnn_fail(err, PDNN_IO, "%s is no worker of this program's build, %s", program, pdnn_build);
+        return pdnn_fail(err, PDNN_IO, "%s is not a worker of this program's build, %s", program, pdnn_build);
     memcpy(welcome->build, answer->body, sizeof welcome->build);
     welcome->build[sizeof welcome->build - 1] = 0;
     if (strcmp(welcome->build, pdnn_build) != 0)
-        return pdnn_fail(err, PDNN_IO, "%s is of build %s, this program of build %s: they go together",
-                         program, welcome->build, pdnn_build);
+        return pdnn_fail(err, PDNN_IO,
+                         "%s is build %s, but this program is build %s: both must be the same build", program,
+                         welcome->build, pdnn_build);
     if (answer->body_bytes != sizeof *welcome)
         return pdnn_fail(err, PDNN_IO, "the worker's answer was garbled");
     memcpy(welcome, answer->body, sizeof *welcome);
@@ -115,11 +116,12 @@ static enum pdnn_status greet(struct pdnn_worker *worker, const struct start *st
     if (status != PDNN_OK)
         return status;
     if (fate.outcome != PDNN_OUTCOME_OK)
-        return pdnn_fail(err, PDNN_IO, "the worker does not start: %s", fate.reason);
+        return pdnn_fail(err, PDNN_IO, "the worker did not start: %s", fate.reason);
     return read_welcome(&answer, program, welcome, err);
 }
 
-/* `more`: variables that it is told beside ours; welcome says which it would rather have been. */
+/* `more`: environment variables for the worker besides ours. welcome->variables lists those it should
+ * have been started with. */
 static enum pdnn_status start_once(struct pdnn_worker *worker, const struct start *start, const char *more,
                                    struct pdnn_welcome *welcome, struct pdnn_err *err) {
     char program[PDNN_PROGRAM_TEXT];

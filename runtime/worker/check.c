@@ -13,9 +13,9 @@ struct checker {
     const struct pdnn_graph *graph;
     struct pdnn_plan tried, exact;
     struct pdnn_rerun rerun;           /* of `exact` */
-    size_t n_tried;                    /* steps of `tried` that have run */
-    bool *computed;                    /* by tensor: a node so far has written it */
-    void *tried_values, *exact_values; /* room for the largest tensor */
+    size_t n_tried;                    /* number of steps of `tried` that have run */
+    bool *computed;                    /* by tensor: some node so far has written it */
+    void *tried_values, *exact_values; /* each has room for the largest tensor */
     struct pdnn_check_row *rows;
     size_t n_rows;
 };
@@ -44,9 +44,9 @@ static enum pdnn_status make_plans(struct checker *checker, struct pdnn_process 
         status =
             pdnn_plan_create(&checker->exact, backend->def, backend->state, &model->graph, &options, err);
     if (status == PDNN_OK && options.limit_bytes && checker->exact.block_bytes >= options.limit_bytes)
-        status =
-            pdnn_fail(err, PDNN_TOO_BIG, "the reference alone needs %" PRIu64 " bytes, the limit is %" PRIu64,
-                      checker->exact.block_bytes, options.limit_bytes);
+        status = pdnn_fail(err, PDNN_TOO_BIG,
+                           "the reference alone needs %" PRIu64 " bytes, over the limit of %" PRIu64,
+                           checker->exact.block_bytes, options.limit_bytes);
     if (options.limit_bytes)
         options.limit_bytes -= checker->exact.block_bytes;
     if (status == PDNN_OK)
@@ -80,8 +80,9 @@ static enum pdnn_status checker_init(struct checker *checker, struct pdnn_proces
     return status == PDNN_OK ? pdnn_rerun_init(&checker->rerun, &checker->exact, err) : status;
 }
 
-/* Gives the reference the value that the backend computed. What nobody has computed yet both made from the
- * same seed; what the backend has in a form of its own only, the reference made from what it was fed. */
+/* Copies the value that the backend computed into the reference. Tensors that no node has written yet were
+ * filled from the same seed on both sides. Tensors that the backend has only in its own form are never fed:
+ * the reference uses its own result, computed from the inputs it was fed. */
 static enum pdnn_status feed(struct checker *checker, uint32_t tensor, struct pdnn_err *err) {
     struct pdnn_plan *exact = &checker->exact;
     if (tensor == PDNN_NONE || !checker->computed[tensor])
@@ -107,7 +108,8 @@ static enum pdnn_status feed_node(struct checker *checker, const struct pdnn_nod
 }
 
 struct distance {
-    double difference, largest; /* infinite and 0 when either side is not finite anywhere */
+    /* difference is infinite and largest is 0 if either side has a value that is not finite */
+    double difference, largest;
 };
 
 static struct distance find_distance(enum pdnn_dtype dtype, const void *tried, const void *exact,
@@ -115,7 +117,7 @@ static struct distance find_distance(enum pdnn_dtype dtype, const void *tried, c
     struct distance distance = {0, 0};
     for (int64_t i = 0; i < elements; i++) {
         double a = pdnn_dtype_load(dtype, tried, i), b = pdnn_dtype_load(dtype, exact, i);
-        if (a == -INFINITY && b == -INFINITY) /* as a mask makes it */
+        if (a == -INFINITY && b == -INFINITY) /* masked score */
             continue;
         if (!isfinite(a) || !isfinite(b))
             return (struct distance){INFINITY, 0};
@@ -145,7 +147,7 @@ static void name_row(const struct pdnn_graph *graph, const struct pdnn_node *nod
         snprintf(row->tensor + length, (size_t)(room - length), ")");
 }
 
-/* An error that seems too large is put in proportion to what cancels. */
+/* If an error seems too large, measures it against the size of the terms that cancel. */
 static enum pdnn_status find_error(struct checker *checker, uint32_t tensor, struct pdnn_check_row *row,
                                    struct pdnn_err *err) {
     const struct pdnn_tensor *what = &checker->graph->tensors[tensor];
@@ -191,7 +193,7 @@ static enum pdnn_status compare_node(struct checker *checker, const struct pdnn_
     return status;
 }
 
-/* Up to the node, with the reorders behind it. */
+/* Runs the backend up to and including the node, and the reorders behind it. */
 static enum pdnn_status run_tried(struct checker *checker, uint32_t node, struct pdnn_err *err) {
     const struct pdnn_program *program = &checker->tried.program;
     for (; checker->n_tried < program->n_steps; checker->n_tried++) {
@@ -205,8 +207,8 @@ static enum pdnn_status run_tried(struct checker *checker, uint32_t node, struct
     return PDNN_OK;
 }
 
-/* Steps of one node follow each other; its inputs are fed before the first and its outputs compared after the
- * last. */
+/* The steps of a node are contiguous: feed its inputs before the first and compare its
+ * outputs after the last. */
 static enum pdnn_status check_steps(struct checker *checker, struct pdnn_err *err) {
     const struct pdnn_program *program = &checker->exact.program;
     const struct pdnn_step *step = program->steps, *end = step + program->n_steps, *next;

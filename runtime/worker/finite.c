@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The exponent's bits of the floating-point types: all of them set means infinite or not a number. */
+/* Exponent bits of the floating-point types: all set means infinite or not a number. */
 static const uint32_t exponent_bits[PDNN_DTYPE_COUNT] = {
     [PDNN_F32] = UINT32_C(0x7f800000), [PDNN_BF16] = 0x7f80, [PDNN_F16] = 0x7c00};
 
@@ -15,7 +15,7 @@ static bool is_finite(enum pdnn_dtype dtype, const unsigned char *value) {
     return !exponent_bits[dtype] || (bits & exponent_bits[dtype]) != exponent_bits[dtype];
 }
 
-/* Looks at what the last step left: the loss, the result. */
+/* Checks one tensor as the last step left it, such as the loss or the result. */
 static enum pdnn_status check_tensor(const struct pdnn_plan *plan, uint32_t tensor, const char *name,
                                      struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_tensor *what = &plan->graph->tensors[tensor];

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Beside tensors a worker maps thread stacks, allocator arenas, generated code and library buffers. */
+/* Besides tensors, a worker maps thread stacks, allocator arenas, generated code and library buffers. */
 static const uint64_t headroom_bytes = UINT64_C(1) << 30, headroom_per_thread_bytes = UINT64_C(256) << 20;
 
 void pdnn_limit_memory(const struct pdnn_process *process, uint64_t limit_bytes) {
@@ -25,7 +25,7 @@ void pdnn_limit_memory(const struct pdnn_process *process, uint64_t limit_bytes)
         return;
     uint64_t bytes = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) + limit_bytes + headroom_bytes +
                      (uint64_t)process->host.threads * headroom_per_thread_bytes;
-    /* Never above what the user's own limit says. */
+    /* Never above the user's own limit. */
     if (limit.rlim_cur == RLIM_INFINITY || bytes < limit.rlim_cur) {
         limit.rlim_cur = (rlim_t)bytes;
         setrlimit(RLIMIT_AS, &limit);
@@ -44,7 +44,7 @@ void pdnn_limit_isa(struct pdnn_process *process) {
                       pdnn_isa_names[isa], pdnn_isa_names[pdnn_isa_widest(&process->host)]);
         else if (!def->limit_isa)
             pdnn_fail(&process->limit[i], PDNN_UNSUPPORTED,
-                      "%s has no choice of instruction sets; use isa=default", def->name);
+                      "%s cannot limit its instruction sets; use isa=default", def->name);
         else
             def->limit_isa(isa, &process->limit[i]);
     }

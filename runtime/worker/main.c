@@ -1,4 +1,4 @@
-/* paradnn-worker: the driver starts it, nobody types it. */
+/* paradnn-worker, which only the driver starts. */
 #include "base/units.h"
 #include "runtime/worker/serve.h"
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* By the order of pdnn_backends; one that is not part of this build has the number after the last. */
+/* Index into pdnn_backends; for a backend that is not part of this build, the index after the last. */
 static size_t backend_number(const char *name) {
     size_t i = 0;
     while (pdnn_backends[i] && strcmp(pdnn_backends[i]->name, name) != 0)
@@ -19,8 +19,8 @@ static enum pdnn_status check_isa(const struct pdnn_process *process, const stru
     enum pdnn_isa isa = (enum pdnn_isa)instance->setting[PDNN_SETTING_ISA];
     size_t number = backend_number(pdnn_backend_names[instance->setting[PDNN_SETTING_BACKEND]]);
     if (isa != process->isa)
-        return pdnn_fail(err, PDNN_INTERNAL, "isa=%s was asked of a worker for isa=%s", pdnn_isa_names[isa],
-                         pdnn_isa_names[process->isa]);
+        return pdnn_fail(err, PDNN_INTERNAL, "isa=%s was requested from a worker for isa=%s",
+                         pdnn_isa_names[isa], pdnn_isa_names[process->isa]);
     if (process->limit[number].status != PDNN_OK)
         return pdnn_fail(err, process->limit[number].status, "%s", process->limit[number].text);
     return PDNN_OK;
@@ -36,7 +36,7 @@ enum pdnn_status pdnn_process_instance(const struct pdnn_process *process, const
     int64_t threads = instance->setting[PDNN_SETTING_THREADS];
     if (threads > host->threads)
         return pdnn_fail(err, PDNN_INVALID,
-                         "asks for %" PRId64 " threads, this process may use %" PRId64 " cores", threads,
+                         "asks for %" PRId64 " threads; cores available to this process: %" PRId64, threads,
                          host->threads);
     status = check_isa(process, instance, err);
     return status == PDNN_OK ? pdnn_threads_set(host, threads, err) : status;

@@ -1,5 +1,5 @@
-/* The worker process's own state: what it was told about itself, and the backends that it keeps open between
- * requests. */
+/* The worker process's own state: what the driver told it at the start, and the backends that it keeps
+ * open between requests. */
 #ifndef RUNTIME_WORKER_PROCESS_H
 #define RUNTIME_WORKER_PROCESS_H
 
@@ -12,25 +12,25 @@
 
 enum { PDNN_PROCESS_BACKENDS_MAX = 16 };
 
-/* A backend ready for a number of threads, kept because it remembers what it found out about shapes. */
+/* A backend opened for a number of threads and kept, because it remembers what it measured about shapes. */
 struct pdnn_open_backend {
     const struct pdnn_backend_def *def;
     int64_t threads;
     void *state;
 };
 
-/* What instances that share their weights run in. */
+/* The plan set in which instances that share their weights run. */
 struct pdnn_open_set {
-    struct pdnn_request request;   /* that opened it; its largest is "" where there is none */
-    struct pdnn_instance instance; /* the largest, with its threads */
+    struct pdnn_request request;   /* the one that opened it; its `largest` is "" if no set is open */
+    struct pdnn_instance instance; /* the largest instance, with its threads */
     struct pdnn_plan_set plans;
 };
 
 struct pdnn_process {
-    int fd; /* of the driver's socket */
+    int fd; /* socket to the driver */
     struct pdnn_host host;
-    enum pdnn_isa isa; /* of this process */
-    /* By the order of pdnn_backends: why one does not keep to the isa. */
+    enum pdnn_isa isa; /* of every instance in this process */
+    /* By index into pdnn_backends: why that backend cannot be limited to the isa. */
     struct pdnn_err limit[PDNN_PROCESS_BACKENDS_MAX];
     struct pdnn_open_backend backend[PDNN_PROCESS_BACKENDS_MAX];
     size_t n_backends;
@@ -39,19 +39,18 @@ struct pdnn_process {
 
 void pdnn_process_finish(struct pdnn_process *process);
 
-/* Parses the id, checks that each of its threads has a core (PDNN_INVALID) and that its backend keeps to its
- * isa (PDNN_UNSUPPORTED), and sizes the OpenMP pool. */
+/* Parses the id, checks that there is a core for each of its threads (PDNN_INVALID) and that its backend
+ * keeps to the isa (PDNN_UNSUPPORTED), and sizes the OpenMP pool. */
 enum pdnn_status pdnn_process_instance(const struct pdnn_process *process, const char *id,
                                        struct pdnn_instance *instance, struct pdnn_err *err);
 
-/* The instance's backend, or another one of that name, for a number of threads; opened if it is not yet, with
- * the request's cache_bytes.
- * Borrowed, until the next call. */
+/* The backend of that name for a number of threads, opened with cache_bytes if it is not open yet. Borrowed
+ * until the next call. */
 enum pdnn_status pdnn_process_open(struct pdnn_process *process, const char *name, int64_t threads,
                                    uint64_t cache_bytes, const struct pdnn_open_backend **backend,
                                    struct pdnn_err *err);
 
-/* An instance with its graph, on threads that are set up for it. */
+/* An instance with its graph; the threads are set up for it. */
 struct pdnn_model {
     struct pdnn_instance instance;
     int64_t threads;
@@ -59,7 +58,7 @@ struct pdnn_model {
     struct pdnn_graph graph;
 };
 
-/* As pdnn_process_instance, and builds the graph. */
+/* Like pdnn_process_instance; also builds the graph. */
 enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_process *process, const char *id,
                                  struct pdnn_err *err);
 void pdnn_model_finish(struct pdnn_model *model);

@@ -1,4 +1,4 @@
-/* The backends of the build's list, which the worker's program alone links. */
+/* The backends of the build's list. Only the worker program links them. */
 #include "runtime/core/backend.h"
 
 #include "lists.h"

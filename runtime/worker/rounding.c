@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One result may move little by chance; not in four draws of which inputs move. */
+/* In a single draw of the inputs that move, a result may hardly move by chance; not in all of them. */
 enum { DRAWS = 4 };
 
-/* The node itself, or as a node of its own the post that writes the tensor. */
+/* The node itself, or the post that writes the tensor as a node of its own. */
 static struct pdnn_node writer_of(const struct pdnn_node *node, uint32_t tensor) {
     for (int i = 0; i < node->n_posts; i++) {
         if (node->posts[i].output == tensor)
@@ -34,7 +34,7 @@ enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const s
     double per_term = writer.op->tolerance;
     for (int i = 0; i < writer.n_posts; i++)
         per_term = fmax(per_term, writer.posts[i].op->tolerance);
-    /* Two FLOP a term. */
+    /* Two FLOP per term. */
     double elements = (double)pdnn_tensor_elements(&graph->tensors[tensor]);
     double terms = ceil((double)cost.flop_count / (2 * elements));
     *tolerance = fmin(per_term * sqrt(fmax(terms, 1)), PDNN_TOLERANCE_MOST);
@@ -47,7 +47,7 @@ static int count_inputs(const struct pdnn_node *node) {
     return node->n_inputs + node->n_posts;
 }
 
-/* Of the node, then of its posts; may be PDNN_NONE. */
+/* Inputs of the node come first, then those of its posts; may be PDNN_NONE. */
 static uint32_t input_of(const struct pdnn_node *node, int i) {
     return i < node->n_inputs ? node->input[i] : node->posts[i - node->n_inputs].input;
 }
@@ -125,7 +125,7 @@ static void restore_inputs(const struct pdnn_rerun *rerun) {
     }
 }
 
-/* One unit in the last place away from zero: the next larger pattern of bits. */
+/* Moves the value one unit in the last place away from zero: the next larger bit pattern. */
 static void move_value(enum pdnn_dtype dtype, void *values, int64_t i) {
     if (pdnn_dtype_load(dtype, values, i) == 0)
         return;
@@ -135,7 +135,7 @@ static void move_value(enum pdnn_dtype dtype, void *values, int64_t i) {
         ((uint32_t *)values)[i]++;
 }
 
-/* Half of the values: none changes its sign, and counters keep their whole part. */
+/* Moves half of the values. Signs do not change, and counters keep their integer part. */
 static enum pdnn_status move_input(const struct pdnn_rerun *rerun, uint32_t tensor, uint64_t draw,
                                    struct pdnn_err *err) {
     const struct pdnn_plan *plan = rerun->plan;
@@ -155,7 +155,7 @@ static bool has_type(const struct pdnn_rerun *rerun, uint32_t tensor, enum pdnn_
     return tensor != PDNN_NONE && rerun->plan->graph->tensors[tensor].dtype == dtype;
 }
 
-/* With the inputs of one type moved. */
+/* Runs the steps with the inputs of one type moved. */
 static enum pdnn_status run_moved(const struct pdnn_rerun *rerun, enum pdnn_dtype dtype, uint64_t draw,
                                   struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
@@ -168,7 +168,7 @@ static enum pdnn_status run_moved(const struct pdnn_rerun *rerun, enum pdnn_dtyp
     return status == PDNN_OK ? run_steps(rerun, err) : status;
 }
 
-/* The most that a result moves with the inputs of one type. */
+/* The largest change of any element of the result when the inputs of one type move. */
 static enum pdnn_status find_most(const struct pdnn_rerun *rerun, uint32_t tensor, enum pdnn_dtype dtype,
                                   double *most, struct pdnn_err *err) {
     const struct pdnn_tensor *what = &rerun->plan->graph->tensors[tensor];

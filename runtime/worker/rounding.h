@@ -1,17 +1,19 @@
-/* How far rounding alone may take a result of one node from the reference: what `check` forgives. With
+/* How far rounding alone may take a node's result from the reference: the error that `check` allows.
  *
  *   |tried - exact| <= tolerance * scale
  *
- * tolerance is the op's for one accumulated term, times the square root of the terms behind one element of
- * that output, since the errors of a sum grow like a random walk; but at most PDNN_TOLERANCE_MOST, because
- * sums that long are taken in parts. scale is the largest |exact| of the tensor. Where a result is what is
- * left of terms that cancel, the terms' own rounding is larger than that; there scale is the most that any
- * element moves when the node's inputs move in their last bit, over the size of that bit (2^-23 of f32); for
- * each type of inputs apart, and the larger counts. For a sum of
- * t_i that is about half the root of the sum of t_i^2, and never more than the sum of |t_i|: a result that
- * does not cancel keeps being measured by itself, and one part in a thousand of it is never forgiven. A
- * result of 16 bit may be off by one unit in its last place beside that: 2^-7 of bf16, 2^-10 of f16. Of int8
- * results, those that an op rounds may be one off, others not at all. */
+ * tolerance is the op's tolerance for one accumulated term, times the square root of the number of terms
+ * behind one output element, since the error of a sum grows like a random walk. It is at most
+ * PDNN_TOLERANCE_MOST, because such long sums are computed in parts. A 16-bit result may also be off by one
+ * unit in its last place: 2^-7 for bf16, 2^-10 for f16. Of int8 results, those that an op rounds may be off
+ * by one, all others must be exact.
+ *
+ * scale is the tensor's largest |exact|. If the terms of a result cancel, their own rounding errors are
+ * larger than this scale allows. In that case scale is the largest change of any element when the node's
+ * inputs change in their last bit, divided by the size of that bit (2^-23 for f32), taken for each input type
+ * separately; the largest counts. For a sum of t_i this is about half the root of the sum of t_i^2, and never
+ * more than the sum of |t_i|: a result that does not cancel is still measured against its own size, and an
+ * error of one part in a thousand is never allowed. */
 #ifndef RUNTIME_WORKER_ROUNDING_H
 #define RUNTIME_WORKER_ROUNDING_H
 
@@ -19,33 +21,35 @@
 
 #define PDNN_TOLERANCE_MOST 5e-4
 
-/* Of int8 results that are rounded: one of the 127 steps up to the largest of them. */
+/* For rounded int8 results: one of the 127 steps up to the largest value. */
 #define PDNN_TOLERANCE_TIE (1.0 / 127)
 
-/* Of a tensor that the node or a post of it writes. PDNN_OVERFLOW when the node's FLOP do not fit. */
+/* The tolerance for a tensor that the node or one of its posts writes. PDNN_OVERFLOW if the node's
+ * FLOP count overflows. */
 enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const struct pdnn_node *node,
                                          uint32_t tensor, double *tolerance, struct pdnn_err *err);
 
-/* The steps of one node of the reference's plan, to be run again. */
+/* The steps of one node in the reference's plan, to be run again. */
 struct pdnn_rerun {
     const struct pdnn_plan *plan;
-    const struct pdnn_node *node; /* in hand */
+    const struct pdnn_node *node; /* the current one */
     const struct pdnn_step *first, *end;
-    unsigned char *inputs; /* what the node's inputs were, one after the other */
+    unsigned char *inputs; /* copy of the node's inputs, one after the other */
     void *values, *moved;  /* room for the largest tensor each */
 };
 
-/* The plan must outlive it. PDNN_NO_MEMORY. */
+/* The plan must outlive *rerun. PDNN_NO_MEMORY. */
 enum pdnn_status pdnn_rerun_init(struct pdnn_rerun *rerun, const struct pdnn_plan *plan,
                                  struct pdnn_err *err);
 void pdnn_rerun_finish(struct pdnn_rerun *rerun);
 
-/* Runs the steps from `first` to `end`, all of one node, whose inputs are remembered. */
+/* Saves the inputs of the node and runs its steps, from `first` up to but not including `end`. */
 enum pdnn_status pdnn_rerun_begin(struct pdnn_rerun *rerun, const struct pdnn_node *node,
                                   const struct pdnn_step *first, const struct pdnn_step *end,
                                   struct pdnn_err *err);
 
-/* The scale of a result of the node that cancels: see above. Leaves all values as they were. */
+/* The scale, as defined above, for a result of the node whose terms cancel. Leaves all
+ * values as they were. */
 enum pdnn_status pdnn_rerun_scale(struct pdnn_rerun *rerun, uint32_t tensor, double *scale,
                                   struct pdnn_err *err);
 

@@ -18,7 +18,7 @@ static void copy_text(char *to, size_t room, const char *text) {
     snprintf(to, room, "%s", text);
 }
 
-/* Those that this process was not started with. */
+/* Lists the variables for this isa that this process was not started with. */
 static void list_variables(enum pdnn_isa isa, struct pdnn_welcome *welcome) {
     struct pdnn_str lines = {0};
     for (const struct pdnn_backend_def *const *backend = pdnn_backends; *backend; backend++) {
@@ -42,7 +42,7 @@ static void list_software(struct pdnn_software *software) {
     }
 }
 
-/* Versions come last: a library that was asked for its own takes no limit any more. */
+/* Versions come last: a library that has been asked for its version can no longer be limited. */
 static enum pdnn_status answer_hello(struct pdnn_process *process, const void *body, struct pdnn_err *err) {
     const struct pdnn_hello *hello = body;
     struct pdnn_welcome welcome = {.variables = ""};
@@ -58,7 +58,7 @@ static enum pdnn_status answer_hello(struct pdnn_process *process, const void *b
     return pdnn_message_send(process->fd, PDNN_MESSAGE_HELLO, &part, 1, err);
 }
 
-/* A driver of another build learns which this one is, and nothing else. */
+/* A driver of another build is told this one's build and nothing else. */
 static bool is_foreign(const struct pdnn_message *message) {
     return message->kind == PDNN_MESSAGE_HELLO && message->body_bytes >= PDNN_BUILD_TEXT &&
            memcmp(message->body, pdnn_build, PDNN_BUILD_TEXT) != 0;
@@ -78,7 +78,7 @@ static enum pdnn_status answer_visit(struct pdnn_process *process, const void *b
     return status;
 }
 
-/* For what has no outcome: the answer itself, or why there is none. */
+/* For requests without an outcome: sends the answer, or the error. */
 static enum pdnn_status send_result(const struct pdnn_process *process, enum pdnn_message_kind kind,
                                     enum pdnn_status result, const struct pdnn_part *part,
                                     struct pdnn_err *err) {
@@ -92,15 +92,16 @@ static enum pdnn_status send_result(const struct pdnn_process *process, enum pdn
 static void send_progress(void *user, double fraction) {
     const struct pdnn_process *process = user;
     const struct pdnn_part part = {&fraction, sizeof fraction};
-    /* A driver that is gone shows at the next answer. */
+    /* If the driver is gone, sending the answer will fail. */
     pdnn_message_send(process->fd, PDNN_MESSAGE_PROGRESS, &part, 1, NULL);
 }
 
 static enum pdnn_status set_threads(const struct pdnn_process *process, int64_t threads,
                                     struct pdnn_err *err) {
     if (threads < 1 || threads > process->host.threads)
-        return pdnn_fail(err, PDNN_INVALID, "%" PRId64 " threads, this process may use %" PRId64 " cores",
-                         threads, process->host.threads);
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%" PRId64 " threads requested; cores available to this process: %" PRId64, threads,
+                         process->host.threads);
     return pdnn_threads_set(&process->host, threads, err);
 }
 
@@ -145,14 +146,15 @@ static enum pdnn_status answer_places(struct pdnn_process *process, const void *
     return status;
 }
 
-/* A soft pause would leave them waiting, which is spinning. */
+/* omp_pause_resource with a soft pause would leave the threads waiting, which means spinning. */
 static enum pdnn_status answer_rest(struct pdnn_process *process, const void *body, struct pdnn_err *err) {
     (void)body;
     pdnn_threads_rest();
     return pdnn_message_send(process->fd, PDNN_MESSAGE_REST, NULL, 0, err);
 }
 
-/* What the worker does for each request; the answer has the same kind. Only visits find an open set. */
+/* The request handlers; the answer has the kind of the request. Any request but a visit
+ * closes the open set. */
 static const struct {
     size_t body_bytes;
     enum pdnn_status (*answer)(struct pdnn_process *process, const void *body, struct pdnn_err *err);
@@ -185,7 +187,7 @@ static enum pdnn_status serve(struct pdnn_process *process, struct pdnn_inbox *i
             status = answer_foreign(process, err);
         else if (state == PDNN_INBOX_GARBLED || !requests[message.kind].answer ||
                  requests[message.kind].body_bytes != message.body_bytes)
-            status = pdnn_fail(err, PDNN_INVALID, "this is no request");
+            status = pdnn_fail(err, PDNN_INVALID, "not a valid request");
         else
             status = answer(process, &message, err);
         if (status != PDNN_OK)

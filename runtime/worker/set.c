@@ -19,7 +19,8 @@ static enum pdnn_status build(void *user, const char *key, struct pdnn_arena *ar
         return status;
     pdnn_instance_resolve(&instance, set->instance.setting[PDNN_SETTING_THREADS]);
     if (memcmp(instance.setting, set->instance.setting, sizeof instance.setting) != 0)
-        return pdnn_fail(err, PDNN_INVALID, "instances that share their weights have the same run settings");
+        return pdnn_fail(err, PDNN_INVALID,
+                         "instances that share their weights must have the same run settings");
     return pdnn_instance_graph(&instance, arena, graph, err);
 }
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a visit that fails with a status is called in the tables. */
+/* The outcome of a visit that fails with a status. */
 static const enum pdnn_outcome outcome_of[PDNN_STATUS_COUNT] = {
     [PDNN_OK] = PDNN_OUTCOME_OK,
     [PDNN_INVALID] = PDNN_OUTCOME_INVALID,
@@ -27,12 +27,12 @@ static const enum pdnn_outcome outcome_of[PDNN_STATUS_COUNT] = {
     [PDNN_INTERNAL] = PDNN_OUTCOME_CRASH,
 };
 
-/* A plan as it is measured: its steps gathered into the rows of ops.csv. */
+/* A plan to be measured, with its steps grouped into the rows of ops.csv. */
 struct bench {
     const struct pdnn_plan *plan;
     struct pdnn_evictor *evictor; /* cold visits only */
     uint32_t *part_of;            /* by step: index into ops */
-    uint64_t *step_ns;            /* by step: one stamped step */
+    uint64_t *step_ns;            /* by step: its time in one stamped step */
     struct pdnn_visit_op *ops;
     size_t n_ops;
 };
@@ -44,7 +44,7 @@ static void bench_finish(struct bench *bench) {
     free(bench->ops);
 }
 
-/* Of the layers whose tensor a step reorders, where the graph tells them apart; else NULL. */
+/* The stem of the layer whose tensor is reordered, if the graph distinguishes stems; else NULL. */
 static const char *stem_of(const struct pdnn_graph *graph, uint32_t tensor) {
     for (size_t i = 0; graph->stems_apart && i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
@@ -57,8 +57,8 @@ static const char *stem_of(const struct pdnn_graph *graph, uint32_t tensor) {
     return NULL;
 }
 
-/* "dense/backward-data/64x1024:..." for a node; a reorder belongs to the pass that it is made for. The layer
- * is the end of the key too. */
+/* Key "dense/backward-data/64x1024:..." for a node; a reorder has the pass that needs it. The key also
+ * ends with the layer. */
 static void name_op(const struct pdnn_program *program, size_t index, struct pdnn_visit_op *op) {
     const struct pdnn_graph *graph = program->graph;
     const struct pdnn_step *step = &program->steps[index];
@@ -83,7 +83,7 @@ static void name_op(const struct pdnn_program *program, size_t index, struct pdn
     snprintf(op->layer, sizeof op->layer, "%s", stem ? stem : "");
 }
 
-/* Finds or appends the row of the step. Two implementations of one node are two rows with one key. */
+/* Finds or appends the row of the step. A node with two implementations gets two rows with the same key. */
 static uint32_t find_part(struct bench *bench, size_t index) {
     const struct pdnn_step *step = &bench->plan->program.steps[index];
     struct pdnn_visit_op named = {.count = 0};
@@ -141,7 +141,7 @@ static void evict(void *user) {
     pdnn_evictor_run(((struct bench *)user)->evictor);
 }
 
-/* "ref" of a library is slow code that nobody asked for; the backend `reference` is what was asked for. */
+/* "ref" in a library is slow code that nobody asked for; the backend `reference` was asked for. */
 static unsigned find_ref(const struct bench *bench) {
     if (strcmp(bench->plan->backend->name, "reference") == 0)
         return 0;
@@ -162,8 +162,8 @@ static unsigned find_slow(const struct pdnn_program *program) {
     return 0;
 }
 
-/* Two probes, just before and just after, say how fast the machine was in between: the faster one, since what
- * disturbs them for a moment only makes them slower. */
+/* Runs a probe. The faster of the probes just before and after a visit tells how fast the machine was in
+ * between, since any short disturbance only makes a probe slower. */
 static enum pdnn_status probe(const struct pdnn_request *request, int64_t threads, struct pdnn_visit *visit,
                               struct pdnn_err *err) {
     double gflops, gbs;
@@ -202,7 +202,7 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
     return status;
 }
 
-/* Measures a plan that is ready. */
+/* Measures a plan that is ready to run. */
 static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pdnn_request *request,
                                    const struct pdnn_plan *plan, int64_t threads, struct pdnn_visit *visit,
                                    struct pdnn_err *err) {

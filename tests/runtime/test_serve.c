@@ -243,7 +243,8 @@ static void test_serve_visit_set(void **state) {
         {FC_OF "8", false, 3, NULL},
         {"fc/layers=2,nodes=13,input=20,output=5,threads=1,backend=reference,batch=8", false, 0,
          "weight 1 of hidden1 is 13x20 f32, not 12x20 f32"},
-        {FC_OF "8,mode=infer", false, 0, "instances that share their weights have the same run settings"},
+        {FC_OF "8,mode=infer", false, 0,
+         "instances that share their weights must have the same run settings"},
         {FC_OF "16", false, 3, NULL},
         {FC_OF "16", true, 0, NULL},
         {FC_OF "16", false, 2, NULL},
@@ -276,7 +277,7 @@ static void test_serve_visit_threads(void **state) {
     start(&worker, NULL, "1");
     assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &seen, &err), PDNN_OK);
     assert_int_equal(seen.outcome, PDNN_OUTCOME_INVALID);
-    assert_string_equal(seen.reason, "asks for 2 threads, this process may use 1 cores");
+    assert_string_equal(seen.reason, "asks for 2 threads; cores available to this process: 1");
     pdnn_worker_stop(&worker);
 }
 
@@ -373,12 +374,12 @@ static void test_serve_visit_isa(void **state) {
     } rows[] = {
         {PDNN_ISA_SSE41, "isa=sse41,backend=openblas", PDNN_OUTCOME_OK, ""},
         {PDNN_ISA_SSE41, "isa=sse41,backend=reference", PDNN_OUTCOME_UNSUPPORTED,
-         "reference has no choice of instruction sets; use isa=default"},
+         "reference cannot limit its instruction sets; use isa=default"},
         {PDNN_ISA_AVX, "isa=avx,backend=openblas", PDNN_OUTCOME_UNSUPPORTED, "no kernels for avx"},
         {PDNN_ISA_AVX2, "isa=avx2,backend=openblas", PDNN_OUTCOME_UNSUPPORTED,
          "isa=avx2: this processor has avx"},
         {PDNN_ISA_SSE41, "isa=default,backend=openblas", PDNN_OUTCOME_CRASH,
-         "isa=default was asked of a worker for isa=sse41"},
+         "isa=default was requested from a worker for isa=sse41"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

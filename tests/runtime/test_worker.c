@@ -261,7 +261,7 @@ static void test_worker_start_no_start(void **state) {
     (void)state;
     setenv(variable, "no_start", 1);
     assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
-    assert_string_equal(err.text, "the worker does not start: exited with status 4");
+    assert_string_equal(err.text, "the worker did not start: exited with status 4");
     assert_int_equal(worker.pid, 0);
     assert_false(pdnn_worker_alive(&worker));
     pdnn_worker_stop(&worker);
@@ -275,7 +275,7 @@ static void test_worker_start_other_build(void **state) {
     setenv(variable, "other_build", 1);
     assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
     snprintf(text, sizeof text,
-             "/proc/self/exe is of build 0.0.9 (abc), this program of build %s: they go together",
+             "/proc/self/exe is build 0.0.9 (abc), but this program is build %s: both must be the same build",
              pdnn_build);
     assert_string_equal(err.text, text);
     assert_int_equal(worker.pid, 0);
@@ -288,10 +288,10 @@ static void test_worker_start_no_program(void **state) {
     (void)state;
     setenv(PDNN_WORKER_VARIABLE, "/no/such/worker", 1);
     assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
-    assert_string_equal(err.text, "there is no worker to run at '/no/such/worker' (PARADNN_WORKER)");
+    assert_string_equal(err.text, "no worker program at '/no/such/worker' (PARADNN_WORKER)");
     unsetenv(PDNN_WORKER_VARIABLE);
     assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
-    assert_non_null(strstr(err.text, "there is no worker to run, neither /"));
+    assert_non_null(strstr(err.text, "no worker program at /"));
     assert_non_null(strstr(err.text, "/libexec/paradnn/paradnn-worker"));
     setenv(PDNN_WORKER_VARIABLE, "/proc/self/exe", 1);
 }
@@ -421,7 +421,8 @@ static void test_worker_visit_out_of_memory(void **state) {
     start(&worker, "big", 50 << 20);
     assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
     assert_int_equal(visit.outcome, PDNN_OUTCOME_OOM);
-    assert_memory_equal(visit.reason, "killed for want of memory", strlen("killed for want of memory"));
+    assert_memory_equal(visit.reason, "ran out of memory and was killed",
+                        strlen("ran out of memory and was killed"));
     start(&worker, "big", (uint64_t)4 << 30);
     assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
     assert_int_equal(visit.outcome, PDNN_OUTCOME_CRASH);
