@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The visits that ended ok, and room for one number of each. */
+/* The visits that ended ok, and room for one number of each of them. */
 struct ok_visits {
     const struct pdnn_visit **visit;
     struct pdnn_measured_ops *ops;
@@ -47,7 +47,7 @@ static double median_of(const struct ok_visits *ok, size_t offset) {
 
 #define MEDIAN(ok, field) median_of(ok, offsetof(struct pdnn_visit, field))
 
-/* Any ok visit makes an ok row; then the reason tells of the others. */
+/* One ok visit makes the row ok; `reason` then describes the other visits. */
 static void set_outcome(const struct pdnn_aggregate_input *input, size_t n_ok, struct pdnn_record *record) {
     const struct pdnn_visit *last = NULL;
     for (size_t i = 0; i < input->n_visits; i++) {
@@ -67,7 +67,7 @@ static void set_outcome(const struct pdnn_aggregate_input *input, size_t n_ok, s
         record->started_unix_ms = input->visits[0].started_unix_ms;
 }
 
-/* More than five times the asked precision on either side of the headline. */
+/* The interval reaches further than five times the requested precision to either side of the headline. */
 static bool is_noisy(const struct pdnn_interval *interval, double precision) {
     return (interval->high - interval->low) / 2 > 5 * precision * interval->center;
 }
@@ -80,9 +80,9 @@ static void range_of(const double *values, size_t count, double *least, double *
     }
 }
 
-/* The earlier and the later half of the visits lie apart, none of one among the other, and more than 5 % of
- * the headline: by chance one row in ten of three a half, fewer than three say nothing. The one in the middle
- * belongs to neither. */
+/* True if the earlier and the later half of the visits do not overlap and their medians differ by more than
+ * 5 % of the headline. With three visits per half, one row in ten does not overlap by chance; with fewer, the
+ * test says nothing. The middle visit of an odd number belongs to neither half. */
 static bool drifts(const struct ok_visits *ok, double headline_ns) {
     size_t half = ok->count / 2;
     if (half < 3)
@@ -96,8 +96,8 @@ static bool drifts(const struct ok_visits *ok, double headline_ns) {
     return apart && fabs(later - earlier) > 0.05 * headline_ns;
 }
 
-/* What a visit says of its own samples, drift and preemption, is said of the row when most visits say it: on
- * a shared machine some visit always does. Anything else holds for the row once it held at all. */
+/* A visit's flags for drift and preemption describe its own samples. The row has them if most visits do,
+ * since on a shared machine some visit always does. Any other flag holds for the row if any visit has it. */
 static unsigned flags_of(const struct ok_visits *ok) {
     const unsigned by_majority = PDNN_FLAG_DRIFT | PDNN_FLAG_PREEMPTED;
     unsigned flags = 0;
@@ -145,7 +145,7 @@ static void set_times(const struct pdnn_aggregate_input *input, const struct ok_
         record->flags |= PDNN_FLAG_DRIFT;
 }
 
-/* The median over the visits of a probe's speed relative to its reference; NaN without either. */
+/* The median over the visits of a probe's speed relative to its reference; NaN if either is missing. */
 static double speed_of(const struct ok_visits *ok, size_t probe_offset, double reference) {
     size_t count = 0;
     if (!(reference > 0))
@@ -159,14 +159,14 @@ static double speed_of(const struct ok_visits *ok, size_t probe_offset, double r
     return count ? pdnn_median(ok->value, count) : NAN;
 }
 
-/* Whether roofs are scaled by it. A machine that others use is a few times slower than it can be, and so may
- * it have been when the roofs were measured; beyond that a probe was held up, or its reference. */
+/* Whether the index may scale roofs. A shared machine can run a few times below its speed, now or when the
+ * roofs were measured; beyond a factor of 4 the probe itself was held up, or its reference was. */
 static bool is_usable(double index) {
     const double most = 4;
     return index >= 1 / most && index <= most;
 }
 
-/* Everything that the rows of one instance need. */
+/* Everything needed for the rows of one instance. */
 struct analysis {
     const struct ok_visits *ok;
     struct pdnn_arena *arena;
@@ -175,7 +175,7 @@ struct analysis {
     struct pdnn_group *groups;
     size_t n_groups;
     uint32_t *group_of;
-    struct pdnn_traffic *traffic, *group_traffic, sum; /* by node, by group, of the step */
+    struct pdnn_traffic *traffic, *group_traffic, sum; /* by node, by group, of the whole step */
     struct pdnn_breakdown_row *rows;
     size_t n_rows;
     uint64_t calls, flop_count[PDNN_DTYPE_COUNT]; /* in bounds */
@@ -188,8 +188,8 @@ static double factor_of_group(const struct pdnn_breakdown_row *row) {
     return row->count ? (double)row->group->count / (double)row->count : 1;
 }
 
-/* How many times as much of the row the whole model has. A reorder is made as often as the layers of its stem
- * are there; where none is said, as often as the layers that repeat. */
+/* How many times as often the whole model has this row. A reorder counts like the layers of its stem; without
+ * a stem, like the layers that repeat. */
 static double factor_of(const struct analysis *a, const struct pdnn_breakdown_row *row, double repetitions) {
     if (row->group)
         return factor_of_group(row);
@@ -200,8 +200,8 @@ static double factor_of(const struct analysis *a, const struct pdnn_breakdown_ro
     return repetitions;
 }
 
-/* Ops of which fewer ran than the model has take as much longer; and so does the step, in proportion to all
- * its ops. */
+/* If fewer layers ran than the model has, scales the time of their ops up, and the step's time in proportion
+ * to the sum over all ops. */
 static void extrapolate(struct analysis *a) {
     struct pdnn_record *record = a->record;
     double repetitions = pdnn_instance_repetitions(&record->instance), measured_ns = 0, whole_ns = 0;
@@ -302,7 +302,7 @@ static void fill_from_group(const struct analysis *a, const struct pdnn_group *g
     *traffic = a->group_traffic[group - a->groups];
 }
 
-/* Not in the graph: all there is to know is in the key, "op/pass/shape". */
+/* The op is not in the graph; all that is known of it is its key, "op/pass/shape". */
 static void fill_from_visit(const struct analysis *a, const struct pdnn_breakdown_row *row,
                             struct pdnn_op_record *op, struct pdnn_traffic *traffic) {
     const char *at = row->key;
@@ -357,7 +357,7 @@ static enum pdnn_status make_ops(const struct analysis *a, struct pdnn_op_record
     return PDNN_OK;
 }
 
-/* Counts that do not fit are empty columns, not a reason to lose the row. */
+/* Counts that do not fit in 64 bits leave their columns empty; the row stays. */
 static enum pdnn_status set_totals(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
                                    struct pdnn_record *record, struct pdnn_err *err) {
     struct pdnn_err why = {0};
@@ -382,7 +382,7 @@ enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct
     record->host = input->host ? input->host : "";
     record->parsed = pdnn_instance_parse(input->id, &record->instance, NULL) == PDNN_OK;
     if (record->parsed) {
-        pdnn_instance_resolve(&record->instance, 1); /* an id that ran has its threads */
+        pdnn_instance_resolve(&record->instance, 1); /* the id of an instance that ran names its threads */
         status = set_totals(input, arena, record, err);
     }
     if (status != PDNN_OK)

@@ -6,11 +6,11 @@
 
 /* What a row is made from. */
 struct line {
-    size_t filled_by; /* 1 + the visit that last gave it a time */
+    size_t filled_by; /* 1 + the last visit that gave it a time */
     double *times;    /* by visit */
 };
 
-/* Distinct ops are few, however many visits there are: one row each. */
+/* There are few distinct ops however many visits there are, and each has one row. */
 struct table {
     struct pdnn_arena *arena;
     struct pdnn_breakdown_row *row;
@@ -36,7 +36,7 @@ static bool grow(struct table *table) {
     return true;
 }
 
-/* Appends an empty row; NULL when memory is out. */
+/* Appends an empty row; NULL if out of memory. */
 static struct pdnn_breakdown_row *add_row(struct table *table, const char *key, const char *layer) {
     if (!key || !grow(table))
         return NULL;
@@ -50,8 +50,9 @@ static struct pdnn_breakdown_row *add_row(struct table *table, const char *key, 
     return row;
 }
 
-/* The row with the op's key that this visit has not filled yet, else any with that key (its times add up),
- * else table->count. Visits hold ops in the order of the rows, mostly: the search starts there. */
+/* The row with the op's key that this visit has not filled yet; otherwise any row with that key
+ * (their times add up); otherwise table->count. Visits mostly hold ops in the order of the rows, so
+ * the search starts at `start`. */
 static size_t find_row(const struct table *table, const char *key, size_t start, size_t visit) {
     size_t filled = table->count;
     for (size_t k = 0; k < table->count; k++) {
@@ -67,7 +68,7 @@ static size_t find_row(const struct table *table, const char *key, size_t start,
 
 static const char separator[] = " | ";
 
-/* True when the text is one of those joined in the list. */
+/* True if the text is an element of the joined list. */
 static bool is_listed(const char *list, const char *text) {
     size_t length = strlen(text), step = sizeof separator - 1;
     for (const char *at = list; at;) {

@@ -1,5 +1,5 @@
-/* The ops of one instance over its visits: which rows of ops.csv there are, and the median time of each.
- * Matches what the visits measured, by key, with the groups of the graph. */
+/* The ops of one instance over its visits: which rows ops.csv has, and the median time of each. Matches what
+ * the visits measured with the groups of the graph, by key. */
 #ifndef RESULTS_ANALYSIS_BREAKDOWN_H
 #define RESULTS_ANALYSIS_BREAKDOWN_H
 
@@ -8,20 +8,20 @@
 #include "results/tables/record.h"
 #include "results/tables/visits.h"
 
-/* One row to be. */
+/* A future row of ops.csv. */
 struct pdnn_breakdown_row {
-    const char *key;                /* "dense/forward/64x2000:2000x1024:64x1024", in the arena or a visit's */
-    const char *layer;              /* the stem of its layers where those are kept apart, else "" */
-    const struct pdnn_group *group; /* NULL: measured, but not in the graph: a reorder */
-    uint64_t count, bytes;          /* as in the last visit that has it; bytes: of what is not in the graph */
+    const char *key;   /* "dense/forward/64x2000:2000x1024:64x1024"; in the arena or borrowed from a visit */
+    const char *layer; /* the stem of its layers if rows are kept apart by layer, else "" */
+    const struct pdnn_group *group; /* NULL: measured but not in the graph, so a reorder */
+    uint64_t count, bytes;          /* as in the last visit with this op; bytes: only if not in the graph */
     bool extrapolated;
     double time_ns;                                 /* 0: no visit has it */
     char implementation[PDNN_IMPLEMENTATIONS_TEXT]; /* several: joined by " | " */
 };
 
-/* The groups in their order, then what else the visits hold, in order of appearance; in the arena. The visits
- * are the ok ones. time_ns is the median over them, a visit without the op counting as 0: backends may choose
- * at each visit whether to reorder, and the sum should be that of a typical one. */
+/* The groups in their order, then other ops of the visits in order of appearance; in the arena. All visits
+ * are ok ones. time_ns is the median over them, and a visit without the op counts as 0: a backend may choose
+ * at each visit whether to reorder, and the sum should be that of a typical visit. */
 enum pdnn_status pdnn_breakdown(const struct pdnn_graph *graph, const struct pdnn_group *groups,
                                 size_t n_groups, const struct pdnn_measured_ops *visits, size_t n_visits,
                                 struct pdnn_arena *arena, struct pdnn_breakdown_row **rows, size_t *n_rows,

@@ -11,12 +11,12 @@
 
 enum { TENSORS_MAX = 5 };
 
-/* "4x20:16x20:4x16,train=1+relu@ffn1" taken apart. */
+/* "4x20:16x20:4x16,train=1+relu@ffn1", split into its parts. */
 struct shape {
     int64_t dim[TENSORS_MAX][PDNN_RANK_MAX];
     int rank[TENSORS_MAX];
     int n_tensors;
-    const char *attributes; /* from the first comma on, or what is behind them */
+    const char *attributes; /* from the first comma on; otherwise the end of the shapes */
 };
 
 static bool parse_shape(const char *text, struct shape *shape) {
@@ -41,7 +41,7 @@ static bool parse_shape(const char *text, struct shape *shape) {
     }
 }
 
-/* 0 where it is not written. */
+/* The attribute's value, or 0 if it is not written. */
 static int64_t attribute(const struct shape *shape, const char *name) {
     size_t length = strlen(name);
     for (const char *at = shape->attributes; *at == ','; at += 1 + strcspn(at + 1, ",+@")) {
@@ -58,8 +58,8 @@ static int64_t product(const struct shape *shape, int tensor, int from) {
     return sum;
 }
 
-/* Forward x (N, I), w (O, I); backward-data dy (N, O), w (O, I); backward-weights x (N, I), dy (N, O): the
- * first may have more dimensions. */
+/* Forward x (N, I), w (O, I); backward-data dy (N, O), w (O, I); backward-weights x (N, I), dy (N, O). The
+ * first operand may have more dimensions. */
 static bool parse_dense(const struct pdnn_op_record *op, const struct shape *shape,
                         struct pdnn_gemm_shape *gemm) {
     bool weights = strcmp(op->pass, pdnn_pass_name(PDNN_BACKWARD_WEIGHTS)) == 0;
@@ -76,7 +76,7 @@ static bool parse_dense(const struct pdnn_op_record *op, const struct shape *sha
     return true;
 }
 
-/* Rows and columns of the matrix that each sequence and head has in a tensor: models/ops/matmul.c. */
+/* Rows and columns of the matrix that a tensor has for each sequence and head: see models/ops/matmul.c. */
 static void matrix_of(const struct shape *shape, int tensor, int64_t size[2]) {
     int64_t sequences = attribute(shape, "sequences");
     bool plain = shape->rank[tensor] == 3;
@@ -114,7 +114,7 @@ uint64_t pdnn_gemm_flop(const struct pdnn_gemm_shape *shape, uint64_t count) {
     return flop;
 }
 
-/* Appends a word that is not there yet; one that does not fit is left out. */
+/* Appends a word unless it is there already; a word that does not fit is left out. */
 static void note(char list[PDNN_GEMM_WORDS_TEXT], const char *word) {
     size_t used = strlen(list), length = strlen(word);
     for (const char *at = list; *at; at += strcspn(at, ",") + 2) {

@@ -1,7 +1,7 @@
-/* The matrix products of one instance by their shapes: what makes them unlike one another. M x N x K as BLAS
- * has them with column-major matrices: M output units, N rows (tokens), K summed over; of gradients of
- * weights, M x N is the weights' shape and K the rows. Read from the shapes in ops.csv: op dense and op
- * matmul. */
+/* The matrix products of one instance by their shapes, the property in which they differ most. M x N x K is
+ * in the BLAS convention with column-major matrices: M output units, N rows (tokens), K is summed over. For
+ * backward-weights, M x N is the shape of the weights and K the number of rows. Shapes come from the rows of
+ * dense and matmul in ops.csv. */
 #ifndef RESULTS_ANALYSIS_GEMMS_H
 #define RESULTS_ANALYSIS_GEMMS_H
 
@@ -16,10 +16,11 @@ struct pdnn_gemm_shape {
     int64_t batch; /* products of this shape in one call of the op */
 };
 
-/* False when the op is no matrix product, or its shape none that this program writes. */
+/* False if the op is not a matrix product, or if its shape is not one that this program writes. */
 bool pdnn_gemm_parse(const struct pdnn_op_record *op, struct pdnn_gemm_shape *shape);
 
-/* 2 M N K of all executions of the row: without what is fused into it. PDNN_ABSENT where it does not fit. */
+/* 2 M N K times the executions of the row, excluding what is fused into it.
+ * PDNN_ABSENT if it does not fit. */
 uint64_t pdnn_gemm_flop(const struct pdnn_gemm_shape *shape, uint64_t count);
 
 enum { PDNN_GEMM_WORDS_TEXT = 128 };
@@ -34,7 +35,7 @@ struct pdnn_gemm {
 
 extern const struct pdnn_columns pdnn_gemms_columns; /* rows: struct pdnn_gemm */
 
-/* The shapes of a step, the one that takes longest first, in the arena; none where there is no product. */
+/* The shapes of a step, the slowest first, in the arena; empty if the step has no matrix product. */
 enum pdnn_status pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena,
                             struct pdnn_gemm **gemms, size_t *n_gemms, struct pdnn_err *err);
 

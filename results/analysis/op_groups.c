@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-/* Products in blues, what lies between them in greens to yellows, the ends of the model in purples, updates
- * in reds. */
+/* Products are blue, ops between them green to yellow, the ends of the model purple, updates red. */
 const struct pdnn_op_group_def pdnn_op_groups[PDNN_OP_GROUP_COUNT] = {
     [PDNN_GROUP_EMBEDDING] = {"embedding", 0x7b4b94},
     [PDNN_GROUP_LINEAR] = {"linear GEMM", 0x12477e},
@@ -26,15 +25,16 @@ const struct pdnn_op_group_def pdnn_op_groups[PDNN_OP_GROUP_COUNT] = {
     [PDNN_GROUP_OTHER] = {"other", 0xa6a6a6},
 };
 
-/* What a row of ops.csv must be: all that is given. */
+/* What a row of ops.csv must match: every field that is set. */
 struct rule {
     const char *op, *category, *pass;
-    enum pdnn_layer_part part; /* of its layer */
+    enum pdnn_layer_part part; /* of the row's layer */
     enum pdnn_op_group group;
 };
 
-/* The first that fits decides: what an op is where that says it all, then the ends of the model by layer,
- * then what stands between the products, and at last products with all that is named after them. */
+/* The first match decides: first ops that determine their group by themselves, then the ends of
+ * the model by layer, then ops between the products, and last the products together with
+ * whatever belongs to their layers. */
 static const struct rule rules[] = {
     {.category = "reorder", .group = PDNN_GROUP_REORDER},
     {.category = "optimizer", .group = PDNN_GROUP_STAGE1},

@@ -1,7 +1,7 @@
 /* The group of every row of ops.csv: which part of the model an op belongs to and what it does there. The op
- * and its layer decide, so that a bias counts with its product and a dropout with the block it is part of;
- * what a layer is, the family says. Transformers have the groups that the operator-level characterization of
- * BERT training uses (Pati et al., arXiv 2104.08335). */
+ * and its layer decide, so a bias counts with its product and a dropout with its block. The family says what
+ * each layer is. Transformers have the groups of the operator-level characterization of BERT training (Pati
+ * et al., arXiv 2104.08335). */
 #ifndef RESULTS_ANALYSIS_OP_GROUPS_H
 #define RESULTS_ANALYSIS_OP_GROUPS_H
 
@@ -11,21 +11,21 @@
 /* In the order of tables and pictures. */
 enum pdnn_op_group {
     PDNN_GROUP_EMBEDDING,
-    PDNN_GROUP_LINEAR,    /* queries, keys, values, attention's output */
-    PDNN_GROUP_ATTENTION, /* scores and contexts of every head */
-    PDNN_GROUP_FFN,       /* the two layers of the feed-forward net; hidden dense layers */
+    PDNN_GROUP_LINEAR,    /* queries, keys, values, output of attention */
+    PDNN_GROUP_ATTENTION, /* scores and contexts of all heads */
+    PDNN_GROUP_FFN,       /* both layers of the feed-forward network; hidden dense layers */
     PDNN_GROUP_CONVOLUTION,
     PDNN_GROUP_RECURRENT,
     PDNN_GROUP_ADDITIVE, /* attention without heads */
     PDNN_GROUP_GELU,
     PDNN_GROUP_SOFTMAX,
     PDNN_GROUP_NORM,
-    PDNN_GROUP_ACTIVATION, /* between convolutions, or dense layers that are not a Transformer's */
+    PDNN_GROUP_ACTIVATION, /* between convolutions, or between dense layers outside Transformers */
     PDNN_GROUP_BATCHNORM,
     PDNN_GROUP_POOLING,
     PDNN_GROUP_OUTPUT,
     PDNN_GROUP_ACCUMULATION, /* sums of a weight's gradients */
-    PDNN_GROUP_STAGE1,       /* all of an update that has one stage only */
+    PDNN_GROUP_STAGE1,       /* the whole update if it has only one stage */
     PDNN_GROUP_STAGE2,
     PDNN_GROUP_REORDER,
     PDNN_GROUP_OTHER,
@@ -41,7 +41,8 @@ extern const struct pdnn_op_group_def pdnn_op_groups[PDNN_OP_GROUP_COUNT];
 
 enum pdnn_op_group pdnn_op_group_of(const struct pdnn_family_def *family, const struct pdnn_op_record *op);
 
-/* True for what stands before and behind the layers and does not grow with their number, updates included. */
+/* True for what stands before and after the repeated layers and does not grow with their
+ * number, including its updates. */
 bool pdnn_op_is_outer(const struct pdnn_family_def *family, const struct pdnn_op_record *op);
 
 #endif

@@ -11,7 +11,8 @@ struct patterns {
     double read, copy, triad;
 };
 
-/* Nearest to the core first: by capacity, DRAM (0, without limit) last. patterns goes with the levels. */
+/* Levels are sorted by capacity, nearest to the core first; DRAM (capacity 0, meaning unlimited) is last.
+ * patterns is kept in the same order as the levels. */
 static struct patterns *find_level(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row,
                                    struct patterns patterns[PDNN_ROOF_LEVELS]) {
     uint64_t capacity = row->capacity_bytes ? row->capacity_bytes : UINT64_MAX;
@@ -43,8 +44,8 @@ static void add_bandwidth(struct pdnn_roofs *roofs, const struct pdnn_ceiling *r
     *rate = fmax(*rate, row->value);
 }
 
-/* The two rates as the header defines them. A level of which nobody knows how it writes writes as it reads.
- */
+/* The two rates as the header defines them. A level without measured writes is assumed
+ * to write as fast as it reads. */
 static void set_rates(struct pdnn_roof_level *level, const struct patterns *patterns) {
     double read = fmax(patterns->read, fmax(patterns->copy / 2, patterns->triad * 2 / 3)), added = INFINITY;
     if (patterns->copy > 0)
@@ -100,11 +101,11 @@ void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceili
     }
 }
 
-/* Memory as the predicted plan lays it out, cut at every buffer's ends: within a piece, all bytes were last
- * accessed at the same moment. Moments are counts of bytes accessed. */
+/* Memory as laid out in the predicted plan, cut at the ends of every buffer, so all bytes of a piece were
+ * last accessed at the same time. Time is counted in bytes accessed. */
 struct pieces {
     uint64_t *start; /* n + 1 offsets, ascending */
-    uint64_t *last;  /* when the piece was last accessed, or NEVER */
+    uint64_t *last;  /* time of the piece's last access, or NEVER */
     size_t n;
     uint64_t clock;
 };
@@ -169,12 +170,13 @@ static size_t level_of(const struct pdnn_roofs *roofs, uint64_t distance) {
     return level;
 }
 
-/* Of `bytes` accessed in a buffer (not always all of it), the part in its first `covered` bytes. */
+/* The part of `bytes` accessed in a buffer (perhaps fewer than its size) that falls
+ * into its first `covered` bytes. */
 static uint64_t part_of(uint64_t bytes, uint64_t covered, uint64_t whole) {
     return covered == whole ? bytes : (uint64_t)((double)bytes * ((double)covered / (double)whole));
 }
 
-/* by_level: one of the two halves of a traffic. */
+/* by_level: the read or the written half of a traffic. */
 static void access_tensor(struct walk *walk, uint32_t tensor, uint64_t bytes, uint64_t *by_level) {
     struct pieces *pieces = &walk->pieces;
     const struct pdnn_lifetime *lifetime = &walk->lifetimes[tensor];
@@ -192,7 +194,7 @@ static void access_tensor(struct walk *walk, uint32_t tensor, uint64_t bytes, ui
     pieces->clock += bytes;
 }
 
-/* The same accesses and bytes as models/cost counts. */
+/* The same accesses and bytes that models/cost counts. */
 static void access_node(struct walk *walk, const struct pdnn_node *node, struct pdnn_traffic *traffic) {
     const struct pdnn_graph *graph = walk->graph;
     uint64_t own[PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS];
@@ -261,7 +263,7 @@ double pdnn_place_speed(const struct pdnn_placement *place, const struct pdnn_ro
     return place->bound == PDNN_BOUND_MEMORY && from_last ? speed.memory : speed.compute;
 }
 
-/* The time all levels together need, and the level that needs most of it. */
+/* The time that all levels together need, and the level that needs most of it. */
 static double memory_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_traffic *traffic,
                              struct pdnn_placement *place) {
     double sum = 0, most = -1;
@@ -278,8 +280,7 @@ static double memory_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_t
     return sum;
 }
 
-/* The time that the arithmetic needs at the peaks, and how much of it there is; infinite where a peak is not
- * known. */
+/* The time that the arithmetic needs at the peaks, and its FLOP; infinite if a peak is unknown. */
 static double compute_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
                               double *flop) {
     double sum = 0;
@@ -292,8 +293,8 @@ static double compute_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_
     return sum;
 }
 
-/* A probe that a neighbour disturbed says less than the row itself: the machine was at least as fast as the
- * row shows it to be. And it is never faster than it was seen to be. */
+/* If a neighbour disturbed the probe, the row itself says more: the machine was at least as fast as the row
+ * shows. A speed above 1 is cut to 1: no roof is above the measured one. */
 static double bounded_speed(double index, double roof_ns, double time_ns) {
     double shown = time_ns > 0 ? roof_ns / time_ns : 0;
     return fmin(1, fmax(index, shown));

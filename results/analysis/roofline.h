@@ -1,36 +1,34 @@
 /* Where a model or an op stands against the machine's measured roofs. Pure functions of costs, the graph's
  * order of accesses, and ceilings.
  *
- * Peak of a dtype: the largest compute row of it at that number of threads; of 16 bit at least f32's, since
- * whatever multiplies f32 multiplies what was widened to it. Bandwidth of a level: from its
- * read, copy and triad rows at that number of threads (the better kind of store each). Nothing comes from a
- * data sheet.
+ * Peak of a dtype: its largest compute row at this number of threads. A 16-bit peak is at least that of f32,
+ * since f32 kernels can multiply widened operands. Bandwidth of a level: from its read, copy and triad rows
+ * at this number of threads (the better kind of store for each). Nothing comes from a data sheet.
  *
- * Which level the bytes come from: the nodes' accesses are walked in the order of execution over the
- * addresses of the predicted plan (models/memory.h), twice, since a measured step follows a step like it. The
- * reuse distance of an access is the number of bytes accessed since its memory was last accessed, itself
- * included; the smallest level whose capacity holds that distance serves it. In the cold regime, the first
+ * Which level the bytes come from: the nodes' accesses are walked in order of execution over the addresses of
+ * the predicted plan (models/memory.h), twice, since a measured step follows another step. The reuse distance
+ * of an access is the number of bytes accessed since its memory was last accessed, including the access
+ * itself; the smallest level whose capacity holds that distance serves it. In the cold regime, the first
  * access to each byte of a step comes from DRAM.
  *
- * Reading and writing cost differently, so a level has two rates. With read, copy and triad the measured GB/s
- * of a level, r = max(read, copy / 2, 2 triad / 3) is its read rate, and the time that a written byte adds to
- * the reads beside it is w = max(0, min(2 / copy - 1 / r, 3 / triad - 2 / r)): a copy of n bytes reads n and
- * writes n in 2 n / copy ns. Each of the three patterns then takes at least its own time, and what only reads
- * can reach its roof. Neither rate of a level is worse than that of the level outside it, since those bytes
- * pass through it.
+ * Reads and writes cost differently, so a level has two rates. With the measured GB/s of read, copy and triad
+ * of a level, r = max(read, copy / 2, 2 triad / 3) is its read rate, and w = max(0, min(2 / copy - 1 / r, 3 /
+ * triad - 2 / r)) is the time that a written byte adds to the reads beside it: a copy of n bytes reads n and
+ * writes n in 2 n / copy ns. Each of the three patterns then takes at least its own time, and pure reads can
+ * reach their roof. Neither rate of a level is worse than that of the next level out, since those bytes pass
+ * through it.
  *
- * Then, with F_d the FLOP in bounds (models/cost.h: padding need not be computed) in dtype d
- * (pdnn_node_dtype), F their sum, and R_l and W_l the bytes read and written at level l: compute time
- * sum(F_d / peak_d), memory time sum(R_l / r_l + W_l w_l); roof_level is the level with the largest share of
- * the latter. An op has one dtype; a model in int8 also has ops in f32, each under the roof of its own. The
- * roof is the larger of the two times (Williams, Waterman, Patterson, 2009): attainable = F / that, in one
- * dtype the same as min(peak, intensity * effective bandwidth). A speed index scales it to the machine's
- * speed at the moment of the measurement, within bounds: a scaled roof is never above the measured one, and
- * never below what the row reached, as long as that is not above the measured one; a probe that was disturbed
- * makes no roof. pct_of_roof = roof time / measured time * 100: of gflops over
- * attainable, or of bytes where there is no FLOP. bound = overhead when calling the ops at all (their number
- * times the measured cost of an empty one) takes longer than the roof; else compute or memory, the larger of
- * the two times. */
+ * Let F_d be the FLOP in bounds (models/cost.h: padding need not be computed) in dtype d (pdnn_node_dtype), F
+ * their sum, and R_l and W_l the bytes read and written at level l. Compute time is sum(F_d / peak_d), memory
+ * time is sum(R_l / r_l + W_l w_l), and roof_level is the level with the largest share of the memory time. An
+ * op has one dtype; a model in int8 also has ops in f32, each under its own roof. The roof is the larger of
+ * the two times (Williams, Waterman, Patterson, 2009): attainable = F / roof, which for a single dtype equals
+ * min(peak, intensity * effective bandwidth). A speed index scales the roof to the machine's speed at the
+ * time of the measurement, within bounds, so a disturbed probe cannot make a roof: a scaled roof is never
+ * above the measured one, and never below what the row reached, unless the row is above the measured roof.
+ * pct_of_roof = roof time / measured time * 100: gflops over attainable, or bytes if there is no FLOP. bound
+ * = overhead if calling the ops at all (their number times the measured cost of an empty one) takes longer
+ * than the roof; otherwise compute or memory, the larger of the two times. */
 #ifndef RESULTS_ANALYSIS_ROOFLINE_H
 #define RESULTS_ANALYSIS_ROOFLINE_H
 
@@ -42,9 +40,9 @@
 
 enum { PDNN_ROOF_LEVELS = 8 };
 
-/* Above this, pct_of_roof sets the flag above_roof. Not 100: roofs and rows both repeat only within a few per
- * cent, and a roof is the median of its repetitions, so that a row at the roof lies above it half of the
- * time. */
+/* Above this, pct_of_roof sets the flag above_roof. More than 100, because roofs and rows repeat only within
+ * a few per cent, and because a roof is the median of its repetitions, so a row at the roof lies above it
+ * half of the time. */
 #define PDNN_ABOVE_ROOF_PCT 105.0
 
 /* The roofs for one thread count. */
@@ -56,7 +54,7 @@ struct pdnn_roofs {
     struct pdnn_roof_level {
         char name[PDNN_LEVEL_TEXT];
         uint64_t capacity_bytes;  /* UINT64_MAX for the last one */
-        double gbs;               /* the best of the patterns: for pictures and words */
+        double gbs;               /* best of the patterns; for pictures and text only */
         double read_ns_per_byte;  /* 1 / r */
         double write_ns_per_byte; /* w */
     } level[PDNN_ROOF_LEVELS];
@@ -75,30 +73,31 @@ enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct
 
 void pdnn_traffic_add(struct pdnn_traffic *sum, const struct pdnn_traffic *traffic);
 
-/* Bytes that all have the same reuse distance, half of them read and half written: of a reorder, which is in
- * no graph, its own size. */
+/* Traffic of bytes that all have the same reuse distance, half of them read and half written. For a reorder,
+ * which is in no graph, the distance is its own size. */
 void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,
                        uint64_t distance);
 
-/* How fast the machine was, relative to when the roofs were measured; 1 when nobody knows. */
+/* How fast the machine was, relative to its speed when the roofs were measured; 1 if unknown. */
 struct pdnn_speed {
-    double compute; /* from the FMA probe: compute-bound, overhead-bound and cache-bound rows; caches follow
-                       the core's clock */
-    double memory;  /* from the read probe, which streams from DRAM: rows bound by DRAM */
+    /* From the FMA probe: for rows bound by compute, overhead or caches, since
+     * caches run at the core's clock. */
+    double compute;
+    double memory; /* from the read probe, which streams from DRAM: for rows bound by DRAM */
 };
 
 struct pdnn_place_input {
-    uint64_t flop_count[PDNN_DTYPE_COUNT]; /* in bounds, by what they are computed in */
+    uint64_t flop_count[PDNN_DTYPE_COUNT]; /* in bounds, by the dtype of the computation */
     struct pdnn_traffic traffic;
-    uint64_t calls; /* ops executed: for the overhead */
-    double time_ns; /* NaN: not measured; only intensity, attainable, bound and level are filled */
+    uint64_t calls; /* ops executed, for the overhead */
+    double time_ns; /* NaN: not measured; then only intensity, attainable, bound and level are filled */
     struct pdnn_speed speed;
 };
 
 void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
                 struct pdnn_placement *place);
 
-/* The index that belongs to the placement's bound and level. */
+/* The speed index that applies to the placement's bound and level. */
 double pdnn_place_speed(const struct pdnn_placement *place, const struct pdnn_roofs *roofs,
                         struct pdnn_speed speed);
 

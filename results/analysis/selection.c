@@ -61,11 +61,11 @@ enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, cons
                      suggestion);
 }
 
-/* One "KEY=VALUE", taken apart. */
+/* One "KEY=VALUE", split. */
 struct filter {
     int column;
     const char *value;
-    char id[PDNN_ID_TEXT]; /* where the value is one: as tables have it */
+    char id[PDNN_ID_TEXT]; /* the value, if the key is `id`, printed as in the tables */
 };
 
 static enum pdnn_status parse_filter(const struct pdnn_selection *selection, const char *text,
@@ -171,7 +171,7 @@ static bool same_field(const struct pdnn_selection *selection, size_t a, size_t 
     return strcmp(pdnn_selection_get(selection, a, column), pdnn_selection_get(selection, b, column)) == 0;
 }
 
-/* The family and all keys but the axes. */
+/* True if family and all keys except the axes are equal. */
 static bool same_others(const struct pdnn_selection *selection, const struct pdnn_axes *axes, size_t a,
                         size_t b) {
     for (int column = selection->family; column < selection->end_key; column++) {
@@ -192,7 +192,7 @@ static bool belongs(const struct pdnn_selection *selection, const struct pdnn_ax
     return true;
 }
 
-/* Below, equal to or above 0, as in strcmp; 0 for words, whose order is that of the file. */
+/* Negative, 0 or positive, as strcmp; 0 for words, which keep the order of the file. */
 static int compare_fields(const char *a, const char *b) {
     double x, y;
     bool x_number = pdnn_parse_double(a, &x), y_number = pdnn_parse_double(b, &y);
@@ -210,7 +210,7 @@ static int compare_members(const struct pdnn_selection *selection, const struct 
     return order;
 }
 
-/* Puts the last member, which comes later in the file than all others, in its place. */
+/* Moves the last member to its place; it comes later in the file than all others. */
 static void sort_last(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                       struct pdnn_series *series) {
     size_t last = series->at[series->count - 1], i = series->count - 1;
@@ -219,7 +219,7 @@ static void sort_last(const struct pdnn_selection *selection, const struct pdnn_
     series->at[i] = last;
 }
 
-/* Members are gathered series by series: those of one stand side by side in one array. */
+/* Series by series, so that the members of each are contiguous in one array. */
 enum pdnn_status pdnn_selection_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                                        struct pdnn_arena *arena, struct pdnn_series **series,
                                        size_t *n_series, struct pdnn_err *err) {
@@ -253,7 +253,7 @@ static bool names_key(const char *pair, size_t length, const char *key) {
     return strlen(key) == length && memcmp(key, pair, length) == 0;
 }
 
-/* Behind the family, an id is KEY=VALUE joined by commas; settings that have their defaults are not there. */
+/* After the family, an id is KEY=VALUE joined by commas; settings at their defaults are not written. */
 void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                             struct pdnn_str *out) {
     const char *id = pdnn_selection_get(selection, at, selection->id);
@@ -302,8 +302,8 @@ static bool varies(const struct pdnn_selection *selection, int column) {
     return false;
 }
 
-/* The value that more than half of the chosen rows have, or NULL: what is left when values that differ cancel
- * (Boyer and Moore), if it is one. */
+/* The value that more than half of the chosen rows have, or NULL. Boyer-Moore majority vote: the candidate is
+ * what remains after unequal values cancel, and a second pass counts it. */
 static const char *majority(const struct pdnn_selection *selection, int column) {
     size_t candidate = 0, votes = 0, count = 0;
     for (size_t at = 0; at < selection->count; at++) {

@@ -1,6 +1,7 @@
-/* The instances of a result directory that ended ok, by what they were run with: chosen by values, and put
- * into series of instances that differ in some keys only. A key is a column of results.csv between `family`
- * and `status`: a hyper-parameter or a run setting. Knows nothing of what was measured. */
+/* The instances of a result directory that ended ok, by hyper-parameters and run settings:
+ * filtered by values, and grouped into series of instances that differ only in some keys. A key is
+ * a column of results.csv between `family` and `status`: a hyper-parameter or a run setting.
+ * Nothing here knows what was measured. */
 #ifndef RESULTS_ANALYSIS_SELECTION_H
 #define RESULTS_ANALYSIS_SELECTION_H
 
@@ -11,17 +12,17 @@
 struct pdnn_selection {
     struct pdnn_csv results;
     struct pdnn_arena arena;      /* reprinted ids */
-    int id, family, status, step; /* columns of it; step is time_ns_median */
-    int extrapolated;             /* -1: an older table, where nothing was */
-    int first_key, end_key;       /* the keys' columns */
-    size_t *row;                  /* of results: those chosen, in order */
+    int id, family, status, step; /* column numbers; step is time_ns_median */
+    int extrapolated;             /* column; -1: an older table, in which nothing was extrapolated */
+    int first_key, end_key;       /* the range of key columns */
+    size_t *row;                  /* the chosen rows of results, in order */
     size_t count;
-    size_t left_out; /* did not end ok */
+    size_t left_out; /* rows that did not end ok */
 };
 
-/* Reads DIR/results.csv and keeps the rows that ended ok and have all the values asked for, "KEY=VALUE" each
- * with a key, `id` (which may leave out what ids may) or `family`. PDNN_INVALID names the nearest key, or
- * says that nothing is left. */
+/* Reads DIR/results.csv and keeps the rows that ended ok and match all filters. A filter is "KEY=VALUE" with
+ * a key, `id` (which may be shortened as ids may) or `family`. PDNN_INVALID names the nearest key, or says
+ * that no row is left. */
 enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const char *directory,
                                      const char *const *only, size_t n_only, struct pdnn_err *err);
 void pdnn_selection_close(struct pdnn_selection *selection);
@@ -29,23 +30,23 @@ void pdnn_selection_close(struct pdnn_selection *selection);
 /* The field of a chosen row, never NULL. */
 const char *pdnn_selection_get(const struct pdnn_selection *selection, size_t at, int column);
 
-/* Its step time; NaN when the field is none. */
+/* The step time of a chosen row; NaN if the field is not a number. */
 double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at);
 
-/* Whether fewer layers ran than the model has, so that its times were scaled. */
+/* True if fewer layers ran than the model has, so times were scaled up. */
 bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at);
 
-/* Column of a key. PDNN_INVALID names the nearest one. */
+/* The column of a key. PDNN_INVALID names the nearest one. */
 enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, const char *name, int *column,
                                     struct pdnn_err *err);
 
 enum { PDNN_SELECTION_AXES_MAX = 8 };
 
-/* The keys in which the members of a series may differ, the first of which orders them. */
+/* The keys in which the members of a series may differ; the first one orders them. */
 struct pdnn_axes {
     int column[PDNN_SELECTION_AXES_MAX];
     size_t count;
-    /* What two members must have in common beside the other keys, or NULL. */
+    /* What else two members must have in common besides the other keys; may be NULL. */
     bool (*alike)(const struct pdnn_selection *selection, size_t a, size_t b);
 };
 
@@ -53,14 +54,14 @@ struct pdnn_axes {
 enum pdnn_status pdnn_axes_parse(const struct pdnn_selection *selection, const char *text,
                                  struct pdnn_axes *axes, struct pdnn_err *err);
 
-/* Chosen rows, ascending by the axes: numbers before words, words in the order of the file. */
+/* Chosen rows in ascending order of the axes: numbers before words, words in the order of the file. */
 struct pdnn_series {
     size_t *at;
     size_t count;
 };
 
-/* Every chosen row is in one series; series of one are there too. In order of their first rows, in the arena.
- */
+/* Every chosen row belongs to one series, perhaps alone. Series are in the order of
+ * their first rows, in the arena. */
 enum pdnn_status pdnn_selection_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                                        struct pdnn_arena *arena, struct pdnn_series **series,
                                        size_t *n_series, struct pdnn_err *err);
@@ -69,20 +70,20 @@ enum pdnn_status pdnn_selection_series(const struct pdnn_selection *selection, c
 void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                             struct pdnn_str *out);
 
-/* Appends what the axes are: "length", or "length, batch" of two. */
+/* Appends the names of the axes: "length", or "length, batch" for two. */
 void pdnn_selection_names(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                           struct pdnn_str *out);
 
-/* Appends the values of the axes: "128", or "128, 32" of two. */
+/* Appends the values of the axes: "128", or "128, 32" for two. */
 void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                            struct pdnn_str *out);
 
-/* Appends the other keys that differ among the chosen rows, with the row's values: "length=512, fuse=none". A
- * value that more than half of the rows have is usual and left out. */
+/* Appends the other keys that differ among the chosen rows, with this row's values: "length=512, fuse=none".
+ * A value shared by more than half of the rows is the usual one and is left out. */
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                           struct pdnn_str *out);
 
-/* Appends those usual values: what pdnn_selection_where does not say. */
+/* Appends the usual values, which pdnn_selection_where leaves out. */
 void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                           struct pdnn_str *out);
 

@@ -18,7 +18,7 @@ enum pdnn_status pdnn_selection_shares(const struct pdnn_share_source *source, s
     return status == PDNN_OK ? pdnn_shares(&rows, source->by, source->arena, shares, n_shares, err) : status;
 }
 
-/* The shares of one instance, which outlive the reader's rows. */
+/* The shares of one instance, copied because the reader's rows are gone after its next call. */
 struct list {
     struct pdnn_share *share;
     size_t count;
@@ -38,7 +38,8 @@ static enum pdnn_status keep(struct list *list, struct pdnn_arena *arena, struct
     return PDNN_OK;
 }
 
-/* Every kind of share that some column has, and the sum of its parts of all columns as its time. */
+/* Collects every share that some column has. The time of a row is the sum over
+ * all columns of its percentage. */
 static size_t collect_rows(const struct list *lists, size_t n_lists, struct pdnn_share *rows) {
     size_t count = 0;
     for (size_t c = 0; c < n_lists; c++) {

@@ -1,4 +1,4 @@
-/* The shares of several instances side by side: what `paradnn breakdown --across` and the picture show. */
+/* The shares of several instances side by side, for `paradnn breakdown --across` and for the picture. */
 #ifndef RESULTS_ANALYSIS_SHARE_MATRIX_H
 #define RESULTS_ANALYSIS_SHARE_MATRIX_H
 
@@ -11,7 +11,7 @@ enum pdnn_status pdnn_selection_rows(const struct pdnn_selection *selection, siz
                                      struct pdnn_ops_reader *reader, struct pdnn_op_rows *rows,
                                      struct pdnn_err *err);
 
-/* Where shares come from, what they are summed by, and where they go. */
+/* Where shares come from, what they are summed by, and the arena that gets them. */
 struct pdnn_share_source {
     const struct pdnn_selection *selection;
     struct pdnn_ops_reader *reader;
@@ -24,18 +24,19 @@ enum pdnn_status pdnn_selection_shares(const struct pdnn_share_source *source, s
                                        struct pdnn_share **shares, size_t *n_shares, struct pdnn_err *err);
 
 struct pdnn_share_matrix {
-    const struct pdnn_share *row; /* n_rows: what each row is of; its work is that of no instance */
-    const struct pdnn_share *const
-        *cell; /* n_rows times n_columns, row after row; NULL: the instance has none */
+    /* n_rows rows: their keys and colors; their work belongs to no single instance. */
+    const struct pdnn_share *row;
+    /* n_rows times n_columns, row by row; NULL: the instance has no such share. */
+    const struct pdnn_share *const *cell;
     size_t n_rows, n_columns;
 };
 
-/* One column per instance of the series, rows in the order of pdnn_shares by their sum over all columns. All
- * of it is in the arena, but names of passes and categories, which the reader has. */
+/* One column per instance of the series; rows in the order of pdnn_shares, by their sum over all columns.
+ * Everything is in the arena except names of passes and categories, which the reader owns. */
 enum pdnn_status pdnn_share_matrix(const struct pdnn_share_source *source, const struct pdnn_series *series,
                                    struct pdnn_share_matrix *matrix, struct pdnn_err *err);
 
-/* Of row and column, or NULL. */
+/* The share in this row and column, or NULL. */
 const struct pdnn_share *pdnn_share_matrix_at(const struct pdnn_share_matrix *matrix, size_t row,
                                               size_t column);
 

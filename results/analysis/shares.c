@@ -51,7 +51,7 @@ bool pdnn_share_same(const struct pdnn_share *a, const struct pdnn_share *b) {
 /* The sums so far. */
 struct sums {
     struct pdnn_by_list by;
-    const struct pdnn_family_def *family; /* NULL: it is gone, and its ops have no groups */
+    const struct pdnn_family_def *family; /* NULL: unknown to this version, so its ops have no groups */
     struct pdnn_share *share;
     size_t count;
 };
@@ -112,7 +112,7 @@ static const char *const passes[] = {"forward", "recompute", "backward-data", "b
 
 enum { N_PASSES = sizeof passes / sizeof *passes };
 
-/* Where a group or pass stands in its order; what has none is equal to all others. */
+/* The position of a group or pass in its fixed order; other keys are all equal. */
 static int rank(enum pdnn_by by, const struct pdnn_share *share) {
     int at = 0;
     if (by == PDNN_BY_GROUP) {
@@ -125,7 +125,7 @@ static int rank(enum pdnn_by by, const struct pdnn_share *share) {
     return at;
 }
 
-/* Equal times keep an order that does not depend on the C library. */
+/* Equal times are ordered by key, so the order does not depend on the C library's qsort. */
 int pdnn_share_compare(const void *a, const void *b) {
     static const enum pdnn_by ranked[] = {PDNN_BY_GROUP, PDNN_BY_PASS};
     const struct pdnn_share *x = a, *y = b;
@@ -139,7 +139,7 @@ int pdnn_share_compare(const void *a, const void *b) {
     return order;
 }
 
-/* Nothing, which is worth saying. */
+/* Group "other" appears even when it is empty. */
 static void add_other(struct sums *sums, const char *id) {
     if (sums->family && sums->by.count == 1 && sums->by.by[0] == PDNN_BY_GROUP) {
         const struct pdnn_op_record none = {.id = id, .category = "", .pass = ""};
@@ -200,7 +200,7 @@ const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_
     return most;
 }
 
-/* The fields of the op that loses most are those of its row in ops.csv: `index` is the column there. */
+/* The fields of the op that loses most are those of its row in ops.csv; `index` is the column there. */
 static void get_most(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     const struct pdnn_share *share = row;
     int at = pdnn_columns_find(&pdnn_ops_columns, column->name + sizeof "most_" - 1);

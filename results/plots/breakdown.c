@@ -1,6 +1,5 @@
-/* `paradnn plot breakdown`: one bar per instance, divided by what its time goes to, in the order and the
- * colors of results/analysis/op_groups.h where parts are groups. See results/plots/breakdown.gp for how it
- * looks. */
+/* `paradnn plot breakdown`: one bar per instance, divided into where its time goes. Groups have the order and
+ * the colors of results/analysis/op_groups.h. The looks are in results/plots/breakdown.gp. */
 #include "base/units.h"
 #include "results/plots/gnuplot.h"
 #include "results/plots/color.h"
@@ -16,23 +15,23 @@
 
 enum { BARS_MAX = 60, NAME_TEXT = 128, FIRST_LABEL = 10 };
 
-/* The picture in pixels: right_most with short names in the legend, caption_gap above what is said at the
- * bottom. legend_size: the legend's letters beside those of names. */
+/* The picture in pixels. right_most: the frame's right edge if the legend's names are short; caption_gap:
+ * above the captions at the bottom; legend_size: the legend's font relative to that of names. */
 static const double width = 1200, height = 800, left = 104, right_most = 940, right_least = 640, top = 712;
 static const double caption_bottom = 8, caption_gap = 12, axis_pixels = 34, legend_pixels = 74,
                     legend_size = 1.12;
 static const double bar_pixels_most = 120, number_pixels = 30, time_pixels = 62;
 
-/* In slots, of which each bar has one: what of it is bar, and what lies between two sets of bars. */
+/* In slots, one per bar: the width of a bar, and the gap between two sets of bars. */
 static const double bar_part = 0.7, gap = 0.7;
 
 static const unsigned residual_rgb = 0xe6e6e6;
 
-/* What one part of a bar is. */
+/* One part of a bar. */
 struct part {
     char name[NAME_TEXT];
     unsigned rgb;
-    size_t merged_into; /* the row whose color it shares, itself where it has its own */
+    size_t merged_into; /* the row whose color it shares, or its own row */
 };
 
 struct picture {
@@ -41,7 +40,7 @@ struct picture {
     struct pdnn_arena arena;
     struct pdnn_by_list by;
     struct pdnn_axes axes;
-    struct pdnn_series *sets, all; /* series, and their members one behind the other */
+    struct pdnn_series *sets, all; /* series, and all their members in order */
     size_t n_sets;
     struct pdnn_share_matrix matrix; /* columns are bars */
     struct pdnn_bar_name *bars, *set_names;
@@ -72,7 +71,7 @@ static enum pdnn_status find_sets(struct picture *p, const char *across, struct 
     return PDNN_OK;
 }
 
-/* Bars stand side by side, sets a little apart. */
+/* Puts bars side by side, with a gap between sets. */
 static enum pdnn_status order_bars(struct picture *p, struct pdnn_err *err) {
     size_t count = p->selection.count;
     double center = 0;
@@ -99,7 +98,7 @@ static double slot_pixels(const struct picture *p) {
     return (p->right - left) / (p->xmax - p->xmin);
 }
 
-/* Few bars stay narrow, in the middle; long names in the legend have their room. */
+/* If there are few bars, they stay narrow and centered. The legend gets room for its longest name. */
 static void choose_columns(struct picture *p) {
     double slots = p->bars[p->all.count - 1].center + 1, longest = 0;
     for (size_t r = 0; r < p->matrix.n_rows; r++)
@@ -137,7 +136,7 @@ static bool is_plain(const struct pdnn_share *row) {
     return !row->rgb && !row->is_residual;
 }
 
-/* How many plain rows take more time in all bars together. */
+/* The number of plain rows that take more time than this one, over all bars. */
 static size_t count_larger(const struct picture *p, size_t row) {
     size_t larger = 0;
     for (size_t r = 0; r < p->matrix.n_rows; r++)
@@ -153,8 +152,8 @@ static unsigned group_color(const struct picture *p, size_t row) {
     return lighter(p->matrix.row[row].rgb, 1 - pow(0.72, (double)same));
 }
 
-/* Groups have their colors, and parts of one group lighter ones of it. Of other kinds the largest have
- * colors, and those for which none is left are one grey part. */
+/* Groups have their own colors, and parts of one group get lighter shades of it. Otherwise the largest rows
+ * get a color each, and the rest become one grey part. */
 static void choose_colors(struct picture *p) {
     size_t n_plain = 0, taken = 0, grey = p->matrix.n_rows;
     for (size_t r = 0; r < p->matrix.n_rows; r++)
@@ -180,8 +179,8 @@ static void choose_colors(struct picture *p) {
     }
 }
 
-/* The share of a row and those merged into it, of all that the bar shows: where the ops' times add up to more
- * than the step, of their sum. */
+/* The percentage of a row and those merged into it. 100 % is the step, or the sum of the ops if that is
+ * longer than the step. */
 static double part_pct(const struct picture *p, size_t row, size_t bar) {
     double sum = 0, whole = 100;
     for (size_t r = 0; r < p->matrix.n_rows; r++) {
@@ -216,8 +215,8 @@ static void put_parts(struct picture *p) {
     pdnn_str_printf(&p->script, "END\n");
 }
 
-/* Numbers in the parts that have room for one. The first, which is no number, is for gnuplot: it does not
- * survive labels of which there are none. */
+/* Percentages in the parts that have room for them. The first label is empty because gnuplot fails on an
+ * empty block of labels. */
 static void put_numbers(struct picture *p, const char *block, bool dark) {
     bool fits = slot_pixels(p) * bar_part >= number_pixels;
     double least_pct = 16 / (top - p->bottom) * 106;
@@ -253,7 +252,7 @@ static void put_times(struct picture *p) {
     pdnn_str_printf(&p->script, "END\n");
 }
 
-/* Moves a text into the arena; NULL when memory ran out. */
+/* Moves a text into the arena; NULL if out of memory. */
 static const char *keep(struct picture *p, struct pdnn_str *text) {
     const char *kept = text->failed ? NULL : pdnn_arena_strdup(&p->arena, pdnn_str_text(text));
     pdnn_str_finish(text);
@@ -267,7 +266,7 @@ static bool any_extrapolated(const struct picture *p) {
     return any;
 }
 
-/* What is said below everything: returns where there is room above it. */
+/* Puts the captions at the bottom; returns the lowest y above them. */
 static double put_captions(struct picture *p, struct pdnn_label_sheet *sheet) {
     struct pdnn_str caption = {0}, usual = {0};
     pdnn_str_printf(&caption, "A bar is one step of a model by the time of its ops; ");
@@ -289,8 +288,8 @@ static double put_captions(struct picture *p, struct pdnn_label_sheet *sheet) {
     return y + caption_gap;
 }
 
-/* Bars are named by the axes and sets by what else differs; where there are no axes, bars by all that
- * differs. The frame ends where the names leave room for. */
+/* Bars are named by the axes, and sets by what else differs; without axes, bars are named by all that
+ * differs. The frame ends above the names. */
 static bool put_names(struct picture *p) {
     bool good = true;
     double slot = slot_pixels(p);
@@ -339,7 +338,7 @@ static bool put_names(struct picture *p) {
     return true;
 }
 
-/* Topmost first, as the eye meets them. */
+/* From the top part down, as the bars show them. */
 static void put_legend(struct picture *p) {
     size_t count = 0;
     struct pdnn_str entries = {0};
@@ -361,7 +360,7 @@ static void put_legend(struct picture *p) {
     pdnn_str_finish(&entries);
 }
 
-/* The column's value where all bars have it, else NULL. */
+/* The column's value if all bars share it, else NULL. */
 static const char *common_value(const struct picture *p, const char *name) {
     int column = pdnn_csv_find(&p->selection.results, name);
     const char *value = pdnn_selection_get(&p->selection, p->all.at[0], column);

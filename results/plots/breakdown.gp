@@ -3,7 +3,7 @@
 # legend's N_PARTS PART PART_COLOR, topmost first;
 #   $parts: x_low x_high y_low y_high rgb            $light, $dark: x y text, numbers on light and dark parts
 #   $times: x y text
-# and, as labels from 10 on, the names of the bars below the frame and what is said below those.
+# and, as labels from 10 on, the names of the bars below the frame, and the captions.
 
 set terminal TERMINAL size WIDTH, HEIGHT noenhanced font "DejaVu Sans,13" background rgb "white"
 set output OUTPUT
@@ -27,7 +27,7 @@ set border 3 linecolor rgb "#444444"
 set grid ytics linecolor rgb "#e4e4e4" linewidth 1 linetype 1
 unset key
 
-# The legend by hand: gnuplot would break it into columns where the frame is low.
+# The legend is drawn by hand, since gnuplot breaks it into columns if the frame is low.
 do for [i = 1:N_PARTS] {
     x = RIGHT + 28.0
     y = TOP - 6.0 - 25.0 * (i - 1)
@@ -36,7 +36,7 @@ do for [i = 1:N_PARTS] {
     set label 1000 + i PART[i] at screen (x + 34) / WIDTH, screen y / HEIGHT left font "DejaVu Sans,12"
 }
 
-# A thin white line between parts tells equal colors apart.
+# A thin white line separates parts of similar color.
 plot \
     $parts using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:5 with boxxyerror fillcolor rgb variable \
         fillstyle solid 1.0 border linecolor rgb "white" linewidth 0.4, \

@@ -1,5 +1,5 @@
 /* `paradnn plot ceilings`: ceilings.csv as bars. One row of panels per thread count: bandwidth by level and
- * pattern, arithmetic by dtype and kernel. See results/plots/ceilings.gp for how it looks. */
+ * pattern, arithmetic by dtype and kernel. The looks are in results/plots/ceilings.gp. */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "base/units.h"
 #include "results/plots/color.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a panel shows: rows of one kind, a set of bars per word of `group`, a color per pattern. */
+/* A panel shows the rows of one kind: a set of bars per word of `group`, a color per pattern. */
 static const struct panel {
     const char *kind, *unit;
     size_t group; /* offset of the text in a ceiling */
@@ -26,7 +26,7 @@ static const struct panel {
 
 enum { N_PANELS = sizeof panels / sizeof panels[0], WORDS_MAX = 32 };
 
-/* Distinct words in the order they come; borrowed. What does not fit is drawn with the last. */
+/* Distinct words in order of appearance; borrowed. Words beyond the capacity are drawn as the last one. */
 struct words {
     const char *word[WORDS_MAX];
     size_t count;
@@ -47,7 +47,7 @@ static void add_word(struct words *words, const char *word) {
 
 struct picture {
     struct pdnn_ceilings *ceilings;
-    struct words groups[N_PANELS], patterns[N_PANELS]; /* of all thread counts alike */
+    struct words groups[N_PANELS], patterns[N_PANELS]; /* shared by all thread counts */
     bool has[N_PANELS][WORDS_MAX][WORDS_MAX];          /* by group and pattern */
     int64_t threads[PDNN_CEILINGS_THREADS_MAX];
     size_t n_threads, drawn;
@@ -99,7 +99,7 @@ static size_t count_patterns(const struct picture *p, size_t panel, size_t group
     return count;
 }
 
-/* All bars of a panel are as wide as where most stand together. */
+/* All bars of a panel have the width that fits its largest set. */
 static double bar_width(const struct picture *p, size_t panel) {
     size_t most = 1;
     for (size_t g = 0; g < p->groups[panel].count; g++) {
@@ -126,7 +126,7 @@ static void put_bar(struct picture *p, size_t panel, const struct pdnn_ceiling *
     pdnn_str_append(&p->script, "\n", 1);
 }
 
-/* A block per thread count and panel; one without a bar is an empty frame. */
+/* One block per thread count and panel; a block without bars is an empty frame. */
 static void put_bars(struct picture *p) {
     pdnn_str_printf(&p->script, "$bars << END\n");
     for (size_t t = 0; t < p->n_threads; t++) {
@@ -145,7 +145,7 @@ static void put_bars(struct picture *p) {
     pdnn_str_printf(&p->script, "END\n");
 }
 
-/* What the level holds for these threads together, or nothing. */
+/* The capacity of the level, summed over the caches that these threads use; "" if unknown. */
 static const char *format_capacity(const struct picture *p, const char *level, int64_t threads,
                                    char text[PDNN_UNIT_TEXT]) {
     for (size_t i = 0; i < p->ceilings->count; i++) {
@@ -157,7 +157,7 @@ static const char *format_capacity(const struct picture *p, const char *level, i
     return "";
 }
 
-/* XTICS: by thread count and panel, the names below its bars. */
+/* XTICS: the names below the bars, by thread count and panel. */
 static void put_tics(struct picture *p) {
     pdnn_str_printf(&p->script, "array XTICS[%zu]\n", p->n_threads * N_PANELS);
     for (size_t t = 0; t < p->n_threads; t++) {
@@ -187,7 +187,7 @@ static double overhead_of(const struct picture *p, int64_t threads) {
     return 0;
 }
 
-/* ROW: the words above a row of panels. */
+/* ROW: the text above each row of panels. */
 static void put_rows(struct picture *p) {
     pdnn_str_printf(&p->script, "array ROW[%zu]\n", p->n_threads);
     for (size_t t = 0; t < p->n_threads; t++) {
@@ -201,8 +201,8 @@ static void put_rows(struct picture *p) {
     }
 }
 
-/* GROUPS: sets of bars by panel. The legend: WORD and WORD_COLOR, those of panel k from FIRST[k] on and
- * before FIRST[k + 1]. */
+/* GROUPS: the number of sets of bars by panel. The legend is in WORD and WORD_COLOR: panel k has the entries
+ * from FIRST[k] up to, but not including, FIRST[k + 1]. */
 static void put_words(struct picture *p) {
     size_t count = 0;
     for (size_t k = 0; k < N_PANELS; k++)

@@ -1,7 +1,6 @@
 # The picture of the roofs. This file is embedded into paradnn; before it, the program writes the variables and data blocks it uses:
-# TERMINAL OUTPUT TITLE, N_ROWS (thread counts) N_PANELS (in each), ROW (what is above each), XTICS (by row and panel), UNIT and GROUPS (sets of bars) by
-# panel,
-# the legend's WORD and WORD_COLOR, those of panel k from FIRST[k] to before FIRST[k + 1];
+# TERMINAL OUTPUT TITLE, N_ROWS (thread counts) N_PANELS (in each), ROW (the text above each row), XTICS (by row and panel), UNIT and
+# GROUPS (sets of bars) by panel, the legend's WORD and WORD_COLOR, with panel k from FIRST[k] up to but not including FIRST[k + 1];
 #   $bars: one block per row and panel: x value low high width rgb text
 
 WIDTH = 1200.0

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Okabe and Ito's colors, which people with any color vision can tell apart, and a few more; light ones last.
- */
+/* The Okabe-Ito palette, which is safe for color-blind readers, and a few more; light colors last. */
 static const unsigned word_colors[PDNN_PLOT_COLORS] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00,
                                                        0x56b4e9, 0x7b3294, 0x8c510a, 0xf0e442, 0x4d4d4d};
 
@@ -33,7 +32,7 @@ static bool all_numbers(const struct pdnn_csv *csv, int column, const size_t *ro
     return numbers > 0;
 }
 
-/* Ticks at the values themselves where they are few: a batch size of 91 means nothing to anybody. */
+/* Ticks at the values themselves if there are few of them: a tick at batch size 91 would mean nothing. */
 static void append_ticks(struct pdnn_str *script, const struct pdnn_point_color *colors, size_t n) {
     double distinct[TICKS_MAX];
     size_t count = 0;
@@ -86,7 +85,7 @@ static void color_by_number(const struct pdnn_csv *csv, int column, const size_t
 
 struct word {
     const char *text;
-    size_t count, first; /* where it appears first: the order of the legend among equals */
+    size_t count, first; /* row of its first appearance: breaks ties in the order of the legend */
 };
 
 static int compare_words(const void *a, const void *b) {

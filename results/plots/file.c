@@ -30,7 +30,7 @@ static enum pdnn_status output_path(const struct pdnn_plot_request *request, con
 static enum pdnn_status draw_one(const struct pdnn_str *variables, const char *embedded, const char *terminal,
                                  const char *path, struct pdnn_err *err) {
     struct pdnn_str script = {0};
-    /* gnuplot would name its own words, not the file. */
+    /* Otherwise gnuplot's message would not name the file. */
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0)
         return pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));

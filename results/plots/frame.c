@@ -23,7 +23,7 @@ double pdnn_frame_angle(const struct pdnn_frame *frame) {
     return atan2(pixels_per_y, pixels_per_x);
 }
 
-/* Coordinates along and across the lines: there, all labels are upright rectangles. */
+/* Coordinates along and across the lines; in these, all labels are upright rectangles. */
 static struct pdnn_spot turn(struct pdnn_spot spot, double angle) {
     return (struct pdnn_spot){spot.x * cos(angle) + spot.y * sin(angle),
                               spot.y * cos(angle) - spot.x * sin(angle)};

@@ -1,5 +1,5 @@
-/* The frame of a log-log picture in pixels, and where along a slanted line its label fits best. Pure
- * geometry. */
+/* The frame of a log-log picture in pixels, and the best place for a label along a
+ * slanted line. Pure geometry. */
 #ifndef RESULTS_PLOTS_FRAME_H
 #define RESULTS_PLOTS_FRAME_H
 
@@ -8,7 +8,7 @@
 struct pdnn_frame {
     double width, height;            /* of the picture, pixels */
     double left, right, bottom, top; /* of the frame, pixels from the lower left corner */
-    double xmin, xmax, ymin, ymax;   /* its ends in data */
+    double xmin, xmax, ymin, ymax;   /* data coordinates of its edges */
 };
 
 struct pdnn_spot {
@@ -18,21 +18,21 @@ struct pdnn_spot {
 struct pdnn_spot pdnn_frame_to_pixels(const struct pdnn_frame *frame, struct pdnn_spot data);
 struct pdnn_spot pdnn_frame_to_data(const struct pdnn_frame *frame, struct pdnn_spot pixels);
 
-/* The angle on the picture of lines y = c * x, radians. */
+/* The angle in the picture of lines y = c * x, in radians. */
 double pdnn_frame_angle(const struct pdnn_frame *frame);
 
-/* A label on such a line: center in pixels, turned by that angle. */
+/* A label on such a line: its center in pixels, rotated by that angle. */
 struct pdnn_label {
     struct pdnn_spot center;
     double width, height; /* pixels */
 };
 
-/* Puts labels[at] (its size is set) on the line between two ends (pixels) where it covers the fewest points
- * and no label before it, the upper half preferred. */
+/* Places labels[at], whose size is set, on the line between two ends (in pixels) where it covers the fewest
+ * points and no earlier label; it prefers the upper half. */
 void pdnn_frame_place(const struct pdnn_frame *frame, struct pdnn_spot low, struct pdnn_spot high,
                       const struct pdnn_spot *points, size_t n_points, struct pdnn_label *labels, size_t at);
 
-/* Its four corners in data. */
+/* The label's four corners in data coordinates. */
 void pdnn_frame_corners(const struct pdnn_frame *frame, const struct pdnn_label *label,
                         struct pdnn_spot corners[4]);
 

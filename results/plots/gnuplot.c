@@ -32,7 +32,7 @@ void pdnn_gnuplot_text(struct pdnn_str *script, const char *name, const char *te
     pdnn_str_append(script, "\n", 1);
 }
 
-/* A file that goes away with its descriptor's last name: path is for gnuplot to open. */
+/* Creates a temporary file; path lets gnuplot open it. */
 static enum pdnn_status make_temporary(char path[PATH_MAX], int *fd, struct pdnn_err *err) {
     const char *directory = getenv("TMPDIR");
     int written =
@@ -45,7 +45,7 @@ static enum pdnn_status make_temporary(char path[PATH_MAX], int *fd, struct pdnn
     return PDNN_OK;
 }
 
-/* stdout is data and belongs to the caller; what gnuplot has to say goes to message_fd. */
+/* stdout is data and belongs to the caller, so gnuplot's output goes to message_fd. */
 static enum pdnn_status spawn_and_wait(const char *path, int message_fd, int *exit_status,
                                        struct pdnn_err *err) {
     char program[] = "gnuplot", script[PATH_MAX];
@@ -76,7 +76,7 @@ static enum pdnn_status spawn_and_wait(const char *path, int message_fd, int *ex
     return PDNN_OK;
 }
 
-/* gnuplot repeats the command, with a mark below it, and says what is wrong with it in its last line. */
+/* gnuplot repeats the command, marks a position below it, and says what is wrong in its last line. */
 static enum pdnn_status report_failure(int message_fd, struct pdnn_err *err) {
     char message[512] = "";
     off_t end = lseek(message_fd, 0, SEEK_END), room = (off_t)sizeof message - 1;

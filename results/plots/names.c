@@ -11,7 +11,7 @@ enum { LINES_MAX = 5, LINE_TEXT = 160, UPRIGHT_MAX = 44 };
 
 static const double letter_pixels = 8.3, line_pixels = 18;
 
-/* Between the frame and names, and between names of bars and of sets. */
+/* Between the frame and the names, and between names of bars and names of sets. */
 static const double gap_pixels = 8, set_gap_pixels = 6;
 
 double pdnn_plot_text_pixels(const char *text) {
@@ -21,7 +21,7 @@ double pdnn_plot_text_pixels(const char *text) {
 struct lines {
     char text[LINES_MAX][LINE_TEXT];
     int count;
-    bool fits; /* all of it, in its width */
+    bool fits; /* the whole name fits its width */
 };
 
 static void wrap(const struct pdnn_bar_name *name, struct lines *lines) {
@@ -55,7 +55,7 @@ static void measure(const struct pdnn_bar_name *names, size_t count, int *most_l
     }
 }
 
-/* A bar's name with its set's, cut where it is too long for the picture. */
+/* A bar's name followed by its set's, cut if it is too long for the picture. */
 static void join(const struct pdnn_bar_names *names, size_t bar, char text[LINE_TEXT]) {
     const char *set = names->n_sets ? names->set[names->set_of[bar]].text : "";
     snprintf(text, LINE_TEXT, "%s%s%s%s%s", names->axis, *names->axis ? "=" : "", names->bar[bar].text,
@@ -84,7 +84,7 @@ void pdnn_bar_names_arrange(struct pdnn_bar_names *names) {
 static const char name_look[] = " font 'DejaVu Sans,11' textcolor rgb '#222222' ",
                   caption_look[] = " font 'DejaVu Sans,11' textcolor rgb '#444444' left\n";
 
-/* At x of a coordinate system: "first" is the axis, "screen" a part of the picture. */
+/* x is in the given coordinate system: "first" is the axis, "screen" a fraction of the picture. */
 static void put_label(struct pdnn_label_sheet *sheet, const char *text, const char *system,
                       struct pdnn_spot spot, const char *look) {
     pdnn_str_printf(sheet->script, "set label %zu ", sheet->next++);

@@ -1,5 +1,5 @@
-/* `paradnn plot roofline`: the measured roofs and one point per instance. See results/plots/roofline.gp for
- * how it looks. */
+/* `paradnn plot roofline`: the measured roofs and one point per instance. The looks are
+ * in results/plots/roofline.gp. */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "base/units.h"
 #include "results/tables/csv.h"
@@ -20,7 +20,7 @@
 
 enum { COMPUTE_MAX = 2 * PDNN_DTYPE_COUNT, ROOF_TEXT = 96 };
 
-/* Estimates for the script's 12 point sans-serif font: enough for a mask around a label. */
+/* Estimates for the script's 12 point sans-serif font, good enough for the mask behind a label. */
 static const double letter_pixels = 9.2, letter_height_pixels = 15;
 
 struct compute_roof {
@@ -32,15 +32,15 @@ struct picture {
     struct pdnn_csv results;
     struct pdnn_ceilings *ceilings;
     int intensity, gflops, mode, dtype, threads, status, started, color; /* columns */
-    size_t *rows;                                                        /* of the results: those drawn */
-    struct pdnn_spot *spots;                                             /* their data, later their pixels */
+    size_t *rows;            /* the rows of results that are drawn */
+    struct pdnn_spot *spots; /* their data coordinates, later pixels */
     struct pdnn_point_color *colors;
     size_t n_rows, left_out;
-    const char *roof_threads;         /* of most rows: whose roofs are drawn */
-    bool has_dtype[PDNN_DTYPE_COUNT]; /* those rows' */
-    size_t otherwise;                 /* rows that ran with others */
+    const char *roof_threads;         /* the thread count of most rows, whose roofs are drawn */
+    bool has_dtype[PDNN_DTYPE_COUNT]; /* of the rows with roof_threads */
+    size_t otherwise;                 /* rows with another thread count */
     struct pdnn_roofs roofs;
-    double peak_gflops; /* the highest of what is drawn */
+    double peak_gflops; /* the highest roof drawn */
     struct compute_roof compute[COMPUTE_MAX];
     size_t n_compute;
     struct pdnn_frame frame;
@@ -95,7 +95,7 @@ static enum pdnn_status read_tables(struct picture *p, const struct pdnn_plot_re
     return pdnn_ceilings_read(path, p->ceilings, err);
 }
 
-/* The rows that have a place in the picture. */
+/* Collects the rows that can be placed in the picture. */
 static enum pdnn_status collect_rows(struct picture *p, const char *directory, struct pdnn_err *err) {
     size_t room = p->results.n_rows + 1;
     p->rows = calloc(room, sizeof *p->rows);
@@ -125,8 +125,8 @@ static bool has_threads(const struct picture *p, size_t i, const char *threads) 
     return strcmp(pdnn_csv_get(&p->results, p->rows[i], p->threads), threads) == 0;
 }
 
-/* One set of roofs is drawn, that of most rows, with the arithmetic of all their dtypes. Rows come grouped by
- * setting: a new one is counted where it begins. */
+/* One set of roofs is drawn: the one for the thread count of most rows, with the peaks of all their dtypes.
+ * Rows with the same count stand together, so a count is tallied where it first appears. */
 static void choose_setting(struct picture *p) {
     size_t most = 0;
     for (size_t i = 0; i < p->n_rows; i++) {
@@ -156,7 +156,7 @@ static int count_dtypes(const struct picture *p) {
     return count;
 }
 
-/* The highest first. The dtype is named where there are several. */
+/* Roofs are kept highest first. A name includes the dtype if there are several. */
 static void add_compute(struct picture *p, const struct pdnn_ceiling *row) {
     static const char gemm_prefix[] = "gemm-";
     bool fma = strcmp(row->pattern, "fma") == 0;
@@ -179,7 +179,7 @@ static void add_compute(struct picture *p, const struct pdnn_ceiling *row) {
     p->compute[at] = roof;
 }
 
-/* The FMA peak and the best of everything else. */
+/* The FMA peak and the best of all other compute rows. */
 static void add_dtype(struct picture *p, enum pdnn_dtype dtype, int64_t threads) {
     const struct pdnn_ceiling *fma = NULL, *other = NULL;
     for (size_t i = 0; i < p->ceilings->count; i++) {
@@ -208,7 +208,7 @@ static enum pdnn_status find_roofs(struct picture *p, struct pdnn_err *err) {
         bool has_peak = p->roofs.peak_gflops[d] > 0;
         if (!missing && (!has_peak || !p->roofs.n_levels))
             missing = pdnn_dtype_name(d);
-        /* What ran although it has no fast path has no roof, and its points stand below those of others. */
+        /* A dtype that ran without a fast path has no roof; its points lie below the others. */
         p->has_dtype[d] = has_peak;
         p->peak_gflops = fmax(p->peak_gflops, p->roofs.peak_gflops[d]);
     }
@@ -230,7 +230,7 @@ static double fastest_gbs(const struct pdnn_roofs *roofs) {
     return fastest;
 }
 
-/* All points, all ridges, and room for the labels on the slanted roofs. */
+/* Leaves room for all points, all ridges, and the labels on the slanted roofs. */
 static void choose_frame(struct picture *p) {
     struct pdnn_frame *f = &p->frame;
     *f = (struct pdnn_frame){1200, 800, 92, 876, 124, 710, INFINITY, 0, INFINITY, 0};
@@ -278,7 +278,7 @@ static void put_variables(struct picture *p) {
         pdnn_plot_variable(&p->script, variables[i].name, variables[i].value);
 }
 
-/* Which pattern gave the level its bandwidth: one of its own, or of the level outside it. */
+/* The pattern that gave the level its bandwidth, from the level itself or from one further out. */
 static const char *pattern_of(const struct picture *p, const struct pdnn_roof_level *level) {
     for (size_t i = 0; i < p->ceilings->count; i++) {
         const struct pdnn_ceiling *row = &p->ceilings->row[i];
@@ -288,7 +288,7 @@ static const char *pattern_of(const struct picture *p, const struct pdnn_roof_le
     return "";
 }
 
-/* The slanted roofs and their labels; spots hold pixels by now. */
+/* The slanted roofs and their labels; the spots are in pixels by now. */
 static void put_bandwidth(struct picture *p) {
     const struct pdnn_frame *f = &p->frame;
     struct pdnn_label labels[PDNN_ROOF_LEVELS];
@@ -329,7 +329,7 @@ static void put_bandwidth(struct picture *p) {
     pdnn_str_printf(&p->script, "END\n");
 }
 
-/* The horizontal roofs, named right of the frame, where two near ones push their names apart. */
+/* The horizontal roofs, named to the right of the frame; names that would overlap are pushed apart. */
 static void put_compute(struct picture *p) {
     static const double line_pixels = 19;
     const struct pdnn_frame *f = &p->frame;

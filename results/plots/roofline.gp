@@ -1,10 +1,10 @@
 # The roofline picture. This file is embedded into paradnn; before it, the program writes the variables and data blocks it
 # uses: TERMINAL OUTPUT TITLE SUBTITLE CAPTION1 CAPTION2, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX YMIN
-# YMAX, ANGLE (of a bandwidth roof on the picture), N_BANDWIDTH N_COMPUTE, NUMERIC CBLOG CBMIN CBMAX CBTICS COLOR, HAS_INFER
+# YMAX, ANGLE (of a bandwidth roof in the picture), N_BANDWIDTH N_COMPUTE, NUMERIC CBLOG CBMIN CBMAX CBTICS COLOR, HAS_INFER
 # HAS_TRAIN, the legend's N_WORDS WORD WORD_COLOR;
 #   $bandwidth, $compute: one roof per index: x y    $masks: where a roof is interrupted for its label: polygons
 #   $slanted: x y text                               $points: x y mode (1 infer, 2 train) value rgb
-# and, as labels from 10 on, the names of the compute roofs right of the frame.
+# and, as labels from 10 on, the names of the compute roofs to the right of the frame.
 
 set terminal TERMINAL size WIDTH, HEIGHT noenhanced font "DejaVu Sans,13" background rgb "white"
 set output OUTPUT
@@ -25,7 +25,7 @@ set yrange [YMIN:YMAX]
 set format xy "%g"
 set xlabel "operational intensity (FLOP per byte of compulsory traffic)" offset 0, 0.2
 set ylabel "performance (GFLOP/s)" offset 0.5, 0
-# Where a decade alone would leave an axis with one or two numbers.
+# Extra ticks, where decades alone would leave an axis with one or two numbers.
 if (log10(XMAX / XMIN) < 3.3) { do for [e = -9:12] { set xtics add (2 * 10.0**e, 5 * 10.0**e) } }
 if (log10(YMAX / YMIN) < 3.3) { do for [e = -9:12] { set ytics add (2 * 10.0**e, 5 * 10.0**e) } }
 set border 3 linecolor rgb "#444444"
@@ -48,7 +48,7 @@ if (NUMERIC) {
     unset colorbox
 }
 
-# Filled shapes with a thin dark outline, so that points on top of one another can be told apart.
+# Filled shapes with a thin dark outline, so that overlapping points stay distinct.
 array FILLED[2] = [7, 9]
 array OUTLINE[2] = [6, 8]
 array SIZE[2] = [1.25, 1.45]

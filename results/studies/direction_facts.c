@@ -9,7 +9,7 @@ static bool is_layer_product(enum pdnn_op_group group) {
     return group == PDNN_GROUP_LINEAR || group == PDNN_GROUP_ATTENTION || group == PDNN_GROUP_FFN;
 }
 
-/* Not those of the attention to a source, whose tokens may be others. */
+/* Excludes attention to a source, whose tokens may differ. */
 static bool is_qkv(const struct pdnn_op_record *op) {
     static const char *const stems[] = {"query", "key", "value", "qkv"};
     bool found = false;
@@ -18,8 +18,8 @@ static bool is_qkv(const struct pdnn_op_record *op) {
     return found && strcmp(op->pass, pdnn_pass_name(PDNN_FORWARD)) == 0;
 }
 
-/* A bias that is part of the product reads one word per output unit; what is then said of bytes is of the
- * product alone. */
+/* A bias fused into the product reads one word per output unit; subtracted, the bytes
+ * are those of the product alone. */
 static uint64_t bias_bytes(const struct pdnn_op_record *op, const struct pdnn_gemm_shape *shape,
                            uint64_t word_bytes) {
     return strstr(op->shape, "+bias") ? op->count * (uint64_t)shape->m * word_bytes : 0;

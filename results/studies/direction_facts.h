@@ -1,4 +1,4 @@
-/* What one instance of a transformer has measured and counted, as the directions compare it: sums over its
+/* What one instance of a transformer measured and counted, in the form that directions compare: sums over its
  * rows of ops.csv. */
 #ifndef RESULTS_STUDIES_DIRECTION_FACTS_H
 #define RESULTS_STUDIES_DIRECTION_FACTS_H
@@ -9,20 +9,19 @@
 struct pdnn_direction_facts {
     bool has_ops, trains;
     double step_ns;
-    struct pdnn_op_sum group[PDNN_OP_GROUP_COUNT]; /* all rows */
-    struct pdnn_op_sum
-        layer_group[PDNN_OP_GROUP_COUNT]; /* those of the layers: not of what does not repeat */
+    struct pdnn_op_sum group[PDNN_OP_GROUP_COUNT];       /* all rows */
+    struct pdnn_op_sum layer_group[PDNN_OP_GROUP_COUNT]; /* rows of repeated layers only */
     uint64_t params, word_bytes;
-    uint64_t matrix_flop;          /* 2 M N K of the layers' products; absent where it does not fit */
-    uint64_t qkv_bytes;            /* of the products for queries, keys and values, forward, without biases */
-    int64_t qkv_tokens, qkv_width; /* T and H of one of them; 0: there is none */
+    uint64_t matrix_flop;          /* 2 M N K of the layers' products; PDNN_ABSENT if it does not fit */
+    uint64_t qkv_bytes;            /* of the forward products for queries, keys and values, without biases */
+    int64_t qkv_tokens, qkv_width; /* T and H of one of these products; 0: there is none */
 };
 
-/* Adds them up; params, word_bytes and trains are the caller's, and known by then. */
+/* Adds up the rows. params, word_bytes and trains are the caller's, set before the call. */
 void pdnn_direction_facts(const struct pdnn_family_def *family, const struct pdnn_op_rows *rows,
                           struct pdnn_direction_facts *facts);
 
-/* Per cent of the step. */
+/* Percentage of the step. */
 double pdnn_facts_share(const struct pdnn_direction_facts *facts, const enum pdnn_op_group *groups, size_t n);
 
 #endif

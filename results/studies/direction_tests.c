@@ -13,7 +13,7 @@ static const char *axis_text(const struct pdnn_evidence *e, size_t i) {
     return pdnn_selection_get(e->selection, e->series.at[i], e->axis);
 }
 
-/* The member with that value of the axis, or NULL. */
+/* The member with this value of the axis, or NULL. */
 static const struct pdnn_direction_facts *fact_at(const struct pdnn_evidence *e, const char *value) {
     for (size_t i = 0; i < e->series.count; i++) {
         if (strcmp(axis_text(e, i), value) == 0)
@@ -38,7 +38,7 @@ static enum pdnn_verdict test_trend(const struct pdnn_direction *direction, cons
     return verdict_of(holds);
 }
 
-/* Of what the layers take, in per cent. */
+/* A group's percentage of the time of the repeated layers. */
 static double layer_share(const struct pdnn_direction_facts *facts, enum pdnn_op_group group) {
     double sum_ns = 0;
     for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++)
@@ -46,7 +46,7 @@ static double layer_share(const struct pdnn_direction_facts *facts, enum pdnn_op
     return sum_ns > 0 ? facts->layer_group[group].time_ns / sum_ns * 100 : 0;
 }
 
-/* "Hardly": no share by more than this many points. */
+/* "Hardly": no share changes by more than this many points. */
 static const double hardly_points = 5;
 
 static enum pdnn_verdict test_layer_shares(const struct pdnn_direction *direction,
@@ -79,12 +79,12 @@ static double optimizer_bytes(const struct pdnn_direction_facts *facts) {
            (double)facts->group[PDNN_GROUP_STAGE2].byte_count;
 }
 
-/* Equal but for the rounding of doubles. */
+/* Equal up to rounding of doubles. */
 static bool same(double a, double b) {
     return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-/* How many times the sequences of `base` an instance takes: as many times its products. */
+/* The number of sequences relative to `base`, which is the ratio of the products' FLOP. */
 static double sequences(const struct pdnn_direction_facts *facts, const struct pdnn_direction_facts *base) {
     return (double)facts->matrix_flop / (double)base->matrix_flop;
 }
@@ -105,9 +105,8 @@ static enum pdnn_verdict test_optimizer_work(const struct pdnn_direction *direct
     return verdict_of(holds);
 }
 
-/* The first micro-step's gradients are where the others are added to: k - 1 times each weight's sum is read,
- * its gradient is read and the sum is written. What is added within a micro-step (a tied table's gradients)
- * is not that. */
+/* The first micro-step's gradients become the sums. Each of the other k - 1 reads each weight's sum and
+ * gradient and writes the sum. Sums within a micro-step (the gradients of a tied table) do not count. */
 static enum pdnn_verdict test_accumulation(const struct pdnn_direction *direction,
                                            const struct pdnn_evidence *e) {
     const struct pdnn_direction_facts *base = fact_at(e, "1");
@@ -143,8 +142,8 @@ static enum pdnn_verdict test_checkpoint(const struct pdnn_direction *direction,
     return verdict_of(3 * layer->matrix_flop == 4 * none->matrix_flop);
 }
 
-/* Three products read T H words each and one reads them once: 4 T H + 3 H H words instead of 6 T H + 3 H H.
- */
+/* Three separate products read T H words each, a single one reads them once: 4 T H + 3 H H
+ * words instead of 6 T H + 3 H H. */
 static enum pdnn_verdict test_qkv(const struct pdnn_direction *direction, const struct pdnn_evidence *e) {
     const struct pdnn_direction_facts *separate = fact_at(e, "separate"), *fused = fact_at(e, "fused");
     (void)direction;
@@ -191,8 +190,8 @@ static bool same_tokens(const struct pdnn_selection *selection, size_t a, size_t
            a_length * minibatch_of(selection, a) == b_length * minibatch_of(selection, b);
 }
 
-/* Other widths, with as many heads or heads as wide, and the feed-forward net as many times as wide: a word
- * for that is the same word. */
+/* A different width, with equally many heads or equally wide ones, and a feed-forward network of the same
+ * ratio to it; if that ratio is given as a word, the word must be the same. */
 static bool same_build(const struct pdnn_selection *selection, size_t a, size_t b) {
     double ratio = number_of(selection, b, "hidden") / number_of(selection, a, "hidden");
     double heads = number_of(selection, b, "heads") / number_of(selection, a, "heads");

@@ -1,7 +1,6 @@
-/* The directions in which the shares and counts of BERT's training move (Pati et al., arXiv 2104.08335;
- * derived arithmetic where exact), checked in measured rows: instances of the transformer that agree in
- * everything but the axis in question, and what is tied to it. One line per direction and set of such
- * instances. */
+/* The directions in which shares and counts move in BERT training (Pati et al., arXiv 2104.08335; derived
+ * arithmetic where exact), checked on measured rows: transformer instances that agree in everything except
+ * the axis in question and keys tied to it. One line per direction and set of such instances. */
 #include "base/units.h"
 #include "models/dtype.h"
 #include "results/studies/direction_tests.h"
@@ -20,7 +19,7 @@ struct check {
     size_t n_lines;
 };
 
-/* The family of a row, where its layers have the attention that the directions are about; else NULL. */
+/* The row's family if its layers have the attention that the directions are about, else NULL. */
 static const struct pdnn_family_def *studied_family(const struct pdnn_selection *selection, size_t at) {
     const struct pdnn_family_def *family =
         pdnn_family_find(pdnn_selection_get(selection, at, selection->family));
@@ -74,7 +73,7 @@ static enum pdnn_status add_line(struct check *check, const struct pdnn_study_li
     return PDNN_OK;
 }
 
-/* "length 128, 512; batch 32, 8": of the axes, those that differ; and whether any of it is extrapolated. */
+/* "length 128, 512; batch 32, 8": the axes that differ, and whether any of it is extrapolated. */
 static const char *compared_text(struct check *check, const struct pdnn_evidence *e,
                                  const struct pdnn_axes *axes) {
     struct pdnn_str text = {0};
@@ -128,7 +127,7 @@ static enum pdnn_status check_set(struct check *check, const struct pdnn_directi
     return add_line(check, &line, err);
 }
 
-/* Leaves out what has no rows, and what does not train where there is an axis. */
+/* Leaves out instances without rows and, if there is an axis, those that do not train. */
 static void keep_usable(const struct check *check, bool trains, struct pdnn_series *series) {
     size_t count = 0;
     for (size_t i = 0; i < series->count; i++) {
@@ -139,7 +138,7 @@ static void keep_usable(const struct check *check, bool trains, struct pdnn_seri
     series->count = count;
 }
 
-/* Column of an axis in results.csv, or -1. */
+/* The column of an axis in results.csv, or -1. */
 static int column_of(const struct check *check, const char *axis) {
     if (axis == pdnn_direction_minibatch && check->family)
         axis = check->family->params[check->family->minibatch_param].name;

@@ -1,5 +1,5 @@
-/* A study: what must hold between measured rows, checked. It is results/studies/<name>.c with its
- * pdnn_study_<name> and one word in the root meson.build; `paradnn breakdown --check-<name>` runs it. */
+/* A study: claims about measured rows, checked. It is results/studies/<name>.c with its pdnn_study_<name>,
+ * and one word in the root meson.build; `paradnn breakdown --check-<name>` runs it. */
 #ifndef RESULTS_STUDIES_STUDY_H
 #define RESULTS_STUDIES_STUDY_H
 
@@ -17,23 +17,24 @@ const char *pdnn_verdict_name(enum pdnn_verdict verdict);
 struct pdnn_study_line {
     const char *claim; /* "optimizer share falls with the batch" */
     enum pdnn_verdict verdict;
-    const char *numbers;  /* what the verdict is based on, in the order of `compared`; "" when not covered */
-    const char *compared; /* "batch 4, 16, 32"; not covered: the instances that would be needed */
-    const char *where;    /* keys that tell this set from others: "length=128, fuse=none" */
-    const char *id;       /* of all of them, with a star for the axis; "" when not covered */
+    const char *numbers;  /* the basis of the verdict, in the order of `compared`; "" if not covered */
+    const char *compared; /* "batch 4, 16, 32"; if not covered: the instances needed */
+    const char *where;    /* keys that distinguish this set: "length=128, fuse=none" */
+    const char *id;       /* the common id, with a star for the axis; "" if not covered */
 };
 
 struct pdnn_study_def {
     const char *name;
-    const char *help;                   /* of its option: what it tests */
+    const char *help;                   /* the help of its option: what it tests */
     const struct pdnn_columns *columns; /* rows: struct pdnn_study_line */
-    /* Lines in the order of the claims, in the arena. */
+    /* Checks all claims; lines in the order of the claims, in the arena. */
     enum pdnn_status (*check)(const struct pdnn_selection *selection, struct pdnn_ops_reader *reader,
                               struct pdnn_arena *arena, struct pdnn_study_line **lines, size_t *n_lines,
                               struct pdnn_err *err);
 };
 
-/* Each study defines these three; what a constant table names must be an object of its own. */
+/* Each study defines these three. A constant table can only name objects, so help
+ * and columns are objects too. */
 #define PDNN_STUDY(name)                                                                                     \
     extern const struct pdnn_study_def pdnn_study_##name;                                                    \
     extern const struct pdnn_columns pdnn_study_##name##_columns;                                            \
@@ -41,10 +42,10 @@ struct pdnn_study_def {
 PDNN_STUDIES(PDNN_STUDY)
 #undef PDNN_STUDY
 
-/* All there are, in the order of the build's list; ended by NULL. */
+/* All studies, in the order of the build's list; NULL-terminated. */
 extern const struct pdnn_study_def *const pdnn_studies[];
 
-/* The value of the column `verdict`, for a study's columns. */
+/* The text of the column `verdict`, for a study's columns. */
 void pdnn_study_get_verdict(const struct pdnn_column *column, const void *row, struct pdnn_str *cell);
 
 #endif

@@ -53,7 +53,7 @@ void pdnn_column_text(const struct pdnn_column *column, const void *row, struct 
     }
 }
 
-/* strtoull would take a sign and blanks, and clamp what does not fit. */
+/* strtoull would accept a sign and blanks, and clamp what does not fit. */
 bool pdnn_count_parse(const char *text, uint64_t *count) {
     uint64_t value = 0;
     if (!*text || text[strspn(text, "0123456789")])
@@ -90,7 +90,7 @@ bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *
         *(double *)field = NAN;
         return true;
     case PDNN_COLUMN_WORD:
-        if (column->get) /* computed: there is no field to go back to */
+        if (column->get) /* computed: there is no field to write to */
             return false;
         *(const char **)field = text;
         return true;

@@ -1,6 +1,6 @@
-/* The output columns of every table, as rows: name, unit, type, where the value comes from, help. The CSV
- * headers, `paradnn columns`, the readers and the documentation all come from these rows. Not the analysis:
- * values are there. */
+/* The output columns of every table, as rows: name, unit, type, where the value comes from, help. CSV
+ * headers, `paradnn columns`, the readers and the documentation are made from these rows. Values are computed
+ * in results/analysis, not here. */
 #ifndef RESULTS_TABLES_COLUMNS_H
 #define RESULTS_TABLES_COLUMNS_H
 
@@ -22,25 +22,24 @@ enum pdnn_column_type {
     PDNN_COLUMN_TYPE_COUNT
 };
 
-/* "text", "text", "count", "integer", "number": what a reader has to expect. */
+/* "text", "text", "count", "integer", "number": what a reader should expect. */
 const char *pdnn_column_type_name(enum pdnn_column_type type);
 
 struct pdnn_column {
     const char *name;
-    const char *unit; /* "ns", "bytes"; "" where it has none */
+    const char *unit; /* "ns", "bytes"; "" if none */
     enum pdnn_column_type type;
-    size_t offset, size; /* of the field in the row's struct; size of a TEXT */
+    size_t offset, size; /* of the field in the row's struct; size only for TEXT */
     const char *help;
     int digits;    /* NUMBER: significant digits written */
-    bool analytic; /* known without running anything: what `list` shows */
-    bool is_later; /* older tables do not have it: may be missing where they are read */
-    /* Where a field at an offset is not enough: appends the value's plain text to cell, nothing when not
-     * available. */
+    bool analytic; /* known without running anything; `list` shows these */
+    bool is_later; /* older tables lack it; may be missing when read */
+    /* For a value that is not simply a field: appends its plain text to cell, or nothing if not available. */
     void (*get)(const struct pdnn_column *column, const void *row, struct pdnn_str *cell);
-    /* The way back, for tables that are read again; false when the text is none. */
+    /* The reverse, for tables that are read again; false if the text is not a valid value. */
     bool (*put)(const struct pdnn_column *column, void *row, const char *text);
-    const struct pdnn_param_def *param; /* results.csv: a hyper-parameter or run setting */
-    size_t index;                       /* a run setting: which */
+    const struct pdnn_param_def *param; /* results.csv: the hyper-parameter or run setting */
+    size_t index;                       /* a run setting: its index */
 };
 
 struct pdnn_columns {
@@ -49,13 +48,13 @@ struct pdnn_columns {
     size_t count;
 };
 
-extern const struct pdnn_columns pdnn_ops_columns;      /* rows: struct pdnn_op_record; read back too */
+extern const struct pdnn_columns pdnn_ops_columns;      /* rows: struct pdnn_op_record; also read back */
 extern const struct pdnn_columns pdnn_ceilings_columns; /* rows: struct pdnn_ceiling */
 /* Rows: struct pdnn_journal_row and struct pdnn_journal_op_row of results/tables/journal.h. */
 extern const struct pdnn_columns pdnn_journal_columns, pdnn_journal_ops_columns;
 
-/* The columns of results.csv (rows: struct pdnn_record) for these families: the fixed ones, with one per
- * hyper-parameter name in the order of the families' rows, in the arena. analytic_only: those that are known
+/* The columns of results.csv (rows: struct pdnn_record) for these families: the fixed ones and one per
+ * hyper-parameter name, in the order of the families' rows; in the arena. analytic_only: only those known
  * without running. */
 enum pdnn_status pdnn_results_columns(const struct pdnn_family_def *const *families, size_t n_families,
                                       bool analytic_only, struct pdnn_arena *arena,
@@ -65,14 +64,14 @@ enum pdnn_status pdnn_results_columns(const struct pdnn_family_def *const *famil
 void pdnn_columns_header(const struct pdnn_columns *columns, struct pdnn_str *out);
 void pdnn_columns_row(const struct pdnn_columns *columns, const void *row, struct pdnn_str *out);
 
-/* Appends one value as plain text: what a table for people starts from. */
+/* Appends one value as plain text, from which tables for people are made. */
 void pdnn_column_text(const struct pdnn_column *column, const void *row, struct pdnn_str *cell);
 
-/* Text to field. An empty text is "not available" where the type has that; a WORD borrows the text. false
- * when the text is no such value. */
+/* Parses text into the field. Empty text means "not available" if the type has that; a WORD borrows the text.
+ * False if the text is not a valid value. */
 bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *text);
 
-/* Digits only: no sign, no blanks, nothing that does not fit. */
+/* Accepts digits only: no sign, no blanks, no overflow. */
 bool pdnn_count_parse(const char *text, uint64_t *count);
 
 /* Index of the column, or -1. */

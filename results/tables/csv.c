@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digits and decimal exponent of a number, 0.d1d2d3... * 10^exponent; independent of the locale's decimal
- * point, which is stepped over. */
+/* Digits and decimal exponent of a number: 0.d1d2d3... * 10^exponent. Skips the decimal
+ * point, whatever the locale's is. */
 struct decimal {
     char digit[PDNN_DIGITS_EXACT + 1];
     int count, exponent;
@@ -29,8 +29,8 @@ static struct decimal decimal_of(double magnitude, int digits) {
     return d;
 }
 
-/* 15 digits never lie about a decimal that a person wrote; 16 and 17 are needed where they do not read back
- * as the same. */
+/* 15 digits reproduce any decimal that a person wrote; 16 or 17 are used only where 15 do not read back as
+ * the same number. */
 static struct decimal decimal_exact(double magnitude) {
     for (int digits = 15; digits < PDNN_DIGITS_EXACT; digits++) {
         char text[64];
@@ -46,7 +46,7 @@ static void append_zeros(struct pdnn_str *out, int count) {
         pdnn_str_append(out, "0", 1);
 }
 
-/* Beyond these exponents, the zeros would be more text than the digits. */
+/* Beyond these exponents, the zeros would be longer than the digits. */
 enum { FIXED_MIN_EXPONENT = -5, FIXED_MAX_EXPONENT = 17 };
 
 static void append_decimal(struct pdnn_str *out, const struct decimal *d) {
@@ -128,17 +128,17 @@ void pdnn_csv_end_row(struct pdnn_csv_writer *writer) {
     writer->started = false;
 }
 
-/* Parsing works in place: fields are unquoted where they lie and ended by a NUL over their separator. */
+/* Parsing is in place: fields are unquoted where they lie, and a NUL overwrites their separator. */
 struct parser {
     char *at, *end;
     size_t line;         /* of `at` */
-    bool end_of_row;     /* the field just read was the row's last one */
+    bool end_of_row;     /* the last field read ended its row */
     const char *problem; /* what is wrong with the row */
     struct pdnn_csv *csv;
     size_t row_room;
 };
 
-/* Steps over the separator at `at`, which ends a field; false when there is none. */
+/* Steps over the separator at `at`, which ends a field; false if there is none. */
 static bool end_field(struct parser *p) {
     if (p->at == p->end) {
         p->end_of_row = true;
@@ -188,7 +188,7 @@ static bool parse_plain(struct parser *p, char **field) {
     return true;
 }
 
-/* One row into fields[0..*count). False with p->problem set. */
+/* Parses one row into fields[0..*count). False with p->problem set. */
 static bool parse_row(struct parser *p, const char **fields, size_t *count) {
     *count = 0;
     do {
@@ -244,7 +244,7 @@ static enum pdnn_status parse_header(struct parser *p, const char *path, struct 
     return PDNN_OK;
 }
 
-/* Rows up to the end, or, from last_line on, up to one that is incomplete. */
+/* Parses rows up to the end, or, from last_line on, up to an incomplete one. */
 static enum pdnn_status parse_rows(struct parser *p, const char *path, const char *last_line,
                                    struct pdnn_err *err) {
     struct pdnn_csv *csv = p->csv;
@@ -274,8 +274,8 @@ static enum pdnn_status parse_rows(struct parser *p, const char *path, const cha
     return PDNN_OK;
 }
 
-/* The start of the last line that ends with a newline, *length being cut to that newline; NULL when no line
- * is complete. */
+/* The start of the last line that ends with a newline; *length is cut to that newline.
+ * NULL if no line is complete. */
 static const char *cut_to_complete_lines(const char *text, size_t *length, bool *torn) {
     size_t complete = *length;
     while (complete && text[complete - 1] != '\n')
@@ -347,7 +347,7 @@ int pdnn_csv_find(const struct pdnn_csv *csv, const char *name) {
     return -1;
 }
 
-/* A quoted field starts behind its quote. */
+/* The cell of a quoted field starts after its quote. */
 size_t pdnn_csv_row_offset(const struct pdnn_csv *csv, size_t row) {
     const char *first = csv->cells[row * csv->n_columns];
     return (size_t)(first - csv->text) - (first > csv->text && first[-1] == '"');

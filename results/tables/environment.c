@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
-/* environment.yaml: one `key: value` per line, text always in double quotes, so that any YAML reader and the
- * few lines below agree on what it says. */
+/* environment.yaml: one `key: value` per line. Text is always in double quotes, so that any YAML reader and
+ * the few lines below read the same value. */
 #include "base/file.h"
 #include "results/tables/csv.h"
 #include "results/tables/tables.h"
@@ -15,7 +15,8 @@
 
 enum { ENVIRONMENT_LIMIT_BYTES = 1 << 20 };
 
-/* JSON's escapes, which YAML's double quotes know too. Bytes above 0x7f are UTF-8 and stay. */
+/* JSON's escapes, which are valid in YAML's double quotes too. Bytes above 0x7f
+ * are UTF-8 and stay as they are. */
 static void append_quoted(struct pdnn_str *out, const char *text) {
     pdnn_str_append(out, "\"", 1);
     for (; *text; text++) {
@@ -30,7 +31,7 @@ static void append_quoted(struct pdnn_str *out, const char *text) {
     pdnn_str_append(out, "\"", 1);
 }
 
-/* The value as it stands in the file. */
+/* Appends the value as it is written in the file. */
 static void append_value(struct pdnn_str *out, const struct pdnn_fact *fact) {
     switch (fact->type) {
     case PDNN_FACT_TEXT:
@@ -77,8 +78,8 @@ enum pdnn_status pdnn_environment_write(const char *directory, const struct pdnn
     return status;
 }
 
-/* The value of the key in the file's text, as it stands there (quotes and escapes included); false when there
- * is none. */
+/* The key's value as it stands in the file's text, including quotes and escapes;
+ * false if the key is missing. */
 static bool find_value(const char *text, const char *key, struct pdnn_str *value) {
     size_t key_length = strlen(key);
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
@@ -97,7 +98,7 @@ static bool find_value(const char *text, const char *key, struct pdnn_str *value
     return false;
 }
 
-/* Undoes append_quoted; text without quotes as it is. */
+/* Undoes append_quoted; text without quotes is copied. */
 static void append_plain(struct pdnn_str *out, const char *value) {
     if (*value != '"') {
         pdnn_str_append(out, value, strlen(value));
@@ -115,7 +116,7 @@ static void append_plain(struct pdnn_str *out, const char *value) {
     }
 }
 
-/* NULL when the file is not there. */
+/* *text is NULL if the file does not exist. */
 static enum pdnn_status read_environment(const char *directory, char path[PATH_MAX], char **text,
                                          struct pdnn_err *err) {
     struct stat info;

@@ -5,7 +5,7 @@
 
 enum pdnn_status pdnn_ids_reprint(struct pdnn_csv *csv, struct pdnn_arena *arena, struct pdnn_err *err) {
     int column = pdnn_csv_find(csv, "id");
-    const char *before = "", *after = ""; /* of the row above: ops and visits of an instance stand together */
+    const char *before = "", *after = ""; /* the previous row's: rows of an instance stand together */
     for (size_t row = 0; column >= 0 && row < csv->n_rows; row++) {
         const char **id = &csv->cells[row * csv->n_columns + (size_t)column];
         if (strcmp(*id, before) != 0) {

@@ -1,5 +1,5 @@
-/* The ids in tables that an earlier version of paradnn wrote. They are printed as today's version prints
- * them, so that instances are found by one id whichever version measured them. */
+/* Ids in tables that an earlier version of paradnn wrote. They are reprinted in today's form, so that an
+ * instance has one id whichever version measured it. */
 #ifndef RESULTS_TABLES_IDS_H
 #define RESULTS_TABLES_IDS_H
 
@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "results/tables/csv.h"
 
-/* Replaces the cells of the column `id` that differ from today's by texts in the arena, which must live as
- * long as the table. What does not parse stays. */
+/* Replaces the cells of the column `id` that differ from today's form by texts in the arena, which must live
+ * as long as the table. An id that does not parse stays. */
 enum pdnn_status pdnn_ids_reprint(struct pdnn_csv *csv, struct pdnn_arena *arena, struct pdnn_err *err);
 
 #endif

@@ -13,11 +13,11 @@
 enum { SCHEMA_PACKED_OPS = 1 };
 
 struct pdnn_journal {
-    struct pdnn_log_file visits, ops; /* the files */
+    struct pdnn_log_file visits, ops;
     struct pdnn_visits known;
 };
 
-/* What is read of both files, and how far. */
+/* What was read of both files, and how far reading has got. */
 struct loading {
     struct pdnn_journal *journal;
     struct pdnn_csv visits, ops;
@@ -38,7 +38,7 @@ static enum pdnn_status parse_row(const struct pdnn_log_file *file, const struct
     return PDNN_OK;
 }
 
-/* Joins what split_key took apart. */
+/* The reverse of split_key. */
 static bool take_op(const struct pdnn_journal_op_row *row, struct pdnn_visit_op *op) {
     int length = snprintf(op->key, sizeof op->key, "%s/%s/%s", row->op, row->pass, row->shape);
     memcpy(op->layer, row->layer, sizeof op->layer);
@@ -61,7 +61,7 @@ static enum pdnn_status make_room(struct loading *loading, size_t count, struct 
     return PDNN_OK;
 }
 
-/* The next `count` rows of journal-ops.csv, which are this visit's. */
+/* The next `count` rows of journal-ops.csv, which belong to this visit. */
 static enum pdnn_status load_ops(struct loading *loading, const struct pdnn_journal_row *row, size_t count,
                                  struct pdnn_err *err) {
     const struct pdnn_log_file *file = &loading->journal->ops;
@@ -144,7 +144,7 @@ enum pdnn_status pdnn_journal_open(const char *directory, struct pdnn_journal **
         status = pdnn_log_file_open(&made->visits, true, err);
     if (status == PDNN_OK)
         status = load(made, err);
-    /* From here on all is well with what is there. */
+    /* The existing contents are valid; from here on files may change. */
     if (status == PDNN_OK)
         status = pdnn_log_file_open(&made->ops, false, err);
     if (status == PDNN_OK)
@@ -176,7 +176,7 @@ const struct pdnn_visits *pdnn_journal_visits(const struct pdnn_journal *journal
     return &journal->known;
 }
 
-/* A row is one line, whatever a library's message says. */
+/* A row must be one line, whatever a library's message contains. */
 static void flatten(char *text) {
     for (; *text; text++) {
         if ((unsigned char)*text < 0x20)
@@ -184,7 +184,7 @@ static void flatten(char *text) {
     }
 }
 
-/* Up to the next slash, and over it; all that is left where `last`. */
+/* Copies up to the next slash and steps over it; if `last`, copies all that is left. */
 static void split_key(const char **at, bool last, char part[PDNN_OP_KEY_TEXT]) {
     size_t length = last ? strlen(*at) : strcspn(*at, "/");
     memcpy(part, *at, length);
@@ -209,7 +209,7 @@ static void put_op(const struct pdnn_journal_row *visit, const struct pdnn_visit
     pdnn_columns_row(&pdnn_journal_ops_columns, &row, lines);
 }
 
-/* The ops first: the visit's row says that they are complete. */
+/* Ops first: the visit's row commits them. */
 static enum pdnn_status write_visit(struct pdnn_journal *journal, const struct pdnn_journal_row *row,
                                     const struct pdnn_visit *visit, struct pdnn_err *err) {
     struct pdnn_str ops = {0}, line = {0};
@@ -242,7 +242,7 @@ enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *i
     row.number = pdnn_visits_of(&journal->known, row.id).count + 1;
     snprintf(n_ops, sizeof n_ops, "%zu", visit->n_ops);
     row.ops = n_ops;
-    /* Memory first: what is on disk must be in memory too. */
+    /* Memory first: what is on disk must also be in memory. */
     enum pdnn_status status = pdnn_visits_add(&journal->known, row.id, &row.visit, err);
     if (status != PDNN_OK)
         return status;

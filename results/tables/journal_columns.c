@@ -62,7 +62,7 @@ static bool put_flags(const struct pdnn_column *column, void *row, const char *t
     return true;
 }
 
-/* The text stays where it lies: whoever reads the journal keeps it. */
+/* The text is borrowed from the file, which the reader of the journal keeps. */
 static bool put_ops(const struct pdnn_column *column, void *row, const char *text) {
     (void)column;
     struct pdnn_journal_row *journal = row;
@@ -70,14 +70,14 @@ static bool put_ops(const struct pdnn_column *column, void *row, const char *tex
     return true;
 }
 
-/* The column's value in the form its type has. */
+/* Appends the field in the form of the column's type. */
 static void get_plain(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     struct pdnn_column plain = *column;
     plain.get = NULL;
     pdnn_column_text(&plain, row, cell);
 }
 
-/* Empty where the visit did not come to that: a 0 would be taken for a measurement. */
+/* Empty if the visit did not get that far: a 0 would be taken for a measurement. */
 static void get_measured(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     size_t before = cell->length;
     get_plain(column, row, cell);
@@ -87,7 +87,7 @@ static void get_measured(const struct pdnn_column *column, const void *row, stru
     }
 }
 
-/* What the samples say: empty without any, and a 0 is a 0 with some. */
+/* Statistics of the samples: empty without samples; with samples, a 0 is a 0. */
 static void get_sampled(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     const struct pdnn_journal_row *journal = row;
     if (journal->visit.samples)

@@ -36,7 +36,7 @@ enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, 
     return pdnn_fail(err, PDNN_IO, "%s: cannot be locked: %s", file->path, strerror(errno));
 }
 
-/* True of a file that ends within its header. */
+/* True for a file that ends within its header. */
 static enum pdnn_status is_cut_short(const struct pdnn_log_file *file, const char *text, size_t length,
                                      bool *cut, struct pdnn_err *err) {
     struct pdnn_str header = {0};
@@ -96,7 +96,7 @@ static enum pdnn_status cut_back(const struct pdnn_log_file *file, struct pdnn_e
     return PDNN_OK;
 }
 
-/* A new file is in its directory only once the directory is synced. */
+/* A new file survives a crash only once its directory is synced. */
 static void sync_directory(const char *directory) {
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
@@ -134,7 +134,7 @@ enum pdnn_status pdnn_log_file_append(struct pdnn_log_file *file, const struct p
     return PDNN_OK;
 }
 
-/* Should this fail as well, the next opening drops them. */
+/* If this fails too, the next opening drops them. */
 void pdnn_log_file_take_back(struct pdnn_log_file *file, uint64_t length) {
     file->length = length;
     cut_back(file, NULL);

@@ -10,7 +10,7 @@
 
 #define OPS_LIMIT_BYTES ((size_t)1 << 34)
 
-/* Without these there is nothing to say; any other is empty when an older table lacks it. */
+/* Required columns; any other one is empty if an older table lacks it. */
 static const char *const needed[] = {"id", "op", "category", "count", "time_ns_median", "pct_of_roof"};
 
 static enum pdnn_status find_columns(struct pdnn_ops_reader *reader, struct pdnn_err *err) {
@@ -81,7 +81,7 @@ enum pdnn_status pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char
     size_t n_rows = reader->csv.n_rows, first = n_rows, count = 0;
     for (size_t k = 0; k < n_rows && first == n_rows; k++) {
         size_t row = (reader->next + k) % n_rows;
-        /* The search may begin in the middle of an instance's rows. */
+        /* The search may have begun in the middle of an instance's rows. */
         if (is_row_of(reader, row, id) && !(row && is_row_of(reader, row - 1, id)))
             first = row;
     }

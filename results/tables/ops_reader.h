@@ -1,4 +1,4 @@
-/* ops.csv read back, one instance after the other. */
+/* ops.csv read back, one instance at a time. */
 #ifndef RESULTS_TABLES_OPS_READER_H
 #define RESULTS_TABLES_OPS_READER_H
 
@@ -11,20 +11,20 @@ struct pdnn_ops_reader {
     struct pdnn_csv csv;
     struct pdnn_arena arena; /* reprinted ids */
     int id;                  /* its column in the file */
-    int *column;             /* by column of pdnn_ops_columns: where it is in the file */
-    size_t next;             /* row of the file */
+    int *column;             /* for each column of pdnn_ops_columns, where it is in the file */
+    size_t next;             /* next row of the file */
     struct pdnn_op_record *ops;
     size_t room;
 };
 
-/* Columns are found by name: more of them and another order do no harm. Ids are those that today's version
- * prints. */
+/* Columns are found by name, so extra columns and another order do no harm. Ids
+ * are reprinted in today's form. */
 enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char *directory,
                                       struct pdnn_err *err);
 void pdnn_ops_reader_close(struct pdnn_ops_reader *reader);
 
-/* The rows of the instance, which stand together in the file; none where it has none. Borrowed until the next
- * call. Instances asked for in the file's order are found at once. */
+/* The rows of the instance, which are contiguous in the file; none if there are none. Borrowed until the next
+ * call. Instances requested in the file's order are found at once. */
 enum pdnn_status pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
                                       const struct pdnn_op_record **ops, size_t *n_ops, struct pdnn_err *err);
 

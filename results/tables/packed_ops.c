@@ -12,8 +12,8 @@ static int hex_digit(char c) {
     return at ? (int)(at - "0123456789ABCDEF") : -1;
 }
 
-/* Copies up to the separator, unescaped, and steps over it; false when it is missing or the text does not
- * fit. */
+/* Unescapes text up to the separator and steps over it; false if the separator is
+ * missing or the text does not fit. */
 static bool take_text(const char **at, char separator, char *text, size_t room) {
     size_t used = 0;
     for (; **at && **at != separator; (*at)++) {
@@ -48,7 +48,7 @@ static bool take_count(const char **at, uint64_t most, uint64_t *count) {
 static bool take_op(const char **at, struct pdnn_visit_op *op) {
     uint64_t count;
     char number[PDNN_UNIT_TEXT];
-    /* The layer was the end of the shape. */
+    /* The layer was appended to the shape. */
     if (!take_text(at, '|', op->key, sizeof op->key) ||
         !take_text(at, '|', op->implementation, sizeof op->implementation) ||
         !take_count(at, UINT32_MAX, &count) || !take_count(at, INT64_MAX, &op->bytes))

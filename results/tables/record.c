@@ -93,7 +93,7 @@ bool pdnn_utc_parse(const char *text, int64_t *unix_ms) {
     int64_t parsed = days_from_civil(year, month, day) * MS_PER_DAY +
                      (((int64_t)hour * 60 + minute) * 60 + second) * 1000 + ms;
     char again[PDNN_UTC_TEXT];
-    /* One spelling only: this also refuses the 30th of February. */
+    /* There is only one spelling; this also refuses the 30th of February. */
     if (strcmp(pdnn_utc_format(parsed, again), text) != 0)
         return false;
     *unix_ms = parsed;

@@ -1,6 +1,6 @@
-/* What the tables say about one instance and about one of its ops: plain rows, measured and derived fields
- * side by side. Filled by results/aggregate and results/roofline, printed through results/columns. Not
- * available: NaN for a double, PDNN_ABSENT for a count, "" for text. */
+/* What the tables say about one instance and about one of its ops: plain rows with measured and derived
+ * fields side by side. results/analysis fills them, results/tables/columns prints them. Not available: NaN
+ * for a double, PDNN_ABSENT for a count, "" for text. */
 #ifndef RESULTS_TABLES_RECORD_H
 #define RESULTS_TABLES_RECORD_H
 
@@ -13,7 +13,7 @@
 
 #define PDNN_ABSENT UINT64_MAX
 
-/* Version of the tables: a change of a column's meaning or of the journal's layout raises it. */
+/* Version of the tables, raised when a column's meaning or the journal's layout changes. */
 enum { PDNN_SCHEMA = 2 };
 
 /* What limits a row: see results/analysis/roofline.h. */
@@ -25,7 +25,7 @@ enum pdnn_bound {
     PDNN_BOUND_COUNT
 };
 
-/* "", "compute", "memory", "overhead". */
+/* "" for none, "compute", "memory", "overhead". */
 const char *pdnn_bound_name(enum pdnn_bound bound);
 
 enum { PDNN_LEVEL_TEXT = 24 };
@@ -34,7 +34,7 @@ enum { PDNN_LEVEL_TEXT = 24 };
 struct pdnn_placement {
     double gflops, bw_gbs, intensity_flop_per_byte;
     double attainable_gflops, pct_of_roof, pct_of_peak;
-    double roof_ns; /* least time the roofs of that moment allow */
+    double roof_ns; /* the least time that the roofs, scaled to the machine's speed, allow */
     enum pdnn_bound bound;
     char roof_level[PDNN_LEVEL_TEXT]; /* L1, L2, L3, DRAM: where most of the memory time goes */
 };
@@ -42,7 +42,7 @@ struct pdnn_placement {
 /* One row of results.csv. */
 struct pdnn_record {
     char id[PDNN_ID_TEXT];
-    bool parsed; /* the id is one this program knows: instance is set */
+    bool parsed; /* this program knows the id, so `instance` is set */
     struct pdnn_instance instance;
     bool has_totals;
     struct pdnn_totals totals;
@@ -58,32 +58,32 @@ struct pdnn_record {
     struct pdnn_placement place;
     unsigned flags;
     const char *host;        /* borrowed */
-    int64_t started_unix_ms; /* of the first visit; 0: none */
+    int64_t started_unix_ms; /* start of the first visit; 0: none */
 };
 
-/* Room for the implementations of equal ops. */
+/* Room for the implementations of all ops in a row. */
 enum { PDNN_IMPLEMENTATIONS_TEXT = 4 * PDNN_IMPLEMENTATION_TEXT };
 
 /* One row of ops.csv. */
 struct pdnn_op_record {
     const char *id; /* borrowed from the record */
     uint64_t op_index;
-    char layer[2 * PDNN_LAYER_TEXT + 2]; /* as models/group.h has it */
+    char layer[2 * PDNN_LAYER_TEXT + 2]; /* see models/group.h */
     char op[PDNN_LAYER_TEXT];
     const char *category, *pass, *dtype; /* static text */
     char shape[PDNN_OP_KEY_TEXT];
     uint64_t count, flop_count, in_bounds_flop_count, byte_count;
-    uint64_t extrapolated; /* 1: some of them did not run */
+    uint64_t extrapolated; /* 1: some of its ops did not run */
     double time_ns_median, share_pct;
     struct pdnn_placement place;
     char implementation[PDNN_IMPLEMENTATIONS_TEXT]; /* several: joined by " | " */
 };
 
-/* Everything not available, outcome `interrupted`. */
+/* Sets everything to not available, and the outcome to `interrupted`. */
 void pdnn_record_init(struct pdnn_record *record, const char *id);
 void pdnn_placement_init(struct pdnn_placement *place);
 
-/* "2026-05-01T12:00:00.123Z" and back; false when the text is no such time. Returns buffer. */
+/* "2026-05-01T12:00:00.123Z" and back; false if the text is not such a time. Returns buffer. */
 enum { PDNN_UTC_TEXT = 96 };
 const char *pdnn_utc_format(int64_t unix_ms, char buffer[PDNN_UTC_TEXT]);
 bool pdnn_utc_parse(const char *text, int64_t *unix_ms);

@@ -1,4 +1,5 @@
-/* results.csv: one row per instance. The hyper-parameters of the families present come after `family`. */
+/* results.csv: one row per instance. The hyper-parameters of all families in
+ * the table come after `family`. */
 #include "results/tables/columns.h"
 #include "results/tables/csv.h"
 #include "results/tables/record.h"
@@ -10,7 +11,7 @@ static void get_schema(const struct pdnn_column *column, const void *row, struct
     pdnn_str_printf(cell, "%d", PDNN_SCHEMA);
 }
 
-/* Of an id that does not parse, what stands before the first '/' or ':'. */
+/* For an id that does not parse, the text before the first '/' or ':'. */
 static void get_family(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     (void)column;
     const struct pdnn_record *record = row;
@@ -25,7 +26,7 @@ static void append_param(const struct pdnn_param_def *param, struct pdnn_value v
     pdnn_str_printf(cell, "%s", pdnn_param_format(param, value, text));
 }
 
-/* By name: families with a parameter of the same name share the column. */
+/* By name: families that share a parameter's name share the column. */
 static void get_hyper(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     const struct pdnn_record *record = row;
     if (!record->parsed)
@@ -69,14 +70,14 @@ static void get_started(const struct pdnn_column *column, const void *row, struc
         pdnn_str_printf(cell, "%s", pdnn_utc_format(record->started_unix_ms, text));
 }
 
-/* Empty without an interval: a NaN is not written. */
+/* Empty without an interval, since NaN is never written. */
 static void get_ci_half(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     const struct pdnn_record *record = row;
     double half_ns = (record->ci_high_ns - record->ci_low_ns) / 2;
     pdnn_number_format(cell, half_ns / record->time_ns_median * 100, column->digits);
 }
 
-/* Costs that are not known are empty, not zero. */
+/* Unknown costs are empty, not zero. */
 static void get_total(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     const struct pdnn_record *record = row;
     struct pdnn_column plain = *column;
@@ -187,7 +188,7 @@ static void append(struct list *list, const struct pdnn_column *column) {
         list->column[list->count++] = *column;
 }
 
-/* A column that two families share holds words once one of them writes words. */
+/* A column shared by two families holds words if one of them writes words. */
 static void append_hypers(struct list *list, const struct pdnn_family_def *family) {
     for (size_t i = 0; i < family->n_params; i++) {
         const struct pdnn_param_def *param = &family->params[i];

@@ -68,14 +68,14 @@ enum pdnn_status pdnn_ceilings_write(const struct pdnn_ceilings *ceilings, const
     return status;
 }
 
-/* By column name, so that more columns and another order do no harm: people edit and join these files. */
+/* Found by column name, so extra columns and another order do no harm: people edit and join these files. */
 static enum pdnn_status parse_ceiling(const char *path, const struct pdnn_csv *csv, size_t row,
                                       struct pdnn_ceiling *ceiling, struct pdnn_err *err) {
     for (size_t i = 0; i < pdnn_ceilings_columns.count; i++) {
         const struct pdnn_column *column = &pdnn_ceilings_columns.column[i];
         int at = pdnn_csv_find(csv, column->name);
         if (at < 0)
-            continue; /* checked before */
+            continue;
         const char *cell = pdnn_csv_get(csv, row, at);
         if (!pdnn_column_parse(column, ceiling, cell))
             return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is no value for column '%s'", path,

@@ -1,5 +1,5 @@
-/* A result directory's files other than the journal: results.csv and ops.csv, replaced atomically,
- * ceilings.csv and environment.yaml. */
+/* The files of a result directory other than the journal: results.csv and ops.csv, which are replaced
+ * atomically, ceilings.csv and environment.yaml. */
 #ifndef RESULTS_TABLES_TABLES_H
 #define RESULTS_TABLES_TABLES_H
 
@@ -9,14 +9,14 @@
 #include "results/tables/record.h"
 #include "runtime/facts/ceilings.h"
 
-/* results.csv and ops.csv while they are put together, row by row. */
+/* results.csv and ops.csv while they are built up row by row. */
 struct pdnn_tables {
     struct pdnn_arena arena;
     struct pdnn_columns columns; /* of results.csv */
     struct pdnn_str results, ops;
 };
 
-/* families: those present, which decides the hyper-parameter columns. */
+/* families: those in the table, which determine the hyper-parameter columns. */
 enum pdnn_status pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_family_def *const *families,
                                   size_t n_families, struct pdnn_err *err);
 void pdnn_tables_add(struct pdnn_tables *tables, const struct pdnn_record *record,
@@ -26,7 +26,7 @@ enum pdnn_status pdnn_tables_write(const struct pdnn_tables *tables, const char 
                                    struct pdnn_err *err);
 void pdnn_tables_finish(struct pdnn_tables *tables);
 
-/* A file of the form of ceilings.csv. */
+/* A file in the format of ceilings.csv. */
 enum pdnn_status pdnn_ceilings_write(const struct pdnn_ceilings *ceilings, const char *path,
                                      struct pdnn_err *err);
 enum pdnn_status pdnn_ceilings_read(const char *path, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
@@ -40,21 +40,20 @@ struct pdnn_fact {
     const char *text;
     int64_t whole; /* BOOL: 0 or 1 */
     double number;
-    bool identity; /* a sweep goes on in this directory only where this is the same */
+    bool identity; /* a sweep continues in this directory only if this is unchanged */
 };
 
 /* Replaces DIR/environment.yaml. */
 enum pdnn_status pdnn_environment_write(const char *directory, const struct pdnn_fact *facts, size_t n_facts,
                                         struct pdnn_err *err);
 
-/* Compares the facts of identity with what DIR/environment.yaml says: PDNN_INVALID that names the first that
- * differs, its two values and the way out. PDNN_OK when the file is not there. A key the file lacks differs.
- */
+/* Compares the identity facts with DIR/environment.yaml. PDNN_INVALID names the first that differs, both
+ * values, and what to do; a missing key differs. PDNN_OK if the file does not exist. */
 enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn_fact *facts, size_t n_facts,
                                         struct pdnn_err *err);
 
-/* Appends the value of a key of DIR/environment.yaml, as plain text; nothing when the file or the key is not
- * there. */
+/* Appends the value of a key in DIR/environment.yaml as plain text; nothing if
+ * the file or the key is missing. */
 void pdnn_environment_get(const char *directory, const char *key, struct pdnn_str *value);
 
 #endif

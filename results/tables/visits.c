@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Room for one more instance. */
+/* Makes room for one more instance. */
 static bool grow(struct pdnn_visits *visits) {
     if (visits->ids.count < visits->room)
         return true;
@@ -15,7 +15,7 @@ static bool grow(struct pdnn_visits *visits) {
     return true;
 }
 
-/* Room for one more visit. */
+/* Makes room for one more visit. */
 static bool grow_instance(struct pdnn_instance_visits *of) {
     if (of->count < of->room)
         return true;

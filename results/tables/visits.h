@@ -1,5 +1,5 @@
-/* Visits in memory, by instance. Their ops are many and mostly the same, so that each text is there once:
- * what a sweep holds grows with its visits and its distinct ops, not with their product. */
+/* Visits in memory, by instance. There are many ops with mostly equal texts, so each text is stored once:
+ * memory grows with the visits and the distinct ops, not with their product. */
 #ifndef RESULTS_TABLES_VISITS_H
 #define RESULTS_TABLES_VISITS_H
 
@@ -7,7 +7,7 @@
 #include "base/texts.h"
 #include "runtime/facts/visit.h"
 
-/* A struct pdnn_visit_op whose texts are the store's; equal ones are one pointer. */
+/* A struct pdnn_visit_op whose texts belong to the store; equal texts are one pointer. */
 struct pdnn_measured_op {
     const char *key, *layer, *implementation;
     uint64_t bytes;
@@ -30,7 +30,7 @@ struct pdnn_instance_visits {
 
 /* {0} is empty. */
 struct pdnn_visits {
-    struct pdnn_texts ids;   /* by instance, in order of their first visit */
+    struct pdnn_texts ids;   /* by instance, in order of first visit */
     struct pdnn_texts texts; /* of the ops */
     struct pdnn_arena arena; /* the ops */
     struct pdnn_instance_visits *of;
@@ -41,10 +41,10 @@ struct pdnn_visits {
 enum pdnn_status pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pdnn_visit *visit,
                                  struct pdnn_err *err);
 
-/* Takes back what was added last, which was a visit of that instance. */
+/* Removes the last visit added, which was one of this instance. */
 void pdnn_visits_drop_last(struct pdnn_visits *visits, const char *id);
 
-/* The instance's visits, borrowed until the next change; none, all zero, of an id that has none. */
+/* The instance's visits, borrowed until the next change; all zero if there are none. */
 struct pdnn_instance_visits pdnn_visits_of(const struct pdnn_visits *visits, const char *id);
 
 void pdnn_visits_finish(struct pdnn_visits *visits);
