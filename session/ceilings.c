@@ -1,4 +1,4 @@
-/* The part of a session that sees to the machine's roofs. */
+/* The part of a session that makes sure the machine's roofs are there. */
 #include "session/session.h"
 #include "runtime/driver/worker.h"
 
@@ -8,7 +8,7 @@
 enum { THREAD_COUNTS_MAX = PDNN_CEILINGS_THREADS_MAX };
 static const double least_seconds = 2;
 
-/* A sorted list without doubles; what does not fit any more is left out, and its rows go without roofs. */
+/* A sorted list without duplicates. Counts beyond its capacity are dropped, and their rows get no roofs. */
 struct counts {
     int64_t threads[THREAD_COUNTS_MAX];
     size_t count;
@@ -32,7 +32,7 @@ static bool ceilings_have(const struct pdnn_ceilings *ceilings, int64_t threads)
     return false;
 }
 
-/* The thread counts that are wanted and not there. */
+/* The thread counts that are wanted but not measured yet. */
 static struct counts missing_counts(const struct pdnn_session *session, bool everything) {
     struct counts wanted = {0}, missing = {0};
     if (everything) {
@@ -97,6 +97,6 @@ void pdnn_session_warn_ceilings(const struct pdnn_session *session, const char *
     struct counts counts = missing_counts(session, false);
     for (size_t i = 0; i < counts.count; i++)
         pdnn_session_warn(session,
-                          "%s has no roofs for %" PRId64 " thread%s: rows that use as many are not placed",
+                          "%s has no roofs for %" PRId64 " thread%s: rows with that many are not placed",
                           path, counts.threads[i], counts.threads[i] == 1 ? "" : "s");
 }

@@ -17,7 +17,8 @@
 
 enum { ROOF_SECONDS = 10, SPEC_LIMIT_BYTES = 1 << 26 };
 
-/* The tables are replaced at most so often, and for at most a fiftieth of the time. */
+/* The tables are replaced at most once in this time, and replacing them takes at
+ * most a fiftieth of the time. */
 static const uint64_t write_gap_ns = UINT64_C(2000000000);
 enum { WRITE_SHARE = 50 };
 
@@ -53,7 +54,7 @@ static enum pdnn_status read_ceilings(struct pdnn_sweep_directory *sweep, struct
     return status;
 }
 
-/* Rows of a former spec stay in the tables, so that another spec in the same directory is worth a line. */
+/* Rows of an earlier spec stay in the tables, so a changed spec deserves a warning. */
 static enum pdnn_status write_spec(const struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
     char path[PATH_MAX], *before = NULL;
     const char *text = sweep->session->spec.text;
@@ -91,7 +92,7 @@ void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep) {
     sweep->journal = NULL;
 }
 
-/* No row has both visits that were allowed to be slow and others. */
+/* A row never mixes visits that were allowed to be slow with others. */
 static bool is_closed(const struct pdnn_sweep_directory *sweep, const struct pdnn_visit *visits,
                       size_t n_visits, const struct pdnn_task *task) {
     enum pdnn_outcome last = visits[n_visits - 1].outcome;
@@ -105,7 +106,7 @@ static bool is_closed(const struct pdnn_sweep_directory *sweep, const struct pdn
     return pdnn_outcome_is_final(last, task->crashes);
 }
 
-/* What earlier visits mean for the driver. The medians live in the session's arena. */
+/* Tells the driver what earlier visits found. The medians live in the session's arena. */
 static enum pdnn_status resume_task(const struct pdnn_sweep_directory *sweep, struct pdnn_task *task,
                                     const struct pdnn_visit *visits, size_t n_visits, struct pdnn_err *err) {
     double *medians = pdnn_arena_alloc(&sweep->session->arena, n_visits, sizeof *medians);

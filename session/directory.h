@@ -1,4 +1,4 @@
-/* A sweep's result directory while it is being written: what an earlier run left there, the journal that
+/* A sweep's result directory while it is being written: what an earlier run left there, the journal as it
  * grows, the tables that are replaced now and then. */
 #ifndef SESSION_DIRECTORY_H
 #define SESSION_DIRECTORY_H
@@ -7,15 +7,15 @@
 #include "results/tables/journal.h"
 #include "results/tables/tables.h"
 
-/* What the caller asks of a directory; all pointers are borrowed. */
+/* What the caller wants from a directory; all pointers are borrowed. */
 struct pdnn_sweep_request {
     const char *path;
     struct pdnn_session *session;
     const char *ceilings_file;     /* where the session's roofs were read from; NULL: from the directory */
-    const struct pdnn_fact *facts; /* of environment.yaml */
+    const struct pdnn_fact *facts; /* for environment.yaml */
     size_t n_facts;
-    bool allow_slow; /* what has no fast path runs all the same */
-    bool retry;      /* what failed is visited again */
+    bool allow_slow; /* run even what has no fast path */
+    bool retry;      /* visit again what failed */
 };
 
 struct pdnn_sweep_directory {
@@ -23,39 +23,38 @@ struct pdnn_sweep_directory {
     struct pdnn_session *session; /* the request's */
     size_t n_ceilings;            /* rows in ceilings.csv */
     struct pdnn_journal *journal;
-    uint64_t next_write_ns;            /* when the tables may be replaced again */
-    bool warned;                       /* that they could not be */
-    bool written;                      /* the tables are there, as the journal is; what follows is known */
+    uint64_t next_write_ns; /* when the tables may be replaced again */
+    bool warned;            /* a warning said that they could not be */
+    bool written;           /* the tables are there, as the journal is; the fields below are valid */
     size_t counts[PDNN_OUTCOME_COUNT]; /* of the session's rows */
-    double speed_index;                /* median of the ok rows; NaN without */
+    double speed_index;                /* median over the ok rows; NaN if there are none */
 };
 
-/* Makes the directory if it is not there, locks it, checks that the machine and the software are those of an
- * earlier run, reads ceilings.csv unless the session's roofs come from a file of the user's, and then writes
- * spec.yaml and environment.yaml. A failure leaves the files as they were. Release with
- * pdnn_sweep_directory_close, also after a failure. */
+/* Creates the directory if needed, locks it, and checks that machine and software are those of an earlier
+ * run. Reads ceilings.csv, unless the session's roofs come from a file of the user's, then writes spec.yaml
+ * and environment.yaml. On failure the files stay as they were. Release with pdnn_sweep_directory_close, also
+ * after a failure. */
 enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
                                            const struct pdnn_sweep_request *request, struct pdnn_err *err);
 void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep);
 
-/* Hands what the journal has to the session's tasks. A task whose last visit failed is closed, unless
- * those are retried; one that was unsupported is open where slow runs are allowed, and one that was measured
- * so is closed where they are not. */
+/* Applies the journal to the session's tasks. A task whose last visit failed is closed, unless failures are
+ * retried. A task that was unsupported is open if slow runs are allowed; a task measured in a slow run is
+ * closed if they are not. */
 enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
 
-/* Sees to ceilings.csv: written from the session's roofs where they come from a file of the user's; else what
- * is missing is measured when there is an open task. Roofs that cannot be measured are worth a warning and
- * do not stop a sweep. */
+/* Brings ceilings.csv up to date. Roofs from a file of the user's are written as they are;
+ * otherwise, missing ones are measured if any task is open. If roofs cannot be measured, that is a
+ * warning and does not stop the sweep. */
 enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
 
-/* Replaces results.csv and ops.csv: the session's rows in its order, then those that only the journal knows.
- */
+/* Replaces results.csv and ops.csv: the session's rows in order, then rows that only the journal has. */
 enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
 
-/* The sweep itself: resume, roofs, visits of the open tasks, and tables, however that ends; the wish to end
- * that comes during the roofs ends it before the first visit. Each visit is in the journal at once, and now
- * and then in the tables; that these cannot be replaced meanwhile is worth one warning and does not stop a
- * sweep: the journal is what counts. */
+/* The sweep itself: resume, roofs, visits of the open tasks, and the tables, however the visits end. An
+ * interrupt during the roofs ends the sweep before the first visit. Each visit goes to the journal at once
+ * and to the tables now and then. If the tables cannot be replaced meanwhile, there is one warning and the
+ * sweep goes on: the journal is what counts. */
 enum pdnn_status pdnn_sweep_directory_run(struct pdnn_sweep_directory *sweep,
                                           struct pdnn_sweep_result *result, struct pdnn_err *err);
 

@@ -66,7 +66,7 @@ static void add_software(struct list *list, const struct pdnn_software *software
                  software->row[i].version, true);
 }
 
-/* What the worker's OpenMP runtime is told, and what it made of it. */
+/* What the worker's OpenMP runtime is told, and which settings result. */
 static void add_openmp(struct list *list, const struct pdnn_host *host, const char *places) {
     struct pdnn_str setting = {0}, obeyed = {0}, overridden = {0};
     for (size_t i = 0; pdnn_openmp_setting(i, host, environ, &setting); i++) {
@@ -99,8 +99,8 @@ static bool is_relevant(const char *variable) {
     return is_library;
 }
 
-/* Every variable that the libraries might read, as one text: what is not set cannot differ unnoticed either.
- */
+/* All variables that the libraries might read, as one text. Unset ones are included, so a
+ * difference never goes unnoticed. */
 static void add_variables(struct list *list) {
     struct pdnn_str text = {0};
     for (char **variable = environ; *variable; variable++)
@@ -122,8 +122,8 @@ static void add_limits(struct list *list, const struct pdnn_session *session) {
     add_whole(list, "limit_budget_ns", session->spec.limits.budget_ns, false);
 }
 
-/* Starts a worker and has it say what it binds its threads to. One that dies meanwhile is no more than a lost
- * one during a sweep: another is asked. Stopped by the caller, also after a failure. */
+/* Starts a worker and asks what it binds its threads to. If it dies meanwhile, another is asked, as with a
+ * worker lost in a sweep. The caller stops the worker, also after a failure. */
 static enum pdnn_status ask_worker(const struct pdnn_session *session, struct pdnn_worker *worker,
                                    char **places, struct pdnn_err *err) {
     enum { ATTEMPTS = 5 };

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A path and a cause. */
+/* Room for a path and a cause. */
 enum { WARNING_TEXT = 8192 };
 
 static enum pdnn_status reserve(struct pdnn_session *session, struct pdnn_err *err) {
@@ -27,7 +27,7 @@ static enum pdnn_status reserve(struct pdnn_session *session, struct pdnn_err *e
     return PDNN_OK;
 }
 
-/* What is decided before anything starts. */
+/* Sets the outcomes that are known before anything starts. */
 static void judge(const struct pdnn_session *session, const struct pdnn_expanded *item,
                   struct pdnn_arena *arena, struct pdnn_session_row *row) {
     int64_t threads = item->instance.setting[PDNN_SETTING_THREADS];

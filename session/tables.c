@@ -1,4 +1,4 @@
-/* The part of a sweep's directory that makes its tables. */
+/* The part of a sweep's directory that writes its tables. */
 #include "session/directory.h"
 #include "results/analysis/aggregate.h"
 #include "results/tables/tables.h"
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything one writing needs, so that rows need not pass it around. */
+/* Everything one write of the tables needs, so that functions take one argument. */
 struct writing {
     struct pdnn_sweep_directory *sweep;
     struct pdnn_tables tables;
     struct pdnn_arena arena;
-    bool *is_listed; /* by the journal's instance: has its row */
+    bool *is_listed; /* by the journal's instance: whether it has its row */
     size_t counts[PDNN_OUTCOME_COUNT];
     double *speeds; /* of the ok rows that have one */
     size_t n_speeds;
@@ -27,7 +27,7 @@ static void note_family(const struct pdnn_family_def **families, size_t *count,
     families[(*count)++] = family;
 }
 
-/* The families of the session and of what else the journal knows; room for all there are. */
+/* Collects the families of the session and those that only the journal has; there is room for all. */
 static size_t collect_families(const struct pdnn_sweep_directory *sweep,
                                const struct pdnn_family_def **families) {
     size_t count = 0;
