@@ -1,4 +1,4 @@
-/* An assertion that cmocka lacks: doubles that are nearly equal. Include after cmocka_all.h. */
+/* An assertion that cmocka lacks: nearly equal doubles. Include after cmocka_all.h. */
 #ifndef TESTS_NEAR_H
 #define TESTS_NEAR_H
 

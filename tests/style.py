@@ -36,7 +36,7 @@ MACHINE_PATHS = re.compile(r"/work/|/farm/|/home/[a-z]|/tmp/bash")
 LEFT_OPEN = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 GOTO = re.compile(r"\bgoto\s+(\w+)")
 
-# What a file defines, at the beginning of a line. A kernel's public function is in its macro (runtime/kernels/simd/kernel.h).
+# Definitions, which start at the beginning of a line. A kernel's public function is in its macro (runtime/kernels/simd/kernel.h).
 DEFINITIONS = {
     "struct": r"^(?:struct|union)\s+(\w+)\s*\{",
     "enum": r"^enum\s+(\w+)\s*\{",
@@ -45,12 +45,12 @@ DEFINITIONS = {
     "function": r"^(?!typedef\b|return\b|else\b|PDNN_KERNEL|PDNN_ROOF)([A-Za-z_][\w \t\n*]*?)\b(?:PDNN_HERE\()?(\w+)\)?\([^;{}]*\)\s*\{",
     "kernel": r"^PDNN_(?:KERNEL|KERNEL_VALUE|ROOF)\((?:[^,()]*,\s*)?(\w+),\s*\(",
 }
-# Different words for one thing: the first of each is the house's.
+# Different words for one thing; the house style is the first of each.
 SYNONYMS = [("create", "open", "new", "make"), ("destroy", "close", "free", "delete")]
 
 
 class Skip(Exception):
-    """Something the check needs is missing."""
+    """The check needs something that is missing."""
 
 
 def files(root, *endings):
@@ -117,8 +117,8 @@ def circles_of(uses):
 
 
 def check_circles(root):
-    """A .c file, its header and the files named after it (pool.c, pool.h, pool_loops.h) are one unit; no unit includes, by whatever way,
-    one that includes it."""
+    """A .c file, its header and the files named after it (pool.c, pool.h, pool_loops.h) are one unit; no unit includes itself
+    through others."""
     names = files(root, ".c", ".h")
     stems = {os.path.splitext(name)[0] for name in names}
 
@@ -196,9 +196,9 @@ def families_of(root):
 
 
 def check_families(root):
-    """Only models/families knows a family by its name, and the parameter that is the minibatch: others ask the family's row.
+    """Only models/families names a family or the parameter that is the minibatch; everything else asks the family's row.
 
-    A table may have a row or column of that name, {"batch", ...; what a call is given, or a list of names, is a comparison."""
+    A table may have a row or column with that name, {"batch", ...; as an argument or in a list of names, it counts as a comparison."""
     call = re.compile(r'\w\s*\([^;{]*"(?:%s)"' % "|".join(families_of(root)))
     minibatch = re.compile(r'(?<!= )\{"batch", ')
     bad = []
@@ -219,7 +219,7 @@ def without_comments(text):
 
 
 def definitions(name, text):
-    """(kind, name) of what others may use or mistake for theirs: all of a header; of a .c file what has the prefix or is not static."""
+    """(kind, name) of what could clash with other files: everything in a header; in a .c file what has the prefix or is not static."""
     for kind, pattern in DEFINITIONS.items():
         for match in re.finditer(pattern, text, re.M):
             found = match.groups()[-1]
@@ -235,7 +235,7 @@ def definitions(name, text):
 
 
 def one_word_each(found):
-    """The name with synonyms replaced by the first of them, and nothing between words."""
+    """The name with synonyms replaced by the first of their group, without underscores."""
     words = found.split("_")
     for group in SYNONYMS:
         words = [group[0] if word in group else word for word in words]
@@ -243,8 +243,8 @@ def one_word_each(found):
 
 
 def check_names(root):
-    """No two things of one kind with the same name in different files, nor functions whose names mean the same. Files whose names
-    differ by a number alone (v2.c, v3.c) stand for one another; every program has a main; a guard is its file's."""
+    """Different files do not define two things of one kind with the same name, nor functions whose names are synonyms. Files whose names
+    differ only in a number (v2.c, v3.c) are alternatives and may; so may programs, each with its main, and guards."""
     places, meanings = {}, {}
     for name in files(root, ".c", ".h"):
         slot = re.sub(r"\d", "", name)
@@ -269,7 +269,7 @@ def check_readmes(root):
 
 
 def check_documents(root):
-    """Relative links of the documents lead somewhere, and their shell commands parse."""
+    """Relative links in documents point to existing files, and their shell commands parse."""
     bad = []
     for name in files(root, ".md"):
         with open(os.path.join(root, name), encoding="utf-8") as file:

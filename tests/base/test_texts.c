@@ -1,4 +1,4 @@
-/* Distinct texts: numbers in order, each text once, the last one taken back, whatever the table's size. */
+/* Distinct texts: numbered in order, each stored once, the last one removable, whatever the table's size. */
 #include "tests/cmocka_all.h"
 
 #include "base/texts.h"
@@ -30,7 +30,7 @@ static void test_texts_add_numbers_in_order(void **state) {
     assert_int_equal(texts.count, 0);
 }
 
-/* Also where adding it made the table grow. */
+/* Also when adding it made the table grow. */
 static void test_texts_drop_last_takes_back(void **state) {
     (void)state;
     struct pdnn_texts texts = {.count = 0};

@@ -4,7 +4,7 @@
 Usage: aa.py A.results B.results
 First: paradnn sweep sweeps/fc.yaml -o A.results; paradnn sweep sweeps/fc.yaml -o B.results
 
-A 95 % interval must contain the other run's headline about as often as it says (90 to 98 % of the rows). Prints that share, the
+A 95 % interval should contain the other run's headline about that often (90 to 98 % of the rows). Prints that share, the
 distribution of the intervals' half-widths and of the ratio of the two headlines; then the same with every visit's time scaled by
 its FMA probe or its read probe, to see what the probes would change."""
 

@@ -1,5 +1,5 @@
-/* Benchmarks that report ratios: cases are timed in turn, round after round, so that drift of the machine
- * affects all of them, and a ratio is the median of the rounds' ratios. */
+/* Benchmarks that report ratios. Cases are timed in turn, round after round, so that drift of the machine
+ * affects all of them; a ratio is the median of the rounds' ratios. */
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
 
@@ -22,20 +22,20 @@ void bench_run(struct bench_case *cases, size_t count, size_t rounds);
 
 double bench_median_ns(const struct bench_case *c, size_t rounds);
 
-/* The rounds' ratios of two rates of work: c's over roof's. */
+/* Per round, the ratio of two rates of work: c's over roof's. */
 struct bench_ratio {
     double median, low, high; /* low and high: quartiles */
 };
 struct bench_ratio bench_rate_ratio(const struct bench_case *c, const struct bench_case *roof, size_t rounds);
 
-/* Zeroed, touched memory, on huge pages if available, as in plans; never freed. Ends the
- * program if there is none. */
+/* Zeroed, touched memory, on huge pages if available, as in plans; never freed. Exits the
+ * program if there is not enough. */
 void *bench_memory(uint64_t bytes);
 
-/* Prints and ends the program. */
+/* Prints a message and exits the program. */
 _Noreturn void bench_fail(const char *what);
 
-/* The OpenMP pool's size, after a first parallel region. */
+/* The size of the OpenMP pool, after a first parallel region. */
 int64_t bench_threads(void);
 
 #endif

@@ -1,8 +1,9 @@
-/* Products of heads, for attention and its gradients, in every available way, against the roofs measured at
- * the same time: the FMA peak or the DRAM copy bandwidth, whichever is lower at the product's operational
- * intensity. Queries, keys and values are columns of one tensor, as BERT-Large trains on (n 128 and 512, d
- * 64), or caches of keys and values that one new token reads, different ones each time so that they come from
- * DRAM. Arguments: sequences, heads, queries, keys, width of a head; default: the usual ones. */
+/* Products of heads, for attention and its gradients, in every available way, against the roofs measured
+ * at the same time: the FMA peak or the DRAM copy bandwidth, whichever is lower at the product's
+ * operational intensity. Queries, keys and values are columns of one tensor, as in BERT-Large training (n
+ * 128 and 512, d 64), or they are caches of keys and values that one new token reads, different ones each
+ * time so that they come from DRAM. Arguments: sequences, heads, queries, keys, width of a head; without
+ * arguments, a standard set of shapes. */
 #include "runtime/backends/onednn/matmul/ways.h"
 #include "runtime/kernels/roofs/fma.h"
 #include "runtime/kernels/roofs/stream.h"
@@ -97,14 +98,14 @@ static struct pdnn_heads_product product_of(const struct shape *s, const struct 
         named->a, named->b, named->y};
 }
 
-/* Everything measured lives in one pool, since no memory is ever freed. */
+/* All measured tensors come from one pool, since memory is never freed. */
 static struct {
     char *begin;
     uint64_t bytes, used;
 } pool = {.bytes = 768 << 20};
 
 static void *new_tensor(const struct pdnn_heads_product *product, const struct pdnn_heads *heads) {
-    enum { GAP = 17 * 4096 + 5 * 64 }; /* as between the tensors of plans */
+    enum { GAP = 17 * 4096 + 5 * 64 }; /* as between tensors in plans */
     int64_t elements = product->B * heads->sequence_stride;
     float *values = (void *)(pool.begin + pool.used);
     pool.used += ((uint64_t)elements * sizeof *values + 63) / 64 * 64 + GAP;
@@ -115,7 +116,7 @@ static void *new_tensor(const struct pdnn_heads_product *product, const struct p
     return values;
 }
 
-/* False if there is no such way; the last one is OpenBLAS, in place of the library's sgemm. */
+/* False if there is no such way. The last way is OpenBLAS in place of the library's sgemm. */
 static bool make_way(struct pdnn_onednn_library *library, const struct pdnn_heads_product *product, int way,
                      struct pdnn_onednn_matmul *made) {
     enum pdnn_onednn_matmul_way kind =
@@ -137,7 +138,7 @@ static void print_case(const struct bench_case *c, const struct bench_case *roof
            ns / 1e6, c->work / ns, bytes / ns, by_compute, by_memory);
 }
 
-/* One product, in all ways. */
+/* One product in all ways. */
 struct contest {
     struct pdnn_heads_product product;
     double flop, bytes;
@@ -180,7 +181,7 @@ static void run_contest(struct contest *contest, struct copy *copy) {
         print_case(&cases[i + 2], cases, contest->bytes);
 }
 
-/* Only the columns that are used count; a set occupies the whole tensors. */
+/* Only the columns in use count as traffic; a set still occupies whole tensors. */
 static void bench_product(struct pdnn_onednn_library *library, const struct shape *s,
                           const struct named *named, struct copy *copy) {
     static struct contest contest;
@@ -209,7 +210,7 @@ static void bench_product(struct pdnn_onednn_library *library, const struct shap
     }
 }
 
-/* Scores, context and their gradients; for one new token, which trains nothing, only the first two. */
+/* Scores, context and their gradients; for one new token, only the two forward products. */
 static void bench_shape(struct pdnn_onednn_library *library, const struct shape *s, struct copy *copy) {
     int64_t H = s->h * s->d, ld = s->n > 1 ? 3 * H : H;
     const struct pdnn_heads q = wide(s, s->n, 3 * H), k = wide(s, s->m, ld), context = wide(s, s->n, H);

@@ -1,6 +1,6 @@
-/* Every kind of kernel on data that a core's own caches hold, on one thread, at each instruction-set level
- * that the processor has: the time at the widest, and those of the others as multiples of it. An argument
- * names some. */
+/* Every kind of kernel on data that fits a core's own caches, on one thread, at each instruction-set level of
+ * the processor: the time at the widest level, and the other times as multiples of it. An argument selects
+ * kernels by name. */
 #include "runtime/kernels/gemm/batched.h"
 #include "runtime/kernels/gemm/dense_few.h"
 #include "runtime/kernels/gemm/rnn_product.h"
@@ -569,7 +569,7 @@ static void fill_arrays(void) {
         labels[i] = i * 7 % 10;
 }
 
-/* The level that a case runs at. */
+/* A case at one level. */
 struct level_case {
     const struct bench_case *of;
     int lanes;
@@ -581,7 +581,7 @@ static void run_at_level(void *user) {
     c->of->run(c->of->user);
 }
 
-/* All levels of one case in turns. */
+/* Runs all levels of one case in turn. */
 static void compare(const struct bench_case *c) {
     struct level_case at[PDNN_LEVEL_COUNT];
     struct bench_case levels[PDNN_LEVEL_COUNT];

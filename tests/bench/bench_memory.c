@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 enum { ELEMENTS = 64 << 20, ROUNDS = 9, ARRAYS = 4, SIDE = 8192, WIDTH = 1024 };
-enum { GAP_BYTES = 17 * 4096 + 5 * 64 }; /* between arrays, as models/memory.c leaves it */
+enum { GAP_BYTES = 17 * 4096 + 5 * 64 }; /* between arrays, as in models/memory.c */
 
 static int64_t threads;
 
@@ -72,7 +72,7 @@ static void run_transpose(void *user) {
     pdnn_transpose(arrays[0], arrays[1], SIDE, SIDE, threads, true);
 }
 
-/* Directions take the place of gradients, as in plans. */
+/* Directions overwrite gradients, as in plans. */
 struct lamb {
     struct pdnn_norm_job norm;
     struct pdnn_lamb_direction_job direction;
@@ -100,7 +100,7 @@ static struct lamb lamb_of(float *const *a) {
     return l;
 }
 
-/* Rows of WIDTH, alone and after dropout and a residual sum. */
+/* Rows of WIDTH, plain and after dropout and a residual sum. */
 struct norms {
     struct pdnn_layernorm alone, fused;
     struct pdnn_layernorm_gradients alone_backward, fused_backward;
@@ -141,8 +141,8 @@ static struct norms norms_of(float *const *a) {
     return n;
 }
 
-/* Square matrices of scores: the op alone, with mask and dropout, and causal. Training steps run in
- * place, as in plans. */
+/* Square matrices of scores: the op alone, with mask and dropout, and causal. Training
+ * steps run in place, as in plans. */
 struct softmaxes {
     struct pdnn_softmax alone, fused, causal, mask, backward, fused_backward, causal_backward;
 };

@@ -1,6 +1,6 @@
-/* An unrolled recurrent layer, forward and backward, against the FMA peak measured at the same time and
- * against the time it takes to read U once per step from wherever it is (batch 1). Arguments: cell, hidden
- * units, minibatch; default: the usual ones. */
+/* An unrolled recurrent layer, forward and backward, against the FMA peak measured at the same time and, at
+ * batch 1, against the time it takes to read U once per step from wherever it is. Arguments: cell, hidden
+ * units, minibatch; without arguments, a standard set. */
 #include "runtime/steps/rnn_unrolled.h"
 #include "runtime/kernels/roofs/fma.h"
 #include "runtime/kernels/roofs/stream.h"
@@ -116,7 +116,7 @@ static void bench_layer(enum pdnn_cell cell, int64_t H, int64_t N) {
         double ns = bench_median_ns(&cases[i], ROUNDS);
         printf("  %-24s %8.2f ms  %6.1f G/s", cases[i].name, ns / 1e6, cases[i].work / ns);
         if (i > 1) {
-            /* In the backward pass, only dh' reads U once per step. */
+            /* In the backward pass, only the product for dh' reads U once per step. */
             double read_ns = bench_median_ns(&cases[1], ROUNDS);
             printf("   %.2f of the FMA peak, %.2f of reading U",
                    bench_rate_ratio(&cases[i], &cases[0], ROUNDS).median, read_ns / ns);

@@ -1,5 +1,5 @@
 /* A plan's whole training step against the same primitives and kernels called directly, one after the other
- * in one C function, each with memory of its own. */
+ * in one C function, each with its own memory. */
 #include "models/build.h"
 #include "models/op.h"
 #include "runtime/backends/onednn/onednn.h"
@@ -22,7 +22,7 @@ static const struct pdnn_onednn_dense_choice choice = {.stored = PDNN_ONEDNN_WEI
 struct layer {
     int64_t inputs, outputs;
     struct pdnn_onednn_dense_pass forward, backward_data, backward_weights;
-    float *w, *b, *dw, *db, *y, *dy, *ms[2], *mom[2]; /* of w, of b */
+    float *w, *b, *dw, *db, *y, *dy, *ms[2], *mom[2]; /* for w, for b */
 };
 
 struct bare {

@@ -14,13 +14,13 @@ import sys
 COLUMNS = ["family", "mode", "ratio", "clear", "a_ns", "b_ns", "id"]
 
 
-# The settings that every id named before 1.0, with the defaults that ids of today leave out. Settings that came later never stood in an
-# id with their default: the list does not grow.
+# Before 1.0, ids named all of these settings; today's ids leave out defaults. Later settings never appeared in an id at their default, so
+# the list does not grow.
 DEFAULTS = {"mode=train", "dtype=f32", "optimizer=rmsprop", "backend=onednn", "cache=warm", "fuse=none", "algorithm=auto", "rnn=auto",
             "accumulate=1", "checkpoint=none", "layers_run=all", "isa=default"}
 
 
-# Hyper-parameters that came later: how the ids begin that lack them, what stands behind them, and what all instances had before.
+# Hyper-parameters added later: the prefix of ids that lack one, the key that follows it, and the value that all instances had before.
 LATER = [("cnn/block=residual,", "activation=", "shortcut=projection,")]
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The shipped sweeps on this Debian and on Debian 13, which have different generations of oneDNN: sweep by sweep, one right after the other,
-# so that both meet the same machine. Usage: generations.sh OUT, a path inside the working tree, the only place both can see. Needs the builds
+# so that both run under the same load. Usage: generations.sh OUT, a path inside the working tree, the only place both can see. Needs the builds
 # in build and build-debian13 (.ci/debian13). About ten minutes.
 set -eu
 cd "$(dirname "$0")/../.."

@@ -5,7 +5,7 @@ Usage: int8.py RESULTS [INT8_RESULTS]
 First: paradnn sweep sweeps/int8.yaml -o RESULTS
 
 Compares instances that differ only in dtype, from one sweep over both or from two, the second one in int8. Ops are grouped by
-category; those that only one type has, such as quantization, stand alone. The share of the roof is the time that the op's own compute
+category; categories that only one type has, such as quantization, have rows of their own. The share of the roof is the time that the op's own compute
 and memory roofs allow, over the time it took. Below each pair follow the whole steps, and the arithmetic of both at the peak of the FMA
 and GEMM rows in ceilings.csv."""
 

@@ -1,4 +1,4 @@
-"""BERT and a step of GPT-2's decoding in PyTorch, as scripts write them, for torch_models.py: the networks that paradnn's family
+"""BERT and a decoding step of GPT-2 in PyTorch, in the style of user scripts, for torch_models.py: the networks that paradnn's family
 transformer builds from its presets bert-base and gpt2. Keys and values of earlier tokens are in full-length caches,
 whose last row a step writes.
 
@@ -65,7 +65,7 @@ class Encoder(nn.Module):
 
 
 class LibraryEncoder(nn.Module):
-    """The same layers as PyTorch's own modules, which take a C++ path in inference. Padding tokens are computed, as everywhere else here;
+    """The same layers as PyTorch's own modules, which take a C++ path in inference. Padding tokens are computed, as in all other variants;
     a nested tensor would skip them."""
 
     def __init__(self, encoder):

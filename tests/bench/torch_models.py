@@ -4,8 +4,8 @@ torch_transformer.py.
 
 Usage: torch_models.py NETWORK MODE BATCH VARIANT THREADS SAMPLES
        torch_models.py facts
-The first prints one line of JSON: params, samples_ns (of single steps, after a warm-up), peak_rss_bytes. The second says what
-this PyTorch is made of, and which variants each mode has.
+The first prints one line of JSON: params, samples_ns (of single steps, after a warm-up), peak_rss_bytes. The second prints
+the versions behind this PyTorch, and the variants of each mode.
 
 The networks are those that paradnn's families cnn and rnn build: ResNet v1.5 with a projection shortcut in the first block of every
 group, of ResNet-18 too, and VGG-16 without dropout; CELL-LAYERS-HIDDEN is word ids, an embedding, the stack and a projection of every

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""BERT-Base and GPT-2's decoding in paradnn and in PyTorch: f32, the same machine, cores, thread count and pinning.
+"""BERT-Base and decoding with GPT-2 in paradnn and in PyTorch: f32, the same machine, cores, thread count and pinning.
 
 Usage: torch_transformer.py PARADNN [--case NAME]... [--rounds N] [--threads N] [--results DIR] [--csv FILE]
 
 Interleaved and compared as in torch_cnn.py. BERT's inference ends with its pooler; its training has masked-word and next-sentence
-prediction, dropout of 10 %, and AdamW. A step of decoding computes one
-token that attends to 512, all but itself in caches. PyTorch's variant `library` is nn.TransformerEncoder, which leaves Python in
+prediction, dropout of 10 %, and AdamW. A decoding step computes one token
+that attends to 512 tokens, all of them cached except itself. PyTorch's variant `library` is nn.TransformerEncoder, which leaves Python in
 inference; no variant skips padding tokens, and neither does paradnn."""
 
 import sys

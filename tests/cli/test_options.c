@@ -33,7 +33,7 @@ static const struct pdnn_command_def paint = {
 
 enum { WORDS_MAX = 8 };
 
-/* What was parsed, as text: operands, then option=value. */
+/* The parsed arguments as text: operands, then option=value. */
 static void describe(const struct pdnn_arguments *arguments, struct pdnn_str *out) {
     for (size_t i = 0; i < arguments->n_operands; i++)
         pdnn_str_printf(out, "%s ", arguments->operands[i]);
@@ -45,7 +45,7 @@ static void describe(const struct pdnn_arguments *arguments, struct pdnn_str *ou
 
 struct row {
     const char *words[WORDS_MAX];
-    const char *expected; /* the description or the message */
+    const char *expected; /* the text of describe, or the message */
 };
 
 static const struct row right[] = {
@@ -81,7 +81,7 @@ static const struct row wrong[] = {
     {{"wall", "-c", "chartreuse"}, "paint: --color cannot be 'chartreuse', expected one of: red, green"},
 };
 
-/* argv as main gets it. */
+/* argv as main receives it. */
 static int copy_words(const struct row *row, char *words[WORDS_MAX]) {
     int count = 0;
     for (; count < WORDS_MAX && row->words[count]; count++) {

@@ -34,7 +34,7 @@ static void test_table_format_aligns(void **state) {
            "name      time  what\n"
            "a       1.5 ms  x\n"
            "longer   10 us  \n");
-    /* Columns that may not shrink do not, however narrow the terminal. */
+    /* Columns that may not shrink keep their width, however narrow the terminal. */
     expect(&table, 5,
            "name      time  what\n"
            "a       1.5 ms  x\n"
@@ -51,7 +51,7 @@ static void test_table_format_shrinks(void **state) {
     expect(&table, 55,
            "implementation                 time  layer\n"
            "jit:avx2_gemm_inner_product  1.5 ms  hidden2..hidden128\n");
-    /* The widest gives first, then both alike. */
+    /* The widest column shrinks first, then both equally. */
     expect(&table, 48,
            "implementation          time  layer\n"
            "jit:avx2_..r_product  1.5 ms  hidden2..hidden128\n");

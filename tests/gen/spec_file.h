@@ -1,4 +1,4 @@
-/* Specs for tests, from text: a temporary file, loaded and removed. */
+/* Specs from text, for tests: written to a temporary file, loaded, and removed. */
 #ifndef TESTS_GEN_SPEC_FILE_H
 #define TESTS_GEN_SPEC_FILE_H
 
@@ -11,7 +11,7 @@
 
 enum { SPEC_FILE_PATH = 64 };
 
-/* Writes the bytes to a fresh file and its path to `path`. */
+/* Writes the bytes to a new file, and its path to `path`. */
 static inline void spec_file_write(const char *bytes, size_t length, char path[SPEC_FILE_PATH]) {
     strcpy(path, "/tmp/paradnn-test-XXXXXX");
     int fd = mkstemp(path);

@@ -1,4 +1,4 @@
-/* Every <name>.yaml of the directory given as argument must be refused with the line in <name>.txt. */
+/* Every <name>.yaml in the directory given as argument must be refused with the line in <name>.txt. */
 #include "gen/expand.h"
 #include "tests/cmocka_all.h"
 
@@ -11,7 +11,7 @@
 
 enum { FILES_MIN = 25, NAME_TEXT = 300 };
 
-/* What reading and expanding ends with; "" when nothing is wrong. */
+/* The error that reading and expanding ends with; "" if there is none. */
 static void first_error(const char *path, struct pdnn_err *err) {
     struct pdnn_spec spec;
     struct pdnn_expand *expand = NULL;

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-/* The YAML tree: places, limits, and inputs that are no YAML at all. */
+/* The YAML tree: positions, limits, and inputs that are not YAML at all. */
 #include "gen/document.h"
 #include "tests/gen/spec_file.h"
 
@@ -122,7 +122,7 @@ static void test_load_unreadable_files(void **state) {
     rmdir(path);
 }
 
-/* 4096 files of random bytes and of random YAML punctuation: each is read or refused, none crashes. */
+/* 4096 files of random bytes and of random YAML punctuation: each is read or refused, and none crashes. */
 static void test_parse_random_bytes(void **state) {
     (void)state;
     static const char marks[] = "[]{}:-,&*?|>'\"#%@`! \n\tab01";

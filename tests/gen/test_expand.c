@@ -1,12 +1,12 @@
 #define _POSIX_C_SOURCE 200809L
-/* The walk over a spec's instances: order, axes, zip, where, samples, what collapses, and
- * the published sweep. */
+/* The walk over a spec's instances: order, axes, zip, where, samples, what
+ * collapses, and the published sweep. */
 #include "gen/expand.h"
 #include "tests/gen/spec_file.h"
 
 enum { TEXT_ROOM = 8192 };
 
-/* As ids have it; "" of a family that has no such parameter, or where it does not apply. */
+/* The value as written in ids; "" if the family has no such parameter or if it does not apply. */
 static const char *value_of(const struct pdnn_instance *instance, const char *name,
                             char buffer[PDNN_PARAM_TEXT]) {
     const struct pdnn_family_def *family = instance->family;
@@ -21,8 +21,8 @@ static const char *value_of(const struct pdnn_instance *instance, const char *na
                : "";
 }
 
-/* A line per instance: the values of the names given, without the rest of the id; "-"
- * before a filtered one. */
+/* One line per instance: the values of the given names, without the rest of the
+ * id; "-" before a filtered one. */
 static void list_values(const char *text, const char *const *names, char *lines, size_t room) {
     struct pdnn_spec spec;
     struct pdnn_expand *expand = NULL;
@@ -150,7 +150,7 @@ struct walk {
     uint64_t instances, filtered, flop;
 };
 
-/* Walks everything; every id must parse back to the same instance. */
+/* Walks all instances; every id must parse back to the same instance. */
 static struct walk walk_all(const struct pdnn_spec *spec) {
     struct pdnn_expand *expand = NULL;
     struct pdnn_err err = {0};
@@ -251,7 +251,7 @@ static uint64_t count_instances(const char *text, const char *set) {
     return count;
 }
 
-/* Fewer points than asked for: all of those that `where` keeps, each once. */
+/* The space has fewer points than requested: all that `where` keeps appear, each once. */
 static void test_next_sample_larger_than_the_space(void **state) {
     (void)state;
     static const char *const methods[] = {"models.0.sample.method=random", "models.0.sample.method=sobol"};
@@ -294,7 +294,7 @@ static void test_next_sample_is_a_prefix_of_a_longer_one(void **state) {
         assert_memory_equal(&items[0][j].instance, &items[1][j].instance, sizeof items[0][j].instance);
 }
 
-/* The second of the two batches has more FLOP than 64 bits hold; the tensors themselves fit. */
+/* The second of the two batches has more FLOP than 64 bits hold, though its tensors fit. */
 static void test_next_costs_overflow(void **state) {
     (void)state;
     static const char text[] = "models:\n"
@@ -302,8 +302,8 @@ static void test_next_costs_overflow(void **state) {
                                "         batch: [1, 16777216]}\n";
     static const char no_totals[] = "a FLOP, byte or memory count does not fit in 64 bits";
     static const struct {
-        const char *set, *reason; /* "" when not filtered */
-        uint64_t count;           /* of instances */
+        const char *set, *reason; /* "" if not filtered */
+        uint64_t count;           /* number of instances */
         bool filtered;
     } rows[] = {
         {NULL, no_totals, 2, false},
@@ -341,11 +341,11 @@ static void test_next_costs_overflow(void **state) {
     }
 }
 
-/* An image of 16 pixels is gone before VGG's last window. */
+/* An image of 16 pixels shrinks to nothing before VGG's last window. */
 static void test_next_invalid(void **state) {
     (void)state;
     static const struct {
-        const char *set; /* of the only model */
+        const char *set; /* for the only model */
         bool filtered, fails;
     } rows[] = {
         {NULL, false, false},

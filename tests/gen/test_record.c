@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
-/* The record of a spec is the spec as it ran: read again it gives the same instances, in the same order, and
- * the same rules. The directory given as argument holds specs to try beside those here. */
+/* The record of a spec is the spec as it ran: read again, it gives the same instances in the same order, and
+ * the same rules. The directory given as argument holds more specs to try. */
 #include "base/str.h"
 #include "gen/expand.h"
 #include "tests/gen/spec_file.h"
@@ -11,7 +11,7 @@ enum { SETS_MAX = 3, FILES_MIN = 3, PATH_TEXT = 300 };
 
 static const char *sweeps;
 
-/* A line per instance: id, and what filters it. */
+/* One line per instance: its id, and what filters it. */
 static void list_instances(const struct pdnn_spec *spec, struct pdnn_str *lines) {
     struct pdnn_expand *expand = NULL;
     struct pdnn_err err = {0};
@@ -52,7 +52,8 @@ static void assert_same_rules(const struct pdnn_spec *a, const struct pdnn_spec 
     assert_int_equal(a->limits.budget_ns, b->limits.budget_ns);
 }
 
-/* Loads, writes the record to a file, loads that, and compares; *text gets the record where it is wanted. */
+/* Loads the spec, writes the record to a file, loads that, and compares. If text is
+ * not NULL, it gets the record. */
 static void check_round_trip(const char *const *arguments, size_t n_arguments, const char *const *sets,
                              size_t n_sets, struct pdnn_str *text) {
     struct pdnn_spec spec, again;
@@ -140,7 +141,7 @@ static void test_record_texts(void **state) {
     }
 }
 
-/* Ids before a file: the file's rules count, also when the record is read. */
+/* Ids before a file: the file's rules apply, also after the record is read. */
 static void test_record_several(void **state) {
     (void)state;
     static const char text[] =

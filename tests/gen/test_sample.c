@@ -1,4 +1,5 @@
-/* Samples: no point twice, all in the end, even spread, the same for the same seed. */
+/* Samples: no point appears twice, all appear in the end, the spread is even, and the
+ * same seed gives the same points. */
 #include "gen/sample.h"
 #include "tests/cmocka_all.h"
 
@@ -57,8 +58,8 @@ static void test_sample_depends_on_the_seed_alone(void **state) {
     }
 }
 
-/* The first ten points in three dimensions as Joe and Kuo print them beside their table, in sixteenths. The
- * seed's shift drops out of differences to the first point. */
+/* The first ten points in three dimensions, in sixteenths, as Joe and Kuo print them with their table.
+ * Differences to the first point cancel the seed's shift. */
 static void test_sobol_published_points(void **state) {
     (void)state;
     static const uint64_t sixteenths[] = {16, 16, 16};
@@ -75,8 +76,9 @@ static void test_sobol_published_points(void **state) {
     pdnn_sample_destroy(sample);
 }
 
-/* Sobol's property A, which the table was chosen for: the first 2^d points fall one each into the 2^d halves
- * of halves of the d-dimensional cube. Most wrong numbers of the table break it. */
+/* Sobol's property A, for which the table was chosen: of the first 2^d points, one falls into
+ * each of the 2^d subcubes made by halving the d-dimensional cube along every axis. Most wrong
+ * numbers in the table break it. */
 static void test_sobol_has_property_a(void **state) {
     (void)state;
     enum { CELLS = 1 << PDNN_SOBOL_DIMS };
@@ -119,8 +121,8 @@ static void test_sobol_is_balanced_on_every_axis(void **state) {
     pdnn_sample_destroy(sample);
 }
 
-/* The first two dimensions are a (0, m, 2)-net: 16 points, one in each square of the 4 x 4 grid, and in each
- * 2 x 8, 8 x 2. */
+/* The first two dimensions are a (0, m, 2)-net: of 16 points, one falls into each cell of the 4 x 4 grid, and
+ * likewise for 2 x 8 and 8 x 2. */
 static void test_sobol_first_plane_is_a_net(void **state) {
     (void)state;
     static const uint64_t shapes[][2] = {{16, 1}, {8, 2}, {4, 4}, {2, 8}, {1, 16}};

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-/* Specs: what the keys set, what overrides and ids do, what several files share. */
+/* Specs: what keys set, what overrides and ids do, and what several files share. */
 #include "gen/expand.h"
 #include "tests/gen/spec_file.h"
 
@@ -55,7 +55,7 @@ static void test_load_all_keys(void **state) {
 static void test_load_overrides(void **state) {
     (void)state;
     static const struct {
-        const char *set, *message; /* "" when it must work */
+        const char *set, *message; /* "" if it must work */
     } rows[] = {
         {"measure.rounds=3", ""},
         {"run.mode=[infer, train]", ""},
@@ -111,7 +111,7 @@ static void test_load_override_values(void **state) {
     pdnn_spec_finish(&spec);
 }
 
-/* The ids of all instances, a line each. */
+/* The ids of all instances, one per line. */
 static void list_ids(const struct pdnn_spec *spec, char *text, size_t room) {
     struct pdnn_expand *expand = NULL;
     assert_int_equal(pdnn_expand_create(spec, 2, false, &expand, NULL), PDNN_OK);
@@ -161,7 +161,7 @@ static void test_load_several(void **state) {
 static void test_load_ids(void **state) {
     (void)state;
     static const struct {
-        const char *argument, *message; /* "" when it must work */
+        const char *argument, *message; /* "" if it must work */
     } rows[] = {
         {"fc", ""},
         {"fc/batch=3", ""},
@@ -222,8 +222,7 @@ static void load_mutated(const char *text, int n_rounds) {
     }
 }
 
-/* A right spec with one byte changed, removed or doubled: loads or is refused with a place, and
- * nothing else happens. */
+/* A valid spec with one byte changed, removed or doubled either loads or is refused with a position. */
 static void test_load_mutated(void **state) {
     (void)state;
     load_mutated("sweep: m\nrun: {mode: [infer, train], threads: all}\nmeasure: {rounds: 3, precision: 2%}\n"

@@ -1,4 +1,4 @@
-/* `where` expressions: what they mean for one instance, and that what means nothing is refused. */
+/* `where` expressions: their values for one instance; expressions without a meaning are refused. */
 #include "gen/where.h"
 #include "gen/where_text.h"
 #include "tests/cmocka_all.h"
@@ -12,7 +12,7 @@ static const struct pdnn_totals totals = {.params = 1000000,
                                                    .weight_bytes = 3000},
                                           .memory_bytes = 1 << 20};
 
-/* 1 or 0, or -1 with err set. */
+/* Returns 1 or 0, or -1 with err set. */
 static int eval(const char *text, const char *id, struct pdnn_err *err) {
     struct pdnn_yaml node = {
         .file = "t", .line = 1, .column = 1, .text = text, .text_offset = -1, .plain = true};
@@ -113,7 +113,7 @@ static void test_eval_lists(void **state) {
         {"blocks == 2-3 and padding == same and dense == none and dense != 4-4-4-4-4", 1},
         {"padding != same", 0},
         {"kernel == 5 and kernel < 6 and kernel - 4 == 1", 1},
-        {"kernel == 5-5", 1}, /* of two stages: the same net */
+        {"kernel == 5-5", 1}, /* both stages alike: the same network */
         {"kernel == 5-3", 0},
         {"padding == 2 and padding == 2-2 and padding > 1", 1},
         {"padding == 1", 0},
@@ -127,7 +127,7 @@ static void test_eval_lists(void **state) {
     }
 }
 
-/* A word that stands for a number is one. */
+/* A word that stands for a number equals it. */
 static void test_eval_words_for_numbers(void **state) {
     (void)state;
     static const struct {
@@ -154,7 +154,7 @@ static void test_eval_words_for_numbers(void **state) {
     }
 }
 
-/* A double does not hold five numbers: lists that differ in the first must not be taken for equal. */
+/* A double cannot hold five numbers: lists that differ in the first one must not compare equal. */
 static void test_eval_longest_lists(void **state) {
     (void)state;
     static const char long_id[] = "cnn/block=plain,blocks=1-2-2-3-3,image=64";
@@ -185,7 +185,7 @@ static void test_eval_lists_refused(void **state) {
     }
 }
 
-/* Whatever is compared with what does not apply, only != is true. */
+/* A comparison with something that does not apply is true only for !=. */
 static void test_eval_what_does_not_apply(void **state) {
     (void)state;
     static const struct {
@@ -273,7 +273,7 @@ static void test_create_refuses(void **state) {
     }
 }
 
-/* However deep it nests, it is refused and not a crash. */
+/* However deep the nesting, it is refused without a crash. */
 static void test_create_refuses_depth(void **state) {
     static const char *const units[] = {"-", "2^", "1?", "not ", "(1?"};
     static char text[200000];
@@ -354,7 +354,7 @@ static void test_uses_costs(void **state) {
     }
 }
 
-/* Random strings of tokens: compiled or refused, none crashes, prints or hangs. */
+/* Random strings of tokens: each is compiled or refused; none crashes, prints or hangs. */
 static void test_create_random_tokens(void **state) {
     (void)state;
     static const char *const tokens[] = {"nodes", "batch",  "activation", "==",  "tanh", "(",    ")",

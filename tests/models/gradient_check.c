@@ -35,13 +35,13 @@ static uint32_t gradient_of(const struct pdnn_graph *graph, uint32_t weight) {
 
 struct run {
     const struct pdnn_graph *graph;
-    double **values, **first; /* current values, and those before any step */
-    double **after;           /* after a step without updates */
-    int64_t most;             /* elements checked per weight */
+    double **values, **first; /* current values, and values before any step */
+    double **after;           /* values after a step without updates */
+    int64_t most;             /* most elements checked per weight */
 };
 
-/* Runs the first nodes, always as the first step: state left by a step would make the next one
- * drop other values. */
+/* Runs the first nodes, always as the first step: with the state of an earlier step,
+ * dropout would drop other values. */
 static void run_first(const struct run *run, size_t n_nodes) {
     const struct pdnn_graph *graph = run->graph;
     for (size_t i = 0; i < graph->n_tensors; i++) {

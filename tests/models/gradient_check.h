@@ -4,8 +4,9 @@
 
 #include "models/graph.h"
 
-/* Compares central differences of the loss over the elements of every weight (spread samples of a large one)
- * with the result of the graph's backward nodes. Fails the test with the weight and the element. */
+/* Compares the results of the graph's backward nodes with central differences of the loss,
+ * over the elements of every weight (an evenly spread sample of a large one). Fails the test
+ * with the weight and the element. */
 void check_gradients(const struct pdnn_graph *graph, uint64_t seed);
 
 /* The same with about `elements` elements of every weight, for graphs with slow steps. */

@@ -1,5 +1,5 @@
-/* Common to the tests of families and their ops: from an id to its graph and costs, and the checks that all
- * of them must pass. All fail the test on error, naming the id or the node. */
+/* Shared by the tests of families and their ops: from an id to its graph and costs, and checks that all of
+ * them must pass. All of them fail the test on error and name the id or the node. */
 #ifndef TESTS_MODELS_MODEL_CHECK_H
 #define TESTS_MODELS_MODEL_CHECK_H
 
@@ -7,7 +7,7 @@
 #include "models/graph.h"
 #include "models/instance.h"
 
-/* The instance, with two threads if it says all. */
+/* The instance; two threads if its threads are `all`. */
 struct pdnn_instance instance_of(const char *id);
 
 /* Initialises the arena and builds the graph in it. */
@@ -18,21 +18,21 @@ struct pdnn_totals totals_of(const char *id);
 /* Checks that building the instance's graph fails for a reason that contains `reason`. */
 void check_invalid(const char *id, const char *reason);
 
-/* Checks the FLOP of every node against what its reference kernel does, statement by statement. */
+/* Checks the FLOP of every node against those that its reference kernel counts. */
 void check_flop_counts(const struct pdnn_graph *graph, const char *what);
 
-/* Checks that costs by the depth rule equal those of the whole graph. */
+/* Checks that costs computed by the depth rule equal those of the whole graph. */
 void check_depth_costs(const char *id);
 
-/* The values after a step from seeded data; free with reference_values_free. */
+/* The values after one step on seeded data; free with reference_values_free. */
 double **run_step(const struct pdnn_graph *graph, uint64_t seed);
 
-/* Checks for equal values: result, loss, weights and state, except constants that a normalization was folded
- * into. Exact in training; in inference, folding rounds differently, in double, than what it replaces. */
+/* Checks that result, loss, weights and state are equal, except constants into which a normalization was
+ * folded. Exact in training; in inference, folding rounds differently, in double, from what it replaces. */
 void check_same_step(const struct pdnn_graph *fused, double **unfused_values, double **values,
                      const char *what);
 
-/* Checks that a step gives the same with fuse=post-ops as without. */
+/* Checks that a step with fuse=post-ops gives the same values as one without. */
 void check_fusion(const char *id);
 
 /* Checks that the loss after `steps` steps in double is below `factor` times the first. */
@@ -58,7 +58,7 @@ uint32_t chain_weight(struct chain *chain, int rank, const int64_t *dim);
 /* Appends a dense layer to 3 classes and the loss. */
 void chain_loss(struct chain *chain, uint32_t y);
 
-/* Appends those, checks gradients and FLOP counts, and ends the chain. */
+/* Appends the dense layer and the loss, checks gradients and FLOP counts, and ends the chain. */
 void check_chain(struct chain *chain, uint32_t y, const char *what);
 
 /* The same for a graph that already has its loss. */

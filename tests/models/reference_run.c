@@ -48,7 +48,7 @@ static void cut_sequences(const struct pdnn_tensor *tensor, double *values, stru
     }
 }
 
-/* Row numbers: exact for the kinds that draw nothing, evenly spaced for masked ones. */
+/* Row numbers: exact for kinds without randomness, evenly spaced for masked ones. */
 static void place_rows(const struct pdnn_tensor *tensor, double *values) {
     int64_t elements = pdnn_tensor_elements(tensor), scale = (int64_t)tensor->fill.scale;
     for (int64_t i = 0; i < elements; i++) {
@@ -61,7 +61,7 @@ static void place_rows(const struct pdnn_tensor *tensor, double *values) {
     }
 }
 
-/* Applies the fold: what an unfused graph computes from the same values. */
+/* Applies the fold, so that the result is what an unfused graph computes from the same values. */
 static void apply_fold(const struct pdnn_graph *graph, double **values, uint32_t tensor) {
     const struct pdnn_fold *fold = graph->tensors[tensor].fold;
     int64_t C = graph->tensors[fold->gamma].dim[0];
@@ -120,7 +120,7 @@ uint64_t reference_run(const struct pdnn_graph *graph, double **values, size_t f
         const struct pdnn_pass_def *pass = &node->op->pass[node->pass];
         size_t bytes = pass->scratch ? (size_t)pass->scratch(graph, node) * sizeof(double) : 0;
         r.scratch = malloc(bytes + 1);
-        memset(r.scratch, 0xff, bytes); /* NaN: nothing may rely on the content */
+        memset(r.scratch, 0xff, bytes); /* NaN: nothing may rely on its contents */
         pdnn_reference_run(&r, node);
         free(r.scratch);
     }

@@ -1,10 +1,10 @@
-/* Runs a graph with the ops' own reference kernels, in double, for tests. */
+/* Runs a graph on the ops' own reference kernels, in double, for tests. */
 #ifndef TESTS_MODELS_REFERENCE_RUN_H
 #define TESTS_MODELS_REFERENCE_RUN_H
 
 #include "models/op.h"
 
-/* An array per tensor, zeroed; free with reference_values_free. */
+/* One array per tensor, zeroed; free with reference_values_free. */
 double **reference_values(const struct pdnn_graph *graph);
 void reference_values_free(const struct pdnn_graph *graph, double **values);
 

@@ -1,4 +1,4 @@
-/* The shape of a training step: micro-steps whose gradients add up, and recomputed segments. What they
+/* The structure of a training step: micro-steps whose gradients add up, and recomputed segments. What they
  * compute, what they cost, and how much memory they need. */
 #include "tests/cmocka_all.h"
 #include "tests/models/gradient_check.h"
@@ -32,7 +32,7 @@ static const char *with(const char *id, const char *more, char text[PDNN_ID_TEXT
     return text;
 }
 
-/* A graph with values, built from an id. */
+/* A graph built from an id, and its values. */
 struct net {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
@@ -55,7 +55,7 @@ static bool is_data(const struct pdnn_graph *graph, uint32_t tensor) {
     return role == PDNN_ROLE_INPUT || role == PDNN_ROLE_LABEL;
 }
 
-/* The next tensor from `first` on that is data, or that is a weight; n_tensors when there is none. */
+/* The next tensor from `first` on that is data (or a weight); n_tensors if there is none. */
 static uint32_t next_tensor(const struct pdnn_graph *graph, uint32_t first, bool data) {
     while (first < graph->n_tensors &&
            !(data ? is_data(graph, first) : graph->tensors[first].role == PDNN_ROLE_WEIGHT))
@@ -63,7 +63,7 @@ static uint32_t next_tensor(const struct pdnn_graph *graph, uint32_t first, bool
     return first;
 }
 
-/* The parts get the weights of the whole, and its data, one after the other: data tensor k of part j is the
+/* The parts get the weights of the whole and consecutive pieces of its data: data tensor k of part j is the
  * j-th piece of data tensor k of the whole. */
 static void split_data(const struct net *whole, struct net *parts, int n_parts) {
     uint32_t from = 0, to = 0;
@@ -102,8 +102,8 @@ static void compare_weights(const struct net *whole, const struct net *parts, co
     assert_true(fabs(whole->values[whole->graph.loss][0] - parts->values[parts->graph.loss][0]) <= 1e-12);
 }
 
-/* A step of k micro-steps is the step of k times the minibatch, where no op mixes examples. sgd: what the
- * weights become shows every gradient. */
+/* A step of k micro-steps equals a step on k times the minibatch, if no op mixes examples. With sgd, the
+ * updated weights show every gradient. */
 static void test_accumulate_is_a_larger_batch(void **state) {
     (void)state;
     static const struct {
@@ -133,7 +133,7 @@ static void test_accumulate_is_a_larger_batch(void **state) {
     }
 }
 
-/* All families, with what has state: running statistics, dropout. */
+/* All families, including ops with state: running statistics, dropout. */
 static const char *const small[] = {
     "fc/layers=3,nodes=4,input=3,output=5,batch=6,activation=tanh",
     "cnn/block=residual,blocks=1,filters=2,image=33,output=3,batch=2,activation=tanh",
@@ -148,7 +148,7 @@ static const char *const small[] = {
     "deepspeech2/hidden=2,layers=2,frames=35,characters=4,labels=2,batch=2",
 };
 enum { SMALL = sizeof small / sizeof *small };
-enum { QUICK = SMALL - 1 };   /* without the last one, whose convolutions take long */
+enum { QUICK = SMALL - 1 };   /* without the last one, whose convolutions are slow */
 enum { FIRST_SEGMENTED = 1 }; /* fc has no segments */
 
 static bool goes_with(const char *id, const char *settings) {
@@ -193,7 +193,7 @@ static bool is_kept(enum pdnn_role role) {
     return role == PDNN_ROLE_WEIGHT || role == PDNN_ROLE_STATE;
 }
 
-/* Weights and states come in the same order in both. */
+/* Weights and states come in the same order in both graphs. */
 static void compare_kept(const struct net *a, const struct net *b, const char *id) {
     uint32_t other = 0;
     for (uint32_t i = 0; i < a->graph.n_tensors; i++) {
@@ -210,7 +210,8 @@ static void compare_kept(const struct net *a, const struct net *b, const char *i
     }
 }
 
-/* What remains after steps is the same with and without: recomputing changes neither a value nor a state. */
+/* After several steps, weights and state are the same with and without checkpoints: recomputation changes
+ * neither values nor state. */
 static void test_checkpoint_computes_the_same(void **state) {
     (void)state;
     for (size_t i = 2 * FIRST_SEGMENTED; i < 2 * SMALL; i++) {
@@ -237,7 +238,7 @@ static struct pdnn_cost cost_of_node(const struct pdnn_graph *graph, size_t node
     return cost;
 }
 
-/* The costs of a step: those of the updates, and those of everything else. */
+/* The costs of a step: of its updates, and of everything else. */
 struct costs {
     struct pdnn_cost update, rest;
 };
@@ -257,7 +258,8 @@ static struct costs costs_of(const char *id) {
     return costs;
 }
 
-/* Everything but the update k times, 3 words per parameter and a sum of two losses between any two. */
+/* Everything but the update costs k times as much, plus 3 words per parameter and a sum of two losses between
+ * consecutive micro-steps. */
 static void test_accumulate_costs(void **state) {
     (void)state;
     static const char *const ids[] = {
@@ -279,8 +281,8 @@ static void test_accumulate_costs(void **state) {
     }
 }
 
-/* Sums of gradients wait, so that those of biases are part of the products beside them
- * in every micro-step. */
+/* Sums of gradients come late enough that bias gradients stay fused into the products
+ * beside them in every micro-step. */
 static void test_accumulate_fuses_bias_gradients(void **state) {
     (void)state;
     struct pdnn_arena arena;
@@ -292,7 +294,7 @@ static void test_accumulate_fuses_bias_gradients(void **state) {
         n_sums += node->op == &pdnn_op_add && node->pass == PDNN_BACKWARD_WEIGHTS;
         assert_false(node->op == &pdnn_op_bias);
     }
-    assert_int_equal(n_sums, 3 * 8); /* three times the weights and biases of four layers */
+    assert_int_equal(n_sums, 3 * 8); /* 3 sums for each weight and bias of four layers */
     pdnn_arena_finish(&arena);
 }
 
@@ -300,7 +302,7 @@ static uint64_t rounded(uint64_t bytes) {
     return (bytes + PDNN_MEMORY_ALIGN - 1) / PDNN_MEMORY_ALIGN * PDNN_MEMORY_ALIGN;
 }
 
-/* A further micro-step brings its data and nothing else; the second one also what adds up the gradients. */
+/* A further micro-step needs memory only for its data; the second also needs the sums of gradients. */
 static void test_accumulate_memory(void **state) {
     (void)state;
     for (size_t i = 0; i < SMALL; i++) {
@@ -323,7 +325,8 @@ static void test_accumulate_memory(void **state) {
     }
 }
 
-/* Every node of a segment once more, with all its cost but that of state, before any backward node of it. */
+/* Every node of a segment is repeated once, with all its cost except that of state, before any
+ * backward node of the segment. */
 static void check_copies(const struct pdnn_graph *graph, const char *id) {
     size_t n_copies = 0, n_originals = 0;
     for (size_t i = 0; i < graph->n_nodes; i++) {
@@ -359,7 +362,8 @@ static void test_checkpoint_copies(void **state) {
     }
 }
 
-/* Three segments of products on a weight, so that all have three passes; returns the FLOP of all products. */
+/* Three segments of products with a weight, so all of them have three passes;
+ * returns the FLOP of all products. */
 static uint64_t matrix_flop_of_segments(bool checkpoint) {
     struct chain chain;
     begin_chain(&chain);
@@ -407,7 +411,7 @@ static uint64_t products_flop(const char *id) {
     return flop;
 }
 
-/* For a stack of layers whose products all need gradients. */
+/* A stack of layers in which all products need gradients. */
 static void test_checkpoint_matrix_flop_of_layers(void **state) {
     (void)state;
     static const char *const ids[] = {
@@ -426,7 +430,7 @@ static void test_checkpoint_memory(void **state) {
     (void)state;
     static const struct {
         const char *id;
-        double part; /* at most this much of what is needed without */
+        double part; /* at most this part of the memory without checkpoints */
     } rows[] = {
         {"cnn:resnet50,batch=16", 0.6},
         {"cnn:vgg16,batch=16", 0.95},
@@ -442,7 +446,7 @@ static void test_checkpoint_memory(void **state) {
     }
 }
 
-/* Neither setting is part of an inference, nor is a checkpoint of a family without segments. */
+/* Neither setting applies to inference, nor a checkpoint to a family without segments. */
 static void test_settings_apply(void **state) {
     (void)state;
     static const struct {
@@ -461,7 +465,7 @@ static void test_settings_apply(void **state) {
     }
 }
 
-/* A family that is not deterministic would give the micro-steps other weights. */
+/* A nondeterministic family would give the micro-steps different weights. */
 static void test_replay_of_another_weight(void **state) {
     (void)state;
     struct chain chain;

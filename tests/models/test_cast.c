@@ -1,5 +1,5 @@
-/* Models of 16 bit: which tensors are, what the casts cost, and that training differs in
- * nothing but types. */
+/* Models in 16 bit: which tensors are 16-bit, what the casts cost, and that
+ * training differs only in types. */
 #include "tests/cmocka_all.h"
 #include "tests/models/gradient_check.h"
 #include "tests/models/model_check.h"
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* One of every family, small. No dropout: which values it drops depends on the numbers of tensors. */
+/* One small instance of every family. No dropout, because the dropped values depend on tensor numbers. */
 static const char *const nets[] = {
     "fc/layers=2,nodes=8,input=6,output=4,batch=4",
     "cnn/block=residual,image=32,filters=2,blocks=1,output=3,batch=2",
@@ -25,11 +25,11 @@ enum { NETS = sizeof nets / sizeof *nets };
 static const char *const halves[] = {"bf16", "f16"};
 
 static bool is_label(const struct pdnn_tensor *tensor) {
-    return tensor->dtype == PDNN_S32 || tensor->dtype == PDNN_INT8; /* or the place of a maximum */
+    return tensor->dtype == PDNN_S32 || tensor->dtype == PDNN_INT8; /* or the position of a maximum */
 }
 
-/* What a tensor of a model in `half` has to be: matrices are of 16 bit where they are data or weights as ops
- * read them; what is trained, kept for an optimizer or added up is f32. */
+/* The expected type of a tensor in a 16-bit model: matrices are 16-bit if they are data, or weights as ops
+ * read them; trained weights, optimizer state and sums are f32. */
 static enum pdnn_dtype type_of(const struct pdnn_graph *graph, const struct pdnn_tensor *tensor) {
     bool trains = graph->loss != PDNN_NONE, is_matrix = tensor->rank > 1;
     switch (tensor->role) {
@@ -44,7 +44,7 @@ static enum pdnn_dtype type_of(const struct pdnn_graph *graph, const struct pdnn
     }
 }
 
-/* Logits and their gradients are there in f32 too, on either side of the loss. */
+/* Logits and their gradients also exist in f32, on either side of the loss. */
 static bool is_at_loss(const struct pdnn_graph *graph, uint32_t tensor) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
@@ -84,7 +84,7 @@ static void test_types(void **state) {
     }
 }
 
-/* w1 (8, 6), b1 (8), w2 (4, 8), b2 (4): bytes node by node, as read and written. */
+/* w1 (8, 6), b1 (8), w2 (4, 8), b2 (4): bytes read and written, node by node. */
 static void test_cost_of_fc(void **state) {
     (void)state;
     enum { W1 = 48, B1 = 8, W2 = 32, B2 = 4, X = 24, H = 32, Y = 16, N = 4 };
@@ -112,7 +112,7 @@ static void test_cost_of_fc(void **state) {
     }
 }
 
-/* A layer has four (H, H) and two (H, F) matrices, beside the tables of words, positions and
+/* A layer has four (H, H) and two (H, F) matrices; besides these there are the tables of words, positions and
  * types, and the pooler. */
 static void test_cost_of_transformer(void **state) {
     (void)state;
@@ -139,7 +139,7 @@ static void test_cost_of_transformer(void **state) {
         logits += cost.byte_count - cost.weight_bytes;
     }
     assert_int_equal(weights, 6 * matrices);
-    assert_int_equal(logits, 2 * 6 * B * H); /* the pooled ones, to the loss and back */
+    assert_int_equal(logits, 2 * 6 * B * H); /* the pooled rows, to the loss and back */
     pdnn_arena_finish(&arena);
 }
 

@@ -1,6 +1,6 @@
-/* The cnn family and its ops, in double: published parameter and multiply-add counts, FLOP against
- * a counting run, gradients by finite differences, fused graphs against unfused ones, a training
- * run whose loss falls. */
+/* The cnn family and its ops, in double: published parameter and multiply-add counts, FLOP
+ * against a counting run, gradients by finite differences, fused graphs against unfused ones, a
+ * training run whose loss falls. */
 #include "tests/cmocka_all.h"
 #include "tests/models/gradient_check.h"
 #include "tests/models/model_check.h"
@@ -27,12 +27,12 @@ static uint64_t macs_of(const char *preset) {
     return flop / 2;
 }
 
-/* torchvision's counts; with ParaDnn's shortcuts, ResNet-18 has one 1x1 convolution of 64 channels more. */
+/* torchvision's counts. With ParaDnn's shortcuts, ResNet-18 has one more 1x1 convolution of 64 channels. */
 static void test_cnn_published_counts(void **state) {
     (void)state;
     static const struct {
         const char *preset;
-        uint64_t params, macs; /* macs: 0 where none was published for just this shape */
+        uint64_t params, macs; /* macs: 0 if none is published for exactly this shape */
     } rows[] = {
         {"resnet50", 25557032, 4089184256},
         {"resnet50,stride_on=1x1", 25557032, 3857973248},
@@ -52,7 +52,7 @@ static void test_cnn_published_counts(void **state) {
     }
 }
 
-/* The corners of ParaDnn's published sweep: 374,244 to 61.09 M parameters, and 762,884 to 98.68 M. */
+/* The extremes of ParaDnn's published sweep: 374,244 to 61.09 M parameters, and 762,884 to 98.68 M. */
 static void test_cnn_paper_range(void **state) {
     (void)state;
     static const struct {
@@ -103,7 +103,7 @@ static void test_cnn_flop_counts(void **state) {
     }
 }
 
-/* A net too deep for its image, and lists that a residual network cannot have. */
+/* A network too deep for its image, and lists that a residual network cannot have. */
 static void test_cnn_invalid(void **state) {
     (void)state;
     static const struct {
@@ -175,8 +175,8 @@ static void test_gradient_batchnorm_and_bias(void **state) {
     }
 }
 
-/* Whole nets; tanh where a step over one of many kinks might look like a failure, ReLU
- * where only it fuses. */
+/* Whole networks: tanh where finite differences across the kinks of ReLU could look like errors, ReLU where
+ * only ReLU fuses. */
 static void test_gradient_nets(void **state) {
     (void)state;
     static const char *const ids[] = {
@@ -213,8 +213,8 @@ static size_t count_passes(const struct pdnn_graph *graph, const struct pdnn_op_
     return count;
 }
 
-/* What is left for itself: nothing but convolutions, the pools and the last layer in inference; in training
- * the activations behind an addition when they go back, since both branches read that gradient. */
+/* What is left unfused: in inference, only convolutions, the pools and the last layer; in training, also the
+ * backward activations after an addition, since both branches read that gradient. */
 static void test_fuse_absorbs(void **state) {
     (void)state;
     struct pdnn_arena arena;
@@ -233,8 +233,8 @@ static void test_fuse_absorbs(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* Images (2, 3, 5, 5), a 1x1 convolution, maybe with a bias, and a batch normalization in inference; then, by
- * case, what forbids to fold the one into the other, or nothing. */
+/* Images (2, 3, 5, 5), a 1x1 convolution, perhaps with a bias, and a batch normalization in inference. Each
+ * case either folds or has something that prevents folding. */
 enum fold_case {
     FOLDS,
     BIASED,
@@ -251,13 +251,13 @@ enum fold_case {
     N_FOLD_CASES
 };
 
-/* How many normalizations stay. */
+/* The number of normalizations that remain. */
 static const int kept[N_FOLD_CASES] = {
     [BIAS_IS_BETA] = 1, [BIASED_RELU] = 1,    [FOLDED_BIAS] = 1, [SHARED_WEIGHT] = 1, [SHARED_BETA] = 1,
     [BETA_IS_BIAS] = 1, [READ_ELSEWHERE] = 1, [IS_RESULT] = 1,   [TRAINS] = 1,
 };
 
-/* What stands between the convolution and the normalization. */
+/* Appends what stands between the convolution and the normalization. */
 static uint32_t append_bias(struct pdnn_graph *graph, uint32_t y, uint32_t bias, enum fold_case which) {
     if (which != BIASED && which != SHARED_BIAS && which != BIAS_IS_BETA && which != BIASED_RELU)
         return y;
@@ -304,7 +304,7 @@ static void build_fold(struct pdnn_graph *graph, enum fold_case which) {
     graph->result = which == IS_RESULT ? y : z;
 }
 
-/* Folded or not, the result is the same. */
+/* The result is the same, folded or not. */
 static void test_fold(void **state) {
     (void)state;
     for (int which = FOLDS; which < N_FOLD_CASES; which++) {
@@ -342,7 +342,7 @@ static void test_cnn_loss_falls(void **state) {
         check_loss_falls(ids[i], 12, 0.9);
 }
 
-/* Running statistics by hand: one channel, values 1 to 4; variance 1.25, unbiased 5/3. */
+/* Running statistics by hand: one channel, values 1 to 4, variance 1.25, unbiased 5/3. */
 static void test_batchnorm_running_statistics(void **state) {
     (void)state;
     struct pdnn_tensor tensors[8] = {{.rank = 4, .dim = {2, 1, 1, 2}}};
@@ -364,7 +364,7 @@ static void test_batchnorm_running_statistics(void **state) {
     assert_true(fabs(y[3] - (2 * 1.5 * inverse_std + 0.5)) < 1e-12);
 }
 
-/* A window that holds NaN gives NaN, from the last such tap. */
+/* A window that contains NaN gives NaN, from the last such tap. */
 static void test_pool2d_not_a_number(void **state) {
     (void)state;
     struct pdnn_tensor tensors[] = {

@@ -1,5 +1,5 @@
-/* Lookups as a transformer has them: of weights that something else reads too and of activations, their
- * gradients by finite differences, costs, and sums of them in one buffer. */
+/* Lookups as in transformers: in weights that something else also reads, and in activations. Their gradients
+ * by finite differences, costs, and sums of lookups in one buffer. */
 #include "tests/cmocka_all.h"
 #include "tests/models/model_check.h"
 
@@ -38,7 +38,7 @@ static int count_backward(const struct chain *chain, const struct pdnn_op_def *o
     return count;
 }
 
-/* A table that is also the output's weights: the lookup's gradient goes on from the product's. */
+/* A table that is also the output's weights: the lookup adds its gradient to that of the product. */
 static void test_gradient_tied(void **state) {
     (void)state;
     struct chain chain;
@@ -48,7 +48,7 @@ static void test_gradient_tied(void **state) {
     check_chain(&chain, apply(&chain, &pdnn_op_dense, x, table), "tied");
 }
 
-/* Rows of an activation twice, which is also read as it is. */
+/* Gathers rows of an activation twice; the activation is also read directly. */
 static uint32_t append_gathers(struct chain *chain, uint32_t x) {
     uint32_t some = look_up(chain, x, 2, (int64_t[]){B, 2}, (struct pdnn_fill){PDNN_FILL_MASKED, N});
     uint32_t first = look_up(chain, x, 1, (int64_t[]){2 * B}, (struct pdnn_fill){PDNN_FILL_STRIDE, 2});
@@ -64,7 +64,7 @@ static void test_gradient_gather(void **state) {
     check_chain(&chain, append_gathers(&chain, x), "gathers of an activation");
 }
 
-/* What is added to its own rows: the gradient of both is one tensor. */
+/* The lookup and its own rows are added: both gradients are one tensor. */
 static void test_gradient_gather_and_add(void **state) {
     (void)state;
     struct chain chain;
@@ -75,7 +75,7 @@ static void test_gradient_gather_and_add(void **state) {
     check_chain(&chain, apply(&chain, &pdnn_op_add, y, x), "gather and add");
 }
 
-/* The nodes that those make, and no sums of whole tables. */
+/* Later lookups add to an existing gradient in place; no node sums whole tables. */
 static void test_backward_goes_on(void **state) {
     (void)state;
     struct chain chain;
@@ -92,7 +92,7 @@ static void test_backward_goes_on(void **state) {
     pdnn_arena_finish(&chain.arena);
 }
 
-/* A first gradient is written whole; one that goes on is read and written where there are ids. */
+/* The first lookup writes its gradient whole; a later one reads and writes only the rows with ids. */
 static void test_backward_bytes(void **state) {
     (void)state;
     enum { ROW = E * (int)sizeof(float), R = B * N };

@@ -20,8 +20,8 @@ static void test_gnmt_published_params(void **state) {
     assert_int_equal(totals_of("gnmt/batch=1,mode=infer").params, 160671297);
 }
 
-/* Multiply-adds: 46,137,344 per source and per target word in LSTM, 1,048,576 each in a projection for the
- * attention, 33,095,680 per target word in the classifier, 2*S*T*1024 in the attention. */
+/* Multiply-adds: 46,137,344 per source word and per target word in the LSTM layers, 1,048,576 each in a
+ * projection for the attention, 33,095,680 per target word in the classifier, 2*S*T*1024 in the attention. */
 static void test_gnmt_published_macs(void **state) {
     (void)state;
     static const int64_t lengths[][2] = {{25, 25}, {10, 40}, {3, 1}};
@@ -32,14 +32,14 @@ static void test_gnmt_published_macs(void **state) {
         char id[80];
         snprintf(id, sizeof id, "gnmt/batch=1,source=%d,target=%d,mode=infer", (int)S, (int)T);
         build_graph(id, &arena, &graph);
-        /* Beside the multiply-adds 8 biases and 18 operations per unit: 5 LSTM encode, 4 decode. */
+        /* Besides the multiply-adds, 8 biases and 18 operations per unit: 5 LSTM layers encode, 4 decode. */
         assert_int_equal(flop_of_op(&graph, &pdnn_op_rnn),
                          2 * 46137344 * (S + T) + (8 + 18) * H * (5 * S + 4 * T));
         assert_int_equal(flop_of_op(&graph, &pdnn_op_dense), 2 * (1048576 * S + (1048576 + 33095680) * T));
         assert_int_equal(count_nodes(&graph, &pdnn_op_rnn, PDNN_RNN_REVERSE, 1), 1);
-        /* Shortcuts around layers 3 and 4 of both. */
+        /* Shortcuts around layers 3 and 4 of both stacks. */
         assert_int_equal(flop_of_op(&graph, &pdnn_op_add), 2 * (S + T) * H);
-        /* Beside the multiply-adds: addition and tanh per unit, softmax; |v| and u once. */
+        /* Besides the multiply-adds: addition and tanh per unit, softmax; |v| and u once. */
         assert_int_equal(flop_of_op(&graph, &pdnn_op_attention),
                          2 * (2 * S * T * H) + S * T * (2 * H) + T * (5 * S - 1) + 3 * H + 2);
         pdnn_arena_finish(&arena);
@@ -52,7 +52,8 @@ static uint32_t append_attention(struct chain *chain, const uint32_t *inputs) {
         (int64_t[PDNN_NODE_ATTRS]){[PDNN_ATTENTION_SEQUENCES] = 2, [PDNN_ATTENTION_TRAIN] = 1});
 }
 
-/* Own values, and the keys as values; one source step, where every weight is 1 and no score matters. */
+/* Separate values, and keys as values; and one source step, where every weight
+ * is 1 and scores do not matter. */
 static void test_gradient_attention(void **state) {
     (void)state;
     enum { N = 2, H = 3, D = 4 };
@@ -72,8 +73,8 @@ static void test_gradient_attention(void **state) {
     }
 }
 
-/* Two sequences with two source steps each, whose scores differ by ln 3: weights 1/4 and 3/4, the other way
- * round in the second one. */
+/* Two sequences with two source steps each, whose scores differ by ln 3: weights 1/4 and 3/4, and the reverse
+ * in the second sequence. */
 static void test_attention_values(void **state) {
     (void)state;
     struct pdnn_tensor tensors[] = {{.rank = 2, .dim = {2, 2}}, {.rank = 2, .dim = {4, 2}},

@@ -1,4 +1,4 @@
-/* Groups of equal nodes: what their shape says, and that it tells any two of them apart. */
+/* Groups of equal nodes: their shape texts, and that these distinguish any two groups. */
 #include "tests/cmocka_all.h"
 
 #include "models/build.h"
@@ -54,7 +54,7 @@ static void test_node_shape(void **state) {
     }
 }
 
-/* A kernel or stride that differs between the directions is written for each. */
+/* A kernel or stride that differs between the directions is written for each direction. */
 static void test_node_shape_of_an_oblong_window(void **state) {
     (void)state;
     struct pdnn_arena arena = {0};
@@ -70,13 +70,13 @@ static void test_node_shape_of_an_oblong_window(void **state) {
     assert_int_equal(graph.err.status, PDNN_OK);
     pdnn_node_shape(&graph, &graph.nodes[0], text, sizeof text);
     assert_string_equal(text, "1x2x9x8:3x2x3x2:1x3x4x9,stride_h=2,stride_w=1,padding_w=1");
-    /* Cut where there is no room, never beyond. */
+    /* Cut where space ends, never written beyond it. */
     pdnn_node_shape(&graph, &graph.nodes[0], text, 35);
     assert_string_equal(text, "1x2x9x8:3x2x3x2:1x3x4x9,stride_h=2");
     pdnn_arena_finish(&arena);
 }
 
-/* Journals and tables know a group by op, pass and shape alone. */
+/* Journals and tables identify a group by op, pass and shape alone. */
 static void test_graph_groups_are_told_apart(void **state) {
     (void)state;
     static const char *const ids[] = {
@@ -101,7 +101,7 @@ static void test_graph_groups_are_told_apart(void **state) {
         make_groups(ids[i], &arena, &graph, &groups, &n_groups);
         for (size_t a = 0; a < n_groups; a++) {
             const struct pdnn_node *x = &graph.nodes[groups[a].node];
-            /* A cut text would say less than there is. */
+            /* The text must not have been cut. */
             assert_true(strlen(groups[a].shape) + 1 < sizeof groups[a].shape);
             for (size_t b = a + 1; b < n_groups; b++) {
                 const struct pdnn_node *y = &graph.nodes[groups[b].node];
@@ -115,7 +115,7 @@ static void test_graph_groups_are_told_apart(void **state) {
     }
 }
 
-/* The last layer is like the others here: one row with them, or where stems are kept apart one of its own. */
+/* The last layer is like the others here: it shares their row, or has its own if stems are kept apart. */
 static void test_graph_groups_stems_apart(void **state) {
     (void)state;
     struct pdnn_arena arena = {0};

@@ -1,4 +1,4 @@
-/* Instances whose hyper-parameters apply only sometimes: ids, what is refused, presets. */
+/* Instances with hyper-parameters that apply only sometimes: ids, what is refused, presets. */
 #include "models/graph.h"
 #include "models/instance.h"
 #include "models/optimizer.h"
@@ -32,8 +32,8 @@ static void test_parse_ids(void **state) {
     }
 }
 
-/* What an earlier version printed, with every setting or without some parameter, is today's id; what does not
- * parse stays. */
+/* Ids of an earlier version, which wrote every setting or lacked a parameter, become today's id; an id that
+ * does not parse stays as it is. */
 static void test_reprint_gives_todays_id(void **state) {
     (void)state;
     static const char *const rows[][2] = {
@@ -85,7 +85,7 @@ static void test_parse_refuses_what_does_not_apply(void **state) {
     }
 }
 
-/* What does not apply is the default, whatever a preset or an id before said. */
+/* A parameter that does not apply has its default, whatever a preset or an id set before. */
 static void test_settle_gives_one_instance_per_id(void **state) {
     (void)state;
     struct pdnn_instance a, b;
@@ -101,8 +101,8 @@ static void test_settle_gives_one_instance_per_id(void **state) {
     assert_memory_equal(&a, &b, sizeof a);
 }
 
-/* Equal nets have one id: what a word stands for and how long a list is written make no difference. What is
- * no longer the same stays. */
+/* Equal networks have one id: words are replaced by what they stand for, and lists take one length. Texts
+ * that no longer mean the same network stay. */
 static void test_resolve_gives_one_id_per_net(void **state) {
     (void)state;
     static const struct {
@@ -115,7 +115,7 @@ static void test_resolve_gives_one_id_per_net(void **state) {
         {"cnn/block=residual,blocks=2-2-2-2", ",blocks=2,"},
         {"cnn:resnet18,blocks=3-3-3-3", ",blocks=3,"},
         {"cnn/blocks=3-4-6-6", ",blocks=3-4-6-6,"},
-        {"cnn/blocks=2-2-2", ",blocks=2-2-2,"}, /* not enough of them: no net */
+        {"cnn/blocks=2-2-2", ",blocks=2-2-2,"}, /* too few stages: not a valid network */
         {"cnn:vgg16", ",blocks=2-2-3-3-3,filters=64,"},
         {"cnn:vgg16", ",kernel=3,stride=1,padding=1,window=2,dense=4096-4096,"},
         {"cnn:alexnet", ",blocks=1,filters=64-192-384-256,"},
@@ -159,8 +159,8 @@ static void test_hyper_condition_texts(void **state) {
     }
 }
 
-/* Rows of one table: their defaults pass their own checks, ids have room for the numbers of their lists, and
- * presets parse. */
+/* Rows of one table: defaults pass their own checks, ids have room for the numbers in
+ * their lists, and presets parse. */
 static void test_families_rows(void **state) {
     (void)state;
     for (size_t f = 0; pdnn_families[f]; f++) {

@@ -1,5 +1,5 @@
-/* What families say of their layers: every layer that a graph names is a row, every row is named by some
- * graph, and the minibatch is what the graph's data has. */
+/* What families declare about their layers: every layer that a graph names is a row, some graph names every
+ * row, and the minibatch is the one in the graph's data. */
 #include "tests/cmocka_all.h"
 #include "tests/models/model_check.h"
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Together they name every layer of every family. */
+/* Together these name every layer of every family. */
 static const char *const ids[] = {
     "fc/layers=2,nodes=4,input=3,output=2,batch=2",
     "fc/layers=2,nodes=4,input=3,output=2,batch=2,mode=infer,dtype=int8,fuse=post-ops",
@@ -28,7 +28,7 @@ static const char *const ids[] = {
 };
 enum { N_IDS = sizeof ids / sizeof *ids, LAYERS_MAX = 64 };
 
-/* Marks the rows of the layers that the graph's nodes name. */
+/* Marks the rows of the layers that the graph's nodes belong to. */
 static void mark_layers(const char *id, bool *named) {
     const struct pdnn_family_def *family = instance_of(id).family;
     struct pdnn_arena arena;
@@ -65,7 +65,7 @@ static void test_layers_are_rows(void **state) {
     }
 }
 
-/* Twice the minibatch is twice the data that the model reads or labels. */
+/* Doubling the minibatch doubles the data and labels that the model reads. */
 static void test_minibatch_param_scales_the_data(void **state) {
     (void)state;
     for (size_t i = 0; i < N_IDS; i++) {

@@ -1,6 +1,6 @@
-/* Products of heads, in double: gradients by finite differences however operands lie and are transposed, and
- * with query, key and value as columns of one tensor; costs, and what is refused. A cache that rows are
- * appended to. B sequences, h heads, d width of a head, n queries, m keys. */
+/* Products of heads, in double: gradients by finite differences for all layouts and transposes of the
+ * operands, and with query, key and value as columns of one tensor; costs; what is refused; and a cache to
+ * which rows are appended. B sequences, h heads, d width of a head, n queries, m keys. */
 #include "tests/cmocka_all.h"
 #include "tests/models/model_check.h"
 #include "tests/models/reference_run.h"
@@ -36,7 +36,7 @@ static uint32_t multiply(struct pdnn_graph *graph, const struct product *p) {
     return pdnn_graph_forward(graph, &pdnn_op_matmul, (uint32_t[]){p->a, p->b, PDNN_NONE}, attrs);
 }
 
-/* Weights with matrices (rows, columns), as heads side by side where the columns are a head's. */
+/* Weights as matrices (rows, columns), or as heads side by side if their columns have the width of a head. */
 static uint32_t new_operand(struct chain *chain, bool is_plain, int64_t rows, int64_t columns) {
     if (is_plain)
         return chain_weight(chain, 3, (int64_t[]){B * HEADS, rows, columns});
@@ -44,14 +44,14 @@ static uint32_t new_operand(struct chain *chain, bool is_plain, int64_t rows, in
     return chain_weight(chain, 2, (int64_t[]){B * rows, WIDTH});
 }
 
-/* Every operand either way around and either way of lying, where its columns allow that. */
+/* Every operand transposed or not, and in either layout if its columns allow it. */
 static void test_gradient_any_operand(void **state) {
     enum { M = 3, N = D, K = D, CASES = 1 << 5 };
     (void)state;
     for (int bits = 0; bits < CASES; bits++) {
         bool a_transposed = bits & 1, b_transposed = bits & 2, a_plain = bits & 4, b_plain = bits & 8;
         bool y_plain = bits & 16;
-        /* A head's columns are D: M is that too where a is transposed and lies side by side. */
+        /* Heads side by side have D columns, so M is D too if a is transposed and not plain. */
         int64_t rows = a_transposed && !a_plain ? D : M;
         char what[64];
         struct chain chain;
@@ -90,7 +90,8 @@ static void test_gradient_separate(void **state) {
     check_chain(&chain, attend(&chain.graph, &at), "separate");
 }
 
-/* Keys, queries and values in this order, of one dense layer: its gradient is one tensor in three parts. */
+/* Keys, queries and values, in this order, from one dense layer: its gradient
+ * is one tensor in three parts. */
 static uint32_t fused(struct chain *chain, int64_t tokens) {
     enum { INPUTS = 3 };
     uint32_t x = chain_weight(chain, 2, (int64_t[]){B * tokens, INPUTS});
@@ -107,7 +108,7 @@ static void test_gradient_fused(void **state) {
     check_chain(&chain, fused(&chain, 4), "fused");
 }
 
-/* The same keys and values for queries of other tokens: a tensor in two parts. */
+/* Keys and values for queries of other tokens: one tensor in two parts. */
 static void test_gradient_fused_keys(void **state) {
     enum { QUERIES = 2, KEYS = 4 };
     struct chain chain;
@@ -119,7 +120,7 @@ static void test_gradient_fused_keys(void **state) {
     check_chain(&chain, attend(&chain.graph, &at), "fused keys");
 }
 
-/* One tensor whole as both operands: two gradients that are added. */
+/* One tensor as both operands: its two gradients are added. */
 static void test_gradient_shared(void **state) {
     struct chain chain;
     (void)state;
@@ -129,7 +130,7 @@ static void test_gradient_shared(void **state) {
     check_chain(&chain, multiply(&chain.graph, &p), "shared");
 }
 
-/* Three nodes write the gradient of the fused tensor, each in the memory of the one before. */
+/* Three nodes write the gradient of the fused tensor, each in the memory of the previous one. */
 static void test_fused_in_place(void **state) {
     struct chain chain;
     struct pdnn_lifetime *lifetimes;
@@ -162,7 +163,7 @@ static void test_fused_in_place(void **state) {
     pdnn_arena_finish(&chain.arena);
 }
 
-/* Columns that two products read, or that nobody does, would not get the gradient they have. */
+/* Columns read by two products, or by none, would not get their correct gradient. */
 static void test_gradient_refused(void **state) {
     static const struct {
         int64_t width, q_column, k_column;
@@ -205,7 +206,7 @@ static void test_infer_invalid(void **state) {
     const int64_t heads[] = {B * 3, WIDTH}, odd[] = {B * 3 + 1, WIDTH}, narrow[] = {B * 3, WIDTH - 1};
     const int64_t plain[] = {B * HEADS, 3, D}, few[] = {B * HEADS - 1, D, 3};
     const struct product transposed = {.b_transposed = true};
-    expect_invalid(2, heads, heads, (struct product){0}); /* K is d and 3 */
+    expect_invalid(2, heads, heads, (struct product){0}); /* K is d, and 3 */
     expect_invalid(2, odd, heads, transposed);
     expect_invalid(2, heads, narrow, transposed);
     expect_invalid(2, heads, heads, (struct product){.b_transposed = true, .a_column = 1});
@@ -219,7 +220,7 @@ struct bert {
     int64_t sequences, heads, d, n;
 };
 
-/* FLOP and bytes of scores and context, forward or with the gradients, of fused or separate tensors. */
+/* FLOP and bytes of scores and context, forward only or with gradients, for fused or separate tensors. */
 static struct pdnn_cost cost_of(const struct bert *bert, bool is_fused, bool with_gradients) {
     struct chain chain;
     struct pdnn_cost sum = {0}, cost;
@@ -278,7 +279,7 @@ static void test_cost_bert(void **state) {
     }
 }
 
-/* Appends x (SEQUENCES*rows, LD) from column 1 on to caches (SEQUENCES*M, H). */
+/* Appends x (SEQUENCES*rows, LD), from column 1 on, to caches (SEQUENCES*M, H). */
 static void check_append(int64_t rows, int64_t position) {
     enum { SEQUENCES = 2, M = 5, H = 3, LD = 7, COLUMN = 1 };
     struct chain chain;

@@ -1,4 +1,4 @@
-/* Packing: no two buffers that live at once overlap unless one takes over the other's memory. */
+/* Packing: buffers that live at the same time never overlap, unless one takes over the other's memory. */
 #include "tests/cmocka_all.h"
 
 #include "base/rng.h"
@@ -59,7 +59,7 @@ static void test_memory_pack_random(void **state) {
     }
 }
 
-/* What leads lies at the same places, whatever else stays and how large it is. */
+/* Leading buffers keep their offsets, whatever else is packed and however large it is. */
 static void test_memory_pack_leads(void **state) {
     (void)state;
     uint64_t offset[3];
@@ -86,7 +86,7 @@ static void test_memory_pack_leads(void **state) {
     }
 }
 
-/* Ten buffers, one after the other, need the room of two. */
+/* Ten buffers used one after the other need the space of two. */
 static void test_memory_pack_reuses(void **state) {
     (void)state;
     struct pdnn_lifetime all[10];
@@ -100,7 +100,7 @@ static void test_memory_pack_reuses(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* Four large arrays of a power of two bytes: no two begin at the same place of a page. */
+/* Four large arrays whose size is a power of two: no two start at the same offset within a page. */
 static void test_memory_pack_staggers(void **state) {
     (void)state;
     struct pdnn_lifetime all[4];
@@ -124,8 +124,8 @@ static void test_memory_lifetimes_fc(void **state) {
         const char *id;
         uint64_t total;
     } rows[] = {
-        /* x 8x64, W 2 of 64x64 and 64x64, b 3 of 64; two activations at a time, bias and
-         * relu in place: all f32 */
+        /* x 8x64, W 2 of 64x64 and 64x64, b 3 of 64; two activations at a time,
+         * bias and relu in place; all f32 */
         {"fc/layers=2,nodes=64,input=64,output=64,batch=8,mode=infer",
          4 * (8 * 64 + 3 * (64 * 64 + 64) + 2 * 8 * 64)},
     };

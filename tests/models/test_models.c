@@ -1,5 +1,5 @@
-/* The fc family and what costs say of it: published parameter counts, FLOP against a counting run of the
- * reference kernels, depth extrapolation against full builds, ids, fusion. */
+/* The fc family and its costs: published parameter counts, FLOP against a counting run of the reference
+ * kernels, depth extrapolation against full builds, ids, fusion. */
 #include "tests/cmocka_all.h"
 #include "tests/models/model_check.h"
 
@@ -37,7 +37,7 @@ static void test_fc_infer_flop(void **state) {
     assert_int_equal(totals.params, weights + units);
 }
 
-/* Training: the first layer has no backward-data, so its weights count twice and the others three times. */
+/* Training: the first layer has no backward-data, so its weights count twice and all others three times. */
 static void test_fc_train_matrix_flop(void **state) {
     (void)state;
     struct pdnn_arena arena;
@@ -106,7 +106,7 @@ static void test_cost_instance_depth(void **state) {
             }
 }
 
-/* Blocks that are not alike, whether a list says so or each of them shrinks the image. */
+/* Blocks that differ, because of a list or because each of them shrinks the image. */
 static void test_cost_instance_depth_of_networks(void **state) {
     (void)state;
     static const char *const ids[] = {
@@ -131,8 +131,8 @@ static void test_cost_instance_overflow(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* The bytes of each class add up, and fusion leaves FLOP alone while it saves exactly the
- * values between the ops. */
+/* The bytes of the classes add up. Fusion does not change FLOP, and saves exactly the
+ * values between the fused ops. */
 static void test_cost_classes_and_fusion(void **state) {
     (void)state;
     for (size_t v = 0; v < N_VARIANTS; v++) {
@@ -181,7 +181,8 @@ static void test_graph_groups_count(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* A hidden group that the output layer joins is named in the order of the pass, never backwards by number. */
+/* A group that joins hidden layers and the output layer is named in the order of the pass,
+ * even when it runs backwards. */
 static void test_graph_groups_layers(void **state) {
     (void)state;
     static const struct {
@@ -213,7 +214,8 @@ static void test_graph_groups_layers(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* Matrices have the model's type; loss, labels and state keep theirs. Of 16 bit: tests/models/test_cast.c. */
+/* Matrices have the model's type; loss, labels and state keep theirs. For 16 bit
+ * see tests/models/test_cast.c. */
 static void test_instance_graph_dtype(void **state) {
     (void)state;
     static const char *const names[] = {"f32"};
@@ -240,7 +242,7 @@ static void test_instance_graph_dtype(void **state) {
     }
 }
 
-/* The value that takes most letters. */
+/* The value with the longest text. */
 static struct pdnn_value longest_value(const struct pdnn_param_def *def) {
     char buffer[PDNN_PARAM_TEXT];
     if (def->type == PDNN_PARAM_INT)
@@ -255,7 +257,7 @@ static struct pdnn_value longest_value(const struct pdnn_param_def *def) {
     return pdnn_value_of(longest);
 }
 
-/* With one word fixed, since words decide what applies. */
+/* With one word fixed, since words determine what applies. */
 static void check_longest(const struct pdnn_family_def *family, size_t param, int64_t value) {
     struct pdnn_instance instance, parsed;
     char id[PDNN_ID_TEXT];
@@ -264,7 +266,7 @@ static void check_longest(const struct pdnn_family_def *family, size_t param, in
         instance.hyper[i] = i == param ? pdnn_value_of(value) : longest_value(&family->params[i]);
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
         instance.setting[i] = longest_value(&pdnn_settings[i]).number;
-    instance.setting[PDNN_SETTING_MODE] = PDNN_MODE_TRAIN; /* or the optimizer would be left out */
+    instance.setting[PDNN_SETTING_MODE] = PDNN_MODE_TRAIN; /* otherwise the id omits the optimizer */
     pdnn_instance_settle(&instance);
     pdnn_instance_format(&instance, id);
     assert_int_equal(pdnn_instance_parse(id, &parsed, NULL), PDNN_OK);

@@ -1,5 +1,5 @@
-/* The ops that normalize rows, in double: gradients by finite differences, FLOP against a counting run, the
- * fused op against the ops that it stands for, bytes, and what is refused. */
+/* Ops that normalize rows, in double: gradients by finite differences, FLOP against a counting run, the fused
+ * op against the ops it replaces, bytes, and what is refused. */
 #include "tests/cmocka_all.h"
 #include "tests/models/model_check.h"
 #include "tests/near.h"
@@ -37,7 +37,7 @@ static uint32_t append_layernorm(struct chain *chain, uint32_t x, uint32_t gamma
                               (int64_t[PDNN_NODE_ATTRS]){[PDNN_LAYERNORM_TRAIN] = 1});
 }
 
-/* Inputs of the fused op; counter PDNN_NONE: there is none. */
+/* Inputs of the fused op; counter PDNN_NONE: it has no counter. */
 struct fused {
     uint32_t x, residual, gamma, beta, counter;
     int64_t percent;
@@ -69,7 +69,7 @@ static void test_gradient_layernorm(void **state) {
     check_chain(&chain, append_layernorm(&chain, x, gamma, beta), "layernorm");
 }
 
-/* Check of the gradients and of the FLOP against a counting run. */
+/* Checks gradients, and FLOP against a counting run. */
 static void test_gradient_rmsnorm(void **state) {
     (void)state;
     struct chain chain;
@@ -80,7 +80,7 @@ static void test_gradient_rmsnorm(void **state) {
     check_chain(&chain, y, "rmsnorm");
 }
 
-/* Rows of one value, which it makes that of gamma. */
+/* A row of equal values becomes gamma. */
 static void test_rmsnorm_values(void **state) {
     (void)state;
     struct chain chain;
@@ -100,7 +100,8 @@ static void test_rmsnorm_values(void **state) {
     pdnn_arena_finish(&chain.arena);
 }
 
-/* With and without dropout; the sum used again or not, as is the residual, which may be what is added. */
+/* With and without dropout. The sum may be used again, and so may the residual, which
+ * may also be the added tensor. */
 static void test_gradient_dropout_add_norm(void **state) {
     (void)state;
     for (int variant = 0; variant < 16; variant++) {
@@ -122,7 +123,7 @@ static void test_gradient_dropout_add_norm(void **state) {
     }
 }
 
-/* Rows far from 0: mean 0 and variance 1 before gamma and beta. */
+/* Rows far from 0 get mean 0 and variance 1 before gamma and beta. */
 static void test_layernorm_values(void **state) {
     (void)state;
     struct chain chain;
@@ -145,13 +146,13 @@ static void test_layernorm_values(void **state) {
             squares += xhat * xhat;
         }
         assert_near(sum / H, 0, 1e-12);
-        assert_near(squares / H, 1, 1e-5); /* but for epsilon */
+        assert_near(squares / H, 1, 1e-5); /* except for epsilon */
     }
     reference_values_free(&chain.graph, values);
     pdnn_arena_finish(&chain.arena);
 }
 
-/* The same tensors first, so that the counter has the same number and with it the mask. */
+/* Creates the same tensors first, so that the counter, and with it the mask, has the same number. */
 static void test_dropout_add_norm_is_its_parts(void **state) {
     (void)state;
     for (int64_t percent = 0; percent <= 30; percent += 30) {
@@ -181,7 +182,7 @@ static void test_dropout_add_norm_is_its_parts(void **state) {
     }
 }
 
-/* Without the sum there is one output, and it is the same. */
+/* Without the sum there is one output, with the same values. */
 static void test_dropout_add_norm_y_only(void **state) {
     (void)state;
     struct chain chain;
@@ -201,7 +202,7 @@ static void test_dropout_add_norm_y_only(void **state) {
     pdnn_arena_finish(&chain.arena);
 }
 
-/* Arrays (R, H) that the op's backward node reads and writes, beside its vectors. */
+/* The number of (R, H) arrays that the op's backward node reads and writes, besides its vectors. */
 static void check_backward_bytes(struct chain *chain, uint32_t y, int64_t arrays) {
     struct pdnn_err err = {0};
     const struct pdnn_op_def *op = chain->graph.nodes[0].op;
@@ -227,7 +228,7 @@ static void check_backward_bytes(struct chain *chain, uint32_t y, int64_t arrays
     pdnn_arena_finish(&chain->arena);
 }
 
-/* One node for all gradients, and nothing is read or written twice. */
+/* One node computes all gradients and reads or writes nothing twice. */
 static void test_backward_bytes(void **state) {
     (void)state;
     struct chain chain;
@@ -284,7 +285,7 @@ static void test_norm_invalid(void **state) {
     pdnn_arena_finish(&chain.arena);
 }
 
-/* Nothing is kept in inference, and where nobody uses y there is nothing to normalize for. */
+/* Inference keeps nothing for backward, and nothing is normalized if y is unused. */
 static void test_norm_without_gradient(void **state) {
     (void)state;
     for (int variant = 0; variant < 3; variant++) {

@@ -1,5 +1,5 @@
-/* Every optimizer against a scalar reference, written out by hand, over several steps of a small net; what an
- * update costs in words per parameter. */
+/* Every optimizer against a scalar reference, written by hand, over several steps of a small network; and the
+ * words per parameter that an update moves. */
 #include "tests/cmocka_all.h"
 #include "tests/models/model_check.h"
 #include "tests/models/reference_run.h"
@@ -14,14 +14,14 @@
 
 enum { STEPS = 4, STATES = 2 };
 
-/* One weight tensor of the reference: its values and states, and the gradient of the step. */
+/* One weight tensor of the reference: values, states, and the gradient of the step. */
 struct weight {
     uint32_t id, gradient;
     int64_t elements;
     double *w, *g, *state[STATES];
 };
 
-/* All weights of a net at step t, from 1 on. */
+/* All weights of a network at step t, counting from 1. */
 struct step {
     struct weight *weights;
     size_t count;
@@ -69,7 +69,7 @@ static double moments(const struct step *step, struct weight *weight, int64_t i,
     return m_hat / (sqrt(v_hat) + epsilon);
 }
 
-/* The paper's reordered form has its epsilon beside sqrt(v), not sqrt(v_hat). */
+/* In the paper's reordered form, epsilon is added to sqrt(v), not to sqrt(v_hat). */
 static void adamw(const struct step *step, struct weight *weight) {
     for (int64_t i = 0; i < weight->elements; i++) {
         double epsilon = 1e-8 / sqrt(1 - pow(0.999, step->t));
@@ -112,7 +112,7 @@ static size_t first_update(const struct pdnn_graph *graph) {
     return i;
 }
 
-/* The gradient of a weight is what an update reads beside it, or beside a state of it. */
+/* The gradient of a weight is the other input of its update, or of the node that updates its state. */
 static uint32_t find_gradient(const struct pdnn_graph *graph, uint32_t weight) {
     for (size_t i = first_update(graph); i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
@@ -160,7 +160,7 @@ static void check_step(const struct step *step, enum pdnn_optimizer rule, double
     }
 }
 
-/* Weights and data scaled up, so that the gradients' norm is beyond lamb's limit; one weight is 0. */
+/* Weights and data are scaled up, so that the gradients' norm exceeds lamb's limit; one weight is 0. */
 static void check_optimizer(const char *net, enum pdnn_optimizer rule, double scale) {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
@@ -212,7 +212,7 @@ static void test_optimizer_steps(void **state) {
     }
 }
 
-/* Words that the nodes of a category move, per parameter: scalars aside, whose bytes are below one. */
+/* Words per parameter that the nodes of a category move; scalars add up to less than one and are ignored. */
 static uint64_t words_of(const struct pdnn_graph *graph, const char *category, uint64_t params) {
     uint64_t bytes = 0;
     for (size_t i = first_update(graph); i < graph->n_nodes; i++) {
@@ -261,8 +261,7 @@ static void test_optimizer_words(void **state) {
     }
 }
 
-/* The directions take over the memory of the gradients: lamb needs as much as adam,
- * norms and powers aside. */
+/* Directions take over the memory of gradients: lamb needs as much as adam, plus norms and powers. */
 static void test_optimizer_memory(void **state) {
     (void)state;
     uint64_t bytes[2];

@@ -1,4 +1,4 @@
-/* Parameter rows: lists, texts to values and back, and what is refused. */
+/* Parameter rows: lists, text to values and back, and what is refused. */
 #include "models/param.h"
 #include "tests/cmocka_all.h"
 
@@ -122,7 +122,7 @@ static void test_parse_errors(void **state) {
 
 static void test_check_number(void **state) {
     (void)state;
-    /* The word's value is not a number to count with. */
+    /* The word's value is not a number to calculate with. */
     assert_int_equal(pdnn_param_check_number(&number, 0, NULL), PDNN_INVALID);
     assert_int_equal(pdnn_param_check_number(&named, -1, NULL), PDNN_INVALID);
     assert_int_equal(pdnn_param_check_number(&number, 1, NULL), PDNN_OK);

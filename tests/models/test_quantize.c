@@ -19,7 +19,7 @@ static int64_t count_op(const struct pdnn_graph *graph, const struct pdnn_op_def
     return count;
 }
 
-/* Forward nodes of the op that multiply int8. */
+/* Forward nodes of the op that multiply int8 values. */
 static int64_t count_int8(const struct pdnn_graph *graph, const struct pdnn_op_def *op) {
     int64_t count = 0;
     for (size_t i = 0; i < graph->n_nodes; i++)
@@ -36,14 +36,14 @@ static void test_quantize_chooses_nodes(void **state) {
         {"fc/layers=3", 4, 3, 4, 4, 0, 0},
         {"fc/layers=3,activation=tanh", 4, 0, 4, 4, 0, 0},
         {"fc/layers=3,activation=sigmoid", 4, 3, 4, 4, 0, 0},
-        /* The stem reads colors; blocks and their projections share what they read. */
+        /* The stem reads colors; blocks and their projections share their input. */
         {"cnn:resnet18", 17, 17, 1, 1, 20, 19},
         {"cnn:resnet18,shortcut=projection", 17, 17, 1, 1, 21, 20},
         {"cnn/block=plain,blocks=1-2,filters=8,image=16,dense=9", 4, 4, 2, 2, 3, 2},
         {"cnn/block=plain,blocks=1-2,filters=8,image=16,activation=tanh", 1, 0, 1, 1, 3, 0},
         /* Query, key and value read one tensor. */
         {"transformer/layers=2,qkv=separate,pooler=no", 8, 0, 12, 12, 0, 0},
-        /* The words' scores are products with their table, which the embedding reads in f32. */
+        /* The output layer multiplies by the embedding's table, which the lookup reads in f32. */
         {"transformer/architecture=decoder,layers=2,objective=causal-lm", 8, 0, 9, 8, 0, 0},
     };
     for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
@@ -74,7 +74,7 @@ static void test_quantize_costs_by_hand(void **state) {
     const uint64_t products = 2 * 4 * (20 * 8 + 8 * 10), bias = 4 * (8 + 10), relu = 4 * 8;
     const uint64_t quantize = 4 * 4 * (20 + 8) + 2, dequantize = 4 * (8 + 10) + 8 + 10;
     const uint64_t weights = 20 * 8 + 8 * 10 + 4 * (8 + 10), scales = 4 * (8 + 10);
-    /* Read f32, written int8 and scale; read again with the scale. */
+    /* Read as f32, written as int8 with a scale; read again with the scale. */
     const uint64_t quantized = 4 * 5 * (20 + 8) + 2 * 4, inputs = 4 * (20 + 8), result = 4 * 4 * (8 + 10);
     struct pdnn_totals plain = totals_of("fc/layers=1,nodes=8,input=20,output=10,batch=4,mode=infer");
     static const char *const fuses[] = {"none", "post-ops"};
@@ -83,7 +83,7 @@ static void test_quantize_costs_by_hand(void **state) {
         snprintf(id, sizeof id,
                  "fc/layers=1,nodes=8,input=20,output=10,batch=4,mode=infer,dtype=int8,fuse=%s", fuses[i]);
         struct pdnn_totals totals = totals_of(id);
-        /* Unfused, the sums in s32 are written and read, and so is what bias and relu work on. */
+        /* Unfused, the s32 sums are written and read, and so is what bias and relu work on. */
         uint64_t between = i ? 0 : 2 * result + 2 * result + 2 * 4 * 4 * 8;
         assert_int_equal(totals.params, plain.params);
         assert_int_equal(totals.cost.flop_count, products + bias + relu + quantize + dequantize);
@@ -125,8 +125,8 @@ static double largest_difference(const double *a, const double *b, int64_t eleme
     return difference;
 }
 
-/* The result of int8 is near that of f32, and not it; 5 % is what 7 and 8 bits leave of
- * these small models. */
+/* The result of int8 is near that of f32 but not equal; these small models lose
+ * up to 5 % with 7 and 8 bits. */
 static void test_quantize_result_is_near(void **state) {
     (void)state;
     for (size_t i = 0; i < INSTANCES; i++) {
@@ -172,7 +172,7 @@ static void test_quantize_unsupported(void **state) {
     }
 }
 
-/* dense and dequantize refuse what is no int8 product or has other scales. */
+/* dense and dequantize refuse anything but an int8 product with the right scales. */
 static void test_quantized_infer_refuses(void **state) {
     (void)state;
     static const struct {

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ParaDnn's: layers*g*(2*e*e + e) + v*e + e*v + v. The large ones were published as 22.92,
- * 86.13 and 65.06 M. */
+/* ParaDnn's: layers*g*(2*e*e + e) + v*e + e*v + v. The large ones were published
+ * as 22.92, 86.13 and 65.06 M. */
 static void test_rnn_published_params(void **state) {
     (void)state;
     static const struct {
@@ -38,8 +38,8 @@ static void test_rnn_published_params(void **state) {
     }
 }
 
-/* One layer takes a multiply-add per step, sequence and weight, one addition per bias, and what the cell does
- * to a unit; training takes three times the products. */
+/* A layer takes one multiply-add per step, sequence and weight, one addition per bias, and the operations of
+ * the cell per unit; training takes three times the products. */
 static void test_rnn_flop_by_length(void **state) {
     (void)state;
     static const struct {
@@ -84,7 +84,7 @@ static void test_rnn_last_output(void **state) {
             n_slices += reverse ? 1 : 10;
         }
     }
-    assert_int_equal(n_slices, 11); /* one of each */
+    assert_int_equal(n_slices, 11); /* one for each direction */
     pdnn_arena_finish(&arena);
 }
 
@@ -144,7 +144,7 @@ static void test_rnn_fusion(void **state) {
     for (size_t i = 0; i < 2 * N_SMALL; i++) {
         char id[256];
         snprintf(id, sizeof id, "rnn/%s,mode=%s", small[i / 2], i % 2 ? "train" : "infer");
-        if (!strstr(id, "output=none")) /* which has nothing to fuse */
+        if (!strstr(id, "output=none")) /* those have nothing to fuse */
             check_fusion(id);
     }
 }

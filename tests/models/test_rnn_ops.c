@@ -1,5 +1,5 @@
 /* The ops of recurrent models, in double: every gradient by finite differences, FLOP against a counting run,
- * the cells against formulas written out, what is ignored and what is not read. */
+ * cells against formulas written out, labels to be ignored, and operands that are not read. */
 #include "tests/cmocka_all.h"
 #include "tests/models/model_check.h"
 #include "tests/near.h"
@@ -42,7 +42,7 @@ static void test_gradient_embedding(void **state) {
     }
 }
 
-/* A lookup reads its ids and as many rows of the table, all of them at most. */
+/* A lookup reads its ids and that many rows of the table, at most the whole table. */
 static void test_embedding_bytes(void **state) {
     (void)state;
     static const struct {
@@ -65,7 +65,7 @@ static void test_embedding_bytes(void **state) {
     }
 }
 
-/* Labels of sequences: some rows have none. */
+/* Labels of sequences, some rows without one. */
 static void test_gradient_masked_loss(void **state) {
     (void)state;
     enum { T = 5, N = 4, C = 3 };
@@ -84,7 +84,8 @@ static void test_gradient_masked_loss(void **state) {
     check_loss_chain(&chain, "masked loss");
 }
 
-/* Two of four rows have labels: ln 2 and ln 2 + ln 2 on average; the others' gradient is 0. */
+/* Two of four rows have labels, with losses ln 2 and ln 2, on average ln 2; the
+ * gradient of the others is 0. */
 static void test_masked_loss_values(void **state) {
     (void)state;
     struct pdnn_tensor tensors[] = {{.rank = 2, .dim = {4, 2}},
@@ -126,7 +127,7 @@ static uint32_t append_rnn(struct chain *chain, uint32_t x, int64_t cell, bool t
     return pdnn_graph_forward(&chain->graph, &pdnn_op_rnn, (uint32_t[]){x, w, u, b, PDNN_NONE}, attrs);
 }
 
-/* All cells, both directions, one bias or two, one layer on weights and then one on it. */
+/* All cells, both directions, one or two biases; a layer on weights and a second layer on top of it. */
 static void test_gradient_rnn(void **state) {
     (void)state;
     for (int variant = 0; variant < 4 * PDNN_CELL_COUNT; variant++) {
@@ -142,7 +143,7 @@ static void test_gradient_rnn(void **state) {
     }
 }
 
-/* An input that nobody differentiates: no gradient of it, and no FLOP for it. */
+/* An input without gradient: backward computes none and spends no FLOP on one. */
 static void test_gradient_rnn_of_data(void **state) {
     (void)state;
     for (int64_t cell = 0; cell < PDNN_CELL_COUNT; cell++) {
@@ -158,7 +159,7 @@ static void test_gradient_rnn_of_data(void **state) {
     }
 }
 
-/* Two dropouts of one input, which drop other values of it. */
+/* Two dropouts of one input drop different values. */
 static void test_gradient_dropout(void **state) {
     (void)state;
     struct chain chain;
@@ -174,7 +175,7 @@ static void test_gradient_dropout(void **state) {
                 "dropout");
 }
 
-/* As many values are kept as should be, each step others, and backward knows which. */
+/* The right number of values is kept, each step keeps others, and backward uses the same mask. */
 static void test_dropout_values(void **state) {
     (void)state;
     enum { COUNT = 40000, PERCENT = 30, RUNS = 3 };
@@ -214,7 +215,7 @@ static void test_dropout_values(void **state) {
     assert_near(counter, RUNS, 0);
 }
 
-/* In one step, two dropouts drop other values. */
+/* Two dropouts in one step drop different values. */
 static void test_dropout_nodes_differ(void **state) {
     (void)state;
     enum { COUNT = 1000, NODES = 2 };
@@ -278,8 +279,8 @@ static double sigmoid(double x) {
     return 1 / (1 + exp(-x));
 }
 
-/* One unit, one input, the sums w[g]*x + u[g]*h + b[g] of its gates; lbr_gru's last bias is
- * the candidate's own. */
+/* One unit, one input; w[g]*x + u[g]*h + b[g] are the gates' sums, and lbr_gru's last
+ * bias belongs to the candidate. */
 static double next_h(int64_t cell, const double *w, const double *u, const double *b, double x, double h,
                      double *c) {
     double s[4] = {0};
@@ -342,9 +343,9 @@ static void test_rnn_invalid(void **state) {
     static const struct {
         int64_t rows, steps, gates, biases;
     } rows[] = {
-        {6, 4, 4, 4}, /* rows are no whole number of sequences */
+        {6, 4, 4, 4}, /* not a whole number of sequences */
         {6, 3, 3, 4}, /* weights of another cell */
-        {6, 3, 4, 5}, /* a bias too many */
+        {6, 3, 4, 5}, /* one bias too many */
         {6, 0, 4, 4},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

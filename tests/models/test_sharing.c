@@ -1,4 +1,4 @@
-/* What two graphs of one model have in common, and what is said when they have not. */
+/* What two graphs of one model share, and the message if they cannot share. */
 #include "tests/cmocka_all.h"
 
 #include "models/build.h"
@@ -14,7 +14,7 @@ static void build(const char *id, struct pdnn_arena *arena, struct pdnn_graph *g
     assert_int_equal(pdnn_instance_graph(&instance, arena, graph, &err), PDNN_OK);
 }
 
-/* text: what the message has; NULL: they share. */
+/* text: a part of the message; NULL: they share. */
 static void test_graph_shares(void **state) {
     static const struct {
         const char *id, *other, *text;
@@ -49,7 +49,7 @@ static void test_graph_shares(void **state) {
     }
 }
 
-/* Graphs of other depth before the weights: number k of one is number k of the other. */
+/* Graphs of different depth before the weights: the k-th shared tensor of one is the k-th of the other. */
 static void test_shared_match(void **state) {
     struct pdnn_arena arena, other_arena;
     struct pdnn_graph graph, other;

@@ -1,6 +1,6 @@
 /* Scores of attention, in double: scale, mask and softmax, and all of them with dropout in one pass.
- * Gradients by finite differences, FLOP by counting, bytes by counting what is seen; one pass against single
- * steps; rows that see nothing. B sequences, h heads, n queries, m keys. */
+ * Gradients by finite differences, FLOP by counting, bytes by counting the unmasked elements; one pass
+ * against single ops; rows that are fully masked. B sequences, h heads, n queries, m keys. */
 #include "tests/cmocka_all.h"
 #include "tests/models/model_check.h"
 #include "tests/near.h"
@@ -26,7 +26,7 @@ struct variant {
 
 static const struct variant variants[] = {
     {4, 4, false, false, false, 0}, {4, 4, true, false, true, 0},
-    {3, 5, true, true, true, 40},   {5, 3, true, true, true, 40}, /* two rows see nothing */
+    {3, 5, true, true, true, 40},   {5, 3, true, true, true, 40}, /* two rows are fully masked */
     {4, 3, false, true, true, 30},  {1, 6, true, false, true, 30},
     {4, 4, true, true, false, 30}, /* nothing is dropped in inference */
 };
@@ -46,7 +46,7 @@ static uint32_t new_counter(struct pdnn_graph *graph) {
     return pdnn_graph_state(graph, 1, (int64_t[]){1}, (struct pdnn_fill){0});
 }
 
-/* Tensors of one variant; PDNN_NONE where it has none. */
+/* Tensors of one variant; PDNN_NONE if it lacks one. */
 struct scores {
     uint32_t x, bias, counter;
 };
@@ -117,7 +117,7 @@ static void test_gradient_any_rank(void **state) {
     }
 }
 
-/* Both count the same counter, which therefore is set back. */
+/* Both use the same counter, so it is reset in between. */
 static void test_one_pass_is_all_steps(void **state) {
     (void)state;
     for (size_t i = 0; i < VARIANTS; i++) {
@@ -139,7 +139,7 @@ static void test_one_pass_is_all_steps(void **state) {
     }
 }
 
-/* How many elements all rows see. */
+/* The number of unmasked elements over all rows. */
 static int64_t count_seen(const struct variant *v) {
     int64_t seen = 0;
     for (int64_t i = 0; i < v->n; i++) {
@@ -179,7 +179,7 @@ static uint64_t bytes_of(const struct pdnn_graph *graph, const struct pdnn_op_de
     return bytes;
 }
 
-/* What is not seen is written, as 0, but not read. */
+/* Masked elements are written as 0 but not read. */
 static void test_bytes(void **state) {
     (void)state;
     for (size_t i = 0; i < 2 * VARIANTS; i++) {
@@ -200,7 +200,7 @@ static void test_bytes(void **state) {
              {&pdnn_op_attention_softmax, PDNN_BACKWARD_DATA, 2 * seen + read + all}},
             {{&pdnn_op_scale, PDNN_FORWARD, 2 * all},
              {&pdnn_op_mask, PDNN_FORWARD, seen + bias + all},
-             {&pdnn_op_mask, PDNN_BACKWARD_DATA, v->is_causal ? seen + all : 0}, /* else dy itself */
+             {&pdnn_op_mask, PDNN_BACKWARD_DATA, v->is_causal ? seen + all : 0}, /* otherwise dy itself */
              {&pdnn_op_softmax, PDNN_BACKWARD_DATA, 3 * all}},
         };
         for (int k = 0; k < 4 && rows[i % 2][k].op; k++)
@@ -210,7 +210,7 @@ static void test_bytes(void **state) {
     }
 }
 
-/* A bias of -infinity everywhere: probabilities and gradients are 0, nothing is not a number. */
+/* A bias of -infinity everywhere: probabilities and gradients are 0, not NaN. */
 static void test_rows_that_see_nothing(void **state) {
     (void)state;
     for (int fused = 0; fused < 2; fused++) {
@@ -235,7 +235,7 @@ static void test_rows_that_see_nothing(void **state) {
     }
 }
 
-/* Without its counter among the outputs, a node does again what it did last. */
+/* Without its counter among the outputs, a node repeats its last mask. */
 static void test_repeats_a_step(void **state) {
     (void)state;
     const struct variant v = {4, 4, true, true, true, 50};
@@ -270,11 +270,11 @@ static void test_invalid(void **state) {
         bool with_bias, says_bias;
         int64_t bias_columns;
     } rows[] = {
-        {4, 0, 3, false, false, 5}, /* six matrices are no four sequences */
+        {4, 0, 3, false, false, 5}, /* six matrices do not make four sequences */
         {0, 0, 3, false, false, 5},  {B, 100, 3, false, false, 5},
-        {B, -1, 3, false, false, 5}, {B, 0, 2, false, false, 5}, /* no scores */
+        {B, -1, 3, false, false, 5}, {B, 0, 2, false, false, 5}, /* not scores */
         {B, 0, 3, true, false, 5},   {B, 0, 3, false, true, 5},
-        {B, 0, 3, true, true, 4},    {B, 10, 3, false, false, 5}, /* no counter */
+        {B, 0, 3, true, true, 4},    {B, 10, 3, false, false, 5}, /* the counter is missing */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct chain chain;

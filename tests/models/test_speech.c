@@ -1,5 +1,5 @@
-/* CTC, hardtanh and sequences of image columns, and the deepspeech2 family, in double: CTC against a
- * sum over all alignments, published counts, FLOP against a counting run, gradients by finite
+/* CTC, hardtanh, sequences of image columns, and the deepspeech2 family, in double: CTC against a sum
+ * over all alignments, published counts, FLOP against a counting run, gradients by finite
  * differences, a loss that falls. */
 #include "tests/cmocka_all.h"
 #include "tests/models/gradient_check.h"
@@ -18,7 +18,8 @@
 
 enum { T_MAX = 6, C_MAX = 4, L_MAX = 4, SCRATCH = 128 };
 
-/* Whether the path, a class per step, says the labels: repetitions first, then blanks taken out. */
+/* True if the path, one class per step, spells the labels: repetitions are
+ * merged first, then blanks removed. */
 static bool says(const int *path, int T, const double *label, int length) {
     int l = 0;
     for (int t = 0; t < T; t++) {
@@ -31,7 +32,7 @@ static bool says(const int *path, int T, const double *label, int length) {
     return l == length;
 }
 
-/* The sum over all C^T paths. */
+/* CTC's loss as a sum over all C^T paths. */
 static double brute_force(const double *x, int T, int C, const double *label, int length) {
     int path[T_MAX] = {0}, n_paths = 1;
     double sum = 0;
@@ -71,8 +72,8 @@ static double ctc_of(double *x, int T, int C, double *label, int L, double *dx) 
     return loss;
 }
 
-/* Repeated labels, labels that fill all steps, none at all, room for more. Where they need more steps than
- * there are, no path says them. */
+/* Repeated labels, labels that fill all steps, no labels, and steps to spare. If labels need more steps than
+ * there are, no path spells them. */
 static void test_ctc_brute_force(void **state) {
     (void)state;
     static const struct {
@@ -103,18 +104,18 @@ static void test_ctc_brute_force(void **state) {
     }
 }
 
-/* Logits a thousand apart: the best path alone counts, and the gradient adds up to 0 at every step. */
+/* Logits a thousand apart: only the best path counts, and the gradient sums to 0 at every step. */
 static void test_ctc_extreme_logits(void **state) {
     (void)state;
     double x[] = {1000, 0, -1000, 0, 1000, -1000, 0, -1000, 1000, 500, 1000, 0}, dx[12], label[] = {0, 1};
-    assert_near(ctc_of(x, 4, 3, label, 2, dx), 500, 1e-9); /* a blank, 0, 1, and a blank at a cost of 500 */
+    assert_near(ctc_of(x, 4, 3, label, 2, dx), 500, 1e-9); /* a blank, 0, 1, and a blank, at a cost of 500 */
     for (int t = 0; t < 4; t++) {
         assert_near(dx[3 * t] + dx[3 * t + 1] + dx[3 * t + 2], 0, 1e-12);
         assert_true(isfinite(dx[3 * t]));
     }
 }
 
-/* Sequences of several lengths. */
+/* Sequences of different lengths. */
 static void test_gradient_ctc(void **state) {
     (void)state;
     enum { T = 7, N = 4, C = 3, L = 4 };
@@ -164,7 +165,7 @@ static void test_sequence_values(void **state) {
     }
 }
 
-/* Batch normalization of a matrix: as of images of one pixel. */
+/* Batch normalization of a matrix is that of images of one pixel. */
 static void test_gradient_batchnorm_matrix(void **state) {
     (void)state;
     struct chain chain;
@@ -198,7 +199,7 @@ static void test_deepspeech2_published_counts(void **state) {
         build_graph(id, &arena, &graph);
         assert_int_equal(graph.tensors[graph.result].dim[0], rows[i].steps);
         assert_int_equal(count_nodes(&graph, &pdnn_op_rnn, PDNN_RNN_REVERSE, 1), 5);
-        /* Beside the multiply-adds of the recurrent layers: 6 biases and 15 operations per unit. */
+        /* Besides the multiply-adds of the recurrent layers, 6 biases and 15 operations per unit. */
         uint64_t recurrent =
             flop_of_op(&graph, &pdnn_op_rnn) - (uint64_t)rows[i].steps * 5 * 2 * 800 * (6 + 15);
         uint64_t flop = flop_of_op(&graph, &pdnn_op_conv2d) + recurrent + flop_of_op(&graph, &pdnn_op_dense);
@@ -247,7 +248,7 @@ static void test_deepspeech2_fusion(void **state) {
     }
 }
 
-/* The normalizations behind the convolutions and their biases; the others are behind sums. */
+/* Normalizations after convolutions and their biases are folded; the others follow sums and stay. */
 static void test_deepspeech2_folds(void **state) {
     (void)state;
     struct pdnn_arena arena;

@@ -1,5 +1,5 @@
 /* The transformer family, in double: published counts, FLOP against a counting run, gradients by finite
- * differences, fused passes against single ones, losses that fall. */
+ * differences, fused passes against single ops, losses that fall. */
 #include "tests/cmocka_all.h"
 #include "tests/models/gradient_check.h"
 #include "tests/models/model_check.h"
@@ -47,8 +47,8 @@ static uint64_t matrix_flop(const char *id) {
     return flop;
 }
 
-/* The encoders' published multiply-adds are those of the layers alone: without a pooler nothing else is a
- * matrix product. They are published in GMAC with three decimals. */
+/* The published multiply-adds of the encoders are those of the layers alone; without a pooler nothing else is
+ * a matrix product. They are published in GMAC with three decimals. */
 static void test_transformer_published_flop(void **state) {
     (void)state;
     static const struct {
@@ -67,15 +67,14 @@ static void test_transformer_published_flop(void **state) {
                      UINT64_C(105226698752));
 }
 
-/* Backward is twice forward: no layer is the first to need no backward-data, because
- * embeddings are trained. */
+/* Backward is twice forward: every layer needs backward-data, because embeddings are trained. */
 static void test_transformer_published_training_flop(void **state) {
     (void)state;
     assert_int_equal(matrix_flop("transformer:gpt2"), UINT64_C(874944921600));
     assert_int_equal(matrix_flop("transformer:bert-large,batch=32,pooler=no"), UINT64_C(7576322310144));
 }
 
-/* One token's products read every weight once, and the caches. */
+/* The products of one token read every weight once, and the caches. */
 static void test_transformer_decode(void **state) {
     (void)state;
     const uint64_t L = 12, H = 768, V = 50257, m = 512;
@@ -117,7 +116,8 @@ static void test_transformer_flop_counts_and_gradients(void **state) {
     }
 }
 
-/* Data and weights of one graph for another one of the same model, in the order in which they were made. */
+/* Copies data and weights of one graph to another graph of the same model; tensors
+ * correspond in order of creation. */
 static void copy_data(const struct pdnn_graph *from, double **source, const struct pdnn_graph *to,
                       double **target) {
     size_t k = 0;
@@ -142,7 +142,7 @@ static void compare_results(const struct pdnn_graph graph[2], double **values[2]
     }
 }
 
-/* Two ways to run one model: results, and losses after several updates, are equal. */
+/* Two ways to run one model give equal results, and equal losses after several updates. */
 static void check_same(const char *id, const char *one, const char *other) {
     struct pdnn_arena arena[2];
     struct pdnn_graph graph[2];
@@ -173,7 +173,7 @@ static void test_transformer_fusion(void **state) {
         char *dropout;
         snprintf(id, sizeof id, "transformer/%s,%s", small[i / 2], i % 2 ? "optimizer=adam" : "mode=infer");
         if ((dropout = strstr(id, "dropout=")))
-            dropout[strlen("dropout=")] = '0'; /* which values are dropped follows from the graph */
+            dropout[strlen("dropout=")] = '0'; /* the dropped values depend on the graph */
         else
             strcat(id, ",dropout=0");
         check_same(id, "fuse=none", "fuse=blocks");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/bench/compare.py on tables made up here: what it joins, leaves out, and how it averages. Usage: compare_test.py PARADNN"""
+"""tests/bench/compare.py on made-up tables: what it joins, what it leaves out, and how it averages. Usage: compare_test.py PARADNN"""
 
 import csv
 import os

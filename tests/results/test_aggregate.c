@@ -18,7 +18,7 @@
     "threads=2,"                                                                                             \
     "cache=warm,fuse=none"
 
-/* Everything of the model fits the first level. */
+/* The whole model fits the first level. */
 static const struct pdnn_ceilings ceilings = {
     .count = 5,
     .row =
@@ -102,15 +102,15 @@ static void test_aggregate_times(void **state) {
     assert_string_equal(record.stop_reason, "max_time");
     assert_string_equal(record.host, "h");
     assert_int_equal(record.started_unix_ms, 1000);
-    /* +-9 % between visits is far wider than five times 2 %; two visits of three were
-     * preempted, one drifted. */
+    /* +-9 % between visits is far wider than five times 2 %; two of three visits
+     * were preempted, one drifted. */
     assert_int_equal(record.flags, PDNN_FLAG_PREEMPTED | PDNN_FLAG_SHORT | PDNN_FLAG_NOISY);
     assert_near(record.examples_per_s, 2 / 110e-9);
     assert_near(record.place.gflops, (double)record.totals.cost.flop_count / 110);
     assert_true(isnan(record.place.attainable_gflops) && isnan(record.speed_index));
 }
 
-/* A step of several micro-steps sees one minibatch in each. */
+/* Each micro-step of a step sees one minibatch. */
 static void test_aggregate_micro_steps(void **state) {
     (void)state;
     struct pdnn_visit visit = ok_visit(100);
@@ -142,13 +142,13 @@ static void test_aggregate_flags(void **state) {
     } rows[] = {
         {{100, 101, 102, 110, 111, 112}, 6, 1, PDNN_FLAG_DRIFT},
         {{100, 101, 111, 110, 102, 112}, 6, 1, 0},                    /* the halves overlap */
-        {{100, 101, 102, 500, 110, 111, 112}, 7, 1, PDNN_FLAG_DRIFT}, /* the middle one belongs to neither */
+        {{100, 101, 102, 500, 110, 111, 112}, 7, 1, PDNN_FLAG_DRIFT}, /* the middle one is in neither half */
         {{100, 101, 102, 103, 104, 105}, 6, 1, 0},                    /* apart, but by less than 5 % */
         {{110, 111, 112, 100, 101, 102}, 6, 1, PDNN_FLAG_DRIFT},
-        {{100, 100, 110, 110}, 4, 1, 0}, /* two a half say nothing */
+        {{100, 100, 110, 110}, 4, 1, 0}, /* two per half say nothing */
         {{100, 100, 100, 100}, 4, 0.0001, 0},
         {{100, 101, 100, 101}, 4, 0.0001, PDNN_FLAG_NOISY},
-        {{100, 101, 100, 101}, 4, 0, 0}, /* nobody asked for a precision */
+        {{100, 101, 100, 101}, 4, 0, 0}, /* no precision was requested */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_visit visits[7];
@@ -196,8 +196,7 @@ static void test_aggregate_status(void **state) {
     }
 }
 
-/* The roof of that moment: 90 % of the reference on the FMA probe; the DRAM probe does not
- * matter to what is in L1. */
+/* The roof at the time: 90 % of the reference on the FMA probe. The DRAM probe does not affect data in L1. */
 static void test_aggregate_speed_and_roof(void **state) {
     (void)state;
     struct pdnn_visit visits[] = {ok_visit(100), ok_visit(100), ok_visit(100), ok_visit(100)};
@@ -218,8 +217,7 @@ static void test_aggregate_speed_and_roof(void **state) {
     assert_near(record.place.pct_of_roof, bytes / 100 / 0.9 / 100 * 100);
     assert_near(record.place.bw_gbs, bytes / 100);
     assert_int_equal(record.flags, 0);
-    /* Faster than the probes say the machine was, but not faster than it can be: the probes were disturbed.
-     */
+    /* Faster than the probes allow but not faster than the measured roof: the probes were disturbed. */
     for (size_t i = 0; i < 4; i++)
         visits[i].median_ns = bytes / 100 / 0.9 / 1.06;
     aggregate(&input, &record);
@@ -238,16 +236,16 @@ static void test_aggregate_speed_and_roof(void **state) {
     assert_int_equal(record.flags, 0);
 }
 
-/* A probe far from its reference says nothing of the machine: the roof stays as it was measured,
- * and the row says so. */
+/* A probe far from its reference says nothing about the machine: the roof stays as
+ * measured, and the row gets a flag. */
 static void test_aggregate_odd_speed(void **state) {
     (void)state;
     static const struct {
-        double probe_gflops, factor; /* of the roof; the reference is 200 */
+        double probe_gflops, factor; /* factor of the roof; the reference probe is 200 */
         unsigned flags;
     } cases[] = {
         {200, 1, 0},
-        {700, 1, 0}, /* no faster than it was seen to be */
+        {700, 1, 0}, /* never above the measured roof */
         {60, 0.3, 0},
         {900, 1, PDNN_FLAG_ODD_SPEED},
         {2e6, 1, PDNN_FLAG_ODD_SPEED},
@@ -267,7 +265,7 @@ static void test_aggregate_odd_speed(void **state) {
     }
 }
 
-/* An id of another time: the row is there, with what the visits alone say. */
+/* An id that no longer parses: the row exists, with what the visits alone say. */
 static void test_aggregate_unknown_id(void **state) {
     (void)state;
     struct pdnn_visit visits[] = {ok_visit(100), ok_visit(110)};
@@ -292,7 +290,7 @@ static struct pdnn_visit_op visit_op(const char *key, const char *implementation
     return op;
 }
 
-/* The ops of these visits as a journal holds them; in `known`. */
+/* The ops of these visits as a journal stores them, in `known`. */
 static const struct pdnn_measured_ops *keep(struct pdnn_visits *known, const struct pdnn_visit *visits,
                                             size_t n_visits) {
     struct pdnn_err err = {0};
@@ -301,10 +299,10 @@ static const struct pdnn_measured_ops *keep(struct pdnn_visits *known, const str
     return pdnn_visits_of(known, ID).ops;
 }
 
-/* Longer than half of what one has room for. */
+/* Longer than half of the room for one op's names. */
 #define LONG_NAME "brgemm_convolution_like_name_of_a_library:avx512_core_amx"
 
-/* 1 dense + bias + relu, then dense + bias: five groups, since the two layers have other shapes. */
+/* 1 dense + bias + relu, then dense + bias: five groups, since the two layers have different shapes. */
 static void test_aggregate_ops(void **state) {
     (void)state;
     static const char dense1[] = "dense/forward/2x16:8x16:2x8", dense2[] = "dense/forward/2x8:4x8:2x4",
@@ -312,10 +310,10 @@ static void test_aggregate_ops(void **state) {
     struct pdnn_visit_op ops[3][4] = {
         {visit_op(dense1, "gemm:jit", 1, 0, 40), visit_op(dense2, "brgemm", 1, 0, 10),
          visit_op(often, "jit", 2, 1024, 8), visit_op(seldom, "jit", 1, 256, 5)},
-        /* Other order, no second reorder. */
+        /* Another order, and no second reorder. */
         {visit_op(often, "jit", 2, 1024, 6), visit_op(dense2, "brgemm", 1, 0, 30),
          visit_op(dense1, "jit", 1, 0, 60)},
-        /* One node in two parts, no reorder at all. */
+        /* One node in two parts, and no reorder at all. */
         {visit_op(dense1, "gemm:jit", 1, 0, 20), visit_op(dense1, "jit", 1, 0, 30),
          visit_op(dense2, LONG_NAME, 1, 0, 20)},
     };
@@ -340,7 +338,7 @@ static void test_aggregate_ops(void **state) {
                                                .ceilings = &ceilings};
     assert_int_equal(pdnn_aggregate(&input, &arena, &record, &rows, &n_rows, &err), PDNN_OK);
     assert_int_equal(n_rows, 6);
-    /* Medians 50 (of 40, 60, 20 + 30), 20, and 6 of the reorder (8, 6, none). */
+    /* Medians: 50 (of 40, 60, 20 + 30), 20, and 6 for the reorder (8, 6, none). */
     static const struct {
         const char *op, *category, *pass, *shape, *implementation;
         double time_ns;
@@ -383,8 +381,8 @@ static void test_aggregate_ops(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* A 3x3 convolution over 2x2 pixels with padding 1 computes 4 of 9 taps; rates, intensity and
- * roofs are of those. */
+/* A 3x3 convolution over 2x2 pixels with padding 1 computes 4 of 9 taps; rates,
+ * intensity and roofs use these. */
 static void test_aggregate_counts_in_bounds(void **state) {
     (void)state;
     static const char key[] = "conv2d/forward/1x3x2x2:2x3x3x3:1x2x2x2,stride=1,padding=1";
@@ -419,7 +417,7 @@ static void test_aggregate_counts_in_bounds(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* What a worker would report of an instance whose every op takes a nanosecond per 100 FLOP and per byte. */
+/* What a worker would report for an instance whose ops each take a nanosecond per 100 FLOP and per byte. */
 static size_t make_ops(const char *id, struct pdnn_visit_op *ops, size_t room, double *sum_ns) {
     struct pdnn_instance instance;
     struct pdnn_arena arena;
@@ -441,7 +439,7 @@ static size_t make_ops(const char *id, struct pdnn_visit_op *ops, size_t room, d
         ops[i] = visit_op(key, "own", groups[i].count, 0, time_ns);
         *sum_ns += time_ns;
     }
-    /* Reorders: one beyond the layers, and one in each of them. */
+    /* Reorders: one outside the layers, and one in each layer. */
     const uint32_t layers = (uint32_t)instance.hyper[instance.family->depth_param].number;
     ops[n_groups++] = visit_op("reorder/backward-data/8x8@transform", "own", 1, 512, 1000);
     ops[n_groups++] = visit_op("reorder/forward/32x8@ffn1", "own", layers, 2048 * layers, 300.0 * layers);
@@ -454,7 +452,7 @@ static size_t make_ops(const char *id, struct pdnn_visit_op *ops, size_t room, d
     "transformer/layers=5,hidden=8,heads=2,length=4,vocabulary=9,batch=2,objective=masked-lm,"               \
     "optimizer=lamb,threads=2"
 
-/* Two layers of five, scaled, against all five. */
+/* Two layers of five, scaled up, against all five. */
 static void test_aggregate_extrapolates_layers(void **state) {
     (void)state;
     enum { ROOM = 256 };

@@ -1,5 +1,5 @@
 /* The columns: names are unique whatever families are present, headers and rows agree, values are exact or
- * empty, and what can be read again reads again. */
+ * empty, and columns that can be read back are. */
 #include "tests/cmocka_all.h"
 
 #include "results/tables/columns.h"
@@ -45,7 +45,7 @@ static void test_columns_names_are_unique(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* Two families that share one name: one column each, in the order of their rows. */
+/* Two families that share one name: one column per name, in the order of their rows. */
 static void test_results_columns_order(void **state) {
     (void)state;
     static const struct pdnn_param_def first_params[] = {
@@ -78,8 +78,8 @@ static void test_results_columns_order(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* A whole number here and a word there: the column both share holds text, whoever comes first. What a word
- * stands for is a number. */
+/* A number in one family and a word in the other: the shared column holds text, whichever comes first. A word
+ * that stands for a number is a number. */
 static void test_results_columns_types(void **state) {
     (void)state;
     static const char *const words[] = {"yes", NULL};
@@ -128,7 +128,7 @@ static void test_columns_row_of_a_record(void **state) {
     pdnn_record_init(record, "fc/layers=7,mode=infer,threads=3");
     assert_int_equal(pdnn_instance_parse(record->id, &record->instance, &err), PDNN_OK);
     record->parsed = record->has_totals = true;
-    record->totals.cost.flop_count = 9007199254740993u; /* no double holds it */
+    record->totals.cost.flop_count = 9007199254740993u; /* not representable as a double */
     record->outcome = PDNN_OUTCOME_OK;
     record->time_ns_median = 1234567.891;
     assert_string_equal(cell_of(&columns, "ci_half_pct", record, &cell), "");

@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
-/* CSV: what is written reads back, whatever it is; numbers are exact and know no locale; broken files are
- * refused with file and line; a torn last line is told from a broken file. */
+/* CSV: whatever is written reads back; numbers are exact and independent of the locale; broken files are
+ * refused with file and line; a torn last line is distinguished from a broken file. */
 #include "tests/cmocka_all.h"
 
 #include "base/rng.h"
@@ -98,8 +98,7 @@ static bool set_comma_locale(void) {
     return false;
 }
 
-/* The whole number path under a locale that writes 1,5; one is made where none is installed
- * but its source is. */
+/* Runs all number code under a locale that writes 1,5. If none is installed but its source is, builds one. */
 static void test_number_format_ignores_locale(void **state) {
     (void)state;
     char directory[] = "/tmp/pdnn_test_locale_XXXXXX", command[256];
@@ -283,12 +282,12 @@ static void test_csv_parse_journal_mode(void **state) {
         size_t n_rows, complete;
     } rows[] = {
         {"a,b\n1,2\n", 8, PDNN_OK, false, 1, 8},
-        {"a,b\n1,2", 7, PDNN_OK, true, 0, 4}, /* all fields, but who knows whether "2" was all of the last */
+        {"a,b\n1,2", 7, PDNN_OK, true, 0, 4}, /* all fields, but "2" may be only a part of the last one */
         {"a,b\n1,2\n3", 9, PDNN_OK, true, 1, 8},
         {"a,b\n1,2\n3\n", 10, PDNN_OK, true, 1, 8}, /* a newline, but a field is missing */
         {"a,b\n1,2\n3,\"x", 12, PDNN_OK, true, 1, 8},
         {"a,b\n1,2\n3,\"x\n", 13, PDNN_OK, true, 1, 8},
-        {"a,b\n1,2\n\0\0\0", 11, PDNN_OK, true, 1, 8}, /* a file system that grew the file before it wrote */
+        {"a,b\n1,2\n\0\0\0", 11, PDNN_OK, true, 1, 8}, /* file system grew the file before writing it */
         {"a,b\n1,2\n\0\n", 10, PDNN_OK, true, 1, 8},
         {"a,b", 3, PDNN_OK, true, 0, 0},
         {"a,b\n1\n3,4\n", 10, PDNN_INVALID, false, 0, 0}, /* broken in the middle: not torn, never dropped */

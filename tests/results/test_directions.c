@@ -1,4 +1,4 @@
-/* Each direction on small tables: where it holds, where it does not, and where nothing covers it. */
+/* Each direction on small tables: where it holds, where it fails, and where nothing covers it. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 
@@ -45,7 +45,7 @@ static const char results_header[] =
 static const char ops_header[] =
     "id,layer,op,category,pass,shape,count,byte_count,time_ns_median,pct_of_roof\n";
 
-/* A step of 1000 ns of a model that differs from others in what is given. */
+/* A step of 1000 ns of a model with the given values. */
 #define RUN(id, layers, hidden, heads, ffn, length, batch, qkv, accumulate, checkpoint)                      \
     id ",transformer," layers "," hidden "," heads "," ffn "," length "," batch "," qkv                      \
        ",train,f32," accumulate "," checkpoint ",ok,100,1000\n"
@@ -69,8 +69,8 @@ static const char ops_header[] =
 #define EMBEDDING(id, ns) OP(id, "embedding", "embedding", "embedding", "forward", "9x8", "1", "10", ns)
 #define UNKNOWN(id, ns)   OP(id, "nowhere", "slice", "data movement", "forward", "9x8", "1", "10", ns)
 #define SUM(id, bytes)    OP(id, "ffn1.1", "add", "add", "backward-weights", "9x8", "1", bytes, "10")
-/* T 64, H 8, with a bias each: 4 * (3 * (64 * 8 + 8 * 8 + 64 * 8) + 3 * 8), and 4 * (4 * 64 * 8
- * + 3 * 8 * 8 + 24). */
+/* T 64, H 8, each product with a bias: 4 * (3 * (64 * 8 + 8 * 8 + 64 * 8) + 3 * 8), and 4 *
+ * (4 * 64 * 8 + 3 * 8 * 8 + 24). */
 #define SEPARATE(id, stem, bytes)                                                                            \
     OP(id, stem, "dense", "linear gemm", "forward", "64x8:8x8:64x8+bias@q", "1", bytes, "10")
 #define THREE(id) SEPARATE(id, "query1", "4384") SEPARATE(id, "key1", "4384") SEPARATE(id, "value1", "4384")
@@ -198,7 +198,7 @@ static void test_directions(void **state) {
     }
 }
 
-/* Instances that differ in more than the axis are other sets, and each has its line. */
+/* Instances that differ in more than the axis belong to different sets, each with its own line. */
 static void test_directions_of_several_sets(void **state) {
     (void)state;
     struct pdnn_selection selection;

@@ -1,4 +1,4 @@
-/* Shapes of matrix products read from rows of ops.csv, and rows of one shape added up. */
+/* Shapes of matrix products read from rows of ops.csv, and rows of equal shape added up. */
 #include "tests/cmocka_all.h"
 
 #include "results/analysis/gemms.h"
@@ -20,7 +20,7 @@ static void test_gemm_parse(void **state) {
     (void)state;
     static const struct {
         const char *op, *pass, *shape;
-        struct pdnn_gemm_shape expected; /* m 0: none */
+        struct pdnn_gemm_shape expected; /* m 0: not a product */
     } rows[] = {
         {"dense", "forward", "64x20:16x20:64x16", {16, 64, 20, 1}},
         {"dense", "forward", "64x20:16x20:64x16+bias+gelu@ffn1", {16, 64, 20, 1}},
@@ -70,7 +70,7 @@ static void test_gemm_flop(void **state) {
     assert_true(pdnn_gemm_flop(&large, 5) == PDNN_ABSENT);
 }
 
-/* Forward and backward-data of square weights are one shape, the longest one comes first. */
+/* Forward and backward-data with square weights have one shape; the longest-running shape comes first. */
 static void test_gemms(void **state) {
     (void)state;
     struct pdnn_op_record ops[] = {

@@ -1,6 +1,6 @@
-/* The journal: what is appended reads back, in order and complete; a last row cut anywhere is dropped and
- * nothing else, and so are ops whose visit has no row; a failed write leaves what was there; two writers
- * exclude each other; what is no journal is never touched; one of schema 1 is read and goes on. */
+/* The journal: what is appended reads back, complete and in order. A last row cut anywhere is dropped, and so
+ * are ops whose visit has no row, but nothing else. A failed write leaves what was there. Two writers exclude
+ * each other. A file that is not a journal is never touched. A journal of schema 1 is read and continued. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 
@@ -147,7 +147,7 @@ static void test_journal_append_reads_back(void **state) {
     pdnn_journal_close(journal);
 }
 
-/* Not pdnn_file_replace: nothing here needs a sync, and there are hundreds. */
+/* Not pdnn_file_replace: there are hundreds of files, and none needs a sync. */
 static void write_file(const char *path, const char *text, size_t length) {
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
@@ -155,7 +155,7 @@ static void write_file(const char *path, const char *text, size_t length) {
     assert_int_equal(fclose(file), 0);
 }
 
-/* A whole file as it was. */
+/* The contents of a file at some moment. */
 struct text {
     char *bytes;
     size_t length;
@@ -175,7 +175,7 @@ static void assert_file_is(const char *path, const struct text *expected) {
     free(text.bytes);
 }
 
-/* The file's last n lines start there. */
+/* Where the file's last n lines start. */
 static size_t last_lines(const struct text *text, int n) {
     size_t at = text->length;
     for (; n > 0; n--) {
@@ -186,8 +186,8 @@ static size_t last_lines(const struct text *text, int n) {
     return at;
 }
 
-/* Both files cut like that: the last visit is gone unless both are whole, nothing else is, and the next
- * append makes the same files as if nothing had happened. */
+/* Both files cut to the given lengths: the last visit is gone unless both are whole, everything else is kept,
+ * and the next append makes the same files as without the cut. */
 static void check_cut(const struct place *place, const struct text *journal_text, size_t cut,
                       const struct text *ops_text, size_t ops_cut) {
     struct pdnn_err err = {0};
@@ -208,7 +208,7 @@ static void check_cut(const struct place *place, const struct text *journal_text
     assert_file_is(place->ops, ops_text);
 }
 
-/* A crash while the last visit was written: within its row, or within its ops, or between the two. */
+/* A crash while the last visit was written: within its row, within its ops, or between the two. */
 static void test_journal_open_torn_at_every_byte(void **state) {
     const struct place *place = *state;
     struct pdnn_err err = {0};
@@ -227,7 +227,7 @@ static void test_journal_open_torn_at_every_byte(void **state) {
     free(ops.bytes);
 }
 
-/* What a row of journal.csv counts on is not there: the files were changed by hand. */
+/* Ops that a row of journal.csv counts are missing, because the files were edited by hand. */
 static void test_journal_open_misses_ops(void **state) {
     const struct place *place = *state;
     struct pdnn_journal *journal;
@@ -257,7 +257,7 @@ static void test_journal_open_misses_ops(void **state) {
     free(ops.bytes);
 }
 
-/* Ops packed into the row, as schema 1 had them: read, left as they are, and followed by rows of today. */
+/* Ops packed into the row, as in schema 1: read, left as they are, and followed by rows of today's schema. */
 static void test_journal_open_goes_on_with_schema_1(void **state) {
     const struct place *place = *state;
     struct pdnn_err err = {0};
@@ -295,7 +295,7 @@ static void test_journal_open_goes_on_with_schema_1(void **state) {
     pdnn_str_finish(&text);
 }
 
-/* The same for a crash while the header was written. */
+/* A crash while the header was written. */
 static void test_journal_open_torn_header(void **state) {
     const struct place *place = *state;
     struct pdnn_err err = {0};
@@ -317,7 +317,7 @@ static void test_journal_open_torn_header(void **state) {
     pdnn_str_finish(&header);
 }
 
-/* What is no journal of this version is refused and stays byte for byte. */
+/* A file that is not a journal of this version is refused and stays byte for byte. */
 static void test_journal_open_refuses_others(void **state) {
     const struct place *place = *state;
     struct pdnn_str header = {0}, text = {0};
@@ -363,7 +363,7 @@ static void test_journal_open_refuses_others(void **state) {
     pdnn_str_finish(&text);
 }
 
-/* Empty where nothing was measured; a 0 that was measured stays. */
+/* Empty where nothing was measured; a measured 0 stays. */
 static void test_journal_append_leaves_out_what_was_not_measured(void **state) {
     const struct place *place = *state;
     struct pdnn_err err = {0};
@@ -391,7 +391,7 @@ static void test_journal_open_excludes_second_writer(void **state) {
     pdnn_journal_close(journal);
 }
 
-/* In a child with a file-size limit, since limits stay: an append that cannot be finished. */
+/* Appends past a file-size limit, in a child process because limits cannot be lifted. */
 static void append_beyond(const struct place *place, off_t limit_bytes, const char *path) {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -412,8 +412,8 @@ static void append_beyond(const struct place *place, off_t limit_bytes, const ch
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* A file-size limit stands for a full disk: the write stops in the middle of the visit's row, or of its ops.
- */
+/* A file-size limit stands in for a full disk: the write stops in the middle of
+ * the visit's row or of its ops. */
 static void test_journal_append_disk_full(void **state) {
     const struct place *place = *state;
     struct pdnn_err err = {0};

@@ -1,4 +1,4 @@
-/* The group of every kind of row that a model has, and how layers are read. */
+/* The group of every kind of row that a model has, and how layer names are read. */
 #include "tests/cmocka_all.h"
 
 #include "results/analysis/op_groups.h"
@@ -66,7 +66,7 @@ static void test_op_group_of(void **state) {
     }
 }
 
-/* The same layer is another part in another family. */
+/* The same layer name is a different part in another family. */
 static void test_op_group_of_each_family(void **state) {
     (void)state;
     static const struct {

@@ -1,5 +1,5 @@
-/* ops.csv read back: the rows of each instance in any order of asking, older tables,
- * errors with their place. */
+/* ops.csv read back: the rows of each instance in any order of requests, older
+ * tables, errors with their position. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 
@@ -39,7 +39,7 @@ static void write_text(const char *text) {
     assert_int_equal(pdnn_file_replace(path, text, strlen(text), &err), PDNN_OK);
 }
 
-/* What pdnn_tables_add writes comes back, field by field. */
+/* Rows written by pdnn_tables_add read back field by field. */
 static void test_ops_reader_reads_what_tables_write(void **state) {
     (void)state;
     struct pdnn_op_record *op = calloc(1, sizeof *op);
@@ -92,7 +92,7 @@ static void test_ops_reader_reads_what_tables_write(void **state) {
 
 #define HEADER "id,op,category,count,time_ns_median,pct_of_roof\n"
 
-/* Asked in the file's order, again, backwards, and for what is not there. An older table lacks columns. */
+/* Requested in the file's order, again, backwards, and for missing ids. An older table lacks columns. */
 static void test_ops_reader_finds_in_any_order(void **state) {
     (void)state;
     static const struct {

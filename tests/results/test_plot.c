@@ -1,4 +1,4 @@
-/* The pictures: geometry and names by hand, what they must say, and every way they can go wrong. */
+/* The pictures: geometry and names by hand, what they must contain, and every way they can fail. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 
@@ -62,7 +62,7 @@ static int teardown(void **state) {
     return rmdir(directory);
 }
 
-/* PDNN_UNSUPPORTED, which the pictures' tests skip on: gnuplot is no build requirement. */
+/* PDNN_UNSUPPORTED skips the test: gnuplot is not needed to build. */
 static enum pdnn_status draw(const char *color, const char *output, enum pdnn_plot_format format,
                              struct pdnn_plot_result *result, struct pdnn_err *err) {
     const struct pdnn_plot_request request = {
@@ -111,7 +111,7 @@ static void test_plot_roofline_draws_both(void **state) {
     free(text);
 }
 
-/* One row of panels per thread count, with names for bars, their sets and colors. */
+/* One row of panels per thread count, with names for bars, sets and colors. */
 static void test_plot_ceilings(void **state) {
     (void)state;
     static const char *const said[] = {"A Fast &amp; \"New\" CPU",
@@ -143,7 +143,7 @@ static void test_plot_ceilings(void **state) {
     assert_int_equal(unlink(result.path[0]), 0);
 }
 
-/* Arithmetic of every dtype that occurs has its line and says which it is. */
+/* The peak of every dtype that occurs has its line, labelled with the dtype. */
 static void test_plot_roofline_of_two_dtypes(void **state) {
     (void)state;
     static const char *const said[] = {"int8 best GEMM (onednn) 311 GFLOP/s", "f32 FMA peak 163 GFLOP/s",
@@ -169,7 +169,7 @@ static void test_plot_roofline_of_two_dtypes(void **state) {
     free(text);
 }
 
-/* Numbers, of which one is missing, and the name asked for. */
+/* Numbers, one of them missing, and the requested file name. */
 static void test_plot_roofline_color_and_output(void **state) {
     (void)state;
     struct pdnn_err err = {0};
@@ -241,7 +241,7 @@ static void test_frame_to_pixels_and_back(void **state) {
     assert_true(fabs(middle.x - 500) < 1e-9 && fabs(middle.y - 300) < 1e-9);
     struct pdnn_spot back = pdnn_frame_to_data(&frame, middle);
     assert_true(fabs(back.x - 1) < 1e-9 && fabs(back.y - 10) < 1e-9);
-    /* 400 pixels a decade against 200. */
+    /* 400 pixels per decade against 200. */
     assert_true(fabs(pdnn_frame_angle(&frame) - atan2(200, 400)) < 1e-9);
 }
 
@@ -249,7 +249,7 @@ static void test_frame_place_avoids_points_and_labels(void **state) {
     (void)state;
     struct pdnn_spot low = {100, 100}, high = {900, 500}, points[200];
     struct pdnn_label labels[2] = {{{0, 0}, 100, 16}, {{0, 0}, 100, 16}};
-    /* Points on all of the line but for one stretch. */
+    /* Points along the whole line except for one stretch. */
     size_t n = 0;
     for (int i = 0; i < 200; i++) {
         double t = i / 199.0;
@@ -260,7 +260,7 @@ static void test_frame_place_avoids_points_and_labels(void **state) {
     double t = (labels[0].center.x - 100) / 800;
     assert_true(fabs(labels[0].center.y - (100 + 400 * t)) < 1e-6);
     assert_true(t > 0.27 && t < 0.33);
-    /* A second label on the same line goes elsewhere, even onto points. */
+    /* A second label on the same line goes elsewhere, even on top of points. */
     pdnn_frame_place(&frame, low, high, points, n, labels, 1);
     double between = hypot(labels[0].center.x - labels[1].center.x, labels[0].center.y - labels[1].center.y);
     assert_true(between > 100);
@@ -270,7 +270,7 @@ static const struct pdnn_bar_name bars[] = {{"4", 0, 60}, {"16", 1, 60}, {"32", 
                                   sets[] = {{"length=128, fuse=none", 0.5, 120}, {"length=512", 2, 90}};
 static const size_t set_of[] = {0, 0, 1};
 
-/* Two lines for the first set: its items do not fit into one. */
+/* Two lines for the first set: its items do not fit on one. */
 static void test_bar_names_in_lines(void **state) {
     (void)state;
     struct pdnn_bar_names names = {
@@ -292,7 +292,7 @@ static void test_bar_names_in_lines(void **state) {
     pdnn_str_finish(&script);
 }
 
-/* 132 letters fit between x and the right end: the second item goes below the first. */
+/* 132 letters fit between x and the right edge, so the second item goes below the first. */
 static void test_plot_caption(void **state) {
     (void)state;
     struct pdnn_str script = {0}, text = {0};
@@ -308,7 +308,7 @@ static void test_plot_caption(void **state) {
     pdnn_str_finish(&text);
 }
 
-/* One set has no room for its name: every bar has all of it then, cut where it is too long. */
+/* One set has no room for its name: then every bar's name includes its set's, cut if it is too long. */
 static void test_bar_names_upright(void **state) {
     (void)state;
     struct pdnn_bar_name narrow[] = {sets[0], {"objective=masked-lm, optimizer=lamb, qkv=separate", 2, 20}};

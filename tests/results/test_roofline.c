@@ -1,5 +1,5 @@
-/* Placement, on examples small enough to do by hand: which level serves each access, which
- * roof is above a row. */
+/* Placement, on examples small enough to do by hand: which level serves each access,
+ * and which roof is above a row. */
 #include "tests/cmocka_all.h"
 
 #include "models/build.h"
@@ -47,7 +47,7 @@ static void test_roofs_init_takes_the_best_of_its_kind(void **state) {
     pdnn_roofs_init(&roofs, &ceilings, 2);
     assert_near(roofs.peak_gflops[PDNN_F32], 200);
     assert_near(roofs.peak_gflops[PDNN_INT8], 800);
-    assert_near(roofs.peak_gflops[PDNN_BF16], 200); /* f32's, when nothing of its own is faster */
+    assert_near(roofs.peak_gflops[PDNN_BF16], 200); /* f32's, unless its own is faster */
     assert_near(roofs.peak_gflops[PDNN_F16], 250);
     assert_near(roofs.overhead_ns, 5);
     assert_near(roofs.probe_gflops, 180);
@@ -69,8 +69,8 @@ static void test_roofs_init_takes_the_best_of_its_kind(void **state) {
     assert_true(roofs.peak_gflops[PDNN_F32] == 0 && roofs.n_levels == 0);
 }
 
-/* Whatever was measured: each pattern takes at least its own time, and no level is
- * slower than one outside. */
+/* Whatever was measured, each pattern takes at least its own time, and no level is
+ * slower than the next one out. */
 static void test_roofs_init_passes_no_pattern(void **state) {
     (void)state;
     static const double rates[][3] = {/* read, copy, triad */
@@ -87,7 +87,7 @@ static void test_roofs_init_passes_no_pattern(void **state) {
             measured.row[measured.count++] = row;
             strcpy(row.level, "L3");
             row.capacity_bytes = 1000;
-            row.value = rates[i][k] * 0.9; /* a cache that others use */
+            row.value = rates[i][k] * 0.9; /* a cache shared with other machines' users */
             measured.row[measured.count++] = row;
         }
         pdnn_roofs_init(&roofs, &measured, 1);
@@ -102,8 +102,7 @@ static void test_roofs_init_passes_no_pattern(void **state) {
 }
 
 /* x (4, 100) 1600 B, w (50, 100) 20000 B, y (4, 50) 800 B; z = relu(y) takes over y's memory. One step
- * accesses 1600 + 20000
- * + 800 + 800 + 800 = 24000 B. */
+ * accesses 1600 + 20000 + 800 + 800 + 800 = 24000 B. */
 static void build_dense_relu(struct pdnn_graph *graph, struct pdnn_arena *arena) {
     struct pdnn_err err = {0};
     struct pdnn_tensor x = {
@@ -118,8 +117,8 @@ static void build_dense_relu(struct pdnn_graph *graph, struct pdnn_arena *arena)
 
 static void test_graph_traffic_by_reuse_distance(void **state) {
     (void)state;
-    /* Distances: x and w 24000 (a whole step), y's writing 800 + 1600 + 20000 = 22400 (z of the step before,
-     * x, w), y's reading and z's writing 800 each. */
+    /* Distances: x and w 24000 (a whole step); writing y 800 + 1600 + 20000 = 22400 (z of the previous step,
+     * x, w); reading y and writing z 800 each. */
     static const struct {
         uint64_t l1, l2;
         bool cold;
@@ -155,7 +154,7 @@ static void test_graph_traffic_by_reuse_distance(void **state) {
     }
 }
 
-/* Whatever the levels, the bytes are those of the cost. */
+/* Whatever the levels, the bytes add up to those of the cost. */
 static void test_graph_traffic_sums_to_byte_count(void **state) {
     (void)state;
     static const char *const ids[] = {
@@ -205,7 +204,7 @@ static void test_place_by_hand(void **state) {
          20,
          PDNN_BOUND_MEMORY,
          "L2"},
-        /* At half the core's clock: caches follow it, DRAM does not matter. */
+        /* At half the core's clock: caches follow it, DRAM is not involved. */
         {{{40000}, {{0, 22400, 0}, {0}}, 1, 1000, {0.5, 0.1}},
          40,
          22.4,
@@ -226,7 +225,7 @@ static void test_place_by_hand(void **state) {
          5,
          PDNN_BOUND_MEMORY,
          "DRAM"},
-        /* What a byte written to DRAM adds to a triad: 3 / 8 - 2 / 10 = 0.175 ns. */
+        /* A byte written to DRAM adds to a triad 3 / 8 - 2 / 10 = 0.175 ns. */
         {{{0}, {{0, 0, 2000}, {0, 0, 1000}}, 1, 750, {1, 1}},
          NAN,
          4,
@@ -275,7 +274,7 @@ static void test_place_by_hand(void **state) {
          50,
          PDNN_BOUND_COMPUTE,
          "DRAM"},
-        /* In one whose peak nobody knows. */
+        /* In a dtype with an unknown peak. */
         {{{[PDNN_S32] = 2000000}, {{0, 0, 22400}, {0}}, 1, 20000, {1, 1}},
          100,
          1.12,
@@ -285,9 +284,9 @@ static void test_place_by_hand(void **state) {
          NAN,
          PDNN_BOUND_UNKNOWN,
          ""},
-        /* No FLOP: bytes alone, 2000 / 50 = 40 ns. */
+        /* No FLOP, so bytes only: 2000 / 50 = 40 ns. */
         {{{0}, {{0, 2000, 0}, {0}}, 1, 80, {1, 1}}, NAN, 25, 0, NAN, 50, NAN, PDNN_BOUND_MEMORY, "L2"},
-        /* Not measured: where it would be. */
+        /* Not measured: where it would lie. */
         {{{40000}, {{0, 22400, 0}, {0}}, 1, NAN, {1, 1}},
          NAN,
          NAN,
@@ -319,7 +318,7 @@ static void test_place_by_hand(void **state) {
     }
 }
 
-/* Without roofs, what needs none is there and nothing else. */
+/* Without roofs, only what needs no roof is filled. */
 static void test_place_without_roofs(void **state) {
     (void)state;
     const struct pdnn_roofs roofs = {.n_levels = 0};

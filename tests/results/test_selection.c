@@ -1,4 +1,4 @@
-/* Rows of results.csv chosen by values, put into series, and named by what differs. */
+/* Rows of results.csv selected by values, grouped into series, and named by their differences. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 
@@ -62,7 +62,7 @@ static void test_selection_open_chooses(void **state) {
         assert_int_equal(selection.count, rows[i].count);
         assert_int_equal(selection.left_out, rows[i].left_out);
         assert_true(pdnn_selection_step_ns(&selection, 0) == 100);
-        assert_int_equal(pdnn_selection_extrapolated(&selection, 0), i < 2); /* the first row */
+        assert_int_equal(pdnn_selection_extrapolated(&selection, 0), i < 2); /* of the first row */
         pdnn_selection_close(&selection);
     }
 }
@@ -90,13 +90,13 @@ static bool same_mode(const struct pdnn_selection *selection, size_t a, size_t b
     return strcmp(pdnn_selection_get(selection, a, mode), pdnn_selection_get(selection, b, mode)) == 0;
 }
 
-/* Chosen rows 0 to 5 are those above but the one that crashed. */
+/* Chosen rows 0 to 5 are the rows above except the crashed one. */
 static void test_selection_series(void **state) {
     (void)state;
     static const struct {
         const char *axes;
         bool same_mode;
-        const char *series; /* members joined by commas, series by blanks */
+        const char *series; /* members joined by commas, series separated by blanks */
     } rows[] = {
         {"batch", false, "1,0 2 3 5,4"},       {"nodes", false, "0 1,2 3 4 5"},
         {"batch,nodes", false, "1,2,0 3 5,4"}, {"nodes,batch", false, "1,0,2 3 5,4"},
@@ -146,7 +146,7 @@ static void test_axes_parse_refuses(void **state) {
     pdnn_selection_close(&selection);
 }
 
-/* fc and mode=infer are usual among the six, and so is no value of the others. Ids in the table leave out
+/* Among the six, fc and mode=infer are usual, and no value of any other key is. Ids in the table leave out
  * more than today's do. */
 static void test_selection_texts(void **state) {
     (void)state;

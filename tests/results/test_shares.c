@@ -1,5 +1,5 @@
-/* Shares of a step by category and by other keys, and what is lost to the roofs, with values
- * worked out by hand. */
+/* Shares of a step by category and by other keys, and time lost to the roofs,
+ * with values worked out by hand. */
 #include "tests/cmocka_all.h"
 
 #include "results/analysis/shares.h"
@@ -33,7 +33,7 @@ static void shares_by(const char *by, const struct pdnn_op_rows *rows, struct pd
     assert_int_equal(pdnn_shares(rows, by ? &list : NULL, arena, shares, count, &err), PDNN_OK);
 }
 
-/* 1000 ns: convolutions lose 100 * 0.5 and 400 * 0.25, and gain nothing from the one above its roof. */
+/* 1000 ns: convolutions lose 100 * 0.5 and 400 * 0.25, and the one above its roof gives nothing back. */
 static void test_shares_by_category(void **state) {
     (void)state;
     const struct pdnn_op_record ops[] = {
@@ -80,7 +80,8 @@ static void test_shares_by_category(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* The ops' sum may be more than the step: stamped steps are other steps. No op, no row. */
+/* The sum of the ops may exceed the step, since stamped steps are separate steps. An op
+ * that did not run has no row. */
 static void test_shares_residual(void **state) {
     (void)state;
     const struct pdnn_op_record one = op("pooling", "x", 1, 104, NAN);
@@ -109,7 +110,8 @@ static struct pdnn_op_record layer_op(const char *name, const char *category, co
     return made;
 }
 
-/* Groups and passes in their order, other keys by time; "other" though there is none; the residual last. */
+/* Groups and passes in fixed order, other keys by time; "other" appears though it is
+ * empty; the residual is last. */
 static void test_shares_by_keys(void **state) {
     (void)state;
     const struct pdnn_op_record ops[] = {
@@ -191,7 +193,7 @@ static void test_by_parse_refuses(void **state) {
     }
 }
 
-/* Rates are all work over all time, and a count that one row lacks is not made up. */
+/* Rates are total work over total time, and a count that one row lacks is not made up. */
 static void test_shares_rates(void **state) {
     (void)state;
     struct pdnn_op_record ops[] = {op("convolution", "a", 1, 30, NAN), op("convolution", "b", 1, 10, NAN)};
@@ -216,7 +218,7 @@ static void test_shares_rates(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* Every column that tells of the op that loses most finds its value in that op's row. */
+/* Every column about the op that loses most finds its value in that op's row. */
 static void test_shares_columns(void **state) {
     (void)state;
     struct pdnn_op_record lossy = op("convolution", "block1..block3", 3, 100, 40);

@@ -1,5 +1,5 @@
-/* The files of a result directory: what is written reads back, errors name the file, a rerun
- * elsewhere is refused. */
+/* The files of a result directory: what is written reads back, errors name the file, and a rerun on another
+ * machine is refused. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 

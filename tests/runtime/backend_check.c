@@ -74,7 +74,7 @@ void compare_values(const struct pdnn_plan *plan, const struct pdnn_plan *oracle
     free(expected);
 }
 
-/* A gradient that the reference overwrites for a post, which the backend does on the way. */
+/* True for a gradient that the reference overwrites in a post, where the backend fuses the post. */
 static bool is_masked(const struct pdnn_graph *graph, uint32_t tensor) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];

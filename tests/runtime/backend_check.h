@@ -27,18 +27,19 @@ void build_instance(const char *id, struct pdnn_arena *arena, struct pdnn_graph 
 /* The value of a tensor after some steps, as f32; the caller frees. */
 float *value_of(const struct pdnn_plan *plan, uint32_t tensor);
 
-/* Fails unless both plans have the same values in the tensor, if the backend's plan keeps it. `tolerance` is
- * relative to the oracle's largest value; for 16 bits, one unit in the last place is added. */
+/* Fails unless the tensor has the same values in both plans; does nothing if the backend's plan
+ * does not keep it. `tolerance` is relative to the oracle's largest value; for 16 bits, one
+ * unit in the last place is added. */
 void compare_values(const struct pdnn_plan *plan, const struct pdnn_plan *oracle, uint32_t tensor,
                     double tolerance, const char *what);
 
-/* Runs the graph through both and compares each value with its op's tolerance times slack. keep_all compares
- * everything, otherwise only what survives the step: weights, state, result and loss. Slow paths are allowed.
+/* Runs the graph on both and compares each value with its op's tolerance times slack. keep_all compares
+ * everything; otherwise only what survives the step: weights, state, result and loss. Slow paths are allowed.
  * False if the backend answers unsupported. */
 bool check_graph(const struct opened *backend, const struct pdnn_graph *graph, int steps, bool keep_all,
                  double slack, const char *what);
 
-/* Runs some whole steps of an instance, which the backend supports, both ways. */
+/* Runs some whole steps of an instance on both; the backend must support it. */
 void check_instance(const struct opened *backend, const char *id, bool fused);
 
 /* Checks that the backend answers PDNN_UNSUPPORTED with a reason that contains the text. */

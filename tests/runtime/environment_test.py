@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What batch systems and users set before the program starts: variables of OpenMP, affinity masks, cgroups. For each, what `threads: all`
-becomes, where a worker's threads really run, and what is said on stderr.
+becomes, where a worker's threads really run, and the message on stderr.
 
 Usage: environment_test.py PARADNN"""
 
@@ -16,7 +16,7 @@ PARADNN = os.path.abspath(sys.argv.pop(1))
 
 
 def units_of_two_cores():
-    """One processing unit each of the first two cores of our mask, or of fewer."""
+    """One hardware thread from each of the first two cores of our mask; fewer if there are fewer."""
     cores = {}
     for unit in sorted(os.sched_getaffinity(0)):
         try:
@@ -30,7 +30,7 @@ def units_of_two_cores():
 
 UNITS = units_of_two_cores()
 
-# Nothing runs: the directory's facts and the rows' threads are there all the same.
+# Nothing runs, but the directory still gets its facts, and the rows their threads.
 SPEC = """\
 sweep: places
 run: {mode: infer, threads: %s}
@@ -42,7 +42,7 @@ models:
 BOTH, FIRST, SECOND = (0, 1), (0,), (1,)
 OBEYED, OVERRIDDEN = "obeyed", "overridden"
 
-# What is set, what becomes of it (None: nothing is said), threads: all, and the units of the usable cores: indices into the mask.
+# What is set, what becomes of it (None: no message), the value of `threads: all`, and the usable hardware threads as indices into the mask.
 VARIABLES = [
     ({}, {}, 2, BOTH),
     ({"OMP_PROC_BIND": "close"}, {"OMP_PROC_BIND": OBEYED}, 2, BOTH),
@@ -69,7 +69,7 @@ VARIABLES = [
 
 
 class Run:
-    """A sweep in which nothing runs, under the variables and behind the words of `before`."""
+    """A sweep in which nothing runs, with these variables, started by the command `before`."""
 
     def __init__(self, variables=(), before=(), threads="all"):
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
@@ -131,7 +131,7 @@ class EnvironmentTest(unittest.TestCase):
                 shutil.rmtree(os.path.join(root, "out"))
 
     def test_number_of_threads_is_no_limit(self):
-        """OMP_NUM_THREADS is a default: who asks for more threads gets them."""
+        """OMP_NUM_THREADS is a default: a spec that asks for more threads gets them."""
         self.assertEqual(Run({"OMP_NUM_THREADS": "1"}, threads=2).row["threads"], "2")
 
     def test_taskset(self):
@@ -148,7 +148,7 @@ class EnvironmentTest(unittest.TestCase):
         self.check(Run({"OMP_PLACES": "cores"}, before=["numactl", f"--physcpubind={UNITS[1]}"]), 1, SECOND)
 
     def test_cgroup_quota(self):
-        """Version 1 or 2, where this process may make a group; with made-up files in test_host."""
+        """Version 1 or 2, if this process may create a cgroup; test_host covers both with fake files."""
         for base, limit, text in [("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "100000"), ("/sys/fs/cgroup", "cpu.max", "100000 100000")]:
             group = os.path.join(base, f"paradnn-test-{os.getpid()}")
             try:

@@ -5,7 +5,7 @@
 
 #include "runtime/kernels/simd/level.h"
 
-/* Adds to `failed` how many tests failed. */
+/* Adds the number of failed tests to `failed`. */
 #define RUN_AT_EVERY_LEVEL(tests, failed)                                                                    \
     do {                                                                                                     \
         for (int level_ = 0; level_ <= (int)pdnn_level_of_machine; level_++) {                               \

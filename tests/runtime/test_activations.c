@@ -1,5 +1,5 @@
 /* The activations, found by their names: values, gradients by finite differences, what backward reads, memory
- * in place, and as a post-op of a dense layer on every backend. */
+ * in place, and use as a post-op of a dense layer on every backend. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 #include "tests/models/model_check.h"
@@ -20,7 +20,7 @@ extern const struct pdnn_backend_def pdnn_backend_onednn, pdnn_backend_openblas;
 
 static const struct activation {
     const char *name;
-    bool saves_x, is_post; /* of a dense layer */
+    bool saves_x, is_post; /* is_post: of a dense layer */
     double x[3], y[3];
 } activations[] = {
     {"relu", false, true, {-2, 0, 3}, {0, 0, 3}},
@@ -74,7 +74,7 @@ static void test_gradients(void **state) {
     }
 }
 
-/* A dense layer on data, its bias, and the activation; in training a loss of that. */
+/* A dense layer on data, its bias, and the activation; in training also a loss. */
 static void build_layer(struct pdnn_arena *arena, struct pdnn_graph *graph, const struct activation *row,
                         bool train) {
     enum { N = 33, I = 20, O = 70 };
@@ -111,8 +111,8 @@ static size_t forward_nodes(const struct pdnn_graph *graph) {
     return count;
 }
 
-/* In inference the dense layer takes the bias and the activation; in training only what backward does not
- * need the input of. */
+/* In inference the dense layer absorbs bias and activation; in training, only activations whose backward does
+ * not need the input. */
 static void test_fuse(void **state) {
     (void)state;
     for (size_t k = 0; k < 2 * ACTIVATIONS; k++) {
@@ -128,7 +128,7 @@ static void test_fuse(void **state) {
     }
 }
 
-/* One buffer in inference; in training the input stays where backward reads it. */
+/* One buffer in inference; in training the input stays if backward reads it. */
 static void test_in_place(void **state) {
     (void)state;
     for (size_t k = 0; k < 2 * ACTIVATIONS; k++) {

@@ -1,5 +1,5 @@
-/* Every op and pass of every backend against `reference`, through plans: single nodes on odd sizes, then
- * whole training steps, plain and fused, with every way that onednn may lay out weights. */
+/* Every op and pass of every backend against `reference`, through plans: single nodes with odd sizes, then
+ * whole training steps, plain and fused, with every layout of weights in onednn. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
@@ -28,8 +28,8 @@ enum { FAST_BACKENDS = sizeof fast_backends / sizeof *fast_backends };
 static const int64_t sizes[] = {1, 3, 17, 64, 129};
 
 /* A node on tensors named by their dims: N, I, O, L for labels (N), 1, and 2 for adam's powers. S is like the
- * first input and never negative, P the same but only read. Updates write the states they read, and the
- * weights where they have no other output. */
+ * first input and never negative; P is like S but only read. Updates write the states they read, and the
+ * weights if they have no other output. */
 static const struct node_case {
     const struct pdnn_op_def *op;
     enum pdnn_pass pass;
@@ -136,7 +136,7 @@ static void check_node_case(const struct opened *backend, const struct node_case
 
 static void test_compile_single_nodes(void **state) {
     (void)state;
-    const struct dims large = {129, 190, 301}; /* enough for all threads, and no multiple of anything */
+    const struct dims large = {129, 190, 301}; /* enough for all threads, and multiples of nothing */
     struct pdnn_rng rng = {CHECK_SEED, 0};
     for (size_t b = 0; b < FAST_BACKENDS; b++) {
         struct opened backend = open_backend(fast_backends[b]);
@@ -181,7 +181,8 @@ static void test_run_fused_steps(void **state) {
     close_backend(&backend);
 }
 
-/* Every home of the weights times every way to run each pass; odd sizes, so that transposing matters. */
+/* Every home layout of the weights times every way to run each pass; sizes are odd,
+ * so that transposing matters. */
 static void check_forced_graph(struct opened *backend, const struct pdnn_graph *graph, const char *what) {
     struct pdnn_onednn *onednn = backend->state;
     int ran = 0;
@@ -192,8 +193,8 @@ static void check_forced_graph(struct opened *backend, const struct pdnn_graph *
             .stored = (enum pdnn_onednn_weights_format)(i % PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT)};
         for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++) {
             choice.variant[pass] = variant;
-            if (pass != PDNN_FORWARD &&
-                variant.way == PDNN_ONEDNN_DENSE_SMALL_BATCH) /* it has no other pass */
+            /* The small-batch way has only a forward pass. */
+            if (pass != PDNN_FORWARD && variant.way == PDNN_ONEDNN_DENSE_SMALL_BATCH)
                 choice.variant[pass].way = PDNN_ONEDNN_DENSE_INNER_PRODUCT;
         }
         onednn->forced_dense = &choice;
@@ -222,7 +223,7 @@ static void test_run_every_layout(void **state) {
     close_backend(&backend);
 }
 
-/* A few rows may go through our own kernel, whatever home the weights have. */
+/* A small batch may go through our own kernel, whatever the weights' home layout. */
 static void test_run_small_batch(void **state) {
     (void)state;
     static const char *const ids[] = {
@@ -239,7 +240,7 @@ static void test_run_small_batch(void **state) {
 
 static const char small_batch[] = "paradnn:dense";
 
-/* Forward dense steps by our own kernel. */
+/* Counts forward dense steps on our own kernel. */
 static size_t count_small_batch(const struct opened *backend, const char *id) {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
@@ -311,8 +312,8 @@ static void test_compile_shows_reorders(void **state) {
     close_backend(&backend);
 }
 
-/* Two dense ops on one weight with a tanh between them; the second works on `rows` rows, an input of its own
- * if that is not the first's number. */
+/* Two dense ops on one weight with a tanh between them. The second works on `rows` rows; if that differs from
+ * the first, it has its own input. */
 static void build_shared(struct pdnn_arena *arena, struct pdnn_graph *graph, bool fused, int64_t rows) {
     const struct pdnn_fill uniform = {PDNN_FILL_UNIFORM, 1};
     struct pdnn_tensor input = {
@@ -354,7 +355,7 @@ static void check_shared(struct opened *backend, bool fused) {
     pdnn_arena_finish(&arena);
 }
 
-/* Fused, the first product has a function and the second one has none. */
+/* Fused, the first product has a post-op and the second has none. */
 static void test_run_shared_weight(void **state) {
     (void)state;
     for (size_t b = 0; b < FAST_BACKENDS; b++) {
@@ -378,7 +379,7 @@ static void test_compile_shared_weight_unsupported(void **state) {
     close_backend(&backend);
 }
 
-/* A step of inner products that takes 300 ns in any layout, if nothing but home is reordered. */
+/* A step of inner products takes 300 ns with any home layout, as long as weights stay in it. */
 static void usual_costs(struct pdnn_onednn_dense_costs *costs) {
     pdnn_onednn_dense_costs_init(costs);
     for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++) {
@@ -393,12 +394,12 @@ static void usual_costs(struct pdnn_onednn_dense_costs *costs) {
     }
 }
 
-/* Each row changes the run time of some variants of every pass, and says which of them it is to be. */
+/* Each row changes the run time of some variants of every pass, and says which variant must be chosen. */
 static void test_dense_decide_margins(void **state) {
     (void)state;
     static const struct {
         const char *what;
-        double row_major, column_major, packed, matmul; /* matmul: on row-major weights */
+        double row_major, column_major, packed, matmul; /* matmul: with row-major weights */
         enum pdnn_onednn_weights_format stored;
         bool is_matmul;
     } cases[] = {
@@ -433,7 +434,8 @@ static void test_dense_decide_margins(void **state) {
     }
 }
 
-/* Our own kernel for the forward pass, where there is one, stays unless something takes 10 % less. */
+/* Our own kernel for the forward pass, if there is one, stays unless something else
+ * takes at least 10 % less time. */
 static void test_dense_decide_own(void **state) {
     (void)state;
     static const struct {
@@ -462,7 +464,7 @@ static void test_dense_decide_own(void **state) {
     }
 }
 
-/* A pass by itself: what needs a reorder has to win by more than what does not. */
+/* A single pass: a variant that needs a reorder must win by a larger margin. */
 static void test_dense_decide_reorder(void **state) {
     (void)state;
     static const struct {
@@ -487,7 +489,8 @@ static void test_dense_decide_reorder(void **state) {
     }
 }
 
-/* Weights that lie somewhere stay there, whatever else would be better, unless no pass can run from there. */
+/* Weights that are already placed stay in their layout, whatever else would be better, unless some pass
+ * cannot run from it. */
 static void test_dense_decide_home(void **state) {
     (void)state;
     struct pdnn_onednn_dense_shape shape = {.has_pass = {true, true, true}, .is_placed = true};
@@ -512,7 +515,7 @@ static void test_dense_decide_home(void **state) {
     assert_int_not_equal(choice.stored, PDNN_ONEDNN_WEIGHTS_COLUMN_MAJOR);
 }
 
-/* One pass's gain counts in the whole step; a pass that nothing runs is said. */
+/* A gain in one pass is weighed against the whole step; if nothing can run a pass, the decision fails. */
 static void test_dense_decide_total(void **state) {
     (void)state;
     const struct pdnn_onednn_dense_shape shape = {.has_pass = {true, true, true}};
@@ -530,7 +533,7 @@ static void test_dense_decide_total(void **state) {
     assert_false(pdnn_onednn_dense_decide(&costs, &shape, &choice));
 }
 
-/* Everything that a choice may depend on is in its key: any field that differs makes another one. */
+/* The key holds everything that a choice may depend on: any field that differs makes another key. */
 static void test_dense_key(void **state) {
     (void)state;
     const struct pdnn_onednn_dense_shape shapes[] = {
@@ -569,7 +572,7 @@ static void test_dense_key(void **state) {
     }
 }
 
-/* Data are made in the slot where that is plain: put sees the others only. */
+/* Data is generated directly in slots with a plain layout; only the others need `put`. */
 static void test_is_plain_by_layout(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);
@@ -611,7 +614,7 @@ static void test_compile_unsupported(void **state) {
     close_backend(&openblas);
 }
 
-/* No whole numbers train: every backend says so before anything is filled. */
+/* Integers cannot be trained: every backend refuses before anything is filled. */
 static void test_compile_unsupported_dtypes(void **state) {
     (void)state;
     static const char *const dtypes[] = {"int8"};

@@ -1,6 +1,6 @@
-/* Every op and pass on images on the backend onednn, against `reference`: each op inside a small net, trained
- * for a step, with its images plain and in the layout that convolutions ask for; then whole networks, plain
- * and fused; and what the program of a network looks like. */
+/* Every op and pass on images on the backend onednn, against `reference`: each op inside a small network,
+ * trained for a step, with images plain and in the layout that convolutions prefer; then whole networks,
+ * plain and fused; and the program of a network. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 
@@ -33,7 +33,7 @@ struct op_case {
     int64_t N, C, H, W, O;
     int64_t kernel_h, kernel_w; /* of a convolution */
     int64_t attr[PDNN_NODE_ATTRS];
-    const struct pdnn_op_def *posts[POSTS]; /* ops that follow; add adds the op's input */
+    const struct pdnn_op_def *posts[POSTS]; /* subsequent ops; add adds the op's input */
 };
 
 #define CONV(n, c, h, w, o, r, s, stride_h, stride_w, padding_h, padding_w)                                  \
@@ -101,8 +101,8 @@ static uint32_t new_vector(struct pdnn_graph *graph, int64_t C) {
     return pdnn_graph_weight(graph, 1, &C, uniform);
 }
 
-/* Images that gradients flow into: of a 1x1 convolution, or, with no convolution about, of biased data, cut
- * at 0 so that a normalization does not cancel the bias. */
+/* Images that gradients flow into: the output of a 1x1 convolution or, without convolutions, biased data cut
+ * at 0, so that a normalization does not cancel the bias. */
 static uint32_t new_images(struct pdnn_graph *graph, const struct op_case *row, bool convolved) {
     struct pdnn_tensor data = {.role = PDNN_ROLE_INPUT,
                                .rank = 4,
@@ -150,7 +150,7 @@ static uint32_t apply_posts(struct pdnn_graph *graph, const struct op_case *row,
     return y;
 }
 
-/* A dense layer on the images, and a loss, trained. */
+/* Appends a dense layer on the images and a loss, and derives training. */
 static void finish_graph(struct pdnn_graph *graph, uint32_t y, bool fused) {
     const struct pdnn_tensor *t = &graph->tensors[y];
     struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
@@ -169,7 +169,7 @@ static void finish_graph(struct pdnn_graph *graph, uint32_t y, bool fused) {
         pdnn_fuse_post_ops(graph);
 }
 
-/* Images, the op and those after it. */
+/* Images, the op, and subsequent ops. */
 static void build_case(const struct op_case *row, bool convolved, bool fused, struct pdnn_graph *graph) {
     uint32_t x = new_images(graph, row, convolved), y = apply_case(graph, row, x);
     y = apply_posts(graph, row, x, y);
@@ -205,7 +205,7 @@ static void test_compile_image_ops(void **state) {
     close_backend(&backend);
 }
 
-/* One weight in two convolutions, and data that a convolution reads beside another op. */
+/* One weight in two convolutions, and data that both a convolution and another op read. */
 static void test_run_shared_tensors(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);
@@ -257,7 +257,7 @@ static void test_run_whole_networks(void **state) {
     close_backend(&backend);
 }
 
-/* Images that threads share, under a cache so small that every result is written past it. */
+/* Images split among threads, with a cache setting so small that all results use streaming stores. */
 static void test_run_past_the_caches(void **state) {
     (void)state;
     static const char *const ids[] = {
@@ -281,7 +281,7 @@ static void test_run_past_the_caches(void **state) {
     close_backend(&backend);
 }
 
-/* Tensors by number are the same in both graphs, and so are their data, but what is folded into weights. */
+/* Tensors have the same numbers in both graphs, and so the same data, except what is folded into weights. */
 static void check_agreement(const struct opened *backend, const char *id) {
     const struct pdnn_plan_options options = {.seed = CHECK_SEED};
     struct pdnn_arena arena[2];
@@ -315,7 +315,7 @@ static void test_run_fused_as_unfused(void **state) {
                   reference = open_backend(&pdnn_backend_reference);
     for (size_t i = 0; i < INSTANCES; i++) {
         check_agreement(&backend, instances[i]);
-        if (strstr(instances[i], "mode=infer")) /* where constants are folded */
+        if (strstr(instances[i], "mode=infer")) /* here constants are folded */
             check_agreement(&reference, instances[i]);
     }
     close_backend(&reference);
@@ -343,12 +343,12 @@ static void finish_compiled(struct compiled *compiled) {
     pdnn_arena_finish(&compiled->arena);
 }
 
-/* Each algorithm does what its name says in all passes; the library may have no winograd, and
- * then that is said. */
+/* Each algorithm runs under its name in all passes. The library may lack winograd,
+ * and then the backend says so. */
 static void test_compile_algorithms(void **state) {
     (void)state;
     static const char *const algorithms[] = {"direct", "winograd", "gemm"};
-    /* Strides of 1 and whole blocks of filters, which direct backward passes want. */
+    /* Stride 1 and whole blocks of filters, which direct backward passes require. */
     static const char *const ids[] = {
         "cnn/block=plain,blocks=1-2,filters=16,image=18,output=5,batch=3,dense=17,mode=train,optimizer=sgd",
         "cnn/block=residual,blocks=2,filters=8,image=32,output=5,batch=2,mode=infer",
@@ -385,13 +385,13 @@ static bool is_image(const struct pdnn_graph *graph, uint32_t tensor) {
     return role == PDNN_ROLE_ACTIVATION || role == PDNN_ROLE_GRADIENT;
 }
 
-/* Data are row-major; the first convolution may want them otherwise. */
+/* Data is row-major; the first convolution may want another layout. */
 static bool is_input(const struct pdnn_graph *graph, uint32_t tensor) {
     return graph->tensors[tensor].role == PDNN_ROLE_INPUT;
 }
 
-/* Whether a step moves the data of a step, where images lie in blocks of 8: convolutions from row-major
- * colors to those exist. */
+/* True if a step moves input data although images are blocked by 8, since there are convolutions from
+ * row-major colors to such blocks. */
 static bool reads_data(const struct compiled *compiled, const struct pdnn_step *step) {
     bool is_data = compiled->graph.tensors[step->tensor].role == PDNN_ROLE_INPUT;
     for (size_t i = 0; i < compiled->graph.n_tensors && is_data; i++) {
@@ -401,8 +401,8 @@ static bool reads_data(const struct compiled *compiled, const struct pdnn_step *
     return false;
 }
 
-/* Full-size networks: nothing runs in the library's reference code, images never change their layout, and no
- * summand is copied where its memory can be taken over. */
+/* Full-size networks: nothing runs in the library's reference code, images never change layout, and no
+ * summand is copied if its memory can be taken over. */
 static void test_compile_resnets(void **state) {
     (void)state;
     static const struct {
@@ -435,8 +435,8 @@ static void test_compile_resnets(void **state) {
     close_backend(&backend);
 }
 
-/* A sum begins in the memory that the prediction gives it, in training too: there a normalization's input is
- * read again, but the summand of a shortcut is not. */
+/* A sum takes over the memory that the prediction assigns to it, in training too. There, backward reads a
+ * normalization's input again, but not the summand of a shortcut. */
 static void test_plan_inherits_as_predicted(void **state) {
     (void)state;
     const struct pdnn_plan_options options = {.seed = CHECK_SEED};
@@ -467,7 +467,7 @@ static void test_plan_inherits_as_predicted(void **state) {
     close_backend(&backend);
 }
 
-/* Where every value keeps its memory, each sum begins with a copy, and it is shown. */
+/* If every value keeps its own memory, each sum starts with a copy, which appears as a step. */
 static void test_compile_copies_summands(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);
@@ -494,7 +494,8 @@ static void test_compile_copies_summands(void **state) {
     close_backend(&backend);
 }
 
-/* A dense layer reads rows: blocked images are moved to them, but those of one pixel are rows already. */
+/* A dense layer reads rows: blocked images are reordered, except images of one
+ * pixel, which are rows already. */
 static void test_compile_dense_after_images(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);
@@ -521,7 +522,7 @@ static void test_compile_dense_after_images(void **state) {
     close_backend(&backend);
 }
 
-/* A sum after a function is no post-op of oneDNN's. */
+/* A sum after an activation is not a post-op that oneDNN supports. */
 static void test_compile_refuses_late_sums(void **state) {
     (void)state;
     static const struct op_case row = {

@@ -1,5 +1,5 @@
-/* Backends in 16 bit: single ops on f32 copies, whole and in pieces; whole steps against `reference` where a
- * backend has no fast path, and where it has one; training. */
+/* Backends in 16 bit: single ops on f32 copies, whole and in pieces; whole steps against `reference`, with
+ * and without a fast path; training. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 
@@ -19,7 +19,7 @@ extern const struct pdnn_backend_def pdnn_backend_onednn, pdnn_backend_openblas,
 static const struct pdnn_backend_def *const fast_backends[] = {&pdnn_backend_onednn, &pdnn_backend_openblas};
 static const enum pdnn_dtype halves[] = {PDNN_BF16, PDNN_F16};
 
-/* One op on rows (R, C), forward; further inputs of the same shape, or vectors (C) of f32. */
+/* One op on rows (R, C), forward; further inputs have the same shape or are f32 vectors (C). */
 struct row_case {
     const struct pdnn_op_def *op;
     int n_matrices, n_vectors;
@@ -68,8 +68,8 @@ static void check_rows(const struct opened *backend, const struct row_case *row,
     pdnn_arena_finish(&arena);
 }
 
-/* Less than a piece, a part of one, many on two threads, rows longer than a piece; odd ones, whose pairs do
- * not fit a float. */
+/* Less than a piece, one and a part, many on two threads, rows longer than a piece; odd sizes, where pairs of
+ * 16-bit values do not fill a float. */
 static void test_rows(void **state) {
     (void)state;
     static const int64_t shapes[][2] = {{1, 1}, {3, 7}, {33, 129}, {1031, 64}, {7, 4099}, {5, 5000}};
@@ -83,7 +83,7 @@ static void test_rows(void **state) {
     }
 }
 
-/* From f32 to 16 bit: the copy of a master. */
+/* From f32 to 16 bit: copies of master weights. */
 static void test_masters(void **state) {
     (void)state;
     for (size_t b = 0; b < 2; b++) {
@@ -112,7 +112,8 @@ static const char *const nets[] = {
 };
 enum { NETS = sizeof nets / sizeof *nets };
 
-/* Where the library is slow it says so, and only where it is: what runs then says that it is slow. */
+/* The backend refuses where it has no fast path, and only there; what then
+ * runs by request is flagged slow. */
 static void check_net(const struct opened *backend, const char *id) {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
@@ -180,7 +181,7 @@ static void test_inference(void **state) {
     close_backend(&backend);
 }
 
-/* The same on the library's own 16 bit; where there is none it is said and skipped. */
+/* The same on the library's own 16-bit kernels; skipped with a message if it has none. */
 static void test_fast_inference(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);

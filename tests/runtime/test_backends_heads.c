@@ -1,6 +1,6 @@
-/* Products of heads and the cache they may read on every backend, against `reference`: each product of an
+/* Products of heads, and the cache they may read, on every backend against `reference`: each product of an
  * attention and of its gradients, then attention trained for some steps, with queries, keys and values in one
- * tensor or in three, then decoding. In every way that onednn may multiply. B sequences, h heads, n queries,
+ * tensor or in three, then decoding; in every way that onednn can multiply. B sequences, h heads, n queries,
  * m keys, d width of a head. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
@@ -28,7 +28,7 @@ struct shape {
     int64_t B, h, n, m, d;
 };
 
-/* One row, one head, odd widths, more keys than queries and the other way around, several blocks of k. */
+/* One row, one head, odd widths, more keys than queries and the reverse, several blocks of k. */
 static const struct shape shapes[] = {{1, 1, 1, 1, 1},   {2, 3, 5, 7, 4},    {1, 2, 17, 9, 13},
                                       {3, 4, 1, 40, 64}, {2, 2, 33, 65, 24}, {1, 2, 40, 300, 64}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
@@ -61,7 +61,7 @@ static uint32_t new_matrix(struct net *net, int64_t rows, int64_t columns) {
 struct product {
     uint32_t a, b;
     int64_t a_column, b_column;
-    bool a_transposed, b_transposed, is_wide; /* wide: a result of heads side by side */
+    bool a_transposed, b_transposed, is_wide; /* wide: the result has heads side by side */
 };
 
 static uint32_t multiply(struct net *net, const struct shape *s, const struct product *p) {
@@ -76,7 +76,7 @@ static uint32_t multiply(struct net *net, const struct shape *s, const struct pr
     return pdnn_graph_forward(&net->graph, &pdnn_op_matmul, (uint32_t[]){p->a, p->b, PDNN_NONE}, attrs);
 }
 
-/* Through both, freshly and with memory taken over; false: unsupported. */
+/* Runs the network on both, in new memory and in memory taken over; false if unsupported. */
 static bool check_net(const struct opened *backend, struct net *net, const struct shape *s,
                       const char *what) {
     struct pdnn_err err = {0};
@@ -92,7 +92,7 @@ static bool check_net(const struct opened *backend, struct net *net, const struc
 }
 
 /* The products of attention: scores, context, and the gradients of queries, keys, probabilities and values.
- * What is wide lies as heads side by side, in two columns more than these have. */
+ * Wide operands have heads side by side, in rows with two extra columns. */
 static const struct {
     const char *name;
     bool a_wide, b_wide, y_wide, a_transposed, b_transposed;
@@ -113,7 +113,7 @@ static uint32_t new_operand(struct net *net, const struct shape *s, bool is_wide
 static bool check_product(const struct opened *backend, const struct shape *s, int i) {
     struct net net;
     begin(&net);
-    /* A wide operand's columns are d: K where it is as it is used, M where it is transposed. */
+    /* The columns of a wide operand are d: this is K if it is used as stored, M if it is transposed. */
     int64_t M = products[i].a_wide && products[i].a_transposed ? s->d : s->n;
     int64_t K = products[i].a_wide && !products[i].a_transposed ? s->d : s->m;
     int64_t N = products[i].b_wide && !products[i].b_transposed ? s->d : s->m;
@@ -138,7 +138,7 @@ static uint32_t attend(struct net *net, const struct shape *s, const uint32_t qk
     return multiply(net, s, &context);
 }
 
-/* Fused: as many queries as keys, in this order: values, queries, keys. */
+/* Fused tensors need as many queries as keys; their order is values, queries, keys. */
 static bool check_training(const struct opened *backend, const struct shape *shape, bool is_fused) {
     struct net net;
     struct shape s = *shape;
@@ -176,7 +176,7 @@ static uint32_t append(struct net *net, const struct shape *s, uint32_t x, int64
     return pdnn_graph_forward(&net->graph, &pdnn_op_cache_append, (uint32_t[]){x, cache, PDNN_NONE}, attrs);
 }
 
-/* The last tokens' queries, keys and values; those of the tokens before are in the caches. */
+/* Queries, keys and values of the last tokens; those of earlier tokens are in the caches. */
 static bool check_decoding(const struct opened *backend, const struct shape *shape) {
     struct net net;
     struct shape s = *shape;
@@ -189,7 +189,7 @@ static bool check_decoding(const struct opened *backend, const struct shape *sha
     return check_net(backend, &net, &s, "decoding");
 }
 
-/* How many of all nets the backend ran, and how many there are. */
+/* How many of all networks the backend ran. */
 struct tally {
     int ran, all;
 };
@@ -221,7 +221,7 @@ static void test_compile_heads(void **state) {
     }
 }
 
-/* The library need not have a matmul for every net. */
+/* The library may lack a matmul for some network. */
 static void test_compile_heads_every_way(void **state) {
     (void)state;
     for (int way = 0; way < PDNN_ONEDNN_MATMUL_WAY_COUNT; way++) {

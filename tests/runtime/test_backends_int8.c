@@ -1,6 +1,6 @@
 /* int8 in every backend against `reference`: products of quantized values in all their ways, and whole
- * inferences. Values that lie in the middle of two whole numbers may fall to either side, and what follows
- * from them differs by as much. N minibatch, I inputs, O outputs. */
+ * inferences. Values halfway between two integers may round either way, and what follows from them differs
+ * accordingly. N minibatch, I inputs, O outputs. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 
@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Relative to an op's tolerance of 1e-6: one step of 127 more or less in some inputs of a sum. */
+/* Relative to an op's tolerance of 1e-6: some inputs of a sum may be off by one step of 127. */
 static const double tie_slack = 3000;
 
-/* x, below 0 too or not, times w: as a family builds it, then quantized. */
+/* x, with or without negative values, times w: as a family builds it, then quantized. */
 static void build_dense(struct pdnn_graph *graph, const int64_t dims[3], bool is_signed, bool is_fused) {
     const int64_t N = dims[0], I = dims[1], O = dims[2];
     const struct pdnn_fill fill = {PDNN_FILL_UNIFORM, 2};
@@ -42,7 +42,7 @@ static void build_dense(struct pdnn_graph *graph, const int64_t dims[3], bool is
     pdnn_quantize(graph, is_fused);
 }
 
-/* By the library's choice, and with each layout and primitive that it has. */
+/* With the library's choice, and with each layout and primitive that it has. */
 static void check_dense(struct opened *backend, const int64_t dims[3], bool is_signed, bool is_fused) {
     struct pdnn_onednn *onednn = backend->state;
     int ran = 0;
@@ -108,7 +108,7 @@ static void test_run_networks(void **state) {
     close_backend(&backend);
 }
 
-/* On this library's processors without VNNI, reference code takes seconds: it is never what runs here. */
+/* On processors without VNNI, this library's reference code takes seconds, so it must never run here. */
 static void test_compile_nothing_slow(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);

@@ -1,5 +1,5 @@
-/* Every op and pass on every backend, against `reference`: each op inside small nets, trained for some steps.
- * It fails when a pass that a backend has was in none of them. */
+/* Every op and pass on every backend, against `reference`: each op inside small networks, trained for some
+ * steps. Fails if some pass of a backend occurs in none of them. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
@@ -30,10 +30,10 @@ static const struct pdnn_fill uniform = {.kind = PDNN_FILL_UNIFORM, .scale = 1};
 struct net {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
-    const struct pdnn_op_def *op; /* that it is about */
+    const struct pdnn_op_def *op; /* the op under test */
 };
 
-/* R rows of N sequences, C columns. */
+/* R rows in N sequences, C columns. */
 struct shape {
     int64_t R, N, C;
 };
@@ -78,7 +78,7 @@ static uint32_t build_bias(struct net *net, const struct shape *s) {
     return apply(net, &pdnn_op_bias, new_matrix(net, s->R, s->C), new_weight(net, 1, s->C, 0), NULL);
 }
 
-/* A matrix of one head times itself: both gradients of one tensor. */
+/* A matrix of one head times itself: both gradients are of one tensor. */
 static uint32_t build_matmul(struct net *net, const struct shape *s) {
     const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_MATMUL_SEQUENCES] = s->N,
                                             [PDNN_MATMUL_HEADS] = 1,
@@ -112,7 +112,7 @@ static uint32_t build_embedding(struct net *net, const struct shape *s) {
     return apply(net, &pdnn_op_embedding, ids, new_weight(net, 2, WORDS, s->C), NULL);
 }
 
-/* Some rows of each sequence, those again and again, and the rows of the first sequence for every one. */
+/* Some rows of each sequence, the same rows repeatedly, and rows of the first sequence for every sequence. */
 static uint32_t build_gather(struct net *net, const struct shape *s) {
     const int64_t rows = s->R / s->N, dim[] = {s->N, (rows + 1) / 2};
     const struct pdnn_fill fills[] = {{PDNN_FILL_MASKED, (double)rows},
@@ -127,14 +127,14 @@ static uint32_t build_gather(struct net *net, const struct shape *s) {
     return apply(net, &pdnn_op_add, again, first, NULL);
 }
 
-/* Rows are added to what they are looked up in: both have one gradient. */
+/* Gathered rows are added to the tensor they come from, so both share one gradient. */
 static uint32_t build_gather_and_add(struct net *net, const struct shape *s) {
     const struct pdnn_fill any = {PDNN_FILL_CLASS, (double)s->R};
     uint32_t x = new_matrix(net, s->R, s->C), ids = new_data(net, PDNN_ROLE_INPUT, 1, &s->R, any);
     return apply(net, &pdnn_op_add, apply(net, &pdnn_op_embedding, ids, x, NULL), x, NULL);
 }
 
-/* Words, positions and segments; the words' table is what the result is multiplied by. */
+/* Words, positions and segments; the result is multiplied by the words' table. */
 static uint32_t build_tied(struct net *net, const struct shape *s) {
     enum { WORDS = 150, SEGMENTS = 2 };
     const struct pdnn_fill fills[] = {
@@ -188,7 +188,7 @@ static uint32_t build_attention(struct net *net, const struct shape *s) {
     return pdnn_graph_forward(&net->graph, &pdnn_op_attention, in, attrs);
 }
 
-/* Images (N, C, F, T) with T*N = R, of biased data. */
+/* Images (N, C, F, T) with T*N = R, made from biased data. */
 static uint32_t build_sequence(struct net *net, const struct shape *s) {
     const int64_t dim[] = {s->N, s->C, 3, s->R / s->N};
     uint32_t x = new_data(net, PDNN_ROLE_INPUT, 4, dim, uniform);
@@ -196,8 +196,8 @@ static uint32_t build_sequence(struct net *net, const struct shape *s) {
     return apply(net, &pdnn_op_sequence, x, PDNN_NONE, NULL);
 }
 
-/* The same of a convolution, which chooses the layout of all images, and with bounds that 0 is not between,
- * which the padding of channels must not take. */
+/* The same after a convolution, which chooses the layout of all images, and with bounds that exclude 0, so
+ * that padding channels would show if the op touched them. */
 static uint32_t build_convolved(struct net *net, const struct shape *s) {
     const int64_t dim[] = {s->N, 2, 4, s->R / s->N};
     int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_CONV2D_STRIDE_H] = 1, [PDNN_CONV2D_STRIDE_W] = 1};
@@ -210,7 +210,7 @@ static uint32_t build_convolved(struct net *net, const struct shape *s) {
     return apply(net, &pdnn_op_sequence, x, PDNN_NONE, NULL);
 }
 
-/* Both kinds of pooling, of images with a gradient. */
+/* Both kinds of pooling, on images with a gradient. */
 static uint32_t build_pooled(struct net *net, const struct shape *s) {
     const int64_t dim[] = {s->N, s->C, 4, 2 * s->R / s->N};
     int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_POOL2D_KERNEL_H] = 2,
@@ -308,7 +308,7 @@ static uint32_t build_masked_softmax(struct net *net, const struct shape *s) {
 static const struct op_case {
     const struct pdnn_op_def *op;
     uint32_t (*build)(struct net *net, const struct shape *shape);
-    bool convolves; /* which not every backend can */
+    bool convolves; /* not every backend can */
 } op_cases[] = {
     {&pdnn_op_bias, build_bias, false},
     {&pdnn_op_matmul, build_matmul, false},
@@ -338,11 +338,11 @@ static const struct op_case {
 };
 enum { OP_CASES = sizeof op_cases / sizeof *op_cases };
 
-/* Not enough for several threads, and enough. */
+/* Too small for several threads, and large enough. */
 static const struct shape shapes[] = {{6, 2, 5}, {12, 1, 16}, {120, 4, 141}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-/* Cross-entropy with drawn classes, or CTC with half as many labels as steps. */
+/* Cross-entropy with random classes, or CTC with half as many labels as steps. */
 static void append_loss(struct net *net, const struct op_case *row, const struct shape *s) {
     if (row->build) {
         const struct pdnn_fill classes = {PDNN_FILL_CLASS, CLASSES};
@@ -390,7 +390,7 @@ static void check_case(const struct opened *backend, const struct op_case *row, 
     pdnn_arena_finish(&net.arena);
 }
 
-/* What is made of other ops' graphs: optimizers, other types, a cache. */
+/* Graphs made from other ops: optimizers, other types, a cache. */
 static const char *const instances[] = {
     "fc/layers=1,nodes=9,input=7,output=5,batch=6,mode=train,optimizer=sgd",
     "fc/layers=1,nodes=9,input=7,output=5,batch=6,mode=train,optimizer=rmsprop,accumulate=2",
@@ -416,7 +416,7 @@ static void check_instances(const struct opened *backend, struct seen *seen) {
     }
 }
 
-/* To int8 and back, without the product between them, which not every backend has. */
+/* To int8 and back, without the product in between, which not every backend has. */
 static void check_quantized(const struct opened *backend, const struct shape *s, struct seen *seen) {
     const int64_t dim[] = {s->R, s->C};
     const struct pdnn_fill sums = {PDNN_FILL_CLASS, 1000};
@@ -435,7 +435,7 @@ static void check_quantized(const struct opened *backend, const struct shape *s,
     pdnn_arena_finish(&net.arena);
 }
 
-/* Whether the backend says that it has the pass: by itself, or by the op's row. */
+/* True if the backend has the pass, itself or through the op's row. */
 static bool has_pass(const struct opened *backend, const struct pdnn_op_def *op, int pass) {
     const struct pdnn_step_pass *row = &pdnn_step_find(op)->pass[pass];
     return op->pass[pass].reference && (backend->def == &pdnn_backend_onednn || row->run || row->needs_sgemm);
@@ -470,7 +470,7 @@ static void test_compile_every_op(void **state) {
     }
 }
 
-/* Results that a small cache does not hold, written past it. */
+/* Results that exceed a small cache, written with streaming stores. */
 static void test_run_past_the_caches(void **state) {
     (void)state;
     const struct shape shape = {64, 2, 24};

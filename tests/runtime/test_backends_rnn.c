@@ -1,6 +1,6 @@
 /* Recurrent layers on the backend onednn, against `reference`: as the library's primitive, unrolled, and as
- * measured; each cell inside a small net that is trained, and alone in inference; and what the program of
- * such a layer looks like. T steps, N sequences, I inputs, H hidden units. */
+ * measured; each cell inside a small network that is trained, and alone in inference; and the program of such
+ * a layer. T steps, N sequences, I inputs, H hidden units. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
@@ -23,7 +23,7 @@ enum { CLASSES = 5 };
 
 static const struct pdnn_fill uniform = {.kind = PDNN_FILL_UNIFORM, .scale = 1};
 
-/* Every cell in every way that these say. */
+/* Every cell in every way, with these sizes. */
 static const struct dims {
     int64_t T, N, I, H;
 } all_dims[] = {{1, 1, 1, 1},    {1, 17, 5, 8},   {4, 3, 7, 5}, {5, 16, 16, 16},
@@ -43,7 +43,7 @@ static uint32_t new_data(struct pdnn_graph *graph, int64_t rows, int64_t columns
     return pdnn_graph_tensor(graph, &data);
 }
 
-/* Weights small enough that the gates are not all at their ends. */
+/* Weights small enough that not all gates saturate. */
 static void new_weights(struct pdnn_graph *graph, const struct layer *layer,
                         uint32_t inputs[PDNN_RNN_INPUTS]) {
     const struct pdnn_cell_def *cell = &pdnn_cells[layer->cell];
@@ -66,7 +66,7 @@ static uint32_t apply_layer(struct pdnn_graph *graph, const struct layer *layer,
     return pdnn_graph_forward(graph, &pdnn_op_rnn, ended, attrs);
 }
 
-/* A loss behind y, and the rest of a training step. */
+/* Appends a loss on y and derives the training step. */
 static void train(struct pdnn_graph *graph, uint32_t y) {
     const struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
                                        .dtype = PDNN_S32,
@@ -117,7 +117,7 @@ static void check_layer(const struct opened *backend, const struct layer *layer,
     build_layer(layer, trained, way, &arena, &graph);
     double terms = (double)(dims->T * dims->N * (dims->I + dims->H));
     bool supported = check_graph(backend, &graph, 1, true, 10 * sqrt(terms), what);
-    if (trained) /* inference may have weights in a form that nothing can be read from */
+    if (trained) /* inference may keep weights in a form that cannot be read */
         supported =
             supported && check_graph(backend, &graph, CHECK_STEPS, false, check_whole_step_slack, what);
     if (!supported)
@@ -160,7 +160,7 @@ static void test_run_measured(void **state) {
     check_every_layer(false, PDNN_RECURRENCE_AUTO);
 }
 
-/* Sizes that oneDNN pads the rows of weights for, and packs them in inference. */
+/* Sizes for which oneDNN pads the rows of weights, which it packs in inference. */
 static void test_run_padded_weights(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);
@@ -188,7 +188,7 @@ static bool uses(const struct pdnn_step *step, uint32_t slot) {
     return false;
 }
 
-/* Whether the pass of the layer reads or writes it. */
+/* True if the layer's pass reads or writes the tensor. */
 static bool is_of_layer(const struct pdnn_graph *graph, uint32_t tensor, enum pdnn_pass pass) {
     bool is = false;
     for (size_t i = 0; i < graph->n_nodes; i++) {
@@ -203,8 +203,8 @@ static bool is_of_layer(const struct pdnn_graph *graph, uint32_t tensor, enum pd
     return is;
 }
 
-/* The step of the layer's pass; *n_reorders: for that. Those of the dense layer after it
- * are as was measured. */
+/* The step of the layer's pass; *n_reorders counts the reorders for it. Reorders of the dense layer after it
+ * depend on measurements and are ignored. */
 static const struct pdnn_step *find_step(const struct pdnn_plan *plan, enum pdnn_pass pass, int *n_reorders) {
     const struct pdnn_step *found = NULL;
     *n_reorders = 0;
@@ -226,8 +226,8 @@ static const struct pdnn_node *node_of(const struct pdnn_plan *plan, const struc
     return &plan->graph->nodes[step->node];
 }
 
-/* Forward uses the weights where they live, and so does the update what backward gives; backward has them in
- * copies, made by steps that show. What forward saves has no memory of the graph's. */
+/* Forward uses the weights in place, and the update uses the result of backward in place. Backward reads
+ * copies of the weights, made by visible reorder steps. What forward saves is not in the graph's memory. */
 static void test_compile_shows_reorders(void **state) {
     (void)state;
     const struct layer layer = {.dims = {3, 4, 24, 40}, .cell = PDNN_CELL_LSTM};
@@ -256,7 +256,7 @@ static void test_compile_shows_reorders(void **state) {
     close_backend(&backend);
 }
 
-/* Two bias vectors per gate cost a step forward, and one backward for their gradients. */
+/* Two bias vectors per gate cost one step forward, and one backward for their gradients. */
 static void test_compile_shows_bias_sums(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);
@@ -279,7 +279,7 @@ static void test_compile_shows_bias_sums(void **state) {
     close_backend(&backend);
 }
 
-/* What was chosen is said, the same in all passes, and stays while the backend is open. */
+/* The implementation names the choice, the same in all passes, and it stays while the backend is open. */
 static void test_compile_keeps_choice(void **state) {
     (void)state;
     const struct layer layer = {.dims = {2, 8, 32, 32}, .cell = PDNN_CELL_GRU};
@@ -358,7 +358,7 @@ static void test_run_micro_steps(void **state) {
     close_backend(&backend);
 }
 
-/* Later micro-steps and recomputed layers find the weights where the first micro-step has them. */
+/* Later micro-steps and recomputed layers use the weights where the first micro-step put them. */
 static void test_compile_micro_steps_share_weights(void **state) {
     (void)state;
     static const char *const settings[] = {"accumulate=1", "accumulate=3", "checkpoint=layer"};
@@ -385,7 +385,7 @@ static void test_compile_micro_steps_share_weights(void **state) {
     close_backend(&backend);
 }
 
-/* Without the forward pass in the graph there is nothing that the library left. */
+/* Without the forward pass in the graph, the library's saved data is missing. */
 static void test_compile_backward_alone(void **state) {
     (void)state;
     const struct layer layer = {.dims = {2, 3, 8, 8}, .cell = PDNN_CELL_RNN};

@@ -1,6 +1,6 @@
 /* Products of many matrices against naive ones in double: heads side by side in wider rows and matrices one
- * after the other, all transposes, sizes that cut tiles, panels and blocks, few rows, one matrix for several
- * threads. What lies between the heads of a result stays. */
+ * after the other, all transposes, sizes that cut tiles, panels and blocks, few rows, one matrix on several
+ * threads. What lies between the heads of a result is left alone. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Heads side by side begin BEFORE columns into a row, with as many after them. */
+/* Heads side by side start BEFORE columns into a row, with as many columns after them. */
 enum { THREADS = 3, BEFORE = 3, SIDES = 2 * BEFORE };
 
 static float *new_array(int64_t elements) {

@@ -1,5 +1,6 @@
-/* A dense layer for a few rows against a naive one in double: sizes that cut vectors, lines and streams,
- * every number of rows, with and without bias and functions; the same bits for any number of threads. */
+/* A dense layer for a small batch against a naive one in double: sizes that cut vectors, lines
+ * and streams, every supported number of rows, with and without bias and functions; the same
+ * bits with any number of threads. */
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
 
@@ -26,7 +27,7 @@ static float *new_array(int64_t elements) {
 }
 
 struct expected {
-    double value, magnitude; /* of the terms added up */
+    double value, magnitude; /* of the summed terms */
 };
 
 static struct expected expected_at(const struct pdnn_dense_few_job *job, int64_t n, int64_t o) {

@@ -1,4 +1,4 @@
-/* Seeded data: ids in their range and distributed as their kind says, sequences of all lengths. */
+/* Seeded data: ids in range and distributed as their kind says, sequences of all lengths. */
 #include "tests/cmocka_all.h"
 
 #include "runtime/core/plan.h"
@@ -8,7 +8,7 @@
 
 enum { COUNT = 200000, SEED = 3 };
 
-/* The values of a tensor alone in its graph; the caller frees. */
+/* The values of a tensor that is alone in its graph; the caller frees them. */
 static int32_t *ids_of(const struct pdnn_tensor *tensor) {
     struct pdnn_graph graph = {.tensors = (struct pdnn_tensor[]){*tensor}, .n_tensors = 1};
     int32_t *values = malloc(pdnn_tensor_bytes(tensor));
@@ -22,7 +22,7 @@ static double share_of(enum pdnn_fill_kind kind, int64_t classes, int64_t id) {
     return kind == PDNN_FILL_CLASS ? 1 / n : log((k + 2) / (k + 1)) / log(n + 1);
 }
 
-/* Within 5 standard deviations of what it should be. */
+/* Within 5 standard deviations of the expected share. */
 static void check_share(int64_t found, int64_t of, double share, int64_t id) {
     double expected = share * (double)of;
     if (fabs((double)found - expected) > 5 * sqrt(expected * (1 - share)) + 1e-6)
@@ -52,7 +52,7 @@ static void test_fill_ids(void **state) {
     }
 }
 
-/* Labels end once and for all, after one step at least; every length occurs. */
+/* Once a sequence's labels end they do not resume; it has at least one, and every length occurs. */
 static void test_fill_sequences(void **state) {
     (void)state;
     enum { T = 7, N = 1000, C = 5 };
@@ -73,7 +73,7 @@ static void test_fill_sequences(void **state) {
     free(label);
 }
 
-/* 0, then the scale for good; every length occurs. */
+/* 0, then the scale to the end; every length occurs. */
 static void test_fill_sequence_mask(void **state) {
     (void)state;
     enum { T = 7, N = 1000 };
@@ -97,7 +97,7 @@ static void test_fill_sequence_mask(void **state) {
         assert_in_range(of_length[length], N / T / 2, 2 * N / T);
 }
 
-/* Positions restart with each sequence; strides are its first row. */
+/* Positions restart with each sequence; strides give its first row. */
 static void test_fill_rows(void **state) {
     (void)state;
     enum { B = 5, N = 7 };
@@ -115,7 +115,8 @@ static void test_fill_rows(void **state) {
     free(first);
 }
 
-/* Ascending rows of their own sequence; each as often as any other, and so the first two together. */
+/* Ascending rows of their own sequence. Every row is equally frequent, and rows 0 and 1 occur together as
+ * often as any pair. */
 static void test_fill_masked(void **state) {
     (void)state;
     enum { B = 20000, N = 9 };
@@ -137,8 +138,7 @@ static void test_fill_masked(void **state) {
     }
 }
 
-/* Weights in int8 are those in f32 in steps of each row's scale, of which the largest is
- * 63; folded before. */
+/* Int8 weights times their row's scale are the f32 weights after folding; the largest of each row is 63. */
 static void test_fill_quantized_weights(void **state) {
     (void)state;
     enum { ROWS = 5, LENGTH = 300, W = 0, SCALE, GAMMA, MEAN, VARIANCE, TENSORS };

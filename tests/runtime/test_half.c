@@ -1,4 +1,4 @@
-/* 16-bit floating point: every value both ways, every rounding, and arrays as single values. */
+/* 16-bit floating point: every value both ways, every rounding, and arrays against single values. */
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
 
@@ -52,7 +52,8 @@ static void test_value_of_all_bits(void **state) {
     }
 }
 
-/* Between each number and the next one: below the middle, above it, and the even one of the two in it. */
+/* Between each number and the next: below the midpoint, above it, and at the
+ * midpoint, which rounds to even. */
 static void test_of_rounds_to_the_nearest(void **state) {
     (void)state;
     for (size_t t = 0; t < PDNN_HALF_COUNT; t++) {
@@ -91,7 +92,7 @@ static void test_arrays(void **state) {
     float *wide = malloc(VALUES * sizeof *wide);
     assert_true(half && back && wide);
     for (int i = 0; i < VALUES; i++)
-        half[i] = (uint16_t)(i * 40503); /* odd: each value once */
+        half[i] = (uint16_t)(i * 40503); /* an odd factor gives each value once */
     pdnn_flush_denormals(THREADS);
     for (size_t t = 0; t < PDNN_HALF_COUNT; t++) {
         for (size_t k = 0; k < 2 * sizeof lengths / sizeof *lengths; k++) {
@@ -119,7 +120,7 @@ int main(void) {
         cmocka_unit_test(test_of_too_large),
     };
     const struct CMUnitTest arrays[] = {
-        cmocka_unit_test(test_arrays), /* flushes denormals, which the others look at */
+        cmocka_unit_test(test_arrays), /* flushes denormals, which the others test */
     };
     int failed = cmocka_run_group_tests(values, NULL, NULL);
     RUN_AT_EVERY_LEVEL(arrays, failed);

@@ -1,4 +1,4 @@
-/* Host facts from made-up /proc and /sys trees, and those of the machine the test runs on. */
+/* Host facts from fake /proc and /sys trees, and those of the machine that runs the test. */
 #define _GNU_SOURCE /* sched_setaffinity */
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
@@ -252,7 +252,7 @@ static void test_host_read_here(void **state) {
         assert_true(host.cache_bytes[level] == 0 || host.cache_cores[level] >= 1);
 }
 
-/* Bound to its last allowed unit, the process may use exactly that one. */
+/* Bound to its last allowed hardware thread, the process may use exactly that one. */
 static void test_host_read_respects_affinity(void **state) {
     (void)state;
     struct pdnn_host host;
@@ -272,8 +272,8 @@ static void test_host_read_respects_affinity(void **state) {
     assert_int_equal(host.core_pu[0], last);
 }
 
-/* hwloc makes the machine up: two units of each core count once, and caches are as the
- * first core sees them. */
+/* A synthetic hwloc topology: two hardware threads of a core count once, and caches are
+ * those that the first core sees. */
 static void test_host_read_one_unit_per_core(void **state) {
     (void)state;
     struct pdnn_host host;
@@ -312,7 +312,8 @@ static void set_variables(struct variables *variables, const char *const *from) 
     variables->list[count] = NULL;
 }
 
-/* A made-up machine of 8 cores with two units each: what masks, groups and OpenMP's variables leave of it. */
+/* A synthetic machine of 8 cores with two hardware threads each, restricted by masks,
+ * cgroups and OpenMP variables. */
 static void test_host_read_from_matrix(void **state) {
     static const struct {
         const char *mask, *quota;

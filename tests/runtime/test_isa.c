@@ -24,7 +24,7 @@ static void test_widest_of_processors(void **state) {
         {"asimd sve sve2", PDNN_ISA_DEFAULT},
         {"sse4_1", PDNN_ISA_SSE41},
         {"sse4_1 avx", PDNN_ISA_AVX},
-        {"sse4_1 avx avx2", PDNN_ISA_AVX}, /* without multiply-adds */
+        {"sse4_1 avx avx2", PDNN_ISA_AVX}, /* without FMA */
         {"sse4_1 avx avx2 fma", PDNN_ISA_AVX2},
         {"sse4_1 avx avx2 fma avx_vnni", PDNN_ISA_AVX2_VNNI},
         {"sse4_1 avx avx2 fma avx512f", PDNN_ISA_AVX2},
@@ -40,7 +40,7 @@ static void test_widest_of_processors(void **state) {
     }
 }
 
-/* A later isa need not have an earlier one. */
+/* A later isa need not include an earlier one. */
 static void test_is_here_asks_for_every_word(void **state) {
     (void)state;
     const struct pdnn_host server = host_of("sse4_1 avx avx2 fma avx512f avx512bw avx512_vnni"),
@@ -75,8 +75,8 @@ static void test_limit_chooses_the_level(void **state) {
     assert_int_equal(pdnn_level_in_force, pdnn_level_of_machine);
 }
 
-/* A version with multiply-adds rounds once where the baseline rounds twice: what runs is
- * what the limit says. */
+/* A version with FMA rounds once where the baseline rounds twice, which shows that
+ * the limit selects the version. */
 static void test_limit_reaches_the_kernels(void **state) {
     (void)state;
     float v = 0.1F, g = 0.3F, w[3] = {1, 1, 1};

@@ -19,7 +19,7 @@
 
 enum { LARGE = 5 * PDNN_TEAM_MIN_ELEMENTS + 7, THREADS = 3 };
 
-/* 64-byte aligned; values in [-scale, scale) without a pattern. */
+/* 64-byte aligned; pseudo-random values in [-scale, scale). */
 static float *new_array(int64_t elements, float scale) {
     void *memory = NULL;
     assert_int_equal(posix_memalign(&memory, 64, (size_t)elements * sizeof(float) + 64), 0);
@@ -72,7 +72,7 @@ static double normal(double x) {
     return erfc(-x / sqrt(2)) / 2;
 }
 
-/* (1 + tanh(u(x))) / 2 without cancelling, and u'(x). */
+/* (1 + tanh(u(x))) / 2 without cancellation, and u'(x). */
 static double near_normal(double x) {
     return 1 / (1 + exp(-2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
 }
@@ -118,7 +118,7 @@ static double exact(enum pdnn_elementwise function, double a, double b) {
     }
 }
 
-/* Relative to the value itself, over many magnitudes; 1 - y^2 may cancel, so those are absolute. */
+/* Relative to the value over many magnitudes. 1 - y^2 may cancel, so gradients are compared absolutely. */
 static void test_elementwise_accuracy(void **state) {
     (void)state;
     static const float scales[] = {1e-6F, 1e-3F, 0.1F, 1, 10, 100};
@@ -140,14 +140,14 @@ static void test_elementwise_accuracy(void **state) {
     }
 }
 
-/* The tails too: relative to the value until that is below 1e-8, and where the slope
- * crosses 0 to its terms. */
+/* Covers the tails: relative to the value until it is below 1e-8; where the slope
+ * crosses 0, relative to its terms. */
 static void test_gelu_accuracy(void **state) {
     (void)state;
     static const enum pdnn_elementwise functions[] = {PDNN_GELU_FORWARD, PDNN_GELU_BACKWARD,
                                                       PDNN_GELU_TANH_FORWARD, PDNN_GELU_TANH_BACKWARD};
     float *x = new_array(LARGE, 20), *dy = new_array(LARGE, 1), *y = new_array(LARGE, 1);
-    /* Without multiply-adds each product is rounded by itself. */
+    /* Without FMA, each product is rounded separately. */
     const double tolerance = pdnn_level_in_force == PDNN_LEVEL_BASELINE ? 2.5e-6 : 2e-6;
     for (int64_t i = 0; i < LARGE; i++)
         dy[i] = 1;
@@ -210,7 +210,7 @@ static void test_elementwise_extremes(void **state) {
         assert_near((double)y[i], (double)tanhs[i], 0);
 }
 
-/* In place, out of place, past the caches, on one thread or all: the same bits. */
+/* In place, out of place, with streaming stores, on one thread or all: the same bits. */
 static void test_elementwise_ways_agree(void **state) {
     (void)state;
     float *a = new_array(LARGE, 3), *b = new_array(LARGE, 1), *y = new_array(LARGE, 1),
@@ -237,7 +237,7 @@ static void test_elementwise_ways_agree(void **state) {
     free(z);
 }
 
-/* Narrow and wide, few rows and many; 8 threads cut narrow matrices into rows, which needs scratch. */
+/* Narrow and wide, few rows and many. 8 threads split narrow matrices by rows, which needs scratch. */
 static void test_column_sums(void **state) {
     (void)state;
     static const struct {
@@ -274,7 +274,7 @@ static void test_bias_forward(void **state) {
         pdnn_bias_forward(x, b, x, N, C, 1);
         assert_memory_equal(x, y, (size_t)(N * C) * sizeof *x);
         free(y);
-        y = new_array(N * C, 1); /* what x was */
+        y = new_array(N * C, 1); /* the original x */
         for (int64_t i = 0; i < N * C; i++)
             assert_near((double)x[i], (double)(y[i] + b[i % C]), 0);
         free(x);
@@ -301,7 +301,7 @@ static void test_transpose(void **state) {
     }
 }
 
-/* Logits whose exponentials overflow, a certain and an impossible label: ln 2, 0 and 2000 on average. */
+/* Logits whose exponentials overflow, a certain label and an impossible one: the mean of ln 2, 0 and 2000. */
 static void test_loss_extreme_logits(void **state) {
     (void)state;
     const float x[] = {1000, 1000, -1000, -3000, 500, -1500};
@@ -342,7 +342,7 @@ static void test_loss_threads_agree(void **state) {
     free(p);
 }
 
-/* Rows without a label change nothing of the others, and get no gradient. */
+/* Rows without a label do not affect the others and get no gradient. */
 static void test_loss_ignored_rows(void **state) {
     (void)state;
     enum { N = 90, C = 37, KEPT = N / 3 };
@@ -373,8 +373,7 @@ static void test_loss_ignored_rows(void **state) {
     free(kept);
 }
 
-/* Zero weights with zero gradients, as the padding of a packed layout has them, stay zero;
- * other values move. */
+/* Zero weights with zero gradients, as in the padding of a packed layout, stay zero; other values change. */
 static void test_update_keeps_padding(void **state) {
     (void)state;
     for (int rule = 0; rule < PDNN_UPDATE_COUNT; rule++) {
@@ -382,7 +381,7 @@ static void test_update_keeps_padding(void **state) {
         float *s0 = calloc(LARGE, sizeof *s0), *s1 = calloc(LARGE, sizeof *s1), power[2] = {1, 1};
         assert_true(s0 && s1);
         for (int64_t i = 0; i < LARGE; i++) {
-            g[i] *= 0.5F; /* what is no moment's fixed point */
+            g[i] *= 0.5F; /* away from the moments' fixed points */
             if (i % 2 == 0)
                 w[i] = g[i] = 0;
         }

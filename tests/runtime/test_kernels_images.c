@@ -1,6 +1,6 @@
-/* Kernels on images against naive loops in double: every layout with its padding of channels, odd
- * sizes, shared among threads in both ways, in place. N minibatch, C channels, H W height and width, P
- * Q those of a result. */
+/* Kernels on images against naive loops in double: every layout with its padded channels, odd
+ * sizes, split among threads in both ways, in place. N minibatch, C channels, H W height and
+ * width, P Q those of a result. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
@@ -22,7 +22,7 @@ enum { BLOCKS = sizeof blocks / sizeof *blocks };
 
 static uint32_t seed = 12345;
 
-/* In [-1, 1) without a pattern. */
+/* Pseudo-random in [-1, 1). */
 static float random_float(void) {
     seed = seed * 1664525U + 1013904223U;
     return (float)(seed >> 8) * 0x1p-23F - 1.0F;
@@ -31,7 +31,7 @@ static float random_float(void) {
 static void *new_array(int64_t elements, size_t size) {
     void *memory = NULL;
     assert_int_equal(posix_memalign(&memory, 64, (size_t)elements * size + 64), 0);
-    memset(memory, 0xff, (size_t)elements * size); /* not a number */
+    memset(memory, 0xff, (size_t)elements * size); /* NaN */
     return memory;
 }
 
@@ -50,7 +50,7 @@ static struct pdnn_channels shape_of(int64_t N, int64_t C, int64_t pixels, int64
     return (struct pdnn_channels){N, C, pixels, block == LAST ? C : block};
 }
 
-/* Where an element of (N, C, pixels) lies. */
+/* The offset of an element of (N, C, pixels). */
 static int64_t place(const struct pdnn_channels *s, int64_t i) {
     int64_t pixel = i % s->pixels, c = i / s->pixels % s->C, n = i / s->pixels / s->C;
     int64_t padded = pdnn_channels_padded(s);
@@ -70,7 +70,7 @@ static float *new_stored(const struct pdnn_channels *s, const float *plain) {
     return values;
 }
 
-/* All values near those expected, all padding 0. */
+/* All values near the expected ones, all padding 0. */
 static void check_stored(const struct pdnn_channels *s, const float *got, const double *expected,
                          double tolerance) {
     double sum = 0, all = 0;
@@ -83,7 +83,7 @@ static void check_stored(const struct pdnn_channels *s, const float *got, const 
     assert_near(all, sum, 1e-9 * sum);
 }
 
-/* Batch normalization: inputs, plain, and what must come out. */
+/* Batch normalization: plain inputs and expected outputs. */
 struct norm {
     int64_t N, C, pixels;
     double epsilon, momentum;
@@ -184,7 +184,7 @@ static void check_channels(const float *got, const double *expected, int64_t C, 
         assert_near((double)got[c], expected[c], tolerance * (1 + fabs(expected[c])));
 }
 
-/* Ways to run the same: how many threads, how large a cache they think they have, streaming stores. */
+/* Ways to run the same job: number of threads, assumed cache size, streaming stores. */
 static const struct pdnn_batchnorm_options ways[] = {
     {1, 32 << 20, false, NULL}, {THREADS, 32 << 20, false, NULL}, {THREADS, 0, true, NULL}};
 enum { WAYS = sizeof ways / sizeof *ways };
@@ -199,7 +199,7 @@ static const int64_t norm_shapes[][3] = {{2, 3, 35},   {1, 13, 1},    {3, 20, 49
                                          {2, 40, 300}, {1, 64, 3136}, {20, 24, 90}, {3, 13, 49}};
 enum { NORM_SHAPES = sizeof norm_shapes / sizeof *norm_shapes };
 
-/* Where a result goes: memory of its own, that of x, or that of a summand, which is then there. */
+/* Where a result goes: its own memory, that of x, or that of a summand if there is one. */
 enum { APART, OVER_X, OVER_OTHER, PLACES };
 
 static void check_training(const struct norm *t, const struct pdnn_channels *shape, int way, int target,
@@ -247,8 +247,8 @@ static void test_batchnorm_training(void **state) {
     }
 }
 
-/* A mean a thousand times the deviation: in squares of floats nothing would be left of the variance. Then
- * with a very first value that says nothing of the others. */
+/* A mean of a thousand deviations: with squares in float, nothing would be left of the variance. Then with a
+ * first value that is far from all others. */
 static void test_batchnorm_training_far_from_0(void **state) {
     (void)state;
     struct norm t = new_norm(4, 20, 1500, 1000, 1);
@@ -265,7 +265,7 @@ static void test_batchnorm_training_far_from_0(void **state) {
 
 enum { RELU_FIRST = 1, ADD = 2, RELU = 4, POSTS = 8 };
 
-/* Still without x, y and the other summand. */
+/* Without x, y and the other summand, which the caller sets. */
 static struct pdnn_batchnorm_forward inference_of(const struct norm *t, const struct pdnn_channels *shape,
                                                   int posts) {
     return (struct pdnn_batchnorm_forward){
@@ -280,7 +280,7 @@ static struct pdnn_batchnorm_forward inference_of(const struct norm *t, const st
     };
 }
 
-/* Inference and every combination of posts, in place of x and of the other summand too. */
+/* Inference with every combination of posts, also in place of x and of the other summand. */
 static void test_batchnorm_inference_posts(void **state) {
     (void)state;
     struct norm t = new_norm(3, 20, 150, 0.3F, 2);
@@ -317,7 +317,7 @@ static void test_batchnorm_inference_posts(void **state) {
     free_norm(&t);
 }
 
-/* One value that is no number comes out as one, through floors and sums, and spoils no other. */
+/* A NaN stays a NaN through clamps and sums, and spoils no other value. */
 static void test_batchnorm_not_a_number(void **state) {
     (void)state;
     struct norm t = new_norm(2, 20, 150, 0.3F, 2);
@@ -368,7 +368,7 @@ static void check_backward(const struct norm *t, const struct pdnn_channels *sha
     free(options.scratch);
 }
 
-/* In place of dy too. */
+/* Also in place of dy. */
 static void test_batchnorm_backward(void **state) {
     (void)state;
     for (int s = 0; s < NORM_SHAPES * 2; s++) {
@@ -441,12 +441,12 @@ static void test_channels_clear_padding(void **state) {
     }
 }
 
-/* Pooling: plain inputs and what must come out. */
+/* Pooling: plain inputs and expected outputs. */
 struct pooling {
     struct pdnn_pool pool;
     float *x, *dy;
     int8_t *index;
-    double *y[2], *dx[2]; /* of max and average */
+    double *y[2], *dx[2]; /* for max and average */
 };
 
 enum { MAX, AVERAGE };
@@ -459,7 +459,7 @@ static int64_t images_out(const struct pdnn_pool *p) {
     return p->rows.output * p->columns.output;
 }
 
-/* One window, from a plane of x to output `out` and back. */
+/* One window, from a plane of x to output `out`, and backward. */
 static void expect_window(struct pooling *t, int64_t plane, int64_t out) {
     const struct pdnn_pool_window *rows = &t->pool.rows, *columns = &t->pool.columns;
     int64_t to = plane * images_out(&t->pool) + out, best = -1, place_of_best = -1, count = 0;
@@ -486,7 +486,7 @@ static void expect_window(struct pooling *t, int64_t plane, int64_t out) {
         t->dx[AVERAGE][place_of[i]] += (double)t->dy[to] / (double)count;
 }
 
-/* Whole numbers from -3 to 3, so that there are ties; `spoilt`: one in about ten is none. */
+/* Integers from -3 to 3, so that there are ties; `spoilt`: about one in ten is NaN. */
 static struct pooling new_pooling(const struct pdnn_pool *pool, bool spoilt) {
     struct pooling t = {.pool = *pool};
     int64_t planes = pool->N * pool->C, in = planes * images_in(pool), out = planes * images_out(pool);
@@ -542,7 +542,7 @@ static void check_pooling(const struct pooling *t, int64_t block, int64_t thread
     free(index);
 }
 
-/* NaN wherever a window holds one, with or without an index. */
+/* NaN wherever a window contains one, with or without an index. */
 static void check_spoilt(const struct pooling *t, int64_t block) {
     struct pdnn_pool pool = t->pool;
     struct pdnn_channels in = shape_of(pool.N, pool.C, images_in(&pool), block);

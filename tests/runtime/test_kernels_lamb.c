@@ -1,4 +1,5 @@
-/* The kernels of lamb: norms that do not depend on the threads, and what padding and norms of 0 do. */
+/* The kernels of lamb: norms that do not depend on the number of threads, and the effect
+ * of padding and of zero norms. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
@@ -30,7 +31,7 @@ static float norm_of(const float *x, const float *before, int64_t elements, int6
     size_t room = (size_t)pdnn_norm_scratch(elements);
     double *scratch = malloc((room + 1) * sizeof *scratch);
     assert_non_null(scratch);
-    memset(scratch, 0xff, (room + 1) * sizeof *scratch); /* not a number */
+    memset(scratch, 0xff, (room + 1) * sizeof *scratch); /* NaN */
     const struct pdnn_norm_job job = {x, before, &norm, scratch, elements};
     pdnn_norm_run(&job, threads);
     free(scratch);
@@ -57,8 +58,8 @@ static void test_norm_threads_agree(void **state) {
     }
 }
 
-/* Zero weights with zero gradients, as the padding of a layout has them, stay zero; other values move. In
- * place of the gradient or not, the direction is the same. */
+/* Zero weights with zero gradients, as in the padding of a layout, stay zero; other values change. The
+ * direction is the same whether or not it overwrites the gradient. */
 static void test_lamb_keeps_padding(void **state) {
     (void)state;
     float *w = new_array(LARGE, 1), *g = new_array(LARGE, 2), *u = new_array(LARGE, 1);
@@ -96,7 +97,7 @@ static void test_lamb_keeps_padding(void **state) {
     free(w), free(g), free(u), free(before), free(m), free(v);
 }
 
-/* Where a norm is 0 the ratio is 1. */
+/* If a norm is 0, the ratio is 1. */
 static void test_lamb_apply_without_norm(void **state) {
     (void)state;
     static const float norms[][2] = {{0, 3}, {3, 0}, {0, 0}};

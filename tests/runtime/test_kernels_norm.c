@@ -1,6 +1,5 @@
-/* Kernels that normalize rows against the reference kernels of their ops: odd shapes, any number of
- * threads, streaming stores, in place; gradients of gamma and beta have the same bits whatever the
- * number of threads. */
+/* Kernels that normalize rows against the reference kernels of their ops: odd shapes, any number of threads,
+ * streaming stores, in place; gradients of gamma and beta have the same bits with any number of threads. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
@@ -23,7 +22,7 @@ enum { THREADS = 3, SEED = 5, CLASSES = 2 };
 
 static const double tolerance = 2e-6;
 
-/* R rows, H columns, percent dropped, a residual, its sum used again. */
+/* R rows, H columns, percentage dropped, a residual, whether its sum is used again. */
 struct row {
     int64_t R, H, percent;
     bool adds, uses_sum;
@@ -38,20 +37,20 @@ static const struct row cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-/* Ways to run: threads, streaming stores, results in the place of what they are made of. */
+/* Ways to run: threads, streaming stores, results in place of inputs. */
 static const struct {
     int64_t threads;
     bool bypass, in_place;
 } ways[] = {{1, false, false}, {2, false, true}, {THREADS, true, false}, {2, true, true}, {64, false, false}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* A step of one op, and its tensors in double after the reference ran it. */
+/* One op and its tensors in double, after the reference ran it. */
 struct fixture {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
     double **values;
     struct pdnn_node forward, backward;
-    float *copies[32]; /* to free */
+    float *copies[32]; /* to be freed */
     size_t n_copies;
 };
 
@@ -113,7 +112,7 @@ static void finish(struct fixture *f) {
     pdnn_arena_finish(&f->arena);
 }
 
-/* Not a number at first. */
+/* Filled with NaN. */
 static float *new_floats(struct fixture *f, int64_t count) {
     void *memory = NULL;
     size_t bytes = (size_t)count * sizeof(float) + 64;
@@ -176,7 +175,7 @@ static void check_forward(const struct row *row, int way) {
     compare(&f, f.forward.output[statistics + 1], job.inverse_std, "inverse_std");
     if (row->adds)
         compare(&f, f.forward.output[1], z, "z");
-    if (row->adds && !ways[way].in_place) { /* y alone, of the same inputs */
+    if (row->adds && !ways[way].in_place) { /* y alone, from the same inputs */
         job.z.to = NULL;
         job.mean = job.inverse_std = NULL;
         memset(y, 0xff, (size_t)(row->R * row->H) * sizeof *y);
@@ -192,7 +191,7 @@ static void test_layernorm_forward(void **state) {
         check_forward(&cases[i / WAYS], i % WAYS);
 }
 
-/* The sums over rows go to `sums`: dgamma, dbeta. */
+/* `sums` gets the sums over rows: dgamma, dbeta. */
 static void check_backward(const struct row *row, int way, float *sums) {
     struct fixture f = {0};
     begin(&f, row);
@@ -241,7 +240,7 @@ static void test_layernorm_backward(void **state) {
     }
 }
 
-/* Rows whose mean is far from 0, and rows of one value. */
+/* Rows whose mean is far from 0, and rows of equal values. */
 static void test_layernorm_far_rows(void **state) {
     (void)state;
     enum { R = 4, H = 512 };

@@ -13,13 +13,13 @@ enum { THREADS = 3 };
 
 static uint32_t seed = 4711;
 
-/* In [-1, 1) without a pattern. */
+/* Pseudo-random in [-1, 1). */
 static float random_float(void) {
     seed = seed * 1664525U + 1013904223U;
     return (float)(seed >> 8) * 0x1p-23F - 1.0F;
 }
 
-/* Rounded in another way only where the value lies in the middle of two. */
+/* Rounding may differ only if the value is halfway between two integers. */
 static void check_values(const float *x, const int8_t *q, double scale, const struct pdnn_quantize_job *job) {
     for (int64_t i = 0; i < job->elements; i++) {
         double exact = (double)x[i] / scale, got = (int8_t)(q[i] - job->zero_point);
@@ -69,7 +69,7 @@ static void test_quantize_zeros(void **state) {
     free(scratch);
 }
 
-/* Where element i of (N, C, pixels) lies. */
+/* The offset of element i of (N, C, pixels). */
 static int64_t place(const struct pdnn_channels *s, int64_t i) {
     int64_t pixel = i % s->pixels, c = i / s->pixels % s->C, n = i / s->pixels / s->C;
     return ((n * pdnn_channels_padded(s) + c / s->block * s->block) * s->pixels + pixel * s->block) +
@@ -107,7 +107,7 @@ static void test_dequantize_layouts(void **state) {
     }
 }
 
-/* It must not vanish on the way: the scale says so, and with it every product. */
+/* A NaN must not vanish on the way: the scale becomes NaN, and with it every product. */
 static void test_quantize_not_a_number(void **state) {
     (void)state;
     const float x[3] = {1, NAN, -INFINITY};

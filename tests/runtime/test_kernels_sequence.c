@@ -1,5 +1,5 @@
 /* Kernels of sequence models against the reference kernels of their ops: odd shapes, any number of threads,
- * streaming stores, in place; sums have the same bits whatever the number of threads. */
+ * streaming stores, in place; sums have the same bits with any number of threads. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
@@ -35,7 +35,7 @@ struct fixture {
 static void *new_memory(int64_t bytes) {
     void *memory = NULL;
     assert_int_equal(posix_memalign(&memory, 64, (size_t)bytes + 64), 0);
-    memset(memory, 0xff, (size_t)bytes + 64); /* not a number */
+    memset(memory, 0xff, (size_t)bytes + 64); /* NaN */
     return memory;
 }
 
@@ -59,7 +59,7 @@ static float *add_input(struct fixture *f, int64_t rows, int64_t columns) {
     return memory;
 }
 
-/* Class ids, the smaller ones more often. */
+/* Class ids, smaller ones more often. */
 static int32_t *add_ids(struct fixture *f, int64_t rows, int64_t columns, int64_t classes) {
     uint32_t id = new_tensor(f, rows, columns);
     int32_t *memory = f->memory[id];
@@ -91,7 +91,7 @@ static void run_reference(struct fixture *f, const struct pdnn_op_def *op, enum 
     free(r.scratch);
 }
 
-/* The node's output against what a kernel made; the tolerance is relative to its largest value. */
+/* Compares the node's output with a kernel's; the tolerance is relative to the largest value. */
 static void check_output(const struct fixture *f, int output, const float *got, double tolerance,
                          const char *what) {
     uint32_t id = f->node.output[output];
@@ -143,7 +143,7 @@ static void test_embedding_forward(void **state) {
     }
 }
 
-/* Sums that begin with 0, with other rows, and with those in their own place. */
+/* Sums that start from 0, from other rows, and from rows updated in place. */
 static void check_embedding_backward(const int64_t *shape, bool has_rest, bool in_place) {
     struct fixture f = {0};
     struct pdnn_embedding job = {.R = shape[0], .V = shape[1], .E = shape[2]};
@@ -162,7 +162,7 @@ static void check_embedding_backward(const int64_t *shape, bool has_rest, bool i
         if (in_place)
             memcpy(job.to, rest, bytes);
         job.bypass = way < WAYS && ways[way].bypass;
-        pdnn_embedding_backward(&job, way < WAYS ? ways[way].threads : 64 /* more than there is to share */);
+        pdnn_embedding_backward(&job, way < WAYS ? ways[way].threads : 64 /* more threads than rows */);
         check_output(&f, 0, job.to, 1e-5, "embedding backward");
         if (way == 0)
             memcpy(first, job.to, bytes);
@@ -182,7 +182,7 @@ static void test_embedding_backward(void **state) {
     }
 }
 
-/* The mask is that of the reference, so that what is 0 is 0 in both. */
+/* The mask is the reference's, so the same elements are 0 in both. */
 static void test_dropout(void **state) {
     (void)state;
     static const int64_t lengths[] = {1, 3, 4, 257, 5000, 70001};
@@ -191,7 +191,7 @@ static void test_dropout(void **state) {
         int64_t n = lengths[i / WAYS / 3];
         struct fixture f = {0};
         float *x = add_input(&f, 1, n), *counter = add_input(&f, 1, 1), *y = add_output(&f, 1, n);
-        f.node.output[f.node.n_outputs++] = f.node.input[1]; /* it counts the step */
+        f.node.output[f.node.n_outputs++] = f.node.input[1]; /* it counts steps */
         f.node.attr[PDNN_DROPOUT_PERCENT] = percents[i / WAYS % 3];
         *counter = 41;
         f.values[1][0] = 41;
@@ -215,7 +215,7 @@ static void test_dropout(void **state) {
     }
 }
 
-/* The first and the last rows, all of them, one. */
+/* The first and the last rows, all of them, and one. */
 static void test_moves_slice(void **state) {
     (void)state;
     static const int64_t rows[][4] = {{9, 5, 0, 2}, {9, 1, 8, 1}, {40, 1000, 0, 40}, {70, 2052, 30, 33}};
@@ -235,7 +235,7 @@ static void test_moves_slice(void **state) {
     }
 }
 
-/* Three matrices, some of whose columns are no multiple of a vector. */
+/* Three matrices; the columns of some are not a multiple of a vector. */
 static void test_moves_concat(void **state) {
     (void)state;
     static const int64_t widths[][3] = {{1, 2, 3}, {64, 32, 256}, {5, 64, 64}, {400, 4, 8}};
@@ -268,7 +268,7 @@ static void test_moves_concat(void **state) {
     }
 }
 
-/* There and back in every layout: the sequences are those of the reference, the padding is 0. */
+/* There and back in every layout: sequences match the reference, padding is 0. */
 static void test_sequence_layouts(void **state) {
     (void)state;
     static const int64_t shapes[][4] = {{1, 1, 1, 1}, {2, 3, 5, 17}, {3, 20, 4, 33}, {2, 32, 21, 30}};
@@ -353,7 +353,7 @@ static void test_attention_forward(void **state) {
             pdnn_attention_forward(&job, context, p, ways[way].threads);
             check_output(&f, 1, p, 5e-6, "attention");
             memset(context, 0xff, (size_t)(job.T * job.N * job.D) * sizeof *context);
-            pdnn_attention_forward(&job, context, NULL, ways[way].threads); /* as in inference */
+            pdnn_attention_forward(&job, context, NULL, ways[way].threads); /* NULL as in inference */
             check_output(&f, 0, context, 5e-6, "attention");
         }
         free(job.scratch);
@@ -361,7 +361,7 @@ static void test_attention_forward(void **state) {
     }
 }
 
-/* p is any: backward takes it as it is. */
+/* p is arbitrary: backward uses it as given. */
 static void test_attention_backward(void **state) {
     (void)state;
     for (size_t i = 0; i < ATTENTION_SHAPES; i++) {
@@ -419,8 +419,8 @@ static void check_ctc(struct pdnn_ctc *job, const int64_t *lengths, double toler
     finish(&f);
 }
 
-/* A gradient is the difference of two numbers up to 1. Short ones, empty ones, repeated labels (of two
- * classes nearly all are), and a recording's length. */
+/* A gradient is the difference of two numbers up to 1. Short sequences, empty ones, repeated labels (with two
+ * classes nearly all repeat), and the length of a recording. */
 static void test_ctc(void **state) {
     (void)state;
     check_ctc(&(struct pdnn_ctc){.T = 1, .N = 1, .C = 2, .L = 1}, (int64_t[]){1}, 1e-5);

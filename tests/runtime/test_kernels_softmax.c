@@ -1,6 +1,6 @@
 /* Masks and softmax of rows against the reference kernels of their ops, over odd sizes and all attributes:
- * the same bits by any number of threads, with streaming stores and in place; exp's precision, and what is
- * not a number. B sequences, h heads, n queries, m keys. */
+ * the same bits with any number of threads, with streaming stores and in place; the accuracy of exp, and NaN.
+ * B sequences, h heads, n queries, m keys. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
@@ -31,7 +31,7 @@ static const struct {
     {1, false, false}, {2, false, false}, {1, true, false}, {THREADS, true, false}, {THREADS, false, true}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* Rows of whole vectors and of others, one that is too long to be streamed; more queries than keys. */
+/* Rows of whole vectors and others, one too long to be streamed; more queries than keys. */
 static const int64_t shapes[][2] = {{1, 1},   {3, 5},    {5, 3},    {4, 8},    {7, 20},  {16, 64},
                                     {2, 257}, {33, 100}, {3, 4096}, {2, 4100}, {1, 512}, {130, 136}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
@@ -40,7 +40,7 @@ static float *new_floats(int64_t count) {
     void *memory = NULL;
     size_t bytes = (size_t)count * sizeof(float) + 64;
     assert_int_equal(posix_memalign(&memory, 64, bytes), 0);
-    memset(memory, 0xff, bytes); /* not a number */
+    memset(memory, 0xff, bytes); /* NaN */
     return memory;
 }
 
@@ -51,7 +51,7 @@ static float *floats_of(const double *values, int64_t count) {
     return floats;
 }
 
-/* A net of attention_softmax and a loss after one step of the reference. */
+/* A network of attention_softmax and a loss, after one step of the reference. */
 struct net {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
@@ -59,7 +59,7 @@ struct net {
     const struct pdnn_node *forward, *backward;
     uint32_t bias;
     int64_t elements;
-    struct pdnn_softmax job; /* what both passes have in common; its bias is the test's */
+    struct pdnn_softmax job; /* shared by both passes; the test owns its bias */
 };
 
 static uint32_t new_data(struct net *net, enum pdnn_role role, enum pdnn_dtype dtype, int rank, int64_t rows,
@@ -88,7 +88,7 @@ static uint32_t append_softmax(struct net *net, uint32_t x, int variant) {
     return pdnn_graph_forward_with(&net->graph, &pdnn_op_attention_softmax, inputs, attrs, coefs);
 }
 
-/* The loss gives each element another gradient. */
+/* A loss that gives each element a different gradient. */
 static void append_loss(struct net *net, uint32_t y) {
     struct pdnn_graph *graph = &net->graph;
     const struct pdnn_fill uniform = {PDNN_FILL_UNIFORM, 1}, classes = {PDNN_FILL_CLASS, 2};
@@ -100,7 +100,7 @@ static void append_loss(struct net *net, uint32_t y) {
     pdnn_backward_derive(graph, &pdnn_optimizers[PDNN_OPTIMIZER_SGD]);
 }
 
-/* All of a step but the updates. */
+/* Runs a step without the updates. */
 static void run_reference(struct net *net) {
     struct pdnn_err err = {0};
     size_t last = 0;
@@ -139,7 +139,7 @@ static void finish(struct net *net) {
     pdnn_arena_finish(&net->arena);
 }
 
-/* Relative to the largest value. */
+/* Tolerance relative to the largest value. */
 static void check_values(const float *got, const double *expected, int64_t count, double tolerance,
                          const char *what) {
     double largest = 0, worst = 0;
@@ -147,15 +147,15 @@ static void check_values(const float *got, const double *expected, int64_t count
         double error = fabs((double)got[i] - expected[i]);
         largest = fmax(largest, fabs(expected[i]));
         worst = isfinite(error) ? fmax(worst, error) : INFINITY;
+        /* Zeros must match, except for tiny values. */
         if ((expected[i] == 0) != (got[i] == 0) && largest > 1e-30)
-            worst =
-                fmax(worst, fabs(expected[i]) < 1e-37 ? 0 : INFINITY); /* the same zeros, but for tiny ones */
+            worst = fmax(worst, fabs(expected[i]) < 1e-37 ? 0 : INFINITY);
     }
     if (!(worst <= tolerance * largest + 1e-30))
         fail_msg("%s differs by %g of %g", what, worst, largest);
 }
 
-/* The same bits as the first way's. */
+/* Must have the same bits as the first way. */
 static void check_way(size_t way, float **first, float *got, int64_t count) {
     if (way == 0) {
         *first = got;
@@ -231,7 +231,7 @@ static void test_softmax(void **state) {
     }
 }
 
-/* x + bias exactly, and what lies beyond. */
+/* x + bias exactly, and `beyond` where it is masked. */
 static void check_mask(const struct pdnn_softmax *job, float beyond, const float *x) {
     for (int64_t k = 0; k < job->matrices * job->n * job->m; k++) {
         int64_t j = k % job->m, i = k / job->m % job->n, sequence = k / job->m / job->n / job->heads;
@@ -272,8 +272,8 @@ static void test_mask(void **state) {
     }
 }
 
-/* A row (0, x) gives exp(x) as the ratio of its results, within vectors and in what is left over; x times ln
- * 2 may be rounded. */
+/* A row (0, x) gives exp(x) as the ratio of its results, within vectors and in the remainder;
+ * x times ln 2 may be rounded. */
 static void test_exp(void **state) {
     (void)state;
     static const int64_t columns[] = {2, 8, 40};
@@ -293,7 +293,7 @@ static void test_exp(void **state) {
     }
 }
 
-/* Scores of any size: what counts is how far they are below the largest. */
+/* Scores of any size: only their distance to the largest matters. */
 static void test_large(void **state) {
     (void)state;
     enum { COLUMNS = 21 };
@@ -312,7 +312,7 @@ static void test_large(void **state) {
     }
 }
 
-/* What is not a number makes its own row that, wherever it stands; nothing but -infinity makes 0. */
+/* NaN makes its own row NaN, wherever it is; a row of -infinity becomes 0. */
 static void test_not_finite(void **state) {
     (void)state;
     static const struct {

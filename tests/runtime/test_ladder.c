@@ -1,4 +1,4 @@
-/* Levels from bandwidths that machines of several kinds would show. */
+/* Levels found from the bandwidths that various machines would show. */
 #include "tests/cmocka_all.h"
 
 #include "base/rng.h"
@@ -11,7 +11,7 @@
 #define KIB UINT64_C(1024)
 #define MIB (KIB * KIB)
 
-/* What these threads really get: the bandwidth falls from gbs[i] to gbs[i + 1] around end[i], over a factor
+/* The true bandwidth of these threads: it falls from gbs[i] to gbs[i + 1] around end[i], over a factor
  * `slope` of working set. */
 struct machine {
     const char *name;
@@ -20,7 +20,7 @@ struct machine {
     uint64_t end[PDNN_CACHE_LEVELS];
     double gbs[PDNN_CACHE_LEVELS + 1];
     double slope;
-    /* Expected: names in order, and how far an end may be from where it is. */
+    /* Expected: names in order, and the allowed relative error of an end. */
     const char *names[PDNN_LADDER_LEVELS + 1];
     double tolerance;
 };
@@ -72,7 +72,7 @@ static const struct machine machines[] = {
      {4608 * KIB, 192 * MIB, 297 * MIB},
      {30000, 9000, 2000, 300},
      1.1,
-     {"L1", "L2", "DRAM"}, /* what L3 adds is less than a factor of two */
+     {"L1", "L2", "DRAM"}, /* L3 adds less than a factor of two */
      1.6},
     {"a host that reports no cache",
      {.cores_online = 1},

@@ -1,5 +1,4 @@
-/* A visit against a scripted clock: time passes only in steps and in clock reads, so that
- * every count is known. */
+/* A visit against a scripted clock: time passes only in steps and in clock reads, so every count is known. */
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
@@ -87,17 +86,17 @@ static struct pdnn_visit run(const struct pdnn_measure_rules *rules, double *par
     enum pdnn_status status = pdnn_measure_visit(&target, rules, &visit, part_ns ? part_ns : unused, &err);
     if (status != PDNN_OK)
         fail_msg("%s", err.text);
-    /* Whether the test itself was preempted is nobody's fault. */
+    /* The test itself may have been preempted. */
     visit.flags &= ~(unsigned)PDNN_FLAG_PREEMPTED;
     return visit;
 }
 
-/* Up to half as long again, at random: the quartiles never come near to each other. */
+/* Up to half as long again, at random: the quartiles never come close. */
 static uint64_t wander(uint64_t call, uint64_t step_ns) {
     return step_ns + pdnn_rng_at(1, call) % (step_ns / 2);
 }
 
-/* Stamped steps go on beside samples while there is time, and there are three of them in any case. */
+/* Stamped steps continue along with samples while there is time, and there are always at least three. */
 static void test_measure_visit_steady_stops_at_min_samples(void **state) {
     (void)state;
     static const uint64_t steps_ns[] = {5, 1000, 59000, 61000, 5000000, 2000000000};
@@ -157,7 +156,7 @@ static void test_measure_visit_min_samples_outlast_max_time(void **state) {
     assert_int_equal(visit.warmups, 2);
 }
 
-/* Never precise and no time limit to speak of: the room for samples ends it. */
+/* Never precise, and practically no time limit: the visit ends when the room for samples is used up. */
 static void test_measure_visit_stops_when_full(void **state) {
     (void)state;
     const struct pdnn_measure_rules rules = {
@@ -168,7 +167,7 @@ static void test_measure_visit_stops_when_full(void **state) {
     assert_true(visit.samples >= 10000);
 }
 
-/* Forty steps that get faster by a tenth each, as lazy initialisation and clocks do. */
+/* Forty steps, each a tenth faster than the one before, as with lazy initialization and rising clocks. */
 static uint64_t settle(uint64_t call, uint64_t step_ns) {
     double extra = 50.0 * (double)step_ns;
     for (uint64_t i = 0; i < call && i < 200; i++)
@@ -218,8 +217,8 @@ static void test_measure_visit_part_medians(void **state) {
     assert_near(visit.stamped_ns, 100000, 0);
 }
 
-/* However long the visit gets, as many stamped steps fall into its second half as into its first, and they
- * stay few. The speed falls steadily, so that medians of early stamps alone would show. */
+/* However long the visit gets, its second half has as many stamped steps as its first, and there are few of
+ * them. Speed falls steadily, so medians of early stamps alone would show. */
 static uint64_t slow_down(uint64_t call, uint64_t step_ns) {
     return step_ns + call * 40 + (call % 2) * step_ns / 2;
 }
@@ -254,7 +253,7 @@ static void test_measure_visit_flags_drift(void **state) {
         bool drift;
     } rows[] = {{jump, true}, {creep, false}};
     for (size_t i = 0; i < 2; i++) {
-        /* More samples than fit before the jump, so that precision cannot end it earlier. */
+        /* More samples than fit before the jump, so precision cannot end the visit earlier. */
         const struct pdnn_measure_rules rules = {
             .min_samples = 50, .max_visit_ns = 100000000, .precision = 0.0001};
         start_fake(1000000, rows[i].script);

@@ -1,5 +1,5 @@
-/* Plans that share their weights: one block, addresses, what is prepared when, what is refused; that every
- * member computes what it would alone; and that training at mixed lengths trains one set of weights. */
+/* Plans that share their weights: one block, addresses, what is prepared when, what is refused. Every member
+ * computes what it would alone, and training at mixed lengths trains one set of weights. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 
@@ -18,7 +18,7 @@ static const struct pdnn_backend_def *const backends[] = {&pdnn_backend_onednn, 
                                                           &pdnn_backend_reference};
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
-/* An instance but for one value. */
+/* An id without its last value. */
 struct model {
     const char *id;
     int values[3]; /* the first is the largest */
@@ -28,7 +28,7 @@ static const struct model lstm = {
     "rnn/cell=lstm,embedding=12,hidden=16,vocabulary=20,batch=4,mode=train,optimizer=adam,length=",
     {9, 2, 6}};
 
-/* What varies, in all families that have such a thing, in both modes. */
+/* The parameters that may vary, in all families that have one, in both modes. */
 static const struct model models[] = {
     {"rnn/cell=lstm,embedding=12,hidden=16,vocabulary=20,batch=4,mode=infer,length=", {9, 2, 6}},
     {"rnn/cell=lstm,embedding=12,hidden=16,vocabulary=20,batch=16,mode=infer,rnn=fused,length=", {9, 1, 6}},
@@ -111,8 +111,8 @@ static void check_place(const struct fixture *f, const struct pdnn_plan *plan, u
     assert_true(at + plan->program.slots[slot].bytes <= f->set.block + plan->block_bytes);
 }
 
-/* Shared slots at one place for all, everything within the block, and what only one has
- * behind what is shared. */
+/* Shared slots are at the same place for all members, everything is within the block, and what only one
+ * member has follows the shared part. */
 static void check_places(const struct fixture *f, const struct pdnn_plan *plan,
                          const struct pdnn_plan *other) {
     uint32_t i = pdnn_shared_next(plan->graph, 0), j = pdnn_shared_next(other->graph, 0);
@@ -151,7 +151,7 @@ static void test_plan_set_shares(void **state) {
     }
 }
 
-/* Once for each length, however often and in whatever order they come, and never by a step. */
+/* Once for each length, however often and in whatever order they come, and never during a step. */
 static void test_plan_set_prepares_once(void **state) {
     (void)state;
     struct fixture f;
@@ -170,8 +170,8 @@ static void test_plan_set_prepares_once(void **state) {
     close_set(&f);
 }
 
-/* The one that was not used for longest goes; one comes back as a new preparation; never
- * more than the bound. */
+/* The least recently used member is evicted; one that comes back is prepared again;
+ * the bound is never exceeded. */
 static void test_plan_set_bound(void **state) {
     (void)state;
     static const struct {
@@ -195,7 +195,7 @@ static void test_plan_set_bound(void **state) {
     close_set(&f);
 }
 
-/* Refusals name what is wrong, and leave the set as it was. */
+/* Refusals name the cause and leave the set as it was. */
 static void test_plan_set_refuses(void **state) {
     (void)state;
     static const struct {
@@ -230,7 +230,7 @@ static void test_plan_set_refuses(void **state) {
     close_set(&f);
 }
 
-/* What stays after a step that runs alone. */
+/* What is left after a step that runs alone. */
 static void compare_with_alone(struct fixture *f, const struct pdnn_plan_member *member, double tolerance) {
     const struct pdnn_graph *graph = &member->graph;
     struct pdnn_plan alone;
@@ -248,7 +248,7 @@ static void compare_with_alone(struct fixture *f, const struct pdnn_plan_member 
     assert_ptr_equal(f->set.filled, member);
 }
 
-/* The first step of every member, with nobody's steps before it but those that leave the weights alone. */
+/* The first step of every member; earlier steps of other members leave the weights alone. */
 static void test_plan_set_computes(void **state) {
     (void)state;
     for (int i = 0; i < BACKENDS * MODELS; i++) {
@@ -274,8 +274,8 @@ static void test_plan_set_computes(void **state) {
     }
 }
 
-/* Members whose primitives ask for the weights in one form, the library's own, run as they would alone; where
- * they ask for several, all have steps that reorder open ones. */
+/* If the primitives of all members want one layout of the weights, even the library's own, members run as
+ * they would alone; if they want several, all members have steps that reorder plain weights. */
 static void test_plan_set_opens_weights(void **state) {
     static const struct {
         struct model model;
@@ -311,7 +311,7 @@ static void test_plan_set_opens_weights(void **state) {
     }
 }
 
-/* Weights and state of one plan into another, as plain arrays. */
+/* Copies weights and state of one plan to another, as plain arrays. */
 static void copy_shared(const struct pdnn_plan *from, const struct pdnn_plan *to) {
     struct pdnn_err err = {0};
     for (uint32_t i = pdnn_shared_next(from->graph, 0); i != PDNN_NONE;
@@ -324,8 +324,7 @@ static void copy_shared(const struct pdnn_plan *from, const struct pdnn_plan *to
     }
 }
 
-/* Training at lengths that alternate, against plans of their own whose weights are carried from one to the
- * next by hand. */
+/* Training at alternating lengths, against separate plans between which the weights are copied by hand. */
 static void check_training(const struct pdnn_backend_def *def, const char *settings, double tolerance) {
     struct model model = {"", {9, 2, 6}};
     char prefix[ID_ROOM - 16];
@@ -369,11 +368,11 @@ static void test_plan_set_trains(void **state) {
     check_training(&pdnn_backend_onednn, "optimizer=momentum,fuse=post-ops", 1e-4);
 }
 
-/* Every home that dense weights may have in the first member, and every way a later one may run:
- * it keeps the home. */
+/* Every home layout that dense weights may have in the first member, and every way to run a later one: it
+ * keeps the layout. */
 static void test_plan_set_keeps_layouts(void **state) {
     (void)state;
-    const struct model *model = &models[MODELS - 3]; /* fc, trained */
+    const struct model *model = &models[MODELS - 3]; /* fc, training */
     for (int i = 0; i < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT * PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT; i++) {
         struct pdnn_onednn_dense_choice choice = {
             .stored = (enum pdnn_onednn_weights_format)(i % PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT)};

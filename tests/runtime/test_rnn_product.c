@@ -1,5 +1,5 @@
-/* Packed products against naive ones in double: rows, columns and depths that cut tiles,
- * panels and blocks. */
+/* Packed products against naive ones in double: rows, columns and depths that
+ * cut tiles, panels and blocks. */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
@@ -10,7 +10,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
-/* N rows, K length of the sums, C columns. A result's rows are APART from each other. */
+/* N rows, K length of the sums, C columns. The rows of a and c are followed by APART unused elements. */
 enum { THREADS = 3, APART = 5 };
 
 static float *new_array(int64_t elements) {

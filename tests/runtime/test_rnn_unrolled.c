@@ -120,7 +120,7 @@ static void test_compile_fused_is_unsupported(void **state) {
     close_backend(&backend);
 }
 
-/* Whole training steps of small nets: layers upon layers, both directions, dropout, and gnmt's attention. */
+/* Whole training steps of small networks: stacked layers, both directions, dropout, and gnmt's attention. */
 static void test_run_whole_nets(void **state) {
     (void)state;
     static const char *const nets[] = {
@@ -134,7 +134,7 @@ static void test_run_whole_nets(void **state) {
     struct opened backend = open_backend(&pdnn_backend_openblas);
     for (size_t i = 0; i < 2 * sizeof nets / sizeof *nets; i++) {
         char id[256];
-        if (!(i % 2) && strstr(nets[i / 2], "accumulate")) /* of training only */
+        if (!(i % 2) && strstr(nets[i / 2], "accumulate")) /* training only */
             continue;
         snprintf(id, sizeof id, "%s,mode=%s,rnn=unrolled", nets[i / 2],
                  i % 2 ? "train,optimizer=sgd" : "infer");

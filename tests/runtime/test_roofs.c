@@ -1,4 +1,4 @@
-/* Which roofs are measured on which machine with which backends. Values are only checked for being values. */
+/* Which roofs are measured on which machine with which backends. Values are only checked for plausibility. */
 #include "tests/cmocka_all.h"
 
 #include "runtime/core/backend.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A backend whose ops do nothing but count. */
+/* A backend whose ops only count. */
 struct fake {
     uint64_t opened, closed, runs;
     int code; /* what a run returns */
@@ -35,7 +35,7 @@ static const char *version(void) {
 static enum pdnn_status open_fake(int64_t threads, uint64_t cache_bytes, void **state, struct pdnn_err *err) {
     (void)err;
     assert_int_equal(threads, 1);
-    assert_true(cache_bytes == 0); /* not found yet */
+    assert_true(cache_bytes == 0); /* not yet known */
     fake.opened++;
     *state = &fake;
     return PDNN_OK;
@@ -83,7 +83,7 @@ static const struct pdnn_backend_def oracle = {
 static const struct pdnn_backend_def *const all[] = {&oracle, &picky, &good, NULL};
 static const struct pdnn_backend_def *const refusing[] = {&oracle, &picky, NULL};
 
-/* Little memory keeps the DRAM buffer small here. */
+/* Little memory keeps the DRAM buffer small. */
 static struct pdnn_host small_host(uint64_t l3_bytes) {
     return (struct pdnn_host){.threads = 1,
                               .memory_limit_bytes = 64 << 20,
@@ -91,7 +91,7 @@ static struct pdnn_host small_host(uint64_t l3_bytes) {
                               .cache_cores = {1, 1, l3_bytes ? 2 : 0}};
 }
 
-/* Which levels there are is for the machine to say, and which types have a peak of their own. */
+/* True for rows that depend on the machine: its levels, and the types that have a peak of their own. */
 static bool is_for_the_machine(const struct pdnn_ceiling *row) {
     bool is_peak = strcmp(row->kind, "compute") == 0 && strcmp(row->pattern, "fma") != 0 &&
                    strncmp(row->pattern, "gemm-", 5) != 0;
@@ -110,7 +110,8 @@ static void format_rows(const struct pdnn_ceilings *ceilings, size_t from, char 
     }
 }
 
-/* Levels of three patterns each, nearest to the core first, each larger than the one before; DRAM last. */
+/* Each level has three patterns; levels are nearest to the core first, each larger than
+ * the one before; DRAM is last. */
 static void check_levels(const struct pdnn_ceilings *ceilings, size_t from) {
     static const char *const patterns[] = {"read", "copy", "triad"};
     const struct pdnn_ceiling *level[PDNN_LADDER_LEVELS * 3];
@@ -133,7 +134,7 @@ static void check_levels(const struct pdnn_ceilings *ceilings, size_t from) {
     assert_true(pdnn_ceilings_cache_bytes(ceilings, 1) >= last);
 }
 
-/* Reads, and copies and triads with either kind of store, at every working set. */
+/* Every working set has reads, and copies and triads with either kind of store. */
 static void check_ladder(const struct pdnn_ceilings *ceilings, size_t from, const struct pdnn_host *host) {
     uint64_t sizes[PDNN_LADDER_POINTS];
     size_t count = pdnn_ladder_sizes(host, 1, sizes), rungs = 0;

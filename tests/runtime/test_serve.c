@@ -1,5 +1,5 @@
-/* The worker's own side, end to end: this program is its own worker, with two backends, `reference` and,
- * under the name of `openblas`, a copy of it that can be made to err. */
+/* The worker's side, end to end: this program is its own worker, with two backends: `reference` and, under
+ * the name `openblas`, a copy of it that can be made to fail. */
 #define _POSIX_C_SOURCE 200809L
 #include "models/build.h"
 #include "models/group.h"
@@ -22,8 +22,7 @@
 
 extern const struct pdnn_backend_def pdnn_backend_reference;
 
-/* What the faulty backend does to the output PDNN_TEST_OUTPUT of its step number PDNN_TEST_STEP: multiplies
- * it by PDNN_TEST_FACTOR. */
+/* The faulty backend multiplies the output PDNN_TEST_OUTPUT of step PDNN_TEST_STEP by PDNN_TEST_FACTOR. */
 static const char step_variable[] = "PDNN_TEST_STEP", output_variable[] = "PDNN_TEST_OUTPUT",
                   factor_variable[] = "PDNN_TEST_FACTOR";
 
@@ -77,7 +76,7 @@ static enum pdnn_status faulty_open(int64_t threads, uint64_t cache_bytes, void 
     return pdnn_backend_reference.open(threads, cache_bytes, state, err);
 }
 
-/* Keeps to what it knows. */
+/* Supports every isa except avx. */
 static enum pdnn_status faulty_limit_isa(enum pdnn_isa isa, struct pdnn_err *err) {
     return isa == PDNN_ISA_AVX ? pdnn_fail(err, PDNN_UNSUPPORTED, "no kernels for avx") : PDNN_OK;
 }
@@ -111,7 +110,7 @@ const struct pdnn_backend_def *const pdnn_backends[] = {&faulty, &pdnn_backend_r
 static const char model[] = "fc/layers=4,nodes=12,input=20,output=5,batch=6,threads=1";
 
 struct place {
-    long step; /* negative: from the last one */
+    long step; /* negative: counted from the last step */
     int output;
 };
 
@@ -195,7 +194,7 @@ static void test_serve_visit_refused(void **state) {
         enum pdnn_outcome outcome;
     } cases[] = {
         {"backend=reference", 1000, PDNN_OUTCOME_OOM_PREDICTED},
-        {"backend=onednn", 0, PDNN_OUTCOME_UNSUPPORTED}, /* not among this program's */
+        {"backend=onednn", 0, PDNN_OUTCOME_UNSUPPORTED}, /* this program does not have it */
         {"backend=reference,dtype=int8", 0, PDNN_OUTCOME_UNSUPPORTED},
         {"backend=reference,dtype=bf16", 0, PDNN_OUTCOME_OK},
         {"backend=reference,nonsense=1", 0, PDNN_OUTCOME_INVALID},
@@ -228,7 +227,8 @@ static void visit_of_set(struct pdnn_worker *worker, const char *id, const char 
 
 #define FC_OF "fc/layers=2,nodes=12,input=20,output=5,threads=1,backend=reference,batch="
 
-/* Visits to members prepare each once and share one block, until something else is visited. */
+/* Visits to members of a set prepare each member once and share one block,
+ * until something else is visited. */
 static void test_serve_visit_set(void **state) {
     static const char largest[] = FC_OF "32";
     static const struct {
@@ -293,7 +293,7 @@ static int count_threads(const struct pdnn_worker *worker) {
     return count;
 }
 
-/* A worker at rest has no threads that spin, and goes on as if nothing had been. */
+/* A worker at rest has no spinning threads, and continues as if nothing had happened. */
 static void test_serve_rest(void **state) {
     const struct pdnn_request request = {
         .id = "fc/layers=4,nodes=12,input=20,output=5,batch=6,threads=2,mode=infer,backend=reference",
@@ -321,7 +321,7 @@ static void test_serve_rest(void **state) {
     pdnn_worker_stop(&worker);
 }
 
-/* Wherever the first thread was before, and whatever the environment says, thread i is on core i. */
+/* Wherever the first thread was before, and whatever the environment says, thread i runs on core i. */
 static void test_serve_places(void **state) {
     struct pdnn_worker worker;
     struct pdnn_host host;
@@ -341,7 +341,7 @@ static void test_serve_places(void **state) {
     pdnn_worker_stop(&worker);
 }
 
-/* A driver of another build learns this one's, whatever its hello looks like. */
+/* A driver of another build learns this one's, whatever form its hello has. */
 static void test_serve_other_build(void **state) {
     const struct { char build[PDNN_BUILD_TEXT], rest[11]; } hello = {"0.0.9 (abc)", ""};
     const struct pdnn_part part = {&hello, sizeof hello};
@@ -364,7 +364,7 @@ static void test_serve_other_build(void **state) {
     close(pair[0]);
 }
 
-/* A worker is of one isa; a backend without a choice says so, and `reference` still judges the others. */
+/* A worker has one isa. A backend that cannot choose refuses, and `reference` still checks the others. */
 static void test_serve_visit_isa(void **state) {
     static const struct {
         enum pdnn_isa isa;
@@ -418,7 +418,7 @@ struct checked {
     size_t n_rows;
 };
 
-/* factor: what the fault multiplies with. */
+/* factor: by which the fault multiplies. */
 static struct checked check(const char *id, const struct place *fault, const char *factor) {
     struct checked checked = {0};
     struct pdnn_worker worker;
@@ -452,8 +452,8 @@ static void check_fault(const char *id, const struct pdnn_graph *graph, struct p
     free(checked.rows);
 }
 
-/* One per mille shows everywhere, but for what reaches attention's queries: the sources that it weighs are so
- * much alike in an untrained model that their shares all but cancel. */
+/* An error of one per mille shows everywhere except in attention's queries: in an untrained model the
+ * weighted sources are so alike that their contributions nearly cancel. */
 static void test_serve_check(void **state) {
     static const struct {
         const char *id;
@@ -484,8 +484,8 @@ static void test_serve_check(void **state) {
     }
 }
 
-/* Without a fault everything passes where results are what rounding leaves of terms that cancel: a bias right
- * before batch normalization has no gradient, and a pair of values is normalized to 1 and -1. */
+/* Without a fault everything passes, even results that are only rounding errors of cancelling terms: a bias
+ * right before batch normalization has no gradient, and a pair of values is normalized to 1 and -1. */
 static void test_serve_check_cancelled(void **state) {
     static const char *const ids[] = {
         "deepspeech2/hidden=2,layers=1,frames=33,characters=3,labels=1,batch=2,threads=1,backend=openblas",
@@ -515,8 +515,8 @@ static const struct pdnn_check_row *find_row(const struct checked *checked, cons
     return NULL;
 }
 
-/* Each output by its own terms: the first dense layer sums 64 products; 85 FLOP of the loss are 43 for its
- * one value and 3 for each share. A sum of a million products is not taken in one go. */
+/* Each output is judged by its own terms: the first dense layer sums 64 products; the 85 FLOP of the loss are
+ * 43 for its one value and 3 for each probability. A sum of a million products is taken in blocks. */
 static void test_serve_check_tolerance(void **state) {
     struct checked checked =
         check("fc/layers=4,nodes=9,input=64,output=5,batch=3,threads=1,backend=reference", NULL, "1");
@@ -536,7 +536,7 @@ static void test_serve_check_tolerance(void **state) {
     free(checked.rows);
 }
 
-/* State that several ops of a step change is compared as each of them leaves it. */
+/* If several ops of a step change a state, it is compared after each of them. */
 static void test_serve_check_micro_steps(void **state) {
     struct checked checked = check(
         "rnn/embedding=3,length=2,vocabulary=4,batch=2,dropout=50,threads=1,accumulate=3,checkpoint=layer,backend=reference",

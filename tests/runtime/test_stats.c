@@ -1,4 +1,4 @@
-/* Order statistics, and whether the visits' interval contains what it says. */
+/* Order statistics, and the coverage of the visits' interval. */
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
@@ -41,7 +41,7 @@ static void test_mad_ignores_an_outlier(void **state) {
     assert_near(pdnn_mad(values, 7, 2, scratch), 1, 0);
 }
 
-/* Values of printed tables. */
+/* Values from printed tables. */
 static void test_student_t95_table(void **state) {
     (void)state;
     static const struct {
@@ -63,7 +63,8 @@ static void draw_visits(struct pdnn_rng *rng, double *medians, size_t count) {
         medians[i] = 1e6 * exp(0.07 * normal(rng));
 }
 
-/* A/A: two runs of the same instance; the share of runs whose interval holds the other's headline. */
+/* A/A: two runs of the same instance; returns the share of trials in which one run's interval contains the
+ * other's headline. */
 static double coverage(size_t count, size_t trials) {
     struct pdnn_rng rng = {2024, 0};
     double first[64], second[64], scratch[64];
@@ -109,7 +110,7 @@ static void test_visits_interval_edges(void **state) {
     assert_near(zero.high, 0, 0);
 }
 
-/* Twice the time is twice the interval: nothing depends on the unit. */
+/* Twice the time gives twice the interval: nothing depends on the unit. */
 static void test_visits_interval_scales(void **state) {
     (void)state;
     double scratch[3];

@@ -1,4 +1,4 @@
-/* The roofs' kernels do the work they count, and so does the evictor. */
+/* The roofs' kernels, and the evictor, do the work they count. */
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
@@ -23,7 +23,7 @@ static void test_fma_run_counts(void **state) {
     uint64_t once = pdnn_fma_run(1, 1000, &result);
     assert_true(once > 0 && once % 2000 == 0);
     assert_int_equal(pdnn_fma_run(1, 3000, &result), 3 * once);
-    /* x / 2 + 1 ends at 2 in every lane: the sum is twice the number of chains and lanes. */
+    /* x / 2 + 1 converges to 2 in every lane: the sum is twice the number of chains times lanes. */
     assert_near((double)result, (double)once / 1000, 0.01);
     assert_int_equal(pdnn_fma_run(2, 1000, &twice), 2 * once);
     assert_near((double)twice, 2 * (double)result, 0.01);
@@ -69,7 +69,7 @@ static void test_stream_run_read_sums_all(void **state) {
     pdnn_stream_destroy(&stream);
 }
 
-/* The copy begins somewhere behind the first half. */
+/* The copy starts somewhere after the first half. */
 static void test_stream_run_copies_all(void **state) {
     (void)state;
     const size_t count = SLICE_FLOATS / 2;
@@ -112,10 +112,10 @@ static void test_stream_read_part_wraps(void **state) {
     (void)state;
     struct pdnn_stream stream = make(1);
     for (size_t i = 0; i < SLICE_FLOATS; i++)
-        stream.slice[0][i] = (float)(i * 4 / PDNN_STREAM_GRAIN); /* the number of the grain */
+        stream.slice[0][i] = (float)(i * 4 / PDNN_STREAM_GRAIN); /* the grain's number */
     static const struct {
         size_t offset, grains;
-        double sum; /* of the numbers of the grains read */
+        double sum; /* over the numbers of the grains read */
     } rows[] = {{0, 1, 0}, {0, 8, 28}, {7, 1, 7}, {7, 2, 7}, {6, 4, 14}, {8, 3, 3}, {3, 16, 56}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         float result;

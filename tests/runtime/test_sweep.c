@@ -1,5 +1,5 @@
-/* The sweep's rules, with a visitor that runs nothing: orders, rounds, resume, retries, stops,
- * budgets, progress. */
+/* The sweep's rules, with a visitor that runs nothing: orders, rounds, resume,
+ * retries, stops, budgets, progress. */
 #include "runtime/driver/sweep_schedule.h"
 #include "runtime/driver/sweep_visitor.h"
 #include "tests/cmocka_all.h"
@@ -15,16 +15,16 @@ struct stage {
     char ids[TASKS_MAX][8];
     struct pdnn_sweep_rules rules;
     struct pdnn_sweep_result result;
-    /* The script: what each visit of a task ends as, in turn; OK when it is used up. */
+    /* The script: the outcomes of a task's visits in order; OK once it is used up. */
     enum pdnn_outcome script[TASKS_MAX][4];
     size_t script_at[TASKS_MAX];
     double spread;  /* relative difference between a task's even and odd visits */
-    size_t stop_at; /* the visit during which it is told to stop; 0: never */
+    size_t stop_at; /* the visit during which a stop is requested; 0: never */
     volatile int stop;
     size_t fail_visited_at; /* the entry that the journal refuses */
     size_t starts_to_fail;
     bool alive[PDNN_ISA_COUNT];
-    size_t asked[VISITS_MAX]; /* tasks in the order they were visited */
+    size_t asked[VISITS_MAX]; /* tasks in the order visited */
     uint64_t max_visit_ns[VISITS_MAX];
     size_t n_asked, n_noted, n_starts, n_reports;
     bool cold;
@@ -150,7 +150,7 @@ static void test_sweep_run_rounds(void **state) {
         assert_int_equal(stage.max_visit_ns[i], 333333333);
 }
 
-/* Each isa has its worker, which stays while another one's is asked. */
+/* Each isa has its own worker, which stays alive while another is used. */
 static void test_sweep_run_isa(void **state) {
     struct stage stage;
     struct pdnn_err err = {0};
@@ -186,7 +186,7 @@ static void test_sweep_run_order(void **state) {
     assert_memory_equal(cost.asked + TASKS_MAX, small_to_large, sizeof small_to_large);
 }
 
-/* Cut anywhere and taken up again, the visits are those of an undisturbed run, in its order. */
+/* Interrupted anywhere and resumed, the visits are those of an undisturbed run, in the same order. */
 static void test_sweep_run_resume(void **state) {
     static const double medians[] = {1e6, 1e6, 1e6};
     struct stage whole;
@@ -208,7 +208,7 @@ static void test_sweep_run_resume(void **state) {
     }
 }
 
-/* How often a task is visited whose first visits end so, in two rounds. */
+/* How often a task is visited, given the outcomes of its first visits, in two rounds. */
 static void test_sweep_run_outcomes(void **state) {
     static const struct {
         enum pdnn_outcome script[4];
@@ -266,10 +266,10 @@ static void test_sweep_run_extra_visits(void **state) {
         size_t visits;
     } cases[] = {
         {3, 0.00, 1000000000, 0, 3},  /* precise at once */
-        {3, 0.50, 1000000000, 0, 12}, /* never precise: four times the rounds at most */
+        {3, 0.50, 1000000000, 0, 12}, /* never precise: at most four times the rounds */
         {3, 0.50, 55000000, 0, 6},    /* or until max_time is used up */
         {3, 0.50, 55000000, 30000000, 3},
-        {3, 0.50, 1000000, 0, 3},    /* the rounds themselves come whatever they cost */
+        {3, 0.50, 1000000, 0, 3},    /* the rounds themselves are done whatever they cost */
         {1, 0.50, 1000000000, 0, 1}, /* one visit has no interval */
     };
     (void)state;
@@ -289,7 +289,8 @@ static void test_sweep_run_extra_visits(void **state) {
     }
 }
 
-/* Extra visits lie all over the sweep: each half has about half of everybody's, each quarter some. */
+/* Extra visits are spread over the sweep: each half has about half of every
+ * task's visits, each quarter some. */
 static void test_sweep_run_extra_visits_spread(void **state) {
     struct stage stage;
     struct pdnn_err err = {0};
@@ -321,7 +322,7 @@ static void test_sweep_run_stop(void **state) {
     assert_int_equal(stage.result.visits, 4);
     assert_int_equal(stage.result.workers_lost, 1);
     assert_int_equal(stage.result.unfinished, TASKS_MAX);
-    /* Told before it starts, it does not. */
+    /* Stopped before it starts, it does not start. */
     stage_init(&stage, 2);
     stage.stop = 1;
     assert_int_equal(stage_run(&stage, &err), PDNN_INTERRUPTED);
@@ -372,7 +373,7 @@ static void test_sweep_run_worker_does_not_start(void **state) {
     assert_int_equal(stage.n_asked, 0);
 }
 
-/* Of the instance's threads, what was found and not what is reported. */
+/* Uses the rows for the instance's threads, and found capacities rather than reported ones. */
 static void test_sweep_run_tells_the_cache(void **state) {
     (void)state;
     static const struct pdnn_ceilings ceilings = {
@@ -428,11 +429,11 @@ static void test_sweep_run_nothing(void **state) {
     assert_int_equal(stage.result.visits, 0);
 }
 
-/* Tasks 7 (smallest) to 0 (largest); some have been visited, for the given number of seconds. */
+/* Tasks 7 (smallest) to 0 (largest). Some have been visited, for the given number of seconds. */
 static void test_schedule_progress_eta(void **state) {
     static const struct {
         double wall_s[TASKS_MAX]; /* by task; 0: not visited yet */
-        double eta_s;             /* two rounds; what was visited has one to come */
+        double eta_s;             /* two rounds; visited tasks have one to go */
     } cases[] = {
         {{0}, -1},
         {{[3] = 2}, 2 + 2 * 7 * 2},

@@ -1,4 +1,4 @@
-/* Choices by measuring, with candidates whose cost is given: time passes only while they run. */
+/* Choices by measuring, with candidates of known cost: time passes only while they run. */
 #include "tests/cmocka_all.h"
 
 #include "runtime/core/tune.h"
@@ -10,13 +10,13 @@ enum { CANDIDATES_MAX = 4 };
 
 struct fake {
     uint64_t cost_ns;
-    uint64_t first_ns; /* of the first run, in place of cost_ns where it is not 0 */
-    int fails_at;      /* this run and all after it; 0: none */
+    uint64_t first_ns; /* of the first run, if not 0, instead of cost_ns */
+    int fails_at;      /* this run and all later ones; 0: none */
     int runs;
 };
 
 static uint64_t now_ns;
-static char order[256]; /* who ran, by index */
+static char order[256]; /* which candidates ran, by index */
 static struct fake fakes[CANDIDATES_MAX];
 
 static uint64_t clock_ns(void) {
@@ -64,7 +64,7 @@ static void test_measure_fills_visits(void **state) {
     prepare(given, 3, candidate);
     pdnn_tune_measure(&rules, candidate, 3);
     assert_int_equal(fakes[0].runs, 2 + 2 * 11);
-    assert_int_equal(fakes[1].runs, 2 + 2 * 50); /* never more than that */
+    assert_int_equal(fakes[1].runs, 2 + 2 * 50); /* the most there can be */
     assert_int_equal(fakes[2].runs, 2 + 2 * 1);
     assert_true(candidate[0].ns == 10 && candidate[1].ns == 1 && candidate[2].ns == 1000);
 }
@@ -76,7 +76,7 @@ static void test_measure_gives_up_on_the_hopeless(void **state) {
     struct pdnn_tune_candidate candidate[4];
     prepare(given, 4, candidate);
     candidate[0].is_yardstick = true;
-    candidate[3].group = 1; /* where it is alone */
+    candidate[3].group = 1; /* the only one in its group */
     pdnn_tune_measure(&rules, candidate, 4);
     assert_int_equal(fakes[0].runs, 5);
     assert_int_equal(fakes[1].runs, 5);
@@ -98,7 +98,7 @@ static void test_measure_failing(void **state) {
         for (int i = 0; i < 3; i++)
             ns[i] = candidate[i].ns;
         assert_int_equal(fakes[0].runs, 1);
-        assert_int_equal(fakes[1].runs, 3); /* not once more */
+        assert_int_equal(fakes[1].runs, 3); /* not run again */
         assert_true(candidate[0].fails && candidate[1].fails && !candidate[2].fails);
         assert_true(isinf(ns[0]) && isinf(ns[1]) && ns[2] == 50);
         assert_int_equal(pdnn_tune_pick(ns, 3, 0.9), 2);
@@ -125,7 +125,7 @@ static void test_pick(void **state) {
     assert_int_equal(pdnn_tune_pick(NULL, 0, 0.9), -1);
 }
 
-/* What measuring finds, by how often it was asked. */
+/* What each measurement finds, by number of calls. */
 struct script {
     int calls;
     double ns[4];
@@ -165,7 +165,7 @@ static void test_ask_settles(void **state) {
     pdnn_tune_begin(&tune);
     const double *ns = ask(&tune, &question);
     assert_true(ns[0] == 50 && ns[1] == 100);
-    assert_ptr_equal(ask(&tune, &question), ns); /* in one compilation: as it was */
+    assert_ptr_equal(ask(&tune, &question), ns); /* within one compilation: unchanged */
     assert_int_equal(script.calls, 1);
     pdnn_tune_begin(&tune);
     assert_ptr_equal(ask(&tune, &question), ns);
@@ -188,7 +188,7 @@ static void test_ask_keys(void **state) {
     const double *ns = NULL;
     struct pdnn_err err = {0};
     assert_true(ask(&tune, &first)[0] == 1);
-    assert_true(ask(&tune, &second)[0] == 2); /* the one is the begin of the other */
+    assert_true(ask(&tune, &second)[0] == 2); /* one key is a prefix of the other */
     assert_true(ask(&tune, &first)[0] == 1);
     assert_int_equal(a.calls, 1);
     other.n = 3;

@@ -1,4 +1,4 @@
-/* The words of a visit, there and back. */
+/* The words of a visit, to text and back. */
 #include "tests/cmocka_all.h"
 
 #include "runtime/facts/visit.h"

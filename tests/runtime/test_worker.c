@@ -1,5 +1,5 @@
 /* The parent's side of the worker, against processes that misbehave: this program is its own worker, and the
- * variable PDNN_TEST_WORKER says what becomes of it. */
+ * variable PDNN_TEST_WORKER says how it behaves. */
 #define _DEFAULT_SOURCE
 #include "runtime/driver/worker_program.h"
 #include "runtime/driver/worker.h"
@@ -72,7 +72,7 @@ static void worker_does_garbage(int fd, const struct pdnn_message *request) {
     worker_does_hang(fd, request);
 }
 
-/* Half of a good answer. */
+/* Sends half of a good answer. */
 static void worker_does_truncated(int fd, const struct pdnn_message *request) {
     int pair[2];
     static char bytes[8192];
@@ -90,8 +90,7 @@ static void worker_does_wrong_kind(int fd, const struct pdnn_message *request) {
     worker_does_hang(fd, request);
 }
 
-/* Answers that do not add up: too short, ops missing, an outcome that there is not, a size
- * beyond all measure. */
+/* Answers that do not add up: too short, missing ops, an unknown outcome, an absurd size. */
 static void send_bad_visit(int fd, size_t n_ops, enum pdnn_outcome outcome, size_t length) {
     struct pdnn_visit visit = {.n_ops = n_ops, .outcome = outcome};
     const struct pdnn_part part = {&visit, length};
@@ -123,7 +122,7 @@ static void worker_does_huge(int fd, const struct pdnn_message *request) {
     worker_does_hang(fd, request);
 }
 
-/* Killed by nobody knows whom, with much memory in use. */
+/* Killed by an unknown sender, with much memory in use. */
 static void worker_does_big(int fd, const struct pdnn_message *request) {
     size_t bytes = (size_t)64 << 20;
     volatile char *memory = malloc(bytes);
@@ -160,7 +159,7 @@ static void worker_does_refuses(int fd, const struct pdnn_message *request) {
     pdnn_message_send(fd, PDNN_MESSAGE_FAILED, &part, 1, NULL);
 }
 
-/* What a good worker is told by its environment, as the reason of an outcome. */
+/* Returns what a good worker gets through its environment, as the reason of an outcome. */
 static void worker_does_environment(int fd, const struct pdnn_message *request) {
     struct pdnn_visit visit = {0};
     const struct pdnn_part part = {&visit, sizeof visit};
@@ -199,7 +198,7 @@ static const struct behaviour {
     {"environment", worker_does_environment},
 };
 
-/* Its libraries want a variable for avx2. */
+/* Its libraries need a variable for avx2. */
 static void send_welcome(int fd, const struct pdnn_message *message) {
     const struct pdnn_hello *hello = message->body;
     struct pdnn_welcome welcome = {.software = {1, {{"reference", "naive"}}}};
@@ -459,7 +458,7 @@ static void test_worker_visit_stop(void **state) {
         {"hang", 1, PDNN_INTERRUPTED},
         {"hang", 2, PDNN_INTERRUPTED},
         {"good", 0, PDNN_OK},
-        {"good", 1, PDNN_OK}, /* the second that it still has is enough */
+        {"good", 1, PDNN_OK}, /* the one second left is enough */
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -514,7 +513,7 @@ static void test_worker_dies_with_parent(void **state) {
     close(pair[0]);
     int status;
     assert_int_equal(waitpid(driver, &status, 0), driver);
-    /* By the signal, or because it saw its parent's end of the line go: whichever was first. */
+    /* By the signal, or because it saw its parent's end of the socket close, whichever came first. */
     assert_int_equal(waitpid(pid, &status, 0), pid);
 }
 

@@ -26,7 +26,7 @@ measure: {{rounds: {ROUNDS}, precision: 90%, min_samples: 3, max_time: 60ms}}
 models:
   - fc: {{layers: 2, nodes: [8, 16], input: 32, output: [4, 8], batch: [2, 4]}}
 """
-# About half the duration of an undisturbed sweep: every stage is hit, most of them more than once.
+# About half the duration of an undisturbed sweep: kills hit every stage, most of them more than once.
 LONGEST_DELAY_S = 0.4
 PATIENCE_S = 10
 NAMES = ["ceilings.csv", "environment.yaml", "journal-ops.csv", "journal.csv", "ops.csv", "results.csv", "spec.yaml"]

@@ -1,4 +1,4 @@
-/* A sweep's directory without a worker: what earlier visits mean for the driver, what is worth a warning,
+/* A sweep's directory without a worker: what earlier visits mean for the driver, what deserves a warning, and
  * which rows the tables have. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
@@ -15,7 +15,7 @@
 #define FIRST  "fc/layers=1,nodes=8,input=8,output=4,batch=2,threads=1"
 #define SECOND "fc/layers=1,nodes=8,input=8,output=4,batch=4,threads=1"
 
-/* A directory and a session that tells this test. */
+/* A directory, and a session whose warnings this test reads. */
 struct place {
     char path[64], warnings[1024];
     struct pdnn_session_hooks hooks;
@@ -135,7 +135,7 @@ static void test_resume_counts_what_is_there(void **state) {
     assert_false(task[1].closed);
 }
 
-/* By the last visits of an instance: whether anything more is to be done. */
+/* Whether an instance needs more visits, by its last visits. */
 static void test_resume_closes(void **state) {
     struct place *place = *state;
     static const struct {
@@ -148,7 +148,7 @@ static void test_resume_closes(void **state) {
         {PDNN_OUTCOME_OK, 0, false, false, false},
         {PDNN_OUTCOME_TIMEOUT, 0, true, false, true},
         {PDNN_OUTCOME_UNSUPPORTED, 0, true, false, false},
-        /* No row has visits that were allowed to be slow and others. */
+        /* A row never mixes visits that were allowed to be slow with others. */
         {PDNN_OUTCOME_OK, PDNN_FLAG_SLOW, true, true, false},
     };
     for (size_t i = 0; i < sizeof visits / sizeof *visits; i++) {
@@ -164,7 +164,7 @@ static void test_resume_closes(void **state) {
     }
 }
 
-/* Another spec, and a visit that was cut short. */
+/* A changed spec, and a visit that was cut short. */
 static void test_open_warns(void **state) {
     struct place *place = *state;
     static const char *const ids[] = {SECOND};
@@ -185,7 +185,7 @@ static void test_open_warns(void **state) {
     assert_int_equal(pdnn_journal_visits(place->sweep.journal)->ids.count, 1);
 }
 
-/* The machine is another one than before: refused, and nothing is written. */
+/* The machine differs from before: refused, and nothing is written. */
 static void test_open_refuses_another_machine(void **state) {
     struct place *place = *state;
     const struct pdnn_fact here = {.key = "cpu", .type = PDNN_FACT_TEXT, .text = "one", .identity = true},
@@ -207,7 +207,7 @@ static void test_open_refuses_another_machine(void **state) {
     open_directory(place);
 }
 
-/* The session's rows in its order, visited or not, then what only the journal knows. */
+/* The session's rows in order, visited or not, then rows that only the journal has. */
 static void test_write_has_every_row(void **state) {
     struct place *place = *state;
     struct pdnn_err err = {0};
