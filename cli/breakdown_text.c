@@ -15,7 +15,7 @@ static void format_table(struct pdnn_table *table, struct pdnn_str *out) {
     pdnn_table_finish(table);
 }
 
-/* One column per key, then those given: returns how many. */
+/* One column per key, then the given ones. Returns the number of columns. */
 static size_t put_columns(struct pdnn_table_column *columns, const struct pdnn_by_list *by,
                           const struct pdnn_table_column *more, size_t n_more) {
     for (size_t k = 0; k < by->count; k++)
@@ -37,7 +37,7 @@ static void add_count(struct pdnn_table *table, uint64_t count) {
         pdnn_table_cell(table, "%" PRIu64, count);
 }
 
-/* With an SI prefix; nothing for none. */
+/* A count with an SI prefix; an empty cell for 0. */
 static void add_si(struct pdnn_table *table, uint64_t count, const char *unit) {
     char text[PDNN_UNIT_TEXT];
     bool is_some = count && count != PDNN_ABSENT;
@@ -69,11 +69,12 @@ static void add_share(struct pdnn_table *table, const struct pdnn_by_list *by,
     pdnn_str_finish(&most);
 }
 
-/* What a backend adds to the model, even when that is nothing. */
+/* Reorders are what a backend adds to the model, so their number is reported even if it is 0. */
 static void append_reorders(struct pdnn_str *out, const struct pdnn_by_list *by,
                             const struct pdnn_share *shares, size_t n_shares) {
     size_t i = 0;
-    bool by_kind = by->count == 1 && by->by[0] <= PDNN_BY_GROUP; /* else they are several rows, or none */
+    /* Otherwise reorders are spread over several rows, or over none. */
+    bool by_kind = by->count == 1 && by->by[0] <= PDNN_BY_GROUP;
     while (i < n_shares && strcmp(shares[i].key[by->by[0]], "reorder") != 0)
         i++;
     if (!n_shares)
@@ -86,7 +87,6 @@ static void append_reorders(struct pdnn_str *out, const struct pdnn_by_list *by,
     pdnn_str_append(out, "\n", 1);
 }
 
-/* The id, and how long a step takes. */
 static void append_head(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at) {
     char step[PDNN_UNIT_TEXT];
     pdnn_str_printf(out, "%s\n  %s per step%s", pdnn_selection_get(selection, at, selection->id),
@@ -126,7 +126,7 @@ static void add_step(struct pdnn_table *table, const struct pdnn_selection *sele
                     pdnn_format_ns(text, pdnn_selection_step_ns(selection, at)));
 }
 
-/* Columns [first, first + count) of the matrix; titles are theirs. */
+/* Columns [first, first + count) of the matrix, under the given titles. */
 static void append_across(struct pdnn_str *out, const struct pdnn_across *across, size_t first, size_t count,
                           const struct pdnn_table_column *titles) {
     const struct pdnn_share_matrix *matrix = across->matrix;
@@ -223,7 +223,7 @@ void pdnn_study_text(struct pdnn_str *out, const struct pdnn_selection *selectio
     }
     pdnn_selection_usual(selection, &none, &usual);
     if (usual.length)
-        pdnn_str_printf(out, "%s unless said otherwise\n", usual.text);
+        pdnn_str_printf(out, "%s unless stated otherwise\n", usual.text);
     out->failed = out->failed || usual.failed;
     pdnn_str_finish(&usual);
 }

@@ -1,5 +1,5 @@
-/* What `paradnn breakdown` shows people: tables of shares, of several instances side by side, of matrix
- * products and of directions. A failure of memory sticks in out. */
+/* The text output of `paradnn breakdown`: tables of shares, instances side by side, matrix products, and
+ * directions. If memory runs out, `out` records it. */
 #ifndef CLI_BREAKDOWN_TEXT_H
 #define CLI_BREAKDOWN_TEXT_H
 
@@ -12,7 +12,7 @@
 void pdnn_breakdown_text(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,
                          const struct pdnn_by_list *by, const struct pdnn_share *shares, size_t n_shares);
 
-/* Instances of a series, and their shares. */
+/* The instances of a series and their shares. */
 struct pdnn_across {
     const struct pdnn_selection *selection;
     const struct pdnn_axes *axes;
@@ -21,13 +21,13 @@ struct pdnn_across {
     const struct pdnn_share_matrix *matrix;
 };
 
-/* One column each under the values of the axes; more than a table takes go on below. */
+/* One column per instance, headed by its values on the axes; columns that do not fit continue below. */
 void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across);
 
 void pdnn_gemms_text(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,
                      const struct pdnn_gemm *gemms, size_t n_gemms);
 
-/* One line each, and what holds for all instances where a line does not say otherwise. */
+/* One line per check; a line that names no instances holds for all of them. */
 void pdnn_study_text(struct pdnn_str *out, const struct pdnn_selection *selection,
                      const struct pdnn_study_line *lines, size_t n_lines);
 

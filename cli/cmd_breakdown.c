@@ -44,7 +44,8 @@ static const struct pdnn_example examples[] = {
      "how much of each model goes to convolutions, normalization and reorders"},
     {"paradnn breakdown bert.results --by group --across batch",
      "how the minibatch shifts the parts of a training step"},
-    {"paradnn breakdown bert.results --check-directions", "whether measured rows move as they must"},
+    {"paradnn breakdown bert.results --check-directions",
+     "whether measured shares and counts move as they should"},
 };
 
 struct breakdown {
@@ -53,7 +54,7 @@ struct breakdown {
     struct pdnn_by_list by;
     struct pdnn_arena arena;
     struct pdnn_str out;
-    const struct pdnn_study_def *study; /* the one asked for, or NULL */
+    const struct pdnn_study_def *study; /* the one requested, or NULL */
     bool csv;
 };
 
@@ -107,7 +108,7 @@ static enum pdnn_status show_gemms(struct breakdown *b, struct pdnn_err *err) {
     return status;
 }
 
-/* CSV has one row per instance and share, those of a series in the order of its columns. */
+/* CSV has one row per instance and share; instances come in the order of the columns of the series. */
 static enum pdnn_status show_across(struct breakdown *b, const char *keys, struct pdnn_err *err) {
     const struct pdnn_share_source source = {&b->selection, &b->ops, &b->by, &b->arena};
     struct pdnn_arena arena = {0};
@@ -156,8 +157,8 @@ static enum pdnn_status show_study(struct breakdown *b, bool *some_failed, struc
     return PDNN_OK;
 }
 
-/* A study and the list of products are views of their own: they do not sum by anything, and exclude each
- * other. */
+/* A study and the list of products are views of their own: neither takes --by or --across,
+ * and they exclude each other. */
 static enum pdnn_status check_view(const struct pdnn_arguments *arguments, struct breakdown *b,
                                    struct pdnn_err *err) {
     static const char *const sums[] = {"by", "across"};

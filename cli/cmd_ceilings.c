@@ -41,7 +41,7 @@ static const struct pdnn_table_column columns[] = {
     {"median", PDNN_ALIGN_RIGHT},   {"low", PDNN_ALIGN_RIGHT},
 };
 
-/* The ladder: one row per working set, its patterns side by side. */
+/* The ladder: one row per working set, with the patterns side by side. */
 static const struct pdnn_table_column ladder_columns[] = {
     {"threads", PDNN_ALIGN_RIGHT}, {"working set", PDNN_ALIGN_RIGHT},
     {"level", PDNN_ALIGN_LEFT},    {"read", PDNN_ALIGN_RIGHT},
@@ -96,7 +96,7 @@ static void add_rung(struct pdnn_table *table, const struct pdnn_ceilings *ceili
     }
 }
 
-/* The roofs, then the ladder that their levels come from, in GB/s. */
+/* The roofs, then the ladder from which the bandwidth of each level is derived, in GB/s. */
 static enum pdnn_status print_table(const struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     struct pdnn_table roofs, ladder;
     pdnn_table_init(&roofs, columns, sizeof columns / sizeof columns[0]);
@@ -128,7 +128,7 @@ static enum pdnn_status print_csv(const struct pdnn_ceilings *ceilings, struct p
 
 enum { THREADS_MAX = PDNN_CEILINGS_THREADS_MAX };
 
-/* The same count twice, as `all` and as a number maybe, is one. */
+/* A count given twice, perhaps as `all` and as a number, is measured once. */
 static void add_threads(int64_t *threads, size_t *count, int64_t value) {
     for (size_t i = 0; i < *count; i++)
         if (threads[i] == value)

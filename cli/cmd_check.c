@@ -76,13 +76,14 @@ static void print_csv_row(const char *id, const struct pdnn_check_row *row, cons
     pdnn_str_finish(&line);
 }
 
-/* The layer comes after a space: all layers of one op and pass compete for one line. */
+/* The layer comes after a space, so all layers of one op and pass count as the same
+ * op: one line reports the worst. */
 static bool same_op(const struct pdnn_check_row *a, const struct pdnn_check_row *b) {
     size_t length = strcspn(a->op, " ");
     return length == strcspn(b->op, " ") && strncmp(a->op, b->op, length) == 0;
 }
 
-/* True when another row of the same op is worse, or as bad and earlier. */
+/* True if another row of the same op is worse, or equally bad and earlier. */
 static bool is_outdone(const struct pdnn_check_row *rows, size_t n_rows, size_t at) {
     for (size_t i = 0; i < n_rows; i++) {
         if (i == at || !same_op(&rows[i], &rows[at]))
@@ -140,7 +141,7 @@ static void skip(struct check *check, const char *id, const char *reason) {
     report_without_rows(check, id, "skip", reason);
 }
 
-/* A worker of that isa. */
+/* Makes sure a worker with this isa is running. */
 static enum pdnn_status make_alive(struct check *check, enum pdnn_isa isa, struct pdnn_err *err) {
     const struct pdnn_session *session = &check->session;
     if (check->worker.pid && check->worker.isa != isa)
@@ -191,7 +192,7 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
     return PDNN_OK;
 }
 
-/* Puts the backend into every task; instances that differed by nothing else become one. */
+/* Puts the backend into every task; instances that differed only in the backend become one. */
 static enum pdnn_status replace_backend(struct pdnn_session *session, const char *name,
                                         struct pdnn_err *err) {
     struct pdnn_instance_set seen = {0};
@@ -252,7 +253,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     pdnn_worker_stop(&check.worker);
     if (status == PDNN_OK)
         fprintf(stderr, "%zu passed, %zu failed, %zu skipped\n", check.passed, check.failed, check.skipped);
-    /* Nothing compared is not a success. */
+    /* If nothing was compared, that is not a success. */
     *some_failed = check.failed > 0 || check.passed == 0;
     pdnn_session_finish(&check.session);
     return status;

@@ -28,7 +28,7 @@ static const struct pdnn_table_column table_columns[] = {
 
 #define STUDY_TABLE(name) {#name, &pdnn_study_##name##_columns},
 
-/* results.csv has columns of its own for each set of families: NULL. */
+/* The columns of results.csv depend on the families, hence NULL. */
 static const struct {
     const char *name;
     const struct pdnn_columns *columns;

@@ -87,7 +87,7 @@ static void append_rule(struct pdnn_str *help, const struct pdnn_op_def *op, con
         pdnn_str_printf(help, "%s %s=%g", c ? "," : "", names[c], coef[c]);
 }
 
-/* The update rule and its constants stand where the help does. */
+/* The help column shows the update rule and its constants. */
 static void add_optimizers(struct pdnn_table *table) {
     for (size_t i = 0; i < PDNN_OPTIMIZER_COUNT; i++) {
         const struct pdnn_optimizer_def *optimizer = &pdnn_optimizers[i];
@@ -106,7 +106,7 @@ static void add_optimizers(struct pdnn_table *table) {
     }
 }
 
-/* A preset's values stand beside what it is, since only that column wraps. */
+/* A preset's values go into the help column, the only one that wraps. */
 static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *family) {
     for (size_t i = 0; i < family->n_presets; i++) {
         struct pdnn_str help = {0};

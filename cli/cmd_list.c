@@ -50,7 +50,7 @@ struct list {
     int64_t threads;
 };
 
-/* Counts that do not fit are empty cells, and so are FLOP in bounds when all of them are. */
+/* A count that does not fit in 64 bits is an empty cell. FLOP in bounds is empty if it is so for all. */
 static void print_row(const struct pdnn_expanded *item) {
     char id[PDNN_ID_TEXT], params[PDNN_UNIT_TEXT] = "", flop[PDNN_UNIT_TEXT] = "",
                            in_bounds[PDNN_UNIT_TEXT] = "", bytes[PDNN_UNIT_TEXT] = "",
@@ -79,8 +79,8 @@ static void print_header(void) {
            "memory", "status", "id");
 }
 
-/* Every row has the same width up to the id, which comes last and is never cut: rows can be written as they
- * come. The header waits for the first, which may be an error of the spec. */
+/* Every column but the last has a fixed width, and the id comes last and is never cut, so rows can be printed
+ * as they come. The header waits for the first row, which may turn out to be an error in the spec. */
 static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err) {
     for (bool has_header = false;; has_header = true) {
         struct pdnn_expanded item;
@@ -95,8 +95,8 @@ static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err)
     }
 }
 
-/* Which hyper-parameter columns there are depends on the families, so they are collected by a walk of their
- * own, which ends as soon as nothing new can come. */
+/* The hyper-parameter columns depend on the families, so a first walk collects them. It ends as soon as
+ * nothing new can come. */
 static enum pdnn_status collect_families(struct list *list, const struct pdnn_family_def **families,
                                          size_t *count, size_t all, struct pdnn_err *err) {
     *count = 0;
@@ -134,7 +134,8 @@ static void describe(const struct pdnn_expanded *item, struct pdnn_record *recor
         record->place.intensity_flop_per_byte = (double)cost->in_bounds_flop_count / (double)cost->byte_count;
 }
 
-/* What a list has beside the analytic columns of results.csv; the reason is why an instance would not run. */
+/* Columns that a list has besides the analytic columns of results.csv; `reason` says
+ * why an instance would not run. */
 static const struct pdnn_column list_columns[] = {
     {.name = "intensity_flop_per_byte",
      .unit = "FLOP/byte",

@@ -15,7 +15,7 @@ static const struct pdnn_table_column columns[] = {
     {"hosts", PDNN_ALIGN_LEFT}, {"formula", PDNN_ALIGN_WRAP},
 };
 
-/* The ops that some pass of the op may absorb. */
+/* The ops that may be fused into some pass of this op. */
 static void add_posts(struct pdnn_str *text, const struct pdnn_op_def *op) {
     for (const struct pdnn_op_def *const *post = pdnn_ops; *post; post++) {
         bool hosted = false;

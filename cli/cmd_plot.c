@@ -60,7 +60,7 @@ static bool is_in(const char *word, const char *const *words) {
     return *words != NULL;
 }
 
-/* An option that the picture would not read is an error, not nothing. */
+/* An option that the picture does not read is an error; it is not ignored. */
 static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
                                       const struct pdnn_plot_def *plot, struct pdnn_err *err) {
     static const char *const common[] = {"output", "format", NULL};

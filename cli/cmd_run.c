@@ -31,8 +31,8 @@ static const struct pdnn_option_def options[] = {
     {"rounds", 'r', "N", NULL, false,
      "visit each instance N times, up to four times as often while its interval is wide (default: 3)"},
     {"vary", 0, "KEY=LIST", NULL, false,
-     "run one ID at each of these values of a hyper-parameter, in one process and with shared weights; "
-     "LIST as in a spec: 10,20,50 or '{from: 10, to: 90, plus: 40}'"},
+     "run one ID at each of these values of a hyper-parameter, in one process with shared weights; "
+     "LIST is as in a spec: 10,20,50 or '{from: 10, to: 90, plus: 40}'"},
     PDNN_OPTION_SET,
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
@@ -54,7 +54,7 @@ struct run {
     size_t visits; /* of all tasks */
     struct pdnn_vary vary;
     bool varies, allow_slow;
-    struct pdnn_visit_set set; /* what the last visit said of it */
+    struct pdnn_visit_set set; /* as of the last visit */
 };
 
 static enum pdnn_status keep_visit(void *user, size_t task, const struct pdnn_visit *visit,
@@ -107,7 +107,7 @@ static void report_ops(const struct pdnn_record *record, const struct pdnn_op_re
                 record->reason);
 }
 
-/* Fills a record per task; appends the ops of each, unless the instances are one model that varies. */
+/* Fills one record per task; appends the op table of each, unless the instances are one varied model. */
 static enum pdnn_status aggregate(const struct run *run, bool csv, struct pdnn_record *records,
                                   struct pdnn_str *out, struct pdnn_err *err) {
     const struct pdnn_session *session = &run->session;
@@ -158,10 +158,10 @@ static enum pdnn_status report(const struct run *run, bool csv, bool *some_faile
     return status;
 }
 
-/* Longer than a sweep's, where one slow instance must not hold up the others. */
+/* Longer than in a sweep, where one slow instance must not hold up the others. */
 static const char time_limit[] = "limits.time=10m";
 
-/* The time limit, --rounds and --set as overrides of the spec; *sets is heap. */
+/* The time limit, --rounds and --set, as overrides of the spec; *sets is heap. */
 static enum pdnn_status get_sets(const struct pdnn_arguments *arguments, struct pdnn_str *rounds,
                                  const char ***sets, size_t *n_sets, struct pdnn_err *err) {
     const char *text = pdnn_argument(arguments, "rounds");
@@ -191,7 +191,7 @@ static void finish(struct run *run) {
     pdnn_session_finish(&run->session);
 }
 
-/* Opens the session, of what is named or of all values that one model is to have. */
+/* Opens the session on the named spec, or on all values of the varied model. */
 static enum pdnn_status open_session(struct run *run, const struct pdnn_arguments *arguments,
                                      const char *const *sets, size_t n_sets, struct pdnn_err *err) {
     const char *vary = pdnn_argument(arguments, "vary");
@@ -225,7 +225,7 @@ static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bo
         status = get_ceilings(&run, pdnn_argument(arguments, "ceilings"), err);
     if (status == PDNN_OK)
         status = visit_all(&run, err);
-    /* What was measured before a signal is worth its lines. */
+    /* After a signal, what was measured so far is still reported. */
     if (status == PDNN_OK || (status == PDNN_INTERRUPTED && run.visits)) {
         enum pdnn_status printed = report(&run, pdnn_wants_csv(arguments), some_failed, &cause);
         status = printed == PDNN_OK ? status : pdnn_fail(err, printed, "%s", cause.text);

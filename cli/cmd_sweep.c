@@ -50,7 +50,8 @@ static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, c
     return name->failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
 }
 
-/* Roofs that were measured while the machine was busy, or the sweep, make every placement doubtful. */
+/* If the machine was busy while the roofs or the sweep were measured, every placement
+ * on the roofline is doubtful. */
 static void warn_speed(double index) {
     static const double most = 1.5, least = 0.67;
     if (isnan(index) || (index >= least && index <= most))
@@ -78,7 +79,7 @@ static void print_summary(const struct pdnn_sweep_directory *sweep, const struct
         fprintf(stderr, "; the budget is spent");
     fprintf(stderr, "\ntables: %s/results.csv, %s/ops.csv\n", sweep->request.path, sweep->request.path);
     if (result->unfinished)
-        fprintf(stderr, "go on:  the same command again\n");
+        fprintf(stderr, "resume: run the same command again\n");
     if (sweep->counts[PDNN_OUTCOME_OK])
         fprintf(stderr, "next:   paradnn plot roofline %s\n", sweep->request.path);
     warn_speed(sweep->speed_index);
@@ -94,7 +95,7 @@ static void print_overhead(const struct pdnn_sweep_result *result) {
         fputc('\n', stderr);
 }
 
-/* Runs the sweep in its directory and says what came of it. */
+/* Runs the sweep in its directory and prints the summary. */
 static enum pdnn_status sweep_into(const struct pdnn_sweep_request *request, bool *some_failed,
                                    struct pdnn_err *err) {
     struct pdnn_sweep_directory sweep = {0};

@@ -21,7 +21,7 @@ static void show_visits(void *user, const struct pdnn_sweep_progress *progress) 
     pdnn_progress_show_visits(user, progress);
 }
 
-/* What comes next shows its first line at once. */
+/* A new bar, so that the next job prints its first line at once. */
 static void end_bar(void *user) {
     pdnn_progress_clear(user);
     pdnn_progress_init(user, stderr);

@@ -1,11 +1,11 @@
-/* A session's hooks on a terminal: warnings and a bar on stderr, SIGINT and SIGTERM as the wish to end. */
+/* Session hooks for a terminal: warnings and a progress bar on stderr; SIGINT and SIGTERM end the session. */
 #ifndef CLI_CONSOLE_H
 #define CLI_CONSOLE_H
 
 #include "cli/progress.h"
 #include "session/hooks.h"
 
-/* Hooks that draw with this bar; it is to live as long as they. */
+/* Hooks that draw with this bar, which must outlive them. */
 struct pdnn_session_hooks pdnn_console_hooks(struct pdnn_progress *bar);
 
 #endif

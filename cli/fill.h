@@ -1,4 +1,4 @@
-/* Text broken into lines. */
+/* Fills text into lines of a given width. */
 #ifndef CLI_FILL_H
 #define CLI_FILL_H
 
@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* Appends words filled to width, every line after indent spaces; the first one is where the caller left off.
- */
+/* Appends the words of text, filled to width. Every line after the first is indented by `indent` spaces; the
+ * first one starts where the caller left off. */
 void pdnn_fill_text(struct pdnn_str *out, const char *text, size_t indent, size_t width);
 
 #endif

@@ -38,8 +38,8 @@ static const struct row environment_rows[] = {
     {"OMP_THREAD_LIMIT", "if set, no instance may have more threads"},
     {"OMP_WAIT_POLICY", "if set, how threads wait; otherwise actively"},
     {"OMP_*, GOMP_*, KMP_*",
-     "the others choose no cores: each thread is bound to a core of its own, inside the affinity mask and "
-     "cgroup that the process was given; what becomes of those that are set is said on stderr"},
+     "the others do not place threads: each thread is bound to a core of its own, within the affinity mask and "
+     "cgroup of the process; a message on stderr says which variables are obeyed and which overridden"},
     {"PARADNN_WORKER", "if set, the worker program to start; otherwise the one of the same build"},
 };
 
@@ -110,8 +110,8 @@ void pdnn_hyper_help_format(struct pdnn_str *out, const struct pdnn_instance *de
                     condition);
 }
 
-/* Text as mdoc wants it: each sentence on a line of its own, no line that starts like a request, backslashes
- * and the dashes of options not taken for something else. */
+/* Text as mdoc wants it: one sentence per line, no line that starts like a request, and backslashes and the
+ * dashes of options escaped. */
 static void man_text(struct pdnn_str *out, const char *text) {
     for (bool at_start = true; *text; text++) {
         if (at_start && (*text == '.' || *text == '\''))
@@ -175,7 +175,7 @@ static void man_command(struct pdnn_str *out, const struct pdnn_command_def *com
     pdnn_str_printf(out, ".El\n");
 }
 
-/* defaults: of the family whose hyper-parameters they are, or NULL. */
+/* `defaults` is an instance of the family whose hyper-parameters these are, or NULL. */
 static void man_params(struct pdnn_str *out, const struct pdnn_param_def *params, size_t count,
                        const struct pdnn_instance *defaults) {
     pdnn_str_printf(out, ".Bl -tag -width Ds\n");

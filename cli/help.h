@@ -1,4 +1,5 @@
-/* Text made from the registries: the overall --help, the manual page, and how a parameter's range reads. */
+/* Text made from the registries: the program's --help, the manual page, and how a
+ * parameter's range is written. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 
@@ -18,10 +19,10 @@ void pdnn_man_format(struct pdnn_str *out);
 /* Appends "1..8192", "all, 1..1024", "none, relu" or "list of 1..64". */
 void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *param);
 
-/* Appends a hyper-parameter's help, and when it applies: "hidden layers; with block=plain". */
+/* Appends a hyper-parameter's help and when it applies: "hidden layers; with block=plain". */
 void pdnn_hyper_help_format(struct pdnn_str *out, const struct pdnn_instance *defaults, size_t param);
 
-/* Columns to fill text to: the terminal's on stdout, within 40 and 100, or 80. */
+/* The width to fill text to: that of the terminal on stdout, clamped to 40..100, or 80 without one. */
 size_t pdnn_help_width(void);
 
 #endif

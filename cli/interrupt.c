@@ -4,8 +4,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* The only variable of the program that changes after start-up: a signal handler has nowhere else to write
- * to. */
+/* The program's only variable that changes after start-up: a signal handler has nowhere else to write. */
 static volatile int signals;
 
 static void count_signal(int number) {

@@ -18,7 +18,7 @@ static void range_add(struct range *range, uint64_t value) {
     range->max = value > range->max ? value : range->max;
 }
 
-/* 128 bits: 1e5 instances of 1e18 FLOP do not fit in 64. */
+/* 128 bits, because 1e5 instances of 1e18 FLOP do not fit in 64. */
 struct totals {
     uint64_t instances, filtered, uncounted; /* uncounted: instances whose counts do not fit */
     pdnn_u128 flop_count, in_bounds_flop_count, byte_count;

@@ -1,10 +1,10 @@
-/* The sums over all instances of a spec: what `list --count` prints. */
+/* Totals over all instances of a spec, as `list --count` prints them. */
 #ifndef CLI_LIST_TOTALS_H
 #define CLI_LIST_TOTALS_H
 
 #include "gen/walk.h"
 
-/* Walks to the end and prints the totals to stdout, the speed of the walk to stderr. */
+/* Walks to the end, then prints the totals on stdout and the speed of the walk on stderr. */
 enum pdnn_status pdnn_list_totals(struct pdnn_walk *walk, bool csv, struct pdnn_err *err);
 
 #endif

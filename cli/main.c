@@ -1,6 +1,6 @@
-/* paradnn: finds the command, parses its arguments, runs it, turns its status into an exit status. Errors
- * are written to stderr here and nowhere else; commands write there what is no error: progress, warnings,
- * sums. */
+/* paradnn: finds the command, parses its arguments, runs it, and turns its status into an exit status. Errors
+ * are written to stderr here and nowhere else. Commands write only what is not an error there: progress,
+ * warnings, summaries. */
 #define _GNU_SOURCE /* environ */
 #include "base/units.h"
 #include "cli/help.h"
@@ -37,7 +37,7 @@ static int print(struct pdnn_str *text) {
     return status;
 }
 
-/* The libraries are the worker's, which says what they are. */
+/* Only the worker links the libraries, so it is asked for their versions. */
 static int print_version(void) {
     struct pdnn_host host;
     struct pdnn_worker worker = {0};
@@ -83,7 +83,7 @@ static int fail_unknown(const char *name) {
     return EXIT_USAGE;
 }
 
-/* Whoever has set something for OpenMP is told, once, what becomes of it. */
+/* If OpenMP variables are set, says once which are obeyed and which are overridden. */
 static void tell_openmp(void) {
     struct pdnn_str obeyed = {0}, overridden = {0};
     pdnn_openmp_sort(environ, &obeyed, &overridden);
@@ -140,8 +140,8 @@ static int dispatch(int argc, char **argv) {
     return command ? run_command(command, argc - 2, argv + 2) : fail_unknown(argv[1]);
 }
 
-/* A closed standard stream would hand its number to the next file opened, and messages would go into the
- * journal. */
+/* If a standard stream is closed, the next file opened gets its descriptor, and messages
+ * would end up in the journal. */
 static bool open_standard_streams(void) {
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)

@@ -14,7 +14,7 @@ static size_t count_words(const char *const *words) {
     return count;
 }
 
-/* Index of the option with the name of `length` letters, or n_options. */
+/* Index of the option whose name has `length` letters, or n_options. */
 static size_t find_long(const struct pdnn_command_def *command, const char *name, size_t length) {
     size_t i = 0;
     while (i < command->n_options &&
@@ -89,7 +89,8 @@ static enum pdnn_status add_value(struct pdnn_arguments *arguments, size_t optio
     return PDNN_OK;
 }
 
-/* One argument that starts with '-'. May take the next one as its value; *at moves past what it used. */
+/* Parses one argument that starts with '-'. It may take the next one as its value;
+ * *at moves past what was used. */
 static enum pdnn_status parse_option(struct pdnn_arguments *arguments, int argc, char **argv, int *at,
                                      struct pdnn_err *err) {
     const struct pdnn_command_def *command = arguments->command;
@@ -201,7 +202,7 @@ static void append_option(struct pdnn_str *out, const struct pdnn_option_def *op
     pdnn_str_finish(&left);
 }
 
-/* "KIND:" and a line per kind, under the operand's own name. */
+/* "KIND:" and one line per kind, under the operand's own name. */
 static void append_kinds(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width) {
     const char *name, *help;
     if (!command->kind)

@@ -1,5 +1,5 @@
-/* The command line as tables: a command is a row, an option is a row, and the parser, --help and the man page
- * read the same rows. Nothing here knows a command by name. */
+/* The command line as tables: a command is a row, an option is a row, and the parser, --help and the manual
+ * page read the same rows. Nothing here knows a command by name. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -15,7 +15,7 @@ struct pdnn_option_def {
     const char *argument;       /* "DIR"; NULL: a flag */
     const char *const *choices; /* NULL-terminated words the argument must be one of; NULL: any text */
     bool repeats;               /* may be given more than once */
-    const char *help;           /* one sentence without a full stop, its default included */
+    const char *help;           /* one sentence without a full stop, including the default */
 };
 
 struct pdnn_example {
@@ -31,14 +31,15 @@ struct pdnn_command_def {
     const char *operands; /* "SPEC..." for the synopsis; "" for none */
     size_t min_operands, max_operands;
     const char *const *paragraphs; /* the description, NULL-terminated */
-    /* What the first operand may be, one by one: false behind the last; NULL: not from a table. */
+    /* The kinds the first operand may have, by index: false past the last one. NULL: not from a table. */
     bool (*kind)(size_t index, const char **name, const char **help);
     const struct pdnn_option_def *options;
     size_t n_options;
     const struct pdnn_example *examples;
     size_t n_examples;
-    bool resolves_threads; /* `threads: all` means something: what becomes of OpenMP's variables is said */
-    /* Does the work. *some_failed: it went through, but not all is well (exit status 1). */
+    /* `threads: all` means something to this command, so it says what becomes of OpenMP's variables. */
+    bool resolves_threads;
+    /* Runs the command. *some_failed: it ran to the end, but something failed (exit status 1). */
     enum pdnn_status (*run)(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err);
 };
 
@@ -49,7 +50,7 @@ struct pdnn_option_value {
     const char *text;
 };
 
-/* A checked command line. Everything borrows from argv but the two arrays. */
+/* A parsed and checked command line. Everything borrows from argv except the two arrays. */
 struct pdnn_arguments {
     const struct pdnn_command_def *command;
     const char **operands;
@@ -58,17 +59,18 @@ struct pdnn_arguments {
     bool help; /* --help or -h was given; nothing else was checked */
 };
 
-/* Parses what follows the command's name. "--" ends the options. PDNN_INVALID with one line that names the
- * nearest option or choice. *arguments is written on success only; release with pdnn_arguments_finish. */
+/* Parses what follows the command's name; "--" ends the options. On PDNN_INVALID, err is one
+ * line that names the nearest option or choice. *arguments is written on success only; release
+ * it with pdnn_arguments_finish. */
 enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,
                                       struct pdnn_arguments *arguments, struct pdnn_err *err);
 void pdnn_arguments_finish(struct pdnn_arguments *arguments);
 
-/* The last value given for the option, or NULL; a flag's is "". */
+/* The last value given for the option, or NULL; "" for a flag. */
 const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *option);
 
-/* All values of the option in order: *texts is heap, the caller frees the array. NULL and 0
- * when there is none. */
+/* All values of the option in the order given. *texts is heap, and the caller frees it;
+ * NULL and 0 if there are none. */
 enum pdnn_status pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
                                    const char ***texts, size_t *count, struct pdnn_err *err);
 
@@ -88,7 +90,7 @@ extern const char *const pdnn_formats[]; /* table, csv */
 #define PDNN_OPTION_SLOW                                                                                     \
     {                                                                                                        \
         "allow-slow", 0, NULL, NULL, false,                                                                  \
-            "run what has no fast path for its dtype all the same, in the library's reference code or on "   \
+            "run what has no fast path for its dtype anyway, in the library's reference code or on "         \
             "f32 copies; such rows have the flag slow"                                                       \
     }
 #define PDNN_OPTION_CEILINGS                                                                                 \

@@ -1,5 +1,5 @@
-/* One line about how far a long job is, on stderr: a bar that redraws itself on a terminal, else a plain line
- * now and then, so that a log stays readable. */
+/* One progress line on stderr: a bar redrawn in place on a terminal, otherwise a plain line now and then, so
+ * that logs stay readable. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -13,15 +13,15 @@
 struct pdnn_progress {
     FILE *stream;
     size_t width;     /* of the terminal; 0: not a terminal */
-    bool color;       /* terminal, and NO_COLOR is not set */
+    bool color;       /* on a terminal, unless NO_COLOR is set */
     bool drawn;       /* a bar is on the screen */
     uint64_t last_ns; /* when a line was last written; 0: never */
 };
 
 void pdnn_progress_init(struct pdnn_progress *progress, FILE *stream);
 
-/* Says that `fraction` is done; detail is what comes after the bar ("12 of 80 visits, 41 s left, fc/...") and
- * is cut to the width. Writes at most every 10 s, on a terminal every 0.1 s. */
+/* Shows that `fraction` is done. `detail` follows the bar ("12 of 80 visits, 41 s left, fc/...") and is cut
+ * to the width. Writes at most every 10 s, on a terminal every 0.1 s. */
 void pdnn_progress_show(struct pdnn_progress *progress, double fraction, const char *detail);
 
 /* The same for a driver's progress: "12 of 80 visits, 41 s left, fc/...". */
@@ -31,8 +31,8 @@ void pdnn_progress_show_visits(struct pdnn_progress *progress, const struct pdnn
 /* Wipes the bar, so that other lines can be written. */
 void pdnn_progress_clear(struct pdnn_progress *progress);
 
-/* Appends "[#####     ]  50 %  detail", cut to width; the bar is left out when it would not leave room for
- * the detail. */
+/* Appends "[#####     ]  50 %  detail", cut to width; the bar is dropped if it
+ * leaves no room for the detail. */
 void pdnn_progress_line(struct pdnn_str *out, double fraction, const char *detail, size_t width);
 
 /* "41 s", "3 min", "2 h 05 min". Returns buffer. */

@@ -1,5 +1,5 @@
-/* The list of commands, in the order of the build's list. A command's file is cmd_<name>.c and defines the
- * row pdnn_command_<name>. */
+/* The commands, in the order of the list in the build. A command's file is cmd_<name>.c and defines
+ * the row pdnn_command_<name>. */
 #ifndef CLI_REGISTRY_H
 #define CLI_REGISTRY_H
 

@@ -114,7 +114,7 @@ void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share) {
                     op->place.pct_of_roof, format_bound(bound, &op->place), op->implementation);
 }
 
-/* The residual has a line of its own. */
+/* The residual gets a line of its own. */
 static void append_shares(struct pdnn_str *out, const struct pdnn_record *record,
                           const struct pdnn_op_record *ops, size_t n_ops) {
     struct pdnn_arena arena = {0};

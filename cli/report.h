@@ -1,4 +1,4 @@
-/* One instance's result as people read it: the headline, where the time goes, the table of its ops. */
+/* One instance's result as text: the headline, where the time goes, and the table of its ops. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
@@ -8,12 +8,13 @@
 
 #include <stddef.h>
 
-/* Appends the report, its table fitted to the terminal on stdout. A failure of memory sticks in out. */
+/* Appends the report, with its table fitted to the terminal on stdout. If
+ * memory runs out, `out` records it. */
 void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record,
                           const struct pdnn_op_record *ops, size_t n_ops);
 
-/* Appends the op that loses most to its roof: "conv2d forward of block1..block3: 4.2 % of the step, at 61 %
- * of its roof (memory DRAM), jit:avx2". */
+/* Appends the op that loses most time to its roof: "conv2d forward of block1..block3: 4.2 % of the step, at
+ * 61 % of its roof (memory DRAM), jit:avx2". */
 void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share);
 
 #endif

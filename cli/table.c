@@ -52,7 +52,7 @@ void pdnn_table_number(struct pdnn_table *table, double value, int decimals, con
         pdnn_table_cell(table, "%.*f%s", decimals, value, unit);
 }
 
-/* Takes from the widest of the columns that may shrink, one letter at a time, until the sum fits. */
+/* Takes from the widest of the columns that may shrink, one character at a time, until the sum fits. */
 static void shrink(const struct pdnn_table *table, size_t *widths, size_t width) {
     size_t sum = GAP * (table->n_columns - 1);
     for (size_t c = 0; c < table->n_columns; c++)
@@ -83,7 +83,8 @@ static void append_cell(struct pdnn_str *out, const char *text, size_t width, en
         pdnn_str_printf(out, "%-*s", is_last ? 0 : (int)width, text);
 }
 
-/* The width of each column: its widest cell, a wrapping one's what is left of the terminal. */
+/* The width of each column is that of its widest cell; a wrapping column gets
+ * what is left of the terminal. */
 static void measure(const struct pdnn_table *table, size_t width, size_t *widths) {
     size_t n = table->n_columns, others = GAP * (n - 1);
     for (size_t c = 0; c < n; c++)

@@ -41,7 +41,7 @@ static enum pdnn_status read_key(struct pdnn_vary *vary, const char *text,
     return pdnn_hyper_check(instance, vary->param, err);
 }
 
-/* The values as an axis of a spec; a list may come without its brackets. */
+/* The values as an axis of a spec; the brackets of a list may be left out. */
 static enum pdnn_status read_axis(struct pdnn_vary *vary, const char *list, struct pdnn_axis *axis,
                                   struct pdnn_err *err) {
     bool is_bare = *list != '[' && *list != '{';
@@ -136,7 +136,7 @@ enum pdnn_status pdnn_vary_check(struct pdnn_vary *vary, const struct pdnn_sessi
     return status;
 }
 
-/* What separate plans would take is known of those that were visited. */
+/* The memory of separate plans is known for the values that were visited, so only those are added up. */
 static void append_set(const struct pdnn_record *records, size_t n_records, const struct pdnn_visit_set *set,
                        struct pdnn_str *out) {
     char shared[PDNN_UNIT_TEXT], block[PDNN_UNIT_TEXT], alone[PDNN_UNIT_TEXT];

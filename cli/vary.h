@@ -1,5 +1,5 @@
-/* `run --vary KEY=LIST`: one model at many values of a hyper-parameter that leaves its weights alone, such as
- * the length of its sequences or the minibatch, sharing them and one block of memory in one worker. */
+/* `run --vary KEY=LIST`: one model at many values of a hyper-parameter that does not affect its weights, such
+ * as sequence length or minibatch. All values share the weights and one block of memory in one worker. */
 #ifndef CLI_VARY_H
 #define CLI_VARY_H
 
@@ -9,27 +9,27 @@
 
 struct pdnn_vary {
     struct pdnn_arena arena;
-    const char *option; /* "--vary length=10,20,50": what messages begin with */
+    const char *option; /* "--vary length=10,20,50": starts messages */
     const struct pdnn_param_def *def;
-    size_t param;     /* its index in the family */
+    size_t param;     /* index in the family */
     const char **ids; /* one per value, in the order given */
     size_t count;
-    const char *largest; /* the task that needs most memory; the session's */
+    const char *largest; /* id of the task that needs most memory; the session's */
 };
 
-/* Reads the option's text for the model that the id names. PDNN_INVALID says what is wrong with it. *vary is
- * always released with pdnn_vary_finish. */
+/* Reads the option's text for the model with the given id. On PDNN_INVALID, err says what is wrong with it.
+ * Always release *vary with pdnn_vary_finish. */
 enum pdnn_status pdnn_vary_read(struct pdnn_vary *vary, const char *text, const char *id,
                                 struct pdnn_err *err);
 void pdnn_vary_finish(struct pdnn_vary *vary);
 
-/* Finds the largest task of a session that was opened for the ids. PDNN_INVALID when their weights or their
- * run settings are not the same. */
+/* Finds the largest task of a session opened on the ids. PDNN_INVALID if their
+ * weights or run settings differ. */
 enum pdnn_status pdnn_vary_check(struct pdnn_vary *vary, const struct pdnn_session *session,
                                  struct pdnn_err *err);
 
-/* Appends what they share and a table with one row per record; or the rows of results.csv, and says on stderr
- * what they share. */
+/* Appends what the values share and a table with one row per record. For CSV: appends the rows of
+ * results.csv, and prints what they share on stderr. */
 enum pdnn_status pdnn_vary_report(const struct pdnn_vary *vary, const struct pdnn_record *records,
                                   size_t n_records, const struct pdnn_visit_set *set, bool csv,
                                   struct pdnn_str *out, struct pdnn_err *err);

@@ -41,7 +41,7 @@ models:
   - cnn: {block: [residual, plain], blocks: [[1, 2, 1, 1], 1], kernel: [3, 5-3], filters: 4, image: [16, 8], output: 3, batch: 1}
 """
 
-# One row of each kind: enough to place everything, without ten seconds of measuring.
+# One row of each kind is enough to place everything, and saves ten seconds of measuring.
 CEILINGS = """\
 kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
 compute,fma,f32,,1,0,100,90,110,5
@@ -156,13 +156,13 @@ GOLDEN_CASES = [
     ("worker-by-hand", ["worker"], 2),
 ]
 TIMED = {"count", "count-csv"}
-# Every run setting is in these too, and their golden files leave out those that families-fc.txt and columns.txt hold: a new one changes
-# those two files and no others.
+# These list every run setting too. Their golden files leave out the settings that families-fc.txt and columns.txt already have, so that a
+# new setting changes only those two files.
 HAS_SETTINGS = {"families-cnn", "families-rnn", "list-csv", "list-nets-csv"}
 
 
 def without_settings(text, settings):
-    """Without the lines of a table of parameters that are such a setting, and without such columns of a CSV table."""
+    """Leaves such settings out: their lines in a table of parameters, their columns in a CSV table."""
     lines = text.splitlines(keepends=True)
     if lines[0].startswith("id,"):
         rows = list(csv.reader(lines))
@@ -240,7 +240,7 @@ class Words(Case):
                 self.golden(name, arguments, status)
 
     def settings(self):
-        """The names of those that families-fc.txt holds."""
+        """The names of the settings in families-fc.txt."""
         listed = self.paradnn("families", "fc", "--format=csv", expect=0).stdout
         return {row["name"] for row in csv.DictReader(listed.splitlines()) if row["kind"] == "run setting"}
 
@@ -318,7 +318,7 @@ class Sweep(Case):
         self.assertEqual(self.read("small.results", "results.csv"), results)
 
     def test_directory_of_full_ids_goes_on(self):
-        """A directory from a version whose ids named every setting: its visits count, and today's ids find its rows."""
+        """A directory of a version whose ids named every setting: its visits count, and today's ids find its rows."""
         os.mkdir(self.path("old"))
         for name in ("journal.csv", "results.csv", "ops.csv", "spec.yaml"):
             shutil.copy(os.path.join(os.path.dirname(GOLDEN), "full-ids", name), self.path("old"))
@@ -337,7 +337,7 @@ class Sweep(Case):
         self.assertEqual([row["id"] for row in rows], today)
         self.assertEqual([row["time_ns_median"] for row in rows], [row["time_ns_median"] for row in old])
         self.assertEqual({row["id"] for row in self.rows("old", "ops.csv")}, set(today))
-        # What comes next is written as today: the old rows stay, with their ops packed into a field.
+        # New rows are written in today's form; old rows stay, with their ops packed into a field.
         self.assertEqual(self.rows("old", "journal-ops.csv"), [])
         self.paradnn("sweep", "old/spec.yaml", "-o", "old", "--ceilings", "roofs.csv", "--set", "measure.rounds=2", expect=0)
         self.assertTrue(self.read("old", "journal.csv").startswith(journal))
@@ -464,7 +464,7 @@ class Sweep(Case):
         self.assertEqual(child.returncode, 130, stderr)
         self.assertIn("interrupted", stderr)
         self.assertRegex(stderr, r"12 instances: .*; \d+ with fewer visits than the 30 asked for\n")
-        self.assertIn("go on:  the same command again\n", stderr)
+        self.assertIn("resume: run the same command again\n", stderr)
         self.assertEqual([row["id"] for row in self.rows("small.results", "results.csv")], self.ids())
         self.sweep()
         statuses = [row["status"] for row in self.rows("small.results", "results.csv")]
@@ -535,7 +535,7 @@ class Sweep(Case):
         reasons = [row["reason"] for row in self.rows("small.results", "results.csv") if row["status"] == "interrupted"]
         self.assertEqual(reasons, ["the budget was spent before its first visit"] * 8)
         self.assertIn("8 with fewer visits than the 2 asked for; the budget is spent\n", done.stderr)
-        self.assertIn("go on:  the same command again\n", done.stderr)
+        self.assertIn("resume: run the same command again\n", done.stderr)
 
     def test_tables_that_cannot_be_written_fail_at_the_end(self):
         os.makedirs(self.path("small.results", "results.csv", "in the way"))
