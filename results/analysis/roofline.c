@@ -6,66 +6,98 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The measured GB/s of a level by pattern; 0: not measured. */
+/* The measured GB/s by pattern; 0: not measured. */
 struct patterns {
     double read, copy, triad;
 };
 
-/* Levels are sorted by capacity, nearest to the core first; DRAM (capacity 0, meaning unlimited) is last.
- * patterns is kept in the same order as the levels. */
-static struct patterns *find_level(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row,
-                                   struct patterns patterns[PDNN_ROOF_LEVELS]) {
-    uint64_t capacity = row->capacity_bytes ? row->capacity_bytes : UINT64_MAX;
+/* Of a stretch of reuse distances, while its rows are read. */
+struct stretch {
+    uint64_t bytes; /* of a level its capacity, of a rung its working set */
+    char level[PDNN_CEILING_TEXT];
+    struct patterns patterns;
+};
+
+/* Ascending; a row that finds no room is left out. */
+struct stretches {
+    size_t count;
+    struct stretch row[PDNN_ROOF_RUNGS];
+};
+
+static struct stretch *find_stretch(struct stretches *all, const struct pdnn_ceiling *row, uint64_t bytes,
+                                    size_t room) {
     size_t at = 0;
-    while (at < roofs->n_levels && strcmp(roofs->level[at].name, row->level) != 0)
+    while (at < all->count && all->row[at].bytes != bytes)
         at++;
-    if (at < roofs->n_levels)
-        return &patterns[at];
-    if (roofs->n_levels == PDNN_ROOF_LEVELS)
+    if (at < all->count)
+        return &all->row[at];
+    if (all->count == room)
         return NULL;
-    for (at = roofs->n_levels++; at > 0 && roofs->level[at - 1].capacity_bytes > capacity; at--) {
-        roofs->level[at] = roofs->level[at - 1];
-        patterns[at] = patterns[at - 1];
-    }
-    roofs->level[at] = (struct pdnn_roof_level){.capacity_bytes = capacity};
-    memcpy(roofs->level[at].name, row->level, sizeof roofs->level[at].name);
-    patterns[at] = (struct patterns){0};
-    return &patterns[at];
+    for (at = all->count++; at > 0 && all->row[at - 1].bytes > bytes; at--)
+        all->row[at] = all->row[at - 1];
+    all->row[at] = (struct stretch){.bytes = bytes};
+    memcpy(all->row[at].level, row->level, sizeof all->row[at].level);
+    return &all->row[at];
 }
 
-static void add_bandwidth(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row,
-                          struct patterns patterns[PDNN_ROOF_LEVELS]) {
-    struct patterns *of_level = find_level(roofs, row, patterns);
-    if (!of_level)
+/* Both kinds of stores count, the better one: "copy" and "copy-streaming". */
+static void add_bandwidth(struct stretches *all, const struct pdnn_ceiling *row, uint64_t bytes,
+                          size_t room) {
+    struct stretch *stretch = find_stretch(all, row, bytes, room);
+    if (!stretch)
         return;
-    double *rate = strcmp(row->pattern, "read") == 0   ? &of_level->read
-                   : strcmp(row->pattern, "copy") == 0 ? &of_level->copy
-                                                       : &of_level->triad;
+    struct patterns *patterns = &stretch->patterns;
+    double *rate = strncmp(row->pattern, "read", 4) == 0   ? &patterns->read
+                   : strncmp(row->pattern, "copy", 4) == 0 ? &patterns->copy
+                                                           : &patterns->triad;
     *rate = fmax(*rate, row->value);
 }
 
-/* The two rates as the header defines them. A level without measured writes is assumed
- * to write as fast as it reads. */
-static void set_rates(struct pdnn_roof_level *level, const struct patterns *patterns) {
+/* The two rates as the header defines them. Where nobody knows how it writes, it writes as it reads. */
+static struct pdnn_roof_rung rung_of(const struct patterns *patterns) {
     double read = fmax(patterns->read, fmax(patterns->copy / 2, patterns->triad * 2 / 3)), added = INFINITY;
     if (patterns->copy > 0)
         added = 2 / patterns->copy - 1 / read;
     if (patterns->triad > 0)
         added = fmin(added, 3 / patterns->triad - 2 / read);
-    level->gbs = fmax(patterns->read, fmax(patterns->copy, patterns->triad));
-    level->read_ns_per_byte = 1 / read;
-    level->write_ns_per_byte = isinf(added) ? 1 / read : fmax(0, added);
+    return (struct pdnn_roof_rung){.read_ns_per_byte = 1 / read,
+                                   .write_ns_per_byte = isinf(added) ? 1 / read : fmax(0, added)};
 }
 
-static void set_levels(struct pdnn_roofs *roofs, const struct patterns patterns[PDNN_ROOF_LEVELS]) {
-    for (size_t i = roofs->n_levels; i-- > 0;) {
+static void set_levels(struct pdnn_roofs *roofs, const struct stretches *levels) {
+    roofs->n_levels = levels->count;
+    for (size_t i = levels->count; i-- > 0;) {
+        const struct stretch *from = &levels->row[i];
+        const struct patterns *patterns = &from->patterns;
         struct pdnn_roof_level *level = &roofs->level[i];
-        set_rates(level, &patterns[i]);
-        if (i + 1 == roofs->n_levels)
+        level->capacity_bytes = from->bytes;
+        level->gbs = fmax(patterns->read, fmax(patterns->copy, patterns->triad));
+        memcpy(level->name, from->level, sizeof level->name);
+        if (i + 1 < levels->count)
+            level->gbs = fmax(level->gbs, level[1].gbs);
+    }
+}
+
+static size_t level_named(const struct pdnn_roofs *roofs, const char *name) {
+    size_t at = 0;
+    while (at + 1 < roofs->n_levels && strcmp(roofs->level[at].name, name) != 0)
+        at++;
+    return at;
+}
+
+/* is_ladder: stretches begin at their working sets; else they end at their capacities. */
+static void set_rungs(struct pdnn_roofs *roofs, const struct stretches *from, bool is_ladder) {
+    roofs->n_rungs = roofs->n_levels ? from->count : 0;
+    for (size_t i = roofs->n_rungs; i-- > 0;) {
+        struct pdnn_roof_rung *rung = &roofs->rung[i];
+        *rung = rung_of(&from->row[i].patterns);
+        rung->level = level_named(roofs, from->row[i].level);
+        if (i)
+            rung->from_bytes = is_ladder ? from->row[i].bytes : from->row[i - 1].bytes + 1;
+        if (i + 1 == roofs->n_rungs)
             continue;
-        level->gbs = fmax(level->gbs, level[1].gbs);
-        level->read_ns_per_byte = fmin(level->read_ns_per_byte, level[1].read_ns_per_byte);
-        level->write_ns_per_byte = fmin(level->write_ns_per_byte, level[1].write_ns_per_byte);
+        rung->read_ns_per_byte = fmin(rung->read_ns_per_byte, rung[1].read_ns_per_byte);
+        rung->write_ns_per_byte = fmin(rung->write_ns_per_byte, rung[1].write_ns_per_byte);
     }
 }
 
@@ -77,7 +109,7 @@ static void add_peak(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row) {
 }
 
 void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads) {
-    struct patterns patterns[PDNN_ROOF_LEVELS];
+    struct stretches levels = {0}, ladder = {0};
     *roofs = (struct pdnn_roofs){.n_levels = 0};
     for (size_t i = 0; i < ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ceilings->row[i];
@@ -86,7 +118,10 @@ void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceili
         if (strcmp(row->kind, "compute") == 0)
             add_peak(roofs, row);
         else if (strcmp(row->kind, "bandwidth") == 0)
-            add_bandwidth(roofs, row, patterns);
+            add_bandwidth(&levels, row, row->capacity_bytes ? row->capacity_bytes : UINT64_MAX,
+                          PDNN_ROOF_LEVELS);
+        else if (strcmp(row->kind, "ladder") == 0)
+            add_bandwidth(&ladder, row, row->capacity_bytes, PDNN_ROOF_RUNGS);
         else if (strcmp(row->kind, "overhead") == 0)
             roofs->overhead_ns = row->value;
         else if (strcmp(row->kind, "probe") == 0 && strcmp(row->pattern, "fma") == 0)
@@ -94,7 +129,8 @@ void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceili
         else if (strcmp(row->kind, "probe") == 0 && strcmp(row->pattern, "read") == 0)
             roofs->probe_gbs = row->value;
     }
-    set_levels(roofs, patterns);
+    set_levels(roofs, &levels);
+    set_rungs(roofs, ladder.count ? &ladder : &levels, ladder.count > 0);
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
         if (pdnn_dtype_is_half(d))
             roofs->peak_gflops[d] = fmax(roofs->peak_gflops[d], roofs->peak_gflops[PDNN_F32]);
@@ -163,11 +199,11 @@ static size_t piece_at(const struct pieces *pieces, uint64_t offset) {
     return low;
 }
 
-static size_t level_of(const struct pdnn_roofs *roofs, uint64_t distance) {
-    size_t level = 0;
-    while (level + 1 < roofs->n_levels && roofs->level[level].capacity_bytes < distance)
-        level++;
-    return level;
+static size_t rung_at(const struct pdnn_roofs *roofs, uint64_t distance) {
+    size_t rung = 0;
+    while (rung + 1 < roofs->n_rungs && roofs->rung[rung + 1].from_bytes <= distance)
+        rung++;
+    return rung;
 }
 
 /* The part of `bytes` accessed in a buffer (perhaps fewer than its size) that falls
@@ -176,8 +212,8 @@ static uint64_t part_of(uint64_t bytes, uint64_t covered, uint64_t whole) {
     return covered == whole ? bytes : (uint64_t)((double)bytes * ((double)covered / (double)whole));
 }
 
-/* by_level: the read or the written half of a traffic. */
-static void access_tensor(struct walk *walk, uint32_t tensor, uint64_t bytes, uint64_t *by_level) {
+/* by_rung: one of the two halves of a traffic. */
+static void access_tensor(struct walk *walk, uint32_t tensor, uint64_t bytes, uint64_t *by_rung) {
     struct pieces *pieces = &walk->pieces;
     const struct pdnn_lifetime *lifetime = &walk->lifetimes[tensor];
     uint64_t end = lifetime->offset + lifetime->bytes, done = 0;
@@ -185,9 +221,9 @@ static void access_tensor(struct walk *walk, uint32_t tensor, uint64_t bytes, ui
         return;
     for (size_t i = piece_at(pieces, lifetime->offset); i < pieces->n && pieces->start[i] < end; i++) {
         bool never = pieces->last[i] == NEVER;
-        size_t level = level_of(walk->roofs, never ? UINT64_MAX : pieces->clock - pieces->last[i]);
+        size_t rung = rung_at(walk->roofs, never ? UINT64_MAX : pieces->clock - pieces->last[i]);
         uint64_t upto = part_of(bytes, pieces->start[i + 1] - lifetime->offset, lifetime->bytes);
-        by_level[level] += upto - done;
+        by_rung[rung] += upto - done;
         done = upto;
         pieces->last[i] = pieces->clock;
     }
@@ -242,7 +278,7 @@ enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct
 }
 
 void pdnn_traffic_add(struct pdnn_traffic *sum, const struct pdnn_traffic *traffic) {
-    for (size_t i = 0; i < PDNN_ROOF_LEVELS; i++) {
+    for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++) {
         sum->read_bytes[i] += traffic->read_bytes[i];
         sum->written_bytes[i] += traffic->written_bytes[i];
     }
@@ -250,10 +286,10 @@ void pdnn_traffic_add(struct pdnn_traffic *sum, const struct pdnn_traffic *traff
 
 void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,
                        uint64_t distance) {
-    size_t level = level_of(roofs, distance);
+    size_t rung = rung_at(roofs, distance);
     *traffic = (struct pdnn_traffic){{0}, {0}};
-    traffic->read_bytes[level] = bytes / 2;
-    traffic->written_bytes[level] = bytes - bytes / 2;
+    traffic->read_bytes[rung] = bytes / 2;
+    traffic->written_bytes[rung] = bytes - bytes / 2;
 }
 
 double pdnn_place_speed(const struct pdnn_placement *place, const struct pdnn_roofs *roofs,
@@ -263,18 +299,19 @@ double pdnn_place_speed(const struct pdnn_placement *place, const struct pdnn_ro
     return place->bound == PDNN_BOUND_MEMORY && from_last ? speed.memory : speed.compute;
 }
 
-/* The time that all levels together need, and the level that needs most of it. */
+/* The time that all bytes together need, and the level that needs most of it. */
 static double memory_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_traffic *traffic,
                              struct pdnn_placement *place) {
-    double sum = 0, most = -1;
-    for (size_t i = 0; i < roofs->n_levels; i++) {
-        const struct pdnn_roof_level *level = &roofs->level[i];
-        double ns = (double)traffic->read_bytes[i] * level->read_ns_per_byte +
-                    (double)traffic->written_bytes[i] * level->write_ns_per_byte;
+    double sum = 0, most = -1, by_level[PDNN_ROOF_LEVELS] = {0};
+    for (size_t i = 0; i < roofs->n_rungs; i++) {
+        const struct pdnn_roof_rung *rung = &roofs->rung[i];
+        double ns = (double)traffic->read_bytes[i] * rung->read_ns_per_byte +
+                    (double)traffic->written_bytes[i] * rung->write_ns_per_byte;
         sum += ns;
-        if ((traffic->read_bytes[i] || traffic->written_bytes[i]) && ns > most) {
-            most = ns;
-            memcpy(place->roof_level, roofs->level[i].name, sizeof place->roof_level);
+        by_level[rung->level] += ns;
+        if ((traffic->read_bytes[i] || traffic->written_bytes[i]) && by_level[rung->level] > most) {
+            most = by_level[rung->level];
+            memcpy(place->roof_level, roofs->level[rung->level].name, sizeof place->roof_level);
         }
     }
     return sum;
@@ -305,7 +342,7 @@ void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *i
     double flop, bytes = 0, compute_ns = compute_time_ns(roofs, input, &flop);
     bool timed = input->time_ns > 0;
     pdnn_placement_init(place);
-    for (size_t i = 0; i < PDNN_ROOF_LEVELS; i++)
+    for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++)
         bytes += (double)(input->traffic.read_bytes[i] + input->traffic.written_bytes[i]);
     if (bytes > 0)
         place->intensity_flop_per_byte = flop / bytes;

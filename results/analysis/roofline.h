@@ -5,30 +5,33 @@
  * since f32 kernels can multiply widened operands. Bandwidth of a level: from its read, copy and triad rows
  * at this number of threads (the better kind of store for each). Nothing comes from a data sheet.
  *
- * Which level the bytes come from: the nodes' accesses are walked in order of execution over the addresses of
- * the predicted plan (models/memory.h), twice, since a measured step follows another step. The reuse distance
- * of an access is the number of bytes accessed since its memory was last accessed, including the access
- * itself; the smallest level whose capacity holds that distance serves it. In the cold regime, the first
- * access to each byte of a step comes from DRAM.
+ * Where the bytes come from: the nodes' accesses are walked in the order of execution over the addresses of
+ * the predicted plan (models/memory.h), twice, since a measured step follows a step like it. The reuse
+ * distance of an access is the number of bytes accessed since its memory was last accessed, itself included.
+ * It is served as fast as the largest working set of the ladder that is not larger: caches do not end all at
+ * once. Where the ceilings have no ladder, the smallest level whose capacity holds the distance serves it. In
+ * the cold regime, the first access to each byte of a step comes from DRAM.
  *
- * Reads and writes cost differently, so a level has two rates. With the measured GB/s of read, copy and triad
- * of a level, r = max(read, copy / 2, 2 triad / 3) is its read rate, and w = max(0, min(2 / copy - 1 / r, 3 /
- * triad - 2 / r)) is the time that a written byte adds to the reads beside it: a copy of n bytes reads n and
- * writes n in 2 n / copy ns. Each of the three patterns then takes at least its own time, and pure reads can
- * reach their roof. Neither rate of a level is worse than that of the next level out, since those bytes pass
- * through it.
+ * Reading and writing cost differently, so a working set has two rates. With read, copy and triad its
+ * measured GB/s, r = max(read, copy / 2, 2 triad / 3) is its read rate, and the time that a written byte adds
+ * to the reads beside it is w = max(0, min(2 / copy - 1 / r, 3 / triad - 2 / r)): a copy of n bytes reads n
+ * and writes n in 2 n / copy ns. Each of the three patterns then takes at least its own time, and what only
+ * reads can reach its roof. Neither rate is worse than that of a larger working set.
  *
- * Let F_d be the FLOP in bounds (models/cost.h: padding need not be computed) in dtype d (pdnn_node_dtype), F
- * their sum, and R_l and W_l the bytes read and written at level l. Compute time is sum(F_d / peak_d), memory
- * time is sum(R_l / r_l + W_l w_l), and roof_level is the level with the largest share of the memory time. An
- * op has one dtype; a model in int8 also has ops in f32, each under its own roof. The roof is the larger of
- * the two times (Williams, Waterman, Patterson, 2009): attainable = F / roof, which for a single dtype equals
- * min(peak, intensity * effective bandwidth). A speed index scales the roof to the machine's speed at the
- * time of the measurement, within bounds, so a disturbed probe cannot make a roof: a scaled roof is never
- * above the measured one, and never below what the row reached, unless the row is above the measured roof.
- * pct_of_roof = roof time / measured time * 100: gflops over attainable, or bytes if there is no FLOP. bound
- * = overhead if calling the ops at all (their number times the measured cost of an empty one) takes longer
- * than the roof; otherwise compute or memory, the larger of the two times. */
+ * Then, with F_d the FLOP in bounds (models/cost.h: padding need not be computed) in dtype d
+ * (pdnn_node_dtype), F their sum, and R_l and W_l the bytes read and written at the rates of working set l:
+ * compute time is sum(F_d / peak_d), memory time is sum(R_l / r_l + W_l w_l), and roof_level is the level
+ * with the largest share of the latter. An op has one dtype; a model in int8 also has ops in f32, each under
+ * the roof of its own dtype. The roof is the larger of the two times (Williams, Waterman, Patterson, 2009):
+ * attainable = F / that, which in one dtype equals min(peak, intensity * effective bandwidth).
+ *
+ * A speed index scales the roof to the machine's speed at the moment of the measurement, within bounds: a
+ * scaled roof is never above the measured one, and never below what the row reached as long as that is not
+ * above the measured one, since a disturbed probe makes no roof.
+ *
+ * pct_of_roof = roof time / measured time * 100: of gflops over attainable, or of bytes where there is no
+ * FLOP. bound = overhead when calling the ops at all (their number times the measured cost of an empty one)
+ * takes longer than the roof; else compute or memory, whichever time is larger. */
 #ifndef RESULTS_ANALYSIS_ROOFLINE_H
 #define RESULTS_ANALYSIS_ROOFLINE_H
 
@@ -38,11 +41,10 @@
 #include "results/tables/record.h"
 #include "runtime/facts/ceilings.h"
 
-enum { PDNN_ROOF_LEVELS = 8 };
+enum { PDNN_ROOF_LEVELS = 8, PDNN_ROOF_RUNGS = 40 };
 
 /* Above this, pct_of_roof sets the flag above_roof. More than 100, because roofs and rows repeat only within
- * a few per cent, and because a roof is the median of its repetitions, so a row at the roof lies above it
- * half of the time. */
+ * a few per cent. */
 #define PDNN_ABOVE_ROOF_PCT 105.0
 
 /* The roofs for one thread count. */
@@ -53,18 +55,23 @@ struct pdnn_roofs {
     size_t n_levels;                      /* nearest to the core first; 0: not measured */
     struct pdnn_roof_level {
         char name[PDNN_LEVEL_TEXT];
-        uint64_t capacity_bytes;  /* UINT64_MAX for the last one */
-        double gbs;               /* best of the patterns; for pictures and text only */
+        uint64_t capacity_bytes; /* UINT64_MAX for the last one */
+        double gbs;              /* the best of the patterns: for pictures and words */
+    } level[PDNN_ROOF_LEVELS];
+    size_t n_rungs; /* working sets, ascending; without a ladder one for each level; 0: not measured */
+    struct pdnn_roof_rung {
+        uint64_t from_bytes;      /* the reuse distances from here on, to the next one, are served so: */
         double read_ns_per_byte;  /* 1 / r */
         double write_ns_per_byte; /* w */
-    } level[PDNN_ROOF_LEVELS];
+        size_t level;
+    } rung[PDNN_ROOF_RUNGS];
 };
 
 void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads);
 
-/* Bytes read from and written to each level. */
+/* Bytes read and written by rung. */
 struct pdnn_traffic {
-    uint64_t read_bytes[PDNN_ROOF_LEVELS], written_bytes[PDNN_ROOF_LEVELS];
+    uint64_t read_bytes[PDNN_ROOF_RUNGS], written_bytes[PDNN_ROOF_RUNGS];
 };
 
 /* The traffic of every node of the graph (n_nodes of them, in the graph's arena). */
@@ -80,8 +87,8 @@ void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *ro
 
 /* How fast the machine was, relative to its speed when the roofs were measured; 1 if unknown. */
 struct pdnn_speed {
-    /* From the FMA probe: for rows bound by compute, overhead or caches, since
-     * caches run at the core's clock. */
+    /* From the FMA probe: for rows bound by compute, overhead or caches, since caches run at the core's
+     * clock. */
     double compute;
     double memory; /* from the read probe, which streams from DRAM: for rows bound by DRAM */
 };

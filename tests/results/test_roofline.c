@@ -61,8 +61,8 @@ static void test_roofs_init_takes_the_best_of_its_kind(void **state) {
     for (size_t i = 0; i < 3; i++) {
         assert_string_equal(roofs.level[i].name, levels[i].name);
         assert_near(roofs.level[i].gbs, levels[i].gbs);
-        assert_near(roofs.level[i].read_ns_per_byte, levels[i].read_ns);
-        assert_near(roofs.level[i].write_ns_per_byte, levels[i].write_ns);
+        assert_near(roofs.rung[i].read_ns_per_byte, levels[i].read_ns);
+        assert_near(roofs.rung[i].write_ns_per_byte, levels[i].write_ns);
     }
     assert_true(roofs.level[2].capacity_bytes == UINT64_MAX);
     pdnn_roofs_init(&roofs, &ceilings, 3);
@@ -91,13 +91,86 @@ static void test_roofs_init_passes_no_pattern(void **state) {
             measured.row[measured.count++] = row;
         }
         pdnn_roofs_init(&roofs, &measured, 1);
-        const struct pdnn_roof_level *l3 = &roofs.level[0], *dram = &roofs.level[1];
+        const struct pdnn_roof_rung *l3 = &roofs.rung[0], *dram = &roofs.rung[1];
         double read = dram->read_ns_per_byte, write = dram->write_ns_per_byte;
         assert_true(read <= 1 / rates[i][0] + 1e-12);
         assert_true(read + write <= 2 / rates[i][1] + 1e-12);
         assert_true(2 * read + write <= 3 / rates[i][2] + 1e-12);
         assert_true(read > 0 && write >= 0);
-        assert_true(l3->read_ns_per_byte <= read && l3->write_ns_per_byte <= write && l3->gbs >= dram->gbs);
+        assert_true(l3->read_ns_per_byte <= read && l3->write_ns_per_byte <= write);
+        assert_true(roofs.level[0].gbs >= roofs.level[1].gbs);
+    }
+}
+
+/* Distances between two working sets are served as the smaller one is, with the better kind of store. */
+static void test_roofs_init_takes_the_ladder(void **state) {
+    (void)state;
+    static const struct pdnn_ceilings measured = {
+        .count = 10,
+        .row = {{.kind = "bandwidth",
+                 .pattern = "read",
+                 .level = "L1",
+                 .threads = 1,
+                 .capacity_bytes = 1500,
+                 .value = 100},
+                {.kind = "bandwidth", .pattern = "read", .level = "DRAM", .threads = 1, .value = 10},
+                {.kind = "ladder",
+                 .pattern = "read",
+                 .level = "L1",
+                 .threads = 1,
+                 .capacity_bytes = 1000,
+                 .value = 100},
+                {.kind = "ladder",
+                 .pattern = "copy",
+                 .level = "L1",
+                 .threads = 1,
+                 .capacity_bytes = 1000,
+                 .value = 50},
+                {.kind = "ladder",
+                 .pattern = "copy-streaming",
+                 .level = "L1",
+                 .threads = 1,
+                 .capacity_bytes = 1000,
+                 .value = 80},
+                {.kind = "ladder",
+                 .pattern = "read",
+                 .level = "DRAM",
+                 .threads = 1,
+                 .capacity_bytes = 2000,
+                 .value = 40},
+                {.kind = "ladder",
+                 .pattern = "read",
+                 .level = "DRAM",
+                 .threads = 1,
+                 .capacity_bytes = 4000,
+                 .value = 10},
+                {.kind = "ladder",
+                 .pattern = "read",
+                 .level = "DRAM",
+                 .threads = 2,
+                 .capacity_bytes = 3000,
+                 .value = 70},
+                {.kind = "compute", .pattern = "fma", .dtype = "f32", .threads = 1, .value = 1000},
+                {.kind = "overhead", .pattern = "op", .threads = 1, .value = 1}},
+    };
+    static const struct {
+        uint64_t distance;
+        double ns; /* of 1000 bytes read */
+        const char *level;
+    } rows[] = {{1, 10, "L1"},      {1999, 10, "L1"},    {2000, 25, "DRAM"},
+                {3999, 25, "DRAM"}, {4000, 100, "DRAM"}, {UINT64_MAX, 100, "DRAM"}};
+    struct pdnn_roofs roofs;
+    pdnn_roofs_init(&roofs, &measured, 1);
+    assert_int_equal(roofs.n_rungs, 3);
+    assert_near(roofs.rung[0].write_ns_per_byte, 2.0 / 80 - 1.0 / 100);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_place_input input = {.calls = 1, .time_ns = 1000, .speed = {1, 1}};
+        struct pdnn_placement place;
+        pdnn_traffic_from(&input.traffic, &roofs, 2000, rows[i].distance);
+        memset(input.traffic.written_bytes, 0, sizeof input.traffic.written_bytes);
+        pdnn_place(&roofs, &input, &place);
+        assert_near(place.pct_of_roof, rows[i].ns / 10);
+        assert_string_equal(place.roof_level, rows[i].level);
     }
 }
 
@@ -141,8 +214,8 @@ static void test_graph_traffic_by_reuse_distance(void **state) {
         struct pdnn_err err = {0};
         build_dense_relu(&graph, &arena);
         pdnn_roofs_init(&roofs, &ceilings, 2);
-        roofs.level[0].capacity_bytes = rows[i].l1;
-        roofs.level[1].capacity_bytes = rows[i].l2;
+        roofs.rung[1].from_bytes = rows[i].l1 + 1;
+        roofs.rung[2].from_bytes = rows[i].l2 + 1;
         assert_int_equal(pdnn_graph_traffic(&graph, &roofs, rows[i].cold, &traffic, &err), PDNN_OK);
         for (size_t level = 0; level < 3; level++) {
             assert_int_equal(traffic[0].read_bytes[level] + traffic[0].written_bytes[level],
@@ -178,7 +251,7 @@ static void test_graph_traffic_sums_to_byte_count(void **state) {
         assert_int_equal(pdnn_cost_graph(&graph, &totals, &err), PDNN_OK);
         assert_int_equal(pdnn_graph_traffic(&graph, &roofs, i % 2, &traffic, &err), PDNN_OK);
         for (size_t n = 0; n < graph.n_nodes; n++) {
-            for (size_t level = 0; level < PDNN_ROOF_LEVELS; level++)
+            for (size_t level = 0; level < PDNN_ROOF_RUNGS; level++)
                 sum += traffic[n].read_bytes[level] + traffic[n].written_bytes[level];
         }
         assert_true(sum == totals.cost.byte_count);
@@ -337,6 +410,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_roofs_init_takes_the_best_of_its_kind),
         cmocka_unit_test(test_roofs_init_passes_no_pattern),
+        cmocka_unit_test(test_roofs_init_takes_the_ladder),
         cmocka_unit_test(test_graph_traffic_by_reuse_distance),
         cmocka_unit_test(test_graph_traffic_sums_to_byte_count),
         cmocka_unit_test(test_place_by_hand),
