@@ -260,7 +260,7 @@ static bool check(const struct pdnn_instance *instance, struct pdnn_graph *graph
                    : hyper[LENGTH].number > hyper[TARGET].number ? hyper[LENGTH].number
                                                                  : hyper[TARGET].number;
     if (hyper[HIDDEN].number % hyper[HEADS].number)
-        pdnn_fail(&graph->err, PDNN_INVALID, "hidden=%" PRId64 " is no multiple of heads=%" PRId64,
+        pdnn_fail(&graph->err, PDNN_INVALID, "hidden=%" PRId64 " is not a multiple of heads=%" PRId64,
                   hyper[HIDDEN].number, hyper[HEADS].number);
     else if (hyper[POSITIONS].number && last > hyper[POSITIONS].number)
         pdnn_fail(&graph->err, PDNN_INVALID, "token %" PRId64 " is beyond positions=%" PRId64, last,

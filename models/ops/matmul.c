@@ -112,8 +112,9 @@ static void emit(struct pdnn_backward *backward, const struct pdnn_node *node, i
     }
     if (!is_divided(graph, target, attr[PDNN_MATMUL_A_COLUMN + k],
                     attr[PDNN_MATMUL_HEADS] * attr[PDNN_MATMUL_WIDTH])) {
-        pdnn_backward_refuse(backward, "matmul: no gradient of a tensor whose columns the products that read "
-                                       "it do not divide among them");
+        pdnn_backward_refuse(backward,
+                             "matmul: a tensor has a gradient only if the products that read it split "
+                             "its columns among them");
         return;
     }
     inputs[PDNN_MATMUL_REST] = pdnn_backward_of(backward, target);

@@ -278,7 +278,7 @@ static double put_captions(struct picture *p, struct pdnn_label_sheet *sheet) {
     pdnn_str_printf(&caption, "residual: time in no op");
     pdnn_selection_usual(&p->selection, &p->axes, &usual);
     if (usual.length)
-        pdnn_str_printf(&usual, " unless said otherwise");
+        pdnn_str_printf(&usual, " unless stated otherwise");
     double y = caption_bottom;
     y += pdnn_plot_caption(pdnn_str_text(&usual), left, y, sheet);
     y += pdnn_plot_caption(pdnn_str_text(&caption), left, y, sheet);

@@ -32,7 +32,7 @@ static enum pdnn_status parse_row(const struct pdnn_log_file *file, const struct
         const struct pdnn_column *column = &file->columns->column[i];
         const char *cell = pdnn_csv_get(csv, number, (int)i);
         if (!pdnn_column_parse(column, row, cell))
-            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is no value for column '%s'", file->path,
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is not a value for column '%s'", file->path,
                              csv->lines[number], cell, column->name);
     }
     return PDNN_OK;
@@ -94,7 +94,7 @@ static enum pdnn_status load_visit(struct loading *loading, size_t number, struc
     if (row.schema == PDNN_SCHEMA) {
         uint64_t count;
         if (!pdnn_count_parse(row.ops, &count) || count > SIZE_MAX / sizeof *unpacked)
-            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is no value for column 'ops'", file->path,
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is not a value for column 'ops'", file->path,
                              loading->visits.lines[number], row.ops);
         n_ops = (size_t)count;
         status = load_ops(loading, &row, n_ops, err);

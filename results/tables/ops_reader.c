@@ -69,8 +69,8 @@ static enum pdnn_status parse(const struct pdnn_ops_reader *reader, size_t row, 
         const struct pdnn_column *column = &pdnn_ops_columns.column[i];
         const char *cell = pdnn_csv_get(&reader->csv, row, reader->column[i]);
         if (!pdnn_column_parse(column, op, cell))
-            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is no value for column '%s'", reader->path,
-                             reader->csv.lines[row], cell, column->name);
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is not a value for column '%s'",
+                             reader->path, reader->csv.lines[row], cell, column->name);
     }
     return PDNN_OK;
 }

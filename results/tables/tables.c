@@ -78,7 +78,7 @@ static enum pdnn_status parse_ceiling(const char *path, const struct pdnn_csv *c
             continue;
         const char *cell = pdnn_csv_get(csv, row, at);
         if (!pdnn_column_parse(column, ceiling, cell))
-            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is no value for column '%s'", path,
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is not a value for column '%s'", path,
                              csv->lines[row], cell, column->name);
     }
     if (!(ceiling->value > 0))

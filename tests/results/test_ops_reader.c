@@ -126,8 +126,8 @@ static void test_ops_reader_names_file_and_line(void **state) {
         const char *text, *message;
     } rows[] = {
         {"id,op,count\n", "ops.csv:1: column 'category' is missing"},
-        {HEADER "a,add,add,1,1,\na,add,add,x,1,\n", "ops.csv:3: 'x' is no value for column 'count'"},
-        {"bound," HEADER "slow,a,add,add,1,1,\n", "ops.csv:2: 'slow' is no value for column 'bound'"},
+        {HEADER "a,add,add,1,1,\na,add,add,x,1,\n", "ops.csv:3: 'x' is not a value for column 'count'"},
+        {"bound," HEADER "slow,a,add,add,1,1,\n", "ops.csv:2: 'slow' is not a value for column 'bound'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_ops_reader reader;

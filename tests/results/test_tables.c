@@ -111,7 +111,7 @@ static void test_ceilings_read_names_file_and_line(void **state) {
     } rows[] = {
         {"a,b\n1,2\n", "ceilings.csv:1: column 'kind' is missing; expected a ceilings.csv"},
         {CEILINGS_HEADER "compute,fma,f32,,x,0,1,1,1,1\n",
-         "ceilings.csv:2: 'x' is no value for column 'threads'"},
+         "ceilings.csv:2: 'x' is not a value for column 'threads'"},
         {CEILINGS_HEADER "compute,fma,f32,,1,0,0,1,1,1\n", "ceilings.csv:2: value must be greater than 0"},
         {CEILINGS_HEADER "compute,fma,f32,,1,0,,1,1,1\n", "ceilings.csv:2: value must be greater than 0"},
         {CEILINGS_HEADER "compute,fma,f32,,1,0,1,1,1,1\ncompute",
