@@ -14,7 +14,7 @@
 
 static const char *const paragraphs[] = {
     "Measures the most that the machine can do: the floating-point rate of pure multiply-adds and of the "
-    "best matrix products, the bandwidth of read, copy and triad at each cache level and in memory, "
+    "best matrix products, the bandwidth of read, copy, triad and update at each cache level and in memory, "
     "and the fixed cost of calling an operator. Nothing is taken from a data sheet.",
     "The columns low and high are the extremes over the repetitions. "
     "A sweep takes the same measurements when it starts; to skip them, give its --ceilings the file that "
@@ -47,6 +47,7 @@ static const struct pdnn_table_column ladder_columns[] = {
     {"level", PDNN_ALIGN_LEFT},    {"read", PDNN_ALIGN_RIGHT},
     {"copy", PDNN_ALIGN_RIGHT},    {"copy-streaming", PDNN_ALIGN_RIGHT},
     {"triad", PDNN_ALIGN_RIGHT},   {"triad-streaming", PDNN_ALIGN_RIGHT},
+    {"update", PDNN_ALIGN_RIGHT},
 };
 
 static const char *unit_of(const struct pdnn_ceiling *row) {

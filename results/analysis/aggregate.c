@@ -333,7 +333,7 @@ static enum pdnn_status make_ops(const struct analysis *a, struct pdnn_op_record
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu ops", a->n_rows);
     for (size_t i = 0; i < a->n_rows; i++) {
         const struct pdnn_breakdown_row *row = &a->rows[i];
-        struct pdnn_traffic traffic = {{0}, {0}};
+        struct pdnn_traffic traffic = {.read_bytes = {0}};
         if (!row->group && !(row->time_ns > 0))
             continue;
         struct pdnn_op_record *op = &made[count];

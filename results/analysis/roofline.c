@@ -8,7 +8,7 @@
 
 /* The measured GB/s by pattern; 0: not measured. */
 struct patterns {
-    double read, copy, triad;
+    double read, copy, triad, update;
 };
 
 /* Of a stretch of reuse distances, while its rows are read. */
@@ -49,19 +49,24 @@ static void add_bandwidth(struct stretches *all, const struct pdnn_ceiling *row,
     struct patterns *patterns = &stretch->patterns;
     double *rate = strncmp(row->pattern, "read", 4) == 0   ? &patterns->read
                    : strncmp(row->pattern, "copy", 4) == 0 ? &patterns->copy
+                   : strcmp(row->pattern, "update") == 0   ? &patterns->update
                                                            : &patterns->triad;
     *rate = fmax(*rate, row->value);
 }
 
 /* The two rates as the header defines them. Where nobody knows how it writes, it writes as it reads. */
 static struct pdnn_roof_rung rung_of(const struct patterns *patterns) {
-    double read = fmax(patterns->read, fmax(patterns->copy / 2, patterns->triad * 2 / 3)), added = INFINITY;
+    double read =
+        fmax(fmax(patterns->read, patterns->copy / 2), fmax(patterns->triad, patterns->update) * 2 / 3);
+    double added = INFINITY;
     if (patterns->copy > 0)
         added = 2 / patterns->copy - 1 / read;
     if (patterns->triad > 0)
         added = fmin(added, 3 / patterns->triad - 2 / read);
-    return (struct pdnn_roof_rung){.read_ns_per_byte = 1 / read,
-                                   .write_ns_per_byte = isinf(added) ? 1 / read : fmax(0, added)};
+    double write = isinf(added) ? 1 / read : fmax(0, added);
+    double update = patterns->update > 0 ? fmax(0, 3 / patterns->update - 2 / read) : write;
+    return (struct pdnn_roof_rung){
+        .read_ns_per_byte = 1 / read, .write_ns_per_byte = write, .update_ns_per_byte = fmin(write, update)};
 }
 
 static void set_levels(struct pdnn_roofs *roofs, const struct stretches *levels) {
@@ -71,7 +76,7 @@ static void set_levels(struct pdnn_roofs *roofs, const struct stretches *levels)
         const struct patterns *patterns = &from->patterns;
         struct pdnn_roof_level *level = &roofs->level[i];
         level->capacity_bytes = from->bytes;
-        level->gbs = fmax(patterns->read, fmax(patterns->copy, patterns->triad));
+        level->gbs = fmax(fmax(patterns->read, patterns->copy), fmax(patterns->triad, patterns->update));
         memcpy(level->name, from->level, sizeof level->name);
         if (i + 1 < levels->count)
             level->gbs = fmax(level->gbs, level[1].gbs);
@@ -98,6 +103,7 @@ static void set_rungs(struct pdnn_roofs *roofs, const struct stretches *from, bo
             continue;
         rung->read_ns_per_byte = fmin(rung->read_ns_per_byte, rung[1].read_ns_per_byte);
         rung->write_ns_per_byte = fmin(rung->write_ns_per_byte, rung[1].write_ns_per_byte);
+        rung->update_ns_per_byte = fmin(rung->update_ns_per_byte, rung[1].update_ns_per_byte);
     }
 }
 
@@ -212,7 +218,7 @@ static uint64_t part_of(uint64_t bytes, uint64_t covered, uint64_t whole) {
     return covered == whole ? bytes : (uint64_t)((double)bytes * ((double)covered / (double)whole));
 }
 
-/* by_rung: one of the two halves of a traffic. */
+/* by_rung: one of the parts of a traffic. */
 static void access_tensor(struct walk *walk, uint32_t tensor, uint64_t bytes, uint64_t *by_rung) {
     struct pieces *pieces = &walk->pieces;
     const struct pdnn_lifetime *lifetime = &walk->lifetimes[tensor];
@@ -230,6 +236,14 @@ static void access_tensor(struct walk *walk, uint32_t tensor, uint64_t bytes, ui
     pieces->clock += bytes;
 }
 
+/* Whether the node's output lies where one of its inputs does, so that its lines have just been read. */
+static bool is_in_place(const struct walk *walk, const struct pdnn_node *node, uint32_t output) {
+    bool found = false;
+    for (int i = 0; i < node->n_inputs; i++)
+        found = found || walk->lifetimes[node->input[i]].offset == walk->lifetimes[output].offset;
+    return found && walk->lifetimes[output].bytes > 0;
+}
+
 /* The same accesses and bytes that models/cost counts. */
 static void access_node(struct walk *walk, const struct pdnn_node *node, struct pdnn_traffic *traffic) {
     const struct pdnn_graph *graph = walk->graph;
@@ -241,7 +255,9 @@ static void access_node(struct walk *walk, const struct pdnn_node *node, struct 
         bool is_read = k < node->n_inputs;
         uint32_t tensor = is_read ? node->input[k] : node->output[k - node->n_inputs];
         access_tensor(walk, tensor, generic ? pdnn_tensor_bytes(&graph->tensors[tensor]) : own[k],
-                      is_read ? traffic->read_bytes : traffic->written_bytes);
+                      is_read                           ? traffic->read_bytes
+                      : is_in_place(walk, node, tensor) ? traffic->updated_bytes
+                                                        : traffic->written_bytes);
     }
     for (int k = 0; k < node->n_posts; k++) {
         const struct pdnn_post *post = &node->posts[k];
@@ -268,7 +284,7 @@ enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the accesses of %zu nodes", graph->n_nodes);
     forget_accesses(&walk.pieces);
     for (size_t i = 0; !cold && i < graph->n_nodes; i++) {
-        struct pdnn_traffic before = {{0}, {0}};
+        struct pdnn_traffic before = {.read_bytes = {0}};
         access_node(&walk, &graph->nodes[i], &before);
     }
     for (size_t i = 0; i < graph->n_nodes; i++)
@@ -281,13 +297,14 @@ void pdnn_traffic_add(struct pdnn_traffic *sum, const struct pdnn_traffic *traff
     for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++) {
         sum->read_bytes[i] += traffic->read_bytes[i];
         sum->written_bytes[i] += traffic->written_bytes[i];
+        sum->updated_bytes[i] += traffic->updated_bytes[i];
     }
 }
 
 void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,
                        uint64_t distance) {
     size_t rung = rung_at(roofs, distance);
-    *traffic = (struct pdnn_traffic){{0}, {0}};
+    *traffic = (struct pdnn_traffic){.read_bytes = {0}};
     traffic->read_bytes[rung] = bytes / 2;
     traffic->written_bytes[rung] = bytes - bytes / 2;
 }
@@ -306,10 +323,12 @@ static double memory_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_t
     for (size_t i = 0; i < roofs->n_rungs; i++) {
         const struct pdnn_roof_rung *rung = &roofs->rung[i];
         double ns = (double)traffic->read_bytes[i] * rung->read_ns_per_byte +
-                    (double)traffic->written_bytes[i] * rung->write_ns_per_byte;
+                    (double)traffic->written_bytes[i] * rung->write_ns_per_byte +
+                    (double)traffic->updated_bytes[i] * rung->update_ns_per_byte;
         sum += ns;
         by_level[rung->level] += ns;
-        if ((traffic->read_bytes[i] || traffic->written_bytes[i]) && by_level[rung->level] > most) {
+        if ((traffic->read_bytes[i] || traffic->written_bytes[i] || traffic->updated_bytes[i]) &&
+            by_level[rung->level] > most) {
             most = by_level[rung->level];
             memcpy(place->roof_level, roofs->level[rung->level].name, sizeof place->roof_level);
         }
@@ -343,7 +362,8 @@ void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *i
     bool timed = input->time_ns > 0;
     pdnn_placement_init(place);
     for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++)
-        bytes += (double)(input->traffic.read_bytes[i] + input->traffic.written_bytes[i]);
+        bytes += (double)(input->traffic.read_bytes[i] + input->traffic.written_bytes[i] +
+                          input->traffic.updated_bytes[i]);
     if (bytes > 0)
         place->intensity_flop_per_byte = flop / bytes;
     if (timed && flop > 0)

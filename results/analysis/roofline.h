@@ -13,17 +13,20 @@
  * the cold regime, the first access to each byte of a step comes from DRAM.
  *
  * Reading and writing cost differently, so a working set has two rates. With read, copy and triad its
- * measured GB/s, r = max(read, copy / 2, 2 triad / 3) is its read rate, and the time that a written byte adds
- * to the reads beside it is w = max(0, min(2 / copy - 1 / r, 3 / triad - 2 / r)): a copy of n bytes reads n
- * and writes n in 2 n / copy ns. Each of the three patterns then takes at least its own time, and what only
- * reads can reach its roof. Neither rate is worse than that of a larger working set.
+ * measured GB/s, r = max(read, copy / 2, 2 triad / 3, 2 update / 3) is its read rate, and the time that a
+ * written byte adds to the reads beside it is w = max(0, min(2 / copy - 1 / r, 3 / triad - 2 / r)): a copy of
+ * n bytes reads n and writes n in 2 n / copy ns. What is written in place, over what the same node reads,
+ * costs max(0, 3 / update - 2 / r) and at most w, since the line is there already. Each pattern then takes at
+ * least its own time, and what only reads can reach its roof. Neither rate is worse than that of a larger
+ * working set.
  *
  * Then, with F_d the FLOP in bounds (models/cost.h: padding need not be computed) in dtype d
- * (pdnn_node_dtype), F their sum, and R_l and W_l the bytes read and written at the rates of working set l:
- * compute time is sum(F_d / peak_d), memory time is sum(R_l / r_l + W_l w_l), and roof_level is the level
- * with the largest share of the latter. An op has one dtype; a model in int8 also has ops in f32, each under
- * the roof of its own dtype. The roof is the larger of the two times (Williams, Waterman, Patterson, 2009):
- * attainable = F / that, which in one dtype equals min(peak, intensity * effective bandwidth).
+ * (pdnn_node_dtype), F their sum, and R_l, W_l and U_l the bytes read, written and updated in
+ * place at the rates of working set l:
+ * compute time is sum(F_d / peak_d), memory time is sum(R_l / r_l + W_l w_l + U_l u_l), and roof_level is the
+ * level with the largest share of the latter. An op has one dtype; a model in int8 also has ops in f32, each
+ * under the roof of its own dtype. The roof is the larger of the two times (Williams, Waterman, Patterson,
+ * 2009): attainable = F / that, which in one dtype equals min(peak, intensity * effective bandwidth).
  *
  * A speed index scales the roof to the machine's speed at the moment of the measurement, within bounds: a
  * scaled roof is never above the measured one, and never below what the row reached as long as that is not
@@ -60,9 +63,10 @@ struct pdnn_roofs {
     } level[PDNN_ROOF_LEVELS];
     size_t n_rungs; /* working sets, ascending; without a ladder one for each level; 0: not measured */
     struct pdnn_roof_rung {
-        uint64_t from_bytes;      /* the reuse distances from here on, to the next one, are served so: */
-        double read_ns_per_byte;  /* 1 / r */
-        double write_ns_per_byte; /* w */
+        uint64_t from_bytes;       /* the reuse distances from here on, to the next one, are served so: */
+        double read_ns_per_byte;   /* 1 / r */
+        double write_ns_per_byte;  /* w */
+        double update_ns_per_byte; /* written in place */
         size_t level;
     } rung[PDNN_ROOF_RUNGS];
 };
@@ -72,6 +76,7 @@ void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceili
 /* Bytes read and written by rung. */
 struct pdnn_traffic {
     uint64_t read_bytes[PDNN_ROOF_RUNGS], written_bytes[PDNN_ROOF_RUNGS];
+    uint64_t updated_bytes[PDNN_ROOF_RUNGS]; /* written in place */
 };
 
 /* The traffic of every node of the graph (n_nodes of them, in the graph's arena). */

@@ -10,9 +10,10 @@
 static const struct pdnn_column columns[] = {
     {"kind", "", TEXT(kind), .help = "compute, bandwidth, ladder, overhead or probe"},
     {"pattern", "", TEXT(pattern),
-     .help = "compute: fma, or the processor's own instruction for the type, from registers, "
-             "and gemm-BACKEND; bandwidth and ladder: read, copy, triad, with -streaming stores; "
-             "otherwise a name for the measurement"},
+     .help =
+         "compute: fma, or the processor's own instruction for the type, from registers, "
+         "and gemm-BACKEND; bandwidth and ladder: read, copy, triad, update (in place), with -streaming stores; "
+         "otherwise a name for the measurement"},
     {"dtype", "", TEXT(dtype), .help = "compute: element type; int8 is u8 times s8, accumulated in s32"},
     {"level", "", TEXT(level), .help = "bandwidth and ladder: L1, L2, L3 or DRAM"},
     {"threads", "threads", PDNN_COLUMN_WHOLE, AT(threads), .help = "one per core"},

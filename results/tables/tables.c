@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CEILINGS_LIMIT_BYTES = 1 << 20 };
+enum { CEILINGS_LIMIT_BYTES = 16 << 20 }; /* all rows there may be, with all digits */
 
 enum pdnn_status pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_family_def *const *families,
                                   size_t n_families, struct pdnn_err *err) {

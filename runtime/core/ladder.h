@@ -14,7 +14,7 @@ enum { PDNN_LADDER_POINTS = 40, PDNN_LADDER_PATTERNS = 3, PDNN_LADDER_LEVELS = P
 
 struct pdnn_ladder_point {
     uint64_t bytes;                   /* working set of all threads together */
-    double gbs[PDNN_LADDER_PATTERNS]; /* per pattern, with the faster kind of store */
+    double gbs[PDNN_LADDER_PATTERNS]; /* read, copy, triad, each with the faster kind of store */
 };
 
 /* Consecutive points of one level. */

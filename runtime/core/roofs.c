@@ -11,7 +11,7 @@
 
 enum {
     REPETITIONS_MIN = 7,
-    JOBS_MAX = 256,
+    JOBS_MAX = 320,
     SINGLES_MAX = 64,
     STORES = 2,       /* regular and streaming stores */
     SMALL_DENSE = 16, /* arithmetic takes less than a tenth of the call */
@@ -28,8 +28,7 @@ struct bench {
     struct pdnn_roof_job job[JOBS_MAX];
     struct pdnn_stream stream; /* sized for the largest working set of the ladder */
     uint64_t size[PDNN_LADDER_POINTS];
-    /* By working set, pattern and kind of store. NULL where a pattern has no such kind:
-     * reads store nothing. */
+    /* By working set, pattern and kind of store; NULL where the pattern has no such kind. */
     struct pdnn_roof_job *rung[PDNN_LADDER_POINTS][PDNN_STREAM_PATTERN_COUNT][STORES];
     struct pdnn_single *single[SINGLES_MAX];
 };
@@ -57,6 +56,11 @@ static void add_rung(struct bench *bench, size_t point, enum pdnn_stream_pattern
     bench->rung[point][pattern][store] = job;
 }
 
+/* Reads store nothing, and an update stores to lines that it has just read. */
+static size_t kinds_of_stores(enum pdnn_stream_pattern pattern) {
+    return pattern == PDNN_STREAM_READ || pattern == PDNN_STREAM_UPDATE ? 1 : STORES;
+}
+
 /* Adds all patterns at all working sets, with each kind of store. */
 static enum pdnn_status add_ladder(struct bench *bench, struct pdnn_err *err) {
     bench->n_points = pdnn_ladder_sizes(bench->host, bench->threads, bench->size);
@@ -67,7 +71,7 @@ static enum pdnn_status add_ladder(struct bench *bench, struct pdnn_err *err) {
         return status;
     for (size_t point = 0; point < bench->n_points; point++) {
         for (int pattern = 0; pattern < PDNN_STREAM_PATTERN_COUNT; pattern++) {
-            for (size_t store = 0; store < (pattern == PDNN_STREAM_READ ? 1 : STORES); store++)
+            for (size_t store = 0; store < kinds_of_stores((enum pdnn_stream_pattern)pattern); store++)
                 add_rung(bench, point, (enum pdnn_stream_pattern)pattern, store);
         }
     }
@@ -238,7 +242,7 @@ static void add_levels(struct bench *bench, struct pdnn_ceilings *ceilings) {
     struct pdnn_ladder_level levels[PDNN_LADDER_LEVELS];
     for (size_t i = 0; i < bench->n_points; i++) {
         points[i].bytes = bench->size[i];
-        for (size_t pattern = 0; pattern < PDNN_STREAM_PATTERN_COUNT; pattern++)
+        for (size_t pattern = 0; pattern < PDNN_LADDER_PATTERNS; pattern++)
             points[i].gbs[pattern] = better_store(bench, i, pattern)->row.value;
     }
     size_t n_levels = pdnn_ladder_split(bench->host, bench->threads, points, bench->n_points, levels);

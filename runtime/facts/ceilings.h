@@ -6,16 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for at most 224 rows per thread count, most of them the ladder's. */
-enum { PDNN_CEILINGS_THREADS_MAX = 64, PDNN_CEILINGS_MAX = PDNN_CEILINGS_THREADS_MAX * 224 };
+/* Room for at most 288 rows per thread count, most of them the ladder's. */
+enum { PDNN_CEILINGS_THREADS_MAX = 64, PDNN_CEILINGS_MAX = PDNN_CEILINGS_THREADS_MAX * 288 };
 
 enum { PDNN_CEILING_TEXT = 24 };
 
 /* One row of ceilings.csv. */
 struct pdnn_ceiling {
     char kind[PDNN_CEILING_TEXT]; /* compute | bandwidth | ladder | overhead | probe */
-    /* compute: fma, avx512_vnni, gemm-onednn, ...; bandwidth: read, copy, triad; ladder: the same, and
-     * copy-streaming, triad-streaming; overhead: op; probe: fma, read */
+    /* compute: fma, avx512_vnni, gemm-onednn, ...; bandwidth: read, copy, triad, update; ladder: the
+     * same, and copy-streaming, triad-streaming; overhead: op; probe: fma, read */
     char pattern[PDNN_CEILING_TEXT];
     char dtype[PDNN_CEILING_TEXT]; /* compute: f32, bf16, f16, int8; else "" */
     char level[PDNN_CEILING_TEXT]; /* bandwidth, ladder: L1, L2, L3, DRAM; else "" */

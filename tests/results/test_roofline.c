@@ -96,6 +96,7 @@ static void test_roofs_init_passes_no_pattern(void **state) {
         assert_true(read <= 1 / rates[i][0] + 1e-12);
         assert_true(read + write <= 2 / rates[i][1] + 1e-12);
         assert_true(2 * read + write <= 3 / rates[i][2] + 1e-12);
+        assert_true(dram->update_ns_per_byte <= write);
         assert_true(read > 0 && write >= 0);
         assert_true(l3->read_ns_per_byte <= read && l3->write_ns_per_byte <= write);
         assert_true(roofs.level[0].gbs >= roofs.level[1].gbs);
@@ -218,13 +219,36 @@ static void test_graph_traffic_by_reuse_distance(void **state) {
         roofs.rung[2].from_bytes = rows[i].l2 + 1;
         assert_int_equal(pdnn_graph_traffic(&graph, &roofs, rows[i].cold, &traffic, &err), PDNN_OK);
         for (size_t level = 0; level < 3; level++) {
-            assert_int_equal(traffic[0].read_bytes[level] + traffic[0].written_bytes[level],
+            assert_int_equal(traffic[0].read_bytes[level] + traffic[0].written_bytes[level] +
+                                 traffic[0].updated_bytes[level],
                              rows[i].dense[level]);
-            assert_int_equal(traffic[1].read_bytes[level] + traffic[1].written_bytes[level],
+            assert_int_equal(traffic[1].read_bytes[level] + traffic[1].written_bytes[level] +
+                                 traffic[1].updated_bytes[level],
                              rows[i].relu[level]);
         }
         pdnn_arena_finish(&arena);
     }
+}
+
+/* z = relu(y) lies where y does: its writes cost what an update in place was measured to. */
+static void test_graph_traffic_in_place(void **state) {
+    (void)state;
+    struct pdnn_arena arena = {0};
+    struct pdnn_graph graph;
+    struct pdnn_roofs roofs;
+    struct pdnn_traffic *traffic;
+    struct pdnn_err err = {0};
+    uint64_t written = 0, updated = 0, of_dense = 0;
+    build_dense_relu(&graph, &arena);
+    pdnn_roofs_init(&roofs, &ceilings, 2);
+    assert_int_equal(pdnn_graph_traffic(&graph, &roofs, false, &traffic, &err), PDNN_OK);
+    for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++) {
+        written += traffic[1].written_bytes[i];
+        updated += traffic[1].updated_bytes[i];
+        of_dense += traffic[0].updated_bytes[i];
+    }
+    assert_true(written == 0 && updated == 800 && of_dense == 0);
+    pdnn_arena_finish(&arena);
 }
 
 /* Whatever the levels, the bytes add up to those of the cost. */
@@ -252,7 +276,8 @@ static void test_graph_traffic_sums_to_byte_count(void **state) {
         assert_int_equal(pdnn_graph_traffic(&graph, &roofs, i % 2, &traffic, &err), PDNN_OK);
         for (size_t n = 0; n < graph.n_nodes; n++) {
             for (size_t level = 0; level < PDNN_ROOF_RUNGS; level++)
-                sum += traffic[n].read_bytes[level] + traffic[n].written_bytes[level];
+                sum += traffic[n].read_bytes[level] + traffic[n].written_bytes[level] +
+                       traffic[n].updated_bytes[level];
         }
         assert_true(sum == totals.cost.byte_count);
         pdnn_arena_finish(&arena);
@@ -268,7 +293,7 @@ static void test_place_by_hand(void **state) {
         const char *level;
     } rows[] = {
         /* 40000 FLOP / 200 = 200 ns, 22400 B / 50 = 448 ns. */
-        {{{40000}, {{0, 22400, 0}, {0}}, 1, 1000, {1, 1}},
+        {{{40000}, {{0, 22400, 0}, {0}, {0}}, 1, 1000, {1, 1}},
          40,
          22.4,
          40000 / 22400.0,
@@ -278,7 +303,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "L2"},
         /* At half the core's clock: caches follow it, DRAM is not involved. */
-        {{{40000}, {{0, 22400, 0}, {0}}, 1, 1000, {0.5, 0.1}},
+        {{{40000}, {{0, 22400, 0}, {0}, {0}}, 1, 1000, {0.5, 0.1}},
          40,
          22.4,
          40000 / 22400.0,
@@ -289,7 +314,7 @@ static void test_place_by_hand(void **state) {
          "L2"},
         /* 1000 B / 80 = 12.5 ns, 1000 / 50 = 20 ns, 1000 / 10 = 100 ns: together 132.5 ns,
          * most of it DRAM's. */
-        {{{2650}, {{1000, 1000, 1000}, {0}}, 1, 265, {1, 0.5}},
+        {{{2650}, {{1000, 1000, 1000}, {0}, {0}}, 1, 265, {1, 0.5}},
          10,
          3000 / 265.0,
          2650 / 3000.0,
@@ -299,7 +324,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "DRAM"},
         /* A byte written to DRAM adds to a triad 3 / 8 - 2 / 10 = 0.175 ns. */
-        {{{0}, {{0, 0, 2000}, {0, 0, 1000}}, 1, 750, {1, 1}},
+        {{{0}, {{0, 0, 2000}, {0, 0, 1000}, {0}}, 1, 750, {1, 1}},
          NAN,
          4,
          0,
@@ -309,7 +334,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "DRAM"},
         /* 2e6 / 200 = 10000 ns against 2240 ns. */
-        {{{2000000}, {{0, 0, 22400}, {0}}, 1, 20000, {1, 0.5}},
+        {{{2000000}, {{0, 0, 22400}, {0}, {0}}, 1, 20000, {1, 0.5}},
          100,
          1.12,
          2e6 / 22400,
@@ -319,7 +344,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_COMPUTE,
          "DRAM"},
         /* 800 B / 80 and 800 B * (2 / 100 - 1 / 80) = 16 ns of memory, 4 calls of 5 ns. */
-        {{{200}, {{800, 0, 0}, {800, 0, 0}}, 4, 100, {1, 1}},
+        {{{200}, {{800, 0, 0}, {800, 0, 0}, {0}}, 4, 100, {1, 1}},
          2,
          16,
          0.125,
@@ -328,7 +353,7 @@ static void test_place_by_hand(void **state) {
          1,
          PDNN_BOUND_OVERHEAD,
          "L1"},
-        {{{200}, {{800, 0, 0}, {800, 0, 0}}, 3, 100, {1, 1}},
+        {{{200}, {{800, 0, 0}, {800, 0, 0}, {0}}, 3, 100, {1, 1}},
          2,
          16,
          0.125,
@@ -338,7 +363,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "L1"},
         /* In two dtypes, each under its own peak: 1e6 / 200 and 2e6 / 800 = 7500 ns. */
-        {{{[PDNN_F32] = 1000000, [PDNN_INT8] = 2000000}, {{0, 0, 22400}, {0}}, 1, 15000, {1, 0.5}},
+        {{{[PDNN_F32] = 1000000, [PDNN_INT8] = 2000000}, {{0, 0, 22400}, {0}, {0}}, 1, 15000, {1, 0.5}},
          200,
          22400 / 15000.0,
          3e6 / 22400,
@@ -348,7 +373,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_COMPUTE,
          "DRAM"},
         /* In a dtype with an unknown peak. */
-        {{{[PDNN_S32] = 2000000}, {{0, 0, 22400}, {0}}, 1, 20000, {1, 1}},
+        {{{[PDNN_S32] = 2000000}, {{0, 0, 22400}, {0}, {0}}, 1, 20000, {1, 1}},
          100,
          1.12,
          2e6 / 22400,
@@ -358,9 +383,9 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_UNKNOWN,
          ""},
         /* No FLOP, so bytes only: 2000 / 50 = 40 ns. */
-        {{{0}, {{0, 2000, 0}, {0}}, 1, 80, {1, 1}}, NAN, 25, 0, NAN, 50, NAN, PDNN_BOUND_MEMORY, "L2"},
+        {{{0}, {{0, 2000, 0}, {0}, {0}}, 1, 80, {1, 1}}, NAN, 25, 0, NAN, 50, NAN, PDNN_BOUND_MEMORY, "L2"},
         /* Not measured: where it would lie. */
-        {{{40000}, {{0, 22400, 0}, {0}}, 1, NAN, {1, 1}},
+        {{{40000}, {{0, 22400, 0}, {0}, {0}}, 1, NAN, {1, 1}},
          NAN,
          NAN,
          40000 / 22400.0,
@@ -395,7 +420,7 @@ static void test_place_by_hand(void **state) {
 static void test_place_without_roofs(void **state) {
     (void)state;
     const struct pdnn_roofs roofs = {.n_levels = 0};
-    const struct pdnn_place_input input = {{1000}, {{500}, {0}}, 1, 100, {1, 1}};
+    const struct pdnn_place_input input = {{1000}, {{500}, {0}, {0}}, 1, 100, {1, 1}};
     struct pdnn_placement place;
     pdnn_place(&roofs, &input, &place);
     assert_near(place.gflops, 10);
@@ -412,6 +437,7 @@ int main(void) {
         cmocka_unit_test(test_roofs_init_passes_no_pattern),
         cmocka_unit_test(test_roofs_init_takes_the_ladder),
         cmocka_unit_test(test_graph_traffic_by_reuse_distance),
+        cmocka_unit_test(test_graph_traffic_in_place),
         cmocka_unit_test(test_graph_traffic_sums_to_byte_count),
         cmocka_unit_test(test_place_by_hand),
         cmocka_unit_test(test_place_without_roofs),

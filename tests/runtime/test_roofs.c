@@ -113,40 +113,42 @@ static void format_rows(const struct pdnn_ceilings *ceilings, size_t from, char 
 /* Each level has three patterns; levels are nearest to the core first, each larger than
  * the one before; DRAM is last. */
 static void check_levels(const struct pdnn_ceilings *ceilings, size_t from) {
-    static const char *const patterns[] = {"read", "copy", "triad"};
-    const struct pdnn_ceiling *level[PDNN_LADDER_LEVELS * 3];
+    static const char *const patterns[] = {"read", "copy", "triad", "update"};
+    enum { PATTERNS = sizeof patterns / sizeof *patterns };
+    const struct pdnn_ceiling *level[PDNN_LADDER_LEVELS * PATTERNS];
     size_t count = 0;
     for (size_t i = from; i < ceilings->count; i++) {
         if (strcmp(ceilings->row[i].kind, "bandwidth") == 0)
             level[count++] = &ceilings->row[i];
     }
-    assert_true(count >= 3 && count % 3 == 0);
+    assert_true(count >= PATTERNS && count % PATTERNS == 0);
     for (size_t i = 0; i < count; i++) {
-        assert_string_equal(level[i]->pattern, patterns[i % 3]);
-        assert_string_equal(level[i]->level, level[i - i % 3]->level);
-        assert_true(i + 3 >= count || level[i]->capacity_bytes > 0);
-        assert_true(i < 3 || !level[i]->capacity_bytes ||
-                    level[i]->capacity_bytes > level[i - 3]->capacity_bytes);
+        assert_string_equal(level[i]->pattern, patterns[i % PATTERNS]);
+        assert_string_equal(level[i]->level, level[i - i % PATTERNS]->level);
+        assert_true(i + PATTERNS >= count || level[i]->capacity_bytes > 0);
+        assert_true(i < PATTERNS || !level[i]->capacity_bytes ||
+                    level[i]->capacity_bytes > level[i - PATTERNS]->capacity_bytes);
     }
     assert_string_equal(level[count - 1]->level, "DRAM");
     assert_true(level[count - 1]->capacity_bytes == 0);
-    uint64_t last = count > 3 ? level[count - 4]->capacity_bytes : 0;
+    uint64_t last = count > PATTERNS ? level[count - PATTERNS - 1]->capacity_bytes : 0;
     assert_true(pdnn_ceilings_cache_bytes(ceilings, 1) >= last);
 }
 
 /* Every working set has reads, and copies and triads with either kind of store. */
 static void check_ladder(const struct pdnn_ceilings *ceilings, size_t from, const struct pdnn_host *host) {
+    enum { RUNGS = 6 }; /* per working set */
     uint64_t sizes[PDNN_LADDER_POINTS];
     size_t count = pdnn_ladder_sizes(host, 1, sizes), rungs = 0;
     for (size_t i = from; i < ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ceilings->row[i];
         if (strcmp(row->kind, "ladder") != 0)
             continue;
-        assert_true(row->capacity_bytes == sizes[rungs / 5]);
+        assert_true(row->capacity_bytes == sizes[rungs / RUNGS]);
         assert_true(row->level[0]);
         rungs++;
     }
-    assert_int_equal(rungs, 5 * count);
+    assert_int_equal(rungs, RUNGS * count);
 }
 
 static void check_values(const struct pdnn_ceilings *ceilings, size_t from) {

@@ -108,6 +108,20 @@ static void test_stream_run_triad_adds(void **state) {
     }
 }
 
+static void test_stream_run_updates_in_place(void **state) {
+    (void)state;
+    const size_t count = SLICE_FLOATS / 2 / UNIT_FLOATS * UNIT_FLOATS;
+    struct pdnn_stream stream = make(1);
+    float *slice = stream.slice[0], result;
+    for (size_t i = 0; i < SLICE_FLOATS; i++)
+        slice[i] = i < count ? 2 : 6;
+    const struct pdnn_stream_job job = {.pattern = PDNN_STREAM_UPDATE, .threads = 1, .passes = 2};
+    assert_int_equal(pdnn_stream_run(&stream, &job, &result), 2 * 3 * count * 4);
+    assert_true(slice[0] == 2 && slice[count - 1] == 2);
+    assert_true(slice[SLICE_FLOATS - 1] == 3); /* 6, 4, 3 */
+    pdnn_stream_destroy(&stream);
+}
+
 static void test_stream_read_part_wraps(void **state) {
     (void)state;
     struct pdnn_stream stream = make(1);
@@ -146,6 +160,7 @@ int main(void) {
         cmocka_unit_test(test_stream_run_read_sums_all),
         cmocka_unit_test(test_stream_run_copies_all),
         cmocka_unit_test(test_stream_run_triad_adds),
+        cmocka_unit_test(test_stream_run_updates_in_place),
         cmocka_unit_test(test_stream_read_part_wraps),
         cmocka_unit_test(test_evictor_reads_everything),
     };

@@ -20,12 +20,14 @@ enum {
 struct pattern {
     const char *name;
     size_t arrays;
+    size_t moves; /* elements read and written per element of an array */
 };
 
 static const struct pattern patterns[PDNN_STREAM_PATTERN_COUNT] = {
-    [PDNN_STREAM_READ] = {"read", 1},
-    [PDNN_STREAM_COPY] = {"copy", 2},
-    [PDNN_STREAM_TRIAD] = {"triad", 3},
+    [PDNN_STREAM_READ] = {"read", 1, 1},
+    [PDNN_STREAM_COPY] = {"copy", 2, 2},
+    [PDNN_STREAM_TRIAD] = {"triad", 3, 3},
+    [PDNN_STREAM_UPDATE] = {"update", 2, 3},
 };
 
 const char *pdnn_stream_pattern_name(enum pdnn_stream_pattern pattern) {
@@ -106,7 +108,7 @@ uint64_t pdnn_stream_run(const struct pdnn_stream *stream, const struct pdnn_str
     {
         const struct pdnn_stream_arrays mine = arrays_of(stream, job, stream->slice[omp_get_thread_num()]);
         sum += pdnn_stream_passes(job, &mine);
-        bytes += job->passes * mine.count * patterns[job->pattern].arrays * sizeof(float);
+        bytes += job->passes * mine.count * patterns[job->pattern].moves * sizeof(float);
     }
     *result = sum;
     return bytes;

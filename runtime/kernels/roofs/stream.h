@@ -11,9 +11,10 @@
 #include <stdint.h>
 
 enum pdnn_stream_pattern {
-    PDNN_STREAM_READ,  /* sum += a[i]: 4 bytes per element */
-    PDNN_STREAM_COPY,  /* b[i] = a[i]: 8 */
-    PDNN_STREAM_TRIAD, /* c[i] = a[i] + 0.5 b[i]: 12 */
+    PDNN_STREAM_READ,   /* sum += a[i]: 4 bytes per element */
+    PDNN_STREAM_COPY,   /* b[i] = a[i]: 8 */
+    PDNN_STREAM_TRIAD,  /* c[i] = a[i] + 0.5 b[i]: 12 */
+    PDNN_STREAM_UPDATE, /* b[i] = 0.5 (a[i] + b[i]), in place: 12 */
     PDNN_STREAM_PATTERN_COUNT
 };
 

@@ -80,10 +80,22 @@ static void triad_bypass(const float *a, const float *b, float *c, size_t count)
     pdnn_bypass_fence();
 }
 
+/* b stays within the range of a. */
+static void update(const float *a, float *b, size_t count) {
+    pdnn_floats u, v;
+    for (size_t i = 0; i < count; i += PDNN_LANES) {
+        __builtin_memcpy(&u, a + i, sizeof u);
+        __builtin_memcpy(&v, b + i, sizeof v);
+        u = (u + v) * 0.5f;
+        __builtin_memcpy(b + i, &u, sizeof u);
+    }
+}
+
 /* Called through pointers, so that the compiler cannot merge passes. */
 static void (*const copies[2])(const float *a, float *b, size_t count) = {copy, copy_bypass};
 static void (*const triads[2])(const float *a, const float *b, float *c, size_t count) = {triad,
                                                                                           triad_bypass};
+static void (*const updates)(const float *a, float *b, size_t count) = update;
 
 PDNN_ROOF(float, pdnn_stream_passes,
           (const struct pdnn_stream_job *job, const struct pdnn_stream_arrays *arrays), (job, arrays)) {
@@ -93,6 +105,8 @@ PDNN_ROOF(float, pdnn_stream_passes,
     for (uint64_t pass = 0; pass < job->passes; pass++) {
         if (job->pattern == PDNN_STREAM_COPY)
             copies[job->bypass](a, b, arrays->count);
+        else if (job->pattern == PDNN_STREAM_UPDATE)
+            updates(a, b, arrays->count);
         else
             triads[job->bypass](a, b, c, arrays->count);
     }
