@@ -48,7 +48,7 @@ PEAK_LOOP(avx512_fp16, "avx512f,avx512bw,avx512vl,avx512fp16", __m512h,
           _mm512_add_ph, (float)_mm512_reduce_add_ph(x))
 
 PEAK_LOOP(avx512_vnni, "avx512f,avx512bw,avx512vnni", __m512i, __m512i a = _mm512_set1_epi32(the_bytes), a,
-          _mm512_dpbusd_epi32(x, a, a), _mm512_add_epi32, (float)_mm512_reduce_add_epi32(x))
+          _mm512_dpbusd_epi32(x, a, a), _mm512_add_epi32, (float)_mm_cvtsi128_si32(_mm512_castsi512_si128(x)))
 
 PEAK_LOOP(avx_vnni, "avx2,avxvnni", __m256i, __m256i a = _mm256_set1_epi32(the_bytes), a,
           _mm256_dpbusd_avx_epi32(x, a, a), _mm256_add_epi32, (float)_mm256_extract_epi32(x, 0))
