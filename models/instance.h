@@ -46,6 +46,9 @@ struct pdnn_instance {
 };
 
 enum { PDNN_ID_TEXT = 512, PDNN_CONDITION_TEXT = 96 };
+/* Samples that one visit can hold: enough for a second of the shortest ones, in no more memory than a small
+ * cache. A spec cannot ask for more. */
+enum { PDNN_VISIT_SAMPLES_MAX = 1 << 14 };
 
 /* Sets everything to the defaults. */
 void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family);

@@ -11,8 +11,7 @@
 /* A sample must be long compared with the cost and the resolution of the two clock reads around it. */
 enum { SHORT_CLOCK_READS = 1000, SAMPLE_CLOCK_READS = 2 * SHORT_CLOCK_READS, SAMPLE_MIN_NS = 20000 };
 
-/* Samples kept per visit: enough for a second of the shortest ones, in no more memory than a small cache. */
-enum { SAMPLES_MAX = 1 << 14, STAMPS_ROOM_MIN = 64, STEPS_MAX = 1 << 20 };
+enum { SAMPLES_MAX = PDNN_VISIT_SAMPLES_MAX, STAMPS_ROOM_MIN = 64, STEPS_MAX = 1 << 20 };
 
 /* Stamped steps that every visit takes. While there is time, one more follows each sample. */
 enum { STAMPS_MIN = 3 };
@@ -187,12 +186,12 @@ static int take_samples(struct session *session, enum pdnn_stop *stop) {
             return code;
         if (session->n_samples < session->rules->min_samples)
             continue;
-        if (session->n_samples == SAMPLES_MAX) {
-            *stop = PDNN_STOP_SAMPLES;
-            return 0;
-        }
         if (session->n_samples >= next_look && is_precise(session)) {
             *stop = PDNN_STOP_PRECISION;
+            return 0;
+        }
+        if (session->n_samples == SAMPLES_MAX) {
+            *stop = PDNN_STOP_SAMPLES;
             return 0;
         }
         if (session->n_samples >= next_look)

@@ -9,7 +9,7 @@
 
 /* When a visit ends. */
 struct pdnn_measure_rules {
-    uint64_t min_samples;  /* samples per visit after warm-up; at least 3 */
+    uint64_t min_samples;  /* per visit, after warm-up; 1 to PDNN_VISIT_SAMPLES_MAX */
     uint64_t max_visit_ns; /* includes warm-up; exceeded only to reach min_samples */
     double precision;      /* relative: stop once the quartiles are this close to the median */
     bool cold;             /* evict the caches before every sample; a sample is then one step */

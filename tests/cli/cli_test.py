@@ -123,6 +123,7 @@ GOLDEN_CASES = [
     ("list-bad-block", ["list", "cnn:resnet50,kernel=5"], 2),
     ("list-bad-image", ["list", "cnn:vgg16,image=16,threads=1"], 2),
     ("list-bad-set", ["list", "small.yaml", "--set", "run.thread=2"], 2),
+    ("list-bad-min-samples", ["list", "small.yaml", "--set", "measure.min_samples=16385"], 2),
     ("unknown-command", ["lst"], 2),
     ("unknown-option", ["list", "small.yaml", "--fromat", "csv"], 2),
     ("unknown-global", ["--versoin"], 2),

@@ -167,6 +167,17 @@ static void test_measure_visit_stops_when_full(void **state) {
     assert_true(visit.samples >= 10000);
 }
 
+/* The greatest min_samples leaves room for exactly as many samples; precision counts even then. */
+static void test_measure_visit_full_and_precise(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {
+        .min_samples = PDNN_VISIT_SAMPLES_MAX, .max_visit_ns = UINT64_MAX / 2, .precision = 0.02};
+    start_fake(100000, NULL);
+    struct pdnn_visit visit = run(&rules, NULL);
+    assert_int_equal(visit.samples, PDNN_VISIT_SAMPLES_MAX);
+    assert_int_equal(visit.stop, PDNN_STOP_PRECISION);
+}
+
 /* Forty steps, each a tenth faster than the one before, as with lazy initialization and rising clocks. */
 static uint64_t settle(uint64_t call, uint64_t step_ns) {
     double extra = 50.0 * (double)step_ns;
@@ -281,7 +292,8 @@ static void test_measure_visit_failing_step(void **state) {
 
 static void test_measure_visit_too_many_samples(void **state) {
     (void)state;
-    const struct pdnn_measure_rules rules = {.min_samples = 1000000, .max_visit_ns = 1000, .precision = 0.02};
+    const struct pdnn_measure_rules rules = {
+        .min_samples = PDNN_VISIT_SAMPLES_MAX + 1, .max_visit_ns = 1000, .precision = 0.02};
     double part_ns[PARTS];
     struct pdnn_visit visit = {0};
     struct pdnn_err err = {0};
@@ -324,6 +336,7 @@ int main(void) {
         cmocka_unit_test(test_measure_visit_unsteady_goes_on_to_max_time),
         cmocka_unit_test(test_measure_visit_min_samples_outlast_max_time),
         cmocka_unit_test(test_measure_visit_stops_when_full),
+        cmocka_unit_test(test_measure_visit_full_and_precise),
         cmocka_unit_test(test_measure_visit_warms_up),
         cmocka_unit_test(test_measure_visit_cold_evicts_before_each),
         cmocka_unit_test(test_measure_visit_warm_never_evicts),
