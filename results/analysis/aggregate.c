@@ -111,6 +111,17 @@ static unsigned flags_of(const struct ok_visits *ok) {
     return flags;
 }
 
+/* What ended most of the visits; of two reasons that ended equally many, the later in the enum. */
+static enum pdnn_stop stop_of(const struct ok_visits *ok) {
+    size_t ended[PDNN_STOP_COUNT] = {0};
+    int most = 0;
+    for (size_t i = 0; i < ok->count; i++)
+        ended[ok->visit[i]->stop]++;
+    for (int stop = 0; stop < PDNN_STOP_COUNT; stop++)
+        most = ended[stop] >= ended[most] ? stop : most;
+    return (enum pdnn_stop)most;
+}
+
 static void set_times(const struct pdnn_aggregate_input *input, const struct ok_visits *ok,
                       struct pdnn_record *record) {
     const double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns));
@@ -135,9 +146,8 @@ static void set_times(const struct pdnn_aggregate_input *input, const struct ok_
         ok->value[i] = (double)visit->prepare_ns;
     }
     record->prepare_ns = (uint64_t)(pdnn_median(ok->value, ok->count) + 0.5);
-    const struct pdnn_visit *last = ok->visit[ok->count - 1];
-    record->plan_bytes = last->plan_bytes;
-    record->stop_reason = pdnn_stop_name(last->stop);
+    record->plan_bytes = ok->visit[ok->count - 1]->plan_bytes;
+    record->stop_reason = pdnn_stop_name(stop_of(ok));
     if (interval.high > 0 && input->precision > 0 && is_noisy(&interval, input->precision))
         record->flags |= PDNN_FLAG_NOISY;
     record->flags |= flags_of(ok);

@@ -26,7 +26,8 @@ const char *pdnn_outcome_name(enum pdnn_outcome outcome);
 /* PDNN_OUTCOME_COUNT if it is not the name of an outcome. */
 enum pdnn_outcome pdnn_outcome_find(const char *name);
 
-/* Why a visit stopped sampling. */
+/* Why a visit stopped sampling: its samples agreed closely enough, its time was spent, or it could hold no
+ * more samples. */
 enum pdnn_stop { PDNN_STOP_PRECISION, PDNN_STOP_MAX_TIME, PDNN_STOP_SAMPLES, PDNN_STOP_COUNT };
 const char *pdnn_stop_name(enum pdnn_stop stop); /* "precision", "max_time", "samples" */
 enum pdnn_stop pdnn_stop_find(const char *name);
@@ -91,7 +92,8 @@ struct pdnn_visit {
      * it would take alone */
     uint64_t plan_bytes;
     struct pdnn_visit_set set; /* not in the journal; {0}: the instance had a plan of its own */
-    uint64_t samples, steps_per_sample, warmups;
+    uint64_t samples, steps_per_sample;
+    uint64_t warmups; /* steps, not samples */
     double median_ns, min_ns, mean_ns, p10_ns, p90_ns, mad_ns; /* per step */
     double stamped_ns; /* median over stamped steps of the sum of their parts, which leave no gaps */
     double probe_gflops, probe_gbs; /* the faster of the probes just before and after; 0: no probe */

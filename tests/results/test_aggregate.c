@@ -68,6 +68,31 @@ static void aggregate(const struct pdnn_aggregate_input *input, struct pdnn_reco
     pdnn_arena_finish(&arena);
 }
 
+/* What ended most visits, whichever came last; on a tie, the later in the enum. */
+static void test_aggregate_stop_reason(void **state) {
+    (void)state;
+    static const struct {
+        enum pdnn_stop stop[4];
+        const char *reason;
+    } rows[] = {
+        {{PDNN_STOP_MAX_TIME, PDNN_STOP_MAX_TIME, PDNN_STOP_MAX_TIME, PDNN_STOP_PRECISION}, "max_time"},
+        {{PDNN_STOP_PRECISION, PDNN_STOP_PRECISION, PDNN_STOP_SAMPLES, PDNN_STOP_MAX_TIME}, "precision"},
+        {{PDNN_STOP_MAX_TIME, PDNN_STOP_PRECISION, PDNN_STOP_MAX_TIME, PDNN_STOP_PRECISION}, "max_time"},
+        {{PDNN_STOP_SAMPLES, PDNN_STOP_SAMPLES, PDNN_STOP_PRECISION, PDNN_STOP_MAX_TIME}, "samples"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_visit visits[4];
+        struct pdnn_record record;
+        for (size_t k = 0; k < 4; k++) {
+            visits[k] = ok_visit(100);
+            visits[k].stop = rows[i].stop[k];
+        }
+        const struct pdnn_aggregate_input input = {.id = ID, .visits = visits, .n_visits = 4};
+        aggregate(&input, &record);
+        assert_string_equal(record.stop_reason, rows[i].reason);
+    }
+}
+
 static void test_aggregate_times(void **state) {
     (void)state;
     struct pdnn_visit visits[] = {ok_visit(120), ok_visit(100), ok_visit(110)};
@@ -99,7 +124,7 @@ static void test_aggregate_times(void **state) {
     assert_int_equal(record.warmups, 6);
     assert_int_equal(record.prepare_ns, 7);
     assert_int_equal(record.plan_bytes, 8192);
-    assert_string_equal(record.stop_reason, "max_time");
+    assert_string_equal(record.stop_reason, "precision");
     assert_string_equal(record.host, "h");
     assert_int_equal(record.started_unix_ms, 1000);
     /* +-9 % between visits is far wider than five times 2 %; two of three visits
@@ -504,6 +529,7 @@ static void test_aggregate_extrapolates_layers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_aggregate_stop_reason),
         cmocka_unit_test(test_aggregate_times),
         cmocka_unit_test(test_aggregate_micro_steps),
         cmocka_unit_test(test_aggregate_single_visit_has_no_interval),

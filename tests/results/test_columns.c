@@ -45,6 +45,23 @@ static void test_columns_names_are_unique(void **state) {
     pdnn_arena_finish(&arena);
 }
 
+/* A warm-up is not sampled: it is counted in steps, as the worker counts it. */
+static void test_columns_warmups_are_steps(void **state) {
+    (void)state;
+    struct pdnn_arena arena = {0};
+    struct pdnn_columns results;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_results_columns(pdnn_families, count_families(), false, &arena, &results, &err),
+                     PDNN_OK);
+    const struct pdnn_columns *const tables[] = {&results, &pdnn_journal_columns};
+    for (size_t i = 0; i < 2; i++) {
+        const int warmups = pdnn_columns_find(tables[i], "warmups");
+        assert_true(warmups >= 0);
+        assert_string_equal(tables[i]->column[warmups].unit, "steps");
+    }
+    pdnn_arena_finish(&arena);
+}
+
 /* Two families that share one name: one column per name, in the order of their rows. */
 static void test_results_columns_order(void **state) {
     (void)state;
@@ -236,10 +253,10 @@ static void test_utc_format_and_parse(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns_names_are_unique), cmocka_unit_test(test_results_columns_order),
-        cmocka_unit_test(test_results_columns_types),    cmocka_unit_test(test_columns_row_of_a_record),
-        cmocka_unit_test(test_column_parse_reads_back),  cmocka_unit_test(test_column_parse_refuses),
-        cmocka_unit_test(test_utc_format_and_parse),
+        cmocka_unit_test(test_columns_names_are_unique),  cmocka_unit_test(test_results_columns_order),
+        cmocka_unit_test(test_columns_warmups_are_steps), cmocka_unit_test(test_results_columns_types),
+        cmocka_unit_test(test_columns_row_of_a_record),   cmocka_unit_test(test_column_parse_reads_back),
+        cmocka_unit_test(test_column_parse_refuses),      cmocka_unit_test(test_utc_format_and_parse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
