@@ -93,7 +93,7 @@ struct pdnn_visit {
     uint64_t plan_bytes;
     struct pdnn_visit_set set; /* not in the journal; {0}: the instance had a plan of its own */
     uint64_t samples, steps_per_sample;
-    uint64_t warmups; /* steps, not samples */
+    uint64_t warmups;                                          /* steps, not samples */
     double median_ns, min_ns, mean_ns, p10_ns, p90_ns, mad_ns; /* per step */
     double stamped_ns; /* median over stamped steps of the sum of their parts, which leave no gaps */
     double probe_gflops, probe_gbs; /* the faster of the probes just before and after; 0: no probe */
