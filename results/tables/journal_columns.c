@@ -122,7 +122,7 @@ static const struct pdnn_column columns[] = {
     {"samples", "samples", COUNT(visit.samples), SAMPLED, .help = "number of timed samples"},
     {"steps_per_sample", "steps", COUNT(visit.steps_per_sample), SAMPLED,
      .help = "steps per sample: short steps are batched; times are per step"},
-    {"warmups", "steps", COUNT(visit.warmups), SAMPLED, .help = "untimed steps before those samples"},
+    {"warmups", "steps", COUNT(visit.warmups), SAMPLED, .help = "warm-up steps before those samples; not used"},
     {"time_ns_median", "ns", NUMBER(visit.median_ns), SAMPLED, .help = "median of the samples"},
     {"time_ns_min", "ns", NUMBER(visit.min_ns), SAMPLED, .help = "minimum of the samples"},
     {"time_ns_mean", "ns", NUMBER(visit.mean_ns), SAMPLED, .help = "mean of the samples"},

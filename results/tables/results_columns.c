@@ -138,7 +138,7 @@ static const struct pdnn_column tail[] = {
      .help = "half the width of that interval, relative to time_ns_median: the precision reached"},
     {"rounds", "visits", COUNT(rounds), .help = "visits that ended ok"},
     {"samples", "samples", COUNT(samples), .help = "timed samples of all visits"},
-    {"warmups", "steps", COUNT(warmups), .help = "untimed steps of all visits, run before their samples"},
+    {"warmups", "steps", COUNT(warmups), .help = "warm-up steps of all visits, before their samples; not used"},
     {"stop_reason", "", PDNN_COLUMN_WORD, AT(stop_reason),
      .help =
          "what ended most of the ok visits: precision: its samples agreed closely enough; max_time: its "

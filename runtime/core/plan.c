@@ -197,7 +197,7 @@ int pdnn_plan_run(const struct pdnn_plan *plan) {
     return 0;
 }
 
-int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t *ns) {
+int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns) {
     uint64_t before = pdnn_clock_ns();
     for (size_t i = 0; i < plan->program.n_steps; i++) {
         const struct pdnn_work *work = &plan->program.steps[i].work;
@@ -205,7 +205,7 @@ int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t *ns) {
         if (code)
             return code;
         uint64_t after = pdnn_clock_ns();
-        ns[i] += after - before;
+        ns[i] += pdnn_clock_net_ns(after - before, clock_cost_ns);
         before = after;
     }
     return 0;

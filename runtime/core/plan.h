@@ -33,9 +33,9 @@ void pdnn_plan_destroy(struct pdnn_plan *plan);
 /* Runs one whole step. Returns 0 or the failing step's code. */
 int pdnn_plan_run(const struct pdnn_plan *plan);
 
-/* The same with a clock read after each step of the program: ns[i] += nanoseconds of step
- * i (program.n_steps entries). */
-int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t *ns);
+/* The same with a clock read after each step of the program: ns[i] += nanoseconds of step i, less the cost of
+ * one read (program.n_steps entries). */
+int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns);
 
 /* Whether the plan stores the tensor. What forward saves for backward may exist only in a
  * library's own form. */

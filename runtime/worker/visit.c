@@ -33,6 +33,7 @@ struct bench {
     struct pdnn_evictor *evictor; /* cold visits only */
     uint32_t *part_of;            /* by step: index into ops */
     uint64_t *step_ns;            /* by step: its time in one stamped step */
+    uint64_t clock_cost_ns;
     struct pdnn_visit_op *ops;
     size_t n_ops;
 };
@@ -101,7 +102,7 @@ static uint32_t find_part(struct bench *bench, size_t index) {
 
 static enum pdnn_status bench_init(struct bench *bench, const struct pdnn_plan *plan, struct pdnn_err *err) {
     const struct pdnn_program *program = &plan->program;
-    struct bench made = {.plan = plan};
+    struct bench made = {.plan = plan, .clock_cost_ns = pdnn_clock_read_cost_ns()};
     size_t room = program->n_steps ? program->n_steps : 1;
     made.part_of = calloc(room, sizeof *made.part_of);
     made.step_ns = calloc(room, sizeof *made.step_ns);
@@ -131,7 +132,7 @@ static int run_stamped_step(void *user, uint64_t *ns) {
     struct bench *bench = user;
     size_t n_steps = bench->plan->program.n_steps;
     memset(bench->step_ns, 0, n_steps * sizeof *bench->step_ns);
-    int code = pdnn_plan_run_stamped(bench->plan, bench->step_ns);
+    int code = pdnn_plan_run_stamped(bench->plan, bench->clock_cost_ns, bench->step_ns);
     for (size_t i = 0; i < n_steps; i++)
         ns[bench->part_of[i]] += bench->step_ns[i];
     return code;

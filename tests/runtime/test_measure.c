@@ -208,6 +208,18 @@ static void test_measure_visit_cold_evicts_before_each(void **state) {
     assert_string_equal(fake.event + visit.warmups, "esepesepesepesepesepesep");
 }
 
+/* A cold step lies alone between two clock reads, whose cost is not its own. */
+static void test_measure_visit_without_the_clock(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {
+        .min_samples = 6, .max_visit_ns = 1000000000, .precision = 0.02, .cold = true};
+    static const uint64_t steps_ns[] = {1, CLOCK_NS, 100};
+    for (size_t i = 0; i < sizeof steps_ns / sizeof *steps_ns; i++) {
+        start_fake(steps_ns[i], NULL);
+        assert_near(run(&rules, NULL).median_ns, (double)steps_ns[i], 0);
+    }
+}
+
 static void test_measure_visit_warm_never_evicts(void **state) {
     (void)state;
     const struct pdnn_measure_rules rules = {.min_samples = 5, .max_visit_ns = 1000000000, .precision = 0.02};
@@ -339,6 +351,7 @@ int main(void) {
         cmocka_unit_test(test_measure_visit_full_and_precise),
         cmocka_unit_test(test_measure_visit_warms_up),
         cmocka_unit_test(test_measure_visit_cold_evicts_before_each),
+        cmocka_unit_test(test_measure_visit_without_the_clock),
         cmocka_unit_test(test_measure_visit_warm_never_evicts),
         cmocka_unit_test(test_measure_visit_part_medians),
         cmocka_unit_test(test_measure_visit_spreads_stamps),

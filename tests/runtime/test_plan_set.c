@@ -19,6 +19,8 @@ static const struct pdnn_backend_def *const backends[] = {&pdnn_backend_onednn, 
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
 /* An id without its last value. */
+enum { STEPS_MAX = 64 };
+
 struct model {
     const char *id;
     int values[3]; /* the first is the largest */
@@ -230,6 +232,19 @@ static void test_plan_set_refuses(void **state) {
     close_set(&f);
 }
 
+/* Stamps leave out the clock's cost: one that costs more than everything leaves nothing. */
+static void check_stamps(const struct pdnn_plan *plan) {
+    uint64_t step_ns[STEPS_MAX] = {0}, sum_ns = 0;
+    assert_in_range(plan->program.n_steps, 1, STEPS_MAX);
+    assert_int_equal(pdnn_plan_run_stamped(plan, UINT64_MAX, step_ns), 0);
+    for (size_t i = 0; i < plan->program.n_steps; i++)
+        assert_int_equal(step_ns[i], 0);
+    assert_int_equal(pdnn_plan_run_stamped(plan, 0, step_ns), 0);
+    for (size_t i = 0; i < plan->program.n_steps; i++)
+        sum_ns += step_ns[i];
+    assert_true(sum_ns > 0);
+}
+
 /* What is left after a step that runs alone. */
 static void compare_with_alone(struct fixture *f, const struct pdnn_plan_member *member, double tolerance) {
     const struct pdnn_graph *graph = &member->graph;
@@ -244,6 +259,7 @@ static void compare_with_alone(struct fixture *f, const struct pdnn_plan_member 
         if (kept[i] != PDNN_NONE)
             compare_values(&member->plan, &alone, kept[i], tolerance, member->key);
     }
+    check_stamps(&alone);
     pdnn_plan_destroy(&alone);
     assert_ptr_equal(f->set.filled, member);
 }
