@@ -138,11 +138,13 @@ static const struct pdnn_column tail[] = {
      .help = "half the width of that interval, relative to time_ns_median: the precision reached"},
     {"rounds", "visits", COUNT(rounds), .help = "visits that ended ok"},
     {"samples", "samples", COUNT(samples), .help = "timed samples of all visits"},
-    {"warmups", "steps", COUNT(warmups), .help = "warm-up steps of all visits, before their samples; not used"},
+    {"warmups", "steps", COUNT(warmups),
+     .help = "warm-up steps of all visits, before their samples; not used"},
     {"stop_reason", "", PDNN_COLUMN_WORD, AT(stop_reason),
      .help =
          "what ended most of the ok visits: precision: its samples agreed closely enough; max_time: its "
-         "share of measure.max_time was spent; samples: it could hold no more. On a tie, the last of these"},
+         "share of measure.max_time was spent; samples: it could hold no more; time_limit: another would not "
+         "have fitted into limits.time. On a tie, the last of these"},
     {"speed_index", "ratio", NUMBER(speed_index),
      .help = "how fast the machine was during the visits; 1 = as fast as when its roofs were measured: "
              "median of the visits' probes, the read probe for rows bound by DRAM, the FMA probe for the "

@@ -13,8 +13,12 @@ enum { SHORT_CLOCK_READS = 1000, SAMPLE_CLOCK_READS = 2 * SHORT_CLOCK_READS, SAM
 
 enum { SAMPLES_MAX = PDNN_VISIT_SAMPLES_MAX, STAMPS_ROOM_MIN = 64, STEPS_MAX = 1 << 20 };
 
-/* Stamped steps that every visit takes. While there is time, one more follows each sample. */
+/* Stamped steps that every visit takes unless limits.time is close. While there is time, one more follows
+ * each sample. */
 enum { STAMPS_MIN = 3 };
+
+/* A step is slow if limits.time leaves no room for this many samples beside the stamped steps. */
+enum { SLOW_SAMPLES = 3 };
 
 /* Warm-up continues while a block's median is more than 2 % better than the best so far. */
 enum { BLOCK_SAMPLES = 3, WARM_BLOCKS_MAX = 50, WARM_STEPS_MIN = 2, WARM_SHARE = 4 };
@@ -31,8 +35,10 @@ struct session {
     double *sample_ns, *sorted; /* SAMPLES_MAX each: ns per step in the order taken; scratch for sorting */
     size_t n_samples, n_preempted;
     bool short_sample;
-    uint64_t *stamp_ns; /* stamps_room rows of n_parts + 1: the parts, then the whole stamped step */
-    double *column;     /* stamps_room */
+    uint64_t longest_ns; /* the longest sample or stamped step so far, with what surrounds it */
+    bool is_slow;        /* a sample is a stamped step, since there is no time for both */
+    uint64_t *stamp_ns;  /* stamps_room rows of n_parts + 1: the parts, then the whole stamped step */
+    double *column;      /* stamps_room */
     size_t n_stamps, stamps_room;
     size_t stride; /* samples between stamped steps */
 };
@@ -78,8 +84,23 @@ static uint64_t calibrate(const struct session *session, double step_ns) {
     return steps < STEPS_MAX ? (uint64_t)steps : STEPS_MAX;
 }
 
+/* Whether something that takes this long ends before the driver ends the visit. */
+static bool fits(const struct session *session, double ns) {
+    uint64_t limit_ns = session->rules->time_limit_ns;
+    return !limit_ns || (double)(now(session) - session->start_ns) + ns <= (double)limit_ns;
+}
+
 static bool warm_time_is_up(const struct session *session) {
-    return now(session) - session->start_ns >= session->rules->max_visit_ns / WARM_SHARE;
+    uint64_t limit_ns = session->rules->time_limit_ns, most_ns = session->rules->max_visit_ns;
+    if (limit_ns && limit_ns < most_ns)
+        most_ns = limit_ns;
+    return now(session) - session->start_ns >= most_ns / WARM_SHARE;
+}
+
+/* After a warm-up step: whether there is no time for the rest of the least that a visit usually takes. */
+static bool is_slow(const struct session *session, double step_ns) {
+    const double steps = WARM_STEPS_MIN - 1 + SLOW_SAMPLES + STAMPS_MIN;
+    return session->warmups == 1 && !fits(session, steps * step_ns);
 }
 
 /* One block of warm-up samples. *median_ns is the median per step of the samples there was time for. */
@@ -93,7 +114,8 @@ static int warm_block(struct session *session, double *median_ns, bool *time_is_
             return code;
         block_ns[taken++] = (double)ns / (double)session->steps;
         session->warmups += session->steps;
-        *time_is_up = session->warmups >= WARM_STEPS_MIN && warm_time_is_up(session);
+        session->is_slow = session->is_slow || is_slow(session, (double)ns);
+        *time_is_up = session->is_slow || (session->warmups >= WARM_STEPS_MIN && warm_time_is_up(session));
     }
     *median_ns = pdnn_median(block_ns, taken);
     return 0;
@@ -119,7 +141,7 @@ static int warm_up(struct session *session) {
     return 0;
 }
 
-static int take_sample(struct session *session) {
+static int take_whole_sample(struct session *session) {
     uint64_t ns;
     evict_if_cold(session);
     int64_t preemptions = count_preemptions();
@@ -155,6 +177,27 @@ static int take_stamp(struct session *session) {
     return code;
 }
 
+/* The clock reads of a stamped step are nothing beside a slow step, so one serves as both. */
+static int take_slow_sample(struct session *session) {
+    size_t row = session->target->n_parts + 1;
+    int64_t preemptions = count_preemptions();
+    int code = take_stamp(session);
+    if (code)
+        return code;
+    session->n_preempted += count_preemptions() != preemptions;
+    session->sample_ns[session->n_samples++] = (double)session->stamp_ns[session->n_stamps * row - 1];
+    return 0;
+}
+
+/* Takes a sample or a stamped step and notes how long that took in all. */
+static int take(struct session *session, int (*take_one)(struct session *session)) {
+    uint64_t begun_ns = now(session);
+    int code = take_one(session);
+    uint64_t took_ns = now(session) - begun_ns;
+    session->longest_ns = took_ns > session->longest_ns ? took_ns : session->longest_ns;
+    return code;
+}
+
 /* Whether the quartiles lie within the requested precision of the median. */
 static bool is_precise(const struct session *session) {
     size_t count = session->n_samples;
@@ -171,8 +214,9 @@ static bool visit_time_is_up(const struct session *session) {
 
 /* Due after every stride-th sample. */
 static bool stamp_is_due(const struct session *session) {
-    return (session->n_samples - 1) % session->stride == 0 &&
-           (session->n_stamps < STAMPS_MIN || !visit_time_is_up(session));
+    return !session->is_slow && (session->n_samples - 1) % session->stride == 0 &&
+           (session->n_stamps < STAMPS_MIN || !visit_time_is_up(session)) &&
+           (!session->n_stamps || fits(session, (double)session->longest_ns));
 }
 
 /* Samples until a rule says stop. Precision is checked each time the count has grown by a quarter, not after
@@ -180,11 +224,15 @@ static bool stamp_is_due(const struct session *session) {
 static int take_samples(struct session *session, enum pdnn_stop *stop) {
     size_t next_look = session->rules->min_samples;
     for (;;) {
-        int code = take_sample(session);
+        int code = take(session, session->is_slow ? take_slow_sample : take_whole_sample);
         if (code == 0 && stamp_is_due(session))
-            code = take_stamp(session);
+            code = take(session, take_stamp);
         if (code)
             return code;
+        if (!fits(session, (double)session->longest_ns)) {
+            *stop = PDNN_STOP_TIME_LIMIT;
+            return 0;
+        }
         if (session->n_samples < session->rules->min_samples)
             continue;
         if (session->n_samples >= next_look && is_precise(session)) {

@@ -67,6 +67,7 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
     if (length < 0 || (size_t)length >= sizeof request.id)
         return pdnn_fail(err, PDNN_INVALID, "%s: instance id too long", task->id);
     request.rules.max_visit_ns = pdnn_schedule_visit_ns(&sweep->schedule, index);
+    request.rules.time_limit_ns = watch.time_limit_ns;
     request.rules.cold = task->instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     if (sweep->rules->ceilings)
         request.cache_bytes =

@@ -11,8 +11,11 @@
 struct pdnn_measure_rules {
     uint64_t min_samples;  /* per visit, after warm-up; 1 to PDNN_VISIT_SAMPLES_MAX */
     uint64_t max_visit_ns; /* includes warm-up; exceeded only to reach min_samples */
-    double precision;      /* relative: stop once the quartiles are this close to the median */
-    bool cold;             /* evict the caches before every sample; a sample is then one step */
+    /* The driver ends the visit after this, preparation included; 0: never. Not even min_samples may come so
+     * far: a visit to a slow step takes as many samples as fit, and at least one. */
+    uint64_t time_limit_ns;
+    double precision; /* relative: stop once the quartiles are this close to the median */
+    bool cold;        /* evict the caches before every sample; a sample is then one step */
 };
 
 struct pdnn_request {

@@ -21,6 +21,7 @@ static const char *const stop_names[PDNN_STOP_COUNT] = {
     [PDNN_STOP_PRECISION] = "precision",
     [PDNN_STOP_MAX_TIME] = "max_time",
     [PDNN_STOP_SAMPLES] = "samples",
+    [PDNN_STOP_TIME_LIMIT] = "time_limit",
 };
 
 /* Row i names the bit 1 << i. */

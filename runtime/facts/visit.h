@@ -26,10 +26,16 @@ const char *pdnn_outcome_name(enum pdnn_outcome outcome);
 /* PDNN_OUTCOME_COUNT if it is not the name of an outcome. */
 enum pdnn_outcome pdnn_outcome_find(const char *name);
 
-/* Why a visit stopped sampling: its samples agreed closely enough, its time was spent, or it could hold no
- * more samples. */
-enum pdnn_stop { PDNN_STOP_PRECISION, PDNN_STOP_MAX_TIME, PDNN_STOP_SAMPLES, PDNN_STOP_COUNT };
-const char *pdnn_stop_name(enum pdnn_stop stop); /* "precision", "max_time", "samples" */
+/* Why a visit stopped sampling: its samples agreed closely enough, its time was spent, it could hold no
+ * more samples, or another one would not have fitted into limits.time. */
+enum pdnn_stop {
+    PDNN_STOP_PRECISION,
+    PDNN_STOP_MAX_TIME,
+    PDNN_STOP_SAMPLES,
+    PDNN_STOP_TIME_LIMIT,
+    PDNN_STOP_COUNT
+};
+const char *pdnn_stop_name(enum pdnn_stop stop); /* "precision", "max_time", "samples", "time_limit" */
 enum pdnn_stop pdnn_stop_find(const char *name);
 
 /* Bits of flags. */

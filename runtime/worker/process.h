@@ -29,6 +29,7 @@ struct pdnn_open_set {
 struct pdnn_process {
     int fd; /* socket to the driver */
     struct pdnn_host host;
+    uint64_t asked_ns; /* when the last visit was asked for */
     enum pdnn_isa isa; /* of every instance in this process */
     /* By index into pdnn_backends: why that backend cannot be limited to the isa. */
     struct pdnn_err limit[PDNN_PROCESS_BACKENDS_MAX];

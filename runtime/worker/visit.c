@@ -33,7 +33,7 @@ struct bench {
     struct pdnn_evictor *evictor; /* cold visits only */
     uint32_t *part_of;            /* by step: index into ops */
     uint64_t *step_ns;            /* by step: its time in one stamped step */
-    uint64_t clock_cost_ns;
+    uint64_t clock_cost_ns, asked_ns;
     struct pdnn_visit_op *ops;
     size_t n_ops;
 };
@@ -178,6 +178,16 @@ static enum pdnn_status probe(const struct pdnn_request *request, int64_t thread
     return PDNN_OK;
 }
 
+/* The rules with the part of the time limit that is left for samples: a tenth of the rest is kept for the
+ * second probe, for looking for values that are not finite, and for the answer. */
+static struct pdnn_measure_rules rules_now(const struct pdnn_request *request, uint64_t asked_ns) {
+    struct pdnn_measure_rules rules = request->rules;
+    uint64_t spent_ns = pdnn_clock_ns() - asked_ns;
+    if (rules.time_limit_ns)
+        rules.time_limit_ns = rules.time_limit_ns > spent_ns ? (rules.time_limit_ns - spent_ns) / 10 * 9 : 1;
+    return rules;
+}
+
 static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *request, int64_t threads,
                                 struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_measure_target target = {.user = bench,
@@ -190,8 +200,9 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
     if (!part_ns)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu ops", bench->n_ops);
     enum pdnn_status status = probe(request, threads, visit, err);
+    const struct pdnn_measure_rules rules = rules_now(request, bench->asked_ns);
     if (status == PDNN_OK)
-        status = pdnn_measure_visit(&target, &request->rules, visit, part_ns, err);
+        status = pdnn_measure_visit(&target, &rules, visit, part_ns, err);
     if (status == PDNN_OK)
         status = probe(request, threads, visit, err);
     for (size_t i = 0; status == PDNN_OK && i < bench->n_ops; i++)
@@ -209,6 +220,7 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
                                    struct pdnn_err *err) {
     struct bench bench = {0};
     enum pdnn_status status = bench_init(&bench, plan, err);
+    bench.asked_ns = process->asked_ns;
     visit->plan_bytes = plan->block_bytes;
     if (status == PDNN_OK && request->rules.cold)
         status = pdnn_evictor_create(&process->host, threads, request->cache_bytes, &bench.evictor, err);
@@ -275,6 +287,7 @@ void pdnn_visit_run(struct pdnn_process *process, const struct pdnn_request *req
                     struct pdnn_visit *visit) {
     struct pdnn_err err = {0};
     *visit = (struct pdnn_visit){0};
+    process->asked_ns = pdnn_clock_ns();
     enum pdnn_status status = request->largest[0] ? visit_member(process, request, visit, &err)
                                                   : visit_alone(process, request, visit, &err);
     if (status == PDNN_OK)

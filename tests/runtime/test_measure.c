@@ -156,6 +156,40 @@ static void test_measure_visit_min_samples_outlast_max_time(void **state) {
     assert_int_equal(visit.warmups, 2);
 }
 
+/* Whatever min_samples asks for, a visit stays within its time limit as long as a warm-up step, a sample and
+ * the next step fit; each slow sample is a stamped step too, and a step that is fast enough warms up and is
+ * stamped as always. */
+static void test_measure_visit_stays_within_time_limit(void **state) {
+    (void)state;
+    enum { LIMIT = 1000000000 };
+    static const struct {
+        uint64_t step_ns, samples, stamps, warmups;
+    } rows[] = {
+        {450000000, 1, 1, 1}, {300000000, 2, 2, 1}, {210000000, 3, 3, 1},
+        {150000000, 5, 5, 1}, {110000000, 4, 3, 2}, {60000000, 10, 3, 3},
+    };
+    for (int cold = 0; cold < 2; cold++) {
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            const struct pdnn_measure_rules rules = {.min_samples = 50,
+                                                     .max_visit_ns = 500000000,
+                                                     .time_limit_ns = LIMIT,
+                                                     .precision = 0.02,
+                                                     .cold = cold};
+            double part_ns[PARTS];
+            start_fake(rows[i].step_ns, NULL);
+            uint64_t begun_ns = fake.now_ns;
+            struct pdnn_visit visit = run(&rules, part_ns);
+            assert_true(fake.now_ns - begun_ns <= LIMIT);
+            assert_int_equal(visit.stop, PDNN_STOP_TIME_LIMIT);
+            assert_int_equal(visit.samples, rows[i].samples);
+            assert_int_equal(fake.stamps, rows[i].stamps);
+            assert_int_equal(visit.warmups, rows[i].warmups);
+            assert_near(visit.median_ns, (double)rows[i].step_ns, 1);
+            assert_near(part_ns[1], 0.3 * (double)rows[i].step_ns, 1);
+        }
+    }
+}
+
 /* Never precise, and practically no time limit: the visit ends when the room for samples is used up. */
 static void test_measure_visit_stops_when_full(void **state) {
     (void)state;
@@ -347,6 +381,7 @@ int main(void) {
         cmocka_unit_test(test_measure_visit_batches_short_steps),
         cmocka_unit_test(test_measure_visit_unsteady_goes_on_to_max_time),
         cmocka_unit_test(test_measure_visit_min_samples_outlast_max_time),
+        cmocka_unit_test(test_measure_visit_stays_within_time_limit),
         cmocka_unit_test(test_measure_visit_stops_when_full),
         cmocka_unit_test(test_measure_visit_full_and_precise),
         cmocka_unit_test(test_measure_visit_warms_up),

@@ -19,7 +19,7 @@ static const struct pdnn_backend_def *const backends[] = {&pdnn_backend_onednn, 
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
 /* An id without its last value. */
-enum { STEPS_MAX = 64 };
+enum { STEPS_MAX = 1024 };
 
 struct model {
     const char *id;

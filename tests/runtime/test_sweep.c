@@ -58,6 +58,7 @@ static enum pdnn_status stage_visit(void *user, enum pdnn_isa isa, const struct 
     stage->max_visit_ns[stage->n_asked] = request->rules.max_visit_ns;
     stage->cold = request->rules.cold;
     stage->cache_bytes = request->cache_bytes;
+    assert_int_equal(request->rules.time_limit_ns, watch->time_limit_ns);
     stage->asked[stage->n_asked++] = task;
     watch->tick(watch->user);
     if (stage->n_asked == stage->stop_at) {
@@ -94,7 +95,8 @@ static void see_progress(void *user, const struct pdnn_sweep_progress *progress)
 static void stage_init(struct stage *stage, int64_t rounds) {
     *stage = (struct stage){.rules = {.request = {.seed = 7, .rules = {.precision = 0.02, .min_samples = 5}},
                                       .rounds = rounds,
-                                      .max_time_ns = 1000000000}};
+                                      .max_time_ns = 1000000000,
+                                      .time_limit_ns = 3000000000}};
     stage->rules.stop = &stage->stop;
     for (size_t i = 0; i < TASKS_MAX; i++) {
         snprintf(stage->ids[i], sizeof stage->ids[i], "%c", (int)('a' + i));
