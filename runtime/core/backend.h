@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "models/graph.h"
 #include "models/isa.h"
+#include "runtime/facts/host.h"
+#include "runtime/facts/host.h"
 #include "runtime/facts/visit.h"
 
 enum { PDNN_STEP_SLOTS = 16 };
@@ -88,11 +90,12 @@ struct pdnn_backend_def {
     const char *help;
     /* "oneDNN 2.6.3 (avx2)". The string is static or belongs to the library. */
     const char *(*version)(void);
-    /* For instances with isa other than default. Both are NULL when the backend has no such choice.
-     * isa_variable returns the "NAME=value" that must be in the environment of the process to cap its
-     * instruction set, or NULL when none is needed. limit_isa is called once in that process, before the
-     * backend is opened; PDNN_UNSUPPORTED when the library does not know the isa or does not respect it. */
-    const char *(*isa_variable)(enum pdnn_isa isa);
+    /* Both are NULL when the backend has no choice of instruction sets. isa_variable returns the "NAME=value"
+     * that must be in the environment of the process to cap them at the isa, or, with isa default, for the
+     * library to make the best of this processor; NULL when none is needed. limit_isa is called once in that
+     * process, for an isa other than default and before the backend is opened; PDNN_UNSUPPORTED when the
+     * library does not know the isa or does not respect it. */
+    const char *(*isa_variable)(const struct pdnn_host *host, enum pdnn_isa isa);
     enum pdnn_status (*limit_isa)(enum pdnn_isa isa, struct pdnn_err *err);
     /* Prepares to compile for `threads` threads; the OpenMP pool already has that size. cache_bytes: capacity
      * of the last cache level for all these threads, as measured; 0: not measured. */

@@ -65,7 +65,7 @@ static enum pdnn_status append(const struct pdnn_steps *steps, uint32_t node, st
     if (!state)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     *state = product;
-    snprintf(step.implementation, sizeof step.implementation, "%s:sgemm", steps->library->name);
+    pdnn_sgemm_name(steps->library, step.implementation);
     step.work = (struct pdnn_work){state, bind, run, NULL};
     return pdnn_program_step(steps->program, &step, err);
 }

@@ -24,7 +24,7 @@ static enum pdnn_status compile(const struct pdnn_steps *steps, uint32_t index, 
         return pdnn_step_unsupported(steps->backend->name, graph, node, err);
     if (!fits(steps, &p->a) || !fits(steps, &p->b) || !fits(steps, &p->y))
         return pdnn_sgemm_refuse(steps, index, err);
-    snprintf(name, sizeof name, "%s:sgemm", steps->library->name);
+    pdnn_sgemm_name(steps->library, name);
     return pdnn_matmul_compile(&multiply, steps->program, index, name, err);
 }
 

@@ -17,6 +17,7 @@ struct pdnn_sgemm {
 struct pdnn_sgemm_library {
     const char *name;                            /* "openblas" */
     int (*sgemm)(const struct pdnn_sgemm *gemm); /* returns 0, or the library's error code */
+    char *(*core)(void);                         /* "SkylakeX": which of its kernels run */
     const char *title;                           /* "OpenBLAS" */
     int64_t most;                                /* largest dimension or stride it accepts */
 };

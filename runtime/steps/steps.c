@@ -7,6 +7,10 @@
 #include "runtime/steps/step.h"
 #include "runtime/steps/upcast.h"
 
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
 /* One row per op and level; lookups use the level in force. */
 #define ROWS(op) PDNN_OF_LEVELS(&pdnn_step_##op),
 static const struct pdnn_step_def *const registry[][PDNN_LEVEL_COUNT] = {PDNN_OPS(ROWS)};
@@ -63,6 +67,12 @@ enum pdnn_status pdnn_steps_compile(const struct pdnn_steps *steps, struct pdnn_
                                                       : pdnn_steps_compile_generic(steps, i, err);
     }
     return status;
+}
+
+void pdnn_sgemm_name(const struct pdnn_sgemm_library *library, char name[PDNN_IMPLEMENTATION_TEXT]) {
+    snprintf(name, PDNN_IMPLEMENTATION_TEXT, "%s:sgemm %s", library->name, library->core());
+    for (char *at = name + strlen(library->name); *at; at++)
+        *at = (char)tolower((unsigned char)*at);
 }
 
 enum pdnn_status pdnn_sgemm_refuse(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {

@@ -31,6 +31,9 @@ enum pdnn_status pdnn_steps_compile(const struct pdnn_steps *steps, struct pdnn_
 enum pdnn_status pdnn_steps_compile_generic(const struct pdnn_steps *steps, uint32_t node,
                                             struct pdnn_err *err);
 
+/* Writes "openblas:sgemm skylakex". */
+void pdnn_sgemm_name(const struct pdnn_sgemm_library *library, char name[PDNN_IMPLEMENTATION_TEXT]);
+
 /* Reports that a product is too large for the library's sgemm. Returns PDNN_UNSUPPORTED. */
 enum pdnn_status pdnn_sgemm_refuse(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err);
 

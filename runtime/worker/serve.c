@@ -19,10 +19,11 @@ static void copy_text(char *to, size_t room, const char *text) {
 }
 
 /* Lists the variables for this isa that this process was not started with. */
-static void list_variables(enum pdnn_isa isa, struct pdnn_welcome *welcome) {
+static void list_variables(const struct pdnn_hello *hello, struct pdnn_welcome *welcome) {
     struct pdnn_str lines = {0};
     for (const struct pdnn_backend_def *const *backend = pdnn_backends; *backend; backend++) {
-        const char *pair = (*backend)->isa_variable ? (*backend)->isa_variable(isa) : NULL;
+        const char *pair =
+            (*backend)->isa_variable ? (*backend)->isa_variable(&hello->host, hello->isa) : NULL;
         char name[64];
         size_t length = pair ? strcspn(pair, "=") : 0;
         copy_text(name, length < sizeof name ? length + 1 : sizeof name, pair ? pair : "");
@@ -50,7 +51,7 @@ static enum pdnn_status answer_hello(struct pdnn_process *process, const void *b
     memcpy(welcome.build, pdnn_build, sizeof welcome.build);
     process->host = hello->host;
     process->isa = hello->isa;
-    list_variables(hello->isa, &welcome);
+    list_variables(hello, &welcome);
     if (!welcome.variables[0])
         pdnn_limit_isa(process);
     list_software(&welcome.software);

@@ -2,6 +2,7 @@
 /* The backend `openblas`: dense passes, products of heads and unrolled recurrent layers through OpenBLAS's
  * sgemm, everything else on our own kernels. All tensors are plain row-major. The library must be the OpenMP
  * build, so that its threads are the kernels' threads. */
+#include "runtime/backends/openblas/core.h"
 #include "runtime/steps/steps.h"
 
 #include <cblas.h>
@@ -9,7 +10,6 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 extern const struct pdnn_backend_def pdnn_backend_openblas;
 
@@ -23,49 +23,21 @@ static const char *version(void) {
     return openblas_get_config();
 }
 
-/* When it is loaded, the library picks its kernels by the name of a processor. Each row maps a name to an
- * isa; the first row of an isa has the name to ask for. */
-static const char variable[] = "OPENBLAS_CORETYPE";
-static const struct core {
-    enum pdnn_isa isa;
-    const char *name;
-} cores[] = {
-    {PDNN_ISA_SSE41, "Penryn"},
-    {PDNN_ISA_SSE41, "Nehalem"},
-    {PDNN_ISA_AVX, "Sandybridge"},
-    {PDNN_ISA_AVX2, "Haswell"},
-    {PDNN_ISA_AVX2, "Excavator"},
-    {PDNN_ISA_AVX2, "Zen"},
-    {PDNN_ISA_AVX512_CORE, "SkylakeX"},
-    {PDNN_ISA_AVX512_CORE_BF16, "Cooperlake"},
-    {PDNN_ISA_AVX512_CORE_AMX, "SapphireRapids"},
-};
-enum { CORES = sizeof cores / sizeof *cores };
-
-/* Whether the kernels that were picked stay within the isa; unknown ones might not. */
-static bool is_within(enum pdnn_isa isa) {
-    for (size_t i = 0; i < CORES; i++) {
-        if (strcasecmp(cores[i].name, openblas_get_corename()) == 0)
-            return cores[i].isa <= isa;
-    }
-    return false;
-}
-
-static const char *isa_variable(enum pdnn_isa isa) {
+/* The user's own choice of a core wins, except over an isa that it does not stay within. */
+static const char *isa_variable(const struct pdnn_host *host, enum pdnn_isa isa) {
+    static const char variable[] = "OPENBLAS_CORETYPE";
     static char text[64];
-    const struct core *core = cores;
-    if (isa == PDNN_ISA_DEFAULT || is_within(isa))
+    if (isa == PDNN_ISA_DEFAULT && getenv(variable))
         return NULL;
-    for (size_t i = 1; i < CORES; i++) {
-        if (cores[i].isa <= isa && cores[i].isa > core->isa)
-            core = &cores[i];
-    }
-    snprintf(text, sizeof text, "%s=%s", variable, core->name);
+    const char *core = pdnn_openblas_core_for(openblas_get_corename(), host, isa);
+    if (!core)
+        return NULL;
+    snprintf(text, sizeof text, "%s=%s", variable, core);
     return text;
 }
 
 static enum pdnn_status limit_isa(enum pdnn_isa isa, struct pdnn_err *err) {
-    if (!is_within(isa))
+    if (!pdnn_openblas_core_is_within(openblas_get_corename(), isa))
         return pdnn_fail(err, PDNN_UNSUPPORTED,
                          "openblas: isa=%s, and OpenBLAS still uses its kernels for %s", pdnn_isa_names[isa],
                          openblas_get_corename());
@@ -100,7 +72,7 @@ static int sgemm(const struct pdnn_sgemm *g) {
 }
 
 static const struct pdnn_sgemm_library library = {
-    .name = "openblas", .sgemm = sgemm, .title = "OpenBLAS", .most = INT_MAX};
+    .name = "openblas", .sgemm = sgemm, .core = openblas_get_corename, .title = "OpenBLAS", .most = INT_MAX};
 
 static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err) {
