@@ -1,9 +1,11 @@
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* getentropy */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,29 +62,84 @@ static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_by
     return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory while reading", path);
 }
 
+/* A descriptor that whoever started the program opened for it, as a shell does for <(command). A link of
+ * another name to one is a file like any other. */
+static bool is_own_descriptor(const char *path) {
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+            return true;
+    }
+    return strcmp(path, "/dev/stdin") == 0;
+}
+
+/* Opened without waiting for the other end; from here on reads and writes wait. */
+static enum pdnn_status make_blocking(int fd, const char *path, struct pdnn_err *err) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
+        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be read: %s", path, strerror(errno));
+    return PDNN_OK;
+}
+
+static enum pdnn_status check_kind(int fd, const char *path, struct pdnn_err *err) {
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be read: %s", path, strerror(errno));
+    if (S_ISREG(info.st_mode))
+        return PDNN_OK;
+    if (S_ISFIFO(info.st_mode) && is_own_descriptor(path))
+        return make_blocking(fd, path, err);
+    return pdnn_fail(err, PDNN_INVALID, "%s: is a %s, expected a file", path,
+                     S_ISDIR(info.st_mode)    ? "directory"
+                     : S_ISFIFO(info.st_mode) ? "pipe"
+                                              : "device");
+}
+
 enum pdnn_status pdnn_file_read(const char *path, size_t limit_bytes, char **text, size_t *length,
                                 struct pdnn_err *err) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return pdnn_fail(err, PDNN_INVALID, "%s: %s", path, strerror(errno));
-    struct stat info;
-    enum pdnn_status status;
-    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
-        status = pdnn_fail(err, PDNN_INVALID, "%s: is a directory, expected a file", path);
-    else
+    enum pdnn_status status = check_kind(fd, path, err);
+    if (status == PDNN_OK)
         status = read_open_file(fd, path, limit_bytes, text, length, err);
     close(fd);
     return status;
 }
 
+/* Creates a file of an unpredictable name in the directory of path. Whatever is there already, a link among
+ * others, is neither followed nor overwritten. */
+static int create_beside(const char *path, char temporary[PATH_MAX], struct pdnn_err *err) {
+    enum { TRIES = 16 };
+    const char *slash = strrchr(path, '/');
+    int fd = -1, directory = slash ? (int)(slash - path) + 1 : 0;
+    for (int try = 0; fd < 0 && try < TRIES; try++) {
+        uint64_t random;
+        if (getentropy(&random, sizeof random) != 0)
+            break;
+        int written =
+            snprintf(temporary, PATH_MAX, "%.*sparadnn-%016" PRIx64 ".tmp", directory, path, random);
+        if (written < 0 || written >= PATH_MAX) {
+            pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", path);
+            return -1;
+        }
+        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (fd < 0)
+        pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
+    return fd;
+}
+
 enum pdnn_status pdnn_file_replace(const char *path, const char *text, size_t length, struct pdnn_err *err) {
     char temporary[PATH_MAX];
-    int written = snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    if (written < 0 || (size_t)written >= sizeof temporary)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", path);
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    struct pdnn_err own = {0};
+    if (!err)
+        err = &own;
+    int fd = create_beside(path, temporary, err);
     if (fd < 0)
-        return pdnn_fail(err, PDNN_IO, "%s: cannot be created: %s", temporary, strerror(errno));
+        return err->status;
     enum pdnn_status status = pdnn_fd_write(fd, text, length, err);
     if (status == PDNN_OK && fsync(fd) != 0)
         status = pdnn_fail(err, PDNN_IO, "cannot sync: %s", strerror(errno));
@@ -95,4 +152,26 @@ enum pdnn_status pdnn_file_replace(const char *path, const char *text, size_t le
         return pdnn_wrap(err, "%s", path);
     }
     return PDNN_OK;
+}
+
+/* A pipe without a reader is an error, not a reason to wait. */
+static enum pdnn_status write_into(const char *path, const char *text, size_t length, struct pdnn_err *err) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
+    enum pdnn_status status = make_blocking(fd, path, err);
+    if (status == PDNN_OK && pdnn_fd_write(fd, text, length, err) != PDNN_OK)
+        status = pdnn_wrap(err, "%s", path);
+    close(fd);
+    return status;
+}
+
+enum pdnn_status pdnn_file_write(const char *path, const char *text, size_t length, struct pdnn_err *err) {
+    struct stat info;
+    char target[PATH_MAX];
+    if (stat(path, &info) != 0 || S_ISDIR(info.st_mode))
+        return pdnn_file_replace(path, text, length, err);
+    if (!S_ISREG(info.st_mode))
+        return write_into(path, text, length, err);
+    return pdnn_file_replace(realpath(path, target) ? target : path, text, length, err);
 }
