@@ -240,15 +240,21 @@ static bool times_fit(const struct picture *p) {
     return slot_pixels(p) >= time_pixels;
 }
 
+/* TIME is the text of each row of $times. */
 static void put_times(struct picture *p) {
-    pdnn_str_printf(&p->script, "$times << END\n0 0 \"\"\n");
-    for (size_t b = 0; times_fit(p) && b < p->all.count; b++) {
-        char text[PDNN_UNIT_TEXT];
+    size_t count = times_fit(p) ? p->all.count : 0;
+    pdnn_str_printf(&p->script, "array TIME[%zu]\nTIME[1] = ''\n", count + 1);
+    for (size_t b = 0; b < count; b++) {
+        char name[32], time[PDNN_UNIT_TEXT], text[PDNN_UNIT_TEXT + 1];
         size_t at = p->all.at[b];
-        pdnn_plot_number(&p->script, p->bars[b].center, " 103 ");
-        pdnn_str_printf(&p->script, "\"%s%s\"\n", pdnn_selection_extrapolated(&p->selection, at) ? "~" : "",
-                        pdnn_format_ns(text, pdnn_selection_step_ns(&p->selection, at)));
+        snprintf(name, sizeof name, "TIME[%zu]", b + 2);
+        snprintf(text, sizeof text, "%s%s", pdnn_selection_extrapolated(&p->selection, at) ? "~" : "",
+                 pdnn_format_ns(time, pdnn_selection_step_ns(&p->selection, at)));
+        pdnn_gnuplot_text(&p->script, name, text);
     }
+    pdnn_str_printf(&p->script, "$times << END\n0 0\n");
+    for (size_t b = 0; b < count; b++)
+        pdnn_plot_number(&p->script, p->bars[b].center, " 103\n");
     pdnn_str_printf(&p->script, "END\n");
 }
 

@@ -1,12 +1,11 @@
 # The breakdown picture. This file is embedded into paradnn; before it, the program writes the variables and data blocks it
-# uses: TERMINAL OUTPUT TITLE SUBTITLE, AXIS at AXIS_Y, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX, the
+# uses: TERMINAL TITLE SUBTITLE, AXIS at AXIS_Y, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX, the
 # legend's N_PARTS PART PART_COLOR, topmost first;
-#   $parts: x_low x_high y_low y_high rgb            $light, $dark: x y text, numbers on light and dark parts
-#   $times: x y text
+#   $parts: x_low x_high y_low y_high rgb            $light, $dark: x y number, on light and dark parts
+#   $times: x y, and TIME, the text of each
 # and, as labels from 10 on, the names of the bars below the frame, and the captions.
 
 set terminal TERMINAL size WIDTH, HEIGHT noenhanced font "DejaVu Sans,13" background rgb "white"
-set output OUTPUT
 set encoding utf8
 set lmargin at screen LEFT / real(WIDTH)
 set rmargin at screen RIGHT / real(WIDTH)
@@ -42,4 +41,4 @@ plot \
         fillstyle solid 1.0 border linecolor rgb "white" linewidth 0.4, \
     $light using 1:2:3 with labels center font "DejaVu Sans,11" textcolor rgb "#222222", \
     $dark using 1:2:3 with labels center font "DejaVu Sans,11" textcolor rgb "white", \
-    $times using 1:2:3 with labels center font "DejaVu Sans,11" textcolor rgb "#222222"
+    $times using 1:2:(TIME[int($0) + 1]) with labels center font "DejaVu Sans,11" textcolor rgb "#222222"

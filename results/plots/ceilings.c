@@ -157,23 +157,25 @@ static const char *format_capacity(const struct picture *p, const char *level, i
     return "";
 }
 
-/* XTICS: the names below the bars, by thread count and panel. */
+/* TIC: the names below the bars, one per group, by thread count and panel; FIRST_TIC: where those begin. */
 static void put_tics(struct picture *p) {
-    pdnn_str_printf(&p->script, "array XTICS[%zu]\n", p->n_threads * N_PANELS);
+    size_t per_row = 0, at = 1;
+    for (size_t k = 0; k < N_PANELS; k++)
+        per_row += p->groups[k].count;
+    pdnn_str_printf(&p->script, "array TIC[%zu]\narray FIRST_TIC[%zu]\n", p->n_threads * per_row,
+                    p->n_threads * N_PANELS);
     for (size_t t = 0; t < p->n_threads; t++) {
         for (size_t k = 0; k < N_PANELS; k++) {
-            struct pdnn_str tics = {0};
-            for (size_t g = 0; g < p->groups[k].count; g++) {
+            pdnn_str_printf(&p->script, "FIRST_TIC[%zu] = %zu\n", 1 + t * N_PANELS + k, at);
+            for (size_t g = 0; g < p->groups[k].count; g++, at++) {
                 char text[PDNN_UNIT_TEXT];
                 const char *name = p->groups[k].word[g];
-                const char *more = format_capacity(p, name, p->threads[t], text);
-                pdnn_str_printf(&tics, "%s\"%s%s%s\" %zu", g ? ", " : "", name, *more ? "\\n" : "", more, g);
+                pdnn_str_printf(&p->script, "TIC[%zu] = ", at);
+                pdnn_gnuplot_quote(&p->script, name);
+                pdnn_str_printf(&p->script, " . \"\\n\" . ");
+                pdnn_gnuplot_quote(&p->script, format_capacity(p, name, p->threads[t], text));
+                pdnn_str_append(&p->script, "\n", 1);
             }
-            pdnn_str_printf(&p->script, "XTICS[%zu] = ", 1 + t * N_PANELS + k);
-            pdnn_gnuplot_quote(&p->script, pdnn_str_text(&tics));
-            pdnn_str_append(&p->script, "\n", 1);
-            p->script.failed = p->script.failed || tics.failed;
-            pdnn_str_finish(&tics);
         }
     }
 }

@@ -1,7 +1,7 @@
 # The picture of the roofs. This file is embedded into paradnn; before it, the program writes the variables and data blocks it uses:
-# TERMINAL OUTPUT TITLE, N_ROWS (thread counts) N_PANELS (in each), ROW (the text above each row), XTICS (by row and panel), UNIT and
+# TERMINAL TITLE, N_ROWS (thread counts) N_PANELS (in each), ROW (the text above each row), the names below bars in TIC from FIRST_TIC (by row and panel) on, UNIT and
 # GROUPS (sets of bars) by panel, the legend's WORD and WORD_COLOR, with panel k from FIRST[k] up to but not including FIRST[k + 1];
-#   $bars: one block per row and panel: x value low high width rgb text
+#   $bars: one block per row and panel: x value low high width rgb number
 
 WIDTH = 1200.0
 TOP = 64.0
@@ -15,7 +15,6 @@ GAP = 96.0
 PANEL = (WIDTH - LEFT - 30 - (N_PANELS - 1) * GAP) / N_PANELS
 
 set terminal TERMINAL size WIDTH, HEIGHT noenhanced font "DejaVu Sans,13" background rgb "white"
-set output OUTPUT
 set encoding utf8
 set multiplot
 
@@ -38,7 +37,8 @@ do for [r = 1:N_ROWS] {
         i = (r - 1) * N_PANELS + k - 1
         set lmargin at screen (LEFT + (k - 1) * (PANEL + GAP)) / WIDTH
         set rmargin at screen (LEFT + (k - 1) * (PANEL + GAP) + PANEL) / WIDTH
-        eval "set xtics (" . XTICS[i + 1] . ")"
+        set xtics ()
+        do for [g = 1:GROUPS[k]] { set xtics add (TIC[FIRST_TIC[i + 1] + g - 1] g - 1) }
         set ylabel UNIT[k] offset 0.5, 0
         set key at screen (LEFT + (k - 1) * (PANEL + GAP)) / WIDTH, screen 1 - (TOP + (r - 1) * ROW_HEIGHT + 30) / HEIGHT left top \
             horizontal Left reverse samplen 1 maxcols 4 font "DejaVu Sans,11" noautotitle

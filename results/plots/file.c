@@ -1,14 +1,13 @@
-#define _POSIX_C_SOURCE 200809L
 #include "results/plots/file.h"
+#include "base/file.h"
 #include "results/tables/csv.h"
 #include "results/plots/gnuplot.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static enum pdnn_status output_path(const struct pdnn_plot_request *request, const char *kind,
                                     const char *extension, char path[PDNN_PLOT_PATH], struct pdnn_err *err) {
@@ -27,24 +26,25 @@ static enum pdnn_status output_path(const struct pdnn_plot_request *request, con
     return PDNN_OK;
 }
 
+/* Draws into memory first, so that a picture which fails leaves the old one. A path that the user named may
+ * be a link or a device; a link in a result directory may come from somebody else and is replaced. */
 static enum pdnn_status draw_one(const struct pdnn_str *variables, const char *embedded, const char *terminal,
-                                 const char *path, struct pdnn_err *err) {
+                                 const char *path, bool is_named, struct pdnn_err *err) {
     struct pdnn_str script = {0};
-    /* Otherwise gnuplot's message would not name the file. */
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
-    close(fd);
-    pdnn_str_printf(&script, "TERMINAL = '%s'\n", terminal);
-    pdnn_gnuplot_text(&script, "OUTPUT", path);
+    char *picture = NULL;
+    size_t length = 0;
+    pdnn_gnuplot_text(&script, "TERMINAL", terminal);
     pdnn_str_append(&script, pdnn_str_text(variables), variables->length);
     pdnn_str_append(&script, embedded, strlen(embedded));
     script.failed = script.failed || variables->failed;
-    enum pdnn_status status = pdnn_gnuplot_run(&script, err);
+    enum pdnn_status status = pdnn_gnuplot_run(&script, &picture, &length, err);
     pdnn_str_finish(&script);
     if (status != PDNN_OK)
-        unlink(path);
-    return status == PDNN_IO ? pdnn_wrap(err, "%s", path) : status;
+        return status == PDNN_IO ? pdnn_wrap(err, "%s", path) : status;
+    status = is_named ? pdnn_file_write(path, picture, length, err)
+                      : pdnn_file_replace(path, picture, length, err);
+    free(picture);
+    return status;
 }
 
 enum pdnn_status pdnn_plot_write(const struct pdnn_plot_request *request, const char *kind,
@@ -61,7 +61,7 @@ enum pdnn_status pdnn_plot_write(const struct pdnn_plot_request *request, const 
         char *path = result->path[result->n_paths++];
         enum pdnn_status status = output_path(request, kind, formats[i].extension, path, err);
         if (status == PDNN_OK)
-            status = draw_one(variables, embedded, formats[i].terminal, path, err);
+            status = draw_one(variables, embedded, formats[i].terminal, path, request->output != NULL, err);
         if (status != PDNN_OK)
             return status;
     }

@@ -1,6 +1,9 @@
+/* The script is gnuplot's standard input and the picture its standard output. Both are temporary files that
+ * have lost their names before gnuplot starts. */
 #define _POSIX_C_SOURCE 200809L
 #include "results/plots/gnuplot.h"
 #include "base/file.h"
+#include "base/visible.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,18 +13,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
 
 void pdnn_gnuplot_quote(struct pdnn_str *script, const char *text) {
+    size_t length = strlen(text);
     pdnn_str_append(script, "'", 1);
-    for (; *text; text++) {
+    while (length) {
+        size_t letter = *text == '`' || *text == '\\' ? 0 : pdnn_visible_letter(text, length);
         if (*text == '\'')
             pdnn_str_append(script, "''", 2);
+        else if (letter)
+            pdnn_str_append(script, text, letter);
         else
-            pdnn_str_append(script, (unsigned char)*text < 0x20 ? " " : text, 1);
+            pdnn_str_append(script, "?", 1);
+        text += letter ? letter : 1;
+        length -= letter ? letter : 1;
     }
     pdnn_str_append(script, "'", 1);
 }
@@ -32,9 +42,10 @@ void pdnn_gnuplot_text(struct pdnn_str *script, const char *name, const char *te
     pdnn_str_append(script, "\n", 1);
 }
 
-/* Creates a temporary file; path lets gnuplot open it. */
-static enum pdnn_status make_temporary(char path[PATH_MAX], int *fd, struct pdnn_err *err) {
+/* A file without a name. */
+static enum pdnn_status make_temporary(int *fd, struct pdnn_err *err) {
     const char *directory = getenv("TMPDIR");
+    char path[PATH_MAX];
     int written =
         snprintf(path, PATH_MAX, "%s/paradnn-plot-XXXXXX", directory && *directory ? directory : "/tmp");
     if (written < 0 || written >= PATH_MAX)
@@ -42,25 +53,31 @@ static enum pdnn_status make_temporary(char path[PATH_MAX], int *fd, struct pdnn
     *fd = mkstemp(path);
     if (*fd < 0)
         return pdnn_fail(err, PDNN_IO, "%s: cannot be created: %s", path, strerror(errno));
+    unlink(path);
+    if (fcntl(*fd, F_SETFD, FD_CLOEXEC) != 0)
+        return pdnn_fail(err, PDNN_IO, "cannot start gnuplot: %s", strerror(errno));
     return PDNN_OK;
 }
 
-/* stdout is data and belongs to the caller, so gnuplot's output goes to message_fd. */
-static enum pdnn_status spawn_and_wait(const char *path, int message_fd, int *exit_status,
+struct streams {
+    int script, picture, message;
+};
+
+/* With "-" as its operand gnuplot would go on after an error. */
+static enum pdnn_status spawn_and_wait(const struct streams *streams, int *exit_status,
                                        struct pdnn_err *err) {
-    char program[] = "gnuplot", script[PATH_MAX];
-    char *const arguments[] = {program, script, NULL};
+    char program[] = "gnuplot", defaults[] = "-d", script[] = "/dev/stdin";
+    char *const arguments[] = {program, defaults, script, NULL};
     posix_spawn_file_actions_t actions;
     pid_t child;
-    snprintf(script, sizeof script, "%s", path);
     int code = posix_spawn_file_actions_init(&actions);
     if (code)
         return pdnn_fail(err, PDNN_NO_MEMORY, "cannot start gnuplot: %s", strerror(code));
-    code = posix_spawn_file_actions_adddup2(&actions, message_fd, STDERR_FILENO);
+    code = posix_spawn_file_actions_adddup2(&actions, streams->script, STDIN_FILENO);
     if (!code)
-        code = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        code = posix_spawn_file_actions_adddup2(&actions, streams->picture, STDOUT_FILENO);
     if (!code)
-        code = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        code = posix_spawn_file_actions_adddup2(&actions, streams->message, STDERR_FILENO);
     if (!code)
         code = posix_spawnp(&child, program, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -88,25 +105,48 @@ static enum pdnn_status report_failure(int message_fd, struct pdnn_err *err) {
     return pdnn_fail(err, PDNN_IO, "gnuplot failed: %s", last ? last + 1 : message);
 }
 
-enum pdnn_status pdnn_gnuplot_run(const struct pdnn_str *script, struct pdnn_err *err) {
-    char script_path[PATH_MAX] = "", message_path[PATH_MAX] = "";
-    int script_fd = -1, message_fd = -1, exit_status = 0;
-    enum pdnn_status status = make_temporary(script_path, &script_fd, err);
-    if (status != PDNN_OK)
-        return status;
-    status = script->failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot")
-                            : pdnn_fd_write(script_fd, pdnn_str_text(script), script->length, err);
+static enum pdnn_status take_picture(int fd, char **picture, size_t *length, struct pdnn_err *err) {
+    struct stat info;
+    size_t used = 0, size = fstat(fd, &info) == 0 ? (size_t)info.st_size : 0;
+    char *bytes = size ? malloc(size) : NULL;
+    if (!size)
+        return pdnn_fail(err, PDNN_IO, "gnuplot drew nothing");
+    while (bytes && used < size) {
+        ssize_t done = pread(fd, bytes + used, size - used, (off_t)used);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0) {
+            free(bytes);
+            return pdnn_fail(err, PDNN_IO, "gnuplot's picture cannot be read");
+        }
+        used += (size_t)done;
+    }
+    if (!bytes)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the picture");
+    *picture = bytes;
+    *length = size;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_gnuplot_run(const struct pdnn_str *script, char **picture, size_t *length,
+                                  struct pdnn_err *err) {
+    struct streams streams = {-1, -1, -1};
+    int exit_status = 0, *const fds[] = {&streams.script, &streams.picture, &streams.message};
+    enum { N_FDS = sizeof fds / sizeof *fds };
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < N_FDS && status == PDNN_OK; i++)
+        status = make_temporary(fds[i], err);
     if (status == PDNN_OK)
-        status = make_temporary(message_path, &message_fd, err);
+        status = script->failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot")
+                                : pdnn_fd_write(streams.script, pdnn_str_text(script), script->length, err);
     if (status == PDNN_OK)
-        status = spawn_and_wait(script_path, message_fd, &exit_status, err);
-    if (status == PDNN_OK && exit_status != 0)
-        status = report_failure(message_fd, err);
-    unlink(script_path);
-    close(script_fd);
-    if (message_fd >= 0) {
-        unlink(message_path);
-        close(message_fd);
+        status = spawn_and_wait(&streams, &exit_status, err);
+    if (status == PDNN_OK)
+        status = exit_status ? report_failure(streams.message, err)
+                             : take_picture(streams.picture, picture, length, err);
+    for (size_t i = 0; i < N_FDS; i++) {
+        if (*fds[i] >= 0)
+            close(*fds[i]);
     }
     return status;
 }

@@ -1,4 +1,4 @@
-/* Runs gnuplot on a script, without a shell; leaves no files but the picture. */
+/* Runs gnuplot on a script, without a shell and without files of any name. */
 #ifndef RESULTS_PLOTS_GNUPLOT_H
 #define RESULTS_PLOTS_GNUPLOT_H
 
@@ -11,14 +11,19 @@
 PDNN_PLOTS(PDNN_PLOT_SCRIPT)
 #undef PDNN_PLOT_SCRIPT
 
-/* Appends `name = 'text'`, with the text quoted for gnuplot and newlines turned into spaces. */
-void pdnn_gnuplot_text(struct pdnn_str *script, const char *name, const char *text);
-
-/* Appends the text quoted for gnuplot. */
+/* Appends the text as a gnuplot string. Text reaches gnuplot in no other way; data blocks hold numbers only.
+ * Between the single quotes gnuplot expands nothing; a single quote is doubled. Control characters, bytes
+ * that are not UTF-8, backquotes and backslashes, which gnuplot reads again in some places, become question
+ * marks. */
 void pdnn_gnuplot_quote(struct pdnn_str *script, const char *text);
 
-/* Runs the script. PDNN_UNSUPPORTED if gnuplot is not installed; PDNN_IO with
- * gnuplot's message if it fails. */
-enum pdnn_status pdnn_gnuplot_run(const struct pdnn_str *script, struct pdnn_err *err);
+/* Appends `name = 'text'` with the text quoted like this, and a newline. */
+void pdnn_gnuplot_text(struct pdnn_str *script, const char *name, const char *text);
+
+/* Runs the script without start-up files. What it draws goes into heap memory, and no path reaches gnuplot;
+ * the caller frees *picture. PDNN_UNSUPPORTED if gnuplot is not installed; PDNN_IO with gnuplot's message if
+ * it fails. */
+enum pdnn_status pdnn_gnuplot_run(const struct pdnn_str *script, char **picture, size_t *length,
+                                  struct pdnn_err *err);
 
 #endif

@@ -323,10 +323,14 @@ static void put_bandwidth(struct picture *p) {
     for (size_t i = 0; i < p->roofs.n_levels; i++) {
         struct pdnn_spot center = pdnn_frame_to_data(f, labels[i].center);
         pdnn_plot_number(&p->script, center.x, " ");
-        pdnn_plot_number(&p->script, center.y, " ");
-        pdnn_str_printf(&p->script, "\"%s\"\n", text[i]);
+        pdnn_plot_number(&p->script, center.y, "\n");
     }
-    pdnn_str_printf(&p->script, "END\n");
+    pdnn_str_printf(&p->script, "END\narray SLANTED[%zu]\n", p->roofs.n_levels);
+    for (size_t i = 0; i < p->roofs.n_levels; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "SLANTED[%zu]", i + 1);
+        pdnn_gnuplot_text(&p->script, name, text[i]);
+    }
 }
 
 /* The horizontal roofs, named to the right of the frame; names that would overlap are pushed apart. */

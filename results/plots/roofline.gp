@@ -1,13 +1,12 @@
 # The roofline picture. This file is embedded into paradnn; before it, the program writes the variables and data blocks it
-# uses: TERMINAL OUTPUT TITLE SUBTITLE CAPTION1 CAPTION2, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX YMIN
+# uses: TERMINAL TITLE SUBTITLE CAPTION1 CAPTION2, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX YMIN
 # YMAX, ANGLE (of a bandwidth roof in the picture), N_BANDWIDTH N_COMPUTE, NUMERIC CBLOG CBMIN CBMAX CBTICS COLOR, HAS_INFER
 # HAS_TRAIN, the legend's N_WORDS WORD WORD_COLOR;
 #   $bandwidth, $compute: one roof per index: x y    $masks: where a roof is interrupted for its label: polygons
-#   $slanted: x y text                               $points: x y mode (1 infer, 2 train) value rgb
+#   $slanted: x y, and SLANTED, the text of each     $points: x y mode (1 infer, 2 train) value rgb
 # and, as labels from 10 on, the names of the compute roofs to the right of the frame.
 
 set terminal TERMINAL size WIDTH, HEIGHT noenhanced font "DejaVu Sans,13" background rgb "white"
-set output OUTPUT
 set encoding utf8
 set lmargin at screen LEFT / real(WIDTH)
 set rmargin at screen RIGHT / real(WIDTH)
@@ -59,7 +58,7 @@ plot \
     $compute index 0 using 1:2 with lines linecolor rgb "#555555" linewidth 2, \
     for [i = 1:N_COMPUTE - 1] $compute index i using 1:2 with lines linecolor rgb "#555555" linewidth 2 dashtype 2, \
     $masks using 1:2 with filledcurves closed fillcolor rgb "white" fillstyle solid 1.0 noborder, \
-    $slanted using 1:2:3 with labels rotate by ANGLE center font "DejaVu Sans,12" textcolor rgb "#222222", \
+    $slanted using 1:2:(SLANTED[int($0) + 1]) with labels rotate by ANGLE center font "DejaVu Sans,12" textcolor rgb "#222222", \
     for [m = 1:2] $points using ($3 == m ? $1 : NaN):2:5 with points pointtype FILLED[m] pointsize SIZE[m] \
         linecolor rgb variable, \
     for [m = 1:2] $points using (NUMERIC && $3 == m ? $1 : NaN):2:4 with points pointtype FILLED[m] pointsize SIZE[m] \

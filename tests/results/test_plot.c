@@ -3,6 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
+#include "results/plots/gnuplot.h"
 #include "results/plots/plot.h"
 #include "results/plots/frame.h"
 #include "results/plots/names.h"
@@ -10,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PATH_ROOM = 256, LIMIT_BYTES = 1 << 24 };
@@ -233,6 +235,77 @@ static void test_plot_roofline_unwritable_output(void **state) {
     assert_string_equal(err.text, "/nonexistent/picture.png: cannot be written: No such file or directory");
 }
 
+/* The old picture stays until the new one is complete. */
+static void test_plot_that_fails_leaves_the_old_picture(void **state) {
+    (void)state;
+    struct pdnn_err err = {0};
+    struct pdnn_plot_result result;
+    char path[PATH_ROOM], program[PATH_ROOM], *text, *search = strdup(getenv("PATH") ? getenv("PATH") : "");
+    assert_non_null(search);
+    write_text("roofline.svg", "the old picture");
+    write_text("gnuplot", "#!/bin/sh\necho half a picture\necho broken >&2\nexit 1\n");
+    assert_int_equal(chmod(path_of("gnuplot", program), 0755), 0);
+    setenv("PATH", directory, 1);
+    enum pdnn_status status = draw(NULL, NULL, PDNN_PLOT_SVG, &result, &err);
+    setenv("PATH", search, 1);
+    free(search);
+    assert_int_equal(unlink(program), 0);
+    assert_int_equal(status, PDNN_IO);
+    assert_non_null(strstr(err.text, "roofline.svg: gnuplot failed: broken"));
+    assert_int_equal(pdnn_file_read(path_of("roofline.svg", path), LIMIT_BYTES, &text, NULL, &err), PDNN_OK);
+    assert_string_equal(text, "the old picture");
+    free(text);
+}
+
+/* A link in a result directory may come from somebody else; a link that the user names is meant. */
+static void test_plot_and_links(void **state) {
+    (void)state;
+    static const char *const outputs[] = {NULL, "roofline"};
+    char target[PATH_ROOM], link[PATH_ROOM], named[PATH_ROOM];
+    path_of("other.svg", target);
+    path_of("roofline.svg", link);
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        struct pdnn_err err = {0};
+        struct pdnn_plot_result result;
+        struct stat info;
+        char *text;
+        write_text("other.svg", "kept");
+        unlink(link);
+        assert_int_equal(symlink(target, link), 0);
+        enum pdnn_status status =
+            draw(NULL, outputs[i] ? path_of(outputs[i], named) : NULL, PDNN_PLOT_SVG, &result, &err);
+        if (status == PDNN_UNSUPPORTED)
+            skip();
+        assert_string_equal(err.text, "");
+        assert_int_equal(lstat(link, &info), 0);
+        assert_int_equal(S_ISLNK(info.st_mode), outputs[i] != NULL);
+        assert_int_equal(pdnn_file_read(target, LIMIT_BYTES, &text, NULL, &err), PDNN_OK);
+        assert_int_equal(strcmp(text, "kept") == 0, outputs[i] == NULL);
+        free(text);
+    }
+}
+
+/* One quoted word on one line, whatever the text. */
+static void test_gnuplot_quote(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *quoted;
+    } rows[] = {
+        {"it's", "'it''s'"},
+        {"\"a\" {b} @c #d $e", "'\"a\" {b} @c #d $e'"},
+        {"a\nEND\n!id", "'a?END?!id'"},
+        {"`id` \\n\\", "'?id? ?n?'"},
+        {"\x1b[2J\x7f\t", "'?[2J\?\?'"},
+        {"10 \xc2\xb5s \xc2\x9b \xff \xe2\x82", "'10 \xc2\xb5s \?\? ? \?\?'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_str script = {0};
+        pdnn_gnuplot_quote(&script, rows[i].text);
+        assert_string_equal(pdnn_str_text(&script), rows[i].quoted);
+        pdnn_str_finish(&script);
+    }
+}
+
 static const struct pdnn_frame frame = {1000, 1000, 100, 900, 100, 500, 0.1, 10, 1, 100};
 
 static void test_frame_to_pixels_and_back(void **state) {
@@ -366,6 +439,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_plot_roofline_without_gnuplot, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plot_roofline_unwritable_output, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plot_breakdown_refuses, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_plot_that_fails_leaves_the_old_picture, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_plot_and_links, setup, teardown),
+        cmocka_unit_test(test_gnuplot_quote),
         cmocka_unit_test(test_bar_names_in_lines),
         cmocka_unit_test(test_bar_names_upright),
         cmocka_unit_test(test_plot_caption),
