@@ -1,21 +1,64 @@
-/* ceilings.csv: one row per measured roof. */
+/* ceilings.csv: one row per measured roof. These files are handed around and edited, so columns with known
+ * words take no others. */
+#include "models/dtype.h"
 #include "results/tables/columns.h"
 #include "results/tables/csv.h"
 #include "runtime/facts/ceilings.h"
+
+#include <string.h>
 
 #define AT(field)     .offset = offsetof(struct pdnn_ceiling, field)
 #define TEXT(field)   PDNN_COLUMN_TEXT, AT(field), sizeof((struct pdnn_ceiling *)0)->field
 #define NUMBER(field) PDNN_COLUMN_NUMBER, AT(field), .digits = PDNN_DIGITS_EXACT
 
+static bool put(const struct pdnn_column *column, void *row, const char *text) {
+    size_t length = strlen(text);
+    if (length >= column->size)
+        return false;
+    memcpy((char *)row + column->offset, text, length + 1);
+    return true;
+}
+
+static bool put_one_of(const char *const *words, const struct pdnn_column *column, void *row,
+                       const char *text) {
+    while (*words && strcmp(*words, text) != 0)
+        words++;
+    return *words && put(column, row, text);
+}
+
+static bool put_kind(const struct pdnn_column *column, void *row, const char *text) {
+    static const char *const words[] = {"compute", "bandwidth", "ladder", "overhead", "probe", NULL};
+    return put_one_of(words, column, row, text);
+}
+
+static bool put_level(const struct pdnn_column *column, void *row, const char *text) {
+    static const char *const words[] = {"", "L1", "L2", "L3", "DRAM", NULL};
+    return put_one_of(words, column, row, text);
+}
+
+static bool put_dtype(const struct pdnn_column *column, void *row, const char *text) {
+    bool known = !*text;
+    for (enum pdnn_dtype dtype = 0; dtype < PDNN_DTYPE_COUNT; dtype++)
+        known = known || strcmp(text, pdnn_dtype_name(dtype)) == 0;
+    return known && put(column, row, text);
+}
+
+/* Instructions and backends give their names to patterns, so these are known by their letters only. */
+static bool put_pattern(const struct pdnn_column *column, void *row, const char *text) {
+    bool is_word = *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_.")];
+    return is_word && put(column, row, text);
+}
+
 static const struct pdnn_column columns[] = {
-    {"kind", "", TEXT(kind), .help = "compute, bandwidth, ladder, overhead or probe"},
-    {"pattern", "", TEXT(pattern),
+    {"kind", "", TEXT(kind), .put = put_kind, .help = "compute, bandwidth, ladder, overhead or probe"},
+    {"pattern", "", TEXT(pattern), .put = put_pattern,
      .help =
          "compute: fma, or the processor's own instruction for the type, from registers, "
          "and gemm-BACKEND; bandwidth and ladder: read, copy, triad, update (in place), with -streaming stores; "
          "otherwise a name for the measurement"},
-    {"dtype", "", TEXT(dtype), .help = "compute: element type; int8 is u8 times s8, accumulated in s32"},
-    {"level", "", TEXT(level), .help = "bandwidth and ladder: L1, L2, L3 or DRAM"},
+    {"dtype", "", TEXT(dtype), .put = put_dtype,
+     .help = "compute: element type; int8 is u8 times s8, accumulated in s32"},
+    {"level", "", TEXT(level), .put = put_level, .help = "bandwidth and ladder: L1, L2, L3 or DRAM"},
     {"threads", "threads", PDNN_COLUMN_WHOLE, AT(threads), .help = "one per core"},
     {"capacity_bytes", "bytes", PDNN_COLUMN_COUNT, AT(capacity_bytes),
      .help =
