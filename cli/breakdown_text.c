@@ -1,5 +1,6 @@
 #include "cli/breakdown_text.h"
 #include "base/units.h"
+#include "base/visible.h"
 #include "cli/report.h"
 #include "cli/table.h"
 
@@ -87,9 +88,19 @@ static void append_reorders(struct pdnn_str *out, const struct pdnn_by_list *by,
     pdnn_str_append(out, "\n", 1);
 }
 
+/* Appends one line with values from tables and frees it. */
+static void append_line(struct pdnn_str *out, struct pdnn_str *line, const char *end) {
+    pdnn_visible_append(out, pdnn_str_text(line), line->length, "");
+    pdnn_str_append(out, end, strlen(end));
+    out->failed = out->failed || line->failed;
+    pdnn_str_finish(line);
+}
+
 static void append_head(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at) {
     char step[PDNN_UNIT_TEXT];
-    pdnn_str_printf(out, "%s\n  %s per step%s", pdnn_selection_get(selection, at, selection->id),
+    char id[PDNN_VISIBLE_TEXT];
+    pdnn_str_printf(out, "%s\n  %s per step%s",
+                    pdnn_visible(id, pdnn_selection_get(selection, at, selection->id)),
                     pdnn_format_ns(step, pdnn_selection_step_ns(selection, at)),
                     pdnn_selection_extrapolated(selection, at) ? ", extrapolated" : "");
 }
@@ -106,12 +117,13 @@ void pdnn_breakdown_text(struct pdnn_str *out, const struct pdnn_selection *sele
     struct pdnn_table_column columns[PDNN_BY_COUNT + N_MEASURED];
     const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
     struct pdnn_table table;
+    char shape[PDNN_VISIBLE_TEXT];
     append_head(out, selection, at);
     append_reorders(out, by, shares, n_shares);
     if (most) {
         pdnn_str_printf(out, "  most is lost by ");
         pdnn_report_most(out, most);
-        pdnn_str_printf(out, "\n  %s\n", most->most->shape);
+        pdnn_str_printf(out, "\n  %s\n", pdnn_visible(shape, most->most->shape));
     }
     pdnn_str_append(out, "\n", 1);
     pdnn_table_init(&table, columns, put_columns(columns, by, measured, N_MEASURED));
@@ -150,8 +162,9 @@ static void append_across(struct pdnn_str *out, const struct pdnn_across *across
 void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across) {
     struct pdnn_table_column titles[PDNN_TABLE_COLUMNS_MAX];
     size_t count = across->series->count, most = PDNN_TABLE_COLUMNS_MAX - across->by->count;
-    pdnn_selection_pattern(across->selection, across->series->at[0], across->axes, out);
-    pdnn_str_append(out, "\n\n", 2);
+    struct pdnn_str head = {0};
+    pdnn_selection_pattern(across->selection, across->series->at[0], across->axes, &head);
+    append_line(out, &head, "\n\n");
     for (size_t first = 0; first < count; first += most) {
         size_t n = count - first < most ? count - first : most;
         struct pdnn_str values[PDNN_TABLE_COLUMNS_MAX] = {{0}};
@@ -216,14 +229,13 @@ void pdnn_study_text(struct pdnn_str *out, const struct pdnn_selection *selectio
             continue;
         }
         bool both = *line->compared && *line->where;
-        pdnn_str_printf(out, "%s", line->numbers);
+        struct pdnn_str text = {0};
+        pdnn_str_printf(&text, "%s", line->numbers);
         if (*line->compared || *line->where)
-            pdnn_str_printf(out, " (%s%s%s)", line->compared, both ? "; " : "", line->where);
-        pdnn_str_append(out, "\n", 1);
+            pdnn_str_printf(&text, " (%s%s%s)", line->compared, both ? "; " : "", line->where);
+        append_line(out, &text, "\n");
     }
     pdnn_selection_usual(selection, &none, &usual);
-    if (usual.length)
-        pdnn_str_printf(out, "%s unless stated otherwise\n", usual.text);
-    out->failed = out->failed || usual.failed;
-    pdnn_str_finish(&usual);
+    bool any = usual.length > 0;
+    append_line(out, &usual, any ? " unless stated otherwise\n" : "");
 }

@@ -207,7 +207,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
                                                      : show_instances(&b, err);
     size_t shown = b.selection.count, left_out = b.selection.left_out;
     if (status == PDNN_OK)
-        status = pdnn_text_print(&b.out, err);
+        status = pdnn_text_print(&b.out, b.csv, err);
     if (status == PDNN_OK && left_out)
         fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", shown, left_out);
     pdnn_str_finish(&b.out);

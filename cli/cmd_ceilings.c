@@ -124,7 +124,7 @@ static enum pdnn_status print_csv(const struct pdnn_ceilings *ceilings, struct p
     pdnn_columns_header(&pdnn_ceilings_columns, &out);
     for (size_t i = 0; i < ceilings->count; i++)
         pdnn_columns_row(&pdnn_ceilings_columns, &ceilings->row[i], &out);
-    return pdnn_text_print(&out, err);
+    return pdnn_text_print(&out, true, err);
 }
 
 enum { THREADS_MAX = PDNN_CEILINGS_THREADS_MAX };

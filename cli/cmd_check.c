@@ -1,5 +1,6 @@
 #include "base/units.h"
 #include "gen/instances.h"
+#include "base/visible.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/registry.h"
@@ -130,10 +131,12 @@ static enum pdnn_status report(struct check *check, const char *id, const struct
 
 static void report_without_rows(const struct check *check, const char *id, const char *status,
                                 const char *reason) {
+    char shown[PDNN_VISIBLE_TEXT];
     if (check->csv)
         print_csv_row(id, NULL, status, reason);
     else
-        printf("%s  %s: %s\n", strcmp(status, "skip") == 0 ? "SKIP" : "FAIL", id, reason);
+        printf("%s  %s: %s\n", strcmp(status, "skip") == 0 ? "SKIP" : "FAIL", id,
+               pdnn_visible(shown, reason));
 }
 
 static void skip(struct check *check, const char *id, const char *reason) {

@@ -1,4 +1,5 @@
 #include "base/str.h"
+#include "cli/output.h"
 #include "cli/registry.h"
 #include "results/plots/plot.h"
 
@@ -72,13 +73,18 @@ static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
     return PDNN_OK;
 }
 
-static void report(const struct pdnn_plot_def *plot, const struct pdnn_plot_result *result) {
+static enum pdnn_status report(const struct pdnn_plot_def *plot, const struct pdnn_plot_result *result,
+                               struct pdnn_err *err) {
+    struct pdnn_str paths = {0};
     for (int i = 0; i < result->n_paths; i++)
-        printf("%s\n", result->path[i]);
+        pdnn_str_printf(&paths, "%s\n", result->path[i]);
+    if (pdnn_text_print(&paths, true, err) != PDNN_OK)
+        return err->status;
     fprintf(stderr, "%d %s", result->drawn, plot->drawn);
     if (result->left_out)
         fprintf(stderr, ", %d %s left out", result->left_out, plot->left_out_as);
     fputc('\n', stderr);
+    return PDNN_OK;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
@@ -106,7 +112,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = plot->draw(&request, &result, err);
     free(only);
     if (status == PDNN_OK)
-        report(plot, &result);
+        status = report(plot, &result, err);
     return status;
 }
 

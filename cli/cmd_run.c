@@ -1,4 +1,5 @@
 #include "base/units.h"
+#include "base/visible.h"
 #include "cli/console.h"
 #include "cli/output.h"
 #include "cli/registry.h"
@@ -98,13 +99,14 @@ static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
 
 static void report_ops(const struct pdnn_record *record, const struct pdnn_op_record *ops, size_t n_ops,
                        bool csv, struct pdnn_str *out) {
+    char reason[PDNN_VISIBLE_TEXT];
     for (size_t op = 0; csv && op < n_ops; op++)
         pdnn_columns_row(&pdnn_ops_columns, &ops[op], out);
     if (!csv)
         pdnn_report_instance(out, record, ops, n_ops);
     else if (record->outcome != PDNN_OUTCOME_OK)
         fprintf(stderr, "paradnn: %s: %s: %s\n", record->id, pdnn_outcome_name(record->outcome),
-                record->reason);
+                pdnn_visible(reason, record->reason));
 }
 
 /* Fills one record per task; appends the op table of each, unless the instances are one varied model. */
@@ -153,7 +155,7 @@ static enum pdnn_status report(const struct run *run, bool csv, bool *some_faile
     *some_failed = pdnn_session_has_failed(counts);
     free(records);
     if (status == PDNN_OK)
-        return pdnn_text_print(&out, err);
+        return pdnn_text_print(&out, csv, err);
     pdnn_str_finish(&out);
     return status;
 }

@@ -1,3 +1,4 @@
+#include "base/visible.h"
 #include "cli/console.h"
 #include "session/environment.h"
 #include "cli/output.h"
@@ -64,6 +65,7 @@ static void warn_speed(double index) {
 }
 
 static void print_summary(const struct pdnn_sweep_directory *sweep, const struct pdnn_sweep_result *result) {
+    char shown[PDNN_VISIBLE_TEXT];
     fprintf(stderr, "%zu instances:", sweep->session->n_tasks);
     const char *separator = " ";
     for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++) {
@@ -77,11 +79,12 @@ static void print_summary(const struct pdnn_sweep_directory *sweep, const struct
                 sweep->session->spec.measure.rounds);
     if (result->budget_spent)
         fprintf(stderr, "; the budget is spent");
-    fprintf(stderr, "\ntables: %s/results.csv, %s/ops.csv\n", sweep->request.path, sweep->request.path);
+    const char *path = pdnn_visible(shown, sweep->request.path);
+    fprintf(stderr, "\ntables: %s/results.csv, %s/ops.csv\n", path, path);
     if (result->unfinished)
         fprintf(stderr, "resume: run the same command again\n");
     if (sweep->counts[PDNN_OUTCOME_OK])
-        fprintf(stderr, "next:   paradnn plot roofline %s\n", sweep->request.path);
+        fprintf(stderr, "next:   paradnn plot roofline %s\n", path);
     warn_speed(sweep->speed_index);
 }
 

@@ -1,13 +1,15 @@
 #include "cli/console.h"
 
+#include "base/visible.h"
 #include "cli/interrupt.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 static void warn(void *user, const char *text) {
+    char shown[PDNN_VISIBLE_TEXT];
     pdnn_progress_clear(user);
-    fprintf(stderr, "paradnn: %s\n", text);
+    fprintf(stderr, "paradnn: %s\n", pdnn_visible(shown, text));
 }
 
 static void show_roofs(void *user, double fraction, int64_t threads) {

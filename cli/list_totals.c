@@ -58,7 +58,7 @@ static enum pdnn_status print_totals_csv(const struct totals *totals, struct pdn
         pdnn_csv_put_empty(&writer);
     }
     pdnn_csv_end_row(&writer);
-    return pdnn_text_print(&out, err);
+    return pdnn_text_print(&out, true, err);
 }
 
 static enum pdnn_status print_totals(const struct totals *totals, struct pdnn_err *err) {
@@ -77,7 +77,7 @@ static enum pdnn_status print_totals(const struct totals *totals, struct pdnn_er
     if (totals->instances > totals->uncounted)
         pdnn_str_printf(&out, "params     %" PRIu64 " to %" PRIu64 "\n", totals->params.min,
                         totals->params.max);
-    return pdnn_text_print(&out, err);
+    return pdnn_text_print(&out, false, err);
 }
 
 enum pdnn_status pdnn_list_totals(struct pdnn_walk *walk, bool csv, struct pdnn_err *err) {

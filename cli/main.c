@@ -3,6 +3,7 @@
  * warnings, summaries. */
 #define _GNU_SOURCE /* environ */
 #include "base/units.h"
+#include "base/visible.h"
 #include "cli/help.h"
 #include "cli/registry.h"
 #include "runtime/driver/worker.h"
@@ -29,6 +30,12 @@ static int exit_status_of(enum pdnn_status status, bool some_failed) {
     }
 }
 
+/* One line, whatever the arguments, file names and cells that it quotes. */
+static void print_error(const struct pdnn_err *err) {
+    char shown[PDNN_VISIBLE_TEXT];
+    fprintf(stderr, "paradnn: %s\n", pdnn_visible(shown, err->text));
+}
+
 static int print(struct pdnn_str *text) {
     int status = EXIT_FINE;
     if (text->failed || fputs(pdnn_str_text(text), stdout) == EOF)
@@ -47,7 +54,7 @@ static int print_version(void) {
     if (status == PDNN_OK)
         status = pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err);
     if (status != PDNN_OK) {
-        fprintf(stderr, "paradnn: %s\n", err.text);
+        print_error(&err);
         return exit_status_of(status, true);
     }
     const struct pdnn_software *software = pdnn_worker_software(&worker);
@@ -76,6 +83,8 @@ static int fail_unknown(const char *name) {
         names[count++] = (*command)->name;
     const char *what = *name == '-' ? "option" : "command";
     const char *nearest = pdnn_nearest_word(name, names, count);
+    char shown[PDNN_VISIBLE_TEXT];
+    name = pdnn_visible(shown, name);
     if (nearest)
         fprintf(stderr, "paradnn: unknown %s '%s', did you mean '%s'?\n", what, name, nearest);
     else
@@ -114,7 +123,7 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
     }
     pdnn_arguments_finish(&arguments);
     if (status != PDNN_OK)
-        fprintf(stderr, "paradnn: %s\n", err.text);
+        print_error(&err);
     return exit_status_of(status, some_failed);
 }
 

@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include "base/visible.h"
 #include "results/tables/csv.h"
 
 #include <stdio.h>
@@ -30,13 +31,20 @@ enum pdnn_status pdnn_table_print(const struct pdnn_table *table, bool csv, stru
     else
         pdnn_table_format(table, pdnn_terminal_width(STDOUT_FILENO), &out);
     out.failed = out.failed || table->failed;
-    return pdnn_text_print(&out, err);
+    return pdnn_text_print(&out, csv, err);
 }
 
-enum pdnn_status pdnn_text_print(struct pdnn_str *text, struct pdnn_err *err) {
-    bool failed = text->failed;
+enum pdnn_status pdnn_text_print(struct pdnn_str *text, bool is_data, struct pdnn_err *err) {
+    struct pdnn_str shown = {0};
+    const struct pdnn_str *printed = text;
+    if (!is_data || isatty(STDOUT_FILENO)) {
+        pdnn_visible_append(&shown, pdnn_str_text(text), text->length, "\n");
+        printed = &shown;
+    }
+    bool failed = text->failed || shown.failed;
     if (!failed)
-        fwrite(pdnn_str_text(text), 1, text->length, stdout);
+        fwrite(pdnn_str_text(printed), 1, printed->length, stdout);
     pdnn_str_finish(text);
+    pdnn_str_finish(&shown);
     return failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
 }

@@ -13,7 +13,8 @@ bool pdnn_wants_csv(const struct pdnn_arguments *arguments);
 /* Prints the table to stdout: as CSV with the titles as column names, or aligned to the terminal's width. */
 enum pdnn_status pdnn_table_print(const struct pdnn_table *table, bool csv, struct pdnn_err *err);
 
-/* Prints the text and frees it. PDNN_NO_MEMORY if it is incomplete because memory ran out. */
-enum pdnn_status pdnn_text_print(struct pdnn_str *text, struct pdnn_err *err);
+/* Prints the text and frees it. Control characters other than newlines are escaped; those of data for
+ * programs only on a terminal. PDNN_NO_MEMORY if it is incomplete because memory ran out. */
+enum pdnn_status pdnn_text_print(struct pdnn_str *text, bool is_data, struct pdnn_err *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "cli/report.h"
 
 #include "base/units.h"
+#include "base/visible.h"
 #include "cli/table.h"
 
 #include <inttypes.h>
@@ -107,11 +108,15 @@ void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share) {
     const struct pdnn_op_record *op = share->most;
     char pass[PASS_TEXT], bound[BOUND_TEXT];
     format_pass(pass, op);
-    pdnn_str_printf(out, "%s%s%s", op->op, *pass ? " " : "", pass);
+    struct pdnn_str text = {0};
+    pdnn_str_printf(&text, "%s%s%s", op->op, *pass ? " " : "", pass);
     if (*op->layer)
-        pdnn_str_printf(out, " of %s", op->layer);
-    pdnn_str_printf(out, ": %.1f %% of the step, at %.0f %% of its roof (%s), %s", share->most_lost_pct,
+        pdnn_str_printf(&text, " of %s", op->layer);
+    pdnn_str_printf(&text, ": %.1f %% of the step, at %.0f %% of its roof (%s), %s", share->most_lost_pct,
                     op->place.pct_of_roof, format_bound(bound, &op->place), op->implementation);
+    pdnn_visible_append(out, pdnn_str_text(&text), text.length, "");
+    out->failed = out->failed || text.failed;
+    pdnn_str_finish(&text);
 }
 
 /* The residual gets a line of its own. */
@@ -140,11 +145,13 @@ static void append_shares(struct pdnn_str *out, const struct pdnn_record *record
 
 void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record,
                           const struct pdnn_op_record *ops, size_t n_ops) {
+    char reason[PDNN_VISIBLE_TEXT];
     pdnn_str_printf(out, "%s\n", record->id);
     if (record->has_totals)
         append_model(out, record);
     if (record->outcome != PDNN_OUTCOME_OK) {
-        pdnn_str_printf(out, "  status   %s: %s\n\n", pdnn_outcome_name(record->outcome), record->reason);
+        pdnn_str_printf(out, "  status   %s: %s\n\n", pdnn_outcome_name(record->outcome),
+                        pdnn_visible(reason, record->reason));
         return;
     }
     append_time(out, record);

@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE /* struct winsize */
 #include "cli/table.h"
 
+#include "base/visible.h"
 #include "cli/fill.h"
 
 #include <math.h>
@@ -69,6 +70,12 @@ static void shrink(const struct pdnn_table *table, size_t *widths, size_t width)
     }
 }
 
+/* Titles, then cells. */
+static const char *text_of(const struct pdnn_table *table, size_t i, char buffer[PDNN_VISIBLE_TEXT]) {
+    size_t n = table->n_columns;
+    return pdnn_visible(buffer, i < n ? table->columns[i].title : table->cells[i - n]);
+}
+
 static void append_cell(struct pdnn_str *out, const char *text, size_t width, enum pdnn_align align,
                         bool is_last) {
     size_t length = strlen(text);
@@ -87,11 +94,10 @@ static void append_cell(struct pdnn_str *out, const char *text, size_t width, en
  * what is left of the terminal. */
 static void measure(const struct pdnn_table *table, size_t width, size_t *widths) {
     size_t n = table->n_columns, others = GAP * (n - 1);
-    for (size_t c = 0; c < n; c++)
-        widths[c] = strlen(table->columns[c].title);
-    for (size_t i = 0; i < table->n_cells; i++) {
-        size_t length = strlen(table->cells[i]);
-        if (length > widths[i % n])
+    for (size_t i = 0; i < n + table->n_cells; i++) {
+        char buffer[PDNN_VISIBLE_TEXT];
+        size_t length = strlen(text_of(table, i, buffer));
+        if (i < n || length > widths[i % n])
             widths[i % n] = length;
     }
     if (!width)
@@ -111,7 +117,8 @@ bool pdnn_table_format(const struct pdnn_table *table, size_t width, struct pdnn
         indent += widths[c] + GAP;
     for (size_t i = 0; i < n + table->n_cells; i++) {
         size_t c = i % n;
-        const char *text = i < n ? table->columns[c].title : table->cells[i - n];
+        char buffer[PDNN_VISIBLE_TEXT];
+        const char *text = text_of(table, i, buffer);
         bool is_last = c == n - 1;
         if (is_last && table->columns[c].align == PDNN_ALIGN_WRAP) {
             pdnn_fill_text(out, text, indent, indent + widths[c]);

@@ -42,9 +42,9 @@ void pdnn_table_cell(struct pdnn_table *table, const char *format, ...) __attrib
 /* Fills the next cell with a number with this many decimals and a unit (" %"); empty for NaN. */
 void pdnn_table_number(struct pdnn_table *table, double value, int decimals, const char *unit);
 
-/* Appends the table under a line of titles. Columns that may shrink do so until the table fits
- * width (0: never), down to PDNN_TABLE_SHRUNK characters; the last column may extend beyond it.
- * Returns false if memory ran out. */
+/* Appends the table under a line of titles. Control characters in cells are escaped. Columns that may shrink
+ * do so until the table fits width (0: never), down to PDNN_TABLE_SHRUNK characters; the last column may
+ * extend beyond it. Returns false if memory ran out. */
 enum { PDNN_TABLE_SHRUNK = 12, PDNN_TABLE_WRAPPED = 30 };
 bool pdnn_table_format(const struct pdnn_table *table, size_t width, struct pdnn_str *out);
 

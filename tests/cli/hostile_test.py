@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""Tables, paths and arguments from somebody else: nothing they hold runs a command, blocks, or reaches a terminal raw.
+
+Usage: hostile_test.py PARADNN"""
+
+import csv
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PARADNN = os.path.abspath(sys.argv[1])
+
+# Each creates the file `executed` where text is read as commands: by the end of a data block, of a string or of a line,
+# by substitution, as a macro, as a pipe, by a shell.
+CELLS = [
+    "\nEND\n!touch executed #", "\n!touch executed\n", "'\n!touch executed #", "\"\nEND\n!touch executed #",
+    "`touch executed`", "\" . system(\"touch executed\") . \"", "' . system('touch executed') . '", "'; system('touch executed') #",
+    "\"; system('touch executed') #", "\\\n!touch executed", "\\", "'", "\"", "@TITLE", "{", "}", "|touch executed",
+    "<touch executed", "$(touch executed)", "\x1b]0;title\x07\x1b[2J", "\x7f\t\r", "\xc2\x9b2J", "#", "%s%n", "a" * 3000,
+]
+
+CEILINGS = [
+    "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions".split(","),
+    "compute,fma,f32,,1,0,100,90,110,5".split(","),
+    "bandwidth,read,,L1,1,32768,130,120,140,5".split(","),
+    "bandwidth,read,,DRAM,1,0,18,17,19,5".split(","),
+    "overhead,op,,,1,0,50,40,60,5".split(","),
+]
+
+RESULTS = [
+    "id,family,layers,batch,mode,optimizer,backend,fuse,dtype,threads,status,bound,started_utc,time_ns_median,extrapolated,"
+    "intensity_flop_per_byte,gflops".split(","),
+    "a,fc,1,1,infer,none,onednn,none,f32,1,ok,memory,2026-05-01T12:00:00.000Z,1000,0,0.5,4".split(","),
+    "b,fc,1,2,train,sgd,onednn,none,f32,1,ok,compute,2026-05-01T12:00:00.000Z,2000,0,20,50".split(","),
+]
+
+OPS = [
+    "id,op_index,layer,op,category,pass,shape,count,flop_count,in_bounds_flop_count,byte_count,time_ns_median,pct_of_roof,"
+    "implementation,bound,roof_level".split(","),
+    "a,0,layer1,dense,linear gemm,forward,8x8:8x8:8x8,1,1024,1024,768,900,50,jit,memory,L1".split(","),
+    "b,0,layer1,dense,linear gemm,forward,8x8:8x8:8x8,1,1024,1024,768,1900,50,jit,memory,L1".split(","),
+]
+
+TABLES = {"ceilings.csv": CEILINGS, "results.csv": RESULTS, "ops.csv": OPS}
+
+ENVIRONMENT = 'cpu: "A CPU"\n'
+
+# Where each text column is shown: the commands that read it.
+PLOTS = [
+    ["plot", "roofline", "{0}"],
+    ["plot", "ceilings", "{0}"],
+    ["plot", "breakdown", "{0}"],
+    ["plot", "breakdown", "{0}", "--by", "layer,op"],
+    ["plot", "breakdown", "{0}", "--across", "batch"],
+]
+
+TEXT_COLUMNS = {
+    "ceilings.csv": ["kind", "pattern", "dtype", "level"],
+    "results.csv": ["id", "family", "layers", "batch", "mode", "optimizer", "backend", "fuse", "dtype", "threads", "bound",
+                    "started_utc"],
+    "ops.csv": ["layer", "op", "category", "pass", "shape", "implementation", "bound", "roof_level"],
+}
+
+
+# Without the variables that the program speaks of.
+QUIET = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.directory)
+
+    def path(self, *names):
+        return os.path.join(self.directory, *names)
+
+    def write_tables(self, place, changed=None, column=None, cell=None):
+        os.makedirs(self.path(place), exist_ok=True)
+        for name, rows in TABLES.items():
+            rows = [list(row) for row in rows]
+            if name == changed:
+                rows[2][rows[0].index(column)] = cell
+            text = io.StringIO()
+            csv.writer(text, lineterminator="\n").writerows(rows)
+            self.write(os.path.join(place, name), text.getvalue())
+        self.write(os.path.join(place, "environment.yaml"), ENVIRONMENT)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+
+    def paradnn(self, *arguments, home=None):
+        """Ends by itself, leaves nothing that a command would leave, and says at most one line of error."""
+        done = subprocess.run([PARADNN, *arguments], cwd=self.directory, capture_output=True, timeout=60, check=False,
+                              stdin=subprocess.DEVNULL, env={**QUIET, **({"HOME": home} if home else {})})
+        self.assertFalse([place for place, _, files in os.walk(self.directory) if "executed" in files], arguments)
+        for stream in (done.stdout, done.stderr):
+            self.assertFalse([byte for byte in stream if byte < 0x20 and byte != 0x0a or byte == 0x7f], stream)
+            stream.decode("utf-8")
+        if done.returncode:
+            self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+        self.assertGreaterEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def kinds(self, place):
+        for plot in PLOTS:
+            yield [word.format(place) for word in plot] + ["--format", "svg"]
+
+
+@unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
+class Pictures(Case):
+    def test_tables_of_these_tests_are_drawn(self):
+        self.write_tables("good")
+        for plot in self.kinds("good"):
+            with self.subTest(plot):
+                self.assertEqual(self.paradnn(*plot).returncode, 0)
+
+    def test_no_cell_runs_a_command(self):
+        plots = {"ceilings.csv": PLOTS[:2], "results.csv": [PLOTS[0], PLOTS[4]], "ops.csv": [PLOTS[3]]}
+        for table, columns in TEXT_COLUMNS.items():
+            for i, column in enumerate(columns):
+                # Each kind of plot takes half a second: all cells in the columns that gnuplot got raw, and in others some.
+                cells = CELLS if column in ("pattern", "level") else CELLS[i % 3::8]
+                for cell in cells:
+                    with self.subTest(table=table, column=column, cell=cell):
+                        self.write_tables("bad", table, column, cell)
+                        for plot in plots[table]:
+                            self.paradnn(*[word.format("bad") for word in plot], "--format", "svg")
+
+    def test_no_column_or_machine_runs_a_command(self):
+        self.write_tables("bad")
+        for cell in CELLS[:12]:
+            with self.subTest(cell):
+                text = io.StringIO()
+                csv.writer(text, lineterminator="\n").writerows([RESULTS[0] + [cell], RESULTS[1] + ["x"], RESULTS[2] + [cell]])
+                self.write("bad/results.csv", text.getvalue())
+                self.write("bad/environment.yaml", 'cpu: "%s"\n' % cell.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n"))
+                self.paradnn("plot", "roofline", "bad", "--color", cell, "--format", "svg")
+
+    def test_no_path_runs_a_command(self):
+        for place in ("|touch executed", "-o", "<touch executed", "a'b", "new\nline", "`touch executed`", "a\"b"):
+            self.write_tables(place)
+            for plot in self.kinds(place):
+                with self.subTest(plot):
+                    if place == "-o":
+                        plot = [*plot[:2], *plot[3:], "--", place]
+                    done = subprocess.run([PARADNN, *plot], cwd=self.directory, capture_output=True, timeout=60, check=False)
+                    self.assertEqual((done.returncode, done.stdout.decode()), (0, f"{place}/{plot[1]}.svg\n"), done.stderr)
+                    self.assertTrue(os.path.exists(self.path(place, plot[1] + ".svg")))
+                    self.assertFalse(os.path.exists(self.path("executed")))
+
+    def test_no_output_runs_a_command(self):
+        self.write_tables("good")
+        for output in ("|touch executed", "-", "| touch executed; #", "<touch executed", "`touch executed`", "'", "new\nline"):
+            with self.subTest(output):
+                done = subprocess.run([PARADNN, "plot", "ceilings", "good", "--output=" + output], cwd=self.directory,
+                                      capture_output=True, timeout=60, check=False)
+                self.assertEqual((done.returncode, done.stdout.decode()), (0, f"{output}.svg\n{output}.png\n"), done.stderr)
+                self.assertFalse([name for name in os.listdir(self.directory) if "executed" == name])
+                with open(self.path(output + ".svg"), "rb") as picture:
+                    self.assertTrue(b"<svg" in picture.read())
+
+    def test_no_start_up_file_is_read(self):
+        self.write_tables("good")
+        self.write(".gnuplot", "!touch executed\n")
+        self.assertEqual(self.paradnn("plot", "ceilings", "good", home=self.directory).returncode, 0)
+
+
+class Terminals(Case):
+    def test_tables_are_shown_without_control_characters(self):
+        for table, columns in TEXT_COLUMNS.items():
+            for column in columns:
+                with self.subTest(table=table, column=column):
+                    self.write_tables("bad", table, column, "\x1b]0;x\x07\x9b\r\nPASS")
+                    for arguments in ([], ["--by", "layer,op"], ["--across", "batch"], ["--gemms"], ["--check-directions"]):
+                        done = self.paradnn("breakdown", "bad", *arguments)
+                        self.assertNotIn(b"\nPASS", done.stdout)
+
+    def test_arguments_and_names_are_shown_without_control_characters(self):
+        odd = "\x1b[2J\r\nodd"
+        self.write(odd, "models:\n  - fc: {layers: x}\n")
+        for arguments in ([odd], ["list", odd], ["list", odd + "2"], ["plot", odd, "."], ["list", "--" + odd], ["breakdown", odd],
+                          ["list", "fc/layers=" + odd], ["families", odd], ["columns", odd], ["--" + odd]):
+            with self.subTest(arguments):
+                done = self.paradnn(*arguments)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(b"\\x1b[2J\\r\\nodd", done.stderr)
+
+    def test_data_for_programs_is_exact(self):
+        self.write_tables("bad", "ops.csv", "layer", "\x1b[2J")
+        done = subprocess.run([PARADNN, "breakdown", "bad", "--by", "layer", "--format", "csv"], cwd=self.directory,
+                              capture_output=True, timeout=60, check=True)
+        self.assertIn(b"\x1b[2J", done.stdout)
+
+
+class Pipes(Case):
+    def test_nothing_waits_for_a_pipe(self):
+        os.mkfifo(self.path("pipe"))
+        self.write("small.yaml", "models:\n  - fc: {layers: 1, nodes: 8, input: 8, output: 8, batch: 1}\n")
+        for name in ("results.csv", "ceilings.csv", "ops.csv", "environment.yaml", "journal.csv"):
+            place = name + ".results"
+            self.write_tables(place)
+            if os.path.exists(self.path(place, name)):
+                os.unlink(self.path(place, name))
+            os.mkfifo(self.path(place, name))
+        for arguments in (["list", "pipe"], ["list", "/dev/zero"], ["sweep", "small.yaml", "--ceilings", "pipe"],
+                          ["plot", "roofline", "results.csv.results"], ["plot", "roofline", "ceilings.csv.results"],
+                          ["plot", "ceilings", "ceilings.csv.results"], ["plot", "breakdown", "ops.csv.results"],
+                          ["breakdown", "results.csv.results"], ["breakdown", "ops.csv.results"],
+                          ["sweep", "small.yaml", "-o", "journal.csv.results", "--ceilings", "roofs.csv"]):
+            with self.subTest(arguments):
+                done = self.paradnn(*arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                if arguments[0] != "sweep":
+                    self.assertRegex(done.stderr, b"is a (pipe|device), expected a file\n")
+
+    def test_a_pipe_of_the_shell_is_a_spec(self):
+        done = subprocess.run(["bash", "-c", '"$0" list --format csv <(sleep 0.2; echo "models: [fc: {layers: 1}]")', PARADNN],
+                              capture_output=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"fc/layers=1", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=1)
