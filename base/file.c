@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE /* getentropy */
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -152,6 +153,20 @@ enum pdnn_status pdnn_file_replace(const char *path, const char *text, size_t le
         return pdnn_wrap(err, "%s", path);
     }
     return PDNN_OK;
+}
+
+void pdnn_file_clean(const char *directory) {
+    static const char digits[] = "0123456789abcdef";
+    enum { DIGITS = 16 };
+    DIR *entries = opendir(directory);
+    for (const struct dirent *entry; entries && (entry = readdir(entries));) {
+        const char *name = entry->d_name;
+        if (strncmp(name, "paradnn-", 8) == 0 && strspn(name + 8, digits) == DIGITS &&
+            strcmp(name + 8 + DIGITS, ".tmp") == 0)
+            unlinkat(dirfd(entries), name, 0);
+    }
+    if (entries)
+        closedir(entries);
 }
 
 /* A pipe without a reader is an error, not a reason to wait. */

@@ -19,6 +19,9 @@ enum pdnn_status pdnn_file_read(const char *path, size_t limit_bytes, char **tex
  * paradnn-*.tmp behind. Concurrent writers need a lock. */
 enum pdnn_status pdnn_file_replace(const char *path, const char *text, size_t length, struct pdnn_err *err);
 
+/* Removes the paradnn-*.tmp that killed processes left in a directory that nobody else writes to. */
+void pdnn_file_clean(const char *directory);
+
 /* Writes to a path that the user named: replaces a regular file, behind a link too; writes into a device or a
  * pipe. A pipe that nobody reads is PDNN_IO. */
 enum pdnn_status pdnn_file_write(const char *path, const char *text, size_t length, struct pdnn_err *err);

@@ -74,8 +74,10 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
     enum pdnn_status status = make_directory(path, err);
     if (status == PDNN_OK)
         status = pdnn_journal_open(path, &sweep->journal, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
+        pdnn_file_clean(path); /* the journal's lock says that nobody else writes here */
         status = pdnn_environment_check(path, request->facts, request->n_facts, err);
+    }
     if (status == PDNN_OK)
         status = read_ceilings(sweep, err);
     if (status == PDNN_OK)

@@ -137,6 +137,23 @@ static void test_file_replace_replaces_a_link_and_write_follows_it(void **state)
     expect_text(link, "own");
 }
 
+static void test_file_clean_removes_only_temporaries(void **state) {
+    static const char *const kept[] = {"paradnn-0123456789abcde.tmp", "paradnn-0123456789abcdef.csv",
+                                       "results.csv"};
+    char path[PATH_ROOM];
+    struct pdnn_err err = {0};
+    (void)state;
+    assert_int_equal(pdnn_file_replace(path_of("paradnn-0123456789abcdef.tmp", path), "torn", 4, &err),
+                     PDNN_OK);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pdnn_file_replace(path_of(kept[i], path), "mine", 4, &err), PDNN_OK);
+    pdnn_file_clean(directory);
+    assert_int_equal(access(path_of("paradnn-0123456789abcdef.tmp", path), F_OK), -1);
+    for (size_t i = 0; i < 3; i++)
+        expect_text(path_of(kept[i], path), "mine");
+    pdnn_file_clean("/nonexistent");
+}
+
 static void test_file_write_into_a_pipe(void **state) {
     (void)state;
     char path[PATH_ROOM], got[8] = "";
@@ -158,6 +175,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_file_read_refuses_what_is_no_file, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_read_takes_an_inherited_pipe, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_file_clean_removes_only_temporaries, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_replace_leaves_neighbors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_replace_that_fails_leaves_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_replace_replaces_a_link_and_write_follows_it, setup,
