@@ -12,6 +12,22 @@
 /* Generous: threads end in well under a millisecond. */
 static const uint64_t rest_limit_ns = UINT64_C(10000000000);
 
+/* Texts of a worker whose memory is corrupt may not end. */
+static bool is_text(const char *text, size_t room) {
+    return memchr(text, 0, room) != NULL;
+}
+
+static bool op_is_sound(const struct pdnn_visit_op *op) {
+    return is_text(op->key, sizeof op->key) && is_text(op->layer, sizeof op->layer) &&
+           is_text(op->implementation, sizeof op->implementation);
+}
+
+static bool ceiling_is_sound(const struct pdnn_ceiling *ceiling) {
+    return is_text(ceiling->kind, sizeof ceiling->kind) &&
+           is_text(ceiling->pattern, sizeof ceiling->pattern) &&
+           is_text(ceiling->dtype, sizeof ceiling->dtype) && is_text(ceiling->level, sizeof ceiling->level);
+}
+
 /* Copies a visit and its ops out of the message. False if the message does not hold one. */
 static bool read_visit(const struct pdnn_message *message, struct pdnn_visit *visit) {
     struct pdnn_visit copy;
@@ -30,8 +46,14 @@ static bool read_visit(const struct pdnn_message *message, struct pdnn_visit *vi
             return false;
         memcpy(copy.ops, (const char *)message->body + sizeof copy, ops_bytes);
     }
-    *visit = copy;
-    return true;
+    bool sound = true;
+    for (size_t i = 0; i < copy.n_ops; i++)
+        sound = sound && op_is_sound(&copy.ops[i]);
+    if (sound)
+        *visit = copy;
+    else
+        free(copy.ops);
+    return sound;
 }
 
 enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_request *request,
@@ -87,7 +109,7 @@ static enum pdnn_status ask_or_fail(struct pdnn_worker *worker, enum pdnn_messag
     failure.text[sizeof failure.text - 1] = 0;
     if (failure.status <= PDNN_OK || failure.status >= PDNN_STATUS_COUNT)
         failure.status = PDNN_INTERNAL;
-    return pdnn_fail(err, failure.status, "%s", failure.text);
+    return pdnn_fail(err, failure.status, "%s", *failure.text ? failure.text : "the worker gave no reason");
 }
 
 static enum pdnn_status fail_garbled(struct pdnn_worker *worker, struct pdnn_err *err) {
@@ -110,7 +132,12 @@ enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t thread
         return fail_garbled(worker, err);
     if (count > PDNN_CEILINGS_MAX - ceilings->count)
         return pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
-    memcpy(ceilings->row + ceilings->count, answer.body, answer.body_bytes);
+    const struct pdnn_ceiling *row = answer.body;
+    for (size_t i = 0; i < count; i++) {
+        if (!ceiling_is_sound(&row[i]))
+            return fail_garbled(worker, err);
+    }
+    memcpy(ceilings->row + ceilings->count, row, answer.body_bytes);
     ceilings->count += count;
     return PDNN_OK;
 }
@@ -141,7 +168,11 @@ enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn
     enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CHECK, &body, &waiting, &answer, err);
     if (status != PDNN_OK)
         return status;
-    if (answer.body_bytes % sizeof **rows != 0)
+    const struct pdnn_check_row *row = answer.body;
+    bool sound = answer.body_bytes % sizeof *row == 0;
+    for (size_t i = 0; sound && i < answer.body_bytes / sizeof *row; i++)
+        sound = is_text(row[i].op, sizeof row[i].op) && is_text(row[i].tensor, sizeof row[i].tensor);
+    if (!sound)
         return fail_garbled(worker, err);
     struct pdnn_check_row *copy = malloc(answer.body_bytes ? answer.body_bytes : 1);
     if (!copy)

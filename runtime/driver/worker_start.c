@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,14 @@ static enum pdnn_status spawn(struct pdnn_worker *worker, const char *program, c
     return PDNN_OK;
 }
 
+static bool is_sound(const struct pdnn_software *software) {
+    bool sound = software->count <= PDNN_SOFTWARE_MAX;
+    for (size_t i = 0; sound && i < software->count; i++)
+        sound = memchr(software->row[i].backend, 0, sizeof software->row[i].backend) &&
+                memchr(software->row[i].version, 0, sizeof software->row[i].version);
+    return sound;
+}
+
 /* A worker of another build may send anything after its build, or nothing. */
 static enum pdnn_status read_welcome(const struct pdnn_message *answer, const char *program,
                                      struct pdnn_welcome *welcome, struct pdnn_err *err) {
@@ -98,6 +107,8 @@ static enum pdnn_status read_welcome(const struct pdnn_message *answer, const ch
     if (answer->body_bytes != sizeof *welcome)
         return pdnn_fail(err, PDNN_IO, "the worker's answer was garbled");
     memcpy(welcome, answer->body, sizeof *welcome);
+    if (!is_sound(&welcome->software))
+        return pdnn_fail(err, PDNN_IO, "the worker's answer was garbled");
     welcome->variables[sizeof welcome->variables - 1] = 0;
     return PDNN_OK;
 }

@@ -175,6 +175,26 @@ static enum pdnn_status answer(struct pdnn_process *process, const struct pdnn_m
     return requests[message->kind].answer(process, message->body, err);
 }
 
+static bool is_text(const char *text, size_t room) {
+    return memchr(text, 0, room) != NULL;
+}
+
+/* Whether what the rest of the worker relies on holds: lengths, ends of texts, bounds. */
+static bool is_valid(const struct pdnn_message *message) {
+    if (!requests[message->kind].answer || requests[message->kind].body_bytes != message->body_bytes)
+        return false;
+    if (message->kind == PDNN_MESSAGE_HELLO) {
+        const struct pdnn_hello *hello = message->body;
+        return hello->host.threads >= 0 && hello->host.threads <= PDNN_HOST_CORES_MAX &&
+               (unsigned)hello->isa < PDNN_ISA_COUNT && is_text(hello->host.isa, sizeof hello->host.isa);
+    }
+    if (message->kind == PDNN_MESSAGE_VISIT || message->kind == PDNN_MESSAGE_CHECK) {
+        const struct pdnn_request *request = message->body;
+        return is_text(request->id, sizeof request->id) && is_text(request->largest, sizeof request->largest);
+    }
+    return true;
+}
+
 /* Serves requests until the driver closes the connection. */
 static enum pdnn_status serve(struct pdnn_process *process, struct pdnn_inbox *inbox, struct pdnn_err *err) {
     bool ended = false;
@@ -186,8 +206,7 @@ static enum pdnn_status serve(struct pdnn_process *process, struct pdnn_inbox *i
             status = pdnn_inbox_receive(inbox, process->fd, &ended, err);
         else if (state == PDNN_INBOX_MESSAGE && is_foreign(&message))
             status = answer_foreign(process, err);
-        else if (state == PDNN_INBOX_GARBLED || !requests[message.kind].answer ||
-                 requests[message.kind].body_bytes != message.body_bytes)
+        else if (state == PDNN_INBOX_GARBLED || !is_valid(&message))
             status = pdnn_fail(err, PDNN_INVALID, "not a valid request");
         else
             status = answer(process, &message, err);
