@@ -244,12 +244,12 @@ def one_word_each(found):
 
 def check_names(root):
     """Different files do not define two things of one kind with the same name, nor functions whose names are synonyms. Files whose names
-    differ only in a number (v2.c, v3.c) are alternatives and may; so may programs, each with its main, and guards."""
+    differ only in a number (v2.c, v3.c) are alternatives and may; so may programs, each with its main or its fuzz target, and guards."""
     places, meanings = {}, {}
     for name in files(root, ".c", ".h"):
         slot = re.sub(r"\d", "", name)
         for kind, found in definitions(name, without_comments("\n".join(lines(root, name)))):
-            if found == "main" or (kind == "macro" and found.startswith("_")):
+            if found in ("main", "LLVMFuzzerTestOneInput") or (kind == "macro" and found.startswith("_")):
                 continue
             places.setdefault((kind, found), {}).setdefault(slot, name)
             if kind == "function":

@@ -1,0 +1,39 @@
+/* ceilings.csv: what is read is written as a table that reads as the same rows. */
+#include "tests/fuzz/common.h"
+
+#include "results/tables/tables.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_number(double a, double b) {
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static void check_same(const struct pdnn_ceilings *a, const struct pdnn_ceilings *b) {
+    FUZZ_CHECK(a->count == b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const struct pdnn_ceiling *x = &a->row[i], *y = &b->row[i];
+        FUZZ_CHECK(strcmp(x->kind, y->kind) == 0 && strcmp(x->pattern, y->pattern) == 0);
+        FUZZ_CHECK(strcmp(x->dtype, y->dtype) == 0 && strcmp(x->level, y->level) == 0);
+        FUZZ_CHECK(x->threads == y->threads && x->capacity_bytes == y->capacity_bytes);
+        FUZZ_CHECK(x->repetitions == y->repetitions && x->reported_bytes == y->reported_bytes);
+        FUZZ_CHECK(same_number(x->value, y->value) && same_number(x->median, y->median));
+        FUZZ_CHECK(same_number(x->low, y->low) && same_number(x->high, y->high));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
+    static struct pdnn_ceilings ceilings, again;
+    struct pdnn_err err = {0};
+    fuzz_write("ceilings.csv", bytes, length);
+    if (fuzz_is_ok(pdnn_ceilings_read(fuzz_path("ceilings.csv"), &ceilings, &err), &err)) {
+        pdnn_ceilings_cache_bytes(&ceilings, 1);
+        fuzz_must(pdnn_ceilings_write(&ceilings, fuzz_path("ceilings.csv"), &err), &err);
+        fuzz_must(pdnn_ceilings_read(fuzz_path("ceilings.csv"), &again, &err), &err);
+        check_same(&ceilings, &again);
+    }
+    fuzz_remove("ceilings.csv");
+    return 0;
+}

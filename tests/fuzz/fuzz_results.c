@@ -1,0 +1,57 @@
+/* results.csv, and any CSV: cells survive writing and reading; what selects instances reads any table. */
+#include "tests/fuzz/common.h"
+#include "tests/fuzz/tables.h"
+
+#include "results/analysis/selection.h"
+
+#include <string.h>
+
+static void check_selection(const char *const *only, size_t n_only) {
+    struct pdnn_selection selection;
+    struct pdnn_arena arena = {0};
+    struct pdnn_series *series;
+    size_t n_series;
+    struct pdnn_err err = {0};
+    struct pdnn_axes axes;
+    struct pdnn_str out = {0};
+    if (!fuzz_is_ok(pdnn_selection_open(&selection, fuzz_directory(), only, n_only, &err), &err))
+        return;
+    FUZZ_CHECK(selection.count > 0 || n_only == 0);
+    if (fuzz_is_ok(pdnn_axes_parse(&selection, "nodes,batch", &axes, &err), &err)) {
+        size_t members = 0;
+        fuzz_must(pdnn_selection_series(&selection, &axes, &arena, &series, &n_series, &err), &err);
+        for (size_t i = 0; i < n_series; i++)
+            members += series[i].count;
+        FUZZ_CHECK(members == selection.count);
+        for (size_t at = 0; at < selection.count; at++) {
+            pdnn_selection_step_ns(&selection, at);
+            pdnn_selection_extrapolated(&selection, at);
+            pdnn_selection_pattern(&selection, at, &axes, &out);
+            pdnn_selection_values(&selection, at, &axes, &out);
+            pdnn_selection_where(&selection, at, &axes, &out);
+        }
+        pdnn_selection_usual(&selection, &axes, &out);
+    }
+    pdnn_str_finish(&out);
+    pdnn_arena_finish(&arena);
+    pdnn_selection_close(&selection);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
+    static const char *const only[] = {"layers=2", "mode=train"};
+    struct pdnn_csv csv;
+    if (tables_parse(bytes, length, PDNN_CSV_JOURNAL, &csv)) {
+        if (csv.n_columns)
+            tables_check_round_trip(&csv);
+        pdnn_csv_finish(&csv);
+    }
+    if (!tables_parse(bytes, length, PDNN_CSV_STRICT, &csv))
+        return 0;
+    tables_check_round_trip(&csv);
+    pdnn_csv_finish(&csv);
+    fuzz_write("results.csv", bytes, length);
+    check_selection(only, 0);
+    check_selection(only, 2);
+    fuzz_remove("results.csv");
+    return 0;
+}
