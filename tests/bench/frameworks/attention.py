@@ -1,4 +1,4 @@
-"""BERT and a decoding step of GPT-2 in PyTorch, in the style of user scripts, for torch_models.py: the networks that paradnn's family
+"""BERT and a decoding step of GPT-2 in PyTorch, in the style of user scripts, for torch_child.py: the networks that paradnn's family
 transformer builds from its presets bert-base and gpt2. Keys and values of earlier tokens are in full-length caches,
 whose last row a step writes.
 

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""The same networks in paradnn, PyTorch and ONNX Runtime: f32, the same machine, cores, thread count, pinning, and flushed denormals.
+
+Usage: run.py PARADNN [--family F] [--case PATTERN]... [--all] [--rounds N] [--threads N] [--results DIR] [--csv FILE]
+
+Contenders are built and warmed up one after the other. Then they take turns: a round has as many samples of single steps from each of
+them, in an order that rotates from round to round, so that drift of the machine affects all of them alike. A ratio is paradnn's
+median in a round over that of another contender in the same round; printed are the median, least and greatest ratio. The fastest
+contender is that with the smallest median over the rounds. Variants of PyTorch are in variants.py, cases in cases.py; without --case
+and --all the short list runs. Exits with 77 and one line if PyTorch or paradnn is missing, with 1 if a case failed. Without ONNX
+Runtime the comparison goes on without it, and says so."""
+
+import argparse
+import fnmatch
+import os
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+
+import contenders as c  # noqa: E402: after dont_write_bytecode
+import host  # noqa: E402
+import table  # noqa: E402
+from cases import CASES  # noqa: E402
+
+SKIPPED = 77
+# Of one contender in one round; at least MIN_SAMPLES, at most MAX_SAMPLES.
+ROUND_NS = 400e6
+MIN_SAMPLES, MAX_SAMPLES = 3, 200
+# By how much two counts of arithmetic may differ: one of them has only layers with weights.
+FLOP_RANGE = (0.85, 1.05)
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIPPED)
+
+
+def make_contenders(case, options, tools, directory):
+    result = os.path.join(directory, f"{case.name}.npy")
+    names = tools.torch["variants"].get(f"{case.family}/{case.mode}", [])
+    every = [c.Torch(tools.python, case, name, options, tools.environment, result) for name in names]
+    if tools.onnx_python and case.mode == "infer":
+        every.append(c.Onnx(tools.onnx_python, tools.python, case, options, tools.environment, result, directory))
+    return every + [c.Paradnn(case, fuse, options, directory) for fuse in case.fuse]
+
+
+def check_flop(case, every):
+    """PyTorch's default counted its multiplications and additions; in training it did not."""
+    expected = every[0].facts.get("flop")
+    for contender in every:
+        ours = getattr(contender, "flop", 0)
+        if expected and ours and not FLOP_RANGE[0] <= expected / ours <= FLOP_RANGE[1]:
+            raise c.Failed(f"{expected} FLOP in PyTorch's layers, {ours} in paradnn: the networks are not the same")
+
+
+def run_case(case, options, tools, directory):
+    every = make_contenders(case, options, tools, directory)
+    try:
+        for contender in every:
+            print(f"{case.name}: preparing {contender.name}", file=sys.stderr)
+            contender.prepare()
+        if every[0].reason:
+            raise c.Failed(f"{every[0].name}: {every[0].reason}")
+        check_flop(case, every)
+        samples = max(MIN_SAMPLES, min(MAX_SAMPLES, int(ROUND_NS / every[0].step_ns)))
+        for number in range(1, options.rounds + 1):
+            for i in range(len(every)):
+                contender = every[(number + i) % len(every)]
+                if not contender.reason:
+                    contender.run(number, samples)
+            print(f"{case.name}: round {number} of {options.rounds}", file=sys.stderr)
+    finally:
+        for contender in every:
+            contender.finish()
+    return table.show_case(case, every)
+
+
+class Tools:
+    """The interpreters that have PyTorch and ONNX Runtime, their facts, and the environment of children."""
+
+    def __init__(self, threads):
+        self.python, self.torch = c.find_python(c.TORCH)
+        if not self.python:
+            skip(f"no python3 here has PyTorch ({self.torch}); Debian's package is python3-torch")
+        if not self.torch["mkldnn"]:
+            skip("this PyTorch has no oneDNN")
+        if self.torch["blas"] and not any(name in self.torch["blas"] for name in ("openblas", "mkl")):
+            skip(f"PyTorch's BLAS is {self.torch['blas']}, which would hold it back; Debian's package is libopenblas0-openmp")
+        self.onnx_python, self.onnx = c.find_python(c.ONNX)
+        self.environment, self.said = host.environment_of(self.python, c.TORCH, self.torch["blas"], threads)
+
+    def show(self):
+        print(f"PyTorch {self.torch['version']}: {'; '.join(self.torch['config'])}; BLAS {self.torch['blas'] or 'unknown'}")
+        for variant, reason in self.torch["variants"]["missing"].items():
+            print(f"PyTorch's variant {variant} is left out: {reason}")
+        if self.onnx_python:
+            print(f"ONNX Runtime {self.onnx['version']}: {self.onnx['provider']}, in inference")
+        else:
+            print(f"ONNX Runtime is left out: no python3 here has it ({self.onnx}); Debian 13's package is python3-onnxruntime")
+        print("\n".join(self.said), flush=True)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("paradnn", help="the program")
+    parser.add_argument("--family", choices=sorted({case.family for case in CASES.values()}), help="only this one")
+    parser.add_argument("--case", action="append", default=[], help="a name or pattern, of all cases")
+    parser.add_argument("--all", action="store_true", help="not only the short list")
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--threads", type=int, default=len(host.cores()))
+    parser.add_argument("--results", help="keep paradnn's result directories here")
+    parser.add_argument("--csv", help="write the rows to this file, too")
+    return parser.parse_args()
+
+
+def chosen_cases(options):
+    found = [case for case in CASES.values() if options.family in (None, case.family) and
+             (any(fnmatch.fnmatch(case.name, pattern) for pattern in options.case) if options.case else options.all or case.is_main)]
+    return found or sys.exit("no such case; there are " + " ".join(CASES))
+
+
+def main():
+    options = arguments()
+    cases = chosen_cases(options)
+    if not os.access(options.paradnn, os.X_OK):
+        skip(f"{options.paradnn} is no program")
+    options.paradnn = os.path.abspath(options.paradnn)
+    tools = Tools(options.threads)
+    tools.show()
+    load = os.getloadavg()[0]
+    if load > 0.5:
+        print(f"the machine is not quiet: a load of {load:.1f} before anything runs; threads that wait actively suffer most", flush=True)
+    rows, failed = [], 0
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = options.results or temporary
+        os.makedirs(directory, exist_ok=True)
+        c.call([options.paradnn, "ceilings", "-t", str(options.threads), "-o", os.path.join(directory, "roofs.csv")])
+        for case in cases:
+            try:
+                rows += run_case(case, options, tools, directory)
+            except c.Failed as error:
+                failed += 1
+                print(f"\n{case.name}: {error}", flush=True)
+            if options.csv and rows:
+                table.write_csv(options.csv, rows)
+    table.show_summary(rows)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
