@@ -13,6 +13,7 @@ Runtime the comparison goes on without it, and says so."""
 import argparse
 import fnmatch
 import os
+import signal
 import sys
 import tempfile
 
@@ -115,12 +116,15 @@ def arguments():
 
 
 def chosen_cases(options):
-    found = [case for case in CASES.values() if options.family in (None, case.family) and
-             (any(fnmatch.fnmatch(case.name, pattern) for pattern in options.case) if options.case else options.all or case.is_main)]
+    """In the order of the patterns."""
+    names = [name for pattern in options.case for name in fnmatch.filter(CASES, pattern)] if options.case else CASES
+    found = [CASES[name] for name in dict.fromkeys(names) if options.family in (None, CASES[name].family) and
+             (options.case or options.all or CASES[name].is_main)]
     return found or sys.exit("no such case; there are " + " ".join(CASES))
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # children that are stopped would stay
     options = arguments()
     cases = chosen_cases(options)
     if not os.access(options.paradnn, os.X_OK):
