@@ -34,6 +34,14 @@ void pdnn_arena_reset(struct pdnn_arena *arena) {
         arena->first->used = 0;
 }
 
+size_t pdnn_arena_used(const struct pdnn_arena *arena) {
+    size_t used = 0;
+    for (const struct pdnn_arena_block *block = arena->current ? arena->first : NULL; block;
+         block = block == arena->current ? NULL : block->next)
+        used += block->used;
+    return used;
+}
+
 /* Makes the next block of the chain current if it has room for size bytes, otherwise a new one. */
 static struct pdnn_arena_block *advance(struct pdnn_arena *arena, size_t size) {
     struct pdnn_arena_block *next = arena->current ? arena->current->next : arena->first;

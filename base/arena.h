@@ -21,6 +21,9 @@ void pdnn_arena_finish(struct pdnn_arena *arena);
 /* Forgets all allocations but keeps the blocks, so that a loop over instances stops allocating. */
 void pdnn_arena_reset(struct pdnn_arena *arena);
 
+/* Bytes allocated since the last reset. */
+size_t pdnn_arena_used(const struct pdnn_arena *arena);
+
 /* count * size zeroed bytes aligned for any type, or NULL if memory runs out or the product overflows. */
 void *pdnn_arena_alloc(struct pdnn_arena *arena, size_t count, size_t size);
 

@@ -49,8 +49,9 @@ static enum pdnn_status read_axis(struct pdnn_vary *vary, const char *list, stru
     struct pdnn_yaml *root;
     if (!text)
         return no_memory(err);
-    enum pdnn_status status =
-        pdnn_yaml_parse(vary->option, true, text, strlen(text), &vary->arena, &root, err);
+    const struct pdnn_yaml_input input = {
+        .file = vary->option, .whole_name = true, .text = text, .length = strlen(text)};
+    enum pdnn_status status = pdnn_yaml_parse(&input, &vary->arena, &root, err);
     *axis = (struct pdnn_axis){.index = (int)vary->param};
     if (status == PDNN_OK)
         status = pdnn_axis_read(vary->def, root, &vary->arena, axis, err);

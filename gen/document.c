@@ -20,7 +20,8 @@ struct builder {
     size_t length;
     struct pdnn_arena *arena;
     struct anchor *anchors;
-    size_t n_nodes;
+    int n_anchors;
+    struct pdnn_yaml_count *count;
 };
 
 static const char *const kind_names[PDNN_YAML_KIND_COUNT] = {"a single value", "a map", "a list"};
@@ -133,11 +134,17 @@ static enum pdnn_status next_event(struct builder *builder, yaml_event_t *event,
     return parser_failure(builder, err);
 }
 
-/* A node in the arena; NULL with err set if the document has too many. */
+/* A node in the arena; NULL with err set if there are too many. */
 static struct pdnn_yaml *new_node(struct builder *builder, const struct pdnn_yaml *value,
                                   struct pdnn_err *err) {
-    if (++builder->n_nodes > PDNN_YAML_NODES) {
+    builder->count->text_bytes += strlen(value->text);
+    if (++builder->count->nodes > PDNN_YAML_NODES) {
         pdnn_yaml_fail(value, err, "more than %d values, aliases counted as often as used", PDNN_YAML_NODES);
+        return NULL;
+    }
+    if (builder->count->text_bytes > PDNN_YAML_TEXTS_BYTES) {
+        pdnn_yaml_fail(value, err, "more than %d bytes of keys and values, aliases counted as often as used",
+                       PDNN_YAML_TEXTS_BYTES);
         return NULL;
     }
     struct pdnn_yaml *node = pdnn_arena_alloc(builder->arena, 1, sizeof *node);
@@ -222,11 +229,13 @@ static enum pdnn_status build_alias(struct builder *builder, const yaml_event_t 
     return *out ? PDNN_OK : err->status;
 }
 
-static enum pdnn_status open_anchor(struct builder *builder, const yaml_char_t *name, struct anchor **out,
-                                    struct pdnn_err *err) {
+static enum pdnn_status open_anchor(struct builder *builder, const struct pdnn_yaml *node,
+                                    const yaml_char_t *name, struct anchor **out, struct pdnn_err *err) {
     *out = NULL;
     if (!name)
         return PDNN_OK;
+    if (++builder->n_anchors > PDNN_YAML_ANCHORS)
+        return pdnn_yaml_fail(node, err, "more than %d anchors in a document", PDNN_YAML_ANCHORS);
     struct anchor *anchor = pdnn_arena_alloc(builder->arena, 1, sizeof *anchor);
     const char *copy = pdnn_arena_strdup(builder->arena, (const char *)name);
     if (!anchor || !copy)
@@ -297,7 +306,7 @@ static enum pdnn_status build(struct builder *builder, yaml_event_t *event, int 
         return pdnn_yaml_fail(&node, err, "tags such as %.60s mean nothing here",
                               (const char *)event_tag(event));
     struct anchor *anchor;
-    enum pdnn_status status = open_anchor(builder, event_anchor(event), &anchor, err);
+    enum pdnn_status status = open_anchor(builder, &node, event_anchor(event), &anchor, err);
     if (status != PDNN_OK)
         return status;
     if (event->type == YAML_SCALAR_EVENT) {
@@ -316,13 +325,13 @@ static enum pdnn_status build(struct builder *builder, yaml_event_t *event, int 
 
 static const char empty_document[] = "empty, a spec has at least `models`";
 
-/* The root of the document that starts with the event, appended to the documents before it. Anchors and the
- * count of nodes are per document. */
+/* The root of the document that starts with the event, appended to the documents before it. Anchors belong to
+ * their document. */
 static enum pdnn_status build_document(struct builder *builder, yaml_event_t *event, struct pdnn_yaml *all,
                                        struct pdnn_err *err) {
     struct pdnn_yaml *root = NULL;
     builder->anchors = NULL;
-    builder->n_nodes = 0;
+    builder->n_anchors = 0;
     enum pdnn_status status = build(builder, event, 0, &root, err);
     if (status != PDNN_OK)
         return status;
@@ -361,15 +370,35 @@ static enum pdnn_status build_stream(struct builder *builder, struct pdnn_yaml *
     return status;
 }
 
-enum pdnn_status pdnn_yaml_parse(const char *file, bool whole_name, const char *text, size_t length,
-                                 struct pdnn_arena *arena, struct pdnn_yaml **root, struct pdnn_err *err) {
+/* libyaml compares every directive with all before it. */
+static enum pdnn_status check_directives(const struct builder *builder, struct pdnn_err *err) {
+    int count = 0;
+    for (const char *line = builder->text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (*line != '%' || ++count <= PDNN_YAML_DIRECTIVES)
+            continue;
+        struct pdnn_yaml at = place(builder, mark_at(builder, (size_t)(line - builder->text)));
+        return pdnn_yaml_fail(&at, err, "more than %d lines that begin with %%", PDNN_YAML_DIRECTIVES);
+    }
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_yaml_parse(const struct pdnn_yaml_input *input, struct pdnn_arena *arena,
+                                 struct pdnn_yaml **root, struct pdnn_err *err) {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
+    const char *text = input->text;
+    size_t length = input->length;
+    struct pdnn_yaml_count own = {0};
     if (strncmp(text, byte_order_mark, strlen(byte_order_mark)) == 0) {
         text += strlen(byte_order_mark);
         length -= strlen(byte_order_mark);
     }
-    struct builder builder = {
-        .file = file, .whole_name = whole_name, .text = text, .length = length, .arena = arena};
+    struct builder builder = {.file = input->file,
+                              .whole_name = input->whole_name,
+                              .text = text,
+                              .length = length,
+                              .arena = arena,
+                              .count = input->count ? input->count : &own};
     struct pdnn_err local = {0};
     err = err ? err : &local;
     const char *nul = memchr(text, 0, length);
@@ -377,8 +406,10 @@ enum pdnn_status pdnn_yaml_parse(const char *file, bool whole_name, const char *
         struct pdnn_yaml at = place(&builder, mark_at(&builder, (size_t)(nul - text)));
         return pdnn_yaml_fail(&at, err, "not a text file: a NUL byte");
     }
+    if (check_directives(&builder, err) != PDNN_OK)
+        return err->status;
     if (!yaml_parser_initialize(&builder.parser))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for '%.200s'", file);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for '%.200s'", input->file);
     yaml_parser_set_encoding(&builder.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&builder.parser, (const unsigned char *)text, length);
     enum pdnn_status status = build_stream(&builder, root, err);

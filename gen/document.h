@@ -16,7 +16,25 @@ enum {
     PDNN_YAML_FILE_BYTES = 16 << 20, /* of one file */
     PDNN_YAML_TEXT_BYTES = 4096,     /* of one scalar */
     PDNN_YAML_DEPTH = 32,            /* levels of nesting */
-    PDNN_YAML_NODES = 1 << 17        /* of one document, aliases counted every time they are used */
+    PDNN_YAML_ANCHORS = 256,         /* of one document */
+    PDNN_YAML_DIRECTIVES = 16,       /* lines of one file that begin with % */
+    /* Of everything that is counted together, aliases as often as they are used. */
+    PDNN_YAML_NODES = 1 << 17,
+    PDNN_YAML_TEXTS_BYTES = 4 << 20 /* keys and scalars */
+};
+
+/* What was read so far, if several texts share the limits; {0} at first. */
+struct pdnn_yaml_count {
+    size_t nodes, text_bytes;
+};
+
+/* What is parsed: text (length bytes, NUL-terminated) and what messages call it. */
+struct pdnn_yaml_input {
+    const char *file;
+    bool whole_name; /* messages say `file` without line and column, and there is one document */
+    const char *text;
+    size_t length;
+    struct pdnn_yaml_count *count; /* NULL: it shares its limits with nothing */
 };
 
 struct pdnn_yaml {
@@ -32,12 +50,11 @@ struct pdnn_yaml {
     size_t count;                          /* of children */
 };
 
-/* Parses text (length bytes, NUL-terminated) into trees in the arena: *root is the first document, the others
- * follow through `next`. whole_name: messages say `file` without line and column, and there is one document.
+/* Parses text into trees in the arena: *root is the first document, the others follow through `next`.
  * PDNN_INVALID with file:line:col for invalid YAML, NUL bytes, tabs as indentation, tags, cyclic anchors, an
  * empty document, and anything beyond the limits above. */
-enum pdnn_status pdnn_yaml_parse(const char *file, bool whole_name, const char *text, size_t length,
-                                 struct pdnn_arena *arena, struct pdnn_yaml **root, struct pdnn_err *err);
+enum pdnn_status pdnn_yaml_parse(const struct pdnn_yaml_input *input, struct pdnn_arena *arena,
+                                 struct pdnn_yaml **root, struct pdnn_err *err);
 
 /* The value of a map's key, or NULL. */
 struct pdnn_yaml *pdnn_yaml_find(const struct pdnn_yaml *map, const char *key);

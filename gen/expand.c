@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* After this many rejected points in a row, a sample ends with an error: some seconds if
- * costs are computed. */
-enum { REJECTS_MAX = 1000000 };
+/* After this much work on rejected points in a row, a sample ends with an error: about a second. Drawing a
+ * point is one unit, and building graphs for its costs one per GRAPH_BYTES of them. */
+enum { WORK_MAX = 1000000, GRAPH_BYTES = 256 };
 
 static const char no_totals[] = "a FLOP, byte or memory count does not fit in 64 bits";
 
@@ -18,11 +18,12 @@ struct pdnn_expand {
     int64_t threads;
     bool with_memory;
     struct pdnn_arena arena; /* of one cost computation */
+    bool has_costs;          /* the arena holds that of the current point */
     size_t model;
     bool is_open; /* iterating over the current model */
     struct pdnn_where *where;
     struct pdnn_sample *sample;
-    uint64_t point, kept, rejects;
+    uint64_t point, kept, rejects, work;
     struct pdnn_err why; /* why the last instance has no totals */
     /* Index on the threads axis whose value `all` or a number already gives; else UINT64_MAX. */
     uint64_t threads_repeat;
@@ -82,7 +83,7 @@ static enum pdnn_status open_model(struct pdnn_expand *expand, struct pdnn_err *
     const struct pdnn_spec_model *model = &expand->spec->models[expand->model];
     enum pdnn_status status = PDNN_OK;
     expand->is_open = true;
-    expand->point = expand->kept = expand->rejects = 0;
+    expand->point = expand->kept = expand->rejects = expand->work = 0;
     expand->threads_repeat = find_threads_repeat(model, expand->threads);
     if (model->where)
         status = pdnn_where_create(model->where, model->base.family, &expand->where, err);
@@ -146,6 +147,7 @@ static enum pdnn_status fail_at(const struct pdnn_expand *expand, const struct p
 /* Counts that do not fit and contradicting values are results, not errors: the item has no totals. */
 static enum pdnn_status add_costs(struct pdnn_expand *expand, struct pdnn_expanded *item,
                                   struct pdnn_err *err) {
+    expand->has_costs = true;
     bool with_memory = expand->with_memory || (expand->where && pdnn_where_uses_memory(expand->where));
     enum pdnn_status status =
         pdnn_cost_instance(&item->instance, &expand->arena, with_memory, &item->totals, &expand->why);
@@ -189,12 +191,14 @@ static enum pdnn_status judge(struct pdnn_expand *expand, struct pdnn_expanded *
 
 static enum pdnn_status reject(struct pdnn_expand *expand, const struct pdnn_spec_model *model,
                                struct pdnn_err *err) {
-    if (++expand->rejects < REJECTS_MAX)
+    expand->rejects++;
+    expand->work += 1 + (expand->has_costs ? pdnn_arena_used(&expand->arena) / GRAPH_BYTES : 0);
+    if (expand->work < WORK_MAX)
         return PDNN_OK;
     return pdnn_yaml_fail(model->where ? model->where : model->node, err,
-                          "where was true for none of the last %d points drawn, and the sample has %" PRIu64
-                          " of %" PRIu64,
-                          REJECTS_MAX, expand->kept, model->sample_count);
+                          "where was true for none of the last %" PRIu64
+                          " points drawn, and the sample has %" PRIu64 " of %" PRIu64,
+                          expand->rejects, expand->kept, model->sample_count);
 }
 
 /* Visits one point; *found is false if it must not appear. */
@@ -202,6 +206,7 @@ static enum pdnn_status visit_point(struct pdnn_expand *expand, uint64_t point, 
                                     bool *found, struct pdnn_err *err) {
     const struct pdnn_spec_model *model = &expand->spec->models[expand->model];
     struct pdnn_expanded made = {0};
+    expand->has_costs = false;
     *found = place_point(expand, model, point, &made.instance);
     enum pdnn_status status = *found ? judge(expand, &made, err) : PDNN_OK;
     if (status == PDNN_OK && expand->sample) {
@@ -209,6 +214,7 @@ static enum pdnn_status visit_point(struct pdnn_expand *expand, uint64_t point, 
         status = *found ? pdnn_sample_keep(expand->sample, point, err) : reject(expand, model, err);
         expand->kept += *found ? 1 : 0;
         expand->rejects = *found ? 0 : expand->rejects;
+        expand->work = *found ? 0 : expand->work;
     }
     if (status == PDNN_OK && *found)
         *item = made;

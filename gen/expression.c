@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Nesting limit for signs, parentheses and branches; each level is a few calls deep. */
-enum { DEPTH_MAX = 1000, NUMBER_TEXT = 64, LEVELS = 6 };
+enum { DEPTH_MAX = 256, NUMBER_TEXT = 64, LEVELS = 6 };
 
 /* Code for a stack machine: values are pushed, functions pop their arguments. */
 struct step {

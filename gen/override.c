@@ -5,13 +5,14 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { PATH_DEPTH = 8 };
+enum { PATH_DEPTH = 8, PARSER_NODES = 8 };
 
 struct override {
     struct pdnn_yaml label; /* where messages say the value came from; copied into the keys it adds */
     const char *words[PATH_DEPTH];
     size_t n_words;
     const char *value;
+    struct pdnn_yaml_count *count;
     struct pdnn_arena *arena;
 };
 
@@ -98,8 +99,14 @@ static enum pdnn_status set_path(const struct override *override, struct pdnn_ya
             return status;
     }
     struct pdnn_yaml *value;
-    enum pdnn_status status = pdnn_yaml_parse(override->label.file, true, override->value,
-                                              strlen(override->value), override->arena, &value, err);
+    const struct pdnn_yaml_input input = {.file = override->label.file,
+                                          .whole_name = true,
+                                          .text = override->value,
+                                          .length = strlen(override->value),
+                                          .count = override->count};
+    /* A parser's buffers take as long to make as this many values. */
+    override->count->nodes += PARSER_NODES;
+    enum pdnn_status status = pdnn_yaml_parse(&input, override->arena, &value, err);
     if (status != PDNN_OK)
         return status;
     value->key = node->key;
@@ -132,8 +139,9 @@ static enum pdnn_status set_model(struct override *override, struct pdnn_yaml *c
 }
 
 enum pdnn_status pdnn_override_apply(const char *setting, struct pdnn_yaml *const *roots, size_t n_roots,
-                                     struct pdnn_arena *arena, struct pdnn_err *err) {
-    struct override override = {.arena = arena};
+                                     struct pdnn_yaml_count *count, struct pdnn_arena *arena,
+                                     struct pdnn_err *err) {
+    struct override override = {.count = count, .arena = arena};
     enum pdnn_status status = parse_setting(setting, &override, err);
     if (status != PDNN_OK)
         return status;

@@ -85,16 +85,21 @@ static bool is_id(const char *argument) {
     return strpbrk(argument, "=:") != NULL;
 }
 
-enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_source *source, struct pdnn_arena *arena,
+enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_yaml_count *count,
+                                  struct pdnn_source *source, struct pdnn_arena *arena,
                                   struct pdnn_err *err) {
     bool from_id = is_id(argument);
     *source = (struct pdnn_source){.name = pdnn_arena_strdup(arena, argument)};
     if (!source->name)
         return no_memory(err);
     enum pdnn_status status = from_id ? write_id(source, arena, err) : read_file(source, arena, err);
+    const struct pdnn_yaml_input input = {.file = source->name,
+                                          .whole_name = from_id,
+                                          .text = source->text,
+                                          .length = source->length,
+                                          .count = from_id ? NULL : count};
     if (status == PDNN_OK)
-        status =
-            pdnn_yaml_parse(source->name, from_id, source->text, source->length, arena, &source->root, err);
+        status = pdnn_yaml_parse(&input, arena, &source->root, err);
     for (const struct pdnn_yaml *root = source->root; root && status == PDNN_OK; root = root->next)
         status = pdnn_key_check_map(root, "a spec", err);
     return status;

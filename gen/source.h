@@ -15,9 +15,10 @@ struct pdnn_source {
 };
 
 /* An argument is an id if its first word is a family ("fc", "fc/layers=4", "cnn:resnet50") or if it contains
- * '=' or ':' and does not end in .yaml or .yml; otherwise it is a path. Every document is a map. */
-enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_source *source, struct pdnn_arena *arena,
-                                  struct pdnn_err *err);
+ * '=' or ':' and does not end in .yaml or .yml; otherwise it is a path. Every document is a map. Files share
+ * `count`; an id, which is short, has limits of its own. */
+enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_yaml_count *count,
+                                  struct pdnn_source *source, struct pdnn_arena *arena, struct pdnn_err *err);
 
 /* A file's name: "sweeps/fc.yaml" -> "fc". NULL if memory runs out. */
 const char *pdnn_source_name(const struct pdnn_source *source, struct pdnn_arena *arena);

@@ -7,6 +7,7 @@
 #include "gen/record.h"
 #include "gen/source.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* The nodes of a document's top level. */
@@ -112,6 +113,12 @@ static const struct pdnn_key_def limits_keys[] = {
      .read = read_budget,
      .offset = offsetof(struct pdnn_spec_limits, budget_ns),
      .help = "start no instance after this; or none"},
+    {.name = "instances",
+     .read = pdnn_key_read_i64,
+     .offset = offsetof(struct pdnn_spec_limits, instances),
+     .min = 1,
+     .max = INT64_C(1) << 40,
+     .help = "an error if the models have more, `where` not yet applied"},
 };
 
 static enum pdnn_status no_memory(struct pdnn_err *err) {
@@ -192,7 +199,8 @@ static enum pdnn_status read_document(const struct pdnn_source *source, const st
     struct measure measure = {
         .values = {
             .rounds = 5, .precision = 0.02, .min_samples = 5, .max_time_ns = 5000000000, .probe = true}};
-    struct pdnn_spec_limits limits = {.memory_fraction = 0.75, .time_ns = 60000000000};
+    struct pdnn_spec_limits limits = {
+        .memory_fraction = 0.75, .time_ns = 60000000000, .instances = PDNN_SPEC_INSTANCES};
     int64_t seed = 1;
     const char *name = NULL;
     enum pdnn_status status = pdnn_keys_read(root, "a spec", section_keys,
@@ -222,6 +230,24 @@ static enum pdnn_status read_document(const struct pdnn_source *source, const st
     return PDNN_OK;
 }
 
+/* How many points of all models together will be walked, in the order of the models. */
+static enum pdnn_status check_instances(const struct pdnn_spec *spec, struct pdnn_err *err) {
+    uint64_t limit = (uint64_t)spec->limits.instances, count = 0;
+    for (size_t i = 0; i < spec->n_models; i++) {
+        const struct pdnn_spec_model *model = &spec->models[i];
+        bool is_sampled = model->method != PDNN_SAMPLE_ALL && model->sample_count < model->points;
+        uint64_t more = is_sampled ? model->sample_count : model->points;
+        if (more > limit - count)
+            return pdnn_yaml_fail(model->node, err,
+                                  "more than %" PRIu64 " instances: %s has %" PRIu64
+                                  ", where not yet applied;"
+                                  " take a sample, or raise limits: instances",
+                                  limit, model->base.family->name, more);
+        count += more;
+    }
+    return PDNN_OK;
+}
+
 static size_t count_models(struct pdnn_yaml *const *roots, size_t n_roots) {
     size_t count = 0;
     for (size_t i = 0; i < n_roots; i++) {
@@ -239,7 +265,9 @@ static enum pdnn_status gather_documents(struct pdnn_origin *origin, struct pdnn
     size_t count = 0;
     for (size_t i = 0; i < origin->n_sources; i++) {
         for (const struct pdnn_yaml *root = origin->sources[i].root; root; root = root->next)
-            count++;
+            if (++count > PDNN_SPEC_MODELS)
+                return pdnn_yaml_fail(root, err, "more than %d specs, each document of a file counted as one",
+                                      PDNN_SPEC_MODELS);
     }
     *roots = pdnn_arena_alloc(arena, count, sizeof **roots);
     *source_of = pdnn_arena_alloc(arena, count, sizeof **source_of);
@@ -263,25 +291,32 @@ static enum pdnn_status gather_documents(struct pdnn_origin *origin, struct pdnn
 static enum pdnn_status load(const char *const *arguments, size_t n_arguments, const char *const *sets,
                              size_t n_sets, struct pdnn_spec *spec, struct pdnn_err *err) {
     struct pdnn_source *sources = pdnn_arena_alloc(&spec->arena, n_arguments, sizeof *sources);
-    struct pdnn_yaml **roots;
-    const struct pdnn_source **source_of;
+    struct pdnn_yaml **roots = NULL;
+    const struct pdnn_source **source_of = NULL;
+    struct pdnn_yaml_count count = {0};
     struct pdnn_origin origin = {
         .sources = sources, .n_sources = n_arguments, .sets = sets, .n_sets = n_sets};
     enum pdnn_status status = sources ? PDNN_OK : no_memory(err);
     for (size_t i = 0; i < n_arguments && status == PDNN_OK; i++)
-        status = pdnn_source_read(arguments[i], &sources[i], &spec->arena, err);
+        status = i < PDNN_SPEC_MODELS ? pdnn_source_read(arguments[i], &count, &sources[i], &spec->arena, err)
+                                      : pdnn_fail(err, PDNN_INVALID, "more than %d specs", PDNN_SPEC_MODELS);
     if (status == PDNN_OK)
         status = gather_documents(&origin, &spec->arena, &roots, &source_of, err);
     for (size_t i = 0; i < n_sets && status == PDNN_OK; i++)
-        status = pdnn_override_apply(sets[i], roots, origin.n_roots, &spec->arena, err);
+        status = pdnn_override_apply(sets[i], roots, origin.n_roots, &count, &spec->arena, err);
     if (status != PDNN_OK)
         return status;
-    spec->models =
-        pdnn_arena_alloc(&spec->arena, count_models(roots, origin.n_roots) + 1, sizeof *spec->models);
+    size_t n_models = count_models(roots, origin.n_roots);
+    if (n_models > PDNN_SPEC_MODELS)
+        return pdnn_fail(err, PDNN_INVALID, "%zu models in all specs, the limit is %d", n_models,
+                         PDNN_SPEC_MODELS);
+    spec->models = pdnn_arena_alloc(&spec->arena, n_models + 1, sizeof *spec->models);
     if (!spec->models)
         return no_memory(err);
     for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++)
         status = read_document(source_of[i], roots[i], i == origin.governor, spec, err);
+    if (status == PDNN_OK)
+        status = check_instances(spec, err);
     if (status == PDNN_OK)
         status = pdnn_origin_record(&origin, &spec->arena, &spec->text, err);
     return status;

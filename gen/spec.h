@@ -12,6 +12,11 @@
 
 struct pdnn_spec_model; /* one entry of `models`, private to gen/ */
 
+enum {
+    PDNN_SPEC_MODELS = 10000,    /* entries of `models`, and documents, in all specs together */
+    PDNN_SPEC_INSTANCES = 100000 /* unless limits.instances says otherwise */
+};
+
 enum pdnn_order { PDNN_ORDER_SHUFFLED, PDNN_ORDER_COST };
 
 struct pdnn_spec_measure {
@@ -28,6 +33,7 @@ struct pdnn_spec_limits {
     uint64_t memory_bytes;
     uint64_t time_ns;
     uint64_t budget_ns; /* 0: none */
+    int64_t instances;  /* points of all models together, before `where` */
 };
 
 struct pdnn_spec {

@@ -32,7 +32,8 @@ static void check_emitted(struct pdnn_yaml *root) {
         const struct pdnn_yaml *one = root;
         pdnn_str_clear(&out);
         fuzz_must(pdnn_yaml_emit(&one, 1, &out, &err), &err);
-        fuzz_must(pdnn_yaml_parse("again", false, out.text, out.length, &arena, &again, &err), &err);
+        const struct pdnn_yaml_input input = {.file = "again", .text = out.text, .length = out.length};
+        fuzz_must(pdnn_yaml_parse(&input, &arena, &again, &err), &err);
         FUZZ_CHECK(!again->next);
         check_tree(root, again);
     }
@@ -44,7 +45,8 @@ static void check_document(const char *text, size_t length) {
     struct pdnn_arena arena = {0};
     struct pdnn_yaml *root = NULL;
     struct pdnn_err err = {0};
-    if (fuzz_is_ok(pdnn_yaml_parse("spec.yaml", false, text, length, &arena, &root, &err), &err))
+    const struct pdnn_yaml_input input = {.file = "spec.yaml", .text = text, .length = length};
+    if (fuzz_is_ok(pdnn_yaml_parse(&input, &arena, &root, &err), &err))
         check_emitted(root);
     else
         FUZZ_CHECK(strncmp(err.text, "spec.yaml:", 10) == 0);

@@ -8,7 +8,8 @@
 
 static enum pdnn_status parse(const char *text, size_t length, struct pdnn_arena *arena,
                               struct pdnn_yaml **root, struct pdnn_err *err) {
-    return pdnn_yaml_parse("t.yaml", false, text, length, arena, root, err);
+    const struct pdnn_yaml_input input = {.file = "t.yaml", .text = text, .length = length};
+    return pdnn_yaml_parse(&input, arena, root, err);
 }
 
 static void must_fail(const char *text, size_t length, const char *message) {

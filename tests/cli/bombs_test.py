@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Specs and arguments of up to a megabyte that try to take much more: each ends with one line of error and status 2, within
+one second of processor time and 512 MiB of address space.
+
+Usage: bombs_test.py PARADNN [--sanitized]   (sanitizers map terabytes and are slow: without the limits)"""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SANITIZED = "--sanitized" in sys.argv
+PARADNN = os.path.abspath(sys.argv[1])
+# Without the variables that the program speaks of.
+QUIET = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
+LIMITS = [] if SANITIZED else [(resource.RLIMIT_AS, 512 << 20), (resource.RLIMIT_CPU, 1)]
+
+
+def model(keys, more=""):
+    return "models:\n  - fc: {" + keys + "}\n" + more
+
+
+def alias_tree(levels, fan):
+    lines = ["a0: &a0 [" + ",".join("x" * fan) + "]"]
+    lines += [f"a{i}: &a{i} [" + ",".join([f"*a{i - 1}"] * fan) + "]" for i in range(1, levels)]
+    return "\n".join(lines) + "\n"
+
+
+CUBE = ", ".join(f"{name}: {{from: 1, to: 1000, plus: 1}}" for name in ("layers", "nodes", "input", "output", "batch"))
+LIST = "[" + ",".join(map(str, range(1, 4097))) + "]"
+LONG_WHERE = "nodes" + " + nodes" * 500 + " < 0"
+
+SPECS = {
+    "aliases of aliases": alias_tree(8, 9),
+    "aliases of aliases in 300 documents": "---\n".join([alias_tree(6, 6)] * 300),
+    "models by alias in 300 documents": "---\n".join(["models:\n- &m {fc: {nodes: 2}}\n" + "- *m\n" * 300] * 300),
+    "models by alias": "models: [&m {fc: }" + ", *m" * 60000 + "]\n",
+    "models": "models:\n" + "- fc:\n" * 40000,
+    "documents": "---\nmodels: [fc: ]\n" * 40000,
+    "empty documents": "---\n" * 200000,
+    "anchors": "models: [" + ",".join(f"&a{i} x" for i in range(40000)) + ",*a0" * 40000 + "]\n",
+    "a long text by alias": model("nodes: [&t '" + "1" * 4000 + "'" + ", *t" * 100000 + "]"),
+    "a long where by alias": f"models:\n- {{fc: , where: &w '{LONG_WHERE}'}}\n" + "- {fc: , where: *w}\n" * 9000,
+    "flow lists": "models: " + "[" * 500000,
+    "flow maps": "models: " + "{a: " * 200000,
+    "block maps": "".join(" " * i + "a:\n" for i in range(1400)),
+    "block lists": "models:\n" + "- " * 400000,
+    "parentheses": model("", "    where: " + "(" * 2000 + "1" + ")" * 2000),
+    "signs": model("", "    where: " + "-" * 4000 + "1"),
+    "nots": model("", "    where: " + "not " * 1000 + "1"),
+    "powers": model("", "    where: nodes" + " ^ nodes" * 500),
+    "branches": model("", "    where: " + "1 ? " * 1000 + "1"),
+    "a long where": model("", "    where: nodes" + "+nodes" * 150000),
+    "a long list": model("nodes: [" + ",".join(map(str, range(1, 140000))) + "]"),
+    "long lists by alias": model(f"nodes: &l {LIST}") + "  - fc: {nodes: *l}\n" * 30,
+    "10^18 steps": model("nodes: {from: 1, to: 1000000000000000000, plus: 1}"),
+    "a million steps": model("nodes: {from: 1, to: 1000000, plus: 1}"),
+    "a product of 10^15": model(CUBE),
+    "a product that overflows": model(CUBE.replace("to: 1000,", "to: 16000,").replace("16000", "4000", 1)),
+    "a product of models": "models:\n" + "  - fc: {nodes: {from: 1, to: 1000, plus: 1}}\n" * 5000,
+    "a sobol sample": model(CUBE, "    sample: {count: 1000000000, method: sobol}\n"),
+    "a random sample": model(CUBE, "    sample: {count: 9007199254740992, method: random}\n"),
+    "where over a product": model(CUBE, "    where: nodes < 0\n"),
+    "a sample where nothing is": model(CUBE, "    where: nodes < 0\n    sample: {count: 5, method: sobol}\n"),
+    "a sample where nothing costs that": model(CUBE, "    where: params < 0\n    sample: {count: 5, method: random}\n"),
+    "a sample where nothing needs that": model(CUBE, "    where: memory < 0\n    sample: {count: 5, method: random}\n"),
+    "zip": model("nodes: {from: 1, to: 16000000, plus: 1}, input: {from: 1, to: 16000000, plus: 1}",
+                 "    zip: [[nodes, input]]\n"),
+    "names to zip": model("nodes: [1, 2], input: [1, 2]", "    zip: [" + "[nodes, input], " * 50000 + "]\n"),
+    "a long key": model("k" * 900000 + ": 1"),
+    "a long key of its own": "? " + "k" * 900000 + "\n: 1\n" + model(""),
+    "a long value": "sweep: " + "x" * 900000 + "\n" + model(""),
+    "keys twice": "sweep: x\n" * 100000 + model(""),
+    "unknown keys": "".join(f"k{i}: x\n" for i in range(80000)) + model(""),
+    "directives": "".join(f"%TAG !a{i}! tag:x\n" for i in range(40000)) + "---\n" + model(""),
+    "tags": "models: " + "!a " * 300000,
+    "newlines": "\n" * 1000000,
+}
+
+
+def sets(*values):
+    return ["fc"] + [word for value in values for word in ("--set", value)]
+
+
+ARGUMENTS = {
+    "ids": [f"fc/nodes={i}" for i in range(1, 20000)],
+    "an id": ["fc/layers=" + "1" * 120000],
+    "a list in an id": ["cnn/blocks=" + "-".join(["3"] * 60000)],
+    "keys in an id": ["fc/" + ",".join(["layers=1"] * 12000)],
+    "--set many": sets(*["measure.rounds=3"] * 40000),
+    "--set keys": sets(*[f"k{i}=1" for i in range(40000)]),
+    "--set a list": sets("models.0.fc.nodes=[" + ",".join(map(str, range(1, 20000))) + "]"),
+    "--set aliases": sets("measure=[&a x" + ",*a" * 40000 + "]"),
+    "--set nested": sets("measure=" + "[" * 120000),
+    "--set a path": sets("a." * 60000 + "b=1"),
+    "--set a where": sets("models.0.where=" + "(" * 100000),
+    "--set a product": sets("models.0.fc.nodes={from: 1, to: 10000000, plus: 1}"),
+    "--set where it multiplies": ["many.yaml"] + sets(*[f"measure.rounds={i}" for i in range(1, 500)])[1:],
+}
+
+
+def limit():
+    for kind, most in LIMITS:
+        resource.setrlimit(kind, (most, most))
+
+
+class Bombs(unittest.TestCase):
+    def paradnn(self, directory, *arguments):
+        done = subprocess.run([PARADNN, "list", *arguments], cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              stdin=subprocess.DEVNULL, preexec_fn=limit, check=False, env=QUIET)
+        self.assertEqual(done.returncode, 2, done.stderr[-300:])
+        self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr[-300:])
+        self.assertNotIn(b"memory for", done.stderr)
+
+    def test_every_spec_ends_with_an_error(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for name, text in SPECS.items():
+                self.assertLessEqual(len(text), 1 << 20, name)
+                with open(os.path.join(directory, "bomb.yaml"), "w", encoding="utf-8") as file:
+                    file.write(text)
+                with self.subTest(name):
+                    self.paradnn(directory, "bomb.yaml")
+
+    def test_all_arguments_end_with_an_error(self):
+        with tempfile.TemporaryDirectory() as directory:
+            with open(os.path.join(directory, "many.yaml"), "w", encoding="utf-8") as file:
+                file.write("---\nmodels: [fc: ]\n" * 5000)
+            for name, arguments in ARGUMENTS.items():
+                with self.subTest(name):
+                    self.paradnn(directory, *arguments)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
