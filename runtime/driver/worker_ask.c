@@ -92,7 +92,7 @@ enum pdnn_status pdnn_worker_ask(struct pdnn_worker *worker, enum pdnn_message_k
     uint64_t deadline_ns = waiting->limit_ns ? pdnn_clock_ns() + waiting->limit_ns : UINT64_MAX;
     *fate = (struct pdnn_fate){.outcome = PDNN_OUTCOME_OK};
     link->last_words_length = 0;
-    link->oom_kills = pdnn_oom_kill_count();
+    link->oom_kills = pdnn_oom_kills_read("");
     if (pdnn_message_send(link->fd, kind, body, 1, NULL) != PDNN_OK)
         return give_up(worker, ENDING_CLOSED, waiting, fate, err);
     for (;;) {

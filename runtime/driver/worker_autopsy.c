@@ -3,10 +3,10 @@
 
 #include "base/units.h"
 #include "runtime/driver/worker_link.h"
+#include "runtime/facts/host_cgroup.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,19 +20,6 @@ enum { REAP_PATIENCE_MS = 1000 };
 
 /* A worker that is killed while using more than this share of its limit counts as out of memory. */
 static const double near_limit = 0.9;
-
-uint64_t pdnn_oom_kill_count(void) {
-    uint64_t count = 0;
-    char line[128];
-    FILE *file = fopen("/proc/vmstat", "re");
-    while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "oom_kill %" SCNu64, &count) == 1)
-            break;
-    }
-    if (file)
-        fclose(file);
-    return count;
-}
 
 /* Waits for the process to exit; true if it had to be killed. */
 static bool reap(pid_t pid, int *status, struct rusage *usage) {
@@ -62,14 +49,19 @@ static void last_line(const struct pdnn_worker_link *link, char text[PDNN_LAST_W
     text[length] = 0;
 }
 
-/* The out-of-memory killer sends SIGKILL and shows only in the kernel's counters; being close to the limit
- * counts as evidence too. */
+/* The out-of-memory killer sends SIGKILL and shows only in the kernel's counters. The control group's own one
+ * is proof; the machine's may be missing, or count somebody else's processes, so without the former, being
+ * close to the limit counts as evidence too. */
 static bool ran_out_of_memory(const struct pdnn_worker_link *link, int status, const struct rusage *usage) {
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
         return false;
+    const struct pdnn_oom_kills now = pdnn_oom_kills_read("");
+    bool has_risen = now.count > link->oom_kills.count;
+    if (now.of_group && link->oom_kills.of_group)
+        return has_risen;
     double resident_bytes = 1024.0 * (double)usage->ru_maxrss;
     bool near = link->memory_limit_bytes && resident_bytes >= near_limit * (double)link->memory_limit_bytes;
-    return near || pdnn_oom_kill_count() > link->oom_kills;
+    return near || has_risen;
 }
 
 void pdnn_worker_bury(struct pdnn_worker *worker, struct pdnn_fate *fate) {

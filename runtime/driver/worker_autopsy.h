@@ -10,9 +10,6 @@ struct pdnn_fate {
     char reason[PDNN_REASON_TEXT];
 };
 
-/* The machine's count of out-of-memory kills; 0 if /proc does not have it. */
-uint64_t pdnn_oom_kill_count(void);
-
 /* Reaps a worker that has closed its connection and finds out why it died. Leaves *worker as {0}. */
 void pdnn_worker_bury(struct pdnn_worker *worker, struct pdnn_fate *fate);
 

@@ -4,6 +4,7 @@
 
 #include "runtime/facts/protocol.h"
 #include "runtime/driver/worker.h"
+#include "runtime/facts/host_cgroup.h"
 
 enum { PDNN_LAST_WORDS_TEXT = 128 };
 
@@ -12,7 +13,7 @@ struct pdnn_worker_link {
     struct pdnn_inbox inbox;
     struct pdnn_software software;
     uint64_t memory_limit_bytes;
-    uint64_t oom_kills;                    /* count for the whole machine before the current request */
+    struct pdnn_oom_kills oom_kills;       /* before the current request */
     char last_words[PDNN_LAST_WORDS_TEXT]; /* the end of its output during the current request */
     size_t last_words_length;
 };

@@ -135,12 +135,12 @@ static bool find_mount(const char *mounts, const struct hierarchy *hierarchy, ch
 }
 
 /* Reads the group's directory and each one above it, up to the mount point. */
-static void walk(const char *root, const char *point, const char *path, const struct hierarchy *hierarchy,
+static void walk(const char *root, const char *own, int mount_length, const struct hierarchy *hierarchy,
                  struct pdnn_cgroup *cgroup) {
-    char directory[2 * PATH_MAX];
-    int base = snprintf(directory, sizeof directory, "%s%s", root, point);
-    int length = snprintf(directory, sizeof directory, "%s%s%s", root, point, path);
-    if (base < 0 || length < base || (size_t)length >= sizeof directory)
+    char directory[3 * PATH_MAX];
+    int base = (int)strlen(root) + mount_length;
+    int length = snprintf(directory, sizeof directory, "%s%s", root, own);
+    if (length < base || (size_t)length >= sizeof directory)
         return;
     for (;;) {
         hierarchy->read(directory, cgroup);
@@ -151,20 +151,60 @@ static void walk(const char *root, const char *point, const char *path, const st
     }
 }
 
+/* The process's directory in the hierarchy, without root; false if it is not mounted. *base is the length of
+ * the mount point. */
+static bool find_directory(const char *cgroups, const char *mounts, const struct hierarchy *hierarchy,
+                           char directory[2 * PATH_MAX], int *base) {
+    char path[PATH_MAX], top[PATH_MAX], point[PATH_MAX];
+    if (!find_path(cgroups, hierarchy, path) || !find_mount(mounts, hierarchy, top, point))
+        return false;
+    /* In a container, the mount may show only the container's part of the path. */
+    size_t shown = strcmp(top, "/") == 0 ? 0 : strlen(top);
+    bool below = strncmp(path, top, shown) == 0 && (path[shown] == '/' || !path[shown]);
+    const char *rest = below ? path + shown : path;
+    int length = snprintf(directory, 2 * PATH_MAX, "%s%s", point, strcmp(rest, "/") == 0 ? "" : rest);
+    *base = (int)strlen(point);
+    return length > 0 && length < 2 * PATH_MAX;
+}
+
 void pdnn_cgroup_read(const char *root, struct pdnn_cgroup *cgroup) {
     *cgroup = (struct pdnn_cgroup){0, UINT64_MAX};
     char *cgroups = pdnn_hostfiles_read(root, "/proc/self/cgroup");
     char *mounts = pdnn_hostfiles_read(root, "/proc/self/mountinfo");
     for (size_t i = 0; cgroups && mounts && i < sizeof hierarchies / sizeof *hierarchies; i++) {
-        char path[PATH_MAX], top[PATH_MAX], point[PATH_MAX];
-        if (!find_path(cgroups, &hierarchies[i], path) || !find_mount(mounts, &hierarchies[i], top, point))
-            continue;
-        /* In a container, the mount may show only the container's part of the path. */
-        size_t shown = strcmp(top, "/") == 0 ? 0 : strlen(top);
-        bool below = strncmp(path, top, shown) == 0 && (path[shown] == '/' || !path[shown]);
-        const char *rest = below ? path + shown : path;
-        walk(root, point, strcmp(rest, "/") == 0 ? "" : rest, &hierarchies[i], cgroup);
+        char directory[2 * PATH_MAX];
+        int base;
+        if (find_directory(cgroups, mounts, &hierarchies[i], directory, &base))
+            walk(root, directory, base, &hierarchies[i], cgroup);
     }
     free(cgroups);
     free(mounts);
+}
+
+/* The number after "oom_kill " in the file; false if there is none. */
+static bool read_kills(const char *root, const char *path, uint64_t *count) {
+    char *text = pdnn_hostfiles_read(root, path);
+    bool found = text && pdnn_hostfiles_entry(text, "oom_kill", count);
+    free(text);
+    return found;
+}
+
+struct pdnn_oom_kills pdnn_oom_kills_read(const char *root) {
+    static const char *const files[] = {"memory.events", "memory.oom_control"}; /* as in hierarchies */
+    struct pdnn_oom_kills kills = {0};
+    char *cgroups = pdnn_hostfiles_read(root, "/proc/self/cgroup");
+    char *mounts = pdnn_hostfiles_read(root, "/proc/self/mountinfo");
+    for (size_t i = 0; cgroups && mounts && !kills.of_group && i < sizeof files / sizeof *files; i++) {
+        char directory[2 * PATH_MAX], path[3 * PATH_MAX];
+        int base;
+        if (!find_directory(cgroups, mounts, &hierarchies[i], directory, &base))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", directory, files[i]);
+        kills.of_group = read_kills(root, path, &kills.count);
+    }
+    free(cgroups);
+    free(mounts);
+    if (!kills.of_group)
+        read_kills(root, "/proc/vmstat", &kills.count);
+    return kills;
 }

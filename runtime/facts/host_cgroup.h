@@ -3,6 +3,7 @@
 #ifndef RUNTIME_FACTS_HOST_CGROUP_H
 #define RUNTIME_FACTS_HOST_CGROUP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pdnn_cgroup {
@@ -15,5 +16,14 @@ struct pdnn_cgroup {
 /* root is prepended to every path: "" for the real ones, a directory with a made-up /proc and /sys in tests.
  * A file that cannot be read sets no limit. */
 void pdnn_cgroup_read(const char *root, struct pdnn_cgroup *cgroup);
+
+/* How many processes the out-of-memory killer has ended: in this process's memory control group if that
+ * counts them (memory.events of version 2, memory.oom_control of version 1), otherwise in the whole machine.
+ */
+struct pdnn_oom_kills {
+    bool of_group;
+    uint64_t count; /* 0 if there is no counter */
+};
+struct pdnn_oom_kills pdnn_oom_kills_read(const char *root);
 
 #endif

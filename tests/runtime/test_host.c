@@ -171,6 +171,43 @@ static void test_cgroup_read_trees(void **state) {
     }
 }
 
+static void test_oom_kills_read_trees(void **state) {
+    static const struct {
+        const char *what;
+        struct pdnn_oom_kills kills;
+        struct file files[FILES_MAX];
+    } rows[] = {
+        {"no files at all", {false, 0}, {{0}}},
+        {"only the machine's", {false, 7}, {{"/proc/vmstat", "pgfault 1\noom_kill 7\n"}}},
+        {"version 2",
+         {true, 2},
+         {{"/proc/self/cgroup", "0::/a\n"},
+          {"/proc/self/mountinfo", V2_MOUNT},
+          {"/proc/vmstat", "oom_kill 7\n"},
+          {"/sys/fs/cgroup/a/memory.events", "low 0\noom 3\noom_kill 2\noom_group_kill 0\n"}}},
+        {"version 1",
+         {true, 1},
+         {{"/proc/self/cgroup", "4:memory:/job\n0::/\n"},
+          {"/proc/self/mountinfo", "42 30 0:33 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+                                   "43 30 0:34 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"},
+          {"/sys/fs/cgroup/memory/job/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"}}},
+        {"version 1 of a kernel that does not count",
+         {false, 9},
+         {{"/proc/self/cgroup", "4:memory:/\n"},
+          {"/proc/self/mountinfo", "42 30 0:33 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"},
+          {"/proc/vmstat", "oom_kill 9\n"},
+          {"/sys/fs/cgroup/memory/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\n"}}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(make_root(state), 0);
+        write_files(rows[i].files, FILES_MAX);
+        struct pdnn_oom_kills kills = pdnn_oom_kills_read(root);
+        assert_int_equal(remove_root(state), 0);
+        if (kills.of_group != rows[i].kills.of_group || kills.count != rows[i].kills.count)
+            fail_msg("%s: %d, %llu", rows[i].what, kills.of_group, (unsigned long long)kills.count);
+    }
+}
+
 static void test_hostfiles_cpu_models(void **state) {
     static const struct {
         const char *text, *model, *isa;
@@ -387,6 +424,7 @@ static void test_host_places_text(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cgroup_read_trees),
+        cmocka_unit_test(test_oom_kills_read_trees),
         cmocka_unit_test(test_hostfiles_cpu_models),
         cmocka_unit_test_setup_teardown(test_hostfiles_long_names_are_cut, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_hostfiles_memory_entries, make_root, remove_root),
