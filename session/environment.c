@@ -75,9 +75,9 @@ static void add_openmp(struct list *list, const struct pdnn_host *host, const ch
         for (char *at = key; at && *at; at++)
             if (*at >= 'A' && *at <= 'Z')
                 *at = (char)(*at - 'A' + 'a');
-        bool is_policy = key && strcmp(key, "omp_places") != 0 && strcmp(key, "omp_num_threads") != 0;
+        bool is_count = key && strcmp(key, "omp_num_threads") == 0;
         list->failed = list->failed || !key;
-        add_text(list, key, pdnn_str_text(&setting) + name + 1, is_policy);
+        add_text(list, key, pdnn_str_text(&setting) + name + 1, !is_count);
         pdnn_str_clear(&setting);
     }
     pdnn_openmp_sort(environ, &obeyed, &overridden);
@@ -99,8 +99,26 @@ static bool is_relevant(const char *variable) {
     return is_library;
 }
 
-/* All variables that the libraries might read, as one text. Unset ones are included, so a
- * difference never goes unnoticed. */
+/* Variables that change what a library computes or how fast: each is an identity fact, "" if unset. oneDNN
+ * reads the first name that is set. */
+static const struct variable {
+    const char *key, *names[2];
+} variables[] = {
+    {"onednn_max_cpu_isa", {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}},
+    {"onednn_cpu_isa_hints", {"ONEDNN_CPU_ISA_HINTS", "DNNL_CPU_ISA_HINTS"}},
+    {"onednn_default_fpmath_mode", {"ONEDNN_DEFAULT_FPMATH_MODE", "DNNL_DEFAULT_FPMATH_MODE"}},
+    {"openblas_coretype", {"OPENBLAS_CORETYPE", NULL}},
+    {"openblas_l2_size", {"OPENBLAS_L2_SIZE", NULL}},
+};
+
+static const char *value_of(const struct variable *variable) {
+    const char *value = getenv(variable->names[0]);
+    if (!value && variable->names[1])
+        value = getenv(variable->names[1]);
+    return value ? value : "";
+}
+
+/* All variables that the libraries might read as one text, then those that are identity. */
 static void add_variables(struct list *list) {
     struct pdnn_str text = {0};
     for (char **variable = environ; *variable; variable++)
@@ -109,10 +127,13 @@ static void add_variables(struct list *list) {
     list->failed = list->failed || text.failed;
     add_text(list, "library_variables", pdnn_str_text(&text), false);
     pdnn_str_finish(&text);
-    const char *isa = getenv("ONEDNN_MAX_CPU_ISA");
-    if (!isa)
-        isa = getenv("DNNL_MAX_CPU_ISA");
-    add_text(list, "onednn_max_cpu_isa", isa ? isa : "", true);
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        struct pdnn_fact fact = {.key = variables[i].key, .type = PDNN_FACT_TEXT, .identity = true};
+        fact.text = pdnn_arena_strdup(list->arena, value_of(&variables[i]));
+        fact.variable = variables[i].names[0];
+        list->failed = list->failed || !fact.text;
+        add(list, fact);
+    }
 }
 
 static void add_limits(struct list *list, const struct pdnn_session *session) {

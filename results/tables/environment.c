@@ -143,11 +143,14 @@ enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn
         pdnn_str_clear(&now);
         append_value(&now, &facts[i]);
         bool there = find_value(text, facts[i].key, &before);
-        if (!there || strcmp(pdnn_str_text(&before), pdnn_str_text(&now)) != 0)
+        /* Directories of earlier versions lack some variables. */
+        bool is_unknown = !there && facts[i].variable;
+        if (!is_unknown && (!there || strcmp(pdnn_str_text(&before), pdnn_str_text(&now)) != 0))
             status = pdnn_fail(
                 err, PDNN_INVALID,
                 "%s: %s was %s and is %s now; one directory holds one machine and setup, use another with -o",
-                path, facts[i].key, there ? pdnn_str_text(&before) : "not said", pdnn_str_text(&now));
+                path, facts[i].variable ? facts[i].variable : facts[i].key,
+                there ? pdnn_str_text(&before) : "not said", pdnn_str_text(&now));
     }
     pdnn_str_finish(&before);
     pdnn_str_finish(&now);

@@ -40,7 +40,8 @@ struct pdnn_fact {
     const char *text;
     int64_t whole; /* BOOL: 0 or 1 */
     double number;
-    bool identity; /* a sweep continues in this directory only if this is unchanged */
+    bool identity;        /* a sweep continues in this directory only if this is unchanged */
+    const char *variable; /* the environment variable whose value it is, or NULL */
 };
 
 /* Replaces DIR/environment.yaml. */
@@ -48,7 +49,8 @@ enum pdnn_status pdnn_environment_write(const char *directory, const struct pdnn
                                         struct pdnn_err *err);
 
 /* Compares the identity facts with DIR/environment.yaml. PDNN_INVALID names the first that differs, both
- * values, and what to do; a missing key differs. PDNN_OK if the file does not exist. */
+ * values, and what to do; a missing key differs, unless it is
+ * that of a variable, which earlier versions did not write. PDNN_OK if the file does not exist. */
 enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn_fact *facts, size_t n_facts,
                                         struct pdnn_err *err);
 

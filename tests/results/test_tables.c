@@ -162,11 +162,11 @@ static void test_ceilings_read_limit(void **state) {
 }
 
 static struct pdnn_fact facts[] = {
-    {"cpu", PDNN_FACT_TEXT, "A \"B\" \\ C # d: \x01\xc3\xa9", 0, 0, true},
-    {"cpu_count", PDNN_FACT_WHOLE, NULL, 2, 0, true},
-    {"quota", PDNN_FACT_NUMBER, NULL, 0, 1.5, false},
-    {"pinned", PDNN_FACT_BOOL, NULL, 1, 0, true},
-    {"empty", PDNN_FACT_TEXT, "", 0, 0, true},
+    {"cpu", PDNN_FACT_TEXT, "A \"B\" \\ C # d: \x01\xc3\xa9", 0, 0, true, NULL},
+    {"cpu_count", PDNN_FACT_WHOLE, NULL, 2, 0, true, NULL},
+    {"quota", PDNN_FACT_NUMBER, NULL, 0, 1.5, false, NULL},
+    {"pinned", PDNN_FACT_BOOL, NULL, 1, 0, true, NULL},
+    {"empty", PDNN_FACT_TEXT, "", 0, 0, true, NULL},
 };
 enum { N_FACTS = sizeof facts / sizeof *facts };
 
@@ -198,12 +198,14 @@ static void test_environment_check_names_what_differs(void **state) {
         struct pdnn_fact now;
         const char *message; /* NULL: no objection */
     } rows[] = {
-        {{"cpu", PDNN_FACT_TEXT, "other", 0, 0, true}, "environment.yaml: cpu was \"A "},
-        {{"cpu_count", PDNN_FACT_WHOLE, NULL, 3, 0, true}, "cpu_count was 2 and is 3 now"},
-        {{"pinned", PDNN_FACT_BOOL, NULL, 0, 0, true}, "pinned was true and is false now"},
-        {{"new", PDNN_FACT_WHOLE, NULL, 1, 0, true}, "new was not said and is 1 now"},
-        {{"empty", PDNN_FACT_TEXT, "x", 0, 0, true}, "empty was \"\" and is \"x\" now"},
-        {{"quota", PDNN_FACT_NUMBER, NULL, 0, 9, false}, NULL},
+        {{"cpu", PDNN_FACT_TEXT, "other", 0, 0, true, NULL}, "environment.yaml: cpu was \"A "},
+        {{"cpu_count", PDNN_FACT_WHOLE, NULL, 3, 0, true, NULL}, "cpu_count was 2 and is 3 now"},
+        {{"pinned", PDNN_FACT_BOOL, NULL, 0, 0, true, NULL}, "pinned was true and is false now"},
+        {{"new", PDNN_FACT_WHOLE, NULL, 1, 0, true, NULL}, "new was not said and is 1 now"},
+        {{"empty", PDNN_FACT_TEXT, "x", 0, 0, true, NULL}, "empty was \"\" and is \"x\" now"},
+        {{"quota", PDNN_FACT_NUMBER, NULL, 0, 9, false, NULL}, NULL},
+        {{"empty", PDNN_FACT_TEXT, "BF16", 0, 0, true, "A_MODE"}, "A_MODE was \"\" and is \"BF16\" now"},
+        {{"later", PDNN_FACT_TEXT, "x", 0, 0, true, "A_VARIABLE"}, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_err err = {0};
