@@ -136,6 +136,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = name_directory(arguments, session.spec.name, &path, err);
     if (status == PDNN_OK)
+        status = pdnn_session_announce(&session, pdnn_str_text(&path), err);
+    if (status == PDNN_OK)
         status = pdnn_environment_facts(&session, &arena, &facts, &request.n_facts, err);
     if (status == PDNN_OK) {
         request.path = pdnn_str_text(&path);

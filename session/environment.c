@@ -176,6 +176,7 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
         add_openmp(&list, &session->host, places);
         add_variables(&list);
         add_limits(&list, session);
+        add_text(&list, "shares_cores_with", session->shares_with ? session->shares_with : "", false);
     }
     pdnn_worker_stop(&worker);
     free(places);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Room for a path and a cause. */
 enum { WARNING_TEXT = 8192 };
@@ -107,7 +108,29 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
     return expand(session, err);
 }
 
+enum pdnn_status pdnn_session_announce(struct pdnn_session *session, const char *directory,
+                                       struct pdnn_err *err) {
+    struct pdnn_str others = {0};
+    pdnn_presence_begin(&session->presence, NULL, &session->host, directory, &others);
+    char *list = pdnn_arena_strdup(&session->arena, pdnn_str_text(&others));
+    bool failed = others.failed || !list;
+    pdnn_str_finish(&others);
+    if (failed)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    for (char *line = list; *line;) {
+        size_t length = strcspn(line, "\n");
+        pdnn_session_warn(session,
+                          "another sweep is running on the same cores (%.*s); both measure wrong times",
+                          (int)length, line);
+        line[length] = line[length + 1] ? ';' : 0;
+        line += length + 1;
+    }
+    session->shares_with = list;
+    return PDNN_OK;
+}
+
 void pdnn_session_finish(struct pdnn_session *session) {
+    pdnn_presence_end(&session->presence);
     pdnn_spec_finish(&session->spec);
     pdnn_arena_finish(&session->arena);
     free(session->tasks);

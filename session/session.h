@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "session/hooks.h"
+#include "session/presence.h"
 #include "gen/spec.h"
 #include "models/cost.h"
 #include "runtime/facts/ceilings.h"
@@ -29,6 +30,8 @@ struct pdnn_session {
     struct pdnn_session_row *rows;
     size_t n_tasks, room;
     struct pdnn_ceilings *ceilings; /* heap */
+    struct pdnn_presence presence;
+    const char *shares_with; /* other sweeps on the same cores; NULL or "" if there are none */
 };
 
 /* Reads the host, loads the spec and expands it. `hooks` are the caller's; everything else is overwritten. A
@@ -39,6 +42,11 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err);
 void pdnn_session_finish(struct pdnn_session *session);
+
+/* Announces the session to other sweeps on this machine, and warns of each that is running on cores of this
+ * one. directory: where the results go. */
+enum pdnn_status pdnn_session_announce(struct pdnn_session *session, const char *directory,
+                                       struct pdnn_err *err);
 
 /* Passes a formatted line to hooks->warn. */
 void pdnn_session_warn(const struct pdnn_session *session, const char *format, ...)
