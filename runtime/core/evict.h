@@ -2,19 +2,21 @@
 #ifndef RUNTIME_CORE_EVICT_H
 #define RUNTIME_CORE_EVICT_H
 
-#include "runtime/facts/host.h"
+#include "runtime/core/far.h"
 
-struct pdnn_evictor; /* heap */
+struct pdnn_evictor {
+    const struct pdnn_stream *stream; /* the process's far memory */
+    int64_t threads;
+    uint64_t passes; /* so that at least four times the caches are read */
+};
 
-/* Allocates and touches buffers several times as large as the last-level caches that `threads` threads reach.
- * cache_bytes is the measured size of those caches; 0: use what the host reports. The caller has set up the
- * OpenMP pool. PDNN_NO_MEMORY. */
-enum pdnn_status pdnn_evictor_create(const struct pdnn_host *host, int64_t threads, uint64_t cache_bytes,
-                                     struct pdnn_evictor **evictor, struct pdnn_err *err);
-void pdnn_evictor_destroy(struct pdnn_evictor *evictor);
+/* Prepares to evict on far->threads threads; far->cache_bytes is known. The caller has set up the OpenMP
+ * pool. What pdnn_far_get returns. */
+enum pdnn_status pdnn_evictor_init(struct pdnn_evictor *evictor, const struct pdnn_far *far,
+                                   struct pdnn_err *err);
 
-/* Evicts on the threads it was created for. Afterwards the caches hold little else and no dirty lines. Takes
- * milliseconds: call it outside the timed region. Returns the bytes read. */
+/* Afterwards the caches hold little else and no dirty lines. Takes milliseconds: call it outside the timed
+ * region. Returns the bytes read. */
 uint64_t pdnn_evictor_run(const struct pdnn_evictor *evictor);
 
 #endif

@@ -153,6 +153,21 @@ enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, uint64_t
     return status;
 }
 
+static enum pdnn_status check_limit(const struct pdnn_plan *plan, const struct pdnn_plan_options *options,
+                                    struct pdnn_err *err) {
+    uint64_t limit = options->limit_bytes, beside = options->beside_bytes;
+    uint64_t room = limit > beside ? limit - beside : 0;
+    if (!limit || plan->block_bytes <= room)
+        return PDNN_OK;
+    if (plan->block_bytes > limit || !beside)
+        return pdnn_fail(err, PDNN_TOO_BIG, "needs %" PRIu64 " bytes, the limit is %" PRIu64,
+                         plan->block_bytes, limit);
+    return pdnn_fail(err, PDNN_TOO_BIG,
+                     "needs %" PRIu64 " bytes beside the %" PRIu64 " that evict caches and probe, "
+                     "the limit is %" PRIu64,
+                     plan->block_bytes, beside, limit);
+}
+
 enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_backend_def *backend, void *state,
                                   const struct pdnn_graph *graph, const struct pdnn_plan_options *options,
                                   struct pdnn_err *err) {
@@ -162,9 +177,8 @@ enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_back
     made.program.allow_slow = options->allow_slow;
     if (status == PDNN_OK)
         status = pdnn_plan_compile(&made, err);
-    if (status == PDNN_OK && options->limit_bytes && made.block_bytes > options->limit_bytes)
-        status = pdnn_fail(err, PDNN_TOO_BIG, "needs %" PRIu64 " bytes, the limit is %" PRIu64,
-                           made.block_bytes, options->limit_bytes);
+    if (status == PDNN_OK)
+        status = check_limit(&made, options, err);
     if (status == PDNN_OK)
         status = pdnn_block_map(made.block_bytes, false, &made.block, err);
     if (status == PDNN_OK)

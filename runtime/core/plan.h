@@ -17,10 +17,11 @@ struct pdnn_plan {
 };
 
 struct pdnn_plan_options {
-    uint64_t limit_bytes; /* largest block allowed; 0: no limit */
-    uint64_t seed;        /* of the data */
-    bool allow_slow;      /* run ops without a fast path too */
-    bool keep_all;        /* give every slot its own memory, so that each value can be read after a step */
+    uint64_t limit_bytes;  /* of the block, what makes its data, and beside_bytes; 0: no limit */
+    uint64_t beside_bytes; /* held meanwhile: to evict caches and to probe */
+    uint64_t seed;         /* of the data */
+    bool allow_slow;       /* run ops without a fast path too */
+    bool keep_all;         /* give every slot its own memory, so that each value can be read after a step */
 };
 
 /* Compiles, packs, checks the block against the limit (PDNN_TOO_BIG, before allocating it), allocates, binds

@@ -1,20 +1,18 @@
 #include "runtime/core/probe.h"
 #include "base/clock.h"
 #include "runtime/kernels/roofs/fma.h"
-#include "runtime/kernels/roofs/stream.h"
 
 /* Duration of each of the two parts: long compared with an OpenMP fork, short compared with a visit. */
 enum { PART_NS = 2000000, FIRST_ITERATIONS = 20000 };
 
-/* Minimum slice per thread. All slices together are at least four times the cache; successive probes walk
- * through them, so that each one reads from DRAM. */
-enum { SLICE_BYTES = 64 << 20, FIRST_BYTES = 1366 * PDNN_STREAM_GRAIN };
+enum { FIRST_BYTES = 1366 * PDNN_STREAM_GRAIN };
 
-/* Created by the first probe and kept for the process: touching the pages again would cost more
- * than the probe. */
+/* Calibrated by the first probe. Successive probes walk through the far memory, so that each one reads
+ * from DRAM. */
 static struct {
-    struct pdnn_stream stream;
+    const struct pdnn_stream *stream;
     int64_t threads; /* that iterations and bytes were calibrated for */
+    size_t slice_bytes;
     uint64_t iterations;
     size_t bytes, offset;
 } probe;
@@ -33,10 +31,10 @@ static double run_fma(int64_t threads, uint64_t *ns) {
 static double run_read(int64_t threads, uint64_t *ns) {
     float result;
     uint64_t start = pdnn_clock_ns();
-    double bytes = (double)pdnn_stream_read_part(&probe.stream, threads, probe.offset, probe.bytes, &result);
+    double bytes = (double)pdnn_stream_read_part(probe.stream, threads, probe.offset, probe.bytes, &result);
     *ns = pdnn_clock_ns() - start;
     sink = result;
-    probe.offset = (probe.offset + probe.bytes) % probe.stream.slice_bytes;
+    probe.offset = (probe.offset + probe.bytes) % probe.stream->slice_bytes;
     return bytes / (double)*ns;
 }
 
@@ -53,35 +51,29 @@ static uint64_t least_ns(double (*run)(int64_t threads, uint64_t *ns), int64_t t
 }
 
 /* Calibrates iterations and bytes to take PART_NS with this many threads. */
-static enum pdnn_status prepare(int64_t threads, uint64_t cache_bytes, struct pdnn_err *err) {
-    uint64_t share = 4 * cache_bytes / (uint64_t)threads, slice = share > SLICE_BYTES ? share : SLICE_BYTES;
-    if (threads > probe.stream.threads || slice > probe.stream.slice_bytes + PDNN_STREAM_GRAIN) {
-        pdnn_stream_destroy(&probe.stream);
-        probe.threads = 0;
-        enum pdnn_status status = pdnn_stream_create(&probe.stream, threads, slice, err);
-        if (status != PDNN_OK)
-            return status;
-    }
-    if (threads == probe.threads)
-        return PDNN_OK;
+static enum pdnn_status prepare(const struct pdnn_far *far, struct pdnn_err *err) {
+    int64_t threads = far->threads;
+    enum pdnn_status status = pdnn_far_get(far, &probe.stream, err);
+    if (status != PDNN_OK || (threads == probe.threads && probe.stream->slice_bytes == probe.slice_bytes))
+        return status;
     probe.iterations = FIRST_ITERATIONS;
     probe.bytes = FIRST_BYTES;
     probe.iterations = probe.iterations * PART_NS / (least_ns(run_fma, threads) + 1) + 1;
     double bytes = (double)probe.bytes * PART_NS / (double)(least_ns(run_read, threads) + 1);
-    double most = (double)probe.stream.slice_bytes;
+    double most = (double)probe.stream->slice_bytes;
     size_t grains = (size_t)(bytes < most ? bytes : most) / PDNN_STREAM_GRAIN;
     probe.bytes = (grains + 1) * PDNN_STREAM_GRAIN;
     probe.threads = threads;
+    probe.slice_bytes = probe.stream->slice_bytes;
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_probe(int64_t threads, uint64_t cache_bytes, double *gflops, double *gbs,
-                            struct pdnn_err *err) {
+enum pdnn_status pdnn_probe(const struct pdnn_far *far, double *gflops, double *gbs, struct pdnn_err *err) {
     uint64_t ns;
-    enum pdnn_status status = prepare(threads, cache_bytes, err);
+    enum pdnn_status status = prepare(far, err);
     if (status != PDNN_OK)
         return status;
-    *gflops = run_fma(threads, &ns);
-    *gbs = run_read(threads, &ns);
+    *gflops = run_fma(far->threads, &ns);
+    *gbs = run_read(far->threads, &ns);
     return PDNN_OK;
 }

@@ -2,15 +2,11 @@
 #ifndef RUNTIME_CORE_PROBE_H
 #define RUNTIME_CORE_PROBE_H
 
-#include "base/err.h"
+#include "runtime/core/far.h"
 
-#include <stdint.h>
-
-/* One probe, about 4 ms: FMA rate and DRAM read rate on all threads, with the same code as the probe rows of
- * the roofs. It reads from a buffer well beyond cache_bytes, the measured capacity of the last cache level
- * for these threads (0: not measured). The buffer is allocated once per process, and again for more threads
- * or a larger cache. */
-enum pdnn_status pdnn_probe(int64_t threads, uint64_t cache_bytes, double *gflops, double *gbs,
-                            struct pdnn_err *err);
+/* One probe, about 4 ms: FMA rate and DRAM read rate on far->threads threads, with the same code as the probe
+ * rows of the roofs. far->cache_bytes is the measured capacity of the last cache level (0: not measured).
+ * What pdnn_far_get returns. */
+enum pdnn_status pdnn_probe(const struct pdnn_far *far, double *gflops, double *gbs, struct pdnn_err *err);
 
 #endif

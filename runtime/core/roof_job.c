@@ -53,7 +53,7 @@ int pdnn_roof_run_single(struct pdnn_roof_job *job, uint64_t units, double *work
 int pdnn_roof_run_probe(struct pdnn_roof_job *job, uint64_t units, double *work) {
     double gflops, gbs;
     (void)units;
-    if (pdnn_probe(job->row.threads, 0, &gflops, &gbs, NULL) != PDNN_OK)
+    if (pdnn_probe(&job->far, &gflops, &gbs, NULL) != PDNN_OK)
         return -1;
     *work = strcmp(job->row.pattern, "fma") == 0 ? gflops : gbs;
     return 0;

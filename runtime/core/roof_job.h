@@ -6,6 +6,7 @@
 #include "runtime/core/single.h"
 #include "runtime/facts/ceilings.h"
 #include "runtime/kernels/roofs/peaks.h"
+#include "runtime/core/far.h"
 #include "runtime/kernels/roofs/stream.h"
 
 enum { PDNN_ROOF_REPETITIONS = 101 };
@@ -22,6 +23,7 @@ struct pdnn_roof_job {
     uint64_t units; /* per repetition; 0: calibrate */
     /* Operands of the run functions, borrowed. */
     const struct pdnn_stream *stream;
+    struct pdnn_far far;         /* of the probe */
     struct pdnn_stream_job pass; /* of the stream; passes is set per run */
     const struct pdnn_peak *peak;
     const struct pdnn_single *single;

@@ -93,11 +93,20 @@ static bool is_tried(const struct pdnn_backend_def *backend) {
     return strcmp(backend->name, "reference") != 0;
 }
 
+/* All singles together may take a quarter of the memory; the ladder has half, the probe the rest. Two sizes
+ * are tried side by side. 0: no limit. */
+static uint64_t single_limit(const struct bench *bench) {
+    uint64_t all = bench->host->memory_limit_bytes / 4, held = 0;
+    for (size_t i = 0; i < bench->n_singles; i++)
+        held += bench->single[i]->plan.block_bytes;
+    return !all ? 0 : held < all ? (all - held) / 2 : 1;
+}
+
 static enum pdnn_status add_gemm(struct bench *bench, const struct pdnn_backend_def *backend,
                                  enum pdnn_dtype dtype, double flop_max, struct pdnn_err *err) {
     struct pdnn_single *single = NULL;
-    enum pdnn_status status = pdnn_single_create_gemm(backend, bench->threads, dtype, flop_max,
-                                                      bench->host->memory_limit_bytes / 2, &single, err);
+    enum pdnn_status status =
+        pdnn_single_create_gemm(backend, bench->threads, dtype, flop_max, single_limit(bench), &single, err);
     if (status != PDNN_OK)
         return status == PDNN_UNSUPPORTED || status == PDNN_TOO_BIG ? PDNN_OK : status;
     add_single(bench, single, "compute", PDNN_RATE_WORK_PER_NS);
@@ -168,6 +177,8 @@ static void add_probes(struct bench *bench) {
         job->rate = PDNN_RATE_IS_WORK;
         job->units = 1;
         job->run = pdnn_roof_run_probe;
+        job->far =
+            (struct pdnn_far){.threads = bench->threads, .limit_bytes = bench->host->memory_limit_bytes};
     }
 }
 

@@ -30,16 +30,16 @@ static const enum pdnn_outcome outcome_of[PDNN_STATUS_COUNT] = {
 /* A plan to be measured, with its steps grouped into the rows of ops.csv. */
 struct bench {
     const struct pdnn_plan *plan;
-    struct pdnn_evictor *evictor; /* cold visits only */
-    uint32_t *part_of;            /* by step: index into ops */
-    uint64_t *step_ns;            /* by step: its time in one stamped step */
+    struct pdnn_far far;
+    struct pdnn_evictor evictor; /* cold visits only */
+    uint32_t *part_of;           /* by step: index into ops */
+    uint64_t *step_ns;           /* by step: its time in one stamped step */
     uint64_t clock_cost_ns, asked_ns;
     struct pdnn_visit_op *ops;
     size_t n_ops;
 };
 
 static void bench_finish(struct bench *bench) {
-    pdnn_evictor_destroy(bench->evictor);
     free(bench->part_of);
     free(bench->step_ns);
     free(bench->ops);
@@ -139,7 +139,7 @@ static int run_stamped_step(void *user, uint64_t *ns) {
 }
 
 static void evict(void *user) {
-    pdnn_evictor_run(((struct bench *)user)->evictor);
+    pdnn_evictor_run(&((struct bench *)user)->evictor);
 }
 
 /* "ref" in a library is slow code that nobody asked for; the backend `reference` was asked for. */
@@ -164,13 +164,14 @@ static unsigned find_slow(const struct pdnn_program *program) {
 }
 
 /* Runs a probe. The faster of the probes just before and after a visit tells how fast the machine was in
- * between, since any short disturbance only makes a probe slower. */
-static enum pdnn_status probe(const struct pdnn_request *request, int64_t threads, struct pdnn_visit *visit,
-                              struct pdnn_err *err) {
+ * between, since any short disturbance only makes a probe slower. Where memory leaves no room beyond the
+ * caches, there is no probe. */
+static enum pdnn_status probe(const struct bench *bench, const struct pdnn_request *request,
+                              struct pdnn_visit *visit, struct pdnn_err *err) {
     double gflops, gbs;
-    if (!request->probe)
+    if (!request->probe || !pdnn_far_bytes(&bench->far))
         return PDNN_OK;
-    enum pdnn_status status = pdnn_probe(threads, request->cache_bytes, &gflops, &gbs, err);
+    enum pdnn_status status = pdnn_probe(&bench->far, &gflops, &gbs, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "probe");
     visit->probe_gflops = gflops > visit->probe_gflops ? gflops : visit->probe_gflops;
@@ -188,7 +189,7 @@ static struct pdnn_measure_rules rules_now(const struct pdnn_request *request, u
     return rules;
 }
 
-static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *request, int64_t threads,
+static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *request,
                                 struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_measure_target target = {.user = bench,
                                                .step = run_step,
@@ -199,12 +200,12 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
     double *part_ns = calloc(bench->n_ops ? bench->n_ops : 1, sizeof *part_ns);
     if (!part_ns)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu ops", bench->n_ops);
-    enum pdnn_status status = probe(request, threads, visit, err);
+    enum pdnn_status status = probe(bench, request, visit, err);
     const struct pdnn_measure_rules rules = rules_now(request, bench->asked_ns);
     if (status == PDNN_OK)
         status = pdnn_measure_visit(&target, &rules, visit, part_ns, err);
     if (status == PDNN_OK)
-        status = probe(request, threads, visit, err);
+        status = probe(bench, request, visit, err);
     for (size_t i = 0; status == PDNN_OK && i < bench->n_ops; i++)
         bench->ops[i].time_ns = part_ns[i];
     if (pdnn_host_throttle_count() != throttled)
@@ -216,16 +217,17 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
 
 /* Measures a plan that is ready to run. */
 static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pdnn_request *request,
-                                   const struct pdnn_plan *plan, int64_t threads, struct pdnn_visit *visit,
-                                   struct pdnn_err *err) {
+                                   const struct pdnn_plan *plan, const struct pdnn_far *far,
+                                   struct pdnn_visit *visit, struct pdnn_err *err) {
     struct bench bench = {0};
     enum pdnn_status status = bench_init(&bench, plan, err);
+    bench.far = *far;
     bench.asked_ns = process->asked_ns;
     visit->plan_bytes = plan->block_bytes;
     if (status == PDNN_OK && request->rules.cold)
-        status = pdnn_evictor_create(&process->host, threads, request->cache_bytes, &bench.evictor, err);
+        status = pdnn_evictor_init(&bench.evictor, far, err);
     if (status == PDNN_OK)
-        status = measure(&bench, request, threads, visit, err);
+        status = measure(&bench, request, visit, err);
     if (status == PDNN_OK)
         status = pdnn_finite_check(plan, visit, err);
     if (status == PDNN_OK) {
@@ -237,10 +239,27 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
     return status;
 }
 
+/* Takes the memory that the evictor and the probe need, before that of the plan. The plan may have the rest.
+ */
+static enum pdnn_status reserve(const struct pdnn_process *process, const struct pdnn_request *request,
+                                int64_t threads, struct pdnn_far *far, struct pdnn_err *err) {
+    uint64_t usable = process->host.memory_limit_bytes, limit = request->memory_limit_bytes;
+    const struct pdnn_stream *stream;
+    *far = (struct pdnn_far){.threads = threads, .cache_bytes = request->cache_bytes, .limit_bytes = limit};
+    if (usable && (!limit || usable < limit))
+        far->limit_bytes = usable;
+    if (request->rules.cold && !far->cache_bytes)
+        far->cache_bytes = pdnn_far_reported_bytes(&process->host, threads);
+    bool is_needed = request->rules.cold || (request->probe && pdnn_far_bytes(far));
+    enum pdnn_status status = is_needed ? pdnn_far_get(far, &stream, err) : PDNN_OK;
+    return status == PDNN_OK ? status : pdnn_wrap(err, request->rules.cold ? "cache: cold" : "probe");
+}
+
 static enum pdnn_status visit_alone(struct pdnn_process *process, const struct pdnn_request *request,
                                     struct pdnn_visit *visit, struct pdnn_err *err) {
-    const struct pdnn_plan_options options = {
+    struct pdnn_plan_options options = {
         .limit_bytes = request->memory_limit_bytes, .seed = request->seed, .allow_slow = request->allow_slow};
+    struct pdnn_far far;
     const struct pdnn_open_backend *backend = NULL;
     struct pdnn_model model = {0};
     struct pdnn_plan plan = {0};
@@ -254,12 +273,16 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
                                model.threads, request->cache_bytes, &backend, err);
     if (status != PDNN_OK)
         goto out;
+    status = reserve(process, request, model.threads, &far, err);
+    if (status != PDNN_OK)
+        goto out;
+    options.beside_bytes = pdnn_far_held_bytes();
     opening_ns = pdnn_clock_ns() - opening_ns;
     status = pdnn_plan_create(&plan, backend->def, backend->state, &model.graph, &options, err);
     if (status != PDNN_OK)
         goto out;
     visit->prepare_ns = pdnn_clock_ns() - started_ns - opening_ns;
-    status = visit_plan(process, request, &plan, model.threads, visit, err);
+    status = visit_plan(process, request, &plan, &far, visit, err);
 out:
     pdnn_plan_destroy(&plan);
     pdnn_model_finish(&model);
@@ -269,7 +292,10 @@ out:
 static enum pdnn_status visit_member(struct pdnn_process *process, const struct pdnn_request *request,
                                      struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_plan_member *member;
+    struct pdnn_far far;
     enum pdnn_status status = pdnn_set_get(process, request, &member, err);
+    if (status == PDNN_OK)
+        status = reserve(process, request, process->set.instance.setting[PDNN_SETTING_THREADS], &far, err);
     if (status != PDNN_OK)
         return status;
     const struct pdnn_plan_set *plans = &process->set.plans;
@@ -279,8 +305,7 @@ static enum pdnn_status visit_member(struct pdnn_process *process, const struct 
                                          .prepared = plans->n_prepared,
                                          .kept = plans->n_members,
                                          .most = PDNN_PLAN_SET_KEPT};
-    return visit_plan(process, request, &member->plan, process->set.instance.setting[PDNN_SETTING_THREADS],
-                      visit, err);
+    return visit_plan(process, request, &member->plan, &far, visit, err);
 }
 
 void pdnn_visit_run(struct pdnn_process *process, const struct pdnn_request *request,

@@ -234,8 +234,9 @@ static void test_probe_more_and_fewer_threads(void **state) {
     (void)state;
     static const int64_t threads[] = {1, 1, 2, 1, 2};
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        const struct pdnn_far far = {threads[i], i % 2 ? 48 << 20 : 0, 0};
         double gflops = 0, gbs = 0;
-        assert_int_equal(pdnn_probe(threads[i], i % 2 ? 48 << 20 : 0, &gflops, &gbs, NULL), PDNN_OK);
+        assert_int_equal(pdnn_probe(&far, &gflops, &gbs, NULL), PDNN_OK);
         assert_true(isfinite(gflops) && gflops > 0);
         assert_true(isfinite(gbs) && gbs > 0);
     }
