@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "runtime/core/ladder.h"
+#include "runtime/core/ladder_roofs.h"
 #include "runtime/core/roof_job.h"
 
 #include <stdio.h>
@@ -24,13 +24,11 @@ struct bench {
     const struct pdnn_host *host;
     int64_t threads;
     double seconds;
-    size_t n_jobs, n_singles, n_points;
+    size_t n_jobs, n_singles;
     struct pdnn_roof_job job[JOBS_MAX];
-    struct pdnn_stream stream; /* sized for the largest working set of the ladder */
-    uint64_t size[PDNN_LADDER_POINTS];
-    /* By working set, pattern and kind of store; NULL where the pattern has no such kind. */
-    struct pdnn_roof_job *rung[PDNN_LADDER_POINTS][PDNN_STREAM_PATTERN_COUNT][STORES];
+    struct pdnn_stream stream; /* sized for the ladder's largest working set */
     struct pdnn_single *single[SINGLES_MAX];
+    struct pdnn_ceiling rung[JOBS_MAX]; /* the ladder's rows */
 };
 
 static struct pdnn_roof_job *add_job(struct bench *bench, const char *kind, const char *pattern) {
@@ -41,19 +39,18 @@ static struct pdnn_roof_job *add_job(struct bench *bench, const char *kind, cons
     return job;
 }
 
-static void add_rung(struct bench *bench, size_t point, enum pdnn_stream_pattern pattern, size_t store) {
+static void add_rung(struct bench *bench, uint64_t bytes, enum pdnn_stream_pattern pattern, size_t store) {
     static const char *const suffixes[STORES] = {"", "-streaming"};
     struct pdnn_roof_job *job = add_job(bench, "ladder", pdnn_stream_pattern_name(pattern));
     size_t used = strlen(job->row.pattern);
     snprintf(job->row.pattern + used, sizeof job->row.pattern - used, "%s", suffixes[store]);
-    job->row.capacity_bytes = bench->size[point];
+    job->row.capacity_bytes = bytes;
     job->run = pdnn_roof_run_stream;
     job->stream = &bench->stream;
     job->pass = (struct pdnn_stream_job){.pattern = pattern,
                                          .threads = bench->threads,
                                          .bypass = store > 0,
-                                         .slice_bytes = bench->size[point] / (uint64_t)bench->threads};
-    bench->rung[point][pattern][store] = job;
+                                         .slice_bytes = bytes / (uint64_t)bench->threads};
 }
 
 /* Reads store nothing, and an update stores to lines that it has just read. */
@@ -63,16 +60,16 @@ static size_t kinds_of_stores(enum pdnn_stream_pattern pattern) {
 
 /* Adds all patterns at all working sets, with each kind of store. */
 static enum pdnn_status add_ladder(struct bench *bench, struct pdnn_err *err) {
-    bench->n_points = pdnn_ladder_sizes(bench->host, bench->threads, bench->size);
-    uint64_t largest = bench->size[bench->n_points - 1];
+    uint64_t sizes[PDNN_LADDER_POINTS];
+    size_t count = pdnn_ladder_sizes(bench->host, bench->threads, sizes);
     enum pdnn_status status =
-        pdnn_stream_create(&bench->stream, bench->threads, largest / (uint64_t)bench->threads, err);
+        pdnn_stream_create(&bench->stream, bench->threads, sizes[count - 1] / (uint64_t)bench->threads, err);
     if (status != PDNN_OK)
         return status;
-    for (size_t point = 0; point < bench->n_points; point++) {
+    for (size_t point = 0; point < count; point++) {
         for (int pattern = 0; pattern < PDNN_STREAM_PATTERN_COUNT; pattern++) {
             for (size_t store = 0; store < kinds_of_stores((enum pdnn_stream_pattern)pattern); store++)
-                add_rung(bench, point, (enum pdnn_stream_pattern)pattern, store);
+                add_rung(bench, sizes[point], (enum pdnn_stream_pattern)pattern, store);
         }
     }
     return PDNN_OK;
@@ -220,80 +217,35 @@ static enum pdnn_status run_rounds(struct bench *bench, uint64_t start_ns, void 
     return PDNN_OK;
 }
 
-/* The faster kind of store. */
-static const struct pdnn_roof_job *better_store(const struct bench *bench, size_t point, size_t pattern) {
-    struct pdnn_roof_job *const *stores = bench->rung[point][pattern];
-    return stores[1] && stores[1]->row.value > stores[0]->row.value ? stores[1] : stores[0];
-}
-
-/* A level's roof for a pattern is its fastest working set of which the next inner level holds little: less
- * than half, or less than a quarter for DRAM. If all are smaller than that, the largest one. */
-static struct pdnn_ceiling level_row(const struct bench *bench, const struct pdnn_ladder_level *level,
-                                     uint64_t inner_bytes, size_t pattern) {
-    uint64_t least_bytes = inner_bytes * (level->capacity_bytes ? 2 : 4);
-    const struct pdnn_roof_job *best = better_store(bench, level->end - 1, pattern);
-    for (size_t point = level->first; point < level->end; point++) {
-        const struct pdnn_roof_job *other = better_store(bench, point, pattern);
-        if (bench->size[point] >= least_bytes && other->row.value > best->row.value)
-            best = other;
-    }
-    struct pdnn_ceiling row = best->row;
-    snprintf(row.kind, sizeof row.kind, "bandwidth");
-    snprintf(row.pattern, sizeof row.pattern, "%s",
-             pdnn_stream_pattern_name((enum pdnn_stream_pattern)pattern));
-    memcpy(row.level, level->name, sizeof row.level);
-    row.capacity_bytes = level->capacity_bytes;
-    row.reported_bytes = level->reported_bytes;
-    return row;
-}
-
-/* Appends the rows of the levels and sets the level of every rung. */
-static void add_levels(struct bench *bench, struct pdnn_ceilings *ceilings) {
-    struct pdnn_ladder_point points[PDNN_LADDER_POINTS];
-    struct pdnn_ladder_level levels[PDNN_LADDER_LEVELS];
-    for (size_t i = 0; i < bench->n_points; i++) {
-        points[i].bytes = bench->size[i];
-        for (size_t pattern = 0; pattern < PDNN_LADDER_PATTERNS; pattern++)
-            points[i].gbs[pattern] = better_store(bench, i, pattern)->row.value;
-    }
-    size_t n_levels = pdnn_ladder_split(bench->host, bench->threads, points, bench->n_points, levels);
-    for (size_t i = 0; i < n_levels; i++) {
-        for (size_t pattern = 0; pattern < PDNN_STREAM_PATTERN_COUNT; pattern++)
-            ceilings->row[ceilings->count++] =
-                level_row(bench, &levels[i], i ? levels[i - 1].capacity_bytes : 0, pattern);
-        for (size_t point = levels[i].first; point < levels[i].end; point++) {
-            for (size_t k = 0; k < (size_t)PDNN_STREAM_PATTERN_COUNT * STORES; k++) {
-                struct pdnn_roof_job *rung = bench->rung[point][k / STORES][k % STORES];
-                if (rung)
-                    memcpy(rung->row.level, levels[i].name, sizeof rung->row.level);
-            }
-        }
-    }
-}
-
 static bool is_ladder(const struct pdnn_roof_job *job) {
     return job->stream != NULL;
 }
 
+static void copy_rows(const struct bench *bench, size_t first, bool of_ladder, struct pdnn_ceiling *rows,
+                      size_t *count) {
+    for (size_t i = first; i < bench->n_jobs; i++) {
+        if (is_ladder(&bench->job[i]) == of_ladder)
+            rows[(*count)++] = bench->job[i].row;
+    }
+}
+
 /* Row order: compute, bandwidth, the others, ladder. */
 static enum pdnn_status add_rows(struct bench *bench, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    size_t n_rows = bench->n_jobs + (size_t)PDNN_LADDER_LEVELS * PDNN_STREAM_PATTERN_COUNT;
-    if (n_rows > PDNN_CEILINGS_MAX - ceilings->count)
+    struct pdnn_ceiling roofs[PDNN_LADDER_ROOFS];
+    size_t n_rungs = 0, at = 0;
+    if (bench->n_jobs + PDNN_LADDER_ROOFS > PDNN_CEILINGS_MAX - ceilings->count)
         return pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
     for (size_t i = 0; i < bench->n_jobs; i++)
         pdnn_roof_summarize(&bench->job[i]);
-    size_t at = 0;
+    copy_rows(bench, 0, true, bench->rung, &n_rungs);
+    size_t n_roofs = pdnn_ladder_roofs(bench->host, bench->threads, bench->rung, n_rungs, roofs);
     for (; at < bench->n_jobs && !is_ladder(&bench->job[at]); at++)
         ceilings->row[ceilings->count++] = bench->job[at].row;
-    add_levels(bench, ceilings);
-    for (size_t i = at; i < bench->n_jobs; i++) {
-        if (!is_ladder(&bench->job[i]))
-            ceilings->row[ceilings->count++] = bench->job[i].row;
-    }
-    for (size_t i = at; i < bench->n_jobs; i++) {
-        if (is_ladder(&bench->job[i]))
-            ceilings->row[ceilings->count++] = bench->job[i].row;
-    }
+    for (size_t i = 0; i < n_roofs; i++)
+        ceilings->row[ceilings->count++] = roofs[i];
+    copy_rows(bench, at, false, ceilings->row, &ceilings->count);
+    for (size_t i = 0; i < n_rungs; i++)
+        ceilings->row[ceilings->count++] = bench->rung[i];
     return PDNN_OK;
 }
 
