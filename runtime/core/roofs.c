@@ -152,12 +152,13 @@ static enum pdnn_status add_compute(struct bench *bench, const struct pdnn_backe
  * backend that supports it, with the fork and join of its threads if the library does one. */
 static enum pdnn_status add_overhead(struct bench *bench, const struct pdnn_backend_def *const *backends,
                                      struct pdnn_err *err) {
+    const struct pdnn_single_dense small = {PDNN_F32, PDNN_FORWARD, SMALL_DENSE};
     for (size_t i = 0; backends[i]; i++) {
         struct pdnn_single *single = NULL;
         if (!is_tried(backends[i]))
             continue;
         enum pdnn_status status =
-            pdnn_single_create_dense(backends[i], bench->threads, PDNN_F32, SMALL_DENSE, 0, &single, err);
+            pdnn_single_create_dense(backends[i], bench->threads, &small, 0, &single, err);
         if (status == PDNN_UNSUPPORTED)
             continue;
         if (status == PDNN_OK)

@@ -15,15 +15,23 @@ struct pdnn_single {
     double flop; /* per run */
 };
 
-/* Creates a dense op with N = I = O = size. dtype: f32; a 16-bit type, with a result of the same type; or
- * int8, with s32 sums. PDNN_UNSUPPORTED; PDNN_TOO_BIG when it does not fit limit_bytes (0: no limit). */
+/* A dense op with N = I = O = size. dtype: f32; a 16-bit type, with a result of the same type; or int8, with
+ * s32 sums, forward only. */
+struct pdnn_single_dense {
+    enum pdnn_dtype dtype;
+    enum pdnn_pass pass;
+    int64_t size;
+};
+
+/* PDNN_UNSUPPORTED; PDNN_TOO_BIG when it does not fit limit_bytes (0: no limit). */
 enum pdnn_status pdnn_single_create_dense(const struct pdnn_backend_def *backend, int64_t threads,
-                                          enum pdnn_dtype dtype, int64_t size, uint64_t limit_bytes,
+                                          const struct pdnn_single_dense *dense, uint64_t limit_bytes,
                                           struct pdnn_single **single, struct pdnn_err *err);
 
-/* Creates a dense op with N = I = O, the faster of the two largest sizes that take at most flop_max FLOP;
- * the smallest size is tried in any case. PDNN_UNSUPPORTED; PDNN_TOO_BIG when no size fits limit_bytes
- * (0: no limit). */
+/* Creates the fastest dense op, as the backend runs it: of the forward passes with the three largest sizes
+ * that take at most flop_max FLOP (the smallest size is tried in any case), and of the two products of the
+ * gradient with the fastest of these sizes, whose operands lie the other way round. PDNN_UNSUPPORTED;
+ * PDNN_TOO_BIG when no size fits limit_bytes (0: no limit). */
 enum pdnn_status pdnn_single_create_gemm(const struct pdnn_backend_def *backend, int64_t threads,
                                          enum pdnn_dtype dtype, double flop_max, uint64_t limit_bytes,
                                          struct pdnn_single **single, struct pdnn_err *err);
