@@ -155,18 +155,25 @@ static void set_times(const struct pdnn_aggregate_input *input, const struct ok_
         record->flags |= PDNN_FLAG_DRIFT;
 }
 
-/* The median over the visits of a probe's speed relative to its reference; NaN if either is missing. */
-static double speed_of(const struct ok_visits *ok, size_t probe_offset, double reference) {
+/* A probe's speed relative to its reference, as steps this long saw it; NaN if either is missing. A neighbour
+ * takes the core for a few ms at a time. The median of steps much shorter than that is a step between two
+ * such turns, at the speed of the best visit's probes; much longer ones pay their share of every turn, as
+ * probes do on average. */
+static double speed_of(const struct ok_visits *ok, size_t probe_offset, double reference, double step_ns) {
+    static const double probe_ns = 2e6; /* as long as a probe, and half as long as a turn */
+    double best = 0, share = step_ns / (step_ns + probe_ns);
     size_t count = 0;
     if (!(reference > 0))
         return NAN;
     for (size_t i = 0; i < ok->count; i++) {
         double probe;
         memcpy(&probe, (const char *)ok->visit[i] + probe_offset, sizeof probe);
-        if (probe > 0)
+        if (probe > 0) {
             ok->value[count++] = probe / reference;
+            best = fmax(best, probe / reference);
+        }
     }
-    return count ? pdnn_median(ok->value, count) : NAN;
+    return count ? 1 / ((1 - share) / best + share / pdnn_median(ok->value, count)) : NAN;
 }
 
 /* Whether the index may scale roofs. A shared machine can run a few times below its speed, now or when the
@@ -413,8 +420,9 @@ enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct
         return PDNN_OK;
     if (input->ceilings)
         pdnn_roofs_init(&a.roofs, input->ceilings, record->instance.setting[PDNN_SETTING_THREADS]);
-    double compute = speed_of(&ok, offsetof(struct pdnn_visit, probe_gflops), a.roofs.probe_gflops);
-    double memory = speed_of(&ok, offsetof(struct pdnn_visit, probe_gbs), a.roofs.probe_gbs);
+    double step_ns = record->time_ns_median;
+    double compute = speed_of(&ok, offsetof(struct pdnn_visit, probe_gflops), a.roofs.probe_gflops, step_ns);
+    double memory = speed_of(&ok, offsetof(struct pdnn_visit, probe_gbs), a.roofs.probe_gbs, step_ns);
     a.speed = (struct pdnn_speed){is_usable(compute) ? compute : 1, is_usable(memory) ? memory : 1};
     status = analyse_graph(&a, err);
     if (status != PDNN_OK)

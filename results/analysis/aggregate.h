@@ -6,7 +6,12 @@
  * time_ns_mean the mean of the visits' means; p10, p90 and mad are the medians of the visits' values. rounds
  * counts ok visits, samples and warmups are sums, prepare_ns is the median. Status: ok if any visit was ok,
  * otherwise that of the last visit, with its reason. Flags: drift and preempted if most visits have them,
- * other visit flags if any visit has them; noisy and drift can also follow from the visits taken together. */
+ * other visit flags if any visit has them; noisy and drift can also follow from the visits taken together.
+ *
+ * Speed index, for each of the two probes: with s = probe / reference of a visit and share = step / (step + 2
+ * ms), 1 / index = (1 - share) / max(s) + share / median(s). A busy neighbour takes turns of a few ms: the
+ * median sample of a short step falls between them; a long step contains its share of them, and so do the
+ * probes on average. */
 #ifndef RESULTS_ANALYSIS_AGGREGATE_H
 #define RESULTS_ANALYSIS_AGGREGATE_H
 

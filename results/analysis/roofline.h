@@ -28,9 +28,9 @@
  * under the roof of its own dtype. The roof is the larger of the two times (Williams, Waterman, Patterson,
  * 2009): attainable = F / that, which in one dtype equals min(peak, intensity * effective bandwidth).
  *
- * A speed index scales the roof to the machine's speed at the moment of the measurement, within bounds: a
- * scaled roof is never above the measured one, and never below what the row reached as long as that is not
- * above the measured one, since a disturbed probe makes no roof.
+ * A speed index (results/analysis/aggregate.h) scales the roof to the machine's speed at the moment of the
+ * measurement, within bounds: a scaled roof is never above the measured one, and never below what the row
+ * reached as long as that is not above the measured one, since a disturbed probe makes no roof.
  *
  * pct_of_roof = roof time / measured time * 100: of gflops over attainable, or of bytes where there is no
  * FLOP. bound = overhead when calling the ops at all (their number times the measured cost of an empty one)

@@ -146,9 +146,10 @@ static const struct pdnn_column tail[] = {
          "share of measure.max_time was spent; samples: it could hold no more; time_limit: another would not "
          "have fitted into limits.time. On a tie, the last of these"},
     {"speed_index", "ratio", NUMBER(speed_index),
-     .help = "how fast the machine was during the visits; 1 = as fast as when its roofs were measured: "
-             "median of the visits' probes, the read probe for rows bound by DRAM, the FMA probe for the "
-             "others"},
+     .help =
+         "how fast the machine was during the visits; 1 = as fast as when its roofs were measured: "
+         "by the visits' probes, the read probes for rows bound by DRAM, the FMA probes for the others; the "
+         "median visit for long steps, the best one for steps far below 2 ms"},
     {"prepare_ns", "ns", COUNT(prepare_ns),
      .help = "time for graph, primitives, layouts, memory and data, before any step"},
     {"examples_per_s", "1/s", NUMBER(examples_per_s), .help = "batch times accumulate over time_ns_median"},

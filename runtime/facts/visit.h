@@ -102,7 +102,7 @@ struct pdnn_visit {
     uint64_t warmups;                                          /* steps, not samples */
     double median_ns, min_ns, mean_ns, p10_ns, p90_ns, mad_ns; /* per step */
     double stamped_ns; /* median over stamped steps of the sum of their parts, which leave no gaps */
-    double probe_gflops, probe_gbs; /* the faster of the probes just before and after; 0: no probe */
+    double probe_gflops, probe_gbs; /* the probes just before and after, together; 0: no probe */
     enum pdnn_stop stop;
     unsigned flags;
     size_t n_ops;

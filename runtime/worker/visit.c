@@ -163,9 +163,13 @@ static unsigned find_slow(const struct pdnn_program *program) {
     return 0;
 }
 
-/* Runs a probe. The faster of the probes just before and after a visit tells how fast the machine was in
- * between, since any short disturbance only makes a probe slower. Where memory leaves no room beyond the
- * caches, there is no probe. */
+/* The rate of two runs of the same work together; 0: there was none before. */
+static double together(double before, double now) {
+    return before > 0 ? 2 / (1 / before + 1 / now) : now;
+}
+
+/* Runs a probe. The probes just before and after a visit together tell how fast the machine was in between.
+ * Where memory leaves no room beyond the caches, there is no probe. */
 static enum pdnn_status probe(const struct bench *bench, const struct pdnn_request *request,
                               struct pdnn_visit *visit, struct pdnn_err *err) {
     double gflops, gbs;
@@ -174,8 +178,8 @@ static enum pdnn_status probe(const struct bench *bench, const struct pdnn_reque
     enum pdnn_status status = pdnn_probe(&bench->far, &gflops, &gbs, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "probe");
-    visit->probe_gflops = gflops > visit->probe_gflops ? gflops : visit->probe_gflops;
-    visit->probe_gbs = gbs > visit->probe_gbs ? gbs : visit->probe_gbs;
+    visit->probe_gflops = together(visit->probe_gflops, gflops);
+    visit->probe_gbs = together(visit->probe_gbs, gbs);
     return PDNN_OK;
 }
 
