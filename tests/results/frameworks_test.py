@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""tests/bench/frameworks without a framework: its cases exist in paradnn, libraries get their fastest kernels, ratios are of one round.
+Usage: frameworks_test.py PARADNN"""
+
+import argparse
+import os
+import sys
+import unittest
+from unittest import mock
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "bench", "frameworks"))
+
+import contenders  # noqa: E402: after the path
+import host  # noqa: E402
+import table  # noqa: E402
+from cases import CASES  # noqa: E402
+
+PARADNN = sys.argv.pop(1)
+# Prints the rate of the kernels that the variable names: {0} of none, {1} of SkylakeX, {2} of Haswell.
+PROBE = "import os; print('{{\"name\": \"Old\", \"rate\": %g}}' % {{None: {0}, 'SkylakeX': {1}, 'Haswell': {2}}}[os.environ.get('OPENBLAS_CORETYPE')])"
+
+
+class Cases(unittest.TestCase):
+    def test_paradnn_has_the_same_parameters(self):
+        options = argparse.Namespace(paradnn=PARADNN, threads=1)
+        for case in CASES.values():
+            with self.subTest(case.name):
+                self.assertGreater(contenders.Paradnn(case, case.fuse[0], options, "nowhere").flop, 0)
+
+    def test_every_family_is_in_the_short_list(self):
+        self.assertEqual({case.family for case in CASES.values() if case.is_main}, {"fc", "cnn", "rnn", "transformer"})
+
+
+class Host(unittest.TestCase):
+    def choice(self, *rates, flags=host.AVX512 | host.AVX2, environment=None):
+        with mock.patch.object(host, "flags", lambda: flags), mock.patch.dict(os.environ, environment or {}):
+            if not environment:
+                os.environ.pop(host.CORE, None)
+            return host.fastest(host.CORE, [sys.executable, "-c", PROBE.format(*rates)], {}, "{name}, {rate:g}")
+
+    def test_asks_for_what_is_faster(self):
+        self.assertEqual(self.choice(40, 400, 200), ("SkylakeX", "Old, 40, its own choice; OPENBLAS_CORETYPE=SkylakeX is faster: 400"))
+        self.assertEqual(self.choice(40, 200, 400)[0], "Haswell")
+
+    def test_keeps_what_is_as_fast(self):
+        self.assertIsNone(self.choice(400, 410, 300)[0])
+
+    def test_asks_for_nothing_the_processor_lacks(self):
+        self.assertEqual(self.choice(40, 400, 200, flags=host.AVX2)[0], "Haswell")
+        self.assertIsNone(self.choice(40, 400, 200, flags=set())[0])
+
+    def test_keeps_and_says_what_the_user_set(self):
+        own = {host.CORE: "Haswell", host.CAPABILITY: "avx2", "OMP_PROC_BIND": "spread"}
+        with mock.patch.dict(os.environ, own):
+            bound, said = host.environment_of(sys.executable, "no such script", "libopenblas.so.0", 2)
+        self.assertEqual(bound, host.BOUND | {"OMP_NUM_THREADS": "2"})
+        self.assertIn("OPENBLAS_CORETYPE=Haswell is the environment's own, and kept", said)
+        self.assertIn("OMP_PROC_BIND=spread of the environment is not used", said)
+
+
+class Table(unittest.TestCase):
+    def test_ratios_are_of_one_round(self):
+        a, b = contenders.Contender("paradnn"), contenders.Contender("torch eager")
+        a.rounds, b.rounds = [[1, 2, 3], [8], [3]], [[4], [4], [4]]
+        self.assertEqual(table.ratios(a, b), (0.75, 0.5, 2))
+
+
+if __name__ == "__main__":
+    unittest.main()
