@@ -114,7 +114,8 @@ static enum pdnn_status aggregate(const struct run *run, bool csv, struct pdnn_r
                                   struct pdnn_str *out, struct pdnn_err *err) {
     const struct pdnn_session *session = &run->session;
     struct pdnn_arena arena = {0};
-    enum pdnn_status status = PDNN_OK;
+    struct pdnn_scatter pool = {0};
+    enum pdnn_status status = pdnn_aggregate_pool(&run->known, &pool, err);
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
         const struct pdnn_instance_visits of = pdnn_visits_of(&run->known, session->tasks[i].id);
         const struct pdnn_aggregate_input input = {
@@ -124,6 +125,7 @@ static enum pdnn_status aggregate(const struct run *run, bool csv, struct pdnn_r
             .n_visits = of.count,
             .outcome = session->rows[i].outcome,
             .reason = session->rows[i].reason,
+            .pool = pool,
             .precision = session->spec.measure.precision,
             .ceilings = session->ceilings,
             .host = session->host.name,

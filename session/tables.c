@@ -13,6 +13,7 @@ struct writing {
     struct pdnn_sweep_directory *sweep;
     struct pdnn_tables tables;
     struct pdnn_arena arena;
+    struct pdnn_scatter pool;
     bool *is_listed; /* by the journal's instance: whether it has its row */
     size_t counts[PDNN_OUTCOME_COUNT];
     double *speeds; /* of the ok rows that have one */
@@ -53,6 +54,7 @@ static enum pdnn_status add_row(struct writing *writing, struct pdnn_aggregate_i
     input->visits = of.visit;
     input->ops = of.ops;
     input->n_visits = of.count;
+    input->pool = writing->pool;
     input->precision = session->spec.measure.precision;
     input->ceilings = session->ceilings->count ? session->ceilings : NULL;
     input->host = session->host.name;
@@ -104,6 +106,8 @@ enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, 
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the tables");
     if (status == PDNN_OK)
         status = pdnn_tables_init(&writing.tables, families, collect_families(sweep, families), err);
+    if (status == PDNN_OK)
+        status = pdnn_aggregate_pool(pdnn_journal_visits(sweep->journal), &writing.pool, err);
     if (status == PDNN_OK)
         status = add_rows(&writing, err);
     if (status == PDNN_OK)

@@ -3,10 +3,10 @@
 #include "models/group.h"
 #include "models/op.h"
 #include "results/analysis/breakdown.h"
-#include "runtime/facts/stats.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The visits that ended ok, and room for one number of each of them. */
@@ -46,6 +46,29 @@ static double median_of(const struct ok_visits *ok, size_t offset) {
 }
 
 #define MEDIAN(ok, field) median_of(ok, offsetof(struct pdnn_visit, field))
+
+enum pdnn_status pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *pool,
+                                     struct pdnn_err *err) {
+    size_t count = visits->ids.count, most = 1;
+    for (size_t i = 0; i < count; i++)
+        most = visits->of[i].count > most ? visits->of[i].count : most;
+    struct pdnn_scatter *scatters = calloc(count + 1, sizeof *scatters);
+    double *medians = calloc(most, sizeof *medians);
+    for (size_t i = 0; i < count && scatters && medians; i++) {
+        size_t n_ok = 0;
+        for (size_t k = 0; k < visits->of[i].count; k++) {
+            if (visits->of[i].visit[k].outcome == PDNN_OUTCOME_OK)
+                medians[n_ok++] = visits->of[i].visit[k].median_ns;
+        }
+        scatters[i] = pdnn_visits_scatter(medians, n_ok);
+    }
+    if (scatters && medians)
+        *pool = pdnn_scatter_pool(scatters, count);
+    bool done = scatters && medians;
+    free(medians);
+    free(scatters);
+    return done ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", count);
+}
 
 /* One ok visit makes the row ok; `reason` then describes the other visits. */
 static void set_outcome(const struct pdnn_aggregate_input *input, size_t n_ok, struct pdnn_record *record) {
@@ -122,10 +145,21 @@ static enum pdnn_stop stop_of(const struct ok_visits *ok) {
     return (enum pdnn_stop)most;
 }
 
+/* The median over the visits that have this probe; NaN if none has. */
+static double probe_of(const struct ok_visits *ok, size_t offset) {
+    const double *all = gather(ok, offset);
+    size_t count = 0;
+    for (size_t i = 0; i < ok->count; i++) {
+        if (all[i] > 0)
+            ok->value[count++] = all[i];
+    }
+    return count ? pdnn_median(ok->value, count) : NAN;
+}
+
 static void set_times(const struct pdnn_aggregate_input *input, const struct ok_visits *ok,
                       struct pdnn_record *record) {
     const double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns));
-    struct pdnn_interval interval = pdnn_visits_interval(medians, ok->count, ok->scratch);
+    struct pdnn_interval interval = pdnn_visits_interval(medians, ok->count, input->pool, ok->scratch);
     record->time_ns_median = interval.center;
     if (interval.high > 0) {
         record->ci_low_ns = interval.low;
@@ -146,6 +180,8 @@ static void set_times(const struct pdnn_aggregate_input *input, const struct ok_
         ok->value[i] = (double)visit->prepare_ns;
     }
     record->prepare_ns = (uint64_t)(pdnn_median(ok->value, ok->count) + 0.5);
+    record->probe_gflops = probe_of(ok, offsetof(struct pdnn_visit, probe_gflops));
+    record->probe_gbs = probe_of(ok, offsetof(struct pdnn_visit, probe_gbs));
     record->plan_bytes = ok->visit[ok->count - 1]->plan_bytes;
     record->stop_reason = pdnn_stop_name(stop_of(ok));
     if (interval.high > 0 && input->precision > 0 && is_noisy(&interval, input->precision))

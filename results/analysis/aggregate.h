@@ -2,11 +2,12 @@
  * contents, the instance and the ceilings.
  *
  * The headline time_ns_median is the median of the ok visits' medians, and [ci_low_ns, ci_high_ns] is the
- * 95 % interval of pdnn_visits_interval (none from a single visit). time_ns_min is the least of all samples,
- * time_ns_mean the mean of the visits' means; p10, p90 and mad are the medians of the visits' values. rounds
- * counts ok visits, samples and warmups are sums, prepare_ns is the median. Status: ok if any visit was ok,
- * otherwise that of the last visit, with its reason. Flags: drift and preempted if most visits have them,
- * other visit flags if any visit has them; noisy and drift can also follow from the visits taken together.
+ * 95 % interval of pdnn_visits_interval, with the other instances' scatter (none from a single visit).
+ * time_ns_min is the least of all samples, time_ns_mean the mean of the visits' means; p10, p90 and mad are
+ * the medians of the visits' values. rounds counts ok visits, samples and warmups are sums, prepare_ns is the
+ * median. Status: ok if any visit was ok, otherwise that of the last visit, with its reason. Flags: drift and
+ * preempted if most visits have them, other visit flags if any visit has them; noisy and drift can also
+ * follow from the visits taken together.
  *
  * Speed index, for each of the two probes: with s = probe / reference of a visit and share = step / (step + 2
  * ms), 1 / index = (1 - share) / max(s) + share / median(s). A busy neighbour takes turns of a few ms: the
@@ -19,6 +20,7 @@
 #include "results/tables/record.h"
 #include "results/tables/visits.h"
 #include "results/analysis/roofline.h"
+#include "runtime/facts/stats.h"
 
 struct pdnn_aggregate_input {
     const char *id;
@@ -27,11 +29,16 @@ struct pdnn_aggregate_input {
     size_t n_visits;
     enum pdnn_outcome outcome; /* without visits: the row's status, and `reason` says why */
     const char *reason;        /* may be NULL */
+    struct pdnn_scatter pool;  /* from pdnn_aggregate_pool; {0}: the instance stands alone */
     double precision;          /* the requested one: an interval five times as wide sets the flag noisy */
     const struct pdnn_ceilings *ceilings; /* NULL: no placement and no speed_index */
     const char *host;                     /* borrowed by the record */
     const struct pdnn_totals *totals;     /* if already known (memory_bytes may be 0), else NULL */
 };
+
+/* How the visits of all instances scatter, which sharpens the interval of each. PDNN_NO_MEMORY. */
+enum pdnn_status pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *pool,
+                                     struct pdnn_err *err);
 
 /* Fills the record from the id, its graph's costs, its visits and the ceilings. ops (may be NULL together
  * with n_ops) gets the rows of ops.csv, in the arena: one per group of equal nodes in order of execution,

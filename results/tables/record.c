@@ -39,6 +39,8 @@ void pdnn_record_init(struct pdnn_record *record, const char *id) {
         .warmups = PDNN_ABSENT,
         .stop_reason = "",
         .speed_index = NAN,
+        .probe_gflops = NAN,
+        .probe_gbs = NAN,
         .examples_per_s = NAN,
         .residual_pct = NAN,
         .host = "",

@@ -131,8 +131,9 @@ static const struct pdnn_column tail[] = {
     {"time_ns_p90", "ns", NUMBER(time_ns_p90), .help = "median of the visits' 90 % quantiles"},
     {"time_ns_mad", "ns", NUMBER(time_ns_mad), .help = "median of the visits' median absolute deviations"},
     {"ci_low_ns", "ns", NUMBER(ci_low_ns),
-     .help = "lower end of the interval that holds the headline of another, equal set of visits with 95 % "
-             "probability; computed from the visits, at least two"},
+     .help = "lower end of the interval that holds the headline of another run of the sweep with 95 % "
+             "probability, if the machine is in the same state (probe_gbs within 15 %); from the visits, at "
+             "least two, whose variance is shrunk towards that of all instances of the sweep"},
     {"ci_high_ns", "ns", NUMBER(ci_high_ns), .help = "upper end of that interval"},
     {"ci_half_pct", "%", PDNN_COLUMN_NUMBER, .digits = PDNN_DIGITS_TABLE, .get = get_ci_half,
      .help = "half the width of that interval, relative to time_ns_median: the precision reached"},
@@ -150,6 +151,9 @@ static const struct pdnn_column tail[] = {
          "how fast the machine was during the visits; 1 = as fast as when its roofs were measured: "
          "by the visits' probes, the read probes for rows bound by DRAM, the FMA probes for the others; the "
          "median visit for long steps, the best one for steps far below 2 ms"},
+    {"probe_gflops", "1e9 FLOP/s", NUMBER(probe_gflops),
+     .help = "FMA probe: median over the visits; with the next column, the state the machine was in"},
+    {"probe_gbs", "1e9 B/s", NUMBER(probe_gbs), .help = "DRAM read probe: median over the visits"},
     {"prepare_ns", "ns", COUNT(prepare_ns),
      .help = "time for graph, primitives, layouts, memory and data, before any step"},
     {"examples_per_s", "1/s", NUMBER(examples_per_s), .help = "batch times accumulate over time_ns_median"},

@@ -1,7 +1,6 @@
 #include "runtime/driver/sweep_schedule.h"
 
 #include "base/rng.h"
-#include "runtime/facts/stats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +45,24 @@ static bool has_time(const struct pdnn_schedule *schedule, const struct pdnn_sch
     return task->spent_ns + pass_ns(schedule) <= pass_ns(schedule) * passes;
 }
 
-/* A single visit has no interval, and a sweep with one round wants no extra visits. */
+/* A single visit has no interval, and a sweep with one round wants no extra visits. Once the rounds are done,
+ * a task ends only at planned looks, after every further `rounds` visits. Looking after each visit would stop
+ * when the visits happen to agree, and the interval would be too narrow. */
 static bool wants_extra(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
     size_t least = least_visits(schedule), passes = PDNN_SCHEDULE_EXTRA * least;
     if (least < 2 || task->visits < 2 || task->visits >= passes || !has_time(schedule, task, passes))
         return false;
-    struct pdnn_interval interval = pdnn_visits_interval(task->medians, task->visits, schedule->scratch);
+    if (task->visits > least && task->visits % least != 0)
+        return true;
+    struct pdnn_interval interval =
+        pdnn_visits_interval(task->medians, task->visits, schedule->pool, schedule->scratch);
     return interval.high - interval.low > 2 * schedule->rules->request.rules.precision * interval.center;
+}
+
+static void pool_scatters(struct pdnn_schedule *schedule) {
+    for (size_t i = 0; i < schedule->n_tasks; i++)
+        schedule->scatters[i] = schedule->state[i].scatter;
+    schedule->pool = pdnn_scatter_pool(schedule->scatters, schedule->n_tasks);
 }
 
 static bool is_open(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
@@ -93,6 +103,7 @@ static void sort_by_cost(const struct pdnn_task *tasks, uint32_t *order, uint32_
 static void begin_pass(struct pdnn_schedule *schedule) {
     schedule->pass++;
     schedule->next = 0;
+    pool_scatters(schedule);
     memcpy(schedule->order, schedule->by_cost, schedule->n_tasks * sizeof *schedule->order);
     if (schedule->rules->cost_order)
         return;
@@ -117,7 +128,7 @@ static enum pdnn_status take_up(struct pdnn_schedule *schedule, size_t index, st
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the visits of %s", from->id);
     task->visits = from->visits_done;
     memcpy(task->medians, from->medians, task->visits * sizeof *task->medians);
-    task->wide = wants_extra(schedule, task);
+    task->scatter = pdnn_visits_scatter(task->medians, task->visits);
     return PDNN_OK;
 }
 
@@ -130,7 +141,8 @@ enum pdnn_status pdnn_schedule_init(struct pdnn_schedule *schedule, const struct
     made.state = calloc(room, sizeof *made.state);
     made.order = calloc(room, sizeof *made.order);
     made.by_cost = calloc(room, sizeof *made.by_cost);
-    if (!made.state || !made.order || !made.by_cost)
+    made.scatters = calloc(room, sizeof *made.scatters);
+    if (!made.state || !made.order || !made.by_cost || !made.scatters)
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the schedule of %zu instances", n_tasks);
     for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++) {
         made.by_cost[i] = (uint32_t)i;
@@ -140,6 +152,9 @@ enum pdnn_status pdnn_schedule_init(struct pdnn_schedule *schedule, const struct
         pdnn_schedule_finish(&made);
         return status;
     }
+    pool_scatters(&made);
+    for (size_t i = 0; i < n_tasks; i++)
+        made.state[i].wide = !made.state[i].closed && wants_extra(&made, &made.state[i]);
     sort_by_cost(tasks, made.by_cost, made.order, n_tasks);
     made.next = n_tasks;
     *schedule = made;
@@ -152,6 +167,7 @@ void pdnn_schedule_finish(struct pdnn_schedule *schedule) {
     free(schedule->state);
     free(schedule->order);
     free(schedule->by_cost);
+    free(schedule->scatters);
     free(schedule->scratch);
     *schedule = (struct pdnn_schedule){0};
 }
@@ -202,6 +218,7 @@ enum pdnn_status pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task,
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the visits of %s", schedule->tasks[task].id);
     state->medians[state->visits++] = visit->median_ns;
     state->spent_ns += (uint64_t)(visit->mean_ns * (double)visit->samples * (double)visit->steps_per_sample);
+    state->scatter = pdnn_visits_scatter(state->medians, state->visits);
     state->wide = wants_extra(schedule, state);
     return PDNN_OK;
 }

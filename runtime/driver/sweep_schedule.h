@@ -4,6 +4,7 @@
 #define RUNTIME_DRIVER_SWEEP_SCHEDULE_H
 
 #include "runtime/driver/sweep.h"
+#include "runtime/facts/stats.h"
 
 /* Upper limit on the visits per instance, as a multiple of `rounds`, however wide the interval. */
 enum { PDNN_SCHEDULE_EXTRA = 4 };
@@ -12,7 +13,8 @@ enum { PDNN_SCHEDULE_EXTRA = 4 };
 struct pdnn_schedule_task {
     double *medians; /* heap: medians of its ok visits */
     size_t visits, room;
-    size_t crashes; /* the latest ones in a row */
+    struct pdnn_scatter scatter; /* of those visits */
+    size_t crashes;              /* the latest ones in a row */
     uint64_t spent_ns;
     bool closed;
     bool wide;        /* the interval is so wide that it needs more visits than the rounds give */
@@ -27,6 +29,8 @@ struct pdnn_schedule {
     struct pdnn_schedule_task *state; /* one per task */
     uint32_t *order;                  /* order of the current pass */
     uint32_t *by_cost;                /* all tasks, smallest first */
+    struct pdnn_scatter *scatters;    /* one per task, for pooling them */
+    struct pdnn_scatter pool;         /* of all tasks, as of the beginning of the pass */
     double *scratch;
     size_t scratch_room;
     size_t pass, next; /* passes count from 1, PDNN_SCHEDULE_EXTRA per round; next: index into order */

@@ -1,6 +1,7 @@
 #include "runtime/facts/stats.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 static int compare(const void *a, const void *b) {
@@ -32,18 +33,104 @@ double pdnn_mad(const double *values, size_t count, double center, double *scrat
     return pdnn_median(scratch, count);
 }
 
-/* Exact values for few degrees of freedom, where the tail is heavy; beyond, the expansion in 1/degrees around
- * the normal quantile (Abramowitz and Stegun, 26.7.5), accurate to 5 digits there. */
-double pdnn_student_t95(size_t degrees) {
+/* Exact values for few degrees of freedom, where the tail is heavy, and linear between them, which is
+ * slightly too wide; beyond, the expansion in 1/degrees around the normal quantile (Abramowitz and
+ * Stegun, 26.7.5), accurate to 5 digits there. */
+double pdnn_student_t95(double degrees) {
     static const double exact[] = {0,        12.706205, 4.302653, 3.182446, 2.776445, 2.570582,
                                    2.446912, 2.364624,  2.306004, 2.262157, 2.228139};
-    if (degrees < sizeof exact / sizeof *exact)
-        return exact[degrees];
-    const double z = 1.959963985, v = (double)degrees, z2 = z * z;
+    const size_t last = sizeof exact / sizeof *exact - 1;
+    if (degrees < (double)last) {
+        size_t below = degrees > 1 ? (size_t)degrees : 1;
+        double part = degrees > 1 ? degrees - (double)below : 0;
+        return exact[below] + part * (exact[below + 1] - exact[below]);
+    }
+    const double z = 1.959963985, v = degrees, z2 = z * z;
     double first = z * (z2 + 1) / 4;
     double second = z * ((5 * z2 + 16) * z2 + 3) / 96;
     double third = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
     return z + (first + (second + third / v) / v) / v;
+}
+
+/* First and second derivative of log gamma at x > 0: upwards to where the asymptotic series holds to 8 digits
+ * (Abramowitz and Stegun, 6.3.18 and 6.4.12). */
+static double digamma(double x) {
+    double sum = 0;
+    for (; x < 8; x++)
+        sum -= 1 / x;
+    double y = 1 / (x * x);
+    return sum + log(x) - 0.5 / x - y * (1.0 / 12 - y * (1.0 / 120 - y / 252));
+}
+
+static double trigamma(double x) {
+    double sum = 0;
+    for (; x < 8; x++)
+        sum += 1 / (x * x);
+    double y = 1 / (x * x);
+    return sum + 1 / x + y / 2 + y / x * (1.0 / 6 - y * (1.0 / 30 - y / 42));
+}
+
+/* Where trigamma has this value: it falls from infinity to 0. */
+static double trigamma_inverse(double value) {
+    double low = 1e-4, high = 1e6;
+    for (int i = 0; i < 60; i++) {
+        double middle = sqrt(low * high);
+        if (trigamma(middle) > value)
+            low = middle;
+        else
+            high = middle;
+    }
+    return sqrt(low * high);
+}
+
+struct pdnn_scatter pdnn_visits_scatter(const double *medians, size_t count) {
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!(medians[i] > 0))
+            return (struct pdnn_scatter){0, 0};
+        mean += log(medians[i]) / (double)count;
+    }
+    if (count < 2)
+        return (struct pdnn_scatter){0, 0};
+    for (size_t i = 0; i < count; i++)
+        squares += (log(medians[i]) - mean) * (log(medians[i]) - mean);
+    return (struct pdnn_scatter){squares / (double)(count - 1), (double)(count - 1)};
+}
+
+/* The logarithm of an instance's variance without its bias, if it has one; its sampling variance is
+ * trigamma(degrees / 2). */
+static bool log_variance(const struct pdnn_scatter *of, double *logarithm) {
+    if (!(of->degrees > 0) || !(of->variance > 0))
+        return false;
+    *logarithm = log(of->variance) - digamma(of->degrees / 2) + log(of->degrees / 2);
+    return true;
+}
+
+struct pdnn_scatter pdnn_scatter_pool(const struct pdnn_scatter *of, size_t count) {
+    enum { LEAST = 3 };
+    const double most_degrees = 1000; /* a quantile of t hardly changes from here on */
+    double weights = 0, mean = 0, spread = 0, logarithm;
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!log_variance(&of[i], &logarithm))
+            continue;
+        known++;
+        weights += 1 / trigamma(of[i].degrees / 2);
+        mean += logarithm / trigamma(of[i].degrees / 2);
+    }
+    if (known < LEAST)
+        return (struct pdnn_scatter){0, 0};
+    mean /= weights;
+    for (size_t i = 0; i < count; i++) {
+        if (log_variance(&of[i], &logarithm))
+            spread += (logarithm - mean) * (logarithm - mean) / trigamma(of[i].degrees / 2);
+    }
+    /* What instances differ by beyond the sampling variance, whose weighted mean is known / weights. */
+    double excess = spread / weights * (double)known / (double)(known - 1) - (double)known / weights;
+    double degrees = most_degrees;
+    if (excess > trigamma(most_degrees / 2))
+        degrees = 2 * trigamma_inverse(excess);
+    return (struct pdnn_scatter){exp(mean + digamma(degrees / 2) - log(degrees / 2)), degrees};
 }
 
 /* count times the variance of the median of count standard normal values. The first ten are exact (order
@@ -59,25 +146,21 @@ static double median_variance_factor(size_t count) {
     return half_pi - (count % 2 ? 0.68 : 2.0) / (double)count;
 }
 
-struct pdnn_interval pdnn_visits_interval(const double *medians, size_t count, double *scratch) {
+struct pdnn_interval pdnn_visits_interval(const double *medians, size_t count, struct pdnn_scatter pool,
+                                          double *scratch) {
     struct pdnn_interval interval = {0, 0, 0};
     if (count == 0)
         return interval;
-    double mean = 0, squares = 0;
     for (size_t i = 0; i < count; i++)
         scratch[i] = medians[i];
     interval.center = pdnn_median(scratch, count);
-    if (count == 1 || !(scratch[0] > 0))
+    struct pdnn_scatter own = pdnn_visits_scatter(medians, count);
+    if (!(own.degrees > 0))
         return interval;
-    for (size_t i = 0; i < count; i++) {
-        scratch[i] = log(medians[i]);
-        mean += scratch[i] / (double)count;
-    }
-    for (size_t i = 0; i < count; i++)
-        squares += (scratch[i] - mean) * (scratch[i] - mean);
-    double deviation = sqrt(squares / (double)(count - 1));
-    double of_difference = sqrt(2 * median_variance_factor(count) / (double)count);
-    double half = pdnn_student_t95(count - 1) * deviation * of_difference;
+    double degrees = pool.degrees + own.degrees;
+    double variance = (pool.degrees * pool.variance + own.degrees * own.variance) / degrees;
+    double of_median = variance * (median_variance_factor(count) / (double)count + PDNN_RUN_SHARE);
+    double half = pdnn_student_t95(degrees) * sqrt(2 * of_median);
     interval.low = interval.center * exp(-half);
     interval.high = interval.center * exp(half);
     return interval;

@@ -16,16 +16,40 @@ double pdnn_median(double *values, size_t count);
 /* Median absolute deviation from center; scratch holds count values. */
 double pdnn_mad(const double *values, size_t count, double center, double *scratch);
 
-/* Two-sided 95 % quantile of Student's t; degrees of freedom >= 1. */
-double pdnn_student_t95(size_t degrees);
+/* Two-sided 95 % quantile of Student's t; degrees of freedom >= 1, not necessarily whole. */
+double pdnn_student_t95(double degrees);
+
+/* How much the logarithms of an instance's visits scatter. Without degrees of freedom nothing is known. */
+struct pdnn_scatter {
+    double variance;
+    double degrees;
+};
+
+/* From the visits of one instance: the sample variance, with one degree of freedom less than visits. Nothing
+ * is known from fewer than two visits, or from times that are not positive. */
+struct pdnn_scatter pdnn_visits_scatter(const double *medians, size_t count);
+
+/* What the instances of a sweep have in common: the typical variance, and how many degrees of freedom it is
+ * worth to each of them. The more alike they are, the more degrees (Smyth, Statistical Applications in
+ * Genetics and Molecular Biology 3, 2004: a scaled inverse chi-square prior, fitted to the mean and variance
+ * of the logarithms of the variances). Nothing is known from fewer than three instances that scatter. */
+struct pdnn_scatter pdnn_scatter_pool(const struct pdnn_scatter *of, size_t count);
 
 struct pdnn_interval {
     double center, low, high;
 };
 
-/* From the medians of independent visits. center is their median. Another set of as many visits has its
- * median in [low, high] with 95 % probability, assuming that the medians' logarithms are normal. With count 1
- * the interval is empty: low 0, high 0. */
-struct pdnn_interval pdnn_visits_interval(const double *medians, size_t count, double *scratch);
+/* The interval from the medians of the visits to one instance. center is their median. Another run of the
+ * sweep that finds the machine in the same state has its median in [low, high] with 95 % probability,
+ * assuming that logarithms are normal. Their variance is shrunk towards `pool`, that of the whole sweep ({0}:
+ * the instance stands alone). A run also shifts all its visits to an instance together, which they cannot
+ * show: placement in memory, the state of the machine during that minute. PDNN_RUN_SHARE stands for this;
+ * therefore the interval has a least width, however many visits there are. With count 1 it is empty: low 0,
+ * high 0. scratch holds count values. */
+struct pdnn_interval pdnn_visits_interval(const double *medians, size_t count, struct pdnn_scatter pool,
+                                          double *scratch);
+
+/* Variance of that shift in terms of the variance of a visit, from A/A runs (doc/performance.md). */
+#define PDNN_RUN_SHARE 0.4
 
 #endif

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""The A/A test of the intervals: one sweep, run twice into two directories on the same machine.
+"""The A/A test of the intervals: a sweep, run twice in a row into two directories on the same machine.
 
 Usage: aa.py A.results B.results
-First: paradnn sweep sweeps/fc.yaml -o A.results; paradnn sweep sweeps/fc.yaml -o B.results
+       aa.py OUT      every pair in OUT, as aa_collect.py leaves them, taken together by kind of neighbour
 
-A 95 % interval should contain the other run's headline about that often (90 to 98 % of the rows). Prints that share, the
-distribution of the intervals' half-widths and of the ratio of the two headlines; then the same with every visit's time scaled by
-its FMA probe or its read probe, to see what the probes would change."""
+A 95 % interval should contain the other run's headline about that often, in rows that found the machine in the same state: the
+medians of their read probes are within 15 %. Prints that share, for these rows and for all, the median half-width, the median
+difference of the two headlines, and the ratio of the two; then the same for the interval of each instance alone, as it was before
+variances were pooled, with and without every visit's time scaled by a probe."""
 
 import csv
+import functools
 import math
+import pathlib
 import statistics
 import sys
 
@@ -24,7 +27,7 @@ def rows(directory, table):
 
 
 def interval(values):
-    """Like pdnn_visits_interval, for the scaled times, which the program does not compute."""
+    """Of an instance alone, and without the shift of a run: as pdnn_visits_interval was."""
     n = len(values)
     logs = [math.log(value) for value in values]
     t = T95[n - 1] if n - 1 < len(T95) else 1.96 + 2.4 / (n - 1)
@@ -32,6 +35,16 @@ def interval(values):
     half = t * statistics.stdev(logs) * math.sqrt(2 * factor / n)
     center = statistics.median(values)
     return center, center * math.exp(-half), center * math.exp(half)
+
+
+@functools.lru_cache(maxsize=None)
+def medians(directory):
+    """By instance, in order: (time, FMA probe, read probe) of every ok visit."""
+    visits = {}
+    for row in rows(directory, "journal.csv"):
+        if row["status"] == "ok":
+            visits.setdefault(row["id"], []).append(tuple(float(row[name] or 0) for name in ("time_ns_median", "probe_gflops", "probe_gbs")))
+    return visits
 
 
 def published(directory):
@@ -42,42 +55,52 @@ def published(directory):
     }
 
 
-def scaled(directory, probe):
-    """Intervals of the visits' medians times the rate of their probe, which cancels drift."""
-    visits = [row for row in rows(directory, "journal.csv") if row["status"] == "ok" and float(row[probe]) > 0]
-    if not visits:
-        return {}
+def alone(directory, probe=None):
+    """The intervals of each instance alone; the visits' medians times the rate of their probe, which cancels drift."""
     return {
-        key: interval([float(row["time_ns_median"]) * float(row[probe]) for row in visits if row["id"] == key])
-        for key in {row["id"] for row in visits}
-        if sum(row["id"] == key for row in visits) > 1
+        key: interval([visit[0] * (visit[probe] if probe else 1) for visit in visits])
+        for key, visits in medians(directory).items()
+        if len(visits) > 1 and (not probe or all(visit[probe] > 0 for visit in visits))
     }
 
 
-def percentiles(values):
-    values = sorted(values)
-    return "  ".join(f"p{q} {values[min(len(values) - 1, q * len(values) // 100)]:.3f}" for q in (5, 25, 50, 75, 95))
+def state(directory):
+    return {key: statistics.median(visit[2] for visit in visits) for key, visits in medians(directory).items()}
 
 
-def compare(name, a, b):
-    both = sorted(a.keys() & b.keys())
-    if not both:
-        print(f"{name}: nothing to compare")
+def compare(name, pairs, estimate, same_state):
+    halves, differences, inside = [], [], 0
+    for first, second in pairs:
+        a, b, states = estimate(first), estimate(second), (state(first), state(second))
+        for key in a.keys() & b.keys():
+            if same_state and not 1 / 1.15 < states[0][key] / (states[1][key] or 1) < 1.15:
+                continue
+            differences.append(abs(math.log(a[key][0] / b[key][0])))
+            halves += [(x[2] - x[1]) / (2 * x[0]) for x in (a[key], b[key])]
+            inside += (a[key][1] <= b[key][0] <= a[key][2]) + (b[key][1] <= a[key][0] <= b[key][2])
+    if not differences:
         return
-    inside = sum(a[key][1] <= b[key][0] <= a[key][2] for key in both) + sum(b[key][1] <= a[key][0] <= b[key][2] for key in both)
-    print(f"{name}: {len(both)} rows, the other run's headline lies inside {100 * inside / (2 * len(both)):.1f} % of the intervals")
-    print("  half-width / headline:   ", percentiles([(x[2] - x[1]) / (2 * x[0]) for key in both for x in (a[key], b[key])]))
-    print("  ratio of the headlines:  ", percentiles([a[key][0] / b[key][0] for key in both]))
-    print(f"  |log ratio| median:       {statistics.median(abs(math.log(a[key][0] / b[key][0])) for key in both):.4f}")
+    half, difference = statistics.median(halves), statistics.median(differences)
+    rows_text = f"{len(differences)} rows{' in the same state' if same_state else ''}"
+    print(f"  {name}, {rows_text}: coverage {100 * inside / len(halves):.1f} %, half-width {100 * half:.1f} %, "
+          f"difference {100 * difference:.2f} %, ratio {half / difference:.1f}")
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    a, b = sys.argv[1:]
-    compare("as published", published(a), published(b))
-    for probe in ("probe_gflops", "probe_gbs"):
-        compare(f"scaled by {probe}", scaled(a, probe), scaled(b, probe))
+    kinds = {"": [tuple(sys.argv[1:])]}
+    if len(sys.argv) == 2:
+        kinds = {}
+        for first in sorted(pathlib.Path(sys.argv[1]).glob("*.a")):
+            kinds.setdefault(first.name.split(".")[1].split("-")[0], []).append((first, first.with_suffix(".b")))
+    for kind, pairs in kinds.items():
+        print(f"{kind or 'one pair'}: {len(pairs)} pairs of runs")
+        for same_state in (True, False):
+            compare("as published", pairs, published, same_state)
+            compare("alone", pairs, alone, same_state)
+            compare("alone, scaled by the FMA probe", pairs, lambda directory: alone(directory, 1), same_state)
+            compare("alone, scaled by the read probe", pairs, lambda directory: alone(directory, 2), same_state)
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ static void test_aggregate_times(void **state) {
     const struct pdnn_aggregate_input input = {
         .id = ID, .visits = visits, .n_visits = 3, .precision = 0.02, .host = "h"};
     aggregate(&input, &record);
-    struct pdnn_interval interval = pdnn_visits_interval(medians, 3, scratch);
+    struct pdnn_interval interval = pdnn_visits_interval(medians, 3, (struct pdnn_scatter){0, 0}, scratch);
     assert_int_equal(record.outcome, PDNN_OUTCOME_OK);
     assert_string_equal(record.reason, "");
     assert_near(record.time_ns_median, 110);
