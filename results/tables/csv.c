@@ -168,6 +168,9 @@ static bool parse_quoted(struct parser *p, char **field) {
             }
             *out = 0;
             return true;
+        } else if (!*p->at) {
+            p->problem = "a NUL byte";
+            return false;
         }
         p->line += *p->at == '\n';
         *out++ = *p->at;
