@@ -1,0 +1,90 @@
+#include "session/predict.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Nominal rates: a core of a server with AVX2 or better. Memory serves a few cores' worth at most. */
+static const double nominal_gflops[PDNN_DTYPE_COUNT] = {
+    [PDNN_F32] = 60, [PDNN_BF16] = 100, [PDNN_F16] = 100, [PDNN_INT8] = 200, [PDNN_S32] = 60, [PDNN_U8] = 200,
+};
+static const double nominal_gbs = 10, nominal_gbs_max = 100;
+
+/* What steps reach of a measured roof. */
+static const double roof_share = 0.6;
+
+static const double naive_share = 0.01;
+
+/* Time of a visit beside its steps. */
+static const double probe_seconds = 0.015, prepare_seconds = 0.005, prepare_seconds_per_gb = 0.3;
+
+static const double sample_seconds_min = 20e-6, evict_seconds = 0.01;
+
+/* The course of a visit: see runtime/core/measure. */
+enum { WARM_STEPS = 9, WARM_STEPS_MIN = 2, WARM_SHARE = 4, STAMPS_MIN = 3, STEPS_LEAST = 3 };
+
+struct rates {
+    double gflops, gbs;
+};
+
+/* The measured rates for these threads; a rate is 0 where no row has it. Kernels do not reach the plain
+ * multiply-add roof, so the fastest GEMM counts where one was measured. */
+static struct rates find_rates(const struct pdnn_ceilings *ceilings, const char *dtype, int64_t threads) {
+    double gemm = 0, any = 0, gbs = 0;
+    for (size_t i = 0; ceilings && i < ceilings->count; i++) {
+        const struct pdnn_ceiling *row = &ceilings->row[i];
+        if (row->threads != threads)
+            continue;
+        if (strcmp(row->kind, "compute") == 0 && strcmp(row->dtype, dtype) == 0) {
+            any = fmax(any, row->value);
+            gemm = strncmp(row->pattern, "gemm-", 5) == 0 ? fmax(gemm, row->value) : gemm;
+        } else if (strcmp(row->kind, "bandwidth") == 0 && strcmp(row->level, "DRAM") == 0) {
+            gbs = fmax(gbs, row->value);
+        }
+    }
+    return (struct rates){roof_share * (gemm > 0 ? gemm : any), roof_share * gbs};
+}
+
+static struct rates get_rates(const struct pdnn_ceilings *ceilings, const struct pdnn_instance *instance) {
+    enum pdnn_dtype dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE];
+    int64_t threads = instance->setting[PDNN_SETTING_THREADS];
+    struct rates rates = find_rates(ceilings, pdnn_dtype_name(dtype), threads);
+    if (!(rates.gflops > 0))
+        rates.gflops = nominal_gflops[dtype] * (double)threads;
+    if (!(rates.gbs > 0))
+        rates.gbs = fmin(nominal_gbs * (double)threads, nominal_gbs_max);
+    if (strcmp(pdnn_backend_names[instance->setting[PDNN_SETTING_BACKEND]], "reference") == 0)
+        rates.gflops *= naive_share;
+    return rates;
+}
+
+static double step_seconds(const struct pdnn_ceilings *ceilings, const struct pdnn_instance *instance,
+                           const struct pdnn_cost *cost) {
+    const struct rates rates = get_rates(ceilings, instance);
+    double all =
+        fmax((double)cost->in_bounds_flop_count / rates.gflops, (double)cost->byte_count / rates.gbs);
+    return all * 1e-9 / pdnn_instance_repetitions(instance);
+}
+
+struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const struct pdnn_spec *spec,
+                                    const struct pdnn_instance *instance, const struct pdnn_totals *totals) {
+    const struct pdnn_spec_measure *measure = &spec->measure;
+    double limit = spec->limits.time_ns ? (double)spec->limits.time_ns / 1e9 : INFINITY;
+    double rounds = (double)measure->rounds, max_time = (double)measure->max_time_ns / 1e9;
+    double share = max_time / rounds, samples = (double)measure->min_samples;
+    struct pdnn_prediction made = {.step = step_seconds(ceilings, instance, &totals->cost)};
+    bool is_cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
+    double sample = is_cold ? made.step + evict_seconds : fmax(made.step, sample_seconds_min);
+    double fixed = (measure->probe ? probe_seconds : 0) + prepare_seconds +
+                   prepare_seconds_per_gb * (double)totals->memory_bytes * 1e-9;
+    if (fixed + STEPS_LEAST * sample > limit) {
+        made.visit = made.total = limit;
+        return made;
+    }
+    double warm = fmax(fmin(WARM_STEPS * sample, share / WARM_SHARE), WARM_STEPS_MIN * sample);
+    double taken = fmax(fmin(2 * samples * sample, share - warm), (samples + STAMPS_MIN) * sample);
+    made.visit = fmin(fixed + warm + taken, limit);
+    double in_samples = fmin(samples * sample, taken);
+    double extra = rounds > 1 ? fmin(fmax(max_time / in_samples - rounds, 0), rounds) : 0;
+    made.total = (rounds + extra) * made.visit;
+    return made;
+}

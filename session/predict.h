@@ -1,0 +1,34 @@
+/* How long a sweep takes for one instance, known before anything runs: for dealing instances to shards and
+ * workers, and for deciding whether a visit still fits into the time left. Not a claim about any machine. */
+#ifndef SESSION_PREDICT_H
+#define SESSION_PREDICT_H
+
+#include "gen/spec.h"
+#include "models/cost.h"
+#include "runtime/facts/ceilings.h"
+
+/* All in seconds of wall time. */
+struct pdnn_prediction {
+    double step;  /* one step of the model */
+    double visit; /* one visit: preparation, probes, warm-up and samples */
+    double total; /* all visits of the instance */
+};
+
+/* With R GFLOP/s and B GB/s of the instance's dtype and threads:
+ *
+ *   step  = max(flop / R, bytes / B), without taps on padding and only for layers that run; a sample is at
+ *           least 20 us, since shorter steps are batched, so the calls' overhead never matters
+ *   fixed = 15 ms for the probes and the journal, 5 ms and 0.3 s per GB for the preparation
+ *   warm  = 9 steps, but at most a quarter of the visit's share of max_time, and at least 2 steps
+ *   taken = min_samples samples, each with a stamped step, but at most the rest of that share, and at least
+ *           min_samples + 3 steps
+ *   visit = fixed + warm + taken, at most limits.time
+ *   total = visits * visit; visits = rounds, and if rounds > 1, up to that many extra ones while max_time
+ *           lasts; if not even fixed + 3 steps fit into limits.time, one visit of that length
+ *
+ * ceilings: measured roofs, of which GEMMs and streams reach 60 %; NULL, or without rows for these threads:
+ * nominal rates, which are the same on every machine. The naive backend runs at a hundredth of R. */
+struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const struct pdnn_spec *spec,
+                                    const struct pdnn_instance *instance, const struct pdnn_totals *totals);
+
+#endif
