@@ -29,6 +29,8 @@ static const struct pdnn_option_def options[] = {
     {"backend", 'b', "NAME", pdnn_backend_names, false, "check this backend instead of the instance's own"},
     {"max-flop", 0, "N", NULL, false,
      "skip instances with more FLOP per step (default: 2e10, about a minute)"},
+    {"time", 0, "TIME", NULL, false,
+     "give up on an instance after TIME (default: ten times the spec's limits.time)"},
     PDNN_OPTION_SLOW,
     PDNN_OPTION_SET,
     PDNN_OPTION_FORMAT,
@@ -39,11 +41,15 @@ static const struct pdnn_example examples[] = {
      "whether OpenBLAS computes every operator of these models correctly"},
 };
 
+/* The reference is that much slower than what a sweep's time limit is for. */
+enum { LENIENCE = 10 };
+
 struct check {
     struct pdnn_session session;
     struct pdnn_worker worker;
     const volatile int *stop;
     double max_flop;
+    uint64_t time_limit_ns; /* for one instance */
     bool csv, allow_slow;
     size_t passed, failed, skipped;
 };
@@ -177,8 +183,8 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
                                    .memory_limit_bytes = session->memory_limit_bytes,
                                    .allow_slow = check->allow_slow};
     snprintf(request.id, sizeof request.id, "%s", task->id);
-    enum pdnn_status status =
-        pdnn_worker_check(&check->worker, &request, check->stop, &rows, &n_rows, &cause);
+    enum pdnn_status status = pdnn_worker_check(&check->worker, &request, check->time_limit_ns, check->stop,
+                                                &rows, &n_rows, &cause);
     if (status == PDNN_OK) {
         status = report(check, task->id, rows, n_rows, err);
         free(rows);
@@ -238,6 +244,9 @@ static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments
     enum pdnn_status status =
         pdnn_session_open(&check->session, arguments->operands, arguments->n_operands, sets, n_sets, err);
     free(sets);
+    check->time_limit_ns = LENIENCE * check->session.spec.limits.time_ns;
+    if (status == PDNN_OK)
+        status = pdnn_argument_time(arguments, "time", &check->time_limit_ns, err);
     if (status == PDNN_OK && backend)
         status = replace_backend(&check->session, backend, err);
     return status;
@@ -249,7 +258,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     check.stop = pdnn_interrupt_watch();
     if (status == PDNN_OK && check.csv)
         printf("id,op,tensor,error,tolerance,status,reason\n");
-    for (size_t i = 0; i < check.session.n_tasks && status == PDNN_OK; i++) {
+    for (size_t i = 0; i < check.session.n_tasks && status == PDNN_OK && !ferror(stdout); i++) {
         status = check_one(&check, i, err);
         fflush(stdout);
     }

@@ -47,8 +47,18 @@ static const struct pdnn_example examples[] = {
 struct list {
     struct pdnn_spec spec;
     struct pdnn_walk walk;
-    int64_t threads;
+    const struct pdnn_host *host;
+    size_t too_wide; /* instances with more threads than there are cores */
 };
+
+/* The next instance; counts those that a sweep would find invalid here. */
+static enum pdnn_status next(struct list *list, struct pdnn_expanded *item, bool *done,
+                             struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_walk_next(&list->walk, item, done, err);
+    if (status == PDNN_OK && !*done && !item->filtered && !item->invalid)
+        list->too_wide += item->instance.setting[PDNN_SETTING_THREADS] > list->host->threads;
+    return status;
+}
 
 /* A count that does not fit in 64 bits is an empty cell. FLOP in bounds is empty if it is so for all. */
 static void print_row(const struct pdnn_expanded *item) {
@@ -85,11 +95,11 @@ static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err)
     for (bool has_header = false;; has_header = true) {
         struct pdnn_expanded item;
         bool done;
-        if (pdnn_walk_next(&list->walk, &item, &done, err) != PDNN_OK)
+        if (next(list, &item, &done, err) != PDNN_OK)
             return err->status;
         if (!has_header)
             print_header();
-        if (done)
+        if (done || ferror(stdout)) /* main says so */
             return PDNN_OK;
         print_row(&item);
     }
@@ -115,7 +125,7 @@ static enum pdnn_status collect_families(struct list *list, const struct pdnn_fa
         if (*count == all || list->spec.n_models == 1)
             break;
     }
-    return pdnn_walk_start(&list->walk, &list->spec, list->threads, true, err);
+    return pdnn_walk_start(&list->walk, &list->spec, list->host->threads_all, true, err);
 }
 
 static void describe(const struct pdnn_expanded *item, struct pdnn_record *record) {
@@ -171,14 +181,14 @@ static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_c
     struct pdnn_str line = {0};
     enum pdnn_status status = PDNN_OK;
     pdnn_columns_header(columns, &line);
-    for (bool done = false; !done && status == PDNN_OK;) {
+    for (bool done = false; !done && status == PDNN_OK && !ferror(stdout);) {
         if (line.failed)
             status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
         fwrite(pdnn_str_text(&line), 1, line.length, stdout);
         pdnn_str_clear(&line);
         struct pdnn_expanded item;
         if (status == PDNN_OK)
-            status = pdnn_walk_next(&list->walk, &item, &done, err);
+            status = next(list, &item, &done, err);
         if (status != PDNN_OK || done)
             continue;
         struct pdnn_record record;
@@ -218,17 +228,22 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (pdnn_host_read(&host, err) != PDNN_OK ||
         pdnn_argument_all(arguments, "set", &sets, &n_sets, err) != PDNN_OK)
         return err->status;
-    list.threads = host.threads_all;
+    list.host = &host;
     enum pdnn_status status =
         pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, &list.spec, err);
     free(sets);
     if (status != PDNN_OK)
         return status;
-    status = pdnn_walk_start(&list.walk, &list.spec, list.threads, !only_count, err);
+    status = pdnn_walk_start(&list.walk, &list.spec, host.threads_all, !only_count, err);
     if (status == PDNN_OK && only_count)
         status = pdnn_list_totals(&list.walk, csv, err);
     else if (status == PDNN_OK)
         status = csv ? list_csv(&list, err) : list_for_people(&list, err);
+    if (status == PDNN_OK && list.too_wide)
+        fprintf(stderr,
+                "paradnn: %zu of these instances need more than the %" PRId64 " threads there are %s\n",
+                list.too_wide, host.threads,
+                host.threads == host.thread_limit ? "under OMP_THREAD_LIMIT" : "cores for here");
     pdnn_walk_finish(&list.walk);
     pdnn_spec_finish(&list.spec);
     return status;

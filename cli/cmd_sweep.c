@@ -163,5 +163,6 @@ const struct pdnn_command_def pdnn_command_sweep = {
     .examples = examples,
     .n_examples = sizeof examples / sizeof examples[0],
     .resolves_threads = true,
+    .prints_nothing = true,
     .run = run,
 };

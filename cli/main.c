@@ -10,6 +10,7 @@
 #include "runtime/facts/host_openmp.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,6 +50,7 @@ static int print_version(void) {
     struct pdnn_host host;
     struct pdnn_worker worker = {0};
     struct pdnn_err err = {0};
+    char shown[PDNN_VISIBLE_TEXT];
     printf("paradnn %s\n", PDNN_VERSION);
     enum pdnn_status status = pdnn_host_read(&host, &err);
     if (status == PDNN_OK)
@@ -59,7 +61,7 @@ static int print_version(void) {
     }
     const struct pdnn_software *software = pdnn_worker_software(&worker);
     for (size_t i = 0; i < software->count; i++)
-        printf("%-10s %s\n", software->row[i].backend, software->row[i].version);
+        printf("%-10s %s\n", software->row[i].backend, pdnn_visible(shown, software->row[i].version));
     pdnn_worker_stop(&worker);
     return EXIT_FINE;
 }
@@ -95,16 +97,21 @@ static int fail_unknown(const char *name) {
 /* If OpenMP variables are set, says once which are obeyed and which are overridden. */
 static void tell_openmp(void) {
     struct pdnn_str obeyed = {0}, overridden = {0};
+    char shown[2][PDNN_VISIBLE_TEXT];
     pdnn_openmp_sort(environ, &obeyed, &overridden);
     if (obeyed.length || overridden.length)
-        fprintf(stderr, "paradnn: OpenMP variables: %s%s%s%s%s%s\n", obeyed.length ? "obeyed " : "",
-                pdnn_str_text(&obeyed), obeyed.length && overridden.length ? "; " : "",
-                overridden.length ? "overridden " : "", pdnn_str_text(&overridden),
-                overridden.length
-                    ? ", since each thread is bound to a core of its own (taskset chooses which)"
-                    : "");
+        fprintf(
+            stderr, "paradnn: OpenMP variables: %s%s%s%s%s%s\n", obeyed.length ? "obeyed " : "",
+            pdnn_visible(shown[0], pdnn_str_text(&obeyed)), obeyed.length && overridden.length ? "; " : "",
+            overridden.length ? "overridden " : "", pdnn_visible(shown[1], pdnn_str_text(&overridden)),
+            overridden.length ? ", since each thread is bound to a core of its own (taskset chooses which)"
+                              : "");
     pdnn_str_finish(&obeyed);
     pdnn_str_finish(&overridden);
+}
+
+static bool is_writable(int fd) {
+    return (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
 }
 
 static int run_command(const struct pdnn_command_def *command, int argc, char **argv) {
@@ -116,6 +123,8 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
         struct pdnn_str text = {0};
         pdnn_command_help(&text, command, pdnn_help_width());
         some_failed = print(&text) != EXIT_FINE;
+    } else if (status == PDNN_OK && !command->prints_nothing && !is_writable(STDOUT_FILENO)) {
+        status = pdnn_fail(&err, PDNN_IO, "cannot write to standard output");
     } else if (status == PDNN_OK) {
         if (command->resolves_threads)
             tell_openmp();
@@ -149,11 +158,11 @@ static int dispatch(int argc, char **argv) {
     return command ? run_command(command, argc - 2, argv + 2) : fail_unknown(argv[1]);
 }
 
-/* If a standard stream is closed, the next file opened gets its descriptor, and messages
- * would end up in the journal. */
+/* If a standard stream is closed, the next file opened gets its descriptor, and messages would end up in the
+ * journal. What stands in for stdout cannot be written to either. */
 static bool open_standard_streams(void) {
     for (int fd = 0; fd <= 2; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd)
             return false;
     }
     return true;
@@ -162,6 +171,8 @@ static bool open_standard_streams(void) {
 int main(int argc, char **argv) {
     if (!open_standard_streams())
         return EXIT_SOME_FAILED;
+    /* A file that reaches `ulimit -f` fails like one on a full disk. */
+    signal(SIGXFSZ, SIG_IGN);
     int status = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "paradnn: cannot write to standard output\n");

@@ -1,5 +1,7 @@
 #include "cli/options.h"
 
+#include "base/units.h"
+
 #include "cli/fill.h"
 
 #include <stdlib.h>
@@ -169,6 +171,18 @@ const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *op
         if (strcmp(arguments->command->options[arguments->values[i].option].name, option) == 0)
             return arguments->values[i].text;
     return NULL;
+}
+
+enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, const char *option, uint64_t *ns,
+                                    struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, option);
+    uint64_t value;
+    if (!text)
+        return PDNN_OK;
+    if (!pdnn_parse_time_ns(text, &value) || !value)
+        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a time such as 90s or 10m", option, text);
+    *ns = value;
+    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct pdnn_option_def {
     const char *name;           /* "output": given as --output X or --output=X */
@@ -39,6 +40,8 @@ struct pdnn_command_def {
     size_t n_examples;
     /* `threads: all` means something to this command, so it says what becomes of OpenMP's variables. */
     bool resolves_threads;
+    /* Its results are files only, so a closed stdout is no reason to fail. */
+    bool prints_nothing;
     /* Runs the command. *some_failed: it ran to the end, but something failed (exit status 1). */
     enum pdnn_status (*run)(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err);
 };
@@ -68,6 +71,10 @@ void pdnn_arguments_finish(struct pdnn_arguments *arguments);
 
 /* The last value given for the option, or NULL; "" for a flag. */
 const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *option);
+
+/* Sets *ns if the option is given; PDNN_INVALID if it is not a time above zero, such as 90s or 10m. */
+enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, const char *option, uint64_t *ns,
+                                    struct pdnn_err *err);
 
 /* All values of the option in the order given. *texts is heap, and the caller frees it;
  * NULL and 0 if there are none. */

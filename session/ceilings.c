@@ -60,6 +60,11 @@ static void show(void *user, double fraction) {
                           watcher->threads);
 }
 
+uint64_t pdnn_ceilings_limit_ns(double seconds, uint64_t overtime_ns) {
+    enum { LENIENCE = 4 };
+    return (uint64_t)(LENIENCE * seconds * 1e9) + overtime_ns;
+}
+
 enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,
                                        const struct pdnn_session_hooks *hooks, struct pdnn_ceilings *ceilings,
                                        struct pdnn_err *err) {
@@ -74,8 +79,8 @@ enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,
     for (; status == PDNN_OK && watcher.done < watcher.all; watcher.done++) {
         watcher.threads = request->threads[watcher.done];
         show(&watcher, 0);
-        status = pdnn_worker_ceilings(&worker, watcher.threads, request->seconds_each, stop, show, &watcher,
-                                      ceilings, err);
+        status = pdnn_worker_ceilings(&worker, watcher.threads, request->seconds_each, request->time_limit_ns,
+                                      stop, show, &watcher, ceilings, err);
     }
     hooks->ended(hooks->user);
     pdnn_worker_stop(&worker);
@@ -88,8 +93,9 @@ enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, boo
     if (!counts.count)
         return PDNN_OK;
     double each = seconds / (double)counts.count;
-    const struct pdnn_ceilings_job request = {&session->host, counts.threads, counts.count,
-                                              each < least_seconds ? least_seconds : each};
+    each = each < least_seconds ? least_seconds : each;
+    const struct pdnn_ceilings_job request = {&session->host, counts.threads, counts.count, each,
+                                              pdnn_ceilings_limit_ns(each, session->spec.limits.time_ns)};
     return pdnn_measure_ceilings(&request, session->hooks, session->ceilings, err);
 }
 

@@ -64,7 +64,8 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);
 
 /* Measures roofs into session->ceilings, in a worker of its own: for the thread counts of open tasks that
  * have no row there yet, and with `everything` also for 1 and all threads. Takes about `seconds` in total, at
- * least two for each count. PDNN_INTERRUPTED if the user asked to end. */
+ * least two for each count. A count that takes limits.time longer than four times that is an error.
+ * PDNN_INTERRUPTED if the user asked to end. */
 enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, bool everything, double seconds,
                                                struct pdnn_err *err);
 
@@ -74,7 +75,10 @@ struct pdnn_ceilings_job {
     const int64_t *threads;
     size_t n_threads;
     double seconds_each;
+    uint64_t time_limit_ns; /* for each; 0: none */
 };
+/* The time limit of a count that is meant to take this long. */
+uint64_t pdnn_ceilings_limit_ns(double seconds, uint64_t overtime_ns);
 enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,
                                        const struct pdnn_session_hooks *hooks, struct pdnn_ceilings *ceilings,
                                        struct pdnn_err *err);

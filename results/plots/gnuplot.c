@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -69,6 +70,8 @@ static enum pdnn_status spawn_and_wait(const struct streams *streams, int *exit_
     char program[] = "gnuplot", defaults[] = "-d", script[] = "/dev/stdin";
     char *const arguments[] = {program, defaults, script, NULL};
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t signals;
     pid_t child;
     int code = posix_spawn_file_actions_init(&actions);
     if (code)
@@ -79,7 +82,16 @@ static enum pdnn_status spawn_and_wait(const struct streams *streams, int *exit_
     if (!code)
         code = posix_spawn_file_actions_adddup2(&actions, streams->message, STDERR_FILENO);
     if (!code)
-        code = posix_spawnp(&child, program, &actions, NULL, arguments, environ);
+        code = posix_spawnattr_init(&attributes);
+    if (!code) {
+        /* gnuplot does not notice that a write fails; a signal ends it. */
+        sigemptyset(&signals);
+        sigaddset(&signals, SIGXFSZ);
+        posix_spawnattr_setsigdefault(&attributes, &signals);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+        code = posix_spawnp(&child, program, &actions, &attributes, arguments, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
     posix_spawn_file_actions_destroy(&actions);
     if (code == ENOENT)
         return pdnn_fail(err, PDNN_UNSUPPORTED,

@@ -118,11 +118,13 @@ static enum pdnn_status fail_garbled(struct pdnn_worker *worker, struct pdnn_err
 }
 
 enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
-                                      const volatile int *stop, void (*progress)(void *user, double fraction),
-                                      void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+                                      uint64_t time_limit_ns, const volatile int *stop,
+                                      void (*progress)(void *user, double fraction), void *user,
+                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     const struct pdnn_roofs_request request = {.threads = threads, .seconds = seconds};
     const struct pdnn_part body = {&request, sizeof request};
-    const struct pdnn_waiting waiting = {.stop = stop, .progress = progress, .user = user};
+    const struct pdnn_waiting waiting = {
+        .limit_ns = time_limit_ns, .stop = stop, .progress = progress, .user = user};
     struct pdnn_message answer;
     enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CEILINGS, &body, &waiting, &answer, err);
     if (status != PDNN_OK)
@@ -160,10 +162,10 @@ enum pdnn_status pdnn_worker_places(struct pdnn_worker *worker, int64_t threads,
 }
 
 enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn_request *request,
-                                   const volatile int *stop, struct pdnn_check_row **rows, size_t *n_rows,
-                                   struct pdnn_err *err) {
+                                   uint64_t time_limit_ns, const volatile int *stop,
+                                   struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
-    const struct pdnn_waiting waiting = {.stop = stop};
+    const struct pdnn_waiting waiting = {.limit_ns = time_limit_ns, .stop = stop};
     struct pdnn_message answer;
     enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CHECK, &body, &waiting, &answer, err);
     if (status != PDNN_OK)

@@ -25,8 +25,9 @@ struct pdnn_worker {
 /* Starts a worker (fork and exec) with the environment of runtime/facts/host_openmp.h and memory_limit_bytes
  * of address-space headroom (0: no limit). If its libraries need other environment variables for the isa, the
  * worker is started again with those. Returns once it has answered. The worker dies with this process, is the
- * kernel's first choice when memory runs out, and ignores SIGINT and SIGTERM, which are for the driver. Its
- * stdout and stderr go to our stderr. PDNN_IO if there is no program to run, or if it is of another build. */
+ * kernel's first choice when memory runs out, and ignores SIGINT, SIGTERM and SIGHUP, which are for the
+ * driver. Its stdout and stderr go to our stderr. PDNN_IO if there is no program to run, or if it is of
+ * another build. */
 enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
                                    enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err);
 
@@ -56,15 +57,18 @@ enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn
                                    uint64_t time_limit_ns, const volatile int *stop, void (*tick)(void *user),
                                    void *user, struct pdnn_visit *visit, struct pdnn_err *err);
 
-/* Measures the ceilings for one thread count, in about `seconds`, and appends their rows. */
+/* Measures the ceilings for one thread count, in about `seconds`, and appends their rows. PDNN_IO if that
+ * takes longer than time_limit_ns (0: no limit); the worker is gone then. */
 enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
-                                      const volatile int *stop, void (*progress)(void *user, double fraction),
-                                      void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+                                      uint64_t time_limit_ns, const volatile int *stop,
+                                      void (*progress)(void *user, double fraction), void *user,
+                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 
 /* Runs one step on the instance's backend and on `reference`, from the same data. *rows is heap,
- * freed by the caller. */
+ * freed by the caller. PDNN_IO if that takes longer than time_limit_ns (0: no limit); the worker is gone
+ * then. */
 enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn_request *request,
-                                   const volatile int *stop, struct pdnn_check_row **rows, size_t *n_rows,
-                                   struct pdnn_err *err);
+                                   uint64_t time_limit_ns, const volatile int *stop,
+                                   struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err);
 
 #endif

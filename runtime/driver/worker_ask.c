@@ -17,6 +17,10 @@ enum { POLL_MS = 100 };
 /* How long the current request may still take after the first signal. */
 static const uint64_t grace_ns = 1000000000;
 
+/* The most that one turn of the waiting loop counts. A turn takes longer only while this process is stopped,
+ * as by ^Z or a batch system, and then the worker is stopped too. */
+static const uint64_t turn_ns = 1000000000;
+
 enum ending { ENDING_MESSAGE, ENDING_CLOSED, ENDING_GARBLED, ENDING_TIMEOUT, ENDING_STOP, ENDING_FAILURE };
 
 /* Waits briefly for anything from the worker and reads it. */
@@ -33,9 +37,16 @@ static enum pdnn_status listen_once(struct pdnn_worker_link *link, bool *closed,
     return fds[0].revents ? pdnn_inbox_receive(&link->inbox, link->fd, closed, err) : PDNN_OK;
 }
 
-static enum ending await(struct pdnn_worker_link *link, const struct pdnn_waiting *waiting,
-                         uint64_t deadline_ns, struct pdnn_message *message, struct pdnn_err *err) {
-    uint64_t stop_ns = UINT64_MAX;
+/* False once nothing is left. */
+static bool take_turn(uint64_t *left_ns, uint64_t took_ns) {
+    uint64_t counted_ns = took_ns < turn_ns ? took_ns : turn_ns;
+    *left_ns = *left_ns > counted_ns ? *left_ns - counted_ns : 0;
+    return *left_ns > 0;
+}
+
+static enum ending await(struct pdnn_worker_link *link, const struct pdnn_waiting *waiting, uint64_t *left_ns,
+                         struct pdnn_message *message, struct pdnn_err *err) {
+    uint64_t stop_ns = UINT64_MAX, last_ns = pdnn_clock_ns();
     bool closed = false;
     for (;;) {
         enum pdnn_inbox_state state = pdnn_inbox_next(&link->inbox, message);
@@ -49,8 +60,9 @@ static enum ending await(struct pdnn_worker_link *link, const struct pdnn_waitin
             stop_ns = now_ns + grace_ns;
         if (stop > 1 || now_ns >= stop_ns)
             return ENDING_STOP;
-        if (now_ns >= deadline_ns)
+        if (waiting->limit_ns && !take_turn(left_ns, now_ns - last_ns))
             return ENDING_TIMEOUT;
+        last_ns = now_ns;
         if (waiting->tick)
             waiting->tick(waiting->user);
         if (listen_once(link, &closed, err) != PDNN_OK)
@@ -89,14 +101,14 @@ enum pdnn_status pdnn_worker_ask(struct pdnn_worker *worker, enum pdnn_message_k
                                  const struct pdnn_part *body, const struct pdnn_waiting *waiting,
                                  struct pdnn_message *answer, struct pdnn_fate *fate, struct pdnn_err *err) {
     struct pdnn_worker_link *link = worker->link;
-    uint64_t deadline_ns = waiting->limit_ns ? pdnn_clock_ns() + waiting->limit_ns : UINT64_MAX;
+    uint64_t left_ns = waiting->limit_ns;
     *fate = (struct pdnn_fate){.outcome = PDNN_OUTCOME_OK};
     link->last_words_length = 0;
     link->oom_kills = pdnn_oom_kills_read("");
     if (pdnn_message_send(link->fd, kind, body, 1, NULL) != PDNN_OK)
         return give_up(worker, ENDING_CLOSED, waiting, fate, err);
     for (;;) {
-        enum ending ending = await(link, waiting, deadline_ns, answer, err);
+        enum ending ending = await(link, waiting, &left_ns, answer, err);
         if (ending != ENDING_MESSAGE)
             return give_up(worker, ending, waiting, fate, err);
         if (answer->kind == PDNN_MESSAGE_FAILED && answer->body_bytes == sizeof(struct pdnn_err))

@@ -51,6 +51,7 @@ static _Noreturn void become_worker(int fd, int error_fd, pid_t parent, const ch
     /* Ignored signals stay ignored across exec. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     volunteer_for_oom();

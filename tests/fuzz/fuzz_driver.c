@@ -103,12 +103,12 @@ static void check_others(struct pdnn_worker *worker, const struct pdnn_request *
     struct pdnn_err err = {0};
     ceilings.count = 0;
     if (worker->pid &&
-        fuzz_is_ok(pdnn_worker_ceilings(worker, 1, 1, NULL, NULL, NULL, &ceilings, &err), &err)) {
+        fuzz_is_ok(pdnn_worker_ceilings(worker, 1, 1, 0, NULL, NULL, NULL, &ceilings, &err), &err)) {
         for (size_t i = 0; i < ceilings.count; i++)
             FUZZ_CHECK(memchr(ceilings.row[i].kind, 0, sizeof ceilings.row[i].kind));
     }
     err = (struct pdnn_err){0};
-    if (worker->pid && fuzz_is_ok(pdnn_worker_check(worker, request, NULL, &rows, &n_rows, &err), &err)) {
+    if (worker->pid && fuzz_is_ok(pdnn_worker_check(worker, request, 0, NULL, &rows, &n_rows, &err), &err)) {
         for (size_t i = 0; i < n_rows; i++)
             FUZZ_CHECK(memchr(rows[i].op, 0, sizeof rows[i].op));
         free(rows);

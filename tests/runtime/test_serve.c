@@ -431,7 +431,7 @@ static struct checked check(const char *id, const struct place *fault, const cha
     struct pdnn_request request = {.seed = 5};
     snprintf(request.id, sizeof request.id, "%s", id);
     start(&worker, fault, factor);
-    assert_int_equal(pdnn_worker_check(&worker, &request, NULL, &checked.rows, &checked.n_rows, &err),
+    assert_int_equal(pdnn_worker_check(&worker, &request, 0, NULL, &checked.rows, &checked.n_rows, &err),
                      PDNN_OK);
     pdnn_worker_stop(&worker);
     return checked;

@@ -532,15 +532,16 @@ static void test_worker_ceilings(void **state) {
     double fractions = 0;
     (void)state;
     start(&worker, "good", 0);
-    assert_int_equal(pdnn_worker_ceilings(&worker, 2, 1.5, NULL, add_fraction, &fractions, &ceilings, &err),
-                     PDNN_OK);
+    assert_int_equal(
+        pdnn_worker_ceilings(&worker, 2, 1.5, 0, NULL, add_fraction, &fractions, &ceilings, &err), PDNN_OK);
     assert_int_equal(ceilings.count, 3);
     assert_string_equal(ceilings.row[1].kind, "compute");
     assert_int_equal(ceilings.row[1].threads, 2);
     assert_float_equal(ceilings.row[2].value, 1.5, 0);
     assert_float_equal(fractions, 1.5, 0);
     ceilings.count = PDNN_CEILINGS_MAX - 1;
-    assert_int_equal(pdnn_worker_ceilings(&worker, 2, 1.5, NULL, NULL, NULL, &ceilings, &err), PDNN_OVERFLOW);
+    assert_int_equal(pdnn_worker_ceilings(&worker, 2, 1.5, 0, NULL, NULL, NULL, &ceilings, &err),
+                     PDNN_OVERFLOW);
     assert_int_equal(ceilings.count, PDNN_CEILINGS_MAX - 1);
     pdnn_worker_stop(&worker);
 }
@@ -564,7 +565,7 @@ static void test_worker_check(void **state) {
         size_t n_rows = 0;
         const struct pdnn_request check = {.id = "fc/x", .seed = 1};
         start(&worker, cases[i].behaviour, 0);
-        assert_int_equal(pdnn_worker_check(&worker, &check, NULL, &rows, &n_rows, &err), cases[i].status);
+        assert_int_equal(pdnn_worker_check(&worker, &check, 0, NULL, &rows, &n_rows, &err), cases[i].status);
         assert_string_equal(err.text, cases[i].text);
         assert_int_equal(n_rows, cases[i].status == PDNN_OK ? 1 : 0);
         if (rows)
