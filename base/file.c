@@ -1,12 +1,11 @@
 #define _DEFAULT_SOURCE /* getentropy */
 #include "base/file.h"
+#include "base/units.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,20 +64,28 @@ static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_by
 
 /* A descriptor that whoever started the program opened for it, as a shell does for <(command). A link of
  * another name to one is a file like any other. */
-static bool is_own_descriptor(const char *path) {
+int pdnn_file_descriptor(const char *path) {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
-            return true;
+    static const char *const names[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+    for (int fd = 0; fd < 3; fd++) {
+        if (strcmp(path, names[fd]) == 0)
+            return fd;
     }
-    return strcmp(path, "/dev/stdin") == 0;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        int64_t number;
+        size_t length = strlen(folders[i]);
+        if (strncmp(path, folders[i], length) == 0 && pdnn_parse_i64(path + length, &number) && number >= 0 &&
+            number <= INT_MAX)
+            return (int)number;
+    }
+    return -1;
 }
 
 /* Opened without waiting for the other end; from here on reads and writes wait. */
-static enum pdnn_status make_blocking(int fd, const char *path, struct pdnn_err *err) {
+enum pdnn_status pdnn_fd_make_blocking(int fd, const char *path, struct pdnn_err *err) {
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
-        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be read: %s", path, strerror(errno));
+        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be opened: %s", path, strerror(errno));
     return PDNN_OK;
 }
 
@@ -88,8 +95,9 @@ static enum pdnn_status check_kind(int fd, const char *path, struct pdnn_err *er
         return pdnn_fail(err, PDNN_INVALID, "%s: cannot be read: %s", path, strerror(errno));
     if (S_ISREG(info.st_mode))
         return PDNN_OK;
-    if (S_ISFIFO(info.st_mode) && is_own_descriptor(path))
-        return make_blocking(fd, path, err);
+    int own = S_ISFIFO(info.st_mode) ? pdnn_file_descriptor(path) : -1;
+    if (own >= 0 && (fcntl(own, F_GETFL) & O_ACCMODE) != O_WRONLY)
+        return pdnn_fd_make_blocking(fd, path, err);
     return pdnn_fail(err, PDNN_INVALID, "%s: is a %s, expected a file", path,
                      S_ISDIR(info.st_mode)    ? "directory"
                      : S_ISFIFO(info.st_mode) ? "pipe"
@@ -108,85 +116,61 @@ enum pdnn_status pdnn_file_read(const char *path, size_t limit_bytes, char **tex
     return status;
 }
 
-/* Creates a file of an unpredictable name in the directory of path. Whatever is there already, a link among
- * others, is neither followed nor overwritten. */
-static int create_beside(const char *path, char temporary[PATH_MAX], struct pdnn_err *err) {
+/* Creates a file of an unpredictable name in the directory of `name`. Whatever is there already, a link among
+ * others, is neither followed nor overwritten. Returns -1 and sets errno on failure. */
+static int create_beside(int directory, const char *name, char temporary[PATH_MAX]) {
     enum { TRIES = 16 };
-    const char *slash = strrchr(path, '/');
-    int fd = -1, directory = slash ? (int)(slash - path) + 1 : 0;
+    const char *slash = strrchr(name, '/');
+    int fd = -1, prefix = slash ? (int)(slash - name) + 1 : 0;
     for (int try = 0; fd < 0 && try < TRIES; try++) {
         uint64_t random;
         if (getentropy(&random, sizeof random) != 0)
             break;
-        int written =
-            snprintf(temporary, PATH_MAX, "%.*sparadnn-%016" PRIx64 ".tmp", directory, path, random);
+        int written = snprintf(temporary, PATH_MAX, "%.*sparadnn-%016" PRIx64 ".tmp", prefix, name, random);
         if (written < 0 || written >= PATH_MAX) {
-            pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", path);
-            return -1;
+            errno = ENAMETOOLONG;
+            break;
         }
-        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno != EEXIST)
             break;
     }
-    if (fd < 0)
-        pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
     return fd;
 }
 
-enum pdnn_status pdnn_file_replace(const char *path, const char *text, size_t length, struct pdnn_err *err) {
+enum pdnn_status pdnn_file_replace_at(int directory, const char *name, const char *path, const char *text,
+                                      size_t length, struct pdnn_err *err) {
     char temporary[PATH_MAX];
-    struct pdnn_err own = {0};
-    if (!err)
-        err = &own;
-    int fd = create_beside(path, temporary, err);
+    int fd = create_beside(directory, name, temporary);
     if (fd < 0)
-        return err->status;
+        return pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
     enum pdnn_status status = pdnn_fd_write(fd, text, length, err);
     if (status == PDNN_OK && fsync(fd) != 0)
         status = pdnn_fail(err, PDNN_IO, "cannot sync: %s", strerror(errno));
     if (close(fd) != 0 && status == PDNN_OK)
         status = pdnn_fail(err, PDNN_IO, "cannot close: %s", strerror(errno));
-    if (status == PDNN_OK && rename(temporary, path) != 0)
+    if (status == PDNN_OK && renameat(directory, temporary, directory, name) != 0)
         status = pdnn_fail(err, PDNN_IO, "cannot rename: %s", strerror(errno));
     if (status != PDNN_OK) {
-        unlink(temporary);
-        return pdnn_wrap(err, "%s", path);
+        unlinkat(directory, temporary, 0);
+        pdnn_wrap(err, "%s", path);
     }
-    return PDNN_OK;
-}
-
-void pdnn_file_clean(const char *directory) {
-    static const char digits[] = "0123456789abcdef";
-    enum { DIGITS = 16 };
-    DIR *entries = opendir(directory);
-    for (const struct dirent *entry; entries && (entry = readdir(entries));) {
-        const char *name = entry->d_name;
-        if (strncmp(name, "paradnn-", 8) == 0 && strspn(name + 8, digits) == DIGITS &&
-            strcmp(name + 8 + DIGITS, ".tmp") == 0)
-            unlinkat(dirfd(entries), name, 0);
-    }
-    if (entries)
-        closedir(entries);
-}
-
-/* A pipe without a reader is an error, not a reason to wait. */
-static enum pdnn_status write_into(const char *path, const char *text, size_t length, struct pdnn_err *err) {
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
-    enum pdnn_status status = make_blocking(fd, path, err);
-    if (status == PDNN_OK && pdnn_fd_write(fd, text, length, err) != PDNN_OK)
-        status = pdnn_wrap(err, "%s", path);
-    close(fd);
     return status;
 }
 
-enum pdnn_status pdnn_file_write(const char *path, const char *text, size_t length, struct pdnn_err *err) {
+enum pdnn_status pdnn_file_replace(const char *path, const char *text, size_t length, struct pdnn_err *err) {
+    return pdnn_file_replace_at(AT_FDCWD, path, path, text, length, err);
+}
+
+enum pdnn_status pdnn_file_try_at(int directory, const char *name, const char *path, struct pdnn_err *err) {
+    char temporary[PATH_MAX];
     struct stat info;
-    char target[PATH_MAX];
-    if (stat(path, &info) != 0 || S_ISDIR(info.st_mode))
-        return pdnn_file_replace(path, text, length, err);
-    if (!S_ISREG(info.st_mode))
-        return write_into(path, text, length, err);
-    return pdnn_file_replace(realpath(path, target) ? target : path, text, length, err);
+    if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode))
+        return pdnn_fail(err, PDNN_INVALID, "%s: is a directory, expected a file", path);
+    int fd = create_beside(directory, name, temporary);
+    if (fd < 0)
+        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be written: %s", path, strerror(errno));
+    close(fd);
+    unlinkat(directory, temporary, 0);
+    return PDNN_OK;
 }

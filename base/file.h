@@ -1,5 +1,6 @@
 /* Whole files: reading with a limit and without waiting, replacing atomically, writing through short writes.
- * Messages name the path. */
+ * Messages name the path. base/target writes what a user named for output, base/folder into a directory that
+ * is held open. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -19,12 +20,20 @@ enum pdnn_status pdnn_file_read(const char *path, size_t limit_bytes, char **tex
  * paradnn-*.tmp behind. Concurrent writers need a lock. */
 enum pdnn_status pdnn_file_replace(const char *path, const char *text, size_t length, struct pdnn_err *err);
 
-/* Removes the paradnn-*.tmp that killed processes left in a directory that nobody else writes to. */
-void pdnn_file_clean(const char *directory);
+/* The same for a name relative to the open directory, or AT_FDCWD; messages name `path`. */
+enum pdnn_status pdnn_file_replace_at(int directory, const char *name, const char *path, const char *text,
+                                      size_t length, struct pdnn_err *err);
 
-/* Writes to a path that the user named: replaces a regular file, behind a link too; writes into a device or a
- * pipe. A pipe that nobody reads is PDNN_IO. */
-enum pdnn_status pdnn_file_write(const char *path, const char *text, size_t length, struct pdnn_err *err);
+/* Whether that would work, as far as can be known: PDNN_INVALID if there is a directory of that name or no
+ * file can be made beside it. Changes nothing. */
+enum pdnn_status pdnn_file_try_at(int directory, const char *name, const char *path, struct pdnn_err *err);
+
+/* The number of the own descriptor that the path names (/dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N,
+ * /proc/self/fd/N), or -1. */
+int pdnn_file_descriptor(const char *path);
+
+/* Turns O_NONBLOCK, with which a descriptor was opened, off. */
+enum pdnn_status pdnn_fd_make_blocking(int fd, const char *path, struct pdnn_err *err);
 
 /* Writes all bytes to fd, retrying after EINTR and short writes. */
 enum pdnn_status pdnn_fd_write(int fd, const void *bytes, size_t length, struct pdnn_err *err);

@@ -1,10 +1,10 @@
+#include "base/target.h"
 #include "base/units.h"
 #include "cli/console.h"
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "session/session.h"
 #include "models/param.h"
-#include "results/tables/columns.h"
 #include "results/tables/tables.h"
 
 #include <inttypes.h>
@@ -26,7 +26,10 @@ static const struct pdnn_option_def options[] = {
     {"threads", 't', "N", NULL, true,
      "number of threads to measure with, or all; may be repeated (default: 1 and all)"},
     {"seconds", 's', "SECONDS", NULL, false, "time to spend on each thread count (default: 5)"},
-    {"output", 'o', "FILE", NULL, false, "also write the rows to FILE, as CSV"},
+    {"time", 0, "TIME", NULL, false,
+     "give up on a thread count after TIME (default: a minute longer than four times --seconds)"},
+    {"output", 'o', "FILE", NULL, false,
+     "also write the rows to FILE, as CSV; a device or a pipe is written to as it is"},
     PDNN_OPTION_FORMAT,
 };
 
@@ -119,12 +122,18 @@ static enum pdnn_status print_table(const struct pdnn_ceilings *ceilings, struct
     return status;
 }
 
-static enum pdnn_status print_csv(const struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    struct pdnn_str out = {0};
-    pdnn_columns_header(&pdnn_ceilings_columns, &out);
-    for (size_t i = 0; i < ceilings->count; i++)
-        pdnn_columns_row(&pdnn_ceilings_columns, &ceilings->row[i], &out);
-    return pdnn_text_print(&out, true, err);
+/* Writes the rows to the file that the user named, if any, and prints them. */
+static enum pdnn_status report(const struct pdnn_ceilings *ceilings, const struct pdnn_target *target,
+                               bool csv, struct pdnn_err *err) {
+    struct pdnn_str text = {0};
+    pdnn_ceilings_format(ceilings, &text);
+    enum pdnn_status status = text.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
+    if (status == PDNN_OK && target)
+        status = pdnn_target_write(target, pdnn_str_text(&text), text.length, err);
+    if (status == PDNN_OK && csv)
+        return pdnn_text_print(&text, true, err);
+    pdnn_str_finish(&text);
+    return status == PDNN_OK ? print_table(ceilings, err) : status;
 }
 
 enum { THREADS_MAX = PDNN_CEILINGS_THREADS_MAX };
@@ -177,28 +186,38 @@ static enum pdnn_status parse_seconds(const struct pdnn_arguments *arguments, do
     return PDNN_OK;
 }
 
+static enum pdnn_status parse_time(const struct pdnn_arguments *arguments, double seconds,
+                                   uint64_t *time_limit_ns, struct pdnn_err *err) {
+    const uint64_t minute_ns = UINT64_C(60000000000);
+    *time_limit_ns = pdnn_ceilings_limit_ns(seconds, minute_ns);
+    return pdnn_argument_time(arguments, "time", time_limit_ns, err);
+}
+
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     (void)some_failed;
     struct pdnn_host host;
     int64_t threads[THREADS_MAX];
     size_t n_threads = 0;
+    uint64_t time_limit_ns;
     double seconds;
     if (pdnn_host_read(&host, err) != PDNN_OK ||
         parse_threads(arguments, &host, threads, &n_threads, err) != PDNN_OK ||
-        parse_seconds(arguments, &seconds, err) != PDNN_OK)
+        parse_seconds(arguments, &seconds, err) != PDNN_OK ||
+        parse_time(arguments, seconds, &time_limit_ns, err) != PDNN_OK)
         return err->status;
-    struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
-    if (!ceilings)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    struct pdnn_target target = {.fd = -1};
+    const char *path = pdnn_argument(arguments, "output");
+    if (path && pdnn_target_open(&target, path, err) != PDNN_OK)
+        return err->status;
     struct pdnn_progress bar;
     const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
-    const struct pdnn_ceilings_job request = {&host, threads, n_threads, seconds};
-    enum pdnn_status status = pdnn_measure_ceilings(&request, &hooks, ceilings, err);
-    const char *path = pdnn_argument(arguments, "output");
-    if (status == PDNN_OK && path)
-        status = pdnn_ceilings_write(ceilings, path, err);
+    const struct pdnn_ceilings_job request = {&host, threads, n_threads, seconds, time_limit_ns};
+    struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
+    enum pdnn_status status = ceilings ? pdnn_measure_ceilings(&request, &hooks, ceilings, err)
+                                       : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     if (status == PDNN_OK)
-        status = pdnn_wants_csv(arguments) ? print_csv(ceilings, err) : print_table(ceilings, err);
+        status = report(ceilings, path ? &target : NULL, pdnn_wants_csv(arguments), err);
+    pdnn_target_close(&target);
     free(ceilings);
     return status;
 }

@@ -26,7 +26,8 @@ static const struct pdnn_option_def options[] = {
     {"only", 0, "KEY=VALUE", NULL, true,
      "breakdown: only instances with this hyper-parameter, run setting, family or id; may be repeated"},
     {"output", 'o', "FILE", NULL, false,
-     "write to FILE, with .svg and .png as its extension (default: RESULTS/KIND)"},
+     "write to FILE, with .svg and .png as its extension (default: RESULTS/KIND); a device or a pipe gets one "
+     "picture as it is, SVG unless --format is png"},
     {"format", 0, "FORMAT", formats, false, "write only svg or only png (default: both)"},
 };
 

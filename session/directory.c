@@ -8,8 +8,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,18 +15,12 @@
 
 enum { ROOF_SECONDS = 10, SPEC_LIMIT_BYTES = 1 << 26 };
 
+static const char ceilings_name[] = "ceilings.csv", spec_name[] = "spec.yaml";
+
 /* The tables are replaced at most once in this time, and replacing them takes at
  * most a fiftieth of the time. */
 static const uint64_t write_gap_ns = UINT64_C(2000000000);
 enum { WRITE_SHARE = 50 };
-
-static enum pdnn_status join_path(char path[PATH_MAX], const char *directory, const char *name,
-                                  struct pdnn_err *err) {
-    int length = snprintf(path, PATH_MAX, "%s/%s", directory, name);
-    if (length < 0 || length >= PATH_MAX)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    return PDNN_OK;
-}
 
 static enum pdnn_status make_directory(const char *path, struct pdnn_err *err) {
     struct stat info;
@@ -42,12 +34,9 @@ static enum pdnn_status make_directory(const char *path, struct pdnn_err *err) {
 }
 
 static enum pdnn_status read_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
-    char path[PATH_MAX];
-    if (sweep->request.ceilings_file)
-        return PDNN_OK;
-    if (join_path(path, sweep->request.path, "ceilings.csv", err) != PDNN_OK)
-        return err->status;
-    if (access(path, F_OK) != 0)
+    char path[PDNN_FOLDER_TEXT];
+    if (sweep->request.ceilings_file ||
+        access(pdnn_folder_path(&sweep->folder, ceilings_name, path), F_OK) != 0)
         return PDNN_OK;
     enum pdnn_status status = pdnn_ceilings_read(path, sweep->session->ceilings, err);
     sweep->n_ceilings = sweep->session->ceilings->count;
@@ -56,32 +45,46 @@ static enum pdnn_status read_ceilings(struct pdnn_sweep_directory *sweep, struct
 
 /* Rows of an earlier spec stay in the tables, so a changed spec deserves a warning. */
 static enum pdnn_status write_spec(const struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
-    char path[PATH_MAX], *before = NULL;
+    char path[PDNN_FOLDER_TEXT], *before = NULL;
     const char *text = sweep->session->spec.text;
-    if (join_path(path, sweep->request.path, "spec.yaml", err) != PDNN_OK)
-        return err->status;
+    pdnn_folder_path(&sweep->folder, spec_name, path);
     if (pdnn_file_read(path, SPEC_LIMIT_BYTES, &before, NULL, NULL) == PDNN_OK && strcmp(before, text) != 0)
         pdnn_session_warn(sweep->session,
                           "%s: the spec has changed; rows of the previous one stay in the tables", path);
     free(before);
-    return pdnn_file_replace(path, text, strlen(text), err);
+    return pdnn_folder_replace(&sweep->folder, spec_name, text, strlen(text), err);
+}
+
+/* What will be replaced at the end of a long sweep is tried before it begins. */
+static enum pdnn_status try_files(const struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
+    static const char *const names[] = {"environment.yaml", spec_name, ceilings_name, "results.csv",
+                                        "ops.csv"};
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < sizeof names / sizeof *names && status == PDNN_OK; i++)
+        status = pdnn_folder_try(&sweep->folder, names[i], err);
+    return status;
 }
 
 enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
                                            const struct pdnn_sweep_request *request, struct pdnn_err *err) {
     *sweep = (struct pdnn_sweep_directory){.request = *request, .session = request->session};
     const char *path = request->path;
+    sweep->folder.fd = -1;
     enum pdnn_status status = make_directory(path, err);
     if (status == PDNN_OK)
-        status = pdnn_journal_open(path, &sweep->journal, err);
+        status = pdnn_folder_open(&sweep->folder, path, err);
+    if (status == PDNN_OK)
+        status = pdnn_journal_open(&sweep->folder, &sweep->journal, err);
     if (status == PDNN_OK) {
-        pdnn_file_clean(path); /* the journal's lock says that nobody else writes here */
-        status = pdnn_environment_check(path, request->facts, request->n_facts, err);
+        pdnn_folder_clean(&sweep->folder); /* the journal's lock says that nobody else writes here */
+        status = try_files(sweep, err);
     }
+    if (status == PDNN_OK)
+        status = pdnn_environment_check(path, request->facts, request->n_facts, err);
     if (status == PDNN_OK)
         status = read_ceilings(sweep, err);
     if (status == PDNN_OK)
-        status = pdnn_environment_write(path, request->facts, request->n_facts, err);
+        status = pdnn_environment_write(&sweep->folder, request->facts, request->n_facts, err);
     if (status == PDNN_OK)
         status = write_spec(sweep, err);
     if (status == PDNN_OK && pdnn_journal_was_torn(sweep->journal))
@@ -91,6 +94,7 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
 
 void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep) {
     pdnn_journal_close(sweep->journal);
+    pdnn_folder_close(&sweep->folder);
     sweep->journal = NULL;
 }
 
@@ -149,11 +153,18 @@ static bool any_open(const struct pdnn_session *session) {
     return false;
 }
 
+static enum pdnn_status write_ceilings(const struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
+    struct pdnn_str text = {0};
+    pdnn_ceilings_format(sweep->session->ceilings, &text);
+    enum pdnn_status status = text.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the roofs")
+                                          : pdnn_folder_replace(&sweep->folder, ceilings_name,
+                                                                pdnn_str_text(&text), text.length, err);
+    pdnn_str_finish(&text);
+    return status;
+}
+
 enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
-    char path[PATH_MAX];
-    if (join_path(path, sweep->request.path, "ceilings.csv", err) != PDNN_OK)
-        return err->status;
     if (sweep->request.ceilings_file) {
         pdnn_session_warn_ceilings(session, sweep->request.ceilings_file);
     } else if (any_open(session)) {
@@ -166,13 +177,14 @@ enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *swee
     }
     if (!sweep->request.ceilings_file && session->ceilings->count == sweep->n_ceilings)
         return PDNN_OK;
-    return pdnn_ceilings_write(session->ceilings, path, err);
+    return write_ceilings(sweep, err);
 }
 
 static enum pdnn_status visited(void *user, size_t task, const struct pdnn_visit *visit,
                                 struct pdnn_err *err) {
     struct pdnn_sweep_directory *sweep = user;
-    if (pdnn_journal_append(sweep->journal, sweep->session->tasks[task].id, visit, err) != PDNN_OK)
+    if (pdnn_journal_append(sweep->journal, sweep->session->tasks[task].id, visit, err) != PDNN_OK ||
+        pdnn_journal_check(sweep->journal, err) != PDNN_OK)
         return err->status;
     uint64_t start_ns = pdnn_clock_ns();
     if (start_ns < sweep->next_write_ns)
@@ -211,15 +223,20 @@ static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdn
 enum pdnn_status pdnn_sweep_directory_run(struct pdnn_sweep_directory *sweep,
                                           struct pdnn_sweep_result *result, struct pdnn_err *err) {
     const struct pdnn_session_hooks *hooks = sweep->session->hooks;
-    struct pdnn_err tables = {0};
+    struct pdnn_err tables = {0}, gone = {0};
     hooks->watch(hooks->user);
     if (pdnn_sweep_directory_resume(sweep, err) != PDNN_OK)
         return err->status;
     enum pdnn_status status = pdnn_sweep_directory_ceilings(sweep, err);
     if (status == PDNN_OK || status == PDNN_INTERRUPTED)
         status = visit_all(sweep, result, err);
+    /* The directory may have gone since the last visit. Wherever it is now, it gets its tables. */
+    bool is_there = pdnn_journal_check(sweep->journal, &gone) == PDNN_OK;
     bool ended_well = status == PDNN_OK || status == PDNN_INTERRUPTED;
     if (pdnn_sweep_directory_write(sweep, &tables) != PDNN_OK && ended_well)
         status = pdnn_fail(err, tables.status, "%s", tables.text);
+    if (!is_there && ended_well)
+        status = pdnn_fail(err, gone.status, "%s", gone.text);
+    sweep->written = sweep->written && is_there;
     return status;
 }

@@ -4,6 +4,7 @@
 #define SESSION_DIRECTORY_H
 
 #include "session/session.h"
+#include "base/folder.h"
 #include "results/tables/journal.h"
 #include "results/tables/tables.h"
 
@@ -21,6 +22,7 @@ struct pdnn_sweep_request {
 struct pdnn_sweep_directory {
     struct pdnn_sweep_request request;
     struct pdnn_session *session; /* the request's */
+    struct pdnn_folder folder;    /* the directory, held open: all files are written through it */
     size_t n_ceilings;            /* rows in ceilings.csv */
     struct pdnn_journal *journal;
     uint64_t next_write_ns; /* when the tables may be replaced again */
@@ -32,8 +34,8 @@ struct pdnn_sweep_directory {
 
 /* Creates the directory if needed, locks it, and checks that machine and software are those of an earlier
  * run. Reads ceilings.csv, unless the session's roofs come from a file of the user's, then writes spec.yaml
- * and environment.yaml. On failure the files stay as they were. Release with pdnn_sweep_directory_close, also
- * after a failure. */
+ * and environment.yaml. On failure the files stay as they were; PDNN_INVALID also if a table could not be
+ * replaced later on. Release with pdnn_sweep_directory_close, also after a failure. */
 enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
                                            const struct pdnn_sweep_request *request, struct pdnn_err *err);
 void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep);
@@ -54,7 +56,8 @@ enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, 
 /* The sweep itself: resume, roofs, visits of the open tasks, and the tables, however the visits end. An
  * interrupt during the roofs ends the sweep before the first visit. Each visit goes to the journal at once
  * and to the tables now and then. If the tables cannot be replaced meanwhile, there is one warning and the
- * sweep goes on: the journal is what counts. */
+ * sweep goes on: the journal is what counts. If the directory or its journal is deleted, moved or replaced,
+ * that ends the sweep: PDNN_IO. */
 enum pdnn_status pdnn_sweep_directory_run(struct pdnn_sweep_directory *sweep,
                                           struct pdnn_sweep_result *result, struct pdnn_err *err);
 

@@ -111,7 +111,7 @@ enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, 
     if (status == PDNN_OK)
         status = add_rows(&writing, err);
     if (status == PDNN_OK)
-        status = pdnn_tables_write(&writing.tables, sweep->request.path, err);
+        status = pdnn_tables_write(&writing.tables, &sweep->folder, err);
     if (status == PDNN_OK) {
         sweep->written = true;
         memcpy(sweep->counts, writing.counts, sizeof sweep->counts);

@@ -1,5 +1,5 @@
 #include "results/plots/file.h"
-#include "base/file.h"
+#include "base/target.h"
 #include "results/tables/csv.h"
 #include "results/plots/gnuplot.h"
 
@@ -26,10 +26,9 @@ static enum pdnn_status output_path(const struct pdnn_plot_request *request, con
     return PDNN_OK;
 }
 
-/* Draws into memory first, so that a picture which fails leaves the old one. A path that the user named may
- * be a link or a device; a link in a result directory may come from somebody else and is replaced. */
+/* Draws into memory first, so that a picture which fails leaves the old one. */
 static enum pdnn_status draw_one(const struct pdnn_str *variables, const char *embedded, const char *terminal,
-                                 const char *path, bool is_named, struct pdnn_err *err) {
+                                 const struct pdnn_target *target, struct pdnn_err *err) {
     struct pdnn_str script = {0};
     char *picture = NULL;
     size_t length = 0;
@@ -40,32 +39,54 @@ static enum pdnn_status draw_one(const struct pdnn_str *variables, const char *e
     enum pdnn_status status = pdnn_gnuplot_run(&script, &picture, &length, err);
     pdnn_str_finish(&script);
     if (status != PDNN_OK)
-        return status == PDNN_IO ? pdnn_wrap(err, "%s", path) : status;
-    status = is_named ? pdnn_file_write(path, picture, length, err)
-                      : pdnn_file_replace(path, picture, length, err);
+        return status == PDNN_IO ? pdnn_wrap(err, "%s", target->path) : status;
+    status = pdnn_target_write(target, picture, length, err);
     free(picture);
     return status;
 }
 
+/* A path that the user named may be a link; a link in a result directory may come from somebody else and is
+ * replaced. */
+static enum pdnn_status open_target(const struct pdnn_plot_request *request, const char *kind,
+                                    const char *extension, struct pdnn_target *target, struct pdnn_err *err) {
+    char path[PDNN_PLOT_PATH];
+    if (request->output && pdnn_target_is_stream(request->output))
+        return pdnn_target_open(target, request->output, err);
+    if (output_path(request, kind, extension, path, err) != PDNN_OK)
+        return err->status;
+    return request->output ? pdnn_target_open(target, path, err) : pdnn_target_open_own(target, path, err);
+}
+
+static const struct format {
+    enum pdnn_plot_format format;
+    const char *terminal, *extension;
+} formats[] = {{PDNN_PLOT_SVG, "svg", ".svg"}, {PDNN_PLOT_PNG, "pngcairo", ".png"}};
+
+enum { FORMATS = sizeof formats / sizeof *formats };
+
 enum pdnn_status pdnn_plot_write(const struct pdnn_plot_request *request, const char *kind,
                                  const struct pdnn_str *variables, const char *embedded,
                                  struct pdnn_plot_result *result, struct pdnn_err *err) {
-    static const struct {
-        enum pdnn_plot_format format;
-        const char *terminal, *extension;
-    } formats[] = {{PDNN_PLOT_SVG, "svg", ".svg"}, {PDNN_PLOT_PNG, "pngcairo", ".png"}};
+    struct pdnn_target target[FORMATS];
+    enum pdnn_status status = PDNN_OK;
+    bool is_stream = request->output && pdnn_target_is_stream(request->output);
+    enum pdnn_plot_format wanted =
+        is_stream && request->format == PDNN_PLOT_BOTH ? PDNN_PLOT_SVG : request->format;
     result->n_paths = 0;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (request->format != PDNN_PLOT_BOTH && request->format != formats[i].format)
-            continue;
-        char *path = result->path[result->n_paths++];
-        enum pdnn_status status = output_path(request, kind, formats[i].extension, path, err);
-        if (status == PDNN_OK)
-            status = draw_one(variables, embedded, formats[i].terminal, path, request->output != NULL, err);
-        if (status != PDNN_OK)
-            return status;
+    for (size_t i = 0; i < FORMATS; i++) {
+        target[i].fd = -1;
+        if (status == PDNN_OK && (wanted == PDNN_PLOT_BOTH || wanted == formats[i].format))
+            status = open_target(request, kind, formats[i].extension, &target[i], err);
     }
-    return PDNN_OK;
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (status == PDNN_OK && (wanted == PDNN_PLOT_BOTH || wanted == formats[i].format)) {
+            status = draw_one(variables, embedded, formats[i].terminal, &target[i], err);
+            if (!is_stream)
+                memcpy(result->path[result->n_paths++], target[i].path, sizeof target[i].path);
+        }
+        pdnn_target_close(&target[i]);
+    }
+    return status;
 }
 
 const char *pdnn_plot_directory_name(const char *directory, int *length) {

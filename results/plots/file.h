@@ -6,8 +6,7 @@
 #include "results/plots/plot.h"
 
 /* Runs the picture's script once for each requested format: variables and data, then the embedded part. Files
- * are named by the request's output, with any .svg or .png replaced by the format's extension, or DIR/<kind>;
- * *result gets their names. */
+ * are named as plot.h says and tried before anything is drawn; *result gets their names. */
 enum pdnn_status pdnn_plot_write(const struct pdnn_plot_request *request, const char *kind,
                                  const struct pdnn_str *variables, const char *embedded,
                                  struct pdnn_plot_result *result, struct pdnn_err *err);

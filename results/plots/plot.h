@@ -3,7 +3,7 @@
 #ifndef RESULTS_PLOTS_PLOT_H
 #define RESULTS_PLOTS_PLOT_H
 
-#include "base/err.h"
+#include "base/target.h"
 
 #include <stddef.h>
 
@@ -16,14 +16,16 @@ struct pdnn_plot_request {
     const char *across;      /* breakdown: keys that put bars side by side, or NULL */
     const char *const *only; /* breakdown: which instances, as in pdnn_selection_open */
     size_t n_only;
-    const char *output; /* the file, or NULL: DIR/<kind>; an extension .svg or .png is replaced */
+    /* The file, or NULL: DIR/<kind>; an extension .svg or .png is replaced. A device, a pipe or an own
+     * descriptor takes one picture as it is, SVG unless the format is PNG. */
+    const char *output;
     enum pdnn_plot_format format;
 };
 
-enum { PDNN_PLOT_PATH = 4096 };
+enum { PDNN_PLOT_PATH = PDNN_TARGET_TEXT };
 
 struct pdnn_plot_result {
-    char path[2][PDNN_PLOT_PATH]; /* the files that were written */
+    char path[2][PDNN_PLOT_PATH]; /* the files that were written; not a device or pipe */
     int n_paths;
     int drawn, left_out; /* rows drawn; rows that could not be (not ok, or lacking a plotted value) */
 };

@@ -56,13 +56,9 @@ static enum pdnn_status environment_path(const char *directory, char path[PATH_M
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_environment_write(const char *directory, const struct pdnn_fact *facts, size_t n_facts,
-                                        struct pdnn_err *err) {
-    char path[PATH_MAX];
+enum pdnn_status pdnn_environment_write(const struct pdnn_folder *folder, const struct pdnn_fact *facts,
+                                        size_t n_facts, struct pdnn_err *err) {
     struct pdnn_str text = {0};
-    enum pdnn_status status = environment_path(directory, path, err);
-    if (status != PDNN_OK)
-        return status;
     pdnn_str_printf(
         &text,
         "# What the machine and the software were. Lines marked # identity must be the same for a sweep to "
@@ -72,8 +68,9 @@ enum pdnn_status pdnn_environment_write(const char *directory, const struct pdnn
         append_value(&text, &facts[i]);
         pdnn_str_printf(&text, "%s\n", facts[i].identity ? " # identity" : "");
     }
-    status = text.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", path)
-                         : pdnn_file_replace(path, pdnn_str_text(&text), text.length, err);
+    enum pdnn_status status =
+        text.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "%s/environment.yaml: out of memory", folder->path)
+                    : pdnn_folder_replace(folder, "environment.yaml", pdnn_str_text(&text), text.length, err);
     pdnn_str_finish(&text);
     return status;
 }

@@ -131,17 +131,14 @@ static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err)
     return status;
 }
 
-enum pdnn_status pdnn_journal_open(const char *directory, struct pdnn_journal **journal,
+enum pdnn_status pdnn_journal_open(const struct pdnn_folder *folder, struct pdnn_journal **journal,
                                    struct pdnn_err *err) {
     struct pdnn_journal *made = calloc(1, sizeof *made);
     if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", directory);
-    made->ops.fd = -1;
-    enum pdnn_status status = pdnn_log_file_init(&made->visits, directory, &pdnn_journal_columns, err);
-    if (status == PDNN_OK)
-        status = pdnn_log_file_init(&made->ops, directory, &pdnn_journal_ops_columns, err);
-    if (status == PDNN_OK)
-        status = pdnn_log_file_open(&made->visits, true, err);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", folder->path);
+    pdnn_log_file_init(&made->visits, folder, &pdnn_journal_columns);
+    pdnn_log_file_init(&made->ops, folder, &pdnn_journal_ops_columns);
+    enum pdnn_status status = pdnn_log_file_open(&made->visits, true, err);
     if (status == PDNN_OK)
         status = load(made, err);
     /* The existing contents are valid; from here on files may change. */
@@ -157,6 +154,15 @@ enum pdnn_status pdnn_journal_open(const char *directory, struct pdnn_journal **
     }
     *journal = made;
     return PDNN_OK;
+}
+
+enum pdnn_status pdnn_journal_check(const struct pdnn_journal *journal, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_folder_check(journal->visits.folder, err);
+    if (status == PDNN_OK)
+        status = pdnn_log_file_check(&journal->visits, err);
+    if (status == PDNN_OK)
+        status = pdnn_log_file_check(&journal->ops, err);
+    return status;
 }
 
 void pdnn_journal_close(struct pdnn_journal *journal) {

@@ -9,7 +9,7 @@
 #ifndef RESULTS_TABLES_JOURNAL_H
 #define RESULTS_TABLES_JOURNAL_H
 
-#include "base/err.h"
+#include "base/folder.h"
 #include "models/instance.h"
 #include "results/tables/visits.h"
 
@@ -39,11 +39,15 @@ struct pdnn_journal_op_row {
 
 struct pdnn_journal; /* opaque */
 
-/* Opens or creates DIR/journal.csv for appending, and reads what it has. Holds an exclusive lock:
- * PDNN_INVALID if another process writes to the directory. A journal with another header is PDNN_INVALID too
- * and stays as it is. */
-enum pdnn_status pdnn_journal_open(const char *directory, struct pdnn_journal **journal,
+/* Opens or creates journal.csv in the folder (borrowed until the journal is closed) for appending, and reads
+ * what it has. Holds an exclusive lock: PDNN_INVALID if another process writes to the directory. A journal
+ * with another header, or that cannot be written to, is PDNN_INVALID too and stays as it is. */
+enum pdnn_status pdnn_journal_open(const struct pdnn_folder *folder, struct pdnn_journal **journal,
                                    struct pdnn_err *err);
+
+/* PDNN_IO if rows go where nobody will find them: the directory, or one of the two files in it, was deleted,
+ * moved or replaced since the journal was opened. */
+enum pdnn_status pdnn_journal_check(const struct pdnn_journal *journal, struct pdnn_err *err);
 
 /* Takes NULL. */
 void pdnn_journal_close(struct pdnn_journal *journal);

@@ -6,33 +6,30 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOG_LIMIT_BYTES ((size_t)1 << 36)
 
-enum pdnn_status pdnn_log_file_init(struct pdnn_log_file *file, const char *directory,
-                                    const struct pdnn_columns *columns, struct pdnn_err *err) {
-    *file = (struct pdnn_log_file){.columns = columns, .fd = -1};
-    int written = snprintf(file->path, sizeof file->path, "%s/%s", directory, columns->table);
-    if (written < 0 || (size_t)written >= sizeof file->path)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    memcpy(file->directory, directory, strlen(directory) + 1);
-    return PDNN_OK;
+void pdnn_log_file_init(struct pdnn_log_file *file, const struct pdnn_folder *folder,
+                        const struct pdnn_columns *columns) {
+    *file = (struct pdnn_log_file){.folder = folder, .columns = columns, .fd = -1};
+    pdnn_folder_path(folder, columns->table, file->path);
 }
 
 enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, struct pdnn_err *err) {
-    file->fd = open(file->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    file->fd = openat(file->folder->fd, file->columns->table, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file->fd < 0)
-        return pdnn_fail(err, PDNN_IO, "%s: cannot be opened for writing: %s", file->path, strerror(errno));
+        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be opened for writing: %s", file->path,
+                         strerror(errno));
     if (!exclusive || flock(file->fd, LOCK_EX | LOCK_NB) == 0)
         return PDNN_OK;
     if (errno == EWOULDBLOCK)
         return pdnn_fail(err, PDNN_INVALID, "%s: another paradnn is writing there; wait for it or use -o",
-                         file->directory);
+                         file->folder->path);
     return pdnn_fail(err, PDNN_IO, "%s: cannot be locked: %s", file->path, strerror(errno));
 }
 
@@ -96,15 +93,6 @@ static enum pdnn_status cut_back(const struct pdnn_log_file *file, struct pdnn_e
     return PDNN_OK;
 }
 
-/* A new file survives a crash only once its directory is synced. */
-static void sync_directory(const char *directory) {
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    fsync(fd);
-    close(fd);
-}
-
 enum pdnn_status pdnn_log_file_settle(struct pdnn_log_file *file, struct pdnn_err *err) {
     if (file->torn && cut_back(file, err) != PDNN_OK)
         return err->status;
@@ -114,8 +102,9 @@ enum pdnn_status pdnn_log_file_settle(struct pdnn_log_file *file, struct pdnn_er
     pdnn_columns_header(file->columns, &header);
     enum pdnn_status status = pdnn_log_file_append(file, &header, err);
     pdnn_str_finish(&header);
+    /* A new file survives a crash only once its directory is synced. */
     if (status == PDNN_OK)
-        sync_directory(file->directory);
+        fsync(file->folder->fd);
     return status;
 }
 
@@ -138,6 +127,14 @@ enum pdnn_status pdnn_log_file_append(struct pdnn_log_file *file, const struct p
 void pdnn_log_file_take_back(struct pdnn_log_file *file, uint64_t length) {
     file->length = length;
     cut_back(file, NULL);
+}
+
+enum pdnn_status pdnn_log_file_check(const struct pdnn_log_file *file, struct pdnn_err *err) {
+    struct stat here, named;
+    if (fstat(file->fd, &here) == 0 && fstatat(file->folder->fd, file->columns->table, &named, 0) == 0 &&
+        here.st_dev == named.st_dev && here.st_ino == named.st_ino)
+        return PDNN_OK;
+    return pdnn_fail(err, PDNN_IO, "%s: the file was deleted, moved or replaced meanwhile", file->path);
 }
 
 void pdnn_log_file_close(struct pdnn_log_file *file) {

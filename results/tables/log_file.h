@@ -3,29 +3,28 @@
 #ifndef RESULTS_TABLES_LOG_FILE_H
 #define RESULTS_TABLES_LOG_FILE_H
 
-#include "base/err.h"
+#include "base/folder.h"
 #include "results/tables/columns.h"
 #include "results/tables/csv.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PDNN_LOG_PATH_TEXT = 4096 };
-
 struct pdnn_log_file {
-    char directory[PDNN_LOG_PATH_TEXT], path[PDNN_LOG_PATH_TEXT];
+    const struct pdnn_folder *folder; /* borrowed */
+    char path[PDNN_FOLDER_TEXT];
     const struct pdnn_columns *columns;
     int fd;          /* -1: not open */
     uint64_t length; /* bytes to keep */
     bool torn;       /* the file was longer than that */
 };
 
-/* DIR/NAME, where NAME is that of the columns' table. Opens nothing. */
-enum pdnn_status pdnn_log_file_init(struct pdnn_log_file *file, const char *directory,
-                                    const struct pdnn_columns *columns, struct pdnn_err *err);
+/* The file named like the columns' table. Opens nothing. */
+void pdnn_log_file_init(struct pdnn_log_file *file, const struct pdnn_folder *folder,
+                        const struct pdnn_columns *columns);
 
-/* Opens or creates the file for appending. exclusive: takes a lock;
- * PDNN_INVALID if another process has it. */
+/* Opens or creates the file for appending. exclusive: takes a lock. PDNN_INVALID if another process has it,
+ * or if the file cannot be opened for writing. */
 enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, struct pdnn_err *err);
 
 /* Reads the complete rows; none if the file does not exist or ends within its header. PDNN_INVALID if it has
@@ -45,6 +44,9 @@ enum pdnn_status pdnn_log_file_append(struct pdnn_log_file *file, const struct p
 
 /* Removes everything after the first `length` bytes, when the row in the other file could not be written. */
 void pdnn_log_file_take_back(struct pdnn_log_file *file, uint64_t length);
+
+/* PDNN_IO if the file of that name in the folder is another one by now, or none. */
+enum pdnn_status pdnn_log_file_check(const struct pdnn_log_file *file, struct pdnn_err *err);
 
 void pdnn_log_file_close(struct pdnn_log_file *file);
 

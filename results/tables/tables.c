@@ -1,10 +1,7 @@
-#define _POSIX_C_SOURCE 200809L
 #include "results/tables/tables.h"
-#include "base/file.h"
 #include "results/tables/csv.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,21 +29,17 @@ void pdnn_tables_add(struct pdnn_tables *tables, const struct pdnn_record *recor
         pdnn_columns_row(&pdnn_ops_columns, &ops[i], &tables->ops);
 }
 
-static enum pdnn_status replace(const char *directory, const char *name, const struct pdnn_str *text,
-                                struct pdnn_err *err) {
-    char path[PATH_MAX];
-    int written = snprintf(path, sizeof path, "%s/%s", directory, name);
-    if (written < 0 || (size_t)written >= sizeof path)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+static enum pdnn_status replace(const struct pdnn_folder *folder, const char *name,
+                                const struct pdnn_str *text, struct pdnn_err *err) {
     if (text->failed)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for the table", path);
-    return pdnn_file_replace(path, pdnn_str_text(text), text->length, err);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s/%s: out of memory for the table", folder->path, name);
+    return pdnn_folder_replace(folder, name, pdnn_str_text(text), text->length, err);
 }
 
-enum pdnn_status pdnn_tables_write(const struct pdnn_tables *tables, const char *directory,
+enum pdnn_status pdnn_tables_write(const struct pdnn_tables *tables, const struct pdnn_folder *folder,
                                    struct pdnn_err *err) {
-    enum pdnn_status status = replace(directory, "results.csv", &tables->results, err);
-    return status == PDNN_OK ? replace(directory, "ops.csv", &tables->ops, err) : status;
+    enum pdnn_status status = replace(folder, "results.csv", &tables->results, err);
+    return status == PDNN_OK ? replace(folder, "ops.csv", &tables->ops, err) : status;
 }
 
 void pdnn_tables_finish(struct pdnn_tables *tables) {
@@ -55,17 +48,10 @@ void pdnn_tables_finish(struct pdnn_tables *tables) {
     pdnn_arena_finish(&tables->arena);
 }
 
-enum pdnn_status pdnn_ceilings_write(const struct pdnn_ceilings *ceilings, const char *path,
-                                     struct pdnn_err *err) {
-    struct pdnn_str text = {0};
-    pdnn_columns_header(&pdnn_ceilings_columns, &text);
+void pdnn_ceilings_format(const struct pdnn_ceilings *ceilings, struct pdnn_str *out) {
+    pdnn_columns_header(&pdnn_ceilings_columns, out);
     for (size_t i = 0; i < ceilings->count; i++)
-        pdnn_columns_row(&pdnn_ceilings_columns, &ceilings->row[i], &text);
-    enum pdnn_status status = text.failed
-                                  ? pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for the table", path)
-                                  : pdnn_file_replace(path, pdnn_str_text(&text), text.length, err);
-    pdnn_str_finish(&text);
-    return status;
+        pdnn_columns_row(&pdnn_ceilings_columns, &ceilings->row[i], out);
 }
 
 /* Found by column name, so extra columns and another order do no harm: people edit and join these files. */

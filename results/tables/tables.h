@@ -4,6 +4,7 @@
 #define RESULTS_TABLES_TABLES_H
 
 #include "base/arena.h"
+#include "base/folder.h"
 #include "base/str.h"
 #include "results/tables/columns.h"
 #include "results/tables/record.h"
@@ -21,14 +22,13 @@ enum pdnn_status pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_
                                   size_t n_families, struct pdnn_err *err);
 void pdnn_tables_add(struct pdnn_tables *tables, const struct pdnn_record *record,
                      const struct pdnn_op_record *ops, size_t n_ops);
-/* Replaces DIR/results.csv and DIR/ops.csv. */
-enum pdnn_status pdnn_tables_write(const struct pdnn_tables *tables, const char *directory,
+/* Replaces results.csv and ops.csv in the folder. */
+enum pdnn_status pdnn_tables_write(const struct pdnn_tables *tables, const struct pdnn_folder *folder,
                                    struct pdnn_err *err);
 void pdnn_tables_finish(struct pdnn_tables *tables);
 
-/* A file in the format of ceilings.csv. */
-enum pdnn_status pdnn_ceilings_write(const struct pdnn_ceilings *ceilings, const char *path,
-                                     struct pdnn_err *err);
+/* Appends the text of a ceilings.csv; reads such a file. */
+void pdnn_ceilings_format(const struct pdnn_ceilings *ceilings, struct pdnn_str *out);
 enum pdnn_status pdnn_ceilings_read(const char *path, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 
 enum pdnn_fact_type { PDNN_FACT_TEXT, PDNN_FACT_WHOLE, PDNN_FACT_NUMBER, PDNN_FACT_BOOL };
@@ -44,9 +44,9 @@ struct pdnn_fact {
     const char *variable; /* the environment variable whose value it is, or NULL */
 };
 
-/* Replaces DIR/environment.yaml. */
-enum pdnn_status pdnn_environment_write(const char *directory, const struct pdnn_fact *facts, size_t n_facts,
-                                        struct pdnn_err *err);
+/* Replaces environment.yaml in the folder. */
+enum pdnn_status pdnn_environment_write(const struct pdnn_folder *folder, const struct pdnn_fact *facts,
+                                        size_t n_facts, struct pdnn_err *err);
 
 /* Compares the identity facts with DIR/environment.yaml. PDNN_INVALID names the first that differs, both
  * values, and what to do; a missing key differs, unless it is

@@ -89,6 +89,9 @@ static void test_file_read_takes_an_inherited_pipe(void **state) {
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     assert_int_equal(symlink(path, path_of("link", link)), 0);
     expect_refused(link, "is a pipe, expected a file");
+    char other[PATH_ROOM];
+    snprintf(other, sizeof other, "/dev/fd/%d", ends[1]);
+    expect_refused(other, "is a pipe, expected a file");
     close(ends[1]);
     expect_text(path, "text");
     close(ends[0]);
@@ -121,66 +124,55 @@ static void test_file_replace_that_fails_leaves_nothing(void **state) {
     assert_non_null(strstr(err.text, path));
 }
 
-static void test_file_replace_replaces_a_link_and_write_follows_it(void **state) {
+static void test_file_replace_replaces_a_link(void **state) {
     (void)state;
     char target[PATH_ROOM], link[PATH_ROOM];
     struct pdnn_err err = {0};
-    struct stat info;
     assert_int_equal(pdnn_file_replace(path_of("target", target), "old", 3, &err), PDNN_OK);
     assert_int_equal(symlink(target, path_of("link", link)), 0);
-    assert_int_equal(pdnn_file_write(link, "new", 3, &err), PDNN_OK);
-    expect_text(target, "new");
-    assert_int_equal(lstat(link, &info), 0);
-    assert_true(S_ISLNK(info.st_mode));
     assert_int_equal(pdnn_file_replace(link, "own", 3, &err), PDNN_OK);
-    expect_text(target, "new");
+    expect_text(target, "old");
     expect_text(link, "own");
 }
 
-static void test_file_clean_removes_only_temporaries(void **state) {
-    static const char *const kept[] = {"paradnn-0123456789abcde.tmp", "paradnn-0123456789abcdef.csv",
-                                       "results.csv"};
-    char path[PATH_ROOM];
-    struct pdnn_err err = {0};
+static void test_file_try_changes_nothing(void **state) {
     (void)state;
-    assert_int_equal(pdnn_file_replace(path_of("paradnn-0123456789abcdef.tmp", path), "torn", 4, &err),
-                     PDNN_OK);
-    for (size_t i = 0; i < 3; i++)
-        assert_int_equal(pdnn_file_replace(path_of(kept[i], path), "mine", 4, &err), PDNN_OK);
-    pdnn_file_clean(directory);
-    assert_int_equal(access(path_of("paradnn-0123456789abcdef.tmp", path), F_OK), -1);
-    for (size_t i = 0; i < 3; i++)
-        expect_text(path_of(kept[i], path), "mine");
-    pdnn_file_clean("/nonexistent");
+    char path[PATH_ROOM], link[PATH_ROOM];
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_file_try_at(AT_FDCWD, path_of("file", path), path, &err), PDNN_OK);
+    assert_int_equal(count_files(false), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(pdnn_file_try_at(AT_FDCWD, path, path, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, "is a directory, expected a file"));
+    assert_int_equal(symlink(path, path_of("link", link)), 0);
+    assert_int_equal(pdnn_file_try_at(AT_FDCWD, link, link, &err), PDNN_OK);
+    assert_int_equal(count_files(false), 2);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(pdnn_file_try_at(AT_FDCWD, path_of("none/file", path), path, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, path));
 }
 
-static void test_file_write_into_a_pipe(void **state) {
+static void test_file_descriptor(void **state) {
+    static const struct {
+        const char *path;
+        int fd;
+    } cases[] = {{"/dev/stdin", 0},           {"/dev/stdout", 1},   {"/dev/stderr", 2}, {"/dev/fd/63", 63},
+                 {"/proc/self/fd/1", 1},      {"/dev/fd/", -1},     {"/dev/fd/x", -1},  {"/dev/fd/-1", -1},
+                 {"/dev/fd/99999999999", -1}, {"/dev/stdout2", -1}, {"/dev/null", -1},  {"fd/1", -1}};
     (void)state;
-    char path[PATH_ROOM], got[8] = "";
-    struct pdnn_err err = {0};
-    assert_int_equal(mkfifo(path_of("pipe", path), 0600), 0);
-    alarm(20);
-    assert_int_equal(pdnn_file_write(path, "text", 4, &err), PDNN_IO);
-    assert_non_null(strstr(err.text, path));
-    int fd = open(path, O_RDONLY | O_NONBLOCK);
-    assert_int_equal(pdnn_file_write(path, "text", 4, &err), PDNN_OK);
-    assert_int_equal(read(fd, got, sizeof got), 4);
-    assert_string_equal(got, "text");
-    close(fd);
-    assert_int_equal(pdnn_file_write("/dev/null", "text", 4, &err), PDNN_OK);
-    alarm(0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(pdnn_file_descriptor(cases[i].path), cases[i].fd);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_file_read_refuses_what_is_no_file, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_read_takes_an_inherited_pipe, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_file_clean_removes_only_temporaries, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_replace_leaves_neighbors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_replace_that_fails_leaves_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_file_replace_replaces_a_link_and_write_follows_it, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_file_write_into_a_pipe, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_file_replace_replaces_a_link, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_file_try_changes_nothing, setup, teardown),
+        cmocka_unit_test(test_file_descriptor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

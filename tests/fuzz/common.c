@@ -61,6 +61,15 @@ const char *fuzz_directory(void) {
     return directory;
 }
 
+const struct pdnn_folder *fuzz_folder(void) {
+    static struct pdnn_folder folder;
+    static bool is_open;
+    if (!is_open)
+        FUZZ_CHECK(pdnn_folder_open(&folder, fuzz_directory(), NULL) == PDNN_OK);
+    is_open = true;
+    return &folder;
+}
+
 const char *fuzz_path(const char *name) {
     static char path[PATHS][2 * PATH_TEXT];
     static unsigned next;

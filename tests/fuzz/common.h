@@ -4,7 +4,7 @@
 #ifndef TESTS_FUZZ_COMMON_H
 #define TESTS_FUZZ_COMMON_H
 
-#include "base/err.h"
+#include "base/folder.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -32,6 +32,9 @@ char *fuzz_text(const uint8_t *bytes, size_t length);
 
 /* An empty directory of this process, in memory if the machine has such a file system. */
 const char *fuzz_directory(void);
+
+/* The same, held open. */
+const struct pdnn_folder *fuzz_folder(void);
 
 /* The path of a file in it, borrowed until the next call for that name's slot: there are four. */
 const char *fuzz_path(const char *name);

@@ -33,7 +33,7 @@ static void check_written(const char *text) {
     struct pdnn_err err = {0};
     memcpy(facts, known, sizeof known);
     facts[KNOWN] = (struct pdnn_fact){.key = "given", .type = PDNN_FACT_TEXT, .text = text, .identity = true};
-    fuzz_must(pdnn_environment_write(fuzz_directory(), facts, KNOWN + 1, &err), &err);
+    fuzz_must(pdnn_environment_write(fuzz_folder(), facts, KNOWN + 1, &err), &err);
     fuzz_must(pdnn_environment_check(fuzz_directory(), facts, KNOWN + 1, &err), &err);
     pdnn_environment_get(fuzz_directory(), "given", &value);
     FUZZ_CHECK(strcmp(pdnn_str_text(&value), text) == 0);

@@ -27,7 +27,7 @@ static struct pdnn_journal *open_again(void) {
     struct pdnn_err err = {0};
     copy_file("journal.csv");
     copy_file("journal-ops.csv");
-    fuzz_must(pdnn_journal_open(fuzz_directory(), &journal, &err), &err);
+    fuzz_must(pdnn_journal_open(fuzz_folder(), &journal, &err), &err);
     FUZZ_CHECK(!pdnn_journal_was_torn(journal));
     return journal;
 }
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct pdnn_err err = {0};
     fuzz_write("journal.csv", files.first, files.first_length);
     fuzz_write("journal-ops.csv", files.second, files.second_length);
-    if (!fuzz_is_ok(pdnn_journal_open(fuzz_directory(), &journal, &err), &err))
+    if (!fuzz_is_ok(pdnn_journal_open(fuzz_folder(), &journal, &err), &err))
         return 0;
     struct pdnn_journal *second = open_again();
     check_same(pdnn_journal_visits(journal), pdnn_journal_visits(second));

@@ -9,6 +9,7 @@
 #include "results/tables/journal.h"
 #include "results/tables/packed_ops.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +22,13 @@ enum { PATH_ROOM = 256, LIMIT_BYTES = 1 << 24 };
 
 struct place {
     char directory[PATH_ROOM - 32], journal[PATH_ROOM], ops[PATH_ROOM];
+    struct pdnn_folder folder;
 };
 
 static int setup(void **state) {
     struct place *place = calloc(1, sizeof *place);
     strcpy(place->directory, "/tmp/pdnn_test_journal_XXXXXX");
-    if (!mkdtemp(place->directory))
+    if (!mkdtemp(place->directory) || pdnn_folder_open(&place->folder, place->directory, NULL) != PDNN_OK)
         return -1;
     snprintf(place->journal, sizeof place->journal, "%s/journal.csv", place->directory);
     snprintf(place->ops, sizeof place->ops, "%s/journal-ops.csv", place->directory);
@@ -38,6 +40,7 @@ static int teardown(void **state) {
     struct place *place = *state;
     unlink(place->journal);
     unlink(place->ops);
+    pdnn_folder_close(&place->folder);
     rmdir(place->directory);
     free(place);
     return 0;
@@ -136,12 +139,12 @@ static void test_journal_append_reads_back(void **state) {
     const struct place *place = *state;
     struct pdnn_err err = {0};
     struct pdnn_journal *journal;
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
     assert_int_equal(pdnn_journal_visits(journal)->ids.count, 0);
     append_three(journal);
     check_three(journal);
     pdnn_journal_close(journal);
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
     assert_false(pdnn_journal_was_torn(journal));
     check_three(journal);
     pdnn_journal_close(journal);
@@ -197,7 +200,7 @@ static void check_cut(const struct place *place, const struct text *journal_text
     bool is_clean = cut == last_lines(journal_text, 1) && ops_cut == last_lines(ops_text, 2);
     write_file(place->journal, journal_text->bytes, cut);
     write_file(place->ops, ops_text->bytes, ops_cut);
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
     assert_int_equal(pdnn_journal_was_torn(journal), !is_whole && !is_clean);
     assert_int_equal(pdnn_visits_of(pdnn_journal_visits(journal), "fc/a=1,b=2").count, is_whole ? 2 : 1);
     if (!is_whole)
@@ -213,7 +216,7 @@ static void test_journal_open_torn_at_every_byte(void **state) {
     const struct place *place = *state;
     struct pdnn_err err = {0};
     struct pdnn_journal *journal;
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
     append_three(journal);
     pdnn_journal_close(journal);
     const struct text rows = read_text(place->journal), ops = read_text(place->ops);
@@ -232,15 +235,15 @@ static void test_journal_open_misses_ops(void **state) {
     const struct place *place = *state;
     struct pdnn_journal *journal;
     struct pdnn_err err = {0};
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
     append_three(journal);
     pdnn_journal_close(journal);
     const struct text rows = read_text(place->journal), ops = read_text(place->ops);
     write_file(place->ops, ops.bytes, last_lines(&ops, 1));
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_INVALID);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_INVALID);
     assert_non_null(strstr(err.text, "journal-ops.csv: ends before visit 2 of fc/a=1,b=2 has its 2 ops"));
     unlink(place->ops);
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_INVALID);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_INVALID);
     assert_int_equal(access(place->ops, F_OK), -1);
     /* The first op of the second visit twice, instead of both ops. */
     struct pdnn_str text = {0};
@@ -249,7 +252,7 @@ static void test_journal_open_misses_ops(void **state) {
     pdnn_str_append(&text, ops.bytes + second, third - second);
     pdnn_str_append(&text, ops.bytes + second, ops.length - second);
     write_file(place->ops, text.text, text.length);
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_INVALID);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_INVALID);
     assert_non_null(strstr(err.text, "journal-ops.csv:2: is not op 1 of visit 1 of fc/a=1,b=2"));
     assert_file_is(place->journal, &rows);
     pdnn_str_finish(&text);
@@ -270,7 +273,7 @@ static void test_journal_open_goes_on_with_schema_1(void **state) {
     write_file(place->journal, text.text, text.length);
     for (int opened = 0; opened < 2; opened++) {
         struct pdnn_visit more = make_visit(1);
-        assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+        assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
         assert_false(pdnn_journal_was_torn(journal));
         struct pdnn_instance_visits of = pdnn_visits_of(pdnn_journal_visits(journal), "fc/a=1,b=2");
         assert_int_equal(of.count, 1 + opened);
@@ -306,7 +309,7 @@ static void test_journal_open_torn_header(void **state) {
         char *text;
         size_t length;
         write_file(place->journal, header.text, cut);
-        assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+        assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
         assert_int_equal(pdnn_journal_visits(journal)->ids.count, 0);
         pdnn_journal_close(journal);
         assert_int_equal(pdnn_file_read(place->journal, LIMIT_BYTES, &text, &length, &err), PDNN_OK);
@@ -351,7 +354,7 @@ static void test_journal_open_refuses_others(void **state) {
             pdnn_str_append(&text, header.text, header.length);
         pdnn_str_append(&text, rows[i].text, strlen(rows[i].text));
         write_file(place->journal, text.text, text.length);
-        assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_INVALID);
+        assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_INVALID);
         if (!strstr(err.text, rows[i].message))
             fail_msg("'%s' lacks '%s'", err.text, rows[i].message);
         assert_int_equal(pdnn_file_read(place->journal, LIMIT_BYTES, &after, &length, &err), PDNN_OK);
@@ -369,7 +372,7 @@ static void test_journal_append_leaves_out_what_was_not_measured(void **state) {
     struct pdnn_err err = {0};
     struct pdnn_journal *journal;
     char *text;
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
     append_three(journal);
     pdnn_journal_close(journal);
     assert_int_equal(pdnn_file_read(place->journal, LIMIT_BYTES, &text, NULL, &err), PDNN_OK);
@@ -382,12 +385,39 @@ static void test_journal_open_excludes_second_writer(void **state) {
     const struct place *place = *state;
     struct pdnn_err err = {0};
     struct pdnn_journal *journal, *other;
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
     append_three(journal);
-    assert_int_equal(pdnn_journal_open(place->directory, &other, &err), PDNN_INVALID);
+    assert_int_equal(pdnn_journal_open(&place->folder, &other, &err), PDNN_INVALID);
     assert_non_null(strstr(err.text, "another paradnn"));
     pdnn_journal_close(journal);
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
+    pdnn_journal_close(journal);
+}
+
+/* What is appended then would be found by nobody. */
+static void test_journal_check_names_what_has_gone(void **state) {
+    const struct place *place = *state;
+    struct pdnn_err err = {0};
+    struct pdnn_journal *journal;
+    char away[PATH_ROOM];
+    const char *const files[] = {place->journal, place->ops};
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_check(journal, &err), PDNN_OK);
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(away, sizeof away, "%.200s.away", files[i]);
+        assert_int_equal(rename(files[i], away), 0);
+        assert_int_equal(pdnn_journal_check(journal, &err), PDNN_IO);
+        assert_non_null(strstr(err.text, files[i]));
+        close(open(files[i], O_WRONLY | O_CREAT, 0600));
+        assert_int_equal(pdnn_journal_check(journal, &err), PDNN_IO);
+        assert_int_equal(rename(away, files[i]), 0);
+        assert_int_equal(pdnn_journal_check(journal, &err), PDNN_OK);
+    }
+    snprintf(away, sizeof away, "%s.away", place->directory);
+    assert_int_equal(rename(place->directory, away), 0);
+    assert_int_equal(pdnn_journal_check(journal, &err), PDNN_IO);
+    assert_non_null(strstr(err.text, place->directory));
+    assert_int_equal(rename(away, place->directory), 0);
     pdnn_journal_close(journal);
 }
 
@@ -402,7 +432,7 @@ static void append_beyond(const struct place *place, off_t limit_bytes, const ch
         struct pdnn_visit visit = make_visit(3);
         signal(SIGXFSZ, SIG_IGN);
         bool good = setrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-                    pdnn_journal_open(place->directory, &journal, &err) == PDNN_OK &&
+                    pdnn_journal_open(&place->folder, &journal, &err) == PDNN_OK &&
                     pdnn_journal_append(journal, "fc/a=3", &visit, &err) == PDNN_IO &&
                     strstr(err.text, path) && pdnn_journal_visits(journal)->ids.count == 2;
         _exit(good ? 0 : 1);
@@ -418,7 +448,7 @@ static void test_journal_append_disk_full(void **state) {
     const struct place *place = *state;
     struct pdnn_err err = {0};
     struct pdnn_journal *journal;
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
     append_three(journal);
     pdnn_journal_close(journal);
     const struct text rows = read_text(place->journal), ops = read_text(place->ops);
@@ -429,7 +459,7 @@ static void test_journal_append_disk_full(void **state) {
     append_beyond(place, (off_t)rows.length + 20, place->journal);
     assert_file_is(place->journal, &rows);
     assert_file_is(place->ops, &ops);
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
     assert_false(pdnn_journal_was_torn(journal));
     check_three(journal);
     pdnn_journal_close(journal);
@@ -442,7 +472,7 @@ static void test_journal_many_instances(void **state) {
     enum { N = 100 };
     struct pdnn_err err = {0};
     struct pdnn_journal *journal;
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
     for (int i = 0; i < 2 * N; i++) {
         char id[64];
         struct pdnn_visit visit = make_visit(i);
@@ -450,7 +480,7 @@ static void test_journal_many_instances(void **state) {
         assert_int_equal(pdnn_journal_append(journal, id, &visit, &err), PDNN_OK);
     }
     pdnn_journal_close(journal);
-    assert_int_equal(pdnn_journal_open(place->directory, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
     const struct pdnn_visits *known = pdnn_journal_visits(journal);
     assert_int_equal(known->ids.count, N);
     for (size_t i = 0; i < N; i++) {
@@ -493,6 +523,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_journal_append_leaves_out_what_was_not_measured, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_excludes_second_writer, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_check_names_what_has_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_append_disk_full, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_many_instances, setup, teardown),
         cmocka_unit_test(test_ops_unpack_refuses),

@@ -15,11 +15,12 @@
 enum { PATH_ROOM = 256 };
 
 static char directory[] = "/tmp/pdnn_test_ops_reader_XXXXXX", path[PATH_ROOM];
+static struct pdnn_folder folder;
 
 static int setup(void **state) {
     (void)state;
     strcpy(strrchr(directory, '_') + 1, "XXXXXX");
-    if (!mkdtemp(directory))
+    if (!mkdtemp(directory) || pdnn_folder_open(&folder, directory, NULL) != PDNN_OK)
         return -1;
     snprintf(path, sizeof path, "%s/ops.csv", directory);
     return 0;
@@ -31,6 +32,7 @@ static int teardown(void **state) {
     snprintf(results, sizeof results, "%s/results.csv", directory);
     unlink(path);
     unlink(results);
+    pdnn_folder_close(&folder);
     return rmdir(directory);
 }
 
@@ -72,7 +74,7 @@ static void test_ops_reader_reads_what_tables_write(void **state) {
     op->place.pct_of_roof = 50;
     assert_int_equal(pdnn_tables_init(&tables, pdnn_families, 1, &err), PDNN_OK);
     pdnn_tables_add(&tables, record, op, 1);
-    assert_int_equal(pdnn_tables_write(&tables, directory, &err), PDNN_OK);
+    assert_int_equal(pdnn_tables_write(&tables, &folder, &err), PDNN_OK);
     assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
     assert_int_equal(pdnn_ops_reader_find(&reader, record->id, &read, &count, &err), PDNN_OK);
     assert_int_equal(count, 1);

@@ -272,7 +272,7 @@ static void test_plot_roofline_unwritable_output(void **state) {
     struct pdnn_err err = {0};
     struct pdnn_plot_result result;
     enum pdnn_status status = draw(NULL, "/nonexistent/picture", PDNN_PLOT_PNG, &result, &err);
-    assert_int_equal(status, PDNN_IO);
+    assert_int_equal(status, PDNN_INVALID);
     assert_string_equal(err.text, "/nonexistent/picture.png: cannot be written: No such file or directory");
 }
 

@@ -14,6 +14,7 @@
 enum { PATH_ROOM = 256, LIMIT_BYTES = 1 << 20 };
 
 static char directory[] = "/tmp/pdnn_test_tables_XXXXXX";
+static struct pdnn_folder folder;
 
 static const char *path_of(const char *name, char path[PATH_ROOM]) {
     snprintf(path, PATH_ROOM, "%s/%s", directory, name);
@@ -23,7 +24,7 @@ static const char *path_of(const char *name, char path[PATH_ROOM]) {
 static int setup(void **state) {
     (void)state;
     strcpy(strrchr(directory, '_') + 1, "XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
+    return mkdtemp(directory) && pdnn_folder_open(&folder, directory, NULL) == PDNN_OK ? 0 : -1;
 }
 
 static int teardown(void **state) {
@@ -32,6 +33,7 @@ static int teardown(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(path_of(names[i], path));
+    pdnn_folder_close(&folder);
     return rmdir(directory);
 }
 
@@ -61,7 +63,7 @@ static void test_tables_write_reads_back(void **state) {
     assert_int_equal(pdnn_tables_init(&tables, pdnn_families, 1, &err), PDNN_OK);
     pdnn_tables_add(&tables, record, op, 1);
     pdnn_tables_add(&tables, record, NULL, 0);
-    assert_int_equal(pdnn_tables_write(&tables, directory, &err), PDNN_OK);
+    assert_int_equal(pdnn_tables_write(&tables, &folder, &err), PDNN_OK);
     assert_int_equal(pdnn_csv_read(path_of("results.csv", path), LIMIT_BYTES, PDNN_CSV_STRICT, &csv, &err),
                      PDNN_OK);
     assert_int_equal(csv.n_rows, 2);
@@ -74,7 +76,8 @@ static void test_tables_write_reads_back(void **state) {
     assert_int_equal(csv.n_rows, 1);
     assert_string_equal(pdnn_csv_get(&csv, 0, pdnn_csv_find(&csv, "category")), "linear gemm");
     pdnn_csv_finish(&csv);
-    assert_int_equal(pdnn_tables_write(&tables, "/nonexistent", &err), PDNN_IO);
+    const struct pdnn_folder nowhere = {-1, "/nonexistent"};
+    assert_int_equal(pdnn_tables_write(&tables, &nowhere, &err), PDNN_IO);
     assert_non_null(strstr(err.text, "/nonexistent/results.csv"));
     pdnn_tables_finish(&tables);
     free(record);
@@ -91,7 +94,10 @@ static void test_ceilings_write_reads_back(void **state) {
     for (size_t i = 0; i < ceilings->count; i++)
         ceilings->row[i] = (struct pdnn_ceiling){
             "compute", "gemm-onednn", "f32", "", 2, i, 1.0 / (double)(i + 3), 1, 2, 9, 1, 0};
-    assert_int_equal(pdnn_ceilings_write(ceilings, path_of("ceilings.csv", path), &err), PDNN_OK);
+    struct pdnn_str text = {0};
+    pdnn_ceilings_format(ceilings, &text);
+    assert_int_equal(pdnn_file_replace(path_of("ceilings.csv", path), text.text, text.length, &err), PDNN_OK);
+    pdnn_str_finish(&text);
     assert_int_equal(pdnn_ceilings_read(path, &ceilings[1], &err), PDNN_OK);
     assert_int_equal(ceilings[1].count, PDNN_CEILINGS_MAX);
     for (size_t i = 0; i < ceilings->count; i++) {
@@ -182,7 +188,7 @@ static void test_environment_write_reads_back(void **state) {
     struct pdnn_err err = {0};
     assert_fact("cpu", "");
     assert_int_equal(pdnn_environment_check(directory, facts, N_FACTS, &err), PDNN_OK);
-    assert_int_equal(pdnn_environment_write(directory, facts, N_FACTS, &err), PDNN_OK);
+    assert_int_equal(pdnn_environment_write(&folder, facts, N_FACTS, &err), PDNN_OK);
     assert_int_equal(pdnn_environment_check(directory, facts, N_FACTS, &err), PDNN_OK);
     assert_fact("cpu", facts[0].text);
     assert_fact("cpu_count", "2");
@@ -209,7 +215,7 @@ static void test_environment_check_names_what_differs(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_err err = {0};
-        assert_int_equal(pdnn_environment_write(directory, facts, N_FACTS, &err), PDNN_OK);
+        assert_int_equal(pdnn_environment_write(&folder, facts, N_FACTS, &err), PDNN_OK);
         enum pdnn_status status = pdnn_environment_check(directory, &rows[i].now, 1, &err);
         assert_int_equal(status, rows[i].message ? PDNN_INVALID : PDNN_OK);
         if (rows[i].message && !strstr(err.text, rows[i].message))

@@ -1,0 +1,38 @@
+/* A directory held open while files in it are written: they all go into this directory, whatever becomes of
+ * its path meanwhile. */
+#ifndef BASE_FOLDER_H
+#define BASE_FOLDER_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+enum { PDNN_FOLDER_TEXT = 4096 };
+
+struct pdnn_folder {
+    int fd;                      /* -1: not open */
+    char path[PDNN_FOLDER_TEXT]; /* as it was given, for messages and for reading */
+};
+
+/* PDNN_INVALID, with a message that names the path, if there is no such directory or its files would have
+ * names that are too long. */
+enum pdnn_status pdnn_folder_open(struct pdnn_folder *folder, const char *path, struct pdnn_err *err);
+void pdnn_folder_close(struct pdnn_folder *folder);
+
+/* PDNN_IO if the path no longer leads to this directory: it was deleted, moved or replaced. */
+enum pdnn_status pdnn_folder_check(const struct pdnn_folder *folder, struct pdnn_err *err);
+
+/* The path of a file in it, for messages and for reading; the name has fewer than 64 letters. Returns buffer.
+ */
+const char *pdnn_folder_path(const struct pdnn_folder *folder, const char *name,
+                             char buffer[PDNN_FOLDER_TEXT]);
+
+/* As in base/file: replaces the file of this name; tells whether that would work. */
+enum pdnn_status pdnn_folder_replace(const struct pdnn_folder *folder, const char *name, const char *text,
+                                     size_t length, struct pdnn_err *err);
+enum pdnn_status pdnn_folder_try(const struct pdnn_folder *folder, const char *name, struct pdnn_err *err);
+
+/* Removes the paradnn-*.tmp that killed processes left in a directory that nobody else writes to. */
+void pdnn_folder_clean(const struct pdnn_folder *folder);
+
+#endif
