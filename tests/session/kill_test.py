@@ -1,35 +1,48 @@
 #!/usr/bin/env python3
-"""Kills workers and drivers of sweeps at random moments, and resumes the sweeps until they finish.
+"""Disturbs sweeps at random moments and resumes them until they finish.
 
-Usage: kill_test.py PARADNN [KILLS [SEED]]
+Usage: kill_test.py PARADNN [DISTURBANCES [SEED [KIND...]]]
 
-An undisturbed sweep provides the keys. Other sweeps of the same spec, each in its own directory, then receive KILLS times SIGKILL in
-their worker or driver, and are resumed until they finish. Each must leave a table with the same keys in the same order, none missing
-and none twice, a journal that has only been appended to, and no other files. A killed driver must leave no worker behind. Finally, one
-sweep is interrupted by SIGINT: exit status 130, tables complete."""
+An undisturbed sweep provides the rows. Other sweeps of the same spec, each in its own directory, are disturbed: their worker is killed
+or stopped until it runs into its time limit; their driver is killed, asked to end by each of three signals, or stopped for a while;
+their disk is full or read-only, their files are limited in size, their directory is moved away, replaced or deleted. After each
+disturbance the journal must begin with all complete rows that it had before. At the end, after a run with --retry, each sweep
+must have the rows of the undisturbed one, equal in all columns that measure nothing, every visit and its ops once, and no other
+files. A driver that ends must leave no worker behind."""
 
 import collections
 import csv
 import os
 import random
+import resource
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+from processes import is_running, journal_lines, worker_of
+
 ROUNDS = 3
 SPEC = f"""\
 sweep: kill
 run: {{mode: [infer, train], threads: 1}}
 measure: {{rounds: {ROUNDS}, precision: 90%, min_samples: 3, max_time: 60ms}}
+limits: {{time: 2s}}
 models:
   - fc: {{layers: 2, nodes: [8, 16], input: 32, output: [4, 8], batch: [2, 4]}}
 """
-# About half the duration of an undisturbed sweep: kills hit every stage, most of them more than once.
+# About half the duration of an undisturbed sweep: disturbances hit every stage, most of them more than once.
 LONGEST_DELAY_S = 0.4
-PATIENCE_S = 10
+PATIENCE_S = 120
 NAMES = ["ceilings.csv", "environment.yaml", "journal-ops.csv", "journal.csv", "ops.csv", "results.csv", "spec.yaml"]
+# What is computed and not measured.
+EXACT = ["schema", "id", "family", "mode", "dtype", "optimizer", "backend", "threads", "cache", "status", "params", "flop_count",
+         "byte_count", "weight_bytes", "activation_bytes", "memory_bytes", "layers", "nodes", "input", "output", "batch"]
+# What may stand in a visit's row for a disturbance; --retry replaces it.
+DISTURBED = ("crash", "timeout")
+SIGNALS = {"sigint": signal.SIGINT, "sigterm": signal.SIGTERM, "sighup": signal.SIGHUP}
 
 
 class Wrong(Exception):
@@ -46,177 +59,305 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
-def journal_lines(directory):
-    """The complete lines of the journal; a torn last line does not count."""
-    try:
-        with open(os.path.join(directory, "journal.csv"), "rb") as file:
-            return file.read().split(b"\n")[:-1]
-    except FileNotFoundError:
-        return []
-
-
-def worker_of(driver):
-    """The worker's pid once it runs its own program, or None."""
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            with open(f"/proc/{entry}/stat", encoding="utf-8") as file:
-                parent = int(file.read().rpartition(")")[2].split()[1])
-            with open(f"/proc/{entry}/cmdline", "rb") as file:
-                command = file.read().split(b"\0")
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if parent == driver and command[0] == b"paradnn-worker":
-            return int(entry)
-    return None
-
-
-def is_running(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+def exact(directory):
+    return [{column: row[column] for column in EXACT} for row in rows(os.path.join(directory, "results.csv"))]
 
 
 class Sweep:
-    """One result directory and the driver working on it."""
+    """One result directory, and the driver that works on it if there is one."""
 
     def __init__(self, program, spec, directory, ceilings):
         self.command = [program, "sweep", spec, "-o", directory] + (["--ceilings", ceilings] if ceilings else [])
         self.directory = directory
-        self.kept = []  # the journal as it was after the last kill
-        self.worker_kills = 0
+        self.kept = []  # the journal's complete lines after the last disturbance
         self.driver = None
 
-    def start(self):
-        self.driver = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    def start(self, *options, file_limit=None):
+        def prepare():
+            for number in (*SIGNALS.values(), signal.SIGXFSZ):
+                signal.signal(number, signal.SIG_DFL)
+            if file_limit is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+        self.driver = subprocess.Popen([*self.command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                       preexec_fn=prepare)
 
     def is_at_work(self):
         return self.driver is not None and self.driver.poll() is None
 
-    def finish(self):
-        """Waits for the end and checks the exit status: 1 means that a row failed, as killed ones may."""
-        _, errors = self.driver.communicate(timeout=300)
+    def end(self, *allowed):
+        """Waits for the driver's end; its worker must end too. Returns what it said."""
+        worker = worker_of(self.driver.pid) if self.is_at_work() else None
+        _, errors = self.driver.communicate(timeout=PATIENCE_S)
         status, self.driver = self.driver.returncode, None
-        expect(status in (0, 1), f"exit status {status}: {errors.decode()}")
-        return status
-
-    def kill_worker(self):
-        worker = worker_of(self.driver.pid)
-        if worker is None:
-            return False
-        os.kill(worker, signal.SIGKILL)
-        self.worker_kills += 1
-        return True
-
-    def kill_driver(self):
-        worker = worker_of(self.driver.pid)
-        self.driver.kill()
-        self.driver.communicate()
-        self.driver = None
+        expect(status in allowed, f"exit status {status}, not one of {allowed}: {errors.decode()}")
         deadline = time.monotonic() + PATIENCE_S
         while worker is not None and is_running(worker):
             expect(time.monotonic() < deadline, f"worker {worker} has outlived its driver")
             time.sleep(0.01)
-        self.check_journal()
-        return True
+        return status, errors.decode()
 
     def check_journal(self):
         lines = journal_lines(self.directory)
         expect(lines[: len(self.kept)] == self.kept, "the journal has lost or changed lines that were there")
         self.kept = lines
 
-    def check(self, keys):
+    def check(self, reference):
         self.check_journal()
         names = sorted(os.listdir(self.directory))
         expect(names == NAMES, f"the directory holds {names}")
-        results = rows(os.path.join(self.directory, "results.csv"))
-        expect([row["id"] for row in results] == keys, "the keys are not those of the undisturbed sweep")
-        for row in results:
-            expect(row["status"] in ("ok", "crash"), f"{row['id']}: {row['status']}: {row['reason']}")
+        expect(exact(self.directory) == reference, "the rows are not those of the undisturbed sweep")
         visits = rows(os.path.join(self.directory, "journal.csv"))
-        for key in keys:
-            statuses = [visit["status"] for visit in visits if visit["id"] == key]
-            expect(statuses.count("ok") >= ROUNDS or statuses[-2:] == ["crash", "crash"],
-                   f"{key}: has not come to its end: {statuses}")
+        for row in reference:
+            statuses = [visit["status"] for visit in visits if visit["id"] == row["id"]]
+            expect(set(statuses) <= {"ok", *DISTURBED}, f"{row['id']}: {statuses}")
+            expect(statuses.count("ok") >= ROUNDS, f"{row['id']}: has not come to its end: {statuses}")
         numbers = [(visit["id"], visit["visit"]) for visit in visits]
         expect(len(set(numbers)) == len(numbers), "a visit is in the journal twice")
+        for instance, counts in collections.Counter(id for id, _ in numbers).items():
+            expect({int(number) for id, number in numbers if id == instance} == set(range(1, counts + 1)),
+                   f"{instance}: visits are missing")
         ops = rows(os.path.join(self.directory, "journal-ops.csv"))
         have = collections.Counter((op["id"], op["visit"]) for op in ops)
         want = {(visit["id"], visit["visit"]): int(visit["ops"]) for visit in visits if visit["ops"] != "0"}
         expect(have == want, "journal-ops.csv does not hold the ops of the journal's visits, each once")
-        crashes = sum(visit["status"] == "crash" for visit in visits)
-        expect(crashes <= self.worker_kills, f"{crashes} crashes after {self.worker_kills} kills of a worker")
-        return crashes, sum(row["status"] == "crash" for row in results)
+        return sum(visit["status"] in DISTURBED for visit in visits)
 
 
-def check_interrupt(program, spec, directory, ceilings, keys):
-    sweep = Sweep(program, spec, directory, ceilings)
-    sweep.start()
+# Each disturbance finds a driver at work, does its harm at once, and leaves the directory where it was and usable again. It may leave
+# the driver at work or ended. It returns False if there was nothing to disturb.
+
+def kill_worker(sweep):
+    worker = worker_of(sweep.driver.pid)
+    if worker is not None:
+        os.kill(worker, signal.SIGKILL)
+    return worker is not None
+
+
+def stop_worker(sweep):
+    """Its visit ends as a timeout; at the start, another worker is tried."""
+    worker = worker_of(sweep.driver.pid)
+    if worker is None or not journal_lines(sweep.directory):
+        return False
+    os.kill(worker, signal.SIGSTOP)
     deadline = time.monotonic() + PATIENCE_S
-    while len(journal_lines(directory)) < 5:
-        expect(time.monotonic() < deadline and sweep.is_at_work(), "the sweep makes no progress")
+    while is_running(worker) and sweep.is_at_work():
+        expect(time.monotonic() < deadline, "a stopped worker is never killed")
+        time.sleep(0.05)
+    return True
+
+
+def kill_driver(sweep):
+    worker = worker_of(sweep.driver.pid)
+    sweep.driver.kill()
+    sweep.end(-signal.SIGKILL, 0, 1)
+    deadline = time.monotonic() + PATIENCE_S
+    while worker is not None and is_running(worker):
+        expect(time.monotonic() < deadline, f"worker {worker} has outlived its driver")
         time.sleep(0.01)
-    sweep.driver.send_signal(signal.SIGINT)
-    _, errors = sweep.driver.communicate(timeout=PATIENCE_S)
-    expect(sweep.driver.returncode == 130, f"exit status {sweep.driver.returncode} after SIGINT: {errors.decode()}")
-    expect([row["id"] for row in rows(os.path.join(directory, "results.csv"))] == keys,
-           "an interrupted sweep does not leave all its keys")
-    sweep.kept = journal_lines(directory)
+    return True
+
+
+def stop_driver(sweep):
+    """As by ^Z: both stop, for longer than the time limit, which does not count."""
+    before = sum(b",timeout," in line for line in journal_lines(sweep.directory))
+    processes = [pid for pid in (sweep.driver.pid, worker_of(sweep.driver.pid)) if pid is not None]
+    for pid in processes:
+        os.kill(pid, signal.SIGSTOP)
+    time.sleep(2.5)
+    for pid in processes:
+        os.kill(pid, signal.SIGCONT)
+    time.sleep(0.3)
+    after = sum(b",timeout," in line for line in journal_lines(sweep.directory))
+    expect(after == before, "time in which the driver was stopped counts for the limit")
+    return True
+
+
+def send(name):
+    def disturb(sweep):
+        has_begun = len(journal_lines(sweep.directory)) > len(sweep.kept)  # before, the signal may still have its default action
+        sweep.driver.send_signal(SIGNALS[name])
+        status, _ = sweep.end(130, 0, 1, *(() if has_begun else (-SIGNALS[name],)))
+        if status == 130:
+            results = rows(os.path.join(sweep.directory, "results.csv"))
+            expect(len(results) == 16, "an interrupted sweep does not leave all its rows")
+        return True
+    return disturb
+
+
+def restart(sweep, **options):
+    """Ends the driver and starts it under other conditions."""
+    sweep.driver.kill()
+    sweep.end(-signal.SIGKILL, 0, 1)
+    sweep.check_journal()
+    sweep.start(**options)
+
+
+def limit_files(sweep):
+    paths = [os.path.join(sweep.directory, name) for name in NAMES]
+    sizes = [os.path.getsize(path) for path in paths if os.path.exists(path)]
+    restart(sweep, file_limit=random.randint(0, max(sizes, default=0) + 4000))
+    sweep.end(0, 1)
+    return True
+
+
+def on_small_disk(harm):
+    """Moves the directory to a file system of its own that `harm` makes unusable while the sweep runs."""
+    def disturb(sweep):
+        sweep.driver.kill()
+        sweep.end(-signal.SIGKILL, 0, 1)
+        sweep.check_journal()
+        os.makedirs(sweep.directory, exist_ok=True)
+        used = sum(-(-os.path.getsize(os.path.join(sweep.directory, name)) // 4096) * 4 for name in os.listdir(sweep.directory))
+        away = sweep.directory + ".away"
+        os.rename(sweep.directory, away)
+        os.mkdir(sweep.directory)
+        size = used + random.choice([16, 32, 48, 64, 96])
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "none", sweep.directory], check=True)
+        try:
+            shutil.copytree(away, sweep.directory, dirs_exist_ok=True)
+            sweep.start()
+            harm(sweep)
+            sweep.check_journal()
+            shutil.rmtree(away)
+            shutil.copytree(sweep.directory, away)
+        finally:
+            subprocess.run(["umount", sweep.directory], check=True)
+            os.rmdir(sweep.directory)
+            os.rename(away, sweep.directory)
+        return True
+    return disturb
+
+
+def fill(sweep):
+    sweep.end(0, 1, 2)
+
+
+def make_read_only(sweep):
+    """Files open for writing keep a file system writable, so the driver is killed before."""
+    time.sleep(random.uniform(0, LONGEST_DELAY_S))
+    sweep.driver.kill()
+    sweep.end(-signal.SIGKILL, 0, 1)
+    before = {name: os.path.getsize(os.path.join(sweep.directory, name)) for name in os.listdir(sweep.directory)}
+    subprocess.run(["mount", "-o", "remount,ro", sweep.directory], check=True)
     sweep.start()
-    expect(sweep.finish() == 0, "what was interrupted does not end well")
-    crashes, _ = sweep.check(keys)
-    expect(crashes == 0, "an interrupted visit counts as a crash")
+    _, errors = sweep.end(2)
+    expect(sweep.directory in errors, f"the directory is not named: {errors}")
+    after = {name: os.path.getsize(os.path.join(sweep.directory, name)) for name in os.listdir(sweep.directory)}
+    expect(before == after, "something was written to a read-only directory")
 
 
-def disturb(program, spec, root, ceilings, keys, kills):
-    """Kills the requested number of times; a sweep that finishes meanwhile is checked and replaced by a fresh one."""
-    done = {"worker": 0, "driver": 0}
-    sweeps = crashes = failed = 0
-    while sum(done.values()) < kills:
-        sweep = Sweep(program, spec, os.path.join(root, f"disturbed{sweeps}"), ceilings)
+def move_directory(sweep):
+    return lose(sweep, lambda away: None)
+
+
+def replace_directory(sweep):
+    return lose(sweep, lambda away: os.mkdir(sweep.directory))
+
+
+def lose(sweep, then):
+    if len(journal_lines(sweep.directory)) <= max(1, len(sweep.kept)) or not sweep.is_at_work():
+        return False
+    away = sweep.directory + ".away"
+    os.rename(sweep.directory, away)
+    then(away)
+    status, errors = sweep.end(0, 1)
+    # The last visit may have come before.
+    expect(status == 1 and sweep.directory in errors or "instances:" in errors, f"status {status}, the directory is not named: {errors}")
+    if os.path.exists(sweep.directory):
+        expect(not os.listdir(sweep.directory), "the other directory got files")
+        os.rmdir(sweep.directory)
+    os.rename(away, sweep.directory)
+    return True
+
+
+def delete_directory(sweep):
+    if len(journal_lines(sweep.directory)) <= max(1, len(sweep.kept)) or not sweep.is_at_work():
+        return False
+    away = sweep.directory + ".away"
+    os.rename(sweep.directory, away)
+    while os.path.exists(away):  # the driver may still make files there
+        shutil.rmtree(away, ignore_errors=True)
+    status, errors = sweep.end(0, 1)
+    expect(status == 1 and sweep.directory in errors or "instances:" in errors, f"status {status}, the directory is not named: {errors}")
+    sweep.kept = []
+    return True
+
+
+def can_mount():
+    with tempfile.TemporaryDirectory() as place:
+        if subprocess.run(["mount", "-t", "tmpfs", "none", place], check=False, stderr=subprocess.DEVNULL).returncode:
+            return False
+        subprocess.run(["umount", place], check=True)
+    return True
+
+
+KINDS = {
+    "kill-worker": kill_worker,
+    "stop-worker": stop_worker,
+    "kill-driver": kill_driver,
+    "stop-driver": stop_driver,
+    **{name: send(name) for name in SIGNALS},
+    "file-limit": limit_files,
+    "full-disk": on_small_disk(fill),
+    "read-only": on_small_disk(make_read_only),
+    "move": move_directory,
+    "replace": replace_directory,
+    "delete": delete_directory,
+}
+NEED_MOUNT = ("full-disk", "read-only")
+
+
+def disturb(make_sweep, reference, kinds, wanted):
+    """Until there were `wanted` disturbances; a sweep that finishes meanwhile is checked and replaced by a fresh one."""
+    done = collections.Counter()
+    sweeps = visits = 0
+    turns = []
+    while sum(done.values()) < wanted:
+        sweep = make_sweep(f"disturbed{sweeps}")
         sweeps += 1
         sweep.start()
-        while sum(done.values()) < kills:
+        while sum(done.values()) < wanted:
             time.sleep(random.uniform(0, LONGEST_DELAY_S))
             if not sweep.is_at_work():
                 break
-            victim = random.choice(list(done))
-            if sweep.kill_worker() if victim == "worker" else sweep.kill_driver():
-                done[victim] += 1
+            turns = turns or random.sample(kinds, len(kinds))
+            if KINDS[turns[-1]](sweep):
+                done[turns.pop()] += 1
+            else:
+                turns.insert(0, turns.pop())
+            sweep.check_journal()
             if sweep.driver is None:
                 sweep.start()
-        sweep.finish()
-        these_crashes, these_failed = sweep.check(keys)
-        crashes += these_crashes
-        failed += these_failed
-    return done, sweeps, crashes, failed
+        sweep.end(0, 1)
+        sweep.start("--retry")
+        sweep.end(0)
+        visits += sweep.check(reference)
+        shutil.rmtree(sweep.directory)
+    return done, sweeps, visits
 
 
 def main():
     program = os.path.abspath(sys.argv[1])
-    kills = int(sys.argv[2]) if len(sys.argv) > 2 else 50
+    wanted = int(sys.argv[2]) if len(sys.argv) > 2 else 50
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(time.time())
+    kinds = sys.argv[4:] or [kind for kind in KINDS if kind not in NEED_MOUNT or can_mount()]
     random.seed(seed)
-    print(f"seed {seed}")
+    print(f"seed {seed}", flush=True)
     with tempfile.TemporaryDirectory() as root:
         spec = os.path.join(root, "kill.yaml")
         with open(spec, "w", encoding="utf-8") as file:
             file.write(SPEC)
         quiet = Sweep(program, spec, os.path.join(root, "undisturbed"), None)
         quiet.start()
-        expect(quiet.finish() == 0, "the undisturbed sweep fails")
-        keys = [row["id"] for row in rows(os.path.join(quiet.directory, "results.csv"))]
-        expect(len(keys) == len(set(keys)) == 16, f"{len(keys)} keys in the undisturbed sweep, not 16")
-        quiet.check(keys)
+        quiet.end(0)
+        reference = exact(quiet.directory)
+        expect(len({row["id"] for row in reference}) == 16, f"{len(reference)} rows in the undisturbed sweep, not 16")
+        expect(quiet.check(reference) == 0, "the undisturbed sweep has visits that failed")
         ceilings = os.path.join(quiet.directory, "ceilings.csv")
-        done, sweeps, crashes, failed = disturb(program, spec, root, ceilings, keys, kills)
-        print(f"killed {done['worker']} workers and {done['driver']} drivers in {sweeps} sweeps: no row lost, none doubled; "
-              f"{crashes} visits crashed, {failed} of {sweeps * len(keys)} rows in the end")
-        check_interrupt(program, spec, os.path.join(root, "interrupted"), ceilings, keys)
-        print("interrupted one sweep: status 130, all rows there, the rest done by a rerun")
+        done, sweeps, visits = disturb(lambda name: Sweep(program, spec, os.path.join(root, name), ceilings), reference, kinds, wanted)
+        print(f"{sum(done.values())} disturbances of {sweeps} sweeps: no row lost, none doubled, none torn; "
+              f"{visits} visits ended as a crash or a timeout")
+        print(", ".join(f"{kind} {done[kind]}" for kind in kinds))
     return 0
 
 
