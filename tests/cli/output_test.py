@@ -301,11 +301,12 @@ class Hangs(Case):
         self.assertRegex(errors, r"\nparadnn: worker: took longer than the limit of 3\.00 s\n\Z")
 
     def test_check_gives_up_on_one_instance(self):
-        self.write("slow.yaml", "models:\n  - fc: {layers: 4, nodes: [4096, 16], input: 4096, output: 4, batch: 1024}\n")
-        child = self.popen("check", "slow.yaml", "--max-flop", "1e15", "--time", "3s")
+        self.write("slow.yaml", "models:\n  - fc: {layers: 8, nodes: 4096, input: 4096, output: 4, batch: 1024}\n"
+                   "  - fc: {layers: 1, nodes: 8, input: 8, output: 4, batch: 2}\n")
+        child = self.popen("check", "slow.yaml", "--max-flop", "1e15", "--time", "8s")
         out, _ = child.communicate(timeout=PATIENCE_S)
         self.assertEqual(child.returncode, 1)
-        self.assertRegex(out, r"\AFAIL  fc/[^\n]*: worker: took longer than the limit of 3\.00 s\nPASS  ")
+        self.assertRegex(out, r"\AFAIL  fc/[^\n]*: worker: took longer than the limit of 8\.00 s\nPASS  ")
 
     def test_times_are_checked(self):
         for command in (["ceilings"], ["check", "small.yaml"]):
