@@ -1,6 +1,7 @@
 /* Lets sweeps on one machine know of each other. Each holds a lock on a small file of its own in
- * $PARADNN_PRESENCE_DIR, by default /dev/shm or else /tmp, that says which cores it measures on. Nothing there is trusted: files are created exclusively, opened
- * without following links or blocking, and what they say is only shown. */
+ * $PARADNN_PRESENCE_DIR, by default /dev/shm or else /tmp, that says which cores it measures on. Nothing
+ * there is trusted: files are created exclusively, opened without following links or blocking, and what they
+ * say is only shown. */
 #ifndef SESSION_PRESENCE_H
 #define SESSION_PRESENCE_H
 
