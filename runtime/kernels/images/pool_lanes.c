@@ -22,27 +22,43 @@ PDNN_INLINE pdnn_mask_lanes equal(const pdnn_ints *v, int32_t number) {
     return _mm512_cmpeq_epi32_mask((__m512i)*v, _mm512_set1_epi32(number));
 }
 
-#else
+#elif PDNN_LANES == 8
 
 PDNN_INLINE void load_bytes(pdnn_ints *v, const int8_t *from) {
-#if PDNN_LANES == 8
     *v = (pdnn_ints)_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)from));
-#else
-    for (int i = 0; i < PDNN_LANES; i++)
-        (*v)[i] = from[i];
-#endif
 }
 
 PDNN_INLINE void store_bytes(int8_t *to, const pdnn_ints *v) {
-#if PDNN_LANES == 8
     const __m128i low = _mm256_castsi256_si128((__m256i)*v), high = _mm256_extracti128_si256((__m256i)*v, 1);
     const __m128i words = _mm_packs_epi32(low, high);
     _mm_storel_epi64((__m128i *)(void *)to, _mm_packs_epi16(words, words));
-#else
-    for (int i = 0; i < PDNN_LANES; i++)
-        to[i] = (int8_t)(*v)[i];
-#endif
 }
+
+#else
+
+typedef int8_t bytes __attribute__((vector_size(4 * PDNN_LANES)));
+typedef int16_t shorts __attribute__((vector_size(4 * PDNN_LANES)));
+
+/* Each byte moves to the top of its lane; the shift extends its sign. */
+PDNN_INLINE void load_bytes(pdnn_ints *v, const int8_t *from) {
+    pdnn_ints four = {0};
+    __builtin_memcpy(&four, from, PDNN_LANES);
+    const bytes twice =
+        __builtin_shufflevector((bytes)four, (bytes)four, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+    const shorts each = __builtin_shufflevector((shorts)twice, (shorts)twice, 0, 0, 1, 1, 2, 2, 3, 3);
+    *v = (pdnn_ints)each >> 24;
+}
+
+PDNN_INLINE void store_bytes(int8_t *to, const pdnn_ints *v) {
+    const shorts low = __builtin_shufflevector((shorts)*v, (shorts)*v, 0, 2, 4, 6, 0, 2, 4, 6);
+    const bytes lowest =
+        __builtin_shufflevector((bytes)low, (bytes)low, 0, 2, 4, 6, 8, 10, 12, 14, 0, 2, 4, 6, 8, 10, 12, 14);
+    __builtin_memcpy(to, &lowest, PDNN_LANES);
+}
+
+#endif
+
+#if PDNN_LANES < 16
 
 PDNN_INLINE pdnn_mask_lanes equal(const pdnn_ints *v, int32_t number) {
     return *v == number;
