@@ -3,8 +3,12 @@
 #include "runtime/kernels/simd/lanes.h"
 
 /* Two FMA units with a latency of 4 or 5 cycles need 8 to 10 chains; 12 plus two constants still
- * fit 16 registers. */
+ * fit 16 registers. Arm's processors have up to four units, and 32 registers. */
+#if defined(__aarch64__)
+enum { CHAINS = 24 };
+#else
 enum { CHAINS = 12 };
+#endif
 
 /* x = x * 0.5 + 1 converges to 2: no overflow, no denormals. Volatile, so that the compiler cannot see the
  * fixed point and drop the loop. */

@@ -14,10 +14,12 @@ struct pdnn_peak {
     /* Runs `iterations` iterations in the calling thread. The return value depends on all of them. */
     float (*run)(uint64_t iterations);
     uint64_t flop; /* per iteration: 2 per multiply-add, for int8 too */
+    /* Where the vectors' length is the processor's affair: its multiple of what flop counts. NULL: 1. */
+    uint64_t (*units)(void);
 };
 
-/* All peaks this build knows, widest first within a type, terminated by a row without a dtype. For
- * f32 see fma.h. */
+/* All peaks this build knows, widest first within a type, terminated by a row without a dtype. The
+ * f32 peak of fixed vectors is in fma.h. */
 extern const struct pdnn_peak pdnn_peaks[];
 
 /* Runs the peak on each of the threads. Returns their total FLOP. */
