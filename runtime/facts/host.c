@@ -2,6 +2,7 @@
 #include "runtime/facts/host.h"
 
 #include "base/str.h"
+#include "runtime/facts/host_arm.h"
 #include "runtime/facts/host_cgroup.h"
 #include "runtime/facts/host_files.h"
 #include "runtime/facts/host_openmp.h"
@@ -116,6 +117,8 @@ static void apply_limits(const struct pdnn_host_source *source, struct pdnn_host
 static void read_names(const struct pdnn_host_source *source, struct pdnn_host *host) {
     struct utsname system;
     pdnn_hostfiles_cpu(source->root, host->cpu, host->isa);
+    if (!source->root[0])
+        pdnn_hostarm_isa(host->isa);
     pdnn_hostfiles_governor(source->root, host->core_pu[0], host->governor);
     if (uname(&system) != 0)
         return;

@@ -2,6 +2,7 @@
 #include "runtime/facts/host_files.h"
 
 #include "base/file.h"
+#include "runtime/facts/host_arm.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -67,6 +68,16 @@ static bool find_field(const char *text, const char *key, const char **field, si
     return false;
 }
 
+/* A field such as "0xd4f". */
+static bool find_hex(const char *text, const char *key, unsigned long *number) {
+    const char *field;
+    size_t length;
+    if (!find_field(text, key, &field, &length))
+        return false;
+    *number = strtoul(field, NULL, 16);
+    return true;
+}
+
 static bool has_word(const char *words, size_t length, const char *word) {
     size_t word_length = strlen(word);
     for (size_t i = 0; i + word_length <= length; i++) {
@@ -83,12 +94,13 @@ static const char *const isa_words[] = {
     "sse4_1",   "avx",      "avx2",        "fma",         "avx_vnni",    "avx_ne_convert",
     "avx512f",  "avx512bw", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_bf16",
     "amx_int8", "amx_fp16", "asimd",       "asimdhp",     "asimddp",     "bf16",
-    "i8mm",     "sve",      "sve2",
+    "i8mm",     "sve",      "sve2",        "svebf16",     "svei8mm",
 };
 
 void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[PDNN_HOST_TEXT]) {
     const char *field;
     size_t length, used = 0;
+    unsigned long implementer, part;
     model[0] = isa[0] = 0;
     char *text = pdnn_hostfiles_read(root, "/proc/cpuinfo");
     if (!text)
@@ -96,6 +108,8 @@ void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[P
     if (find_field(text, "model name", &field, &length))
         snprintf(model, PDNN_HOST_TEXT, "%.*s", (int)(length < PDNN_HOST_TEXT ? length : PDNN_HOST_TEXT),
                  field);
+    else if (find_hex(text, "CPU implementer", &implementer) && find_hex(text, "CPU part", &part))
+        pdnn_hostarm_model(implementer, part, model);
     if (find_field(text, "flags", &field, &length) || find_field(text, "Features", &field, &length)) {
         for (size_t i = 0; i < sizeof isa_words / sizeof *isa_words && used < PDNN_HOST_TEXT; i++) {
             if (has_word(field, length, isa_words[i]))

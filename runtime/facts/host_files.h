@@ -16,7 +16,7 @@ bool pdnn_hostfiles_number(const char *root, const char *path, uint64_t *number)
 /* The first number after the line's key, such as "MemTotal:" in the text of /proc/meminfo. */
 bool pdnn_hostfiles_entry(const char *text, const char *key, uint64_t *number);
 
-/* Model name and relevant instruction sets from /proc/cpuinfo. */
+/* Model name and relevant instruction sets from /proc/cpuinfo. Arm's has a number for the model. */
 void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[PDNN_HOST_TEXT]);
 
 void pdnn_hostfiles_memory(const char *root, uint64_t *total_bytes, uint64_t *available_bytes);
