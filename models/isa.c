@@ -15,4 +15,8 @@ const char *const pdnn_isa_names[PDNN_ISA_COUNT + 1] = {
     [PDNN_ISA_AVX512_CORE_FP16] = "avx512_core_fp16",
     [PDNN_ISA_AVX512_CORE_AMX] = "avx512_core_amx",
     [PDNN_ISA_AVX512_CORE_AMX_FP16] = "avx512_core_amx_fp16",
+    [PDNN_ISA_ASIMD] = "asimd",
+    [PDNN_ISA_SVE_128] = "sve_128",
+    [PDNN_ISA_SVE_256] = "sve_256",
+    [PDNN_ISA_SVE_512] = "sve_512",
 };

@@ -3,7 +3,8 @@
 #ifndef MODELS_ISA_H
 #define MODELS_ISA_H
 
-/* The values of the run setting `isa`. */
+/* The values of the run setting `isa`: x86-64's, then Arm's, each in growing order. A sweep may name all of
+ * them; a processor of the other architecture has none. */
 enum pdnn_isa {
     PDNN_ISA_DEFAULT, /* no limit beyond the library's own */
     PDNN_ISA_SSE41,
@@ -17,6 +18,10 @@ enum pdnn_isa {
     PDNN_ISA_AVX512_CORE_FP16,
     PDNN_ISA_AVX512_CORE_AMX,
     PDNN_ISA_AVX512_CORE_AMX_FP16,
+    PDNN_ISA_ASIMD,
+    PDNN_ISA_SVE_128, /* SVE with vectors of at least 128 bit */
+    PDNN_ISA_SVE_256,
+    PDNN_ISA_SVE_512,
     PDNN_ISA_COUNT
 };
 

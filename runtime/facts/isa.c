@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* needs: words that struct pdnn_host's isa must contain. lanes: floats in a vector with multiply-adds, since
- * our kernels do not use AVX without them. */
+ * our kernels do not use AVX without them, and SVE not at all. */
 static const struct {
     const char *needs;
     int lanes;
@@ -20,6 +20,10 @@ static const struct {
     [PDNN_ISA_AVX512_CORE_FP16] = {"avx512f avx512bw avx512_vnni avx512_bf16 avx512_fp16", 16},
     [PDNN_ISA_AVX512_CORE_AMX] = {"avx512f avx512bw avx512_vnni avx512_bf16 amx_bf16 amx_int8", 16},
     [PDNN_ISA_AVX512_CORE_AMX_FP16] = {"avx512f avx512bw avx512_fp16 amx_bf16 amx_int8 amx_fp16", 16},
+    [PDNN_ISA_ASIMD] = {"asimd", 4},
+    [PDNN_ISA_SVE_128] = {"asimd sve", 4},
+    [PDNN_ISA_SVE_256] = {"asimd sve sve_256", 4},
+    [PDNN_ISA_SVE_512] = {"asimd sve sve_256 sve_512", 4},
 };
 
 static bool has_word(const char *text, const char *word, size_t length) {

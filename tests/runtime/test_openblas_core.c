@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-enum { PROCESSORS = 6, CORES = 8 };
+enum { PROCESSORS = 6, CORES = 10 };
 
 static const char *const processors[PROCESSORS] = {
     "asimd sve",
@@ -27,7 +27,9 @@ static void test_core_for_the_processor(void **state) {
         {"SkylakeX", {NULL, NULL, NULL, NULL, NULL, NULL}},
         {"Cooperlake", {NULL, NULL, NULL, NULL, NULL, NULL}},
         {"SapphireRapids", {NULL, NULL, NULL, NULL, NULL, NULL}},
-        {"neoversev1", {NULL, NULL, NULL, NULL, NULL, NULL}}, /* unknown: perhaps newer than this table */
+        {"armv8", {NULL, NULL, NULL, NULL, NULL, NULL}}, /* whether SVE's kernels are better is not known */
+        {"neoversev1", {NULL, NULL, NULL, NULL, NULL, NULL}},
+        {"neoversev9", {NULL, NULL, NULL, NULL, NULL, NULL}}, /* unknown: perhaps newer than this table */
     };
     for (int i = 0; i < CORES; i++) {
         for (int k = 0; k < PROCESSORS; k++) {
@@ -52,6 +54,10 @@ static void test_core_for_an_isa(void **state) {
         {"Zen", PDNN_ISA_AVX2, ""},
         {"Haswell", PDNN_ISA_SSE41, "Penryn"},
         {"Zen5", PDNN_ISA_AVX, "Sandybridge"}, /* unknown: it might not stay within */
+        {"neoversev1", PDNN_ISA_ASIMD, "ARMV8"},
+        {"neoversen1", PDNN_ISA_ASIMD, ""},
+        {"neoversen2", PDNN_ISA_SVE_128, ""},
+        {"SkylakeX", PDNN_ISA_SVE_128, "ARMV8SVE"},
     };
     struct pdnn_host host = {0};
     snprintf(host.isa, sizeof host.isa, "%s", processors[PROCESSORS - 1]);

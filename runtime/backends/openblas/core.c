@@ -27,6 +27,24 @@ static const struct core {
     {PDNN_ISA_AVX512_CORE, "SkylakeX", false},
     {PDNN_ISA_AVX512_CORE_BF16, "Cooperlake", true},
     {PDNN_ISA_AVX512_CORE_AMX, "SapphireRapids", true},
+    {PDNN_ISA_ASIMD, "ARMV8", false},
+    {PDNN_ISA_ASIMD, "CortexA53", false},
+    {PDNN_ISA_ASIMD, "CortexA55", false},
+    {PDNN_ISA_ASIMD, "CortexA57", false},
+    {PDNN_ISA_ASIMD, "CortexA72", false},
+    {PDNN_ISA_ASIMD, "CortexA73", false},
+    {PDNN_ISA_ASIMD, "CortexA76", false},
+    {PDNN_ISA_ASIMD, "Falkor", false},
+    {PDNN_ISA_ASIMD, "ThunderX", false},
+    {PDNN_ISA_ASIMD, "ThunderX2T99", false},
+    {PDNN_ISA_ASIMD, "ThunderX3T110", false},
+    {PDNN_ISA_ASIMD, "TSV110", false},
+    {PDNN_ISA_ASIMD, "EMAG8180", false},
+    {PDNN_ISA_ASIMD, "NeoverseN1", false},
+    {PDNN_ISA_SVE_128, "ARMV8SVE", true}, /* any length of vectors */
+    {PDNN_ISA_SVE_128, "NeoverseN2", true},
+    {PDNN_ISA_SVE_128, "NeoverseV1", true},
+    {PDNN_ISA_SVE_512, "A64FX", true},
 };
 enum { CORES = sizeof cores / sizeof *cores };
 
@@ -38,16 +56,25 @@ static const struct core *find(const char *name) {
     return NULL;
 }
 
+static bool is_arm(enum pdnn_isa isa) {
+    return isa >= PDNN_ISA_ASIMD;
+}
+
+static bool is_within(const struct core *core, enum pdnn_isa isa) {
+    return core->isa <= isa && is_arm(core->isa) == is_arm(isa);
+}
+
 bool pdnn_openblas_core_is_within(const char *core, enum pdnn_isa isa) {
     const struct core *known = find(core);
-    return known && known->isa <= isa;
+    return known && is_within(known, isa);
 }
 
 /* The first row of the widest isa up to this one; NULL if there is none. */
 static const struct core *best_within(enum pdnn_isa isa, bool with_new) {
     const struct core *best = NULL;
     for (size_t i = 0; i < CORES; i++) {
-        if (cores[i].isa <= isa && (with_new || !cores[i].is_new) && (!best || cores[i].isa > best->isa))
+        if (is_within(&cores[i], isa) && (with_new || !cores[i].is_new) &&
+            (!best || cores[i].isa > best->isa))
             best = &cores[i];
     }
     return best;
@@ -60,5 +87,5 @@ const char *pdnn_openblas_core_for(const char *core, const struct pdnn_host *hos
         return best && !pdnn_openblas_core_is_within(core, isa) ? best->name : NULL;
     }
     best = best_within(pdnn_isa_widest(host), false);
-    return best && known && known->isa < best->isa ? best->name : NULL;
+    return best && known && is_within(known, best->isa) && known->isa < best->isa ? best->name : NULL;
 }

@@ -6,7 +6,11 @@ enum pdnn_level pdnn_level_in_force = PDNN_LEVEL_BASELINE;
 enum pdnn_level pdnn_level_of_machine = PDNN_LEVEL_BASELINE;
 
 const char *const pdnn_level_names[PDNN_LEVEL_COUNT] = {
+#if defined(__aarch64__)
+    [PDNN_LEVEL_BASELINE] = "asimd",
+#else
     [PDNN_LEVEL_BASELINE] = "baseline",
+#endif
     [PDNN_LEVEL_AVX2] = "avx2",
     [PDNN_LEVEL_AVX512] = "avx512",
 };

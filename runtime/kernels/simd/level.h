@@ -13,7 +13,7 @@ extern enum pdnn_level pdnn_level_in_force;
 /* The processor's widest level, whatever the limit: for loops that measure the machine. */
 extern enum pdnn_level pdnn_level_of_machine;
 
-/* "baseline", "avx2" or "avx512". */
+/* "baseline", "avx2" or "avx512"; on aarch64 the only level is the baseline, called "asimd". */
 extern const char *const pdnn_level_names[PDNN_LEVEL_COUNT];
 
 /* The name of the level in force. */

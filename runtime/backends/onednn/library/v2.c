@@ -5,6 +5,14 @@
 
 const struct pdnn_onednn_isa pdnn_onednn_isas[] = {
     {dnnl_cpu_isa_all, "all"},
+#if defined(__aarch64__)
+    /* Arm's have no names in the header; the library counts them with the values of x86's. */
+    {dnnl_cpu_isa_sse41, "asimd"},
+    {dnnl_cpu_isa_avx, "sve_128"},
+    {dnnl_cpu_isa_avx2, "sve_256"},
+    {dnnl_cpu_isa_avx512_mic, "sve_384"},
+    {dnnl_cpu_isa_avx512_mic_4ops, "sve_512"},
+#else
     {dnnl_cpu_isa_sse41, "sse41"},
     {dnnl_cpu_isa_avx, "avx"},
     {dnnl_cpu_isa_avx2, "avx2"},
@@ -15,6 +23,7 @@ const struct pdnn_onednn_isa pdnn_onednn_isas[] = {
     {dnnl_cpu_isa_avx512_core_vnni, "avx512_core_vnni"},
     {dnnl_cpu_isa_avx512_core_bf16, "avx512_core_bf16"},
     {dnnl_cpu_isa_avx512_core_amx, "avx512_core_amx"},
+#endif
     {0, NULL},
 };
 

@@ -6,6 +6,14 @@
 
 const struct pdnn_onednn_isa pdnn_onednn_isas[] = {
     {dnnl_cpu_isa_default, "default"},
+#if defined(__aarch64__)
+    /* Arm's have no names in the header; the library counts them with the values of x86's. */
+    {dnnl_cpu_isa_sse41, "asimd"},
+    {dnnl_cpu_isa_avx, "sve_128"},
+    {dnnl_cpu_isa_avx2, "sve_256"},
+    {dnnl_cpu_isa_avx2_vnni, "sve_384"},
+    {dnnl_cpu_isa_avx512_core, "sve_512"},
+#else
     {dnnl_cpu_isa_sse41, "sse41"},
     {dnnl_cpu_isa_avx, "avx"},
     {dnnl_cpu_isa_avx2, "avx2"},
@@ -17,6 +25,7 @@ const struct pdnn_onednn_isa pdnn_onednn_isas[] = {
     {dnnl_cpu_isa_avx512_core_fp16, "avx512_core_fp16"},
     {dnnl_cpu_isa_avx512_core_amx, "avx512_core_amx"},
     {dnnl_cpu_isa_avx512_core_amx_fp16, "avx512_core_amx_fp16"},
+#endif
     {0, NULL},
 };
 
