@@ -2,6 +2,10 @@
 
 #include "runtime/kernels/simd/lanes.h"
 
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
 /* Two FMA units with a latency of 4 or 5 cycles need 8 to 10 chains; 12 plus two constants still
  * fit 16 registers. Arm's processors have up to four units, and 32 registers. */
 #if defined(__aarch64__)
@@ -10,9 +14,22 @@ enum { CHAINS = 24 };
 enum { CHAINS = 12 };
 #endif
 
-/* x = x * 0.5 + 1 converges to 2: no overflow, no denormals. Volatile, so that the compiler cannot see the
- * fixed point and drop the loop. */
+/* x = x * 0.5 + 1 converges to 2: no overflow, no denormals. Arm's instruction overwrites what it adds to,
+ * and a copy of the 1 for every step would take half the units, so there x = x + 2^-20 * 2^-20, which is x.
+ * Volatile, so that the compiler cannot see the fixed point and drop the loop. */
+#if defined(__aarch64__)
+static const volatile float the_factor = 0x1p-20F, the_addend = 0x1p-20F;
+#else
 static const volatile float the_factor = 0.5f, the_addend = 1.0f;
+#endif
+
+PDNN_INLINE void step(pdnn_floats *x, const pdnn_floats *m, const pdnn_floats *a) {
+#if defined(__aarch64__)
+    *x = vfmaq_f32(*x, *m, *a);
+#else
+    *x = *x * *m + *a;
+#endif
+}
 
 static float run_chains(uint64_t iterations, float factor, float addend) {
     pdnn_floats chain[CHAINS], m, a;
@@ -20,13 +37,17 @@ static float run_chains(uint64_t iterations, float factor, float addend) {
         m[lane] = factor;
         a[lane] = addend;
     }
+    /* Unrolled, all of them: chains must stay in registers. */
+#pragma GCC unroll 24
     for (int i = 0; i < CHAINS; i++)
-        chain[i] = a * (float)(i + 1);
+        chain[i] = (pdnn_floats){0} + (float)(i + 1);
     for (uint64_t n = 0; n < iterations; n++) {
+#pragma GCC unroll 24
         for (int i = 0; i < CHAINS; i++)
-            chain[i] = chain[i] * m + a;
+            step(&chain[i], &m, &a);
     }
     float sum = 0;
+#pragma GCC unroll 24
     for (int i = 0; i < CHAINS; i++) {
         for (int lane = 0; lane < PDNN_LANES; lane++)
             sum += chain[i][lane];

@@ -17,7 +17,7 @@
 enum { CHAINS = 20 };
 
 /* As in peaks_x86.c. */
-static const volatile float the_small = 0x1p-40F, the_half = 0x1p-10F;
+static const volatile float the_small = 0x1p-40F, the_half = 0x1p-10F, the_tiny = 0x1p-7F, the_one = 1;
 static const volatile int8_t the_byte = 3;
 
 #define STEP(k)  x##k = NEXT(x##k);
@@ -50,11 +50,11 @@ PEAK_LOOP(bfdot, "arch=armv8.2-a+bf16", const bfloat16x8_t a = vreinterpretq_bf1
 #undef START
 #undef SUM
 
-/* x * a + a converges to a / (1 - a), close to a. */
-#define START(k)  float16x8_t x##k = vdupq_n_f16((float16_t)the_half);
+/* x + a * a rounds to x. A product added to `a` would need a copy of it for every step. */
+#define START(k)  float16x8_t x##k = vdupq_n_f16((float16_t)the_one);
 #define SUM(x, y) vaddq_f16(x, y)
-#define NEXT(x)   vfmaq_f16(a, x, a)
-PEAK_LOOP(fmla_f16, "arch=armv8.2-a+fp16", const float16x8_t a = vdupq_n_f16((float16_t)the_half),
+#define NEXT(x)   vfmaq_f16(x, a, a)
+PEAK_LOOP(fmla_f16, "arch=armv8.2-a+fp16", const float16x8_t a = vdupq_n_f16((float16_t)the_tiny),
           (float)vgetq_lane_f16(x0, 0))
 #undef NEXT
 #undef START
@@ -85,6 +85,7 @@ PEAK_LOOP(sve_bfmmla, "arch=armv8.2-a+sve+bf16",
 #undef START
 #undef SUM
 
+/* x * a + a converges to a / (1 - a), close to a. */
 #define START(k)  svfloat16_t x##k = svdup_n_f16((float16_t)the_half);
 #define SUM(x, y) svadd_f16_x(svptrue_b16(), x, y)
 #define NEXT(x)   svmad_f16_x(svptrue_b16(), x, a, a)
