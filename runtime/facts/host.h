@@ -10,9 +10,10 @@
 enum { PDNN_HOST_TEXT = 128, PDNN_HOST_CORES_MAX = 1024, PDNN_CACHE_LEVELS = 3 };
 
 struct pdnn_host {
-    char name[PDNN_HOST_TEXT];     /* hostname */
-    char cpu[PDNN_HOST_TEXT];      /* model name */
-    char isa[PDNN_HOST_TEXT];      /* the flags that matter: "avx2 fma", "avx512f avx512_vnni amx_bf16", "asimd sve sve_256" */
+    char name[PDNN_HOST_TEXT]; /* hostname */
+    char cpu[PDNN_HOST_TEXT];  /* model name */
+    char isa[PDNN_HOST_TEXT]; /* the flags that matter: "avx2 fma", "avx512f avx512_vnni amx_bf16", "asimd sve
+                                 sve_256" */
     char kernel[PDNN_HOST_TEXT];   /* "Linux 6.1.0" */
     char governor[PDNN_HOST_TEXT]; /* cpufreq governor; "" if the host does not show it */
     int64_t cores_online;          /* in the whole machine */
