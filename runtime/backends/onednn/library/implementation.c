@@ -47,10 +47,24 @@ static bool is_wrong_matmul(const struct pdnn_onednn_request *request, const cha
     return rank > 2 && dim[rank - 2] == 1;
 }
 
+/* The int8 convolution over a matrix product has generated code only on x86-64 for what comes after the
+ * product. Elsewhere it adds the sum before the other post-ops, whatever their order, so that the summand is
+ * scaled as well. */
+static bool is_sum_scaled(const struct pdnn_onednn_request *request, const char *name) {
+#if defined(__x86_64__)
+    const bool is_in_order = true;
+#else
+    const bool is_in_order = false;
+#endif
+    if (is_in_order || request->kind != PDNN_ONEDNN_CONVOLUTION || !request->layout[PDNN_ONEDNN_SCALE])
+        return false;
+    return request->n_post_ops && request->post_op[0] == PDNN_ONEDNN_SUM && strstr(name, "gemm");
+}
+
 bool pdnn_onednn_is_wanted(const struct pdnn_onednn_request *request,
                            const_dnnl_primitive_desc_t descriptor) {
     const char *name = pdnn_onednn_implementation_name(descriptor);
-    if (is_racy_convolution(request, name) || is_wrong_matmul(request, name))
+    if (is_racy_convolution(request, name) || is_wrong_matmul(request, name) || is_sum_scaled(request, name))
         return false;
     if (request->algorithm == PDNN_ALGORITHM_DIRECT)
         return !strstr(name, "gemm") && !strstr(name, "ref");
