@@ -3,6 +3,7 @@
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "gen/spec.h"
+#include "session/shard.h"
 #include "results/tables/columns.h"
 #include "results/tables/csv.h"
 #include "results/tables/record.h"
@@ -32,6 +33,8 @@ static const char *const paragraphs[] = {
 
 static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SET,
+    PDNN_OPTION_SHARD,
+    PDNN_OPTION_SHARD_BASE,
     {"count", 0, NULL, NULL, false, "print only the number of instances and their totals"},
     PDNN_OPTION_FORMAT,
 };
@@ -39,6 +42,7 @@ static const struct pdnn_option_def options[] = {
 static const struct pdnn_example examples[] = {
     {"paradnn list sweeps/fc.yaml", "what a sweep would run, and what each instance costs"},
     {"paradnn list --count sweeps/paper-fc.yaml", "how many instances, and how much work in total"},
+    {"paradnn list --count sweeps/paper-fc.yaml --shard 3/16", "the same of one shard, and its time"},
     {"paradnn list fc/layers=4,nodes=1024 --format csv", "the costs of one model, as exact numbers"},
     {"paradnn list cnn:resnet50,batch=1 rnn/cell=gru,length=25",
      "the costs of a preset, and of a model of another family"},
@@ -46,6 +50,7 @@ static const struct pdnn_example examples[] = {
 
 struct list {
     struct pdnn_spec spec;
+    struct pdnn_shard_deal deal;
     struct pdnn_walk walk;
     const struct pdnn_host *host;
     size_t too_wide; /* instances with more threads than there are cores */
@@ -54,7 +59,7 @@ struct list {
 /* The next instance; counts those that a sweep would find invalid here. */
 static enum pdnn_status next(struct list *list, struct pdnn_expanded *item, bool *done,
                              struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_walk_next(&list->walk, item, done, err);
+    enum pdnn_status status = pdnn_shard_walk_next(&list->deal, &list->walk, item, done, err);
     if (status == PDNN_OK && !*done && !item->filtered && !item->invalid)
         list->too_wide += item->instance.setting[PDNN_SETTING_THREADS] > list->host->threads;
     return status;
@@ -113,7 +118,7 @@ static enum pdnn_status collect_families(struct list *list, const struct pdnn_fa
     for (;;) {
         struct pdnn_expanded item;
         bool done;
-        if (pdnn_walk_next(&list->walk, &item, &done, err) != PDNN_OK)
+        if (pdnn_shard_walk_next(&list->deal, &list->walk, &item, &done, err) != PDNN_OK)
             return err->status;
         if (done)
             break;
@@ -125,7 +130,7 @@ static enum pdnn_status collect_families(struct list *list, const struct pdnn_fa
         if (*count == all || list->spec.n_models == 1)
             break;
     }
-    return pdnn_walk_start(&list->walk, &list->spec, list->host->threads_all, true, err);
+    return pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
 }
 
 static void describe(const struct pdnn_expanded *item, struct pdnn_record *record) {
@@ -222,10 +227,13 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     (void)some_failed;
     struct list list = {0};
     struct pdnn_host host;
+    struct pdnn_shard shard;
     const char **sets = NULL;
     size_t n_sets;
     bool csv = pdnn_wants_csv(arguments), only_count = pdnn_argument(arguments, "count");
     if (pdnn_host_read(&host, err) != PDNN_OK ||
+        pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"), getenv,
+                         &shard, err) != PDNN_OK ||
         pdnn_argument_all(arguments, "set", &sets, &n_sets, err) != PDNN_OK)
         return err->status;
     list.host = &host;
@@ -234,9 +242,12 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     free(sets);
     if (status != PDNN_OK)
         return status;
-    status = pdnn_walk_start(&list.walk, &list.spec, host.threads_all, !only_count, err);
+    status = pdnn_shard_deal(&shard, &list.spec, host.threads_all, &list.deal, err);
+    if (status == PDNN_OK)
+        status =
+            pdnn_shard_walk_start(&list.deal, &list.walk, &list.spec, host.threads_all, !only_count, err);
     if (status == PDNN_OK && only_count)
-        status = pdnn_list_totals(&list.walk, csv, err);
+        status = pdnn_list_totals(&list.deal, &list.walk, csv, err);
     else if (status == PDNN_OK)
         status = csv ? list_csv(&list, err) : list_for_people(&list, err);
     if (status == PDNN_OK && list.too_wide)
@@ -245,6 +256,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
                 list.too_wide, host.threads,
                 host.threads == host.thread_limit ? "under OMP_THREAD_LIMIT" : "cores for here");
     pdnn_walk_finish(&list.walk);
+    pdnn_shard_deal_finish(&list.deal);
     pdnn_spec_finish(&list.spec);
     return status;
 }

@@ -28,9 +28,11 @@ static const char *const paragraphs[] = {
 
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "DIR", NULL, false,
-     "the result directory (default: NAME.results in the current directory, with the spec's name; "
-     "required for an ID)"},
+     "the result directory (default: NAME.results in the current directory, with the spec's name, or "
+     "NAME.I-of-N.results for a shard; required for an ID)"},
     PDNN_OPTION_SET,
+    PDNN_OPTION_SHARD,
+    PDNN_OPTION_SHARD_BASE,
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
     {"retry", 0, NULL, NULL, false, "visit instances again that failed in an earlier run"},
@@ -39,15 +41,21 @@ static const struct pdnn_option_def options[] = {
 static const struct pdnn_example examples[] = {
     {"paradnn sweep sweeps/fc.yaml", "the main job: the tables are in fc.results afterwards"},
     {"paradnn sweep sweeps/fc.yaml --set run.threads=1 -o fc1.results", "the same on one thread"},
+    {"paradnn sweep sweeps/paper-fc.yaml --shard auto/16",
+     "in each of 16 tasks of a job array: a sixteenth of the sweep, in a directory of its own"},
 };
 
-/* The directory: -o, or the spec's name. */
-static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, const char *spec_name,
-                                       struct pdnn_str *name, struct pdnn_err *err) {
-    const char *given = pdnn_argument(arguments, "output");
+/* The directory: -o, or the spec's name, with the shard. */
+static enum pdnn_status name_directory(const struct pdnn_arguments *arguments,
+                                       const struct pdnn_session *session, struct pdnn_str *name,
+                                       struct pdnn_err *err) {
+    const char *given = pdnn_argument(arguments, "output"), *spec_name = session->spec.name;
     if (!given && !spec_name)
         return pdnn_fail(err, PDNN_INVALID, "an ID has no name for a directory, give -o DIR");
-    pdnn_str_printf(name, "%s%s", given ? given : spec_name, given ? "" : ".results");
+    pdnn_str_printf(name, "%s", given ? given : spec_name);
+    if (!given && session->shard.count)
+        pdnn_str_printf(name, ".%" PRIu32 "-of-%" PRIu32, session->shard.index, session->shard.count);
+    pdnn_str_printf(name, "%s", given ? "" : ".results");
     return name->failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
 }
 
@@ -130,11 +138,14 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     size_t n_sets;
     enum pdnn_status status = pdnn_argument_all(arguments, "set", &sets, &n_sets, err);
     if (status == PDNN_OK)
+        status = pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"),
+                                  getenv, &session.shard, err);
+    if (status == PDNN_OK)
         status = pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
     if (status == PDNN_OK && request.ceilings_file)
         status = pdnn_ceilings_read(request.ceilings_file, session.ceilings, err);
     if (status == PDNN_OK)
-        status = name_directory(arguments, session.spec.name, &path, err);
+        status = name_directory(arguments, &session, &path, err);
     if (status == PDNN_OK)
         status = pdnn_session_announce(&session, pdnn_str_text(&path), err);
     if (status == PDNN_OK)

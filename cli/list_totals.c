@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "base/units.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "results/tables/csv.h"
 #include "base/clock.h"
 
@@ -61,7 +62,9 @@ static enum pdnn_status print_totals_csv(const struct totals *totals, struct pdn
     return pdnn_text_print(&out, true, err);
 }
 
-static enum pdnn_status print_totals(const struct totals *totals, struct pdnn_err *err) {
+static enum pdnn_status print_totals(const struct totals *totals, const struct pdnn_shard_deal *deal,
+                                     struct pdnn_err *err) {
+    char shard[PDNN_DURATION_TEXT], all[PDNN_DURATION_TEXT];
     char exact[U128_TEXT], rounded[PDNN_UNIT_TEXT];
     struct pdnn_str out = {0};
     pdnn_str_printf(&out, "instances  %" PRIu64 "\nfiltered   %" PRIu64 "\n", totals->instances,
@@ -77,16 +80,21 @@ static enum pdnn_status print_totals(const struct totals *totals, struct pdnn_er
     if (totals->instances > totals->uncounted)
         pdnn_str_printf(&out, "params     %" PRIu64 " to %" PRIu64 "\n", totals->params.min,
                         totals->params.max);
+    if (deal->mine)
+        pdnn_str_printf(&out, "predicted  %s at nominal speed, %s for all shards\n",
+                        pdnn_duration_format(shard, deal->seconds),
+                        pdnn_duration_format(all, deal->seconds_all));
     return pdnn_text_print(&out, false, err);
 }
 
-enum pdnn_status pdnn_list_totals(struct pdnn_walk *walk, bool csv, struct pdnn_err *err) {
+enum pdnn_status pdnn_list_totals(struct pdnn_shard_deal *deal, struct pdnn_walk *walk, bool csv,
+                                  struct pdnn_err *err) {
     struct totals totals = {.params = {UINT64_MAX, 0}};
     uint64_t start_ns = pdnn_clock_ns();
     for (;;) {
         struct pdnn_expanded item;
         bool done;
-        if (pdnn_walk_next(walk, &item, &done, err) != PDNN_OK)
+        if (pdnn_shard_walk_next(deal, walk, &item, &done, err) != PDNN_OK)
             return err->status;
         if (done)
             break;
@@ -112,5 +120,5 @@ enum pdnn_status pdnn_list_totals(struct pdnn_walk *walk, bool csv, struct pdnn_
                 "paradnn: %" PRIu64
                 " instances are not in the sums: they are invalid, or their counts do not fit in 64 bits\n",
                 totals.uncounted);
-    return csv ? print_totals_csv(&totals, err) : print_totals(&totals, err);
+    return csv ? print_totals_csv(&totals, err) : print_totals(&totals, deal, err);
 }

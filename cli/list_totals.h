@@ -2,9 +2,10 @@
 #ifndef CLI_LIST_TOTALS_H
 #define CLI_LIST_TOTALS_H
 
-#include "gen/walk.h"
+#include "session/shard.h"
 
-/* Walks to the end, then prints the totals on stdout and the speed of the walk on stderr. */
-enum pdnn_status pdnn_list_totals(struct pdnn_walk *walk, bool csv, struct pdnn_err *err);
+/* Walks over the shard to its end, then prints the totals on stdout and the speed of the walk on stderr. */
+enum pdnn_status pdnn_list_totals(struct pdnn_shard_deal *deal, struct pdnn_walk *walk, bool csv,
+                                  struct pdnn_err *err);
 
 #endif

@@ -80,6 +80,8 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
         status = try_files(sweep, err);
     }
     if (status == PDNN_OK)
+        status = pdnn_shard_check(&request->session->shard, path, err);
+    if (status == PDNN_OK)
         status = pdnn_environment_check(path, request->facts, request->n_facts, err);
     if (status == PDNN_OK)
         status = read_ceilings(sweep, err);

@@ -32,10 +32,10 @@ struct pdnn_sweep_directory {
     double speed_index;                /* median over the ok rows; NaN if there are none */
 };
 
-/* Creates the directory if needed, locks it, and checks that machine and software are those of an earlier
- * run. Reads ceilings.csv, unless the session's roofs come from a file of the user's, then writes spec.yaml
- * and environment.yaml. On failure the files stay as they were; PDNN_INVALID also if a table could not be
- * replaced later on. Release with pdnn_sweep_directory_close, also after a failure. */
+/* Creates the directory if needed, locks it, and checks that shard, machine and software are those of an
+ * earlier run. Reads ceilings.csv, unless the session's roofs come from a file of the user's, then writes
+ * spec.yaml and environment.yaml. On failure the files stay as they were; PDNN_INVALID also if a table could
+ * not be replaced later on. Release with pdnn_sweep_directory_close, also after a failure. */
 enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
                                            const struct pdnn_sweep_request *request, struct pdnn_err *err);
 void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep);

@@ -143,6 +143,13 @@ static void add_limits(struct list *list, const struct pdnn_session *session) {
     add_whole(list, "limit_budget_ns", session->spec.limits.budget_ns, false);
 }
 
+/* pdnn_shard_check compares them, so they are no identity here. */
+static void add_shard(struct list *list, const struct pdnn_session *session) {
+    char text[PDNN_SHARD_TEXT];
+    add_text(list, "shard", pdnn_shard_format(&session->shard, text), false);
+    add_text(list, "shard_deal", session->deal, false);
+}
+
 /* Starts a worker and asks what it binds its threads to. If it dies meanwhile, another is asked, as with a
  * worker lost in a sweep. The caller stops the worker, also after a failure. */
 static enum pdnn_status ask_worker(const struct pdnn_session *session, struct pdnn_worker *worker,
@@ -176,6 +183,7 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
         add_openmp(&list, &session->host, places);
         add_variables(&list);
         add_limits(&list, session);
+        add_shard(&list, session);
         add_text(&list, "shares_cores_with", session->shares_with ? session->shares_with : "", false);
     }
     pdnn_worker_stop(&worker);

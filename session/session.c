@@ -80,22 +80,28 @@ static enum pdnn_status add_task(struct pdnn_session *session, const struct pdnn
 
 static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *err) {
     struct pdnn_walk walk = {0};
-    enum pdnn_status status = pdnn_walk_start(&walk, &session->spec, session->host.threads_all, true, err);
+    struct pdnn_shard_deal deal;
+    int64_t threads = session->host.threads_all;
+    if (pdnn_shard_deal(&session->shard, &session->spec, threads, &deal, err) != PDNN_OK)
+        return err->status;
+    memcpy(session->deal, deal.hash, sizeof deal.hash);
+    enum pdnn_status status = pdnn_shard_walk_start(&deal, &walk, &session->spec, threads, true, err);
     for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_expanded item;
-        status = pdnn_walk_next(&walk, &item, &done, err);
+        status = pdnn_shard_walk_next(&deal, &walk, &item, &done, err);
         if (status == PDNN_OK && !done)
             status = add_task(session, &item, err);
     }
     pdnn_walk_finish(&walk);
+    pdnn_shard_deal_finish(&deal);
     return status;
 }
 
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {
-    *session =
-        (struct pdnn_session){.hooks = session->hooks, .ceilings = calloc(1, sizeof *session->ceilings)};
+    *session = (struct pdnn_session){
+        .hooks = session->hooks, .shard = session->shard, .ceilings = calloc(1, sizeof *session->ceilings)};
     if (!session->ceilings)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     if (pdnn_host_read(&session->host, err) != PDNN_OK ||

@@ -106,6 +106,11 @@ GOLDEN_CASES = [
     ("list-id", ["list", "fc/layers=2,nodes=16,input=20,output=10,batch=4,threads=1"], 0),
     ("count", ["list", "--count", "small.yaml"], 0),
     ("count-csv", ["list", "--count", "small.yaml", "--format", "csv"], 0),
+    ("list-shard", ["list", "small.yaml", "--shard", "3/3", "--shard-base", "1"], 0),
+    ("list-shard-csv", ["list", "small.yaml", "nets.yaml", "--shard", "2/3", "--format", "csv"], 0),
+    ("count-shard", ["list", "--count", "small.yaml", "--shard", "2/3"], 0),
+    ("list-bad-shard", ["list", "small.yaml", "--shard", "3/3"], 2),
+    ("list-bad-shard-base", ["list", "small.yaml", "--shard-base", "1"], 2),
     ("list-nets", ["list", "nets.yaml", "--set", "run.algorithm=[auto, direct]"], 0),
     ("list-nets-csv", ["list", "nets.yaml", "small.yaml", "--format", "csv"], 0),
     ("list-presets", ["list", "cnn:resnet50,batch=1,threads=1,mode=infer", "cnn:vgg16,batch=1,threads=1,image=64",
@@ -156,10 +161,10 @@ GOLDEN_CASES = [
     ("plot-option", ["plot", "roofline", "bert.results", "--across", "batch"], 2),
     ("worker-by-hand", ["worker"], 2),
 ]
-TIMED = {"count", "count-csv"}
+TIMED = {"count", "count-csv", "count-shard"}
 # These list every run setting too. Their golden files leave out the settings that families-fc.txt and columns.txt already have, so that a
 # new setting changes only those two files.
-HAS_SETTINGS = {"families-cnn", "families-rnn", "list-csv", "list-nets-csv"}
+HAS_SETTINGS = {"families-cnn", "families-rnn", "list-csv", "list-nets-csv", "list-shard-csv"}
 
 
 def without_settings(text, settings):
@@ -530,6 +535,29 @@ class Sweep(Case):
         done = self.paradnn("sweep", "small.yaml", "--set", "measure.rounds=3", expect=2)
         self.assertRegex(done.stderr, r"\Aparadnn: small\.results/ceilings\.csv:1: .*\n\Z")
         self.assertEqual({name: self.read("small.results", name) for name in os.listdir(self.path("small.results"))}, before)
+
+    def test_shards_are_the_sweep(self):
+        """Each shard has the rows that `list --shard` shows, in a directory of its own that no other shard goes on in."""
+        sharded = []
+        for i in range(3):
+            given = ("--shard", "auto/3", "--shard-base", "1")
+            done = subprocess.run([PARADNN, "sweep", "small.yaml", "--ceilings", "roofs.csv", *given], cwd=self.directory, check=False,
+                                  env={**environment(), "SGE_TASK_ID": str(i + 1), "LSB_JOBINDEX": "0"}, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            directory = f"small.{i}-of-3.results"
+            ids = [row["id"] for row in self.rows(directory, "results.csv")]
+            listed = self.paradnn("list", "small.yaml", "--shard", f"{i}/3", "--format=csv", expect=0).stdout
+            self.assertEqual(ids, [row["id"] for row in csv.DictReader(listed.splitlines())])
+            self.assertIn(f'shard: "{i}/3"', self.read(directory, "environment.yaml"))
+            sharded += ids
+        self.assertEqual(sorted(sharded), sorted(self.ids()))
+        facts = [re.search("shard_deal: (.*)", self.read(f"small.{i}-of-3.results", "environment.yaml"))[1] for i in range(3)]
+        self.assertEqual(len(set(facts)), 1)
+        self.assertIn("shard 0/3, and this is shard 1/3", self.sweep("--shard", "1/3", "-o", "small.0-of-3.results", expect=2).stderr)
+        self.assertIn("shard 0/3, and this is the whole sweep", self.sweep("-o", "small.0-of-3.results", expect=2).stderr)
+        self.sweep("--shard", "0/3", "-o", "small.0-of-3.results")
+        self.sweep("-o", "whole")
+        self.assertIn("holds a whole sweep, and this is shard 0/3", self.sweep("--shard", "0/3", "-o", "whole", expect=2).stderr)
 
     def test_budget_is_the_reason(self):
         done = self.sweep("--set", "limits.budget=1ns", expect=1)

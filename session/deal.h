@@ -1,0 +1,38 @@
+/* Who runs what, as pure functions of predicted costs: instances dealt to shards before anything runs, and
+ * batches claimed by workers as they go. Knows no files, clocks or processes. */
+#ifndef SESSION_DEAL_H
+#define SESSION_DEAL_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Microseconds, not floating point: sums of them are the same on every machine. */
+struct pdnn_deal_item {
+    const char *id; /* unique; breaks ties */
+    uint64_t cost_us;
+};
+
+/* Seconds as a cost: up to the next microsecond, 115 days at most, so that a million of them can be summed.
+ */
+uint64_t pdnn_deal_cost(double seconds);
+
+/* Sets order[0..n_items) to the items' indices, longest first, equal ones by id. */
+enum pdnn_status pdnn_deal_order(const struct pdnn_deal_item *items, size_t n_items, uint32_t *order,
+                                 struct pdnn_err *err);
+
+/* Longest processing time first (Graham 1969): sets shard[i] for each item, which goes, longest first, to the
+ * shard with the least work so far; of equal ones to that with the fewest items, then to the first. Depends
+ * on the set of items, not on their order. load_us: NULL, or the shards' costs. No shard gets more than the
+ * mean plus the longest item. */
+enum pdnn_status pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_items, size_t n_shards,
+                                  uint32_t *shard, uint64_t *load_us, struct pdnn_err *err);
+
+/* Guided self-scheduling (Polychronopoulos and Kuck 1987): the number of items at the head of the list that
+ * make the next batch. cost_us: of the items nobody has claimed, longest first. A batch is as many as fit
+ * into their sum / (2 * workers), ten minutes at most, and always one. The batches shrink towards the end, so
+ * that workers of different speeds end together. workers: those alive, this one included; 0 counts as 1. */
+size_t pdnn_deal_batch(const uint64_t *cost_us, size_t n_items, size_t workers);
+
+#endif

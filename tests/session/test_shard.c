@@ -1,0 +1,239 @@
+/* Which shard this is, and which instances it has. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/cmocka_all.h"
+
+#include "base/str.h"
+#include "session/shard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The environment that `lookup` sees: name, value, ... */
+static const char *const *variables;
+
+static char *lookup(const char *name) {
+    for (const char *const *at = variables; at && *at; at += 2)
+        if (strcmp(at[0], name) == 0)
+            return (char *)(uintptr_t)at[1];
+    return NULL;
+}
+
+static void test_shard_parse(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *base, *variables[7];
+        uint32_t index, count;
+        const char *error; /* part of the message; NULL: none */
+    } rows[] = {
+        {NULL, NULL, {NULL}, 0, 0, NULL},
+        {"0/1", NULL, {NULL}, 0, 1, NULL},
+        {"3/16", NULL, {NULL}, 3, 16, NULL},
+        {"3/16", "0", {NULL}, 3, 16, NULL},
+        {"3/16", "1", {NULL}, 2, 16, NULL},
+        {"16/16", "1", {NULL}, 15, 16, NULL},
+        {"auto/16", NULL, {"SLURM_ARRAY_TASK_ID", "15", NULL}, 15, 16, NULL},
+        {"auto/16", "1", {"PBS_ARRAY_INDEX", "1", NULL}, 0, 16, NULL},
+        {"auto/16", "1", {"LSB_JOBINDEX", "2", NULL}, 1, 16, NULL},
+        {"auto/16", "1", {"SGE_TASK_ID", "16", NULL}, 15, 16, NULL},
+        /* Outside of an array of its own, a batch system says so, and another may have one. */
+        {"auto/4",
+         NULL,
+         {"SLURM_ARRAY_TASK_ID", "2", "SGE_TASK_ID", "undefined", "LSB_JOBINDEX", "0", NULL},
+         2,
+         4,
+         NULL},
+        {"auto/4", NULL, {"SLURM_ARRAY_TASK_ID", "2", "PBS_ARRAY_INDEX", "2", NULL}, 2, 4, NULL},
+        {"auto/4",
+         NULL,
+         {"SLURM_ARRAY_TASK_ID", "2", "PBS_ARRAY_INDEX", "3", NULL},
+         0,
+         0,
+         "SLURM_ARRAY_TASK_ID is 2 but PBS_ARRAY_INDEX is 3"},
+        {"auto/4", NULL, {"SGE_TASK_ID", "undefined", NULL}, 0, 0, "not in a job array, none of SLURM_ARRAY"},
+        {"auto/4", NULL, {NULL}, 0, 0, "LSB_JOBINDEX, SGE_TASK_ID has a number"},
+        {"auto/4", NULL, {"SGE_TASK_ID", "two", NULL}, 0, 0, "SGE_TASK_ID is 'two', not a number"},
+        {"auto/4", NULL, {"SLURM_ARRAY_TASK_ID", "4", NULL}, 0, 0, "from SLURM_ARRAY_TASK_ID, and 4 is not"},
+        {"auto/4", "1", {"SGE_TASK_ID", "0", NULL}, 0, 0, "0 is not one of 1 to 4 (--shard-base 1)"},
+        {"4/4", NULL, {NULL}, 0, 0, "4 is not one of 0 to 3 (--shard-base 0)"},
+        {"-1/4", NULL, {NULL}, 0, 0, "-1 is not one of 0 to 3"},
+        {"0/4", "1", {NULL}, 0, 0, "0 is not one of 1 to 4"},
+        {"0/0", NULL, {NULL}, 0, 0, "there can be 1 to 100000 shards"},
+        {"0/100001", NULL, {NULL}, 0, 0, "there can be 1 to 100000 shards"},
+        {"0/-1", NULL, {NULL}, 0, 0, "there can be 1 to 100000 shards"},
+        {"3", NULL, {NULL}, 0, 0, "expected i/N or auto/N"},
+        {"/3", NULL, {NULL}, 0, 0, "expected i/N or auto/N"},
+        {"1/", NULL, {NULL}, 0, 0, "expected i/N or auto/N"},
+        {"1/2/3", NULL, {NULL}, 0, 0, "expected i/N or auto/N"},
+        {"1/4 ", NULL, {NULL}, 0, 0, "expected i/N or auto/N"},
+        {"00000000000000000000000001/4", NULL, {NULL}, 0, 0, "expected i/N or auto/N"},
+        {"1/4", "2", {NULL}, 0, 0, "expected 0 or 1"},
+        {NULL, "1", {NULL}, 0, 0, "which is missing"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_shard shard;
+        struct pdnn_err err = {0};
+        variables = rows[i].variables;
+        enum pdnn_status status = pdnn_shard_parse(rows[i].text, rows[i].base, lookup, &shard, &err);
+        if (status != (rows[i].error ? PDNN_INVALID : PDNN_OK) ||
+            (rows[i].error && !strstr(err.text, rows[i].error)))
+            fail_msg("row %zu: %s", i, err.text);
+        if (rows[i].error)
+            continue;
+        assert_int_equal(shard.index, rows[i].index);
+        assert_int_equal(shard.count, rows[i].count);
+    }
+    variables = NULL;
+}
+
+static void test_shard_format(void **state) {
+    (void)state;
+    char text[PDNN_SHARD_TEXT];
+    const struct pdnn_shard whole = {0}, last = {PDNN_SHARDS_MAX - 1, PDNN_SHARDS_MAX};
+    assert_string_equal(pdnn_shard_format(&whole, text), "");
+    assert_string_equal(pdnn_shard_format(&last, text), "99999/100000");
+}
+
+static void load(struct pdnn_spec *spec, const char *const *arguments, size_t n_arguments) {
+    struct pdnn_err err = {0};
+    if (pdnn_spec_load(arguments, n_arguments, NULL, 0, spec, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+}
+
+/* Appends the shard's ids, each in [], and returns how many. */
+static size_t list(const struct pdnn_spec *spec, const struct pdnn_shard *shard, struct pdnn_str *ids,
+                   char hash[PDNN_DEAL_HASH_TEXT]) {
+    struct pdnn_shard_deal deal;
+    struct pdnn_walk walk = {0};
+    struct pdnn_expanded item;
+    struct pdnn_err err = {0};
+    char id[PDNN_ID_TEXT];
+    size_t count = 0;
+    assert_int_equal(pdnn_shard_deal(shard, spec, 2, &deal, &err), PDNN_OK);
+    assert_int_equal(pdnn_shard_walk_start(&deal, &walk, spec, 2, false, &err), PDNN_OK);
+    for (bool done = false;;) {
+        assert_int_equal(pdnn_shard_walk_next(&deal, &walk, &item, &done, &err), PDNN_OK);
+        if (done)
+            break;
+        pdnn_str_printf(ids, "[%s]", pdnn_instance_format(&item.instance, id));
+        count++;
+    }
+    memcpy(hash, deal.hash, sizeof deal.hash);
+    pdnn_walk_finish(&walk);
+    pdnn_shard_deal_finish(&deal);
+    return count;
+}
+
+static const char *const forwards[] = {
+    "fc/layers=1,nodes=8,batch=2", "fc/layers=2,nodes=8,batch=2",
+    "fc/layers=64,nodes=4096",     "rnn/layers=1",
+    "cnn:resnet50,batch=8",        "fc/layers=64,nodes=4096,mode=infer",
+    "fc/layers=1,nodes=8,batch=2", "rnn/layers=1,batch=2",
+    "fc/layers=32,nodes=4096",     "transformer/layers=2",
+};
+enum { N_IDS = sizeof forwards / sizeof *forwards, N_UNIQUE = N_IDS - 1, SHARDS = 4 };
+
+/* Every instance is in exactly one shard, whatever the order of the arguments. */
+static void test_shard_deal(void **state) {
+    (void)state;
+    const char *backwards[N_IDS];
+    struct pdnn_spec spec, reversed;
+    char hash[PDNN_DEAL_HASH_TEXT], same[PDNN_DEAL_HASH_TEXT], first[PDNN_DEAL_HASH_TEXT] = "";
+    size_t total = 0;
+    struct pdnn_str all = {0}, whole = {0};
+    for (size_t i = 0; i < N_IDS; i++)
+        backwards[i] = forwards[N_IDS - 1 - i];
+    load(&spec, forwards, N_IDS);
+    load(&reversed, backwards, N_IDS);
+    for (uint32_t i = 0; i < SHARDS; i++) {
+        const struct pdnn_shard shard = {i, SHARDS};
+        struct pdnn_str ids = {0}, others = {0};
+        size_t count = list(&spec, &shard, &ids, hash);
+        assert_int_equal(list(&reversed, &shard, &others, same), count);
+        assert_int_equal(ids.length, others.length);
+        assert_string_equal(hash, same);
+        if (*first)
+            assert_string_equal(hash, first);
+        memcpy(first, hash, sizeof first);
+        for (char *at = ids.text; count; count--) {
+            char *end = strchr(at, ']');
+            char after = end[1];
+            end[1] = 0;
+            assert_non_null(strstr(others.text, at));
+            assert_null(strstr(pdnn_str_text(&all), at));
+            pdnn_str_printf(&all, "%s", at);
+            end[1] = after;
+            at = end + 1;
+            total++;
+        }
+        pdnn_str_finish(&ids);
+        pdnn_str_finish(&others);
+    }
+    assert_int_equal(total, N_UNIQUE);
+    const struct pdnn_shard everything = {0}, other = {0, SHARDS + 1};
+    assert_int_equal(list(&spec, &everything, &whole, hash), N_UNIQUE);
+    assert_string_equal(hash, "");
+    assert_int_equal(whole.length, all.length);
+    list(&spec, &other, &whole, hash);
+    assert_string_not_equal(hash, first);
+    pdnn_str_finish(&all);
+    pdnn_str_finish(&whole);
+    pdnn_spec_finish(&spec);
+    pdnn_spec_finish(&reversed);
+}
+
+/* More shards than instances: the rest are empty. */
+static void test_shard_deal_few(void **state) {
+    (void)state;
+    struct pdnn_spec spec;
+    size_t total = 0;
+    char hash[PDNN_DEAL_HASH_TEXT];
+    load(&spec, forwards, 2);
+    for (uint32_t i = 0; i < 5; i++) {
+        const struct pdnn_shard shard = {i, 5};
+        struct pdnn_str ids = {0};
+        total += list(&spec, &shard, &ids, hash);
+        pdnn_str_finish(&ids);
+    }
+    assert_int_equal(total, 2);
+    pdnn_spec_finish(&spec);
+}
+
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_shard_check(void **state) {
+    (void)state;
+    char directory[] = "/tmp/pdnn_test_shard_XXXXXX", path[64];
+    const struct pdnn_shard whole = {0}, third = {3, 16}, fourth = {4, 16};
+    struct pdnn_err err = {0};
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/environment.yaml", directory);
+    assert_int_equal(pdnn_shard_check(&third, directory, &err), PDNN_OK);
+    write_file(path, "written_utc: \"2026\"\nshard: \"3/16\"\n");
+    assert_int_equal(pdnn_shard_check(&third, directory, &err), PDNN_OK);
+    assert_int_equal(pdnn_shard_check(&fourth, directory, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, "holds shard 3/16, and this is shard 4/16 (counted from 0)"));
+    assert_int_equal(pdnn_shard_check(&whole, directory, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, "holds shard 3/16, and this is the whole sweep"));
+    write_file(path, "written_utc: \"2026\"\n");
+    assert_int_equal(pdnn_shard_check(&whole, directory, &err), PDNN_OK);
+    assert_int_equal(pdnn_shard_check(&third, directory, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, "holds a whole sweep, and this is shard 3/16"));
+    unlink(path);
+    rmdir(directory);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shard_parse), cmocka_unit_test(test_shard_format),
+        cmocka_unit_test(test_shard_deal),  cmocka_unit_test(test_shard_deal_few),
+        cmocka_unit_test(test_shard_check),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
