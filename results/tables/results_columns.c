@@ -179,7 +179,8 @@ static const struct pdnn_column tail[] = {
      .help = "1: only layers_run of the layers ran, and the time is scaled by the ratio of all ops' times to "
              "theirs"},
     {"flags", "", PDNN_COLUMN_WORD, .get = get_flags,
-     .help = "above_roof, noisy, drift, preempted, short, ref, throttled, slow, odd_speed, joined by |"},
+     .help =
+         "above_roof, noisy, drift, preempted, short, ref, throttled, slow, odd_speed, untried, joined by |"},
     {"host", "", PDNN_COLUMN_WORD, AT(host), .help = "name of the machine"},
     {"started_utc", "", PDNN_COLUMN_WORD, .get = get_started, .help = "start of the first visit"},
 };

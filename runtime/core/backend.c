@@ -7,7 +7,7 @@
 
 enum pdnn_status pdnn_program_init(struct pdnn_program *program, const struct pdnn_graph *graph,
                                    struct pdnn_err *err) {
-    *program = (struct pdnn_program){.graph = graph};
+    *program = (struct pdnn_program){.graph = graph, .trial_bytes = UINT64_MAX};
     pdnn_arena_init(&program->arena);
     for (size_t i = 0; i < graph->n_tensors; i++) {
         const struct pdnn_tensor *tensor = &graph->tensors[i];

@@ -55,9 +55,10 @@ struct pdnn_program {
     struct pdnn_arena arena;
     const struct pdnn_graph *graph; /* borrowed */
     /* Options, set before compile: */
-    bool keep_all;    /* slots share no memory */
-    bool keeps_plain; /* every tensor's home slot is plain */
-    bool allow_slow;  /* run ops without a fast path too; their steps are marked is_slow */
+    bool keep_all;        /* slots share no memory */
+    bool keeps_plain;     /* every tensor's home slot is plain */
+    bool allow_slow;      /* run ops without a fast path too; their steps are marked is_slow */
+    uint64_t trial_bytes; /* most that measuring candidates may hold at a time */
     /* A program of another graph that shares weights and state with this one (models/sharing.h), in the same
      * memory and therefore with the same layouts. Only valid during compile. PDNN_UNSUPPORTED when it keeps
      * weights in a form that reorders cannot read and this program needs another form. */
@@ -66,7 +67,8 @@ struct pdnn_program {
     struct pdnn_slot *slots;
     struct pdnn_step *steps;
     size_t n_slots, n_steps, slot_room, step_room;
-    void *layouts; /* the backend's, for put and get; in the arena, or freed by release */
+    bool is_untried; /* some choice was made without measuring, because trial_bytes was too small for it */
+    void *layouts;   /* the backend's, for put and get; in the arena, or freed by release */
     void (*release)(void *layouts);
 };
 
@@ -103,7 +105,7 @@ struct pdnn_backend_def {
     void (*close)(void *state);
     /* Fills an initialised program. PDNN_UNSUPPORTED, with the library's reason, when an op, pass, dtype or
      * fused post-op is not available, or has no fast path and slow steps are not allowed. May measure
-     * candidates; results per shape are kept in state. */
+     * candidates within the program's trial_bytes; results per shape are kept in state. */
     enum pdnn_status (*compile)(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err);
     /* Convert between a plain row-major array of the tensor's dtype and the tensor's home slot. NULL:

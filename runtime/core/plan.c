@@ -122,9 +122,27 @@ static bool needs_data(const struct pdnn_plan *plan, uint32_t tensor, bool is_sh
            pdnn_plan_is_shared(plan, tensor) == is_shared;
 }
 
-static bool is_plain(const struct pdnn_plan *plan, uint32_t tensor) {
+bool pdnn_plan_is_plain(const struct pdnn_plan *plan, uint32_t tensor) {
     const struct pdnn_backend_def *backend = plan->backend;
     return backend->is_plain ? backend->is_plain(&plan->program, tensor) : !backend->put;
+}
+
+/* The result, the loss and trained weights are looked at after the last step. */
+static bool is_read(const struct pdnn_graph *graph, uint32_t tensor) {
+    return tensor == graph->result || tensor == graph->loss ||
+           (graph->loss != PDNN_NONE && graph->tensors[tensor].role == PDNN_ROLE_WEIGHT);
+}
+
+uint64_t pdnn_plan_moved_bytes(const struct pdnn_plan *plan) {
+    const struct pdnn_graph *graph = plan->graph;
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < graph->n_tensors; i++) {
+        bool is_touched = needs_data(plan, i, true) || needs_data(plan, i, false) || is_read(graph, i);
+        uint64_t bytes =
+            is_touched && !pdnn_plan_is_plain(plan, i) ? pdnn_tensor_bytes(&graph->tensors[i]) : 0;
+        largest = bytes > largest ? bytes : largest;
+    }
+    return largest;
 }
 
 /* Generates data in place for plain slots; other slots need a buffer outside the block. */
@@ -133,7 +151,7 @@ enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, uint64_t
     uint64_t largest = 0;
     void *plain = NULL;
     for (uint32_t i = 0; i < graph->n_tensors; i++) {
-        bool moves = needs_data(plan, i, is_shared) && !is_plain(plan, i);
+        bool moves = needs_data(plan, i, is_shared) && !pdnn_plan_is_plain(plan, i);
         uint64_t bytes = moves ? pdnn_tensor_bytes(&graph->tensors[i]) : 0;
         largest = bytes > largest ? bytes : largest;
     }
@@ -144,7 +162,7 @@ enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, uint64_t
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
         if (!needs_data(plan, i, is_shared))
             continue;
-        bool moves = !is_plain(plan, i);
+        bool moves = !pdnn_plan_is_plain(plan, i);
         pdnn_fill_tensor(graph, i, seed, moves ? plain : plan->memory[i]);
         if (moves)
             status = plan->backend->put(plan->state, &plan->program, i, plain, plan->memory[i], err);
@@ -153,19 +171,25 @@ enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, uint64_t
     return status;
 }
 
-static enum pdnn_status check_limit(const struct pdnn_plan *plan, const struct pdnn_plan_options *options,
-                                    struct pdnn_err *err) {
+uint64_t pdnn_plan_room(const struct pdnn_plan_options *options) {
     uint64_t limit = options->limit_bytes, beside = options->beside_bytes;
-    uint64_t room = limit > beside ? limit - beside : 0;
-    if (!limit || plan->block_bytes <= room)
+    if (!limit)
+        return UINT64_MAX;
+    return limit > beside ? limit - beside : 0;
+}
+
+enum pdnn_status pdnn_plan_check(const struct pdnn_plan *plan, const struct pdnn_plan_options *options,
+                                 struct pdnn_err *err) {
+    uint64_t limit = options->limit_bytes, beside = options->beside_bytes;
+    uint64_t need = plan->block_bytes + pdnn_plan_moved_bytes(plan);
+    if (need <= pdnn_plan_room(options))
         return PDNN_OK;
-    if (plan->block_bytes > limit || !beside)
-        return pdnn_fail(err, PDNN_TOO_BIG, "needs %" PRIu64 " bytes, the limit is %" PRIu64,
-                         plan->block_bytes, limit);
+    if (need > limit || !beside)
+        return pdnn_fail(err, PDNN_TOO_BIG, "needs %" PRIu64 " bytes, the limit is %" PRIu64, need, limit);
     return pdnn_fail(err, PDNN_TOO_BIG,
                      "needs %" PRIu64 " bytes beside the %" PRIu64 " that evict caches and probe, "
                      "the limit is %" PRIu64,
-                     plan->block_bytes, beside, limit);
+                     need, beside, limit);
 }
 
 enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_backend_def *backend, void *state,
@@ -175,10 +199,11 @@ enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_back
     enum pdnn_status status = pdnn_program_init(&made.program, graph, err);
     made.program.keep_all = options->keep_all;
     made.program.allow_slow = options->allow_slow;
+    made.program.trial_bytes = pdnn_plan_room(options);
     if (status == PDNN_OK)
         status = pdnn_plan_compile(&made, err);
     if (status == PDNN_OK)
-        status = check_limit(&made, options, err);
+        status = pdnn_plan_check(&made, options, err);
     if (status == PDNN_OK)
         status = pdnn_block_map(made.block_bytes, false, &made.block, err);
     if (status == PDNN_OK)

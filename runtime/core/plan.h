@@ -17,7 +17,9 @@ struct pdnn_plan {
 };
 
 struct pdnn_plan_options {
-    uint64_t limit_bytes;  /* of the block, what makes its data, and beside_bytes; 0: no limit */
+    /* Of beside_bytes and either what measures candidates or the block with the buffer that its data is made
+     * in and read from; 0: no limit. */
+    uint64_t limit_bytes;
     uint64_t beside_bytes; /* held meanwhile: to evict caches and to probe */
     uint64_t seed;         /* of the data */
     bool allow_slow;       /* run ops without a fast path too */
@@ -41,6 +43,9 @@ int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, 
 /* Whether the plan stores the tensor. What forward saves for backward may exist only in a
  * library's own form. */
 bool pdnn_plan_has(const struct pdnn_plan *plan, uint32_t tensor);
+
+/* Whether the tensor lies in plan->memory as a plain row-major array of its dtype. */
+bool pdnn_plan_is_plain(const struct pdnn_plan *plan, uint32_t tensor);
 
 /* Copies a tensor that the plan stores to a plain row-major array of its dtype. Tensors that are
  * resident or that nothing reads (results, loss, weights, state) are valid after every step; others

@@ -13,6 +13,17 @@ void pdnn_block_unmap(unsigned char *block, uint64_t bytes);
  * state come first. */
 enum pdnn_status pdnn_plan_compile(struct pdnn_plan *plan, struct pdnn_err *err);
 
+/* What the options leave of their limit for the plan and for measuring candidates; UINT64_MAX: no limit. */
+uint64_t pdnn_plan_room(const struct pdnn_plan_options *options);
+
+/* PDNN_TOO_BIG unless the compiled plan and the largest buffer that its data passes through fit. */
+enum pdnn_status pdnn_plan_check(const struct pdnn_plan *plan, const struct pdnn_plan_options *options,
+                                 struct pdnn_err *err);
+
+/* Bytes of the largest tensor that is not plain in the block and therefore made or read in a buffer beside
+ * it. */
+uint64_t pdnn_plan_moved_bytes(const struct pdnn_plan *plan);
+
 /* Sets the slots' addresses in `memory` (at least block_bytes) and binds the steps. */
 enum pdnn_status pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory, struct pdnn_err *err);
 

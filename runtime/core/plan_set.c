@@ -37,6 +37,14 @@ static enum pdnn_status build(struct pdnn_plan_set *set, const char *key, struct
     return status;
 }
 
+/* Candidates are measured beside what other members have in the block. */
+static uint64_t trial_bytes(const struct pdnn_plan_set *set) {
+    uint64_t room = pdnn_plan_room(&set->options.plan);
+    if (room == UINT64_MAX)
+        return room;
+    return room > set->block_bytes ? room - set->block_bytes : 0;
+}
+
 static enum pdnn_status compile(struct pdnn_plan_set *set, struct pdnn_plan_member *member,
                                 struct pdnn_err *err) {
     struct pdnn_plan *plan = &member->plan;
@@ -45,7 +53,8 @@ static enum pdnn_status compile(struct pdnn_plan_set *set, struct pdnn_plan_memb
     if (status != PDNN_OK)
         return status;
     plan->program.opens_weights = set->opens_weights;
-    plan->program.allow_slow = set->options.allow_slow;
+    plan->program.allow_slow = set->options.plan.allow_slow;
+    plan->program.trial_bytes = trial_bytes(set);
     plan->program.like = set->first ? &set->first->plan.program : NULL;
     status = pdnn_plan_compile(plan, err);
     plan->program.like = NULL;
@@ -67,11 +76,11 @@ static enum pdnn_status check_places(const struct pdnn_plan *plan, const struct 
 
 /* Allocates the block for the first member. */
 static enum pdnn_status found(struct pdnn_plan_set *set, const struct pdnn_plan *plan, struct pdnn_err *err) {
-    uint64_t limit_bytes = set->options.limit_bytes ? set->options.limit_bytes : UINT64_MAX;
-    if (plan->block_bytes > limit_bytes)
-        return pdnn_fail(err, PDNN_TOO_BIG, "needs %" PRIu64 " bytes, the limit is %" PRIu64,
-                         plan->block_bytes, limit_bytes);
-    set->room_bytes = plan->block_bytes <= limit_bytes / 2 ? 2 * plan->block_bytes : limit_bytes;
+    enum pdnn_status status = pdnn_plan_check(plan, &set->options.plan, err);
+    if (status != PDNN_OK)
+        return status;
+    uint64_t most_bytes = pdnn_plan_room(&set->options.plan) - pdnn_plan_moved_bytes(plan);
+    set->room_bytes = plan->block_bytes <= most_bytes / 2 ? 2 * plan->block_bytes : most_bytes;
     for (size_t i = 0; i < plan->program.n_slots; i++)
         set->shared_bytes += pdnn_plan_is_shared(plan, i) ? plan->program.slots[i].bytes : 0;
     return pdnn_block_map(set->room_bytes, true, &set->block, err);
@@ -93,7 +102,7 @@ static enum pdnn_status prepare(struct pdnn_plan_set *set, const char *key, stru
     if (status == PDNN_OK)
         status = pdnn_plan_bind(plan, set->block, err);
     if (status == PDNN_OK && !set->first)
-        status = pdnn_plan_fill(plan, true, set->options.seed, err);
+        status = pdnn_plan_fill(plan, true, set->options.plan.seed, err);
     return status;
 }
 
@@ -174,7 +183,7 @@ static enum pdnn_status renew(struct pdnn_plan_set *set, struct pdnn_plan_member
         if (slot->resident && !pdnn_plan_is_shared(plan, i))
             memset(plan->memory[i], 0, slot->bytes);
     }
-    enum pdnn_status status = pdnn_plan_fill(plan, false, set->options.seed, err);
+    enum pdnn_status status = pdnn_plan_fill(plan, false, set->options.plan.seed, err);
     if (status == PDNN_OK)
         set->filled = member;
     return status;

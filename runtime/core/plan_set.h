@@ -19,10 +19,8 @@ struct pdnn_plan_source {
 };
 
 struct pdnn_plan_set_options {
-    uint64_t limit_bytes; /* largest block allowed; 0: no limit */
-    uint64_t seed;        /* of the data */
-    bool allow_slow;      /* as in struct pdnn_plan_options */
-    size_t kept;          /* members; 0: PDNN_PLAN_SET_KEPT */
+    struct pdnn_plan_options plan; /* of every member; the limit is that of all together */
+    size_t kept;                   /* members; 0: PDNN_PLAN_SET_KEPT */
 };
 
 struct pdnn_plan_member {

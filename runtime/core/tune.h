@@ -66,7 +66,8 @@ struct pdnn_tune_question {
 };
 
 /* Sets *ns to the n times under the key, measuring them unless they are settled. The array lives as long as
- * tune and changes only in a later compilation. Fails when measure does; nothing is stored then. */
+ * tune and changes only in a later compilation. Fails when measure does; nothing is stored then. When it
+ * fails with PDNN_TOO_BIG, for lack of memory, earlier times under the key will do. */
 enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
                                const double **ns, struct pdnn_err *err);
 

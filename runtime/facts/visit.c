@@ -26,7 +26,7 @@ static const char *const stop_names[PDNN_STOP_COUNT] = {
 
 /* Row i names the bit 1 << i. */
 static const char *const flag_names[PDNN_FLAG_COUNT] = {
-    "above_roof", "noisy", "drift", "preempted", "short", "ref", "throttled", "slow", "odd_speed",
+    "above_roof", "noisy", "drift", "preempted", "short", "ref", "throttled", "slow", "odd_speed", "untried",
 };
 
 /* Index of the name with this length, or count. */

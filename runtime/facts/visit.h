@@ -54,9 +54,11 @@ enum pdnn_flag {
     /* rows only: the probes beside it and those beside the roofs differ too much to tell how fast the machine
      * was; the row's roof is that of the ceilings */
     PDNN_FLAG_ODD_SPEED = 1 << 8,
+    /* limits.memory left no room to try the implementations of some op: it runs the usual one */
+    PDNN_FLAG_UNTRIED = 1 << 9,
 };
 
-enum { PDNN_FLAG_COUNT = 9 };
+enum { PDNN_FLAG_COUNT = 10 };
 /* "above_roof|noisy"; "" for no flags. Returns buffer. */
 enum { PDNN_FLAGS_TEXT = 96 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);

@@ -161,8 +161,10 @@ enum pdnn_status pdnn_upcast_compile(const struct pdnn_backend_def *backend, voi
     if (status == PDNN_OK)
         status = pdnn_program_init(&upcast->program, &upcast->graph, err);
     upcast->program.keep_all = upcast->program.keeps_plain = true;
+    upcast->program.trial_bytes = program->trial_bytes;
     if (status == PDNN_OK)
         status = backend->compile(state, &upcast->graph, &upcast->program, err);
+    program->is_untried = program->is_untried || upcast->program.is_untried;
     if (status == PDNN_OK)
         status = place_scratch(upcast, program, &step, err);
     if (status == PDNN_OK)

@@ -21,19 +21,21 @@ static enum pdnn_status check_tensor(const struct pdnn_plan *plan, uint32_t tens
     const struct pdnn_tensor *what = &plan->graph->tensors[tensor];
     size_t element_bytes = pdnn_dtype_bytes(what->dtype);
     int64_t elements = pdnn_tensor_elements(what);
-    unsigned char *plain = malloc((size_t)pdnn_tensor_bytes(what));
-    if (!plain)
+    bool is_copied = !pdnn_plan_is_plain(plan, tensor);
+    unsigned char *copy = is_copied ? malloc((size_t)pdnn_tensor_bytes(what)) : NULL;
+    if (is_copied && !copy)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the result");
-    enum pdnn_status status = pdnn_plan_get(plan, tensor, plain, err);
+    enum pdnn_status status = is_copied ? pdnn_plan_get(plan, tensor, copy, err) : PDNN_OK;
+    const unsigned char *values = is_copied ? copy : plan->memory[tensor];
     for (int64_t i = 0; status == PDNN_OK && i < elements; i++) {
-        if (is_finite(what->dtype, plain + (size_t)i * element_bytes))
+        if (is_finite(what->dtype, values + (size_t)i * element_bytes))
             continue;
         visit->outcome = PDNN_OUTCOME_NUMERIC_ERROR;
         snprintf(visit->reason, sizeof visit->reason,
                  "the %s is not finite at element %" PRId64 " of %" PRId64, name, i, elements);
         break;
     }
-    free(plain);
+    free(copy);
     return status;
 }
 

@@ -215,6 +215,7 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
     if (pdnn_host_throttle_count() != throttled)
         visit->flags |= PDNN_FLAG_THROTTLED;
     visit->flags |= find_ref(bench) | find_slow(&bench->plan->program);
+    visit->flags |= bench->plan->program.is_untried ? PDNN_FLAG_UNTRIED : 0;
     free(part_ns);
     return status;
 }
@@ -296,10 +297,13 @@ out:
 static enum pdnn_status visit_member(struct pdnn_process *process, const struct pdnn_request *request,
                                      struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_plan_member *member;
+    struct pdnn_instance instance;
     struct pdnn_far far;
-    enum pdnn_status status = pdnn_set_get(process, request, &member, err);
+    enum pdnn_status status = pdnn_process_instance(process, request->largest, &instance, err);
     if (status == PDNN_OK)
-        status = reserve(process, request, process->set.instance.setting[PDNN_SETTING_THREADS], &far, err);
+        status = reserve(process, request, instance.setting[PDNN_SETTING_THREADS], &far, err);
+    if (status == PDNN_OK)
+        status = pdnn_set_get(process, request, &member, err);
     if (status != PDNN_OK)
         return status;
     const struct pdnn_plan_set *plans = &process->set.plans;

@@ -85,7 +85,8 @@ static enum pdnn_status try_open(struct fixture *f, const struct pdnn_backend_de
 static void open_set(struct fixture *f, const struct pdnn_backend_def *def, const struct model *model,
                      size_t kept) {
     struct pdnn_err err = {0};
-    must(try_open(f, def, model, &(struct pdnn_plan_set_options){.seed = CHECK_SEED, .kept = kept}, &err),
+    must(try_open(f, def, model, &(struct pdnn_plan_set_options){.plan = {.seed = CHECK_SEED}, .kept = kept},
+                  &err),
          &err);
 }
 
@@ -227,7 +228,7 @@ static void test_plan_set_refuses(void **state) {
     assert_int_equal(f.set.n_prepared, 2);
     close_set(&f);
     struct pdnn_err err = {0};
-    const struct pdnn_plan_set_options small = {.limit_bytes = 4096};
+    const struct pdnn_plan_set_options small = {.plan = {.limit_bytes = 4096}};
     assert_int_equal(try_open(&f, &pdnn_backend_openblas, &lstm, &small, &err), PDNN_TOO_BIG);
     close_set(&f);
 }
@@ -274,7 +275,7 @@ static void test_plan_set_computes(void **state) {
         struct pdnn_err err = {0};
         struct fixture f;
         enum pdnn_status status =
-            try_open(&f, def, model, &(struct pdnn_plan_set_options){.seed = CHECK_SEED}, &err);
+            try_open(&f, def, model, &(struct pdnn_plan_set_options){.plan = {.seed = CHECK_SEED}}, &err);
         if (status != PDNN_UNSUPPORTED)
             must(status, &err);
         for (int k = 0; status == PDNN_OK && k < 6; k++) {
@@ -402,7 +403,7 @@ static void test_plan_set_keeps_layouts(void **state) {
         onednn->forced_dense = &choice;
         must(pdnn_plan_set_init(&f.set, &pdnn_backend_onednn, onednn, &source,
                                 key_of(model, model->values[0], id),
-                                &(struct pdnn_plan_set_options){.seed = CHECK_SEED}, &err),
+                                &(struct pdnn_plan_set_options){.plan = {.seed = CHECK_SEED}}, &err),
              &err);
         const struct pdnn_plan_member *largest = get(&f, model, model->values[0]);
         choice.stored = (enum pdnn_onednn_weights_format)(i / PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT);

@@ -233,6 +233,20 @@ static void test_ask_failing(void **state) {
     pdnn_tune_finish(&tune);
 }
 
+/* Without room to measure again, what an earlier compilation found still counts. */
+static void test_ask_without_room(void **state) {
+    (void)state;
+    struct pdnn_tune tune = {0};
+    struct script script = {.ns = {50}};
+    const struct pdnn_tune_question question = question_of("op", 2, &script);
+    pdnn_tune_begin(&tune);
+    assert_true(ask(&tune, &question)[0] == 50);
+    script.status = PDNN_TOO_BIG;
+    pdnn_tune_begin(&tune);
+    assert_true(ask(&tune, &question)[0] == 50);
+    pdnn_tune_finish(&tune);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_measure_in_turns),
@@ -244,6 +258,7 @@ int main(void) {
         cmocka_unit_test(test_ask_keys),
         cmocka_unit_test(test_ask_long_key),
         cmocka_unit_test(test_ask_failing),
+        cmocka_unit_test(test_ask_without_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,14 +93,22 @@ static enum pdnn_status allocate(struct pdnn_onednn_dense_bench *bench, struct p
     bench->moved_bytes = bench->moved_bytes > pair ? bench->moved_bytes : pair;
     uint64_t out = x > y ? x : y;
     out = w > out ? w : out;
-    if (!pdnn_onednn_block_new(&bench->x, x, 0) || !pdnn_onednn_block_new(&bench->w, w, 5) ||
-        !pdnn_onednn_block_new(&bench->y, y, 10) ||
-        !pdnn_onednn_block_new(&bench->b, (uint64_t)shape->O * pdnn_dtype_bytes(dtype.b), 15) ||
-        !pdnn_onednn_block_new(&bench->out, out, 20) ||
-        !pdnn_onednn_block_new(&bench->scratch, scratch, 25) ||
-        !pdnn_onednn_block_new(&bench->moved, bench->moved_bytes, 0))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
-    return PDNN_OK;
+    const struct {
+        struct pdnn_onednn_block *block;
+        uint64_t bytes;
+        int lines_off;
+    } blocks[] = {{&bench->x, x, 0},
+                  {&bench->w, w, 5},
+                  {&bench->y, y, 10},
+                  {&bench->b, (uint64_t)shape->O * pdnn_dtype_bytes(dtype.b), 15},
+                  {&bench->out, out, 20},
+                  {&bench->scratch, scratch, 25},
+                  {&bench->moved, bench->moved_bytes, 0}};
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; status == PDNN_OK && i < sizeof blocks / sizeof *blocks; i++)
+        status = pdnn_onednn_block_new(blocks[i].block, blocks[i].bytes, blocks[i].lines_off,
+                                       &bench->room_bytes, err);
+    return status;
 }
 
 static enum pdnn_status bind_candidate(struct pdnn_onednn_dense_bench *bench,
@@ -167,14 +175,10 @@ int pdnn_onednn_dense_bench_run(const void *state) {
     return pdnn_onednn_primitive_run(made->primitive);
 }
 
-static enum pdnn_status prepare(struct pdnn_onednn_dense_bench *bench, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    for (int pass = 0; status == PDNN_OK && pass < PDNN_ONEDNN_DENSE_PASSES; pass++) {
-        if (bench->shape.has_pass[pass])
-            status = collect_pass(bench, (enum pdnn_pass)pass, err);
-    }
-    if (status == PDNN_OK)
-        status = allocate(bench, err);
+enum pdnn_status pdnn_onednn_dense_bench_bind(struct pdnn_onednn_dense_bench *bench, uint64_t room_bytes,
+                                              struct pdnn_err *err) {
+    bench->room_bytes = room_bytes;
+    enum pdnn_status status = allocate(bench, err);
     for (int i = 0; status == PDNN_OK && i < bench->n_candidates; i++)
         status = bind_candidate(bench, &bench->candidate[i], err);
     return status;
@@ -191,7 +195,11 @@ enum pdnn_status pdnn_onednn_dense_bench_create(struct pdnn_onednn_library *libr
     made->library = library;
     made->options = options;
     made->shape = *shape;
-    enum pdnn_status status = prepare(made, err);
+    enum pdnn_status status = PDNN_OK;
+    for (int pass = 0; status == PDNN_OK && pass < PDNN_ONEDNN_DENSE_PASSES; pass++) {
+        if (made->shape.has_pass[pass])
+            status = collect_pass(made, (enum pdnn_pass)pass, err);
+    }
     if (status != PDNN_OK) {
         pdnn_onednn_dense_bench_destroy(made);
         return status;

@@ -26,13 +26,18 @@ struct pdnn_onednn_dense_bench {
     /* as much memory as the step touches between two uses of the same weight */
     struct pdnn_onednn_block moved;
     uint64_t moved_bytes, used_bytes; /* used_bytes: end of the last place handed out in it */
+    uint64_t room_bytes;              /* what may still be allocated */
 };
 
-/* PDNN_UNSUPPORTED, with the library's answer, if a pass has no implementation. */
+/* The candidates, without memory to run on. PDNN_UNSUPPORTED, with the library's answer, if a pass has no
+ * implementation. */
 enum pdnn_status pdnn_onednn_dense_bench_create(struct pdnn_onednn_library *library,
                                                 const struct pdnn_step_options *options,
                                                 const struct pdnn_onednn_dense_shape *shape,
                                                 struct pdnn_onednn_dense_bench **bench, struct pdnn_err *err);
+/* Gives the candidates memory of at most room_bytes. PDNN_TOO_BIG when they need more. */
+enum pdnn_status pdnn_onednn_dense_bench_bind(struct pdnn_onednn_dense_bench *bench, uint64_t room_bytes,
+                                              struct pdnn_err *err);
 void pdnn_onednn_dense_bench_destroy(struct pdnn_onednn_dense_bench *bench);
 
 /* The candidate, or NULL if there is none. */

@@ -59,14 +59,16 @@ static enum pdnn_status reorder_ns(struct pdnn_onednn_dense_bench *bench,
     const struct pdnn_onednn_layout *from = writes ? used : stored, *to = writes ? stored : used;
     struct pdnn_onednn_block scratch = {0};
     const int64_t dim[] = {bench->shape.O, bench->shape.I};
+    uint64_t room_bytes = bench->room_bytes;
     struct pdnn_onednn_reorder reorder = {0};
     *ns = 0;
     if (pdnn_onednn_layout_equal(used, stored))
         return PDNN_OK;
     enum pdnn_status status =
         pdnn_onednn_reorder_create(bench->library, bench->options, from, to, dim, &reorder, err);
-    if (status == PDNN_OK && !pdnn_onednn_block_new(&scratch, pdnn_onednn_reorder_scratch_bytes(&reorder), 0))
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring layouts");
+    if (status == PDNN_OK)
+        status =
+            pdnn_onednn_block_new(&scratch, pdnn_onednn_reorder_scratch_bytes(&reorder), 0, &room_bytes, err);
     if (status == PDNN_OK)
         status = time_reorder(bench, &reorder, pdnn_onednn_layout_bytes(from), pdnn_onednn_layout_bytes(to),
                               scratch.data, ns, err);
@@ -121,6 +123,14 @@ struct question {
     struct pdnn_onednn_dense_shape shape; /* the one measured */
 };
 
+/* Whether the weights could be stored in the format: packed only as the forward pass wants them. */
+static bool may_store(const struct pdnn_onednn_dense_bench *bench, enum pdnn_onednn_weights_format format) {
+    if (format != PDNN_ONEDNN_WEIGHTS_PACKED)
+        return format == PDNN_ONEDNN_WEIGHTS_ROW_MAJOR || !bench->shape.pinned;
+    return !bench->shape.pinned &&
+           pdnn_onednn_dense_bench_find(bench, PDNN_FORWARD, PDNN_ONEDNN_DENSE_INNER_PRODUCT, format);
+}
+
 /* The costs are kept as an array of doubles. */
 enum { COSTS = sizeof(struct pdnn_onednn_dense_costs) / sizeof(double) };
 
@@ -128,21 +138,47 @@ static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {
     const struct question *question = state;
     struct pdnn_onednn_dense_costs costs;
     struct pdnn_onednn_dense_bench *bench = NULL;
-    int last = question->shape.pinned ? PDNN_ONEDNN_WEIGHTS_ROW_MAJOR : PDNN_ONEDNN_WEIGHTS_PACKED;
     enum pdnn_status status = pdnn_onednn_dense_bench_create(
         question->onednn->library, &question->onednn->options, &question->shape, &bench, err);
-    if (status != PDNN_OK)
-        return status;
+    if (status == PDNN_OK)
+        status = pdnn_onednn_dense_bench_bind(bench, question->onednn->trial_bytes, err);
     pdnn_onednn_dense_costs_init(&costs);
-    measure_runs(bench, &costs);
-    for (int i = 0; status == PDNN_OK && i <= last; i++) {
-        if (i == PDNN_ONEDNN_WEIGHTS_PACKED &&
-            !pdnn_onednn_dense_bench_find(bench, PDNN_FORWARD, PDNN_ONEDNN_DENSE_INNER_PRODUCT,
-                                          PDNN_ONEDNN_WEIGHTS_PACKED))
-            continue;
-        status = measure_stored(bench, (enum pdnn_onednn_weights_format)i, &costs, err);
+    if (status == PDNN_OK)
+        measure_runs(bench, &costs);
+    for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT; i++) {
+        if (may_store(bench, (enum pdnn_onednn_weights_format)i))
+            status = measure_stored(bench, (enum pdnn_onednn_weights_format)i, &costs, err);
     }
-    memcpy(ns, &costs, sizeof costs);
+    if (status == PDNN_OK)
+        memcpy(ns, &costs, sizeof costs);
+    pdnn_onednn_dense_bench_destroy(bench);
+    return status;
+}
+
+/* Costs without a measurement: a run is one unit and so is a reorder, which makes every pass run its usual
+ * variant where that exists, on weights as it stores them. */
+static enum pdnn_status guess(const struct question *question, struct pdnn_onednn_dense_costs *costs,
+                              struct pdnn_err *err) {
+    struct pdnn_onednn_dense_bench *bench = NULL;
+    enum pdnn_status status = pdnn_onednn_dense_bench_create(
+        question->onednn->library, &question->onednn->options, &question->shape, &bench, err);
+    pdnn_onednn_dense_costs_init(costs);
+    for (int format = 0; status == PDNN_OK && format < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT; format++) {
+        struct pdnn_onednn_layout *stored = NULL;
+        if (!may_store(bench, (enum pdnn_onednn_weights_format)format))
+            continue;
+        status = pdnn_onednn_dense_weights_layout(bench->library, &bench->shape,
+                                                  (enum pdnn_onednn_weights_format)format, &stored, err);
+        for (int i = 0; status == PDNN_OK && i < bench->n_candidates; i++) {
+            const struct pdnn_onednn_dense_candidate *candidate = &bench->candidate[i];
+            const struct pdnn_onednn_dense_variant *variant = &candidate->variant;
+            struct pdnn_onednn_dense_cost *cost =
+                &costs->cost[candidate->pass][variant->way][variant->format];
+            cost->run_ns = 1;
+            cost->reorder_ns[format] = !pdnn_onednn_layout_equal(candidate->made.weights, stored);
+        }
+        pdnn_onednn_layout_destroy(stored);
+    }
     pdnn_onednn_dense_bench_destroy(bench);
     return status;
 }
@@ -185,9 +221,14 @@ enum pdnn_status pdnn_onednn_dense_choose(struct pdnn_onednn *onednn,
                                      .measure = measure,
                                      .state = &question},
         &ns, err);
+    if (status == PDNN_OK)
+        memcpy(&costs, ns, sizeof costs);
+    if (status == PDNN_TOO_BIG) {
+        onednn->is_untried = true;
+        status = guess(&question, &costs, err);
+    }
     if (status != PDNN_OK)
         return status;
-    memcpy(&costs, ns, sizeof costs);
     if (!pdnn_onednn_dense_decide(&costs, shape, choice))
         return pdnn_fail(err, PDNN_INTERNAL, "every implementation of a pass fails");
     return PDNN_OK;

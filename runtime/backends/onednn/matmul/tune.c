@@ -83,13 +83,20 @@ static enum pdnn_status bind_ways(struct question *q, struct pdnn_err *err) {
     uint64_t scratch = 0, bytes = pdnn_dtype_bytes(q->dtype);
     for (int i = 0; i < q->n_ways; i++)
         scratch = q->work[i].scratch_bytes > scratch ? q->work[i].scratch_bytes : scratch;
-    if (!pdnn_onednn_block_new(&q->a, (uint64_t)extent(product, &product->a) * bytes, 0) ||
-        !pdnn_onednn_block_new(&q->b, (uint64_t)extent(product, &product->b) * bytes, 5) ||
-        !pdnn_onednn_block_new(&q->y, (uint64_t)extent(product, &product->y) * bytes, 10) ||
-        !pdnn_onednn_block_new(&q->scratch, scratch, 15))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring products");
-    const struct pdnn_matmul_memory memory = {q->a.data, q->b.data, q->y.data, q->scratch.data};
+    const struct {
+        struct pdnn_onednn_block *block;
+        uint64_t bytes;
+        int lines_off;
+    } blocks[] = {{&q->a, (uint64_t)extent(product, &product->a) * bytes, 0},
+                  {&q->b, (uint64_t)extent(product, &product->b) * bytes, 5},
+                  {&q->y, (uint64_t)extent(product, &product->y) * bytes, 10},
+                  {&q->scratch, scratch, 15}};
+    uint64_t room_bytes = q->onednn->trial_bytes;
     enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; status == PDNN_OK && i < sizeof blocks / sizeof *blocks; i++)
+        status =
+            pdnn_onednn_block_new(blocks[i].block, blocks[i].bytes, blocks[i].lines_off, &room_bytes, err);
+    const struct pdnn_matmul_memory memory = {q->a.data, q->b.data, q->y.data, q->scratch.data};
     for (int i = 0; status == PDNN_OK && i < q->n_ways; i++)
         status = q->work[i].bind(q->work[i].state, &memory, err);
     return status;
@@ -117,6 +124,14 @@ static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {
     return status;
 }
 
+/* The first available way, for a question that there was no room to measure. */
+static enum pdnn_onednn_matmul_way first_way(const struct question *q) {
+    int way = 0;
+    while (q->index[way] != 0)
+        way++;
+    return (enum pdnn_onednn_matmul_way)way;
+}
+
 enum pdnn_status pdnn_onednn_matmul_choose(struct pdnn_onednn *onednn,
                                            const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
                                            enum pdnn_onednn_matmul_way *way, struct pdnn_err *err) {
@@ -134,6 +149,11 @@ enum pdnn_status pdnn_onednn_matmul_choose(struct pdnn_onednn *onednn,
     shrink(&q.product);
     q.product.a.offset = q.product.b.offset = q.product.y.offset = 0;
     enum pdnn_status status = pdnn_tune_ask(&onednn->tune, &question, &ns, err);
+    if (status == PDNN_TOO_BIG) {
+        onednn->is_untried = true;
+        *way = first_way(&q);
+        return PDNN_OK;
+    }
     if (status != PDNN_OK)
         return status;
     int picked = pdnn_tune_pick(ns, PDNN_ONEDNN_MATMUL_WAY_COUNT, MARGIN);

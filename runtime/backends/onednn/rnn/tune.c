@@ -40,15 +40,19 @@ struct way {
 
 static enum pdnn_status prepare(struct way *way, const struct pdnn_onednn_compile *compile,
                                 const struct pdnn_onednn_rnn_shape *shape, enum pdnn_recurrence kind,
-                                struct pdnn_err *err) {
+                                uint64_t room_bytes, struct pdnn_err *err) {
+    const struct pdnn_plan_options options = {.limit_bytes = room_bytes ? room_bytes : 1, .seed = 1};
     pdnn_arena_init(&way->arena);
     pdnn_graph_init(&way->graph, &way->arena);
     pdnn_onednn_rnn_build_layer(shape, kind, &way->graph);
     enum pdnn_status status = pdnn_graph_status(&way->graph, err);
     if (status == PDNN_OK)
-        status = pdnn_plan_create(&way->plan, compile->steps.backend, compile->onednn, &way->graph,
-                                  &(struct pdnn_plan_options){.seed = 1}, err);
+        status =
+            pdnn_plan_create(&way->plan, compile->steps.backend, compile->onednn, &way->graph, &options, err);
     way->is_there = status == PDNN_OK;
+    /* A layer whose own products were not tried says nothing about the way. */
+    if (status == PDNN_OK && way->plan.program.is_untried)
+        status = pdnn_fail(err, PDNN_TOO_BIG, "no room to measure a layer's products in");
     return status;
 }
 
@@ -65,20 +69,25 @@ static int run(const void *state) {
 struct question {
     const struct pdnn_onednn_compile *compile;
     struct pdnn_onednn_rnn_shape shape; /* the one measured */
+    bool is_possible[WAYS];             /* result: compiles, with room to measure it or without */
 };
 
 static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {
-    const struct question *question = state;
+    struct question *question = state;
     const struct pdnn_tune_rules rules = {.rounds = ROUNDS};
     struct pdnn_tune_candidate candidate[WAYS];
     struct way ways[WAYS];
     enum pdnn_status status = PDNN_OK;
+    uint64_t room_bytes = question->compile->onednn->trial_bytes;
     bool is_any_there = false;
     memset(ways, 0, sizeof ways);
     for (int i = 0; i < WAYS && (status == PDNN_OK || status == PDNN_UNSUPPORTED); i++) {
-        status = prepare(&ways[i], question->compile, &question->shape, kinds[i], err);
+        status = prepare(&ways[i], question->compile, &question->shape, kinds[i], room_bytes, err);
         candidate[i] = (struct pdnn_tune_candidate){.run = run, .state = &ways[i]};
+        question->is_possible[i] = status == PDNN_OK || status == PDNN_TOO_BIG;
         is_any_there = is_any_there || ways[i].is_there;
+        if (ways[i].is_there && room_bytes != UINT64_MAX)
+            room_bytes -= ways[i].plan.block_bytes;
     }
     if (status == PDNN_UNSUPPORTED && is_any_there)
         status = PDNN_OK;
@@ -108,7 +117,7 @@ enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compil
                                         const struct pdnn_onednn_rnn_shape *shape, bool *is_fused,
                                         struct pdnn_err *err) {
     struct pdnn_onednn *onednn = compile->onednn;
-    struct question question = {compile, *shape};
+    struct question question = {.compile = compile, .shape = *shape};
     const double *ns = NULL;
     shrink(&question.shape);
     enum pdnn_status status =
@@ -119,6 +128,11 @@ enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compil
                                                    .measure = measure,
                                                    .state = &question},
                       &ns, err);
+    if (status == PDNN_TOO_BIG) {
+        onednn->is_untried = true;
+        *is_fused = question.is_possible[0];
+        return PDNN_OK;
+    }
     if (status != PDNN_OK)
         return status;
     int picked = pdnn_tune_pick(ns, WAYS, MARGIN);

@@ -1,0 +1,109 @@
+/* Memory for preparing a plan: choices that are made without room to measure candidates, and the limit, which
+ * covers the buffer that data is made in. */
+#include "tests/runtime/backend_check.h"
+#include "tests/cmocka_all.h"
+
+#include "runtime/backends/onednn/state.h"
+#include "runtime/core/plan_parts.h"
+
+#include <inttypes.h>
+#include <omp.h>
+
+extern const struct pdnn_backend_def pdnn_backend_reference, pdnn_backend_onednn;
+
+static const char *const instances[] = {
+    "fc/layers=2,nodes=40,input=33,output=17,batch=5,mode=infer",
+    "fc/layers=2,nodes=40,input=33,output=17,batch=5,mode=train",
+    "fc/layers=2,nodes=64,input=64,output=64,batch=1,mode=infer",
+    "rnn/cell=lstm,layers=1,embedding=24,length=5,vocabulary=31,batch=4,mode=train",
+    "rnn/cell=rnn,layers=1,embedding=24,length=5,vocabulary=31,batch=4,mode=infer",
+    "transformer/layers=1,hidden=32,heads=2,ffn=48,length=6,batch=2,vocabulary=50,mode=infer",
+};
+enum { INSTANCES = sizeof instances / sizeof *instances };
+
+static uint64_t room_bytes;
+static bool was_untried;
+
+static enum pdnn_status compile_in_room(void *state, const struct pdnn_graph *graph,
+                                        struct pdnn_program *program, struct pdnn_err *err) {
+    program->trial_bytes = room_bytes;
+    enum pdnn_status status = pdnn_backend_onednn.compile(state, graph, program, err);
+    was_untried = program->is_untried;
+    return status;
+}
+
+/* Whatever the room, results are right; only without room is anything left untried, and nothing is kept then.
+ */
+static void test_choose_without_room(void **state) {
+    struct pdnn_backend_def def = pdnn_backend_onednn;
+    (void)state;
+    def.compile = compile_in_room;
+    for (size_t i = 0; i < INSTANCES; i++) {
+        struct opened backend = open_backend(&def);
+        struct pdnn_onednn *onednn = backend.state;
+        room_bytes = 0;
+        check_instance(&backend, instances[i], false);
+        assert_true(was_untried);
+        assert_null(onednn->tune.first);
+        room_bytes = UINT64_C(1) << 30;
+        check_instance(&backend, instances[i], false);
+        assert_false(was_untried);
+        assert_non_null(onednn->tune.first);
+        close_backend(&backend);
+    }
+}
+
+/* Somewhere between no room and plenty, a trial begins and has to give up. */
+static void test_choose_in_little_room(void **state) {
+    struct pdnn_backend_def def = pdnn_backend_onednn;
+    (void)state;
+    def.compile = compile_in_room;
+    for (size_t i = 0; i < INSTANCES; i++) {
+        for (room_bytes = 1 << 10; room_bytes <= 1 << 20; room_bytes *= 4) {
+            struct opened backend = open_backend(&def);
+            check_instance(&backend, instances[i], false);
+            close_backend(&backend);
+        }
+    }
+}
+
+static void expect_created(const struct opened *backend, const struct pdnn_graph *graph, uint64_t limit_bytes,
+                           enum pdnn_status expected) {
+    struct pdnn_plan plan = {0};
+    struct pdnn_err err = {0};
+    const struct pdnn_plan_options options = {.limit_bytes = limit_bytes, .beside_bytes = limit_bytes / 2};
+    enum pdnn_status status = pdnn_plan_create(&plan, backend->def, backend->state, graph, &options, &err);
+    if (status != expected)
+        fail_msg("limit %" PRIu64 ": status %d: %s", limit_bytes, status, err.text);
+    if (status == PDNN_OK)
+        pdnn_plan_destroy(&plan);
+}
+
+static void test_limit_covers_the_buffer(void **state) {
+    (void)state;
+    const struct opened backend = {&pdnn_backend_reference, NULL};
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    pdnn_arena_init(&arena);
+    build_instance(instances[1], &arena, &graph);
+    must(pdnn_plan_create(&plan, backend.def, backend.state, &graph, &(struct pdnn_plan_options){0}, &err),
+         &err);
+    uint64_t moved = pdnn_plan_moved_bytes(&plan), bytes = plan.block_bytes + moved;
+    assert_int_equal(moved, 40 * 40 * sizeof(float));
+    pdnn_plan_destroy(&plan);
+    expect_created(&backend, &graph, 2 * bytes, PDNN_OK);
+    expect_created(&backend, &graph, 2 * (bytes - 1), PDNN_TOO_BIG);
+    pdnn_arena_finish(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_choose_without_room),
+        cmocka_unit_test(test_choose_in_little_room),
+        cmocka_unit_test(test_limit_covers_the_buffer),
+    };
+    omp_set_num_threads(CHECK_THREADS);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
