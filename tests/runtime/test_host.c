@@ -216,8 +216,8 @@ static void test_hostfiles_cpu_models(void **state) {
          "processor\t: 1\nmodel name\t: another\nflags\t\t: avx512f\n",
          "AMD EPYC 7763", "avx avx2 fma"},
         {"processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd sve bf16\n", "", "asimd bf16 sve"},
-        {"processor\t: 0\nFeatures\t: fp asimd asimddp\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\n"
-         "CPU part\t: 0xd0c\nCPU revision\t: 1\n",
+        {"processor\t: 0\nFeatures\t: fp asimd asimddp\nCPU implementer\t: 0x41\nCPU architecture: 8\n"
+         "CPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n",
          "Neoverse-N1", "asimd asimddp"},
         {"CPU implementer\t: 0x99\nCPU part\t: 0x1\n", "implementer 0x99 part 0x001", ""},
         {"model name: x", "x", ""},

@@ -29,11 +29,11 @@ struct pdnn_onednn_layouts {
     struct pdnn_onednn_rnn_layer *layer;
 };
 
-/* For a 16-bit node that the library has nothing fast for: PDNN_OK if it may be slow, else PDNN_UNSUPPORTED
- * with what is missing. */
+/* For a 16-bit or int8 node that the library has nothing fast for: PDNN_OK if it may be slow, else
+ * PDNN_UNSUPPORTED with what is missing. */
 enum pdnn_status pdnn_onednn_upcast_check(const struct pdnn_onednn_compile *compile,
                                           const struct pdnn_node *node, struct pdnn_err *err);
-/* Appends the step that runs such a node on f32 copies. */
+/* Appends the step that runs a 16-bit node on f32 copies. */
 enum pdnn_status pdnn_onednn_upcast_compile(struct pdnn_onednn_compile *compile, uint32_t node,
                                             struct pdnn_err *err);
 

@@ -82,13 +82,17 @@ static enum pdnn_status append_primitive(struct conv2d_step *c, struct pdnn_err 
     struct pdnn_step step = pdnn_step_of_node(c->compile->program->graph, c->node);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
     step.n_slots = 0; /* append adds the slots in use, which may be copies */
-    step.is_slow = pdnn_half_is_used(c->compile->program->graph, c->convolution.node) &&
-                   pdnn_onednn_primitive_is_reference(c->call.primitive);
+    step.is_slow = pdnn_onednn_primitive_is_reference(c->call.primitive) &&
+                   pdnn_node_in(c->compile->program->graph, c->convolution.node, 0)->dtype != PDNN_F32;
     snprintf(step.implementation, sizeof step.implementation, "%.31s convolution %.16s",
              pdnn_onednn_primitive_name(c->call.primitive),
              pdnn_onednn_layout_format(c->operand[PDNN_ONEDNN_WEIGHTS].used, format));
     pdnn_onednn_call_scale(&c->call, c->convolution.node);
-    enum pdnn_status status = pdnn_onednn_append(c->compile->program, &step, &c->call, err);
+    enum pdnn_status status =
+        step.is_slow ? pdnn_onednn_upcast_check(c->compile, c->convolution.node, err) : PDNN_OK;
+    if (status != PDNN_OK)
+        return status;
+    status = pdnn_onednn_append(c->compile->program, &step, &c->call, err);
     c->call.primitive = NULL;
     return status;
 }
