@@ -59,10 +59,14 @@ static bool wants_extra(const struct pdnn_schedule *schedule, const struct pdnn_
     return interval.high - interval.low > 2 * schedule->rules->request.rules.precision * interval.center;
 }
 
-static void pool_scatters(struct pdnn_schedule *schedule) {
+/* Pools the scatters of all tasks and decides with that pool which of them are done. A sweep ends after such
+ * a decision on all its visits, so that a rerun, which begins with the same one, adds none. */
+static void decide_all(struct pdnn_schedule *schedule) {
     for (size_t i = 0; i < schedule->n_tasks; i++)
         schedule->scatters[i] = schedule->state[i].scatter;
     schedule->pool = pdnn_scatter_pool(schedule->scatters, schedule->n_tasks);
+    for (size_t i = 0; i < schedule->n_tasks; i++)
+        schedule->state[i].wide = !schedule->state[i].closed && wants_extra(schedule, &schedule->state[i]);
 }
 
 static bool is_open(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
@@ -103,7 +107,6 @@ static void sort_by_cost(const struct pdnn_task *tasks, uint32_t *order, uint32_
 static void begin_pass(struct pdnn_schedule *schedule) {
     schedule->pass++;
     schedule->next = 0;
-    pool_scatters(schedule);
     memcpy(schedule->order, schedule->by_cost, schedule->n_tasks * sizeof *schedule->order);
     if (schedule->rules->cost_order)
         return;
@@ -152,9 +155,7 @@ enum pdnn_status pdnn_schedule_init(struct pdnn_schedule *schedule, const struct
         pdnn_schedule_finish(&made);
         return status;
     }
-    pool_scatters(&made);
-    for (size_t i = 0; i < n_tasks; i++)
-        made.state[i].wide = !made.state[i].closed && wants_extra(&made, &made.state[i]);
+    decide_all(&made);
     sort_by_cost(tasks, made.by_cost, made.order, n_tasks);
     made.next = n_tasks;
     *schedule = made;
@@ -189,6 +190,7 @@ bool pdnn_schedule_next(struct pdnn_schedule *schedule, size_t *task) {
                 return true;
             }
         }
+        decide_all(schedule);
         if (!any_open(schedule))
             return false;
         begin_pass(schedule);

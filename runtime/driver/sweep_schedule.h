@@ -30,7 +30,7 @@ struct pdnn_schedule {
     uint32_t *order;                  /* order of the current pass */
     uint32_t *by_cost;                /* all tasks, smallest first */
     struct pdnn_scatter *scatters;    /* one per task, for pooling them */
-    struct pdnn_scatter pool;         /* of all tasks, as of the beginning of the pass */
+    struct pdnn_scatter pool;         /* of all tasks, as of the end of the last pass */
     double *scratch;
     size_t scratch_room;
     size_t pass, next; /* passes count from 1, PDNN_SCHEDULE_EXTRA per round; next: index into order */

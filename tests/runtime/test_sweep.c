@@ -1,5 +1,6 @@
 /* The sweep's rules, with a visitor that runs nothing: orders, rounds, resume,
  * retries, stops, budgets, progress. */
+#include "base/rng.h"
 #include "runtime/driver/sweep_schedule.h"
 #include "runtime/driver/sweep_visitor.h"
 #include "tests/cmocka_all.h"
@@ -467,6 +468,41 @@ static void test_schedule_progress_eta(void **state) {
     }
 }
 
+/* Visits with random times until the schedule has enough; then the schedule of a rerun, which must want none.
+ * Time is no limit here, so every task ends at a planned look. */
+static void test_schedule_rerun_adds_nothing(void **state) {
+    enum { ROUNDS = 3, EXTRA = PDNN_SCHEDULE_EXTRA * ROUNDS };
+    size_t beyond_rounds = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct stage stage;
+        struct pdnn_schedule schedule;
+        struct pdnn_err err = {0};
+        struct pdnn_rng rng = {seed, 0};
+        double medians[TASKS_MAX][EXTRA];
+        size_t visits[TASKS_MAX] = {0}, task;
+        stage_init(&stage, ROUNDS);
+        assert_int_equal(pdnn_schedule_init(&schedule, stage.tasks, TASKS_MAX, &stage.rules, &err), PDNN_OK);
+        while (pdnn_schedule_next(&schedule, &task)) {
+            struct pdnn_visit visit = {.median_ns = 1000 * (1 + 0.03 * pdnn_rng_double(&rng))};
+            assert_true(visits[task] < EXTRA);
+            medians[task][visits[task]++] = visit.median_ns;
+            assert_int_equal(pdnn_schedule_note(&schedule, task, &visit, 1, &err), PDNN_OK);
+        }
+        pdnn_schedule_finish(&schedule);
+        for (size_t i = 0; i < TASKS_MAX; i++) {
+            assert_int_equal(visits[i] % ROUNDS, 0);
+            beyond_rounds += visits[i] > ROUNDS;
+            stage.tasks[i].visits_done = visits[i];
+            stage.tasks[i].medians = medians[i];
+        }
+        assert_int_equal(pdnn_schedule_init(&schedule, stage.tasks, TASKS_MAX, &stage.rules, &err), PDNN_OK);
+        assert_false(pdnn_schedule_next(&schedule, &task));
+        pdnn_schedule_finish(&schedule);
+    }
+    assert_true(beyond_rounds > 0 && beyond_rounds < 200 * TASKS_MAX);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sweep_run_long_id),
@@ -486,6 +522,7 @@ int main(void) {
         cmocka_unit_test(test_sweep_run_cold),
         cmocka_unit_test(test_sweep_run_nothing),
         cmocka_unit_test(test_schedule_progress_eta),
+        cmocka_unit_test(test_schedule_rerun_adds_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
