@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Specs and arguments of up to a megabyte that try to take much more: each ends with one line of error and status 2, within
-one second of processor time and 512 MiB of address space.
+one second of processor time, 256 MiB of resident memory and 512 MiB of address space.
 
 Usage: bombs_test.py PARADNN [--sanitized]   (sanitizers map terabytes and are slow: without the limits)"""
 
@@ -15,6 +15,7 @@ SANITIZED = "--sanitized" in sys.argv
 PARADNN = os.path.abspath(sys.argv[1])
 # Without the variables that the program speaks of.
 QUIET = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
+MOST_RESIDENT_KIB = 256 << 10
 LIMITS = [] if SANITIZED else [(resource.RLIMIT_AS, 512 << 20), (resource.RLIMIT_CPU, 1)]
 
 
@@ -113,6 +114,8 @@ class Bombs(unittest.TestCase):
         self.assertEqual(done.returncode, 2, done.stderr[-300:])
         self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr[-300:])
         self.assertNotIn(b"memory for", done.stderr)
+        if not SANITIZED:  # the largest of all so far
+            self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, MOST_RESIDENT_KIB)
 
     def test_every_spec_ends_with_an_error(self):
         with tempfile.TemporaryDirectory() as directory:
