@@ -32,6 +32,7 @@ static const struct pdnn_option_def options[] = {
     {"time", 0, "TIME", NULL, false,
      "give up on an instance after TIME (default: ten times the spec's limits.time)"},
     PDNN_OPTION_SLOW,
+    PDNN_OPTION_NO_CACHE,
     PDNN_OPTION_SET,
     PDNN_OPTION_FORMAT,
 };
@@ -183,6 +184,7 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
                                    .memory_limit_bytes = session->memory_limit_bytes,
                                    .allow_slow = check->allow_slow};
     snprintf(request.id, sizeof request.id, "%s", task->id);
+    snprintf(request.choices, sizeof request.choices, "%s", session->cache);
     enum pdnn_status status = pdnn_worker_check(&check->worker, &request, check->time_limit_ns, check->stop,
                                                 &rows, &n_rows, &cause);
     if (status == PDNN_OK) {
@@ -254,6 +256,7 @@ static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     struct check check = {0};
+    check.session.no_cache = pdnn_argument(arguments, "no-cache");
     enum pdnn_status status = prepare(&check, arguments, err);
     check.stop = pdnn_interrupt_watch();
     if (status == PDNN_OK && check.csv)

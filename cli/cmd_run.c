@@ -37,6 +37,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SET,
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
+    PDNN_OPTION_NO_CACHE,
     PDNN_OPTION_FORMAT,
 };
 
@@ -201,6 +202,7 @@ static enum pdnn_status open_session(struct run *run, const struct pdnn_argument
     const char *vary = pdnn_argument(arguments, "vary");
     run->hooks = pdnn_console_hooks(&run->bar);
     run->session.hooks = &run->hooks;
+    run->session.no_cache = pdnn_argument(arguments, "no-cache");
     run->varies = vary != NULL;
     run->allow_slow = pdnn_argument(arguments, "allow-slow");
     if (!vary)

@@ -35,6 +35,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SHARD_BASE,
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
+    PDNN_OPTION_NO_CACHE,
     {"retry", 0, NULL, NULL, false, "visit instances again that failed in an earlier run"},
 };
 
@@ -126,7 +127,7 @@ static enum pdnn_status sweep_into(const struct pdnn_sweep_request *request, boo
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     struct pdnn_progress bar;
     const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
-    struct pdnn_session session = {.hooks = &hooks};
+    struct pdnn_session session = {.hooks = &hooks, .no_cache = pdnn_argument(arguments, "no-cache")};
     struct pdnn_sweep_request request = {.session = &session,
                                          .ceilings_file = pdnn_argument(arguments, "ceilings"),
                                          .allow_slow = pdnn_argument(arguments, "allow-slow"),

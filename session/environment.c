@@ -141,6 +141,7 @@ static void add_limits(struct list *list, const struct pdnn_session *session) {
     add_whole(list, "limit_memory_bytes", session->memory_limit_bytes, false);
     add_whole(list, "limit_time_ns", session->spec.limits.time_ns, false);
     add_whole(list, "limit_budget_ns", session->spec.limits.budget_ns, false);
+    add_text(list, "cache_directory", session->cache, false);
 }
 
 /* pdnn_shard_check compares them, so they are no identity here. */

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* environ */
 #include "session/session.h"
 
 #include "base/units.h"
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Room for a path and a cause. */
 enum { WARNING_TEXT = 8192 };
@@ -100,10 +102,15 @@ static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *er
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {
-    *session = (struct pdnn_session){
-        .hooks = session->hooks, .shard = session->shard, .ceilings = calloc(1, sizeof *session->ceilings)};
+    *session = (struct pdnn_session){.hooks = session->hooks,
+                                     .shard = session->shard,
+                                     .no_cache = session->no_cache,
+                                     .ceilings = calloc(1, sizeof *session->ceilings)};
     if (!session->ceilings)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    const char *no_cache = getenv("PARADNN_NO_CACHE");
+    if (!session->no_cache && (!no_cache || !*no_cache))
+        pdnn_kept_directory(environ, session->cache);
     if (pdnn_host_read(&session->host, err) != PDNN_OK ||
         pdnn_spec_load(arguments, n_arguments, sets, n_sets, &session->spec, err) != PDNN_OK)
         return err->status;
@@ -173,7 +180,7 @@ void pdnn_session_note_budget(struct pdnn_session *session) {
 
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
     const struct pdnn_spec_measure *measure = &session->spec.measure;
-    return (struct pdnn_sweep_rules){
+    struct pdnn_sweep_rules rules = {
         .request = {.seed = session->spec.seed,
                     .memory_limit_bytes = session->memory_limit_bytes,
                     .rules = {.min_samples = (uint64_t)measure->min_samples, .precision = measure->precision},
@@ -186,4 +193,6 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
         .budget_ns = session->spec.limits.budget_ns,
         .stop = session->hooks->watch(session->hooks->user),
     };
+    snprintf(rules.request.choices, sizeof rules.request.choices, "%s", session->cache);
+    return rules;
 }

@@ -4,6 +4,7 @@
 #define SESSION_SESSION_H
 
 #include "base/arena.h"
+#include "base/kept.h"
 #include "session/hooks.h"
 #include "session/presence.h"
 #include "session/shard.h"
@@ -25,6 +26,8 @@ struct pdnn_session {
     const struct pdnn_session_hooks *hooks; /* borrowed; NULL if nothing is measured */
     struct pdnn_shard shard;                /* the caller's; {0}: the whole sweep */
     char deal[PDNN_DEAL_HASH_TEXT];         /* what the instances were dealt by; "": not dealt */
+    bool no_cache; /* the user wants nothing kept between processes, nor anything used that was */
+    char cache[PDNN_KEPT_PATH]; /* directory of what is kept; "": nothing */
     struct pdnn_host host;
     struct pdnn_spec spec;
     uint64_t memory_limit_bytes; /* for one worker */
@@ -37,10 +40,10 @@ struct pdnn_session {
     const char *shares_with; /* other sweeps on the same cores; NULL or "" if there are none */
 };
 
-/* Reads the host, loads the spec and expands it, and keeps the instances of the shard. `hooks` and `shard`
- * are the caller's; everything else is overwritten. A task starts closed if it is filtered out, needs more
- * memory than the limit or than can be counted, or needs more threads than there are. The others are open,
- * and `interrupted` until they have a visit. Always release *session with pdnn_session_finish. */
+/* Reads the host, loads the spec and expands it, and keeps the instances of the shard. `hooks`, `shard` and
+ * `no_cache` are the caller's; everything else is overwritten. A task starts closed if it is filtered out,
+ * needs more memory than the limit or than can be counted, or needs more threads than there are. The others
+ * are open, and `interrupted` until they have a visit. Always release *session with pdnn_session_finish. */
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err);

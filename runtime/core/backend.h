@@ -9,8 +9,9 @@
 #include "models/graph.h"
 #include "models/isa.h"
 #include "runtime/facts/host.h"
-#include "runtime/facts/host.h"
 #include "runtime/facts/visit.h"
+
+struct pdnn_tune;
 
 enum { PDNN_STEP_SLOTS = 16 };
 
@@ -103,6 +104,8 @@ struct pdnn_backend_def {
      * of the last cache level for all these threads, as measured; 0: not measured. */
     enum pdnn_status (*open)(int64_t threads, uint64_t cache_bytes, void **state, struct pdnn_err *err);
     void (*close)(void *state);
+    /* Where the backend keeps what it measures to choose between implementations; NULL: it never does. */
+    struct pdnn_tune *(*tune)(void *state);
     /* Fills an initialised program. PDNN_UNSUPPORTED, with the library's reason, when an op, pass, dtype or
      * fused post-op is not available, or has no fast path and slow steps are not allowed. May measure
      * candidates within the program's trial_bytes; results per shape are kept in state. */

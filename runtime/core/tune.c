@@ -15,6 +15,7 @@ struct pdnn_tune_entry {
     struct pdnn_tune_key key;
     uint64_t compilation; /* the last one that measured it */
     int n_compilations;
+    bool is_recalled; /* no question has been answered with it yet */
     int n;
     double ns[]; /* minimum over all measurements */
 };
@@ -104,18 +105,40 @@ static struct pdnn_tune_entry *find(const struct pdnn_tune *tune, const struct p
     return entry;
 }
 
-static enum pdnn_status add(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
+static enum pdnn_status add(struct pdnn_tune *tune, const struct pdnn_tune_key *key, int n,
                             struct pdnn_tune_entry **added, struct pdnn_err *err) {
-    struct pdnn_tune_entry *entry = calloc(1, sizeof *entry + (size_t)question->n * sizeof *entry->ns);
+    struct pdnn_tune_entry *entry = calloc(1, sizeof *entry + (size_t)n * sizeof *entry->ns);
     if (!entry)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
-    entry->key = question->key;
-    entry->n = question->n;
+    entry->key = *key;
+    entry->n = n;
     for (int i = 0; i < entry->n; i++)
         entry->ns[i] = INFINITY;
     entry->next = tune->first;
     tune->first = entry;
     *added = entry;
+    return PDNN_OK;
+}
+
+static void drop(struct pdnn_tune *tune, struct pdnn_tune_entry *entry) {
+    struct pdnn_tune_entry **link = &tune->first;
+    while (*link && *link != entry)
+        link = &(*link)->next;
+    if (*link)
+        *link = entry->next;
+    free(entry);
+}
+
+enum pdnn_status pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune_key *key, const double *ns,
+                                  int n, int compilations, struct pdnn_err *err) {
+    struct pdnn_tune_entry *entry = NULL;
+    drop(tune, find(tune, key));
+    enum pdnn_status status = add(tune, key, n, &entry, err);
+    if (status != PDNN_OK)
+        return status;
+    memcpy(entry->ns, ns, (size_t)n * sizeof *ns);
+    entry->n_compilations = compilations;
+    entry->is_recalled = true;
     return PDNN_OK;
 }
 
@@ -126,14 +149,19 @@ static enum pdnn_status measure(struct pdnn_tune *tune, const struct pdnn_tune_q
     double *ns = malloc((size_t)question->n * sizeof *ns);
     if (!ns)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
+    uint64_t start_ns = pdnn_clock_ns();
     status = question->measure(question->state, ns, err);
+    tune->measuring_ns += pdnn_clock_ns() - start_ns;
     if (status == PDNN_OK && !*entry)
-        status = add(tune, question, entry, err);
+        status = add(tune, &question->key, question->n, entry, err);
     for (int i = 0; status == PDNN_OK && i < question->n; i++)
         (*entry)->ns[i] = ns[i] < (*entry)->ns[i] ? ns[i] : (*entry)->ns[i];
     if (status == PDNN_OK) {
         (*entry)->compilation = tune->compilation;
         (*entry)->n_compilations++;
+        tune->n_measured++;
+        if (tune->keep)
+            tune->keep(tune->keeper, &(*entry)->key, (*entry)->ns, (*entry)->n, (*entry)->n_compilations);
     }
     free(ns);
     return status;
@@ -144,6 +172,10 @@ enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_qu
     if (question->key.length >= sizeof question->key.text)
         return pdnn_fail(err, PDNN_INTERNAL, "the key of a choice has %zu letters", question->key.length);
     struct pdnn_tune_entry *entry = find(tune, &question->key);
+    if (entry && entry->is_recalled && entry->n != question->n) {
+        drop(tune, entry);
+        entry = NULL;
+    }
     if (entry && entry->n != question->n)
         return pdnn_fail(err, PDNN_INTERNAL, "two choices have the key \"%s\"", question->key.text);
     /* Times are frozen within a compilation, so that choices already made stay consistent. */
@@ -152,7 +184,10 @@ enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_qu
     enum pdnn_status status = is_settled ? PDNN_OK : measure(tune, question, &entry, err);
     if (status == PDNN_TOO_BIG && entry) /* times of an earlier compilation are better than none */
         status = PDNN_OK;
-    if (status == PDNN_OK)
-        *ns = entry->ns;
-    return status;
+    if (status != PDNN_OK)
+        return status;
+    tune->n_recalled += is_settled && entry->is_recalled;
+    entry->is_recalled = false;
+    *ns = entry->ns;
+    return PDNN_OK;
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The key is text, so that times could be kept in a file: "matmul B=8 h=12 ... dtype=f32 threads=2".
+/* The key is text, so that times can be kept in a file: "matmul B=8 h=12 ... dtype=f32 threads=2".
  * {0} is empty. */
 enum { PDNN_TUNE_KEY_TEXT = 512 };
 struct pdnn_tune_key {
@@ -51,8 +51,18 @@ struct pdnn_tune_entry;
 struct pdnn_tune {
     struct pdnn_tune_entry *first;
     uint64_t compilation;
+    /* Called after each measurement with all that is known under the key; NULL: nobody keeps it. */
+    void (*keep)(void *keeper, const struct pdnn_tune_key *key, const double *ns, int n, int compilations);
+    void *keeper;
+    uint64_t n_measured, measuring_ns; /* measurements so far, and the time they took */
+    uint64_t n_recalled;               /* keys that were asked for and needed no measurement here */
 };
 void pdnn_tune_finish(struct pdnn_tune *tune);
+
+/* Enters what another process measured in so many compilations. What is already known under the key is
+ * replaced. PDNN_NO_MEMORY. Before the first question only. */
+enum pdnn_status pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune_key *key, const double *ns,
+                                  int n, int compilations, struct pdnn_err *err);
 
 /* Starts a new compilation, in which times from earlier ones may be measured again. */
 void pdnn_tune_begin(struct pdnn_tune *tune);

@@ -2,6 +2,7 @@
 #ifndef RUNTIME_FACTS_REQUEST_H
 #define RUNTIME_FACTS_REQUEST_H
 
+#include "base/kept.h"
 #include "models/instance.h"
 
 #include <stdbool.h>
@@ -28,6 +29,8 @@ struct pdnn_request {
     uint64_t memory_limit_bytes; /* for tensors; 0: none */
     /* Measured capacity of the last-level cache for all the instance's threads together; 0: not measured. */
     uint64_t cache_bytes;
+    /* Directory in which choices measured by one process are kept for the next; "": nowhere. */
+    char choices[PDNN_KEPT_PATH];
     struct pdnn_measure_rules rules; /* visits only */
     bool probe;                      /* run a probe before and after the visit */
     bool allow_slow;                 /* run ops that have no fast path */

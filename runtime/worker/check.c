@@ -39,7 +39,7 @@ static enum pdnn_status make_plans(struct checker *checker, struct pdnn_process 
                                         .keep_all = true};
     const struct pdnn_open_backend *backend;
     const char *name = pdnn_backend_names[model->instance.setting[PDNN_SETTING_BACKEND]];
-    enum pdnn_status status = pdnn_process_open(process, "reference", model->threads, 0, &backend, err);
+    enum pdnn_status status = pdnn_process_open(process, "reference", model->threads, request, &backend, err);
     if (status == PDNN_OK)
         status =
             pdnn_plan_create(&checker->exact, backend->def, backend->state, &model->graph, &options, err);
@@ -50,7 +50,7 @@ static enum pdnn_status make_plans(struct checker *checker, struct pdnn_process 
     if (options.limit_bytes)
         options.limit_bytes -= checker->exact.block_bytes;
     if (status == PDNN_OK)
-        status = pdnn_process_open(process, name, model->threads, request->cache_bytes, &backend, err);
+        status = pdnn_process_open(process, name, model->threads, request, &backend, err);
     if (status == PDNN_OK)
         status =
             pdnn_plan_create(&checker->tried, backend->def, backend->state, &model->graph, &options, err);

@@ -1,10 +1,15 @@
+#define _GNU_SOURCE /* environ */
 #include "runtime/worker/process.h"
 
 #include "models/build.h"
 #include "runtime/core/threads.h"
+#include "runtime/facts/software.h"
+#include "runtime/worker/choices.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Index into pdnn_backends; for a backend that is not part of this build, the index after the last. */
 static size_t backend_number(const char *name) {
@@ -61,9 +66,31 @@ void pdnn_model_finish(struct pdnn_model *model) {
     pdnn_arena_finish(&model->arena);
 }
 
+static void close_backend(struct pdnn_open_backend *open) {
+    open->def->close(open->state);
+    free(open->choices);
+}
+
+/* Without memory for it, choices are measured and forgotten. */
+static void keep_choices(const struct pdnn_process *process, const struct pdnn_request *request,
+                         struct pdnn_open_backend *open) {
+    open->tune = open->def->tune ? open->def->tune(open->state) : NULL;
+    open->choices = open->tune ? calloc(1, sizeof *open->choices) : NULL;
+    if (!open->choices)
+        return;
+    const struct pdnn_choices_context context = {.host = &process->host,
+                                                 .build = pdnn_build,
+                                                 .library = open->def->version(),
+                                                 .isa = pdnn_isa_names[process->isa],
+                                                 .threads = open->threads,
+                                                 .cache_bytes = request->cache_bytes,
+                                                 .variables = environ};
+    pdnn_choices_keep(open->tune, open->choices, request->choices, &context);
+}
+
 enum pdnn_status pdnn_process_open(struct pdnn_process *process, const char *name, int64_t threads,
-                                   uint64_t cache_bytes, const struct pdnn_open_backend **backend,
-                                   struct pdnn_err *err) {
+                                   const struct pdnn_request *request,
+                                   const struct pdnn_open_backend **backend, struct pdnn_err *err) {
     for (size_t i = 0; i < process->n_backends; i++) {
         struct pdnn_open_backend *open = &process->backend[i];
         if (open->threads == threads && strcmp(open->def->name, name) == 0) {
@@ -75,11 +102,12 @@ enum pdnn_status pdnn_process_open(struct pdnn_process *process, const char *nam
     if (!def)
         return pdnn_fail(err, PDNN_UNSUPPORTED, "backend %s is not part of this build", name);
     struct pdnn_open_backend fresh = {.def = def, .threads = threads};
-    enum pdnn_status status = fresh.def->open(threads, cache_bytes, &fresh.state, err);
+    enum pdnn_status status = fresh.def->open(threads, request->cache_bytes, &fresh.state, err);
     if (status != PDNN_OK)
         return status;
+    keep_choices(process, request, &fresh);
     if (process->n_backends == PDNN_PROCESS_BACKENDS_MAX) {
-        process->backend[0].def->close(process->backend[0].state);
+        close_backend(&process->backend[0]);
         memmove(process->backend, process->backend + 1, --process->n_backends * sizeof process->backend[0]);
     }
     process->backend[process->n_backends] = fresh;
@@ -89,6 +117,6 @@ enum pdnn_status pdnn_process_open(struct pdnn_process *process, const char *nam
 
 void pdnn_process_finish(struct pdnn_process *process) {
     for (size_t i = 0; i < process->n_backends; i++)
-        process->backend[i].def->close(process->backend[i].state);
+        close_backend(&process->backend[i]);
     process->n_backends = 0;
 }

@@ -6,6 +6,7 @@
 #include "models/graph.h"
 #include "models/instance.h"
 #include "models/isa.h"
+#include "base/kept.h"
 #include "runtime/core/plan_set.h"
 #include "runtime/facts/host.h"
 #include "runtime/facts/request.h"
@@ -17,6 +18,8 @@ struct pdnn_open_backend {
     const struct pdnn_backend_def *def;
     int64_t threads;
     void *state;
+    struct pdnn_tune *tune;    /* the backend's; NULL: it chooses nothing */
+    struct pdnn_kept *choices; /* heap: where tune's times are kept; NULL: nowhere */
 };
 
 /* The plan set in which instances that share their weights run. */
@@ -45,11 +48,11 @@ void pdnn_process_finish(struct pdnn_process *process);
 enum pdnn_status pdnn_process_instance(const struct pdnn_process *process, const char *id,
                                        struct pdnn_instance *instance, struct pdnn_err *err);
 
-/* The backend of that name for a number of threads, opened with cache_bytes if it is not open yet. Borrowed
- * until the next call. */
+/* The backend of that name for a number of threads, opened with the request's cache_bytes and choices if it
+ * is not open yet. Borrowed until the next call. */
 enum pdnn_status pdnn_process_open(struct pdnn_process *process, const char *name, int64_t threads,
-                                   uint64_t cache_bytes, const struct pdnn_open_backend **backend,
-                                   struct pdnn_err *err);
+                                   const struct pdnn_request *request,
+                                   const struct pdnn_open_backend **backend, struct pdnn_err *err);
 
 /* An instance with its graph; the threads are set up for it. */
 struct pdnn_model {

@@ -190,7 +190,9 @@ static bool is_valid(const struct pdnn_message *message) {
     }
     if (message->kind == PDNN_MESSAGE_VISIT || message->kind == PDNN_MESSAGE_CHECK) {
         const struct pdnn_request *request = message->body;
-        return is_text(request->id, sizeof request->id) && is_text(request->largest, sizeof request->largest);
+        return is_text(request->id, sizeof request->id) &&
+               is_text(request->largest, sizeof request->largest) &&
+               is_text(request->choices, sizeof request->choices);
     }
     return true;
 }

@@ -37,8 +37,7 @@ static enum pdnn_status open_set(struct pdnn_process *process, const struct pdnn
     enum pdnn_status status = pdnn_process_instance(process, request->largest, &set->instance, err);
     if (status == PDNN_OK)
         status = pdnn_process_open(process, pdnn_backend_names[set->instance.setting[PDNN_SETTING_BACKEND]],
-                                   set->instance.setting[PDNN_SETTING_THREADS], request->cache_bytes,
-                                   &backend, err);
+                                   set->instance.setting[PDNN_SETTING_THREADS], request, &backend, err);
     if (status != PDNN_OK)
         return status;
     set->request = *request;

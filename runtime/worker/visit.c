@@ -275,7 +275,7 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
         return status;
     opening_ns = pdnn_clock_ns();
     status = pdnn_process_open(process, pdnn_backend_names[model.instance.setting[PDNN_SETTING_BACKEND]],
-                               model.threads, request->cache_bytes, &backend, err);
+                               model.threads, request, &backend, err);
     if (status != PDNN_OK)
         goto out;
     status = reserve(process, request, model.threads, &far, err);

@@ -182,7 +182,7 @@ def without_settings(text, settings):
 def environment():
     """Our environment without the variables that would change the program's output."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "NO_COLOR"))}
-    return {**kept, "LC_ALL": "C"}
+    return {**kept, "LC_ALL": "C", "PARADNN_NO_CACHE": "1"}
 
 
 class Case(unittest.TestCase):
@@ -596,6 +596,31 @@ class Sweep(Case):
 
 class One(Case):
     ID = "fc/layers=2,nodes=64,input=20,output=10,batch=16,threads=1"
+
+    def test_choices_are_kept_unless_told_not_to(self):
+        def run(command, *options, **variables):
+            done = subprocess.run([PARADNN, *command, self.ID, *options], cwd=self.directory, env={**environment(), **variables},
+                                  capture_output=True, text=True, timeout=300, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("cache", done.stderr)
+            kept = self.path("kept", "paradnn")
+            return {name: self.read("kept", "paradnn", name) for name in os.listdir(kept)} if os.path.exists(kept) else {}
+
+        command, keep = ["run", "--ceilings", "roofs.csv", "--rounds", "2"], {"PARADNN_NO_CACHE": "", "XDG_CACHE_HOME": self.path("kept")}
+        self.assertEqual(run(command, "--no-cache", **keep), {})
+        self.assertEqual(run(command, **{**keep, "PARADNN_NO_CACHE": "1"}), {})
+        first = run(command, **keep)
+        self.assertEqual(len(first), 1)
+        self.assertGreater(len(list(first.values())[0].splitlines()), 2)
+        self.assertEqual(run(command, **keep), first)
+        self.assertEqual(run(["sweep", "-o", "one", "--ceilings", "roofs.csv"], **keep), first)
+        self.assertEqual(run(command, "--set", "measure.max_time=60ms", "--no-cache", **keep), first)
+        for name in first:
+            self.write(os.path.join("kept", "paradnn", name), "nothing\n")
+        self.assertEqual(run(command, **keep).keys(), first.keys())
+        self.write("file", "")
+        run(command, PARADNN_NO_CACHE="", XDG_CACHE_HOME=self.path("file"))
+        run(command, PARADNN_NO_CACHE="", XDG_CACHE_HOME="", HOME="")
 
     def test_run_for_people(self):
         done = self.paradnn("run", self.ID, "--ceilings", "roofs.csv", "--rounds", "2", "--set", "measure.max_time=50ms",

@@ -106,6 +106,10 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     return status;
 }
 
+static struct pdnn_tune *tune_of(void *state) {
+    return &((struct pdnn_onednn *)state)->tune;
+}
+
 /* Runs a reorder once. The library does not take const addresses, but does not write to the source. */
 static enum pdnn_status convert(struct pdnn_onednn *onednn, const struct pdnn_onednn_layout *from,
                                 void *source, const struct pdnn_onednn_layout *to, void *target,
@@ -188,6 +192,7 @@ const struct pdnn_backend_def pdnn_backend_onednn = {
     .limit_isa = pdnn_onednn_limit_isa,
     .open = open_onednn,
     .close = close_onednn,
+    .tune = tune_of,
     .compile = compile,
     .put = put,
     .get = get,

@@ -1,0 +1,219 @@
+/* Choices kept between processes: what was measured is not measured again, unless anything it depends on has
+ * changed or its entry is no entry. */
+#define _DEFAULT_SOURCE
+#include "runtime/worker/choices.h"
+#include "tests/cmocka_all.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64], places[] = "OMP_PLACES={0},{1}", library[] = "ONEDNN_CPU_ISA_HINTS=PREFER_YMM",
+                        irrelevant[] = "TERM=x";
+static char *two[] = {places, irrelevant, NULL}, *swapped[] = {irrelevant, places, NULL},
+            *more[] = {places, irrelevant, library, NULL};
+
+static const struct pdnn_host host = {.cpu = "A", .isa = "avx2", .threads = 2, .core_pu = {0, 1}};
+static const struct pdnn_choices_context plain = {.host = &host,
+                                                  .build = "1 (a)",
+                                                  .library = "lib 1",
+                                                  .isa = "default",
+                                                  .threads = 2,
+                                                  .cache_bytes = 1000,
+                                                  .variables = two};
+
+static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {
+    int *calls = state;
+    (void)err;
+    ns[0] = 10.0 / 3 + *calls;
+    ns[1] = INFINITY;
+    (*calls)++;
+    return PDNN_OK;
+}
+
+struct process {
+    struct pdnn_tune tune;
+    struct pdnn_kept kept;
+    int calls;
+};
+
+static void begin(struct process *process, const struct pdnn_choices_context *context) {
+    *process = (struct process){.calls = 0};
+    pdnn_choices_keep(&process->tune, &process->kept, folder, context);
+}
+
+static const double *ask(struct process *process, const char *key, int n, int compilations) {
+    struct pdnn_tune_question question = {
+        .n = n, .compilations = compilations, .measure = measure, .state = &process->calls};
+    const double *ns = NULL;
+    pdnn_tune_key_add(&question.key, "%s", key);
+    pdnn_tune_begin(&process->tune);
+    assert_int_equal(pdnn_tune_ask(&process->tune, &question, &ns, NULL), PDNN_OK);
+    return ns;
+}
+
+static void clear(void) {
+    DIR *entries = opendir(folder);
+    for (const struct dirent *entry; (entry = readdir(entries));)
+        unlinkat(dirfd(entries), entry->d_name, 0);
+    closedir(entries);
+}
+
+static void test_another_process_does_not_measure(void **state) {
+    (void)state;
+    struct process first, second;
+    clear();
+    begin(&first, &plain);
+    ask(&first, "op N=1", 2, 2);
+    ask(&first, "op N=1", 2, 2);
+    assert_int_equal(first.calls, 2);
+    assert_int_equal(first.tune.n_measured, 2);
+    begin(&second, &plain);
+    const double *ns = ask(&second, "op N=1", 2, 2);
+    assert_true(ns[0] == 10.0 / 3 && isinf(ns[1])); /* exactly what was measured */
+    assert_int_equal(second.calls, 0);
+    ask(&second, "op N=1", 2, 2);
+    assert_int_equal(second.tune.n_recalled, 1);
+    ask(&second, "op N=2", 2, 1);
+    assert_int_equal(second.calls, 1);
+    pdnn_tune_finish(&first.tune);
+    pdnn_tune_finish(&second.tune);
+}
+
+static void test_half_measured_goes_on(void **state) {
+    (void)state;
+    struct process first, second;
+    clear();
+    begin(&first, &plain);
+    ask(&first, "op", 2, 2);
+    begin(&second, &plain);
+    ask(&second, "op", 2, 2);
+    ask(&second, "op", 2, 2);
+    assert_int_equal(second.calls, 1);
+    pdnn_tune_finish(&first.tune);
+    pdnn_tune_finish(&second.tune);
+}
+
+static void test_any_change_is_a_miss(void **state) {
+    (void)state;
+    struct pdnn_host model = host, features = host, core = host, cache = host, cores = host, nodes = host;
+    struct pdnn_choices_context rows[14];
+    struct process process;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        rows[i] = plain;
+    snprintf(model.cpu, sizeof model.cpu, "B");
+    snprintf(features.isa, sizeof features.isa, "avx2 fma");
+    core.core_pu[1] = 2;
+    cache.cache_bytes[2] = 1;
+    cores.threads = 3;
+    nodes.numa_nodes = 2;
+    rows[0].host = &model;
+    rows[1].host = &features;
+    rows[2].host = &core;
+    rows[3].host = &cache;
+    rows[4].host = &cores;
+    rows[5].host = &nodes;
+    rows[6].build = "1 (b)";
+    rows[7].library = "lib 2";
+    rows[8].isa = "avx2";
+    rows[9].threads = 1;
+    rows[10].cache_bytes = 1001;
+    rows[11].variables = more;
+    rows[12].variables = &two[1]; /* without OMP_PLACES */
+    rows[13].variables = swapped; /* the same */
+    clear();
+    begin(&process, &plain);
+    ask(&process, "op", 2, 1);
+    pdnn_tune_finish(&process.tune);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin(&process, &rows[i]);
+        ask(&process, "op", 2, 1);
+        if (process.calls != (i < 13))
+            fail_msg("row %zu: %d measurements", i, process.calls);
+        pdnn_tune_finish(&process.tune);
+    }
+}
+
+static void test_odd_entries_are_measured(void **state) {
+    (void)state;
+    static const char *const texts[] = {"",
+                                        "1",
+                                        "1 2",
+                                        "1 2 5 6",
+                                        "0 2 5 6 op",
+                                        "-1 2 5 6 op",
+                                        "1 -2 5 op",
+                                        "1 2 -5 6 op",
+                                        "1 2 nan 6 op",
+                                        "1 2 inf inf op",
+                                        "1 3 5 6 7 op",
+                                        "1 2 5 op",
+                                        "1 9999999999999999999 op",
+                                        "x 2 5 6 op",
+                                        "1 2 5 6 another"};
+    struct process process;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        clear();
+        begin(&process, &plain);
+        pdnn_kept_add(&process.kept, texts[i]);
+        pdnn_tune_finish(&process.tune);
+        begin(&process, &plain);
+        ask(&process, "op", 2, 1);
+        if (process.calls != 1)
+            fail_msg("'%s' is taken for an entry", texts[i]);
+        pdnn_tune_finish(&process.tune);
+    }
+}
+
+static void test_later_entries_win(void **state) {
+    (void)state;
+    struct process process;
+    clear();
+    begin(&process, &plain);
+    pdnn_kept_add(&process.kept, "1 2 5 6 op");
+    pdnn_kept_add(&process.kept, "2 2 4 6 op");
+    pdnn_tune_finish(&process.tune);
+    begin(&process, &plain);
+    assert_true(ask(&process, "op", 2, 2)[0] == 4);
+    assert_int_equal(process.calls, 0);
+    pdnn_tune_finish(&process.tune);
+}
+
+static void test_no_directory_keeps_nothing(void **state) {
+    (void)state;
+    struct process process = {.calls = 0};
+    pdnn_choices_keep(&process.tune, &process.kept, "", &plain);
+    ask(&process, "op", 2, 1);
+    assert_int_equal(process.calls, 1);
+    assert_null(process.tune.keep);
+    pdnn_tune_finish(&process.tune);
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    snprintf(folder, sizeof folder, "%.30s/paradnn-choices-XXXXXX",
+             getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    clear();
+    return rmdir(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_another_process_does_not_measure),
+        cmocka_unit_test(test_half_measured_goes_on),
+        cmocka_unit_test(test_any_change_is_a_miss),
+        cmocka_unit_test(test_odd_entries_are_measured),
+        cmocka_unit_test(test_later_entries_win),
+        cmocka_unit_test(test_no_directory_keeps_nothing),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
