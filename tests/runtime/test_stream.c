@@ -23,7 +23,7 @@ static void test_fma_run_counts(void **state) {
     uint64_t once = pdnn_fma_run(1, 1000, &result);
     assert_true(once > 0 && once % 2000 == 0);
     assert_int_equal(pdnn_fma_run(1, 3000, &result), 3 * once);
-    /* x / 2 + 1 converges to 2 in every lane: the sum is twice the number of chains times lanes. */
+    /* Every lane ends as 2, or close to it: the sum is twice the number of chains times lanes. */
     assert_near((double)result, (double)once / 1000, 0.01);
     assert_int_equal(pdnn_fma_run(2, 1000, &twice), 2 * once);
     assert_near((double)twice, 2 * (double)result, 0.01);
