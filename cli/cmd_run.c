@@ -92,8 +92,7 @@ static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
     enum pdnn_status status =
         pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
     run->hooks.ended(run->hooks.user);
-    if (result.budget_spent)
-        pdnn_session_note_budget(session);
+    pdnn_session_note_end(session, &result);
     run->visits = result.visits;
     return status;
 }

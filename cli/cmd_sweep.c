@@ -1,9 +1,11 @@
+#include "base/clock.h"
 #include "base/visible.h"
 #include "cli/console.h"
 #include "session/environment.h"
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "session/directory.h"
+#include "session/time_left.h"
 #include "results/tables/tables.h"
 
 #include <inttypes.h>
@@ -23,6 +25,10 @@ static const char *const paragraphs[] = {
     "and only missing ones run. Failed instances stay failed unless --retry is given. "
     "--allow-slow visits what was unsupported before; rows measured with it are never visited without "
     "it, so that no row mixes the two.",
+    "SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 end the sweep: the current visit is finished or dropped, and "
+    "the tables are written. More of them change nothing, except a second SIGINT, which drops the visit. "
+    "Near the end of limits.budget or of a batch job's time, only visits that are expected to fit are "
+    "started.",
     NULL,
 };
 
@@ -37,6 +43,11 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
     {"retry", 0, NULL, NULL, false, "visit instances again that failed in an earlier run"},
+    {"grace", 0, "TIME", NULL, false,
+     "how long the current visit may go on after a signal, such as 30s; a visit that would take longer is "
+     "dropped at once (default: 1s)"},
+    {"time-left", 0, "TIME", NULL, false,
+     "end within this time and start no visit that would not (default: what Slurm says in a job of it)"},
 };
 
 static const struct pdnn_example examples[] = {
@@ -88,6 +99,8 @@ static void print_summary(const struct pdnn_sweep_directory *sweep, const struct
                 sweep->session->spec.measure.rounds);
     if (result->budget_spent)
         fprintf(stderr, "; the budget is spent");
+    if (result->deadline_came)
+        fprintf(stderr, "; the time is up");
     const char *path = pdnn_visible(shown, sweep->request.path);
     fprintf(stderr, "\ntables: %s/results.csv, %s/ops.csv\n", path, path);
     if (result->unfinished)
@@ -124,6 +137,26 @@ static enum pdnn_status sweep_into(const struct pdnn_sweep_request *request, boo
     return status;
 }
 
+/* The time left is --time-left, or what the batch system says. If it does not, that is a warning. */
+static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct pdnn_session *session,
+                                  struct pdnn_err *err) {
+    struct pdnn_time_left left = {.known = pdnn_argument(arguments, "time-left"), .source = "--time-left"};
+    struct pdnn_err cause = {0};
+    char duration[PDNN_DURATION_TEXT];
+    uint64_t now_ns = pdnn_clock_ns();
+    if (pdnn_argument_time(arguments, "grace", &session->grace_ns, err) != PDNN_OK ||
+        pdnn_argument_time(arguments, "time-left", &left.ns, err) != PDNN_OK)
+        return err->status;
+    if (!left.known && pdnn_time_left(getenv, &left, &cause) != PDNN_OK)
+        pdnn_session_warn(session, "the time left is not known: %s; give --time-left", cause.text);
+    if (left.known) {
+        session->deadline_ns = left.ns < UINT64_MAX - now_ns ? now_ns + left.ns : UINT64_MAX;
+        fprintf(stderr, "time left: %s (%s)\n", pdnn_duration_format(duration, (double)left.ns * 1e-9),
+                left.source);
+    }
+    return PDNN_OK;
+}
+
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     struct pdnn_progress bar;
     const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
@@ -141,6 +174,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"),
                                   getenv, &session.shard, err);
+    if (status == PDNN_OK)
+        status = set_times(arguments, &session, err);
     if (status == PDNN_OK)
         status = pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
     if (status == PDNN_OK && request.ceilings_file)

@@ -1,4 +1,5 @@
-/* Session hooks for a terminal: warnings and a progress bar on stderr; SIGINT and SIGTERM end the session. */
+/* Session hooks for a terminal: warnings and a progress bar on stderr; signals (cli/interrupt.h) end the
+ * session. */
 #ifndef CLI_CONSOLE_H
 #define CLI_CONSOLE_H
 

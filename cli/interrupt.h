@@ -1,8 +1,10 @@
-/* SIGINT and SIGTERM as a counter that long jobs poll. */
+/* The signals that end a long job, as a number that it polls: 0; 1 after SIGINT, or after any number of
+ * SIGTERM, SIGUSR1, SIGUSR2 and SIGHUP, which batch systems and terminals send; one more after each further
+ * SIGINT. */
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H
 
-/* Installs the handlers; from then on signals are counted and no longer end the process. */
+/* Installs the handlers; from then on these signals no longer end the process. */
 const volatile int *pdnn_interrupt_watch(void);
 
 #endif

@@ -212,13 +212,13 @@ static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdn
                                   struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
     struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    pdnn_session_predict(session);
     rules.request.allow_slow = sweep->request.allow_slow;
     const struct pdnn_sweep_hooks hooks = {sweep, visited, progress};
     enum pdnn_status status =
         pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, result, err);
     session->hooks->ended(session->hooks->user);
-    if (result->budget_spent)
-        pdnn_session_note_budget(session);
+    pdnn_session_note_end(session, result);
     return status;
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/units.h"
 #include "gen/walk.h"
+#include "session/deal.h"
+#include "session/predict.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Of the time until the deadline, for the last tables and the end. */
+static const uint64_t reserve_ns = UINT64_C(5000000000);
 
 /* Room for a path and a cause. */
 enum { WARNING_TEXT = 8192 };
@@ -105,6 +110,8 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
     *session = (struct pdnn_session){.hooks = session->hooks,
                                      .shard = session->shard,
                                      .no_cache = session->no_cache,
+                                     .grace_ns = session->grace_ns,
+                                     .deadline_ns = session->deadline_ns,
                                      .ceilings = calloc(1, sizeof *session->ceilings)};
     if (!session->ceilings)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
@@ -172,10 +179,25 @@ bool pdnn_session_has_failed(const size_t counts[PDNN_OUTCOME_COUNT]) {
     return any || !counts[PDNN_OUTCOME_OK];
 }
 
-void pdnn_session_note_budget(struct pdnn_session *session) {
+void pdnn_session_note_end(struct pdnn_session *session, const struct pdnn_sweep_result *result) {
+    if (!result->budget_spent && !result->deadline_came)
+        return;
     for (size_t i = 0; i < session->n_tasks; i++)
         if (session->rows[i].outcome == PDNN_OUTCOME_INTERRUPTED)
-            session->rows[i].reason = "the budget was spent before its first visit";
+            session->rows[i].reason = result->budget_spent ? "the budget was spent before its first visit"
+                                                           : "the time was up before its first visit";
+}
+
+void pdnn_session_predict(struct pdnn_session *session) {
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        const struct pdnn_session_row *row = &session->rows[i];
+        struct pdnn_task *task = &session->tasks[i];
+        if (!row->has_totals)
+            continue;
+        const struct pdnn_prediction made =
+            pdnn_predict(session->ceilings, &session->spec, &task->instance, &row->totals);
+        task->visit_ns = pdnn_deal_cost(made.visit) * 1000;
+    }
 }
 
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
@@ -191,6 +213,9 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
         .cost_order = measure->order == PDNN_ORDER_COST,
         .time_limit_ns = session->spec.limits.time_ns,
         .budget_ns = session->spec.limits.budget_ns,
+        .deadline_ns =
+            session->deadline_ns > reserve_ns ? session->deadline_ns - reserve_ns : session->deadline_ns,
+        .grace_ns = session->grace_ns,
         .stop = session->hooks->watch(session->hooks->user),
     };
     snprintf(rules.request.choices, sizeof rules.request.choices, "%s", session->cache);

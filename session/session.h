@@ -36,14 +36,18 @@ struct pdnn_session {
     struct pdnn_session_row *rows;
     size_t n_tasks, room;
     struct pdnn_ceilings *ceilings; /* heap */
+    uint64_t grace_ns; /* what the current visit may take after a signal; 0: one second. The caller's */
+    uint64_t
+        deadline_ns; /* when the process must have ended, on base/clock's scale; 0: never. The caller's */
     struct pdnn_presence presence;
     const char *shares_with; /* other sweeps on the same cores; NULL or "" if there are none */
 };
 
-/* Reads the host, loads the spec and expands it, and keeps the instances of the shard. `hooks`, `shard` and
- * `no_cache` are the caller's; everything else is overwritten. A task starts closed if it is filtered out,
- * needs more memory than the limit or than can be counted, or needs more threads than there are. The others
- * are open, and `interrupted` until they have a visit. Always release *session with pdnn_session_finish. */
+/* Reads the host, loads the spec and expands it, and keeps the instances of the shard. `hooks`, `shard`,
+ * `no_cache`, grace and deadline are the caller's; everything else is overwritten. A task starts closed if it
+ * is filtered out, needs more memory than the limit or than can be counted, or needs more threads than there
+ * are. The others are open, and `interrupted` until they have a visit. Always release *session with
+ * pdnn_session_finish. */
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err);
@@ -62,8 +66,12 @@ void pdnn_session_warn(const struct pdnn_session *session, const char *format, .
  * ended ok. The other outcomes are results like any other. */
 bool pdnn_session_has_failed(const size_t counts[PDNN_OUTCOME_COUNT]);
 
-/* Rows without a visit get "budget spent" as their reason instead of a signal. */
-void pdnn_session_note_budget(struct pdnn_session *session);
+/* Rows without a visit get the budget or the time left as their reason, instead of a signal, if the result
+ * says so. */
+void pdnn_session_note_end(struct pdnn_session *session, const struct pdnn_sweep_result *result);
+
+/* Predicts what a visit to each task takes, from the session's roofs as far as they are there. */
+void pdnn_session_predict(struct pdnn_session *session);
 
 /* The spec's rules in the driver's terms. From here on the session watches for an interrupt. */
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);

@@ -59,6 +59,8 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
     struct pdnn_request request = sweep->rules->request;
     const struct pdnn_visit_watch watch = {.time_limit_ns = sweep->rules->time_limit_ns,
                                            .stop = sweep->rules->stop,
+                                           .grace_ns = sweep->rules->grace_ns,
+                                           .expected_ns = pdnn_schedule_wall_ns(&sweep->schedule, index),
                                            .tick = tick,
                                            .user = sweep};
     const enum pdnn_isa isa = (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA];
@@ -97,16 +99,35 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
     return PDNN_OK;
 }
 
+/* Whether the task's next visit is likely to end in time. *none: there is no time for any. */
+static bool is_in_time(struct sweep *sweep, size_t task, bool *none) {
+    const struct pdnn_sweep_rules *rules = sweep->rules;
+    uint64_t now_ns = pdnn_clock_ns(), spent_ns = now_ns - sweep->started_ns;
+    uint64_t left_ns = UINT64_MAX, deadline_left_ns = UINT64_MAX;
+    if (rules->budget_ns)
+        left_ns = rules->budget_ns > spent_ns ? rules->budget_ns - spent_ns : 0;
+    if (rules->deadline_ns)
+        deadline_left_ns = rules->deadline_ns > now_ns ? rules->deadline_ns - now_ns : 0;
+    uint64_t expected_ns = pdnn_schedule_wall_ns(&sweep->schedule, task);
+    bool past_budget = !left_ns || expected_ns > left_ns;
+    bool past_deadline = !deadline_left_ns || expected_ns > deadline_left_ns;
+    sweep->result.budget_spent = sweep->result.budget_spent || past_budget;
+    sweep->result.deadline_came = sweep->result.deadline_came || past_deadline;
+    *none = !left_ns || !deadline_left_ns;
+    return !past_budget && !past_deadline;
+}
+
 static enum pdnn_status visit_all(struct sweep *sweep, struct pdnn_err *err) {
     size_t task;
     enum pdnn_status status = PDNN_OK;
     while (status == PDNN_OK && !is_stopped(sweep) && pdnn_schedule_next(&sweep->schedule, &task)) {
-        uint64_t spent_ns = pdnn_clock_ns() - sweep->started_ns;
-        if (sweep->rules->budget_ns && spent_ns >= sweep->rules->budget_ns) {
-            sweep->result.budget_spent = true;
+        bool none;
+        if (is_in_time(sweep, task, &none))
+            status = visit_task(sweep, task, err);
+        else if (none)
             break;
-        }
-        status = visit_task(sweep, task, err);
+        else
+            pdnn_schedule_pass_over(&sweep->schedule, task);
     }
     if (status == PDNN_OK && is_stopped(sweep))
         status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
@@ -156,8 +177,7 @@ static enum pdnn_status process_visit(void *user, enum pdnn_isa isa, const struc
     if (isa != processes->last)
         pdnn_worker_rest(&processes->worker[processes->last]);
     processes->last = isa;
-    return pdnn_worker_visit(&processes->worker[isa], request, watch->time_limit_ns, watch->stop, watch->tick,
-                             watch->user, visit, err);
+    return pdnn_worker_visit(&processes->worker[isa], request, watch, visit, err);
 }
 
 enum pdnn_status pdnn_sweep_run(const struct pdnn_host *host, const struct pdnn_task *tasks, size_t n_tasks,

@@ -17,6 +17,7 @@ struct pdnn_task {
     const char *id;        /* borrowed */
     uint64_t memory_bytes; /* predicted */
     uint64_t flop_count;   /* of one step: for the order and the first ETA */
+    uint64_t visit_ns;     /* wall time of one visit as predicted; 0: not known */
     size_t visits_done;    /* ok visits from an earlier run, loaded by the caller */
     const double *medians; /* medians of those visits, visits_done of them; or NULL */
     uint64_t spent_ns;     /* sampling time of those visits: sum of samples * steps_per_sample * mean_ns */
@@ -42,9 +43,12 @@ struct pdnn_sweep_rules {
     uint64_t max_time_ns;   /* for all visits to one instance */
     bool cost_order;        /* small to large instead of shuffled */
     uint64_t time_limit_ns; /* for one visit, preparation included; 0: none */
-    uint64_t budget_ns;     /* 0: none */
+    /* No visit starts that is expected to end after the budget or the deadline; shorter ones still do. */
+    uint64_t budget_ns;   /* from the start; 0: none */
+    uint64_t deadline_ns; /* on base/clock's scale; 0: none */
     /* nonzero once the sweep is to end, set by a signal handler; NULL: never */
     const volatile int *stop;
+    uint64_t grace_ns; /* what the current visit may still take then; 0: one second */
 };
 
 struct pdnn_sweep_progress {
@@ -65,14 +69,15 @@ struct pdnn_sweep_hooks {
 
 struct pdnn_sweep_result {
     size_t visits, workers_started, workers_lost;
-    size_t unfinished; /* tasks left for a resumed sweep: fewer visits than rounds */
-    bool budget_spent;
+    size_t unfinished;    /* tasks left for a resumed sweep: fewer visits than rounds */
+    bool budget_spent;    /* the budget left no time for some visit */
+    bool deadline_came;   /* the deadline did */
     uint64_t overhead_ns; /* time in the driver, outside workers, summed over visits */
 };
 
 /* Visits every open task until the rules are met. If a worker dies, hangs or exceeds its limit, that becomes
  * the visit's outcome, and a new worker takes over. PDNN_INTERRUPTED once *rules->stop is nonzero: the
- * current visit is dropped or finishes within a second, and what is in the journal stays. */
+ * current visit is dropped or finishes within the grace, and what is in the journal stays. */
 enum pdnn_status pdnn_sweep_run(const struct pdnn_host *host, const struct pdnn_task *tasks, size_t n_tasks,
                                 const struct pdnn_sweep_rules *rules, const struct pdnn_sweep_hooks *hooks,
                                 struct pdnn_sweep_result *result, struct pdnn_err *err);

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Predictions count as if they had been right for this long: the first few short visits say little. */
+static const double trust_ns = 10e9;
+
 bool pdnn_outcome_is_final(enum pdnn_outcome outcome, size_t crashes) {
     return outcome != PDNN_OUTCOME_OK && outcome != PDNN_OUTCOME_INTERRUPTED &&
            (outcome != PDNN_OUTCOME_CRASH || crashes > 1);
@@ -70,7 +73,7 @@ static void decide_all(struct pdnn_schedule *schedule) {
 }
 
 static bool is_open(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
-    return !task->closed && (task->visits < least_visits(schedule) || task->wide);
+    return !task->closed && !task->passed_over && (task->visits < least_visits(schedule) || task->wide);
 }
 
 /* In the first pass of a round, each open task gets the visit that the round requires. */
@@ -210,8 +213,11 @@ uint64_t pdnn_schedule_visit_ns(const struct pdnn_schedule *schedule, size_t tas
 enum pdnn_status pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task,
                                     const struct pdnn_visit *visit, uint64_t wall_ns, struct pdnn_err *err) {
     struct pdnn_schedule_task *state = &schedule->state[task];
+    uint64_t predicted_ns = schedule->tasks[task].visit_ns;
     state->wall_ns += wall_ns;
     state->walls++;
+    schedule->wall_ns += predicted_ns ? wall_ns : 0;
+    schedule->predicted_ns += predicted_ns;
     state->crashes = visit->outcome == PDNN_OUTCOME_CRASH ? state->crashes + 1 : 0;
     state->closed = pdnn_outcome_is_final(visit->outcome, state->crashes);
     if (visit->outcome != PDNN_OUTCOME_OK)
@@ -242,6 +248,18 @@ static size_t visits_to_come(const struct pdnn_schedule *schedule, const struct 
 /* Mean wall time of the task's visits in this run, 0 if there were none. */
 static double mean_wall_ns(const struct pdnn_schedule_task *task) {
     return task->walls ? (double)task->wall_ns / (double)task->walls : 0;
+}
+
+uint64_t pdnn_schedule_wall_ns(const struct pdnn_schedule *schedule, size_t task) {
+    double own_ns = mean_wall_ns(&schedule->state[task]);
+    double scale = ((double)schedule->wall_ns + trust_ns) / ((double)schedule->predicted_ns + trust_ns);
+    double limit_ns = schedule->rules->time_limit_ns ? (double)schedule->rules->time_limit_ns : 1e18;
+    double expected_ns = own_ns > 0 ? own_ns : scale * (double)schedule->tasks[task].visit_ns;
+    return (uint64_t)(expected_ns < limit_ns ? expected_ns : limit_ns);
+}
+
+void pdnn_schedule_pass_over(struct pdnn_schedule *schedule, size_t task) {
+    schedule->state[task].passed_over = true;
 }
 
 /* The ETA assumes that an instance not yet visited takes as long as the nearest visited ones by

@@ -17,6 +17,7 @@ struct pdnn_schedule_task {
     size_t crashes;              /* the latest ones in a row */
     uint64_t spent_ns;
     bool closed;
+    bool passed_over; /* there was no time for its next visit */
     bool wide;        /* the interval is so wide that it needs more visits than the rounds give */
     uint64_t wall_ns; /* wall time of its visits in this run */
     size_t walls;
@@ -33,6 +34,7 @@ struct pdnn_schedule {
     struct pdnn_scatter pool;         /* of all tasks, as of the end of the last pass */
     double *scratch;
     size_t scratch_room;
+    uint64_t wall_ns, predicted_ns; /* of this run's visits that have a prediction */
     size_t pass, next; /* passes count from 1, PDNN_SCHEDULE_EXTRA per round; next: index into order */
 };
 
@@ -51,6 +53,13 @@ uint64_t pdnn_schedule_visit_ns(const struct pdnn_schedule *schedule, size_t tas
 /* Records a visit that took wall_ns in all. PDNN_NO_MEMORY. */
 enum pdnn_status pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task,
                                     const struct pdnn_visit *visit, uint64_t wall_ns, struct pdnn_err *err);
+
+/* Wall time that the task's next visit is likely to take: the mean of its visits in this run, or its
+ * prediction, scaled by what this run's predictions were off by; at most limits.time. 0: not known. */
+uint64_t pdnn_schedule_wall_ns(const struct pdnn_schedule *schedule, size_t task);
+
+/* There is no time for the task's next visit: it gets no more in this run. */
+void pdnn_schedule_pass_over(struct pdnn_schedule *schedule, size_t task);
 
 /* Number of open tasks with fewer visits than rounds. */
 size_t pdnn_schedule_unfinished(const struct pdnn_schedule *schedule);

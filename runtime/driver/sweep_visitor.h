@@ -7,14 +7,6 @@
 #include "runtime/driver/sweep.h"
 #include "runtime/driver/worker.h"
 
-/* When a sweep gives up waiting for a visit. */
-struct pdnn_visit_watch {
-    uint64_t time_limit_ns;   /* 0: none */
-    const volatile int *stop; /* as in pdnn_sweep_rules */
-    void (*tick)(void *user);
-    void *user;
-};
-
 /* Has one worker per isa. */
 struct pdnn_visitor {
     void *user;

@@ -57,10 +57,15 @@ static bool read_visit(const struct pdnn_message *message, struct pdnn_visit *vi
 }
 
 enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_request *request,
-                                   uint64_t time_limit_ns, const volatile int *stop, void (*tick)(void *user),
-                                   void *user, struct pdnn_visit *visit, struct pdnn_err *err) {
+                                   const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                   struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
-    const struct pdnn_waiting waiting = {.limit_ns = time_limit_ns, .stop = stop, .tick = tick, .user = user};
+    const struct pdnn_waiting waiting = {.limit_ns = watch->time_limit_ns,
+                                         .stop = watch->stop,
+                                         .grace_ns = watch->grace_ns,
+                                         .expected_ns = watch->expected_ns,
+                                         .tick = watch->tick,
+                                         .user = watch->user};
     struct pdnn_message answer;
     struct pdnn_fate fate;
     int64_t started_unix_ms = pdnn_clock_unix_ms();

@@ -25,9 +25,9 @@ struct pdnn_worker {
 /* Starts a worker (fork and exec) with the environment of runtime/facts/host_openmp.h and memory_limit_bytes
  * of address-space headroom (0: no limit). If its libraries need other environment variables for the isa, the
  * worker is started again with those. Returns once it has answered. The worker dies with this process, is the
- * kernel's first choice when memory runs out, and ignores SIGINT, SIGTERM and SIGHUP, which are for the
- * driver. Its stdout and stderr go to our stderr. PDNN_IO if there is no program to run, or if it is of
- * another build. */
+ * kernel's first choice when memory runs out, and ignores SIGINT, SIGTERM, SIGHUP, SIGUSR1 and
+ * SIGUSR2, which are for the driver. Its stdout and stderr go to our stderr. PDNN_IO if there is no program
+ * to run, or if it is of another build. */
 enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
                                    enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err);
 
@@ -48,14 +48,24 @@ void pdnn_worker_rest(struct pdnn_worker *worker);
 /* Kills and reaps the worker, if there is one. */
 void pdnn_worker_stop(struct pdnn_worker *worker);
 
-/* Runs one visit, for at most time_limit_ns (0: no limit). *stop counts signals: after the first, the worker
- * gets one more second; after the second, none. Whatever happens to the worker is in visit->outcome and
- * reason; after a timeout, a crash or a stop it is gone (pid 0). The status covers only failures on this
- * side; PDNN_INTERRUPTED if *stop ended the visit. stop and tick may be NULL; tick is called a few times a
- * second while waiting. */
+/* How long to wait for a visit, and what to do meanwhile. {0}: for ever, nothing. */
+struct pdnn_visit_watch {
+    uint64_t time_limit_ns; /* 0: none */
+    /* Once *stop is 1, the visit may go on for grace_ns (0: one second) if it is expected to end by then, and
+     * is dropped at once if it is not; once *stop is more, it is dropped. NULL: never. */
+    const volatile int *stop;
+    uint64_t grace_ns;
+    uint64_t expected_ns;     /* what the whole visit is likely to take; 0: not known, it may fit */
+    void (*tick)(void *user); /* called a few times a second; may be NULL */
+    void *user;
+};
+
+/* Runs one visit. Whatever happens to the worker is in visit->outcome and reason; after a timeout, a crash or
+ * a stop it is gone (pid 0). The status covers only failures on this side; PDNN_INTERRUPTED if *stop ended
+ * the visit. */
 enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_request *request,
-                                   uint64_t time_limit_ns, const volatile int *stop, void (*tick)(void *user),
-                                   void *user, struct pdnn_visit *visit, struct pdnn_err *err);
+                                   const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                   struct pdnn_err *err);
 
 /* Measures the ceilings for one thread count, in about `seconds`, and appends their rows. PDNN_IO if that
  * takes longer than time_limit_ns (0: no limit); the worker is gone then. */

@@ -14,8 +14,8 @@
 /* Often enough for a progress line and for *stop, rarely enough not to disturb the measured cores. */
 enum { POLL_MS = 100 };
 
-/* How long the current request may still take after the first signal. */
-static const uint64_t grace_ns = 1000000000;
+/* How long the current request may still take after the first signal, unless the caller says so. */
+static const uint64_t usual_grace_ns = 1000000000;
 
 /* The most that one turn of the waiting loop counts. A turn takes longer only while this process is stopped,
  * as by ^Z or a batch system, and then the worker is stopped too. */
@@ -44,9 +44,17 @@ static bool take_turn(uint64_t *left_ns, uint64_t took_ns) {
     return *left_ns > 0;
 }
 
+/* Whatever would not end within the grace is dropped at once, so that the rest of the grace is not wasted. */
+static uint64_t latest_end_ns(const struct pdnn_waiting *waiting, uint64_t begun_ns, uint64_t now_ns) {
+    uint64_t grace_ns = waiting->grace_ns ? waiting->grace_ns : usual_grace_ns;
+    uint64_t spent_ns = now_ns - begun_ns;
+    bool fits = waiting->expected_ns <= spent_ns || waiting->expected_ns - spent_ns <= grace_ns;
+    return fits ? now_ns + grace_ns : now_ns;
+}
+
 static enum ending await(struct pdnn_worker_link *link, const struct pdnn_waiting *waiting, uint64_t *left_ns,
                          struct pdnn_message *message, struct pdnn_err *err) {
-    uint64_t stop_ns = UINT64_MAX, last_ns = pdnn_clock_ns();
+    uint64_t stop_ns = UINT64_MAX, begun_ns = pdnn_clock_ns(), last_ns = begun_ns;
     bool closed = false;
     for (;;) {
         enum pdnn_inbox_state state = pdnn_inbox_next(&link->inbox, message);
@@ -57,7 +65,7 @@ static enum ending await(struct pdnn_worker_link *link, const struct pdnn_waitin
         uint64_t now_ns = pdnn_clock_ns();
         int stop = waiting->stop ? *waiting->stop : 0;
         if (stop && stop_ns == UINT64_MAX)
-            stop_ns = now_ns + grace_ns;
+            stop_ns = latest_end_ns(waiting, begun_ns, now_ns);
         if (stop > 1 || now_ns >= stop_ns)
             return ENDING_STOP;
         if (waiting->limit_ns && !take_turn(left_ns, now_ns - last_ns))

@@ -10,6 +10,7 @@
 struct pdnn_waiting {
     uint64_t limit_ns;                             /* 0: none */
     const volatile int *stop;                      /* may be NULL */
+    uint64_t grace_ns, expected_ns;                /* as in struct pdnn_visit_watch */
     void (*tick)(void *user);                      /* called at least a few times a second; may be NULL */
     void (*progress)(void *user, double fraction); /* called for each progress message; may be NULL */
     void *user;

@@ -536,6 +536,46 @@ class Sweep(Case):
         self.assertRegex(done.stderr, r"\Aparadnn: small\.results/ceilings\.csv:1: .*\n\Z")
         self.assertEqual({name: self.read("small.results", name) for name in os.listdir(self.path("small.results"))}, before)
 
+    def end(self, *options):
+        """A sweep of one visit that takes two seconds: its driver and its worker get more signals than one in the middle of it. Its
+        directory."""
+        directory = self.path("ended.results")
+        command = [PARADNN, "sweep", "fc/layers=1,nodes=8,input=8,output=8,batch=1,threads=1", "--set", "measure.rounds=1",
+                   "--set", "measure.precision=0.0001%", "--set", "measure.max_time=2s", "--ceilings", "roofs.csv", "-o", directory, *options]
+        with subprocess.Popen(command, cwd=self.directory, env=environment(), stderr=subprocess.PIPE, text=True,
+                              start_new_session=True) as child:
+            while "0 of 1 visits" not in child.stderr.readline():
+                self.assertIsNone(child.poll())
+            for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM):
+                os.killpg(child.pid, number)
+            child.communicate(timeout=100)
+            self.assertEqual(child.returncode, 130)
+        return directory
+
+    def test_signals_leave_the_visit_its_grace(self):
+        directory = self.end("--grace", "100s")
+        self.assertEqual([row["status"] for row in self.rows(directory, "journal.csv")], ["ok"])
+        self.assertEqual([row["status"] for row in self.rows(directory, "results.csv")], ["ok"])
+
+    def test_signals_drop_what_does_not_fit_the_grace(self):
+        directory = self.end("--grace", "1ms")
+        self.assertEqual(self.rows(directory, "journal.csv"), [])
+        (row,) = self.rows(directory, "results.csv")
+        self.assertEqual((row["status"], row["reason"]), ("interrupted", "stopped before its first visit"))
+
+    def test_no_visit_starts_without_time_for_it(self):
+        for options, variables, source in ((("--time-left", "1s"), {}, "--time-left"),
+                                           ((), {"SLURM_JOB_END_TIME": "1000"}, "SLURM_JOB_END_TIME")):
+            with self.subTest(source):
+                done = subprocess.run([PARADNN, "sweep", "small.yaml", "--ceilings", "roofs.csv", "-o", "late.results", *options],
+                                      cwd=self.directory, env={**environment(), **variables}, capture_output=True, text=True, check=False)
+                self.assertIn(f"({source})", done.stderr)
+                self.assertIn("; the time is up", done.stderr)
+                self.assertEqual(done.returncode, 1)
+                self.assertEqual(self.rows("late.results", "journal.csv"), [])
+                reasons = {row["reason"] for row in self.rows("late.results", "results.csv") if row["status"] == "interrupted"}
+                self.assertEqual(reasons, {"the time was up before its first visit"})
+
     def test_shards_are_the_sweep(self):
         """Each shard has the rows that `list --shard` shows, in a directory of its own that no other shard goes on in."""
         sharded = []

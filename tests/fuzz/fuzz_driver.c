@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static const struct pdnn_visit_watch unwatched;
+
 enum { FAKE_PID = 0x3fffffff };
 
 static const size_t sizes[PDNN_MESSAGE_COUNT] = {
@@ -82,7 +84,7 @@ static void check_visit(struct pdnn_worker *worker, const struct pdnn_request *r
     struct pdnn_err err = {0};
     if (!worker->pid)
         return;
-    if (!fuzz_is_ok(pdnn_worker_visit(worker, request, 0, NULL, NULL, NULL, &visit, &err), &err))
+    if (!fuzz_is_ok(pdnn_worker_visit(worker, request, &unwatched, &visit, &err), &err))
         return;
     FUZZ_CHECK((unsigned)visit.outcome < PDNN_OUTCOME_COUNT && (unsigned)visit.stop < PDNN_STOP_COUNT);
     FUZZ_CHECK(pdnn_outcome_name(visit.outcome) && pdnn_stop_name(visit.stop));

@@ -21,6 +21,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+static const struct pdnn_visit_watch unwatched;
+
 extern const struct pdnn_backend_def pdnn_backend_reference;
 
 /* The faulty backend multiplies the output PDNN_TEST_OUTPUT of step PDNN_TEST_STEP by PDNN_TEST_FACTOR. */
@@ -142,7 +144,7 @@ static void visit(struct pdnn_worker *worker, const char *settings, uint64_t mem
         .rules = {.min_samples = 3, .max_visit_ns = 1000000, .precision = 0.02},
     };
     snprintf(request.id, sizeof request.id, "%s,%s", model, settings);
-    assert_int_equal(pdnn_worker_visit(worker, &request, 0, NULL, NULL, NULL, visit, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_visit(worker, &request, &unwatched, visit, &err), PDNN_OK);
 }
 
 /* Each group of the graph is one row of the visit, with its key and its count. */
@@ -223,7 +225,7 @@ static void visit_of_set(struct pdnn_worker *worker, const char *id, const char 
     };
     snprintf(request.id, sizeof request.id, "%s", id);
     snprintf(request.largest, sizeof request.largest, "%s", largest ? largest : "");
-    assert_int_equal(pdnn_worker_visit(worker, &request, 0, NULL, NULL, NULL, visit, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_visit(worker, &request, &unwatched, visit, &err), PDNN_OK);
 }
 
 #define FC_OF "fc/layers=2,nodes=12,input=20,output=5,threads=1,backend=reference,batch="
@@ -276,7 +278,7 @@ static void test_serve_visit_threads(void **state) {
     const struct pdnn_request request = {.id = "fc/threads=2,backend=reference"};
     (void)state;
     start(&worker, NULL, "1");
-    assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &seen, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_visit(&worker, &request, &unwatched, &seen, &err), PDNN_OK);
     assert_int_equal(seen.outcome, PDNN_OUTCOME_INVALID);
     assert_string_equal(seen.reason, "asks for 2 threads; cores available to this process: 1");
     pdnn_worker_stop(&worker);
@@ -311,7 +313,7 @@ static void test_serve_rest(void **state) {
     assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, (uint64_t)1 << 30, &err), PDNN_OK);
     int alone = count_threads(&worker);
     for (int turn = 0; turn < 2; turn++) {
-        assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &seen, &err), PDNN_OK);
+        assert_int_equal(pdnn_worker_visit(&worker, &request, &unwatched, &seen, &err), PDNN_OK);
         assert_int_equal(seen.outcome, PDNN_OUTCOME_OK);
         pdnn_visit_finish(&seen);
         assert_true(count_threads(&worker) > alone);

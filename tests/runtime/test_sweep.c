@@ -1,5 +1,6 @@
 /* The sweep's rules, with a visitor that runs nothing: orders, rounds, resume,
  * retries, stops, budgets, progress. */
+#include "base/clock.h"
 #include "base/rng.h"
 #include "runtime/driver/sweep_schedule.h"
 #include "runtime/driver/sweep_visitor.h"
@@ -27,6 +28,7 @@ struct stage {
     bool alive[PDNN_ISA_COUNT];
     size_t asked[VISITS_MAX]; /* tasks in the order visited */
     uint64_t max_visit_ns[VISITS_MAX];
+    uint64_t grace_ns; /* of the last visit */
     size_t n_asked, n_noted, n_starts, n_reports;
     bool cold;
     uint64_t cache_bytes;
@@ -57,6 +59,7 @@ static enum pdnn_status stage_visit(void *user, enum pdnn_isa isa, const struct 
     assert_true(stage->alive[isa]);
     assert_int_equal(isa, stage->tasks[task].instance.setting[PDNN_SETTING_ISA]);
     stage->max_visit_ns[stage->n_asked] = request->rules.max_visit_ns;
+    stage->grace_ns = watch->grace_ns;
     stage->cold = request->rules.cold;
     stage->cache_bytes = request->cache_bytes;
     assert_int_equal(request->rules.time_limit_ns, watch->time_limit_ns);
@@ -349,6 +352,69 @@ static void test_sweep_run_budget(void **state) {
     assert_false(stage.result.budget_spent);
 }
 
+/* Visits that are not expected to fit before the end do not start; shorter ones do. */
+static void test_sweep_run_passes_over(void **state) {
+    (void)state;
+    static const uint64_t hour_ns = UINT64_C(3600000000000);
+    for (int by_deadline = 0; by_deadline < 2; by_deadline++) {
+        struct stage stage;
+        struct pdnn_err err = {0};
+        stage_init(&stage, 2);
+        stage.rules.time_limit_ns = 0;
+        stage.rules.budget_ns = by_deadline ? 0 : hour_ns;
+        stage.rules.deadline_ns = by_deadline ? pdnn_clock_ns() + hour_ns : 0;
+        stage.rules.grace_ns = 17;
+        stage.tasks[2].visit_ns = 2 * hour_ns;
+        stage.tasks[3].visit_ns = hour_ns / 2;
+        assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+        assert_int_equal(stage.n_asked, 2 * (TASKS_MAX - 1));
+        assert_int_equal(visits_of(&stage, 2, 0, stage.n_asked), 0);
+        assert_int_equal(visits_of(&stage, 3, 0, stage.n_asked), 2);
+        assert_int_equal(stage.result.budget_spent, !by_deadline);
+        assert_int_equal(stage.result.deadline_came, by_deadline);
+        assert_int_equal(stage.result.unfinished, 1);
+        assert_int_equal(stage.grace_ns, 17);
+    }
+}
+
+static void test_sweep_run_deadline_has_passed(void **state) {
+    struct stage stage;
+    struct pdnn_err err = {0};
+    (void)state;
+    stage_init(&stage, 2);
+    stage.rules.deadline_ns = 1;
+    assert_int_equal(stage_run(&stage, &err), PDNN_OK);
+    assert_int_equal(stage.n_asked, 0);
+    assert_int_equal(stage.n_starts, 0);
+    assert_true(stage.result.deadline_came);
+    assert_false(stage.result.budget_spent);
+    assert_int_equal(stage.result.unfinished, TASKS_MAX);
+}
+
+/* A task's own visits say what the next takes; before them its prediction, scaled by what others took, and
+ * never more than the limit. */
+static void test_schedule_wall(void **state) {
+    struct pdnn_err err = {0};
+    struct pdnn_schedule schedule;
+    const struct pdnn_visit visit = {.outcome = PDNN_OUTCOME_OK, .median_ns = 1, .mean_ns = 1, .samples = 1};
+    static const uint64_t second_ns = 1000000000;
+    (void)state;
+    struct pdnn_task tasks[] = {{.id = "a", .visit_ns = 100 * second_ns},
+                                {.id = "b", .visit_ns = second_ns},
+                                {.id = "c", .visit_ns = 1000 * second_ns},
+                                {.id = "d"}};
+    const struct pdnn_sweep_rules rules = {.rounds = 2, .time_limit_ns = 1500 * second_ns};
+    assert_int_equal(pdnn_schedule_init(&schedule, tasks, 4, &rules, &err), PDNN_OK);
+    assert_int_equal(pdnn_schedule_wall_ns(&schedule, 0), 100 * second_ns);
+    assert_int_equal(pdnn_schedule_wall_ns(&schedule, 3), 0);
+    assert_int_equal(pdnn_schedule_note(&schedule, 0, &visit, 210 * second_ns, &err), PDNN_OK);
+    assert_int_equal(pdnn_schedule_wall_ns(&schedule, 0), 210 * second_ns);
+    assert_int_equal(pdnn_schedule_wall_ns(&schedule, 1), 2 * second_ns);
+    assert_int_equal(pdnn_schedule_wall_ns(&schedule, 2), 1500 * second_ns);
+    assert_int_equal(pdnn_schedule_wall_ns(&schedule, 3), 0);
+    pdnn_schedule_finish(&schedule);
+}
+
 static void test_sweep_run_journal_fails(void **state) {
     struct stage stage;
     struct pdnn_err err = {0};
@@ -516,6 +582,9 @@ int main(void) {
         cmocka_unit_test(test_sweep_run_extra_visits_spread),
         cmocka_unit_test(test_sweep_run_stop),
         cmocka_unit_test(test_sweep_run_budget),
+        cmocka_unit_test(test_sweep_run_passes_over),
+        cmocka_unit_test(test_sweep_run_deadline_has_passed),
+        cmocka_unit_test(test_schedule_wall),
         cmocka_unit_test(test_sweep_run_journal_fails),
         cmocka_unit_test(test_sweep_run_worker_does_not_start),
         cmocka_unit_test(test_sweep_run_tells_the_cache),

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static const struct pdnn_visit_watch unwatched;
+
 static const char variable[] = "PDNN_TEST_WORKER";
 #define ISA_VARIABLE "PDNN_TEST_ISA"
 
@@ -344,7 +346,7 @@ static void test_worker_start_environment(void **state) {
         set_all(cases[i].own, true);
         start_isa(&worker, "environment", cases[i].isa, 0);
         set_all(cases[i].own, false);
-        assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
+        assert_int_equal(pdnn_worker_visit(&worker, &request, &unwatched, &visit, &err), PDNN_OK);
         assert_string_equal(visit.reason, cases[i].expected);
         pdnn_worker_stop(&worker);
     }
@@ -357,7 +359,7 @@ static void test_worker_visit_good(void **state) {
     (void)state;
     start(&worker, "good", 0);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
+        assert_int_equal(pdnn_worker_visit(&worker, &request, &unwatched, &visit, &err), PDNN_OK);
         assert_int_equal(visit.outcome, PDNN_OUTCOME_OK);
         assert_int_equal(visit.samples, 5);
         assert_float_equal(visit.median_ns, 11, 0);
@@ -401,7 +403,9 @@ static void test_worker_visit_bad(void **state) {
         uint64_t limit_ns = cases[i].outcome == PDNN_OUTCOME_TIMEOUT ? 300000000 : 0;
         start(&worker, cases[i].behaviour, 0);
         pid_t pid = worker.pid;
-        assert_int_equal(pdnn_worker_visit(&worker, &request, limit_ns, NULL, NULL, NULL, &visit, &err),
+        assert_int_equal(pdnn_worker_visit(&worker, &request,
+                                           &(struct pdnn_visit_watch){.time_limit_ns = limit_ns}, &visit,
+                                           &err),
                          PDNN_OK);
         assert_string_equal(visit.reason, cases[i].reason);
         assert_int_equal(visit.outcome, cases[i].outcome);
@@ -419,7 +423,7 @@ static void test_worker_visit_out_of_memory(void **state) {
     struct pdnn_err err = {0};
     (void)state;
     start(&worker, "big", 50 << 20);
-    assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_visit(&worker, &request, &unwatched, &visit, &err), PDNN_OK);
     /* It kills itself beside its limit: told from the kernel's kill only where the control group counts
      * those. */
     bool is_told = pdnn_oom_kills_read("").of_group;
@@ -427,7 +431,7 @@ static void test_worker_visit_out_of_memory(void **state) {
     assert_int_equal(visit.outcome, is_told ? PDNN_OUTCOME_CRASH : PDNN_OUTCOME_OOM);
     assert_memory_equal(visit.reason, reason, strlen(reason));
     start(&worker, "big", (uint64_t)4 << 30);
-    assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_visit(&worker, &request, &unwatched, &visit, &err), PDNN_OK);
     assert_int_equal(visit.outcome, PDNN_OUTCOME_CRASH);
 }
 
@@ -438,7 +442,7 @@ static void test_worker_visit_killed_while_idle(void **state) {
     (void)state;
     start(&worker, "good", 0);
     kill(worker.pid, SIGKILL);
-    assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_visit(&worker, &request, &unwatched, &visit, &err), PDNN_OK);
     assert_int_equal(visit.outcome, PDNN_OUTCOME_CRASH);
     assert_string_equal(visit.reason, "killed by signal 9 (Killed)");
     start(&worker, "good", 0);
@@ -457,12 +461,16 @@ static void test_worker_visit_stop(void **state) {
     static const struct {
         const char *behaviour;
         int stop;
+        uint64_t grace_ns, expected_ns;
         enum pdnn_status status;
     } cases[] = {
-        {"hang", 1, PDNN_INTERRUPTED},
-        {"hang", 2, PDNN_INTERRUPTED},
-        {"good", 0, PDNN_OK},
-        {"good", 1, PDNN_OK}, /* the one second left is enough */
+        {"hang", 1, 0, 0, PDNN_INTERRUPTED},
+        {"hang", 1, UINT64_MAX / 4, UINT64_MAX / 2, PDNN_INTERRUPTED}, /* dropped at once, or it would hang */
+        {"hang", 1, 1000000, 0, PDNN_INTERRUPTED},
+        {"hang", 2, UINT64_MAX / 4, 1, PDNN_INTERRUPTED},
+        {"good", 0, 0, 0, PDNN_OK},
+        {"good", 1, 0, 0, PDNN_OK}, /* the one second left is enough */
+        {"good", 1, UINT64_MAX / 4, UINT64_MAX / 8, PDNN_OK},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -472,24 +480,30 @@ static void test_worker_visit_stop(void **state) {
         volatile int stop = cases[i].stop;
         int ticks = 0;
         start(&worker, cases[i].behaviour, 0);
-        assert_int_equal(pdnn_worker_visit(&worker, &request, 0, &stop, count, &ticks, &visit, &err),
-                         cases[i].status);
+        const struct pdnn_visit_watch watch = {.stop = &stop,
+                                               .grace_ns = cases[i].grace_ns,
+                                               .expected_ns = cases[i].expected_ns,
+                                               .tick = count,
+                                               .user = &ticks};
+        assert_int_equal(pdnn_worker_visit(&worker, &request, &watch, &visit, &err), cases[i].status);
         assert_int_equal(worker.pid != 0, cases[i].status == PDNN_OK);
-        assert_int_equal(ticks > 0, stop < 2);
+        bool is_dropped_at_once = stop > 1 || cases[i].expected_ns > cases[i].grace_ns;
+        assert_int_equal(ticks > 0, !is_dropped_at_once);
         pdnn_visit_finish(&visit);
         pdnn_worker_stop(&worker);
     }
 }
 
-static void test_worker_ignores_terminal(void **state) {
+static void test_worker_ignores_signals(void **state) {
     struct pdnn_worker worker;
     struct pdnn_visit visit;
     struct pdnn_err err = {0};
     (void)state;
     start(&worker, "good", 0);
-    kill(worker.pid, SIGINT);
-    kill(worker.pid, SIGTERM);
-    assert_int_equal(pdnn_worker_visit(&worker, &request, 0, NULL, NULL, NULL, &visit, &err), PDNN_OK);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        kill(worker.pid, numbers[i]);
+    assert_int_equal(pdnn_worker_visit(&worker, &request, &unwatched, &visit, &err), PDNN_OK);
     assert_int_equal(visit.outcome, PDNN_OUTCOME_OK);
     pdnn_visit_finish(&visit);
     pdnn_worker_stop(&worker);
@@ -590,7 +604,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_worker_visit_out_of_memory),
         cmocka_unit_test(test_worker_visit_killed_while_idle),
         cmocka_unit_test(test_worker_visit_stop),
-        cmocka_unit_test(test_worker_ignores_terminal),
+        cmocka_unit_test(test_worker_ignores_signals),
         cmocka_unit_test(test_worker_dies_with_parent),
         cmocka_unit_test(test_worker_ceilings),
         cmocka_unit_test(test_worker_check),

@@ -4,7 +4,7 @@
 Usage: kill_test.py PARADNN [DISTURBANCES [SEED [KIND...]]]
 
 An undisturbed sweep provides the rows. Other sweeps of the same spec, each in its own directory, are disturbed: their worker is killed
-or stopped until it runs into its time limit; their driver is killed, asked to end by each of three signals, or stopped for a while;
+or stopped until it runs into its time limit; their driver is killed, asked to end by each of four signals, or stopped for a while;
 their disk is full or read-only, their files are limited in size, their directory is moved away, replaced or deleted. After each
 disturbance the journal must begin with all complete rows that it had before. At the end, after a run with --retry, each sweep
 must have the rows of the undisturbed one, equal in all columns that measure nothing, every visit and its ops once, and no other
@@ -42,7 +42,8 @@ EXACT = ["schema", "id", "family", "mode", "dtype", "optimizer", "backend", "thr
          "byte_count", "weight_bytes", "activation_bytes", "memory_bytes", "layers", "nodes", "input", "output", "batch"]
 # What may stand in a visit's row for a disturbance; --retry replaces it.
 DISTURBED = ("crash", "timeout")
-SIGNALS = {"sigint": signal.SIGINT, "sigterm": signal.SIGTERM, "sighup": signal.SIGHUP}
+SIGNALS = {"sigint": signal.SIGINT, "sigterm": signal.SIGTERM, "sighup": signal.SIGHUP,
+           "sigusr1": signal.SIGUSR1}
 
 
 class Wrong(Exception):
