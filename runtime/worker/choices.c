@@ -49,13 +49,13 @@ void pdnn_choices_format(const struct pdnn_choices_context *context, struct pdnn
                     host->threads, host->numa_nodes, host->quota_cpus, context->threads);
     for (int64_t i = 0; i < context->threads && i < PDNN_HOST_CORES_MAX; i++)
         pdnn_str_printf(out, " %d", host->core_pu[i]);
-    pdnn_str_printf(out, "; cache %" PRIu64, context->cache_bytes);
     append_variables(out, context->variables);
 }
 
 static void add(void *keeper, const struct pdnn_tune_key *key, const double *ns, int n, int compilations) {
+    const struct pdnn_choices *choices = keeper;
     struct pdnn_str text = {0};
-    pdnn_str_printf(&text, "%d %d", compilations, n);
+    pdnn_str_printf(&text, "%" PRIu64 " %d %d", choices->cache_bytes, compilations, n);
     for (int i = 0; i < n; i++) {
         if (isfinite(ns[i]))
             pdnn_str_printf(&text, " %.17g", ns[i]);
@@ -64,8 +64,23 @@ static void add(void *keeper, const struct pdnn_tune_key *key, const double *ns,
     }
     pdnn_str_printf(&text, " %s", key->text);
     if (!text.failed)
-        pdnn_kept_add(keeper, text.text);
+        pdnn_kept_add(&choices->file, text.text);
     pdnn_str_finish(&text);
+}
+
+/* The sizes found for one cache differ between runs, by up to 2.8 where others use it too. */
+static bool is_alike(uint64_t bytes, uint64_t others) {
+    return bytes / 4 <= others && others / 4 <= bytes && (bytes == 0) == (others == 0);
+}
+
+/* The cache that the entry at *text was measured with is like this one; *text then moves behind it. */
+static bool read_cache(const char **text, uint64_t bytes) {
+    char *end;
+    unsigned long long measured = strtoull(*text, &end, 10);
+    if (end == *text || *end != ' ' || !is_alike(measured, bytes))
+        return false;
+    *text = end + 1;
+    return true;
 }
 
 /* A whole number from 1 to most at *text, which then moves behind it; 0: there is none. */
@@ -91,29 +106,40 @@ static bool read_times(const char **text, double *ns, int n) {
     return any;
 }
 
-static void recall(void *user, const char *text) {
+struct recall {
+    struct pdnn_tune *tune;
+    uint64_t cache_bytes;
+};
+
+static void recall_one(void *user, const char *text) {
+    struct recall *recall = user;
     struct pdnn_tune_key key = {0};
+    if (!read_cache(&text, recall->cache_bytes))
+        return;
     int compilations = read_count(&text, 1000), n = compilations ? read_count(&text, NUMBERS_MAX) : 0;
     double *ns = n ? malloc((size_t)n * sizeof *ns) : NULL;
     if (ns && read_times(&text, ns, n)) {
         pdnn_tune_key_add(&key, "%s", text);
         if (key.length && key.length < sizeof key.text)
-            pdnn_tune_recall(user, &key, ns, n, compilations, NULL); /* out of memory: measured again */
+            pdnn_tune_recall(recall->tune, &key, ns, n, compilations,
+                             NULL); /* out of memory: measured again */
     }
     free(ns);
 }
 
-void pdnn_choices_keep(struct pdnn_tune *tune, struct pdnn_kept *cache, const char *directory,
+void pdnn_choices_keep(struct pdnn_tune *tune, struct pdnn_choices *choices, const char *directory,
                        const struct pdnn_choices_context *context) {
     struct pdnn_str text = {0};
     if (!directory[0])
         return;
     pdnn_choices_format(context, &text);
     if (!text.failed) {
-        pdnn_kept_open(cache, directory, "choices", text.text);
-        pdnn_kept_read(cache, recall, tune);
+        struct recall recall = {tune, context->cache_bytes};
+        choices->cache_bytes = context->cache_bytes;
+        pdnn_kept_open(&choices->file, directory, "choices", text.text);
+        pdnn_kept_read(&choices->file, recall_one, &recall);
         tune->keep = add;
-        tune->keeper = cache;
+        tune->keeper = choices;
     }
     pdnn_str_finish(&text);
 }

@@ -6,10 +6,10 @@
 #include "models/graph.h"
 #include "models/instance.h"
 #include "models/isa.h"
-#include "base/kept.h"
 #include "runtime/core/plan_set.h"
 #include "runtime/facts/host.h"
 #include "runtime/facts/request.h"
+#include "runtime/worker/choices.h"
 
 enum { PDNN_PROCESS_BACKENDS_MAX = 16 };
 
@@ -18,8 +18,8 @@ struct pdnn_open_backend {
     const struct pdnn_backend_def *def;
     int64_t threads;
     void *state;
-    struct pdnn_tune *tune;    /* the backend's; NULL: it chooses nothing */
-    struct pdnn_kept *choices; /* heap: where tune's times are kept; NULL: nowhere */
+    struct pdnn_tune *tune;       /* the backend's; NULL: it chooses nothing */
+    struct pdnn_choices *choices; /* heap: where tune's times are kept; NULL: nowhere */
 };
 
 /* The plan set in which instances that share their weights run. */

@@ -37,7 +37,7 @@ static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {
 
 struct process {
     struct pdnn_tune tune;
-    struct pdnn_kept kept;
+    struct pdnn_choices kept;
     int calls;
 };
 
@@ -121,7 +121,7 @@ static void test_any_change_is_a_miss(void **state) {
     rows[7].library = "lib 2";
     rows[8].isa = "avx2";
     rows[9].threads = 1;
-    rows[10].cache_bytes = 1001;
+    rows[10].cache_bytes = 4004;
     rows[11].variables = more;
     rows[12].variables = &two[1]; /* without OMP_PLACES */
     rows[13].variables = swapped; /* the same */
@@ -141,25 +141,32 @@ static void test_any_change_is_a_miss(void **state) {
 static void test_odd_entries_are_measured(void **state) {
     (void)state;
     static const char *const texts[] = {"",
-                                        "1",
-                                        "1 2",
-                                        "1 2 5 6",
-                                        "0 2 5 6 op",
-                                        "-1 2 5 6 op",
-                                        "1 -2 5 op",
-                                        "1 2 -5 6 op",
-                                        "1 2 nan 6 op",
-                                        "1 2 inf inf op",
-                                        "1 3 5 6 7 op",
-                                        "1 2 5 op",
-                                        "1 9999999999999999999 op",
-                                        "x 2 5 6 op",
-                                        "1 2 5 6 another"};
+                                        "1000",
+                                        "1000 1",
+                                        "1000 1 2",
+                                        "1000 1 2 5 6",
+                                        "1000 0 2 5 6 op",
+                                        "1000 -1 2 5 6 op",
+                                        "1000 1 -2 5 op",
+                                        "1000 1 2 -5 6 op",
+                                        "1000 1 2 nan 6 op",
+                                        "1000 1 2 inf inf op",
+                                        "1000 1 3 5 6 7 op",
+                                        "1000 1 2 5 op",
+                                        "1000 1 9999999999999999999 op",
+                                        "1000 x 2 5 6 op",
+                                        "1000 1 2 5 6 another",
+                                        "x 1 2 5 6 op",
+                                        "-1000 1 2 5 6 op",
+                                        "99999999999999999999 1 2 5 6 op",
+                                        "249 1 2 5 6 op",
+                                        "4004 1 2 5 6 op",
+                                        "0 1 2 5 6 op"};
     struct process process;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         clear();
         begin(&process, &plain);
-        pdnn_kept_add(&process.kept, texts[i]);
+        pdnn_kept_add(&process.kept.file, texts[i]);
         pdnn_tune_finish(&process.tune);
         begin(&process, &plain);
         ask(&process, "op", 2, 1);
@@ -169,13 +176,46 @@ static void test_odd_entries_are_measured(void **state) {
     }
 }
 
+/* The size that is found for one cache differs from run to run. */
+static void test_alike_caches_share_entries(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t first, second;
+        int calls;
+    } rows[] = {{35600000, 100663296, 0},
+                {100663296, 35600000, 0},
+                {20, 80, 0},
+                {80, 20, 0},
+                {20, 84, 1},
+                {84, 20, 1},
+                {0, 0, 0},
+                {0, 1, 1},
+                {1000000, 0, 1},
+                {1, 0, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_choices_context context = plain;
+        struct process process;
+        clear();
+        context.cache_bytes = rows[i].first;
+        begin(&process, &context);
+        ask(&process, "op", 2, 1);
+        pdnn_tune_finish(&process.tune);
+        context.cache_bytes = rows[i].second;
+        begin(&process, &context);
+        ask(&process, "op", 2, 1);
+        if (process.calls != rows[i].calls)
+            fail_msg("row %zu: %d measurements", i, process.calls);
+        pdnn_tune_finish(&process.tune);
+    }
+}
+
 static void test_later_entries_win(void **state) {
     (void)state;
     struct process process;
     clear();
     begin(&process, &plain);
-    pdnn_kept_add(&process.kept, "1 2 5 6 op");
-    pdnn_kept_add(&process.kept, "2 2 4 6 op");
+    pdnn_kept_add(&process.kept.file, "1000 1 2 5 6 op");
+    pdnn_kept_add(&process.kept.file, "1500 2 2 4 6 op");
     pdnn_tune_finish(&process.tune);
     begin(&process, &plain);
     assert_true(ask(&process, "op", 2, 2)[0] == 4);
@@ -212,6 +252,7 @@ int main(void) {
         cmocka_unit_test(test_half_measured_goes_on),
         cmocka_unit_test(test_any_change_is_a_miss),
         cmocka_unit_test(test_odd_entries_are_measured),
+        cmocka_unit_test(test_alike_caches_share_entries),
         cmocka_unit_test(test_later_entries_win),
         cmocka_unit_test(test_no_directory_keeps_nothing),
     };
