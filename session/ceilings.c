@@ -3,10 +3,11 @@
 #include "runtime/driver/worker.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 enum { THREAD_COUNTS_MAX = PDNN_CEILINGS_THREADS_MAX };
-static const double least_seconds = 2;
+static const double least_seconds = 2, most_seconds = 5;
 
 /* A sorted list without duplicates. Counts beyond its capacity are dropped, and their rows get no roofs. */
 struct counts {
@@ -33,12 +34,8 @@ static bool ceilings_have(const struct pdnn_ceilings *ceilings, int64_t threads)
 }
 
 /* The thread counts that are wanted but not measured yet. */
-static struct counts missing_counts(const struct pdnn_session *session, bool everything) {
+static struct counts missing_counts(const struct pdnn_session *session) {
     struct counts wanted = {0}, missing = {0};
-    if (everything) {
-        counts_add(&wanted, 1);
-        counts_add(&wanted, session->host.threads_all);
-    }
     for (size_t i = 0; i < session->n_tasks; i++)
         if (!session->tasks[i].closed)
             counts_add(&wanted, session->tasks[i].instance.setting[PDNN_SETTING_THREADS]);
@@ -87,20 +84,20 @@ enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,
     return status;
 }
 
-enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, bool everything, double seconds,
+enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, double seconds,
                                                struct pdnn_err *err) {
-    struct counts counts = missing_counts(session, everything);
+    struct counts counts = missing_counts(session);
     if (!counts.count)
         return PDNN_OK;
     double each = seconds / (double)counts.count;
-    each = each < least_seconds ? least_seconds : each;
+    each = fmin(fmax(each, least_seconds), most_seconds);
     const struct pdnn_ceilings_job request = {&session->host, counts.threads, counts.count, each,
                                               pdnn_ceilings_limit_ns(each, session->spec.limits.time_ns)};
     return pdnn_measure_ceilings(&request, session->hooks, session->ceilings, err);
 }
 
 void pdnn_session_warn_ceilings(const struct pdnn_session *session, const char *path) {
-    struct counts counts = missing_counts(session, false);
+    struct counts counts = missing_counts(session);
     for (size_t i = 0; i < counts.count; i++)
         pdnn_session_warn(session,
                           "%s has no roofs for %" PRId64 " thread%s: rows with that many are not placed",

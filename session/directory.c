@@ -171,7 +171,7 @@ enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *swee
         pdnn_session_warn_ceilings(session, sweep->request.ceilings_file);
     } else if (any_open(session)) {
         struct pdnn_err cause = {0};
-        enum pdnn_status status = pdnn_session_measure_ceilings(session, true, ROOF_SECONDS, &cause);
+        enum pdnn_status status = pdnn_session_measure_ceilings(session, ROOF_SECONDS, &cause);
         if (status == PDNN_INTERRUPTED)
             return pdnn_fail(err, status, "%s", cause.text);
         if (status != PDNN_OK)

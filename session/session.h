@@ -77,10 +77,9 @@ void pdnn_session_predict(struct pdnn_session *session);
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);
 
 /* Measures roofs into session->ceilings, in a worker of its own: for the thread counts of open tasks that
- * have no row there yet, and with `everything` also for 1 and all threads. Takes about `seconds` in total, at
- * least two for each count. A count that takes limits.time longer than four times that is an error.
- * PDNN_INTERRUPTED if the user asked to end. */
-enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, bool everything, double seconds,
+ * have no row there yet. Takes about `seconds` in total, two to five for each count. A count that takes
+ * limits.time longer than four times that is an error. PDNN_INTERRUPTED if the user asked to end. */
+enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, double seconds,
                                                struct pdnn_err *err);
 
 /* The same for a given list of thread counts. */
