@@ -120,6 +120,27 @@ static void print_overhead(const struct pdnn_sweep_result *result) {
         fputc('\n', stderr);
 }
 
+/* Where the wall time went: how much of it in timed steps is what a sweep is for. */
+static void print_wall(const struct pdnn_sweep_directory *sweep, const struct pdnn_sweep_result *result) {
+    const struct pdnn_visit_spent *spent = &result->spent;
+    double wall = (double)(pdnn_clock_ns() - sweep->request.started_ns);
+    double timed = (double)(spent->samples_ns + spent->stamped_ns);
+    const struct {
+        const char *name;
+        uint64_t ns;
+    } parts[] = {{"samples", spent->samples_ns}, {"stamped steps", spent->stamped_ns},
+                 {"warm-up", spent->warmup_ns},  {"probes", spent->probe_ns},
+                 {"choosing", spent->choose_ns}, {"other preparation", spent->prepare_ns - spent->choose_ns},
+                 {"roofs", sweep->roofs_ns}};
+    fprintf(stderr, "%.1f s, %.0f %% in timed steps:", wall * 1e-9, 100 * timed / wall);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        fprintf(stderr, " %s %.1f s,", parts[i].name, (double)parts[i].ns * 1e-9);
+        wall -= (double)parts[i].ns;
+    }
+    fprintf(stderr, " other %.1f s\nchoices: %" PRIu64 " measured, %" PRIu64 " from earlier processes\n",
+            wall * 1e-9, spent->measured, spent->recalled);
+}
+
 /* Runs the sweep in its directory and prints the summary. */
 static enum pdnn_status sweep_into(const struct pdnn_sweep_request *request, bool *some_failed,
                                    struct pdnn_err *err) {
@@ -129,6 +150,8 @@ static enum pdnn_status sweep_into(const struct pdnn_sweep_request *request, boo
     if (status == PDNN_OK) {
         status = pdnn_sweep_directory_run(&sweep, &result, err);
         print_overhead(&result);
+        if (result.visits)
+            print_wall(&sweep, &result);
         if (sweep.written)
             print_summary(&sweep, &result);
         *some_failed = pdnn_session_has_failed(sweep.counts);
@@ -158,11 +181,13 @@ static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    const uint64_t started_ns = pdnn_clock_ns();
     struct pdnn_progress bar;
     const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
     struct pdnn_session session = {.hooks = &hooks, .no_cache = pdnn_argument(arguments, "no-cache")};
     struct pdnn_sweep_request request = {.session = &session,
                                          .ceilings_file = pdnn_argument(arguments, "ceilings"),
+                                         .started_ns = started_ns,
                                          .allow_slow = pdnn_argument(arguments, "allow-slow"),
                                          .retry = pdnn_argument(arguments, "retry")};
     struct pdnn_arena arena = {0};

@@ -229,7 +229,9 @@ enum pdnn_status pdnn_sweep_directory_run(struct pdnn_sweep_directory *sweep,
     hooks->watch(hooks->user);
     if (pdnn_sweep_directory_resume(sweep, err) != PDNN_OK)
         return err->status;
+    const uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = pdnn_sweep_directory_ceilings(sweep, err);
+    sweep->roofs_ns = pdnn_clock_ns() - begun_ns;
     if (status == PDNN_OK || status == PDNN_INTERRUPTED)
         status = visit_all(sweep, result, err);
     /* The directory may have gone since the last visit. Wherever it is now, it gets its tables. */

@@ -15,11 +15,13 @@ struct pdnn_sweep_request {
     const char *ceilings_file;     /* where the session's roofs were read from; NULL: from the directory */
     const struct pdnn_fact *facts; /* for environment.yaml */
     size_t n_facts;
-    bool allow_slow; /* run even what has no fast path */
-    bool retry;      /* visit again what failed */
+    uint64_t started_ns; /* when the command began, for its wall time */
+    bool allow_slow;     /* run even what has no fast path */
+    bool retry;          /* visit again what failed */
 };
 
 struct pdnn_sweep_directory {
+    uint64_t roofs_ns; /* spent on the roofs */
     struct pdnn_sweep_request request;
     struct pdnn_session *session; /* the request's */
     struct pdnn_folder folder;    /* the directory, held open: all files are written through it */

@@ -30,8 +30,9 @@ struct session {
     const struct pdnn_measure_target *target;
     const struct pdnn_measure_rules *rules;
     uint64_t clock_cost_ns, start_ns;
-    uint64_t steps;             /* per sample */
-    uint64_t warmups;           /* steps, not samples */
+    uint64_t steps;   /* per sample */
+    uint64_t warmups; /* steps, not samples */
+    struct pdnn_visit_spent spent;
     double *sample_ns, *sorted; /* SAMPLES_MAX each: ns per step in the order taken; scratch for sorting */
     size_t n_samples, n_preempted;
     bool short_sample;
@@ -113,6 +114,7 @@ static int warm_block(struct session *session, double *median_ns, bool *time_is_
         if (code)
             return code;
         block_ns[taken++] = (double)ns / (double)session->steps;
+        session->spent.warmup_ns += ns;
         session->warmups += session->steps;
         session->is_slow = session->is_slow || is_slow(session, (double)ns);
         *time_is_up = session->is_slow || (session->warmups >= WARM_STEPS_MIN && warm_time_is_up(session));
@@ -148,6 +150,7 @@ static int take_whole_sample(struct session *session) {
     int code = time_steps(session, session->steps, &ns);
     if (code)
         return code;
+    session->spent.samples_ns += ns;
     session->n_preempted += count_preemptions() != preemptions;
     session->short_sample |= ns < SHORT_CLOCK_READS * session->clock_cost_ns;
     session->sample_ns[session->n_samples++] = (double)ns / (double)session->steps;
@@ -173,6 +176,7 @@ static int take_stamp(struct session *session) {
     int code = session->target->stamped_step(session->target->user, stamp);
     for (size_t i = 0; i < parts; i++)
         stamp[parts] += stamp[i];
+    session->spent.stamped_ns += stamp[parts];
     session->n_stamps += code == 0;
     return code;
 }
@@ -285,6 +289,9 @@ static void summarize(const struct session *session, struct pdnn_visit *visit, d
     visit->samples = count;
     visit->steps_per_sample = session->steps;
     visit->warmups = session->warmups;
+    visit->spent.warmup_ns = session->spent.warmup_ns;
+    visit->spent.samples_ns = session->spent.samples_ns;
+    visit->spent.stamped_ns = session->spent.stamped_ns;
     visit->stamped_ns = stamp_median(session, session->target->n_parts);
     for (size_t part = 0; part < session->target->n_parts; part++)
         part_ns[part] = stamp_median(session, part);

@@ -149,9 +149,10 @@ static enum pdnn_status measure(struct pdnn_tune *tune, const struct pdnn_tune_q
     double *ns = malloc((size_t)question->n * sizeof *ns);
     if (!ns)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
-    uint64_t start_ns = pdnn_clock_ns();
+    uint64_t start_ns = pdnn_clock_ns(), before_ns = tune->measuring_ns;
     status = question->measure(question->state, ns, err);
-    tune->measuring_ns += pdnn_clock_ns() - start_ns;
+    tune->measuring_ns =
+        before_ns + pdnn_clock_ns() - start_ns; /* nested measurements are part of this one */
     if (status == PDNN_OK && !*entry)
         status = add(tune, &question->key, question->n, entry, err);
     for (int i = 0; status == PDNN_OK && i < question->n; i++)

@@ -52,6 +52,17 @@ static enum pdnn_status make_alive(struct sweep *sweep, enum pdnn_isa isa, struc
     return status;
 }
 
+static void add_spent(struct pdnn_visit_spent *sum, const struct pdnn_visit_spent *spent) {
+    sum->prepare_ns += spent->prepare_ns;
+    sum->choose_ns += spent->choose_ns;
+    sum->probe_ns += spent->probe_ns;
+    sum->warmup_ns += spent->warmup_ns;
+    sum->samples_ns += spent->samples_ns;
+    sum->stamped_ns += spent->stamped_ns;
+    sum->measured += spent->measured;
+    sum->recalled += spent->recalled;
+}
+
 /* Runs one visit and hands it to the caller, who appends it to the journal. */
 static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdnn_err *err) {
     const struct pdnn_visitor *visitor = sweep->visitor;
@@ -84,6 +95,7 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
     uint64_t asked_ns = pdnn_clock_ns();
     status = visitor->visit(visitor->user, isa, &request, &watch, &visit, err);
     uint64_t answered_ns = pdnn_clock_ns();
+    add_spent(&sweep->result.spent, &visit.spent);
     sweep->result.workers_lost += !visitor->alive(visitor->user, isa);
     if (status != PDNN_OK)
         return status;

@@ -69,10 +69,11 @@ struct pdnn_sweep_hooks {
 
 struct pdnn_sweep_result {
     size_t visits, workers_started, workers_lost;
-    size_t unfinished;    /* tasks left for a resumed sweep: fewer visits than rounds */
-    bool budget_spent;    /* the budget left no time for some visit */
-    bool deadline_came;   /* the deadline did */
-    uint64_t overhead_ns; /* time in the driver, outside workers, summed over visits */
+    size_t unfinished;             /* tasks left for a resumed sweep: fewer visits than rounds */
+    bool budget_spent;             /* the budget left no time for some visit */
+    bool deadline_came;            /* the deadline did */
+    struct pdnn_visit_spent spent; /* summed over visits */
+    uint64_t overhead_ns;          /* time in the driver, outside workers, summed over visits */
 };
 
 /* Visits every open task until the rules are met. If a worker dies, hangs or exceeds its limit, that becomes

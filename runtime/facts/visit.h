@@ -91,6 +91,15 @@ struct pdnn_visit_set {
     uint64_t most;         /* the most that are kept at a time */
 };
 
+/* Where the time of a visit went; not in the journal. */
+struct pdnn_visit_spent {
+    uint64_t prepare_ns; /* all before the first probe: graph, primitives, layouts, memory, data, choosing */
+    uint64_t choose_ns;  /* part of prepare_ns: running candidates to choose between implementations */
+    uint64_t probe_ns, warmup_ns;
+    uint64_t samples_ns, stamped_ns; /* steps that became samples, and stamped steps */
+    uint64_t measured, recalled;     /* choices measured now; choices that another process had measured */
+};
+
 struct pdnn_visit {
     enum pdnn_outcome outcome;
     char reason[PDNN_REASON_TEXT]; /* "" when ok */
@@ -106,6 +115,7 @@ struct pdnn_visit {
     double stamped_ns; /* median over stamped steps of the sum of their parts, which leave no gaps */
     double probe_gflops, probe_gbs; /* the probes just before and after, together; 0: no probe */
     enum pdnn_stop stop;
+    struct pdnn_visit_spent spent;
     unsigned flags;
     size_t n_ops;
     struct pdnn_visit_op *ops; /* heap, owned; freed by pdnn_visit_finish */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "runtime/core/evict.h"
 #include "runtime/core/measure.h"
+#include "runtime/core/tune.h"
 #include "runtime/worker/finite.h"
 #include "runtime/worker/set.h"
 
@@ -173,11 +174,13 @@ static double together(double before, double now) {
 static enum pdnn_status probe(const struct bench *bench, const struct pdnn_request *request,
                               struct pdnn_visit *visit, struct pdnn_err *err) {
     double gflops, gbs;
+    uint64_t begun_ns = pdnn_clock_ns();
     if (!request->probe || !pdnn_far_bytes(&bench->far))
         return PDNN_OK;
     enum pdnn_status status = pdnn_probe(&bench->far, &gflops, &gbs, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "probe");
+    visit->spent.probe_ns += pdnn_clock_ns() - begun_ns;
     visit->probe_gflops = together(visit->probe_gflops, gflops);
     visit->probe_gbs = together(visit->probe_gbs, gbs);
     return PDNN_OK;
@@ -229,6 +232,7 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
     bench.far = *far;
     bench.asked_ns = process->asked_ns;
     visit->plan_bytes = plan->block_bytes;
+    visit->spent.prepare_ns = pdnn_clock_ns() - process->asked_ns;
     if (status == PDNN_OK && request->rules.cold)
         status = pdnn_evictor_init(&bench.evictor, far, err);
     if (status == PDNN_OK)
@@ -260,6 +264,19 @@ static enum pdnn_status reserve(const struct pdnn_process *process, const struct
     return status == PDNN_OK ? status : pdnn_wrap(err, request->rules.cold ? "cache: cold" : "probe");
 }
 
+static struct pdnn_tune tune_now(const struct pdnn_open_backend *backend) {
+    return backend->tune ? *backend->tune : (struct pdnn_tune){0};
+}
+
+/* What preparing the plan added to the counts of choices. */
+static void note_choices(const struct pdnn_tune *before, const struct pdnn_open_backend *backend,
+                         struct pdnn_visit *visit) {
+    const struct pdnn_tune after = tune_now(backend);
+    visit->spent.choose_ns = after.measuring_ns - before->measuring_ns;
+    visit->spent.measured = after.n_measured - before->n_measured;
+    visit->spent.recalled = after.n_recalled - before->n_recalled;
+}
+
 static enum pdnn_status visit_alone(struct pdnn_process *process, const struct pdnn_request *request,
                                     struct pdnn_visit *visit, struct pdnn_err *err) {
     struct pdnn_plan_options options = {
@@ -283,10 +300,12 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
         goto out;
     options.beside_bytes = pdnn_far_held_bytes();
     opening_ns = pdnn_clock_ns() - opening_ns;
+    const struct pdnn_tune before = tune_now(backend);
     status = pdnn_plan_create(&plan, backend->def, backend->state, &model.graph, &options, err);
     if (status != PDNN_OK)
         goto out;
     visit->prepare_ns = pdnn_clock_ns() - started_ns - opening_ns;
+    note_choices(&before, backend, visit);
     status = visit_plan(process, request, &plan, &far, visit, err);
 out:
     pdnn_plan_destroy(&plan);

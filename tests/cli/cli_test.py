@@ -635,6 +635,25 @@ class Sweep(Case):
 
 
 class One(Case):
+    def test_end_says_where_the_time_went(self):
+        def sweep(directory):
+            done = subprocess.run([PARADNN, "sweep", "small.yaml", "-o", directory, "--ceilings", "roofs.csv"], cwd=self.directory,
+                                  env={**environment(), "PARADNN_NO_CACHE": "", "XDG_CACHE_HOME": self.path("kept-by-sweep")},
+                                  capture_output=True, text=True, timeout=300, check=True)
+            wall, share, parts = re.search(r"^([\d.]+) s, (\d+) % in timed steps: (.*)$", done.stderr, re.M).groups()
+            seconds = [float(part) for part in re.findall(r"[a-z][a-z -]* ([\d.]+) s", parts)]
+            self.assertEqual(len(seconds), 8)
+            self.assertAlmostEqual(sum(seconds), float(wall), delta=0.46)  # each is rounded to a tenth
+            self.assertLessEqual(abs(int(share) * float(wall) / 100 - sum(seconds[:2])), 0.2 + 0.01 * float(wall))
+            return [int(count) for count in re.search(r"^choices: (\d+) measured, (\d+) from earlier", done.stderr, re.M).groups()]
+
+        measured, recalled = sweep("first")
+        self.assertGreater(measured, 0)
+        self.assertEqual(recalled, 0)
+        measured, recalled = sweep("second")
+        self.assertEqual(measured, 0)
+        self.assertGreater(recalled, 0)
+
     ID = "fc/layers=2,nodes=64,input=20,output=10,batch=16,threads=1"
 
     def test_choices_are_kept_unless_told_not_to(self):
