@@ -29,6 +29,13 @@ struct pdnn_open_set {
     struct pdnn_plan_set plans;
 };
 
+/* The last probe, and on what it ran. */
+struct pdnn_process_probe {
+    double gflops, gbs;
+    int64_t threads; /* 0: there was none */
+    uint64_t far_bytes, ended_ns;
+};
+
 struct pdnn_process {
     int fd; /* socket to the driver */
     struct pdnn_host host;
@@ -39,6 +46,7 @@ struct pdnn_process {
     struct pdnn_open_backend backend[PDNN_PROCESS_BACKENDS_MAX];
     size_t n_backends;
     struct pdnn_open_set set;
+    struct pdnn_process_probe probe;
 };
 
 void pdnn_process_finish(struct pdnn_process *process);

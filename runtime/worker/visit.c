@@ -32,9 +32,10 @@ static const enum pdnn_outcome outcome_of[PDNN_STATUS_COUNT] = {
 struct bench {
     const struct pdnn_plan *plan;
     struct pdnn_far far;
-    struct pdnn_evictor evictor; /* cold visits only */
-    uint32_t *part_of;           /* by step: index into ops */
-    uint64_t *step_ns;           /* by step: its time in one stamped step */
+    struct pdnn_process_probe *probe; /* the process's last one */
+    struct pdnn_evictor evictor;      /* cold visits only */
+    uint32_t *part_of;                /* by step: index into ops */
+    uint64_t *step_ns;                /* by step: its time in one stamped step */
     uint64_t clock_cost_ns, asked_ns;
     struct pdnn_visit_op *ops;
     size_t n_ops;
@@ -169,20 +170,35 @@ static double together(double before, double now) {
     return before > 0 ? 2 / (1 / before + 1 / now) : now;
 }
 
-/* Runs a probe. The probes just before and after a visit together tell how fast the machine was in between.
- * Where memory leaves no room beyond the caches, there is no probe. */
-static enum pdnn_status probe(const struct bench *bench, const struct pdnn_request *request,
+/* A probe serves the next visit too if that visit's samples begin so soon after it. */
+static const uint64_t probe_age_ns = 20000000;
+
+static bool is_recent(const struct pdnn_process_probe *last, const struct pdnn_far *far) {
+    return last->threads == far->threads && last->far_bytes == pdnn_far_bytes(far) &&
+           pdnn_clock_ns() - last->ended_ns < probe_age_ns;
+}
+
+/* Runs a probe; before the visit, may_share takes a recent one instead. The probes just before and after a
+ * visit together tell how fast the machine was in between. Where memory leaves no room beyond the caches,
+ * there is no probe. */
+static enum pdnn_status probe(const struct bench *bench, const struct pdnn_request *request, bool may_share,
                               struct pdnn_visit *visit, struct pdnn_err *err) {
-    double gflops, gbs;
+    struct pdnn_process_probe *last = bench->probe;
     uint64_t begun_ns = pdnn_clock_ns();
     if (!request->probe || !pdnn_far_bytes(&bench->far))
         return PDNN_OK;
-    enum pdnn_status status = pdnn_probe(&bench->far, &gflops, &gbs, err);
-    if (status != PDNN_OK)
-        return pdnn_wrap(err, "probe");
+    if (!may_share || !is_recent(last, &bench->far)) {
+        *last = (struct pdnn_process_probe){0};
+        enum pdnn_status status = pdnn_probe(&bench->far, &last->gflops, &last->gbs, err);
+        if (status != PDNN_OK)
+            return pdnn_wrap(err, "probe");
+        last->threads = bench->far.threads;
+        last->far_bytes = pdnn_far_bytes(&bench->far);
+        last->ended_ns = pdnn_clock_ns();
+    }
     visit->spent.probe_ns += pdnn_clock_ns() - begun_ns;
-    visit->probe_gflops = together(visit->probe_gflops, gflops);
-    visit->probe_gbs = together(visit->probe_gbs, gbs);
+    visit->probe_gflops = together(visit->probe_gflops, last->gflops);
+    visit->probe_gbs = together(visit->probe_gbs, last->gbs);
     return PDNN_OK;
 }
 
@@ -207,12 +223,12 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
     double *part_ns = calloc(bench->n_ops ? bench->n_ops : 1, sizeof *part_ns);
     if (!part_ns)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu ops", bench->n_ops);
-    enum pdnn_status status = probe(bench, request, visit, err);
+    enum pdnn_status status = probe(bench, request, true, visit, err);
     const struct pdnn_measure_rules rules = rules_now(request, bench->asked_ns);
     if (status == PDNN_OK)
         status = pdnn_measure_visit(&target, &rules, visit, part_ns, err);
     if (status == PDNN_OK)
-        status = probe(bench, request, visit, err);
+        status = probe(bench, request, false, visit, err);
     for (size_t i = 0; status == PDNN_OK && i < bench->n_ops; i++)
         bench->ops[i].time_ns = part_ns[i];
     if (pdnn_host_throttle_count() != throttled)
@@ -231,6 +247,7 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
     enum pdnn_status status = bench_init(&bench, plan, err);
     bench.far = *far;
     bench.asked_ns = process->asked_ns;
+    bench.probe = &process->probe;
     visit->plan_bytes = plan->block_bytes;
     visit->spent.prepare_ns = pdnn_clock_ns() - process->asked_ns;
     if (status == PDNN_OK && request->rules.cold)
