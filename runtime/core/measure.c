@@ -212,6 +212,11 @@ static bool is_precise(const struct session *session) {
            pdnn_quantile_sorted(session->sorted, count, 0.75) <= median + reach;
 }
 
+/* Whether enough time went into samples for what the visit has cost before. */
+static bool is_worth_it(const struct session *session) {
+    return !session->rules->least_ns || now(session) - session->start_ns >= session->rules->least_ns;
+}
+
 static bool visit_time_is_up(const struct session *session) {
     return now(session) - session->start_ns >= session->rules->max_visit_ns;
 }
@@ -239,7 +244,7 @@ static int take_samples(struct session *session, enum pdnn_stop *stop) {
         }
         if (session->n_samples < session->rules->min_samples)
             continue;
-        if (session->n_samples >= next_look && is_precise(session)) {
+        if (session->n_samples >= next_look && is_worth_it(session) && is_precise(session)) {
             *stop = PDNN_STOP_PRECISION;
             return 0;
         }

@@ -12,6 +12,7 @@
 struct pdnn_measure_rules {
     uint64_t min_samples;  /* per visit, after warm-up; 1 to PDNN_VISIT_SAMPLES_MAX */
     uint64_t max_visit_ns; /* includes warm-up; exceeded only to reach min_samples */
+    uint64_t least_ns;     /* includes warm-up; close samples do not end a visit before */
     /* The driver ends the visit after this, preparation included; 0: never. Not even min_samples may come so
      * far: a visit to a slow step takes as many samples as fit, and at least one. */
     uint64_t time_limit_ns;

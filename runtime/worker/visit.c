@@ -202,11 +202,17 @@ static enum pdnn_status probe(const struct bench *bench, const struct pdnn_reque
     return PDNN_OK;
 }
 
+/* Samples that agree end a visit only after it has sampled for this many times as long as it took to get to
+ * the first one: otherwise, a visit to a step of microseconds would be nearly all preparation, and would see
+ * the machine at a single moment. */
+enum { WORTH = 16 };
+
 /* The rules with the part of the time limit that is left for samples: a tenth of the rest is kept for the
  * second probe, for looking for values that are not finite, and for the answer. */
 static struct pdnn_measure_rules rules_now(const struct pdnn_request *request, uint64_t asked_ns) {
     struct pdnn_measure_rules rules = request->rules;
-    uint64_t spent_ns = pdnn_clock_ns() - asked_ns;
+    uint64_t spent_ns = pdnn_clock_ns() - asked_ns, most_ns = rules.max_visit_ns;
+    rules.least_ns = spent_ns < most_ns / WORTH ? spent_ns * WORTH : most_ns;
     if (rules.time_limit_ns)
         rules.time_limit_ns = rules.time_limit_ns > spent_ns ? (rules.time_limit_ns - spent_ns) / 10 * 9 : 1;
     return rules;

@@ -96,6 +96,19 @@ static uint64_t wander(uint64_t call, uint64_t step_ns) {
     return step_ns + pdnn_rng_at(1, call) % (step_ns / 2);
 }
 
+/* Equal samples do not end a visit before it was worth its preparation. */
+static void test_measure_visit_samples_for_its_cost(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {
+        .min_samples = 5, .max_visit_ns = 1000000000, .least_ns = 100000000, .precision = 0.02};
+    start_fake(1000000, NULL);
+    struct pdnn_visit visit = run(&rules, NULL);
+    assert_int_equal(visit.stop, PDNN_STOP_PRECISION);
+    assert_true(visit.spent.warmup_ns + visit.spent.samples_ns + visit.spent.stamped_ns >= 95000000);
+    assert_true(visit.spent.warmup_ns + visit.spent.samples_ns + visit.spent.stamped_ns <= 160000000);
+    assert_true((double)visit.spent.samples_ns >= (double)visit.samples * 0.99e6);
+}
+
 /* Stamped steps continue along with samples while there is time, and there are always at least three. */
 static void test_measure_visit_steady_stops_at_min_samples(void **state) {
     (void)state;
@@ -377,6 +390,7 @@ static void test_measure_visit_real_clock(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_measure_visit_samples_for_its_cost),
         cmocka_unit_test(test_measure_visit_steady_stops_at_min_samples),
         cmocka_unit_test(test_measure_visit_batches_short_steps),
         cmocka_unit_test(test_measure_visit_unsteady_goes_on_to_max_time),
