@@ -21,7 +21,7 @@ enum { STAMPS_MIN = 3 };
 enum { SLOW_SAMPLES = 3 };
 
 /* Warm-up continues while a block's median is more than 2 % better than the best so far. */
-enum { BLOCK_SAMPLES = 3, WARM_BLOCKS_MAX = 50, WARM_STEPS_MIN = 2, WARM_SHARE = 4 };
+enum { BLOCK_SAMPLES = 3, WARM_BLOCKS_MAX = 50, WARM_STEPS_MIN = 2, WARM_SHARE = 8 };
 static const double improvement = 0.02;
 
 static const double drift_limit = 0.05, preempted_share = 0.1;
