@@ -75,7 +75,7 @@ static void show(void *user, const struct pdnn_sweep_progress *progress) {
 static enum pdnn_status get_ceilings(struct run *run, const char *path, struct pdnn_err *err) {
     if (!path)
         return pdnn_session_measure_ceilings(&run->session, ROOF_SECONDS, err);
-    if (pdnn_ceilings_read(path, run->session.ceilings, err) != PDNN_OK)
+    if (pdnn_ceilings_read(path, NULL, run->session.ceilings, err) != PDNN_OK)
         return err->status;
     pdnn_session_warn_ceilings(&run->session, path);
     return PDNN_OK;

@@ -204,7 +204,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
     if (status == PDNN_OK && request.ceilings_file)
-        status = pdnn_ceilings_read(request.ceilings_file, session.ceilings, err);
+        status = pdnn_ceilings_read(request.ceilings_file, NULL, session.ceilings, err);
     if (status == PDNN_OK)
         status = name_directory(arguments, &session, &path, err);
     if (status == PDNN_OK)

@@ -38,7 +38,7 @@ static enum pdnn_status read_ceilings(struct pdnn_sweep_directory *sweep, struct
     if (sweep->request.ceilings_file ||
         access(pdnn_folder_path(&sweep->folder, ceilings_name, path), F_OK) != 0)
         return PDNN_OK;
-    enum pdnn_status status = pdnn_ceilings_read(path, sweep->session->ceilings, err);
+    enum pdnn_status status = pdnn_ceilings_read(path, NULL, sweep->session->ceilings, err);
     sweep->n_ceilings = sweep->session->ceilings->count;
     return status;
 }

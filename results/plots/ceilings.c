@@ -60,7 +60,7 @@ static enum pdnn_status read_ceilings(struct picture *p, const char *directory, 
     p->ceilings = calloc(1, sizeof *p->ceilings);
     if (!p->ceilings)
         return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
-    if (pdnn_ceilings_read(path, p->ceilings, err) != PDNN_OK)
+    if (pdnn_ceilings_read(path, NULL, p->ceilings, err) != PDNN_OK)
         return err->status;
     for (size_t i = 0; i < p->ceilings->count; i++) {
         const struct pdnn_ceiling *row = &p->ceilings->row[i];

@@ -92,7 +92,7 @@ static enum pdnn_status read_tables(struct picture *p, const struct pdnn_plot_re
     p->ceilings = calloc(1, sizeof *p->ceilings);
     if (!p->ceilings)
         return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
-    return pdnn_ceilings_read(path, p->ceilings, err);
+    return pdnn_ceilings_read(path, NULL, p->ceilings, err);
 }
 
 /* Collects the rows that can be placed in the picture. */

@@ -73,6 +73,8 @@ static const struct pdnn_column columns[] = {
      .help = "median of the repetitions; far from value if the machine was disturbed"},
     {"reported_bytes", "bytes", PDNN_COLUMN_COUNT, AT(reported_bytes), .is_later = true,
      .help = "bandwidth: capacity of the level for these threads together, as reported by the host"},
+    {"host", "", TEXT(host), .is_later = true,
+     .help = "where it was measured, in a directory that `paradnn merge` made from those of several hosts"},
 };
 
 const struct pdnn_columns pdnn_ceilings_columns = {"ceilings.csv", columns,

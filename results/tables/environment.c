@@ -157,11 +157,102 @@ enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn
 
 void pdnn_environment_get(const char *directory, const char *key, struct pdnn_str *value) {
     char path[PATH_MAX], *text;
-    struct pdnn_str found = {0};
     if (read_environment(directory, path, &text, NULL) != PDNN_OK || !text)
         return;
+    pdnn_environment_value(text, key, value);
+    free(text);
+}
+
+void pdnn_environment_value(const char *text, const char *key, struct pdnn_str *value) {
+    struct pdnn_str found = {0};
     if (find_value(text, key, &found))
         append_plain(value, pdnn_str_text(&found));
+    value->failed = value->failed || found.failed;
     pdnn_str_finish(&found);
-    free(text);
+}
+
+/* Steps to the next line that is a fact: sets its key and whether it is identity. NULL after the last one. */
+static const char *next_fact(const char *line, struct pdnn_str *key, bool *identity) {
+    static const char mark[] = " # identity";
+    for (; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t length = strcspn(line, "\n"), name = strcspn(line, ":\n");
+        if (*line == '#' || line[name] != ':')
+            continue;
+        pdnn_str_clear(key);
+        pdnn_str_append(key, line, name);
+        *identity = length >= sizeof mark - 1 &&
+                    memcmp(line + length - (sizeof mark - 1), mark, sizeof mark - 1) == 0;
+        return line;
+    }
+    return NULL;
+}
+
+static const char *after_line(const char *line) {
+    line += strcspn(line, "\n");
+    return line + (*line == '\n');
+}
+
+bool pdnn_environment_differs(const char *one, const char *other, struct pdnn_str *key,
+                              struct pdnn_str *values) {
+    struct pdnn_str name = {0}, first = {0}, second = {0};
+    bool differs = false, identity;
+    for (const char *line = one; !differs && (line = next_fact(line, &name, &identity)) != NULL;
+         line = after_line(line)) {
+        pdnn_str_clear(&first);
+        pdnn_str_clear(&second);
+        differs = identity && find_value(one, pdnn_str_text(&name), &first) &&
+                  find_value(other, pdnn_str_text(&name), &second) &&
+                  strcmp(pdnn_str_text(&first), pdnn_str_text(&second)) != 0;
+    }
+    if (differs) {
+        pdnn_str_printf(key, "%s", pdnn_str_text(&name));
+        pdnn_str_printf(values, "%s and %s", pdnn_str_text(&first), pdnn_str_text(&second));
+    }
+    pdnn_str_finish(&name);
+    pdnn_str_finish(&first);
+    pdnn_str_finish(&second);
+    return differs;
+}
+
+/* Appends the value to the list unless it is there already. */
+static void add_distinct(struct pdnn_str *list, const char *value, size_t *count) {
+    static const char separator[] = " | ";
+    size_t length = strlen(value);
+    for (const char *at = pdnn_str_text(list); *count && at;) {
+        const char *end = strstr(at, separator);
+        if ((end ? (size_t)(end - at) : strlen(at)) == length && strncmp(at, value, length) == 0)
+            return;
+        at = end ? end + strlen(separator) : NULL;
+    }
+    pdnn_str_printf(list, "%s%s", *count ? separator : "", value);
+    (*count)++;
+}
+
+void pdnn_environment_join(const char *const *texts, size_t n_texts, struct pdnn_str *out) {
+    struct pdnn_str key = {0}, written = {0}, value = {0}, list = {0};
+    bool identity;
+    pdnn_str_printf(out, "# What the machines of a merged directory and their software were.\n");
+    for (const char *line = texts[0]; (line = next_fact(line, &key, &identity)) != NULL;
+         line = after_line(line)) {
+        size_t distinct = 0;
+        pdnn_str_clear(&list);
+        pdnn_str_clear(&written);
+        for (size_t i = 0; i < n_texts; i++) {
+            pdnn_str_clear(&value);
+            pdnn_environment_value(texts[i], pdnn_str_text(&key), &value);
+            add_distinct(&list, pdnn_str_text(&value), &distinct);
+        }
+        find_value(texts[0], pdnn_str_text(&key), &written);
+        pdnn_str_printf(out, "%s: ", pdnn_str_text(&key));
+        if (distinct > 1)
+            append_quoted(out, pdnn_str_text(&list));
+        else
+            pdnn_str_printf(out, "%s", pdnn_str_text(&written));
+        pdnn_str_printf(out, "%s\n", identity ? " # identity" : "");
+    }
+    out->failed = out->failed || key.failed || written.failed || value.failed || list.failed;
+    pdnn_str_finish(&key);
+    pdnn_str_finish(&written);
+    pdnn_str_finish(&value);
+    pdnn_str_finish(&list);
 }

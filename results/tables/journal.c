@@ -19,20 +19,22 @@ struct pdnn_journal {
 
 /* What was read of both files, and how far reading has got. */
 struct loading {
-    struct pdnn_journal *journal;
+    struct pdnn_visits *known;
+    const char *visits_path, *ops_path; /* for messages */
     struct pdnn_csv visits, ops;
     size_t next_op;
     struct pdnn_visit_op *room; /* for the ops of one visit */
     size_t n_room;
 };
 
-static enum pdnn_status parse_row(const struct pdnn_log_file *file, const struct pdnn_csv *csv, size_t number,
-                                  void *row, struct pdnn_err *err) {
-    for (size_t i = 0; i < file->columns->count; i++) {
-        const struct pdnn_column *column = &file->columns->column[i];
+static enum pdnn_status parse_row(const struct pdnn_columns *columns, const char *path,
+                                  const struct pdnn_csv *csv, size_t number, void *row,
+                                  struct pdnn_err *err) {
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct pdnn_column *column = &columns->column[i];
         const char *cell = pdnn_csv_get(csv, number, (int)i);
         if (!pdnn_column_parse(column, row, cell))
-            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is not a value for column '%s'", file->path,
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is not a value for column '%s'", path,
                              csv->lines[number], cell, column->name);
     }
     return PDNN_OK;
@@ -54,8 +56,7 @@ static enum pdnn_status make_room(struct loading *loading, size_t count, struct 
         return PDNN_OK;
     struct pdnn_visit_op *room = realloc(loading->room, count * sizeof *room);
     if (!room)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for %zu ops", loading->journal->ops.path,
-                         count);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for %zu ops", loading->ops_path, count);
     loading->room = room;
     loading->n_room = count;
     return PDNN_OK;
@@ -64,60 +65,60 @@ static enum pdnn_status make_room(struct loading *loading, size_t count, struct 
 /* The next `count` rows of journal-ops.csv, which belong to this visit. */
 static enum pdnn_status load_ops(struct loading *loading, const struct pdnn_journal_row *row, size_t count,
                                  struct pdnn_err *err) {
-    const struct pdnn_log_file *file = &loading->journal->ops;
+    const char *path = loading->ops_path;
     if (count > loading->ops.n_rows - loading->next_op)
-        return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %" PRIu64 " of %s has its %zu ops",
-                         file->path, row->number, row->id, count);
+        return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %" PRIu64 " of %s has its %zu ops", path,
+                         row->number, row->id, count);
     if (make_room(loading, count, err) != PDNN_OK)
         return err->status;
     for (size_t i = 0; i < count; i++) {
         struct pdnn_journal_op_row op = {.visit = 0};
         size_t number = loading->next_op++;
-        if (parse_row(file, &loading->ops, number, &op, err) != PDNN_OK)
+        if (parse_row(&pdnn_journal_ops_columns, path, &loading->ops, number, &op, err) != PDNN_OK)
             return err->status;
         if (strcmp(op.id, row->id) != 0 || op.visit != row->number || !take_op(&op, &loading->room[i]))
-            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: is not op %zu of visit %" PRIu64 " of %s",
-                             file->path, loading->ops.lines[number], i + 1, row->number, row->id);
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: is not op %zu of visit %" PRIu64 " of %s", path,
+                             loading->ops.lines[number], i + 1, row->number, row->id);
     }
     return PDNN_OK;
 }
 
 static enum pdnn_status load_visit(struct loading *loading, size_t number, struct pdnn_err *err) {
-    const struct pdnn_log_file *file = &loading->journal->visits;
+    const char *path = loading->visits_path;
     struct pdnn_journal_row row = {.schema = 0};
     struct pdnn_visit_op *unpacked = NULL;
     char id[PDNN_ID_TEXT];
     size_t n_ops = 0;
-    enum pdnn_status status = parse_row(file, &loading->visits, number, &row, err);
+    enum pdnn_status status = parse_row(&pdnn_journal_columns, path, &loading->visits, number, &row, err);
     if (status != PDNN_OK)
         return status;
     if (row.schema == PDNN_SCHEMA) {
         uint64_t count;
         if (!pdnn_count_parse(row.ops, &count) || count > SIZE_MAX / sizeof *unpacked)
-            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is not a value for column 'ops'", file->path,
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is not a value for column 'ops'", path,
                              loading->visits.lines[number], row.ops);
         n_ops = (size_t)count;
         status = load_ops(loading, &row, n_ops, err);
     } else if (row.schema == SCHEMA_PACKED_OPS) {
         status = pdnn_ops_unpack(row.ops, &unpacked, &n_ops, err);
         if (status != PDNN_OK)
-            pdnn_wrap(err, "%s:%zu", file->path, loading->visits.lines[number]);
+            pdnn_wrap(err, "%s:%zu", path, loading->visits.lines[number]);
     } else {
-        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: schema %" PRIu64 ", this program reads up to %d",
-                         file->path, loading->visits.lines[number], row.schema, PDNN_SCHEMA);
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: schema %" PRIu64 ", this program reads up to %d", path,
+                         loading->visits.lines[number], row.schema, PDNN_SCHEMA);
     }
     if (status == PDNN_OK) {
         row.visit.ops = unpacked ? unpacked : loading->room;
         row.visit.n_ops = n_ops;
-        status =
-            pdnn_visits_add(&loading->journal->known, pdnn_instance_reprint(row.id, id), &row.visit, err);
+        status = pdnn_visits_add(loading->known, pdnn_instance_reprint(row.id, id), &row.visit, err);
     }
     free(unpacked);
     return status;
 }
 
 static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err) {
-    struct loading loading = {.journal = journal};
+    struct loading loading = {
+        .known = &journal->known, .visits_path = journal->visits.path, .ops_path = journal->ops.path};
     enum pdnn_status status = pdnn_log_file_load(&journal->visits, &loading.visits, err);
     if (status == PDNN_OK)
         status = pdnn_log_file_load(&journal->ops, &loading.ops, err);
@@ -125,6 +126,31 @@ static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err)
         status = load_visit(&loading, i, err);
     if (status == PDNN_OK && loading.next_op < loading.ops.n_rows)
         pdnn_log_file_keep(&journal->ops, pdnn_csv_row_offset(&loading.ops, loading.next_op));
+    pdnn_csv_finish(&loading.visits);
+    pdnn_csv_finish(&loading.ops);
+    free(loading.room);
+    return status;
+}
+
+/* The text becomes the table's, also on failure. */
+static enum pdnn_status parse_text(const char *path, struct pdnn_str *text, struct pdnn_csv *csv,
+                                   struct pdnn_err *err) {
+    if (text->failed || !text->text)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
+    char *taken = text->text;
+    size_t length = text->length;
+    *text = (struct pdnn_str){0};
+    return pdnn_csv_parse(path, taken, length, PDNN_CSV_STRICT, csv, err);
+}
+
+enum pdnn_status pdnn_journal_parse(const char *path, struct pdnn_str *visits, struct pdnn_str *ops,
+                                    struct pdnn_visits *known, struct pdnn_err *err) {
+    struct loading loading = {.known = known, .visits_path = path, .ops_path = path};
+    enum pdnn_status status = parse_text(path, visits, &loading.visits, err);
+    if (status == PDNN_OK)
+        status = parse_text(path, ops, &loading.ops, err);
+    for (size_t i = 0; status == PDNN_OK && i < loading.visits.n_rows; i++)
+        status = load_visit(&loading, i, err);
     pdnn_csv_finish(&loading.visits);
     pdnn_csv_finish(&loading.ops);
     free(loading.room);

@@ -10,6 +10,7 @@
 #define RESULTS_TABLES_JOURNAL_H
 
 #include "base/folder.h"
+#include "base/str.h"
 #include "models/instance.h"
 #include "results/tables/visits.h"
 
@@ -38,6 +39,11 @@ struct pdnn_journal_op_row {
 };
 
 struct pdnn_journal; /* opaque */
+
+/* Adds the visits in these parts of the two files, each beginning with its header; both texts are taken over.
+ * path: for messages. */
+enum pdnn_status pdnn_journal_parse(const char *path, struct pdnn_str *visits, struct pdnn_str *ops,
+                                    struct pdnn_visits *known, struct pdnn_err *err);
 
 /* Opens or creates journal.csv in the folder (borrowed until the journal is closed) for appending, and reads
  * what it has. Holds an exclusive lock: PDNN_INVALID if another process writes to the directory. A journal

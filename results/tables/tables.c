@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CEILINGS_LIMIT_BYTES = 16 << 20 }; /* all rows there may be, with all digits */
+enum { CEILINGS_LIMIT_BYTES = 256 << 20 }; /* all rows there may be of many hosts, with all digits */
 
 enum pdnn_status pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_family_def *const *families,
                                   size_t n_families, struct pdnn_err *err) {
@@ -72,7 +72,17 @@ static enum pdnn_status parse_ceiling(const char *path, const struct pdnn_csv *c
     return PDNN_OK;
 }
 
-static enum pdnn_status parse_ceilings(const char *path, const struct pdnn_csv *csv,
+/* Whether the row is one of this host. *host is set to the first one that a row names. */
+static bool is_of_host(const struct pdnn_csv *csv, size_t row, int column, const char **host) {
+    const char *named = pdnn_csv_get(csv, row, column);
+    if (!*named)
+        return true;
+    if (!*host)
+        *host = named;
+    return strcmp(named, *host) == 0;
+}
+
+static enum pdnn_status parse_ceilings(const char *path, const struct pdnn_csv *csv, const char *host,
                                        struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     for (size_t i = 0; i < pdnn_ceilings_columns.count; i++) {
         const struct pdnn_column *column = &pdnn_ceilings_columns.column[i];
@@ -80,26 +90,31 @@ static enum pdnn_status parse_ceilings(const char *path, const struct pdnn_csv *
             return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing; expected a ceilings.csv", path,
                              column->name);
     }
-    if (csv->n_rows > PDNN_CEILINGS_MAX)
-        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: more than %d rows", path, csv->lines[PDNN_CEILINGS_MAX],
-                         PDNN_CEILINGS_MAX);
+    int column = pdnn_csv_find(csv, "host");
     for (size_t i = 0; i < csv->n_rows; i++) {
-        enum pdnn_status status = parse_ceiling(path, csv, i, &ceilings->row[i], err);
+        struct pdnn_ceiling row = {.host = ""};
+        enum pdnn_status status = parse_ceiling(path, csv, i, &row, err);
         if (status != PDNN_OK)
             return status;
+        if (!is_of_host(csv, i, column, &host))
+            continue;
+        if (ceilings->count == PDNN_CEILINGS_MAX)
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: more than %d rows", path, csv->lines[i],
+                             PDNN_CEILINGS_MAX);
+        ceilings->row[ceilings->count++] = row;
     }
-    ceilings->count = csv->n_rows;
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_ceilings_read(const char *path, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct pdnn_ceilings *ceilings,
+                                    struct pdnn_err *err) {
     struct pdnn_csv csv;
     struct pdnn_ceilings *read = NULL;
     enum pdnn_status status = pdnn_csv_read(path, CEILINGS_LIMIT_BYTES, PDNN_CSV_STRICT, &csv, err);
     if (status != PDNN_OK)
         return status;
     read = calloc(1, sizeof *read);
-    status = read ? parse_ceilings(path, &csv, read, err)
+    status = read ? parse_ceilings(path, &csv, host, read, err)
                   : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
     if (status == PDNN_OK)
         *ceilings = *read;

@@ -27,9 +27,11 @@ enum pdnn_status pdnn_tables_write(const struct pdnn_tables *tables, const struc
                                    struct pdnn_err *err);
 void pdnn_tables_finish(struct pdnn_tables *tables);
 
-/* Appends the text of a ceilings.csv; reads such a file. */
+/* Appends the text of a ceilings.csv; reads such a file. If it has rows of several hosts, those of the given
+ * one are read, of the first one in the file if host is NULL; rows that name no host belong to all. */
 void pdnn_ceilings_format(const struct pdnn_ceilings *ceilings, struct pdnn_str *out);
-enum pdnn_status pdnn_ceilings_read(const char *path, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct pdnn_ceilings *ceilings,
+                                    struct pdnn_err *err);
 
 enum pdnn_fact_type { PDNN_FACT_TEXT, PDNN_FACT_WHOLE, PDNN_FACT_NUMBER, PDNN_FACT_BOOL };
 
@@ -57,5 +59,17 @@ enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn
 /* Appends the value of a key in DIR/environment.yaml as plain text; nothing if
  * the file or the key is missing. */
 void pdnn_environment_get(const char *directory, const char *key, struct pdnn_str *value);
+
+/* The same from the text of such a file. */
+void pdnn_environment_value(const char *text, const char *key, struct pdnn_str *value);
+
+/* Whether two environment.yaml differ in an identity fact that both have, the first of which is appended:
+ * its key and, as written, both values. */
+bool pdnn_environment_differs(const char *one, const char *other, struct pdnn_str *key,
+                              struct pdnn_str *values);
+
+/* Appends the facts of several hosts as one environment.yaml: the lines of the first text, where each value
+ * that is not the same in all of them is a text with all of them, joined by " | ". */
+void pdnn_environment_join(const char *const *texts, size_t n_texts, struct pdnn_str *out);
 
 #endif

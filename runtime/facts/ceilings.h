@@ -9,7 +9,7 @@
 /* Room for at most 288 rows per thread count, most of them the ladder's. */
 enum { PDNN_CEILINGS_THREADS_MAX = 64, PDNN_CEILINGS_MAX = PDNN_CEILINGS_THREADS_MAX * 288 };
 
-enum { PDNN_CEILING_TEXT = 24 };
+enum { PDNN_CEILING_TEXT = 24, PDNN_CEILING_HOST_TEXT = 128 };
 
 /* One row of ceilings.csv. */
 struct pdnn_ceiling {
@@ -29,6 +29,7 @@ struct pdnn_ceiling {
     double median;
     /* bandwidth: the capacity that the host reports for these threads; 0: unknown */
     uint64_t reported_bytes;
+    char host[PDNN_CEILING_HOST_TEXT]; /* "": the only host there is */
 };
 
 struct pdnn_ceilings {

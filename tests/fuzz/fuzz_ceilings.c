@@ -28,13 +28,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     static struct pdnn_ceilings ceilings, again;
     struct pdnn_err err = {0};
     fuzz_write("ceilings.csv", bytes, length);
-    if (fuzz_is_ok(pdnn_ceilings_read(fuzz_path("ceilings.csv"), &ceilings, &err), &err)) {
+    if (fuzz_is_ok(pdnn_ceilings_read(fuzz_path("ceilings.csv"), NULL, &ceilings, &err), &err)) {
         pdnn_ceilings_cache_bytes(&ceilings, 1);
         struct pdnn_str text = {0};
         pdnn_ceilings_format(&ceilings, &text);
         fuzz_write("ceilings.csv", (const uint8_t *)text.text, text.length);
         pdnn_str_finish(&text);
-        fuzz_must(pdnn_ceilings_read(fuzz_path("ceilings.csv"), &again, &err), &err);
+        fuzz_must(pdnn_ceilings_read(fuzz_path("ceilings.csv"), NULL, &again, &err), &err);
         check_same(&ceilings, &again);
     }
     fuzz_remove("ceilings.csv");

@@ -93,12 +93,12 @@ static void test_ceilings_write_reads_back(void **state) {
     ceilings->count = PDNN_CEILINGS_MAX;
     for (size_t i = 0; i < ceilings->count; i++)
         ceilings->row[i] = (struct pdnn_ceiling){
-            "compute", "gemm-onednn", "f32", "", 2, i, 1.0 / (double)(i + 3), 1, 2, 9, 1, 0};
+            "compute", "gemm-onednn", "f32", "", 2, i, 1.0 / (double)(i + 3), 1, 2, 9, 1, 0, ""};
     struct pdnn_str text = {0};
     pdnn_ceilings_format(ceilings, &text);
     assert_int_equal(pdnn_file_replace(path_of("ceilings.csv", path), text.text, text.length, &err), PDNN_OK);
     pdnn_str_finish(&text);
-    assert_int_equal(pdnn_ceilings_read(path, &ceilings[1], &err), PDNN_OK);
+    assert_int_equal(pdnn_ceilings_read(path, NULL, &ceilings[1], &err), PDNN_OK);
     assert_int_equal(ceilings[1].count, PDNN_CEILINGS_MAX);
     for (size_t i = 0; i < ceilings->count; i++) {
         assert_string_equal(ceilings[1].row[i].pattern, "gemm-onednn");
@@ -139,7 +139,8 @@ static void test_ceilings_read_names_file_and_line(void **state) {
         struct pdnn_err err = {0};
         char path[PATH_ROOM];
         write_text("ceilings.csv", rows[i].text);
-        assert_int_equal(pdnn_ceilings_read(path_of("ceilings.csv", path), ceilings, &err), PDNN_INVALID);
+        assert_int_equal(pdnn_ceilings_read(path_of("ceilings.csv", path), NULL, ceilings, &err),
+                         PDNN_INVALID);
         if (!strstr(err.text, rows[i].message))
             fail_msg("'%s' lacks '%s'", err.text, rows[i].message);
     }
@@ -158,7 +159,7 @@ static void test_ceilings_read_limit(void **state) {
     for (int i = 0; i <= PDNN_CEILINGS_MAX; i++)
         pdnn_str_printf(&text, "compute,fma,f32,,1,0,1,1,1,1\n");
     write_text("ceilings.csv", text.text);
-    assert_int_equal(pdnn_ceilings_read(path_of("ceilings.csv", path), ceilings, &err), PDNN_INVALID);
+    assert_int_equal(pdnn_ceilings_read(path_of("ceilings.csv", path), NULL, ceilings, &err), PDNN_INVALID);
     char message[64];
     snprintf(message, sizeof message, "ceilings.csv:%d: more than %d rows", PDNN_CEILINGS_MAX + 2,
              PDNN_CEILINGS_MAX);
