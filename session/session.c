@@ -128,6 +128,14 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
     return expand(session, err);
 }
 
+enum pdnn_status pdnn_session_open_for(struct pdnn_session *session, const struct pdnn_host *host,
+                                       uint64_t memory_limit_bytes, const char *spec, struct pdnn_err *err) {
+    *session = (struct pdnn_session){
+        .hooks = session->hooks, .host = *host, .memory_limit_bytes = memory_limit_bytes};
+    enum pdnn_status status = pdnn_spec_load(&spec, 1, NULL, 0, &session->spec, err);
+    return status == PDNN_OK ? expand(session, err) : status;
+}
+
 enum pdnn_status pdnn_session_announce(struct pdnn_session *session, const char *directory,
                                        struct pdnn_err *err) {
     struct pdnn_str others = {0};

@@ -51,6 +51,10 @@ struct pdnn_session {
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err);
+/* The same for a sweep that ran on a machine of which `host` has the name and the thread counts: what its
+ * spec asked of that machine. It measures nothing, and has no room for roofs. */
+enum pdnn_status pdnn_session_open_for(struct pdnn_session *session, const struct pdnn_host *host,
+                                       uint64_t memory_limit_bytes, const char *spec, struct pdnn_err *err);
 void pdnn_session_finish(struct pdnn_session *session);
 
 /* Announces the session to other sweeps on this machine, and warns of each that is running on cores of this
