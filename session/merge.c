@@ -1,5 +1,6 @@
 #include "session/merge.h"
 
+#include "base/clock.h"
 #include "session/merge_job.h"
 
 #include <stdarg.h>
@@ -24,15 +25,21 @@ enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdn
     struct pdnn_merge_job job = {.request = request, .output.fd = -1};
     enum pdnn_status status = pdnn_merge_find_sources(&job, err);
     if (status == PDNN_OK)
+        status = pdnn_merge_compare_sources(&job, err);
+    if (status == PDNN_OK)
         status = pdnn_merge_begin_output(&job, err);
     if (status == PDNN_OK)
         status = pdnn_merge_open_session(&job, err);
     if (status == PDNN_OK)
         status = pdnn_merge_read_roofs(&job, err);
+    uint64_t began_ns = pdnn_clock_ns();
     if (status == PDNN_OK)
         status = pdnn_merge_write_journal(&job, err);
+    uint64_t journal_ns = pdnn_clock_ns();
     if (status == PDNN_OK)
         status = pdnn_merge_write_tables(&job, err);
+    job.result.journal_ns = journal_ns - began_ns;
+    job.result.tables_ns = pdnn_clock_ns() - journal_ns;
     if (status == PDNN_OK)
         status = pdnn_merge_write_facts(&job, err);
     if (status == PDNN_OK)

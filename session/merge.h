@@ -16,6 +16,7 @@
 #include "runtime/facts/visit.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct pdnn_merge_request {
     const char *const
@@ -31,12 +32,13 @@ struct pdnn_merge_request {
 
 struct pdnn_merge_result {
     size_t directories, hosts, instances; /* instances: rows in results.csv */
-    size_t visits, op_bytes;              /* in the merged journal */
+    size_t visits, rows;                  /* in the merged journal; rows: with those of ops */
     size_t copies, left_out;              /* visits seen before; visits of hosts not kept */
     size_t conflicts;                     /* instances that several hosts measured */
     size_t missing;                       /* instances of the spec that nobody visited */
     size_t unfinished;                    /* with fewer visits than rounds, and not failed */
     size_t counts[PDNN_OUTCOME_COUNT];
+    uint64_t journal_ns, tables_ns; /* time it took to write them */
 };
 
 /* PDNN_INVALID, with a message that names the file, for what cannot be merged: damaged or foreign journals,

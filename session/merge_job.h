@@ -78,8 +78,10 @@ void pdnn_merge_note(const struct pdnn_merge_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool pdnn_merge_is_stopped(const struct pdnn_merge_job *job);
 
-/* Opens all sources, and refuses those that do not belong together. */
+/* Opens all sources that have visits, and refuses those of different specs. */
 enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn_err *err);
+/* One host has one setup, or it is PDNN_INVALID. Between hosts the machine may differ, and that is noted. */
+enum pdnn_status pdnn_merge_compare_sources(const struct pdnn_merge_job *job, struct pdnn_err *err);
 void pdnn_merge_close_sources(struct pdnn_merge_job *job);
 /* UINT32_MAX if it is not known. */
 uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *id);

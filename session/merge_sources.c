@@ -77,23 +77,6 @@ static enum pdnn_status add_parts(struct pdnn_merge_job *job, struct paths *path
     return status;
 }
 
-static enum pdnn_status add_operand(struct pdnn_merge_job *job, struct paths *paths, const char *directory,
-                                    struct pdnn_err *err) {
-    bool has_parts = has_file(directory, "parts"), has_journal = has_file(directory, "journal.csv");
-    enum pdnn_status status = PDNN_OK;
-    if (!has_file(directory, "."))
-        return pdnn_fail(err, PDNN_INVALID, "%s: is not a directory", directory);
-    if (!has_parts && !has_journal)
-        return pdnn_fail(err, PDNN_INVALID, "%s: not a result directory: it has no journal.csv and no parts",
-                         directory);
-    /* A joined directory that was merged before may hold more than its parts do. */
-    if (has_journal)
-        status = add_path(job, paths, directory, err);
-    if (status == PDNN_OK && has_parts)
-        status = add_parts(job, paths, directory, err);
-    return status;
-}
-
 static enum pdnn_status read_file(const char *directory, const char *name, size_t limit, char **text,
                                   struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
@@ -188,6 +171,26 @@ static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *direct
     return job->spec_path ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
 }
 
+static enum pdnn_status add_operand(struct pdnn_merge_job *job, struct paths *paths, const char *directory,
+                                    struct pdnn_err *err) {
+    bool has_parts = has_file(directory, "parts"), has_journal = has_file(directory, "journal.csv");
+    enum pdnn_status status = PDNN_OK;
+    if (!has_file(directory, "."))
+        return pdnn_fail(err, PDNN_INVALID, "%s: is not a directory", directory);
+    if (!has_parts && !has_journal)
+        return pdnn_fail(err, PDNN_INVALID, "%s: not a result directory: it has no journal.csv and no parts",
+                         directory);
+    /* That of a joined directory is frozen; a source's own is compared with it. */
+    if (has_parts && has_file(directory, "spec.yaml"))
+        status = take_spec(job, directory, err);
+    /* A joined directory that was merged before may hold more than its parts do. */
+    if (status == PDNN_OK && has_journal)
+        status = add_path(job, paths, directory, err);
+    if (status == PDNN_OK && has_parts)
+        status = add_parts(job, paths, directory, err);
+    return status;
+}
+
 /* Facts of the source; the journal must have visits, or it has nothing to say and no facts yet. */
 static enum pdnn_status take_facts(struct pdnn_merge_job *job, struct pdnn_merge_source *source,
                                    struct pdnn_err *err) {
@@ -224,14 +227,17 @@ static enum pdnn_status open_source(struct pdnn_merge_job *job, const char *path
         pdnn_journal_scan_close(&source->scan);
         if (status == PDNN_OK)
             pdnn_merge_note(job, "%s: no visits yet", path);
+        if (status == PDNN_OK && has_file(path, "spec.yaml"))
+            status = take_spec(job, path, err);
         return status;
     }
     job->n_sources++;
     return take_facts(job, source, err);
 }
 
-/* One host has one setup. Between hosts the machine may differ, and that is said. */
-static enum pdnn_status compare_environments(const struct pdnn_merge_job *job, struct pdnn_err *err) {
+enum pdnn_status pdnn_merge_compare_sources(const struct pdnn_merge_job *job, struct pdnn_err *err) {
+    if (!job->n_sources)
+        return pdnn_fail(err, PDNN_INVALID, "%s: no visits to merge", job->request->sources[0]);
     for (size_t i = 1; i < job->n_sources; i++) {
         const struct pdnn_merge_source *source = &job->source[i], *before = NULL;
         for (size_t k = 0; k < i && !before; k++) {
@@ -292,9 +298,7 @@ enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn
             status = open_source(job, paths.path[i], err);
     }
     free(paths.path);
-    if (status == PDNN_OK && !job->n_sources)
-        status = pdnn_fail(err, PDNN_INVALID, "%s: no visits to merge", job->request->sources[0]);
-    return status == PDNN_OK ? compare_environments(job, err) : status;
+    return status;
 }
 
 void pdnn_merge_close_sources(struct pdnn_merge_job *job) {

@@ -58,8 +58,15 @@ static int64_t threads_all(const struct pdnn_merge_source *source) {
 enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_host host = {.name = ""};
     uint64_t memory_bytes;
+    if (!job->spec_path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: has no spec.yaml", job->request->sources[0]);
     const struct pdnn_merge_source *source = largest(job, &memory_bytes, &host);
-    host.threads_all = threads_all(source);
+    if (source)
+        host.threads_all = threads_all(source);
+    else if (pdnn_host_read(&host, err) != PDNN_OK)
+        return err->status;
+    if (!source)
+        memory_bytes = host.memory_limit_bytes;
     return pdnn_session_open_for(&job->session, &host, memory_bytes, job->spec_path, err);
 }
 
@@ -225,6 +232,15 @@ static bool is_unfinished(const struct pdnn_merge_job *job, const struct pdnn_in
            !pdnn_outcome_is_final(of->visit[of->count - 1].outcome, crashes);
 }
 
+/* Rows of both files. */
+static size_t count_rows(const struct pdnn_visits *visits) {
+    size_t rows = 0;
+    for (size_t i = 0; i < visits->ids.count; i++)
+        for (size_t k = 0; k < visits->of[i].count; k++)
+            rows += 1 + visits->of[i].ops[k].count;
+    return rows;
+}
+
 /* The row of an instance that was visited. task: SIZE_MAX if the spec does not have it. */
 static enum pdnn_status add_visited(struct writing *writing, size_t id, size_t task, struct pdnn_err *err) {
     struct pdnn_merge_job *job = writing->job;
@@ -256,6 +272,7 @@ static enum pdnn_status add_visited(struct writing *writing, size_t id, size_t t
         pdnn_tables_add(&writing->tables, &record, ops, n_ops);
         job->result.counts[record.outcome]++;
         job->result.instances++;
+        job->result.rows += count_rows(&visits);
     }
     pdnn_visits_finish(&visits);
     return status;

@@ -130,8 +130,10 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
 
 enum pdnn_status pdnn_session_open_for(struct pdnn_session *session, const struct pdnn_host *host,
                                        uint64_t memory_limit_bytes, const char *spec, struct pdnn_err *err) {
-    *session = (struct pdnn_session){
-        .hooks = session->hooks, .host = *host, .memory_limit_bytes = memory_limit_bytes};
+    *session = (struct pdnn_session){.hooks = session->hooks,
+                                     .shard = session->shard,
+                                     .host = *host,
+                                     .memory_limit_bytes = memory_limit_bytes};
     enum pdnn_status status = pdnn_spec_load(&spec, 1, NULL, 0, &session->spec, err);
     return status == PDNN_OK ? expand(session, err) : status;
 }

@@ -88,7 +88,7 @@ def bert_tables():
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
     *[(f"help-{name}", [name, "--help"], 0)
-      for name in ("sweep", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "columns", "ops", "families")],
+      for name in ("sweep", "status", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "columns", "ops", "families")],
     ("nothing", [], 2),
     ("columns", ["columns", "--format", "csv"], 0),
     ("columns-ceilings", ["columns", "ceilings"], 0),

@@ -1,0 +1,109 @@
+#define _POSIX_C_SOURCE 200809L
+#include "base/units.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/registry.h"
+#include "results/tables/record.h"
+#include "session/status.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *const paragraphs[] = {
+    "Tells how far the sweep in DIR has come, from its journal or, if it has parts/, from those of all of its "
+    "parts. It takes no lock and works while they are written.",
+    "The rate is that of the directories that are working, which wrote within ten minutes of the one that "
+    "wrote last. The time left is the predicted time of the missing visits, scaled by how long the visits so "
+    "far took; extra visits to noisy instances come on top.",
+    "Exit status 0: every instance has its visits, has failed, or has nothing to run. 1: some are open.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"watch", 0, NULL, NULL, false, "print again every five seconds until the sweep is complete"},
+    PDNN_OPTION_FORMAT,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn status fc.results", "how much of a sweep is done"},
+    {"paradnn status fc.results --watch", "the same until it is complete"},
+};
+
+static const struct pdnn_table_column columns[] = {
+    {"item", PDNN_ALIGN_LEFT},
+    {"value", PDNN_ALIGN_RIGHT},
+};
+
+static void put_count(struct pdnn_table *table, const char *item, size_t count) {
+    pdnn_table_cell(table, "%s", item);
+    pdnn_table_cell(table, "%zu", count);
+}
+
+static void put_number(struct pdnn_table *table, const char *item, double value) {
+    pdnn_table_cell(table, "%s", item);
+    if (isnan(value))
+        pdnn_table_cell(table, "%s", "");
+    else
+        pdnn_table_cell(table, "%.0f", value);
+}
+
+static enum pdnn_status print(const struct pdnn_status_report *report, bool csv, struct pdnn_err *err) {
+    struct pdnn_table table;
+    char utc[PDNN_UTC_TEXT] = "";
+    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    put_count(&table, "instances", report->instances);
+    put_count(&table, "done", report->done);
+    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
+        if (report->counts[outcome])
+            put_count(&table, pdnn_outcome_name((enum pdnn_outcome)outcome), report->counts[outcome]);
+    put_count(&table, "open", report->instances - report->done);
+    put_count(&table, "begun", report->begun);
+    put_count(&table, "directories", report->directories);
+    put_count(&table, "working", report->working);
+    put_count(&table, "visits", report->visits);
+    pdnn_table_cell(&table, "last_visit_utc");
+    pdnn_table_cell(&table, "%s", report->last_unix_ms ? pdnn_utc_format(report->last_unix_ms, utc) : "");
+    put_number(&table, "visits_per_hour", report->visits_per_hour);
+    put_number(&table, "seconds_left", report->seconds_left);
+    enum pdnn_status status = pdnn_table_print(&table, csv, err);
+    pdnn_table_finish(&table);
+    return status;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    const bool watches = pdnn_argument(arguments, "watch"), csv = pdnn_wants_csv(arguments);
+    const volatile int *stop = watches ? pdnn_interrupt_watch() : NULL;
+    const struct timespec pause = {.tv_sec = 5};
+    for (;;) {
+        struct pdnn_status_report report;
+        enum pdnn_status status = pdnn_status_read(arguments->operands[0], &report, err);
+        if (status == PDNN_OK)
+            status = print(&report, csv, err);
+        if (status != PDNN_OK)
+            return status;
+        *some_failed = report.done < report.instances;
+        if (!watches || !*some_failed)
+            return PDNN_OK;
+        fputc('\n', stdout);
+        fflush(stdout);
+        nanosleep(&pause, NULL);
+        if (*stop)
+            return pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
+    }
+}
+
+const struct pdnn_command_def pdnn_command_status = {
+    .name = "status",
+    .summary = "Tells how far a sweep has come.",
+    .operands = "DIR",
+    .min_operands = 1,
+    .max_operands = 1,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""What status says of made-up directories.
+
+Usage: status_test.py PARADNN"""
+
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
+import make_journal  # noqa: E402
+
+SPEC = """\
+sweep: status
+run: {threads: 2}
+measure: {rounds: 2}
+models:
+  - fc: {layers: [1, 2], nodes: [8, 16], input: 16, output: 8, batch: [1, 2]}
+    where: batch < 2 or nodes < 16
+"""
+PARADNN = os.path.abspath(sys.argv[1])
+
+
+def status(directory, rc):
+    run = subprocess.run([PARADNN, "status", directory, "--format", "csv"], capture_output=True, text=True, check=False)
+    assert run.returncode == rc, (directory, run)
+    return {row["item"]: row["value"] for row in csv.DictReader(run.stdout.splitlines())}
+
+
+def expect(directory, rc, **items):
+    found = status(directory, rc)
+    assert {name: found.get(name) for name in items} == items, (directory, found)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        with open("spec.yaml", "w", encoding="utf-8") as file:
+            file.write(SPEC)
+        ids = [name for name in make_journal.ids_of(PARADNN, "spec.yaml")
+               if "batch=1," in name or "nodes=8," in name]
+        assert len(ids) == 6, ids
+
+        make_journal.make("whole", SPEC, ids)
+        expect("whole", 0, instances="8", done="8", ok="6", filtered="2", open="0", begun="0", visits="12",
+               directories="1", working="1", seconds_left="0")
+
+        # Half of the visits, the last of them not yet complete.
+        make_journal.make("half", SPEC, ids, visits=1)
+        with open("half/journal.csv", "a", encoding="utf-8") as file:
+            file.write('2,"fc/layers=')
+        expect("half", 1, done="2", open="6", begun="6", visits="6")
+        assert float(status("half", 1)["seconds_left"]) >= 0
+
+        # A failure is a result, a crash only the second time.
+        with open("half/journal.csv", encoding="utf-8") as file:
+            text = file.read()
+        rows = text.split("\n")
+        rows[1], rows[2] = rows[1].replace(",ok,", ",oom,"), rows[2].replace(",ok,", ",crash,")
+        with open("half/journal.csv", "w", encoding="utf-8") as file:
+            file.write("\n".join(rows))
+        expect("half", 1, done="3", oom="1", crash=None, open="5", begun="5")
+
+        os.makedirs("joined/parts")
+        with open("joined/spec.yaml", "w", encoding="utf-8") as file:
+            file.write(SPEC)
+        expect("joined", 1, done="2", open="6", visits="0", directories="0")
+        make_journal.make("joined/parts/p1", SPEC, ids[:3], seed=1)
+        expect("joined", 1, done="5", ok="3", open="3", begun="0", directories="1")
+        make_journal.make("joined/parts/p2", SPEC, ids[3:], seed=2, host="node2")
+        os.utime("joined/parts/p1/journal.csv", (1, 1))
+        expect("joined", 0, done="8", ok="6", directories="2", working="1")
+
+        with open("whole/environment.yaml", "a", encoding="utf-8") as file:
+            file.write('shard: "0/2"\n')
+        shard = status("whole", 0)
+        assert 0 < int(shard["instances"]) < 8, shard
+        run = subprocess.run([PARADNN, "status", "none"], capture_output=True, text=True, check=False)
+        assert run.returncode == 2 and "none: is not a directory" in run.stderr, run
+    print("status ok")
+
+
+if __name__ == "__main__":
+    main()
