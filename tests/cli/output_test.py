@@ -208,12 +208,6 @@ class Stdout(Case):
         self.assertIn("\\x1b[3J\\n", errors)
 
 
-def remove(directory):
-    """Of a directory that is being written to, until it is gone."""
-    while os.path.exists(directory):
-        shutil.rmtree(directory, ignore_errors=True)
-
-
 class Directories(Case):
     def test_tables_are_tried_before_anything_is_measured(self):
         for name in ("results.csv", "ops.csv", "ceilings.csv"):
