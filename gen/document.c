@@ -372,13 +372,15 @@ static enum pdnn_status build_stream(struct builder *builder, struct pdnn_yaml *
 
 /* libyaml compares every directive with all before it. */
 static enum pdnn_status check_directives(const struct builder *builder, struct pdnn_err *err) {
-    int count = 0;
-    for (const char *line = builder->text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (*line != '%' || ++count <= PDNN_YAML_DIRECTIVES)
-            continue;
-        struct pdnn_yaml at = place(builder, mark_at(builder, (size_t)(line - builder->text)));
-        return pdnn_yaml_fail(&at, err, "more than %d lines that begin with %%", PDNN_YAML_DIRECTIVES);
+    const char *line = builder->text, *end = line + builder->length;
+    for (int count = 0; line < end; line++) {
+        if (*line == '%' && ++count > PDNN_YAML_DIRECTIVES) {
+            struct pdnn_yaml at = place(builder, mark_at(builder, (size_t)(line - builder->text)));
+            return pdnn_yaml_fail(&at, err, "more than %d lines that begin with %%", PDNN_YAML_DIRECTIVES);
+        }
+        line = memchr(line, '\n', (size_t)(end - line));
+        if (!line)
+            break;
     }
     return PDNN_OK;
 }
@@ -389,7 +391,7 @@ enum pdnn_status pdnn_yaml_parse(const struct pdnn_yaml_input *input, struct pdn
     const char *text = input->text;
     size_t length = input->length;
     struct pdnn_yaml_count own = {0};
-    if (strncmp(text, byte_order_mark, strlen(byte_order_mark)) == 0) {
+    if (length >= strlen(byte_order_mark) && memcmp(text, byte_order_mark, strlen(byte_order_mark)) == 0) {
         text += strlen(byte_order_mark);
         length -= strlen(byte_order_mark);
     }
