@@ -3,32 +3,31 @@
 #include "cli/registry.h"
 #include "results/plots/plot.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const paragraphs[] = {
     "RESULTS is the directory that a sweep wrote. "
-    "gnuplot draws the pictures; the paths of the files are printed.",
+    "gnuplot draws the pictures; the paths of the files are printed. "
+    "--format csv prints the data behind a picture instead, for which gnuplot is not needed.",
     NULL,
 };
 
-static const char *const formats[] = {"svg", "png", NULL};
-
 static const struct pdnn_option_def options[] = {
-    {"color", 'c', "COLUMN", NULL, false,
-     "roofline: color the points by this column of results.csv (default: bound)"},
-    {"by", 'b', "KEYS", NULL, false,
-     "breakdown: divide bars by category, group, pass, layer, op or a combination (default: group)"},
+    {"color", 'c', "COLUMN", NULL, false, "color the points by this column of results.csv"},
+    {"by", 'b', "KEYS", NULL, false, "what divides a picture into parts: see its kind"},
     {"across", 'a', "KEYS", NULL, false,
-     "breakdown: order bars by these hyper-parameters or run settings, one set for each combination of the "
-     "others"},
+     "order bars by these hyper-parameters or run settings, one set for each combination of the others"},
     {"only", 0, "KEY=VALUE", NULL, true,
-     "breakdown: only instances with this hyper-parameter, run setting, family or id; may be repeated"},
+     "only instances with this hyper-parameter, run setting, family or id; may be repeated"},
     {"output", 'o', "FILE", NULL, false,
      "write to FILE, with .svg and .png as its extension (default: RESULTS/KIND); a device or a pipe gets one "
      "picture as it is, SVG unless --format is png"},
-    {"format", 0, "FORMAT", formats, false, "write only svg or only png (default: both)"},
+    {"format", 0, "FORMAT", pdnn_plot_formats, false,
+     "write only svg or only png (default: both); csv: the data behind the picture, on standard output or in "
+     "the file that --output names"},
 };
 
 static const struct pdnn_example examples[] = {
@@ -62,6 +61,18 @@ static bool is_in(const char *word, const char *const *words) {
     return *words != NULL;
 }
 
+/* "plot ceilings has no option --by", and which it has besides those that all pictures have. */
+static enum pdnn_status refuse_option(const struct pdnn_plot_def *plot, const char *name,
+                                      struct pdnn_err *err) {
+    struct pdnn_str taken = {0};
+    for (const char *const *option = plot->options; *option; option++)
+        pdnn_str_printf(&taken, "--%s, ", *option);
+    pdnn_fail(err, PDNN_INVALID, "plot %s has no option --%s; it takes %s--output and --format", plot->name,
+              name, pdnn_str_text(&taken));
+    pdnn_str_finish(&taken);
+    return err->status;
+}
+
 /* An option that the picture does not read is an error; it is not ignored. */
 static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
                                       const struct pdnn_plot_def *plot, struct pdnn_err *err) {
@@ -69,17 +80,42 @@ static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
     for (size_t i = 0; i < arguments->n_values; i++) {
         const char *name = options[arguments->values[i].option].name;
         if (!is_in(name, common) && !is_in(name, plot->options))
-            return pdnn_fail(err, PDNN_INVALID, "plot %s has no option --%s", plot->name, name);
+            return refuse_option(plot, name, err);
     }
     return PDNN_OK;
 }
 
-static enum pdnn_status report(const struct pdnn_plot_def *plot, const struct pdnn_plot_result *result,
+/* Where the text of an option goes in the request. */
+static const struct {
+    const char *option;
+    size_t offset;
+} fields[] = {
+    {"color", offsetof(struct pdnn_plot_request, color)},
+    {"by", offsetof(struct pdnn_plot_request, by)},
+    {"across", offsetof(struct pdnn_plot_request, across)},
+    {"output", offsetof(struct pdnn_plot_request, output)},
+};
+
+static void fill_request(const struct pdnn_arguments *arguments, struct pdnn_plot_request *request) {
+    const char *format = pdnn_argument(arguments, "format");
+    request->directory = arguments->operands[1];
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *text = pdnn_argument(arguments, fields[i].option);
+        memcpy((char *)request + fields[i].offset, &text, sizeof text);
+    }
+    request->format = PDNN_PLOT_BOTH;
+    for (int i = 0; format && pdnn_plot_formats[i]; i++) {
+        if (strcmp(format, pdnn_plot_formats[i]) == 0)
+            request->format = (enum pdnn_plot_format)(i + 1);
+    }
+}
+
+/* Prints the data, or the paths of the files. */
+static enum pdnn_status report(const struct pdnn_plot_def *plot, struct pdnn_plot_result *result,
                                struct pdnn_err *err) {
-    struct pdnn_str paths = {0};
     for (int i = 0; i < result->n_paths; i++)
-        pdnn_str_printf(&paths, "%s\n", result->path[i]);
-    if (pdnn_text_print(&paths, true, err) != PDNN_OK)
+        pdnn_str_printf(&result->data, "%s\n", result->path[i]);
+    if (pdnn_text_print(&result->data, true, err) != PDNN_OK)
         return err->status;
     fprintf(stderr, "%d %s", result->drawn, plot->drawn);
     if (result->left_out)
@@ -95,18 +131,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         return unknown_kind(arguments->operands[0], err);
     if (check_options(arguments, plot, err) != PDNN_OK)
         return err->status;
-    const char *format = pdnn_argument(arguments, "format"), **only = NULL;
-    struct pdnn_plot_request request = {
-        .directory = arguments->operands[1],
-        .color = pdnn_argument(arguments, "color"),
-        .by = pdnn_argument(arguments, "by"),
-        .across = pdnn_argument(arguments, "across"),
-        .output = pdnn_argument(arguments, "output"),
-        .format = !format                      ? PDNN_PLOT_BOTH
-                  : strcmp(format, "svg") == 0 ? PDNN_PLOT_SVG
-                                               : PDNN_PLOT_PNG,
-    };
+    const char **only = NULL;
+    struct pdnn_plot_request request;
     struct pdnn_plot_result result = {0};
+    fill_request(arguments, &request);
     enum pdnn_status status = pdnn_argument_all(arguments, "only", &only, &request.n_only, err);
     request.only = only;
     if (status == PDNN_OK)

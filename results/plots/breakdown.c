@@ -47,7 +47,7 @@ struct picture {
     size_t *set_of;     /* by bar */
     struct part *parts; /* by row of the matrix */
     double xmin, xmax, right, bottom, axis_y;
-    struct pdnn_str script;
+    struct pdnn_str script, data;
 };
 
 static enum pdnn_status find_sets(struct picture *p, const char *across, struct pdnn_err *err) {
@@ -234,6 +234,26 @@ static void put_numbers(struct picture *p, const char *block, bool dark) {
         }
     }
     pdnn_str_printf(&p->script, "END\n");
+}
+
+static void put_data(struct picture *p) {
+    struct pdnn_csv_writer writer = {&p->data, false};
+    static const char *const columns[] = {"id", "set", "step_ns", "part", "share_pct", NULL};
+    pdnn_csv_put_header(&writer, columns);
+    for (size_t b = 0; b < p->all.count; b++) {
+        for (size_t r = 0; r < p->matrix.n_rows; r++) {
+            double pct = part_pct(p, r, b);
+            if (!(pct > 0))
+                continue;
+            pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, p->all.at[b], p->selection.id));
+            pdnn_csv_put_u64(&writer, p->set_of[b] + 1);
+            pdnn_csv_put_number(&writer, pdnn_selection_step_ns(&p->selection, p->all.at[b]),
+                                PDNN_DIGITS_TABLE);
+            pdnn_csv_put_text(&writer, p->parts[r].name);
+            pdnn_csv_put_number(&writer, pct, PDNN_DIGITS_TABLE);
+            pdnn_csv_end_row(&writer);
+        }
+    }
 }
 
 static bool times_fit(const struct picture *p) {
@@ -423,6 +443,7 @@ static enum pdnn_status write_script(struct picture *p, const char *directory, s
     put_numbers(p, "light", false);
     put_numbers(p, "dark", true);
     put_times(p);
+    put_data(p);
     return PDNN_OK;
 }
 
@@ -445,10 +466,13 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = write_script(&p, request->directory, err);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(request, "breakdown", &p.script, pdnn_plot_script_breakdown, &drawn, err);
+        status = pdnn_plot_write(
+            request, &(struct pdnn_plot_parts){"breakdown", &p.script, pdnn_plot_script_breakdown, &p.data},
+            &drawn, err);
     drawn.drawn = (int)p.all.count;
     drawn.left_out = (int)p.selection.left_out;
     pdnn_str_finish(&p.script);
+    pdnn_str_finish(&p.data);
     pdnn_ops_reader_close(&p.reader);
     pdnn_selection_close(&p.selection);
     pdnn_arena_finish(&p.arena);
@@ -461,7 +485,9 @@ static const char *const options[] = {"by", "across", "only", NULL};
 
 const struct pdnn_plot_def pdnn_plot_breakdown = {
     .name = "breakdown",
-    .help = "one bar per instance, divided by what its time goes to",
+    .help =
+        "one bar per instance, divided by what its time goes to: --by category, group (the default), pass, "
+        "layer, op or a combination; --across puts bars side by side; --only",
     .options = options,
     .drawn = "bars",
     .left_out_as = "rows that did not end ok",

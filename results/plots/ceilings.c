@@ -26,7 +26,7 @@ struct picture {
     size_t n_threads, drawn;
     const char *dtype[DTYPES_MAX]; /* distinct ones, in order of appearance; borrowed */
     size_t n_dtypes;
-    struct pdnn_str script;
+    struct pdnn_str script, data;
 };
 
 static bool is_compute(const struct pdnn_ceiling *row) {
@@ -163,6 +163,15 @@ static void put_rows(struct picture *p) {
     }
 }
 
+/* The rows that are drawn, as ceilings.csv has them. */
+static void put_data(struct picture *p) {
+    pdnn_columns_header(&pdnn_ceilings_columns, &p->data);
+    for (size_t i = 0; i < p->ceilings->count; i++) {
+        if (is_drawn(&p->ceilings->row[i]))
+            pdnn_columns_row(&pdnn_ceilings_columns, &p->ceilings->row[i], &p->data);
+    }
+}
+
 static void put_title(struct picture *p, const char *directory) {
     int length;
     const char *name = pdnn_plot_directory_name(directory, &length);
@@ -187,12 +196,16 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
         pdnn_plot_ladder(&picture.script, picture.ceilings, picture.threads, picture.n_threads);
         put_tics(&picture);
         put_bars(&picture);
-        status =
-            pdnn_plot_write(request, "ceilings", &picture.script, pdnn_plot_script_ceilings, &drawn, err);
+        put_data(&picture);
+        status = pdnn_plot_write(
+            request,
+            &(struct pdnn_plot_parts){"ceilings", &picture.script, pdnn_plot_script_ceilings, &picture.data},
+            &drawn, err);
         drawn.drawn = (int)picture.drawn;
         drawn.left_out = (int)(picture.ceilings->count - picture.drawn);
     }
     pdnn_str_finish(&picture.script);
+    pdnn_str_finish(&picture.data);
     free(picture.ceilings);
     if (status == PDNN_OK)
         *result = drawn;

@@ -5,10 +5,17 @@
 #include "base/str.h"
 #include "results/plots/plot.h"
 
-/* Runs the picture's script once for each requested format: variables and data, then the embedded part. Files
- * are named as plot.h says and tried before anything is drawn; *result gets their names. */
-enum pdnn_status pdnn_plot_write(const struct pdnn_plot_request *request, const char *kind,
-                                 const struct pdnn_str *variables, const char *embedded,
+/* What a picture is made of. */
+struct pdnn_plot_parts {
+    const char *kind;
+    const struct pdnn_str *variables; /* and data blocks: the script's first part */
+    const char *embedded;             /* its second part */
+    const struct pdnn_str *data;      /* what is shown, as a CSV table */
+};
+
+/* Runs the script once for each requested format, or writes the data if they are requested. Files are named
+ * as plot.h says and tried before anything is drawn; *result gets their names. */
+enum pdnn_status pdnn_plot_write(const struct pdnn_plot_request *request, const struct pdnn_plot_parts *parts,
                                  struct pdnn_plot_result *result, struct pdnn_err *err);
 
 /* The result directory's own name without its path; it has *length letters. */

@@ -1,23 +1,34 @@
-/* Pictures from the tables of a result directory, drawn by gnuplot (Debian package gnuplot-nox). gnuplot is
- * started without a shell, on a script that the build embeds into this program. */
+/* Pictures from the tables of a result directory, drawn by gnuplot (Debian package gnuplot-nox), and the data
+ * behind each as CSV, for which gnuplot is not needed. gnuplot is started without a shell, on a script that
+ * the build embeds into this program. */
 #ifndef RESULTS_PLOTS_PLOT_H
 #define RESULTS_PLOTS_PLOT_H
 
+#include "base/str.h"
 #include "base/target.h"
 
 #include <stddef.h>
 
-enum pdnn_plot_format { PDNN_PLOT_BOTH, PDNN_PLOT_SVG, PDNN_PLOT_PNG, PDNN_PLOT_FORMAT_COUNT };
+enum pdnn_plot_format {
+    PDNN_PLOT_BOTH, /* svg and png */
+    PDNN_PLOT_SVG,
+    PDNN_PLOT_PNG,
+    PDNN_PLOT_CSV, /* the data behind the picture */
+    PDNN_PLOT_FORMAT_COUNT
+};
 
+/* The words of --format, from PDNN_PLOT_SVG on; NULL-terminated. */
+extern const char *const pdnn_plot_formats[];
+
+/* An option that is not given is NULL. A picture reads those that its row names, and the row's help says
+ * what they mean there. */
 struct pdnn_plot_request {
-    const char *directory;   /* with results.csv, ceilings.csv and, for the title, environment.yaml */
-    const char *color;       /* roofline: a column of results.csv, or NULL: "bound" */
-    const char *by;          /* breakdown: what a part of a bar is; NULL: "group" */
-    const char *across;      /* breakdown: keys that put bars side by side, or NULL */
-    const char *const *only; /* breakdown: which instances, as in pdnn_selection_open */
+    const char *directory;           /* with results.csv, and what else the picture reads */
+    const char *color, *by, *across; /* columns of results.csv, or lists of them */
+    const char *const *only;         /* which instances, as in pdnn_selection_open */
     size_t n_only;
-    /* The file, or NULL: DIR/<kind>; an extension .svg or .png is replaced. A device, a pipe or an own
-     * descriptor takes one picture as it is, SVG unless the format is PNG. */
+    /* The file, or NULL: DIR/<kind>; an extension .svg, .png or .csv is replaced. A device, a pipe or an own
+     * descriptor takes one picture as it is, SVG unless another format is requested. */
     const char *output;
     enum pdnn_plot_format format;
 };
@@ -27,14 +38,16 @@ enum { PDNN_PLOT_PATH = PDNN_TARGET_TEXT };
 struct pdnn_plot_result {
     char path[2][PDNN_PLOT_PATH]; /* the files that were written; not a device or pipe */
     int n_paths;
-    int drawn, left_out; /* rows drawn; rows that could not be (not ok, or lacking a plotted value) */
+    struct pdnn_str data; /* PDNN_PLOT_CSV without an output: the table, which the caller finishes */
+    int drawn, left_out;  /* rows drawn; rows that could not be (not ok, or lacking a plotted value) */
 };
 
 /* A kind of picture is results/plots/<name>.c with its pdnn_plot_<name>, <name>.gp beside it, and one word in
  * the root meson.build. */
 struct pdnn_plot_def {
     const char *name, *help;
-    /* The options of `paradnn plot` that it reads besides output and format, NULL-terminated. */
+    /* The options of `paradnn plot` that it reads besides output and format, NULL-terminated; the help names
+     * each of them. */
     const char *const *options;
     const char *drawn, *left_out_as; /* what a row becomes: "points"; why rows are left out */
     enum pdnn_status (*draw)(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,

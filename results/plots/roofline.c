@@ -8,6 +8,7 @@
 #include "results/plots/file.h"
 #include "results/plots/frame.h"
 #include "results/analysis/roofline.h"
+#include "results/analysis/selection.h"
 #include "results/tables/tables.h"
 
 #include <limits.h>
@@ -15,8 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define RESULTS_LIMIT_BYTES ((size_t)1 << 32)
 
 enum { COMPUTE_MAX = 2 * PDNN_DTYPE_COUNT, ROOF_TEXT = 96 };
 
@@ -29,11 +28,11 @@ struct compute_roof {
 };
 
 struct picture {
-    struct pdnn_csv results;
+    struct pdnn_selection selection;
     struct pdnn_ceilings *ceilings;
-    int intensity, gflops, mode, dtype, threads, status, started, color; /* columns */
-    size_t *rows;            /* the rows of results that are drawn */
-    struct pdnn_spot *spots; /* their data coordinates, later pixels */
+    int intensity, gflops, mode, dtype, threads, started, color; /* columns */
+    size_t *rows;                                                /* the rows of results that are drawn */
+    struct pdnn_spot *spots;                                     /* their data coordinates, later pixels */
     struct pdnn_point_color *colors;
     size_t n_rows, left_out;
     const char *roof_threads;         /* the thread count of most rows, whose roofs are drawn */
@@ -44,12 +43,13 @@ struct picture {
     struct compute_roof compute[COMPUTE_MAX];
     size_t n_compute;
     struct pdnn_frame frame;
-    struct pdnn_str script;
+    struct pdnn_str script, data;
 };
 
 static void picture_finish(struct picture *p) {
-    pdnn_csv_finish(&p->results);
+    pdnn_selection_close(&p->selection);
     pdnn_str_finish(&p->script);
+    pdnn_str_finish(&p->data);
     free(p->rows);
     free(p->spots);
     free(p->colors);
@@ -68,23 +68,23 @@ static enum pdnn_status read_tables(struct picture *p, const struct pdnn_plot_re
         {"mode", &p->mode},
         {"dtype", &p->dtype},
         {"threads", &p->threads},
-        {"status", &p->status},
         {"started_utc", &p->started},
     };
     if (snprintf(path, sizeof path, "%s/results.csv", request->directory) >= (int)sizeof path)
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", request->directory);
-    enum pdnn_status status = pdnn_csv_read(path, RESULTS_LIMIT_BYTES, PDNN_CSV_STRICT, &p->results, err);
-    if (status != PDNN_OK)
-        return status;
+    const struct pdnn_csv *results = &p->selection.results;
+    if (pdnn_selection_open(&p->selection, request->directory, request->only, request->n_only, err) !=
+        PDNN_OK)
+        return err->status;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
-        *needed[i].column = pdnn_csv_find(&p->results, needed[i].name);
+        *needed[i].column = pdnn_csv_find(results, needed[i].name);
         if (*needed[i].column < 0)
             return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing", path, needed[i].name);
     }
     const char *color = request->color ? request->color : "bound";
-    p->color = pdnn_csv_find(&p->results, color);
+    p->color = pdnn_csv_find(results, color);
     if (p->color < 0) {
-        const char *near = pdnn_nearest_word(color, p->results.header, p->results.n_columns);
+        const char *near = pdnn_nearest_word(color, results->header, results->n_columns);
         return pdnn_fail(err, PDNN_INVALID, "%s has no column '%s'%s%s%s", path, color,
                          near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
@@ -97,23 +97,23 @@ static enum pdnn_status read_tables(struct picture *p, const struct pdnn_plot_re
 
 /* Collects the rows that can be placed in the picture. */
 static enum pdnn_status collect_rows(struct picture *p, const char *directory, struct pdnn_err *err) {
-    size_t room = p->results.n_rows + 1;
+    size_t room = p->selection.count + 1;
+    p->left_out = p->selection.left_out;
     p->rows = calloc(room, sizeof *p->rows);
     p->spots = calloc(room, sizeof *p->spots);
     p->colors = calloc(room, sizeof *p->colors);
     if (!p->rows || !p->spots || !p->colors)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-    for (size_t i = 0; i < p->results.n_rows; i++) {
+    for (size_t at = 0; at < p->selection.count; at++) {
         struct pdnn_spot spot;
-        bool drawn = strcmp(pdnn_csv_get(&p->results, i, p->status), "ok") == 0 &&
-                     pdnn_parse_double(pdnn_csv_get(&p->results, i, p->intensity), &spot.x) &&
-                     pdnn_parse_double(pdnn_csv_get(&p->results, i, p->gflops), &spot.y) && spot.x > 0 &&
-                     spot.y > 0;
+        bool drawn = pdnn_parse_double(pdnn_selection_get(&p->selection, at, p->intensity), &spot.x) &&
+                     pdnn_parse_double(pdnn_selection_get(&p->selection, at, p->gflops), &spot.y) &&
+                     spot.x > 0 && spot.y > 0;
         if (!drawn) {
             p->left_out++;
             continue;
         }
-        p->rows[p->n_rows] = i;
+        p->rows[p->n_rows] = p->selection.row[at];
         p->spots[p->n_rows++] = spot;
     }
     if (!p->n_rows)
@@ -122,7 +122,7 @@ static enum pdnn_status collect_rows(struct picture *p, const char *directory, s
 }
 
 static bool has_threads(const struct picture *p, size_t i, const char *threads) {
-    return strcmp(pdnn_csv_get(&p->results, p->rows[i], p->threads), threads) == 0;
+    return strcmp(pdnn_csv_get(&p->selection.results, p->rows[i], p->threads), threads) == 0;
 }
 
 /* One set of roofs is drawn: the one for the thread count of most rows, with the peaks of all their dtypes.
@@ -130,7 +130,7 @@ static bool has_threads(const struct picture *p, size_t i, const char *threads) 
 static void choose_setting(struct picture *p) {
     size_t most = 0;
     for (size_t i = 0; i < p->n_rows; i++) {
-        const char *threads = pdnn_csv_get(&p->results, p->rows[i], p->threads);
+        const char *threads = pdnn_csv_get(&p->selection.results, p->rows[i], p->threads);
         size_t count = 0;
         if (i && has_threads(p, i - 1, threads))
             continue;
@@ -143,7 +143,7 @@ static void choose_setting(struct picture *p) {
     }
     p->otherwise = p->n_rows - most;
     for (size_t i = 0; i < p->n_rows; i++) {
-        const char *dtype = pdnn_csv_get(&p->results, p->rows[i], p->dtype);
+        const char *dtype = pdnn_csv_get(&p->selection.results, p->rows[i], p->dtype);
         for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT && has_threads(p, i, p->roof_threads); d++)
             p->has_dtype[d] = p->has_dtype[d] || strcmp(dtype, pdnn_dtype_name(d)) == 0;
     }
@@ -361,7 +361,7 @@ static void put_points(struct picture *p) {
     bool has_infer = false, has_train = false;
     pdnn_str_printf(&p->script, "$points << END\n");
     for (size_t i = 0; i < p->n_rows; i++) {
-        bool train = strcmp(pdnn_csv_get(&p->results, p->rows[i], p->mode), "train") == 0;
+        bool train = strcmp(pdnn_csv_get(&p->selection.results, p->rows[i], p->mode), "train") == 0;
         struct pdnn_spot data = pdnn_frame_to_data(&p->frame, p->spots[i]);
         has_train = has_train || train;
         has_infer = has_infer || !train;
@@ -371,6 +371,41 @@ static void put_points(struct picture *p) {
         pdnn_str_printf(&p->script, "%u\n", p->colors[i].rgb);
     }
     pdnn_str_printf(&p->script, "END\nHAS_INFER = %d\nHAS_TRAIN = %d\n", has_infer, has_train);
+}
+
+static void put_roof_data(struct pdnn_csv_writer *writer, const char *kind, const char *name, double gbs,
+                          double gflops) {
+    pdnn_csv_put_text(writer, kind);
+    pdnn_csv_put_text(writer, name);
+    pdnn_csv_put_empty(writer);
+    pdnn_csv_put_number(writer, gflops, PDNN_DIGITS_TABLE);
+    pdnn_csv_put_number(writer, gbs, PDNN_DIGITS_TABLE);
+    pdnn_csv_put_empty(writer);
+    pdnn_csv_put_empty(writer);
+    pdnn_csv_end_row(writer);
+}
+
+/* The roofs, then the points. */
+static void put_data(struct picture *p) {
+    struct pdnn_csv_writer writer = {&p->data, false};
+    const struct pdnn_csv *results = &p->selection.results;
+    static const char *const columns[] = {
+        "kind", "name", "intensity_flop_per_byte", "gflops", "bw_gbs", "mode", "color", NULL};
+    pdnn_csv_put_header(&writer, columns);
+    for (size_t i = 0; i < p->roofs.n_levels; i++)
+        put_roof_data(&writer, "bandwidth", p->roofs.level[i].name, p->roofs.level[i].gbs, NAN);
+    for (size_t i = 0; i < p->n_compute; i++)
+        put_roof_data(&writer, "compute", p->compute[i].text, NAN, p->compute[i].gflops);
+    for (size_t i = 0; i < p->n_rows; i++) {
+        pdnn_csv_put_text(&writer, "model");
+        pdnn_csv_put_text(&writer, pdnn_csv_get(results, p->rows[i], p->selection.id));
+        pdnn_csv_put_text(&writer, pdnn_csv_get(results, p->rows[i], p->intensity));
+        pdnn_csv_put_text(&writer, pdnn_csv_get(results, p->rows[i], p->gflops));
+        pdnn_csv_put_empty(&writer);
+        pdnn_csv_put_text(&writer, pdnn_csv_get(results, p->rows[i], p->mode));
+        pdnn_csv_put_text(&writer, pdnn_csv_get(results, p->rows[i], p->color));
+        pdnn_csv_end_row(&writer);
+    }
 }
 
 static void put_title(struct picture *p, const char *directory) {
@@ -387,7 +422,7 @@ static void put_subtitle(struct picture *p, const char *directory) {
     struct pdnn_str cpu = {0}, text = {0};
     const char *first = "";
     for (size_t i = 0; i < p->n_rows; i++) {
-        const char *started = pdnn_csv_get(&p->results, p->rows[i], p->started);
+        const char *started = pdnn_csv_get(&p->selection.results, p->rows[i], p->started);
         if (*started && (!*first || strcmp(started, first) < 0))
             first = started;
     }
@@ -413,7 +448,7 @@ static void put_subtitle(struct picture *p, const char *directory) {
 
 static enum pdnn_status write_script(struct picture *p, const char *directory, struct pdnn_err *err) {
     enum pdnn_status status =
-        pdnn_plot_color(&p->results, p->color, p->rows, p->n_rows, p->colors, &p->script, err);
+        pdnn_plot_color(&p->selection.results, p->color, p->rows, p->n_rows, p->colors, &p->script, err);
     if (status != PDNN_OK)
         return status;
     put_title(p, directory);
@@ -431,6 +466,7 @@ static enum pdnn_status write_script(struct picture *p, const char *directory, s
     put_bandwidth(p);
     put_compute(p);
     put_points(p);
+    put_data(p);
     return PDNN_OK;
 }
 
@@ -450,8 +486,10 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
         status = write_script(&picture, request->directory, err);
     }
     if (status == PDNN_OK)
-        status =
-            pdnn_plot_write(request, "roofline", &picture.script, pdnn_plot_script_roofline, &drawn, err);
+        status = pdnn_plot_write(
+            request,
+            &(struct pdnn_plot_parts){"roofline", &picture.script, pdnn_plot_script_roofline, &picture.data},
+            &drawn, err);
     drawn.drawn = (int)picture.n_rows;
     drawn.left_out = (int)picture.left_out;
     picture_finish(&picture);
@@ -460,11 +498,12 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     return status;
 }
 
-static const char *const options[] = {"color", NULL};
+static const char *const options[] = {"color", "only", NULL};
 
 const struct pdnn_plot_def pdnn_plot_roofline = {
     .name = "roofline",
-    .help = "the measured roofs and one point per instance: operational intensity against FLOP rate",
+    .help = "the measured roofs and one point per instance: operational intensity against FLOP rate; --color "
+            "(default: bound), --only",
     .options = options,
     .drawn = "points",
     .left_out_as = "rows without a rate",

@@ -128,6 +128,12 @@ void pdnn_csv_end_row(struct pdnn_csv_writer *writer) {
     writer->started = false;
 }
 
+void pdnn_csv_put_header(struct pdnn_csv_writer *writer, const char *const *columns) {
+    for (; *columns; columns++)
+        pdnn_csv_put_text(writer, *columns);
+    pdnn_csv_end_row(writer);
+}
+
 /* Parsing is in place: fields are unquoted where they lie, and a NUL overwrites their separator. */
 struct parser {
     char *at, *end;

@@ -29,14 +29,15 @@ static void write_text(const char *name, const char *text) {
     assert_int_equal(pdnn_file_replace(path_of(name, path), text, strlen(text), &err), PDNN_OK);
 }
 
-#define HEADER "id,intensity_flop_per_byte,gflops,mode,dtype,threads,status,bound,batch,started_utc\n"
+#define HEADER                                                                                               \
+    "id,family,mode,dtype,threads,batch,status,time_ns_median,intensity_flop_per_byte,gflops,bound,started_utc\n"
 
 static const char results_text[] =
-    HEADER "\"fc/a=1,b=2\",0.5,4,infer,f32,2,ok,memory,1,2026-05-01T12:00:00.000Z\n"
-           "b,20,90,train,f32,2,ok,compute,64,2026-05-01T12:00:01.000Z\n"
-           "c,9,90,train,f32,2,ok,it's,,2026-05-01T12:00:01.000Z\n"
-           "d,,,train,f32,2,crash,,64,2026-05-01T12:00:02.000Z\n"
-           "e,9,50,train,f32,1,ok,compute,64,2026-05-01T12:00:01.000Z\n";
+    HEADER "\"fc/a=1,b=2\",fc,infer,f32,2,1,ok,10,0.5,4,memory,2026-05-01T12:00:00.000Z\n"
+           "b,fc,train,f32,2,64,ok,10,20,90,compute,2026-05-01T12:00:01.000Z\n"
+           "c,fc,train,f32,2,,ok,10,9,90,it's,2026-05-01T12:00:01.000Z\n"
+           "d,fc,train,f32,2,64,crash,,,,,2026-05-01T12:00:02.000Z\n"
+           "e,fc,train,f32,1,64,ok,10,9,50,compute,2026-05-01T12:00:01.000Z\n";
 
 static const char ceilings_text[] =
     "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\n"
@@ -194,7 +195,7 @@ static void test_plot_roofline_of_two_dtypes(void **state) {
     struct pdnn_err err = {0};
     struct pdnn_plot_result result;
     char both[1024], *text;
-    snprintf(both, sizeof both, "%s%s", results_text, "f,20,200,infer,int8,2,ok,compute,64,\n");
+    snprintf(both, sizeof both, "%s%s", results_text, "f,fc,infer,int8,2,64,ok,10,20,200,compute,\n");
     write_text("results.csv", both);
     snprintf(both, sizeof both, "%s%s", ceilings_text, "compute,gemm-onednn,int8,,2,0,311,1,1,1\n");
     write_text("ceilings.csv", both);
@@ -235,7 +236,7 @@ static void test_plot_roofline_refuses(void **state) {
         const char *results, *ceilings, *color, *message;
     } rows[] = {
         {results_text, ceilings_text, "bach", "results.csv has no column 'bach', did you mean 'batch'?"},
-        {"id,gflops\n1,2\n", ceilings_text, NULL,
+        {"id,family,status,time_ns_median,gflops\n1,fc,ok,1,2\n", ceilings_text, NULL,
          "results.csv:1: column 'intensity_flop_per_byte' is missing"},
         {HEADER, ceilings_text, NULL, "results.csv: no row has a rate to draw"},
         {results_text, "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\n", NULL,
