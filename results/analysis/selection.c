@@ -89,7 +89,8 @@ static enum pdnn_status choose_rows(struct pdnn_selection *selection, const stru
                                     size_t n_filters, struct pdnn_err *err) {
     const struct pdnn_csv *results = &selection->results;
     selection->row = calloc(results->n_rows + 1, sizeof *selection->row);
-    if (!selection->row)
+    selection->left = calloc(results->n_rows + 1, sizeof *selection->left);
+    if (!selection->row || !selection->left)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", results->n_rows);
     for (size_t row = 0; row < results->n_rows; row++) {
         double step_ns;
@@ -102,7 +103,7 @@ static enum pdnn_status choose_rows(struct pdnn_selection *selection, const stru
             pdnn_parse_double(pdnn_csv_get(results, row, selection->step), &step_ns))
             selection->row[selection->count++] = row;
         else
-            selection->left_out++;
+            selection->left[selection->left_out++] = row;
     }
     if (n_filters && !selection->count)
         return pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has all the values asked for");
@@ -140,6 +141,7 @@ void pdnn_selection_close(struct pdnn_selection *selection) {
     pdnn_csv_finish(&selection->results);
     pdnn_arena_finish(&selection->arena);
     free(selection->row);
+    free(selection->left);
     *selection = (struct pdnn_selection){.count = 0};
 }
 

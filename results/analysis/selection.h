@@ -17,7 +17,8 @@ struct pdnn_selection {
     int first_key, end_key;       /* the range of key columns */
     size_t *row;                  /* the chosen rows of results, in order */
     size_t count;
-    size_t left_out; /* rows that did not end ok */
+    size_t *left;    /* rows that match too but did not end ok, in order */
+    size_t left_out; /* how many */
 };
 
 /* Reads DIR/results.csv and keeps the rows that ended ok and match all filters. A filter is "KEY=VALUE" with

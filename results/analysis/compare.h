@@ -1,0 +1,108 @@
+/* Two platforms side by side: the instances that both of them ran, joined by id without the keys that are to
+ * differ, and the ratio of their step times. Side A is the baseline: a ratio is A's time over B's, so above 1
+ * B is faster. A platform is whatever differs: a run setting within one result directory, or between two; or
+ * only the machine or the software of two directories. A pure function of tables on disk.
+ *
+ * The interval of a ratio follows from those of its two headlines. In results.csv such an interval holds the
+ * headline of another equal run with 95 % probability, so its half-width on a logarithmic scale,
+ * h = ln(ci_high_ns / ci_low_ns) / 2, covers the scatter of two runs. Of two headlines with h_a and h_b, the
+ * logarithm of the ratio lies within sqrt((h_a^2 + h_b^2) / 2) of ln(a / b), which is h if they are equal. A
+ * ratio is clear if its interval excludes 1; equal platforms give a clear ratio once in 20. Ratios without an
+ * interval are never clear.
+ *
+ * The interval of a geometric mean is the wider of two: Student's t of the ratios' logarithms, which takes
+ * the instances as a sample of their kind, and sqrt(sum h^2) / n, the error of measurement alone. */
+#ifndef RESULTS_ANALYSIS_COMPARE_H
+#define RESULTS_ANALYSIS_COMPARE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "results/analysis/selection.h"
+#include "results/tables/columns.h"
+
+enum { PDNN_SIDE_A, PDNN_SIDE_B, PDNN_SIDES };
+
+struct pdnn_compare_request {
+    const char *directory[PDNN_SIDES]; /* B may be NULL: both sides are in A's */
+    /* The keys that are to differ: "backend", "threads=1:2" with A's and B's value, or several, joined by
+     * commas. NULL: between directories with common ids none, otherwise the only key whose change pairs
+     * instances. "host" stands for the directories themselves. */
+    const char *across;
+    const char *const *only; /* as in pdnn_selection_open, on both sides */
+    size_t n_only;
+};
+
+/* One key that differs. */
+struct pdnn_across_key {
+    const char *name;
+    const char *value[PDNN_SIDES]; /* NULL: any, between two directories */
+};
+
+/* Whether B is clearly faster or slower than A. */
+enum pdnn_decision { PDNN_UNDECIDED, PDNN_FASTER, PDNN_SLOWER, PDNN_DECISION_COUNT };
+
+/* "undecided", "faster", "slower". */
+const char *pdnn_decision_name(enum pdnn_decision decision);
+
+/* One instance that ended ok on both sides. */
+struct pdnn_pair {
+    const char *id;        /* without the keys that differ */
+    size_t at[PDNN_SIDES]; /* its place among the chosen rows of either selection */
+    double ns[PDNN_SIDES]; /* step times */
+    double ratio;          /* ns of A over ns of B */
+    double low, high;      /* its interval; NaN: unknown */
+    double half;           /* ln(high / low) / 2; NaN: unknown */
+    enum pdnn_decision decision;
+};
+
+/* One instance without a ratio: a side lacks it, or it did not end ok there. */
+struct pdnn_unpaired {
+    const char *id;                                      /* without the keys that differ */
+    const char *status[PDNN_SIDES], *reason[PDNN_SIDES]; /* status "": no such row */
+    const char *row_id[PDNN_SIDES];                      /* its own id on either side, or "" */
+};
+
+/* A hyper-parameter or run setting that both sides of a pair have in common. */
+struct pdnn_common_key {
+    const char *name;
+    int column[PDNN_SIDES]; /* -1: this side's table lacks it */
+};
+
+struct pdnn_comparison {
+    struct pdnn_selection table[PDNN_SIDES]; /* the second one only if there are two directories */
+    const char *directory[PDNN_SIDES];       /* equal if there is only one */
+    size_t n_directories;
+    struct pdnn_across_key *across;
+    size_t n_across;               /* 0: only the directories differ */
+    const char *label[PDNN_SIDES]; /* "backend=onednn", or the directory where no key differs */
+    struct pdnn_common_key *key;
+    size_t n_keys;
+    struct pdnn_pair *pair; /* in the order of A's rows */
+    size_t n_pairs;
+    struct pdnn_unpaired *unpaired; /* in the order of A's rows, then those that only B has */
+    size_t n_unpaired;
+    size_t n_beside; /* rows that belong to neither side: other values of the keys that differ */
+    struct pdnn_arena arena;
+};
+
+/* Reads both tables and joins them. PDNN_INVALID if it cannot be told which keys are to differ (the message
+ * names the candidates), if two rows of one side are alike without them, or if no instance ran on both sides.
+ * Release *comparison with pdnn_comparison_close after a success. */
+enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
+                                      const struct pdnn_compare_request *request, struct pdnn_err *err);
+void pdnn_comparison_close(struct pdnn_comparison *comparison);
+
+/* The table that has the rows of this side. */
+const struct pdnn_selection *pdnn_comparison_side(const struct pdnn_comparison *comparison, int side);
+
+/* The field of a pair's row in results.csv on one side; "" if it has no such column. */
+const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair,
+                                int side, const char *column);
+
+/* The value of a common key. */
+const char *pdnn_comparison_key(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair,
+                                size_t key);
+
+const char *pdnn_comparison_family(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair);
+
+#endif

@@ -1,0 +1,352 @@
+#include "results/analysis/compare_across.h"
+#include "base/texts.h"
+#include "base/units.h"
+#include "models/instance.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How many values a message lists. */
+enum { VALUES_SHOWN = 8 };
+
+static bool is_across(const struct pdnn_comparison *comparison, const char *name, size_t length) {
+    for (size_t k = 0; k < comparison->n_across; k++) {
+        if (strlen(comparison->across[k].name) == length &&
+            memcmp(comparison->across[k].name, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* After the family, an id is KEY=VALUE joined by commas, without settings at their defaults. So an id without
+ * a key is the same whether the key had its default or not. */
+void pdnn_compare_strip(const struct pdnn_comparison *comparison, const struct pdnn_selection *table,
+                        size_t row, struct pdnn_str *id) {
+    const char *text = pdnn_csv_get(&table->results, row, table->id);
+    size_t length = strcspn(text, "/:");
+    const char *between = "";
+    length += text[length] ? 1 : 0;
+    pdnn_str_clear(id);
+    pdnn_str_append(id, text, length);
+    for (text += length; *text; text += length + (text[length] ? 1 : 0)) {
+        length = strcspn(text, ",");
+        if (is_across(comparison, text, strcspn(text, "=,")))
+            continue;
+        pdnn_str_printf(id, "%s", between);
+        pdnn_str_append(id, text, length);
+        between = ",";
+    }
+}
+
+/* The values of a key in a table, those of failed rows too. */
+static bool add_values(const struct pdnn_selection *table, const char *key, struct pdnn_texts *values) {
+    int column = pdnn_csv_find(&table->results, key);
+    for (size_t i = 0; i < table->count + table->left_out; i++) {
+        size_t row = i < table->count ? table->row[i] : table->left[i - table->count];
+        if (pdnn_texts_add(values, pdnn_csv_get(&table->results, row, column)) == SIZE_MAX)
+            return false;
+    }
+    return true;
+}
+
+bool pdnn_compare_belongs(const struct pdnn_comparison *comparison, int side, size_t row) {
+    const struct pdnn_csv *results = &pdnn_comparison_side(comparison, side)->results;
+    for (size_t k = 0; k < comparison->n_across; k++) {
+        const struct pdnn_across_key *key = &comparison->across[k];
+        if (key->value[side] &&
+            strcmp(pdnn_csv_get(results, row, pdnn_csv_find(results, key->name)), key->value[side]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* "1, 2, 4" */
+static void list_values(const struct pdnn_texts *values, struct pdnn_str *out) {
+    for (size_t i = 0; i < values->count && i < VALUES_SHOWN; i++)
+        pdnn_str_printf(out, "%s%s", i ? ", " : "", *values->text[i] ? values->text[i] : "-");
+    if (values->count > VALUES_SHOWN)
+        pdnn_str_printf(out, " and %zu more", values->count - VALUES_SHOWN);
+}
+
+static enum pdnn_status no_memory(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the comparison");
+}
+
+/* The two values of a key in one directory: numbers ascending, words in the order of the table. */
+static enum pdnn_status take_values(struct pdnn_comparison *comparison, struct pdnn_across_key *key,
+                                    struct pdnn_err *err) {
+    struct pdnn_texts values = {0};
+    struct pdnn_str list = {0};
+    enum pdnn_status status = PDNN_OK;
+    if (!add_values(&comparison->table[0], key->name, &values))
+        status = no_memory(err);
+    if (status == PDNN_OK && values.count != PDNN_SIDES) {
+        list_values(&values, &list);
+        status = values.count > PDNN_SIDES
+                     ? pdnn_fail(err, PDNN_INVALID,
+                                 "%s has the values %s: name two of them, as in --across %s=%s:%s", key->name,
+                                 pdnn_str_text(&list), key->name, values.text[0], values.text[1])
+                     : pdnn_fail(err, PDNN_INVALID, "%s: %s has only the value %s", comparison->directory[0],
+                                 key->name, pdnn_str_text(&list));
+    }
+    if (status == PDNN_OK) {
+        double a, b;
+        bool falls = pdnn_parse_double(values.text[0], &a) && pdnn_parse_double(values.text[1], &b) && b < a;
+        for (int side = 0; side < PDNN_SIDES; side++)
+            key->value[side] = pdnn_arena_strdup(&comparison->arena, values.text[falls ? 1 - side : side]);
+        if (!key->value[PDNN_SIDE_A] || !key->value[PDNN_SIDE_B])
+            status = no_memory(err);
+    }
+    pdnn_str_finish(&list);
+    pdnn_texts_finish(&values);
+    return status;
+}
+
+/* A value that the user named must be there. */
+static enum pdnn_status check_value(const struct pdnn_comparison *comparison,
+                                    const struct pdnn_across_key *key, int side, struct pdnn_err *err) {
+    struct pdnn_texts values = {0};
+    struct pdnn_str list = {0};
+    enum pdnn_status status = PDNN_OK;
+    if (!add_values(pdnn_comparison_side(comparison, side), key->name, &values))
+        status = no_memory(err);
+    if (status == PDNN_OK && pdnn_texts_find(&values, key->value[side]) == SIZE_MAX) {
+        list_values(&values, &list);
+        status = pdnn_fail(err, PDNN_INVALID, "%s: no instance has %s=%.64s, the values are %s",
+                           comparison->directory[side], key->name, key->value[side], pdnn_str_text(&list));
+    }
+    pdnn_str_finish(&list);
+    pdnn_texts_finish(&values);
+    return status;
+}
+
+/* Either table may lack the key: families of its own, or an older version. */
+static enum pdnn_status check_key(const struct pdnn_comparison *comparison, const char *name,
+                                  struct pdnn_err *err) {
+    int column;
+    for (size_t i = comparison->n_directories; i-- > 0;) {
+        struct pdnn_err missing = {0};
+        if (pdnn_selection_key(&comparison->table[i], name, &column, &missing) == PDNN_OK)
+            return PDNN_OK;
+        if (i == 0 && err)
+            *err = missing;
+    }
+    return PDNN_INVALID;
+}
+
+/* KEY or KEY=A:B. */
+static enum pdnn_status parse_key(struct pdnn_comparison *comparison, char *text, struct pdnn_err *err) {
+    struct pdnn_across_key *key = &comparison->across[comparison->n_across];
+    char *equals = strchr(text, '='), *colon = equals ? strchr(equals, ':') : NULL;
+    if (equals && !colon)
+        return pdnn_fail(err, PDNN_INVALID, "'%.64s' is not KEY or KEY=A:B, with A's and B's value", text);
+    if (equals)
+        *equals = *colon = 0;
+    if (strcmp(text, "host") == 0 && comparison->n_directories > 1 && !equals)
+        return PDNN_OK;
+    if (check_key(comparison, text, err) != PDNN_OK)
+        return err->status;
+    if (is_across(comparison, text, strlen(text)))
+        return pdnn_fail(err, PDNN_INVALID, "--across names %.64s twice", text);
+    *key = (struct pdnn_across_key){.name = text};
+    comparison->n_across++;
+    if (!equals)
+        return comparison->n_directories > 1 ? PDNN_OK : take_values(comparison, key, err);
+    key->value[PDNN_SIDE_A] = equals + 1;
+    key->value[PDNN_SIDE_B] = colon + 1;
+    if (comparison->n_directories == 1 && strcmp(key->value[PDNN_SIDE_A], key->value[PDNN_SIDE_B]) == 0)
+        return pdnn_fail(err, PDNN_INVALID, "both sides have %.64s=%.64s", text, key->value[PDNN_SIDE_A]);
+    enum pdnn_status status = check_value(comparison, key, PDNN_SIDE_A, err);
+    return status == PDNN_OK ? check_value(comparison, key, PDNN_SIDE_B, err) : status;
+}
+
+static enum pdnn_status parse(struct pdnn_comparison *comparison, const char *text, struct pdnn_err *err) {
+    char *copy = pdnn_arena_strdup(&comparison->arena, text), *next;
+    size_t room = 1;
+    for (const char *at = text; *at; at++)
+        room += *at == ',';
+    comparison->across = pdnn_arena_alloc(&comparison->arena, room, sizeof *comparison->across);
+    if (!copy || !comparison->across)
+        return no_memory(err);
+    for (char *key = copy; key; key = next) {
+        next = strchr(key, ',');
+        if (next)
+            *next++ = 0;
+        if (parse_key(comparison, key, err) != PDNN_OK)
+            return err->status;
+    }
+    return PDNN_OK;
+}
+
+/* The number of rows of the last table that another row is like, without the keys that differ: a row of A's
+ * table, or in one directory any other. Stops at the first. SIZE_MAX if memory is out. */
+static size_t count_alike(const struct pdnn_comparison *comparison) {
+    struct pdnn_texts texts = {0};
+    struct pdnn_str id = {0};
+    size_t alike = 0, last = comparison->n_directories - 1;
+    for (size_t t = 0; t <= last && !alike; t++) {
+        const struct pdnn_selection *table = &comparison->table[t];
+        for (size_t i = 0; i < table->count + table->left_out && !alike; i++) {
+            size_t row = i < table->count ? table->row[i] : table->left[i - table->count];
+            size_t known = texts.count;
+            pdnn_compare_strip(comparison, table, row, &id);
+            size_t number = t && t == last ? pdnn_texts_find(&texts, pdnn_str_text(&id))
+                                           : pdnn_texts_add(&texts, pdnn_str_text(&id));
+            if (id.failed || (number == SIZE_MAX && t == 0))
+                alike = SIZE_MAX;
+            else
+                alike = number < known && t == last;
+        }
+    }
+    pdnn_str_finish(&id);
+    pdnn_texts_finish(&texts);
+    return alike;
+}
+
+/* Appends "backend (onednn, openblas)" for one directory, "backend (onednn | openblas)" for two. */
+static bool describe(const struct pdnn_comparison *comparison, const char *key, struct pdnn_str *out) {
+    bool good = true;
+    pdnn_str_printf(out, "%s%s (", out->length ? ", " : "", key);
+    for (size_t t = 0; t < comparison->n_directories; t++) {
+        struct pdnn_texts values = {0};
+        good = add_values(&comparison->table[t], key, &values) && good;
+        pdnn_str_printf(out, "%s", t ? " | " : "");
+        list_values(&values, out);
+        pdnn_texts_finish(&values);
+    }
+    pdnn_str_printf(out, ")");
+    return good && !out->failed;
+}
+
+enum variation { SAME, OVERLAPPING, DISJOINT, UNKNOWN };
+
+/* How the values of a key differ: between two tables, or, overlapping at most, within one. */
+static enum variation variation_of(const struct pdnn_comparison *comparison, const char *key) {
+    struct pdnn_texts values[PDNN_SIDES] = {{0}};
+    size_t common = 0;
+    bool good = true;
+    for (size_t t = 0; t < comparison->n_directories; t++)
+        good = add_values(&comparison->table[t], key, &values[t]) && good;
+    for (size_t i = 0; i < values[1].count; i++)
+        common += pdnn_texts_find(&values[0], values[1].text[i]) != SIZE_MAX;
+    size_t a = values[0].count, b = values[1].count;
+    for (size_t t = 0; t < PDNN_SIDES; t++)
+        pdnn_texts_finish(&values[t]);
+    if (!good)
+        return UNKNOWN;
+    if (comparison->n_directories == 1)
+        return a > 1 ? OVERLAPPING : SAME;
+    return common == 0 ? DISJOINT : common < a || common < b ? OVERLAPPING : SAME;
+}
+
+/* Within one directory only run settings are candidates: hyper-parameters are what a sweep varies. */
+static bool may_differ(const struct pdnn_comparison *comparison, const char *key) {
+    return comparison->n_directories > 1 || pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, key) >= 0;
+}
+
+struct search {
+    struct pdnn_across_key found;
+    size_t n_found;
+    struct pdnn_str candidates; /* keys whose change pairs instances */
+    struct pdnn_str disjoint;   /* keys with no common value */
+};
+
+static enum pdnn_status try_key(struct pdnn_comparison *comparison, const char *name, struct search *search,
+                                struct pdnn_err *err) {
+    struct pdnn_across_key key = {.name = name};
+    enum variation variation = may_differ(comparison, name) ? variation_of(comparison, name) : SAME;
+    if (variation == SAME)
+        return PDNN_OK;
+    comparison->across = &key;
+    comparison->n_across = 1;
+    size_t alike = count_alike(comparison);
+    comparison->n_across = 0;
+    bool good = variation != UNKNOWN && alike != SIZE_MAX;
+    if (alike) {
+        search->found = key;
+        search->n_found++;
+        good = good && describe(comparison, name, &search->candidates);
+    }
+    if (variation == DISJOINT)
+        good = good && describe(comparison, name, &search->disjoint);
+    return good ? PDNN_OK : no_memory(err);
+}
+
+static enum pdnn_status not_one(const struct pdnn_comparison *comparison, const struct search *search,
+                                struct pdnn_err *err) {
+    if (search->n_found)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "more than one key could be the one to differ, name it with --across: %.700s",
+                         pdnn_str_text(&search->candidates));
+    if (search->disjoint.length)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "no instance is in both; name the keys that are to differ with --across: %.700s",
+                         pdnn_str_text(&search->disjoint));
+    if (comparison->n_directories > 1)
+        return pdnn_fail(err, PDNN_INVALID, "no instance is in both %s and %s", comparison->directory[0],
+                         comparison->directory[1]);
+    return pdnn_fail(err, PDNN_INVALID,
+                     "%s: no two instances differ in one run setting only; name the keys that are to differ "
+                     "with --across, or a second directory",
+                     comparison->directory[0]);
+}
+
+static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err *err) {
+    struct search search = {.n_found = 0};
+    enum pdnn_status status = PDNN_OK;
+    if (comparison->n_directories > 1) {
+        size_t alike = count_alike(comparison);
+        if (alike)
+            return alike == SIZE_MAX ? no_memory(err) : PDNN_OK;
+    }
+    for (size_t k = 0; status == PDNN_OK && k < comparison->n_keys; k++)
+        status = try_key(comparison, comparison->key[k].name, &search, err);
+    comparison->across = NULL;
+    if (status == PDNN_OK && search.n_found != 1)
+        status = not_one(comparison, &search, err);
+    if (status == PDNN_OK) {
+        comparison->across = pdnn_arena_alloc(&comparison->arena, 1, sizeof *comparison->across);
+        status = comparison->across ? PDNN_OK : no_memory(err);
+    }
+    if (status == PDNN_OK) {
+        *comparison->across = search.found;
+        comparison->n_across = 1;
+        if (comparison->n_directories == 1)
+            status = take_values(comparison, comparison->across, err);
+    }
+    pdnn_str_finish(&search.candidates);
+    pdnn_str_finish(&search.disjoint);
+    return status;
+}
+
+/* Between two directories a key that the user did not give values has them if they are the same throughout.
+ */
+static enum pdnn_status put_label(struct pdnn_comparison *comparison, int side, struct pdnn_err *err) {
+    struct pdnn_str label = {0};
+    for (size_t k = 0; k < comparison->n_across; k++) {
+        struct pdnn_across_key *key = &comparison->across[k];
+        struct pdnn_texts values = {0};
+        if (!key->value[side] && add_values(pdnn_comparison_side(comparison, side), key->name, &values) &&
+            values.count == 1)
+            key->value[side] = pdnn_arena_strdup(&comparison->arena, values.text[0]);
+        pdnn_texts_finish(&values);
+        if (key->value[side])
+            pdnn_str_printf(&label, "%s%s=%s", label.length ? "," : "", key->name, key->value[side]);
+    }
+    comparison->label[side] =
+        label.length ? pdnn_arena_strdup(&comparison->arena, label.text) : comparison->directory[side];
+    bool good = !label.failed && comparison->label[side];
+    pdnn_str_finish(&label);
+    return good ? PDNN_OK : no_memory(err);
+}
+
+enum pdnn_status pdnn_compare_across(struct pdnn_comparison *comparison, const char *text,
+                                     struct pdnn_err *err) {
+    enum pdnn_status status = text ? parse(comparison, text, err) : find(comparison, err);
+    for (int side = 0; status == PDNN_OK && side < PDNN_SIDES; side++)
+        status = put_label(comparison, side, err);
+    if (status == PDNN_OK && comparison->n_directories == 1 && !comparison->n_across)
+        status = pdnn_fail(err, PDNN_INVALID, "--across names nothing that differs within one directory");
+    return status;
+}
