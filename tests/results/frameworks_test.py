@@ -59,6 +59,45 @@ class Host(unittest.TestCase):
         self.assertIn("OMP_PROC_BIND=spread of the environment is not used", said)
 
 
+# The children of the child keep its pipes open.
+HANGS = [sys.executable, "-c", "import subprocess, time; subprocess.Popen(['sleep', '1000']); time.sleep(1000)"]
+ANSWERS_ONCE = [sys.executable, "-c", "import time; print('{\"step_ns\": 5}', flush=True); time.sleep(1000)"]
+DIES = [sys.executable, "-c", "import os; print('{}', flush=True); input(); os._exit(3)"]
+
+
+class Deadlines(unittest.TestCase):
+    def child(self, command, limit):
+        child = contenders.Child("some", command, {})
+        self.addCleanup(lambda: (child.finish(), child.process.stdout.close(), child.errors.close()))
+        with mock.patch.object(contenders, "LIMIT_S", limit):
+            child.prepare()
+            if not child.reason:
+                child.run(1, 3)
+        return child
+
+    def test_a_hung_child_is_a_named_failure(self):
+        for command in (HANGS, ANSWERS_ONCE):
+            with self.subTest(command):
+                child = self.child(command, 1)
+                self.assertEqual((child.reason, child.rounds), ("no answer within 1 s, killed", []))
+
+    def test_a_child_that_dies_between_rounds_is_a_named_failure(self):
+        child = self.child(DIES, 60)
+        self.assertEqual(child.reason, "exit 3")
+        child.run(2, 3)
+        self.assertEqual((child.reason, child.rounds), ("exit 3", []))
+
+    def test_a_hung_process_is_a_named_failure(self):
+        with mock.patch.object(contenders, "LIMIT_S", 1), self.assertRaisesRegex(contenders.Failed, "no answer within 1 s, killed"):
+            contenders.call(HANGS)
+
+    def test_a_hung_probe_is_not_asked_for(self):
+        hangs = "import os, time; os.environ.get('OPENBLAS_CORETYPE') and time.sleep(1000); print('{\"name\": \"Old\", \"rate\": 40}')"
+        with mock.patch.object(host, "LIMIT_S", 1), mock.patch.object(host, "flags", lambda: host.AVX2), mock.patch.dict(os.environ):
+            os.environ.pop(host.CORE, None)
+            self.assertIsNone(host.fastest(host.CORE, [sys.executable, "-c", hangs], {}, "{name}")[0])
+
+
 class Table(unittest.TestCase):
     def test_ratios_are_of_one_round(self):
         a, b = contenders.Contender("paradnn"), contenders.Contender("torch eager")

@@ -9,24 +9,57 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TORCH, ONNX = os.path.join(HERE, "torch_child.py"), os.path.join(HERE, "onnx_child.py")
+# For one process, or one answer of a child: building and warming up, a round. Compiling a network takes a minute or two.
+LIMIT_S = 900
 
 
 class Failed(RuntimeError):
     """Says why a case or a contender cannot run."""
 
 
+class Deadline:
+    """While it is open, the process may run for LIMIT_S; then, or when an exception leaves, it is killed with all that it has started.
+    It must lead a session of its own. reason: what to say if that happened, else empty."""
+
+    def __init__(self, process):
+        self.process, self.reason = process, ""
+        self.timer = threading.Timer(LIMIT_S, self.expire)
+
+    def __enter__(self):
+        self.timer.start()
+        return self
+
+    def __exit__(self, kind, *_):
+        self.timer.cancel()
+        if kind:
+            self.kill()
+
+    def expire(self):
+        self.reason = f"no answer within {LIMIT_S:g} s, killed"
+        self.kill()
+
+    def kill(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
 def call(arguments, good=(0,), **environment):
     """stdout and peak memory of the process and its children; on failure, the last line of stderr is the reason."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
-        child = subprocess.Popen(arguments, stdout=out, stderr=errors, env={**os.environ, **environment})
-        _, status, usage = os.wait4(child.pid, 0)
+        child = subprocess.Popen(arguments, stdout=out, stderr=errors, env={**os.environ, **environment}, start_new_session=True)
+        with Deadline(child) as deadline:
+            _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         if child.returncode not in good:
-            raise Failed(f"{os.path.basename(arguments[0])} exit {child.returncode}: {last_line(errors) or 'nothing said'}")
+            why = deadline.reason or f"exit {child.returncode}: {last_line(errors) or 'nothing said'}"
+            raise Failed(f"{os.path.basename(arguments[0])} {why}")
         return out.read(), usage.ru_maxrss * 1024
 
 
@@ -77,24 +110,27 @@ class Child(Contender):
     def prepare(self):
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
-                                        env={**os.environ, **self.environment})
+                                        env={**os.environ, **self.environment}, start_new_session=True)
         self.facts = self.answer()
         self.step_ns = self.facts.get("step_ns", 0)
 
     def answer(self):
         """The next line of JSON; stops the process."""
-        for line in self.process.stdout:
-            if line.startswith("{"):
-                self.process.send_signal(signal.SIGSTOP)
-                return json.loads(line)
-        self.process.wait()
-        self.reason = last_line(self.errors)[:160] or f"exit {self.process.returncode}"
+        with Deadline(self.process) as deadline:
+            for line in self.process.stdout:
+                if line.startswith("{"):
+                    self.process.send_signal(signal.SIGSTOP)
+                    return json.loads(line)
+            self.process.wait()
+        self.reason = deadline.reason or last_line(self.errors)[:160] or f"exit {self.process.returncode}"
         return {}
 
     def run(self, number, samples):
         self.process.send_signal(signal.SIGCONT)
-        self.process.stdin.write(f"{samples}\n")
-        self.process.stdin.flush()
+        try:
+            print(samples, file=self.process.stdin, flush=True)
+        except BrokenPipeError:
+            pass  # it died meanwhile, and there will be no answer
         result = self.answer()
         if result:
             self.rounds.append(result["samples_ns"])
@@ -103,8 +139,9 @@ class Child(Contender):
     def finish(self):
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
-            self.process.stdin.close()
-            self.process.wait()
+            with Deadline(self.process):
+                self.process.stdin.close()
+                self.process.wait()
 
 
 class Torch(Child):

@@ -21,6 +21,8 @@ AVX512, AVX2 = {"avx512f", "avx512bw", "avx512dq", "avx512vl"}, {"avx2", "fma"}
 ASKED = {CORE: {"SkylakeX": AVX512, "Haswell": AVX2}, CAPABILITY: {"avx512": AVX512, "avx2": AVX2}}
 # It must be faster than the library's own choice by this factor.
 CLEARLY = 1.05
+# For one probe, which takes seconds.
+LIMIT_S = 120
 
 
 def sgemm_rate(library, size=1024):
@@ -57,7 +59,13 @@ def fastest(variable, command, environment, what):
     """The value for the variable, None where the library's own choice is as good; and a sentence."""
     def probe(value):
         changed = {**os.environ, **environment, **({variable: value} if value else {})}
-        return json.loads(subprocess.run(command, env=changed, capture_output=True, text=True, check=True).stdout)
+        try:
+            done = subprocess.run(command, env=changed, capture_output=True, text=True, check=True, timeout=LIMIT_S)
+        except subprocess.SubprocessError as error:
+            if not value:
+                sys.exit(f"{' '.join(command)}: {error}")
+            return {"rate": 0}  # not with this value, then
+        return json.loads(done.stdout)
 
     values = [None] + [value for value, needed in ASKED[variable].items() if needed <= flags()]
     # Twice each, in turns, so that no disturbance decides.

@@ -55,22 +55,35 @@ def check_flop(case, every):
             raise c.Failed(f"{expected} FLOP in PyTorch's layers, {ours} in paradnn: the networks are not the same")
 
 
+def prepare(case, every):
+    for contender in every:
+        print(f"{case.name}: preparing {contender.name}", file=sys.stderr)
+        contender.prepare()
+    must_have_run(every[0])
+    check_flop(case, every)
+
+
+def must_have_run(first):
+    if first.reason:
+        raise c.Failed(f"{first.name}: {first.reason}")
+
+
+def take_turns(case, every, rounds):
+    samples = max(MIN_SAMPLES, min(MAX_SAMPLES, int(ROUND_NS / every[0].step_ns)))
+    for number in range(1, rounds + 1):
+        for i in range(len(every)):
+            contender = every[(number + i) % len(every)]
+            if not contender.reason:
+                contender.run(number, samples)
+        print(f"{case.name}: round {number} of {rounds}", file=sys.stderr)
+    must_have_run(every[0])
+
+
 def run_case(case, options, tools, directory):
     every = make_contenders(case, options, tools, directory)
     try:
-        for contender in every:
-            print(f"{case.name}: preparing {contender.name}", file=sys.stderr)
-            contender.prepare()
-        if every[0].reason:
-            raise c.Failed(f"{every[0].name}: {every[0].reason}")
-        check_flop(case, every)
-        samples = max(MIN_SAMPLES, min(MAX_SAMPLES, int(ROUND_NS / every[0].step_ns)))
-        for number in range(1, options.rounds + 1):
-            for i in range(len(every)):
-                contender = every[(number + i) % len(every)]
-                if not contender.reason:
-                    contender.run(number, samples)
-            print(f"{case.name}: round {number} of {options.rounds}", file=sys.stderr)
+        prepare(case, every)
+        take_turns(case, every, options.rounds)
     finally:
         for contender in every:
             contender.finish()
@@ -139,7 +152,10 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         directory = options.results or temporary
         os.makedirs(directory, exist_ok=True)
-        c.call([options.paradnn, "ceilings", "-t", str(options.threads), "-o", os.path.join(directory, "roofs.csv")])
+        try:
+            c.call([options.paradnn, "ceilings", "-t", str(options.threads), "-o", os.path.join(directory, "roofs.csv")])
+        except c.Failed as error:
+            sys.exit(str(error))
         for case in cases:
             try:
                 rows += run_case(case, options, tools, directory)

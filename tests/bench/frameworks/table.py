@@ -45,7 +45,7 @@ def show(row):
 
 def show_case(case, every):
     """Prints the case and returns its rows."""
-    others = [each for each in every if each.rounds and not each.name.startswith(OURS)]
+    others = [each for each in every if each.rounds and not each.reason and not each.name.startswith(OURS)]
     against = {"fastest": min(others, key=median), "eager": others[0]}
     print(f"\n{case.name:26}  {'ms/step':>9}  {'/ fastest':>20}  {'/ torch eager':>20}  {'peak RSS':>9}  {'plan':>9}")
     rows = [describe(case, each, against) for each in every]
