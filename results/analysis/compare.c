@@ -24,47 +24,28 @@ const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, const 
     return pdnn_selection_get(table, pair->at[side], pdnn_csv_find(&table->results, column));
 }
 
-const char *pdnn_comparison_key(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair,
-                                size_t key) {
-    const char *value = "";
-    for (int side = 0; side < PDNN_SIDES && !*value; side++)
-        value = pdnn_selection_get(pdnn_comparison_side(comparison, side), pair->at[side],
-                                   comparison->key[key].column[side]);
-    return value;
-}
-
-const char *pdnn_comparison_family(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair) {
-    const struct pdnn_selection *table = pdnn_comparison_side(comparison, PDNN_SIDE_A);
-    return pdnn_selection_get(table, pair->at[PDNN_SIDE_A], table->family);
-}
-
 static enum pdnn_status no_memory(struct pdnn_err *err) {
     return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the comparison");
 }
 
 /* The keys of A's table in its order, then those that only B's has. */
 static enum pdnn_status find_keys(struct pdnn_comparison *comparison, struct pdnn_err *err) {
-    const struct pdnn_selection *tables = comparison->table;
-    size_t room = 0;
-    for (size_t t = 0; t < comparison->n_directories; t++)
-        room +=
-            tables[t].end_key > tables[t].first_key ? (size_t)(tables[t].end_key - tables[t].first_key) : 0;
-    comparison->key = pdnn_arena_alloc(&comparison->arena, room + 1, sizeof *comparison->key);
-    if (!comparison->key)
-        return no_memory(err);
+    struct pdnn_texts names = {0};
+    bool good = true;
     for (size_t t = 0; t < comparison->n_directories; t++) {
-        for (int column = tables[t].first_key; column < tables[t].end_key; column++) {
-            struct pdnn_common_key key = {.name = tables[t].results.header[column]};
-            size_t k = 0;
-            while (k < comparison->n_keys && strcmp(comparison->key[k].name, key.name) != 0)
-                k++;
-            for (int side = 0; side < PDNN_SIDES; side++)
-                key.column[side] = pdnn_csv_find(&pdnn_comparison_side(comparison, side)->results, key.name);
-            comparison->key[k] = key;
-            comparison->n_keys += k == comparison->n_keys;
-        }
+        const struct pdnn_selection *table = &comparison->table[t];
+        for (int column = table->first_key; column < table->end_key; column++)
+            good = pdnn_texts_add(&names, table->results.header[column]) != SIZE_MAX && good;
     }
-    return PDNN_OK;
+    comparison->key = pdnn_arena_alloc(&comparison->arena, names.count + 1, sizeof *comparison->key);
+    good = good && comparison->key;
+    for (size_t k = 0; good && k < names.count; k++) {
+        comparison->key[k] = pdnn_arena_strdup(&comparison->arena, names.text[k]);
+        good = comparison->key[k] != NULL;
+        comparison->n_keys++;
+    }
+    pdnn_texts_finish(&names);
+    return good ? PDNN_OK : no_memory(err);
 }
 
 /* What differs is no longer common. */
@@ -72,12 +53,38 @@ static void drop_across(struct pdnn_comparison *comparison) {
     size_t kept = 0;
     for (size_t k = 0; k < comparison->n_keys; k++) {
         size_t a = 0;
-        while (a < comparison->n_across && strcmp(comparison->across[a].name, comparison->key[k].name) != 0)
+        while (a < comparison->n_across && strcmp(comparison->across[a].name, comparison->key[k]) != 0)
             a++;
         if (a == comparison->n_across)
             comparison->key[kept++] = comparison->key[k];
     }
     comparison->n_keys = kept;
+}
+
+/* The value of a key is A's, or B's if A's table lacks it. */
+static enum pdnn_status fill_values(struct pdnn_comparison *comparison, struct pdnn_err *err) {
+    size_t n_keys = comparison->n_keys, n_pairs = comparison->n_pairs;
+    if (n_keys > SIZE_MAX / sizeof(char *) / (n_pairs + 1))
+        return no_memory(err);
+    const char **values = pdnn_arena_alloc(&comparison->arena, n_pairs * n_keys + 1, sizeof *values);
+    if (!values)
+        return no_memory(err);
+    for (size_t i = 0; i < n_pairs; i++)
+        comparison->pair[i].value = values + i * n_keys;
+    for (size_t k = 0; k < n_keys; k++) {
+        for (size_t i = 0; i < n_pairs; i++)
+            values[i * n_keys + k] = "";
+        for (int side = 0; side < PDNN_SIDES; side++) {
+            const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
+            int column = pdnn_csv_find(&table->results, comparison->key[k]);
+            for (size_t i = 0; i < n_pairs; i++) {
+                const char **value = &values[i * n_keys + k];
+                if (!**value)
+                    *value = pdnn_selection_get(table, comparison->pair[i].at[side], column);
+            }
+        }
+    }
+    return PDNN_OK;
 }
 
 /* One instance without the keys that differ. A row that does not end ok has no place among the chosen ones.
@@ -164,8 +171,11 @@ static bool make_pair(const struct pdnn_comparison *comparison, const struct ent
     for (int side = 0; side < PDNN_SIDES; side++) {
         if (!entry->has[side] || entry->at[side] == SIZE_MAX)
             return false;
+        const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
         pair->at[side] = entry->at[side];
-        pair->ns[side] = pdnn_selection_step_ns(pdnn_comparison_side(comparison, side), entry->at[side]);
+        pair->row_id[side] = pdnn_selection_get(table, pair->at[side], table->id);
+        pair->family = pdnn_selection_get(table, pair->at[side], table->family);
+        pair->ns[side] = pdnn_selection_step_ns(table, pair->at[side]);
         if (!(pair->ns[side] > 0))
             return false;
     }
@@ -273,6 +283,8 @@ enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
     if (status == PDNN_OK)
         status = join_sides(&made, err);
     drop_across(&made);
+    if (status == PDNN_OK)
+        status = fill_values(&made, err);
     if (status == PDNN_OK)
         *comparison = made;
     else

@@ -46,12 +46,15 @@ const char *pdnn_decision_name(enum pdnn_decision decision);
 
 /* One instance that ended ok on both sides. */
 struct pdnn_pair {
-    const char *id;        /* without the keys that differ */
-    size_t at[PDNN_SIDES]; /* its place among the chosen rows of either selection */
-    double ns[PDNN_SIDES]; /* step times */
-    double ratio;          /* ns of A over ns of B */
-    double low, high;      /* its interval; NaN: unknown */
-    double half;           /* ln(high / low) / 2; NaN: unknown */
+    const char *id; /* without the keys that differ */
+    const char *row_id[PDNN_SIDES];
+    const char *family;
+    const char *const *value; /* of the common keys; "" where one does not apply */
+    size_t at[PDNN_SIDES];    /* its place among the chosen rows of either selection */
+    double ns[PDNN_SIDES];    /* step times */
+    double ratio;             /* ns of A over ns of B */
+    double low, high;         /* its interval; NaN: unknown */
+    double half;              /* ln(high / low) / 2; NaN: unknown */
     enum pdnn_decision decision;
 };
 
@@ -62,12 +65,6 @@ struct pdnn_unpaired {
     const char *row_id[PDNN_SIDES];                      /* its own id on either side, or "" */
 };
 
-/* A hyper-parameter or run setting that both sides of a pair have in common. */
-struct pdnn_common_key {
-    const char *name;
-    int column[PDNN_SIDES]; /* -1: this side's table lacks it */
-};
-
 struct pdnn_comparison {
     struct pdnn_selection table[PDNN_SIDES]; /* the second one only if there are two directories */
     const char *directory[PDNN_SIDES];       /* equal if there is only one */
@@ -75,7 +72,7 @@ struct pdnn_comparison {
     struct pdnn_across_key *across;
     size_t n_across;               /* 0: only the directories differ */
     const char *label[PDNN_SIDES]; /* "backend=onednn", or the directory where no key differs */
-    struct pdnn_common_key *key;
+    const char **key; /* hyper-parameters and run settings that both sides of a pair have in common */
     size_t n_keys;
     struct pdnn_pair *pair; /* in the order of A's rows */
     size_t n_pairs;
@@ -98,11 +95,5 @@ const struct pdnn_selection *pdnn_comparison_side(const struct pdnn_comparison *
 /* The field of a pair's row in results.csv on one side; "" if it has no such column. */
 const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair,
                                 int side, const char *column);
-
-/* The value of a common key. */
-const char *pdnn_comparison_key(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair,
-                                size_t key);
-
-const char *pdnn_comparison_family(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair);
 
 #endif

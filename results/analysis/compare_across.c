@@ -301,7 +301,7 @@ static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err
             return alike == SIZE_MAX ? no_memory(err) : PDNN_OK;
     }
     for (size_t k = 0; status == PDNN_OK && k < comparison->n_keys; k++)
-        status = try_key(comparison, comparison->key[k].name, &search, err);
+        status = try_key(comparison, comparison->key[k], &search, err);
     comparison->across = NULL;
     if (status == PDNN_OK && search.n_found != 1)
         status = not_one(comparison, &search, err);

@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/analysis/compare.h"
+#include "results/analysis/compare_sums.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,10 +100,10 @@ static void test_comparison_open_joins_directories(void **state) {
     assert_string_equal(c.pair[1].id, "net/nodes=8,batch=16,threads=2");
     assert_string_equal(pdnn_comparison_get(&c, &c.pair[1], PDNN_SIDE_B, "params"), "100");
     assert_string_equal(pdnn_comparison_get(&c, &c.pair[1], PDNN_SIDE_B, "no such"), "");
-    assert_string_equal(pdnn_comparison_family(&c, &c.pair[1]), "net");
+    assert_string_equal(c.pair[1].family, "net");
     assert_int_equal(c.n_keys, 4);
-    assert_string_equal(c.key[1].name, "batch");
-    assert_string_equal(pdnn_comparison_key(&c, &c.pair[1], 1), "16");
+    assert_string_equal(c.key[1], "batch");
+    assert_string_equal(c.pair[1].value[1], "16");
     assert_int_equal(c.n_unpaired, 4);
     assert_string_equal(c.unpaired[0].status[PDNN_SIDE_A], "oom");
     assert_string_equal(c.unpaired[0].reason[PDNN_SIDE_A], "too big");
@@ -201,6 +201,80 @@ static void test_comparison_open_names_candidates(void **state) {
     write_side(1, HEADER);
 }
 
+#define ROW(family, nodes, batch, ns)                                                                        \
+    "\"" family "/nodes=" nodes ",batch=" batch ",threads=1\"," family "," nodes "," batch                   \
+    ",onednn,1,ok,,1," ns ",,\n"
+
+/* Ratios 2, 2, 8, 8 by nodes and 2, 8, 2, 8 by batch, and two of a family without nodes. */
+static void write_eights(void) {
+    write_side(0, HEADER ROW("net", "8", "16", "200") ROW("net", "8", "4", "200") ROW("net", "16", "4", "800")
+                      ROW("net", "16", "16", "800") ROW("web", "", "4", "50") ROW("web", "", "16", "100"));
+    write_side(1, HEADER ROW("net", "8", "16", "100") ROW("net", "8", "4", "100") ROW("net", "16", "4", "100")
+                      ROW("net", "16", "16", "100") ROW("web", "", "4", "100") ROW("web", "", "16", "100"));
+}
+
+static const struct pdnn_compare_group *group_of(const struct pdnn_compare_sums *sums, const char *family,
+                                                 const char *key, const char *value) {
+    for (size_t i = 0; i < sums->n_groups; i++) {
+        const struct pdnn_compare_group *group = &sums->group[i];
+        if (strcmp(group->family, family) == 0 && strcmp(group->key, key) == 0 &&
+            strcmp(group->value, value) == 0)
+            return group;
+    }
+    fail_msg("no group %s %s=%s", family, key, value);
+    return NULL;
+}
+
+static const struct pdnn_compare_axis *axis_of(const struct pdnn_compare_sums *sums, const char *family,
+                                               const char *key) {
+    for (size_t i = 0; i < sums->n_axes; i++) {
+        if (strcmp(sums->axis[i].family, family) == 0 && strcmp(sums->axis[i].key, key) == 0)
+            return &sums->axis[i];
+    }
+    fail_msg("no axis %s %s", family, key);
+    return NULL;
+}
+
+static void test_compare_sums_known(void **state) {
+    (void)state;
+    struct pdnn_comparison c;
+    struct pdnn_compare_sums sums;
+    struct pdnn_arena arena = {0};
+    struct pdnn_err err = {0};
+    write_eights();
+    open_comparison(&c, 2, NULL);
+    assert_int_equal(pdnn_compare_sums(&c, &arena, &sums, &err), PDNN_OK);
+    const struct pdnn_ratio_sum *net = &group_of(&sums, "net", "", "")->sum;
+    assert_int_equal(net->count, 4);
+    assert_true(fabs(net->mean - 4) < 1e-12 && net->least == 2 && net->greatest == 8);
+    /* The logarithms are ln 4 -+ ln 2, so their standard deviation is ln 2 sqrt(4 / 3); t is 3.182. */
+    assert_true(fabs(log(net->high / 4) - 3.182446 * log(2) / sqrt(3)) < 1e-3);
+    assert_true(fabs(net->low * net->high - 16) < 1e-9);
+    assert_int_equal(net->n_decided[PDNN_UNDECIDED], 4);
+    const struct pdnn_ratio_sum *all = &group_of(&sums, "", "", "")->sum;
+    assert_int_equal(all->count, 6);
+    assert_int_equal(all->n_above, 4);
+    assert_true(fabs(all->mean - pow(2, 7. / 6)) < 1e-12); /* 2 2 8 8 1/2 1: powers 1 1 3 3 -1 0 */
+    assert_true(fabs(group_of(&sums, "net", "nodes", "16")->sum.mean - 8) < 1e-12);
+    assert_true(fabs(group_of(&sums, "net", "batch", "4")->sum.mean - 4) < 1e-12);
+    assert_string_equal(sums.group[0].key, "");
+    assert_string_equal(sums.group[1].key, "family");
+    const struct pdnn_compare_axis *nodes = axis_of(&sums, "net", "nodes");
+    assert_true(fabs(nodes->explained - 1) < 1e-12 && fabs(nodes->adjusted - 1) < 1e-12);
+    const struct pdnn_compare_axis *batch = axis_of(&sums, "net", "batch");
+    assert_true(fabs(batch->explained) < 1e-12 && fabs(batch->adjusted - (1 - 3. / 2)) < 1e-12);
+    /* Powers 1 1 3 3 around 2 and -1 0 around -1/2: within 4 + 1/2, in all 21 - 49 / 6. */
+    const struct pdnn_compare_axis *family = axis_of(&sums, "", "family");
+    assert_true(fabs(family->explained - (1 - 4.5 / (21 - 49. / 6))) < 1e-12);
+    assert_true(fabs(family->adjusted - (1 - 4.5 / 4 / ((21 - 49. / 6) / 5))) < 1e-12);
+    assert_false(axis_of(&sums, "", "nodes")->is_complete);
+    assert_int_equal(axis_of(&sums, "", "nodes")->count, 4);
+    assert_string_equal(sums.axis[0].key, "family");
+    assert_string_equal(pdnn_compare_best_axis(&sums, "net")->key, "nodes");
+    pdnn_arena_finish(&arena);
+    pdnn_comparison_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_comparison_open_joins_directories, setup, teardown),
@@ -208,6 +282,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_comparison_open_leaves_other_values_beside, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comparison_open_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comparison_open_names_candidates, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_compare_sums_known, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,249 @@
+#include "results/analysis/compare_sums.h"
+#include "base/texts.h"
+#include "base/units.h"
+#include "runtime/facts/stats.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Welford's running mean and sum of squared deviations. */
+struct spread {
+    size_t count;
+    double mean, squares;
+};
+
+static void spread_add(struct spread *spread, double value) {
+    double before = value - spread->mean;
+    spread->count++;
+    spread->mean += before / (double)spread->count;
+    spread->squares += before * (value - spread->mean);
+}
+
+/* A sum in the making. */
+struct tally {
+    struct spread log;
+    double half_squares; /* NaN once a ratio has no interval */
+    struct pdnn_ratio_sum sum;
+};
+
+static void tally_add(struct tally *tally, const struct pdnn_pair *pair) {
+    struct pdnn_ratio_sum *sum = &tally->sum;
+    spread_add(&tally->log, log(pair->ratio));
+    tally->half_squares += pair->half * pair->half;
+    sum->least = sum->count ? fmin(sum->least, pair->ratio) : pair->ratio;
+    sum->greatest = sum->count ? fmax(sum->greatest, pair->ratio) : pair->ratio;
+    sum->n_above += pair->ratio > 1;
+    sum->n_decided[pair->decision]++;
+    sum->count++;
+}
+
+static struct pdnn_ratio_sum tally_finish(const struct tally *tally) {
+    struct pdnn_ratio_sum sum = tally->sum;
+    double n = (double)sum.count, measured = sqrt(tally->half_squares) / n, sampled = NAN;
+    if (sum.count > 1)
+        sampled = pdnn_student_t95(n - 1) * sqrt(tally->log.squares / (n - 1) / n);
+    double half = fmax(measured, sampled); /* the other one, if one is NaN */
+    sum.mean = exp(tally->log.mean);
+    sum.low = sum.mean * exp(-half);
+    sum.high = sum.mean * exp(half);
+    return sum;
+}
+
+/* Where the groups and axes of a comparison are collected. */
+struct work {
+    const struct pdnn_comparison *comparison;
+    struct pdnn_arena *arena;
+    struct pdnn_compare_sums sums;
+    size_t room_groups, room_axes;
+};
+
+enum { KEY_FAMILY = -1 };
+
+static const char *key_name(const struct work *work, int key) {
+    return key == KEY_FAMILY ? "family" : work->comparison->key[key];
+}
+
+static const char *value_of(const struct pdnn_pair *pair, int key) {
+    return key == KEY_FAMILY ? pair->family : pair->value[key];
+}
+
+static bool is_in(const struct pdnn_pair *pair, const char *family) {
+    return !*family || strcmp(pair->family, family) == 0;
+}
+
+struct value {
+    const char *text;
+    double number; /* NaN: a word */
+    size_t rank;   /* order of appearance */
+    struct tally tally;
+};
+
+/* Numbers ascending, then words in order of appearance. */
+static int compare_values(const void *a, const void *b) {
+    const struct value *x = a, *y = b;
+    bool x_word = isnan(x->number), y_word = isnan(y->number);
+    if (x_word != y_word)
+        return x_word - y_word;
+    if (!x_word && x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Appended to the arrays in the arena, which double when they are full. */
+static void *grown(struct pdnn_arena *arena, void *array, size_t count, size_t *room, size_t size) {
+    if (count < *room)
+        return array;
+    size_t more = *room ? 2 * *room : 32;
+    void *larger = pdnn_arena_alloc(arena, more, size);
+    if (larger && count)
+        memcpy(larger, array, count * size);
+    *room = larger ? more : *room;
+    return larger;
+}
+
+static bool put_group(struct work *work, struct pdnn_compare_group group) {
+    struct pdnn_compare_sums *sums = &work->sums;
+    struct pdnn_compare_group *groups =
+        grown(work->arena, sums->group, sums->n_groups, &work->room_groups, sizeof *groups);
+    if (!groups)
+        return false;
+    sums->group = groups;
+    sums->group[sums->n_groups++] = group;
+    return true;
+}
+
+static bool put_axis(struct work *work, struct pdnn_compare_axis axis) {
+    struct pdnn_compare_sums *sums = &work->sums;
+    struct pdnn_compare_axis *axes =
+        grown(work->arena, sums->axis, sums->n_axes, &work->room_axes, sizeof *axes);
+    if (!axes)
+        return false;
+    sums->axis = axes;
+    sums->axis[sums->n_axes++] = axis;
+    return true;
+}
+
+/* The variance within the values and around their common mean. */
+static void explain(const struct value *values, size_t n_values, struct pdnn_compare_axis *axis) {
+    double sum = 0, within = 0, between = 0;
+    for (size_t v = 0; v < n_values; v++) {
+        const struct spread *log = &values[v].tally.log;
+        axis->count += log->count;
+        sum += (double)log->count * log->mean;
+        within += log->squares;
+    }
+    double n = (double)axis->count, k = (double)n_values;
+    for (size_t v = 0; v < n_values; v++) {
+        const struct spread *log = &values[v].tally.log;
+        between += (double)log->count * (log->mean - sum / n) * (log->mean - sum / n);
+    }
+    double total = within + between;
+    axis->n_values = n_values;
+    axis->explained = total > 0 ? between / total : NAN;
+    axis->adjusted = total > 0 && n > k ? 1 - within / (n - k) / (total / (n - 1)) : NAN;
+}
+
+/* Sorts the pairs of a scope into the values of one key; a pair without the key is in none. */
+static bool put_key(struct work *work, const char *family, int key, const struct pdnn_pair *const *pairs,
+                    size_t n_pairs) {
+    struct pdnn_texts texts = {0};
+    struct value *values = calloc(n_pairs + 1, sizeof *values);
+    bool good = values != NULL;
+    for (size_t i = 0; i < n_pairs && good; i++) {
+        const char *text = value_of(pairs[i], key);
+        size_t number = *text ? pdnn_texts_add(&texts, text) : SIZE_MAX;
+        good = number != SIZE_MAX || !*text;
+        if (number == SIZE_MAX)
+            continue;
+        if (!values[number].text && !pdnn_parse_double(text, &values[number].number))
+            values[number].number = NAN;
+        values[number].text = text;
+        values[number].rank = number;
+        tally_add(&values[number].tally, pairs[i]);
+    }
+    size_t n_values = texts.count;
+    pdnn_texts_finish(&texts);
+    struct pdnn_compare_axis axis = {.family = family, .key = key_name(work, key)};
+    if (good && n_values > 1) {
+        qsort(values, n_values, sizeof *values, compare_values);
+        explain(values, n_values, &axis);
+        axis.is_complete = axis.count == n_pairs;
+        good = put_axis(work, axis);
+    }
+    for (size_t v = 0; v < n_values && n_values > 1 && good; v++)
+        good = put_group(work, (struct pdnn_compare_group){family, axis.key, values[v].text,
+                                                           tally_finish(&values[v].tally)});
+    free(values);
+    return good;
+}
+
+/* Complete axes first, then by descending share; the order of the keys if equal. */
+static bool comes_before(const struct pdnn_compare_axis *a, const struct pdnn_compare_axis *b) {
+    if (a->is_complete != b->is_complete)
+        return a->is_complete;
+    return a->adjusted > b->adjusted || (isnan(b->adjusted) && !isnan(a->adjusted));
+}
+
+static void sort_axes(struct pdnn_compare_axis *axes, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        const struct pdnn_compare_axis axis = axes[i];
+        size_t k = i;
+        for (; k > 0 && comes_before(&axis, &axes[k - 1]); k--)
+            axes[k] = axes[k - 1];
+        axes[k] = axis;
+    }
+}
+
+static bool put_scope(struct work *work, const char *family, const struct pdnn_pair **pairs) {
+    const struct pdnn_comparison *comparison = work->comparison;
+    struct tally whole = {.half_squares = 0};
+    size_t n_pairs = 0, first_axis = work->sums.n_axes;
+    for (size_t i = 0; i < comparison->n_pairs; i++) {
+        if (!is_in(&comparison->pair[i], family))
+            continue;
+        pairs[n_pairs++] = &comparison->pair[i];
+        tally_add(&whole, &comparison->pair[i]);
+    }
+    bool good = put_group(work, (struct pdnn_compare_group){family, "", "", tally_finish(&whole)});
+    for (int key = *family ? 0 : KEY_FAMILY; key < (int)comparison->n_keys && good; key++)
+        good = put_key(work, family, key, pairs, n_pairs);
+    if (good)
+        sort_axes(work->sums.axis + first_axis, work->sums.n_axes - first_axis);
+    return good;
+}
+
+enum pdnn_status pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
+                                   struct pdnn_compare_sums *sums, struct pdnn_err *err) {
+    struct work work = {.comparison = comparison, .arena = arena};
+    struct pdnn_texts families = {0};
+    const struct pdnn_pair **pairs = calloc(comparison->n_pairs + 1, sizeof *pairs);
+    const char **name = pdnn_arena_alloc(arena, comparison->n_pairs + 1, sizeof *name);
+    bool good = pairs && name && put_scope(&work, "", pairs);
+    for (size_t i = 0; i < comparison->n_pairs && good; i++) {
+        size_t number = pdnn_texts_add(&families, comparison->pair[i].family);
+        good = number != SIZE_MAX;
+        if (good)
+            name[number] = comparison->pair[i].family;
+    }
+    for (size_t i = 0; i < families.count && families.count > 1 && good; i++)
+        good = put_scope(&work, name[i], pairs);
+    pdnn_texts_finish(&families);
+    free(pairs);
+    if (!good)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the sums of %zu ratios",
+                         comparison->n_pairs);
+    *sums = work.sums;
+    return PDNN_OK;
+}
+
+const struct pdnn_compare_axis *pdnn_compare_best_axis(const struct pdnn_compare_sums *sums,
+                                                       const char *family) {
+    for (size_t i = 0; i < sums->n_axes; i++) {
+        const struct pdnn_compare_axis *axis = &sums->axis[i];
+        if (strcmp(axis->family, family) == 0)
+            return axis->is_complete && axis->adjusted > 0 ? axis : NULL;
+    }
+    return NULL;
+}
