@@ -105,10 +105,12 @@ static yaml_mark_t mark_at(const struct builder *builder, size_t offset) {
 
 /* True if the line's indentation contains a tab, the one YAML error that nobody sees. */
 static bool line_has_tab(const struct builder *builder, size_t line) {
-    const char *at = builder->text;
+    const char *at = builder->text, *end = at + builder->length;
     while (line-- && at)
-        at = (at = strchr(at, '\n')) ? at + 1 : NULL;
-    return at && at[strspn(at, " ")] == '\t';
+        at = (at = memchr(at, '\n', (size_t)(end - at))) ? at + 1 : NULL;
+    while (at && at < end && *at == ' ')
+        at++;
+    return at && at < end && *at == '\t';
 }
 
 static enum pdnn_status parser_failure(const struct builder *builder, struct pdnn_err *err) {

@@ -28,7 +28,7 @@ struct pdnn_yaml_count {
     size_t nodes, text_bytes;
 };
 
-/* What is parsed: text (length bytes, NUL-terminated) and what messages call it. */
+/* What is parsed: text (length bytes; what follows them is not read) and what messages call it. */
 struct pdnn_yaml_input {
     const char *file;
     bool whole_name; /* messages say `file` without line and column, and there is one document */

@@ -74,6 +74,17 @@ static void test_parse_not_text(void **state) {
     must_fail(control, sizeof control - 1, "t.yaml:1:4: not a text file: control characters are not allowed");
 }
 
+static void test_parse_ends_at_its_length(void **state) {
+    (void)state;
+    static const char tab[] = "a: {\n\tb", mark[] = "a: 1\n%b", tag[] = "a: 1 # \xc3\xa4";
+    struct pdnn_arena arena = {0};
+    struct pdnn_yaml *root = NULL;
+    must_fail(tab, 5, "t.yaml:2:1: not YAML: while parsing a flow node, did not find expected node content");
+    assert_int_equal(parse(mark, 5, &arena, &root, NULL), PDNN_OK);
+    must_fail(tag, sizeof tag - 2, "t.yaml:1:8: not a text file: incomplete UTF-8 octet sequence");
+    pdnn_arena_finish(&arena);
+}
+
 static void test_parse_nested_too_deep(void **state) {
     (void)state;
     enum { DEEP = 10000 };
@@ -149,7 +160,7 @@ int main(void) {
         cmocka_unit_test(test_parse_places),       cmocka_unit_test(test_parse_aliases_are_copies),
         cmocka_unit_test(test_parse_not_text),     cmocka_unit_test(test_parse_nested_too_deep),
         cmocka_unit_test(test_parse_long_scalar),  cmocka_unit_test(test_load_unreadable_files),
-        cmocka_unit_test(test_parse_random_bytes),
+        cmocka_unit_test(test_parse_random_bytes), cmocka_unit_test(test_parse_ends_at_its_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
