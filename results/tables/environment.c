@@ -214,18 +214,34 @@ bool pdnn_environment_differs(const char *one, const char *other, struct pdnn_st
     return differs;
 }
 
-/* Appends the value to the list unless it is there already. */
-static void add_distinct(struct pdnn_str *list, const char *value, size_t *count) {
-    static const char separator[] = " | ";
-    size_t length = strlen(value);
-    for (const char *at = pdnn_str_text(list); *count && at;) {
-        const char *end = strstr(at, separator);
-        if ((end ? (size_t)(end - at) : strlen(at)) == length && strncmp(at, value, length) == 0)
-            return;
-        at = end ? end + strlen(separator) : NULL;
+static const char separator[] = " | ";
+
+/* The part of a list that ends at the next separator. */
+static size_t part_length(const char *at) {
+    const char *end = strstr(at, separator);
+    return end ? (size_t)(end - at) : strlen(at);
+}
+
+static const char *next_part(const char *at) {
+    at += part_length(at);
+    return *at ? at + strlen(separator) : NULL;
+}
+
+static bool has_part(const struct pdnn_str *list, const char *part, size_t length) {
+    for (const char *at = pdnn_str_text(list); at; at = next_part(at)) {
+        if (part_length(at) == length && strncmp(at, part, length) == 0)
+            return true;
     }
-    pdnn_str_printf(list, "%s%s", *count ? separator : "", value);
-    (*count)++;
+    return false;
+}
+
+/* Appends what the list lacks of the value, which in a merged directory is a list too. */
+static void add_distinct(struct pdnn_str *list, const char *value) {
+    for (const char *part = value; part; part = next_part(part)) {
+        size_t length = part_length(part);
+        if (!has_part(list, part, length))
+            pdnn_str_printf(list, "%s%.*s", separator, (int)length, part);
+    }
 }
 
 void pdnn_environment_join(const char *const *texts, size_t n_texts, struct pdnn_str *out) {
@@ -234,17 +250,20 @@ void pdnn_environment_join(const char *const *texts, size_t n_texts, struct pdnn
     pdnn_str_printf(out, "# What the machines of a merged directory and their software were.\n");
     for (const char *line = texts[0]; (line = next_fact(line, &key, &identity)) != NULL;
          line = after_line(line)) {
-        size_t distinct = 0;
+        bool is_same = true;
         pdnn_str_clear(&list);
         pdnn_str_clear(&written);
-        for (size_t i = 0; i < n_texts; i++) {
+        pdnn_environment_value(texts[0], pdnn_str_text(&key), &list);
+        for (size_t i = 1; i < n_texts; i++) {
             pdnn_str_clear(&value);
             pdnn_environment_value(texts[i], pdnn_str_text(&key), &value);
-            add_distinct(&list, pdnn_str_text(&value), &distinct);
+            is_same = is_same && strcmp(pdnn_str_text(&value), pdnn_str_text(&list)) == 0;
+            if (!is_same)
+                add_distinct(&list, pdnn_str_text(&value));
         }
         find_value(texts[0], pdnn_str_text(&key), &written);
         pdnn_str_printf(out, "%s: ", pdnn_str_text(&key));
-        if (distinct > 1)
+        if (!is_same)
             append_quoted(out, pdnn_str_text(&list));
         else
             pdnn_str_printf(out, "%s", pdnn_str_text(&written));

@@ -224,6 +224,34 @@ static void test_environment_check_names_what_differs(void **state) {
     }
 }
 
+static void test_environment_join(void **state) {
+    (void)state;
+    static const struct {
+        const char *first, *second, *joined;
+    } rows[] = {
+        {"x", "x", "x"},
+        {"x", "y", "\"x | y\""},
+        {"\"x | y\"", "y", "\"x | y\""}, /* one of them is a merged directory */
+        {"y", "\"x | y\"", "\"y | x\""},
+        {"\"x | x\"", "\"x | x\"", "\"x | x\""}, /* the same on both, whatever it holds */
+        {"\" | \"", "\" | \"", "\" | \""},
+        {"\"\"", "x", "\" | x\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_str one = {0}, other = {0}, joined = {0}, expected = {0};
+        pdnn_str_printf(&one, "cpu: %s # identity\n", rows[i].first);
+        pdnn_str_printf(&other, "cpu: %s # identity\n", rows[i].second);
+        pdnn_str_printf(&expected, "\ncpu: %s # identity\n", rows[i].joined);
+        const char *const texts[] = {one.text, other.text};
+        pdnn_environment_join(texts, 2, &joined);
+        assert_string_equal(strchr(joined.text, '\n'), expected.text);
+        pdnn_str_finish(&one);
+        pdnn_str_finish(&other);
+        pdnn_str_finish(&joined);
+        pdnn_str_finish(&expected);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_tables_write_reads_back, setup, teardown),
@@ -232,6 +260,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_ceilings_read_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_environment_write_reads_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_environment_check_names_what_differs, setup, teardown),
+        cmocka_unit_test(test_environment_join),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
