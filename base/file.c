@@ -26,9 +26,11 @@ enum pdnn_status pdnn_fd_write(int fd, const void *bytes, size_t length, struct 
     return PDNN_OK;
 }
 
-static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_bytes, char **text,
-                                       size_t *length, struct pdnn_err *err) {
-    size_t room = 65536, used = 0;
+/* size_bytes: what the file is said to have; 0 for pipes and for files that the kernel makes up. */
+static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_bytes, size_t size_bytes,
+                                       char **text, size_t *length, struct pdnn_err *err) {
+    size_t expected = size_bytes < limit_bytes ? size_bytes : limit_bytes;
+    size_t room = expected ? expected + 2 : 65536, used = 0;
     char *buffer = malloc(room);
     while (buffer) {
         ssize_t done = read(fd, buffer + used, room - used - 1);
@@ -89,12 +91,14 @@ enum pdnn_status pdnn_fd_make_blocking(int fd, const char *path, struct pdnn_err
     return PDNN_OK;
 }
 
-static enum pdnn_status check_kind(int fd, const char *path, struct pdnn_err *err) {
+static enum pdnn_status check_kind(int fd, const char *path, size_t *size_bytes, struct pdnn_err *err) {
     struct stat info;
     if (fstat(fd, &info) != 0)
         return pdnn_fail(err, PDNN_INVALID, "%s: cannot be read: %s", path, strerror(errno));
-    if (S_ISREG(info.st_mode))
+    if (S_ISREG(info.st_mode)) {
+        *size_bytes = (size_t)info.st_size;
         return PDNN_OK;
+    }
     int own = S_ISFIFO(info.st_mode) ? pdnn_file_descriptor(path) : -1;
     if (own >= 0 && (fcntl(own, F_GETFL) & O_ACCMODE) != O_WRONLY)
         return pdnn_fd_make_blocking(fd, path, err);
@@ -109,9 +113,10 @@ enum pdnn_status pdnn_file_read(const char *path, size_t limit_bytes, char **tex
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return pdnn_fail(err, PDNN_INVALID, "%s: %s", path, strerror(errno));
-    enum pdnn_status status = check_kind(fd, path, err);
+    size_t size_bytes = 0;
+    enum pdnn_status status = check_kind(fd, path, &size_bytes, err);
     if (status == PDNN_OK)
-        status = read_open_file(fd, path, limit_bytes, text, length, err);
+        status = read_open_file(fd, path, limit_bytes, size_bytes, text, length, err);
     close(fd);
     return status;
 }

@@ -82,8 +82,9 @@ static bool is_of_host(const struct pdnn_csv *csv, size_t row, int column, const
     return strcmp(named, *host) == 0;
 }
 
+/* rows: room for as many as the table has, or PDNN_CEILINGS_MAX. */
 static enum pdnn_status parse_ceilings(const char *path, const struct pdnn_csv *csv, const char *host,
-                                       struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+                                       struct pdnn_ceiling *rows, size_t *count, struct pdnn_err *err) {
     for (size_t i = 0; i < pdnn_ceilings_columns.count; i++) {
         const struct pdnn_column *column = &pdnn_ceilings_columns.column[i];
         if (!column->is_later && pdnn_csv_find(csv, column->name) < 0)
@@ -98,10 +99,10 @@ static enum pdnn_status parse_ceilings(const char *path, const struct pdnn_csv *
             return status;
         if (!is_of_host(csv, i, column, &host))
             continue;
-        if (ceilings->count == PDNN_CEILINGS_MAX)
+        if (*count == PDNN_CEILINGS_MAX)
             return pdnn_fail(err, PDNN_INVALID, "%s:%zu: more than %d rows", path, csv->lines[i],
                              PDNN_CEILINGS_MAX);
-        ceilings->row[ceilings->count++] = row;
+        rows[(*count)++] = row;
     }
     return PDNN_OK;
 }
@@ -109,16 +110,18 @@ static enum pdnn_status parse_ceilings(const char *path, const struct pdnn_csv *
 enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct pdnn_ceilings *ceilings,
                                     struct pdnn_err *err) {
     struct pdnn_csv csv;
-    struct pdnn_ceilings *read = NULL;
     enum pdnn_status status = pdnn_csv_read(path, CEILINGS_LIMIT_BYTES, PDNN_CSV_STRICT, &csv, err);
     if (status != PDNN_OK)
         return status;
-    read = calloc(1, sizeof *read);
-    status = read ? parse_ceilings(path, &csv, host, read, err)
+    size_t room = csv.n_rows < PDNN_CEILINGS_MAX ? csv.n_rows : PDNN_CEILINGS_MAX, count = 0;
+    struct pdnn_ceiling *rows = calloc(room + 1, sizeof *rows);
+    status = rows ? parse_ceilings(path, &csv, host, rows, &count, err)
                   : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
-    if (status == PDNN_OK)
-        *ceilings = *read;
-    free(read);
+    if (status == PDNN_OK) {
+        memcpy(ceilings->row, rows, count * sizeof *rows);
+        ceilings->count = count;
+    }
+    free(rows);
     pdnn_csv_finish(&csv);
     return status;
 }

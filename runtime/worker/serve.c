@@ -109,14 +109,15 @@ static enum pdnn_status set_threads(const struct pdnn_process *process, int64_t 
 static enum pdnn_status answer_ceilings(struct pdnn_process *process, const void *body,
                                         struct pdnn_err *err) {
     const struct pdnn_roofs_request *request = body;
-    struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
-    if (!ceilings)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
+    struct pdnn_ceilings *ceilings = NULL;
     enum pdnn_status result = set_threads(process, request->threads, err);
+    if (result == PDNN_OK && !(ceilings = calloc(1, sizeof *ceilings)))
+        result = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
     if (result == PDNN_OK)
         result = pdnn_ceilings_measure(&process->host, pdnn_backends, request->threads, request->seconds,
                                        send_progress, process, ceilings, err);
-    const struct pdnn_part part = {ceilings->row, ceilings->count * sizeof ceilings->row[0]};
+    const struct pdnn_part part = {ceilings ? ceilings->row : NULL,
+                                   ceilings ? ceilings->count * sizeof ceilings->row[0] : 0};
     enum pdnn_status status = send_result(process, PDNN_MESSAGE_CEILINGS, result, &part, err);
     free(ceilings);
     return status;

@@ -65,6 +65,28 @@ static void expect_refused(const char *path, const char *kind) {
         fail_msg("'%s' lacks '%s' or '%s'", err.text, path, kind);
 }
 
+static void test_file_read_sizes(void **state) {
+    (void)state;
+    static const size_t sizes[] = {0, 1, 4095, 65534, 65535, 65536, 200000};
+    static char bytes[200000];
+    char path[PATH_ROOM];
+    path_of("file", path);
+    memset(bytes, 'x', sizeof bytes);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct pdnn_err err = {0};
+        char *text = NULL;
+        size_t length;
+        assert_int_equal(pdnn_file_replace(path, bytes, sizes[i], &err), PDNN_OK);
+        assert_int_equal(pdnn_file_read(path, sizes[i], &text, &length, &err), PDNN_OK);
+        assert_int_equal(length, sizes[i]);
+        assert_memory_equal(text, bytes, length);
+        assert_int_equal(text[length], 0);
+        free(text);
+        if (sizes[i])
+            assert_int_equal(pdnn_file_read(path, sizes[i] - 1, &text, &length, &err), PDNN_INVALID);
+    }
+}
+
 /* Without a writer, opening or reading the pipe would wait forever. */
 static void test_file_read_refuses_what_is_no_file(void **state) {
     (void)state;
@@ -166,6 +188,7 @@ static void test_file_descriptor(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_file_read_sizes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_read_refuses_what_is_no_file, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_read_takes_an_inherited_pipe, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_replace_leaves_neighbors, setup, teardown),
