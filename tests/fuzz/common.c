@@ -38,12 +38,27 @@ char *fuzz_text(const uint8_t *bytes, size_t length) {
     return text;
 }
 
+void *fuzz_bytes(const uint8_t *bytes, size_t length) {
+    void *copy = malloc(length ? length : 1);
+    FUZZ_CHECK(copy);
+    if (length)
+        memcpy(copy, bytes, length);
+    return copy;
+}
+
 static char directory[PATH_TEXT];
 
+/* Files that stay open from one input to the next. Names are literals. */
+static struct {
+    const char *name;
+    int fd;
+} files[PATHS];
+
 static void remove_directory(void) {
-    static const char *const names[] = {"journal.csv", "journal-ops.csv"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        fuzz_remove(names[i]);
+    for (size_t i = 0; i < PATHS; i++) {
+        if (files[i].name)
+            fuzz_remove(files[i].name);
+    }
     rmdir(directory);
 }
 
@@ -78,14 +93,39 @@ const char *fuzz_path(const char *name) {
     return at;
 }
 
+static size_t find_file(const char *name) {
+    for (size_t i = 0; i < PATHS; i++) {
+        if (files[i].name && strcmp(files[i].name, name) == 0)
+            return i;
+    }
+    return PATHS;
+}
+
+static size_t open_file(const char *name) {
+    size_t at = 0;
+    while (at < PATHS && files[at].name)
+        at++;
+    FUZZ_CHECK(at < PATHS);
+    files[at].name = name;
+    files[at].fd = open(fuzz_path(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    FUZZ_CHECK(files[at].fd >= 0);
+    return at;
+}
+
 void fuzz_write(const char *name, const void *bytes, size_t length) {
-    int fd = open(fuzz_path(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    FUZZ_CHECK(fd >= 0);
-    FUZZ_CHECK(write(fd, bytes, length) == (ssize_t)length);
-    close(fd);
+    size_t at = find_file(name);
+    if (at == PATHS)
+        at = open_file(name);
+    FUZZ_CHECK(pwrite(files[at].fd, bytes, length, 0) == (ssize_t)length);
+    FUZZ_CHECK(ftruncate(files[at].fd, (off_t)length) == 0);
 }
 
 void fuzz_remove(const char *name) {
+    size_t at = find_file(name);
+    if (at < PATHS) {
+        close(files[at].fd);
+        files[at].name = NULL;
+    }
     unlink(fuzz_path(name));
 }
 

@@ -30,6 +30,9 @@ void fuzz_must(enum pdnn_status status, const struct pdnn_err *err);
 /* A copy on the heap with a NUL after it, so that a read past the end is seen. */
 char *fuzz_text(const uint8_t *bytes, size_t length);
 
+/* The same without a NUL, for what is given a length. */
+void *fuzz_bytes(const uint8_t *bytes, size_t length);
+
 /* An empty directory of this process, in memory if the machine has such a file system. */
 const char *fuzz_directory(void);
 
@@ -39,7 +42,8 @@ const struct pdnn_folder *fuzz_folder(void);
 /* The path of a file in it, borrowed until the next call for that name's slot: there are four. */
 const char *fuzz_path(const char *name);
 
-/* Writes a file in it. */
+/* Writes a file in it, which stays open for the next input: where the code under test replaces the file, it
+ * must be removed first. The name is a literal. */
 void fuzz_write(const char *name, const void *bytes, size_t length);
 
 /* Removes it. */

@@ -1,10 +1,11 @@
 /* What a worker may send to the driver: it is started, and asked for everything there is. The worker is a
  * socket here; no process is forked, waited for or killed (the linker replaces these calls). */
-#define _DEFAULT_SOURCE /* setenv */
+#define _DEFAULT_SOURCE /* clearenv, setenv */
 #include "tests/fuzz/common.h"
 #include "tests/fuzz/messages.h"
 
 #include "runtime/driver/worker.h"
+#include "runtime/facts/host_cgroup.h"
 #include "runtime/facts/protocol.h"
 
 #include <math.h>
@@ -41,7 +42,7 @@ pid_t __wrap_fork(void);
 pid_t __wrap_waitpid(pid_t pid, int *status, int options);
 pid_t __wrap_wait4(pid_t pid, int *status, int options, struct rusage *usage);
 int __wrap_kill(pid_t pid, int signal_number);
-uint64_t __wrap_pdnn_oom_kill_count(void);
+struct pdnn_oom_kills __wrap_pdnn_oom_kills_read(const char *root);
 
 int __wrap_socketpair(int domain, int type, int protocol, int pair[2]) {
     int result = __real_socketpair(domain, type, protocol, pair);
@@ -75,8 +76,9 @@ int __wrap_kill(pid_t pid, int signal_number) {
     return 0;
 }
 
-uint64_t __wrap_pdnn_oom_kill_count(void) {
-    return 0;
+struct pdnn_oom_kills __wrap_pdnn_oom_kills_read(const char *root) {
+    (void)root;
+    return (struct pdnn_oom_kills){0};
 }
 
 static void check_visit(struct pdnn_worker *worker, const struct pdnn_request *request) {
@@ -129,7 +131,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct pdnn_err err = {0};
     if (!length)
         return 0;
-    setenv("PARADNN_WORKER", "/bin/true", 1);
+    if (!getenv("PARADNN_WORKER")) {
+        clearenv(); /* of whoever fuzzes */
+        setenv("PARADNN_WORKER", "/bin/true", 1);
+    }
     sent = bytes + 1;
     n_sent = length - 1;
     if (fuzz_is_ok(pdnn_worker_start(&worker, &host, (enum pdnn_isa)0, 0, &err), &err)) {

@@ -78,14 +78,7 @@ static void check_append(struct pdnn_journal *journal) {
     FUZZ_CHECK(pdnn_visits_of(known, id).count == before + 1);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
-    struct fuzz_halves files = fuzz_split(bytes, length, "=====\n");
-    struct pdnn_journal *journal = NULL;
-    struct pdnn_err err = {0};
-    fuzz_write("journal.csv", files.first, files.first_length);
-    fuzz_write("journal-ops.csv", files.second, files.second_length);
-    if (!fuzz_is_ok(pdnn_journal_open(fuzz_folder(), &journal, &err), &err))
-        return 0;
+static void check_journal(struct pdnn_journal *journal) {
     struct pdnn_journal *second = open_again();
     check_same(pdnn_journal_visits(journal), pdnn_journal_visits(second));
     check_append(second);
@@ -94,5 +87,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     pdnn_journal_close(journal);
     pdnn_journal_close(second);
     pdnn_journal_close(third);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
+    struct fuzz_halves files = fuzz_split(bytes, length, "=====\n");
+    struct pdnn_journal *journal = NULL;
+    struct pdnn_err err = {0};
+    fuzz_write("journal.csv", files.first, files.first_length);
+    fuzz_write("journal-ops.csv", files.second, files.second_length);
+    if (fuzz_is_ok(pdnn_journal_open(fuzz_folder(), &journal, &err), &err))
+        check_journal(journal);
+    fuzz_remove("journal.csv"); /* opening may have replaced them */
+    fuzz_remove("journal-ops.csv");
     return 0;
 }

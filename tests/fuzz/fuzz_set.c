@@ -49,7 +49,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
         pdnn_spec_finish(&again);
         pdnn_spec_finish(&spec);
     }
-    fuzz_remove("base.yaml");
     free(text);
     return 0;
 }

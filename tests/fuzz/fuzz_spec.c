@@ -32,8 +32,10 @@ static void check_emitted(struct pdnn_yaml *root) {
         const struct pdnn_yaml *one = root;
         pdnn_str_clear(&out);
         fuzz_must(pdnn_yaml_emit(&one, 1, &out, &err), &err);
-        const struct pdnn_yaml_input input = {.file = "again", .text = out.text, .length = out.length};
+        char *text = fuzz_bytes((const uint8_t *)pdnn_str_text(&out), out.length);
+        const struct pdnn_yaml_input input = {.file = "again", .text = text, .length = out.length};
         fuzz_must(pdnn_yaml_parse(&input, &arena, &again, &err), &err);
+        free(text);
         FUZZ_CHECK(!again->next);
         check_tree(root, again);
     }
@@ -92,9 +94,10 @@ static void check_models(const struct pdnn_spec *a, const struct pdnn_spec *b) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct pdnn_spec spec, again;
     struct pdnn_err err = {0};
-    char *text = fuzz_text(bytes, length);
+    char *text = fuzz_bytes(bytes, length);
     check_document(text, length);
-    fuzz_write("spec.yaml", text, length);
+    free(text);
+    fuzz_write("spec.yaml", bytes, length);
     const char *path = fuzz_path("spec.yaml");
     if (fuzz_is_ok(pdnn_spec_load(&path, 1, NULL, 0, &spec, &err), &err)) {
         fuzz_write("spec.yaml", spec.text, strlen(spec.text));
@@ -104,7 +107,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
         pdnn_spec_finish(&again);
         pdnn_spec_finish(&spec);
     }
-    fuzz_remove("spec.yaml");
-    free(text);
     return 0;
 }

@@ -21,7 +21,6 @@ static bool is_visible(const char *text, size_t length) {
 
 static void check_visible(const char *text, size_t length) {
     struct pdnn_str shown = {0}, lines = {0};
-    char buffer[PDNN_VISIBLE_TEXT];
     bool plain = is_visible(text, length);
     pdnn_visible_append(&shown, text, length, "");
     FUZZ_CHECK(is_visible(pdnn_str_text(&shown), shown.length));
@@ -30,13 +29,20 @@ static void check_visible(const char *text, size_t length) {
     FUZZ_CHECK(!plain || memcmp(pdnn_str_text(&shown), text, length) == 0);
     pdnn_visible_append(&lines, text, length, "\n");
     FUZZ_CHECK(lines.length <= shown.length);
-    if (strlen(text) == length) {
-        const char *short_text = pdnn_visible(buffer, text);
-        FUZZ_CHECK((short_text == text) == plain);
-        FUZZ_CHECK(plain || strncmp(short_text, pdnn_str_text(&shown), sizeof buffer - 1) == 0);
-    }
     pdnn_str_finish(&shown);
     pdnn_str_finish(&lines);
+}
+
+static void check_short(const char *text) {
+    struct pdnn_str shown = {0};
+    char buffer[PDNN_VISIBLE_TEXT];
+    size_t length = strlen(text);
+    bool plain = is_visible(text, length);
+    const char *short_text = pdnn_visible(buffer, text);
+    pdnn_visible_append(&shown, text, length, "");
+    FUZZ_CHECK((short_text == text) == plain);
+    FUZZ_CHECK(plain || strncmp(short_text, pdnn_str_text(&shown), sizeof buffer - 1) == 0);
+    pdnn_str_finish(&shown);
 }
 
 /* gnuplot's way of reading a string in single quotes. */
@@ -65,9 +71,11 @@ static void check_quoted(const char *text) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
-    char *text = fuzz_text(bytes, length);
-    check_visible(text, length);
+    char *given = fuzz_bytes(bytes, length), *text = fuzz_text(bytes, length);
+    check_visible(given, length);
+    check_short(text);
     check_quoted(text);
+    free(given);
     free(text);
     return 0;
 }
