@@ -5,6 +5,7 @@
 #include "runtime/driver/sweep_visitor.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Minimum time between two calls of the progress hook. */
 static const uint64_t progress_interval_ns = 200000000;
@@ -163,42 +164,75 @@ enum pdnn_status pdnn_sweep_run_with(const struct pdnn_visitor *visitor, const s
     return status;
 }
 
-/* The visitor for real sweeps. It keeps one worker per isa alive, since workers remember what they
- * measured about shapes. */
-struct processes {
+void pdnn_sweep_result_add(struct pdnn_sweep_result *sum, const struct pdnn_sweep_result *result) {
+    sum->visits += result->visits;
+    sum->workers_started += result->workers_started;
+    sum->workers_lost += result->workers_lost;
+    sum->unfinished += result->unfinished;
+    sum->budget_spent = sum->budget_spent || result->budget_spent;
+    sum->deadline_came = sum->deadline_came || result->deadline_came;
+    add_spent(&sum->spent, &result->spent);
+    sum->overhead_ns += result->overhead_ns;
+}
+
+/* One for each isa. */
+struct pdnn_sweep_workers {
     const struct pdnn_host *host;
     uint64_t memory_limit_bytes;
     struct pdnn_worker worker[PDNN_ISA_COUNT];
     enum pdnn_isa last; /* isa of the last visit, whose worker's threads may still be running */
 };
 
-static bool process_alive(void *user, enum pdnn_isa isa) {
-    return pdnn_worker_alive(&((struct processes *)user)->worker[isa]);
+enum pdnn_status pdnn_sweep_workers_create(const struct pdnn_host *host, uint64_t memory_limit_bytes,
+                                           struct pdnn_sweep_workers **workers, struct pdnn_err *err) {
+    *workers = calloc(1, sizeof **workers);
+    if (!*workers)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the workers");
+    (*workers)->host = host;
+    (*workers)->memory_limit_bytes = memory_limit_bytes;
+    return PDNN_OK;
 }
 
-static enum pdnn_status process_start(void *user, enum pdnn_isa isa, struct pdnn_err *err) {
-    struct processes *processes = user;
-    return pdnn_worker_start(&processes->worker[isa], processes->host, isa, processes->memory_limit_bytes,
-                             err);
+void pdnn_sweep_workers_destroy(struct pdnn_sweep_workers *workers) {
+    for (int isa = 0; workers && isa < PDNN_ISA_COUNT; isa++)
+        pdnn_worker_stop(&workers->worker[isa]);
+    free(workers);
 }
 
-static enum pdnn_status process_visit(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
-                                      const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
-                                      struct pdnn_err *err) {
-    struct processes *processes = user;
-    if (isa != processes->last)
-        pdnn_worker_rest(&processes->worker[processes->last]);
-    processes->last = isa;
-    return pdnn_worker_visit(&processes->worker[isa], request, watch, visit, err);
+static bool is_worker_alive(void *user, enum pdnn_isa isa) {
+    return pdnn_worker_alive(&((struct pdnn_sweep_workers *)user)->worker[isa]);
+}
+
+static enum pdnn_status start_worker(void *user, enum pdnn_isa isa, struct pdnn_err *err) {
+    struct pdnn_sweep_workers *workers = user;
+    return pdnn_worker_start(&workers->worker[isa], workers->host, isa, workers->memory_limit_bytes, err);
+}
+
+static enum pdnn_status have_visited(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
+                                     const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                     struct pdnn_err *err) {
+    struct pdnn_sweep_workers *workers = user;
+    if (isa != workers->last)
+        pdnn_worker_rest(&workers->worker[workers->last]);
+    workers->last = isa;
+    return pdnn_worker_visit(&workers->worker[isa], request, watch, visit, err);
+}
+
+enum pdnn_status pdnn_sweep_run_on(struct pdnn_sweep_workers *workers, const struct pdnn_task *tasks,
+                                   size_t n_tasks, const struct pdnn_sweep_rules *rules,
+                                   const struct pdnn_sweep_hooks *hooks, struct pdnn_sweep_result *result,
+                                   struct pdnn_err *err) {
+    const struct pdnn_visitor visitor = {workers, is_worker_alive, start_worker, have_visited};
+    return pdnn_sweep_run_with(&visitor, tasks, n_tasks, rules, hooks, result, err);
 }
 
 enum pdnn_status pdnn_sweep_run(const struct pdnn_host *host, const struct pdnn_task *tasks, size_t n_tasks,
                                 const struct pdnn_sweep_rules *rules, const struct pdnn_sweep_hooks *hooks,
                                 struct pdnn_sweep_result *result, struct pdnn_err *err) {
-    struct processes processes = {.host = host, .memory_limit_bytes = rules->request.memory_limit_bytes};
-    const struct pdnn_visitor visitor = {&processes, process_alive, process_start, process_visit};
-    enum pdnn_status status = pdnn_sweep_run_with(&visitor, tasks, n_tasks, rules, hooks, result, err);
-    for (int isa = 0; isa < PDNN_ISA_COUNT; isa++)
-        pdnn_worker_stop(&processes.worker[isa]);
+    struct pdnn_sweep_workers *workers;
+    if (pdnn_sweep_workers_create(host, rules->request.memory_limit_bytes, &workers, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = pdnn_sweep_run_on(workers, tasks, n_tasks, rules, hooks, result, err);
+    pdnn_sweep_workers_destroy(workers);
     return status;
 }

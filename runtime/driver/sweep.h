@@ -76,11 +76,27 @@ struct pdnn_sweep_result {
     uint64_t overhead_ns;          /* time in the driver, outside workers, summed over visits */
 };
 
-/* Visits every open task until the rules are met. If a worker dies, hangs or exceeds its limit, that becomes
- * the visit's outcome, and a new worker takes over. PDNN_INTERRUPTED once *rules->stop is nonzero: the
- * current visit is dropped or finishes within the grace, and what is in the journal stays. */
+/* sum += result. */
+void pdnn_sweep_result_add(struct pdnn_sweep_result *sum, const struct pdnn_sweep_result *result);
+
+/* Workers that outlive a run, since they remember what they measured about shapes. */
+struct pdnn_sweep_workers; /* opaque */
+enum pdnn_status pdnn_sweep_workers_create(const struct pdnn_host *host, uint64_t memory_limit_bytes,
+                                           struct pdnn_sweep_workers **workers, struct pdnn_err *err);
+void pdnn_sweep_workers_destroy(struct pdnn_sweep_workers *workers); /* takes NULL */
+
+/* Visits every open task until the rules are met. Earlier visits of closed tasks say how much visits scatter.
+ * If a worker dies, hangs or exceeds its limit, that becomes the visit's outcome, and a new worker takes
+ * over. PDNN_INTERRUPTED once *rules->stop is nonzero: the current visit is dropped or finishes within the
+ * grace, and what is in the journal stays. */
 enum pdnn_status pdnn_sweep_run(const struct pdnn_host *host, const struct pdnn_task *tasks, size_t n_tasks,
                                 const struct pdnn_sweep_rules *rules, const struct pdnn_sweep_hooks *hooks,
                                 struct pdnn_sweep_result *result, struct pdnn_err *err);
+
+/* The same with the caller's workers. */
+enum pdnn_status pdnn_sweep_run_on(struct pdnn_sweep_workers *workers, const struct pdnn_task *tasks,
+                                   size_t n_tasks, const struct pdnn_sweep_rules *rules,
+                                   const struct pdnn_sweep_hooks *hooks, struct pdnn_sweep_result *result,
+                                   struct pdnn_err *err);
 
 #endif

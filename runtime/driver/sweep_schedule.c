@@ -128,7 +128,7 @@ static enum pdnn_status take_up(struct pdnn_schedule *schedule, size_t index, st
     task->crashes = from->crashes;
     task->spent_ns = from->spent_ns;
     task->closed = from->closed || pdnn_outcome_is_final(PDNN_OUTCOME_CRASH, from->crashes);
-    if (task->closed || !from->visits_done)
+    if (!from->visits_done)
         return PDNN_OK;
     if (!make_room(schedule, task, from->visits_done))
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the visits of %s", from->id);
