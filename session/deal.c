@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t batch_max_us = UINT64_C(600000000);
+static const uint64_t batch_max_us = UINT64_C(600000000), first_batch_us = UINT64_C(30000000);
+enum { FIRST_WORKERS = 8 };
 
 static const double cost_max_us = 1e13;
 
@@ -93,13 +94,14 @@ enum pdnn_status pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_i
     return status;
 }
 
-size_t pdnn_deal_batch(const uint64_t *cost_us, size_t n_items, size_t workers) {
-    uint64_t left_us = 0, sum_us = 0;
-    size_t count = 0;
+size_t pdnn_deal_batch(const uint64_t *cost_us, size_t n_items, size_t workers, uint64_t last_us) {
+    uint64_t left_us = 0, sum_us = 0, cap_us = last_us > first_batch_us / 2 ? 2 * last_us : first_batch_us;
+    size_t count = 0, least = last_us ? 1 : FIRST_WORKERS;
     for (size_t i = 0; i < n_items; i++)
         left_us += cost_us[i];
-    uint64_t most_us = left_us / (2 * (workers ? workers : 1));
-    most_us = most_us < batch_max_us ? most_us : batch_max_us;
+    uint64_t most_us = left_us / (2 * (workers > least ? workers : least));
+    cap_us = cap_us < batch_max_us ? cap_us : batch_max_us;
+    most_us = most_us < cap_us ? most_us : cap_us;
     while (count < n_items && (!count || sum_us + cost_us[count] <= most_us))
         sum_us += cost_us[count++];
     return count;

@@ -32,7 +32,11 @@ enum pdnn_status pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_i
 /* Guided self-scheduling (Polychronopoulos and Kuck 1987): the number of items at the head of the list that
  * make the next batch. cost_us: of the items nobody has claimed, longest first. A batch is as many as fit
  * into their sum / (2 * workers), ten minutes at most, and always one. The batches shrink towards the end, so
- * that workers of different speeds end together. workers: those alive, this one included; 0 counts as 1. */
-size_t pdnn_deal_batch(const uint64_t *cost_us, size_t n_items, size_t workers);
+ * that workers of different speeds end together. workers: those alive, this one included.
+ *
+ * last_us: what this worker claimed last; 0: nothing yet. Who comes first does not know how many will follow,
+ * so batches grow from half a minute, at most doubling each time, and the first is made as for eight workers
+ * at least. */
+size_t pdnn_deal_batch(const uint64_t *cost_us, size_t n_items, size_t workers, uint64_t last_us);
 
 #endif

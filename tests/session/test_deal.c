@@ -74,22 +74,37 @@ static void test_deal_batch(void **state) {
     static const uint64_t minute_us = 60000000;
     static const struct {
         uint64_t minutes[6];
-        size_t count, workers, batch;
+        size_t count, workers, batch, last; /* last: minutes */
     } rows[] = {
-        {{20, 9, 4}, 3, 1, 1},          /* longer than ten minutes, alone */
-        {{9, 8, 7, 6, 5, 4}, 6, 1, 1},  /* ten minutes at most */
-        {{6, 4, 4, 4, 4, 4}, 6, 1, 2},  /* ten minutes */
-        {{2, 2, 2, 2, 2, 2}, 6, 1, 3},  /* half of the rest */
-        {{2, 2, 2, 2, 2, 2}, 6, 3, 1},  /* a sixth */
-        {{2, 2, 2, 2, 2, 2}, 6, 50, 1}, /* always one */
-        {{1, 0, 0, 0, 0, 0}, 6, 0, 1},  {{0, 0}, 2, 2, 2}, {{0}, 0, 2, 0},
+        {{20, 9, 4}, 3, 1, 1, 10},          /* longer than ten minutes, alone */
+        {{9, 8, 7, 6, 5, 4}, 6, 1, 1, 10},  /* ten minutes at most */
+        {{6, 4, 4, 4, 4, 4}, 6, 1, 2, 10},  /* ten minutes */
+        {{2, 2, 2, 2, 2, 2}, 6, 1, 3, 10},  /* half of the rest */
+        {{2, 2, 2, 2, 2, 2}, 6, 3, 1, 10},  /* a sixth */
+        {{2, 2, 2, 2, 2, 2}, 6, 50, 1, 10}, /* always one */
+        {{1, 0, 0, 0, 0, 0}, 6, 0, 1, 10},  {{0, 0}, 2, 2, 2, 10}, {{0}, 0, 2, 0, 10},
+        {{2, 2, 2, 2, 2, 2}, 6, 1, 2, 2}, /* at most twice the last one */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t cost_us[6];
         for (size_t k = 0; k < 6; k++)
             cost_us[k] = rows[i].minutes[k] * minute_us;
-        assert_int_equal(pdnn_deal_batch(cost_us, rows[i].count, rows[i].workers), rows[i].batch);
+        assert_int_equal(pdnn_deal_batch(cost_us, rows[i].count, rows[i].workers, rows[i].last * minute_us),
+                         rows[i].batch);
     }
+}
+
+/* A first batch is half a minute, and made as if there were eight workers. */
+static void test_deal_first_batch(void **state) {
+    (void)state;
+    enum { N = 240 };
+    uint64_t cost_us[N];
+    for (size_t i = 0; i < N; i++)
+        cost_us[i] = 5000000;
+    assert_int_equal(pdnn_deal_batch(cost_us, N, 1, 0), 6);
+    assert_int_equal(pdnn_deal_batch(cost_us, N / 5, 1, 0), 3);
+    assert_int_equal(pdnn_deal_batch(cost_us, N / 5, 16, 0), 1);
+    assert_int_equal(pdnn_deal_batch(cost_us, N / 5, 1, 1), 6);
 }
 
 static void test_deal_cost(void **state) {
@@ -152,14 +167,18 @@ static double truth_of(size_t item, bool errs) {
 /* When the last worker ends. Each claims another batch as soon as its own is done. */
 static double simulate_workers(const struct load *load, bool errs, size_t *batches) {
     double end_us[WORKERS] = {0}, last_us = 0;
+    uint64_t batch_us[WORKERS] = {0};
     *batches = 0;
     for (size_t at = 0; at < load->count;) {
         size_t next = 0;
         for (size_t i = 1; i < WORKERS; i++)
             next = end_us[i] < end_us[next] ? i : next;
-        size_t size = pdnn_deal_batch(load->cost_us + at, load->count - at, WORKERS);
-        for (size_t i = 0; i < size; i++, at++)
+        size_t size = pdnn_deal_batch(load->cost_us + at, load->count - at, WORKERS, batch_us[next]);
+        batch_us[next] = 0;
+        for (size_t i = 0; i < size; i++, at++) {
+            batch_us[next] += load->cost_us[at];
             end_us[next] += (double)load->cost_us[at] * truth_of(at, errs) / speed_of(next);
+        }
         ++*batches;
     }
     for (size_t i = 0; i < WORKERS; i++)
@@ -217,13 +236,10 @@ static void test_deal_paper_fc(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_deal_shards),
-        cmocka_unit_test(test_deal_shards_of_no_cost),
-        cmocka_unit_test(test_deal_shards_any_order),
-        cmocka_unit_test(test_deal_batch),
-        cmocka_unit_test(test_deal_cost),
-        cmocka_unit_test(test_deal_paper_cnn),
-        cmocka_unit_test(test_deal_paper_fc),
+        cmocka_unit_test(test_deal_shards),           cmocka_unit_test(test_deal_shards_of_no_cost),
+        cmocka_unit_test(test_deal_shards_any_order), cmocka_unit_test(test_deal_batch),
+        cmocka_unit_test(test_deal_first_batch),      cmocka_unit_test(test_deal_cost),
+        cmocka_unit_test(test_deal_paper_cnn),        cmocka_unit_test(test_deal_paper_fc),
     };
     sweeps = argc > 1 ? argv[1] : "sweeps";
     return cmocka_run_group_tests(tests, NULL, NULL);
