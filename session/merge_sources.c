@@ -4,6 +4,7 @@
 #include "results/tables/csv.h"
 #include "results/tables/tables.h"
 #include "session/merge_job.h"
+#include "session/same_spec.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -123,32 +124,16 @@ uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *
     return number == SIZE_MAX ? source->host : source->host_of[number];
 }
 
-/* Skips comments: they say where a spec came from, which differs between shards of one spec. */
-static const char *skip_comments(const char *line) {
-    while (*line == '#' || *line == '\n') {
-        line += strcspn(line, "\n");
-        line += *line == '\n';
-    }
-    return line;
-}
-
 /* PDNN_INVALID names the first line that differs. */
 static enum pdnn_status compare_specs(const struct pdnn_merge_job *job, const char *directory,
                                       const char *other, struct pdnn_err *err) {
-    const char *one = skip_comments(job->spec_text);
-    for (other = skip_comments(other); *one || *other;
-         one = skip_comments(one), other = skip_comments(other)) {
-        size_t length = strcspn(one, "\n"), other_length = strcspn(other, "\n");
-        if (length != other_length || memcmp(one, other, length) != 0)
-            return pdnn_fail(err, PDNN_INVALID,
-                             "%s/spec.yaml: not the spec of %s, which has '%.*s' where this has '%.*s'; "
-                             "only directories of one spec can be merged",
-                             directory, job->spec_path, length > 60 ? 60 : (int)length, one,
-                             other_length > 60 ? 60 : (int)other_length, other);
-        one += length;
-        other += other_length;
-    }
-    return PDNN_OK;
+    char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT];
+    if (!pdnn_spec_differs(job->spec_text, other, line, other_line))
+        return PDNN_OK;
+    return pdnn_fail(err, PDNN_INVALID,
+                     "%s/spec.yaml: not the spec of %s, which has '%s' where this has '%s'; "
+                     "only directories of one spec can be merged",
+                     directory, job->spec_path, line, other_line);
 }
 
 static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *directory, struct pdnn_err *err) {
