@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/visible.h"
 #include "cli/console.h"
+#include "cli/join.h"
 #include "session/environment.h"
 #include "cli/output.h"
 #include "cli/registry.h"
@@ -25,6 +26,11 @@ static const char *const paragraphs[] = {
     "and only missing ones run. Failed instances stay failed unless --retry is given. "
     "--allow-slow visits what was unsupported before; rows measured with it are never visited without "
     "it, so that no row mixes the two.",
+    "With --join, each process claims instances in DIR/leases, about ten minutes of predicted work at a time, "
+    "the longest first, makes all visits to them, and writes into a directory of its own in DIR/parts. "
+    "Processes may come and go at any time. What a process leaves unfinished, others claim again: when it "
+    "ends, at once; when it dies, as soon as somebody notices. One that finds nothing to claim ends with "
+    "status 0.",
     "SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 end the sweep: the current visit is finished or dropped, and "
     "the tables are written. More of them change nothing, except a second SIGINT, which drops the visit. "
     "Near the end of limits.budget or of a batch job's time, only visits that are expected to fit are "
@@ -43,6 +49,12 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
     {"retry", 0, NULL, NULL, false, "visit instances again that failed in an earlier run"},
+    {"join", 0, NULL, NULL, false,
+     "work on DIR together with any number of other processes, here or on other hosts, that run the same "
+     "command; paradnn merge makes the tables"},
+    {"lease-expiry", 0, "TIME", NULL, false,
+     "with --join: after how long without a sign of life a process counts as dead; the same for all that "
+     "join (default: 2m)"},
     {"grace", 0, "TIME", NULL, false,
      "how long the current visit may go on after a signal, such as 30s; a visit that would take longer is "
      "dropped at once (default: 1s)"},
@@ -55,6 +67,8 @@ static const struct pdnn_example examples[] = {
     {"paradnn sweep sweeps/fc.yaml --set run.threads=1 -o fc1.results", "the same on one thread"},
     {"paradnn sweep sweeps/paper-fc.yaml --shard auto/16",
      "in each of 16 tasks of a job array: a sixteenth of the sweep, in a directory of its own"},
+    {"paradnn sweep sweeps/paper-fc.yaml -o fc --join",
+     "in as many processes as there are nodes: all of them work on fc, a directory they share"},
 };
 
 /* The directory: -o, or the spec's name, with the shard. */
@@ -160,6 +174,31 @@ static enum pdnn_status sweep_into(const struct pdnn_sweep_request *request, boo
     return status;
 }
 
+static enum pdnn_status check_options(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    static const char *const not_joined[] = {"shard", "retry"};
+    bool joins = pdnn_argument(arguments, "join");
+    if (!joins && pdnn_argument(arguments, "lease-expiry"))
+        return pdnn_fail(err, PDNN_INVALID, "--lease-expiry is for --join, which is missing");
+    if (joins && !pdnn_argument(arguments, "output"))
+        return pdnn_fail(err, PDNN_INVALID, "--join needs the directory that all share, give -o DIR");
+    for (size_t i = 0; i < sizeof not_joined / sizeof *not_joined; i++)
+        if (joins && pdnn_argument(arguments, not_joined[i]))
+            return pdnn_fail(err, PDNN_INVALID, "--join and --%s cannot be combined", not_joined[i]);
+    return PDNN_OK;
+}
+
+/* Alone in the directory, or together with others. */
+static enum pdnn_status sweep_or_join(const struct pdnn_arguments *arguments,
+                                      const struct pdnn_sweep_request *request, bool *some_failed,
+                                      struct pdnn_err *err) {
+    struct pdnn_join_request join = {.sweep = *request};
+    if (!pdnn_argument(arguments, "join"))
+        return pdnn_join_check_alone(request->path, err) == PDNN_OK ? sweep_into(request, some_failed, err)
+                                                                    : err->status;
+    enum pdnn_status status = pdnn_argument_time(arguments, "lease-expiry", &join.expiry_ns, err);
+    return status == PDNN_OK ? pdnn_cli_join(&join, some_failed, err) : status;
+}
+
 /* The time left is --time-left, or what the batch system says. If it does not, that is a warning. */
 static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct pdnn_session *session,
                                   struct pdnn_err *err) {
@@ -195,7 +234,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct pdnn_fact *facts;
     const char **sets = NULL;
     size_t n_sets;
-    enum pdnn_status status = pdnn_argument_all(arguments, "set", &sets, &n_sets, err);
+    enum pdnn_status status = check_options(arguments, err);
+    if (status == PDNN_OK)
+        status = pdnn_argument_all(arguments, "set", &sets, &n_sets, err);
     if (status == PDNN_OK)
         status = pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"),
                                   getenv, &session.shard, err);
@@ -214,7 +255,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK) {
         request.path = pdnn_str_text(&path);
         request.facts = facts;
-        status = sweep_into(&request, some_failed, err);
+        status = sweep_or_join(arguments, &request, some_failed, err);
     }
     pdnn_session_finish(&session);
     pdnn_arena_finish(&arena);

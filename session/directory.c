@@ -115,12 +115,14 @@ static bool is_closed(const struct pdnn_sweep_directory *sweep, const struct pdn
 }
 
 /* Tells the driver what earlier visits found. The medians live in the session's arena. */
-static enum pdnn_status resume_task(const struct pdnn_sweep_directory *sweep, struct pdnn_task *task,
-                                    const struct pdnn_visit *visits, size_t n_visits, struct pdnn_err *err) {
+enum pdnn_status pdnn_sweep_directory_resume_task(const struct pdnn_sweep_directory *sweep,
+                                                  struct pdnn_task *task, const struct pdnn_visit *visits,
+                                                  size_t n_visits, struct pdnn_err *err) {
     double *medians = pdnn_arena_alloc(&sweep->session->arena, n_visits, sizeof *medians);
     if (!medians)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the journal's visits");
-    task->visits_done = 0;
+    task->visits_done = task->crashes = 0;
+    task->spent_ns = 0;
     for (size_t i = 0; i < n_visits; i++) {
         task->crashes = visits[i].outcome == PDNN_OUTCOME_CRASH ? task->crashes + 1 : 0;
         if (visits[i].outcome != PDNN_OUTCOME_OK)
@@ -143,7 +145,7 @@ enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep,
         const struct pdnn_instance_visits of =
             pdnn_visits_of(pdnn_journal_visits(sweep->journal), session->tasks[i].id);
         if (of.count)
-            status = resume_task(sweep, &session->tasks[i], of.visit, of.count, err);
+            status = pdnn_sweep_directory_resume_task(sweep, &session->tasks[i], of.visit, of.count, err);
     }
     return status;
 }
@@ -182,11 +184,16 @@ enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *swee
     return write_ceilings(sweep, err);
 }
 
+enum pdnn_status pdnn_sweep_directory_commit(struct pdnn_sweep_directory *sweep, size_t task,
+                                             const struct pdnn_visit *visit, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_journal_append(sweep->journal, sweep->session->tasks[task].id, visit, err);
+    return status == PDNN_OK ? pdnn_journal_check(sweep->journal, err) : status;
+}
+
 static enum pdnn_status visited(void *user, size_t task, const struct pdnn_visit *visit,
                                 struct pdnn_err *err) {
     struct pdnn_sweep_directory *sweep = user;
-    if (pdnn_journal_append(sweep->journal, sweep->session->tasks[task].id, visit, err) != PDNN_OK ||
-        pdnn_journal_check(sweep->journal, err) != PDNN_OK)
+    if (pdnn_sweep_directory_commit(sweep, task, visit, err) != PDNN_OK)
         return err->status;
     uint64_t start_ns = pdnn_clock_ns();
     if (start_ns < sweep->next_write_ns)

@@ -47,6 +47,16 @@ void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep);
  * closed if they are not. */
 enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
 
+/* The same for one task and these visits, at least one, instead of the journal's. */
+enum pdnn_status pdnn_sweep_directory_resume_task(const struct pdnn_sweep_directory *sweep,
+                                                  struct pdnn_task *task, const struct pdnn_visit *visits,
+                                                  size_t n_visits, struct pdnn_err *err);
+
+/* Appends a visit to a task to the journal. PDNN_IO also if the directory or its journal is not where it was.
+ */
+enum pdnn_status pdnn_sweep_directory_commit(struct pdnn_sweep_directory *sweep, size_t task,
+                                             const struct pdnn_visit *visit, struct pdnn_err *err);
+
 /* Brings ceilings.csv up to date. Roofs from a file of the user's are written as they are;
  * otherwise, missing ones are measured if any task is open. If roofs cannot be measured, that is a
  * warning and does not stop the sweep. */

@@ -1,0 +1,71 @@
+#include "cli/join.h"
+
+#include "base/clock.h"
+#include "base/visible.h"
+
+#include <stdio.h>
+
+/* "12 ok, 2 oom" */
+static void print_counts(const size_t counts[PDNN_OUTCOME_COUNT]) {
+    const char *separator = "";
+    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++) {
+        if (!counts[outcome])
+            continue;
+        fprintf(stderr, "%s%zu %s", separator, counts[outcome],
+                pdnn_outcome_name((enum pdnn_outcome)outcome));
+        separator = ", ";
+    }
+}
+
+static void print_here(const struct pdnn_join_request *request, const struct pdnn_join_result *result) {
+    char shown[PDNN_VISIBLE_TEXT];
+    const struct pdnn_visit_spent *spent = &result->sweep.spent;
+    double wall = (double)(pdnn_clock_ns() - request->sweep.started_ns);
+    double timed = (double)(spent->samples_ns + spent->stamped_ns);
+    size_t n_instances = 0;
+    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
+        n_instances += result->counts[outcome];
+    fprintf(stderr, "part: %s/parts/%s\n", pdnn_visible(shown, request->sweep.path), result->part);
+    fprintf(stderr, "here: %zu visits in %zu lease%s; finished %zu instances%s", result->sweep.visits,
+            result->leases, result->leases == 1 ? "" : "s", n_instances, n_instances ? ": " : "");
+    print_counts(result->counts);
+    if (result->lost)
+        fprintf(stderr, "; %zu lease%s taken over by others", result->lost, result->lost == 1 ? "" : "s");
+    if (result->sweep.workers_lost)
+        fprintf(stderr, "; %zu workers lost", result->sweep.workers_lost);
+    if (result->sweep.budget_spent)
+        fprintf(stderr, "; the budget is spent");
+    if (result->sweep.deadline_came)
+        fprintf(stderr, "; the time is up");
+    fprintf(stderr, "\n%.1f s, %.0f %% in timed steps\n", wall * 1e-9, 100 * timed / wall);
+}
+
+static void print_all(const struct pdnn_join_request *request, const struct pdnn_join_result *result) {
+    char shown[PDNN_VISIBLE_TEXT];
+    const char *path = pdnn_visible(shown, request->sweep.path);
+    if (!*result->part)
+        fprintf(stderr, "nothing to do: ");
+    fprintf(stderr, "%zu of %zu instances are done", result->done, result->instances);
+    if (result->held)
+        fprintf(stderr, ", %zu are being measured by %zu other%s", result->held, result->n_holders,
+                result->n_holders == 1 ? "" : "s");
+    if (result->free)
+        fprintf(stderr, ", %zu are left to claim", result->free);
+    fprintf(stderr, "\nnext:   paradnn %s %s%s%s\n", result->done == result->instances ? "merge" : "status",
+            path, result->done == result->instances ? " -o " : "",
+            result->done == result->instances ? path : "");
+}
+
+enum pdnn_status pdnn_cli_join(const struct pdnn_join_request *request, bool *some_failed,
+                               struct pdnn_err *err) {
+    struct pdnn_join_result result = {.part = ""};
+    enum pdnn_status status = pdnn_join_run(request, &result, err);
+    if (*result.part)
+        print_here(request, &result);
+    if (status == PDNN_OK || status == PDNN_INTERRUPTED)
+        print_all(request, &result);
+    /* A process that came too late to measure anything has not failed. */
+    result.counts[PDNN_OUTCOME_OK]++;
+    *some_failed = pdnn_session_has_failed(result.counts);
+    return status;
+}

@@ -1,0 +1,172 @@
+/* One lease of a joined sweep: from what is known of its instances to its end. */
+#include "base/clock.h"
+#include "session/join_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum pdnn_status pdnn_join_is_done(const struct pdnn_join_job *job, size_t task,
+                                   const struct pdnn_visits *visits, bool *is_done, struct pdnn_err *err) {
+    const struct pdnn_instance_visits of = pdnn_visits_of(visits, job->session->tasks[task].id);
+    struct pdnn_task copy = job->session->tasks[task];
+    enum pdnn_status status = PDNN_OK;
+    copy.closed = false;
+    copy.visits_done = 0;
+    if (of.count)
+        status = pdnn_sweep_directory_resume_task(&job->sweep, &copy, of.visit, of.count, err);
+    *is_done = copy.closed || copy.visits_done >= (size_t)job->session->spec.measure.rounds;
+    return status;
+}
+
+static bool intersects(const struct pdnn_lease *one, const struct pdnn_lease *other) {
+    for (size_t i = 0, k = 0; i < one->count && k < other->count;) {
+        if (one->instance[i] == other->instance[k])
+            return true;
+        if (one->instance[i] < other->instance[k])
+            i++;
+        else
+            k++;
+    }
+    return false;
+}
+
+/* Adds to the known visits those that earlier holders of the lease's instances made on this host. */
+static enum pdnn_status adopt(struct pdnn_join_job *job, struct pdnn_err *err) {
+    const struct pdnn_leases *leases = &job->leases;
+    if (leases->count > job->adopted_room) {
+        bool *larger = realloc(job->is_adopted, leases->count * sizeof *larger);
+        if (!larger)
+            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu leases", leases->count);
+        memset(larger + job->adopted_room, 0, leases->count - job->adopted_room);
+        job->is_adopted = larger;
+        job->adopted_room = leases->count;
+    }
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < leases->count && status == PDNN_OK; i++) {
+        const struct pdnn_lease *lease = &leases->lease[i];
+        bool is_own = strcmp(lease->holder.part, leases->self.part) == 0;
+        if (lease->state == PDNN_LEASE_HELD || is_own || job->is_adopted[i] || lease->done == lease->count ||
+            !intersects(lease, &leases->lease[job->lease]))
+            continue;
+        job->is_adopted[i] = true;
+        if (pdnn_join_is_here(job, lease->holder.part))
+            status = pdnn_join_read_part(job, lease, &job->known, err);
+    }
+    return status;
+}
+
+/* Opens the lease's tasks, and no others. */
+static enum pdnn_status open_tasks(struct pdnn_join_job *job, struct pdnn_err *err) {
+    const struct pdnn_lease *lease = &job->leases.lease[job->lease];
+    struct pdnn_session *session = job->session;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < session->n_tasks; i++)
+        session->tasks[i].closed = true;
+    for (size_t i = 0; i < lease->count && status == PDNN_OK; i++) {
+        struct pdnn_task *task = &session->tasks[lease->instance[i]];
+        const struct pdnn_instance_visits of = pdnn_visits_of(&job->known, task->id);
+        task->closed = false;
+        if (of.count)
+            status = pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count, err);
+    }
+    return status;
+}
+
+/* Commits a visit, unless the lease was taken away meanwhile. */
+static enum pdnn_status visited(void *user, size_t task, const struct pdnn_visit *visit,
+                                struct pdnn_err *err) {
+    struct pdnn_join_job *job = user;
+    struct pdnn_visit plain = *visit;
+    bool is_held;
+    plain.ops = NULL;
+    plain.n_ops = 0;
+    enum pdnn_status status = pdnn_leases_check(&job->leases, job->lease, &is_held, err);
+    if (status == PDNN_OK && !is_held) {
+        job->is_lost = true;
+        return pdnn_fail(err, PDNN_INTERRUPTED, "the lease was taken over");
+    }
+    if (status == PDNN_OK)
+        status = pdnn_visits_add(&job->known, job->session->tasks[task].id, &plain, err);
+    return status == PDNN_OK ? pdnn_sweep_directory_commit(&job->sweep, task, visit, err) : status;
+}
+
+static void progress(void *user, const struct pdnn_sweep_progress *visits) {
+    struct pdnn_join_job *job = user;
+    const struct pdnn_session_hooks *hooks = job->session->hooks;
+    pdnn_leases_beat(&job->leases);
+    hooks->visits(hooks->user, visits);
+}
+
+static enum pdnn_status visit_all(struct pdnn_join_job *job, struct pdnn_err *err) {
+    struct pdnn_session *session = job->session;
+    struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    const struct pdnn_sweep_hooks hooks = {job, visited, progress};
+    struct pdnn_sweep_result result = {0};
+    uint64_t spent_ns = pdnn_clock_ns() - job->request->sweep.started_ns;
+    enum pdnn_status status = PDNN_OK;
+    rules.request.allow_slow = job->request->sweep.allow_slow;
+    if (rules.budget_ns)
+        rules.budget_ns = rules.budget_ns > spent_ns ? rules.budget_ns - spent_ns : 1;
+    if (!job->workers)
+        status = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &job->workers, err);
+    if (status == PDNN_OK)
+        status =
+            pdnn_sweep_run_on(job->workers, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
+    session->hooks->ended(session->hooks->user);
+    pdnn_sweep_result_add(&job->result.sweep, &result);
+    return status;
+}
+
+/* Ends the lease with what is done. */
+static enum pdnn_status end_lease(struct pdnn_join_job *job, struct pdnn_err *err) {
+    const struct pdnn_lease *lease = &job->leases.lease[job->lease];
+    uint32_t *done = malloc((lease->count + 1) * sizeof *done);
+    size_t n_done = 0;
+    enum pdnn_status status =
+        done ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", lease->count);
+    for (size_t i = 0; i < lease->count && status == PDNN_OK; i++) {
+        const struct pdnn_instance_visits of =
+            pdnn_visits_of(&job->known, job->session->tasks[lease->instance[i]].id);
+        bool is_done;
+        struct pdnn_task *task = &job->session->tasks[lease->instance[i]];
+        /* Its visits say how much visits scatter. */
+        if (of.count)
+            status = pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count, err);
+        if (status == PDNN_OK)
+            status = pdnn_join_is_done(job, lease->instance[i], &job->known, &is_done, err);
+        if (status != PDNN_OK)
+            break;
+        if (!is_done) {
+            task->visit_ns = UINT64_MAX; /* there was no time for it, and there will be none later */
+            continue;
+        }
+        done[n_done++] = lease->instance[i];
+        job->result.counts[of.visit[of.count - 1].outcome]++;
+    }
+    if (status == PDNN_OK)
+        status = pdnn_leases_end(&job->leases, job->lease, done, n_done, err);
+    free(done);
+    return status;
+}
+
+enum pdnn_status pdnn_join_run_batch(struct pdnn_join_job *job, struct pdnn_err *err) {
+    struct pdnn_err ending = {0};
+    job->is_lost = false;
+    enum pdnn_status status = adopt(job, err);
+    if (status == PDNN_OK)
+        status = open_tasks(job, err);
+    if (status == PDNN_OK)
+        status = visit_all(job, err);
+    job->result.leases++;
+    if (job->is_lost) {
+        job->result.lost++;
+        pdnn_session_warn(job->session,
+                          "lease %08llu: taken over by another process, which saw no sign of "
+                          "life of this one; its visits so far are kept",
+                          (unsigned long long)job->leases.lease[job->lease].number);
+        return PDNN_OK;
+    }
+    if (end_lease(job, &ending) != PDNN_OK && (status == PDNN_OK || status == PDNN_INTERRUPTED))
+        status = pdnn_fail(err, ending.status, "%s", ending.text);
+    return status;
+}

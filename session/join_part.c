@@ -1,0 +1,213 @@
+#define _POSIX_C_SOURCE 200809L
+/* The directory of a joined sweep and the parts in it. */
+#include "base/clock.h"
+#include "base/file.h"
+#include "results/tables/columns.h"
+#include "results/tables/journal_scan.h"
+#include "results/tables/tables.h"
+#include "session/join_job.h"
+#include "session/same_spec.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SPEC_LIMIT_BYTES = 1 << 26, ATTEMPTS = 16 };
+
+static bool join_path(char path[PDNN_FOLDER_TEXT], const char *directory, const char *name) {
+    int written = snprintf(path, PDNN_FOLDER_TEXT, "%s/%s", directory, name);
+    return written > 0 && written < PDNN_FOLDER_TEXT;
+}
+
+static enum pdnn_status make(const char *path, struct pdnn_err *err) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return PDNN_OK;
+    return pdnn_fail(err, PDNN_INVALID, "%s: cannot be created: %s", path, strerror(errno));
+}
+
+/* Writes the spec, complete and only if there is none: of several that try, one succeeds. */
+static enum pdnn_status freeze(const struct pdnn_folder *folder, const char *part, const char *text,
+                               struct pdnn_err *err) {
+    char name[PDNN_PART_TEXT + 8];
+    struct stat info;
+    if (fstatat(folder->fd, "spec.yaml", &info, 0) == 0)
+        return PDNN_OK;
+    snprintf(name, sizeof name, "new-%s", part);
+    enum pdnn_status status = pdnn_folder_replace(folder, name, text, strlen(text), err);
+    if (status == PDNN_OK && linkat(folder->fd, name, folder->fd, "spec.yaml", 0) != 0 && errno != EEXIST &&
+        fstatat(folder->fd, "spec.yaml", &info, 0) != 0)
+        status =
+            pdnn_fail(err, PDNN_IO, "%s/spec.yaml: cannot be created: %s", folder->path, strerror(errno));
+    unlinkat(folder->fd, name, 0);
+    return status;
+}
+
+static enum pdnn_status check_spec(const char *path, const char *text, struct pdnn_err *err) {
+    char *frozen = NULL, was[PDNN_SPEC_LINE_TEXT], is[PDNN_SPEC_LINE_TEXT];
+    enum pdnn_status status = pdnn_file_read(path, SPEC_LIMIT_BYTES, &frozen, NULL, err);
+    if (status == PDNN_OK && pdnn_spec_differs(frozen, text, was, is))
+        status = pdnn_fail(err, PDNN_INVALID,
+                           "%s: has '%s' where this sweep has '%s'; all that join run one spec, use another "
+                           "directory with -o",
+                           path, was, is);
+    free(frozen);
+    return status;
+}
+
+enum pdnn_status pdnn_join_check_alone(const char *directory, struct pdnn_err *err) {
+    char path[PDNN_FOLDER_TEXT];
+    if (!pdnn_leases_exist(directory) || !join_path(path, directory, "journal.csv") ||
+        access(path, F_OK) == 0)
+        return PDNN_OK;
+    return pdnn_fail(err, PDNN_INVALID, "%s: a joined sweep; go on with --join, or merge it first",
+                     directory);
+}
+
+enum pdnn_status pdnn_join_make_directory(const struct pdnn_join_request *request, struct pdnn_err *err) {
+    const char *directory = request->sweep.path, *text = request->sweep.session->spec.text;
+    char path[PDNN_FOLDER_TEXT];
+    struct pdnn_folder folder;
+    struct pdnn_holder self;
+    if (!join_path(path, directory, "journal.csv"))
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+    if (access(path, F_OK) == 0 && !pdnn_leases_exist(directory))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s: holds a sweep that one process runs; give --join a directory of its own",
+                         directory);
+    if (!pdnn_holder_init(&self, ""))
+        return pdnn_fail(err, PDNN_IO, "no random numbers: %s", strerror(errno));
+    enum pdnn_status status = make(directory, err);
+    if (status == PDNN_OK)
+        status = pdnn_folder_open(&folder, directory, err);
+    if (status != PDNN_OK)
+        return status;
+    status = freeze(&folder, self.part, text, err);
+    join_path(path, directory, "spec.yaml");
+    if (status == PDNN_OK)
+        status = check_spec(path, text, err);
+    join_path(path, directory, "parts");
+    if (status == PDNN_OK)
+        status = make(path, err);
+    pdnn_folder_close(&folder);
+    return status;
+}
+
+static bool path_of_part(const struct pdnn_join_job *job, const char *part, char path[PDNN_FOLDER_TEXT]) {
+    int written = snprintf(path, PDNN_FOLDER_TEXT, "%s/parts/%s", job->request->sweep.path, part);
+    return written > 0 && written < PDNN_FOLDER_TEXT;
+}
+
+bool pdnn_join_is_here(const struct pdnn_join_job *job, const char *part) {
+    char path[PDNN_FOLDER_TEXT];
+    struct pdnn_str host = {0};
+    if (path_of_part(job, part, path))
+        pdnn_environment_get(path, "host", &host);
+    bool is_here = host.length && strcmp(pdnn_str_text(&host), job->session->host.name) == 0;
+    pdnn_str_finish(&host);
+    return is_here;
+}
+
+/* Earlier parts of this host must have had its setup, or their visits could not be merged. Their roofs are
+ * taken over. */
+static enum pdnn_status use_earlier(struct pdnn_join_job *job, struct pdnn_err *err) {
+    const struct pdnn_sweep_request *request = &job->request->sweep;
+    char path[PDNN_FOLDER_TEXT];
+    join_path(path, request->path, "parts");
+    DIR *entries = opendir(path);
+    enum pdnn_status status = PDNN_OK;
+    for (const struct dirent *entry; entries && status == PDNN_OK && (entry = readdir(entries));) {
+        if (*entry->d_name == '.' || !pdnn_join_is_here(job, entry->d_name))
+            continue;
+        path_of_part(job, entry->d_name, path);
+        status = pdnn_environment_check(path, request->facts, request->n_facts, err);
+        size_t length = strlen(path);
+        snprintf(path + length, sizeof path - length, "/ceilings.csv");
+        if (status == PDNN_OK && !request->ceilings_file && !job->session->ceilings->count &&
+            access(path, F_OK) == 0)
+            status = pdnn_ceilings_read(path, NULL, job->session->ceilings, err);
+    }
+    if (entries)
+        closedir(entries);
+    return status;
+}
+
+enum pdnn_status pdnn_join_make_part(struct pdnn_join_job *job, struct pdnn_err *err) {
+    struct pdnn_sweep_request request = job->request->sweep;
+    char path[PDNN_FOLDER_TEXT];
+    if (job->has_part)
+        return PDNN_OK;
+    if (use_earlier(job, err) != PDNN_OK)
+        return err->status;
+    if (!path_of_part(job, job->leases.self.part, path) || mkdir(path, 0777) != 0)
+        return pdnn_fail(err, PDNN_IO, "%s: cannot be created: %s", path, strerror(errno));
+    request.path = path;
+    enum pdnn_status status = pdnn_sweep_directory_open(&job->sweep, &request, err);
+    if (status != PDNN_OK) {
+        pdnn_sweep_directory_close(&job->sweep);
+        return status;
+    }
+    job->has_part = true;
+    snprintf(job->result.part, sizeof job->result.part, "%s", job->leases.self.part);
+    uint64_t began_ns = pdnn_clock_ns();
+    status = pdnn_sweep_directory_ceilings(&job->sweep, err);
+    job->result.roofs_ns = pdnn_clock_ns() - began_ns;
+    pdnn_session_predict(job->session);
+    return status;
+}
+
+/* The id of a visit's row, in today's form. */
+static const char *id_of(const struct pdnn_row_fields *fields, char today[PDNN_ID_TEXT]) {
+    char id[PDNN_ID_TEXT];
+    size_t quoted = fields->id.length > 1 && *fields->id.text == '"', length = fields->id.length - 2 * quoted;
+    snprintf(id, sizeof id, "%.*s", (int)length, fields->id.text + quoted);
+    return pdnn_instance_reprint(id, today);
+}
+
+/* Copies rows of the lease's instances, as visits without ops. */
+static enum pdnn_status copy_rows(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
+                                  struct pdnn_journal_scan *scan, struct pdnn_str *rows,
+                                  struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (bool done = false; status == PDNN_OK && !done;) {
+        struct pdnn_scanned_visit visit;
+        char today[PDNN_ID_TEXT];
+        status = pdnn_journal_scan_next(scan, &visit, &done, err);
+        if (status != PDNN_OK || done)
+            break;
+        size_t task = pdnn_texts_find(&job->ids, id_of(&visit.fields, today));
+        bool is_in_lease = false;
+        for (size_t i = 0; i < lease->count; i++)
+            is_in_lease = is_in_lease || lease->instance[i] == task;
+        if (!is_in_lease)
+            continue;
+        pdnn_str_append(rows, visit.line.text, (size_t)(visit.fields.ops.text - visit.line.text));
+        pdnn_str_append(rows, "0\n", 2);
+    }
+    return status;
+}
+
+enum pdnn_status pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
+                                     struct pdnn_visits *visits, struct pdnn_err *err) {
+    char path[PDNN_FOLDER_TEXT], journal[PDNN_FOLDER_TEXT];
+    struct pdnn_journal_scan scan;
+    struct pdnn_str rows = {0}, ops = {0};
+    if (!path_of_part(job, lease->holder.part, path) || !join_path(journal, path, "journal.csv") ||
+        access(journal, F_OK) != 0)
+        return PDNN_OK;
+    pdnn_columns_header(&pdnn_journal_columns, &rows);
+    pdnn_columns_header(&pdnn_journal_ops_columns, &ops);
+    enum pdnn_status status = pdnn_journal_scan_open(&scan, path, err);
+    if (status == PDNN_OK)
+        status = copy_rows(job, lease, &scan, &rows, err);
+    pdnn_journal_scan_close(&scan);
+    if (status == PDNN_OK)
+        status = pdnn_journal_parse(journal, &rows, &ops, visits, err);
+    pdnn_str_finish(&rows);
+    pdnn_str_finish(&ops);
+    return status;
+}
