@@ -16,6 +16,9 @@ static const char *const paragraphs[] = {
 };
 
 static const struct pdnn_option_def options[] = {
+    {"x", 'x', "KEY", NULL, false, "what the horizontal axis is"},
+    {"y", 'y', "KEY", NULL, false, "what the vertical axis is"},
+    {"value", 'v', "COLUMN", NULL, false, "the column of results.csv that is shown"},
     {"color", 'c', "COLUMN", NULL, false, "color the points by this column of results.csv"},
     {"by", 'b', "KEYS", NULL, false, "what divides a picture into parts: see its kind"},
     {"across", 'a', "KEYS", NULL, false,
@@ -90,6 +93,9 @@ static const struct {
     const char *option;
     size_t offset;
 } fields[] = {
+    {"x", offsetof(struct pdnn_plot_request, x)},
+    {"y", offsetof(struct pdnn_plot_request, y)},
+    {"value", offsetof(struct pdnn_plot_request, value)},
     {"color", offsetof(struct pdnn_plot_request, color)},
     {"by", offsetof(struct pdnn_plot_request, by)},
     {"across", offsetof(struct pdnn_plot_request, across)},

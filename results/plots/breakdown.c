@@ -2,6 +2,7 @@
  * the colors of results/analysis/op_groups.h. The looks are in results/plots/breakdown.gp. */
 #include "base/units.h"
 #include "results/plots/gnuplot.h"
+#include "results/plots/caption.h"
 #include "results/plots/color.h"
 #include "results/plots/file.h"
 #include "results/plots/names.h"
@@ -386,41 +387,6 @@ static void put_legend(struct picture *p) {
     pdnn_str_finish(&entries);
 }
 
-/* The column's value if all bars share it, else NULL. */
-static const char *common_value(const struct picture *p, const char *name) {
-    int column = pdnn_csv_find(&p->selection.results, name);
-    const char *value = pdnn_selection_get(&p->selection, p->all.at[0], column);
-    for (size_t b = 1; b < p->all.count; b++) {
-        if (strcmp(pdnn_selection_get(&p->selection, p->all.at[b], column), value) != 0)
-            return NULL;
-    }
-    return *value ? value : NULL;
-}
-
-static void put_titles(struct picture *p, const char *directory) {
-    static const char *const common[] = {"family",  "mode", "optimizer", "dtype",
-                                         "backend", "fuse", "threads"};
-    struct pdnn_str title = {0}, subtitle = {0}, cpu = {0};
-    int length;
-    const char *name = pdnn_plot_directory_name(directory, &length);
-    pdnn_str_printf(&title, "Where the time goes in %.*s", length, name);
-    pdnn_environment_get(directory, "cpu", &cpu);
-    pdnn_str_printf(&subtitle, "%s", cpu.length ? cpu.text : "unknown machine");
-    for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
-        const char *value = common_value(p, common[i]);
-        if (value)
-            pdnn_str_printf(&subtitle, ", %s%s", strcmp(common[i], "fuse") == 0 ? "fuse " : "", value);
-        if (value && strcmp(common[i], "threads") == 0)
-            pdnn_str_printf(&subtitle, " thread%s", strcmp(value, "1") == 0 ? "" : "s");
-    }
-    p->script.failed = p->script.failed || title.failed || subtitle.failed || cpu.failed;
-    pdnn_gnuplot_text(&p->script, "TITLE", pdnn_str_text(&title));
-    pdnn_gnuplot_text(&p->script, "SUBTITLE", pdnn_str_text(&subtitle));
-    pdnn_str_finish(&title);
-    pdnn_str_finish(&subtitle);
-    pdnn_str_finish(&cpu);
-}
-
 static enum pdnn_status write_script(struct picture *p, const char *directory, struct pdnn_err *err) {
     p->parts = pdnn_arena_alloc(&p->arena, p->matrix.n_rows + 1, sizeof *p->parts);
     if (p->parts) {
@@ -429,7 +395,7 @@ static enum pdnn_status write_script(struct picture *p, const char *directory, s
     }
     if (!p->parts || !put_names(p))
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-    put_titles(p, directory);
+    pdnn_plot_titles(&p->script, "Where the time goes in", &p->selection, directory);
     const struct {
         const char *name;
         double value;

@@ -23,7 +23,8 @@ extern const char *const pdnn_plot_formats[];
 /* An option that is not given is NULL. A picture reads those that its row names, and the row's help says
  * what they mean there. */
 struct pdnn_plot_request {
-    const char *directory;           /* with results.csv, and what else the picture reads */
+    const char *directory; /* with results.csv, and what else the picture reads */
+    const char *x, *y, *value;
     const char *color, *by, *across; /* columns of results.csv, or lists of them */
     const char *const *only;         /* which instances, as in pdnn_selection_open */
     size_t n_only;

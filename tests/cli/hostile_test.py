@@ -56,6 +56,7 @@ PLOTS = [
     ["plot", "breakdown", "{0}"],
     ["plot", "breakdown", "{0}", "--by", "layer,op"],
     ["plot", "breakdown", "{0}", "--across", "batch"],
+    ["plot", "heatmap", "{0}", "--x", "batch", "--y", "mode", "--by", "layers", "--value", "gflops"],
 ]
 
 TEXT_COLUMNS = {
@@ -120,7 +121,7 @@ class Pictures(Case):
                 self.assertEqual(self.paradnn(*plot).returncode, 0)
 
     def test_no_cell_runs_a_command(self):
-        plots = {"ceilings.csv": PLOTS[:2], "results.csv": [PLOTS[0], PLOTS[4]], "ops.csv": [PLOTS[3]]}
+        plots = {"ceilings.csv": PLOTS[:2], "results.csv": [PLOTS[0], *PLOTS[4:]], "ops.csv": [PLOTS[3]]}
         for table, columns in TEXT_COLUMNS.items():
             for i, column in enumerate(columns):
                 # Each kind of plot takes half a second: all cells in the columns that gnuplot got raw, and in others some.

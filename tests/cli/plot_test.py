@@ -37,6 +37,20 @@ one,1,output,bias,bias,forward,1x8:8:1x8,1,8,8,96,100,50
 two,0,output,dense,linear gemm,forward,2x8:8x8:2x8,1,256,256,384,1500,60
 """
 
+# Two families. Of fc: the means of cells over layers, a cell that failed, one that failed in part, two that are missing.
+GRID_RESULTS = """\
+id,family,layers,nodes,batch,mode,threads,status,time_ns_median,pct_of_peak,gain
+a,fc,1,8,1,infer,1,ok,1000,2,-1
+b,fc,2,8,1,infer,1,ok,1000,8,3
+c,fc,1,64,1,infer,1,ok,1000,16,4
+d,fc,2,64,1,infer,1,oom,,,
+e,fc,1,64,16,infer,1,oom_predicted,,,
+f,fc,2,64,16,infer,1,filtered,,,
+g,fc,1,512,16,train,1,ok,1000,50,5
+h,rnn,1,8,1,infer,1,ok,1000,3,6
+i,rnn,,,1,infer,1,ok,1000,3,7
+"""
+
 # Name of the golden file, arguments after `plot`.
 GOLDEN_CASES = [
     ("roofline", ["roofline", "pair", "--color", "batch"]),
@@ -44,6 +58,8 @@ GOLDEN_CASES = [
     ("breakdown", ["breakdown", "pair"]),
     ("breakdown-by", ["breakdown", "pair", "--by", "op", "--across", "batch"]),
     ("ceilings", ["ceilings", "pair"]),
+    ("heatmap", ["heatmap", "grid"]),
+    ("heatmap-by", ["heatmap", "grid", "--x", "threads", "--y", "nodes", "--value", "gain", "--by", "mode", "--only", "family=fc"]),
 ]
 
 
@@ -52,6 +68,7 @@ class Case(unittest.TestCase):
         self.directory = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.directory)
         self.tables("pair", PAIR_RESULTS, PAIR_OPS)
+        self.tables("grid", GRID_RESULTS)
 
     def path(self, *names):
         return os.path.join(self.directory, *names)
@@ -118,6 +135,40 @@ class Data(Case):
         self.assertEqual(shares["two"]["residual"], 25)
         for parts in shares.values():
             self.assertAlmostEqual(sum(parts.values()), 100)
+
+    def test_heatmap_means(self):
+        cells = {(row["family"], row["batch"], row["nodes"]): (row["pct_of_peak"], row["models"], row["failed"])
+                 for row in self.data("heatmap", "grid")}
+        self.assertEqual(cells, {("fc", "1", "8"): ("4", "2", "0"),  # sqrt(2 * 8)
+                                 ("fc", "1", "64"): ("16", "1", "1"), ("fc", "16", "64"): ("", "0", "1"),
+                                 ("fc", "16", "512"): ("50", "1", "0"), ("rnn", "1", "8"): ("3", "1", "0")})
+        # A value that is not positive: arithmetic.
+        cells = {row["nodes"]: row["gain"] for row in self.data("heatmap", "grid", "--only", "family=fc", "--value", "gain")}
+        self.assertEqual(cells["8"], "1")
+
+    def test_heatmap_bins_many_numbers(self):
+        rows = "".join(f"n{n},fc,1,{n},1,infer,1,ok,1000,{n},1\n" for n in range(1, 41))
+        self.tables("many", GRID_RESULTS.splitlines(keepends=True)[0] + rows)
+        cells = {row["nodes"]: (float(row["pct_of_peak"]), row["models"])
+                 for row in self.data("heatmap", "many", "--x", "nodes", "--y", "batch")}
+        self.assertEqual(list(cells), ["1", "2", "4", "8", "16", "32"])
+        self.assertEqual([models for _, models in cells.values()], ["1", "2", "4", "8", "16", "9"])
+        self.assertAlmostEqual(cells["4"][0], (4 * 5 * 6 * 7) ** 0.25, places=4)
+
+    def test_heatmap_refuses(self):
+        for arguments, message in ((["--x", "batch", "--y", "batch"], "both axes are batch"),
+                                   (["--by", "nodes"], "--by nodes is an axis already"),
+                                   (["--value", "pct_of_peek"], "did you mean 'pct_of_peak'?"),
+                                   (["--value", "mode"], "and a number in mode"),
+                                   (["--only", "id=a"], "only one hyper-parameter or run setting varies")):
+            self.assertIn(message, self.plot("heatmap", "grid", *arguments, expect=2).stderr)
+
+    def test_heatmap_says(self):
+        picture = self.picture("heatmap", "grid")
+        for text in ("pct_of_peak in grid", "pct_of_peak (%)", "nodes", "batch", "fc", "rnn", "512"):
+            self.assertIn(f">{text}<", picture)
+        self.assertIn("A cell is the geometric mean of its models, 5 in all; a cross: all failed, a small one: some did, 2 in all",
+                      picture)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,25 @@
+/* The words around a picture of results.csv: title, subtitle, titles of axes. */
+#ifndef RESULTS_PLOTS_CAPTION_H
+#define RESULTS_PLOTS_CAPTION_H
+
+#include "base/str.h"
+#include "results/analysis/selection.h"
+
+/* Appends TITLE, "<what> <name of the directory>", and SUBTITLE: the processor and what all chosen instances
+ * have in common. */
+void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pdnn_selection *selection,
+                      const char *directory);
+
+/* The index of any column of results.csv. PDNN_INVALID names the nearest one. */
+enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const char *name, int *column,
+                                  struct pdnn_err *err);
+
+/* The column of the minibatch, which is a key of every family; -1 if there is none. */
+int pdnn_plot_minibatch(const struct pdnn_selection *selection);
+
+enum { PDNN_AXIS_TEXT = 160 };
+
+/* "time_ns_median (ns)": a column of results.csv with its unit, if it has one. Returns buffer. */
+const char *pdnn_plot_axis(const char *column, char buffer[PDNN_AXIS_TEXT]);
+
+#endif
