@@ -1,56 +1,11 @@
 #include "runtime/worker/choices.h"
 
-#include "runtime/facts/host_openmp.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NUMBERS_MAX = 4096 };
-
-/* Control characters in a variable become spaces: the context is one line. */
-static void append_variable(struct pdnn_str *out, const char *variable) {
-    size_t begin = out->length;
-    pdnn_str_printf(out, "; %s", variable);
-    for (size_t i = begin; !out->failed && i < out->length; i++)
-        out->text[i] = (unsigned char)out->text[i] < ' ' ? ' ' : out->text[i];
-}
-
-static bool matters(const char *variable) {
-    return pdnn_openmp_is_variable(variable) || strncmp(variable, "ONEDNN_", 7) == 0 ||
-           strncmp(variable, "DNNL_", 5) == 0 || strncmp(variable, "OPENBLAS_", 9) == 0;
-}
-
-/* The order of an environment's variables means nothing. */
-static void append_variables(struct pdnn_str *out, char *const *variables) {
-    const char *last = NULL;
-    for (;;) {
-        const char *next = NULL;
-        for (char *const *at = variables; *at; at++) {
-            if (matters(*at) && (!last || strcmp(*at, last) > 0) && (!next || strcmp(*at, next) < 0))
-                next = *at;
-        }
-        if (!next)
-            return;
-        append_variable(out, next);
-        last = next;
-    }
-}
-
-void pdnn_choices_format(const struct pdnn_choices_context *context, struct pdnn_str *out) {
-    const struct pdnn_host *host = context->host;
-    pdnn_str_printf(out, "paradnn %s; %s; isa=%s; %s; %s", context->build, context->library, context->isa,
-                    host->cpu, host->isa);
-    for (int level = 0; level < PDNN_CACHE_LEVELS; level++)
-        pdnn_str_printf(out, "; L%d %" PRIu64 "/%" PRId64, level + 1, host->cache_bytes[level],
-                        host->cache_cores[level]);
-    pdnn_str_printf(out, "; cores %" PRId64 " nodes %" PRId64 " quota %g; threads %" PRId64 " on",
-                    host->threads, host->numa_nodes, host->quota_cpus, context->threads);
-    for (int64_t i = 0; i < context->threads && i < PDNN_HOST_CORES_MAX; i++)
-        pdnn_str_printf(out, " %d", host->core_pu[i]);
-    append_variables(out, context->variables);
-}
 
 static void add(void *keeper, const struct pdnn_tune_key *key, const double *ns, int n, int compilations) {
     const struct pdnn_choices *choices = keeper;
@@ -128,14 +83,14 @@ static void recall_one(void *user, const char *text) {
 }
 
 void pdnn_choices_keep(struct pdnn_tune *tune, struct pdnn_choices *choices, const char *directory,
-                       const struct pdnn_choices_context *context) {
+                       const struct pdnn_context *context, uint64_t cache_bytes) {
     struct pdnn_str text = {0};
     if (!directory[0])
         return;
-    pdnn_choices_format(context, &text);
+    pdnn_context_format(context, &text);
     if (!text.failed) {
-        struct recall recall = {tune, context->cache_bytes};
-        choices->cache_bytes = context->cache_bytes;
+        struct recall recall = {tune, cache_bytes};
+        choices->cache_bytes = cache_bytes;
         pdnn_kept_open(&choices->file, directory, "choices", text.text);
         pdnn_kept_read(&choices->file, recall_one, &recall);
         tune->keep = add;

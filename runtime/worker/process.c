@@ -78,14 +78,13 @@ static void keep_choices(const struct pdnn_process *process, const struct pdnn_r
     open->choices = open->tune ? calloc(1, sizeof *open->choices) : NULL;
     if (!open->choices)
         return;
-    const struct pdnn_choices_context context = {.host = &process->host,
-                                                 .build = pdnn_build,
-                                                 .library = open->def->version(),
-                                                 .isa = pdnn_isa_names[process->isa],
-                                                 .threads = open->threads,
-                                                 .cache_bytes = request->cache_bytes,
-                                                 .variables = environ};
-    pdnn_choices_keep(open->tune, open->choices, request->choices, &context);
+    const struct pdnn_context context = {.host = &process->host,
+                                         .build = pdnn_build,
+                                         .library = open->def->version(),
+                                         .isa = pdnn_isa_names[process->isa],
+                                         .threads = open->threads,
+                                         .variables = environ};
+    pdnn_choices_keep(open->tune, open->choices, request->choices, &context, request->cache_bytes);
 }
 
 enum pdnn_status pdnn_process_open(struct pdnn_process *process, const char *name, int64_t threads,

@@ -18,13 +18,8 @@ static char *two[] = {places, irrelevant, NULL}, *swapped[] = {irrelevant, place
             *more[] = {places, irrelevant, library, NULL};
 
 static const struct pdnn_host host = {.cpu = "A", .isa = "avx2", .threads = 2, .core_pu = {0, 1}};
-static const struct pdnn_choices_context plain = {.host = &host,
-                                                  .build = "1 (a)",
-                                                  .library = "lib 1",
-                                                  .isa = "default",
-                                                  .threads = 2,
-                                                  .cache_bytes = 1000,
-                                                  .variables = two};
+static const struct pdnn_context plain = {
+    .host = &host, .build = "1 (a)", .library = "lib 1", .isa = "default", .threads = 2, .variables = two};
 
 static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {
     int *calls = state;
@@ -41,9 +36,13 @@ struct process {
     int calls;
 };
 
-static void begin(struct process *process, const struct pdnn_choices_context *context) {
+static void begin_with(struct process *process, const struct pdnn_context *context, uint64_t cache_bytes) {
     *process = (struct process){.calls = 0};
-    pdnn_choices_keep(&process->tune, &process->kept, folder, context);
+    pdnn_choices_keep(&process->tune, &process->kept, folder, context, cache_bytes);
+}
+
+static void begin(struct process *process, const struct pdnn_context *context) {
+    begin_with(process, context, 1000);
 }
 
 static const double *ask(struct process *process, const char *key, int n, int compilations) {
@@ -101,7 +100,7 @@ static void test_half_measured_goes_on(void **state) {
 static void test_any_change_is_a_miss(void **state) {
     (void)state;
     struct pdnn_host model = host, features = host, core = host, cache = host, cores = host, nodes = host;
-    struct pdnn_choices_context rows[14];
+    struct pdnn_context rows[14];
     struct process process;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         rows[i] = plain;
@@ -121,7 +120,7 @@ static void test_any_change_is_a_miss(void **state) {
     rows[7].library = "lib 2";
     rows[8].isa = "avx2";
     rows[9].threads = 1;
-    rows[10].cache_bytes = 4004;
+    /* rows[10]: a larger cache */
     rows[11].variables = more;
     rows[12].variables = &two[1]; /* without OMP_PLACES */
     rows[13].variables = swapped; /* the same */
@@ -130,7 +129,7 @@ static void test_any_change_is_a_miss(void **state) {
     ask(&process, "op", 2, 1);
     pdnn_tune_finish(&process.tune);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        begin(&process, &rows[i]);
+        begin_with(&process, &rows[i], i == 10 ? 4004 : 1000);
         ask(&process, "op", 2, 1);
         if (process.calls != (i < 13))
             fail_msg("row %zu: %d measurements", i, process.calls);
@@ -193,15 +192,12 @@ static void test_alike_caches_share_entries(void **state) {
                 {1000000, 0, 1},
                 {1, 0, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pdnn_choices_context context = plain;
         struct process process;
         clear();
-        context.cache_bytes = rows[i].first;
-        begin(&process, &context);
+        begin_with(&process, &plain, rows[i].first);
         ask(&process, "op", 2, 1);
         pdnn_tune_finish(&process.tune);
-        context.cache_bytes = rows[i].second;
-        begin(&process, &context);
+        begin_with(&process, &plain, rows[i].second);
         ask(&process, "op", 2, 1);
         if (process.calls != rows[i].calls)
             fail_msg("row %zu: %d measurements", i, process.calls);
@@ -226,7 +222,7 @@ static void test_later_entries_win(void **state) {
 static void test_no_directory_keeps_nothing(void **state) {
     (void)state;
     struct process process = {.calls = 0};
-    pdnn_choices_keep(&process.tune, &process.kept, "", &plain);
+    pdnn_choices_keep(&process.tune, &process.kept, "", &plain, 1000);
     ask(&process, "op", 2, 1);
     assert_int_equal(process.calls, 1);
     assert_null(process.tune.keep);
