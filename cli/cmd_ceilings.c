@@ -17,8 +17,9 @@ static const char *const paragraphs[] = {
     "best matrix products, the bandwidth of read, copy, triad and update at each cache level and in memory, "
     "and the fixed cost of calling an operator. Nothing is taken from a data sheet.",
     "The columns low and high are the extremes over the repetitions. "
-    "A sweep takes the same measurements when it starts; to skip them, give its --ceilings the file that "
-    "--output wrote.",
+    "A sweep takes the same measurements when it starts, unless it finds them kept from the last 24 hours and "
+    "its probes agree with those beside them within 15 %. This command always measures, and keeps the result "
+    "for such sweeps. To give a sweep certain roofs, give its --ceilings the file that --output wrote.",
     NULL,
 };
 
@@ -30,6 +31,7 @@ static const struct pdnn_option_def options[] = {
      "give up on a thread count after TIME (default: a minute longer than four times --seconds)"},
     {"output", 'o', "FILE", NULL, false,
      "also write the rows to FILE, as CSV; a device or a pipe is written to as it is"},
+    PDNN_OPTION_NO_CACHE,
     PDNN_OPTION_FORMAT,
 };
 
@@ -211,7 +213,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         return err->status;
     struct pdnn_progress bar;
     const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
-    const struct pdnn_ceilings_job request = {&host, threads, n_threads, seconds, time_limit_ns};
+    char cache[PDNN_KEPT_PATH];
+    pdnn_session_cache(pdnn_argument(arguments, "no-cache"), cache);
+    const struct pdnn_ceilings_job request = {&host, threads, n_threads, seconds, time_limit_ns, cache, true};
     struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
     enum pdnn_status status = ceilings ? pdnn_measure_ceilings(&request, &hooks, ceilings, err)
                                        : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");

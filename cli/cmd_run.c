@@ -18,7 +18,8 @@ static const char *const paragraphs[] = {
     "Visits each instance a few times and prints its time per step with an interval, "
     "where it stands against the machine's roofs, and one row per group of identical operators: "
     "time, share of the step, rates, bound, and the implementation that ran.",
-    "The roofs are measured first, which takes about three seconds, unless --ceilings names a file. "
+    "The roofs are measured first, which takes about three seconds, unless --ceilings names a file or those "
+    "kept from an earlier run still hold (see paradnn ceilings). "
     "With --format csv the rows are those of ops.csv.",
     "With --vary, one model runs at many values of a hyper-parameter that does not change its weights, "
     "such as the sequence length or the minibatch. "

@@ -12,6 +12,12 @@ static void warn(void *user, const char *text) {
     fprintf(stderr, "paradnn: %s\n", pdnn_visible(shown, text));
 }
 
+static void note(void *user, const char *text) {
+    char shown[PDNN_VISIBLE_TEXT];
+    pdnn_progress_clear(user);
+    fprintf(stderr, "%s\n", pdnn_visible(shown, text));
+}
+
 static void show_roofs(void *user, double fraction, int64_t threads) {
     char detail[96];
     snprintf(detail, sizeof detail, "measuring the roofs at %" PRId64 " thread%s", threads,
@@ -36,5 +42,5 @@ static const volatile int *watch(void *user) {
 
 struct pdnn_session_hooks pdnn_console_hooks(struct pdnn_progress *bar) {
     pdnn_progress_init(bar, stderr);
-    return (struct pdnn_session_hooks){bar, warn, show_roofs, show_visits, end_bar, watch};
+    return (struct pdnn_session_hooks){bar, warn, note, show_roofs, show_visits, end_bar, watch};
 }

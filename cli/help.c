@@ -40,6 +40,7 @@ static const struct row environment_rows[] = {
     {"OMP_*, GOMP_*, KMP_*",
      "the others do not place threads: each thread is bound to a core of its own, within the affinity mask and "
      "cgroup of the process; a message on stderr says which variables are obeyed and which overridden"},
+    {"PARADNN_NO_CACHE", "if set and not empty, the same as --no-cache"},
     {"PARADNN_WORKER", "if set, the worker program to start; otherwise the one of the same build"},
 };
 

@@ -108,10 +108,11 @@ extern const char *const pdnn_formats[]; /* table, csv */
     }
 #define PDNN_OPTION_SHARD_BASE                                                                               \
     { "shard-base", 0, "0|1", NULL, false, "what the shards count from: 0 (the default) to N-1, or 1 to N" }
-#define PDNN_OPTION_NO_CACHE                                                                                 \
-    {                                                                                                        \
-        "no-cache", 0, NULL, NULL, false,                                                                    \
-            "neither use nor keep what earlier runs measured to choose implementations"                      \
+#define PDNN_OPTION_NO_CACHE                                                                                        \
+    {                                                                                                               \
+        "no-cache", 0, NULL, NULL, false,                                                                           \
+            "neither use what earlier runs measured (roofs, and the times that implementations are chosen by) nor " \
+            "keep what this one measures"                                                                           \
     }
 #define PDNN_OPTION_CEILINGS                                                                                 \
     { "ceilings", 0, "FILE", NULL, false, "take the machine's roofs from FILE instead of measuring them" }

@@ -1,10 +1,15 @@
 /* The part of a session that makes sure the machine's roofs are there. */
+#define _GNU_SOURCE /* environ */
 #include "session/session.h"
+
+#include "base/clock.h"
 #include "runtime/driver/worker.h"
+#include "session/kept_roofs.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { THREAD_COUNTS_MAX = PDNN_CEILINGS_THREADS_MAX };
 static const double least_seconds = 2, most_seconds = 5;
@@ -46,7 +51,9 @@ static struct counts missing_counts(const struct pdnn_session *session) {
 }
 
 struct watcher {
+    const struct pdnn_ceilings_job *request;
     const struct pdnn_session_hooks *hooks;
+    struct pdnn_worker worker;
     int64_t threads;
     size_t done, all;
 };
@@ -57,30 +64,71 @@ static void show(void *user, double fraction) {
                           watcher->threads);
 }
 
+static enum pdnn_status ask(struct watcher *watcher, double seconds, struct pdnn_ceilings *ceilings,
+                            struct pdnn_err *err) {
+    const struct pdnn_session_hooks *hooks = watcher->hooks;
+    return pdnn_worker_ceilings(&watcher->worker, watcher->threads, seconds, watcher->request->time_limit_ns,
+                                hooks->watch(hooks->user), show, watcher, ceilings, err);
+}
+
+static enum pdnn_status probe(void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    return ask(user, 0, ceilings, err);
+}
+
+static enum pdnn_status measure(void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    struct watcher *watcher = user;
+    show(watcher, 0);
+    return ask(watcher, watcher->request->seconds_each, ceilings, err);
+}
+
+static int64_t now_unix_ms(void *user) {
+    (void)user;
+    return pdnn_clock_unix_ms();
+}
+
 uint64_t pdnn_ceilings_limit_ns(double seconds, uint64_t overtime_ns) {
     enum { LENIENCE = 4 };
     return (uint64_t)(LENIENCE * seconds * 1e9) + overtime_ns;
 }
 
+/* The roofs for watcher->threads. */
+static enum pdnn_status get(struct watcher *watcher, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    const struct pdnn_ceilings_job *request = watcher->request;
+    const struct pdnn_roofs_source source = {watcher, probe, measure, now_unix_ms};
+    const struct pdnn_roofs_job job = {
+        .directory = request->cache,
+        .context = {.host = request->host,
+                    .build = pdnn_build,
+                    .isa = pdnn_isa_names[PDNN_ISA_DEFAULT],
+                    .threads = watcher->threads,
+                    .variables = environ},
+        .software = pdnn_worker_software(&watcher->worker),
+        .seconds = request->seconds_each,
+        .must_measure = request->must_measure,
+    };
+    struct pdnn_str note = {0};
+    enum pdnn_status status = pdnn_kept_roofs_get(&job, &source, ceilings, &note, err);
+    if (status == PDNN_OK && note.length)
+        watcher->hooks->note(watcher->hooks->user, pdnn_str_text(&note));
+    pdnn_str_finish(&note);
+    return status;
+}
+
 enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,
                                        const struct pdnn_session_hooks *hooks, struct pdnn_ceilings *ceilings,
                                        struct pdnn_err *err) {
-    const volatile int *stop = hooks->watch(hooks->user);
+    struct watcher watcher = {.request = request, .hooks = hooks, .all = request->n_threads};
     const struct pdnn_host *host = request->host;
-    struct pdnn_worker worker;
     enum pdnn_status status =
-        pdnn_worker_start(&worker, host, PDNN_ISA_DEFAULT, host->memory_limit_bytes, err);
+        pdnn_worker_start(&watcher.worker, host, PDNN_ISA_DEFAULT, host->memory_limit_bytes, err);
     if (status != PDNN_OK)
         return status;
-    struct watcher watcher = {.hooks = hooks, .all = request->n_threads};
     for (; status == PDNN_OK && watcher.done < watcher.all; watcher.done++) {
         watcher.threads = request->threads[watcher.done];
-        show(&watcher, 0);
-        status = pdnn_worker_ceilings(&worker, watcher.threads, request->seconds_each, request->time_limit_ns,
-                                      stop, show, &watcher, ceilings, err);
+        status = get(&watcher, ceilings, err);
     }
     hooks->ended(hooks->user);
-    pdnn_worker_stop(&worker);
+    pdnn_worker_stop(&watcher.worker);
     return status;
 }
 
@@ -91,8 +139,13 @@ enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, dou
         return PDNN_OK;
     double each = seconds / (double)counts.count;
     each = fmin(fmax(each, least_seconds), most_seconds);
-    const struct pdnn_ceilings_job request = {&session->host, counts.threads, counts.count, each,
-                                              pdnn_ceilings_limit_ns(each, session->spec.limits.time_ns)};
+    const struct pdnn_ceilings_job request = {.host = &session->host,
+                                              .threads = counts.threads,
+                                              .n_threads = counts.count,
+                                              .seconds_each = each,
+                                              .time_limit_ns =
+                                                  pdnn_ceilings_limit_ns(each, session->spec.limits.time_ns),
+                                              .cache = session->cache};
     return pdnn_measure_ceilings(&request, session->hooks, session->ceilings, err);
 }
 

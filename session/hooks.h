@@ -11,6 +11,8 @@ struct pdnn_session_hooks {
     void *user;
     /* A warning that stops nothing: lower case, no full stop, no newline. */
     void (*warn)(void *user, const char *text);
+    /* Something to know that is as it should be, as a text like a warning's. */
+    void (*note)(void *user, const char *text);
     /* Progress of the roofs, all thread counts together, and the thread count being
      * measured; a few times a second. */
     void (*roofs)(void *user, double fraction, int64_t threads);

@@ -104,6 +104,13 @@ static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *er
     return status;
 }
 
+void pdnn_session_cache(bool no_cache, char directory[PDNN_KEPT_PATH]) {
+    const char *variable = getenv("PARADNN_NO_CACHE");
+    directory[0] = 0;
+    if (!no_cache && (!variable || !*variable))
+        pdnn_kept_directory(environ, directory);
+}
+
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {
@@ -115,9 +122,7 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
                                      .ceilings = calloc(1, sizeof *session->ceilings)};
     if (!session->ceilings)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
-    const char *no_cache = getenv("PARADNN_NO_CACHE");
-    if (!session->no_cache && (!no_cache || !*no_cache))
-        pdnn_kept_directory(environ, session->cache);
+    pdnn_session_cache(session->no_cache, session->cache);
     if (pdnn_host_read(&session->host, err) != PDNN_OK ||
         pdnn_spec_load(arguments, n_arguments, sets, n_sets, &session->spec, err) != PDNN_OK)
         return err->status;

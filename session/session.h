@@ -43,6 +43,9 @@ struct pdnn_session {
     const char *shares_with; /* other sweeps on the same cores; NULL or "" if there are none */
 };
 
+/* The directory of what is kept between processes; "" if nothing is: no_cache, PARADNN_NO_CACHE, no home. */
+void pdnn_session_cache(bool no_cache, char directory[PDNN_KEPT_PATH]);
+
 /* Reads the host, loads the spec and expands it, and keeps the instances of the shard. `hooks`, `shard`,
  * `no_cache`, grace and deadline are the caller's; everything else is overwritten. A task starts closed if it
  * is filtered out, needs more memory than the limit or than can be counted, or needs more threads than there
@@ -80,9 +83,10 @@ void pdnn_session_predict(struct pdnn_session *session);
 /* The spec's rules in the driver's terms. From here on the session watches for an interrupt. */
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);
 
-/* Measures roofs into session->ceilings, in a worker of its own: for the thread counts of open tasks that
- * have no row there yet. Takes about `seconds` in total, two to five for each count. A count that takes
- * limits.time longer than four times that is an error. PDNN_INTERRUPTED if the user asked to end. */
+/* Roofs into session->ceilings, for the thread counts of open tasks that have no row there yet: kept ones if
+ * they still hold (session/kept_roofs.h), or measured in a worker of its own. Takes about `seconds` in total,
+ * two to five for each count. A count that takes limits.time longer than four times that is an error.
+ * PDNN_INTERRUPTED if the user asked to end. */
 enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, double seconds,
                                                struct pdnn_err *err);
 
@@ -93,6 +97,8 @@ struct pdnn_ceilings_job {
     size_t n_threads;
     double seconds_each;
     uint64_t time_limit_ns; /* for each; 0: none */
+    const char *cache;      /* directory of what is kept between processes; "": nothing */
+    bool must_measure;      /* even if kept roofs would do */
 };
 /* The time limit of a count that is meant to take this long. */
 uint64_t pdnn_ceilings_limit_ns(double seconds, uint64_t overtime_ns);

@@ -3,6 +3,7 @@
 #include "models/dtype.h"
 #include "results/tables/columns.h"
 #include "results/tables/csv.h"
+#include "results/tables/record.h"
 #include "runtime/facts/ceilings.h"
 
 #include <string.h>
@@ -49,6 +50,22 @@ static bool put_pattern(const struct pdnn_column *column, void *row, const char 
     return is_word && put(column, row, text);
 }
 
+static void get_time(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    int64_t unix_ms;
+    char text[PDNN_UTC_TEXT];
+    memcpy(&unix_ms, (const char *)row + column->offset, sizeof unix_ms);
+    if (unix_ms)
+        pdnn_str_printf(cell, "%s", pdnn_utc_format(unix_ms, text));
+}
+
+static bool put_time(const struct pdnn_column *column, void *row, const char *text) {
+    int64_t unix_ms = 0;
+    if (*text && !pdnn_utc_parse(text, &unix_ms))
+        return false;
+    memcpy((char *)row + column->offset, &unix_ms, sizeof unix_ms);
+    return true;
+}
+
 static const struct pdnn_column columns[] = {
     {"kind", "", TEXT(kind), .put = put_kind, .help = "compute, bandwidth, ladder, overhead or probe"},
     {"pattern", "", TEXT(pattern), .put = put_pattern,
@@ -75,6 +92,12 @@ static const struct pdnn_column columns[] = {
      .help = "bandwidth: capacity of the level for these threads together, as reported by the host"},
     {"host", "", TEXT(host), .is_later = true,
      .help = "where it was measured, in a directory that `paradnn merge` made from those of several hosts"},
+    {"measured_utc", "", PDNN_COLUMN_TEXT, AT(measured_unix_ms), .get = get_time, .put = put_time,
+     .is_later = true, .help = "when the measurement ended"},
+    {"checked_utc", "", PDNN_COLUMN_TEXT, AT(checked_unix_ms), .get = get_time, .put = put_time,
+     .is_later = true,
+     .help = "when the sweep's probes confirmed roofs kept from an earlier measurement; empty if it measured "
+             "them itself"},
 };
 
 const struct pdnn_columns pdnn_ceilings_columns = {"ceilings.csv", columns,

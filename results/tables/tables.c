@@ -107,21 +107,39 @@ static enum pdnn_status parse_ceilings(const char *path, const struct pdnn_csv *
     return PDNN_OK;
 }
 
+/* Writes *ceilings on success only. */
+static enum pdnn_status take_ceilings(const char *path, const struct pdnn_csv *csv, const char *host,
+                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    size_t room = csv->n_rows < PDNN_CEILINGS_MAX ? csv->n_rows : PDNN_CEILINGS_MAX, count = 0;
+    struct pdnn_ceiling *rows = calloc(room + 1, sizeof *rows);
+    enum pdnn_status status = rows ? parse_ceilings(path, csv, host, rows, &count, err)
+                                   : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
+    if (status == PDNN_OK) {
+        memcpy(ceilings->row, rows, count * sizeof *rows);
+        ceilings->count = count;
+    }
+    free(rows);
+    return status;
+}
+
 enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct pdnn_ceilings *ceilings,
                                     struct pdnn_err *err) {
     struct pdnn_csv csv;
     enum pdnn_status status = pdnn_csv_read(path, CEILINGS_LIMIT_BYTES, PDNN_CSV_STRICT, &csv, err);
     if (status != PDNN_OK)
         return status;
-    size_t room = csv.n_rows < PDNN_CEILINGS_MAX ? csv.n_rows : PDNN_CEILINGS_MAX, count = 0;
-    struct pdnn_ceiling *rows = calloc(room + 1, sizeof *rows);
-    status = rows ? parse_ceilings(path, &csv, host, rows, &count, err)
-                  : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
-    if (status == PDNN_OK) {
-        memcpy(ceilings->row, rows, count * sizeof *rows);
-        ceilings->count = count;
-    }
-    free(rows);
+    status = take_ceilings(path, &csv, host, ceilings, err);
+    pdnn_csv_finish(&csv);
+    return status;
+}
+
+enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length, const char *host,
+                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    struct pdnn_csv csv;
+    enum pdnn_status status = pdnn_csv_parse(path, text, length, PDNN_CSV_STRICT, &csv, err);
+    if (status != PDNN_OK)
+        return status;
+    status = take_ceilings(path, &csv, host, ceilings, err);
     pdnn_csv_finish(&csv);
     return status;
 }

@@ -32,6 +32,9 @@ void pdnn_tables_finish(struct pdnn_tables *tables);
 void pdnn_ceilings_format(const struct pdnn_ceilings *ceilings, struct pdnn_str *out);
 enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct pdnn_ceilings *ceilings,
                                     struct pdnn_err *err);
+/* The same from heap text of the given length plus a NUL, which is freed; path is for messages. */
+enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length, const char *host,
+                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 
 enum pdnn_fact_type { PDNN_FACT_TEXT, PDNN_FACT_WHOLE, PDNN_FACT_NUMBER, PDNN_FACT_BOOL };
 

@@ -20,6 +20,9 @@ enum {
 /* Share of the time for all repetitions of all GEMMs. */
 static const double gemm_share = 0.4;
 
+/* For the probes alone. */
+static const double probe_seconds = 0.1;
+
 struct bench {
     const struct pdnn_host *host;
     int64_t threads;
@@ -257,17 +260,34 @@ static void destroy(struct bench *bench) {
     free(bench);
 }
 
+static struct bench *create(const struct pdnn_host *host, int64_t threads, double seconds,
+                            struct pdnn_err *err) {
+    struct bench *bench = calloc(1, sizeof *bench);
+    if (!bench) {
+        pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
+        return NULL;
+    }
+    bench->host = host;
+    bench->threads = threads;
+    bench->seconds = seconds;
+    return bench;
+}
+
+static enum pdnn_status calibrate(struct bench *bench, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; status == PDNN_OK && i < bench->n_jobs; i++)
+        status = pdnn_roof_calibrate(&bench->job[i], err);
+    return status;
+}
+
 enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
                                        const struct pdnn_backend_def *const *backends, int64_t threads,
                                        double seconds, void (*progress)(void *user, double fraction),
                                        void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     uint64_t start_ns = pdnn_clock_ns();
-    struct bench *bench = calloc(1, sizeof *bench);
+    struct bench *bench = create(host, threads, seconds, err);
     if (!bench)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
-    bench->host = host;
-    bench->threads = threads;
-    bench->seconds = seconds;
+        return PDNN_NO_MEMORY;
     enum pdnn_status status = add_compute(bench, backends, err);
     if (status == PDNN_OK)
         status = add_ladder(bench, err);
@@ -275,12 +295,32 @@ enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
         status = add_overhead(bench, backends, err);
     if (status == PDNN_OK)
         add_probes(bench);
-    for (size_t i = 0; status == PDNN_OK && i < bench->n_jobs; i++)
-        status = pdnn_roof_calibrate(&bench->job[i], err);
+    if (status == PDNN_OK)
+        status = calibrate(bench, err);
     if (status == PDNN_OK)
         status = run_rounds(bench, start_ns, progress, user, err);
     if (status == PDNN_OK)
         status = add_rows(bench, ceilings, err);
+    destroy(bench);
+    return status;
+}
+
+enum pdnn_status pdnn_ceilings_probe(const struct pdnn_host *host, int64_t threads,
+                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    struct bench *bench = create(host, threads, probe_seconds, err);
+    if (!bench)
+        return PDNN_NO_MEMORY;
+    add_probes(bench);
+    enum pdnn_status status = calibrate(bench, err);
+    if (status == PDNN_OK)
+        status = run_rounds(bench, pdnn_clock_ns(), NULL, NULL, err);
+    for (size_t i = 0; status == PDNN_OK && i < bench->n_jobs; i++) {
+        pdnn_roof_summarize(&bench->job[i]);
+        if (ceilings->count == PDNN_CEILINGS_MAX)
+            status = pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
+        else
+            ceilings->row[ceilings->count++] = bench->job[i].row;
+    }
     destroy(bench);
     return status;
 }

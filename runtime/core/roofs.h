@@ -16,4 +16,9 @@ enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
                                        double seconds, void (*progress)(void *user, double fraction),
                                        void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 
+/* Runs the probes alone, often enough to see the machine undisturbed (a tenth of a second), and appends their
+ * rows. */
+enum pdnn_status pdnn_ceilings_probe(const struct pdnn_host *host, int64_t threads,
+                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+
 #endif

@@ -67,8 +67,8 @@ enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn
                                    const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
                                    struct pdnn_err *err);
 
-/* Measures the ceilings for one thread count, in about `seconds`, and appends their rows. PDNN_IO if that
- * takes longer than time_limit_ns (0: no limit); the worker is gone then. */
+/* Measures the ceilings for one thread count, in about `seconds`, and appends their rows; 0: the probes
+ * alone. PDNN_IO if that takes longer than time_limit_ns (0: no limit); the worker is gone then. */
 enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
                                       uint64_t time_limit_ns, const volatile int *stop,
                                       void (*progress)(void *user, double fraction), void *user,

@@ -30,6 +30,9 @@ struct pdnn_ceiling {
     /* bandwidth: the capacity that the host reports for these threads; 0: unknown */
     uint64_t reported_bytes;
     char host[PDNN_CEILING_HOST_TEXT]; /* "": the only host there is */
+    int64_t measured_unix_ms;          /* 0: not known */
+    /* when probes confirmed a row that an earlier sweep had measured; 0: the sweep measured it itself */
+    int64_t checked_unix_ms;
 };
 
 struct pdnn_ceilings {

@@ -48,7 +48,7 @@ struct pdnn_welcome {
 
 struct pdnn_roofs_request {
     int64_t threads;
-    double seconds;
+    double seconds; /* 0: the probes alone */
 };
 
 struct pdnn_message {

@@ -113,7 +113,9 @@ static enum pdnn_status answer_ceilings(struct pdnn_process *process, const void
     enum pdnn_status result = set_threads(process, request->threads, err);
     if (result == PDNN_OK && !(ceilings = calloc(1, sizeof *ceilings)))
         result = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
-    if (result == PDNN_OK)
+    if (result == PDNN_OK && request->seconds <= 0)
+        result = pdnn_ceilings_probe(&process->host, request->threads, ceilings, err);
+    else if (result == PDNN_OK)
         result = pdnn_ceilings_measure(&process->host, pdnn_backends, request->threads, request->seconds,
                                        send_progress, process, ceilings, err);
     const struct pdnn_part part = {ceilings ? ceilings->row : NULL,

@@ -681,6 +681,38 @@ class One(Case):
         run(command, PARADNN_NO_CACHE="", XDG_CACHE_HOME=self.path("file"))
         run(command, PARADNN_NO_CACHE="", XDG_CACHE_HOME="", HOME="")
 
+    def test_roofs_are_kept_unless_told_not_to(self):
+        keep = {**environment(), "PARADNN_NO_CACHE": "", "XDG_CACHE_HOME": self.path("kept-roofs")}
+
+        def run(*arguments, variables=keep):
+            done = subprocess.run([PARADNN, *arguments], cwd=self.directory, env=variables, capture_output=True, text=True, timeout=300,
+                                  check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            kept = self.path("kept-roofs", "paradnn")
+            names = [name for name in os.listdir(kept) if name.startswith("roofs-")] if os.path.exists(kept) else []
+            said = [line for line in done.stderr.splitlines() if line.startswith("roofs for")]
+            return said, "".join(self.read("kept-roofs", "paradnn", name) for name in names)
+
+        ceilings = ["ceilings", "--threads", "1", "--seconds"]
+        self.assertEqual(run(*ceilings, "0.1", "--no-cache"), ([], ""))
+        self.assertEqual(run(*ceilings, "0.1", variables={**keep, "PARADNN_NO_CACHE": "1"}), ([], ""))
+        said, kept = run(*ceilings, "0.1")
+        self.assertEqual((said, len(kept.splitlines())), ([], 2))
+        again = ["sweep", self.ID, "--set", "measure.max_time=50ms", "--set", "measure.rounds=1", "-o"]
+        said, kept = run(*again, "first")
+        self.assertEqual(said, ["roofs for 1 thread: measured, since those kept are more than a day old or were measured in less time"])
+        self.assertEqual(len(kept.splitlines()), 3)
+        self.assertEqual({row["checked_utc"] for row in self.rows("first", "ceilings.csv")}, {""})
+        said, kept = run(*again, "second")
+        self.assertEqual(len(said), 1)
+        is_kept = re.fullmatch(r"roofs for 1 thread: those of [^,]*Z, confirmed by probes within \d+ %", said[0]) is not None
+        if not is_kept:
+            self.assertRegex(said[0], r"^roofs for 1 thread: measured, since the probes differ by \d+ % from .*, more than 15 %$")
+        self.assertEqual(len(kept.splitlines()), 3 if is_kept else 4)
+        rows = self.rows("second", "ceilings.csv")
+        self.assertEqual({row["checked_utc"] != "" for row in rows}, {is_kept})
+        self.assertEqual(rows[0]["measured_utc"] == self.rows("first", "ceilings.csv")[0]["measured_utc"], is_kept)
+
     def test_run_for_people(self):
         done = self.paradnn("run", self.ID, "--ceilings", "roofs.csv", "--rounds", "2", "--set", "measure.max_time=50ms",
                             expect=0)

@@ -18,6 +18,7 @@ static void check_same(const struct pdnn_ceilings *a, const struct pdnn_ceilings
         FUZZ_CHECK(strcmp(x->kind, y->kind) == 0 && strcmp(x->pattern, y->pattern) == 0);
         FUZZ_CHECK(strcmp(x->dtype, y->dtype) == 0 && strcmp(x->level, y->level) == 0);
         FUZZ_CHECK(x->threads == y->threads && x->capacity_bytes == y->capacity_bytes);
+        FUZZ_CHECK(x->measured_unix_ms == y->measured_unix_ms && x->checked_unix_ms == y->checked_unix_ms);
         FUZZ_CHECK(x->repetitions == y->repetitions && x->reported_bytes == y->reported_bytes);
         FUZZ_CHECK(same_number(x->value, y->value) && same_number(x->median, y->median));
         FUZZ_CHECK(same_number(x->low, y->low) && same_number(x->high, y->high));

@@ -180,8 +180,9 @@ static void test_columns_row_of_a_record(void **state) {
 
 static void test_column_parse_reads_back(void **state) {
     (void)state;
-    const struct pdnn_ceiling ceiling = {
-        "bandwidth", "triad", "", "L2", -3, 1234567890123456789u, 1.0 / 3, NAN, 7, 9, 2, 4096, ""};
+    const struct pdnn_ceiling ceiling = {"bandwidth", "triad",       "", "L2", -3, 1234567890123456789u,
+                                         1.0 / 3,     NAN,           7,  9,    2,  4096,
+                                         "",          1777636800123, 0};
     struct pdnn_ceiling back = {.kind = ""};
     struct pdnn_str cell = {0};
     for (size_t i = 0; i < pdnn_ceilings_columns.count; i++) {
@@ -193,6 +194,7 @@ static void test_column_parse_reads_back(void **state) {
     assert_string_equal(back.level, "L2");
     assert_true(back.threads == -3 && back.capacity_bytes == 1234567890123456789u && back.value == 1.0 / 3);
     assert_true(isnan(back.low) && back.high == 7 && back.repetitions == 9);
+    assert_true(back.measured_unix_ms == 1777636800123 && back.checked_unix_ms == 0);
     pdnn_str_finish(&cell);
 }
 
@@ -211,6 +213,8 @@ static void test_column_parse_refuses(void **state) {
         {"value", "inf"},
         {"value", "0x10"},
         {"value", "1,5"},
+        {"measured_utc", "yesterday"},
+        {"checked_utc", "0"},
     };
     struct pdnn_ceiling ceiling;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -82,7 +82,8 @@ static void test_roofs_init_passes_no_pattern(void **state) {
         struct pdnn_roofs roofs;
         measured.count = 0;
         for (size_t k = 0; k < 3; k++) {
-            struct pdnn_ceiling row = {"bandwidth", "", "", "DRAM", 1, 0, rates[i][k], 0, 0, 1, 0, 0, ""};
+            struct pdnn_ceiling row = {"bandwidth", "", "", "DRAM", 1, 0, rates[i][k], 0, 0,
+                                       1,           0,  0,  "",     0, 0};
             strcpy(row.pattern, patterns[k]);
             measured.row[measured.count++] = row;
             strcpy(row.level, "L3");

@@ -242,6 +242,25 @@ static void test_probe_more_and_fewer_threads(void **state) {
     }
 }
 
+static void test_probe_alone(void **state) {
+    (void)state;
+    static struct pdnn_ceilings ceilings;
+    struct pdnn_err err = {0};
+    const struct pdnn_host host = {.threads = 1};
+    ceilings.count = 1;
+    assert_int_equal(pdnn_ceilings_probe(&host, 1, &ceilings, &err), PDNN_OK);
+    assert_int_equal(ceilings.count, 3);
+    for (size_t i = 1; i < 3; i++) {
+        assert_string_equal(ceilings.row[i].kind, "probe");
+        assert_string_equal(ceilings.row[i].pattern, i == 1 ? "fma" : "read");
+        assert_int_equal(ceilings.row[i].threads, 1);
+        assert_true(ceilings.row[i].repetitions >= 7 && ceilings.row[i].value > 0);
+        assert_true(ceilings.row[i].value >= ceilings.row[i].median);
+    }
+    ceilings.count = PDNN_CEILINGS_MAX - 1;
+    assert_int_equal(pdnn_ceilings_probe(&host, 1, &ceilings, &err), PDNN_OVERFLOW);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ceilings_measure_rows),
@@ -249,6 +268,7 @@ int main(void) {
         cmocka_unit_test(test_ceilings_measure_full_table),
         cmocka_unit_test(test_ceilings_measure_progress_rises_to_one),
         cmocka_unit_test(test_probe_more_and_fewer_threads),
+        cmocka_unit_test(test_probe_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,8 +71,8 @@ static int setup(void **state) {
     strcpy(place->path, "/tmp/pdnn_test_directory_XXXXXX");
     if (!mkdtemp(place->path))
         return -1;
-    place->hooks =
-        (struct pdnn_session_hooks){place, keep_warning, ignore_roofs, ignore_visits, ignore_end, never};
+    place->hooks = (struct pdnn_session_hooks){place,         keep_warning, keep_warning, ignore_roofs,
+                                               ignore_visits, ignore_end,   never};
     open_session(place, ids, 2);
     open_directory(place);
     *state = place;
