@@ -2,16 +2,18 @@
 #include "cli/registry.h"
 #include "results/tables/columns.h"
 #include "results/studies/study.h"
+#include "results/analysis/compare_columns.h"
 #include "results/analysis/gemms.h"
 #include "results/analysis/shares.h"
 
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "Lists the columns of the tables in a result directory, and of what breakdown prints as CSV "
-    "(breakdown, gemms, directions), in order: unit, type (text, count, integer, number) and meaning. "
-    "An empty field means not available. TABLE is results, ops, ceilings, journal, "
-    "journal-ops, breakdown, gemms or directions; without it, all of them are listed.",
+    "Lists the columns of the tables in a result directory, and of what breakdown "
+    "(breakdown, gemms, directions) and compare (compare-pairs, compare-groups, compare-axes, compare-ops, "
+    "compare-unpaired) print as CSV, in order: unit, type (text, count, integer, number) and meaning. "
+    "An empty field means not available. TABLE is one of these, or results, ops, ceilings, journal or "
+    "journal-ops; without it, all of them are listed.",
     NULL,
 };
 
@@ -39,6 +41,11 @@ static const struct {
               {"journal-ops", &pdnn_journal_ops_columns},
               {"breakdown", &pdnn_shares_columns},
               {"gemms", &pdnn_gemms_columns},
+              {"compare-pairs", &pdnn_pairs_columns},
+              {"compare-groups", &pdnn_compare_groups_columns},
+              {"compare-axes", &pdnn_compare_axes_columns},
+              {"compare-ops", &pdnn_compare_ops_columns},
+              {"compare-unpaired", &pdnn_unpaired_columns},
               PDNN_STUDIES(STUDY_TABLE)};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 

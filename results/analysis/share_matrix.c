@@ -18,25 +18,10 @@ enum pdnn_status pdnn_selection_shares(const struct pdnn_share_source *source, s
     return status == PDNN_OK ? pdnn_shares(&rows, source->by, source->arena, shares, n_shares, err) : status;
 }
 
-/* The shares of one instance, copied because the reader's rows are gone after its next call. */
 struct list {
     struct pdnn_share *share;
     size_t count;
 };
-
-static enum pdnn_status keep(struct list *list, struct pdnn_arena *arena, struct pdnn_err *err) {
-    static const enum pdnn_by borrowed[] = {PDNN_BY_LAYER, PDNN_BY_OP};
-    for (size_t i = 0; i < list->count; i++) {
-        struct pdnn_share *share = &list->share[i];
-        share->most = NULL;
-        for (size_t k = 0; k < sizeof borrowed / sizeof *borrowed; k++) {
-            const char **key = &share->key[borrowed[k]];
-            if (**key && !(*key = pdnn_arena_strdup(arena, *key)))
-                return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu shares", list->count);
-        }
-    }
-    return PDNN_OK;
-}
 
 /* Collects every share that some column has. The time of a row is the sum over
  * all columns of its percentage. */
@@ -76,7 +61,7 @@ enum pdnn_status pdnn_share_matrix(const struct pdnn_share_source *source, const
     for (size_t c = 0; status == PDNN_OK && c < n_columns; c++) {
         status = pdnn_selection_shares(source, series->at[c], &lists[c].share, &lists[c].count, err);
         if (status == PDNN_OK)
-            status = keep(&lists[c], arena, err);
+            status = pdnn_shares_keep(lists[c].share, lists[c].count, arena, err);
         n_shares += lists[c].count;
     }
     struct pdnn_share *rows = status == PDNN_OK ? pdnn_arena_alloc(arena, n_shares + 1, sizeof *rows) : NULL;

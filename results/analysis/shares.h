@@ -53,6 +53,11 @@ enum pdnn_status pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_
                              struct pdnn_arena *arena, struct pdnn_share **shares, size_t *n_shares,
                              struct pdnn_err *err);
 
+/* Copies the keys that are texts of the rows into the arena and forgets the ops that lose most, so that the
+ * shares outlive the rows. */
+enum pdnn_status pdnn_shares_keep(struct pdnn_share *shares, size_t n_shares, struct pdnn_arena *arena,
+                                  struct pdnn_err *err);
+
 /* The share whose op loses most, or NULL. */
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares);
 

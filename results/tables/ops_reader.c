@@ -4,6 +4,7 @@
 #include "results/tables/ids.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +28,29 @@ static enum pdnn_status find_columns(struct pdnn_ops_reader *reader, struct pdnn
     return PDNN_OK;
 }
 
+/* If the rows of an instance are not contiguous, the first of them count. */
+static enum pdnn_status index_rows(struct pdnn_ops_reader *reader, struct pdnn_err *err) {
+    const struct pdnn_csv *csv = &reader->csv;
+    reader->first = calloc(csv->n_rows + 1, sizeof *reader->first);
+    if (!reader->first)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its instances", reader->path);
+    for (size_t row = 0; row < csv->n_rows; row++) {
+        const char *id = pdnn_csv_get(csv, row, reader->id);
+        if (row && strcmp(id, pdnn_csv_get(csv, row - 1, reader->id)) == 0)
+            continue;
+        size_t known = reader->ids.count, number = pdnn_texts_add(&reader->ids, id);
+        if (number == SIZE_MAX)
+            return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its instances", reader->path);
+        if (number == known)
+            reader->first[number] = row;
+    }
+    return PDNN_OK;
+}
+
 enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char *directory,
                                       struct pdnn_err *err) {
     char path[PATH_MAX];
-    struct pdnn_ops_reader opened = {.next = 0};
+    struct pdnn_ops_reader opened = {.room = 0};
     if (snprintf(path, sizeof path, "%s/ops.csv", directory) >= (int)sizeof path)
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
     enum pdnn_status status = pdnn_csv_read(path, OPS_LIMIT_BYTES, PDNN_CSV_STRICT, &opened.csv, err);
@@ -42,6 +62,8 @@ enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char
     if (status == PDNN_OK)
         status = pdnn_ids_reprint(&opened.csv, &opened.arena, err);
     if (status == PDNN_OK)
+        status = index_rows(&opened, err);
+    if (status == PDNN_OK)
         *reader = opened;
     else
         pdnn_ops_reader_close(&opened);
@@ -52,9 +74,11 @@ void pdnn_ops_reader_close(struct pdnn_ops_reader *reader) {
     pdnn_csv_finish(&reader->csv);
     pdnn_arena_finish(&reader->arena);
     free(reader->path);
+    pdnn_texts_finish(&reader->ids);
+    free(reader->first);
     free(reader->column);
     free(reader->ops);
-    *reader = (struct pdnn_ops_reader){.next = 0};
+    *reader = (struct pdnn_ops_reader){.room = 0};
 }
 
 static bool is_row_of(const struct pdnn_ops_reader *reader, size_t row, const char *id) {
@@ -78,13 +102,8 @@ static enum pdnn_status parse(const struct pdnn_ops_reader *reader, size_t row, 
 enum pdnn_status pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
                                       const struct pdnn_op_record **ops, size_t *n_ops,
                                       struct pdnn_err *err) {
-    size_t n_rows = reader->csv.n_rows, first = n_rows, count = 0;
-    for (size_t k = 0; k < n_rows && first == n_rows; k++) {
-        size_t row = (reader->next + k) % n_rows;
-        /* The search may have begun in the middle of an instance's rows. */
-        if (is_row_of(reader, row, id) && !(row && is_row_of(reader, row - 1, id)))
-            first = row;
-    }
+    size_t number = pdnn_texts_find(&reader->ids, id), count = 0;
+    size_t first = number == SIZE_MAX ? reader->csv.n_rows : reader->first[number];
     while (is_row_of(reader, first + count, id))
         count++;
     if (count > reader->room) {
@@ -99,7 +118,6 @@ enum pdnn_status pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char
         if (status != PDNN_OK)
             return status;
     }
-    reader->next = count ? first + count : reader->next;
     *ops = reader->ops;
     *n_ops = count;
     return PDNN_OK;

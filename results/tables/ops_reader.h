@@ -3,6 +3,7 @@
 #define RESULTS_TABLES_OPS_READER_H
 
 #include "base/arena.h"
+#include "base/texts.h"
 #include "results/tables/csv.h"
 #include "results/tables/record.h"
 
@@ -12,7 +13,8 @@ struct pdnn_ops_reader {
     struct pdnn_arena arena; /* reprinted ids */
     int id;                  /* its column in the file */
     int *column;             /* for each column of pdnn_ops_columns, where it is in the file */
-    size_t next;             /* next row of the file */
+    struct pdnn_texts ids;   /* of the instances */
+    size_t *first;           /* by number of the id, its first row */
     struct pdnn_op_record *ops;
     size_t room;
 };
@@ -24,7 +26,7 @@ enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char
 void pdnn_ops_reader_close(struct pdnn_ops_reader *reader);
 
 /* The rows of the instance, which are contiguous in the file; none if there are none. Borrowed until the next
- * call. Instances requested in the file's order are found at once. */
+ * call. */
 enum pdnn_status pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
                                       const struct pdnn_op_record **ops, size_t *n_ops, struct pdnn_err *err);
 

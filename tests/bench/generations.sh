@@ -6,11 +6,10 @@ set -eu
 cd "$(dirname "$0")/../.."
 out=$1
 mkdir -p "$out"
-pairs=
 for sweep in fc cnn rnn transformer; do
     build/cli/paradnn sweep "sweeps/$sweep.yaml" -o "$out/$sweep-here.results"
     .ci/debian13 build-debian13/cli/paradnn sweep "sweeps/$sweep.yaml" -o "$out/$sweep-debian13.results"
-    pairs="$pairs $out/$sweep-here.results $out/$sweep-debian13.results"
 done
-# shellcheck disable=SC2086 # a list
-tests/bench/compare.py $pairs
+for sweep in fc cnn rnn transformer; do
+    build/cli/paradnn compare "$out/$sweep-here.results" "$out/$sweep-debian13.results"
+done

@@ -84,11 +84,32 @@ def bert_tables():
     return results, ops
 
 
+def platforms():
+    """results.csv of two backends: B is twice as fast at batch 64 and a little slower at batch 1; two rows cannot be compared."""
+    tables = []
+    for backend, speed in (("onednn", {1: 1, 64: 1}), ("openblas", {1: 0.95, 64: 2})):
+        table = "id,family,layers,nodes,batch,mode,backend,threads,status,reason,params,time_ns_median,ci_low_ns,ci_high_ns\n"
+        for nodes in (32, 64, 128):
+            for batch in (1, 64):
+                name = f"fc/layers=2,nodes={nodes},input=20,output=10,batch={batch},activation=relu,mode=infer,threads=2"
+                name = name.replace(",threads", ",backend=openblas,threads") if backend == "openblas" else name
+                ns = nodes * batch * 100 / speed[batch]
+                end = f"ok,,{nodes * 30},{ns:.6g},{ns * 0.97:.6g},{ns * 1.03:.6g}"
+                if nodes == 128:
+                    end = "crash,signal 11,3840,,," if backend == "openblas" and batch == 1 else end
+                    if backend == "onednn" and batch == 64:
+                        continue
+                table += f'"{name}",fc,2,{nodes},{batch},infer,{backend},2,{end}\n'
+        tables.append(table)
+    return tables
+
+
 # Name of the golden file, arguments, exit status. stderr is not compared if it reports durations.
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
     *[(f"help-{name}", [name, "--help"], 0)
-      for name in ("sweep", "status", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "columns", "ops", "families")],
+      for name in ("sweep", "status", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "compare", "columns", "ops",
+                   "families")],
     ("nothing", [], 2),
     ("columns", ["columns", "--format", "csv"], 0),
     ("columns-ceilings", ["columns", "ceilings"], 0),
@@ -156,6 +177,21 @@ GOLDEN_CASES = [
     ("breakdown-bad-by", ["breakdown", "bert.results", "--by", "gruop"], 2),
     ("breakdown-bad-across", ["breakdown", "bert.results", "--across", "bacth"], 2),
     ("breakdown-bad-only", ["breakdown", "bert.results", "--only", "batch=5"], 2),
+    ("compare", ["compare", "a.results", "b.results"], 0),
+    ("compare-csv", ["compare", "a.results", "b.results", "--format", "csv"], 0),
+    ("compare-only", ["compare", "a.results", "b.results", "--only", "batch=1", "--table", "pairs"], 0),
+    ("compare-groups", ["compare", "a.results", "b.results", "-t", "groups"], 0),
+    ("compare-groups-csv", ["compare", "a.results", "b.results", "-t", "groups", "--format", "csv"], 0),
+    ("compare-axes", ["compare", "a.results", "b.results", "-t", "axes"], 0),
+    ("compare-unpaired", ["compare", "a.results", "b.results", "-t", "unpaired"], 0),
+    ("compare-within", ["compare", "bert.results", "--across", "batch"], 0),
+    ("compare-ops", ["compare", "bert.results", "--across", "batch=16:4", "-t", "ops", "--by", "group,pass"], 0),
+    ("compare-ops-csv", ["compare", "bert.results", "--across", "batch", "-t", "ops", "--format", "csv"], 0),
+    ("compare-bad-across", ["compare", "a.results", "b.results", "--across", "backnd"], 2),
+    ("compare-bad-value", ["compare", "bert.results", "--across", "batch=4:5"], 2),
+    ("compare-none", ["compare", "a.results"], 2),
+    ("compare-same", ["compare", "a.results", "./a.results"], 2),
+    ("compare-bad-by", ["compare", "a.results", "b.results", "--by", "op", "--format", "csv"], 2),
     ("breakdown-both", ["breakdown", "bert.results", "--gemms", "--by", "pass"], 2),
     ("plot-unknown", ["plot", "rofline", "small.results"], 2),
     ("plot-option", ["plot", "roofline", "bert.results", "--across", "batch"], 2),
@@ -195,6 +231,9 @@ class Case(unittest.TestCase):
         os.mkdir(self.path("bert.results"))
         for name, text in zip(("results.csv", "ops.csv"), bert_tables()):
             self.write(os.path.join("bert.results", name), text)
+        for name, text in zip(("a.results", "b.results"), platforms()):
+            os.mkdir(self.path(name))
+            self.write(os.path.join(name, "results.csv"), text)
 
     def path(self, *names):
         return os.path.join(self.directory, *names)

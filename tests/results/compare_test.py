@@ -1,67 +1,307 @@
 #!/usr/bin/env python3
-"""tests/bench/compare.py on made-up tables: what it joins, what it leaves out, and how it averages. Usage: compare_test.py PARADNN"""
+"""`paradnn compare` on made-up tables: what it joins, and every number of it computed once more from the same tables.
+
+Usage: compare_test.py PARADNN"""
 
 import csv
+import io
+import math
 import os
+import random
 import subprocess
 import sys
 import tempfile
 import unittest
 
 PARADNN = sys.argv.pop(1)
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "bench", "compare.py")
 HEADER = ["id", "family", "mode", "status", "time_ns_median", "ci_low_ns", "ci_high_ns"]
 
 
-class Compare(unittest.TestCase):
+def close(a, b, tolerance=2e-5):
+    """Equal as far as six written digits say."""
+    return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
+
+
+def t_quantile(degrees, tails=0.05):
+    """Two-sided quantile of Student's t, by bisection of an integral (Simpson's rule over the angle, where t = sqrt(degrees) tan)."""
+    def tail(t):
+        low, high, n = math.atan(t / math.sqrt(degrees)), math.pi / 2, 2000
+        step = (high - low) / n
+        values = [math.cos(low + i * step) ** (degrees - 1) for i in range(n + 1)]
+        area = step / 3 * (values[0] + values[-1] + 4 * sum(values[1:-1:2]) + 2 * sum(values[2:-1:2]))
+        scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(math.pi)
+        return 2 * area * scale
+    low, high = 0.0, 1e3
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle) > tails else (low, middle)
+    return low
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def squares(values):
+    return sum((value - mean(values)) ** 2 for value in values)
+
+
+class Tables(unittest.TestCase):
     def setUp(self):
         self.place = tempfile.TemporaryDirectory()
         self.addCleanup(self.place.cleanup)
 
-    def results(self, name, rows):
+    def table(self, name, file, header, rows):
         directory = os.path.join(self.place.name, name)
-        os.mkdir(directory)
-        with open(os.path.join(directory, "results.csv"), "w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([HEADER] + rows)
+        os.makedirs(directory, exist_ok=True)
+        with open(os.path.join(directory, file), "w", newline="", encoding="utf-8") as out:
+            csv.writer(out, lineterminator="\n").writerows([header] + rows)
         return directory
 
-    def run_script(self, *arguments):
-        return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True)
+    def results(self, name, rows, header=None):
+        return self.table(name, "results.csv", header or HEADER, rows)
 
+    def compare(self, *arguments, status=0):
+        done = subprocess.run([PARADNN, "compare", *arguments], capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout if status == 0 else done.stderr
+
+    def rows(self, *arguments):
+        return list(csv.DictReader(io.StringIO(self.compare(*arguments, "--format", "csv"))))
+
+
+class Compare(Tables):
     def test_joins_by_id(self):
-        a = self.results("a", [["fc/1", "fc", "infer", "ok", 4000, 3900, 4100], ["fc/2", "fc", "infer", "ok", 1000, 900, 1100],
-                               ["fc/3", "fc", "train", "ok", 1000, "", ""], ["fc/4", "fc", "train", "unsupported", "", "", ""]])
-        b = self.results("b", [["fc/2", "fc", "infer", "ok", 1000, 900, 1100], ["fc/1", "fc", "infer", "ok", 1000, 990, 1010],
-                               ["fc/5", "fc", "train", "ok", 1000, "", ""], ["fc/4", "fc", "train", "ok", 5, "", ""]])
-        text = self.run_script(a, b).stdout
-        self.assertIn("  4.000        0.004 ms      0.001 ms  fc/1\n", text)
-        self.assertIn("  1.000~       0.001 ms      0.001 ms  fc/2\n", text)
-        self.assertIn("fc           infer   2.000  1.000  4.000      2\n", text)
-        self.assertIn("3 left out", text)
-        rows = list(csv.DictReader(self.run_script("--csv", a, b).stdout.splitlines()))
-        self.assertEqual([(row["id"], row["ratio"], row["clear"]) for row in rows], [("fc/1", "4", "yes"), ("fc/2", "1", "no")])
+        a = self.results("a", [["net/1", "net", "infer", "ok", 4000, 3900, 4100], ["net/2", "net", "infer", "ok", 1000, 900, 1100],
+                               ["net/3", "net", "train", "ok", 1000, "", ""], ["net/4", "net", "train", "unsupported", "", "", ""]])
+        b = self.results("b", [["net/2", "net", "infer", "ok", 1000, 900, 1100], ["net/1", "net", "infer", "ok", 1000, 990, 1010],
+                               ["net/5", "net", "train", "ok", 1000, "", ""], ["net/4", "net", "train", "ok", 5, "", ""]])
+        rows = self.rows(a, b)
+        self.assertEqual([(row["id"], row["ratio"], row["clear"], row["decision"], row["mode"]) for row in rows],
+                         [("net/1", "4", "1", "faster", "infer"), ("net/2", "1", "0", "undecided", "infer")])
+        self.assertEqual([(row["id"], row["a_status"], row["b_status"]) for row in self.rows(a, b, "--table", "unpaired")],
+                         [("net/3", "ok", ""), ("net/4", "unsupported", "ok"), ("net/5", "", "ok")])
+        text = self.compare(a, b)
+        self.assertIn("B is 2.00 times as fast as A", text)
+        self.assertIn("Not compared, because they did not end ok on both sides: 3\n", text)
+        self.assertIn("ops.csv does not say", text)
 
     def test_joins_ids_of_earlier_versions(self):
-        """What it drops from an id, the program drops too."""
         full = "rnn/cell=lstm,layers=1,embedding=8,hidden=8,length=5,vocabulary=9,batch=2,bidirectional=no,output=every-step,dropout=0," \
                "ids=uniform,mode=train,dtype=f32,optimizer=rmsprop,backend=onednn,threads=2,cache=warm,fuse=none,rnn=auto,accumulate=1," \
                "checkpoint=none,isa=default"
-        other = full.replace("mode=train", "mode=infer").replace("optimizer=rmsprop,", "").replace(",accumulate=1,checkpoint=none", "")
         network = "cnn/block=residual,blocks=1,filters=2,image=32,output=4,batch=2,pool=global,activation=relu,mode=infer,dtype=f32," \
                   "backend=onednn,threads=2,cache=warm,fuse=none,algorithm=auto,isa=default"
-        listed = subprocess.run([PARADNN, "list", "--format", "csv", full, other, network], capture_output=True, text=True, check=True).stdout
+        listed = subprocess.run([PARADNN, "list", "--format", "csv", full, network], capture_output=True, text=True, check=True).stdout
         today = [row["id"] for row in csv.DictReader(listed.splitlines())]
-        self.assertTrue(today[0].endswith(",ids=uniform,threads=2") and today[1].endswith(",mode=infer,threads=2"), today)
-        a = self.results("a", [[name, "rnn", "x", "ok", 4000, "", ""] for name in (full, other, network)])
+        a = self.results("a", [[name, "rnn", "x", "ok", 4000, "", ""] for name in (full, network)])
         b = self.results("b", [[name, "rnn", "x", "ok", 1000, "", ""] for name in today])
-        rows = list(csv.DictReader(self.run_script("--csv", a, b).stdout.splitlines()))
-        self.assertEqual(sorted(row["id"] for row in rows), sorted(today))
+        rows = self.rows(a, b)
+        self.assertEqual([(row["id"], row["clear"]) for row in rows], [(name, "") for name in today])
 
     def test_refuses(self):
-        a = self.results("a", [["fc/1", "fc", "infer", "ok", 4000, 3900, 4100]])
-        b = self.results("b", [["fc/2", "fc", "infer", "ok", 4000, 3900, 4100]])
-        self.assertIn("no instance ran on both sides (2", self.run_script(a, b).stderr)
-        self.assertIn("Usage", self.run_script(a).stderr)
+        a = self.results("a", [["net/1", "net", "infer", "ok", 4000, 3900, 4100]])
+        b = self.results("b", [["net/2", "net", "infer", "ok", 4000, 3900, 4100]])
+        c = self.results("c", [["net/1", "net", "infer", "crash", "", "", ""]])
+        d = self.results("d", [["net/1", "net", "infer", "ok", 0, 0, 0]])
+        e = self.table("e", "results.csv", ["id", "status"], [["net/1", "ok"]])
+        for arguments, message in (((a, b), "no instance is in both"), ((a, a), "both sides are the same directory"),
+                                   ((a, c), "no instance ended ok on both sides"), ((a, d), "no instance ended ok on both sides"),
+                                   ((a, e), "column 'family' is missing"), ((a, os.path.join(a, "b")), "No such file"),
+                                   ((a,), "no two instances differ in one run setting only"), ((a, b, "--across", "mod"), "'mode'?"),
+                                   ((a, a + "/../d", "--by", "op", "--table", "pairs"), "--by is for the table ops, not for pairs"),
+                                   ((a, d, "--only", "mode=train"), "no instance that ended ok has all the values"),
+                                   ((a, self.results("f", [])), "no instance is in both")):
+            self.assertIn(message, self.compare(*arguments, status=2))
+
+
+class Recomputed(Tables):
+    """Two directories of 300 instances of two families, in different orders, with failures and what only one side has."""
+
+    KEYS = ["layers", "nodes", "filters", "batch", "mode", "backend", "threads"]
+
+    def setUp(self):
+        super().setUp()
+        chance = random.Random(16)
+        plain = []
+        for family, width in (("wide", "nodes"), ("deep", "filters")):
+            for layers in (1, 2, 4, 8, 16):
+                for size in (32, 64, 128, 256, 512):
+                    for batch in (1, 8, 64):
+                        for mode in ("infer", "train"):
+                            plain.append({"family": family, "layers": layers, width: size, "batch": batch, "mode": mode, "threads": 2})
+        sides, ops = ([], []), ([], [])
+        self.op_header = ["id", "op", "category", "pass", "layer", "count", "time_ns_median", "pct_of_roof"]
+        for side, backend in enumerate(("onednn", "openblas")):
+            for number, keys in enumerate(plain):
+                status = chance.choices(["ok", "oom", None], [18, 1, 1])[0]
+                if not status:
+                    continue
+                ns = 1e3 * keys["batch"] ** 0.8 * keys["layers"] * chance.lognormvariate(0, 0.3) * (1.3 if side and keys["batch"] > 1 else 1)
+                half = chance.choice([0.02, 0.1, 0.3])
+                pairs = ",".join(f"{key}={value}" for key, value in keys.items() if key != "family")
+                name = f"{keys['family']}/{pairs}" + (",backend=openblas" if side else "")
+                times = [round(ns, 3), round(ns * math.exp(-half), 3), round(ns * math.exp(half), 3)] if status == "ok" else ["", "", ""]
+                if number % 50 == 7:
+                    times[1:] = ["", ""]
+                row = {**keys, "id": name, "backend": backend, "status": status, "reason": "" if status == "ok" else "too large"}
+                sides[side].append([row.get(key, "") for key in ["id", "family"] + self.KEYS + ["status", "reason"]] + times)
+                if status == "ok" and number % 11:
+                    for op, part in (("dense", 0.5), ("relu", 0.1), ("dense", 0.2), ("softmax" if side else "tanh", 0.15)):
+                        ops[side].append([name, op, "any", "forward", "l1", 1, round(ns * part * chance.uniform(0.7, 1.1), 3), ""])
+        chance.shuffle(sides[1])
+        header = ["id", "family"] + self.KEYS + ["status", "reason", "time_ns_median", "ci_low_ns", "ci_high_ns"]
+        self.directories = [self.results(name, side, header) for name, side in zip("ab", sides)]
+        for name, side in zip("ab", ops):
+            self.table(name, "ops.csv", self.op_header, side)
+        self.sides = [{row[0].replace(",backend=openblas", ""): dict(zip(header, row)) for row in side} for side in sides]
+        self.ops = ops
+        self.pairs = [(name, a, self.sides[1][name]) for name, a in self.sides[0].items()
+                      if a["status"] == "ok" and self.sides[1].get(name, {}).get("status") == "ok"]
+
+    @staticmethod
+    def half(row):
+        return math.log(row["ci_high_ns"] / row["ci_low_ns"]) / 2 if row["ci_low_ns"] else math.nan
+
+    def log_and_half(self, a, b):
+        return math.log(a["time_ns_median"] / b["time_ns_median"]), math.sqrt((self.half(a) ** 2 + self.half(b) ** 2) / 2)
+
+    def test_pairs(self):
+        rows = self.rows(*self.directories)
+        self.assertGreater(len(rows), 200)
+        self.assertEqual([row["id"] for row in rows], [name for name, _, _ in self.pairs])
+        for row, (_, a, b) in zip(rows, self.pairs):
+            log, half = self.log_and_half(a, b)
+            self.assertTrue(close(float(row["ratio"]), math.exp(log)))
+            self.assertEqual([row[key] for key in ("layers", "nodes", "mode")], [str(a[key]) for key in ("layers", "nodes", "mode")])
+            self.assertEqual(row["a_id"], a["id"])
+            self.assertEqual(row["b_id"], b["id"])
+            self.assertNotIn("backend", row)
+            if math.isnan(half):
+                self.assertEqual((row["ratio_low"], row["ratio_high"], row["clear"], row["decision"]), ("", "", "", "undecided"))
+                continue
+            self.assertTrue(close(float(row["ratio_low"]), math.exp(log - half)) and close(float(row["ratio_high"]), math.exp(log + half)))
+            self.assertEqual(row["decision"], "faster" if log > half else "slower" if log < -half else "undecided")
+            self.assertEqual(row["clear"], str(int(abs(log) > half)))
+
+    def test_unpaired(self):
+        rows = self.rows(*self.directories, "--table", "unpaired")
+        both = {name for name, _, _ in self.pairs}
+        self.assertEqual({row["id"] for row in rows}, (self.sides[0].keys() | self.sides[1].keys()) - both)
+        for row in rows:
+            for letter, side in zip("ab", self.sides):
+                self.assertEqual(row[letter + "_status"], side.get(row["id"], {"status": ""})["status"])
+
+    def members(self, family, key=None, value=None):
+        return [pair for pair in self.pairs if family in ("", pair[1]["family"]) and (not key or str(pair[1][key]) == value)]
+
+    def test_groups(self):
+        rows = self.rows(*self.directories, "--table", "groups")
+        self.assertEqual([row["family"] for row in rows if not row["key"]], ["", "wide", "deep"])
+        for row in rows:
+            known = [self.log_and_half(a, b) for _, a, b in self.members(row["family"], row["key"], row["value"])]
+            logs = [log for log, _ in known]
+            n = len(logs)
+            self.assertEqual(int(row["count"]), n)
+            self.assertTrue(close(float(row["mean"]), math.exp(mean(logs))))
+            measured = math.sqrt(sum(half ** 2 for _, half in known)) / n
+            sampled = t_quantile(n - 1) * math.sqrt(squares(logs) / (n - 1) / n)
+            half = max(sampled, measured) if not math.isnan(measured) else sampled
+            self.assertTrue(close(float(row["mean_low"]), math.exp(mean(logs) - half), 2e-4), row)
+            self.assertTrue(close(float(row["mean_high"]), math.exp(mean(logs) + half), 2e-4), row)
+            self.assertTrue(close(float(row["least"]), math.exp(min(logs))) and close(float(row["greatest"]), math.exp(max(logs))))
+            self.assertEqual(int(row["faster"]), sum(log > half for log, half in known))
+            self.assertEqual(int(row["slower"]), sum(log < -half for log, half in known))
+            self.assertEqual(int(row["faster"]) + int(row["slower"]) + int(row["undecided"]), n)
+            self.assertEqual(int(row["above_1"]), sum(log > 0 for log in logs))
+
+    def test_axes(self):
+        rows = self.rows(*self.directories, "--table", "axes")
+        self.assertEqual([row["key"] for row in rows if row["family"] == "wide"][0], "batch")
+        self.assertEqual({row["key"] for row in rows if not row["family"]}, {"family", "layers", "nodes", "filters", "batch", "mode"})
+        for row in rows:
+            members = [pair for pair in self.members(row["family"]) if str(pair[1][row["key"]])]
+            logs = {}
+            for _, a, b in members:
+                logs.setdefault(a[row["key"]], []).append(self.log_and_half(a, b)[0])
+            n, k = len(members), len(logs)
+            within, total = sum(squares(values) for values in logs.values()), squares(sum(logs.values(), []))
+            self.assertEqual((int(row["count"]), int(row["values"])), (n, k))
+            self.assertEqual(row["complete"], str(int(n == len(self.members(row["family"])))))
+            self.assertTrue(close(float(row["explained"]), 1 - within / total), row)
+            self.assertTrue(close(float(row["adjusted"]), 1 - within / (n - k) / (total / (n - 1))), row)
+
+    def test_ops(self):
+        rows = self.rows(*self.directories, "--table", "ops")
+        for family in ("", "wide", "deep"):
+            times = [{}, {}]
+            effects, steps, n, mean_log = {}, [0, 0], 0, 0
+            for _, a, b in self.members(family):
+                both = [a["time_ns_median"], b["time_ns_median"]]
+                parts = [[row for row in self.ops[side] if row[0] == (a, b)[side]["id"]] for side in (0, 1)]
+                if not parts[0] or not parts[1]:
+                    continue
+                n += 1
+                log = math.log(both[0] / both[1])
+                mean_log += log
+                logarithmic = (both[0] - both[1]) / log
+                for side, sign in ((0, 1), (1, -1)):
+                    steps[side] += both[side]
+                    of_step = [(row[1], row[6]) for row in parts[side]]
+                    of_step.append(("residual", both[side] - sum(ns for _, ns in of_step)))
+                    for op, ns in of_step:
+                        times[side][op] = times[side].get(op, 0) + ns
+                        effects[op] = effects.get(op, 0) + sign * ns / logarithmic
+            mine = {row["op"]: row for row in rows if row["family"] == family}
+            self.assertEqual(set(mine), set(effects))
+            product = 1
+            for op, row in mine.items():
+                a_ns, b_ns = (side.get(op, 0) for side in times)
+                self.assertTrue(close(float(row["a_ns"]), a_ns) and close(float(row["b_ns"]), b_ns), row)
+                self.assertTrue(close(float(row["a_share_pct"]), 100 * a_ns / steps[0]))
+                self.assertTrue(close(float(row["gain_pct"]), 100 * (a_ns - b_ns) / (steps[0] - steps[1]), 1e-3), row)
+                self.assertTrue(close(float(row["effect"]), math.exp(effects[op] / n)), row)
+                product *= float(row["effect"])
+            self.assertTrue(close(product, math.exp(mean_log / n), 1e-4))
+
+    def test_text(self):
+        text = self.compare(*self.directories)
+        groups = self.rows(*self.directories, "--table", "groups")
+        takes = 1 / float(groups[0]["mean"])
+        self.assertIn(f"B takes {takes:#.3g} times as long as A", text)
+        self.assertIn("wide: batch explains the ratios best", text)
+        for table in ("pairs", "groups", "axes", "ops", "unpaired"):
+            lines = self.compare(*self.directories, "--table", table).splitlines()
+            self.assertEqual(len(lines), 1 + len(self.rows(*self.directories, "--table", table)))
+
+    def test_one_directory(self):
+        """The same rows in one table, in which both sides are."""
+        header = ["id", "family"] + self.KEYS + ["status", "reason", "time_ns_median", "ci_low_ns", "ci_high_ns"]
+        together = [[row[key] for key in header] for side in self.sides for row in side.values()]
+        random.Random(1).shuffle(together)
+        directory = self.results("together", together, header)
+        self.table("together", "ops.csv", self.op_header, self.ops[0] + self.ops[1])
+        self.assertIn("name it with --across: mode (infer, train), backend (", self.compare(directory, status=2))
+        across = ["--across", "backend=onednn:openblas"]
+        for table in ("pairs", "unpaired", "groups", "axes", "ops"):
+            two, one = (self.rows(*arguments, "--table", table) for arguments in (self.directories, [directory, *across]))
+            order = lambda rows: sorted(tuple(row.values()) for row in rows)
+            if table in ("pairs", "unpaired", "axes"):
+                self.assertEqual(order(one), order(two))
+            else:
+                self.assertEqual(len(one), len(two))
+
+
+class Large(Tables):
+    def test_many(self):
+        """14,000 instances; how long it takes is not asserted."""
+        header = ["id", "family", "nodes", "batch", "threads", "status", "time_ns_median", "ci_low_ns", "ci_high_ns"]
+        sides = [[[f"net/nodes={i},batch={i % 7},threads={threads}", "net", i, i % 7, threads, "ok", 1000 + i, 990 + i, 1010 + i]
+                  for i in range(14000)] for threads in (1, 2)]
+        a, b = self.results("a", sides[0], header), self.results("b", sides[1], header)
+        self.assertEqual(len(self.rows(a, b)), 14000)
+        self.assertEqual(self.rows(a, b, "--table", "groups")[0]["undecided"], "14000")
+        self.assertIn("no hyper-parameter or run setting explains", self.compare(a, b))
 
 
 if __name__ == "__main__":
