@@ -115,14 +115,15 @@ enum pdnn_status pdnn_roof_calibrate(struct pdnn_roof_job *job, struct pdnn_err 
     }
 }
 
-/* Earlier jobs leave the caches in a state this job would not find if it ran alone. Restore it: a working set
- * that fits one repetition is streamed once, one in parts has the preceding parts streamed. */
+/* Earlier jobs leave the caches in a state this job would not find if it ran alone. Restore it: an op runs
+ * once, a working set that fits one repetition is streamed once, one in parts has the preceding parts
+ * streamed. */
 static enum pdnn_status warm(struct pdnn_roof_job *job, struct pdnn_err *err) {
     enum { PARTS_BEFORE = 2 };
     uint64_t parts = job->pass.parts, before = parts <= PARTS_BEFORE ? parts : PARTS_BEFORE + 1;
     double work;
     int code = 0;
-    if (!job->stream)
+    if (!job->stream && !job->single)
         return PDNN_OK;
     if (parts < 2)
         code = job->run(job, 1, &work);

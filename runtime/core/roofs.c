@@ -17,7 +17,7 @@ enum {
     SMALL_DENSE = 16, /* arithmetic takes less than a tenth of the call */
 };
 
-/* Share of the time for all repetitions of all GEMMs. */
+/* Share of the time for all repetitions of all GEMMs, each of which runs twice, once to warm the caches. */
 static const double gemm_share = 0.4;
 
 /* For the probes alone. */
@@ -143,7 +143,7 @@ static enum pdnn_status add_compute(struct bench *bench, const struct pdnn_backe
     }
     for (size_t i = 0; backends[i]; i++)
         tried += is_tried(backends[i]);
-    double budget_ns = gemm_share * bench->seconds * 1e9 / (double)(REPETITIONS_MIN * (tried ? tried : 1));
+    double budget_ns = gemm_share * bench->seconds * 1e9 / (double)(2 * REPETITIONS_MIN * tried);
     for (size_t i = 0; backends[i] && i < SINGLES_MAX / 8; i++) {
         for (size_t k = 0; status == PDNN_OK && is_tried(backends[i]) && k < n_dtypes; k++)
             status = add_gemm(bench, backends[i], dtypes[k], budget_ns * work / ns, err);

@@ -4,6 +4,7 @@
 #include "runtime/core/backend.h"
 #include "runtime/core/ladder.h"
 #include "runtime/core/probe.h"
+#include "runtime/core/roof_job.h"
 #include "runtime/core/roofs.h"
 #include "runtime/facts/host.h"
 
@@ -242,6 +243,31 @@ static void test_probe_more_and_fewer_threads(void **state) {
     }
 }
 
+static int count_runs(struct pdnn_roof_job *job, uint64_t units, double *work) {
+    (void)job;
+    fake.runs += units;
+    *work = (double)units;
+    return 0;
+}
+
+/* What ran before has put other data into the caches, so an op runs once before it is timed; loops in
+ * registers do not care. */
+static void test_ops_run_warm(void **state) {
+    (void)state;
+    static struct pdnn_roof_job job;
+    const struct pdnn_single single = {.flop = 1};
+    struct pdnn_err err = {0};
+    job = (struct pdnn_roof_job){.run = count_runs, .units = 3, .single = &single};
+    fake.runs = 0;
+    assert_int_equal(pdnn_roof_repeat(&job, &err), PDNN_OK);
+    assert_int_equal(fake.runs, 1 + 3);
+    assert_int_equal(job.n_values, 1);
+    job = (struct pdnn_roof_job){.run = count_runs, .units = 3};
+    fake.runs = 0;
+    assert_int_equal(pdnn_roof_repeat(&job, &err), PDNN_OK);
+    assert_int_equal(fake.runs, 3);
+}
+
 static void test_probe_alone(void **state) {
     (void)state;
     static struct pdnn_ceilings ceilings;
@@ -268,6 +294,7 @@ int main(void) {
         cmocka_unit_test(test_ceilings_measure_full_table),
         cmocka_unit_test(test_ceilings_measure_progress_rises_to_one),
         cmocka_unit_test(test_probe_more_and_fewer_threads),
+        cmocka_unit_test(test_ops_run_warm),
         cmocka_unit_test(test_probe_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
