@@ -48,7 +48,7 @@ struct search {
     struct pdnn_ceilings *entry, *found; /* the one just read; the newest that agrees */
     size_t kept, usable;                 /* all; those neither too old nor measured in less time */
     bool agrees;                         /* *found is set */
-    double differs;                      /* by how much, for *found or for the last that does not agree */
+    double differs;                      /* by how much, for *found or for the one that differs least */
 };
 
 static const struct pdnn_ceiling *find_probe(const struct pdnn_ceilings *ceilings, const char *pattern) {
@@ -110,7 +110,7 @@ static void consider(void *user, const char *text) {
         return;
     double differs = difference(search->entry, search->probes);
     bool agrees = differs <= pdnn_kept_roofs_margin;
-    if (agrees || !search->agrees)
+    if (agrees || (!search->agrees && differs < search->differs))
         search->differs = differs;
     if (!agrees)
         return;
@@ -202,7 +202,7 @@ enum pdnn_status pdnn_kept_roofs_get(const struct pdnn_roofs_job *job, const str
                                      struct pdnn_err *err) {
     struct pdnn_kept file = {.path = ""};
     struct pdnn_str context = {0};
-    struct search search = {.job = job};
+    struct search search = {.job = job, .differs = INFINITY};
     enum pdnn_status status = PDNN_OK;
     search.entry = calloc(2, sizeof *search.entry);
     if (!search.entry)

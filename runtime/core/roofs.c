@@ -20,8 +20,10 @@ enum {
 /* Share of the time for all repetitions of all GEMMs, each of which runs twice, once to warm the caches. */
 static const double gemm_share = 0.4;
 
-/* For the probes alone. */
+/* For the probes alone. With nothing between them, reads would find part of the usual buffer in a large
+ * cache. */
 static const double probe_seconds = 0.1;
+enum { PROBE_CACHE_BYTES = 64 << 20 };
 
 struct bench {
     const struct pdnn_host *host;
@@ -171,15 +173,17 @@ static enum pdnn_status add_overhead(struct bench *bench, const struct pdnn_back
     return PDNN_OK;
 }
 
-static void add_probes(struct bench *bench) {
+/* cache_bytes: of the caches that the reads must miss; 0: the usual. */
+static void add_probes(struct bench *bench, uint64_t cache_bytes) {
     static const char *const patterns[] = {"fma", "read"};
     for (size_t i = 0; i < 2; i++) {
         struct pdnn_roof_job *job = add_job(bench, "probe", patterns[i]);
         job->rate = PDNN_RATE_IS_WORK;
         job->units = 1;
         job->run = pdnn_roof_run_probe;
-        job->far =
-            (struct pdnn_far){.threads = bench->threads, .limit_bytes = bench->host->memory_limit_bytes};
+        job->far = (struct pdnn_far){.threads = bench->threads,
+                                     .cache_bytes = cache_bytes,
+                                     .limit_bytes = bench->host->memory_limit_bytes};
     }
 }
 
@@ -294,7 +298,7 @@ enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
     if (status == PDNN_OK)
         status = add_overhead(bench, backends, err);
     if (status == PDNN_OK)
-        add_probes(bench);
+        add_probes(bench, 0);
     if (status == PDNN_OK)
         status = calibrate(bench, err);
     if (status == PDNN_OK)
@@ -310,7 +314,7 @@ enum pdnn_status pdnn_ceilings_probe(const struct pdnn_host *host, int64_t threa
     struct bench *bench = create(host, threads, probe_seconds, err);
     if (!bench)
         return PDNN_NO_MEMORY;
-    add_probes(bench);
+    add_probes(bench, (uint64_t)threads * PROBE_CACHE_BYTES);
     enum pdnn_status status = calibrate(bench, err);
     if (status == PDNN_OK)
         status = run_rounds(bench, pdnn_clock_ns(), NULL, NULL, err);

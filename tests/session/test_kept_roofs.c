@@ -150,6 +150,22 @@ static void test_roofs_of_another_state_are_measured_again(void **state) {
     }
 }
 
+/* Of several that differ, the note names the least difference. */
+static void test_note_names_the_least_difference(void **state) {
+    (void)state;
+    struct pdnn_roofs_job job = plain_job();
+    struct machine far = {.gflops = 100, .gbs = 200, .now_ms = 2000},
+                   here = {.gflops = 100, .gbs = 60, .now_ms = 3000};
+    begin();
+    job.must_measure = true;
+    sweep(&job, &far);
+    job.must_measure = false;
+    sweep(&job, &here);
+    assert_string_equal(
+        note, "roofs for 2 threads: measured, since the probes differ by 20 % from those beside the "
+              "kept ones, more than 15 %");
+}
+
 /* A machine that goes back and forth between two states keeps the roofs of both. */
 static void test_each_state_has_its_roofs(void **state) {
     (void)state;
@@ -324,6 +340,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept_roofs_are_used_and_say_so),
         cmocka_unit_test(test_roofs_of_another_state_are_measured_again),
+        cmocka_unit_test(test_note_names_the_least_difference),
         cmocka_unit_test(test_each_state_has_its_roofs),
         cmocka_unit_test(test_the_newest_that_agree_are_used),
         cmocka_unit_test(test_old_or_hasty_ones_are_measured_again),
