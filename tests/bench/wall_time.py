@@ -19,9 +19,9 @@ def main():
     specs = sys.argv[2:] or [os.path.join(ROOT, "sweeps", name + ".yaml") for name in ("fc", "cnn", "rnn", "transformer")]
     print(f"{'sweep':12} {'run':6} {'wall':>6} {'timed':>6} " + " ".join(f"{part:>{max(6, len(part))}}" for part in PARTS))
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "XDG_CACHE_HOME": folder, "PARADNN_NO_CACHE": ""}
         for spec in specs:
             name = os.path.basename(spec).removesuffix(".yaml")
+            environment = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, name), "PARADNN_NO_CACHE": ""}
             for run in ("first", "second"):
                 done = subprocess.run([program, "sweep", spec, "-o", os.path.join(folder, f"{name}-{run}")], env=environment,
                                       stderr=subprocess.PIPE, text=True, check=True)
