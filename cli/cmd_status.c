@@ -14,8 +14,9 @@
 static const char *const paragraphs[] = {
     "Tells how far the sweep in DIR has come, from its journal or, if it has parts/, from those of all of its "
     "parts. It takes no lock and works while they are written.",
-    "The rate is that of the directories that are working, which wrote within ten minutes of the one that "
-    "wrote last. The time left is the predicted time of the missing visits, scaled by how long the visits so "
+    "Of a joined sweep, it also says who holds leases: stale ones are of processes that give no sign of life, "
+    "and whoever joins next takes them over.",
+    "The rate is that of the processes that are working. The time left is the predicted time of the missing visits, scaled by how long the visits so "
     "far took; extra visits to noisy instances come on top.",
     "Exit status 0: every instance has its visits, has failed, or has nothing to run. 1: some are open.",
     NULL,
@@ -49,6 +50,23 @@ static void put_number(struct pdnn_table *table, const char *item, double value)
         pdnn_table_cell(table, "%.0f", value);
 }
 
+static void put_leases(struct pdnn_table *table, const struct pdnn_status_report *report) {
+    size_t stale = 0;
+    for (size_t i = 0; i < report->n_holders; i++)
+        stale += report->holder[i].is_stale;
+    put_count(table, "leases_held", report->n_holders - stale);
+    put_count(table, "leases_stale", stale);
+    put_count(table, "leases_ended", report->leases_ended);
+    put_count(table, "leases_lost", report->leases_lost);
+    put_count(table, "instances_held", report->held);
+    put_count(table, "instances_free", report->free);
+    for (size_t i = 0; i < report->n_holders; i++) {
+        const struct pdnn_status_holder *holder = &report->holder[i];
+        pdnn_table_cell(table, "%s %s", holder->is_stale ? "stale" : "held_by", holder->part);
+        pdnn_table_cell(table, "%zu", holder->instances);
+    }
+}
+
 static enum pdnn_status print(const struct pdnn_status_report *report, bool csv, struct pdnn_err *err) {
     struct pdnn_table table;
     char utc[PDNN_UTC_TEXT] = "";
@@ -67,6 +85,8 @@ static enum pdnn_status print(const struct pdnn_status_report *report, bool csv,
     pdnn_table_cell(&table, "%s", report->last_unix_ms ? pdnn_utc_format(report->last_unix_ms, utc) : "");
     put_number(&table, "visits_per_hour", report->visits_per_hour);
     put_number(&table, "seconds_left", report->seconds_left);
+    if (report->is_joined)
+        put_leases(&table, report);
     enum pdnn_status status = pdnn_table_print(&table, csv, err);
     pdnn_table_finish(&table);
     return status;
@@ -79,13 +99,13 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     for (;;) {
         struct pdnn_status_report report;
         enum pdnn_status status = pdnn_status_read(arguments->operands[0], &report, err);
-        if (status == PDNN_OK)
-            status = print(&report, csv, err);
         if (status != PDNN_OK)
             return status;
+        status = print(&report, csv, err);
         *some_failed = report.done < report.instances;
-        if (!watches || !*some_failed)
-            return PDNN_OK;
+        pdnn_status_finish(&report);
+        if (status != PDNN_OK || !watches || !*some_failed)
+            return status;
         fputc('\n', stdout);
         fflush(stdout);
         nanosleep(&pause, NULL);

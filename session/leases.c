@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "session/leases.h"
 
-#include "base/clock.h"
 #include "base/units.h"
 #include "session/leases_log.h"
 
@@ -16,13 +15,10 @@
 
 static const uint64_t usual_expiry_ns = UINT64_C(120000000000);
 
-/* Signs of life in the time of the expiry. */
-enum { BEATS_IN_EXPIRY = 12, BEAT_BYTES = 21 };
-
 bool pdnn_leases_exist(const char *directory) {
     char path[PDNN_FOLDER_TEXT];
     struct stat info;
-    int written = snprintf(path, sizeof path, "%s/leases", directory);
+    int written = snprintf(path, sizeof path, "%s/leases/00000000", directory);
     return written > 0 && (size_t)written < sizeof path && stat(path, &info) == 0;
 }
 
@@ -86,11 +82,6 @@ enum pdnn_status pdnn_leases_open(struct pdnn_leases *leases, const char *direct
     return status == PDNN_OK && plan ? compare_plans(leases, plan, err) : status;
 }
 
-static const char *beat_name(const char *part, char name[PDNN_PART_TEXT + 8]) {
-    snprintf(name, PDNN_PART_TEXT + 8, "beat-%s", part);
-    return name;
-}
-
 void pdnn_leases_close(struct pdnn_leases *leases) {
     char name[PDNN_PART_TEXT + 8];
     for (size_t i = 0; i < leases->count; i++)
@@ -99,57 +90,10 @@ void pdnn_leases_close(struct pdnn_leases *leases) {
     free(leases->state_of);
     if (leases->beat_fd >= 0) {
         close(leases->beat_fd);
-        unlinkat(leases->folder.fd, beat_name(leases->self.part, name), 0);
+        unlinkat(leases->folder.fd, pdnn_lease_beat_name(leases->self.part, name), 0);
     }
     pdnn_folder_close(&leases->folder);
     *leases = (struct pdnn_leases){.folder.fd = -1, .beat_fd = -1};
-}
-
-void pdnn_leases_beat(struct pdnn_leases *leases) {
-    char text[BEAT_BYTES + 1], name[PDNN_PART_TEXT + 8];
-    uint64_t now_ns = pdnn_clock_ns();
-    if (leases->beat_ns && now_ns - leases->beat_ns < leases->plan.expiry_ns / BEATS_IN_EXPIRY)
-        return;
-    leases->was_late =
-        leases->was_late || (leases->beat_ns && now_ns - leases->beat_ns > leases->plan.expiry_ns / 2);
-    if (leases->beat_fd < 0)
-        leases->beat_fd = openat(leases->folder.fd, beat_name(leases->self.part, name),
-                                 O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    snprintf(text, sizeof text, "%020" PRIu64 "\n", leases->beats + 1);
-    /* Always in the same place, so that a full disk does not matter. */
-    if (leases->beat_fd < 0 || pwrite(leases->beat_fd, text, BEAT_BYTES, 0) != BEAT_BYTES ||
-        fdatasync(leases->beat_fd) != 0)
-        return;
-    leases->beats++;
-    leases->beat_ns = now_ns;
-}
-
-/* 0 if there was none yet. */
-static uint64_t read_beat(const struct pdnn_leases *leases, const char *part) {
-    char text[BEAT_BYTES + 1] = "", name[PDNN_PART_TEXT + 8];
-    int fd = openat(leases->folder.fd, beat_name(part, name), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return 0;
-    ssize_t got = read(fd, text, BEAT_BYTES);
-    close(fd);
-    return got > 0 ? strtoull(text, NULL, 10) : 0;
-}
-
-void pdnn_leases_watch(struct pdnn_leases *leases) {
-    for (size_t i = 0; i < leases->count; i++) {
-        struct pdnn_lease *lease = &leases->lease[i];
-        if (lease->state != PDNN_LEASE_HELD || strcmp(lease->holder.part, leases->self.part) == 0)
-            continue;
-        uint64_t beat = read_beat(leases, lease->holder.part), now_ns = pdnn_clock_ns();
-        bool has_changed = lease->is_seen && beat != lease->beat;
-        if (!lease->is_seen || has_changed)
-            lease->seen_ns = now_ns;
-        lease->has_beaten = lease->has_beaten || has_changed;
-        lease->is_seen = true;
-        lease->beat = beat;
-        lease->is_stale = now_ns - lease->seen_ns > leases->plan.expiry_ns ||
-                          pdnn_holder_is_gone(&lease->holder, &leases->self);
-    }
 }
 
 static int compare_numbers(const void *left, const void *right) {
@@ -207,7 +151,7 @@ enum pdnn_status pdnn_leases_end(struct pdnn_leases *leases, size_t lease, const
         add_about(leases, lease, is_own ? PDNN_LEASE_END : PDNN_LEASE_LOSS, done, n_done, err);
     /* What a killed process left. If it lives after all, it makes the file anew. */
     if (status == PDNN_OK && !is_own && pdnn_holder_is_gone(&leases->lease[lease].holder, &leases->self)) {
-        unlinkat(leases->folder.fd, beat_name(leases->lease[lease].holder.part, name), 0);
+        unlinkat(leases->folder.fd, pdnn_lease_beat_name(leases->lease[lease].holder.part, name), 0);
         snprintf(name, sizeof name, "new-%s", leases->lease[lease].holder.part);
         unlinkat(leases->folder.fd, name, 0);
     }

@@ -83,6 +83,11 @@ enum pdnn_status pdnn_leases_read(struct pdnn_leases *leases, struct pdnn_err *e
 /* Looks for signs of life of all other holders. */
 void pdnn_leases_watch(struct pdnn_leases *leases);
 
+/* Sets is_stale of the held leases for one who looks only once, and so has to believe the clocks: the holder
+ * is gone, or its last sign of life is older than the expiry by the local clock, or by the latest one if that
+ * is ahead. For showing only. */
+void pdnn_leases_judge(struct pdnn_leases *leases);
+
 /* Claims the instances, all of which are free. *lease: its index; SIZE_MAX if another record came first,
  * which is read by now: choose again. */
 enum pdnn_status pdnn_leases_claim(struct pdnn_leases *leases, const uint32_t *instances, size_t count,

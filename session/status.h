@@ -6,12 +6,25 @@
 #include "base/err.h"
 #include "runtime/facts/visit.h"
 
+#include "session/holder.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* Who holds a lease in a joined sweep. */
+struct pdnn_status_holder {
+    char part[PDNN_PART_TEXT];
+    size_t instances;
+    bool is_stale; /* it gives no sign of life; whoever joins next takes over */
+};
+
 struct pdnn_status_report {
-    size_t directories;                /* with visits: the sweep's own, or its parts */
-    size_t working;                    /* of these: wrote within ten minutes of the one that wrote last */
+    size_t directories; /* with visits: the sweep's own, or its parts */
+    /* Processes at work: in a joined sweep those that hold a lease that is not stale; else 0 or 1, as the
+     * journal's lock tells on this host, or 1 for ten minutes after the last visit of another host. Several
+     * directories of one sweep without leases: those that wrote within ten minutes of the last. */
+    size_t working;
     size_t instances;                  /* of the spec */
     size_t done;                       /* with all their visits, failed, or with nothing to run */
     size_t begun;                      /* not done, but visited */
@@ -23,10 +36,17 @@ struct pdnn_status_report {
      * took, and divided among the directories that are working; extra visits to noisy instances come on top.
      * NaN: not known yet. */
     double seconds_left;
+    bool is_joined;                    /* the fields below are set */
+    struct pdnn_status_holder *holder; /* heap */
+    size_t n_holders;
+    size_t held, free; /* instances in leases; those that nobody has claimed and that can run */
+    size_t leases_ended, leases_lost;
 };
 
-/* PDNN_INVALID if the directory has neither a spec nor visits, or a journal is damaged. */
+/* PDNN_INVALID if the directory has neither a spec nor visits, or a journal or the log of leases is damaged.
+ * Release *report with pdnn_status_finish after a success. */
 enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_report *report,
                                   struct pdnn_err *err);
+void pdnn_status_finish(struct pdnn_status_report *report);
 
 #endif

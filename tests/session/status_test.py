@@ -4,6 +4,7 @@
 Usage: status_test.py PARADNN"""
 
 import csv
+import fcntl
 import os
 import subprocess
 import sys
@@ -34,6 +35,44 @@ def expect(directory, rc, **items):
     assert {name: found.get(name) for name in items} == items, (directory, found)
 
 
+def record(number, event, host="node1", **values):
+    lines = {"schema": 1, "event": event, "part": f"{host}-1-x", "boot": '"a"', "pid_space": 1, "pid": 1, "started": 1, **values,
+             "record": number}
+    with open(f"joined/leases/{number:08}", "w", encoding="utf-8") as file:
+        file.write("# One record of a joined sweep: who measures which of its instances.\n")
+        file.writelines(f"{key}: {value}\n" for key, value in lines.items())
+
+
+def check_leases():
+    """Of a joined sweep, who holds what and who is stale."""
+    os.makedirs("joined/leases")
+    expect("joined", 1, leases_held=None)
+    record(0, "plan", journal_schema=2, instances=8, hash=1, expiry_ns=60 * 10**9, allow_slow=0)
+    record(1, "claim", host="node1", cost_us=1, list="0-2")
+    record(2, "claim", host="node2", cost_us=1, list="3-4")
+    record(3, "ended", host="node1", lease=1, list="0")
+    record(4, "claim", host="node1", cost_us=1, list="1")
+    for host in "node1", "node2":
+        with open(f"joined/leases/beat-{host}-1-x", "w", encoding="utf-8") as file:
+            file.write(f"{1:020}\n")
+    os.utime("joined/leases/beat-node2-1-x", (1, 1))
+    expect("joined", 1, working="1", leases_held="1", leases_stale="1", leases_ended="1", leases_lost="0", instances_held="3",
+           **{"held_by node1-1-x": "1", "stale node2-1-x": "2"})
+    record(5, "claim", cost_us=1, list="1")
+    run = subprocess.run([PARADNN, "status", "joined"], capture_output=True, text=True, check=False)
+    assert run.returncode == 2 and "joined/leases/00000005: claims instance 1, which was not free" in run.stderr, run
+    os.remove("joined/leases/00000005")
+
+
+def check_lock(ids):
+    """On this host, the journal's lock tells whether a sweep is running."""
+    make_journal.make("here", SPEC, ids[:2], host=os.uname().nodename)
+    expect("here", 1, working="0", visits_per_hour="")
+    with open("here/journal.csv", "a", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        expect("here", 1, working="1")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -45,13 +84,13 @@ def main():
 
         make_journal.make("whole", SPEC, ids)
         expect("whole", 0, instances="8", done="8", ok="6", filtered="2", open="0", begun="0", visits="12",
-               directories="1", working="1", seconds_left="0")
+               directories="1", working="0", seconds_left="0")
 
         # Half of the visits, the last of them not yet complete.
         make_journal.make("half", SPEC, ids, visits=1)
         with open("half/journal.csv", "a", encoding="utf-8") as file:
             file.write('2,"fc/layers=')
-        expect("half", 1, done="2", open="6", begun="6", visits="6")
+        expect("half", 1, done="2", open="6", begun="6", visits="6", working="1")
         assert float(status("half", 1)["seconds_left"]) >= 0
 
         # A failure is a result, a crash only the second time.
@@ -69,9 +108,13 @@ def main():
         expect("joined", 1, done="2", open="6", visits="0", directories="0")
         make_journal.make("joined/parts/p1", SPEC, ids[:3], seed=1)
         expect("joined", 1, done="5", ok="3", open="3", begun="0", directories="1")
-        make_journal.make("joined/parts/p2", SPEC, ids[3:], seed=2, host="node2")
+        make_journal.make("joined/parts/p2", SPEC, ids[3:5], seed=2, host="node2")
         os.utime("joined/parts/p1/journal.csv", (1, 1))
-        expect("joined", 0, done="8", ok="6", directories="2", working="1")
+        expect("joined", 1, done="7", ok="5", directories="2", working="1")
+        check_leases()
+        make_journal.make("joined/parts/p3", SPEC, ids[5:], seed=3, host="node2")
+        expect("joined", 0, done="8", ok="6", directories="3")
+        check_lock(ids)
 
         with open("whole/environment.yaml", "a", encoding="utf-8") as file:
             file.write('shard: "0/2"\n')
