@@ -149,6 +149,8 @@ enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *e
     return status;
 }
 
+/* In the order of the merged journal: rounding depends on the order of a sum, and the result must not depend
+ * on that of the sources. */
 static enum pdnn_status pool_hosts(struct writing *writing, struct pdnn_err *err) {
     const struct pdnn_merge_job *job = writing->job;
     struct pdnn_scatter *scatters = calloc(job->ids.count + 1, sizeof *scatters);
@@ -157,8 +159,8 @@ static enum pdnn_status pool_hosts(struct writing *writing, struct pdnn_err *err
     for (size_t host = 0; done && host < job->hosts.count; host++) {
         size_t count = 0;
         for (size_t i = 0; i < job->ids.count; i++)
-            if (job->of[i].host == host)
-                scatters[count++] = job->of[i].scatter;
+            if (job->of[job->order[i]].host == host)
+                scatters[count++] = job->of[job->order[i]].scatter;
         writing->pools[host] = pdnn_scatter_pool(scatters, count);
     }
     free(scatters);
