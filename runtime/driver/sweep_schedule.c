@@ -48,6 +48,12 @@ static bool has_time(const struct pdnn_schedule *schedule, const struct pdnn_sch
     return task->spent_ns + pass_ns(schedule) <= pass_ns(schedule) * passes;
 }
 
+static struct pdnn_scatter scatter_of(const struct pdnn_schedule *schedule,
+                                      const struct pdnn_schedule_task *task) {
+    memcpy(schedule->scratch, task->medians, task->visits * sizeof *task->medians);
+    return pdnn_visits_scatter(schedule->scratch, task->visits);
+}
+
 /* A single visit has no interval, and a sweep with one round wants no extra visits. Once the rounds are done,
  * a task ends only at planned looks, after every further `rounds` visits. Looking after each visit would stop
  * when the visits happen to agree, and the interval would be too narrow. */
@@ -134,7 +140,7 @@ static enum pdnn_status take_up(struct pdnn_schedule *schedule, size_t index, st
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the visits of %s", from->id);
     task->visits = from->visits_done;
     memcpy(task->medians, from->medians, task->visits * sizeof *task->medians);
-    task->scatter = pdnn_visits_scatter(task->medians, task->visits);
+    task->scatter = scatter_of(schedule, task);
     return PDNN_OK;
 }
 
@@ -226,7 +232,7 @@ enum pdnn_status pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task,
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the visits of %s", schedule->tasks[task].id);
     state->medians[state->visits++] = visit->median_ns;
     state->spent_ns += (uint64_t)(visit->mean_ns * (double)visit->samples * (double)visit->steps_per_sample);
-    state->scatter = pdnn_visits_scatter(state->medians, state->visits);
+    state->scatter = scatter_of(schedule, state);
     state->wide = wants_extra(schedule, state);
     return PDNN_OK;
 }

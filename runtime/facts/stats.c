@@ -83,18 +83,26 @@ static double trigamma_inverse(double value) {
     return sqrt(low * high);
 }
 
-struct pdnn_scatter pdnn_visits_scatter(const double *medians, size_t count) {
+/* The logarithm of the i-th of sorted values, the outer `cut` at either end as their inner neighbours. */
+static double inner_log(const double *sorted, size_t count, size_t cut, size_t i) {
+    size_t last = count - 1 - cut;
+    return log(sorted[i < cut ? cut : i > last ? last : i]);
+}
+
+struct pdnn_scatter pdnn_visits_scatter(double *medians, size_t count) {
+    size_t cut = count / 6, kept = count - 2 * cut;
     double mean = 0, squares = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!(medians[i] > 0))
-            return (struct pdnn_scatter){0, 0};
-        mean += log(medians[i]) / (double)count;
-    }
-    if (count < 2)
+    pdnn_sort(medians, count);
+    if (count < 2 || !(medians[0] > 0))
         return (struct pdnn_scatter){0, 0};
     for (size_t i = 0; i < count; i++)
-        squares += (log(medians[i]) - mean) * (log(medians[i]) - mean);
-    return (struct pdnn_scatter){squares / (double)(count - 1), (double)(count - 1)};
+        mean += inner_log(medians, count, cut, i) / (double)count;
+    for (size_t i = 0; i < count; i++) {
+        double off = inner_log(medians, count, cut, i) - mean;
+        squares += off * off;
+    }
+    double degrees = (double)(kept - 1);
+    return (struct pdnn_scatter){squares * (double)count / ((double)kept * degrees), degrees};
 }
 
 /* The logarithm of an instance's variance without its bias, if it has one; its sampling variance is
@@ -154,7 +162,7 @@ struct pdnn_interval pdnn_visits_interval(const double *medians, size_t count, s
     for (size_t i = 0; i < count; i++)
         scratch[i] = medians[i];
     interval.center = pdnn_median(scratch, count);
-    struct pdnn_scatter own = pdnn_visits_scatter(medians, count);
+    struct pdnn_scatter own = pdnn_visits_scatter(scratch, count);
     if (!(own.degrees > 0))
         return interval;
     double degrees = pool.degrees + own.degrees;

@@ -25,9 +25,11 @@ struct pdnn_scatter {
     double degrees;
 };
 
-/* From the visits of one instance: the sample variance, with one degree of freedom less than visits. Nothing
- * is known from fewer than two visits, or from times that are not positive. */
-struct pdnn_scatter pdnn_visits_scatter(const double *medians, size_t count);
+/* From the visits of one instance, which it sorts: a variance that a few visits in another state of the
+ * machine do not raise. The lowest and the highest sixth count as their inner neighbours; what that takes
+ * from the variance and the degrees of freedom is Yuen's (Biometrika 61, 1974). Below six visits it is the
+ * sample variance. Nothing is known from fewer than two visits, or from times that are not positive. */
+struct pdnn_scatter pdnn_visits_scatter(double *medians, size_t count);
 
 /* What the instances of a sweep have in common: the typical variance, and how many degrees of freedom it is
  * worth to each of them. The more alike they are, the more degrees (Smyth, Statistical Applications in
@@ -50,6 +52,6 @@ struct pdnn_interval pdnn_visits_interval(const double *medians, size_t count, s
                                           double *scratch);
 
 /* Variance of that shift in terms of the variance of a visit, from A/A runs (doc/performance.md). */
-#define PDNN_RUN_SHARE 0.4
+#define PDNN_RUN_SHARE 0.5
 
 #endif

@@ -164,9 +164,20 @@ static void test_scatter_pool_edges(void **state) {
     assert_near(pdnn_scatter_pool(alike, 10).degrees, 1000, 0);
     assert_near(pdnn_scatter_pool(alike, 10).variance, 4e-4 * exp(log(2) - (1 - 0.5772156649)), 1e-6);
     assert_true(pdnn_scatter_pool(unlike, 10).degrees < 1);
-    assert_near(pdnn_visits_scatter((const double[]){1, exp(0.2)}, 2).variance, 0.02, 1e-12);
-    assert_true(pdnn_visits_scatter((const double[]){1, 0}, 2).degrees <= 0);
-    assert_true(pdnn_visits_scatter((const double[]){1}, 1).degrees <= 0);
+    assert_near(pdnn_visits_scatter((double[]){1, exp(0.2)}, 2).variance, 0.02, 1e-12);
+    assert_true(pdnn_visits_scatter((double[]){1, 0}, 2).degrees <= 0);
+    assert_true(pdnn_visits_scatter((double[]){1}, 1).degrees <= 0);
+}
+
+/* Six visits, of which the outer two count as their neighbours: -2, -2, -1, 1, 2, 2 hundredths. */
+static void test_visits_scatter_ignores_an_outlier(void **state) {
+    (void)state;
+    double near[] = {exp(0.01), exp(0.03), exp(-0.01), exp(0.02), exp(-0.02), exp(-0.03)};
+    double far[] = {exp(0.01), 9, exp(-0.01), exp(0.02), exp(-0.02), exp(-0.02)};
+    struct pdnn_scatter a = pdnn_visits_scatter(near, 6), b = pdnn_visits_scatter(far, 6);
+    assert_near(a.degrees, 3, 0);
+    assert_near(a.variance, 18e-4 * 6 / (4 * 3), 1e-12);
+    assert_near(b.variance, a.variance, 1e-12);
 }
 
 /* How much an instance scatters, drawn from what the pool says of its sweep. */
@@ -254,11 +265,17 @@ static void test_visits_interval_scales(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantile_sorted_cases),    cmocka_unit_test(test_median_sorts),
-        cmocka_unit_test(test_mad_ignores_an_outlier),   cmocka_unit_test(test_student_t95_table),
-        cmocka_unit_test(test_visits_interval_coverage), cmocka_unit_test(test_visits_interval_edges),
-        cmocka_unit_test(test_visits_interval_scales),   cmocka_unit_test(test_scatter_pool_coverage),
-        cmocka_unit_test(test_scatter_pool_edges),       cmocka_unit_test(test_visits_interval_planned_looks),
+        cmocka_unit_test(test_quantile_sorted_cases),
+        cmocka_unit_test(test_median_sorts),
+        cmocka_unit_test(test_mad_ignores_an_outlier),
+        cmocka_unit_test(test_student_t95_table),
+        cmocka_unit_test(test_visits_interval_coverage),
+        cmocka_unit_test(test_visits_interval_edges),
+        cmocka_unit_test(test_visits_interval_scales),
+        cmocka_unit_test(test_scatter_pool_coverage),
+        cmocka_unit_test(test_scatter_pool_edges),
+        cmocka_unit_test(test_visits_scatter_ignores_an_outlier),
+        cmocka_unit_test(test_visits_interval_planned_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
