@@ -13,6 +13,17 @@
 
 enum { FILE_NAME_TEXT = 64 };
 
+enum pdnn_status pdnn_folder_ensure(const char *path, struct pdnn_err *err) {
+    struct stat info;
+    if (mkdir(path, 0777) == 0)
+        return PDNN_OK;
+    if (errno != EEXIST)
+        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be created: %s", path, strerror(errno));
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        return pdnn_fail(err, PDNN_INVALID, "%s: exists and is not a directory", path);
+    return PDNN_OK;
+}
+
 enum pdnn_status pdnn_folder_open(struct pdnn_folder *folder, const char *path, struct pdnn_err *err) {
     folder->fd = -1;
     int written = snprintf(folder->path, sizeof folder->path, "%s", path);

@@ -14,6 +14,9 @@ struct pdnn_folder {
     char path[PDNN_FOLDER_TEXT]; /* as it was given, for messages and for reading */
 };
 
+/* Makes the directory unless there is one. PDNN_INVALID, with a message that names the path, if it cannot. */
+enum pdnn_status pdnn_folder_ensure(const char *path, struct pdnn_err *err);
+
 /* PDNN_INVALID, with a message that names the path, if there is no such directory or its files would have
  * names that are too long. */
 enum pdnn_status pdnn_folder_open(struct pdnn_folder *folder, const char *path, struct pdnn_err *err);

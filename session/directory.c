@@ -22,17 +22,6 @@ static const char ceilings_name[] = "ceilings.csv", spec_name[] = "spec.yaml";
 static const uint64_t write_gap_ns = UINT64_C(2000000000);
 enum { WRITE_SHARE = 50 };
 
-static enum pdnn_status make_directory(const char *path, struct pdnn_err *err) {
-    struct stat info;
-    if (mkdir(path, 0777) == 0)
-        return PDNN_OK;
-    if (errno != EEXIST)
-        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be created: %s", path, strerror(errno));
-    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
-        return pdnn_fail(err, PDNN_INVALID, "%s: exists and is not a directory", path);
-    return PDNN_OK;
-}
-
 static enum pdnn_status read_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
     if (sweep->request.ceilings_file ||
@@ -70,7 +59,7 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
     *sweep = (struct pdnn_sweep_directory){.request = *request, .session = request->session};
     const char *path = request->path;
     sweep->folder.fd = -1;
-    enum pdnn_status status = make_directory(path, err);
+    enum pdnn_status status = pdnn_folder_ensure(path, err);
     if (status == PDNN_OK)
         status = pdnn_folder_open(&sweep->folder, path, err);
     if (status == PDNN_OK)

@@ -235,7 +235,7 @@ enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct p
     if (!pdnn_holder_init(&self, job.session->host.name))
         return pdnn_fail(err, PDNN_IO, "no random numbers: %s", strerror(errno));
     job.stop = job.session->hooks->watch(job.session->hooks->user);
-    enum pdnn_status status = pdnn_join_make_directory(request, err);
+    enum pdnn_status status = pdnn_join_make_directory(request->sweep.path, job.session->spec.text, err);
     if (status == PDNN_OK)
         status = pdnn_leases_open(&job.leases, request->sweep.path, &plan, &self, err);
     if (status == PDNN_OK)

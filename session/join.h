@@ -29,6 +29,9 @@ struct pdnn_join_result {
     size_t free;
 };
 
+/* Makes DIR with what all share, or checks that the sweep there has this spec. text: as spec.yaml has it. */
+enum pdnn_status pdnn_join_make_directory(const char *directory, const char *text, struct pdnn_err *err);
+
 /* Works until nothing is left to claim, or the time or the budget is up; the lease then becomes free. Before
  * it ends for want of work, it makes sure that every other holder is alive, and takes over from those that
  * are not. PDNN_INTERRUPTED after a signal. */

@@ -37,9 +37,6 @@ struct pdnn_join_job {
 /* What is left of the time and the budget; UINT64_MAX: no limit. */
 uint64_t pdnn_join_left_ns(const struct pdnn_join_job *job);
 
-/* Makes the directory with what all share, or checks that it is of the same sweep. */
-enum pdnn_status pdnn_join_make_directory(const struct pdnn_join_request *request, struct pdnn_err *err);
-
 /* Makes the part, unless there is one, with roofs. PDNN_INVALID if this host is not set up as it was for
  * earlier parts. */
 enum pdnn_status pdnn_join_make_part(struct pdnn_join_job *job, struct pdnn_err *err);

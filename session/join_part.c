@@ -24,12 +24,6 @@ static bool join_path(char path[PDNN_FOLDER_TEXT], const char *directory, const 
     return written > 0 && written < PDNN_FOLDER_TEXT;
 }
 
-static enum pdnn_status make(const char *path, struct pdnn_err *err) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return PDNN_OK;
-    return pdnn_fail(err, PDNN_INVALID, "%s: cannot be created: %s", path, strerror(errno));
-}
-
 /* Writes the spec, complete and only if there is none: of several that try, one succeeds. */
 static enum pdnn_status freeze(const struct pdnn_folder *folder, const char *part, const char *text,
                                struct pdnn_err *err) {
@@ -68,8 +62,7 @@ enum pdnn_status pdnn_join_check_alone(const char *directory, struct pdnn_err *e
                      directory);
 }
 
-enum pdnn_status pdnn_join_make_directory(const struct pdnn_join_request *request, struct pdnn_err *err) {
-    const char *directory = request->sweep.path, *text = request->sweep.session->spec.text;
+enum pdnn_status pdnn_join_make_directory(const char *directory, const char *text, struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
     struct pdnn_folder folder;
     struct pdnn_holder self;
@@ -81,7 +74,7 @@ enum pdnn_status pdnn_join_make_directory(const struct pdnn_join_request *reques
                          directory);
     if (!pdnn_holder_init(&self, ""))
         return pdnn_fail(err, PDNN_IO, "no random numbers: %s", strerror(errno));
-    enum pdnn_status status = make(directory, err);
+    enum pdnn_status status = pdnn_folder_ensure(directory, err);
     if (status == PDNN_OK)
         status = pdnn_folder_open(&folder, directory, err);
     if (status != PDNN_OK)
@@ -92,7 +85,7 @@ enum pdnn_status pdnn_join_make_directory(const struct pdnn_join_request *reques
         status = check_spec(path, text, err);
     join_path(path, directory, "parts");
     if (status == PDNN_OK)
-        status = make(path, err);
+        status = pdnn_folder_ensure(path, err);
     pdnn_folder_close(&folder);
     return status;
 }
