@@ -214,9 +214,10 @@ void pdnn_man_format(struct pdnn_str *out) {
     pdnn_str_printf(out, ".Dd November 21, 2026\n.Dt PARADNN 1\n.Os\n.Sh NAME\n.Nm paradnn\n"
                          ".Nd sweep parameterized DNN models over a CPU and its rooflines\n.Sh SYNOPSIS\n");
     for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
-        pdnn_str_printf(out, ".Nm\n.Cm %s\n.Op Ar option ...\n%s%s%s", (*command)->name,
+        pdnn_str_printf(out, ".Nm\n.Cm %s\n.Op Ar option ...\n%s%s%s%s%s%s", (*command)->name,
                         *(*command)->operands ? ".Ar " : "", (*command)->operands,
-                        *(*command)->operands ? "\n" : "");
+                        *(*command)->operands ? "\n" : "", (*command)->rest ? ".Op Fl - Ar " : "",
+                        (*command)->rest ? (*command)->rest : "", (*command)->rest ? "\n" : "");
     pdnn_str_printf(out, ".Nm\n.Fl -help | -version | -man\n.Sh DESCRIPTION\n");
     man_text(out, purpose);
     pdnn_str_printf(out, ".Pp\n");

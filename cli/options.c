@@ -141,6 +141,10 @@ enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, in
         if (options_ended || text[0] != '-' || !text[1]) {
             parsed.operands[parsed.n_operands++] = text;
             at++;
+        } else if (strcmp(text, "--") == 0 && command->rest) {
+            parsed.rest = (const char *const *)argv + at + 1;
+            parsed.n_rest = (size_t)(argc - at) - 1;
+            break;
         } else if (strcmp(text, "--") == 0) {
             options_ended = true;
             at++;
@@ -230,8 +234,9 @@ static void append_kinds(struct pdnn_str *out, const struct pdnn_command_def *co
 
 void pdnn_command_help(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width) {
     static const struct pdnn_option_def help = {"help", 'h', NULL, NULL, false, "show this help and exit"};
-    pdnn_str_printf(out, "Usage: paradnn %s%s%s [OPTION]...\n", command->name, *command->operands ? " " : "",
-                    command->operands);
+    pdnn_str_printf(out, "Usage: paradnn %s%s%s [OPTION]...%s%s%s\n", command->name,
+                    *command->operands ? " " : "", command->operands, command->rest ? " [-- " : "",
+                    command->rest ? command->rest : "", command->rest ? "]" : "");
     pdnn_fill_text(out, command->summary, 0, width);
     for (const char *const *paragraph = command->paragraphs; *paragraph; paragraph++) {
         pdnn_str_append(out, "\n", 1);

@@ -31,6 +31,7 @@ struct pdnn_command_def {
     const char *summary;  /* one line */
     const char *operands; /* "SPEC..." for the synopsis; "" for none */
     size_t min_operands, max_operands;
+    const char *rest; /* what comes after "--" is for another program: its name in the synopsis; or NULL */
     const char *const *paragraphs; /* the description, NULL-terminated */
     /* The kinds the first operand may have, by index: false past the last one. NULL: not from a table. */
     bool (*kind)(size_t index, const char **name, const char **help);
@@ -59,10 +60,13 @@ struct pdnn_arguments {
     const char **operands;
     struct pdnn_option_value *values; /* in the order given */
     size_t n_operands, n_values;
+    const char *const *rest; /* after "--", if the command has a use for it */
+    size_t n_rest;
     bool help; /* --help or -h was given; nothing else was checked */
 };
 
-/* Parses what follows the command's name; "--" ends the options. On PDNN_INVALID, err is one
+/* Parses what follows the command's name; "--" ends the options, and the operands too
+ * if the command has a rest. On PDNN_INVALID, err is one
  * line that names the nearest option or choice. *arguments is written on success only; release
  * it with pdnn_arguments_finish. */
 enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,

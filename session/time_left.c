@@ -1,19 +1,11 @@
-#define _GNU_SOURCE /* environ, pipe2 */
 #include "session/time_left.h"
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "session/ask.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { ANSWER_TEXT = 64, JOB_TEXT = 64, DIGITS_MAX = 5 };
 
@@ -52,26 +44,6 @@ bool pdnn_time_left_parse(const char *text, struct pdnn_time_left *left) {
     return false;
 }
 
-/* Reads the first line that comes before the deadline; "" if none does. */
-static void read_line(int fd, char line[ANSWER_TEXT]) {
-    uint64_t deadline_ns = pdnn_clock_ns() + patience_ns;
-    size_t length = 0;
-    while (length < ANSWER_TEXT - 1 && !memchr(line, '\n', length)) {
-        uint64_t now_ns = pdnn_clock_ns();
-        struct pollfd ready = {.fd = fd, .events = POLLIN};
-        int wait_ms = now_ns < deadline_ns ? (int)((deadline_ns - now_ns) / 1000000) : 0;
-        int n_ready = poll(&ready, 1, wait_ms);
-        if (n_ready < 0 && errno == EINTR)
-            continue;
-        ssize_t n_read = n_ready > 0 ? read(fd, line + length, ANSWER_TEXT - 1 - length) : 0;
-        if (n_read <= 0)
-            break;
-        length += (size_t)n_read;
-    }
-    line[length] = 0;
-    line[strcspn(line, " \n")] = 0;
-}
-
 /* The last task of an array has the array's job id, which stands for all of its tasks. */
 static char *name_job(char *(*lookup)(const char *name), const char *id, char job[JOB_TEXT]) {
     const char *array = lookup("SLURM_ARRAY_JOB_ID"), *task = lookup("SLURM_ARRAY_TASK_ID");
@@ -82,42 +54,27 @@ static char *name_job(char *(*lookup)(const char *name), const char *id, char jo
     return job;
 }
 
-static enum pdnn_status ask_squeue(char job[JOB_TEXT], char answer[ANSWER_TEXT], struct pdnn_err *err) {
-    static char squeue[] = "squeue", no_header[] = "-h", jobs[] = "-j", format[] = "-o", left[] = "%L";
-    char *const command[] = {squeue, no_header, jobs, job, format, left, NULL};
-    posix_spawn_file_actions_t actions;
-    int fds[2];
-    pid_t pid;
-    if (pipe2(fds, O_CLOEXEC) != 0)
-        return pdnn_fail(err, PDNN_IO, "cannot ask squeue: %s", strerror(errno));
-    int code = posix_spawn_file_actions_init(&actions);
-    if (code == 0) {
-        code = posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-        if (code == 0)
-            code = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        if (code == 0)
-            code = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        if (code == 0)
-            code = posix_spawnp(&pid, squeue, &actions, NULL, command, environ);
-        posix_spawn_file_actions_destroy(&actions);
+/* Parses the first line that squeue prints. */
+static enum pdnn_status ask_squeue(const char *job, struct pdnn_time_left *left, struct pdnn_err *err) {
+    const char *const command[] = {"squeue", "-h", "-j", job, "-o", "%L", NULL};
+    struct pdnn_answer answer;
+    char line[ANSWER_TEXT];
+    enum pdnn_status status = pdnn_ask(command, patience_ns, &answer, err);
+    if (status == PDNN_OK) {
+        const char *text = pdnn_str_text(&answer.out);
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(text, " \n"), text);
+        if (!*line || !pdnn_time_left_parse(line, left))
+            status = pdnn_fail(err, PDNN_IO, "squeue says '%s' about job %s", line, job);
     }
-    close(fds[1]);
-    if (code == 0) {
-        read_line(fds[0], answer);
-        /* It has answered or is too late. */
-        kill(pid, SIGKILL);
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
-        }
-    }
-    close(fds[0]);
-    return code ? pdnn_fail(err, PDNN_IO, "cannot run squeue: %s", strerror(code)) : PDNN_OK;
+    pdnn_answer_finish(&answer);
+    return status;
 }
 
 enum pdnn_status pdnn_time_left(char *(*lookup)(const char *name), struct pdnn_time_left *left,
                                 struct pdnn_err *err) {
     static const char end_name[] = "SLURM_JOB_END_TIME";
     const char *end = lookup(end_name), *id = lookup("SLURM_JOB_ID");
-    char job[JOB_TEXT], answer[ANSWER_TEXT] = "";
+    char job[JOB_TEXT];
     int64_t end_s;
     *left = (struct pdnn_time_left){0};
     if (end && pdnn_parse_i64(end, &end_s) && end_s > 0 && end_s < INT64_MAX / 1000) {
@@ -129,9 +86,5 @@ enum pdnn_status pdnn_time_left(char *(*lookup)(const char *name), struct pdnn_t
     }
     if (!id || !*id)
         return PDNN_OK;
-    if (ask_squeue(name_job(lookup, id, job), answer, err) != PDNN_OK)
-        return err->status;
-    if (!*answer || !pdnn_time_left_parse(answer, left))
-        return pdnn_fail(err, PDNN_IO, "squeue says '%s' about job %s", answer, job);
-    return PDNN_OK;
+    return ask_squeue(name_job(lookup, id, job), left, err);
 }

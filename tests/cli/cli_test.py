@@ -108,8 +108,8 @@ def platforms():
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
     *[(f"help-{name}", [name, "--help"], 0)
-      for name in ("sweep", "status", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "compare", "columns", "ops",
-                   "families")],
+      for name in ("sweep", "submit", "status", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "compare", "columns",
+                   "ops", "families")],
     ("nothing", [], 2),
     ("columns", ["columns", "--format", "csv"], 0),
     ("columns-ceilings", ["columns", "ceilings"], 0),
@@ -150,6 +150,12 @@ GOLDEN_CASES = [
     ("list-bad-image", ["list", "cnn:vgg16,image=16,threads=1"], 2),
     ("list-bad-set", ["list", "small.yaml", "--set", "run.thread=2"], 2),
     ("list-bad-min-samples", ["list", "small.yaml", "--set", "measure.min_samples=16385"], 2),
+    *[(f"submit-{kind}", ["submit", "small.yaml", "--workers", "4", "-o", "/shared/small.results", "--program", "paradnn", "--scheduler",
+                          kind, "--time", "90m", "--dry-run", "--", *passed], 0)
+      for kind, passed in (("slurm", ["--partition=cpu"]), ("pbs", ["-q", "cpu"]), ("lsf", []), ("none", ["n1", "n2", "n3", "n4"]))],
+    ("submit-no-workers", ["submit", "small.yaml"], 2),
+    ("submit-no-directory", ["submit", "fc", "--workers", "2"], 2),
+    ("submit-array", ["submit", "small.yaml", "--workers", "2", "--", "--array=0-9"], 2),
     ("unknown-command", ["lst"], 2),
     ("unknown-option", ["list", "small.yaml", "--fromat", "csv"], 2),
     ("unknown-global", ["--versoin"], 2),

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""submit on a real Slurm of three nodes on this machine: one node is killed in mid-visit, one task is requeued, one is warned that its
+time is up. The merge job's tables must be those of one process. Skips with a line where there can be no such Slurm.
+
+Usage: slurm_test.py PARADNN SWEEPS [TIMES]"""
+
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import slurm  # noqa: E402
+
+PARADNN, SWEEPS = (os.path.abspath(path) for path in sys.argv[1:3])
+TIMES = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+SKIPPED = 77
+SPEC = [os.path.join(SWEEPS, "smoke.yaml"), "--set", "run.threads=1"]
+# Costs and shapes; what else is in the tables was measured. Which reorders there are depends on the implementations that were fastest.
+OPS = ("id", "layer", "op", "category", "pass", "shape", "count", "flop_count", "byte_count")
+
+
+def rows(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def paradnn(*arguments):
+    done = subprocess.run([PARADNN, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def same(name, found, expected, columns):
+    found, expected = ([tuple(row[column] for column in columns) for row in table] for table in (found, expected))
+    assert found == expected, (name, [pair for pair in zip(found, expected) if pair[0] != pair[1]][:3], len(found), len(expected))
+
+
+class Sweep:
+    """A submitted sweep."""
+
+    def __init__(self, cluster, place):
+        self.cluster, self.directory = cluster, os.path.join(place, "joined")
+        answer = cluster.run(PARADNN, "submit", *SPEC, "--set", "measure.max_time=2s", "--workers", "3", "-o", self.directory,
+                             "--lease-expiry", "4s", "--format", "csv", "--", "--partition=test").stdout
+        (self.array, tasks, _), (self.merge, _, _) = [(row["job_id"], row["tasks"], row["what"])
+                                                      for row in csv.DictReader(answer.splitlines())]
+        assert tasks == "3", answer
+
+    def node(self, task):
+        return self.cluster.run("squeue", "-h", "-t", "running", "-j", f"{self.array}_{task}", "-o", "%N", check=False).stdout.strip()
+
+    def parts(self, node):
+        parts = os.path.join(self.directory, "parts")
+        return [os.path.join(parts, name) for name in (os.listdir(parts) if os.path.isdir(parts) else []) if name.startswith(node + "-")]
+
+    def has_visits(self, node):
+        for part in self.parts(node):
+            journal = os.path.join(part, "journal.csv")
+            if os.path.exists(journal):
+                with open(journal, encoding="utf-8") as file:
+                    if file.read().count("\n") > 1:
+                        return True
+        return False
+
+    def measured(self):
+        """The host of each visit that some worker made."""
+        found = {}
+        for node in ("n1", "n2", "n3"):
+            for part in self.parts(node):
+                for visit in rows(part, "journal.csv"):
+                    found[visit["id"], visit["started_utc"]] = node
+        return found
+
+    def visiting_task(self):
+        """One that has made a visit while all three are at work, or None."""
+        nodes = [self.node(task) for task in range(3)]
+        if not all(node and self.parts(node) for node in nodes):
+            return None
+        return next((task for task in range(3) if self.has_visits(nodes[task])), None)
+
+    def restarts(self, task):
+        shown = self.cluster.run("scontrol", "show", "job", f"{self.array}_{task}").stdout
+        return int(shown.split("Restarts=")[1].split()[0])
+
+    def state(self, job):
+        return self.cluster.run("squeue", "-h", "-t", "all", "-j", job, "-o", "%T").stdout.split()
+
+    def logs(self):
+        text, jobs = "", os.path.join(self.directory, "jobs")
+        for name in sorted(os.listdir(jobs)):
+            if name.endswith(".log"):
+                with open(os.path.join(jobs, name), encoding="utf-8", errors="replace") as file:
+                    text += f"--- {name}\n{file.read()}"
+        return text
+
+
+def disturb(cluster, sweep):
+    cluster.wait(lambda: sweep.visiting_task() is not None, 60)
+    killed = sweep.visiting_task()
+    requeued, warned = (task for task in range(3) if task != killed)
+    node = sweep.node(killed)
+    cluster.node_die(node)
+    cluster.run("scontrol", "requeue", f"{sweep.array}_{requeued}")
+    cluster.run("scancel", "--batch", "--signal=USR1", f"{sweep.array}_{warned}")
+    cluster.node_up(node)
+    cluster.wait(lambda: not cluster.is_in_queue(sweep.merge), 120)
+    assert [sweep.restarts(task) for task in range(3)] == [1, 1, 1], [sweep.restarts(task) for task in range(3)]
+
+
+def check(sweep, alone, columns):
+    assert sweep.state(sweep.merge) == ["COMPLETED"], sweep.state(sweep.merge)
+    results = rows(sweep.directory, "results.csv")
+    same("results.csv", results, rows(alone, "results.csv"), columns)
+    assert {row["status"] for row in results} == {"ok"}, results
+    same("ops.csv", *([row for row in rows(place, "ops.csv") if row["op"] != "reorder"] for place in (sweep.directory, alone)), OPS)
+    measured, kept = sweep.measured(), {}
+    for visit in rows(sweep.directory, "journal.csv"):
+        kept.setdefault(visit["id"], []).append((visit["id"], visit["started_utc"]))
+    for of in kept.values():
+        assert len(of) >= 2 and len(set(of)) == len(of) and len({measured[visit] for visit in of}) == 1, (of, measured)
+    recorded = [(row["job_id"], row["tasks"]) for row in rows(sweep.directory, "jobs", "jobs.csv")]
+    assert recorded == [(sweep.array, "3"), (sweep.merge, "")], recorded
+    paradnn("status", sweep.directory)
+
+
+def once():
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o755)
+        alone = os.path.join(place, "alone")
+        paradnn("sweep", *SPEC, "--set", "measure.max_time=20ms", "-o", alone)
+        columns = paradnn("list", *SPEC, "--format", "csv").splitlines()[0].split(",")
+        columns = [name for name in columns if name in rows(alone, "results.csv")[0]]
+        assert {"id", "params", "flop_count", "byte_count", "memory_bytes"} <= set(columns), columns
+        cluster, sweep = slurm.Slurm(os.path.join(place, "slurm")), None
+        try:
+            cluster.up(3)
+            sweep = Sweep(cluster, place)
+            disturb(cluster, sweep)
+            check(sweep, alone, columns)
+        except AssertionError:
+            print(sweep.logs() if sweep else "nothing was submitted", file=sys.stderr)
+            raise
+        finally:
+            cluster.stop()
+
+
+def main():
+    if slurm.missing():
+        print(f"slurm: skipped: not installed: {', '.join(slurm.missing())}")
+        return SKIPPED
+    try:
+        for _ in range(TIMES):
+            once()
+    except slurm.Unavailable as reason:
+        print(f"slurm: skipped: {reason}")
+        return SKIPPED
+    print("slurm ok")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+/* What a program printed, how it ended, and programs that do not start or end. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/cmocka_all.h"
+
+#include "session/ask.h"
+
+#include <string.h>
+
+static const uint64_t second_ns = 1000000000;
+
+static void check(const char *script, const char *out, const char *errors, int exit_status) {
+    const char *const command[] = {"sh", "-c", script, NULL};
+    struct pdnn_answer answer;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_ask(command, 60 * second_ns, &answer, &err), PDNN_OK);
+    assert_string_equal(pdnn_str_text(&answer.out), out);
+    assert_string_equal(pdnn_str_text(&answer.errors), errors);
+    assert_int_equal(answer.exit_status, exit_status);
+    pdnn_answer_finish(&answer);
+}
+
+static void test_ask_answers(void **state) {
+    (void)state;
+    check("echo 12", "12\n", "", 0);
+    check("echo no >&2; exit 3", "", "no\n", 3);
+    check("echo a; echo b >&2; echo c", "a\nc\n", "b\n", 0);
+    check("kill -9 $$", "", "", 137);
+    /* Without input it does not wait for any. */
+    check("cat; echo end", "end\n", "", 0);
+}
+
+static void test_ask_long_answer(void **state) {
+    (void)state;
+    const char *const command[] = {"sh", "-c", "yes | head -c 1000000; yes | head -c 200000 >&2; exit 5",
+                                   NULL};
+    struct pdnn_answer answer;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_ask(command, 60 * second_ns, &answer, &err), PDNN_OK);
+    assert_int_equal(answer.out.length, 1 << 16);
+    assert_int_equal(answer.errors.length, 1 << 16);
+    assert_int_equal(answer.exit_status, 5);
+    pdnn_answer_finish(&answer);
+}
+
+static void test_ask_fails(void **state) {
+    (void)state;
+    const char *const missing[] = {"no-such-program", NULL}, *const slow[] = {"sleep", "1000", NULL};
+    struct pdnn_answer answer;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_ask(missing, second_ns, &answer, &err), PDNN_IO);
+    assert_string_equal(err.text, "cannot run no-such-program: No such file or directory");
+    pdnn_answer_finish(&answer);
+    assert_int_equal(pdnn_ask(slow, second_ns / 10, &answer, &err), PDNN_IO);
+    assert_string_equal(err.text, "sleep has not ended within 0 s");
+    assert_int_equal(answer.exit_status, 128 + 9);
+    pdnn_answer_finish(&answer);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ask_answers),
+        cmocka_unit_test(test_ask_long_answer),
+        cmocka_unit_test(test_ask_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
