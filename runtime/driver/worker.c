@@ -25,7 +25,8 @@ static bool op_is_sound(const struct pdnn_visit_op *op) {
 static bool ceiling_is_sound(const struct pdnn_ceiling *ceiling) {
     return is_text(ceiling->kind, sizeof ceiling->kind) &&
            is_text(ceiling->pattern, sizeof ceiling->pattern) &&
-           is_text(ceiling->dtype, sizeof ceiling->dtype) && is_text(ceiling->level, sizeof ceiling->level);
+           is_text(ceiling->dtype, sizeof ceiling->dtype) && is_text(ceiling->level, sizeof ceiling->level) &&
+           is_text(ceiling->host, sizeof ceiling->host);
 }
 
 /* Copies a visit and its ops out of the message. False if the message does not hold one. */

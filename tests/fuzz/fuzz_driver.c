@@ -108,13 +108,19 @@ static void check_others(struct pdnn_worker *worker, const struct pdnn_request *
     ceilings.count = 0;
     if (worker->pid &&
         fuzz_is_ok(pdnn_worker_ceilings(worker, 1, 1, 0, NULL, NULL, NULL, &ceilings, &err), &err)) {
-        for (size_t i = 0; i < ceilings.count; i++)
-            FUZZ_CHECK(memchr(ceilings.row[i].kind, 0, sizeof ceilings.row[i].kind));
+        for (size_t i = 0; i < ceilings.count; i++) {
+            const struct pdnn_ceiling *row = &ceilings.row[i];
+            FUZZ_CHECK(memchr(row->kind, 0, sizeof row->kind) &&
+                       memchr(row->pattern, 0, sizeof row->pattern));
+            FUZZ_CHECK(memchr(row->dtype, 0, sizeof row->dtype) && memchr(row->level, 0, sizeof row->level));
+            FUZZ_CHECK(memchr(row->host, 0, sizeof row->host));
+        }
     }
     err = (struct pdnn_err){0};
     if (worker->pid && fuzz_is_ok(pdnn_worker_check(worker, request, 0, NULL, &rows, &n_rows, &err), &err)) {
         for (size_t i = 0; i < n_rows; i++)
-            FUZZ_CHECK(memchr(rows[i].op, 0, sizeof rows[i].op));
+            FUZZ_CHECK(memchr(rows[i].op, 0, sizeof rows[i].op) &&
+                       memchr(rows[i].tensor, 0, sizeof rows[i].tensor));
         free(rows);
     }
     err = (struct pdnn_err){0};

@@ -555,6 +555,60 @@ static void test_serve_check_micro_steps(void **state) {
     free(checked.rows);
 }
 
+/* A request that the worker cannot rely on ends it without an answer. */
+static void refuse(enum pdnn_message_kind kind, const void *body, size_t bytes) {
+    int pair[2];
+    char answer;
+    const struct pdnn_part part = {body, bytes};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_int_equal(pdnn_message_send(pair[0], kind, &part, 1, NULL), PDNN_OK);
+    assert_int_equal(shutdown(pair[0], SHUT_WR), 0);
+    assert_int_equal(pdnn_worker_serve(pair[1]), 1);
+    close(pair[1]);
+    assert_int_equal(recv(pair[0], &answer, 1, 0), 0);
+    close(pair[0]);
+}
+
+static struct pdnn_hello good_hello(void) {
+    struct pdnn_hello hello = {.isa = PDNN_ISA_DEFAULT};
+    memcpy(hello.build, pdnn_build, sizeof hello.build);
+    hello.host.threads = 1;
+    return hello;
+}
+
+static void test_serve_invalid_requests(void **state) {
+    (void)state;
+    static const int64_t threads[] = {-1, PDNN_HOST_CORES_MAX + 1, INT64_MAX};
+    struct pdnn_hello hello;
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        hello = good_hello();
+        hello.host.threads = threads[i];
+        refuse(PDNN_MESSAGE_HELLO, &hello, sizeof hello);
+    }
+    hello = good_hello();
+    hello.isa = PDNN_ISA_COUNT;
+    refuse(PDNN_MESSAGE_HELLO, &hello, sizeof hello);
+    hello = good_hello();
+    memset(hello.host.isa, 'x', sizeof hello.host.isa);
+    refuse(PDNN_MESSAGE_HELLO, &hello, sizeof hello);
+    hello = good_hello();
+    refuse(PDNN_MESSAGE_HELLO, &hello, sizeof hello - 1);
+    static const struct {
+        size_t offset, length;
+    } texts[] = {
+        {offsetof(struct pdnn_request, id), PDNN_ID_TEXT},
+        {offsetof(struct pdnn_request, largest), PDNN_ID_TEXT},
+        {offsetof(struct pdnn_request, choices), PDNN_KEPT_PATH},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct pdnn_request request = {.id = "none"};
+        memset((char *)&request + texts[i].offset, 'x', texts[i].length);
+        refuse(PDNN_MESSAGE_VISIT, &request, sizeof request);
+        refuse(PDNN_MESSAGE_CHECK, &request, sizeof request);
+    }
+    refuse(PDNN_MESSAGE_FAILED, NULL, 0);
+}
+
 int main(int argc, char **argv) {
     if (argc == 2)
         return pdnn_worker_serve((int)strtol(argv[1], NULL, 10));
@@ -573,6 +627,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_serve_check_cancelled),
         cmocka_unit_test(test_serve_check_tolerance),
         cmocka_unit_test(test_serve_check_micro_steps),
+        cmocka_unit_test(test_serve_invalid_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
