@@ -6,10 +6,14 @@ Usage: cgroup_test.py PARADNN"""
 
 import csv
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+
+from processes import worker_of
 
 PARADNN = os.path.abspath(sys.argv[1])
 MIB = 1 << 20
@@ -23,6 +27,7 @@ bandwidth,read,,DRAM,1,0,18,17,19,5
 overhead,op,,,1,0,50,40,60,5
 """
 SMALL = "fc/layers=2,nodes=64,input=64,output=64,batch=8,threads=1"
+MEDIUM = "fc/layers=4,nodes=4096,input=64,output=64,batch=8,mode=infer,threads=1"  # 200 MB
 LARGE = "fc/layers=4,nodes=8192,input=64,output=64,batch=8,threads=1"  # a gigabyte
 
 
@@ -91,8 +96,16 @@ class Group:
             os.rmdir(self.path)
 
 
+def resident_bytes(pid):
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+            return next((int(line.split()[1]) << 10 for line in file if line.startswith("VmRSS")), 0)
+    except OSError:
+        return 0
+
+
 class Limited(unittest.TestCase):
-    def sweep(self, limit_bytes, ids, *settings):
+    def sweep(self, limit_bytes, ids, *settings, disturb=lambda child: None):
         """Runs a sweep in a group of its own; returns its rows, the group and what it printed."""
         group = Group(limit_bytes)
         self.addCleanup(group.remove)
@@ -102,14 +115,18 @@ class Limited(unittest.TestCase):
                 file.write(CEILINGS)
             settings = ("measure.rounds=2", "measure.max_time=100ms", "measure.precision=0.01%", *settings)
             words = [word for setting in settings for word in ("--set", setting)]
-            done = subprocess.run([PARADNN, "sweep", *ids, "--ceilings", roofs, "-o", results, *words], preexec_fn=group.enter,
-                                  capture_output=True, text=True, check=False)
-            self.assertIn(done.returncode, (0, 1), done.stderr)
+            with subprocess.Popen([PARADNN, "sweep", *ids, "--ceilings", roofs, "-o", results, *words], preexec_fn=group.enter,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as child:
+                disturb(child)
+                errors = child.stderr.read()
+            self.assertIn(child.returncode, (0, 1), errors)
             with open(os.path.join(results, "results.csv"), newline="", encoding="utf-8") as file:
                 rows = list(csv.DictReader(file))
+            with open(os.path.join(results, "journal.csv"), newline="", encoding="utf-8") as file:
+                self.visits = list(csv.DictReader(file))
         print(f"peak {group.peak_bytes() / MIB:.0f} MiB of {limit_bytes / MIB:.0f}: {[row['status'] for row in rows]}",
               file=sys.stderr)
-        return rows, group, done.stderr
+        return rows, group, errors
 
     def test_cold_caches_fit(self):
         limit_bytes = 900 * MIB
@@ -126,6 +143,24 @@ class Limited(unittest.TestCase):
         self.assertGreater(int(rows[1]["rounds"]), 1)  # all but the first come after the kill
         self.assertIn("ran out of memory and was killed", rows[0]["reason"])
         self.assertNotEqual(group.kills(), "0")
+
+    def test_what_somebody_else_kills_is_a_crash(self):
+        """However near its limit on memory the worker is."""
+        limit_bytes = 220 * MIB
+
+        def kill_when_large(child):
+            resident = 0
+            while child.poll() is None and resident < 0.92 * limit_bytes:
+                time.sleep(0.01)
+                worker = worker_of(child.pid)
+                resident = resident_bytes(worker) if worker else 0
+            self.assertIsNone(child.poll(), f"has never used more than {resident / MIB:.0f} MiB")
+            os.kill(worker, signal.SIGKILL)
+
+        _, _, text = self.sweep(2048 * MIB, [MEDIUM], f"limits.memory={limit_bytes // MIB}MiB", "measure.probe=off", "measure.rounds=1",
+                                   "measure.max_time=4s", disturb=kill_when_large)
+        self.assertEqual(self.visits[0]["status"], "crash", text)
+        self.assertIn("killed by signal 9", self.visits[0]["reason"])
 
 
 if __name__ == "__main__":
