@@ -41,7 +41,8 @@ uint64_t pdnn_join_left_ns(const struct pdnn_join_job *job);
  * earlier parts. */
 enum pdnn_status pdnn_join_make_part(struct pdnn_join_job *job, struct pdnn_err *err);
 
-/* Adds the visits that are in the part's journal to the instances of the lease; none if it has no journal. */
+/* Adds the visits that are in the part's journal to the instances of the lease; none if it has no journal. A
+ * damaged one is a warning, and its visits do not count. */
 enum pdnn_status pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
                                      struct pdnn_visits *visits, struct pdnn_err *err);
 

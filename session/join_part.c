@@ -184,22 +184,36 @@ static enum pdnn_status copy_rows(const struct pdnn_join_job *job, const struct 
     return status;
 }
 
+/* *rows: a journal of the lease's instances. */
+static enum pdnn_status read_rows(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
+                                  const char *path, struct pdnn_str *rows, struct pdnn_err *err) {
+    struct pdnn_journal_scan scan;
+    pdnn_columns_header(&pdnn_journal_columns, rows);
+    enum pdnn_status status = pdnn_journal_scan_open(&scan, path, err);
+    if (status == PDNN_OK)
+        status = copy_rows(job, lease, &scan, rows, err);
+    pdnn_journal_scan_close(&scan);
+    return status;
+}
+
 enum pdnn_status pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
                                      struct pdnn_visits *visits, struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT], journal[PDNN_FOLDER_TEXT];
-    struct pdnn_journal_scan scan;
     struct pdnn_str rows = {0}, ops = {0};
+    struct pdnn_err cause = {0};
     if (!path_of_part(job, lease->holder.part, path) || !join_path(journal, path, "journal.csv") ||
         access(journal, F_OK) != 0)
         return PDNN_OK;
-    pdnn_columns_header(&pdnn_journal_columns, &rows);
     pdnn_columns_header(&pdnn_journal_ops_columns, &ops);
-    enum pdnn_status status = pdnn_journal_scan_open(&scan, path, err);
+    enum pdnn_status status = read_rows(job, lease, path, &rows, &cause);
     if (status == PDNN_OK)
-        status = copy_rows(job, lease, &scan, &rows, err);
-    pdnn_journal_scan_close(&scan);
-    if (status == PDNN_OK)
-        status = pdnn_journal_parse(journal, &rows, &ops, visits, err);
+        status = pdnn_journal_parse(journal, &rows, &ops, visits, &cause);
+    if (status != PDNN_OK && status != PDNN_NO_MEMORY) {
+        pdnn_session_warn(job->session, "%s; instances of this part are measured again", cause.text);
+        status = PDNN_OK;
+    } else if (status != PDNN_OK) {
+        pdnn_fail(err, status, "%s", cause.text);
+    }
     pdnn_str_finish(&rows);
     pdnn_str_finish(&ops);
     return status;

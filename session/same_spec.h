@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum { PDNN_SPEC_LINE_TEXT = 64 };
+enum { PDNN_SPEC_LINE_TEXT = 160 };
 
 /* Compares the texts line by line, but for comments: they say where a spec came from. If they differ, sets
  * the first lines that do, cut short. */
