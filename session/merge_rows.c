@@ -45,6 +45,7 @@ struct row {
 
 struct rows {
     struct pdnn_merge_job *job;
+    size_t most_places;
     struct place *places;
     size_t n_places, places_room;
     bool overflowed;  /* there were more visits than places */
@@ -124,7 +125,7 @@ static enum pdnn_status find_instance(struct rows *rows, struct pdnn_piece id, s
 
 static enum pdnn_status note_place(struct rows *rows, size_t source, size_t instance,
                                    const struct pdnn_scanned_visit *visit, struct pdnn_err *err) {
-    if (rows->n_places == PLACES_MAX) {
+    if (rows->n_places == rows->most_places) {
         rows->overflowed = true;
         return PDNN_OK;
     }
@@ -461,11 +462,11 @@ static enum pdnn_status write_batch(struct rows *rows, size_t from, size_t *end,
     do
         rows->batch_end += job->of[job->order[(*end)++]].found;
     while (*end < job->ids.count &&
-           rows->batch_end - rows->batch_from + job->of[job->order[*end]].found <= PLACES_MAX);
+           rows->batch_end - rows->batch_from + job->of[job->order[*end]].found <= rows->most_places);
     enum pdnn_status status = PDNN_OK;
-    if (rows->batch_end - rows->batch_from > PLACES_MAX)
-        return pdnn_fail(err, PDNN_INVALID, "%s: more than %d visits", job->ids.text[job->order[from]],
-                         PLACES_MAX);
+    if (rows->batch_end - rows->batch_from > rows->most_places)
+        return pdnn_fail(err, PDNN_INVALID, "%s: more than %zu visits", job->ids.text[job->order[from]],
+                         rows->most_places);
     bool is_scanned = from == 0 && *end == job->ids.count && !rows->overflowed;
     if (!is_scanned)
         status = scan_all(rows, false, err);
@@ -508,7 +509,9 @@ static enum pdnn_status write_all(struct rows *rows, struct pdnn_err *err) {
 }
 
 enum pdnn_status pdnn_merge_write_journal(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    struct rows rows = {.job = job, .visits_file.fd = -1, .ops_file.fd = -1};
+    const size_t asked = job->request->most_visits;
+    struct rows rows = {
+        .job = job, .most_places = asked ? asked : PLACES_MAX, .visits_file.fd = -1, .ops_file.fd = -1};
     enum pdnn_status status = scan_all(&rows, true, err);
     if (status == PDNN_OK)
         status = pdnn_merge_order(job, err);
