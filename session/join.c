@@ -226,7 +226,7 @@ enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct p
     struct pdnn_join_job job = {.request = request,
                                 .session = request->sweep.session,
                                 .sweep = {.request = request->sweep, .session = request->sweep.session},
-                                .leases = {.folder.fd = -1, .beat_fd = -1}};
+                                .leases = {.folder.fd = -1}};
     struct pdnn_holder self;
     const struct pdnn_lease_plan plan = {.instances = job.session->n_tasks,
                                          .instances_hash = hash_instances(job.session),

@@ -59,7 +59,7 @@ enum pdnn_status pdnn_leases_open(struct pdnn_leases *leases, const char *direct
                                   const struct pdnn_lease_plan *plan, const struct pdnn_holder *self,
                                   struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
-    *leases = (struct pdnn_leases){.folder.fd = -1, .self = *self, .beat_fd = -1};
+    *leases = (struct pdnn_leases){.folder.fd = -1, .self = *self};
     int written = snprintf(path, sizeof path, "%s/leases", directory);
     if (written < 0 || (size_t)written >= sizeof path)
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
@@ -88,12 +88,10 @@ void pdnn_leases_close(struct pdnn_leases *leases) {
         free(leases->lease[i].instance);
     free(leases->lease);
     free(leases->state_of);
-    if (leases->beat_fd >= 0) {
-        close(leases->beat_fd);
+    if (leases->beats)
         unlinkat(leases->folder.fd, pdnn_lease_beat_name(leases->self.part, name), 0);
-    }
     pdnn_folder_close(&leases->folder);
-    *leases = (struct pdnn_leases){.folder.fd = -1, .beat_fd = -1};
+    *leases = (struct pdnn_leases){.folder.fd = -1};
 }
 
 static int compare_numbers(const void *left, const void *right) {

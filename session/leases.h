@@ -60,10 +60,9 @@ struct pdnn_leases {
     uint64_t next; /* number of the next record */
     struct pdnn_lease *lease;
     size_t count, room;
-    int32_t *state_of; /* by instance */
-    int beat_fd;       /* -1: none yet */
-    uint64_t beats, beat_ns;
-    bool was_late; /* others may have taken this process to be dead */
+    int32_t *state_of;       /* by instance */
+    uint64_t beats, beat_ns; /* signs of life so far, and when the last one was */
+    bool was_late;           /* others may have taken this process to be dead */
 };
 
 /* Whether the directory has a log, that is, was joined. */

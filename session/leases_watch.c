@@ -19,20 +19,26 @@ const char *pdnn_lease_beat_name(const char *part, char name[PDNN_PART_TEXT + 8]
     return name;
 }
 
-void pdnn_leases_beat(struct pdnn_leases *leases) {
+/* Always in the same place, so that a full disk does not matter. Closing the file is what takes the counter
+ * to a server; nothing has to survive a crash. */
+static bool write_beat(const struct pdnn_leases *leases, uint64_t count) {
     char text[BEAT_BYTES + 1], name[PDNN_PART_TEXT + 8];
+    int fd = openat(leases->folder.fd, pdnn_lease_beat_name(leases->self.part, name),
+                    O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0)
+        return false;
+    snprintf(text, sizeof text, "%020" PRIu64 "\n", count);
+    bool is_written = pwrite(fd, text, BEAT_BYTES, 0) == BEAT_BYTES;
+    return close(fd) == 0 && is_written;
+}
+
+void pdnn_leases_beat(struct pdnn_leases *leases) {
     uint64_t now_ns = pdnn_clock_ns();
     if (leases->beat_ns && now_ns - leases->beat_ns < leases->plan.expiry_ns / BEATS_IN_EXPIRY)
         return;
     leases->was_late =
         leases->was_late || (leases->beat_ns && now_ns - leases->beat_ns > leases->plan.expiry_ns / 2);
-    if (leases->beat_fd < 0)
-        leases->beat_fd = openat(leases->folder.fd, pdnn_lease_beat_name(leases->self.part, name),
-                                 O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    snprintf(text, sizeof text, "%020" PRIu64 "\n", leases->beats + 1);
-    /* Always in the same place, so that a full disk does not matter. */
-    if (leases->beat_fd < 0 || pwrite(leases->beat_fd, text, BEAT_BYTES, 0) != BEAT_BYTES ||
-        fdatasync(leases->beat_fd) != 0)
+    if (!write_beat(leases, leases->beats + 1))
         return;
     leases->beats++;
     leases->beat_ns = now_ns;
