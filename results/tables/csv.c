@@ -185,9 +185,14 @@ static bool parse_quoted(struct parser *p, char **field) {
     return false;
 }
 
+/* Not strchr: this is asked for every byte. */
+static bool ends_plain(char byte) {
+    return byte == ',' || byte == '"' || byte == '\n' || !byte;
+}
+
 static bool parse_plain(struct parser *p, char **field) {
     *field = p->at;
-    while (p->at < p->end && !strchr(",\"\n", *p->at) &&
+    while (p->at < p->end && !ends_plain(*p->at) &&
            !(*p->at == '\r' && p->at + 1 < p->end && p->at[1] == '\n'))
         p->at++;
     if (!end_field(p)) {

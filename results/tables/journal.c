@@ -41,14 +41,28 @@ static enum pdnn_status parse_row(const struct pdnn_columns *columns, const char
 }
 
 /* The reverse of split_key. */
+static bool join_key(const struct pdnn_journal_op_row *row, char key[PDNN_OP_KEY_TEXT]) {
+    const char *const parts[] = {row->op, row->pass, row->shape};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size_t length = strlen(parts[i]);
+        if (used + length + 1 > PDNN_OP_KEY_TEXT)
+            return false;
+        memcpy(key + used, parts[i], length);
+        used += length;
+        key[used++] = '/';
+    }
+    key[used - 1] = 0;
+    return true;
+}
+
 static bool take_op(const struct pdnn_journal_op_row *row, struct pdnn_visit_op *op) {
-    int length = snprintf(op->key, sizeof op->key, "%s/%s/%s", row->op, row->pass, row->shape);
     memcpy(op->layer, row->layer, sizeof op->layer);
     memcpy(op->implementation, row->implementation, sizeof op->implementation);
     op->count = (uint32_t)row->count;
     op->bytes = row->bytes;
     op->time_ns = row->time_ns;
-    return length >= 0 && (size_t)length < sizeof op->key && row->count <= UINT32_MAX;
+    return join_key(row, op->key) && row->count <= UINT32_MAX;
 }
 
 static enum pdnn_status make_room(struct loading *loading, size_t count, struct pdnn_err *err) {
