@@ -22,7 +22,7 @@ models:
 """
 PARADNN = os.path.abspath(sys.argv[1])
 INSTANCES = 4
-ENVIRONMENT = dict(os.environ)
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
 
 
 def command(directory, *options, spec="../spec.yaml"):
