@@ -51,9 +51,13 @@ static void print_all(const struct pdnn_join_request *request, const struct pdnn
                 result->n_holders == 1 ? "" : "s");
     if (result->free)
         fprintf(stderr, ", %zu are left to claim", result->free);
-    fprintf(stderr, "\nnext:   paradnn %s %s%s%s\n", result->done == result->instances ? "merge" : "status",
-            path, result->done == result->instances ? " -o " : "",
-            result->done == result->instances ? path : "");
+    fprintf(stderr, "\n");
+    if (result->done == result->instances)
+        fprintf(stderr, "next:   paradnn merge %s -o %s\n", path, path);
+    else if (result->free)
+        fprintf(stderr, "resume: run the same command again, anywhere\n");
+    else
+        fprintf(stderr, "next:   paradnn status %s\n", path);
 }
 
 enum pdnn_status pdnn_cli_join(const struct pdnn_join_request *request, bool *some_failed,

@@ -60,8 +60,8 @@ uint64_t pdnn_join_left_ns(const struct pdnn_join_job *job) {
     const struct pdnn_session *session = job->session;
     uint64_t now_ns = pdnn_clock_ns(), budget_ns = session->spec.limits.budget_ns;
     uint64_t spent_ns = now_ns - job->request->sweep.started_ns, left_ns = UINT64_MAX;
-    if (session->deadline_ns)
-        left_ns = session->deadline_ns > now_ns ? session->deadline_ns - now_ns : 0;
+    if (job->deadline_ns)
+        left_ns = job->deadline_ns > now_ns ? job->deadline_ns - now_ns : 0;
     if (budget_ns && (budget_ns <= spent_ns || budget_ns - spent_ns < left_ns))
         left_ns = budget_ns > spent_ns ? budget_ns - spent_ns : 0;
     return left_ns;
@@ -72,13 +72,13 @@ static void list_candidates(struct pdnn_join_job *job) {
     const struct pdnn_session *session = job->session;
     uint64_t left_ns = pdnn_join_left_ns(job);
     job->n_candidates = 0;
-    job->time_is_up = false;
+    job->has_late = false;
     for (size_t i = 0; i < session->n_tasks; i++) {
         uint32_t task = job->order[i];
         if (!job->is_runnable[task] || job->leases.state_of[task] != PDNN_LEASE_FREE)
             continue;
         if (!left_ns || session->tasks[task].visit_ns > left_ns) {
-            job->time_is_up = true;
+            job->has_late = true;
             continue;
         }
         job->candidate[job->n_candidates] = task;
@@ -166,7 +166,7 @@ static void rest(struct pdnn_join_job *job) {
 static enum pdnn_status work(struct pdnn_join_job *job, struct pdnn_err *err) {
     bool waits;
     enum pdnn_status status = PDNN_OK;
-    while (status == PDNN_OK) {
+    while (status == PDNN_OK && !job->time_is_up) {
         if (*job->stop)
             return pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
         status = look_around(job, &waits, err);
@@ -202,8 +202,10 @@ static void sum_up(struct pdnn_join_job *job) {
         result->held += leases->state_of[i] >= 0;
     }
     result->n_holders = count_workers(leases) - 1;
-    result->sweep.deadline_came =
-        result->sweep.deadline_came || (job->time_is_up && job->session->deadline_ns);
+    result->sweep.deadline_came = result->sweep.deadline_came || (job->has_late && job->session->deadline_ns);
+    result->sweep.budget_spent =
+        result->sweep.budget_spent ||
+        (job->has_late && job->session->spec.limits.budget_ns && !job->session->deadline_ns);
 }
 
 static void finish(struct pdnn_join_job *job) {
@@ -234,7 +236,9 @@ enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct p
                                          .allow_slow = request->sweep.allow_slow};
     if (!pdnn_holder_init(&self, job.session->host.name))
         return pdnn_fail(err, PDNN_IO, "no random numbers: %s", strerror(errno));
-    job.stop = job.session->hooks->watch(job.session->hooks->user);
+    const struct pdnn_sweep_rules rules = pdnn_session_rules(job.session);
+    job.stop = rules.stop;
+    job.deadline_ns = rules.deadline_ns;
     enum pdnn_status status = pdnn_join_make_directory(request->sweep.path, job.session->spec.text, err);
     if (status == PDNN_OK)
         status = pdnn_leases_open(&job.leases, request->sweep.path, &plan, &self, err);

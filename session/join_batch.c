@@ -86,8 +86,9 @@ static enum pdnn_status visited(void *user, size_t task, const struct pdnn_visit
         return pdnn_fail(err, PDNN_INTERRUPTED, "the lease was taken over");
     }
     if (status == PDNN_OK)
-        status = pdnn_visits_add(&job->known, job->session->tasks[task].id, &plain, err);
-    return status == PDNN_OK ? pdnn_sweep_directory_commit(&job->sweep, task, visit, err) : status;
+        status = pdnn_sweep_directory_commit(&job->sweep, task, visit, err);
+    return status == PDNN_OK ? pdnn_visits_add(&job->known, job->session->tasks[task].id, &plain, err)
+                             : status;
 }
 
 static void progress(void *user, const struct pdnn_sweep_progress *visits) {
@@ -113,6 +114,7 @@ static enum pdnn_status visit_all(struct pdnn_join_job *job, struct pdnn_err *er
         status =
             pdnn_sweep_run_on(job->workers, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
     session->hooks->ended(session->hooks->user);
+    job->time_is_up = !result.visits && (result.budget_spent || result.deadline_came);
     pdnn_sweep_result_add(&job->result.sweep, &result);
     return status;
 }

@@ -121,6 +121,18 @@ def test_goes_on():
         assert len(os.listdir(os.path.join(directory, "parts"))) == 2
 
 
+def test_time_and_budget():
+    """What does not fit into the time or the budget is left to others, at once."""
+    for number, limit in enumerate((("--time-left", "7s"), ("--set", "limits.budget=1s"))):
+        directory = f"d{number}"
+        join(directory, "--set", "measure.max_time=600ms", "--set", "measure.rounds=30", *limit)
+        events = [line for name in sorted(os.listdir(f"{directory}/leases")) for line in read(directory, "leases", name).splitlines()
+                  if line.startswith("event: ")]
+        assert events.count("event: claim") == events.count("event: ended") <= INSTANCES, events
+    text = join("late", "--time-left", "1s")
+    assert "nothing to do: 0 of 4 instances are done, 4 are left to claim" in text, text
+
+
 def test_other_node():
     """A process that cannot be seen from here is dead when it has not counted for the expiry."""
     prefix = ("unshare", "--pid", "--fork", "--kill-child")
