@@ -279,7 +279,7 @@ def test_full_disk():
 
 def test_no_directory():
     write("x", "file")
-    refuse("file: cannot be opened: Not a directory", "file")
+    refuse("file: exists and is not a directory", "file")
     refuse("none/d: cannot be created: No such file or directory", "none/d")
     run = subprocess.run([PARADNN, "sweep", "../spec.yaml", "--join"], capture_output=True, text=True, check=False)
     assert run.returncode == 2 and "--join needs the directory that all share, give -o DIR" in run.stderr, run
