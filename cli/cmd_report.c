@@ -1,0 +1,68 @@
+#include "base/target.h"
+#include "cli/output.h"
+#include "cli/registry.h"
+#include "results/report/report.h"
+
+#include <stdio.h>
+
+static const char *const paragraphs[] = {
+    "Writes one HTML file about the tables of a sweep, or of two: which of the published observations hold here, the "
+    "roofline with a table of all models, heat maps, where the time goes, what did not run, and the machine. It "
+    "needs no network and no other file. Figures print as they are; in a browser, models can be filtered, sorted and "
+    "chosen in the picture, and the address keeps the view.",
+    "RESULTS is the directory that a sweep wrote. The same tables give the same file.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"output", 'o', "FILE", NULL, false, "write to FILE (default: report.html in the first RESULTS)"},
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn report fc.results", "fc.results/report.html"},
+    {"paradnn report avx2.results avx512.results -o isa.html", "two sweeps on one page"},
+};
+
+/* A file that the user named may be a link; one in a result directory may come from somebody else. */
+static enum pdnn_status open_target(const struct pdnn_arguments *arguments, struct pdnn_target *target,
+                                    struct pdnn_err *err) {
+    const char *output = pdnn_argument(arguments, "output");
+    char path[PDNN_TARGET_TEXT];
+    if (output)
+        return pdnn_target_open(target, output, err);
+    if (snprintf(path, sizeof path, "%s/report.html", arguments->operands[0]) >= (int)sizeof path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", arguments->operands[0]);
+    return pdnn_target_open_own(target, path, err);
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    struct pdnn_target target = {.fd = -1};
+    struct pdnn_str html = {0}, line = {0};
+    (void)some_failed;
+    enum pdnn_status status = open_target(arguments, &target, err);
+    if (status == PDNN_OK)
+        status = pdnn_report(arguments->operands, arguments->n_operands, &html, err);
+    if (status == PDNN_OK)
+        status = pdnn_target_write(&target, html.text, html.length, err);
+    if (status == PDNN_OK && target.fd < 0) {
+        pdnn_str_printf(&line, "%s\n", target.path);
+        status = pdnn_text_print(&line, true, err);
+    }
+    pdnn_target_close(&target);
+    pdnn_str_finish(&html);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_report = {
+    .name = "report",
+    .summary = "Writes one HTML page about a sweep, or about two.",
+    .operands = "RESULTS [RESULTS]",
+    .min_operands = 1,
+    .max_operands = 2,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

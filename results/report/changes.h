@@ -1,0 +1,27 @@
+/* What one key does to a number when nothing else changes: rows that are equal in every other key form a
+ * series, and its two ends give one ratio. Each series counts once, however many values it has. */
+#ifndef RESULTS_REPORT_CHANGES_H
+#define RESULTS_REPORT_CHANGES_H
+
+#include "results/report/rows.h"
+
+struct pdnn_report_changes {
+    size_t n, n_up;          /* series; those whose last value is greater than the first */
+    double ratio, low, high; /* geometric mean of last over first, 95 % interval by Student's t; NaN: n < 3 */
+    double sum_log, sum_log_squared;
+};
+
+/* Adds the series of the source's rows that end ok along the axis, which must be numeric. */
+enum pdnn_status pdnn_report_changes_add(const struct pdnn_report_rows *rows, size_t source,
+                                         const struct pdnn_report_axis *axis, enum pdnn_report_number number,
+                                         struct pdnn_report_changes *changes, struct pdnn_err *err);
+/* Computes ratio, low and high from what was added. */
+void pdnn_report_changes_finish(struct pdnn_report_changes *changes);
+
+/* Called for the two ends of each series: row numbers, the axis' smallest value first. */
+enum pdnn_status pdnn_report_series(const struct pdnn_report_rows *rows, size_t source,
+                                    const struct pdnn_report_axis *axis,
+                                    void (*ends)(void *context, size_t first, size_t last), void *context,
+                                    struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* Where steps spend their time, from ops.csv: per kind of model the mean share of each category of op, and
+ * what part of the time outside matrix products and convolutions is bound by memory. */
+#ifndef RESULTS_REPORT_OP_TIMES_H
+#define RESULTS_REPORT_OP_TIMES_H
+
+#include "results/report/rows.h"
+
+/* Models that share a bar: one family, and one mode and source where those vary. */
+struct pdnn_report_kind {
+    const char *name; /* "fc train" */
+    size_t n;         /* models with ops */
+    double *share;    /* per category: mean share of a step's op time, 0 to 1 */
+};
+
+struct pdnn_report_op_times {
+    bool present; /* a source has ops.csv */
+    struct pdnn_texts category;
+    struct pdnn_report_kind *kind;
+    size_t n_kinds;
+    /* Per source: over its models, the share of the time in other than products that is bound by memory. */
+    struct pdnn_report_memory {
+        size_t n;
+        double mean, half; /* half of its 95 % interval; NaN: fewer than 3 models */
+        double sum, sum_squared;
+    } memory[2];
+};
+
+/* Uses the arena of the rows. An ops.csv that is missing is not an error; one that cannot be read is. */
+enum pdnn_status pdnn_report_op_times_read(struct pdnn_report_rows *rows, struct pdnn_report_op_times *times,
+                                           struct pdnn_err *err);
+void pdnn_report_op_times_finish(struct pdnn_report_op_times *times);
+
+#endif

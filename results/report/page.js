@@ -1,0 +1,320 @@
+"use strict";
+// Filters, brushing, exact values, sorting, any heat map, the state in the URL. Everything shown without this script stays.
+(() => {
+const D = JSON.parse(document.getElementById("data").textContent), N = D.n;
+const el = (tag, attributes, ...children) => {
+  const e = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes || {}))
+    if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+    else if (value === true) e.setAttribute(key, "");
+    else if (value !== false) e.setAttribute(key, value);
+  e.append(...children);
+  return e;
+};
+const svgEl = (tag, attributes) => {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
+  return e;
+};
+const at = (column, row) => column.i ? column.v[column.i[row]] : column.v[0];
+const index = (column, row) => column.i ? column.i[row] : 0;
+const idOf = row => D.id.map(part => at(part, row)).filter(text => text).join(",");
+const digits = (value, n) => value === null || value === undefined || !isFinite(value) ? "" : String(+value.toPrecision(n));
+const scaled = (value, units, base) => {
+  let k = 0;
+  if (value === null) return "";
+  for (; value >= base && k < units.length - 1; k++) value /= base;
+  return digits(value, 4) + " " + units[k];
+};
+const time = ns => scaled(ns, ["ns", "us", "ms", "s"], 1000);
+const rate = row => D.flop[row] / D.time_ns[row], intensity = row => D.flop[row] / D.bytes[row];
+const ok = row => at(D.status, row) === "ok" && D.time_ns[row] > 0;
+const axis = name => D.axes.find(a => a.name === name);
+const source = row => axis("source") ? index(axis("source"), row) : 0;
+
+// What the user chose. `only` maps an axis to the values shown, `range` an axis of the picture to [low, high].
+const state = { only: {}, range: {}, sort: "", color: "bound", at: -1, page: 0, heat: {} };
+const columns = {
+  id: ["model", idOf], time: ["step", row => D.time_ns[row]], rate: ["GFLOP/s", rate], roof: ["% of roof", row => D.roof[row]],
+  ...(axis("source") && { source: ["source", row => at(axis("source"), row)] }),
+  bound: ["bound", row => ok(row) ? at(D.bound, row) : at(D.status, row)], flags: ["flags", row => at(D.flags, row)],
+};
+const show = {
+  time: row => ok(row) ? time(D.time_ns[row]) + (D.low[row] === null ? "" : " \u00b1 " +
+    digits(Math.max(D.low[row], D.high[row]) / 10, 2) + " %") : "",
+  rate: row => ok(row) ? digits(rate(row), 4) : "", roof: row => digits(D.roof[row], 3),
+};
+
+const facets = D.axes.concat([Object.assign({ name: "bound" }, D.bound), Object.assign({ name: "status" }, D.status)])
+  .filter(a => a.v.length > 1 && a.v.length <= 60);
+const passes = row => facets.every(a => !state.only[a.name] || state.only[a.name].has(at(a, row))) &&
+  (!state.range.x || (ok(row) && intensity(row) >= state.range.x[0] && intensity(row) <= state.range.x[1])) &&
+  (!state.range.y || (ok(row) && rate(row) >= state.range.y[0] && rate(row) <= state.range.y[1]));
+let chosen = [];
+
+const save = () => {
+  const p = new URLSearchParams();
+  for (const [name, values] of Object.entries(state.only)) p.set("f." + name, [...values].map(encodeURIComponent).join(" "));
+  for (const [name, range] of Object.entries(state.range)) p.set("r." + name, range.map(v => digits(v, 4)).join(" "));
+  for (const [name, value] of Object.entries(state.heat)) p.set("h." + name, value);
+  if (state.sort) p.set("sort", state.sort);
+  if (state.color !== "bound") p.set("color", state.color);
+  if (state.page) p.set("page", state.page);
+  if (p.toString()) history.replaceState(null, "", "#?" + p);
+  else if (location.hash.startsWith("#?")) history.replaceState(null, "", location.pathname + location.search);
+};
+const load = () => {
+  if (!location.hash.startsWith("#?")) return;
+  for (const [key, value] of new URLSearchParams(location.hash.slice(2))) {
+    if (key.startsWith("f.")) {
+      if (facets.some(a => a.name === key.slice(2))) state.only[key.slice(2)] = new Set(value.split(" ").map(decodeURIComponent));
+    } else if (key.startsWith("r.")) state.range[key.slice(2)] = value.split(" ").map(Number);
+    else if (key.startsWith("h.")) state.heat[key.slice(2)] = value;
+    else if (key === "page") state.page = Math.max(0, parseInt(value, 10) || 0);
+    else if (key === "sort" && columns[value.replace("-", "")]) state.sort = value;
+    else if (key === "color") state.color = value;
+  }
+};
+
+// The rooflines. Points keep their places; only their groups change.
+const shapes = [["round", "h0"], ["square", "h0"], ["", "m-3.5 3h7l-3.5-6z"], ["", "m-3-3l6 6m0-6l-6 6"], ["", "m0-4l4 4l-4 4l-4-4z"],
+  ["", "m-4 0h8m-4-4v8"], ["round", "m-3 0h6"], ["square", "h0"]];
+const pictures = [...document.querySelectorAll("svg.roofline")].map(svg => {
+  const [xl, xh, xf, xt] = svg.dataset.x.split(" ").map(Number), [yl, yh, yf, yt] = svg.dataset.y.split(" ").map(Number);
+  return { svg, cloud: svg.querySelector(".cloud"), legend: svg.querySelector(".legend"), xf, xt, yf, yt,
+    x: v => xf + Math.log(v / xl) / Math.log(xh / xl) * (xt - xf), y: v => yf + Math.log(v / yl) / Math.log(yh / yl) * (yt - yf),
+    ux: p => xl * Math.pow(xh / xl, (p - xf) / (xt - xf)), uy: p => yl * Math.pow(yh / yl, (p - yf) / (yt - yf)) };
+});
+const colorColumn = () => state.color === "bound" ? D.bound : axis(state.color) || D.bound;
+const drawCloud = picture => {
+  const column = colorColumn(), paths = new Map(), inside = new Set(chosen);
+  const order = column === D.bound ? ["compute", "memory", "overhead", ""] : column.v;
+  for (let row = 0; row < N; row++) {
+    if (!ok(row) || !(intensity(row) > 0) || pictureOf(row) !== picture) continue;
+    const k = Math.min(Math.max(order.indexOf(at(column, row)), 0), 7), key = k + (inside.has(row) ? "" : " faded");
+    paths.set(key, (paths.get(key) || "") + "M" + picture.x(intensity(row)).toFixed(1) + " " + picture.y(rate(row)).toFixed(1) + shapes[k][1]);
+  }
+  picture.cloud.replaceChildren(...[...paths].sort((a, b) => b[0].length - a[0].length).map(([key, d]) =>
+    svgEl("path", { class: "points " + shapes[parseInt(key, 10)][0] + " c" + key, d })));
+  let x = picture.xf + 8;
+  picture.legend.replaceChildren(...order.filter(value => value !== "" || column !== D.bound).slice(0, 8).flatMap((value, k) => {
+    const mark = svgEl("path", { class: "points " + shapes[k][0] + " c" + k, d: "M" + x + " 14" + shapes[k][1] });
+    const text = svgEl("text", { x: x + 9, y: 18 }), more = k === 7 && column.v.length > 8;
+    text.textContent = more ? "others" : column === D.bound ? "bound by " + value : state.color + " " + value;
+    x += column === D.bound ? 150 : 98;
+    return [mark, text];
+  }));
+};
+// Pictures are in the order of the sources; the axis has their names sorted.
+const pictureOfSource = axis("source") ? axis("source").v.map(name => pictures.find(p => p.svg.dataset.source === name)) : [pictures[0]];
+const pictureOf = row => pictureOfSource[source(row)];
+
+const tip = el("div", { id: "tip", role: "status", hidden: true });
+const describe = row => [idOf(row) + (axis("source") ? " (" + at(axis("source"), row) + ")" : ""),
+  ok(row) ? time(D.time_ns[row]) + (D.low[row] === null ? "" : ", 95 % interval " +
+    time(D.time_ns[row] * (1 - D.low[row] / 1000)) + " to " + time(D.time_ns[row] * (1 + D.high[row] / 1000))) :
+    at(D.status, row) + ": " + at(D.reason, row),
+  ok(row) ? digits(rate(row), 4) + " GFLOP/s at " + digits(intensity(row), 3) + " FLOP/byte; " + digits(D.roof[row], 3) +
+    " % of its roof, bound by " + at(D.bound, row) + (at(D.level, row) ? " (" + at(D.level, row) + ")" : "") : "",
+  scaled(D.params[row], ["parameters", "k parameters", "M parameters", "G parameters"], 1000), at(D.flags, row)].filter(t => t).join("\n");
+const point = (row, x, y) => {
+  state.at = row;
+  for (const picture of pictures) picture.svg.querySelectorAll(".mark").forEach(mark => mark.remove());
+  document.querySelectorAll("tr.chosen").forEach(tr => tr.classList.remove("chosen"));
+  tip.hidden = row < 0;
+  if (row < 0) return;
+  if (ok(row) && intensity(row) > 0) pictureOf(row).svg.append(svgEl("circle",
+    { class: "mark", r: 7, cx: pictureOf(row).x(intensity(row)), cy: pictureOf(row).y(rate(row)) }));
+  const tr = document.querySelector('tr[data-row="' + row + '"]');
+  if (tr) tr.classList.add("chosen");
+  tip.textContent = describe(row);
+  tip.style.left = Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 8)) + "px";
+  tip.style.top = (y + 18 + tip.offsetHeight > innerHeight ? Math.max(4, y - tip.offsetHeight - 12) : y + 18) + "px";
+};
+for (const picture of pictures) {
+  const place = event => {
+    const p = new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.svg.getScreenCTM().inverse());
+    return [Math.min(Math.max(p.x, picture.xf), picture.xt), Math.min(Math.max(p.y, picture.yt), picture.yf)];
+  };
+  let from = null, box = null;
+  picture.svg.addEventListener("pointerdown", event => { if (event.button === 0) { from = place(event); picture.svg.setPointerCapture(event.pointerId); } });
+  picture.svg.addEventListener("pointermove", event => {
+    const [x, y] = place(event);
+    if (from && Math.hypot(x - from[0], y - from[1]) > 5) {
+      if (!box) picture.svg.append(box = svgEl("rect", { class: "brush" }));
+      for (const [key, value] of Object.entries({ x: Math.min(x, from[0]), y: Math.min(y, from[1]), width: Math.abs(x - from[0]),
+        height: Math.abs(y - from[1]) })) box.setAttribute(key, value);
+      return;
+    }
+    let best = -1, least = 144;
+    for (const row of chosen) {
+      if (!ok(row) || pictureOf(row) !== picture) continue;
+      const dx = picture.x(intensity(row)) - x, dy = picture.y(rate(row)) - y;
+      if (dx * dx + dy * dy < least) { least = dx * dx + dy * dy; best = row; }
+    }
+    point(best, event.clientX, event.clientY);
+  });
+  picture.svg.addEventListener("pointerup", event => {
+    const to = place(event);
+    if (box) {
+      state.range = { x: [from[0], to[0]].sort((a, b) => a - b).map(picture.ux), y: [from[1], to[1]].sort((a, b) => b - a).map(picture.uy) };
+      box.remove();
+      update();
+    } else if (state.at >= 0) reveal(state.at);
+    from = box = null;
+  });
+  picture.svg.addEventListener("pointerleave", () => point(-1));
+}
+
+// The table.
+const PAGE = 100, table = document.getElementById("table");
+const copy = row => el("button", { type: "button", title: "copy the command that runs it again", onclick: event => {
+  navigator.clipboard.writeText("paradnn run '" + idOf(row) + "'").then(() => { event.target.textContent = "copied"; },
+    () => { prompt("The command:", "paradnn run '" + idOf(row) + "'"); });
+} }, "copy");
+const sortBy = key => { state.sort = state.sort === key ? "-" + key : key; state.page = 0; update(); };
+const drawTable = () => {
+  const pages = Math.max(1, Math.ceil(chosen.length / PAGE));
+  state.page = Math.min(state.page, pages - 1);
+  const rows = chosen.slice(state.page * PAGE, (state.page + 1) * PAGE).map(row => el("tr", { tabindex: 0, "data-row": row,
+    onfocus: event => { const r = event.target.getBoundingClientRect(); point(row, r.left + 40, r.bottom - 14); }, onblur: () => point(-1),
+    onkeydown: event => { const to = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+      if (to && event.target[to]) { event.target[to].focus(); event.preventDefault(); } },
+    onpointerenter: event => point(row, event.clientX, event.clientY), onpointerleave: () => point(-1) },
+    ...Object.keys(columns).map(key => el("td", { class: show[key] ? "number" : "" },
+      key === "id" ? el("code", {}, idOf(row)) : show[key] ? show[key](row) : columns[key][1](row))), el("td", { class: "screen" }, copy(row))));
+  const turn = by => () => { state.page += by; update(); };
+  table.replaceChildren(el("div", { class: "scroll" }, el("table", { class: "models" },
+    el("caption", { "aria-live": "polite" }, chosen.length + " of " + N + " models" + (pages > 1 ? ", page " + (state.page + 1) + " of " + pages : "") + "  ",
+      ...(pages > 1 ? [el("button", { type: "button", class: "screen", disabled: state.page === 0, onclick: turn(-1) }, "previous"), " ",
+        el("button", { type: "button", class: "screen", disabled: state.page === pages - 1, onclick: turn(1) }, "next")] : [])),
+    el("thead", {}, el("tr", {}, ...Object.entries(columns).map(([key, [title]]) => el("th", { scope: "col", class: show[key] ? "number" : "",
+      "aria-sort": state.sort === key ? "ascending" : state.sort === "-" + key ? "descending" : "none" },
+      el("button", { type: "button", onclick: () => sortBy(key) }, title + (state.sort === key ? " \u2191" : state.sort === "-" + key ? " \u2193" : "")))), el("th", { class: "screen" }, ""))),
+    el("tbody", {}, ...rows))));
+};
+const reveal = row => {
+  state.page = Math.floor(chosen.indexOf(row) / PAGE);
+  update();
+  const tr = document.querySelector('tr[data-row="' + row + '"]');
+  if (tr) { tr.scrollIntoView({ block: "center" }); tr.focus(); }
+};
+
+// The selection as CSV: the axes, then what the table shows, as numbers.
+const download = () => {
+  const quote = text => /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+  const out = [["id", ...D.axes.map(a => a.name), "status", "time_ns_median", "ci_low_ns", "ci_high_ns", "gflops", "intensity_flop_per_byte",
+    "pct_of_roof", "bound", "flags"]];
+  for (const row of chosen) out.push([idOf(row), ...D.axes.map(a => at(a, row)), at(D.status, row), D.time_ns[row] || "",
+    ok(row) && D.low[row] !== null ? digits(D.time_ns[row] * (1 - D.low[row] / 1000), 5) : "",
+    ok(row) && D.low[row] !== null ? digits(D.time_ns[row] * (1 + D.high[row] / 1000), 5) : "", ok(row) ? digits(rate(row), 5) : "",
+    ok(row) ? digits(intensity(row), 5) : "", D.roof[row] === null ? "" : D.roof[row], at(D.bound, row), at(D.flags, row)]);
+  const url = URL.createObjectURL(new Blob([out.map(cells => cells.map(c => quote(String(c))).join(",")).join("\n") + "\n"], { type: "text/csv" }));
+  el("a", { href: url, download: "selection.csv" }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+};
+
+const filters = document.getElementById("filters");
+const drawFilters = () => {
+  const range = (name, title) => el("fieldset", {}, el("legend", {}, title), ...[0, 1].map(end => el("label", {}, end ? "to " : "from ",
+    el("input", { type: "number", step: "any", value: state.range[name] ? digits(state.range[name][end], 4) : "", onchange: event => {
+      const now = state.range[name] || [0, Infinity];
+      now[end] = event.target.value === "" ? (end ? Infinity : 0) : +event.target.value;
+      state.range[name] = now;
+      if (now[0] === 0 && now[1] === Infinity) delete state.range[name];
+      update();
+    } }))));
+  filters.replaceChildren(...facets.map(a => el("fieldset", {}, el("legend", {}, a.name), ...a.v.map(value => el("label", {},
+    el("input", { type: "checkbox", "data-facet": a.name, value, ...((!state.only[a.name] || state.only[a.name].has(value)) && { checked: true }),
+      onchange: event => {
+        const now = state.only[a.name] || new Set(a.v);
+        if (event.target.checked) now.add(value); else now.delete(value);
+        if (now.size === a.v.length) delete state.only[a.name]; else state.only[a.name] = now;
+        state.page = 0;
+        update();
+      } }), " " + (value || "(none)"))))), range("x", "FLOP per byte"), range("y", "GFLOP/s"),
+  el("p", {}, el("label", {}, "color by ", select(["bound", ...facets.map(a => a.name).filter(name => name !== "bound" && axis(name))], state.color,
+    value => { state.color = value; update(); })), " ",
+  el("button", { type: "button", id: "reset", onclick: () => { state.only = {}; state.range = {}; state.page = 0; update(); } }, "show all"), " ",
+  el("button", { type: "button", id: "csv", onclick: download }, "download the selection as CSV")));
+};
+const select = (values, value, then, attributes) => {
+  const e = el("select", Object.assign({ onchange: event => then(event.target.value) }, attributes),
+    ...values.map(v => el("option", Object.assign({ value: v }, v === value && { selected: true }), v)));
+  return e;
+};
+
+// A heat map over any two axes of the selection.
+const heat = document.getElementById("heat-any");
+const measures = { "% of peak": row => D.peak[row], "% of roof": row => D.roof[row], "GFLOP/s": rate, "log10 of the step time in ns": row => Math.log10(D.time_ns[row]) };
+const shade = share => {
+  const stops = [[253, 244, 191], [127, 205, 187], [44, 127, 184], [12, 44, 100]], p = Math.min(Math.max(share, 0), 1) * 3, k = Math.min(Math.floor(p), 2);
+  return "rgb(" + stops[k].map((c, i) => Math.round(c + (p - k) * (stops[k + 1][i] - c))).join(",") + ")";
+};
+const drawHeat = () => {
+  const usable = D.axes.filter(a => a.v.length > 1 && a.v.length <= 60);
+  if (!heat || usable.length < 2) return;
+  const h = state.heat, pick = (key, values, fallback) => h[key] = values.includes(h[key]) ? h[key] : fallback, axes = usable.map(a => a.name);
+  pick("x", axes, axes.includes("batch") ? "batch" : axes[axes.length - 1]);
+  pick("y", axes, axes.find(name => name !== h.x && axis(name).number) || axes.find(name => name !== h.x));
+  pick("value", Object.keys(measures), "% of peak");
+  const X = axis(h.x), Y = axis(h.y), sums = new Map();
+  for (const row of chosen) {
+    const key = index(Y, row) + " " + index(X, row), cell = sums.get(key) || [0, 0], value = ok(row) ? measures[h.value](row) : null;
+    if (value !== null && isFinite(value)) { cell[0] += value; cell[1]++; }
+    sums.set(key, cell);
+  }
+  const means = [...sums.values()].filter(c => c[1]).map(c => c[0] / c[1]), low = h.value.startsWith("log") ? Math.min(...means) : 0, high = Math.max(...means);
+  const xs = X.v.map((v, k) => k).filter(k => chosen.some(row => index(X, row) === k)), ys = Y.v.map((v, k) => k).filter(k => chosen.some(row => index(Y, row) === k));
+  const width = 780 / Math.max(1, xs.length), height = 30, bottom = 30 + ys.length * height;
+  const svg = svgEl("svg", { viewBox: "0 0 860 " + (bottom + 44), role: "img", "aria-label": h.value + " over " + h.x + " and " + h.y });
+  const label = (x, y, text, anchor, css) => { const t = svgEl("text", { x, y, "text-anchor": anchor, class: css || "" }); t.textContent = text; svg.append(t); };
+  ys.forEach((y, j) => {
+    const top = bottom - (j + 1) * height;
+    label(64, top + 19, Y.v[y] || "-", "end", "tick");
+    xs.forEach((x, i) => {
+      const cell = sums.get(y + " " + x);
+      if (!cell) return;
+      const mean = cell[0] / cell[1], share = cell[1] ? (mean - low) / (high - low || 1) : 0;
+      svg.append(svgEl("rect", { class: "cell", x: 70 + i * width, y: top, width: width - 1, height: height - 1, fill: cell[1] ? shade(share) : "#fff" }));
+      if (width >= 30) label(70 + i * width + width / 2, top + 19, cell[1] ? digits(mean, 3) : "\u00d7", "middle", share > .5 ? "on-dark" : "on-light");
+    });
+  });
+  xs.forEach((x, i) => label(70 + i * width + width / 2, bottom + 16, X.v[x] || "-", "middle", "tick"));
+  label(460, bottom + 36, h.x, "middle"); label(70, 18, h.y, "start");
+  const choose = key => value => { h[key] = value; update(); };
+  heat.replaceChildren(el("p", {}, select(Object.keys(measures), h.value, choose("value"), { "aria-label": "value" }), " over ",
+    select(axes, h.x, choose("x"), { "aria-label": "x axis" }), " and ", select(axes, h.y, choose("y"), { "aria-label": "y axis" }),
+    ", the mean over the models selected above"), el("figure", {}, svg));
+};
+
+const update = () => {
+  const focused = document.activeElement, back = focused && focused.dataset && focused.dataset.facet ?
+    'input[data-facet="' + focused.dataset.facet + '"][value="' + CSS.escape(focused.value) + '"]' : null;
+  chosen = [];
+  for (let row = 0; row < N; row++) if (passes(row)) chosen.push(row);
+  const key = state.sort.replace("-", ""), sign = state.sort.startsWith("-") ? -1 : 1;
+  if (key) {
+    const value = columns[key][1], worth = chosen.map(row => [row, value(row)]);
+    const empty = v => v === null || v === undefined || v !== v || v === "";
+    worth.sort((a, b) => empty(a[1]) - empty(b[1]) || sign * (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0) || a[0] - b[0]);
+    chosen = worth.map(pair => pair[0]);
+  }
+  pictures.forEach(drawCloud);
+  drawTable();
+  drawFilters();
+  drawHeat();
+  if (back && document.querySelector(back)) document.querySelector(back).focus();
+  save();
+};
+const dark = () => document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+document.querySelector("header").prepend(el("button", { type: "button", id: "theme", onclick: () => {
+  document.documentElement.dataset.theme = dark() ? "light" : "dark";
+} }, "light or dark"));
+document.body.append(tip);
+filters.hidden = false;
+if (heat) heat.hidden = false;
+load();
+update();
+addEventListener("hashchange", () => { if (location.hash.startsWith("#?")) { state.only = {}; state.range = {}; load(); update(); } });
+})();

@@ -1,0 +1,20 @@
+/* The report: one HTML file about one result directory or two, which needs no network and no library. Figures
+ * are inline SVG that print as they are; a script of our own adds filters, brushing, exact values and
+ * sorting. A pure function of the tables: the same tables give the same bytes. */
+#ifndef RESULTS_REPORT_REPORT_H
+#define RESULTS_REPORT_REPORT_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stddef.h>
+
+enum { PDNN_REPORT_SOURCES_MAX = 2 };
+
+/* Appends the page about these result directories (1 to PDNN_REPORT_SOURCES_MAX of them). results.csv and
+ * ceilings.csv must be there; ops.csv and environment.yaml add sections where they are. PDNN_INVALID names
+ * the file and what is wrong. */
+enum pdnn_status pdnn_report(const char *const *directories, size_t n_directories, struct pdnn_str *html,
+                             struct pdnn_err *err);
+
+#endif

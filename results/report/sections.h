@@ -1,0 +1,32 @@
+/* The sections of the page, in the order in which the report puts them. */
+#ifndef RESULTS_REPORT_SECTIONS_H
+#define RESULTS_REPORT_SECTIONS_H
+
+#include "results/report/findings.h"
+#include "results/report/op_times.h"
+#include "results/report/rows.h"
+
+struct pdnn_report_page {
+    struct pdnn_report_rows rows;
+    struct pdnn_report_op_times times;
+    struct pdnn_report_finding *findings;
+    size_t n_findings;
+};
+
+/* Each appends a section, or nothing where the tables have nothing for it. */
+void pdnn_report_put_findings(const struct pdnn_report_page *page, struct pdnn_str *out);
+void pdnn_report_put_machine(const struct pdnn_report_page *page, struct pdnn_str *out);
+/* The roofline of every source, the filters that the script fills, and the table of rows. */
+void pdnn_report_put_models(const struct pdnn_report_page *page, struct pdnn_str *out);
+void pdnn_report_put_roofline(const struct pdnn_report_page *page, size_t source, struct pdnn_str *out);
+/* One heat map per family: utilization over its two longest numeric axes. */
+void pdnn_report_put_heat_maps(const struct pdnn_report_page *page, struct pdnn_str *out);
+/* Boxes of utilization per family and source: 2, 9, 50, 91 and 98 %. */
+void pdnn_report_put_boxes(const struct pdnn_report_page *page, struct pdnn_str *out);
+void pdnn_report_put_op_times(const struct pdnn_report_page *page, struct pdnn_str *out);
+void pdnn_report_put_failures(const struct pdnn_report_page *page, struct pdnn_str *out);
+void pdnn_report_put_environment(const struct pdnn_report_page *page, struct pdnn_str *out);
+/* The rows as JSON for the script; see data.c for the form. */
+void pdnn_report_put_data(const struct pdnn_report_page *page, struct pdnn_str *out);
+
+#endif
