@@ -140,9 +140,10 @@ static void explain(const struct value *values, size_t n_values, struct pdnn_com
         between += (double)log->count * (log->mean - sum / n) * (log->mean - sum / n);
     }
     double total = within + between;
+    bool differ = total > n * 1e-24; /* equal ratios differ by rounding */
     axis->n_values = n_values;
-    axis->explained = total > 0 ? between / total : NAN;
-    axis->adjusted = total > 0 && n > k ? 1 - within / (n - k) / (total / (n - 1)) : NAN;
+    axis->explained = differ ? between / total : NAN;
+    axis->adjusted = differ && n > k ? 1 - within / (n - k) / (total / (n - 1)) : NAN;
 }
 
 /* Sorts the pairs of a scope into the values of one key; a pair without the key is in none. */

@@ -124,8 +124,8 @@ static void put_numbers(struct pdnn_str *out, const struct pdnn_report_rows *row
         {"time_ns", PDNN_REPORT_TIME_NS, 5},     {"low", PDNN_REPORT_LOW_NS, 0},
         {"high", PDNN_REPORT_HIGH_NS, 0},        {"flop", PDNN_REPORT_FLOP, 5},
         {"bytes", PDNN_REPORT_BYTES, 5},         {"params", PDNN_REPORT_PARAMS, 5},
-        {"memory", PDNN_REPORT_MEMORY_BYTES, 4}, {"roof", PDNN_REPORT_PCT_OF_ROOF, 3},
-        {"peak", PDNN_REPORT_PCT_OF_PEAK, 3},
+        {"memory", PDNN_REPORT_MEMORY_BYTES, 4}, {"roof", PDNN_REPORT_PCT_OF_ROOF, 4},
+        {"peak", PDNN_REPORT_PCT_OF_PEAK, 5},
     };
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
         pdnn_str_printf(out, "\"%s\":[", columns[k].name);

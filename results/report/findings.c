@@ -2,6 +2,7 @@
 #include "results/report/findings.h"
 #include "results/report/changes.h"
 #include "base/units.h"
+#include "models/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,22 +19,56 @@ struct question {
     struct pdnn_report_finding *finding;
 };
 
-/* Hyper-parameters that play the same part in different families. */
-static const char *const minibatches[] = {"batch", NULL};
-static const char *const widths[] = {"nodes", "filters", "hidden", "embedding", "ffn", NULL};
-static const char *const depths[] = {"layers", "blocks", NULL};
+/* The hyper-parameters that play a part, whatever each family calls them. */
+enum { NAMES_MAX = 16 };
+
+struct names {
+    const char *name[NAMES_MAX];
+    size_t count;
+};
+
+static void add_name(struct names *names, const char *name) {
+    size_t k = 0;
+    while (k < names->count && strcmp(names->name[k], name) != 0)
+        k++;
+    if (k == names->count && k < NAMES_MAX)
+        names->name[names->count++] = name;
+}
+
+/* From the families of the rows: the parameter whose index `part` gets, where there is one. */
+static struct names names_of(const struct pdnn_report_rows *rows,
+                             int (*part)(const struct pdnn_family_def *)) {
+    struct names names = {.count = 0};
+    for (size_t v = 0; v < rows->axis[0].n_values; v++) {
+        const struct pdnn_family_def *family = pdnn_family_find(rows->axis[0].value[v]);
+        if (family && part(family) >= 0)
+            add_name(&names, family->params[part(family)].name);
+    }
+    return names;
+}
+
+static int minibatch_of(const struct pdnn_family_def *family) {
+    return family->minibatch_param;
+}
+
+static int depth_of(const struct pdnn_family_def *family) {
+    return family->depth_param;
+}
+
+/* Families do not say which of their parameters are widths. */
+static const struct names widths = {{"nodes", "filters", "hidden", "embedding", "ffn"}, 5};
 
 static void say(struct question *q, enum pdnn_report_verdict verdict, const char *sentence) {
     q->finding->verdict = verdict;
     snprintf(q->finding->sentence, sizeof q->finding->sentence, "%s", sentence);
 }
 
-static enum pdnn_status utilization_along(struct question *q, const char *const *names,
+static enum pdnn_status utilization_along(struct question *q, const struct names *names,
                                           struct pdnn_report_changes *changes, struct pdnn_err *err) {
     *changes = (struct pdnn_report_changes){.n = 0};
     enum pdnn_status status = PDNN_OK;
-    for (; *names && status == PDNN_OK; names++) {
-        const struct pdnn_report_axis *axis = pdnn_report_axis_find(q->rows, *names);
+    for (size_t k = 0; k < names->count && status == PDNN_OK; k++) {
+        const struct pdnn_report_axis *axis = pdnn_report_axis_find(q->rows, names->name[k]);
         if (axis && axis->is_numeric)
             status =
                 pdnn_report_changes_add(q->rows, q->finding->source, axis, PDNN_REPORT_GFLOPS, changes, err);
@@ -59,7 +94,7 @@ static void say_too_few(struct question *q, const char *what, size_t n) {
              "%zu series differ in nothing but the %s; at least 3 are needed.", n, what);
 }
 
-static enum pdnn_status grows_along(struct question *q, const char *const *names, const char *what,
+static enum pdnn_status grows_along(struct question *q, const struct names *names, const char *what,
                                     struct pdnn_err *err) {
     struct pdnn_report_changes changes;
     enum pdnn_status status = utilization_along(q, names, &changes, err);
@@ -77,18 +112,20 @@ static enum pdnn_status grows_along(struct question *q, const char *const *names
 }
 
 static enum pdnn_status grows_with_minibatch(struct question *q, struct pdnn_err *err) {
-    return grows_along(q, minibatches, "minibatch", err);
+    struct names names = names_of(q->rows, minibatch_of);
+    return grows_along(q, &names, "minibatch", err);
 }
 
 static enum pdnn_status grows_with_width(struct question *q, struct pdnn_err *err) {
-    return grows_along(q, widths, "width", err);
+    return grows_along(q, &widths, "width", err);
 }
 
 /* Within a tenth either way counts as the same. */
 static enum pdnn_status same_at_any_depth(struct question *q, struct pdnn_err *err) {
     static const double same = 1.1;
     struct pdnn_report_changes changes;
-    enum pdnn_status status = utilization_along(q, depths, &changes, err);
+    struct names names = names_of(q->rows, depth_of);
+    enum pdnn_status status = utilization_along(q, &names, &changes, err);
     if (status != PDNN_OK)
         return status;
     if (changes.n < 3) {

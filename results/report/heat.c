@@ -101,7 +101,7 @@ static void put_cell(struct pdnn_str *out, const struct heat_map *map, size_t ce
     if (failed)
         pdnn_str_printf(&text, "\xc3\x97");
     else
-        pdnn_html_number(&text, mean, mean < 9.95 ? 2 : 3, "");
+        pdnn_html_number(&text, mean, 3, "");
     if (size[0] >= 30)
         pdnn_html_label(out, at[0] + size[0] / 2, at[1] + size[1] / 2 + 4, PDNN_HTML_MIDDLE,
                         !failed && mean / highest > 0.5 ? "on-dark" : "on-light", pdnn_str_text(&text));

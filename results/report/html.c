@@ -69,10 +69,12 @@ void pdnn_html_section_end(struct pdnn_str *out) {
 
 struct pdnn_html_scale pdnn_html_scale(double low, double high, bool is_log, double from, double to) {
     struct pdnn_html_scale scale = {low, high, is_log, from, to};
-    if (!(low <= high)) { /* no data */
+    if (!(low <= high) || !isfinite(high - low) || (is_log && !(high > 0))) { /* no data */
         scale.low = is_log ? 1 : 0;
         scale.high = is_log ? 10 : 1;
     }
+    if (is_log && !(scale.low > 0))
+        scale.low = scale.high / 1e3;
     if (scale.low == scale.high) {
         scale.low = is_log ? scale.low / 2 : scale.low - 0.5;
         scale.high = is_log ? scale.high * 2 : scale.high + 0.5;

@@ -25,13 +25,10 @@ static void put_head(const struct pdnn_report_page *page, struct pdnn_str *out) 
 static void put_navigation(struct pdnn_str *out, const char *sections) {
     static const struct {
         const char *anchor, *name;
-    } links[] = {{"findings", "Findings"},
-                 {"machine", "Machine"},
-                 {"models", "Models"},
-                 {"heat", "Heat maps"},
-                 {"ops", "Where time goes"},
-                 {"boxes", "Families"},
-                 {"failures", "What did not run"},
+    } links[] = {{"findings", "Findings"},      {"machine", "Machine"},
+                 {"comparison", "Comparison"},  {"models", "Models"},
+                 {"heat", "Heat maps"},         {"ops", "Where time goes"},
+                 {"boxes", "Families"},         {"failures", "What did not run"},
                  {"environment", "Environment"}};
     pdnn_str_printf(out, "<nav aria-label=\"Sections\">");
     for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
@@ -43,10 +40,12 @@ static void put_navigation(struct pdnn_str *out, const char *sections) {
     pdnn_str_printf(out, "</nav>\n");
 }
 
-static void put_body(const struct pdnn_report_page *page, struct pdnn_str *out) {
+static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdnn_str *out,
+                                 struct pdnn_err *err) {
     const struct pdnn_report_rows *rows = &page->rows;
     struct pdnn_str sections = {0};
     pdnn_report_put_findings(page, &sections);
+    enum pdnn_status status = pdnn_report_put_comparison(page, &sections, err);
     pdnn_report_put_machine(page, &sections);
     pdnn_report_put_models(page, &sections);
     pdnn_report_put_heat_maps(page, &sections);
@@ -68,6 +67,7 @@ static void put_body(const struct pdnn_report_page *page, struct pdnn_str *out) 
     pdnn_str_printf(out, "<script>%s</script>\n</body>\n</html>\n", pdnn_report_js);
     out->failed = out->failed || sections.failed;
     pdnn_str_finish(&sections);
+    return status;
 }
 
 enum pdnn_status pdnn_report(const char *const *directories, size_t n_directories, struct pdnn_str *html,
@@ -81,8 +81,8 @@ enum pdnn_status pdnn_report(const char *const *directories, size_t n_directorie
         status = pdnn_report_findings(&page.rows, &page.times, &page.findings, &page.n_findings, err);
     if (status == PDNN_OK) {
         put_head(&page, html);
-        put_body(&page, html);
-        if (html->failed)
+        status = put_body(&page, html, err);
+        if (status == PDNN_OK && html->failed)
             status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the report");
     }
     pdnn_report_op_times_finish(&page.times);

@@ -49,14 +49,15 @@ static int64_t usual_threads(const struct picture *p) {
     return threads;
 }
 
-/* The dtypes that models ran in decide which peaks are drawn. */
+/* The dtypes that models ran in decide which peaks are drawn; f32 where the table does not say. */
 static void find_dtypes(struct picture *p) {
     const struct pdnn_report_rows *rows = &p->page->rows;
     const struct pdnn_report_source *source = &rows->source[p->source];
     const struct pdnn_report_axis *axis = pdnn_report_axis_find(rows, "dtype");
     for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++) {
         const char *name = pdnn_dtype_name(k);
-        bool used = !axis && strcmp(pdnn_report_cell(rows, source->first_row, "dtype"), name) == 0;
+        const char *only = pdnn_report_cell(rows, source->first_row, "dtype");
+        bool used = !axis && strcmp(*only ? only : "f32", name) == 0;
         for (size_t v = 0; axis && v < axis->n_values; v++)
             used = used || strcmp(axis->value[v], name) == 0;
         if (!used)

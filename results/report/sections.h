@@ -24,6 +24,9 @@ void pdnn_report_put_heat_maps(const struct pdnn_report_page *page, struct pdnn_
 /* Boxes of utilization per family and source: 2, 9, 50, 91 and 98 %. */
 void pdnn_report_put_boxes(const struct pdnn_report_page *page, struct pdnn_str *out);
 void pdnn_report_put_op_times(const struct pdnn_report_page *page, struct pdnn_str *out);
+/* Where there are two sources. */
+enum pdnn_status pdnn_report_put_comparison(const struct pdnn_report_page *page, struct pdnn_str *out,
+                                            struct pdnn_err *err);
 void pdnn_report_put_failures(const struct pdnn_report_page *page, struct pdnn_str *out);
 void pdnn_report_put_environment(const struct pdnn_report_page *page, struct pdnn_str *out);
 /* The rows as JSON for the script; see data.c for the form. */

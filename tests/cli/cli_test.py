@@ -108,7 +108,7 @@ def platforms():
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
     *[(f"help-{name}", [name, "--help"], 0)
-      for name in ("sweep", "submit", "status", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "compare", "columns",
+      for name in ("sweep", "submit", "status", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "compare", "report", "columns",
                    "ops", "families")],
     ("nothing", [], 2),
     ("columns", ["columns", "--format", "csv"], 0),

@@ -1,0 +1,184 @@
+/* Two result directories side by side: the ratio of their step times, by results/analysis/compare. */
+#include "results/report/html.h"
+#include "results/report/sections.h"
+#include "results/analysis/compare_sums.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <string.h>
+
+struct comparison {
+    const struct pdnn_comparison *of;
+    const char *label[PDNN_SIDES]; /* what differs; the source's name where that is only the directory */
+    struct pdnn_compare_sums sums;
+};
+
+static double share(size_t part, size_t whole) {
+    return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+static void put_ratio(struct pdnn_str *out, const struct pdnn_ratio_sum *sum) {
+    pdnn_html_number(out, sum->mean, 3, "unknown");
+    pdnn_str_printf(out, " (");
+    pdnn_html_number(out, sum->low, 3, "?");
+    pdnn_str_printf(out, " to ");
+    pdnn_html_number(out, sum->high, 3, "?");
+    pdnn_str_printf(out, ")");
+}
+
+static void put_headline(struct pdnn_str *out, const struct comparison *c) {
+    const struct pdnn_ratio_sum *all = &c->sums.group[0].sum;
+    const struct pdnn_compare_axis *axis = pdnn_compare_best_axis(&c->sums, "");
+    pdnn_str_printf(out, "<p>Of %zu models that ran on both sides, <b>", all->count);
+    pdnn_html_text(out, c->label[PDNN_SIDE_B]);
+    pdnn_str_printf(out, "</b> is clearly faster than <b>");
+    pdnn_html_text(out, c->label[PDNN_SIDE_A]);
+    pdnn_str_printf(
+        out,
+        "</b> in %zu (%.0f %%) and clearly slower in %zu (%.0f %%); %zu are undecided. Speed-up, geometric mean "
+        "with 95 %% interval: ",
+        all->n_decided[PDNN_FASTER], share(all->n_decided[PDNN_FASTER], all->count),
+        all->n_decided[PDNN_SLOWER], share(all->n_decided[PDNN_SLOWER], all->count),
+        all->n_decided[PDNN_UNDECIDED]);
+    put_ratio(out, all);
+    pdnn_str_printf(out, ".");
+    if (axis) {
+        pdnn_str_printf(out, " The key that explains most of the differences is <code>");
+        pdnn_html_text(out, axis->key);
+        pdnn_str_printf(out, "</code>, %.0f %% of their variance.", axis->adjusted * 100);
+    }
+    if (c->of->n_unpaired)
+        pdnn_str_printf(out, " %zu models have a time on one side only, or on none.", c->of->n_unpaired);
+    pdnn_str_printf(out, "</p>\n");
+}
+
+static double params_of(const struct comparison *c, const struct pdnn_pair *pair) {
+    double params;
+    return pdnn_parse_double(pdnn_comparison_get(c->of, pair, PDNN_SIDE_A, "params"), &params) && params > 0
+               ? params
+               : NAN;
+}
+
+static const struct shape {
+    const char *css, *dot, *name;
+} shapes[PDNN_DECISION_COUNT] = {
+    [PDNN_UNDECIDED] = {"points c7", "m-3-3l6 6m0-6l-6 6", "undecided"},
+    [PDNN_FASTER] = {"points round c0", "h0", "clearly faster"},
+    [PDNN_SLOWER] = {"points square c1", "h0", "clearly slower"},
+};
+
+static void put_points(struct pdnn_str *out, const struct comparison *c, const struct pdnn_html_scale *x,
+                       const struct pdnn_html_scale *y, enum pdnn_decision decision) {
+    pdnn_str_printf(out, "<path class=\"%s\" d=\"", shapes[decision].css);
+    for (size_t i = 0; i < c->of->n_pairs; i++) {
+        const struct pdnn_pair *pair = &c->of->pair[i];
+        double params = params_of(c, pair);
+        if (pair->decision != decision || !isfinite(params))
+            continue;
+        pdnn_str_printf(out, "M");
+        pdnn_html_pixel(out, pdnn_html_scale_at(x, params));
+        pdnn_str_printf(out, " ");
+        pdnn_html_pixel(out, pdnn_html_scale_at(y, pair->ratio));
+        pdnn_str_printf(out, "%s", shapes[decision].dot);
+    }
+    pdnn_str_printf(out, "\"/>\n");
+}
+
+static void put_picture(struct pdnn_str *out, const struct comparison *c) {
+    struct pdnn_html_chart chart = {"speedup", "Speed-up against parameters", 860, 360, 64, 850, 44, 310};
+    double xmin = INFINITY, xmax = 0, ymin = 1, ymax = 1;
+    for (size_t i = 0; i < c->of->n_pairs; i++) {
+        double params = params_of(c, &c->of->pair[i]);
+        xmin = fmin(xmin, params);
+        xmax = fmax(xmax, params);
+        ymin = fmin(ymin, c->of->pair[i].ratio);
+        ymax = fmax(ymax, c->of->pair[i].ratio);
+    }
+    struct pdnn_html_scale x = pdnn_html_scale(xmin / 1.3, xmax * 1.3, true, chart.left, chart.right);
+    struct pdnn_html_scale y = pdnn_html_scale(ymin / 1.15, ymax * 1.15, true, chart.bottom, chart.top);
+    pdnn_html_chart(out, &chart, "");
+    pdnn_html_x_axis(out, &chart, &x, "parameters");
+    pdnn_html_y_axis(out, &chart, &y, "speed-up");
+    pdnn_str_printf(out, "<path class=\"roof\" d=\"M");
+    pdnn_html_pixel(out, chart.left);
+    pdnn_str_printf(out, " ");
+    pdnn_html_pixel(out, pdnn_html_scale_at(&y, 1));
+    pdnn_str_printf(out, "H");
+    pdnn_html_pixel(out, chart.right);
+    pdnn_str_printf(out, "\"/>\n");
+    for (enum pdnn_decision d = 0; d < PDNN_DECISION_COUNT; d++) {
+        double at = chart.left + 60 + 150 * (double)d;
+        put_points(out, c, &x, &y, d);
+        pdnn_str_printf(out, "<path class=\"%s\" d=\"M", shapes[d].css);
+        pdnn_html_pixel(out, at);
+        pdnn_str_printf(out, " 14%s\"/>", shapes[d].dot);
+        pdnn_html_label(out, at + 9, 18, PDNN_HTML_START, "", shapes[d].name);
+    }
+    pdnn_html_chart_end(
+        out, "Speed-up of the second source over the first, one point per model that ran on both; the "
+             "line is equality.");
+}
+
+static void put_groups(struct pdnn_str *out, const struct comparison *c) {
+    pdnn_str_printf(
+        out, "<details><summary>By family and by value of each key</summary><div class=\"scroll\" "
+             "tabindex=\"0\"><table><caption>Geometric means of the speed-up with 95 %% intervals.</caption>"
+             "<thead><tr><th scope=\"col\">family</th><th scope=\"col\">key</th><th scope=\"col\">value</th>"
+             "<th scope=\"col\">models</th><th scope=\"col\">speed-up</th><th scope=\"col\">faster</th>"
+             "<th scope=\"col\">slower</th><th scope=\"col\">undecided</th></tr></thead><tbody>\n");
+    for (size_t i = 0; i < c->sums.n_groups; i++) {
+        const struct pdnn_compare_group *group = &c->sums.group[i];
+        const char *const words[] = {*group->family ? group->family : "all", group->key, group->value};
+        pdnn_str_printf(out, "<tr>");
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+            pdnn_str_printf(out, "<td>");
+            pdnn_html_text(out, words[k]);
+            pdnn_str_printf(out, "</td>");
+        }
+        pdnn_str_printf(out, "<td class=\"number\">%zu</td><td class=\"number\">", group->sum.count);
+        put_ratio(out, &group->sum);
+        pdnn_str_printf(
+            out,
+            "</td><td class=\"number\">%zu</td><td class=\"number\">%zu</td><td class=\"number\">%zu</td></tr>\n",
+            group->sum.n_decided[PDNN_FASTER], group->sum.n_decided[PDNN_SLOWER],
+            group->sum.n_decided[PDNN_UNDECIDED]);
+    }
+    pdnn_str_printf(out, "</tbody></table></div></details>\n");
+}
+
+/* Directories that have nothing in common, or differ in too much, can still share a page: it says why there
+ * is no comparison. */
+enum pdnn_status pdnn_report_put_comparison(const struct pdnn_report_page *page, struct pdnn_str *out,
+                                            struct pdnn_err *err) {
+    struct pdnn_comparison opened;
+    struct comparison c = {.of = &opened};
+    struct pdnn_compare_request request = {.n_only = 0};
+    struct pdnn_arena arena = {0};
+    if (page->rows.n_sources < 2)
+        return PDNN_OK;
+    for (int side = 0; side < PDNN_SIDES; side++)
+        request.directory[side] = page->rows.source[side].directory;
+    pdnn_html_section(out, "comparison", "Comparison");
+    enum pdnn_status status = pdnn_comparison_open(&opened, &request, err);
+    if (status == PDNN_INVALID) {
+        pdnn_str_printf(out, "<p>The two cannot be compared: ");
+        pdnn_html_text(out, err->text);
+        pdnn_str_printf(out, "</p>\n");
+        pdnn_html_section_end(out);
+        return PDNN_OK;
+    }
+    if (status != PDNN_OK)
+        return status;
+    for (int side = 0; side < PDNN_SIDES; side++)
+        c.label[side] = opened.n_across ? opened.label[side] : page->rows.source[side].name;
+    status = pdnn_compare_sums(&opened, &arena, &c.sums, err);
+    if (status == PDNN_OK) {
+        put_headline(out, &c);
+        put_picture(out, &c);
+        put_groups(out, &c);
+        pdnn_html_section_end(out);
+    }
+    pdnn_arena_finish(&arena);
+    pdnn_comparison_close(&opened);
+    return status;
+}

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""The report in a browser: Chromium, driven through chromedriver (Debian packages chromium and chromium-driver). Skips where
+they are missing. Usage: report_page_test.py PARADNN [--keep DIRECTORY]   (keeps screenshots there)"""
+
+import base64
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+
+PARADNN = sys.argv.pop(1)
+KEEP = sys.argv.pop(sys.argv.index("--keep") + 1) if "--keep" in sys.argv else None
+sys.argv = [argument for argument in sys.argv if argument != "--keep"]
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "results", "examples")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Browser:
+    """As much of WebDriver as the tests need."""
+
+    def __init__(self, profile):
+        self.port = free_port()
+        self.driver = subprocess.Popen(["chromedriver", f"--port={self.port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={profile}",
+                            "--window-size=1200,900"], "binary": shutil.which("chromium")}
+        for _ in range(100):
+            try:
+                self.ask("GET", "/status")
+                break
+            except OSError:
+                time.sleep(0.1)
+        wanted = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}}
+        self.session = self.ask("POST", "/session", wanted)["sessionId"]
+
+    def ask(self, method, path, body=None):
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, {"Content-Type": "application/json"}, method=method)
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return json.load(answer)["value"]
+
+    def post(self, path, body):
+        return self.ask("POST", f"/session/{self.session}{path}", body)
+
+    def open(self, url):
+        self.post("/url", {"url": "about:blank"})
+        self.post("/url", {"url": url})
+
+    def run(self, script, *arguments):
+        return self.post("/execute/sync", {"script": script, "args": list(arguments)})
+
+    def log(self, kind):
+        return self.post("/se/log", {"type": kind})
+
+    def pointer(self, *actions):
+        self.post("/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": list(actions)}]})
+
+    def key(self, letter):
+        self.post("/actions", {"actions": [{"type": "key", "id": "keys", "actions": [{"type": "keyDown", "value": letter}, {"type": "keyUp", "value": letter}]}]})
+
+    def chromium(self, command, **parameters):
+        return self.post("/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def close(self):
+        self.driver.terminate()
+        self.driver.wait()
+
+
+def move(x, y):
+    return {"type": "pointerMove", "x": round(x), "y": round(y), "duration": 0}
+
+
+CAPTION = "return document.querySelector('#table caption').textContent"
+ROWS = "return [...document.querySelectorAll('#table tbody tr')].map(tr => [...tr.cells].map(cell => cell.textContent))"
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        cls.browser = Browser(os.path.join(cls.place.name, "profile"))
+        cls.page = os.path.join(cls.place.name, "page.html")
+        cls.two = os.path.join(cls.place.name, "two.html")
+        example = os.path.join(EXAMPLES, "zen5-2-cores")
+        subprocess.run([PARADNN, "report", example, "-o", cls.page], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([PARADNN, "report", example, os.path.join(EXAMPLES, "zen3-2-cores"), "-o", cls.two], check=True, stdout=subprocess.DEVNULL)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.place.cleanup()
+
+    def setUp(self):
+        self.browser.open(f"file://{self.page}")
+
+    def tearDown(self):
+        self.assertEqual([entry["message"] for entry in self.browser.log("browser")], [])
+
+    def screenshot(self, name):
+        if KEEP:
+            metrics = self.browser.chromium("Page.getLayoutMetrics")["cssContentSize"]
+            shot = self.browser.chromium("Page.captureScreenshot", captureBeyondViewport=True,
+                                         clip={"x": 0, "y": 0, "width": metrics["width"], "height": metrics["height"], "scale": 1})
+            with open(os.path.join(KEEP, name + ".png"), "wb") as file:
+                file.write(base64.b64decode(shot["data"]))
+
+    def facet(self, name, value):
+        self.browser.run("document.querySelector(`input[data-facet=\"${arguments[0]}\"][value=\"${arguments[1]}\"]`).click()", name, value)
+
+    def test_facets_narrow_table_and_picture(self):
+        self.assertIn("30 of 30 models", self.browser.run(CAPTION))
+        self.facet("mode", "train")
+        self.assertIn("15 of 30 models", self.browser.run(CAPTION))
+        self.assertTrue(all("mode=infer" in row[0] for row in self.browser.run(ROWS)))
+        dots = "return [...document.querySelectorAll('svg.roofline .cloud path:not(.faded)')].reduce((n, p) => n + p.getAttribute('d').split('M').length - 1, 0)"
+        self.assertEqual(self.browser.run(dots.replace(":not(.faded)", "")), 30)
+        self.assertEqual(self.browser.run(dots), 15)
+
+    def test_the_address_keeps_the_view(self):
+        self.facet("mode", "train")
+        self.browser.run("document.querySelectorAll('#table th button')[1].click()")
+        address, rows = self.browser.run("return location.href"), self.browser.run(ROWS)
+        self.browser.open(address)
+        self.assertEqual(self.browser.run(ROWS), rows)
+        self.browser.run("document.getElementById('reset').click()")
+        self.assertIn("30 of 30 models", self.browser.run(CAPTION))
+
+    def test_sorting_by_time(self):
+        times = "return [...document.querySelectorAll('#table tbody tr')].map(tr => JSON.parse(document.getElementById('data').textContent).time_ns[tr.dataset.row])"
+        self.browser.run("document.querySelectorAll('#table th button')[1].click()")
+        ascending = self.browser.run(times)
+        self.assertEqual(ascending, sorted(ascending))
+        self.browser.run("document.querySelectorAll('#table th button')[1].click()")
+        self.assertEqual(self.browser.run(times), sorted(ascending, reverse=True))
+        self.assertEqual(self.browser.run("return document.querySelectorAll('#table th')[1].getAttribute('aria-sort')"), "descending")
+
+    def frame(self):
+        self.browser.run("document.querySelector('svg.roofline').scrollIntoView({block: 'center'})")
+        return self.browser.run("const r = document.querySelector('svg.roofline').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]")
+
+    def test_brush(self):
+        left, top, width, height = self.frame()
+        self.browser.pointer(move(left + 0.6 * width, top + 0.12 * height), {"type": "pointerDown", "button": 0},
+                             move(left + 0.8 * width, top + 0.5 * height), move(left + 0.97 * width, top + 0.87 * height), {"type": "pointerUp", "button": 0})
+        rows = self.browser.run(ROWS)
+        self.assertTrue(0 < len(rows) < 30)
+        low = float(self.browser.run("return document.querySelector('#filters input[type=number]').value"))
+        for row in self.browser.run("const d = JSON.parse(document.getElementById('data').textContent); return "
+                                    "[...document.querySelectorAll('#table tbody tr')].map(tr => d.flop[tr.dataset.row] / d.bytes[tr.dataset.row])"):
+            self.assertGreaterEqual(row, low * 0.999)
+        self.assertIn("r.x=", self.browser.run("return location.hash"))
+
+    def test_range_by_keyboard(self):
+        self.browser.run("const e = document.querySelector('#filters input[type=number]'); e.value = 1; e.dispatchEvent(new Event('change'))")
+        self.assertTrue(0 < len(self.browser.run(ROWS)) < 30)
+
+    def test_exact_values_on_hover_and_by_keyboard(self):
+        left, top, width, height = self.frame()
+        x, y = self.browser.run("const p = document.querySelector('svg.roofline .cloud path.round').getAttribute('d').match(/M([\\d.]+) ([\\d.]+)/); return [+p[1], +p[2]]")
+        self.browser.pointer(move(left + x / 860 * width, top + y / 480 * height))
+        tip = self.browser.run("const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent")
+        self.assertIn("95 % interval", tip)
+        self.assertIn("GFLOP/s at", tip)
+        self.assertEqual(self.browser.run("return document.querySelectorAll('tr.chosen').length"), 1)
+        self.browser.run("document.querySelector('#table tbody tr').focus()")
+        self.browser.key("\ue015")
+        self.assertEqual(self.browser.run("return document.activeElement.dataset.row"), "1")
+
+    def test_clicking_a_point_shows_its_row(self):
+        left, top, width, height = self.frame()
+        x, y = self.browser.run("const p = document.querySelector('svg.roofline .cloud path.square').getAttribute('d').match(/M([\\d.]+) ([\\d.]+)/); return [+p[1], +p[2]]")
+        self.browser.pointer(move(left + x / 860 * width, top + y / 480 * height), {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
+        self.assertIsNotNone(self.browser.run("return document.activeElement.dataset.row || null"))
+
+    def test_any_heat_map(self):
+        self.browser.run("const s = document.querySelector('#heat-any select[aria-label=\"y axis\"]'); s.value = 'nodes'; s.dispatchEvent(new Event('change'))")
+        texts = self.browser.run("return [...document.querySelectorAll('#heat-any svg text')].map(t => t.textContent)")
+        self.assertIn("nodes", texts)
+        self.assertIn("2048", texts)
+        static = self.browser.run("return [...document.querySelectorAll('#heat0 text')].map(t => t.textContent)")
+        self.assertEqual(sorted(texts), sorted(static))
+
+    def test_download(self):
+        self.facet("mode", "train")
+        text = self.browser.run("let kept; const make = URL.createObjectURL; URL.createObjectURL = blob => { kept = blob; return make(blob); };"
+                                "HTMLAnchorElement.prototype.click = () => {}; document.getElementById('csv').click(); return kept.text()")
+        lines = text.splitlines()
+        self.assertEqual(len(lines), 16)
+        self.assertTrue(lines[0].startswith("id,family,layers,nodes,batch,mode,"))
+
+    def test_nothing_is_requested(self):
+        self.browser.log("performance")
+        self.browser.open(f"file://{self.two}")
+        requests = [json.loads(entry["message"])["message"] for entry in self.browser.log("performance")]
+        urls = [message["params"]["request"]["url"] for message in requests if message["method"] == "Network.requestWillBeSent"]
+        self.assertEqual([url for url in urls if not url.startswith(("file://" + self.two, "about:", "data:"))], [])
+
+    def test_light_dark_printed_and_on_a_phone(self):
+        background = "return getComputedStyle(document.body).backgroundColor"
+        light = self.browser.run(background)
+        self.screenshot("light")
+        self.browser.run("document.getElementById('theme').click()")
+        self.assertNotEqual(self.browser.run(background), light)
+        self.screenshot("dark")
+        self.browser.chromium("Emulation.setEmulatedMedia", media="print")
+        self.assertEqual(self.browser.run(background), "rgb(255, 255, 255)")
+        self.assertEqual(self.browser.run("return getComputedStyle(document.getElementById('filters')).display"), "none")
+        self.screenshot("printed")
+        self.browser.chromium("Emulation.setEmulatedMedia", media="")
+        self.browser.chromium("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+        self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), 390)
+        self.screenshot("phone")
+        self.browser.chromium("Emulation.clearDeviceMetricsOverride")
+
+    def test_without_its_script(self):
+        self.browser.chromium("Emulation.setScriptExecutionDisabled", value=True)
+        self.browser.open(f"file://{self.page}")
+        self.browser.chromium("Emulation.setScriptExecutionDisabled", value=False)
+        self.assertEqual(self.browser.run("return document.getElementById('filters').hidden"), True)
+        self.assertEqual(len(self.browser.run(ROWS)), 30)
+
+    def test_two_sources(self):
+        self.browser.open(f"file://{self.two}")
+        self.assertIn("60 of 60 models", self.browser.run(CAPTION))
+        self.facet("source", "zen3-2-cores")
+        self.assertIn("30 of 60 models", self.browser.run(CAPTION))
+        dots = self.browser.run("return [...document.querySelectorAll('svg.roofline')].map(svg => svg.querySelectorAll('.cloud path:not(.faded)').length)")
+        self.assertTrue(dots[0] > 0 and dots[1] == 0)
+        self.screenshot("two")
+
+
+if __name__ == "__main__":
+    if not shutil.which("chromium") or not shutil.which("chromedriver"):
+        print("skipped: needs chromium and chromium-driver")
+        sys.exit(77)
+    unittest.main()

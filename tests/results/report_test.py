@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""`paradnn report` on made-up tables: what it says, what it escapes, what it refuses. Usage: report_test.py PARADNN"""
+
+import base64
+import csv
+import hashlib
+import html
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PARADNN = sys.argv.pop(1)
+CEILINGS = """\
+kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
+compute,fma,f32,,1,0,100,90,110,5
+bandwidth,read,,L1,1,32768,130,120,140,5
+bandwidth,read,,DRAM,1,0,18,17,19,5
+"""
+HEADER = ["id", "family", "layers", "nodes", "batch", "mode", "threads", "status", "reason", "params", "in_bounds_flop_count",
+          "byte_count", "memory_bytes", "time_ns_median", "ci_low_ns", "ci_high_ns", "gflops", "intensity_flop_per_byte",
+          "pct_of_roof", "pct_of_peak", "bound", "roof_level", "flags"]
+
+
+def row(layers, nodes, batch, ns, gflops, **other):
+    name = f"fc/layers={layers},nodes={nodes},input=2000,output=1000,batch={batch},activation=relu,mode=infer,threads=1"
+    cells = {"id": name, "family": "fc", "layers": layers, "nodes": nodes, "batch": batch, "mode": "infer", "threads": 1,
+             "status": "ok", "params": nodes * nodes, "in_bounds_flop_count": gflops * ns, "byte_count": ns * 10, "memory_bytes": 4096,
+             "time_ns_median": ns, "ci_low_ns": ns * 0.98, "ci_high_ns": ns * 1.04, "gflops": gflops,
+             "intensity_flop_per_byte": gflops / 10, "pct_of_roof": gflops / 2, "pct_of_peak": gflops, "bound": "compute"}
+    return dict(cells, **other)
+
+
+def grid():
+    """The rate doubles with every step of the batch, loses a tenth of a thousandth with depth, and does what it likes with width."""
+    noise = {8: 1, 16: 1.5, 32: 0.5}
+    return [row(layers, nodes, batch, 1000 * layers, batch * noise[nodes] * (1 - layers / 1e4))
+            for layers in (1, 2, 4) for nodes in (8, 16, 32) for batch in (1, 2, 4, 8)]
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.addCleanup(self.place.cleanup)
+
+    def results(self, rows, name="a", header=None, **files):
+        directory = os.path.join(self.place.name, name)
+        os.makedirs(directory)
+        with open(os.path.join(directory, "results.csv"), "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, header or HEADER, lineterminator="\n", extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(rows)
+        for file_name, text in dict({"ceilings.csv": CEILINGS}, **files).items():
+            if text is not None:
+                with open(os.path.join(directory, file_name), "w", encoding="utf-8") as file:
+                    file.write(text)
+        return directory
+
+    def report(self, *directories):
+        path = os.path.join(self.place.name, "page.html")
+        done = subprocess.run([PARADNN, "report", *directories, "-o", path], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    def refuse(self, *directories):
+        done = subprocess.run([PARADNN, "report", *directories], capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        return done.stderr
+
+    @staticmethod
+    def verdicts(page):
+        table = re.search(r'<table class="findings">(.*?)</table>', page, re.S).group(1)
+        cells = [re.findall(r"<td[^>]*>(.*?)</td>", line) for line in table.splitlines() if "<td" in line]
+        return {html.unescape(line[0]): (line[-2], html.unescape(line[-1])) for line in cells}
+
+    def test_says_what_the_tables_say(self):
+        verdicts = self.verdicts(self.report(self.results(grid())))
+        verdict, why = verdicts["Utilization grows with the minibatch."]
+        self.assertEqual(verdict, "holds")
+        self.assertIn("multiplied by 8 (95 % interval 8 to 8, geometric mean of 9 series", why)
+        self.assertIn("rises in 9 of them", why)
+        verdict, why = verdicts["Utilization does not depend on depth."]
+        self.assertEqual(verdict, "holds")
+        self.assertIn("of 12 series", why)
+        verdict, why = verdicts["Utilization grows with the width of layers."]
+        self.assertEqual(verdict, "does not hold")
+        self.assertIn("multiplied by 0.5", why)
+        self.assertEqual(verdicts["16-bit types make models faster."][0], "cannot be told")
+
+    def test_cannot_tell_where_series_disagree(self):
+        rows = [row(1, 8 * k, batch, 1000, 10 + (batch == 2) * (k % 3 - 1) * 4) for k in range(1, 10) for batch in (1, 2)]
+        self.assertEqual(self.verdicts(self.report(self.results(rows)))["Utilization grows with the minibatch."][0], "cannot be told")
+
+    def test_memory_share_of_other_ops(self):
+        """Of the time outside products, 300 of 400 ns are bound by memory in each model."""
+        rows = grid()[:4]
+        ops = "id,op_index,layer,op,category,pass,dtype,shape,count,flop_count,in_bounds_flop_count,byte_count,time_ns_median,share_pct," \
+              "gflops,bw_gbs,intensity_flop_per_byte,attainable_gflops,pct_of_roof,bound,roof_level,implementation,extrapolated\n"
+        for r in rows:
+            for k, (op, category, ns, bound) in enumerate([("dense", "linear gemm", 900, "compute"), ("relu", "activation", 300, "memory"),
+                                                           ("bias", "bias", 100, "overhead")]):
+                ops += f'"{r["id"]}",{k},hidden1,{op},{category},forward,f32,8:8:8,1,8,8,8,{ns},10,1,1,1,1,50,{bound},L1,x,0\n'
+        page = self.report(self.results(rows, **{"ops.csv": ops}))
+        verdict, why = self.verdicts(page)["Ops other than matrix products are bound by memory."]
+        self.assertEqual(verdict, "holds")
+        self.assertIn("75 % (95 % interval 75 to 75 %)", why)
+        bars = re.search(r'<figure id="ops-figure">.*?</figure>', page, re.S).group(0)
+        self.assertEqual(re.findall(r">(\d+ %)<", bars), ["69 %", "23 %", "8 %"])
+
+    def test_the_data_are_the_tables(self):
+        rows = grid() + [dict(row(8, 8, 1, 1, 0), status="oom_predicted", reason='needs 3 GiB, "so"', time_ns_median="", ci_low_ns="",
+                             ci_high_ns="", gflops="", pct_of_peak="", pct_of_roof="", bound="", in_bounds_flop_count=9, byte_count=9,
+                             intensity_flop_per_byte=1)]
+        page = self.report(self.results(rows))
+        data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
+        self.assertEqual(data["n"], len(rows))
+
+        def at(column, k):
+            return column["v"][column["i"][k] if "i" in column else 0]
+        for k, wanted in enumerate(rows):
+            name = ",".join(part for part in (at(column, k) for column in data["id"]) if part)
+            self.assertEqual(name, wanted["id"])
+            self.assertEqual(at(data["status"], k), wanted["status"])
+            self.assertEqual({axis["name"]: at(axis, k) for axis in data["axes"]}["nodes"], str(wanted["nodes"]))
+            if wanted["status"] == "ok":
+                self.assertEqual(data["time_ns"][k], wanted["time_ns_median"])
+                self.assertEqual((data["low"][k], data["high"][k]), (20, 40))
+            else:
+                self.assertIsNone(data["time_ns"][k])
+        self.assertIn("needs 3 GiB, &quot;so&quot;", page)
+
+    def test_page_runs_and_loads_nothing_else(self):
+        page = self.report(self.results(grid()))
+        policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page).group(1)
+        self.assertTrue(policy.startswith("default-src 'none';"))
+        for tag, kind in (("style", "style-src"), ("script", "script-src")):
+            text = re.search(rf"<{tag}>(.*?)</{tag}>", page, re.S).group(1)
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            self.assertIn(f"{kind} 'sha256-{digest}'", policy)
+            self.assertLess(len(text), 25000)
+        self.assertNotRegex(page.replace("http://www.w3.org/2000/svg", ""), r"https?://|<link|<img|<iframe|@import|url\(|style=")
+
+    def test_names_from_tables_are_text(self):
+        evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>'\"&"
+        rows = [dict(r, flags=evil, bound=evil, reason=evil) for r in grid()]
+        rows[0]["id"] = evil
+        rows[1].update(status=evil, time_ns_median="")
+        page = self.report(self.results(rows, name="a<b>&'c\n", **{"environment.yaml": f'cpu: "{evil}"\n'}))
+        self.assertEqual(page.count("<script"), 2)
+        self.assertNotIn("<img", page)
+        self.assertNotIn("<b>&'c", page)
+
+    def test_same_tables_same_bytes(self):
+        directory = self.results(grid())
+        self.assertEqual(self.report(directory), self.report(directory))
+
+    def test_two_directories(self):
+        faster = [dict(r, time_ns_median=r["time_ns_median"] / 2, ci_low_ns=r["ci_low_ns"] / 2, ci_high_ns=r["ci_high_ns"] / 2)
+                  for r in grid()]
+        page = self.report(self.results(grid(), "a"), self.results(faster, "b"))
+        section = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="comparison".*?</section>', page, re.S).group(0)))
+        self.assertIn("Of 36 models that ran on both sides, b is clearly faster than a in 36 (100 %)", section)
+        self.assertIn("geometric mean with 95 % interval: 2 (", section)
+        self.assertEqual(page.count('class="roofline"'), 2)
+
+    def test_two_directories_without_a_common_model(self):
+        other = [dict(r, id=r["id"].replace("nodes=", "nodes=1"), nodes=f"1{r['nodes']}") for r in grid()]
+        page = self.report(self.results(grid(), "a"), self.results(other, "b"))
+        self.assertIn("cannot be compared", page)
+
+    def test_default_file(self):
+        directory = self.results(grid())
+        done = subprocess.run([PARADNN, "report", directory], capture_output=True, text=True)
+        self.assertEqual(done.stdout, f"{directory}/report.html\n")
+        self.assertTrue(os.path.exists(f"{directory}/report.html"))
+
+    def test_only_failures(self):
+        rows = [dict(r, status="timeout", reason="took longer than 1 s", time_ns_median="", gflops="") for r in grid()]
+        self.assertIn("took longer than 1 s", self.report(self.results(rows)))
+
+    def test_refuses(self):
+        self.assertIn("results.csv", self.refuse(self.place.name))
+        self.assertIn("has no rows", self.refuse(self.results([], "empty")))
+        self.assertIn("column 'status' is missing", self.refuse(self.results(grid(), "lacks", [c for c in HEADER if c != "status"])))
+        self.assertIn("ceilings.csv", self.refuse(self.results(grid(), "roofless", **{"ceilings.csv": None})))
+        done = subprocess.run([PARADNN, "report", self.results(grid(), "fine"), "-o", "/nowhere/x.html"], capture_output=True, text=True)
+        self.assertIn("/nowhere", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
