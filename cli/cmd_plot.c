@@ -9,20 +9,22 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "RESULTS is the directory that a sweep wrote. "
+    "RESULTS is the directory that a sweep wrote; speedup and boxes compare it with a second one. "
     "gnuplot draws the pictures; the paths of the files are printed. "
     "--format csv prints the data behind a picture instead, for which gnuplot is not needed.",
     NULL,
 };
 
 static const struct pdnn_option_def options[] = {
-    {"x", 'x', "KEY", NULL, false, "what the horizontal axis is"},
-    {"y", 'y', "KEY", NULL, false, "what the vertical axis is"},
+    {"x", 'x', "COLUMN", NULL, false,
+     "what the horizontal axis is: a column of results.csv; of a heat map a key"},
+    {"y", 'y', "KEY", NULL, false, "what the vertical axis is: a hyper-parameter or a run setting"},
     {"value", 'v', "COLUMN", NULL, false, "the column of results.csv that is shown"},
     {"color", 'c', "COLUMN", NULL, false, "color the points by this column of results.csv"},
     {"by", 'b', "KEYS", NULL, false, "what divides a picture into parts: see its kind"},
     {"across", 'a', "KEYS", NULL, false,
-     "order bars by these hyper-parameters or run settings, one set for each combination of the others"},
+     "breakdown: order bars by these hyper-parameters or run settings, one set for each combination of the "
+     "others; speedup and boxes: what is to differ, as in `paradnn compare`"},
     {"only", 0, "KEY=VALUE", NULL, true,
      "only instances with this hyper-parameter, run setting, family or id; may be repeated"},
     {"output", 'o', "FILE", NULL, false,
@@ -105,6 +107,7 @@ static const struct {
 static void fill_request(const struct pdnn_arguments *arguments, struct pdnn_plot_request *request) {
     const char *format = pdnn_argument(arguments, "format");
     request->directory = arguments->operands[1];
+    request->other = arguments->n_operands > 2 ? arguments->operands[2] : NULL;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const char *text = pdnn_argument(arguments, fields[i].option);
         memcpy((char *)request + fields[i].offset, &text, sizeof text);
@@ -141,6 +144,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct pdnn_plot_request request;
     struct pdnn_plot_result result = {0};
     fill_request(arguments, &request);
+    if (request.other && !plot->compares)
+        return pdnn_fail(err, PDNN_INVALID, "plot %s takes one result directory", plot->name);
     enum pdnn_status status = pdnn_argument_all(arguments, "only", &only, &request.n_only, err);
     request.only = only;
     if (status == PDNN_OK)
@@ -154,9 +159,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 const struct pdnn_command_def pdnn_command_plot = {
     .name = "plot",
     .summary = "Draws a picture from the tables of a sweep.",
-    .operands = "KIND RESULTS",
+    .operands = "KIND RESULTS [RESULTS]",
     .min_operands = 2,
-    .max_operands = 2,
+    .max_operands = 3,
     .paragraphs = paragraphs,
     .kind = kind,
     .options = options,

@@ -1,6 +1,7 @@
 #include "results/plots/color.h"
 #include "base/units.h"
 #include "results/plots/gnuplot.h"
+#include "results/tables/csv.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -20,14 +21,19 @@ unsigned pdnn_plot_distinct_color(size_t index) {
     return word_colors[index];
 }
 
-static bool all_numbers(const struct pdnn_csv *csv, int column, const size_t *rows, size_t n_rows) {
+/* Circle, triangle, square, diamond, downward triangle, pentagon. */
+int pdnn_plot_shape(size_t index) {
+    static const int shapes[PDNN_PLOT_SHAPES] = {7, 9, 5, 13, 11, 15};
+    return shapes[index % PDNN_PLOT_SHAPES];
+}
+
+static bool all_numbers(const char *const *cells, size_t n) {
     size_t numbers = 0;
     double value;
-    for (size_t i = 0; i < n_rows; i++) {
-        const char *cell = pdnn_csv_get(csv, rows[i], column);
-        if (*cell && !pdnn_parse_double(cell, &value))
+    for (size_t i = 0; i < n; i++) {
+        if (*cells[i] && !pdnn_parse_double(cells[i], &value))
             return false;
-        numbers += *cell != 0;
+        numbers += *cells[i] != 0;
     }
     return numbers > 0;
 }
@@ -64,28 +70,27 @@ static void append_number(struct pdnn_str *script, const char *name, double valu
     pdnn_str_append(script, "\n", 1);
 }
 
-static void color_by_number(const struct pdnn_csv *csv, int column, const size_t *rows, size_t n_rows,
-                            struct pdnn_point_color *colors, struct pdnn_str *script) {
+static void color_by_number(const char *const *cells, size_t n, struct pdnn_point_color *colors,
+                            struct pdnn_str *script) {
     double least = INFINITY, greatest = -INFINITY;
-    for (size_t i = 0; i < n_rows; i++) {
-        colors[i] = (struct pdnn_point_color){NAN, pdnn_plot_grey};
-        if (!pdnn_parse_double(pdnn_csv_get(csv, rows[i], column), &colors[i].value))
+    for (size_t i = 0; i < n; i++) {
+        colors[i] = (struct pdnn_point_color){NAN, pdnn_plot_grey, pdnn_plot_shape(0)};
+        if (!pdnn_parse_double(cells[i], &colors[i].value))
             continue;
         least = fmin(least, colors[i].value);
         greatest = fmax(greatest, colors[i].value);
     }
     bool logarithmic = least > 0 && greatest > 10 * least;
     double margin = least == greatest ? (least == 0 ? 1 : fabs(least) / 10) : 0;
-    pdnn_str_printf(script, "NUMERIC = 1\nN_WORDS = 0\narray WORD[1]\narray WORD_COLOR[1]\nCBLOG = %d\n",
-                    logarithmic);
+    pdnn_str_printf(script, "NUMERIC = 1\nCBLOG = %d\n", logarithmic);
     append_number(script, "CBMIN", least - margin);
     append_number(script, "CBMAX", greatest + margin);
-    append_ticks(script, colors, n_rows);
+    append_ticks(script, colors, n);
 }
 
 struct word {
     const char *text;
-    size_t count, first; /* row of its first appearance: breaks ties in the order of the legend */
+    size_t count, first; /* where it first appears: breaks ties in the order of the legend */
 };
 
 static int compare_words(const void *a, const void *b) {
@@ -95,57 +100,56 @@ static int compare_words(const void *a, const void *b) {
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static size_t count_words(const struct pdnn_csv *csv, int column, const size_t *rows, size_t n_rows,
-                          struct word *words) {
+static size_t count_words(const char *const *cells, size_t n, struct word *words) {
     size_t n_words = 0;
-    for (size_t i = 0; i < n_rows; i++) {
-        const char *cell = pdnn_csv_get(csv, rows[i], column);
+    for (size_t i = 0; i < n; i++) {
         size_t at = 0;
-        while (at < n_words && strcmp(words[at].text, cell) != 0)
+        while (at < n_words && strcmp(words[at].text, cells[i]) != 0)
             at++;
         if (at == n_words)
-            words[n_words++] = (struct word){cell, 0, i};
+            words[n_words++] = (struct word){cells[i], 0, i};
         words[at].count++;
     }
     qsort(words, n_words, sizeof *words, compare_words);
     return n_words;
 }
 
-static enum pdnn_status color_by_word(const struct pdnn_csv *csv, int column, const size_t *rows,
-                                      size_t n_rows, struct pdnn_point_color *colors, struct pdnn_str *script,
-                                      struct pdnn_err *err) {
-    struct word *words = calloc(n_rows + 1, sizeof *words);
+static enum pdnn_status color_by_word(const char *const *cells, size_t n, struct pdnn_point_color *colors,
+                                      struct pdnn_color_key *key, struct pdnn_err *err) {
+    struct word *words = calloc(n + 1, sizeof *words);
     if (!words)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-    size_t n_words = count_words(csv, column, rows, n_rows, words);
+    size_t n_words = count_words(cells, n, words);
     size_t shown = n_words <= WORDS_MAX ? n_words : WORDS_MAX - 1;
-    size_t entries = shown + (shown < n_words);
-    for (size_t i = 0; i < n_rows; i++) {
-        size_t at = 0;
-        while (at < shown && strcmp(words[at].text, pdnn_csv_get(csv, rows[i], column)) != 0)
-            at++;
-        colors[i] = (struct pdnn_point_color){NAN, at < shown ? word_colors[at] : pdnn_plot_grey};
+    key->n_words = shown + (shown < n_words);
+    for (size_t i = 0; i < key->n_words; i++) {
+        struct pdnn_color_word *word = &key->word[i];
+        word->rgb = i < shown ? word_colors[i] : pdnn_plot_grey;
+        word->shape = pdnn_plot_shape(i);
+        if (i >= shown)
+            snprintf(word->text, sizeof word->text, "%zu others", n_words - shown);
+        else
+            snprintf(word->text, sizeof word->text, "%s", *words[i].text ? words[i].text : "(none)");
     }
-    pdnn_str_printf(script, "NUMERIC = 0\nN_WORDS = %zu\narray WORD[%zu]\narray WORD_COLOR[%zu]\n", entries,
-                    entries + 1, entries + 1);
-    for (size_t i = 0; i < entries; i++) {
-        char name[32], other[64];
-        snprintf(name, sizeof name, "WORD[%zu]", i + 1);
-        snprintf(other, sizeof other, "%zu others", n_words - shown);
-        const char *text = i >= shown ? other : *words[i].text ? words[i].text : "(none)";
-        pdnn_gnuplot_text(script, name, text);
-        pdnn_str_printf(script, "WORD_COLOR[%zu] = %u\n", i + 1, i < shown ? word_colors[i] : pdnn_plot_grey);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = 0;
+        while (at < shown && strcmp(words[at].text, cells[i]) != 0)
+            at++;
+        colors[i] = (struct pdnn_point_color){NAN, key->word[at].rgb, key->word[at].shape};
     }
     free(words);
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_plot_color(const struct pdnn_csv *csv, int column, const size_t *rows, size_t n_rows,
-                                 struct pdnn_point_color *colors, struct pdnn_str *script,
-                                 struct pdnn_err *err) {
-    pdnn_gnuplot_text(script, "COLOR", csv->header[column]);
-    if (!all_numbers(csv, column, rows, n_rows))
-        return color_by_word(csv, column, rows, n_rows, colors, script, err);
-    color_by_number(csv, column, rows, n_rows, colors, script);
-    return PDNN_OK;
+enum pdnn_status pdnn_plot_color(const char *name, const char *const *cells, size_t n,
+                                 struct pdnn_point_color *colors, struct pdnn_color_key *key,
+                                 struct pdnn_str *script, struct pdnn_err *err) {
+    *key = (struct pdnn_color_key){0};
+    pdnn_gnuplot_text(script, "COLOR", name);
+    if (all_numbers(cells, n)) {
+        color_by_number(cells, n, colors, script);
+        return PDNN_OK;
+    }
+    pdnn_str_printf(script, "NUMERIC = 0\n");
+    return color_by_word(cells, n, colors, key, err);
 }

@@ -1,29 +1,48 @@
-/* Colors for a picture's points by a column of a table: a scale for numbers, a legend for words. */
+/* Colors for a picture's points by the values of a column: a scale for numbers, colors and shapes for words,
+ * so that they can also be told apart without color. */
 #ifndef RESULTS_PLOTS_COLOR_H
 #define RESULTS_PLOTS_COLOR_H
 
+#include "base/err.h"
 #include "base/str.h"
-#include "results/tables/csv.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 /* Distinguishable colors for unordered words and kinds: 0 to PDNN_PLOT_COLORS - 1. */
-enum { PDNN_PLOT_COLORS = 10 };
+enum { PDNN_PLOT_COLORS = 10, PDNN_PLOT_SHAPES = 6 };
 unsigned pdnn_plot_distinct_color(size_t index);
+
+/* gnuplot's type of filled point; its outline is the type before. Takes any index. */
+int pdnn_plot_shape(size_t index);
 
 /* For everything beyond those colors. */
 extern const unsigned pdnn_plot_grey;
 
-/* One point's color. */
+/* How one point looks. */
 struct pdnn_point_color {
     double value; /* numbers: position on the scale; NaN: the row has none */
     unsigned rgb;
+    int shape; /* as in pdnn_plot_shape */
 };
 
-/* Chooses colors for rows[0..n_rows) of the table by column, into colors[0..n_rows), and appends the
- * script's variables and legend: NUMERIC, COLOR, CBLOG, CBMIN, CBMAX, CBTICS, N_WORDS, WORD, WORD_COLOR.
- * If there are more words than distinguishable colors, the most frequent ones get them and the rest
- * share grey. name is the column's. */
-enum pdnn_status pdnn_plot_color(const struct pdnn_csv *csv, int column, const size_t *rows, size_t n_rows,
-                                 struct pdnn_point_color *colors, struct pdnn_str *script,
-                                 struct pdnn_err *err);
+enum { PDNN_WORD_TEXT = 96 };
+
+/* What the legend says; without words there is a scale. */
+struct pdnn_color_key {
+    size_t n_words;
+    struct pdnn_color_word {
+        char text[PDNN_WORD_TEXT];
+        unsigned rgb;
+        int shape;
+    } word[PDNN_PLOT_COLORS];
+};
+
+/* Chooses how n points look by their cells of the column `name`, and appends the script's variables: COLOR,
+ * NUMERIC, CBLOG, CBMIN, CBMAX, CBTICS. If there are more words than distinguishable colors, the most
+ * frequent ones get them and the rest share grey. */
+enum pdnn_status pdnn_plot_color(const char *name, const char *const *cells, size_t n,
+                                 struct pdnn_point_color *colors, struct pdnn_color_key *key,
+                                 struct pdnn_str *script, struct pdnn_err *err);
 
 #endif

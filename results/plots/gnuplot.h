@@ -4,12 +4,10 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "lists.h"
 
-/* results/plots/<kind>.gp, embedded by the build. */
-#define PDNN_PLOT_SCRIPT(kind) extern const char pdnn_plot_script_##kind[];
-PDNN_PLOTS(PDNN_PLOT_SCRIPT)
-#undef PDNN_PLOT_SCRIPT
+/* results/plots/<name>.gp, embedded by the build: the looks of one kind of picture, or of several. */
+extern const char pdnn_plot_script_chart[], pdnn_plot_script_breakdown[], pdnn_plot_script_ceilings[],
+    pdnn_plot_script_heatmap[], pdnn_plot_script_box[];
 
 /* Appends the text as a gnuplot string. Text reaches gnuplot in no other way; data blocks hold numbers only.
  * Between the single quotes gnuplot expands nothing; a single quote is doubled. Control characters, bytes

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/target.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum pdnn_plot_format {
@@ -24,6 +25,7 @@ extern const char *const pdnn_plot_formats[];
  * what they mean there. */
 struct pdnn_plot_request {
     const char *directory; /* with results.csv, and what else the picture reads */
+    const char *other;     /* the second directory of a comparison, or NULL */
     const char *x, *y, *value;
     const char *color, *by, *across; /* columns of results.csv, or lists of them */
     const char *const *only;         /* which instances, as in pdnn_selection_open */
@@ -43,13 +45,14 @@ struct pdnn_plot_result {
     int drawn, left_out;  /* rows drawn; rows that could not be (not ok, or lacking a plotted value) */
 };
 
-/* A kind of picture is results/plots/<name>.c with its pdnn_plot_<name>, <name>.gp beside it, and one word in
- * the root meson.build. */
+/* A kind of picture is results/plots/<name>.c with its pdnn_plot_<name>, a script that draws it, and one word
+ * in the root meson.build, or two if the script is new. */
 struct pdnn_plot_def {
     const char *name, *help;
     /* The options of `paradnn plot` that it reads besides output and format, NULL-terminated; the help names
      * each of them. */
     const char *const *options;
+    bool compares;                   /* may take two directories */
     const char *drawn, *left_out_as; /* what a row becomes: "points"; why rows are left out */
     enum pdnn_status (*draw)(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
                              struct pdnn_err *err);

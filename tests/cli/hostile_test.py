@@ -56,6 +56,8 @@ PLOTS = [
     ["plot", "breakdown", "{0}"],
     ["plot", "breakdown", "{0}", "--by", "layer,op"],
     ["plot", "breakdown", "{0}", "--across", "batch"],
+    ["plot", "boxes", "{0}", "--value", "gflops", "--by", "mode,backend"],
+    ["plot", "span", "{0}", "--value", "time_ns_median"],
     ["plot", "heatmap", "{0}", "--x", "batch", "--y", "mode", "--by", "layers", "--value", "gflops"],
 ]
 
@@ -131,6 +133,16 @@ class Pictures(Case):
                         self.write_tables("bad", table, column, cell)
                         for plot in plots[table]:
                             self.paradnn(*[word.format("bad") for word in plot], "--format", "svg")
+
+    def test_no_cell_of_two_tables_runs_a_command(self):
+        self.write_tables("good")
+        plot = ["plot", "speedup", "good", "bad", "--x", "gflops", "--color", "bound", "--format", "svg"]
+        self.write_tables("bad")
+        self.assertEqual(self.paradnn(*plot).returncode, 0)
+        for cell in CELLS[:16]:
+            with self.subTest(cell):
+                self.write_tables("bad", "results.csv", "bound", cell)
+                self.paradnn("plot", "speedup", "bad", "good", *plot[4:])
 
     def test_no_column_or_machine_runs_a_command(self):
         self.write_tables("bad")

@@ -51,6 +51,52 @@ h,rnn,1,8,1,infer,1,ok,1000,3,6
 i,rnn,,,1,infer,1,ok,1000,3,7
 """
 
+# Ops with 80, 1 and 0.9 % of their model's time, and one without arithmetic.
+OPS_RESULTS = """\
+id,family,layers,batch,mode,dtype,threads,status,time_ns_median,started_utc
+a,fc,1,1,infer,f32,1,ok,1000,2026-05-01T12:00:00.000Z
+b,fc,1,4,infer,f32,2,ok,1000,2026-05-01T12:00:00.000Z
+"""
+OPS_OPS = """\
+id,op_index,layer,op,category,pass,shape,count,flop_count,in_bounds_flop_count,byte_count,time_ns_median,gflops,intensity_flop_per_byte,bound,pct_of_roof
+a,0,hidden1,dense,linear gemm,forward,x,1,1,1,1,800,40,2,compute,
+a,1,hidden1,bias,bias,forward,x,1,1,1,1,10,3,0.25,memory,
+a,2,hidden1,relu,activation,forward,x,1,1,1,1,9,2,0.125,memory,
+a,3,,reorder,reorder,forward,x,1,0,0,1,100,,,,
+b,0,hidden1,dense,linear gemm,backward-weights,x,1,1,1,1,900,50,4,compute,
+"""
+
+# Amdahl: 20 % of `a` and half of `b` are not parallel; `c` has no counterpart, `d` has a faster thread among two than alone.
+SCALING_RESULTS = """\
+id,family,layers,batch,threads,status,time_ns_median,pct_of_peak
+a1,fc,1,1,1,ok,1000,50
+a2,fc,1,1,2,ok,600,41.6667
+a4,fc,1,1,4,ok,400,31.25
+b1,fc,2,1,1,ok,1000,40
+b2,fc,2,1,2,ok,750,26.6667
+c4,fc,3,1,4,ok,1000,10
+d1,fc,1,8,1,ok,1000,20
+d2,fc,1,8,2,ok,400,25
+"""
+
+# Two backends: twice as fast, equal, half as fast; one pair is incomplete.
+PAIRS_RESULTS = """\
+id,family,layers,batch,backend,threads,status,params,time_ns_median,ci_low_ns,ci_high_ns
+"fc/layers=1,nodes=8,input=8,output=8,batch=1,activation=relu,mode=infer,threads=1",fc,1,1,onednn,1,ok,100,1000,990,1010
+"fc/layers=1,nodes=8,input=8,output=8,batch=1,activation=relu,mode=infer,backend=openblas,threads=1",fc,1,1,openblas,1,ok,100,500,495,505
+"fc/layers=2,nodes=8,input=8,output=8,batch=1,activation=relu,mode=infer,threads=1",fc,2,1,onednn,1,ok,200,1000,990,1010
+"fc/layers=2,nodes=8,input=8,output=8,batch=1,activation=relu,mode=infer,backend=openblas,threads=1",fc,2,1,openblas,1,ok,200,1000,990,1010
+"fc/layers=4,nodes=8,input=8,output=8,batch=1,activation=relu,mode=infer,threads=1",fc,4,1,onednn,1,ok,400,1000,990,1010
+"fc/layers=4,nodes=8,input=8,output=8,batch=1,activation=relu,mode=infer,backend=openblas,threads=1",fc,4,1,openblas,1,ok,400,2000,1980,2020
+"fc/layers=8,nodes=8,input=8,output=8,batch=1,activation=relu,mode=infer,threads=1",fc,8,1,onednn,1,ok,800,1000,990,1010
+"fc/layers=8,nodes=8,input=8,output=8,batch=1,activation=relu,mode=infer,backend=openblas,threads=1",fc,8,1,openblas,1,crash,800,,,
+"""
+
+# Every integer from 0 to 100, so that a percentile is its own value; a preset of another family.
+BOX_RESULTS = "id,family,layers,batch,mode,threads,status,time_ns_median,params,pct_of_peak\n" + "".join(
+    f"n{n},fc,{n},1,infer,1,ok,1000,{n + 1},{n}\n" for n in range(100, -1, -1)) + (
+    "cnn:resnet50,cnn,,1,infer,1,ok,1000,25557032,30\n" "x,cnn,,1,infer,1,ok,1000,1000,10\n" "y,cnn,,1,train,1,ok,1000,2000,\n")
+
 # Name of the golden file, arguments after `plot`.
 GOLDEN_CASES = [
     ("roofline", ["roofline", "pair", "--color", "batch"]),
@@ -58,6 +104,17 @@ GOLDEN_CASES = [
     ("breakdown", ["breakdown", "pair"]),
     ("breakdown-by", ["breakdown", "pair", "--by", "op", "--across", "batch"]),
     ("ceilings", ["ceilings", "pair"]),
+    ("ops", ["ops", "ops"]),
+    ("ops-by", ["ops", "ops", "--by", "category,pass", "--only", "batch=1"]),
+    ("scaling", ["scaling", "scaling"]),
+    ("scaling-color", ["scaling", "scaling", "--color", "layers", "--only", "batch=1"]),
+    ("speedup", ["speedup", "pairs"]),
+    ("speedup-two", ["speedup", "pairs", "slow", "--only", "backend=onednn", "--x", "time_ns_median", "--color", "status"]),
+    ("boxes", ["boxes", "box"]),
+    ("boxes-by", ["boxes", "box", "--value", "params", "--by", "mode"]),
+    ("boxes-ratio", ["boxes", "pairs", "--across", "backend"]),
+    ("span", ["span", "box"]),
+    ("span-value", ["span", "box", "--value", "pct_of_peak", "--only", "family=fc"]),
     ("heatmap", ["heatmap", "grid"]),
     ("heatmap-by", ["heatmap", "grid", "--x", "threads", "--y", "nodes", "--value", "gain", "--by", "mode", "--only", "family=fc"]),
 ]
@@ -69,6 +126,11 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.directory)
         self.tables("pair", PAIR_RESULTS, PAIR_OPS)
         self.tables("grid", GRID_RESULTS)
+        self.tables("ops", OPS_RESULTS, OPS_OPS)
+        self.tables("scaling", SCALING_RESULTS)
+        self.tables("pairs", PAIRS_RESULTS)
+        self.tables("slow", PAIRS_RESULTS.replace(",1000,990,1010", ",4000,3900,4100"))
+        self.tables("box", BOX_RESULTS)
 
     def path(self, *names):
         return os.path.join(self.directory, *names)
@@ -166,9 +228,70 @@ class Data(Case):
     def test_heatmap_says(self):
         picture = self.picture("heatmap", "grid")
         for text in ("pct_of_peak in grid", "pct_of_peak (%)", "nodes", "batch", "fc", "rnn", "512"):
-            self.assertIn(f">{text}<", picture)
-        self.assertIn("A cell is the geometric mean of its models, 5 in all; a cross: all failed, a small one: some did, 2 in all",
-                      picture)
+            self.assertTrue(f">{text}<" in picture, text)
+        self.assertTrue("A cell is the geometric mean of its models, 5 in all; a cross: all failed, a small one: some did, 2 in all"
+                        in picture)
+
+    def test_ops_have_a_share(self):
+        ops = [(row["id"], row["name"], row["share_pct"]) for row in self.data("ops", "ops") if row["kind"] == "op"]
+        self.assertEqual(ops, [("a", "dense", "80"), ("a", "bias", "1"), ("b", "dense", "90")])
+
+    def test_ops_say_their_share_of_all_time(self):
+        picture = self.picture("ops", "ops")
+        for text in ("dense: 93 %", "bias: 0.55 %", "FMA peak 100 GFLOP/s", "L1 130 GB/s (read)", "Ops of 2 models of ops",
+                     "operational intensity (FLOP per byte of compulsory traffic)"):
+            self.assertTrue(f">{text}<" in picture, text)
+        self.assertTrue("1 of the models ran with other threads" in picture)
+
+    def test_scaling_fractions(self):
+        rows = {row["id"]: row for row in self.data("scaling", "scaling")}
+        self.assertEqual({name: float(row["fraction"]) for name, row in rows.items()}, {"a2": 0.2, "a4": 0.2, "b2": 0.5, "d2": -0.2})
+        self.assertEqual({name: float(row["speedup"]) for name, row in rows.items()}, {"a2": 1.66667, "a4": 2.5, "b2": 1.33333, "d2": 2.5})
+        # A quarter of the work on each of 4 threads at 2.5 times the speed: 50 % * 2.5 / 4.
+        self.assertEqual(float(rows["a4"]["pct_of_peak_per_thread"]), 31.25)
+
+    def test_scaling_says(self):
+        picture = self.picture("scaling", "scaling")
+        for text in ("4 threads: 0.2, 90 % up to 0.2", "f = 0: no loss", "f = 0.1 on 4 threads", "pct_of_peak on 1 thread (%)"):
+            self.assertTrue(f">{text}<" in picture, text)
+        self.assertTrue("2 threads: 0.2, 90 % up to 0.44" in picture)  # of -0.2, 0.2, 0.5
+        self.assertTrue("batch 8: -0.2, 90 % up to -0.2" in picture)
+        self.assertIn("no model ran on several", self.plot("scaling", "grid", expect=2).stderr)
+
+    def test_speedup_ratios(self):
+        rows = {row["x"]: (float(row["speedup"]), row["decision"]) for row in self.data("speedup", "pairs")}
+        self.assertEqual(rows, {"100": (2, "faster"), "200": (1, "undecided"), "400": (0.5, "slower")})
+        picture = self.picture("speedup", "pairs")
+        for text in ("step time of backend=onednn over that of backend=openblas", "params (elements)", "geometric mean 1",
+                     "clearly: 1 faster, 1 slower", "33 % of 3 above 1", "equally fast", "the interval contains 1"):
+            self.assertTrue(f">{text}<" in picture, text)
+
+    def test_one_directory_unless_compared(self):
+        self.assertIn("plot roofline takes one result directory", self.plot("roofline", "pair", "pairs", expect=2).stderr)
+
+    def test_boxes_percentiles(self):
+        rows = self.data("boxes", "box", "--only", "family=fc")
+        self.assertEqual([(row["count"], row["low_whisker"], row["low"], row["middle"], row["high"], row["high_whisker"])
+                          for row in rows], [("101", "2", "9", "50", "91", "98")])
+        rows = self.data("boxes", "box", "--only", "family=cnn")
+        self.assertEqual([(row["kind"], row["name"], row["middle"]) for row in rows],
+                         [("box", "", "20"), ("measured", "resnet50", "30")])
+        self.assertEqual([row["middle"] for row in self.data("boxes", "pairs", "--across", "backend")], ["1"])
+        self.assertIn("not --value", self.plot("boxes", "pairs", "--across", "backend", "--value", "params", expect=2).stderr)
+
+    def test_boxes_say(self):
+        picture = self.picture("boxes", "box")
+        for text in ("resnet50", "pct_of_peak (%)", "fc, n=101", "named models"):
+            self.assertTrue(f">{text}<" in picture, text)
+
+    def test_span_reaches_from_the_least_to_the_greatest(self):
+        rows = self.data("span", "box")
+        self.assertEqual([(row["family"], row["low"], row["high"]) for row in rows if row["kind"] == "box"],
+                         [("fc", "1", "101"), ("cnn", "1000", "25557032")])
+        presets = {row["name"]: (row["kind"], row["middle"]) for row in rows if row["kind"] != "box"}
+        self.assertEqual(presets["resnet50"], ("measured", "25557032"))
+        self.assertEqual(presets["resnet18"], ("preset", "11689512"))
+        self.assertTrue(">white: not in the tables<" in self.picture("span", "box"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,140 @@
+/* `paradnn plot boxes`: how a column, or the ratio of two platforms, spreads over the models of each family
+ * and platform. */
+#include "base/units.h"
+#include "models/instance.h"
+#include "results/analysis/compare.h"
+#include "results/plots/box.h"
+#include "results/plots/caption.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct picture {
+    struct pdnn_selection selection;
+    struct pdnn_comparison comparison;
+    struct pdnn_arena arena;
+    struct pdnn_box_request box;
+    size_t *at;
+    double *value;
+    char title[2 * PDNN_AXIS_TEXT], y_title[2 * PDNN_AXIS_TEXT];
+};
+
+static enum pdnn_status make_room(struct picture *p, size_t count, struct pdnn_err *err) {
+    p->at = pdnn_arena_alloc(&p->arena, count + 1, sizeof *p->at);
+    p->value = pdnn_arena_alloc(&p->arena, count + 1, sizeof *p->value);
+    p->box.at = p->at;
+    p->box.value = p->value;
+    return p->at && p->value ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+}
+
+static void add_value(struct picture *p, size_t at, double value) {
+    p->at[p->box.n_values] = at;
+    p->value[p->box.n_values++] = value;
+}
+
+static enum pdnn_status take_column(struct picture *p, const struct pdnn_plot_request *request,
+                                    struct pdnn_err *err) {
+    const char *name = request->value ? request->value : "pct_of_peak";
+    int column;
+    enum pdnn_status status =
+        pdnn_selection_open(&p->selection, request->directory, request->only, request->n_only, err);
+    if (status == PDNN_OK)
+        status = pdnn_plot_column(&p->selection, name, &column, err);
+    if (status == PDNN_OK)
+        status = make_room(p, p->selection.count, err);
+    if (status != PDNN_OK)
+        return status;
+    p->box.selection = &p->selection;
+    p->box.left_out = p->selection.left_out;
+    for (size_t at = 0; at < p->selection.count; at++) {
+        double value;
+        if (pdnn_parse_double(pdnn_selection_get(&p->selection, at, column), &value))
+            add_value(p, at, value);
+        else
+            p->box.left_out++;
+    }
+    snprintf(p->title, sizeof p->title, "%.120s in", name);
+    pdnn_plot_axis(name, p->y_title);
+    return PDNN_OK;
+}
+
+static enum pdnn_status take_ratios(struct picture *p, const struct pdnn_plot_request *request,
+                                    struct pdnn_err *err) {
+    const struct pdnn_compare_request compared = {
+        {request->directory, request->other}, request->across, request->only, request->n_only};
+    if (request->value)
+        return pdnn_fail(err, PDNN_INVALID, "the boxes of a comparison show ratios of times, not --value");
+    enum pdnn_status status = pdnn_comparison_open(&p->comparison, &compared, err);
+    if (status == PDNN_OK)
+        status = make_room(p, p->comparison.n_pairs, err);
+    if (status != PDNN_OK)
+        return status;
+    p->box.selection = pdnn_comparison_side(&p->comparison, PDNN_SIDE_A);
+    p->box.left_out = p->comparison.n_unpaired;
+    p->box.line = 1;
+    for (size_t i = 0; i < p->comparison.n_pairs; i++)
+        add_value(p, p->comparison.pair[i].at[PDNN_SIDE_A], p->comparison.pair[i].ratio);
+    snprintf(p->title, sizeof p->title, "Speed-up of %.100s over %.100s in", p->comparison.label[PDNN_SIDE_B],
+             p->comparison.label[PDNN_SIDE_A]);
+    snprintf(p->y_title, sizeof p->y_title, "step time of %.100s over that of %.100s",
+             p->comparison.label[PDNN_SIDE_A], p->comparison.label[PDNN_SIDE_B]);
+    return PDNN_OK;
+}
+
+/* The run settings that differ among the values' instances. */
+static void choose_keys(struct picture *p) {
+    const struct pdnn_selection *selection = p->box.selection;
+    for (size_t s = 0; s < PDNN_SETTING_COUNT; s++) {
+        int column = pdnn_csv_find(&selection->results, pdnn_settings[s].name);
+        bool varies = false, empty = false;
+        for (size_t i = 0; i < p->box.n_values && column >= 0; i++) {
+            const char *value = pdnn_selection_get(selection, p->at[i], column);
+            varies = varies || strcmp(value, pdnn_selection_get(selection, p->at[0], column)) != 0;
+            empty = empty || !*value;
+        }
+        /* A setting that some lack follows another one, as the optimizer does the mode. */
+        if (varies && !empty && p->box.keys.count < PDNN_SELECTION_AXES_MAX)
+            p->box.keys.column[p->box.keys.count++] = column;
+    }
+}
+
+static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
+                             struct pdnn_err *err) {
+    struct picture p = {.box = {.plot = request,
+                                .kind = "boxes",
+                                .style = {0.02, 0.09, 0.5, 0.91, 0.98, true, true},
+                                .line = NAN,
+                                .caption =
+                                    "Box: percentiles 9 to 91; bar: median; whiskers: percentiles 2 and 98; "
+                                    "circles: beyond; n: models."}};
+    p.box.title = p.title;
+    p.box.y_title = p.y_title;
+    enum pdnn_status status =
+        request->other || request->across ? take_ratios(&p, request, err) : take_column(&p, request, err);
+    if (status == PDNN_OK && request->by)
+        status = pdnn_axes_parse(p.box.selection, request->by, &p.box.keys, err);
+    else if (status == PDNN_OK)
+        choose_keys(&p);
+    if (status == PDNN_OK)
+        status = pdnn_boxes_draw(&p.box, result, err);
+    pdnn_selection_close(&p.selection);
+    pdnn_comparison_close(&p.comparison);
+    pdnn_arena_finish(&p.arena);
+    return status;
+}
+
+static const char *const options[] = {"value", "across", "by", "only", NULL};
+
+const struct pdnn_plot_def pdnn_plot_boxes = {
+    .name = "boxes",
+    .help =
+        "the percentiles 2, 9, 50, 91 and 98 of --value (default: pct_of_peak), or of the speed-up of two "
+        "RESULTS or --across a key as in speedup: a box per family and value of --by (default: the run "
+        "settings that vary), presets as points; --only",
+    .options = options,
+    .compares = true,
+    .drawn = "models",
+    .left_out_as = "models without a value",
+    .draw = draw,
+};

@@ -1,0 +1,270 @@
+/* `paradnn plot ops`: the measured roofs and one point per op of each model, larger where it takes more of
+ * the model's time. */
+#include "base/units.h"
+#include "results/analysis/op_groups.h"
+#include "results/analysis/share_matrix.h"
+#include "results/plots/chart.h"
+#include "results/plots/file.h"
+#include "results/plots/gnuplot.h"
+#include "results/plots/roofs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS_MAX = 512 };
+
+/* Ops below this share of their model's time are left out. */
+static const double least_share_pct = 1;
+
+/* All ops of one kind, over all models. */
+struct kind {
+    char *name, *text; /* the text has its share of all time */
+    double time_ns;
+};
+
+/* One op that is drawn. */
+struct shown {
+    size_t at; /* the chosen instance */
+    const char *op, *layer, *pass, *bound;
+    double share_pct;
+    size_t kind;
+};
+
+struct picture {
+    struct pdnn_selection selection;
+    struct pdnn_ops_reader reader;
+    struct pdnn_by_list by;
+    struct pdnn_arena arena;
+    struct pdnn_plot_roofs roofs;
+    struct pdnn_chart chart;
+    struct kind kind[KINDS_MAX];
+    size_t n_kinds;
+    struct shown *shown; /* by point */
+    size_t room;
+    size_t below;   /* ops with too small a share */
+    double time_ns; /* of all ops */
+    struct pdnn_str script, data;
+};
+
+static const char *key_of(enum pdnn_by by, const struct pdnn_family_def *family,
+                          const struct pdnn_op_record *op) {
+    switch (by) {
+    case PDNN_BY_GROUP:
+        return family ? pdnn_op_groups[pdnn_op_group_of(family, op)].name : op->category;
+    case PDNN_BY_PASS:
+        return op->pass;
+    case PDNN_BY_LAYER:
+        return op->layer;
+    case PDNN_BY_OP:
+        return op->op;
+    default:
+        return op->category;
+    }
+}
+
+static enum pdnn_status find_kind(struct picture *p, const struct pdnn_family_def *family,
+                                  const struct pdnn_op_record *op, size_t *kind, struct pdnn_err *err) {
+    char name[PDNN_CHART_TEXT] = "";
+    size_t at = 0;
+    for (size_t k = 0; k < p->by.count; k++) {
+        size_t used = strlen(name);
+        snprintf(name + used, sizeof name - used, "%s%s", used ? ", " : "", key_of(p->by.by[k], family, op));
+    }
+    while (at < p->n_kinds && strcmp(p->kind[at].name, name) != 0)
+        at++;
+    if (at == KINDS_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "more than %d kinds of op: choose fewer with --by or --only",
+                         KINDS_MAX);
+    if (at == p->n_kinds && !(p->kind[p->n_kinds++].name = pdnn_arena_strdup(&p->arena, name)))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+    *kind = at;
+    return PDNN_OK;
+}
+
+/* The area of a point is its share, but for those that would vanish. */
+static double size_of(double share_pct) {
+    return fmax(sqrt(fmin(share_pct, 100) / 20), 0.45);
+}
+
+static bool grow(struct picture *p) {
+    if (p->chart.n_points < p->room)
+        return true;
+    size_t room = p->room ? 2 * p->room : 1024;
+    struct shown *shown = realloc(p->shown, room * sizeof *shown);
+    p->shown = shown ? shown : p->shown;
+    struct pdnn_chart_point *point = realloc(p->chart.point, room * sizeof *point);
+    p->chart.point = point ? point : p->chart.point;
+    p->room = shown && point ? room : p->room;
+    return shown && point;
+}
+
+static enum pdnn_status add_op(struct picture *p, size_t at, const struct pdnn_family_def *family,
+                               const struct pdnn_op_record *op, struct pdnn_err *err) {
+    struct pdnn_spot spot = {op->place.intensity_flop_per_byte, op->place.gflops};
+    size_t kind = 0;
+    if (!(op->time_ns_median > 0))
+        return PDNN_OK;
+    double share = op->time_ns_median / pdnn_selection_step_ns(&p->selection, at) * 100;
+    if (find_kind(p, family, op, &kind, err) != PDNN_OK)
+        return err->status;
+    p->kind[kind].time_ns += op->time_ns_median;
+    p->time_ns += op->time_ns_median;
+    if (!(share >= least_share_pct) || !(spot.x > 0) || !(spot.y > 0)) {
+        p->below++;
+        return PDNN_OK;
+    }
+    const char *layer = pdnn_arena_strdup(&p->arena, op->layer), *name = pdnn_arena_strdup(&p->arena, op->op);
+    if (!layer || !name || !grow(p))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+    p->shown[p->chart.n_points] =
+        (struct shown){at, name, layer, op->pass, pdnn_bound_name(op->place.bound), share, kind};
+    p->chart.point[p->chart.n_points++] = (struct pdnn_chart_point){spot, size_of(share), false, ""};
+    return PDNN_OK;
+}
+
+static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
+    for (size_t at = 0; at < p->selection.count; at++) {
+        struct pdnn_op_rows rows;
+        if (pdnn_selection_rows(&p->selection, at, &p->reader, &rows, err) != PDNN_OK)
+            return err->status;
+        const struct pdnn_family_def *family = pdnn_family_find(rows.family);
+        for (size_t i = 0; i < rows.count; i++) {
+            if (add_op(p, at, family, &rows.op[i], err) != PDNN_OK)
+                return err->status;
+        }
+    }
+    return p->chart.n_points ? PDNN_OK : pdnn_fail(err, PDNN_INVALID, "ops.csv: no op has a rate to draw");
+}
+
+/* What the legend says: the kind and its share of all ops' time. */
+static enum pdnn_status name_kinds(struct picture *p, struct pdnn_err *err) {
+    for (size_t k = 0; k < p->n_kinds; k++) {
+        struct pdnn_str pct = {0};
+        pdnn_number_format(&pct, p->kind[k].time_ns / p->time_ns * 100, 2);
+        p->kind[k].text = pdnn_arena_printf(&p->arena, "%s: %s %%", p->kind[k].name, pdnn_str_text(&pct));
+        pdnn_str_finish(&pct);
+        if (!p->kind[k].text)
+            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+    }
+    for (size_t i = 0; i < p->chart.n_points; i++)
+        p->chart.point[i].color = p->kind[p->shown[i].kind].text;
+    return PDNN_OK;
+}
+
+static void put_data(struct picture *p) {
+    static const char *const columns[] = {"kind",   "name",   "intensity_flop_per_byte",
+                                          "gflops", "bw_gbs", "id",
+                                          "layer",  "pass",   "share_pct",
+                                          "bound",  "color",  NULL};
+    struct pdnn_csv_writer writer = {&p->data, false};
+    pdnn_csv_put_header(&writer, columns);
+    pdnn_plot_roofs_data(&p->roofs, 6, &p->data);
+    for (size_t i = 0; i < p->chart.n_points; i++) {
+        const struct shown *shown = &p->shown[i];
+        pdnn_csv_put_text(&writer, "op");
+        pdnn_csv_put_text(&writer, shown->op);
+        pdnn_csv_put_number(&writer, p->chart.point[i].spot.x, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, p->chart.point[i].spot.y, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_empty(&writer);
+        pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, shown->at, p->selection.id));
+        pdnn_csv_put_text(&writer, shown->layer);
+        pdnn_csv_put_text(&writer, shown->pass);
+        pdnn_csv_put_number(&writer, shown->share_pct, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_text(&writer, shown->bound);
+        pdnn_csv_put_text(&writer, p->kind[shown->kind].name);
+        pdnn_csv_end_row(&writer);
+    }
+}
+
+static enum pdnn_status write_script(struct picture *p, const char *directory, struct pdnn_err *err) {
+    static const double shares[] = {2, 10, 50};
+    static const char *const share_names[] = {"2 %", "10 %", "50 %"};
+    struct pdnn_chart *chart = &p->chart;
+    int length;
+    const char *name = pdnn_plot_directory_name(directory, &length);
+    struct pdnn_str title = {0};
+    pdnn_str_printf(&title, "Ops of %zu model%s of %.*s", p->selection.count,
+                    p->selection.count == 1 ? "" : "s", length, name);
+    p->script.failed = p->script.failed || title.failed;
+    pdnn_gnuplot_text(&p->script, "TITLE", pdnn_str_text(&title));
+    pdnn_str_finish(&title);
+    pdnn_plot_roofs_subtitle(&p->roofs, directory, &p->selection, "", &p->script);
+    chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
+    chart->y_title = "performance (GFLOP/s)";
+    chart->color_title = "kind: share of all time";
+    chart->size_title = "size: share of its model";
+    for (size_t i = 0; i < 3; i++) {
+        chart->sizes[i] = size_of(shares[i]);
+        chart->size_name[i] = share_names[i];
+    }
+    chart->caption[0] =
+        "Each point is one kind of op in one model, with all its executions. Shares below 1 % and ops "
+        "without arithmetic are left out.";
+    pdnn_plot_roofs_put(&p->roofs, chart);
+    put_data(p);
+    return pdnn_chart_put(chart, &p->arena, &p->script, err);
+}
+
+static enum pdnn_status find_roofs(struct picture *p, const char *directory, struct pdnn_err *err) {
+    size_t *all = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *all);
+    if (!all)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+    for (size_t at = 0; at < p->selection.count; at++)
+        all[at] = at;
+    return pdnn_plot_roofs_find(&p->roofs, directory, &p->selection, all, p->selection.count, err);
+}
+
+static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
+                             struct pdnn_err *err) {
+    struct picture *p = calloc(1, sizeof *p);
+    struct pdnn_plot_result drawn = {.n_paths = 0};
+    if (!p)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+    pdnn_chart_init(&p->chart);
+    enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "op", &p->by, err);
+    if (status == PDNN_OK)
+        status = pdnn_selection_open(&p->selection, request->directory, request->only, request->n_only, err);
+    if (status == PDNN_OK)
+        status = pdnn_ops_reader_open(&p->reader, request->directory, err);
+    if (status == PDNN_OK)
+        status = collect_points(p, err);
+    if (status == PDNN_OK)
+        status = name_kinds(p, err);
+    if (status == PDNN_OK)
+        status = find_roofs(p, request->directory, err);
+    if (status == PDNN_OK)
+        status = write_script(p, request->directory, err);
+    if (status == PDNN_OK)
+        status = pdnn_plot_write(
+            request, &(struct pdnn_plot_parts){"ops", &p->script, pdnn_plot_script_chart, &p->data}, &drawn,
+            err);
+    drawn.drawn = (int)p->chart.n_points;
+    drawn.left_out = (int)p->below;
+    pdnn_plot_roofs_finish(&p->roofs);
+    pdnn_ops_reader_close(&p->reader);
+    pdnn_selection_close(&p->selection);
+    pdnn_arena_finish(&p->arena);
+    pdnn_str_finish(&p->script);
+    pdnn_str_finish(&p->data);
+    free(p->chart.point);
+    free(p->shown);
+    free(p);
+    if (status == PDNN_OK)
+        *result = drawn;
+    return status;
+}
+
+static const char *const options[] = {"by", "only", NULL};
+
+const struct pdnn_plot_def pdnn_plot_ops = {
+    .name = "ops",
+    .help =
+        "the measured roofs and one point per op that takes at least 1 % of its model's time, sized by that "
+        "share; --by op (the default), category, group, pass, layer or a combination colors them, --only",
+    .options = options,
+    .drawn = "ops",
+    .left_out_as = "ops with a small share or without arithmetic",
+    .draw = draw,
+};

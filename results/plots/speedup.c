@@ -1,0 +1,183 @@
+/* `paradnn plot speedup`: the ratios of a comparison (results/analysis/compare.h) against a column, with a
+ * line where both platforms are equally fast. */
+#include "base/units.h"
+#include "results/analysis/compare_sums.h"
+#include "results/plots/caption.h"
+#include "results/plots/chart.h"
+#include "results/plots/file.h"
+#include "results/plots/gnuplot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct picture {
+    struct pdnn_comparison comparison;
+    struct pdnn_compare_sums sums;
+    struct pdnn_arena arena;
+    struct pdnn_chart chart;
+    const char *x, *color;         /* columns */
+    const struct pdnn_pair **pair; /* by point */
+    size_t left_out;
+    struct pdnn_str script, data;
+};
+
+static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
+                                     struct pdnn_err *err) {
+    const struct pdnn_selection *table = pdnn_comparison_side(&p->comparison, PDNN_SIDE_A);
+    const struct pdnn_compare_axis *best = pdnn_compare_best_axis(&p->sums, "");
+    int column;
+    p->x = request->x ? request->x : "params";
+    p->color = request->color ? request->color : best ? best->key : "family";
+    if (pdnn_plot_column(table, p->x, &column, err) != PDNN_OK)
+        return err->status;
+    return pdnn_plot_column(table, p->color, &column, err);
+}
+
+static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
+    struct pdnn_chart *chart = &p->chart;
+    bool any[2] = {false};
+    p->left_out = p->comparison.n_unpaired;
+    p->pair = pdnn_arena_alloc(&p->arena, p->comparison.n_pairs + 1, sizeof *p->pair);
+    chart->point = pdnn_arena_alloc(&p->arena, p->comparison.n_pairs + 1, sizeof *chart->point);
+    if (!p->pair || !chart->point)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+    for (size_t i = 0; i < p->comparison.n_pairs; i++) {
+        const struct pdnn_pair *pair = &p->comparison.pair[i];
+        double x;
+        if (!pdnn_parse_double(pdnn_comparison_get(&p->comparison, pair, PDNN_SIDE_A, p->x), &x) ||
+            !(x > 0)) {
+            p->left_out++;
+            continue;
+        }
+        bool undecided = pair->decision == PDNN_UNDECIDED;
+        any[undecided] = true;
+        p->pair[chart->n_points] = pair;
+        chart->point[chart->n_points++] = (struct pdnn_chart_point){
+            {x, pair->ratio}, 1, undecided, pdnn_comparison_get(&p->comparison, pair, PDNN_SIDE_A, p->color)};
+    }
+    if (!chart->n_points)
+        return pdnn_fail(err, PDNN_INVALID, "no pair has a positive number in %s", p->x);
+    chart->dot = any[1] ? "the interval contains 1" : NULL;
+    chart->no_dot = any[1] ? "the interval excludes 1" : NULL;
+    return PDNN_OK;
+}
+
+static void put_line_at_1(struct pdnn_chart *chart) {
+    struct pdnn_frame *f = &chart->frame;
+    pdnn_chart_fit(chart);
+    f->ymin = fmin(f->ymin, 1 / 1.5);
+    f->ymax = fmax(f->ymax, 1.5);
+    struct pdnn_chart_line *line =
+        pdnn_chart_add_line(chart, (struct pdnn_spot){f->xmin, 1}, (struct pdnn_spot){f->xmax, 1});
+    snprintf(line->beside, sizeof line->beside, "equally fast");
+}
+
+static void put_notes(struct picture *p) {
+    const struct pdnn_ratio_sum *sum = &p->sums.group[0].sum;
+    struct pdnn_str mean = {0}, low = {0}, high = {0};
+    pdnn_number_format(&mean, sum->mean, 3);
+    pdnn_number_format(&low, sum->low, 3);
+    pdnn_number_format(&high, sum->high, 3);
+    pdnn_chart_note(&p->chart, "geometric mean %s", pdnn_str_text(&mean));
+    if (low.length && high.length)
+        pdnn_chart_note(&p->chart, "   95 %%: %s to %s", pdnn_str_text(&low), pdnn_str_text(&high));
+    pdnn_chart_note(&p->chart, "%.0f %% of %zu above 1", 100.0 * (double)sum->n_above / (double)sum->count,
+                    sum->count);
+    pdnn_chart_note(&p->chart, "clearly: %zu faster, %zu slower", sum->n_decided[PDNN_FASTER],
+                    sum->n_decided[PDNN_SLOWER]);
+    p->script.failed = p->script.failed || mean.failed || low.failed || high.failed;
+    pdnn_str_finish(&mean);
+    pdnn_str_finish(&low);
+    pdnn_str_finish(&high);
+}
+
+static void put_data(struct picture *p) {
+    struct pdnn_csv_writer writer = {&p->data, false};
+    static const char *const columns[] = {"id",   "family",   "x",     "speedup", "low",
+                                          "high", "decision", "color", NULL};
+    pdnn_csv_put_header(&writer, columns);
+    for (size_t i = 0; i < p->chart.n_points; i++) {
+        const struct pdnn_pair *pair = p->pair[i];
+        pdnn_csv_put_text(&writer, pair->id);
+        pdnn_csv_put_text(&writer, pair->family);
+        pdnn_csv_put_text(&writer, pdnn_comparison_get(&p->comparison, pair, PDNN_SIDE_A, p->x));
+        pdnn_csv_put_number(&writer, pair->ratio, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, pair->low, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, pair->high, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_text(&writer, pdnn_decision_name(pair->decision));
+        pdnn_csv_put_text(&writer, p->chart.point[i].color);
+        pdnn_csv_end_row(&writer);
+    }
+}
+
+static enum pdnn_status write_script(struct picture *p, const struct pdnn_plot_request *request,
+                                     struct pdnn_err *err) {
+    const char *const *label = p->comparison.label;
+    char x_title[PDNN_AXIS_TEXT];
+    struct pdnn_str what = {0}, title = {0};
+    pdnn_str_printf(&what, "Speed-up of %s over %s in", label[PDNN_SIDE_B], label[PDNN_SIDE_A]);
+    pdnn_plot_titles(&p->script, pdnn_str_text(&what), pdnn_comparison_side(&p->comparison, PDNN_SIDE_A),
+                     request->directory);
+    pdnn_str_printf(&title, "step time of %s over that of %s", label[PDNN_SIDE_A], label[PDNN_SIDE_B]);
+    p->chart.x_title = pdnn_plot_axis(p->x, x_title);
+    p->chart.y_title = pdnn_str_text(&title);
+    p->chart.color_title = p->color;
+    p->chart.caption[0] =
+        "Each point is one model that both ran. Above the line the second platform is faster. "
+        "Intervals: 95 %.";
+    put_line_at_1(&p->chart);
+    put_notes(p);
+    put_data(p);
+    enum pdnn_status status = pdnn_chart_put(&p->chart, &p->arena, &p->script, err);
+    p->script.failed = p->script.failed || what.failed || title.failed;
+    pdnn_str_finish(&what);
+    pdnn_str_finish(&title);
+    return status;
+}
+
+static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
+                             struct pdnn_err *err) {
+    struct picture p = {.left_out = 0};
+    struct pdnn_plot_result drawn = {.n_paths = 0};
+    const struct pdnn_compare_request compared = {
+        {request->directory, request->other}, request->across, request->only, request->n_only};
+    pdnn_chart_init(&p.chart);
+    if (pdnn_comparison_open(&p.comparison, &compared, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = pdnn_compare_sums(&p.comparison, &p.arena, &p.sums, err);
+    if (status == PDNN_OK)
+        status = find_columns(&p, request, err);
+    if (status == PDNN_OK)
+        status = collect_points(&p, err);
+    if (status == PDNN_OK)
+        status = write_script(&p, request, err);
+    if (status == PDNN_OK)
+        status = pdnn_plot_write(
+            request, &(struct pdnn_plot_parts){"speedup", &p.script, pdnn_plot_script_chart, &p.data}, &drawn,
+            err);
+    drawn.drawn = (int)p.chart.n_points;
+    drawn.left_out = (int)p.left_out;
+    pdnn_comparison_close(&p.comparison);
+    pdnn_arena_finish(&p.arena);
+    pdnn_str_finish(&p.script);
+    pdnn_str_finish(&p.data);
+    if (status == PDNN_OK)
+        *result = drawn;
+    return status;
+}
+
+static const char *const options[] = {"across", "x", "color", "only", NULL};
+
+const struct pdnn_plot_def pdnn_plot_speedup = {
+    .name = "speedup",
+    .help =
+        "the ratio of two platforms' step times against --x (default: params), as `paradnn compare` pairs "
+        "models of one or two RESULTS; --across what is to differ, --color (default: the key that explains "
+        "the ratios best), --only",
+    .options = options,
+    .compares = true,
+    .drawn = "pairs",
+    .left_out_as = "models without a pair or a number",
+    .draw = draw,
+};
