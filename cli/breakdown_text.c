@@ -3,6 +3,7 @@
 #include "base/visible.h"
 #include "cli/report.h"
 #include "cli/table.h"
+#include "results/analysis/roofline.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -62,8 +63,9 @@ static void add_share(struct pdnn_table *table, const struct pdnn_by_list *by,
     add_si(table, work->byte_count, "B");
     pdnn_table_number(table, work->gflops, 1, "");
     pdnn_table_number(table, work->bw_gbs, 1, "");
-    pdnn_table_number(table, work->pct_of_roof, 0, "");
-    add_ns(table, share->lost_ns);
+    pdnn_report_pct_of_roof(table, work->pct_of_roof);
+    /* Above the roofs the time lost is not 0 but unknown. */
+    add_ns(table, share->lost_ns > 0 || !(work->pct_of_roof > PDNN_ABOVE_ROOF_PCT) ? share->lost_ns : NAN);
     if (share->most)
         pdnn_report_most(&most, share);
     pdnn_table_cell(table, "%s", pdnn_str_text(&most));
@@ -210,7 +212,7 @@ void pdnn_gemms_text(struct pdnn_str *out, const struct pdnn_selection *selectio
         pdnn_table_number(&table, work->intensity_flop_per_byte, 1, "");
         pdnn_table_number(&table, work->gflops, 1, "");
         pdnn_table_number(&table, work->bw_gbs, 1, "");
-        pdnn_table_number(&table, work->pct_of_roof, 0, "");
+        pdnn_report_pct_of_roof(&table, work->pct_of_roof);
         pdnn_table_cell(&table, "%s", gemms[i].groups);
         pdnn_table_cell(&table, "%s", gemms[i].passes);
     }

@@ -2,7 +2,7 @@
 
 #include "base/units.h"
 #include "base/visible.h"
-#include "cli/table.h"
+#include "results/analysis/roofline.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -43,6 +43,17 @@ static const char *format_bound(char text[BOUND_TEXT], const struct pdnn_placeme
     return text;
 }
 
+static bool is_above_roof(double pct_of_roof) {
+    return pct_of_roof > PDNN_ABOVE_ROOF_PCT;
+}
+
+void pdnn_report_pct_of_roof(struct pdnn_table *table, double pct_of_roof) {
+    if (is_above_roof(pct_of_roof))
+        pdnn_table_cell(table, "above");
+    else
+        pdnn_table_number(table, pct_of_roof, 0, "");
+}
+
 static void add_op(struct pdnn_table *table, const struct pdnn_op_record *op) {
     char time[PDNN_UNIT_TEXT], pass[PASS_TEXT], bound[BOUND_TEXT];
     pdnn_table_cell(table, "%s", op->layer);
@@ -53,7 +64,7 @@ static void add_op(struct pdnn_table *table, const struct pdnn_op_record *op) {
     pdnn_table_number(table, op->share_pct, 1, " %");
     pdnn_table_number(table, op->place.gflops, 1, "");
     pdnn_table_number(table, op->place.bw_gbs, 1, "");
-    pdnn_table_number(table, op->place.pct_of_roof, 0, "");
+    pdnn_report_pct_of_roof(table, op->place.pct_of_roof);
     pdnn_table_cell(table, "%s", format_bound(bound, &op->place));
     pdnn_table_cell(table, "%s", op->implementation);
     pdnn_table_cell(table, "%s", op->shape);
@@ -70,6 +81,23 @@ static void append_time(struct pdnn_str *out, const struct pdnn_record *record) 
     pdnn_str_printf(out, "  prepare  %s\n", pdnn_format_ns(time, (double)record->prepare_ns));
 }
 
+/* The row's place against its roof and, if it is below that, against the peak. */
+static void append_roof(struct pdnn_str *out, const struct pdnn_placement *place) {
+    if (is_above_roof(place->pct_of_roof))
+        pdnn_str_printf(out, "  roof     above its roof, at %.3g times", place->pct_of_roof / 100);
+    else
+        pdnn_str_printf(out, "  roof     %.0f %% of", place->pct_of_roof);
+    pdnn_str_printf(out, " the %.1f GFLOP/s attainable there, bound by %s", place->attainable_gflops,
+                    pdnn_bound_name(place->bound));
+    if (place->bound == PDNN_BOUND_MEMORY)
+        pdnn_str_printf(out, " (%s)", place->roof_level);
+    if (is_above_roof(place->pct_of_roof))
+        pdnn_str_printf(out, ": a count or a roof is wrong");
+    else if (!isnan(place->pct_of_peak))
+        pdnn_str_printf(out, "; %.0f %% of the peak", place->pct_of_peak);
+    pdnn_str_append(out, "\n", 1);
+}
+
 static void append_rates(struct pdnn_str *out, const struct pdnn_record *record) {
     const struct pdnn_placement *place = &record->place;
     pdnn_str_printf(out, "  rate     %.1f GFLOP/s, %.1f GB/s, %.4g FLOP/byte", place->gflops, place->bw_gbs,
@@ -77,15 +105,8 @@ static void append_rates(struct pdnn_str *out, const struct pdnn_record *record)
     if (!isnan(record->examples_per_s))
         pdnn_str_printf(out, ", %.4g examples/s", record->examples_per_s);
     pdnn_str_append(out, "\n", 1);
-    if (isnan(place->pct_of_roof))
-        return;
-    pdnn_str_printf(out, "  roof     %.0f %% of the %.1f GFLOP/s attainable there, bound by %s",
-                    place->pct_of_roof, place->attainable_gflops, pdnn_bound_name(place->bound));
-    if (place->bound == PDNN_BOUND_MEMORY)
-        pdnn_str_printf(out, " (%s)", place->roof_level);
-    if (!isnan(place->pct_of_peak))
-        pdnn_str_printf(out, "; %.0f %% of the peak", place->pct_of_peak);
-    pdnn_str_append(out, "\n", 1);
+    if (!isnan(place->pct_of_roof))
+        append_roof(out, place);
 }
 
 static void append_model(struct pdnn_str *out, const struct pdnn_record *record) {
@@ -104,19 +125,56 @@ static void append_model(struct pdnn_str *out, const struct pdnn_record *record)
     pdnn_str_printf(out, "%s of memory\n", pdnn_format_bytes(text, (double)totals->memory_bytes));
 }
 
+/* "conv2d forward of block1..block3". */
+static void append_name(struct pdnn_str *out, const struct pdnn_op_record *op) {
+    char pass[PASS_TEXT];
+    format_pass(pass, op);
+    pdnn_str_printf(out, "%s%s%s", op->op, *pass ? " " : "", pass);
+    if (*op->layer)
+        pdnn_str_printf(out, " of %s", op->layer);
+}
+
+/* Appends text that comes from a table, and frees it. */
+static void append_visible(struct pdnn_str *out, struct pdnn_str *text) {
+    pdnn_visible_append(out, pdnn_str_text(text), text->length, "");
+    out->failed = out->failed || text->failed;
+    pdnn_str_finish(text);
+}
+
 void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share) {
     const struct pdnn_op_record *op = share->most;
-    char pass[PASS_TEXT], bound[BOUND_TEXT];
-    format_pass(pass, op);
+    char bound[BOUND_TEXT];
     struct pdnn_str text = {0};
-    pdnn_str_printf(&text, "%s%s%s", op->op, *pass ? " " : "", pass);
-    if (*op->layer)
-        pdnn_str_printf(&text, " of %s", op->layer);
+    append_name(&text, op);
     pdnn_str_printf(&text, ": %.1f %% of the step, at %.0f %% of its roof (%s), %s", share->most_lost_pct,
                     op->place.pct_of_roof, format_bound(bound, &op->place), op->implementation);
-    pdnn_visible_append(out, pdnn_str_text(&text), text.length, "");
-    out->failed = out->failed || text.failed;
-    pdnn_str_finish(&text);
+    append_visible(out, &text);
+}
+
+/* The ops above their roofs lose no time that is known. */
+static void append_above(struct pdnn_str *out, const struct pdnn_op_record *ops, size_t n_ops,
+                         double step_ns) {
+    const struct pdnn_op_record *longest = NULL;
+    size_t count = 0;
+    double sum_ns = 0;
+    for (size_t i = 0; i < n_ops; i++) {
+        if (!is_above_roof(ops[i].place.pct_of_roof))
+            continue;
+        if (!longest || ops[i].time_ns_median > longest->time_ns_median)
+            longest = &ops[i];
+        sum_ns += ops[i].time_ns_median;
+        count++;
+    }
+    if (!count)
+        return;
+    struct pdnn_str text = {0};
+    append_name(&text, longest);
+    if (count > 1)
+        pdnn_str_printf(&text, " and %zu more", count - 1);
+    pdnn_str_printf(out, "  above    ");
+    append_visible(out, &text);
+    pdnn_str_printf(out, ": %.1f %% of the step in ops above their roofs; what they lose is unknown\n",
+                    sum_ns / step_ns * 100);
 }
 
 /* The residual gets a line of its own. */
@@ -166,6 +224,7 @@ void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record
             out, "  scaled   %" PRId64 " of the layers ran; the times of the others are extrapolated\n",
             record->instance.setting[PDNN_SETTING_LAYERS_RUN]);
     append_shares(out, record, ops, n_ops);
+    append_above(out, ops, n_ops, record->time_ns_median);
     pdnn_str_append(out, "\n", 1);
     struct pdnn_table table;
     pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);

@@ -3,6 +3,7 @@
 #define CLI_REPORT_H
 
 #include "base/str.h"
+#include "cli/table.h"
 #include "results/tables/record.h"
 #include "results/analysis/shares.h"
 
@@ -16,5 +17,9 @@ void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record
 /* Appends the op that loses most time to its roof: "conv2d forward of block1..block3: 4.2 % of the step, at
  * 61 % of its roof (memory DRAM), jit:avx2". */
 void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share);
+
+/* Fills the next cell with a percentage of the roof, or with "above" where that is so high that a count or a
+ * roof must be wrong; empty for NaN. */
+void pdnn_report_pct_of_roof(struct pdnn_table *table, double pct_of_roof);
 
 #endif

@@ -1,6 +1,7 @@
 #include "cli/vary.h"
 
 #include "base/units.h"
+#include "cli/report.h"
 #include "cli/table.h"
 #include "gen/axis.h"
 #include "models/build.h"
@@ -158,13 +159,6 @@ static void add_time(struct pdnn_table *table, double ns) {
     pdnn_table_cell(table, "%s", isnan(ns) ? "" : pdnn_format_ns(text, ns));
 }
 
-static void add_number(struct pdnn_table *table, double value, int decimals) {
-    if (isnan(value))
-        pdnn_table_cell(table, "%s", "");
-    else
-        pdnn_table_cell(table, "%.*f", decimals, value);
-}
-
 static void add_row(const struct pdnn_vary *vary, const struct pdnn_record *record,
                     struct pdnn_table *table) {
     char value[PDNN_PARAM_TEXT];
@@ -173,9 +167,9 @@ static void add_row(const struct pdnn_vary *vary, const struct pdnn_record *reco
     add_time(table, record->time_ns_median);
     add_time(table, record->ci_low_ns);
     add_time(table, record->ci_high_ns);
-    add_number(table, record->examples_per_s, 1);
-    add_number(table, record->place.gflops, 1);
-    add_number(table, record->place.pct_of_roof, 0);
+    pdnn_table_number(table, record->examples_per_s, 1, "");
+    pdnn_table_number(table, record->place.gflops, 1, "");
+    pdnn_report_pct_of_roof(table, record->place.pct_of_roof);
     add_time(table, is_ok ? (double)record->prepare_ns : NAN);
     pdnn_table_cell(table, "%s%s%s", pdnn_outcome_name(record->outcome), is_ok ? "" : ": ", record->reason);
 }

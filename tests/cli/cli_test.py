@@ -726,6 +726,45 @@ class One(Case):
         run(command, PARADNN_NO_CACHE="", XDG_CACHE_HOME=self.path("file"))
         run(command, PARADNN_NO_CACHE="", XDG_CACHE_HOME="", HOME="")
 
+    # A tenth of a GFLOP/s and GB/s, so that every op is far above its roof.
+    LOW = """\
+kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
+compute,fma,f32,,1,0,0.1,0.1,0.1,5
+bandwidth,read,,DRAM,1,0,0.1,0.1,0.1,5
+"""
+
+    def test_rows_above_their_roof_are_named(self):
+        self.write("low.csv", self.LOW)
+        self.write("high.csv", self.LOW.replace("0.1", "1e9"))
+        short = ["--set", "measure.max_time=50ms", "--set", "measure.probe=off", "--set", "measure.rounds=1"]
+
+        def columns(text, title):
+            """The cells of the column at whose title the table's right-aligned cells end; the residual has none."""
+            lines = text.split("\n\n")[1].splitlines()
+            end = lines[0].index(title) + len(title)
+            return [line[:end].split("  ")[-1].strip() for line in lines[1:] if not line.startswith("residual")]
+
+        def run(roofs, *options):
+            return self.paradnn("run", self.ID, "--ceilings", roofs, *short, *options, expect=0).stdout
+
+        text = run("low.csv")
+        self.assertRegex(text, r"\n  roof     above its roof, at [\d.e+]+ times the 0\.1 GFLOP/s attainable there, bound by \w+.*: "
+                               r"a count or a roof is wrong\n  flags    .*above_roof")
+        self.assertRegex(text, r"\n  above    \w+ [\w-]+ of \w+ and \d+ more: [\d.]+ % of the step in ops above their roofs; "
+                               r"what they lose is unknown\n")
+        self.assertNotIn("  loses  ", text)
+        self.assertEqual(set(columns(text, "% roof")), {"above"})
+        text = run("high.csv")
+        self.assertRegex(text, r"\n  roof     0 % of the 1000000000\.0 GFLOP/s attainable there")
+        self.assertRegex(text, r"\n  loses    .*, at 0 % of its roof")
+        self.assertNotIn("above", text)
+        self.assertEqual(set(columns(text, "% roof")), {"0"})
+        self.assertEqual(columns(run("low.csv", "--vary", "batch=4,8"), "% roof"), ["above", "above"])
+        self.paradnn("sweep", self.ID, "-o", "low", "--ceilings", "low.csv", *short, expect=0)
+        text = self.paradnn("breakdown", "low", expect=0).stdout
+        self.assertEqual((set(columns(text, "% roof")), set(columns(text, "lost"))), ({"above"}, {""}))
+        self.assertEqual(set(columns(self.paradnn("breakdown", "low", "--gemms", expect=0).stdout, "% roof")), {"above"})
+
     def test_roofs_are_kept_unless_told_not_to(self):
         keep = {**environment(), "PARADNN_NO_CACHE": "", "XDG_CACHE_HOME": self.path("kept-roofs")}
 
