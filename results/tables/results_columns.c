@@ -125,10 +125,12 @@ static const struct pdnn_column tail[] = {
      .help = "memory actually allocated: tensors in the backend's layouts, copies, scratch"},
     {"time_ns_median", "ns", NUMBER(time_ns_median),
      .help = "time of one step: median of the visits' medians; the headline"},
-    {"time_ns_min", "ns", NUMBER(time_ns_min), .help = "fastest sample of all visits"},
+    {"time_ns_min", "ns", NUMBER(time_ns_min), .help = "fastest sample of the ok visits"},
     {"time_ns_mean", "ns", NUMBER(time_ns_mean), .help = "mean of the visits' means"},
-    {"time_ns_p10", "ns", NUMBER(time_ns_p10), .help = "median of the visits' 10 % quantiles"},
-    {"time_ns_p90", "ns", NUMBER(time_ns_p90), .help = "median of the visits' 90 % quantiles"},
+    {"time_ns_p10", "ns", NUMBER(time_ns_p10),
+     .help = "median of the visits' 10 % quantiles, interpolated between samples"},
+    {"time_ns_p90", "ns", NUMBER(time_ns_p90),
+     .help = "median of the visits' 90 % quantiles, interpolated between samples"},
     {"time_ns_mad", "ns", NUMBER(time_ns_mad), .help = "median of the visits' median absolute deviations"},
     {"ci_low_ns", "ns", NUMBER(ci_low_ns),
      .help = "lower end of the interval that holds the headline of another run of the sweep with 95 % "
@@ -138,14 +140,15 @@ static const struct pdnn_column tail[] = {
     {"ci_half_pct", "%", PDNN_COLUMN_NUMBER, .digits = PDNN_DIGITS_TABLE, .get = get_ci_half,
      .help = "half the width of that interval, relative to time_ns_median: the precision reached"},
     {"rounds", "visits", COUNT(rounds), .help = "visits that ended ok"},
-    {"samples", "samples", COUNT(samples), .help = "timed samples of all visits"},
+    {"samples", "samples", COUNT(samples), .help = "timed samples of the ok visits"},
     {"warmups", "steps", COUNT(warmups),
-     .help = "warm-up steps of all visits, before their samples; not used"},
+     .help = "warm-up steps of the ok visits, before their samples; in none of the times above"},
     {"stop_reason", "", PDNN_COLUMN_WORD, AT(stop_reason),
      .help =
-         "what ended most of the ok visits: precision: its samples agreed closely enough; max_time: its "
-         "share of measure.max_time was spent; samples: it could hold no more; time_limit: another would not "
-         "have fitted into limits.time. On a tie, the last of these"},
+         "what ended most of the ok visits: precision: the quartiles of its samples lay within "
+         "measure.precision of their median; max_time: its share of measure.max_time was spent; samples: it "
+         "could hold no more; time_limit: another would not have fitted into limits.time. On a tie, the last of "
+         "these"},
     {"speed_index", "ratio", NUMBER(speed_index),
      .help =
          "how fast the machine was during the visits; 1 = as fast as when its roofs were measured: "
