@@ -143,10 +143,18 @@ void pdnn_compare_groups_text(struct pdnn_str *out, const struct pdnn_compared *
     pdnn_compare_append(out, &table);
 }
 
+static void add_p_value(struct pdnn_table *table, double p_value) {
+    if (isnan(p_value))
+        pdnn_table_cell(table, "%s", "");
+    else
+        pdnn_table_cell(table, "%.2g", p_value);
+}
+
 void pdnn_compare_axes_text(struct pdnn_str *out, const struct pdnn_compared *compared) {
     static const struct pdnn_table_column columns[] = {
         {"among", PDNN_ALIGN_LEFT},      {"key", PDNN_ALIGN_LEFT},       {"values", PDNN_ALIGN_RIGHT},
-        {"instances", PDNN_ALIGN_RIGHT}, {"explains", PDNN_ALIGN_RIGHT}, {"adjusted", PDNN_ALIGN_RIGHT}};
+        {"instances", PDNN_ALIGN_RIGHT}, {"explains", PDNN_ALIGN_RIGHT}, {"adjusted", PDNN_ALIGN_RIGHT},
+        {"p value", PDNN_ALIGN_RIGHT}};
     struct pdnn_table table;
     pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < compared->sums.n_axes; i++) {
@@ -157,6 +165,7 @@ void pdnn_compare_axes_text(struct pdnn_str *out, const struct pdnn_compared *co
         pdnn_table_cell(&table, "%zu", axis->count);
         pdnn_table_number(&table, axis->explained * 100, 1, " %");
         pdnn_table_number(&table, axis->adjusted * 100, 1, " %");
+        add_p_value(&table, axis->p_value);
     }
     pdnn_compare_append(out, &table);
 }

@@ -11,8 +11,8 @@
 /* Where there is no terminal, sentences are filled to this width. */
 enum { PLAIN_WIDTH = 100 };
 
-/* How many of the greatest and of the least ratios, of keys and of ops the overview shows. */
-enum { EXTREMES_SHOWN = 4, ROWS_SHOWN = 8 };
+/* How many of the greatest and of the least ratios, of ops and of a key's values the overview shows. */
+enum { EXTREMES_SHOWN = 4, OPS_SHOWN = 8, VALUES_SHOWN = 16 };
 
 /* One sentence or heading, filled; frees it. */
 static void append_sentence(struct pdnn_str *out, struct pdnn_str *sentence) {
@@ -72,11 +72,15 @@ static void append_summary(struct pdnn_str *out, const struct pdnn_ratio_sum *su
     pdnn_str_append(out, "\n", 1);
 }
 
-/* The groups of one key of a scope, under its name as the title. */
+/* The groups of one key of a scope, under its name as the title; only their number if there are many. */
 static void append_key(struct pdnn_str *out, const struct pdnn_compare_sums *sums, const char *family,
-                       const char *key) {
+                       const char *key, size_t n_values) {
     struct pdnn_table_column columns[1 + PDNN_RATIO_SUM_COLUMNS] = {{key, PDNN_ALIGN_LEFT}};
     struct pdnn_table table;
+    if (n_values > VALUES_SHOWN) {
+        pdnn_str_printf(out, "It has %zu values: --table groups\n\n", n_values);
+        return;
+    }
     memcpy(columns + 1, pdnn_ratio_sum_columns, sizeof pdnn_ratio_sum_columns);
     pdnn_table_init(&table, columns, 1 + PDNN_RATIO_SUM_COLUMNS);
     for (size_t i = 0; i < sums->n_groups; i++) {
@@ -90,37 +94,35 @@ static void append_key(struct pdnn_str *out, const struct pdnn_compare_sums *sum
     pdnn_str_append(out, "\n", 1);
 }
 
-/* "fc: batch explains the ratios best, 71 % of the variance of their logarithm; then nodes 12 %", and what
- * the ratios are by that key. */
+/* "fc: batch explains the ratios best: 71 % of the variance of their logarithm, then nodes 12 %", and what
+ * the ratios are by that key. Nothing if the pairs differ in no key. */
 static void append_axes(struct pdnn_str *out, const struct pdnn_compare_sums *sums, const char *family) {
     const struct pdnn_compare_axis *best = pdnn_compare_best_axis(sums, family);
     struct pdnn_str line = {0};
-    size_t shown = 0, first = 0;
-    while (first < sums->n_axes && strcmp(sums->axis[first].family, family) != 0)
-        first++;
-    if (first == sums->n_axes)
-        return;
+    bool has_axes = false;
     pdnn_str_printf(&line, "%s%s", family, *family ? ": " : "");
-    if (!best)
-        pdnn_str_printf(&line,
-                        "no hyper-parameter or run setting explains the ratios better than chance would.");
-    for (size_t i = 0; i < sums->n_axes && best && shown < ROWS_SHOWN; i++) {
+    if (best)
+        pdnn_str_printf(&line, "%s explains the ratios best: %.0f %% of the variance of their logarithm",
+                        best->key, best->adjusted * 100);
+    else
+        pdnn_str_printf(&line, "no key explains the ratios better than chance would");
+    for (size_t i = 0; i < sums->n_axes; i++) {
         const struct pdnn_compare_axis *axis = &sums->axis[i];
-        if (strcmp(axis->family, family) != 0 || !axis->is_complete || !(axis->adjusted > 0))
+        if (strcmp(axis->family, family) != 0)
             continue;
-        pdnn_str_printf(&line,
-                        shown ? "%s %s %.0f %%"
-                              : "%s%s explains the ratios best, %.0f %% of the variance of their logarithm",
-                        shown == 0   ? ""
-                        : shown == 1 ? "; then"
-                                     : ",",
-                        axis->key, axis->adjusted * 100);
-        shown++;
+        has_axes = true;
+        if (axis != best && pdnn_compare_axis_explains(sums, axis))
+            pdnn_str_printf(&line, ", %s %.0f %%", axis->key, axis->adjusted * 100);
+    }
+    pdnn_str_printf(&line, ".");
+    if (!has_axes) {
+        pdnn_str_finish(&line);
+        return;
     }
     append_sentence(out, &line);
     pdnn_str_append(out, "\n", 1);
     if (best && strcmp(best->key, "family") != 0)
-        append_key(out, sums, family, best->key);
+        append_key(out, sums, family, best->key, best->n_values);
 }
 
 static void append_scopes(struct pdnn_str *out, const struct pdnn_compare_sums *sums) {
@@ -128,7 +130,7 @@ static void append_scopes(struct pdnn_str *out, const struct pdnn_compare_sums *
     for (size_t i = 0; i < sums->n_groups; i++)
         n_scopes += !*sums->group[i].key;
     if (n_scopes > 1)
-        append_key(out, sums, "", "family");
+        append_key(out, sums, "", "family", n_scopes - 1);
     for (size_t i = 0; i < sums->n_groups; i++) {
         if (!*sums->group[i].key)
             append_axes(out, sums, sums->group[i].family);
@@ -153,7 +155,7 @@ static void append_ops(struct pdnn_str *out, const struct pdnn_compared *compare
     pdnn_str_append(out, "\n", 1);
     pdnn_table_init(&table, columns, pdnn_compare_op_columns(columns, &compared->by, false));
     for (size_t i = 0; i < ops->count && !*ops->op[i].family; i++) {
-        if (shown == ROWS_SHOWN && !ops->op[i].is_residual) {
+        if (shown == OPS_SHOWN && !ops->op[i].is_residual) {
             hidden++;
             continue;
         }

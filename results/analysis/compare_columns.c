@@ -123,6 +123,8 @@ static const struct pdnn_column axes[] = {
     {"adjusted", "", NUMBER, AT(adjusted),
      .help = "the same without what as many values explain by chance: 0 on average for a key without "
              "influence, perhaps below 0; rows are sorted by it"},
+    {"p_value", "", NUMBER, AT(p_value),
+     .help = "probability that a key without influence explains as much (F test)"},
 };
 
 const struct pdnn_columns pdnn_compare_axes_columns = {"compare-axes", axes, sizeof axes / sizeof *axes};

@@ -144,6 +144,8 @@ static void explain(const struct value *values, size_t n_values, struct pdnn_com
     axis->n_values = n_values;
     axis->explained = differ ? between / total : NAN;
     axis->adjusted = differ && n > k ? 1 - within / (n - k) / (total / (n - 1)) : NAN;
+    axis->p_value =
+        differ && n > k ? pdnn_f_tail(between / (k - 1) / (within / (n - k)), k - 1, n - k) : NAN;
 }
 
 /* Sorts the pairs of a scope into the values of one key; a pair without the key is in none. */
@@ -239,12 +241,18 @@ enum pdnn_status pdnn_compare_sums(const struct pdnn_comparison *comparison, str
     return PDNN_OK;
 }
 
+bool pdnn_compare_axis_explains(const struct pdnn_compare_sums *sums, const struct pdnn_compare_axis *axis) {
+    size_t count = 0;
+    for (size_t i = 0; i < sums->n_axes; i++)
+        count += strcmp(sums->axis[i].family, axis->family) == 0;
+    return axis->is_complete && axis->p_value * (double)count < 0.05;
+}
+
 const struct pdnn_compare_axis *pdnn_compare_best_axis(const struct pdnn_compare_sums *sums,
                                                        const char *family) {
     for (size_t i = 0; i < sums->n_axes; i++) {
-        const struct pdnn_compare_axis *axis = &sums->axis[i];
-        if (strcmp(axis->family, family) == 0)
-            return axis->is_complete && axis->adjusted > 0 ? axis : NULL;
+        if (strcmp(sums->axis[i].family, family) == 0 && pdnn_compare_axis_explains(sums, &sums->axis[i]))
+            return &sums->axis[i];
     }
     return NULL;
 }

@@ -31,6 +31,8 @@ struct pdnn_compare_axis {
     size_t n_values;
     bool is_complete;           /* every pair has it; only then can it be the best */
     double explained, adjusted; /* NaN: as many values as pairs, or equal ratios */
+    /* Probability that a key without influence explains as much (F test). */
+    double p_value;
 };
 
 struct pdnn_compare_sums {
@@ -47,7 +49,11 @@ struct pdnn_compare_sums {
 enum pdnn_status pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
                                    struct pdnn_compare_sums *sums, struct pdnn_err *err);
 
-/* The key that explains most of the ratios in the scope (family, or ""), or NULL if none explains more than
+/* Whether every pair of the axis' scope has the key and it explains more than chance would: its p value times
+ * the number of the scope's keys is below 0.05. */
+bool pdnn_compare_axis_explains(const struct pdnn_compare_sums *sums, const struct pdnn_compare_axis *axis);
+
+/* The key that explains most of the ratios in the scope (family, or ""); NULL if none explains more than
  * chance would. */
 const struct pdnn_compare_axis *pdnn_compare_best_axis(const struct pdnn_compare_sums *sums,
                                                        const char *family);

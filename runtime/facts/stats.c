@@ -52,6 +52,53 @@ double pdnn_student_t95(double degrees) {
     return z + (first + (second + third / v) / v) / v;
 }
 
+/* The incomplete beta function's continued fraction (Abramowitz and Stegun, 26.5.8), evaluated from the front
+ * as in Lentz's method; it converges fast for x below (a + 1) / (a + b + 2). */
+static double beta_fraction(double x, double a, double b) {
+    const double tiny = 1e-300;
+    double value = 1, front = 1, back = 1 - (a + b) * x / (a + 1);
+    back = 1 / (fabs(back) < tiny ? tiny : back);
+    value = back;
+    for (int m = 1; m <= 500; m++) {
+        double coefficient[2] = {m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+                                 -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))};
+        double before = value;
+        for (int i = 0; i < 2; i++) {
+            back = 1 + coefficient[i] * back;
+            back = 1 / (fabs(back) < tiny ? tiny : back);
+            front = 1 + coefficient[i] / front;
+            front = fabs(front) < tiny ? tiny : front;
+            value *= front * back;
+        }
+        if (fabs(value - before) <= 1e-15 * fabs(value))
+            break;
+    }
+    return value;
+}
+
+/* I_x(a, b) for x + y = 1; both are given because either may be too small for its difference from 1. */
+static double incomplete_beta(double x, double y, double a, double b) {
+    if (x <= 0 || y <= 0)
+        return y <= 0 ? 1 : 0;
+    double scale = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(y));
+    return x < (a + 1) / (a + b + 2) ? scale * beta_fraction(x, a, b) / a
+                                     : 1 - scale * beta_fraction(y, b, a) / b;
+}
+
+/* Abramowitz and Stegun, 26.7.1. */
+double pdnn_student_tails(double t, double degrees) {
+    double sum = degrees + t * t;
+    return isnan(t) ? t : incomplete_beta(degrees / sum, t * t / sum, degrees / 2, 0.5);
+}
+
+/* Abramowitz and Stegun, 26.6.2. */
+double pdnn_f_tail(double f, double above, double below) {
+    if (isnan(f) || f == INFINITY)
+        return isnan(f) ? f : 0;
+    double sum = below + above * f;
+    return incomplete_beta(below / sum, above * f / sum, below / 2, above / 2);
+}
+
 /* First and second derivative of log gamma at x > 0: upwards to where the asymptotic series holds to 8 digits
  * (Abramowitz and Stegun, 6.3.18 and 6.4.12). */
 static double digamma(double x) {

@@ -19,6 +19,14 @@ double pdnn_mad(const double *values, size_t count, double center, double *scrat
 /* Two-sided 95 % quantile of Student's t; degrees of freedom >= 1, not necessarily whole. */
 double pdnn_student_t95(double degrees);
 
+/* Probability that Student's t is farther from 0 than the given value; degrees of freedom > 0. NaN for NaN.
+ */
+double pdnn_student_tails(double t, double degrees);
+
+/* Probability that a ratio of two variances with these degrees of freedom (> 0) is above f >= 0 although the
+ * true variances are equal: Fisher's F. NaN for NaN. */
+double pdnn_f_tail(double f, double above, double below);
+
 /* How much the logarithms of an instance's visits scatter. Without degrees of freedom nothing is known. */
 struct pdnn_scatter {
     double variance;

@@ -85,7 +85,7 @@ def bert_tables():
 
 
 def platforms():
-    """results.csv of two backends: B is twice as fast at batch 64 and a little slower at batch 1; two rows cannot be compared."""
+    """results.csv of two backends: B is up to twice as fast at batch 64 and slower at batch 1; two rows cannot be compared."""
     tables = []
     for backend, speed in (("onednn", {1: 1, 64: 1}), ("openblas", {1: 0.95, 64: 2})):
         table = "id,family,layers,nodes,batch,mode,backend,threads,status,reason,params,time_ns_median,ci_low_ns,ci_high_ns\n"
@@ -93,7 +93,7 @@ def platforms():
             for batch in (1, 64):
                 name = f"fc/layers=2,nodes={nodes},input=20,output=10,batch={batch},activation=relu,mode=infer,threads=2"
                 name = name.replace(",threads", ",backend=openblas,threads") if backend == "openblas" else name
-                ns = nodes * batch * 100 / speed[batch]
+                ns = nodes * batch * (110 if nodes == 64 and backend == "openblas" else 100) / speed[batch]
                 end = f"ok,,{nodes * 30},{ns:.6g},{ns * 0.97:.6g},{ns * 1.03:.6g}"
                 if nodes == 128:
                     end = "crash,signal 11,3840,,," if backend == "openblas" and batch == 1 else end

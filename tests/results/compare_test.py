@@ -38,6 +38,14 @@ def t_quantile(degrees, tails=0.05):
     return low
 
 
+def f_tail(f, above, below):
+    """Probability that F is above f: the incomplete beta function at below / (below + above f), integrated over the angle."""
+    def area(angle, n=4000):
+        values = [math.sin(i * angle / n) ** (below - 1) * math.cos(i * angle / n) ** (above - 1) for i in range(n + 1)]
+        return angle / n / 3 * (values[0] + values[-1] + 4 * sum(values[1:-1:2]) + 2 * sum(values[2:-1:2]))
+    return area(math.asin(math.sqrt(below / (below + above * f)))) / area(math.pi / 2)
+
+
 def mean(values):
     return sum(values) / len(values)
 
@@ -230,6 +238,8 @@ class Recomputed(Tables):
             self.assertEqual(row["complete"], str(int(n == len(self.members(row["family"])))))
             self.assertTrue(close(float(row["explained"]), 1 - within / total), row)
             self.assertTrue(close(float(row["adjusted"]), 1 - within / (n - k) / (total / (n - 1))), row)
+            p_value = f_tail((total - within) / (k - 1) / (within / (n - k)), k - 1, n - k)
+            self.assertTrue(math.isclose(float(row["p_value"]), p_value, rel_tol=1e-4), (row, p_value))
 
     def test_ops(self):
         rows = self.rows(*self.directories, "--table", "ops")
@@ -301,7 +311,7 @@ class Large(Tables):
         a, b = self.results("a", sides[0], header), self.results("b", sides[1], header)
         self.assertEqual(len(self.rows(a, b)), 14000)
         self.assertEqual(self.rows(a, b, "--table", "groups")[0]["undecided"], "14000")
-        self.assertIn("no hyper-parameter or run setting explains", self.compare(a, b))
+        self.assertIn("no key explains the ratios better than chance", self.compare(a, b))
 
 
 if __name__ == "__main__":

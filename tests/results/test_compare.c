@@ -267,10 +267,13 @@ static void test_compare_sums_known(void **state) {
     const struct pdnn_compare_axis *family = axis_of(&sums, "", "family");
     assert_true(fabs(family->explained - (1 - 4.5 / (21 - 49. / 6))) < 1e-12);
     assert_true(fabs(family->adjusted - (1 - 4.5 / 4 / ((21 - 49. / 6) / 5))) < 1e-12);
+    /* F = (21 - 49 / 6 - 4.5) / (4.5 / 4) = 200 / 27 with 1 and 4 degrees; t = 2.7217. */
+    assert_true(fabs(family->p_value - 0.0529) < 2e-4);
     assert_false(axis_of(&sums, "", "nodes")->is_complete);
     assert_int_equal(axis_of(&sums, "", "nodes")->count, 4);
     assert_string_equal(sums.axis[0].key, "family");
     assert_string_equal(pdnn_compare_best_axis(&sums, "net")->key, "nodes");
+    assert_null(pdnn_compare_best_axis(&sums, "")); /* 0.053 for the best of two keys */
     pdnn_arena_finish(&arena);
     pdnn_comparison_close(&c);
 }

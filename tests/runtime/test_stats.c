@@ -263,6 +263,50 @@ static void test_visits_interval_scales(void **state) {
     assert_near(b.high, 2 * a.high, 1e-9);
 }
 
+/* Closed forms for 1 and 2 degrees of freedom; for 8, the 95 % quantile; the normal limit. */
+static void test_student_tails_cases(void **state) {
+    (void)state;
+    static const struct {
+        double t, degrees, tails;
+    } rows[] = {
+        {0, 3, 1},
+        {1, 1, 0.5},
+        {-63.6567411628716, 1, 0.01},
+        {3, 2, 0.0954659662667823},
+        {2.306004135204, 8, 0.05},
+        {-2.306004135204, 8, 0.05},
+        {0.001, 40, 0.9992070862860575},
+        {60, 1000, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_near(pdnn_student_tails(rows[i].t, rows[i].degrees), rows[i].tails, 1e-10);
+    assert_true(isnan(pdnn_student_tails(NAN, 5)));
+    for (double degrees = 1; degrees < 2000; degrees *= 1.7)
+        assert_near(pdnn_student_tails(pdnn_student_t95(floor(degrees)), floor(degrees)), 0.05, 1e-5);
+}
+
+/* F with 1 degree above is t squared; with 2 above, (1 + 2 f / below)^(-below / 2); tables for the rest. */
+static void test_f_tail_cases(void **state) {
+    (void)state;
+    static const struct {
+        double f, above, below, tail;
+    } rows[] =
+        {
+            {0, 3, 4, 1},
+            {INFINITY, 3, 4, 0},
+            {3, 2, 10, 0.095367431640625},
+            {1, 2, 2, 0.5},
+            {1, 7, 7, 0.5},
+            {3.325834530413, 5, 10, 0.05},
+            {2.5, 4, 1e6, 0.040427681994512805}, /* chi-square of 10 with 4 degrees */
+        };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_near(pdnn_f_tail(rows[i].f, rows[i].above, rows[i].below), rows[i].tail, 1e-6);
+    for (double t = 0.125; t < 50; t *= 2)
+        assert_near(pdnn_f_tail(t * t, 1, 7), pdnn_student_tails(t, 7), 1e-13);
+    assert_true(isnan(pdnn_f_tail(NAN, 1, 1)));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quantile_sorted_cases),
@@ -276,6 +320,8 @@ int main(void) {
         cmocka_unit_test(test_scatter_pool_edges),
         cmocka_unit_test(test_visits_scatter_ignores_an_outlier),
         cmocka_unit_test(test_visits_interval_planned_looks),
+        cmocka_unit_test(test_student_tails_cases),
+        cmocka_unit_test(test_f_tail_cases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
