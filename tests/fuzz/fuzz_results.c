@@ -2,7 +2,7 @@
 #include "tests/fuzz/common.h"
 #include "tests/fuzz/tables.h"
 
-#include "results/analysis/selection.h"
+#include "results/analysis/compare_sums.h"
 
 #include <string.h>
 
@@ -37,6 +37,25 @@ static void check_selection(const char *const *only, size_t n_only) {
     pdnn_selection_close(&selection);
 }
 
+/* Both sides are in the table. */
+static void check_comparison(const char *across) {
+    const struct pdnn_compare_request request = {.directory = {fuzz_directory(), NULL}, .across = across};
+    struct pdnn_comparison comparison;
+    struct pdnn_compare_sums sums;
+    struct pdnn_arena arena = {0};
+    struct pdnn_err err = {0};
+    if (!fuzz_is_ok(pdnn_comparison_open(&comparison, &request, &err), &err))
+        return;
+    fuzz_must(pdnn_compare_sums(&comparison, &arena, &sums, &err), &err);
+    FUZZ_CHECK(comparison.n_pairs > 0 && sums.group[0].sum.count == comparison.n_pairs);
+    for (size_t i = 0; i < comparison.n_pairs; i++)
+        FUZZ_CHECK(comparison.pair[i].ratio > 0 && comparison.pair[i].id);
+    for (size_t i = 0; i < sums.n_axes; i++)
+        FUZZ_CHECK(sums.axis[i].n_values > 1 && sums.axis[i].count <= comparison.n_pairs);
+    pdnn_arena_finish(&arena);
+    pdnn_comparison_close(&comparison);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     static const char *const only[] = {"layers=2", "mode=train"};
     struct pdnn_csv csv;
@@ -52,5 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     fuzz_write("results.csv", bytes, length);
     check_selection(only, 0);
     check_selection(only, 2);
+    check_comparison(NULL);
+    check_comparison("nodes=8:16,batch");
     return 0;
 }
