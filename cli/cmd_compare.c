@@ -13,7 +13,8 @@ static const char *const paragraphs[] = {
     "A ratio is clear if its 95 % interval excludes 1; of 20 equal instances about one is clear by chance. "
     "Then come geometric means, what explains the ratios, and the ops that the difference comes from.",
     "With two directories, instances are joined by their ids; if no id is in both, the one key that differs "
-    "is found and left out. With one directory, both sides are in it, and differ in one run setting. "
+    "is found and left out. With one directory, both sides are in it; the key is then a run setting "
+    "other than mode, optimizer and accumulate. "
     "--across names the keys that are to differ where there is a choice, "
     "and the values of both sides where there are more than two.",
     "What explains the ratios is said by the variance of their logarithm: "

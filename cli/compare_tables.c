@@ -16,7 +16,7 @@ void pdnn_compare_append(struct pdnn_str *out, struct pdnn_table *table) {
 const char *pdnn_ratio_format(char text[PDNN_UNIT_TEXT], double ratio) {
     if (isnan(ratio))
         snprintf(text, PDNN_UNIT_TEXT, "%s", "");
-    else if (ratio >= 99.95)
+    else if (ratio >= 99.95 && ratio < 99999.5)
         snprintf(text, PDNN_UNIT_TEXT, "%.0f", ratio);
     else
         snprintf(text, PDNN_UNIT_TEXT, "%#.3g", ratio);

@@ -240,9 +240,13 @@ static enum variation variation_of(const struct pdnn_comparison *comparison, con
     return common == 0 ? DISJOINT : common < a || common < b ? OVERLAPPING : SAME;
 }
 
-/* Within one directory only run settings are candidates: hyper-parameters are what a sweep varies. */
+/* Within one directory, candidates are the run settings that say how a step runs. Hyper-parameters, the mode
+ * and what belongs to training say what a step does, which a sweep varies anyway. */
 static bool may_differ(const struct pdnn_comparison *comparison, const char *key) {
-    return comparison->n_directories > 1 || pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, key) >= 0;
+    int setting = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, key);
+    return comparison->n_directories > 1 ||
+           (setting >= 0 && setting != PDNN_SETTING_MODE && setting != PDNN_SETTING_OPTIMIZER &&
+            setting != PDNN_SETTING_ACCUMULATE);
 }
 
 struct search {
@@ -287,7 +291,7 @@ static enum pdnn_status not_one(const struct pdnn_comparison *comparison, const 
         return pdnn_fail(err, PDNN_INVALID, "no instance is in both %s and %s", comparison->directory[0],
                          comparison->directory[1]);
     return pdnn_fail(err, PDNN_INVALID,
-                     "%s: no two instances differ in one run setting only; name the keys that are to differ "
+                     "%s: no two instances differ only in how they run; name the keys that are to differ "
                      "with --across, or a second directory",
                      comparison->directory[0]);
 }

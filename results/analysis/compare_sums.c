@@ -212,7 +212,7 @@ static bool put_scope(struct work *work, const char *family, const struct pdnn_p
     bool good = put_group(work, (struct pdnn_compare_group){family, "", "", tally_finish(&whole)});
     for (int key = *family ? 0 : KEY_FAMILY; key < (int)comparison->n_keys && good; key++)
         good = put_key(work, family, key, pairs, n_pairs);
-    if (good)
+    if (good && work->sums.n_axes > first_axis)
         sort_axes(work->sums.axis + first_axis, work->sums.n_axes - first_axis);
     return good;
 }

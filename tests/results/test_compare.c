@@ -183,7 +183,7 @@ static void test_comparison_open_names_candidates(void **state) {
                           NET("8", "4", ",backend=openblas", "1", ",openblas,1,ok,,1,25,,"));
     assert_refuses(1, NULL, "name it with --across: backend (onednn, openblas), threads (1, 2)");
     write_side(0, HEADER NET("8", "4", "", "1", ",onednn,1,ok,,1,100,,"));
-    assert_refuses(1, NULL, "no two instances differ in one run setting only");
+    assert_refuses(1, NULL, "no two instances differ only in how they run");
     write_side(1, HEADER NET("8", "4", ",backend=openblas", "2", ",openblas,2,ok,,1,25,,"));
     assert_refuses(2, NULL, "--across: backend (onednn | openblas), threads (1 | 2)");
     struct pdnn_comparison c;
