@@ -71,9 +71,8 @@ void pdnn_compare_add_sum(struct pdnn_table *table, const struct pdnn_ratio_sum 
 size_t pdnn_compare_op_columns(struct pdnn_table_column *columns, const struct pdnn_by_list *by,
                                bool with_family) {
     static const struct pdnn_table_column sums[] = {
-        {"instances", PDNN_ALIGN_RIGHT},      {"A", PDNN_ALIGN_RIGHT},          {"B", PDNN_ALIGN_RIGHT},
-        {"share of A", PDNN_ALIGN_RIGHT},     {"share of B", PDNN_ALIGN_RIGHT}, {"B saves", PDNN_ALIGN_RIGHT},
-        {"of all savings", PDNN_ALIGN_RIGHT}, {"effect", PDNN_ALIGN_RIGHT}};
+        {"instances", PDNN_ALIGN_RIGHT}, {"A", PDNN_ALIGN_RIGHT},      {"B", PDNN_ALIGN_RIGHT},
+        {"B saves", PDNN_ALIGN_RIGHT},   {"of all", PDNN_ALIGN_RIGHT}, {"effect", PDNN_ALIGN_RIGHT}};
     size_t count = 0;
     if (with_family)
         columns[count++] = (struct pdnn_table_column){"among", PDNN_ALIGN_LEFT};
@@ -90,8 +89,6 @@ void pdnn_compare_add_op(struct pdnn_table *table, const struct pdnn_by_list *by
     pdnn_table_cell(table, "%zu", op->count);
     for (int side = 0; side < PDNN_SIDES; side++)
         add_ns(table, op->time_ns[side]);
-    for (int side = 0; side < PDNN_SIDES; side++)
-        pdnn_table_number(table, op->share_pct[side], 1, " %");
     add_ns(table, op->gain_ns);
     pdnn_table_number(table, op->gain_pct, 1, " %");
     add_ratio(table, op->effect);

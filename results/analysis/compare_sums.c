@@ -144,8 +144,7 @@ static void explain(const struct value *values, size_t n_values, struct pdnn_com
     axis->n_values = n_values;
     axis->explained = differ ? between / total : NAN;
     axis->adjusted = differ && n > k ? 1 - within / (n - k) / (total / (n - 1)) : NAN;
-    axis->p_value =
-        differ && n > k ? pdnn_f_tail(between / (k - 1) / (within / (n - k)), k - 1, n - k) : NAN;
+    axis->p_value = differ && n > k ? pdnn_f_tail(between / (k - 1) / (within / (n - k)), k - 1, n - k) : NAN;
 }
 
 /* Sorts the pairs of a scope into the values of one key; a pair without the key is in none. */
