@@ -10,7 +10,8 @@
 static const char *const paragraphs[] = {
     "Joins the instances of two platforms by id and says how many times as fast B is as A: "
     "the ratio of their step times, A's over B's, with its interval. "
-    "A ratio is clear if its 95 % interval excludes 1; of 20 equal instances about one is clear by chance. "
+    "A ratio is clear if its 95 % interval excludes 1; of 20 equal instances at most about one is clear by chance. "
+    "No interval has what shifts a whole run, such as another state of the machine. "
     "Then come geometric means, what explains the ratios, and the ops that the difference comes from.",
     "With two directories, instances are joined by their ids; if no id is in both, the one key that differs "
     "is found and left out. With one directory, both sides are in it; the key is then a run setting "

@@ -125,6 +125,20 @@ static void append_axes(struct pdnn_str *out, const struct pdnn_compare_sums *su
         append_key(out, sums, family, best->key, best->n_values);
 }
 
+/* Intervals hold for equal states of the machine. */
+static void append_state(struct pdnn_str *out, const struct pdnn_comparison *comparison) {
+    size_t count = pdnn_comparison_has_state(comparison) ? pdnn_comparison_other_state(comparison) : 0;
+    struct pdnn_str line = {0};
+    if (!count)
+        return;
+    pdnn_str_printf(&line,
+                    "%zu of %zu found the machine in another state on either side (their read probes differ "
+                    "by more than 15 %%), so that their intervals are too narrow.",
+                    count, comparison->n_pairs);
+    append_sentence(out, &line);
+    pdnn_str_append(out, "\n", 1);
+}
+
 static void append_scopes(struct pdnn_str *out, const struct pdnn_compare_sums *sums) {
     size_t n_scopes = 0;
     for (size_t i = 0; i < sums->n_groups; i++)
@@ -235,6 +249,7 @@ static void append_unpaired(struct pdnn_str *out, const struct pdnn_comparison *
 void pdnn_compare_overview_text(struct pdnn_str *out, const struct pdnn_compared *compared) {
     append_head(out, &compared->comparison);
     append_summary(out, &compared->sums.group[0].sum);
+    append_state(out, &compared->comparison);
     append_scopes(out, &compared->sums);
     append_ops(out, compared);
     append_extremes(out, &compared->comparison);

@@ -161,6 +161,8 @@ static void measure(const struct pdnn_comparison *comparison, struct pdnn_pair *
     pair->half = sqrt((half[0] * half[0] + half[1] * half[1]) / 2);
     pair->low = pair->ratio * exp(-pair->half);
     pair->high = pair->ratio * exp(pair->half);
+    pair->probe_ratio = number_of(comparison, pair, PDNN_SIDE_A, "probe_gbs") /
+                        number_of(comparison, pair, PDNN_SIDE_B, "probe_gbs");
     pair->decision = pair->low > 1 ? PDNN_FASTER : pair->high < 1 ? PDNN_SLOWER : PDNN_UNDECIDED;
 }
 
@@ -242,6 +244,28 @@ static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pd
         status = split(comparison, &join, err);
     pdnn_texts_finish(&join.ids);
     return status;
+}
+
+bool pdnn_comparison_has_state(const struct pdnn_comparison *comparison) {
+    static const char *const columns[] = {"host", "threads", "isa"};
+    for (size_t i = 0; i < comparison->n_pairs; i++) {
+        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+            const struct pdnn_pair *pair = &comparison->pair[i];
+            if (strcmp(pdnn_comparison_get(comparison, pair, PDNN_SIDE_A, columns[k]),
+                       pdnn_comparison_get(comparison, pair, PDNN_SIDE_B, columns[k])) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+size_t pdnn_comparison_other_state(const struct pdnn_comparison *comparison) {
+    size_t count = 0;
+    for (size_t i = 0; i < comparison->n_pairs; i++) {
+        double ratio = comparison->pair[i].probe_ratio;
+        count += ratio > PDNN_SAME_STATE || ratio < 1 / PDNN_SAME_STATE;
+    }
+    return count;
 }
 
 static bool same_directory(const char *a, const char *b) {

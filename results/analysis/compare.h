@@ -7,11 +7,13 @@
  * headline of another equal run with 95 % probability, so its half-width on a logarithmic scale,
  * h = ln(ci_high_ns / ci_low_ns) / 2, covers the scatter of two runs. Of two headlines with h_a and h_b, the
  * logarithm of the ratio lies within sqrt((h_a^2 + h_b^2) / 2) of ln(a / b), which is h if they are equal. A
- * ratio is clear if its interval excludes 1; equal platforms give a clear ratio once in 20. Ratios without an
- * interval are never clear.
+ * ratio is clear if its interval excludes 1; equal platforms give a clear ratio at most once in 20, if both
+ * found the machine in the same state, that is, with read probes within 15 % of each other
+ * (doc/performance.md). Ratios without an interval are never clear.
  *
  * The interval of a geometric mean is the wider of two: Student's t of the ratios' logarithms, which takes
- * the instances as a sample of their kind, and sqrt(sum h^2) / n, the error of measurement alone. */
+ * the instances as a sample of their kind, and sqrt(sum h^2) / n, the error of measurement alone. Neither has
+ * what shifts a whole run, such as another state of the machine. */
 #ifndef RESULTS_ANALYSIS_COMPARE_H
 #define RESULTS_ANALYSIS_COMPARE_H
 
@@ -56,7 +58,11 @@ struct pdnn_pair {
     double low, high;         /* its interval; NaN: unknown */
     double half;              /* ln(high / low) / 2; NaN: unknown */
     enum pdnn_decision decision;
+    double probe_ratio; /* bandwidth of A's read probes over that of B's; NaN: unknown */
 };
+
+/* How far probe_ratio may be from 1, as a factor, in the same state of one machine. */
+#define PDNN_SAME_STATE 1.15
 
 /* One instance without a ratio: a side lacks it, or it did not end ok there. */
 struct pdnn_unpaired {
@@ -91,6 +97,12 @@ void pdnn_comparison_close(struct pdnn_comparison *comparison);
 
 /* The table that has the rows of this side. */
 const struct pdnn_selection *pdnn_comparison_side(const struct pdnn_comparison *comparison, int side);
+
+/* Whether probes tell the state of the machine: the same host, threads and isa on both sides of all pairs. */
+bool pdnn_comparison_has_state(const struct pdnn_comparison *comparison);
+
+/* The number of pairs whose probes differ by more than PDNN_SAME_STATE. */
+size_t pdnn_comparison_other_state(const struct pdnn_comparison *comparison);
 
 /* The field of a pair's row in results.csv on one side; "" if it has no such column. */
 const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair,

@@ -45,7 +45,10 @@ static const struct pdnn_column pairs[] = {
     {"clear", "", PDNN_COLUMN_COUNT, .get = get_clear,
      .help = "1: the interval excludes 1; 0: it does not; empty without an interval"},
     {"decision", "", PDNN_COLUMN_WORD, .get = get_decision,
-     .help = "faster or slower: what B clearly is; otherwise undecided. "
+     .help = "faster or slower: what B clearly is; otherwise undecided"},
+    {"probe_ratio", "", NUMBER, AT(probe_ratio),
+     .help = "A's probe_gbs over B's: on one machine with the same threads, a sign of another state beyond "
+             "15 %, for which intervals are not made. "
              "Columns for the hyper-parameters and run settings that both sides share follow"},
 };
 

@@ -94,6 +94,14 @@ class Compare(Tables):
         self.assertIn("Not compared, because they did not end ok on both sides: 3\n", text)
         self.assertIn("ops.csv does not say", text)
 
+    def test_another_state_is_said(self):
+        header = HEADER + ["threads", "host", "probe_gbs"]
+        for host, said in (("one", True), ("other", False)):
+            a = self.results("a", [[f"net/{i}", "net", "infer", "ok", 100, 99, 101, 2, "one", 20] for i in range(3)], header)
+            b = self.results("b", [[f"net/{i}", "net", "infer", "ok", 90, 89, 91, 2, host, (18, 17, 24)[i]] for i in range(3)], header)
+            self.assertEqual("2 of 3 found the machine in another state" in self.compare(a, b), said)
+            self.assertEqual([row["probe_ratio"] for row in self.rows(a, b)], ["1.11111", "1.17647", "0.833333"])
+
     def test_joins_ids_of_earlier_versions(self):
         full = "rnn/cell=lstm,layers=1,embedding=8,hidden=8,length=5,vocabulary=9,batch=2,bidirectional=no,output=every-step,dropout=0," \
                "ids=uniform,mode=train,dtype=f32,optimizer=rmsprop,backend=onednn,threads=2,cache=warm,fuse=none,rnn=auto,accumulate=1," \
