@@ -3,15 +3,17 @@
 #include "results/tables/columns.h"
 #include "results/studies/study.h"
 #include "results/analysis/compare_columns.h"
+#include "results/analysis/fit.h"
 #include "results/analysis/gemms.h"
 #include "results/analysis/shares.h"
 
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "Lists the columns of the tables in a result directory, and of what breakdown "
-    "(breakdown, gemms, directions) and compare (compare-pairs, compare-groups, compare-axes, compare-ops, "
-    "compare-unpaired) print as CSV, in order: unit, type (text, count, integer, number) and meaning. "
+    "Lists the columns of the tables in a result directory, of what breakdown (breakdown, gemms, directions), "
+    "compare (compare-pairs, compare-groups, compare-axes, compare-ops, compare-unpaired) "
+    "and fit (fit, residuals) print as CSV, and of what import keeps of a file (imported), "
+    "in order: unit, type (text, count, integer, number) and meaning. "
     "An empty field means not available. TABLE is one of these, or results, ops, ceilings, journal or "
     "journal-ops; without it, all of them are listed.",
     NULL,
@@ -46,6 +48,8 @@ static const struct {
               {"compare-axes", &pdnn_compare_axes_columns},
               {"compare-ops", &pdnn_compare_ops_columns},
               {"compare-unpaired", &pdnn_unpaired_columns},
+              {"fit", &pdnn_fit_columns},
+              {"residuals", &pdnn_residuals_columns},
               PDNN_STUDIES(STUDY_TABLE)};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 

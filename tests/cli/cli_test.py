@@ -104,12 +104,28 @@ def platforms():
     return tables
 
 
+def fit_table():
+    """A results.csv with a power law, an outlier, a collinear and a constant key, a missing cell, and a family that is too small."""
+    text = "id,family,layers,nodes,input,batch,output,cell,mode,status,time_ns_median,pct_of_peak\n"
+    number = 0
+    for layers in (1, 2, 4):
+        for nodes in (16, 32, 64):
+            for batch in (1, 8):
+                number += 1
+                wobble = 1 + 0.02 * (number * 7 % 5 - 2)
+                time = 1000 * layers * nodes ** 1.5 * batch ** 0.75 * wobble * (3 if number == 11 else 1)
+                mode, status = ("train", "ok") if number % 3 else ("infer", "crash" if number == 9 else "ok")
+                text += (f"fc/{number},fc,{layers},{nodes},{2 * nodes},{'' if number == 4 else batch},10,,{mode},{status},{time:.0f},"
+                         f"{10 + 5 * batch - layers + number % 4}\n")
+    return text + "rnn/1,rnn,1,,,1,10,lstm,train,ok,100,1\nrnn/2,rnn,2,,,1,10,gru,train,ok,130,2\n"
+
+
 # Name of the golden file, arguments, exit status. stderr is not compared if it reports durations.
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
     *[(f"help-{name}", [name, "--help"], 0)
-      for name in ("sweep", "submit", "status", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "compare", "report", "columns",
-                   "ops", "families")],
+      for name in ("sweep", "submit", "status", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "compare", "report", "fit",
+                   "columns", "ops", "families")],
     ("nothing", [], 2),
     ("columns", ["columns", "--format", "csv"], 0),
     ("columns-ceilings", ["columns", "ceilings"], 0),
@@ -199,6 +215,12 @@ GOLDEN_CASES = [
     ("compare-same", ["compare", "a.results", "./a.results"], 2),
     ("compare-bad-by", ["compare", "a.results", "b.results", "--by", "op", "--format", "csv"], 2),
     ("breakdown-both", ["breakdown", "bert.results", "--gemms", "--by", "pass"], 2),
+    ("fit", ["fit", "fit.results"], 0),
+    ("fit-power", ["fit", "fit.results", "--model", "power", "--only", "family=fc"], 0),
+    ("fit-bad-family", ["fit", "fit.results", "--only", "family=gnmt"], 2),
+    ("fit-bad-value", ["fit", "fit.results", "--value", "pct_of_peek"], 2),
+    ("fit-bad-column", ["fit", "fit.results", "--on", "nodes,bacth"], 2),
+    ("fit-few-rows", ["fit", "fit.results", "--only", "family=rnn"], 2),
     ("plot-unknown", ["plot", "rofline", "small.results"], 2),
     ("plot-option", ["plot", "roofline", "bert.results", "--across", "batch"], 2),
     ("worker-by-hand", ["worker"], 2),
@@ -240,6 +262,8 @@ class Case(unittest.TestCase):
         for name, text in zip(("a.results", "b.results"), platforms()):
             os.mkdir(self.path(name))
             self.write(os.path.join(name, "results.csv"), text)
+        os.mkdir(self.path("fit.results"))
+        self.write(os.path.join("fit.results", "results.csv"), fit_table())
 
     def path(self, *names):
         return os.path.join(self.directory, *names)

@@ -198,6 +198,17 @@ class Data(Case):
         for parts in shares.values():
             self.assertAlmostEqual(sum(parts.values()), 100)
 
+    def test_weights_are_those_of_fit(self):
+        rows = "".join(f"w{n},fc,{n % 3 + 1},{2 ** (n % 5)},{2 ** (n % 4)},{'train' if n % 7 < 3 else 'infer'},1,ok,1000,"
+                       f"{5 + n % 5 * 3 + n % 11},1\n" for n in range(40))
+        self.tables("many", GRID_RESULTS.splitlines(keepends=True)[0] + rows)
+        fitted = subprocess.run([PARADNN, "fit", "many", "--format", "csv"], cwd=self.directory, capture_output=True, text=True, check=True)
+        self.assertEqual(self.plot("weights", "many", "--format", "csv").stdout, fitted.stdout)
+        self.assertIn("could be fitted on varies", self.plot("weights", "grid", "--only", "family=rnn", expect=2).stderr)
+        picture = self.picture("weights", "many")
+        for text in ("nodes", "batch", "mode=infer against train", "fc: 40 instances, R2", "in logarithms"):
+            self.assertIn(text, picture)
+
     def test_heatmap_means(self):
         cells = {(row["family"], row["batch"], row["nodes"]): (row["pct_of_peak"], row["models"], row["failed"])
                  for row in self.data("heatmap", "grid")}

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-KEPT_OUT = ["libgomp", "libomp", "libiomp5", "libdnnl", "libopenblas", "libblas"]
+KEPT_OUT = ["libgomp", "libomp", "libiomp5", "libdnnl", "libopenblas", "libblas", "liblapack"]
 
 
 def libraries(program):

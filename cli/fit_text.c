@@ -1,0 +1,138 @@
+#include "cli/fit_text.h"
+#include "cli/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const titles[PDNN_FIT_MODEL_COUNT] = {
+    [PDNN_FIT_LINEAR] = "linear, z-scores",
+    [PDNN_FIT_LOG] = "linear in logarithms, z-scores",
+    [PDNN_FIT_POWER] = "power law",
+};
+
+static void append_quality(struct pdnn_str *out, const struct pdnn_fit *fit) {
+    pdnn_str_printf(out, "%s: %s of %zu instances, %s\n", fit->family, fit->what, fit->n_rows,
+                    titles[fit->model]);
+    if (fit->no_value)
+        pdnn_str_printf(out, "  left out: %zu without %s\n", fit->no_value, fit->what);
+    if (fit->no_cell)
+        pdnn_str_printf(out, "  left out: %zu without a number that varies among the others\n", fit->no_cell);
+    pdnn_str_printf(out, "  R2 %.3f, adjusted %.3f, ", fit->r2, fit->r2_adjusted);
+    if (isnan(fit->r2_leave_one_out))
+        pdnn_str_printf(out, "leave-one-out not available: some instance alone determines a weight\n");
+    else
+        pdnn_str_printf(out, "leave-one-out %.3f\n", fit->r2_leave_one_out);
+}
+
+struct heavy {
+    double heaviness;
+    const struct pdnn_fit_term *term;
+};
+
+/* A factor weighs its logarithm. */
+static struct heavy weigh(const struct pdnn_fit *fit, const struct pdnn_fit_term *term) {
+    bool is_factor = fit->model == PDNN_FIT_POWER && *term->baseline;
+    return (struct heavy){fabs(is_factor ? log(term->weight) : term->weight), term};
+}
+
+/* Heaviest first, equal ones in the order of the table. */
+static int lighter(const void *a, const void *b) {
+    const struct heavy *one = a, *other = b;
+    if (one->heaviness != other->heaviness)
+        return one->heaviness < other->heaviness ? 1 : -1;
+    return (one->term > other->term) - (one->term < other->term);
+}
+
+static void add_weight(struct pdnn_table *table, double weight, double low, double high) {
+    pdnn_table_cell(table, "%.4g", weight);
+    pdnn_table_cell(table, "%.4g", low);
+    pdnn_table_cell(table, "%.4g", high);
+}
+
+static void append_weights(struct pdnn_str *out, const struct pdnn_fit *fit) {
+    static const struct pdnn_table_column columns[] = {
+        {"  term", PDNN_ALIGN_LEFT}, {"weight", PDNN_ALIGN_RIGHT}, {"95 % from", PDNN_ALIGN_RIGHT},
+        {"to", PDNN_ALIGN_RIGHT},    {"VIF", PDNN_ALIGN_RIGHT},
+    };
+    struct pdnn_table table;
+    struct heavy *heavy = calloc(fit->n_terms + 1, sizeof *heavy);
+    size_t count = 0;
+    pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);
+    out->failed = out->failed || !heavy;
+    for (size_t i = 0; heavy && i < fit->n_terms; i++) {
+        if (fit->term[i].state == PDNN_TERM_FITTED)
+            heavy[count++] = weigh(fit, &fit->term[i]);
+    }
+    if (count)
+        qsort(heavy, count, sizeof *heavy, lighter);
+    for (size_t i = 0; i < count; i++) {
+        const struct pdnn_fit_term *term = heavy[i].term;
+        const char *against = strchr(term->baseline, '=');
+        pdnn_table_cell(&table, "  %s%s%s", term->name, against ? " against " : "",
+                        against ? against + 1 : "");
+        add_weight(&table, term->weight, term->low, term->high);
+        pdnn_table_number(&table, term->inflation, 1, "");
+    }
+    free(heavy);
+    if (fit->model == PDNN_FIT_POWER) {
+        pdnn_table_cell(&table, "  constant");
+        add_weight(&table, fit->constant, fit->constant_low, fit->constant_high);
+        pdnn_table_cell(&table, "-");
+    }
+    out->failed = !pdnn_table_format(&table, 0, out) || out->failed;
+    pdnn_table_finish(&table);
+}
+
+/* Constant terms on one line, each of the others with its reason. */
+static void append_others(struct pdnn_str *out, const struct pdnn_fit *fit) {
+    size_t constant = 0;
+    for (size_t i = 0; i < fit->n_terms; i++) {
+        if (fit->term[i].state == PDNN_TERM_CONSTANT)
+            pdnn_str_printf(out, "%s%s", constant++ ? ", " : "  constant: ", fit->term[i].name);
+    }
+    pdnn_str_append(out, "\n", constant ? 1 : 0);
+    for (const struct pdnn_fit_term *term = fit->term; term < fit->term + fit->n_terms; term++) {
+        if (term->state == PDNN_TERM_COLLINEAR)
+            pdnn_str_printf(out, "  collinear: %s, a combination of %s\n", term->name,
+                            *term->with ? term->with : "the constant and the words before it");
+        else if (term->state == PDNN_TERM_NO_LOGARITHM)
+            pdnn_str_printf(out, "  left out: %s, which is not always positive\n", term->name);
+        else if (term->state == PDNN_TERM_WORDS)
+            pdnn_str_printf(out, "  left out: %s, which has more than %d words\n", term->name,
+                            PDNN_DESIGN_WORDS_MAX);
+    }
+}
+
+static int farther(const void *a, const void *b) {
+    const struct pdnn_fit_row *const *one = a, *const *other = b;
+    double x = fabs((*one)->studentized), y = fabs((*other)->studentized);
+    return x != y ? (x < y) - (x > y) : (*one > *other) - (*one < *other);
+}
+
+static void append_outliers(struct pdnn_str *out, const struct pdnn_fit *fit) {
+    enum { SHOWN = 10 };
+    const struct pdnn_fit_row **outlier = calloc(fit->outliers + 1, sizeof *outlier);
+    size_t count = 0;
+    out->failed = out->failed || !outlier;
+    for (size_t i = 0; outlier && i < fit->n_rows; i++) {
+        if (fit->row[i].outlier)
+            outlier[count++] = &fit->row[i];
+    }
+    if (count)
+        qsort(outlier, count, sizeof *outlier, farther);
+    for (size_t i = 0; i < count && i < SHOWN; i++)
+        pdnn_str_printf(out, "  outlier: %.4g, %+.1f standard deviations from the fitted %.4g, %s\n",
+                        outlier[i]->value, outlier[i]->studentized, outlier[i]->fitted, outlier[i]->id);
+    if (count > SHOWN)
+        pdnn_str_printf(out, "  and %zu more outliers: --residuals\n", count - SHOWN);
+    free(outlier);
+}
+
+void pdnn_fit_text(struct pdnn_str *out, const struct pdnn_fit *fit) {
+    pdnn_str_append(out, "\n", out->length ? 1 : 0);
+    append_quality(out, fit);
+    append_weights(out, fit);
+    append_others(out, fit);
+    append_outliers(out, fit);
+}

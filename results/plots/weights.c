@@ -1,0 +1,264 @@
+/* `paradnn plot weights`: what paradnn fit finds, the linear model above the one on logarithms. The looks are
+ * in results/plots/weights.gp. */
+#include "results/analysis/fit.h"
+#include "results/plots/caption.h"
+#include "results/plots/file.h"
+#include "results/plots/gnuplot.h"
+#include "results/plots/names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MODELS = 2, FIRST_LABEL = 10 };
+
+/* The picture in pixels: names to the left of the frame; the height follows from the number of terms. */
+static const double width = 1200, left = 330, right = 1150, below = 100, above = 120, head_pixels = 34,
+                    term_pixels = 40, bar_pixels = 13, caption_bottom = 8;
+
+/* One family with both fits; one that could not be made has no terms. */
+struct group {
+    const char *family;
+    struct pdnn_fit fit[MODELS];
+};
+
+struct picture {
+    struct pdnn_selection selection;
+    struct pdnn_arena arena;
+    const char *value;
+    struct group *group;
+    size_t n_groups;
+    double height, low, high;
+    int drawn, left_out;
+    struct pdnn_label_sheet sheet;
+    struct pdnn_str script, data;
+};
+
+static enum pdnn_status no_memory(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+}
+
+/* What cannot be fitted is left out, unless nothing else can be. */
+static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
+    const char *const *families;
+    const double *values;
+    size_t n_families;
+    struct pdnn_err first = {.status = PDNN_OK};
+    enum pdnn_status status = pdnn_fit_families(&p->selection, &p->arena, &families, &n_families, err);
+    if (status == PDNN_OK)
+        status = pdnn_fit_values(&p->selection, p->value, &p->arena, &values, err);
+    if (status != PDNN_OK)
+        return status;
+    p->group = pdnn_arena_alloc(&p->arena, n_families + 1, sizeof *p->group);
+    if (!p->group)
+        return no_memory(err);
+    for (size_t i = 0; i < n_families; i++) {
+        struct group group = {.family = families[i]};
+        for (int m = 0; m < MODELS; m++) {
+            struct pdnn_err one = {.status = PDNN_OK};
+            const struct pdnn_fit_request request = {.selection = &p->selection,
+                                                     .values = values,
+                                                     .what = p->value,
+                                                     .family = families[i],
+                                                     .model = m ? PDNN_FIT_LOG : PDNN_FIT_LINEAR};
+            if (pdnn_fit(&request, &p->arena, &group.fit[m], &one) != PDNN_OK && one.status != PDNN_INVALID) {
+                *err = one;
+                return err->status;
+            }
+            first = first.status ? first : one;
+        }
+        if (group.fit[0].n_terms || group.fit[1].n_terms)
+            p->group[p->n_groups++] = group;
+    }
+    if (p->n_groups)
+        return PDNN_OK;
+    return first.status ? pdnn_fail(err, first.status, "%s", first.text)
+                        : pdnn_fail(err, PDNN_INVALID, "no instance ended ok, so there is nothing to fit");
+}
+
+/* Both models have the same terms in the same order; one that could not be fitted has none. */
+static const struct pdnn_fit *terms_of(const struct group *group) {
+    return group->fit[0].n_terms ? &group->fit[0] : &group->fit[1];
+}
+
+static bool is_drawn(const struct group *group, size_t term) {
+    for (int m = 0; m < MODELS; m++) {
+        if (term < group->fit[m].n_terms && group->fit[m].term[term].state == PDNN_TERM_FITTED)
+            return true;
+    }
+    return false;
+}
+
+static void measure(struct picture *p) {
+    double pixels = 0;
+    for (size_t i = 0; i < p->n_groups; i++) {
+        const struct group *group = &p->group[i];
+        pixels += head_pixels;
+        for (size_t k = 0; k < terms_of(group)->n_terms; k++) {
+            if (!is_drawn(group, k))
+                continue;
+            pixels += term_pixels;
+            for (int m = 0; m < MODELS; m++) {
+                const struct pdnn_fit_term *term = &group->fit[m].term[k];
+                if (!group->fit[m].n_terms || term->state != PDNN_TERM_FITTED)
+                    continue;
+                p->low = fmin(p->low, term->low);
+                p->high = fmax(p->high, term->high);
+                p->drawn++;
+            }
+        }
+        p->left_out += (int)(terms_of(group)->no_value + terms_of(group)->no_cell);
+    }
+    p->height = above + pixels + below;
+    double margin = (p->high - p->low) * 0.04;
+    p->low -= margin;
+    p->high += margin;
+}
+
+static void put_label(struct picture *p, const char *text, double x, double y, const char *looks) {
+    pdnn_str_printf(&p->script, "set label %zu ", p->sheet.next++);
+    pdnn_gnuplot_quote(&p->script, text);
+    pdnn_str_printf(&p->script, " at screen %.1f / WIDTH, screen %.1f / HEIGHT %s\n", x, y, looks);
+}
+
+/* "fc: 30 instances, R2 0.28 linear, 0.78 in logarithms" */
+static void put_head(struct picture *p, const struct group *group, double y) {
+    struct pdnn_str text = {0};
+    pdnn_str_printf(&text, "%.60s: %zu instances, R2", group->family, terms_of(group)->n_rows);
+    for (int m = 0; m < MODELS; m++) {
+        if (group->fit[m].n_terms)
+            pdnn_str_printf(&text, "%s %.2f %s", m && group->fit[0].n_terms ? "," : "", group->fit[m].r2,
+                            m ? "in logarithms" : "linear");
+    }
+    put_label(p, pdnn_str_text(&text), left, y, "left font \"DejaVu Sans,12\"");
+    p->script.failed = p->script.failed || text.failed;
+    pdnn_str_finish(&text);
+}
+
+static void put_name(struct picture *p, const struct pdnn_fit_term *term, double y) {
+    char text[64];
+    const char *baseline = strchr(term->baseline, '=');
+    snprintf(text, sizeof text, "%.36s%s%.16s", term->name, baseline ? " against " : "",
+             baseline ? baseline + 1 : "");
+    put_label(p, text, left - 10, y, "right font \"DejaVu Sans,11\"");
+}
+
+/* Names and heads, or the bars of one model: weight, low, high, y. */
+static void put_groups(struct picture *p, int model) {
+    double y = p->height - above;
+    for (size_t i = 0; i < p->n_groups; i++) {
+        const struct group *group = &p->group[i];
+        if (model < 0)
+            put_head(p, group, y - head_pixels / 2);
+        y -= head_pixels;
+        for (size_t k = 0; k < terms_of(group)->n_terms; k++) {
+            if (!is_drawn(group, k))
+                continue;
+            const struct pdnn_fit *fit = model < 0 ? terms_of(group) : &group->fit[model];
+            double middle = y - term_pixels / 2;
+            y -= term_pixels;
+            if (model < 0) {
+                put_name(p, &fit->term[k], middle);
+            } else if (fit->n_terms && fit->term[k].state == PDNN_TERM_FITTED) {
+                pdnn_plot_number(&p->script, fit->term[k].weight, " ");
+                pdnn_plot_number(&p->script, fit->term[k].low, " ");
+                pdnn_plot_number(&p->script, fit->term[k].high, " ");
+                pdnn_plot_number(&p->script, middle + (model ? -1 : 1) * bar_pixels * 0.6 - below, "\n");
+            }
+        }
+    }
+}
+
+/* A line at 0 beside the bars of each family: x y dx dy. */
+static void put_zeros(struct picture *p) {
+    double y = p->height - above - below;
+    pdnn_str_printf(&p->script, "$zero << END\n");
+    for (size_t i = 0; i < p->n_groups; i++) {
+        double bars = 0;
+        for (size_t k = 0; k < terms_of(&p->group[i])->n_terms; k++)
+            bars += is_drawn(&p->group[i], k) ? term_pixels : 0;
+        y -= head_pixels + bars;
+        pdnn_plot_number(&p->script, 0, " ");
+        pdnn_plot_number(&p->script, y, " 0 ");
+        pdnn_plot_number(&p->script, bars, "\n");
+    }
+    pdnn_str_printf(&p->script, "END\n");
+}
+
+static void put_data(struct picture *p) {
+    pdnn_columns_header(&pdnn_fit_columns, &p->data);
+    for (size_t i = 0; i < p->n_groups; i++) {
+        for (int m = 0; m < MODELS; m++) {
+            const struct pdnn_fit *fit = &p->group[i].fit[m];
+            for (size_t k = 0; k < fit->n_terms; k++)
+                pdnn_columns_row(&pdnn_fit_columns, &(struct pdnn_fit_line){fit, &fit->term[k], NULL},
+                                 &p->data);
+        }
+    }
+}
+
+static void write_script(struct picture *p, const char *directory) {
+    static const char *const blocks[MODELS] = {"linear", "log"};
+    char what[PDNN_AXIS_TEXT];
+    measure(p);
+    snprintf(what, sizeof what, "What decides %.100s in", p->value);
+    pdnn_plot_titles(&p->script, what, &p->selection, directory);
+    pdnn_plot_variable(&p->script, "WIDTH", width);
+    pdnn_plot_variable(&p->script, "HEIGHT", p->height);
+    pdnn_plot_variable(&p->script, "LEFT", left);
+    pdnn_plot_variable(&p->script, "RIGHT", right);
+    pdnn_plot_variable(&p->script, "BELOW", below);
+    pdnn_plot_variable(&p->script, "ABOVE", above);
+    pdnn_plot_variable(&p->script, "BAR", bar_pixels);
+    pdnn_plot_variable(&p->script, "XMIN", p->low);
+    pdnn_plot_variable(&p->script, "XMAX", p->high);
+    p->sheet = (struct pdnn_label_sheet){&p->script, width, p->height, FIRST_LABEL};
+    pdnn_plot_caption("Bars: weights with their 95 % intervals, for independent errors of equal size; "
+                      "R2: part of the variance that is explained",
+                      24, caption_bottom, &p->sheet);
+    put_groups(p, -1);
+    for (int m = 0; m < MODELS; m++) {
+        pdnn_str_printf(&p->script, "$%s << END\nNaN NaN NaN NaN\n", blocks[m]);
+        put_groups(p, m);
+        pdnn_str_printf(&p->script, "END\n");
+    }
+    put_zeros(p);
+    put_data(p);
+}
+
+static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
+                             struct pdnn_err *err) {
+    struct picture p = {.value = request->value ? request->value : "pct_of_peak"};
+    struct pdnn_plot_result drawn = {.n_paths = 0};
+    enum pdnn_status status =
+        pdnn_selection_open(&p.selection, request->directory, request->only, request->n_only, err);
+    if (status == PDNN_OK)
+        status = fit_families(&p, err);
+    if (status == PDNN_OK) {
+        write_script(&p, request->directory);
+        status = pdnn_plot_write(
+            request, &(struct pdnn_plot_parts){"weights", &p.script, pdnn_plot_script_weights, &p.data},
+            &drawn, err);
+    }
+    drawn.drawn = p.drawn;
+    drawn.left_out = p.left_out + (int)p.selection.left_out;
+    pdnn_str_finish(&p.script);
+    pdnn_str_finish(&p.data);
+    pdnn_selection_close(&p.selection);
+    pdnn_arena_finish(&p.arena);
+    if (status == PDNN_OK)
+        *result = drawn;
+    return status;
+}
+
+static const char *const options[] = {"value", "only", NULL};
+
+const struct pdnn_plot_def pdnn_plot_weights = {
+    .name = "weights",
+    .help = "which hyper-parameters decide --value (default: pct_of_peak), as fit finds it, linear and in "
+            "logarithms; --only",
+    .options = options,
+    .drawn = "weights",
+    .left_out_as = "rows that are not ok or lack a number",
+    .draw = draw,
+};
