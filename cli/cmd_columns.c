@@ -1,5 +1,6 @@
 #include "cli/output.h"
 #include "cli/registry.h"
+#include "results/import/paradnn_json.h"
 #include "results/tables/columns.h"
 #include "results/studies/study.h"
 #include "results/analysis/compare_columns.h"
@@ -48,6 +49,7 @@ static const struct {
               {"compare-axes", &pdnn_compare_axes_columns},
               {"compare-ops", &pdnn_compare_ops_columns},
               {"compare-unpaired", &pdnn_unpaired_columns},
+              {"imported", &pdnn_imported_columns},
               {"fit", &pdnn_fit_columns},
               {"residuals", &pdnn_residuals_columns},
               PDNN_STUDIES(STUDY_TABLE)};

@@ -25,11 +25,12 @@ MAY_INCLUDE = {
     "runtime/driver": ["runtime/facts", "models", "base"],
     "results/tables": ["runtime/facts", "models", "base"],
     "results/analysis": ["results/tables", "runtime/facts", "models", "base"],
+    "results/import": ["results/tables", "runtime/facts", "models", "base"],
     "results/plots": ["results/analysis", "results/tables", "runtime/facts", "models", "base"],
     "results/studies": ["results/analysis", "results/tables", "runtime/facts", "models", "base"],
     "results/report": ["results/analysis", "results/tables", "runtime/facts", "models", "base"],
     "session": ["gen", "runtime/driver", "results/analysis", "results/tables", "runtime/facts", "models", "base"],
-    "cli": ["session", "results/plots", "results/report", "results/studies", "results/analysis", "results/tables", "runtime/driver", "runtime/facts",
+    "cli": ["session", "results/import", "results/plots", "results/report", "results/studies", "results/analysis", "results/tables", "runtime/driver", "runtime/facts",
             "gen", "models", "base"],
 }
 SOFT_LINES, HARD_LINES = 300, 700

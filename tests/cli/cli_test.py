@@ -124,7 +124,7 @@ def fit_table():
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
     *[(f"help-{name}", [name, "--help"], 0)
-      for name in ("sweep", "submit", "status", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "compare", "report", "fit",
+      for name in ("sweep", "submit", "status", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "compare", "report", "fit", "import",
                    "columns", "ops", "families")],
     ("nothing", [], 2),
     ("columns", ["columns", "--format", "csv"], 0),

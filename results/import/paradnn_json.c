@@ -1,0 +1,392 @@
+#define _POSIX_C_SOURCE 200809L
+#include "results/import/paradnn_json.h"
+#include "base/file.h"
+#include "base/texts.h"
+#include "results/import/labels.h"
+#include "results/tables/csv.h"
+#include "results/tables/tables.h"
+#include "runtime/facts/stats.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define AT(field)     .offset = offsetof(struct pdnn_imported, field)
+#define NUMBER(field) PDNN_COLUMN_NUMBER, AT(field), .digits = PDNN_DIGITS_EXACT
+
+enum { PDNN_JSON_LIMIT_BYTES = 256 << 20 };
+
+static const struct pdnn_column columns[] = {
+    {"id", "", PDNN_COLUMN_WORD, AT(id), .help = "the instance, as in results.csv"},
+    {"label", "", PDNN_COLUMN_WORD, AT(label), .help = "what the file calls it"},
+    {"state", "", PDNN_COLUMN_WORD, AT(state), .help = "why it did not run, in the file's words"},
+    {"params", "elements", NUMBER(params), .help = "as in the file"},
+    {"step_flop_count", "FLOP", NUMBER(step_flop_count),
+     .help = "FLOP of one step as its profiler counted, of all shards; "
+             "it includes the first layer's gradient of the data"},
+    {"gflops", "1e9 FLOP/s", NUMBER(gflops), .help = "that count times steps_per_s"},
+    {"intensity_flop_per_byte", "FLOP/byte", NUMBER(intensity_flop_per_byte),
+     .help = "as in the file: FLOP of one step and shard over the bytes of the parameters; "
+             "not an operational intensity"},
+    {"steps_per_s", "1/s", NUMBER(steps_per_s),
+     .help = "as in the file: the fastest interval between two reports"},
+    {"examples_per_s", "1/s", NUMBER(examples_per_s), .help = "as in the file"},
+};
+
+const struct pdnn_columns pdnn_imported_columns = {"imported.csv", columns, sizeof columns / sizeof *columns};
+
+/* The lists of the file, as rows. */
+enum list { LABELS, PARAMS, FL, FLOPS, INTENSITY, STEPS, EXAMPLES, ERR_JOBS, STATES, LISTS };
+
+static const struct {
+    const char *name;
+    bool is_text;
+    enum list like; /* the list that it is as long as */
+} lists[LISTS] = {
+    [LABELS] = {"labels", true, LABELS},
+    [PARAMS] = {"params", false, LABELS},
+    [FL] = {"fl", false, LABELS},
+    [FLOPS] = {"flops", false, LABELS},
+    [INTENSITY] = {"intensity", false, LABELS},
+    [STEPS] = {"step_per_sec", false, LABELS},
+    [EXAMPLES] = {"example_per_sec", false, LABELS},
+    [ERR_JOBS] = {"err_jobs", true, ERR_JOBS},
+    [STATES] = {"states", true, ERR_JOBS},
+};
+
+struct import {
+    const struct pdnn_import_request *request;
+    json_t *root, *list[LISTS];
+    struct pdnn_tables tables;
+    struct pdnn_arena arena, graph;
+    struct pdnn_texts ids;
+    struct pdnn_str imported;
+    double *params_ratio, *flop_ratio; /* of instances that ran */
+    size_t n_ran;
+    struct pdnn_import_result result;
+};
+
+static enum pdnn_status no_memory(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the instances of a file");
+}
+
+static enum pdnn_status read_json(struct import *im, struct pdnn_err *err) {
+    char *text = NULL;
+    size_t length;
+    json_error_t error;
+    if (pdnn_file_read(im->request->path, PDNN_JSON_LIMIT_BYTES, &text, &length, err) != PDNN_OK)
+        return err->status;
+    im->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    free(text);
+    if (!im->root)
+        return pdnn_fail(err, PDNN_INVALID, "%.512s:%d:%d: %s", im->request->path, error.line, error.column,
+                         error.text);
+    return PDNN_OK;
+}
+
+/* Whatever else there is might matter. */
+static enum pdnn_status refuse_others(const struct import *im, struct pdnn_err *err) {
+    const char *key, *names[LISTS];
+    json_t *value;
+    for (size_t i = 0; i < LISTS; i++)
+        names[i] = lists[i].name;
+    json_object_foreach(im->root, key, value) {
+        char suggestion[PDNN_SUGGESTION_TEXT];
+        size_t i = 0;
+        while (i < LISTS && strcmp(names[i], key) != 0)
+            i++;
+        if (i == LISTS)
+            return pdnn_fail(err, PDNN_INVALID, "%.512s: unknown list '%.64s'%s", im->request->path, key,
+                             pdnn_suggest(suggestion, key, names, LISTS));
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status check_list(const struct import *im, size_t i, struct pdnn_err *err) {
+    const json_t *list = im->list[i];
+    size_t count = json_array_size(list), wanted = json_array_size(im->list[lists[i].like]);
+    if (!list || !json_is_array(list))
+        return pdnn_fail(err, PDNN_INVALID, "%.512s: %s '%s'", im->request->path,
+                         list ? "there must be a list of values in" : "there is no list", lists[i].name);
+    if (count != wanted)
+        return pdnn_fail(err, PDNN_INVALID, "%.512s: '%s' has %zu values, '%s' %zu", im->request->path,
+                         lists[i].name, count, lists[lists[i].like].name, wanted);
+    for (size_t at = 0; at < count; at++) {
+        const json_t *value = json_array_get(list, at), *label = json_array_get(im->list[lists[i].like], at);
+        if (lists[i].is_text ? json_is_string(value) : json_is_number(value))
+            continue;
+        if (lists[i].like == i)
+            return pdnn_fail(err, PDNN_INVALID, "%.512s: value %zu of '%s' is not a text", im->request->path,
+                             at + 1, lists[i].name);
+        return pdnn_fail(err, PDNN_INVALID, "%.512s: label '%.256s': %s is not a %s", im->request->path,
+                         json_string_value(label), lists[i].name, lists[i].is_text ? "text" : "number");
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status find_lists(struct import *im, struct pdnn_err *err) {
+    if (!json_is_object(im->root))
+        return pdnn_fail(err, PDNN_INVALID, "%.512s: not an object of lists", im->request->path);
+    if (refuse_others(im, err) != PDNN_OK)
+        return err->status;
+    for (size_t i = 0; i < LISTS; i++)
+        im->list[i] = json_object_get(im->root, lists[i].name);
+    for (size_t i = 0; i < LISTS; i++) {
+        if (check_list(im, i, err) != PDNN_OK)
+            return err->status;
+    }
+    if (!json_array_size(im->list[LABELS]) && !json_array_size(im->list[ERR_JOBS]))
+        return pdnn_fail(err, PDNN_INVALID, "%.512s: no instances", im->request->path);
+    return PDNN_OK;
+}
+
+static const char *text_at(const struct import *im, enum list list, size_t at) {
+    return json_string_value(json_array_get(im->list[list], at));
+}
+
+static double number_at(const struct import *im, enum list list, size_t at) {
+    return json_number_value(json_array_get(im->list[list], at));
+}
+
+/* The label's instance as the start of a record. */
+static enum pdnn_status begin_row(struct import *im, const char *label, struct pdnn_record *record,
+                                  struct pdnn_err *err) {
+    char id[PDNN_ID_TEXT];
+    struct pdnn_instance instance;
+    size_t known = im->ids.count;
+    if (pdnn_label_parse(label, im->request->set, im->request->n_set, &instance, err) != PDNN_OK)
+        return err->status;
+    pdnn_record_init(record, pdnn_instance_format(&instance, id));
+    record->parsed = true;
+    record->instance = instance;
+    record->host = im->request->host;
+    size_t number = pdnn_texts_add(&im->ids, id);
+    if (number == SIZE_MAX)
+        return no_memory(err);
+    if (number < known)
+        return pdnn_fail(err, PDNN_INVALID, "label '%.256s' is there twice", label);
+    record->has_totals =
+        pdnn_cost_instance(&record->instance, &im->graph, true, &record->totals, err) == PDNN_OK;
+    if (record->has_totals || (err->status != PDNN_NO_MEMORY && err->status != PDNN_INTERNAL))
+        return PDNN_OK;
+    return err->status;
+}
+
+static enum pdnn_status end_row(struct import *im, const struct pdnn_record *record,
+                                struct pdnn_imported *imported, struct pdnn_err *err) {
+    imported->id = record->id;
+    pdnn_columns_row(&pdnn_imported_columns, imported, &im->imported);
+    pdnn_tables_add(&im->tables, record, NULL, 0);
+    im->result.counts[record->outcome]++;
+    return im->imported.failed || im->tables.results.failed ? no_memory(err) : PDNN_OK;
+}
+
+/* The file's numbers of one instance; those that follow from others must. */
+static enum pdnn_status read_numbers(const struct import *im, size_t at, int64_t batch,
+                                     struct pdnn_imported *imported, struct pdnn_err *err) {
+    const char *label = text_at(im, LABELS, at);
+    const double near = 1e-3; /* relative: the files have rounded counts */
+    double fl = number_at(im, FL, at), flops = number_at(im, FLOPS, at), shards = (double)im->request->shards;
+    for (enum list list = PARAMS; list <= EXAMPLES; list++) {
+        if (!(number_at(im, list, at) >= 0))
+            return pdnn_fail(err, PDNN_INVALID, "label '%.256s': %s is %g", label, lists[list].name,
+                             number_at(im, list, at));
+    }
+    *imported = (struct pdnn_imported){.label = label,
+                                       .state = "",
+                                       .params = number_at(im, PARAMS, at),
+                                       .step_flop_count = fl * shards * 1e9,
+                                       .gflops = flops * shards,
+                                       .intensity_flop_per_byte = number_at(im, INTENSITY, at),
+                                       .steps_per_s = number_at(im, STEPS, at),
+                                       .examples_per_s = number_at(im, EXAMPLES, at)};
+    double examples = imported->steps_per_s * (double)batch, rate = imported->steps_per_s * fl;
+    if (fabs(examples - imported->examples_per_s) > near * examples)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "label '%.256s': example_per_sec is %g, but the batch times step_per_sec %g", label,
+                         imported->examples_per_s, examples);
+    if (fabs(rate - flops) > near * rate)
+        return pdnn_fail(err, PDNN_INVALID, "label '%.256s': flops is %g, but fl times step_per_sec %g",
+                         label, flops, rate);
+    return PDNN_OK;
+}
+
+/* Rates of the instance's own costs at the file's step time. */
+static void set_times(struct pdnn_record *record, const struct pdnn_imported *imported) {
+    const struct pdnn_cost *cost = &record->totals.cost;
+    record->time_ns_median = 1e9 / imported->steps_per_s;
+    record->time_ns_min = record->time_ns_median;
+    record->examples_per_s = imported->examples_per_s;
+    record->place.gflops = (double)cost->in_bounds_flop_count / record->time_ns_median;
+    record->place.bw_gbs = (double)cost->byte_count / record->time_ns_median;
+    record->place.intensity_flop_per_byte = (double)cost->in_bounds_flop_count / (double)cost->byte_count;
+}
+
+static enum pdnn_status add_ran(struct import *im, size_t at, struct pdnn_err *err) {
+    struct pdnn_record record;
+    struct pdnn_imported imported;
+    const char *label = text_at(im, LABELS, at);
+    if (begin_row(im, label, &record, err) != PDNN_OK)
+        return err->status;
+    if (!record.has_totals)
+        return pdnn_wrap(err, "label '%.256s'", label);
+    const struct pdnn_value *batch = &record.instance.hyper[record.instance.family->minibatch_param];
+    if (read_numbers(im, at, batch->number, &imported, err) != PDNN_OK)
+        return err->status;
+    if (imported.steps_per_s > 0) {
+        record.outcome = PDNN_OUTCOME_OK;
+        set_times(&record, &imported);
+        im->params_ratio[im->n_ran] = imported.params / (double)record.totals.params;
+        im->flop_ratio[im->n_ran++] = imported.step_flop_count / (double)record.totals.cost.flop_count;
+    } else {
+        record.outcome = PDNN_OUTCOME_INTERRUPTED;
+        snprintf(record.reason, sizeof record.reason, "step_per_sec is 0 in the file");
+    }
+    return end_row(im, &record, &imported, err);
+}
+
+static enum pdnn_status add_failed(struct import *im, size_t at, struct pdnn_err *err) {
+    struct pdnn_record record;
+    const char *label = text_at(im, ERR_JOBS, at), *state = text_at(im, STATES, at);
+    struct pdnn_imported imported = {NULL, label, state, NAN, NAN, NAN, NAN, NAN, NAN};
+    char suggestion[PDNN_SUGGESTION_TEXT];
+    if (begin_row(im, label, &record, err) != PDNN_OK)
+        return err->status;
+    record.outcome = pdnn_state_outcome(state);
+    if (record.outcome == PDNN_OUTCOME_COUNT)
+        return pdnn_fail(err, PDNN_INVALID, "label '%.256s': unknown state '%.64s'%s", label, state,
+                         pdnn_state_suggest(state, suggestion));
+    snprintf(record.reason, sizeof record.reason, "%s", state);
+    return end_row(im, &record, &imported, err);
+}
+
+/* The families of all labels, whose hyper-parameters are columns. */
+static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
+    size_t ran = json_array_size(im->list[LABELS]), failed = json_array_size(im->list[ERR_JOBS]),
+           n_families = 0, known = 0;
+    while (pdnn_families[known])
+        known++;
+    const struct pdnn_family_def **families = pdnn_arena_alloc(&im->arena, known, sizeof *families);
+    im->params_ratio = pdnn_arena_alloc(&im->arena, ran + 1, sizeof *im->params_ratio);
+    im->flop_ratio = pdnn_arena_alloc(&im->arena, ran + 1, sizeof *im->flop_ratio);
+    if (!families || !im->params_ratio || !im->flop_ratio)
+        return no_memory(err);
+    for (size_t i = 0; i < ran + failed; i++) {
+        struct pdnn_instance instance;
+        const char *label = i < ran ? text_at(im, LABELS, i) : text_at(im, ERR_JOBS, i - ran);
+        size_t k = 0;
+        if (pdnn_label_parse(label, im->request->set, im->request->n_set, &instance, err) != PDNN_OK)
+            return err->status;
+        while (k < n_families && families[k] != instance.family)
+            k++;
+        if (k == n_families)
+            families[n_families++] = instance.family;
+    }
+    pdnn_columns_header(&pdnn_imported_columns, &im->imported);
+    return pdnn_tables_init(&im->tables, families, n_families, err);
+}
+
+static enum pdnn_status make_tables(struct import *im, struct pdnn_err *err) {
+    enum pdnn_status status = begin_tables(im, err);
+    for (size_t at = 0; status == PDNN_OK && at < json_array_size(im->list[LABELS]); at++)
+        status = add_ran(im, at, err);
+    for (size_t at = 0; status == PDNN_OK && at < json_array_size(im->list[ERR_JOBS]); at++)
+        status = add_failed(im, at, err);
+    im->result.params_ratio = im->n_ran ? pdnn_median(im->params_ratio, im->n_ran) : NAN;
+    im->result.flop_ratio = im->n_ran ? pdnn_median(im->flop_ratio, im->n_ran) : NAN;
+    return status;
+}
+
+static struct pdnn_fact text_fact(const char *key, const char *text) {
+    return (struct pdnn_fact){.key = key, .type = PDNN_FACT_TEXT, .text = text};
+}
+
+/* Where the tables come from. `cpu` is what pictures have in their titles. */
+static enum pdnn_status write_environment(const struct import *im, const struct pdnn_folder *folder,
+                                          struct pdnn_err *err) {
+    const struct pdnn_import_request *request = im->request;
+    const char *slash = strrchr(request->path, '/');
+    struct pdnn_str settings = {0};
+    for (size_t i = 0; i < request->n_set; i++)
+        pdnn_str_printf(&settings, "%s%s", i ? "," : "", request->set[i]);
+    const struct pdnn_fact facts[] = {
+        text_fact("host", request->host),
+        text_fact("cpu", request->host),
+        text_fact("imported_from", slash ? slash + 1 : request->path),
+        text_fact("imported_format", "ParaDnn JSON"),
+        text_fact("imported_settings", pdnn_str_text(&settings)),
+        {.key = "imported_shards", .type = PDNN_FACT_WHOLE, .whole = request->shards},
+        {.key = "imported_params_ratio", .type = PDNN_FACT_NUMBER, .number = im->result.params_ratio},
+        {.key = "imported_flop_ratio", .type = PDNN_FACT_NUMBER, .number = im->result.flop_ratio},
+        text_fact(
+            "imported_times",
+            "the fastest interval between two reports of the steps done, which are means of many steps"),
+        text_fact("paradnn_version", request->version),
+    };
+    enum pdnn_status status = settings.failed
+                                  ? no_memory(err)
+                                  : pdnn_environment_write(folder, facts, sizeof facts / sizeof *facts, err);
+    pdnn_str_finish(&settings);
+    return status;
+}
+
+/* A directory that could not be filled is removed. */
+static enum pdnn_status write_directory(const struct import *im, struct pdnn_err *err) {
+    static const char *const names[] = {"results.csv", "ops.csv", "imported.csv", "environment.yaml"};
+    const char *output = im->request->output;
+    struct pdnn_folder folder;
+    if (mkdir(output, 0777) != 0)
+        return pdnn_fail(err, PDNN_INVALID, "%.512s: cannot be made: %s", output, strerror(errno));
+    enum pdnn_status status = pdnn_folder_open(&folder, output, err);
+    if (status == PDNN_OK)
+        status = pdnn_tables_write(&im->tables, &folder, err);
+    if (status == PDNN_OK)
+        status = pdnn_folder_replace(&folder, "imported.csv", pdnn_str_text(&im->imported),
+                                     im->imported.length, err);
+    if (status == PDNN_OK)
+        status = write_environment(im, &folder, err);
+    for (size_t i = 0; status != PDNN_OK && folder.fd >= 0 && i < sizeof names / sizeof *names; i++)
+        unlinkat(folder.fd, names[i], 0);
+    pdnn_folder_close(&folder);
+    if (status != PDNN_OK)
+        rmdir(output);
+    return status;
+}
+
+/* "gpu_fc" of "data/gpu_fc.json". */
+static char *name_of(const char *path, struct pdnn_arena *arena) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return pdnn_arena_printf(arena, "%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
+}
+
+enum pdnn_status pdnn_import_paradnn(const struct pdnn_import_request *request,
+                                     struct pdnn_import_result *result, struct pdnn_err *err) {
+    struct pdnn_import_request named = *request;
+    struct import im = {.request = &named};
+    enum pdnn_status status = PDNN_OK;
+    if (!named.host)
+        named.host = name_of(named.path, &im.arena);
+    if (!named.host)
+        status = no_memory(err);
+    if (status == PDNN_OK)
+        status = read_json(&im, err);
+    if (status == PDNN_OK)
+        status = find_lists(&im, err);
+    if (status == PDNN_OK)
+        status = make_tables(&im, err);
+    if (status == PDNN_OK)
+        status = write_directory(&im, err);
+    if (status == PDNN_OK)
+        *result = im.result;
+    json_decref(im.root);
+    pdnn_tables_finish(&im.tables);
+    pdnn_texts_finish(&im.ids);
+    pdnn_str_finish(&im.imported);
+    pdnn_arena_finish(&im.graph);
+    pdnn_arena_finish(&im.arena);
+    return status;
+}

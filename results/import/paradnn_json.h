@@ -1,0 +1,50 @@
+/* The JSON files that ParaDnn shipped, as a result directory: labels become instances, states become
+ * statuses, and what the files say about an instance is kept beside it in imported.csv. Costs and rates in
+ * results.csv follow from the instance as in a sweep, since ParaDnn's profiler also counted the first layer's
+ * gradient of the data, which no program needs.
+ *
+ * A file is one object of parallel lists. For the instances that ran: `labels`
+ * (layer_32-node_512-input_8000-output_200-bs_1024), `params`, `fl` (GFLOP per step), `flops` (GFLOP/s),
+ * `intensity` (FLOP per byte of parameters), `step_per_sec`, `example_per_sec`; for those that did not:
+ * `err_jobs` (labels) and `states`. */
+#ifndef RESULTS_IMPORT_PARADNN_JSON_H
+#define RESULTS_IMPORT_PARADNN_JSON_H
+
+#include "base/err.h"
+#include "results/tables/columns.h"
+#include "runtime/facts/visit.h"
+
+struct pdnn_import_request {
+    const char *path;   /* the JSON file */
+    const char *output; /* the new directory */
+    /* "KEY=VALUE": hyper-parameters and run settings that labels do not say. threads is 1 unless it is here.
+     */
+    const char *const *set;
+    size_t n_set;
+    int64_t shards;      /* `fl` and `flops` are those of one of so many shards; at least 1 */
+    const char *host;    /* the platform's name; NULL: the file's, without its extension */
+    const char *version; /* this program's */
+};
+
+struct pdnn_import_result {
+    size_t counts[PDNN_OUTCOME_COUNT];
+    /* Medians over the instances that ran of what the file says over what the instance has; NaN if none ran.
+     */
+    double params_ratio, flop_ratio;
+};
+
+/* Writes results.csv, imported.csv and environment.yaml, or nothing. The same file and request give the same
+ * bytes. PDNN_INVALID if the output exists, if the file is not as described, or if a label, a state or a
+ * number cannot be mapped: the message names the label. */
+enum pdnn_status pdnn_import_paradnn(const struct pdnn_import_request *request,
+                                     struct pdnn_import_result *result, struct pdnn_err *err);
+
+/* What the file says about an instance; NaN: nothing, because it did not run. */
+struct pdnn_imported {
+    const char *id, *label, *state;
+    double params, step_flop_count, gflops, intensity_flop_per_byte, steps_per_s, examples_per_s;
+};
+
+extern const struct pdnn_columns pdnn_imported_columns; /* imported.csv; rows: struct pdnn_imported */
+
+#endif

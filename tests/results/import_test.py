@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""paradnn import of files in the format that ParaDnn shipped: what becomes of labels, states and numbers, that compare and fit work on the
+result, and that whatever cannot be mapped is an error with the label. Usage: import_test.py PARADNN"""
+
+import copy
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PARADNN = os.path.abspath(sys.argv.pop(1))
+
+
+def model(layers, nodes, batch, steps, label=None, inputs=2000, outputs=1000):
+    """One model that ran; FLOP as their profiler counted: 6 per weight and example, the first layer's gradient of the data included."""
+    weights = inputs * nodes + (layers - 1) * nodes * nodes + nodes * outputs
+    params = weights + layers * nodes + outputs
+    fl = round(6e-9 * batch * weights, 2)
+    return {"labels": label or f"layer_{layers}-node_{nodes}-input_{inputs}-output_{outputs}-bs_{batch}", "params": float(f"{params:.4g}"),
+            "fl": fl, "flops": fl * steps, "intensity": fl * 1e9 / (4 * params), "step_per_sec": steps, "example_per_sec": batch * steps}
+
+
+def shipped(ran, failed=()):
+    """The file's one object of lists."""
+    lists = {"states": [state for _, state in failed], "err_jobs": [label for label, _ in failed]}
+    for key in ("intensity", "flops", "params", "example_per_sec", "step_per_sec", "labels", "fl"):
+        lists[key] = [row[key] for row in ran]
+    return lists
+
+
+RAN = [model(layers, nodes, batch, 3e6 / (layers * nodes * (batch + 40))) for layers in (4, 8) for nodes in (1024, 2048) for batch in (64, 256)]
+FAILED = [("layer_128-node_8192-input_2000-output_1000-bs_16384", "OOM"), ("layer_64-node_512-input_2000-output_1000-bs_64", "no error but not finished"),
+          ("layer_32-node_512-input_2000-output_1000-bs_64", "NaN value"), ("layer_16-node_512-input_2000-output_1000-bs_64", "Deadline Exceeded"),
+          ("layer_2-node_512-input_2000-output_1000-bs_64", "Socket closed")]
+GOOD = shipped([*RAN, model(4, 1024, 128, 0)], FAILED)
+
+
+class Import(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.addCleanup(self.place.cleanup)
+
+    def path(self, *names):
+        return os.path.join(self.place.name, *names)
+
+    def paradnn(self, *arguments, expect=0):
+        done = subprocess.run([PARADNN, *arguments], cwd=self.place.name, capture_output=True, text=True,
+                              env={**os.environ, "LC_ALL": "C", "PARADNN_NO_CACHE": "1"})
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text if isinstance(text, str) else json.dumps(text))
+
+    def rows(self, *names):
+        with open(self.path(*names), newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def test_fully_connected(self):
+        self.write("gpu_fc.json", GOOD)
+        done = self.paradnn("import", "gpu_fc.json", "-o", "gpu.results")
+        self.assertIn("14 instances: 8 ok, 1 oom, 1 timeout, 1 crash, 1 numeric_error, 2 interrupted\n", done.stderr)
+        rows = self.rows("gpu.results", "results.csv")
+        first, ran = rows[0], RAN[0]
+        self.assertEqual(first["id"], "fc/layers=4,nodes=1024,input=2000,output=1000,batch=64,activation=relu,threads=1")
+        self.assertAlmostEqual(float(first["time_ns_median"]), 1e9 / ran["step_per_sec"], delta=1)
+        self.assertAlmostEqual(float(first["examples_per_s"]), ran["example_per_sec"], delta=1)
+        self.assertEqual(int(first["params"]), 2000 * 1024 + 3 * 1024 * 1024 + 1024 * 1000 + 4 * 1024 + 1000)
+        self.assertEqual((first["host"], first["mode"], first["dtype"], first["optimizer"]), ("gpu_fc", "train", "f32", "rmsprop"))
+        # Rates are of our count, which lacks the gradient of the input.
+        self.assertLess(float(first["gflops"]), ran["flops"])
+        self.assertGreater(float(first["gflops"]), 0.7 * ran["flops"])
+        self.assertEqual([(row["status"], row["reason"]) for row in rows[8:]],
+                         [("interrupted", "step_per_sec is 0 in the file"), ("oom", "OOM"), ("interrupted", "no error but not finished"),
+                          ("numeric_error", "NaN value"), ("timeout", "Deadline Exceeded"), ("crash", "Socket closed")])
+        self.assertFalse(any(row["time_ns_median"] or row["gflops"] for row in rows[8:]))
+        self.assertTrue(all(row["flop_count"] for row in rows))
+        imported = self.rows("gpu.results", "imported.csv")
+        self.assertEqual([row["id"] for row in imported], [row["id"] for row in rows])
+        self.assertEqual([row["label"] for row in imported], GOOD["labels"] + GOOD["err_jobs"])
+        self.assertAlmostEqual(float(imported[0]["gflops"]), ran["flops"])
+        self.assertEqual(imported[9]["gflops"], "")
+        with open(self.path("gpu.results", "environment.yaml"), encoding="utf-8") as file:
+            text = file.read()
+        for line in ('host: "gpu_fc"', 'imported_from: "gpu_fc.json"', 'imported_format: "ParaDnn JSON"', "imported_shards: 1"):
+            self.assertIn(line + "\n", text)
+
+    def test_shards_settings_and_what_reads_the_result(self):
+        shards = copy.deepcopy(GOOD)
+        for key in ("fl", "flops", "intensity"):
+            shards[key] = [value / 8 for value in shards[key]]
+        for key in ("flops", "step_per_sec", "example_per_sec"):
+            shards[key] = [value * (2 + at) for at, value in enumerate(shards[key])]
+        self.write("gpu_fc.json", GOOD)
+        self.write("tpu_fc.json", shards)
+        self.paradnn("import", "gpu_fc.json", "-o", "gpu.results")
+        done = self.paradnn("import", "tpu_fc.json", "-o", "tpu.results", "--shards", "8", "--host", "TPU v2", "--set", "dtype=bf16", "--set", "threads=8")
+        self.assertIn("parameters 1, FLOP of a step 1.05\n", done.stderr)
+        rows, imported = self.rows("tpu.results", "results.csv"), self.rows("tpu.results", "imported.csv")
+        self.assertTrue(rows[0]["id"].endswith("activation=relu,dtype=bf16,threads=8"), rows[0]["id"])
+        self.assertEqual(rows[0]["host"], "TPU v2")
+        for at, (row, ran) in enumerate(zip(imported, RAN)):
+            self.assertAlmostEqual(float(row["gflops"]), (2 + at) * ran["flops"], delta=1e-9 * ran["flops"])
+            self.assertAlmostEqual(float(row["step_flop_count"]), ran["fl"] * 1e9, delta=1)
+        ratios = self.paradnn("fit", "gpu.results", "tpu.results", "--across", "dtype=f32:bf16,threads=1:8", "--on", "layers,nodes")
+        self.assertIn("ratios of dtype=f32,threads=1 over dtype=bf16,threads=8: 8; 6 instances have none\n", ratios.stderr)
+        fitted = self.paradnn("fit", "gpu.results", "--value", "gflops", "--format", "csv").stdout
+        self.assertEqual({row["term"] for row in csv.DictReader(fitted.splitlines()) if row["weight"]}, {"layers", "nodes", "batch"})
+
+    def test_same_bytes(self):
+        self.write("gpu_fc.json", GOOD)
+        for name in ("one", "two"):
+            self.paradnn("import", "gpu_fc.json", "-o", name)
+        for name in sorted(os.listdir(self.path("one"))):
+            with open(self.path("one", name), "rb") as one, open(self.path("two", name), "rb") as two:
+                self.assertEqual(one.read(), two.read(), name)
+
+    def test_other_families(self):
+        row = {"params": 23e6, "fl": 1500.0, "flops": 1500.0, "intensity": 16.0, "step_per_sec": 1.0, "example_per_sec": 64.0}
+        self.write("cnn.json", shipped([{**row, "labels": "block_3-filtersz_16-input_224-output_500-batchsize_64"}]))
+        self.write("rnn.json", shipped([{**row, "labels": "layer_5-maxlength_50-vocabsize_8-embeddingsize_300-batchsize_64"}]))
+        for name, unsaid in (("cnn", "block"), ("rnn", "cell")):
+            done = self.paradnn("import", f"{name}.json", "-o", "out", expect=2)
+            self.assertIn(f"does not say which {unsaid} the model has: give --set {unsaid}=", done.stderr)
+        self.paradnn("import", "cnn.json", "-o", "cnn", "--set", "block=bottleneck", "--set", "pool=7x7")
+        self.paradnn("import", "rnn.json", "-o", "rnn", "--set", "cell=gru")
+        self.assertIn("cnn/block=bottleneck,blocks=3,filters=16,image=224,output=500,batch=64,pool=7x7", self.rows("cnn", "results.csv")[0]["id"])
+        self.assertIn("rnn/cell=gru,layers=5,embedding=300,hidden=300,length=50,vocabulary=8,batch=64", self.rows("rnn", "results.csv")[0]["id"])
+
+    def refused(self, text, message, *arguments):
+        self.write("bad.json", text)
+        done = self.paradnn("import", "bad.json", "-o", "out", *arguments, expect=2)
+        self.assertIn(message, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def changed(self, key, at, value):
+        lists = copy.deepcopy(GOOD)
+        lists[key][at] = value
+        return lists
+
+    def test_not_the_format(self):
+        whole = json.dumps(GOOD)
+        self.refused("", "bad.json:1:0: ")
+        self.refused(whole[:len(whole) // 2], "bad.json:1:")
+        self.refused(whole + "}", "bad.json:1:")
+        self.refused("[" * 100000, "bad.json:1:")
+        self.refused(whole.replace("0.0", "NaN", 1), "bad.json:1:")
+        self.refused(whole[:-1] + ', "labels": []}', "duplicate object key")
+        self.refused([], "not an object of lists")
+        self.refused({}, "there is no list 'labels'")
+        self.refused(shipped([]), "no instances")
+        self.refused({**GOOD, "labels": {}}, "there must be a list of values in 'labels'")
+        self.refused({**GOOD, "lables": []}, "unknown list 'lables', did you mean 'labels'?")
+        self.refused({key: value for key, value in GOOD.items() if key != "fl"}, "there is no list 'fl'")
+        self.refused({**GOOD, "fl": GOOD["fl"][1:]}, "'fl' has 8 values, 'labels' 9")
+        self.refused({**GOOD, "states": ["OOM"]}, "'states' has 1 values, 'err_jobs' 5")
+
+    def test_not_to_be_mapped(self):
+        label = GOOD["labels"][2]
+        for key, value, message in (
+                ("fl", "many", f"label '{label}': fl is not a number"),
+                ("params", -1, f"label '{label}': params is -1"),
+                ("step_per_sec", None, f"label '{label}': step_per_sec is not a number"),
+                ("example_per_sec", 1.5, f"label '{label}': example_per_sec is 1.5, but the batch times step_per_sec "),
+                ("flops", 1.5, f"label '{label}': flops is 1.5, but fl times step_per_sec "),
+                ("labels", 7, "value 3 of 'labels' is not a text"),
+                ("labels", GOOD["labels"][0], f"label '{GOOD['labels'][0]}' is there twice"),
+                ("labels", GOOD["err_jobs"][0], f"label '{GOOD['err_jobs'][0]}'"),
+                ("labels", "resnet50", "label 'resnet50': 'resnet50' is not WORD_NUMBER"),
+                ("labels", "", "label '': '' is not WORD_NUMBER"),
+                ("labels", "layer_4-node_-8", "label 'layer_4-node_-8': 'node_' is not WORD_NUMBER"),
+                ("labels", "layer_4-node_1e3-input_1-output_1-bs_1", "'node_1e3' is not WORD_NUMBER"),
+                ("labels", "layer_4-node_8-input_1-output_1", "'bs' is missing"),
+                ("labels", "layer_4-node_8-input_1-output_1-bz_1", "unknown word 'bz', did you mean 'bs'?"),
+                ("labels", "layer_4-layer_4-input_1-output_1-bs_1", "'layer' is there twice"),
+                ("labels", "layer_4-node_8-input_1-output_1-bs_1-x_1", "more than 5 words"),
+                ("labels", "layer_0-node_8-input_1-output_1-bs_1", "label 'layer_0-node_8-input_1-output_1-bs_1': "),
+                ("labels", "layer_4-node_99999999999999999999-input_1-output_1-bs_1", "label 'layer_4-node_99999999999999999999-"),
+                ("labels", "layer_4\n-node_8", "is not WORD_NUMBER")):
+            with self.subTest(key=key, value=value):
+                self.refused(self.changed(key, 2, value), message)
+        failed = GOOD["err_jobs"][1]
+        self.refused(self.changed("states", 1, "OOMM"), f"label '{failed}': unknown state 'OOMM', did you mean 'OOM'?")
+        self.refused(self.changed("states", 1, 5), f"label '{failed}': states is not a text")
+        self.refused(self.changed("err_jobs", 1, FAILED[0][0]), f"label '{FAILED[0][0]}' is there twice")
+        self.refused(GOOD, "nodes is given twice", "--set", "nodes=5")
+        self.refused(GOOD, "unknown key 'dtpye'", "--set", "dtpye=bf16")
+        self.refused(GOOD, "--shards: '0' is not a number", "--shards", "0")
+
+    def test_where_it_goes(self):
+        self.write("good.json", GOOD)
+        self.assertIn("give -o DIR", self.paradnn("import", "good.json", expect=2).stderr)
+        os.mkdir(self.path("there"))
+        self.assertIn("there: cannot be made: File exists", self.paradnn("import", "good.json", "-o", "there", expect=2).stderr)
+        self.assertEqual(os.listdir(self.path("there")), [])
+        self.assertIn("missing.json", self.paradnn("import", "missing.json", "-o", "out", expect=2).stderr)
+        self.assertIn("there", self.paradnn("import", "there", "-o", "out", expect=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])
