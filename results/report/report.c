@@ -27,7 +27,7 @@ static void put_navigation(struct pdnn_str *out, const char *sections) {
         const char *anchor, *name;
     } links[] = {{"findings", "Findings"},      {"machine", "Machine"},
                  {"comparison", "Comparison"},  {"models", "Models"},
-                 {"heat", "Heat maps"},         {"ops", "Where time goes"},
+                 {"heat", "Heat maps"},         {"weights", "What decides utilization"}, {"ops", "Where time goes"},
                  {"boxes", "Families"},         {"failures", "What did not run"},
                  {"environment", "Environment"}};
     pdnn_str_printf(out, "<nav aria-label=\"Sections\">");
@@ -49,6 +49,8 @@ static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdn
     pdnn_report_put_machine(page, &sections);
     pdnn_report_put_models(page, &sections);
     pdnn_report_put_heat_maps(page, &sections);
+    if (status == PDNN_OK)
+        status = pdnn_report_put_weights(page, &sections, err);
     pdnn_report_put_op_times(page, &sections);
     pdnn_report_put_boxes(page, &sections);
     pdnn_report_put_failures(page, &sections);

@@ -72,6 +72,7 @@ class Browser:
         return self.post("/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def close(self):
+        self.ask("DELETE", f"/session/{self.session}")
         self.driver.terminate()
         self.driver.wait()
 

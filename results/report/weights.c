@@ -1,0 +1,155 @@
+/* Which hyper-parameters decide utilization: the weights of results/analysis/fit, one chart per family and
+ * source. Bars are those of the fit on logarithms, which explains more; the caption has the R2 of both forms. */
+#include "results/report/html.h"
+#include "results/report/sections.h"
+#include "results/analysis/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { ROW_PIXELS = 26 };
+
+struct weights {
+    const struct pdnn_report_source *source;
+    const struct pdnn_fit *fit;
+    double r2_linear; /* NaN: that form could not be fitted */
+    struct pdnn_html_chart chart;
+    struct pdnn_html_scale x;
+};
+
+static size_t count_fitted(const struct pdnn_fit *fit) {
+    size_t count = 0;
+    for (size_t i = 0; i < fit->n_terms; i++)
+        count += fit->term[i].state == PDNN_TERM_FITTED;
+    return count;
+}
+
+static void put_bar(struct pdnn_str *out, const struct weights *w, const struct pdnn_fit_term *term, double y) {
+    double zero = pdnn_html_scale_at(&w->x, 0), end = pdnn_html_scale_at(&w->x, term->weight);
+    struct pdnn_str text = {0};
+    pdnn_html_label(out, w->chart.left - 8, y + 13, PDNN_HTML_END, "tick", term->name);
+    pdnn_str_printf(out, "<rect class=\"%s\" x=\"", term->weight < 0 ? "f1" : "f0");
+    pdnn_html_pixel(out, fmin(zero, end));
+    pdnn_str_printf(out, "\" y=\"");
+    pdnn_html_pixel(out, y);
+    pdnn_str_printf(out, "\" width=\"");
+    pdnn_html_pixel(out, fmax(1, fabs(end - zero)));
+    pdnn_str_printf(out, "\" height=\"18\"/><path class=\"roof\" d=\"M");
+    pdnn_html_pixel(out, pdnn_html_scale_at(&w->x, term->low));
+    pdnn_str_printf(out, " ");
+    pdnn_html_pixel(out, y + 9);
+    pdnn_str_printf(out, "H");
+    pdnn_html_pixel(out, pdnn_html_scale_at(&w->x, term->high));
+    pdnn_str_printf(out, "\"/>");
+    pdnn_html_number(&text, term->weight, 2, "");
+    pdnn_html_label(out, w->chart.right + 6, y + 13, PDNN_HTML_START, "tick", pdnn_str_text(&text));
+    out->failed = out->failed || text.failed;
+    pdnn_str_finish(&text);
+}
+
+static void put_left_out(struct pdnn_str *text, const struct pdnn_fit *fit) {
+    bool any = false;
+    for (size_t i = 0; i < fit->n_terms; i++) {
+        if (fit->term[i].state == PDNN_TERM_FITTED || fit->term[i].state == PDNN_TERM_CONSTANT)
+            continue;
+        pdnn_str_printf(text, "%s%s (%s)", any ? ", " : " Left out: ", fit->term[i].name,
+                        pdnn_term_state_name(fit->term[i].state));
+        any = true;
+    }
+    pdnn_str_printf(text, any ? "." : "");
+}
+
+static void put_chart(struct pdnn_str *out, struct weights *w, size_t number) {
+    struct pdnn_str title = {0}, caption = {0};
+    char id[32];
+    double low = 0, high = 0, height = ROW_PIXELS * (double)count_fitted(w->fit), y = 14;
+    for (size_t i = 0; i < w->fit->n_terms; i++) {
+        low = fmin(low, w->fit->term[i].low);
+        high = fmax(high, w->fit->term[i].high);
+    }
+    snprintf(id, sizeof id, "weights%zu", number);
+    pdnn_str_printf(&title, "Weights of the hyper-parameters of %s, %s", w->fit->family, w->source->name);
+    w->chart = (struct pdnn_html_chart){id, pdnn_str_text(&title), 860, height + 60, 190, 800, 10, height + 10};
+    w->x = pdnn_html_scale(low * 1.05, high * 1.05, false, w->chart.left, w->chart.right);
+    pdnn_html_chart(out, &w->chart, "");
+    pdnn_html_x_axis(out, &w->chart, &w->x, "standard deviations of log utilization per standard deviation of the logarithm");
+    for (size_t i = 0; i < w->fit->n_terms; i++) {
+        if (w->fit->term[i].state != PDNN_TERM_FITTED)
+            continue;
+        put_bar(out, w, &w->fit->term[i], y);
+        y += ROW_PIXELS;
+    }
+    pdnn_str_printf(&caption, "%s, %s: weights with 95 %% intervals, from %zu models. R2 ", w->source->name, w->fit->family,
+                    w->fit->n_rows);
+    pdnn_html_number(&caption, w->fit->r2, 2, "unknown");
+    pdnn_str_printf(&caption, ", leaving one out ");
+    pdnn_html_number(&caption, w->fit->r2_leave_one_out, 2, "unknown");
+    pdnn_str_printf(&caption, "; of the published form, without logarithms, R2 ");
+    pdnn_html_number(&caption, w->r2_linear, 2, "unknown");
+    pdnn_str_printf(&caption, ".");
+    put_left_out(&caption, w->fit);
+    pdnn_html_chart_end(out, pdnn_str_text(&caption));
+    out->failed = out->failed || title.failed || caption.failed;
+    pdnn_str_finish(&title);
+    pdnn_str_finish(&caption);
+}
+
+/* What cannot be fitted is said in a sentence. */
+static enum pdnn_status put_family(struct pdnn_str *out, struct pdnn_fit_request *request,
+                                   const struct pdnn_report_source *source, size_t number, struct pdnn_arena *arena,
+                                   struct pdnn_err *err) {
+    struct pdnn_fit logarithms, linear;
+    struct weights weights = {.source = source, .fit = &logarithms, .r2_linear = NAN};
+    request->model = PDNN_FIT_LINEAR;
+    enum pdnn_status status = pdnn_fit(request, arena, &linear, err);
+    if (status == PDNN_OK)
+        weights.r2_linear = linear.r2;
+    if (status == PDNN_OK || status == PDNN_INVALID) {
+        request->model = PDNN_FIT_LOG;
+        status = pdnn_fit(request, arena, &logarithms, err);
+    }
+    if (status == PDNN_INVALID) {
+        pdnn_str_printf(out, "<p>");
+        pdnn_html_text(out, source->name);
+        pdnn_str_printf(out, ": ");
+        pdnn_html_text(out, err->text);
+        pdnn_str_printf(out, "</p>\n");
+        return PDNN_OK;
+    }
+    if (status == PDNN_OK)
+        put_chart(out, &weights, number);
+    return status;
+}
+
+static enum pdnn_status put_source(struct pdnn_str *out, const struct pdnn_report_source *source, size_t *number,
+                                   struct pdnn_err *err) {
+    struct pdnn_selection selection;
+    struct pdnn_arena arena = {0};
+    struct pdnn_fit_request request = {.selection = &selection, .what = "pct_of_peak"};
+    const char *const *families = NULL;
+    size_t n_families = 0;
+    enum pdnn_status status = pdnn_selection_open(&selection, source->directory, NULL, 0, err);
+    if (status != PDNN_OK)
+        return status;
+    status = pdnn_fit_values(&selection, request.what, &arena, &request.values, err);
+    if (status == PDNN_OK)
+        status = pdnn_fit_families(&selection, &arena, &families, &n_families, err);
+    for (size_t f = 0; f < n_families && status == PDNN_OK; f++) {
+        request.family = families[f];
+        status = put_family(out, &request, source, (*number)++, &arena, err);
+    }
+    pdnn_arena_finish(&arena);
+    pdnn_selection_close(&selection);
+    return status;
+}
+
+enum pdnn_status pdnn_report_put_weights(const struct pdnn_report_page *page, struct pdnn_str *out,
+                                         struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    size_t number = 0;
+    pdnn_html_section(out, "weights", "What decides utilization");
+    for (size_t s = 0; s < page->rows.n_sources && status == PDNN_OK; s++)
+        status = put_source(out, &page->rows.source[s], &number, err);
+    pdnn_html_section_end(out);
+    return status;
+}
