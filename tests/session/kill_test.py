@@ -72,6 +72,7 @@ class Sweep:
         self.directory = directory
         self.kept = []  # the journal's complete lines after the last disturbance
         self.driver = None
+        self.said = ""  # by the last driver that ended
 
     def start(self, *options, file_limit=None):
         def prepare():
@@ -90,12 +91,13 @@ class Sweep:
         worker = worker_of(self.driver.pid) if self.is_at_work() else None
         _, errors = self.driver.communicate(timeout=PATIENCE_S)
         status, self.driver = self.driver.returncode, None
-        expect(status in allowed, f"exit status {status}, not one of {allowed}: {errors.decode()}")
+        self.said = errors.decode()
+        expect(status in allowed, f"exit status {status}, not one of {allowed}: {self.said}")
         deadline = time.monotonic() + PATIENCE_S
         while worker is not None and is_running(worker):
             expect(time.monotonic() < deadline, f"worker {worker} has outlived its driver")
             time.sleep(0.01)
-        return status, errors.decode()
+        return status, self.said
 
     def check_journal(self):
         lines = journal_lines(self.directory)
@@ -105,7 +107,7 @@ class Sweep:
     def check(self, reference):
         self.check_journal()
         names = sorted(os.listdir(self.directory))
-        expect(names == NAMES, f"the directory holds {names}")
+        expect(names == NAMES, f"the directory holds {names}: {self.said}")
         expect(exact(self.directory) == reference, "the rows are not those of the undisturbed sweep")
         visits = rows(os.path.join(self.directory, "journal.csv"))
         for row in reference:
