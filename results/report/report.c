@@ -25,11 +25,11 @@ static void put_head(const struct pdnn_report_page *page, struct pdnn_str *out) 
 static void put_navigation(struct pdnn_str *out, const char *sections) {
     static const struct {
         const char *anchor, *name;
-    } links[] = {{"findings", "Findings"},      {"machine", "Machine"},
-                 {"comparison", "Comparison"},  {"models", "Models"},
-                 {"heat", "Heat maps"},         {"weights", "What decides utilization"}, {"ops", "Where time goes"},
-                 {"boxes", "Families"},         {"failures", "What did not run"},
-                 {"environment", "Environment"}};
+    } links[] = {
+        {"findings", "Findings"},      {"machine", "Machine"}, {"comparison", "Comparison"},
+        {"models", "Models"},          {"heat", "Heat maps"},  {"weights", "What decides utilization"},
+        {"ops", "Where time goes"},    {"boxes", "Families"},  {"failures", "What did not run"},
+        {"environment", "Environment"}};
     pdnn_str_printf(out, "<nav aria-label=\"Sections\">");
     for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
         char id[64];

@@ -1,5 +1,6 @@
 /* Which hyper-parameters decide utilization: the weights of results/analysis/fit, one chart per family and
- * source. Bars are those of the fit on logarithms, which explains more; the caption has the R2 of both forms. */
+ * source. Bars are those of the fit on logarithms, which explains more; the caption has the R2 of both forms.
+ */
 #include "results/report/html.h"
 #include "results/report/sections.h"
 #include "results/analysis/fit.h"
@@ -24,7 +25,8 @@ static size_t count_fitted(const struct pdnn_fit *fit) {
     return count;
 }
 
-static void put_bar(struct pdnn_str *out, const struct weights *w, const struct pdnn_fit_term *term, double y) {
+static void put_bar(struct pdnn_str *out, const struct weights *w, const struct pdnn_fit_term *term,
+                    double y) {
     double zero = pdnn_html_scale_at(&w->x, 0), end = pdnn_html_scale_at(&w->x, term->weight);
     struct pdnn_str text = {0};
     pdnn_html_label(out, w->chart.left - 8, y + 13, PDNN_HTML_END, "tick", term->name);
@@ -69,18 +71,20 @@ static void put_chart(struct pdnn_str *out, struct weights *w, size_t number) {
     }
     snprintf(id, sizeof id, "weights%zu", number);
     pdnn_str_printf(&title, "Weights of the hyper-parameters of %s, %s", w->fit->family, w->source->name);
-    w->chart = (struct pdnn_html_chart){id, pdnn_str_text(&title), 860, height + 60, 190, 800, 10, height + 10};
+    w->chart =
+        (struct pdnn_html_chart){id, pdnn_str_text(&title), 860, height + 60, 190, 800, 10, height + 10};
     w->x = pdnn_html_scale(low * 1.05, high * 1.05, false, w->chart.left, w->chart.right);
     pdnn_html_chart(out, &w->chart, "");
-    pdnn_html_x_axis(out, &w->chart, &w->x, "standard deviations of log utilization per standard deviation of the logarithm");
+    pdnn_html_x_axis(out, &w->chart, &w->x,
+                     "standard deviations of log utilization per standard deviation of the logarithm");
     for (size_t i = 0; i < w->fit->n_terms; i++) {
         if (w->fit->term[i].state != PDNN_TERM_FITTED)
             continue;
         put_bar(out, w, &w->fit->term[i], y);
         y += ROW_PIXELS;
     }
-    pdnn_str_printf(&caption, "%s, %s: weights with 95 %% intervals, from %zu models. R2 ", w->source->name, w->fit->family,
-                    w->fit->n_rows);
+    pdnn_str_printf(&caption, "%s, %s: weights with 95 %% intervals, from %zu models. R2 ", w->source->name,
+                    w->fit->family, w->fit->n_rows);
     pdnn_html_number(&caption, w->fit->r2, 2, "unknown");
     pdnn_str_printf(&caption, ", leaving one out ");
     pdnn_html_number(&caption, w->fit->r2_leave_one_out, 2, "unknown");
@@ -96,8 +100,8 @@ static void put_chart(struct pdnn_str *out, struct weights *w, size_t number) {
 
 /* What cannot be fitted is said in a sentence. */
 static enum pdnn_status put_family(struct pdnn_str *out, struct pdnn_fit_request *request,
-                                   const struct pdnn_report_source *source, size_t number, struct pdnn_arena *arena,
-                                   struct pdnn_err *err) {
+                                   const struct pdnn_report_source *source, size_t number,
+                                   struct pdnn_arena *arena, struct pdnn_err *err) {
     struct pdnn_fit logarithms, linear;
     struct weights weights = {.source = source, .fit = &logarithms, .r2_linear = NAN};
     request->model = PDNN_FIT_LINEAR;
@@ -121,8 +125,8 @@ static enum pdnn_status put_family(struct pdnn_str *out, struct pdnn_fit_request
     return status;
 }
 
-static enum pdnn_status put_source(struct pdnn_str *out, const struct pdnn_report_source *source, size_t *number,
-                                   struct pdnn_err *err) {
+static enum pdnn_status put_source(struct pdnn_str *out, const struct pdnn_report_source *source,
+                                   size_t *number, struct pdnn_err *err) {
     struct pdnn_selection selection;
     struct pdnn_arena arena = {0};
     struct pdnn_fit_request request = {.selection = &selection, .what = "pct_of_peak"};
