@@ -33,25 +33,31 @@ static int compare_members(const void *a, const void *b) {
 
 enum pdnn_status pdnn_report_series(const struct pdnn_report_rows *rows, size_t source,
                                     const struct pdnn_report_axis *axis,
-                                    void (*ends)(void *context, size_t first, size_t last), void *context,
-                                    struct pdnn_err *err) {
+                                    void (*series)(void *context, const size_t *member, size_t count),
+                                    void *context, struct pdnn_err *err) {
     struct member *members = calloc(rows->n_rows + 1, sizeof *members);
-    size_t count = 0;
-    if (!members)
+    size_t *row = calloc(rows->n_rows + 1, sizeof *row), count = 0;
+    if (!members || !row) {
+        free(members);
+        free(row);
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the report");
+    }
     for (size_t r = 0; r < rows->n_rows; r++) {
         bool has_value = *axis->value[axis->of_row[r]] != 0;
         if (rows->row[r].is_ok && rows->row[r].source == source && has_value)
             members[count++] = (struct member){rows, axis, r};
     }
     qsort(members, count, sizeof *members, compare_members);
+    for (size_t i = 0; i < count; i++)
+        row[i] = members[i].row;
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && compare_others(&members[first], &members[end]) == 0; end++)
             ;
         if (axis->of_row[members[first].row] != axis->of_row[members[end - 1].row])
-            ends(context, members[first].row, members[end - 1].row);
+            series(context, row + first, end - first);
     }
     free(members);
+    free(row);
     return PDNN_OK;
 }
 
@@ -61,10 +67,10 @@ struct adding {
     struct pdnn_report_changes *changes;
 };
 
-static void add_ends(void *context, size_t first, size_t last) {
+static void add_ends(void *context, const size_t *member, size_t count) {
     const struct adding *adding = context;
-    double from = adding->rows->row[first].number[adding->number];
-    double to = adding->rows->row[last].number[adding->number];
+    double from = adding->rows->row[member[0]].number[adding->number];
+    double to = adding->rows->row[member[count - 1]].number[adding->number];
     if (!(from > 0) || !(to > 0))
         return;
     adding->changes->n++;

@@ -18,10 +18,10 @@ enum pdnn_status pdnn_report_changes_add(const struct pdnn_report_rows *rows, si
 /* Computes ratio, low and high from what was added. */
 void pdnn_report_changes_finish(struct pdnn_report_changes *changes);
 
-/* Called for the two ends of each series: row numbers, the axis' smallest value first. */
+/* Calls back with the rows of each series that has two values of the axis or more, in their order. */
 enum pdnn_status pdnn_report_series(const struct pdnn_report_rows *rows, size_t source,
                                     const struct pdnn_report_axis *axis,
-                                    void (*ends)(void *context, size_t first, size_t last), void *context,
-                                    struct pdnn_err *err);
+                                    void (*series)(void *context, const size_t *member, size_t count),
+                                    void *context, struct pdnn_err *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* Two result directories side by side: the ratio of their step times, by results/analysis/compare. */
 #include "results/report/html.h"
 #include "results/report/sections.h"
+#include "results/analysis/compare_ops.h"
 #include "results/analysis/compare_sums.h"
 #include "base/units.h"
 
@@ -47,9 +48,85 @@ static void put_headline(struct pdnn_str *out, const struct comparison *c) {
         pdnn_html_text(out, axis->key);
         pdnn_str_printf(out, "</code>, %.0f %% of their variance.", axis->adjusted * 100);
     }
-    if (c->of->n_unpaired)
-        pdnn_str_printf(out, " %zu models have a time on one side only, or on none.", c->of->n_unpaired);
+    size_t moved = pdnn_comparison_has_state(c->of) ? pdnn_comparison_other_state(c->of) : 0;
+    if (moved)
+        pdnn_str_printf(
+            out,
+            " %zu found the machine in another state on either side (their read probes differ by more than "
+            "15 %%), so that their intervals are too narrow.",
+            moved);
     pdnn_str_printf(out, "</p>\n");
+}
+
+static void put_cells(struct pdnn_str *out, const char *const *texts, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        pdnn_str_printf(out, "<td>");
+        pdnn_html_text(out, texts[i]);
+        pdnn_str_printf(out, "</td>");
+    }
+}
+
+enum { OPS_SHOWN = 12, UNPAIRED_SHOWN = 50 };
+
+/* The kinds of op that the difference comes from, of all families together. */
+static enum pdnn_status put_ops(struct pdnn_str *out, const struct comparison *c, struct pdnn_arena *arena,
+                                struct pdnn_err *err) {
+    struct pdnn_compare_ops ops;
+    size_t shown = 0;
+    if (!pdnn_compare_has_ops(c->of))
+        return PDNN_OK;
+    if (pdnn_compare_ops(c->of, NULL, arena, &ops, err) != PDNN_OK)
+        return err->status;
+    for (size_t i = 0; i < ops.count && shown < OPS_SHOWN; i++) {
+        const struct pdnn_compare_op *op = &ops.op[i];
+        if (*op->family || !ops.n_pairs)
+            continue;
+        if (!shown++)
+            pdnn_str_printf(
+                out,
+                "<div class=\"scroll\" tabindex=\"0\"><table><caption>Where the difference comes from: the "
+                "effects of all kinds of op multiply to the geometric mean of %zu models.</caption><thead><tr>"
+                "<th scope=\"col\">op</th><th scope=\"col\">effect on the speed-up</th><th scope=\"col\">%% of "
+                "the time, first</th><th scope=\"col\">second</th></tr></thead><tbody>\n",
+                ops.n_pairs);
+        const char *const name = op->is_residual ? "in no op" : op->key[PDNN_BY_OP];
+        pdnn_str_printf(out, "<tr>");
+        put_cells(out, &name, 1);
+        const double numbers[] = {op->effect, op->share_pct[PDNN_SIDE_A], op->share_pct[PDNN_SIDE_B]};
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+            pdnn_str_printf(out, "<td class=\"number\">");
+            pdnn_html_number(out, numbers[k], 3, "");
+            pdnn_str_printf(out, "</td>");
+        }
+        pdnn_str_printf(out, "</tr>\n");
+    }
+    pdnn_str_printf(out, shown ? "</tbody></table></div>\n" : "");
+    return PDNN_OK;
+}
+
+/* Rows that only one side has stay visible. */
+static void put_unpaired(struct pdnn_str *out, const struct pdnn_comparison *of) {
+    if (!of->n_unpaired)
+        return;
+    pdnn_str_printf(
+        out,
+        "<details><summary>%zu models without a ratio</summary><div class=\"scroll\" tabindex=\"0\"><table>"
+        "<thead><tr><th scope=\"col\">model</th><th scope=\"col\">first</th><th scope=\"col\">second</th></tr>"
+        "</thead><tbody>\n",
+        of->n_unpaired);
+    for (size_t i = 0; i < of->n_unpaired && i < UNPAIRED_SHOWN; i++) {
+        const struct pdnn_unpaired *row = &of->unpaired[i];
+        const char *const texts[] = {row->id,
+                                     *row->status[PDNN_SIDE_A] ? row->status[PDNN_SIDE_A] : "no such row",
+                                     *row->status[PDNN_SIDE_B] ? row->status[PDNN_SIDE_B] : "no such row"};
+        pdnn_str_printf(out, "<tr>");
+        put_cells(out, texts, sizeof texts / sizeof *texts);
+        pdnn_str_printf(out, "</tr>\n");
+    }
+    pdnn_str_printf(out, "</tbody></table></div>");
+    if (of->n_unpaired > UNPAIRED_SHOWN)
+        pdnn_str_printf(out, "<p>and %zu more</p>", of->n_unpaired - UNPAIRED_SHOWN);
+    pdnn_str_printf(out, "</details>\n");
 }
 
 static double params_of(const struct comparison *c, const struct pdnn_pair *pair) {
@@ -130,11 +207,7 @@ static void put_groups(struct pdnn_str *out, const struct comparison *c) {
         const struct pdnn_compare_group *group = &c->sums.group[i];
         const char *const words[] = {*group->family ? group->family : "all", group->key, group->value};
         pdnn_str_printf(out, "<tr>");
-        for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
-            pdnn_str_printf(out, "<td>");
-            pdnn_html_text(out, words[k]);
-            pdnn_str_printf(out, "</td>");
-        }
+        put_cells(out, words, sizeof words / sizeof *words);
         pdnn_str_printf(out, "<td class=\"number\">%zu</td><td class=\"number\">", group->sum.count);
         put_ratio(out, &group->sum);
         pdnn_str_printf(
@@ -175,7 +248,9 @@ enum pdnn_status pdnn_report_put_comparison(const struct pdnn_report_page *page,
     if (status == PDNN_OK) {
         put_headline(out, &c);
         put_picture(out, &c);
+        status = put_ops(out, &c, &arena, err);
         put_groups(out, &c);
+        put_unpaired(out, &opened);
         pdnn_html_section_end(out);
     }
     pdnn_arena_finish(&arena);

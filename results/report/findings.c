@@ -5,6 +5,7 @@
 #include "models/family.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -167,16 +168,21 @@ struct dtypes {
     struct pdnn_report_changes changes; /* of the rate, from f32 to 16 bits */
 };
 
-/* An axis of words: its ends are the alphabetically first and last, so only pairs of f32 and a 16-bit type
- * are used. bf16 and f16 sort before f32. */
-static void add_dtypes(void *context, size_t first, size_t last) {
+/* The axis is sorted by name, so the members are in the order of names: bf16, f16, f32, int8. */
+static void add_dtypes(void *context, const size_t *member, size_t count) {
     struct dtypes *d = context;
-    const char *narrow = d->axis->value[d->axis->of_row[first]],
-               *wide = d->axis->value[d->axis->of_row[last]];
-    double from = d->rows->row[last].number[PDNN_REPORT_TIME_NS];
-    double to = d->rows->row[first].number[PDNN_REPORT_TIME_NS];
-    if ((strcmp(narrow, "bf16") != 0 && strcmp(narrow, "f16") != 0) || strcmp(wide, "f32") != 0)
+    size_t narrow = SIZE_MAX, wide = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const char *dtype = d->axis->value[d->axis->of_row[member[i]]];
+        if (strcmp(dtype, "f32") == 0)
+            wide = member[i];
+        else if (narrow == SIZE_MAX && (strcmp(dtype, "bf16") == 0 || strcmp(dtype, "f16") == 0))
+            narrow = member[i];
+    }
+    if (narrow == SIZE_MAX || wide == SIZE_MAX)
         return;
+    double from = d->rows->row[wide].number[PDNN_REPORT_TIME_NS];
+    double to = d->rows->row[narrow].number[PDNN_REPORT_TIME_NS];
     d->changes.n++;
     d->changes.n_up += from > to;
     d->changes.sum_log += log(from / to);
@@ -211,8 +217,9 @@ struct scaling {
 
 /* f = (U1 / UN - 1) / (N - 1), U: the utilization of what each number of threads has (Wang et al., section
  * 5). */
-static void add_scaling(void *context, size_t first, size_t last) {
+static void add_scaling(void *context, const size_t *member, size_t count) {
     struct scaling *s = context;
+    size_t first = member[0], last = member[count - 1];
     double few, many;
     if (!pdnn_parse_double(s->axis->value[s->axis->of_row[first]], &few) ||
         !pdnn_parse_double(s->axis->value[s->axis->of_row[last]], &many))
@@ -260,7 +267,7 @@ static enum pdnn_status largest_need_memory(struct question *q, struct pdnn_err 
         bool is_refused = strcmp(status, "oom_predicted") == 0 || strcmp(status, "oom") == 0;
         if (row->source != q->finding->source)
             continue;
-        n++;
+        n += row->is_ok || is_refused;
         refused += is_refused;
         if (is_refused)
             smallest = fmin(smallest, row->number[PDNN_REPORT_MEMORY_BYTES]);
@@ -270,7 +277,12 @@ static enum pdnn_status largest_need_memory(struct question *q, struct pdnn_err 
     pdnn_format_bytes(from, smallest);
     pdnn_format_bytes(to, largest);
     q->finding->verdict = refused ? PDNN_REPORT_HOLDS : PDNN_REPORT_CANNOT_BE_TOLD;
-    if (refused)
+    if (!n)
+        say(q, PDNN_REPORT_CANNOT_BE_TOLD, "No model ended ok or was refused for its memory.");
+    else if (!refused)
+        snprintf(q->finding->sentence, sizeof q->finding->sentence,
+                 "All %zu models that ran fit; the largest has %s of tensors.", n, to);
+    else if (isfinite(smallest) && largest > 0)
         snprintf(
             q->finding->sentence, sizeof q->finding->sentence,
             "%zu of %zu models did not fit the memory limit, the smallest of them with %s of tensors; the largest "
@@ -278,7 +290,7 @@ static enum pdnn_status largest_need_memory(struct question *q, struct pdnn_err 
             refused, n, from, to);
     else
         snprintf(q->finding->sentence, sizeof q->finding->sentence,
-                 "All %zu models fit; the largest that ran has %s of tensors.", n, to);
+                 "%zu of %zu models did not fit the memory limit.", refused, n);
     return PDNN_OK;
 }
 

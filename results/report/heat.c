@@ -54,6 +54,12 @@ static void choose_axes(struct heat_map *map) {
     }
 }
 
+/* A row that was never tried, or that ran where there is no peak to compare with, is missing. */
+static bool has_failed(const struct pdnn_report_rows *rows, const struct pdnn_report_row *row) {
+    const char *status = pdnn_report_word_text(rows, row, PDNN_REPORT_STATUS);
+    return strcmp(status, "ok") != 0 && strcmp(status, "filtered") != 0 && strcmp(status, "interrupted") != 0;
+}
+
 static void fill_cells(struct heat_map *map) {
     for (size_t r = 0; r < map->rows->n_rows; r++) {
         const struct pdnn_report_row *row = &map->rows->row[r];
@@ -65,7 +71,7 @@ static void fill_cells(struct heat_map *map) {
             map->sum[cell] += row->number[PDNN_REPORT_PCT_OF_PEAK];
             map->n[cell]++;
         } else {
-            map->n_failed[cell]++;
+            map->n_failed[cell] += has_failed(map->rows, row);
         }
     }
 }

@@ -18,6 +18,7 @@ const svgEl = (tag, attributes) => {
 };
 const at = (column, row) => column.i ? column.v[column.i[row]] : column.v[0];
 const index = (column, row) => column.i ? column.i[row] : 0;
+const command = row => "paradnn run '" + idOf(row).replaceAll("'", "'\\''") + "'";
 const idOf = row => D.id.map(part => at(part, row)).filter(text => text).join(",");
 const digits = (value, n) => value === null || value === undefined || !isFinite(value) ? "" : String(+value.toPrecision(n));
 const scaled = (value, units, base) => {
@@ -54,8 +55,8 @@ let chosen = [];
 
 const save = () => {
   const p = new URLSearchParams();
-  for (const [name, values] of Object.entries(state.only)) p.set("f." + name, [...values].map(encodeURIComponent).join(" "));
-  for (const [name, range] of Object.entries(state.range)) p.set("r." + name, range.map(v => digits(v, 4)).join(" "));
+  for (const [name, values] of Object.entries(state.only)) p.set("f." + name, [...values].map(v => "=" + encodeURIComponent(v)).join(" "));
+  for (const [name, range] of Object.entries(state.range)) p.set("r." + name, range.map(v => digits(v, 4)).join("~"));
   for (const [name, value] of Object.entries(state.heat)) p.set("h." + name, value);
   if (state.sort) p.set("sort", state.sort);
   if (state.color !== "bound") p.set("color", state.color);
@@ -63,15 +64,19 @@ const save = () => {
   if (p.toString()) history.replaceState(null, "", "#?" + p);
   else if (location.hash.startsWith("#?")) history.replaceState(null, "", location.pathname + location.search);
 };
+const decoded = text => { try { return decodeURIComponent(text); } catch { return text; } };
 const load = () => {
+  Object.assign(state, { only: {}, range: {}, sort: "", color: "bound", page: 0, heat: {} });
   if (!location.hash.startsWith("#?")) return;
   for (const [key, value] of new URLSearchParams(location.hash.slice(2))) {
+    const name = key.slice(2), ends = value.split("~");
     if (key.startsWith("f.")) {
-      if (facets.some(a => a.name === key.slice(2))) state.only[key.slice(2)] = new Set(value.split(" ").map(decodeURIComponent));
-    } else if (key.startsWith("r.")) state.range[key.slice(2)] = value.split(" ").map(Number);
-    else if (key.startsWith("h.")) state.heat[key.slice(2)] = value;
+      if (facets.some(a => a.name === name))
+        state.only[name] = new Set(value.split(" ").filter(v => v.startsWith("=")).map(v => decoded(v.slice(1))));
+    } else if (key === "r.x" || key === "r.y") state.range[name] = [+ends[0] || 0, ends[1] ? +ends[1] || Infinity : Infinity];
+    else if (key.startsWith("h.")) state.heat[name] = value;
     else if (key === "page") state.page = Math.max(0, parseInt(value, 10) || 0);
-    else if (key === "sort" && columns[value.replace("-", "")]) state.sort = value;
+    else if (key === "sort" && Object.hasOwn(columns, value.replace("-", ""))) state.sort = value;
     else if (key === "color") state.color = value;
   }
 };
@@ -169,8 +174,8 @@ for (const picture of pictures) {
 // The table.
 const PAGE = 100, table = document.getElementById("table");
 const copy = row => el("button", { type: "button", title: "copy the command that runs it again", onclick: event => {
-  navigator.clipboard.writeText("paradnn run '" + idOf(row) + "'").then(() => { event.target.textContent = "copied"; },
-    () => { prompt("The command:", "paradnn run '" + idOf(row) + "'"); });
+  navigator.clipboard.writeText(command(row)).then(() => { event.target.textContent = "copied"; },
+    () => { prompt("The command:", command(row)); });
 } }, "copy");
 const sortBy = key => { state.sort = state.sort === key ? "-" + key : key; state.page = 0; update(); };
 const drawTable = () => {
@@ -186,11 +191,11 @@ const drawTable = () => {
   const turn = by => () => { state.page += by; update(); };
   table.replaceChildren(el("div", { class: "scroll" }, el("table", { class: "models" },
     el("caption", { "aria-live": "polite" }, chosen.length + " of " + N + " models" + (pages > 1 ? ", page " + (state.page + 1) + " of " + pages : "") + "  ",
-      ...(pages > 1 ? [el("button", { type: "button", class: "screen", disabled: state.page === 0, onclick: turn(-1) }, "previous"), " ",
-        el("button", { type: "button", class: "screen", disabled: state.page === pages - 1, onclick: turn(1) }, "next")] : [])),
+      ...(pages > 1 ? [el("button", { type: "button", class: "screen", "data-key": "previous", disabled: state.page === 0, onclick: turn(-1) }, "previous"), " ",
+        el("button", { type: "button", class: "screen", "data-key": "next", disabled: state.page === pages - 1, onclick: turn(1) }, "next")] : [])),
     el("thead", {}, el("tr", {}, ...Object.entries(columns).map(([key, [title]]) => el("th", { scope: "col", class: show[key] ? "number" : "",
       "aria-sort": state.sort === key ? "ascending" : state.sort === "-" + key ? "descending" : "none" },
-      el("button", { type: "button", onclick: () => sortBy(key) }, title + (state.sort === key ? " \u2191" : state.sort === "-" + key ? " \u2193" : "")))), el("th", { class: "screen" }, ""))),
+      el("button", { type: "button", "data-key": "sort." + key, onclick: () => sortBy(key) }, title + (state.sort === key ? " \u2191" : state.sort === "-" + key ? " \u2193" : "")))), el("th", { class: "screen" }, ""))),
     el("tbody", {}, ...rows))));
 };
 const reveal = row => {
@@ -217,7 +222,7 @@ const download = () => {
 const filters = document.getElementById("filters");
 const drawFilters = () => {
   const range = (name, title) => el("fieldset", {}, el("legend", {}, title), ...[0, 1].map(end => el("label", {}, end ? "to " : "from ",
-    el("input", { type: "number", step: "any", value: state.range[name] ? digits(state.range[name][end], 4) : "", onchange: event => {
+    el("input", { type: "number", step: "any", "data-key": "r." + name + end, value: state.range[name] ? digits(state.range[name][end], 4) : "", onchange: event => {
       const now = state.range[name] || [0, Infinity];
       now[end] = event.target.value === "" ? (end ? Infinity : 0) : +event.target.value;
       state.range[name] = now;
@@ -225,7 +230,7 @@ const drawFilters = () => {
       update();
     } }))));
   filters.replaceChildren(...facets.map(a => el("fieldset", {}, el("legend", {}, a.name), ...a.v.map(value => el("label", {},
-    el("input", { type: "checkbox", "data-facet": a.name, value, ...((!state.only[a.name] || state.only[a.name].has(value)) && { checked: true }),
+    el("input", { type: "checkbox", "data-facet": a.name, "data-key": "f." + a.name + "=" + value, value, ...((!state.only[a.name] || state.only[a.name].has(value)) && { checked: true }),
       onchange: event => {
         const now = state.only[a.name] || new Set(a.v);
         if (event.target.checked) now.add(value); else now.delete(value);
@@ -234,8 +239,8 @@ const drawFilters = () => {
         update();
       } }), " " + (value || "(none)"))))), range("x", "FLOP per byte"), range("y", "GFLOP/s"),
   el("p", {}, el("label", {}, "color by ", select(["bound", ...facets.map(a => a.name).filter(name => name !== "bound" && axis(name))], state.color,
-    value => { state.color = value; update(); })), " ",
-  el("button", { type: "button", id: "reset", onclick: () => { state.only = {}; state.range = {}; state.page = 0; update(); } }, "show all"), " ",
+    value => { state.color = value; update(); }, { "data-key": "color" })), " ",
+  el("button", { type: "button", id: "reset", "data-key": "reset", onclick: () => { state.only = {}; state.range = {}; state.page = 0; update(); } }, "show all"), " ",
   el("button", { type: "button", id: "csv", onclick: download }, "download the selection as CSV")));
 };
 const select = (values, value, then, attributes) => {
@@ -262,6 +267,7 @@ const drawHeat = () => {
   for (const row of chosen) {
     const key = index(Y, row) + " " + index(X, row), cell = sums.get(key) || [0, 0], value = ok(row) ? measures[h.value](row) : null;
     if (value !== null && isFinite(value)) { cell[0] += value; cell[1]++; }
+    else if (["ok", "filtered", "interrupted"].includes(at(D.status, row))) continue;
     sums.set(key, cell);
   }
   const means = [...sums.values()].filter(c => c[1]).map(c => c[0] / c[1]), low = h.value.startsWith("log") ? Math.min(...means) : 0, high = Math.max(...means);
@@ -283,14 +289,13 @@ const drawHeat = () => {
   xs.forEach((x, i) => label(70 + i * width + width / 2, bottom + 16, X.v[x] || "-", "middle", "tick"));
   label(460, bottom + 36, h.x, "middle"); label(70, 18, h.y, "start");
   const choose = key => value => { h[key] = value; update(); };
-  heat.replaceChildren(el("p", {}, select(Object.keys(measures), h.value, choose("value"), { "aria-label": "value" }), " over ",
-    select(axes, h.x, choose("x"), { "aria-label": "x axis" }), " and ", select(axes, h.y, choose("y"), { "aria-label": "y axis" }),
+  heat.replaceChildren(el("p", {}, select(Object.keys(measures), h.value, choose("value"), { "aria-label": "value", "data-key": "heat.value" }), " over ",
+    select(axes, h.x, choose("x"), { "aria-label": "x axis", "data-key": "heat.x" }), " and ", select(axes, h.y, choose("y"), { "aria-label": "y axis", "data-key": "heat.y" }),
     ", the mean over the models selected above"), el("figure", {}, svg));
 };
 
 const update = () => {
-  const focused = document.activeElement, back = focused && focused.dataset && focused.dataset.facet ?
-    'input[data-facet="' + focused.dataset.facet + '"][value="' + CSS.escape(focused.value) + '"]' : null;
+  const back = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : null;
   chosen = [];
   for (let row = 0; row < N; row++) if (passes(row)) chosen.push(row);
   const key = state.sort.replace("-", ""), sign = state.sort.startsWith("-") ? -1 : 1;
@@ -304,7 +309,8 @@ const update = () => {
   drawTable();
   drawFilters();
   drawHeat();
-  if (back && document.querySelector(back)) document.querySelector(back).focus();
+  const again = back && [...document.querySelectorAll("[data-key]")].find(e => e.dataset.key === back);
+  if (again) again.focus();
   save();
 };
 const dark = () => document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
@@ -316,5 +322,5 @@ filters.hidden = false;
 if (heat) heat.hidden = false;
 load();
 update();
-addEventListener("hashchange", () => { if (location.hash.startsWith("#?")) { state.only = {}; state.range = {}; load(); update(); } });
+addEventListener("hashchange", () => { if (location.hash.startsWith("#?")) { load(); update(); } });
 })();

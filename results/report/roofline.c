@@ -79,7 +79,7 @@ static void choose_scales(struct picture *p) {
         ymin = fmin(ymin, number[PDNN_REPORT_GFLOPS]);
         ymax = fmax(ymax, number[PDNN_REPORT_GFLOPS]);
     }
-    for (size_t i = 0; i < p->roofs.n_levels; i++) {
+    for (size_t i = 0; i < p->roofs.n_levels && p->peak_gflops > 0; i++) {
         xmin = fmin(xmin, p->peak_gflops / p->roofs.level[i].gbs / 4);
         xmax = fmax(xmax, p->peak_gflops / p->roofs.level[i].gbs * 3);
     }

@@ -80,7 +80,8 @@ static enum pdnn_status read_source(struct pdnn_report_rows *rows, struct pdnn_r
         status = path_of(source, "ceilings.csv", path, err);
     if (status == PDNN_OK && !(source->ceilings = calloc(1, sizeof *source->ceilings)))
         status = out_of_memory(err);
-    if (status == PDNN_OK)
+    /* What was imported has no roofs. */
+    if (status == PDNN_OK && access(path, F_OK) == 0)
         status = pdnn_ceilings_read(path, NULL, source->ceilings, err);
     return status == PDNN_OK ? read_environment(source, err) : status;
 }
@@ -199,6 +200,8 @@ static enum pdnn_status sort_axis(struct pdnn_report_rows *rows, struct pdnn_rep
 }
 
 const char *pdnn_report_cell(const struct pdnn_report_rows *rows, size_t row, const char *column) {
+    if (row >= rows->n_rows)
+        return "";
     const struct pdnn_report_source *source = &rows->source[rows->row[row].source];
     return pdnn_csv_get(&source->results, row - source->first_row, pdnn_csv_find(&source->results, column));
 }

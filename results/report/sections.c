@@ -210,8 +210,10 @@ void pdnn_report_put_models(const struct pdnn_report_page *page, struct pdnn_str
     char caption[128];
     pdnn_html_section(out, "models", "Models");
     pdnn_str_printf(out, "<div id=\"filters\" hidden></div>\n");
-    for (size_t s = 0; s < rows->n_sources; s++)
-        pdnn_report_put_roofline(page, s, out);
+    for (size_t s = 0; s < rows->n_sources; s++) {
+        if (rows->source[s].n_rows)
+            pdnn_report_put_roofline(page, s, out);
+    }
     snprintf(caption, sizeof caption, "%s%zu of %zu models, in the order of the tables.",
              shown < rows->n_rows ? "The first " : "", shown, rows->n_rows);
     pdnn_str_printf(out, "<div id=\"table\">");

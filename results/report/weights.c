@@ -99,6 +99,15 @@ static void put_chart(struct pdnn_str *out, struct weights *w, size_t number) {
 }
 
 /* What cannot be fitted is said in a sentence. */
+static void put_reason(struct pdnn_str *out, const struct pdnn_report_source *source,
+                       const struct pdnn_err *err) {
+    pdnn_str_printf(out, "<p>");
+    pdnn_html_text(out, source->name);
+    pdnn_str_printf(out, ": ");
+    pdnn_html_text(out, err->text);
+    pdnn_str_printf(out, "</p>\n");
+}
+
 static enum pdnn_status put_family(struct pdnn_str *out, struct pdnn_fit_request *request,
                                    const struct pdnn_report_source *source, size_t number,
                                    struct pdnn_arena *arena, struct pdnn_err *err) {
@@ -113,11 +122,7 @@ static enum pdnn_status put_family(struct pdnn_str *out, struct pdnn_fit_request
         status = pdnn_fit(request, arena, &logarithms, err);
     }
     if (status == PDNN_INVALID) {
-        pdnn_str_printf(out, "<p>");
-        pdnn_html_text(out, source->name);
-        pdnn_str_printf(out, ": ");
-        pdnn_html_text(out, err->text);
-        pdnn_str_printf(out, "</p>\n");
+        put_reason(out, source, err);
         return PDNN_OK;
     }
     if (status == PDNN_OK)
@@ -136,6 +141,12 @@ static enum pdnn_status put_source(struct pdnn_str *out, const struct pdnn_repor
     if (status != PDNN_OK)
         return status;
     status = pdnn_fit_values(&selection, request.what, &arena, &request.values, err);
+    if (status == PDNN_INVALID) {
+        put_reason(out, source, err);
+        pdnn_selection_close(&selection);
+        pdnn_arena_finish(&arena);
+        return PDNN_OK;
+    }
     if (status == PDNN_OK)
         status = pdnn_fit_families(&selection, &arena, &families, &n_families, err);
     for (size_t f = 0; f < n_families && status == PDNN_OK; f++) {

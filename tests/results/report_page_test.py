@@ -165,6 +165,17 @@ class Page(unittest.TestCase):
         self.browser.run("const e = document.querySelector('#filters input[type=number]'); e.value = 1; e.dispatchEvent(new Event('change'))")
         self.assertTrue(0 < len(self.browser.run(ROWS)) < 30)
 
+    def test_an_open_range_and_the_focus_survive(self):
+        self.browser.run("const e = document.querySelector('#filters input[type=number]'); e.focus(); e.value = 1; e.dispatchEvent(new Event('change'))")
+        self.assertEqual(self.browser.run("return document.activeElement.dataset.key"), "r.x0")
+        address, rows = self.browser.run("return location.href"), self.browser.run(ROWS)
+        self.browser.open(address)
+        self.assertEqual(self.browser.run(ROWS), rows)
+
+    def test_a_strange_address_does_no_harm(self):
+        self.browser.open(f"file://{self.page}#?f.mode=%3D%25zz&sort=constructor&page=-3&r.x=a~b&color=nothing&h.x=nothing")
+        self.assertIn("0 of 30 models", self.browser.run(CAPTION))
+
     def test_exact_values_on_hover_and_by_keyboard(self):
         left, top, width, height = self.frame()
         x, y = self.browser.run("const p = document.querySelector('svg.roofline .cloud path.round').getAttribute('d').match(/M([\\d.]+) ([\\d.]+)/); return [+p[1], +p[2]]")

@@ -168,6 +168,11 @@ class Report(unittest.TestCase):
         self.assertIn("geometric mean with 95 % interval: 2 (", section)
         self.assertEqual(page.count('class="roofline"'), 2)
 
+    def test_rows_that_only_one_side_has(self):
+        page = self.report(self.results(grid(), "a"), self.results(grid()[1:], "b"))
+        self.assertIn("<summary>1 models without a ratio</summary>", page)
+        self.assertIn("<td>no such row</td>", page)
+
     def test_two_directories_without_a_common_model(self):
         other = [dict(r, id=r["id"].replace("nodes=", "nodes=1"), nodes=f"1{r['nodes']}") for r in grid()]
         page = self.report(self.results(grid(), "a"), self.results(other, "b"))
@@ -179,6 +184,41 @@ class Report(unittest.TestCase):
         self.assertEqual(done.stdout, f"{directory}/report.html\n")
         self.assertTrue(os.path.exists(f"{directory}/report.html"))
 
+    def test_without_roofs(self):
+        """What was imported has none, and no utilization either."""
+        page = self.report(self.results([dict(r, pct_of_peak="") for r in grid()], **{"ceilings.csv": None}))
+        self.assertEqual(page.count('class="roofline"'), 1)
+        self.assertNotIn('class="roofname"', page)
+
+    def test_one_of_two_has_no_rows(self):
+        for order in ((0, 1), (1, 0)):
+            names = [self.results(grid(), f"full{order[0]}"), self.results([], f"empty{order[0]}")]
+            page = self.report(names[order[0]], names[order[1]])
+            self.assertEqual(page.count('class="roofline"'), 1)
+
+    def test_16_bits_beside_other_types(self):
+        header = HEADER[:7] + ["dtype"] + HEADER[7:]
+        rows = [dict(row(1, nodes, 1, 1000 * times, 10), dtype=dtype) for nodes in (8, 16, 32)
+                for dtype, times in (("f32", 4), ("bf16", 2), ("int8", 1))]
+        for r in rows:
+            r["id"] += f",dtype={r['dtype']}"
+        verdict, why = self.verdicts(self.report(self.results(rows, header=header)))["16-bit types make models faster."]
+        self.assertEqual(verdict, "holds")
+        self.assertIn("2 times as fast", why)
+
+    def test_rows_that_were_not_tried_did_not_fail(self):
+        """In the heat map of layers and batch, one cell has only failures, one only rows that were not tried."""
+        rows = grid()
+        for r in rows:
+            if r["layers"] == 1 and r["batch"] == 1:
+                r.update(status="timeout", time_ns_median="", pct_of_peak="")
+            if r["layers"] == 1 and r["batch"] == 2:
+                r.update(status="interrupted", time_ns_median="", pct_of_peak="")
+        rows = [r for r in rows if r["nodes"] == 8]
+        figure = re.search(r'<figure id="heat0">.*?</figure>', self.report(self.results(rows)), re.S).group(0)
+        self.assertEqual(figure.count("\u00d7"), 1)
+        self.assertEqual(figure.count('class="cell"'), 11)
+
     def test_only_failures(self):
         rows = [dict(r, status="timeout", reason="took longer than 1 s", time_ns_median="", gflops="") for r in grid()]
         self.assertIn("took longer than 1 s", self.report(self.results(rows)))
@@ -187,7 +227,8 @@ class Report(unittest.TestCase):
         self.assertIn("results.csv", self.refuse(self.place.name))
         self.assertIn("has no rows", self.refuse(self.results([], "empty")))
         self.assertIn("column 'status' is missing", self.refuse(self.results(grid(), "lacks", [c for c in HEADER if c != "status"])))
-        self.assertIn("ceilings.csv", self.refuse(self.results(grid(), "roofless", **{"ceilings.csv": None})))
+        self.assertIn("column 'low' is missing",
+                      self.refuse(self.results(grid(), "roofs", **{"ceilings.csv": CEILINGS.replace(",low,", ",small,")})))
         done = subprocess.run([PARADNN, "report", self.results(grid(), "fine"), "-o", "/nowhere/x.html"], capture_output=True, text=True)
         self.assertIn("/nowhere", done.stderr)
 
