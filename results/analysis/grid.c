@@ -74,9 +74,13 @@ static size_t distinct(const struct pdnn_grid_request *request, int column, stru
     return kept;
 }
 
-/* The power of two that a bin begins with; 0 for what is not positive. */
+/* The power of two that a bin begins with; 0 for what is not positive, NaN for a word. */
 static double bin_of(double number) {
-    return number > 0 ? exp2(floor(log2(number))) : 0;
+    int exponent;
+    if (!isfinite(number))
+        return number;
+    frexp(number, &exponent);
+    return number > 0 ? ldexp(1, exponent - 1) : 0;
 }
 
 static enum pdnn_status make_bins(const struct entry *entries, size_t count, struct pdnn_arena *arena,
@@ -92,6 +96,7 @@ static enum pdnn_status make_bins(const struct entry *entries, size_t count, str
                              axis->name);
         struct pdnn_str text = {0};
         pdnn_number_format(&text, bin, PDNN_DIGITS_TABLE);
+        axis->start[axis->count] = bin;
         axis->step[axis->count] = text.failed ? NULL : pdnn_arena_strdup(arena, pdnn_str_text(&text));
         pdnn_str_finish(&text);
         if (!axis->step[axis->count++])
@@ -113,22 +118,24 @@ static enum pdnn_status make_axis(const struct pdnn_grid_request *request, int c
     *axis = (struct pdnn_grid_axis){.name = request->selection->results.header[column]};
     if (count > PDNN_GRID_EXACT_MAX)
         status = make_bins(entries, count, arena, axis, err);
-    for (; !axis->binned && axis->count < count; axis->count++)
+    for (; !axis->binned && axis->count < count; axis->count++) {
         axis->step[axis->count] = entries[axis->count].text;
+        axis->start[axis->count] = entries[axis->count].number;
+    }
     free(entries);
     return status;
 }
 
+/* The step that holds the value, by its number: the text of a bin has fewer digits. axis->count if none does.
+ */
 static size_t step_of(const struct pdnn_grid_axis *axis, const char *text) {
-    double number, step;
+    double number;
     size_t at = 0;
     bool is_number = pdnn_parse_double(text, &number);
-    for (; at < axis->count; at++) {
-        if (is_number && pdnn_parse_double(axis->step[at], &step)
-                ? step == (axis->binned ? bin_of(number) : number)
-                : strcmp(axis->step[at], text) == 0)
-            break;
-    }
+    double start = !is_number ? NAN : axis->binned ? bin_of(number) : number;
+    while (at < axis->count && !(is_number ? axis->start[at] == start
+                                           : isnan(axis->start[at]) && strcmp(axis->step[at], text) == 0))
+        at++;
     return at;
 }
 
@@ -173,6 +180,10 @@ static enum pdnn_status place_rows(const struct pdnn_grid_request *request, stru
             return err->status;
         size_t x = step_of(&grid->x, get(request, at, request->x));
         size_t y = step_of(&grid->y, get(request, at, request->y));
+        if (x >= grid->x.count || y >= grid->y.count) {
+            grid->left_out++;
+            continue;
+        }
         struct pdnn_grid_cell *cell = &grid->panel[panel].cell[x + grid->x.count * y];
         if (has_value(request, at, &value)) {
             cell->mean += grid->geometric ? log(value) : value;

@@ -21,7 +21,8 @@ struct pdnn_grid_request {
 struct pdnn_grid_axis {
     const char *name;
     bool binned;
-    const char *step[PDNN_GRID_STEPS_MAX]; /* the value, or the least one that its bin may hold */
+    const char *step[PDNN_GRID_STEPS_MAX]; /* the value, or the least one that its bin may hold, as text */
+    double start[PDNN_GRID_STEPS_MAX];     /* the same as a number; NaN for a word */
     size_t count;
 };
 

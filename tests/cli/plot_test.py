@@ -228,6 +228,21 @@ class Data(Case):
         self.assertEqual([models for _, models in cells.values()], ["1", "2", "4", "8", "16", "9"])
         self.assertAlmostEqual(cells["4"][0], (4 * 5 * 6 * 7) ** 0.25, places=4)
 
+    def test_heatmap_bins_fractions_and_huge_numbers(self):
+        numbers = [2.0 ** -n for n in range(1, 13)] + [1.5 * 2.0 ** -n for n in range(1, 13)] + [2.0 ** n for n in (53, 57, 62, 1023)] + [
+            1.7976931348623157e308, 5e-324, 0, -3, -2.0 ** 70]
+        header = GRID_RESULTS.splitlines(keepends=True)[0]
+        for key, other in (("nodes", "batch"), ("batch", "nodes")):
+            row = ",".join({"id": "n{0}", "family": "fc", "status": "ok", "pct_of_peak": "50", key: "{1!r}"}.get(column, "1")
+                           for column in header.strip().split(","))
+            self.tables("many", header + "".join(row.format(*each) + "\n" for each in enumerate(numbers)))
+            rows = self.data("heatmap", "many", "--x", "nodes", "--y", "batch")
+            models = {row[key]: row["models"] for row in rows}
+            self.assertEqual({row[other] for row in rows}, {"1"})
+            # Names of bins are rounded to 6 digits.
+            self.assertEqual(models, {"0": "3", "4.94066e-324": "1", **{f"{2.0 ** -n:.6g}": "2" for n in range(12, 0, -1)},
+                                      "9007199254740992": "1", "1.44115e17": "1", "4.61169e18": "1", "8.98847e307": "2"})
+
     def test_heatmap_refuses(self):
         for arguments, message in ((["--x", "batch", "--y", "batch"], "both axes are batch"),
                                    (["--by", "nodes"], "--by nodes is an axis already"),
