@@ -1,3 +1,4 @@
+#include "base/visible.h"
 #include "cli/fit_text.h"
 #include "cli/output.h"
 #include "cli/registry.h"
@@ -181,8 +182,10 @@ static enum pdnn_status try_family(struct command *c, const char *family, enum p
         *err = one;
         return err->status;
     }
-    if (!strstr(pdnn_str_text(notes), one.text))
-        pdnn_str_printf(notes, "%s\n", one.text);
+    char buffer[PDNN_VISIBLE_TEXT];
+    const char *shown = pdnn_visible(buffer, one.text);
+    if (!strstr(pdnn_str_text(notes), shown))
+        pdnn_str_printf(notes, "%s\n", shown);
     return PDNN_OK;
 }
 
@@ -211,6 +214,7 @@ static enum pdnn_status fit_all(struct command *c, const char *model, struct pdn
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     (void)some_failed;
+    char shown[PDNN_SIDES][PDNN_VISIBLE_TEXT];
     struct command c = {.csv = pdnn_wants_csv(arguments),
                         .residuals = pdnn_argument(arguments, "residuals") != NULL,
                         .value = pdnn_argument(arguments, "value")};
@@ -223,7 +227,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = pdnn_text_print(&c.out, c.csv, err);
     if (status == PDNN_OK && c.ratios)
         fprintf(stderr, "ratios of %s over %s: %zu; %zu instances have none\n",
-                c.comparison.label[PDNN_SIDE_A], c.comparison.label[PDNN_SIDE_B], c.comparison.n_pairs,
+                pdnn_visible(shown[PDNN_SIDE_A], c.comparison.label[PDNN_SIDE_A]),
+                pdnn_visible(shown[PDNN_SIDE_B], c.comparison.label[PDNN_SIDE_B]), c.comparison.n_pairs,
                 c.comparison.n_unpaired);
     else if (status == PDNN_OK && c.own.left_out)
         fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", c.own.count, c.own.left_out);

@@ -1,4 +1,5 @@
 #include "cli/fit_text.h"
+#include "base/visible.h"
 #include "cli/table.h"
 
 #include <math.h>
@@ -12,10 +13,11 @@ static const char *const titles[PDNN_FIT_MODEL_COUNT] = {
 };
 
 static void append_quality(struct pdnn_str *out, const struct pdnn_fit *fit) {
-    pdnn_str_printf(out, "%s: %s of %zu instances, %s\n", fit->family, fit->what, fit->n_rows,
-                    titles[fit->model]);
+    char family[PDNN_VISIBLE_TEXT], what[PDNN_VISIBLE_TEXT];
+    pdnn_str_printf(out, "%s: %s of %zu instances, %s\n", pdnn_visible(family, fit->family),
+                    pdnn_visible(what, fit->what), fit->n_rows, titles[fit->model]);
     if (fit->no_value)
-        pdnn_str_printf(out, "  left out: %zu without %s\n", fit->no_value, fit->what);
+        pdnn_str_printf(out, "  left out: %zu without %s\n", fit->no_value, pdnn_visible(what, fit->what));
     if (fit->no_cell)
         pdnn_str_printf(out, "  left out: %zu without a number that varies among the others\n", fit->no_cell);
     pdnn_str_printf(out, "  R2 %.3f, adjusted %.3f, ", fit->r2, fit->r2_adjusted);
@@ -86,20 +88,24 @@ static void append_weights(struct pdnn_str *out, const struct pdnn_fit *fit) {
 
 /* Constant terms on one line, each of the others with its reason. */
 static void append_others(struct pdnn_str *out, const struct pdnn_fit *fit) {
+    char name[PDNN_VISIBLE_TEXT], with[PDNN_VISIBLE_TEXT];
     size_t constant = 0;
     for (size_t i = 0; i < fit->n_terms; i++) {
         if (fit->term[i].state == PDNN_TERM_CONSTANT)
-            pdnn_str_printf(out, "%s%s", constant++ ? ", " : "  constant: ", fit->term[i].name);
+            pdnn_str_printf(out, "%s%s",
+                            constant++ ? ", " : "  constant: ", pdnn_visible(name, fit->term[i].name));
     }
     pdnn_str_append(out, "\n", constant ? 1 : 0);
     for (const struct pdnn_fit_term *term = fit->term; term < fit->term + fit->n_terms; term++) {
+        const char *shown = pdnn_visible(name, term->name);
         if (term->state == PDNN_TERM_COLLINEAR)
-            pdnn_str_printf(out, "  collinear: %s, a combination of %s\n", term->name,
-                            *term->with ? term->with : "the constant and the words before it");
+            pdnn_str_printf(out, "  collinear: %s, a combination of %s\n", shown,
+                            *term->with ? pdnn_visible(with, term->with)
+                                        : "the constant and the words before it");
         else if (term->state == PDNN_TERM_NO_LOGARITHM)
-            pdnn_str_printf(out, "  left out: %s, which is not always positive\n", term->name);
+            pdnn_str_printf(out, "  left out: %s, which is not always positive\n", shown);
         else if (term->state == PDNN_TERM_WORDS)
-            pdnn_str_printf(out, "  left out: %s, which has more than %d words\n", term->name,
+            pdnn_str_printf(out, "  left out: %s, which has more than %d words\n", shown,
                             PDNN_DESIGN_WORDS_MAX);
     }
 }
@@ -113,6 +119,7 @@ static int farther(const void *a, const void *b) {
 static void append_outliers(struct pdnn_str *out, const struct pdnn_fit *fit) {
     enum { SHOWN = 10 };
     const struct pdnn_fit_row **outlier = calloc(fit->outliers + 1, sizeof *outlier);
+    char id[PDNN_VISIBLE_TEXT];
     size_t count = 0;
     out->failed = out->failed || !outlier;
     for (size_t i = 0; outlier && i < fit->n_rows; i++) {
@@ -123,7 +130,8 @@ static void append_outliers(struct pdnn_str *out, const struct pdnn_fit *fit) {
         qsort(outlier, count, sizeof *outlier, farther);
     for (size_t i = 0; i < count && i < SHOWN; i++)
         pdnn_str_printf(out, "  outlier: %.4g, %+.1f standard deviations from the fitted %.4g, %s\n",
-                        outlier[i]->value, outlier[i]->studentized, outlier[i]->fitted, outlier[i]->id);
+                        outlier[i]->value, outlier[i]->studentized, outlier[i]->fitted,
+                        pdnn_visible(id, outlier[i]->id));
     if (count > SHOWN)
         pdnn_str_printf(out, "  and %zu more outliers: --residuals\n", count - SHOWN);
     free(outlier);

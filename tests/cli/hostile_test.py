@@ -200,6 +200,27 @@ class Terminals(Case):
                         done = self.paradnn("breakdown", "bad", *arguments)
                         self.assertNotIn(b"\nPASS", done.stdout)
 
+    def test_fits_are_shown_without_control_characters(self):
+        bad = "\x1b]0;x\x07\x9b\r\nPASS"
+        header = "id,family,layers,nodes,backend,threads,status,time_ns_median,gflops".split(",")
+        sides = [[f"fc/layers={n},nodes={n * n % 7},backend={backend}", "fc", n, n * n % 7, backend, 1, "ok", 1000 + n * n % (5 if backend == "one" else 7), n + n % 3]
+                 for n in range(1, 20) for backend in ("one", bad)]
+        one = [row for row in sides if row[4] == "one"]
+        cases = {"family": [["x", bad, 1, 1, "one", 1, "ok", 1, 1], *one], "families": [[row[0], bad, *row[2:]] for row in one],
+                 "outlier": [*one, [bad, "fc", 5, 5, "one", 1, "ok", 1, 1e6]],
+                 "word": [[*row[:4], bad if row[2] % 2 else "one", *row[5:]] for row in one], "across": sides}
+        for name, rows in cases.items():
+            with self.subTest(name):
+                os.makedirs(self.path(name))
+                text = io.StringIO()
+                csv.writer(text, lineterminator="\n").writerows([header, *rows])
+                self.write(os.path.join(name, "results.csv"), text.getvalue())
+                done = self.paradnn("fit", name, *(["--across", "backend"] if name == "across" else ["--value", "gflops"]))
+                shown = done.stdout + done.stderr
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(b"\\x1b]0;x\\x07\\xc2\\x9b\\r\\nPASS", shown)
+                self.assertNotIn(b"\nPASS", shown)
+
     def test_arguments_and_names_are_shown_without_control_characters(self):
         odd = "\x1b[2J\r\nodd"
         self.write(odd, "models:\n  - fc: {layers: x}\n")
