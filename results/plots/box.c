@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BOXES_MAX = 48, FIRST_LABEL = 10, DOTS_MAX = 4096 };
+enum { BOXES_MAX = 48, FIRST_LABEL = 10 };
 
 /* The picture in pixels. */
 static const double width = 1200, height = 800, left = 104, right = 936, top = 712, axis_pixels = 30,
@@ -145,8 +145,6 @@ static const struct pdnn_preset *preset_of(const struct pdnn_instance *instance)
 }
 
 static void add_dot(struct picture *p, size_t box, const char *name, double value, bool measured) {
-    if (p->n_dots == DOTS_MAX)
-        return;
     p->dot[p->n_dots++] = (struct dot){box, name, value, measured};
     p->low = fmin(p->low, value);
     p->high = fmax(p->high, value);
@@ -191,7 +189,12 @@ static void add_others(struct picture *p) {
 }
 
 static enum pdnn_status collect_dots(struct picture *p, struct pdnn_err *err) {
-    p->dot = pdnn_arena_alloc(&p->arena, DOTS_MAX, sizeof *p->dot);
+    size_t most = p->request->n_values;
+    for (size_t box = 0; p->request->adds_presets && box < p->n_boxes; box++) {
+        const struct pdnn_family_def *family = pdnn_family_find(family_of(p, box));
+        most += family ? family->n_presets : 0;
+    }
+    p->dot = pdnn_arena_alloc(&p->arena, most + 1, sizeof *p->dot);
     if (!p->dot)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     add_measured(p);
@@ -322,13 +325,12 @@ static bool put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
     double slot = fmin(box_pixels_most / box_part, (right - left) / p->slots);
     bool has_keys = p->request->keys.count > 0;
     for (size_t i = 0; i < p->n_boxes; i++) {
-        struct pdnn_str text = {0}, count = {0};
+        struct pdnn_str text = {0};
         if (has_keys)
             pdnn_selection_values(selection, p->box[i].at, &p->request->keys, &text);
         else
             pdnn_str_printf(&text, "%s", family_of(p, i));
         pdnn_str_printf(&text, ", n=%zu", p->box[i].count);
-        pdnn_str_finish(&count);
         p->names[i] = (struct pdnn_bar_name){keep(p, &text), p->box[i].center, slot * 0.96};
         if (!p->names[i].text)
             return false;

@@ -17,21 +17,34 @@ struct picture {
     struct pdnn_arena arena;
     struct pdnn_chart chart;
     const char *x, *color;         /* columns */
+    int x_side, color_side;        /* which table has them: A's, or B's if only that has */
     const struct pdnn_pair **pair; /* by point */
     size_t left_out;
     struct pdnn_str script, data;
 };
 
+static enum pdnn_status find_side(const struct picture *p, const char *name, int *side,
+                                  struct pdnn_err *err) {
+    const struct pdnn_selection *a = pdnn_comparison_side(&p->comparison, PDNN_SIDE_A);
+    const struct pdnn_selection *b = pdnn_comparison_side(&p->comparison, PDNN_SIDE_B);
+    int column;
+    bool only_b = pdnn_csv_find(&a->results, name) < 0 && pdnn_csv_find(&b->results, name) >= 0;
+    *side = only_b ? PDNN_SIDE_B : PDNN_SIDE_A;
+    return pdnn_plot_column(only_b ? b : a, name, &column, err);
+}
+
 static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
                                      struct pdnn_err *err) {
-    const struct pdnn_selection *table = pdnn_comparison_side(&p->comparison, PDNN_SIDE_A);
     const struct pdnn_compare_axis *best = pdnn_compare_best_axis(&p->sums, "");
-    int column;
     p->x = request->x ? request->x : "params";
     p->color = request->color ? request->color : best ? best->key : "family";
-    if (pdnn_plot_column(table, p->x, &column, err) != PDNN_OK)
+    if (find_side(p, p->x, &p->x_side, err) != PDNN_OK)
         return err->status;
-    return pdnn_plot_column(table, p->color, &column, err);
+    return find_side(p, p->color, &p->color_side, err);
+}
+
+static const char *x_of(const struct picture *p, const struct pdnn_pair *pair) {
+    return pdnn_comparison_get(&p->comparison, pair, p->x_side, p->x);
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
@@ -45,16 +58,18 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     for (size_t i = 0; i < p->comparison.n_pairs; i++) {
         const struct pdnn_pair *pair = &p->comparison.pair[i];
         double x;
-        if (!pdnn_parse_double(pdnn_comparison_get(&p->comparison, pair, PDNN_SIDE_A, p->x), &x) ||
-            !(x > 0)) {
+        if (!pdnn_parse_double(x_of(p, pair), &x) || !(x > 0)) {
             p->left_out++;
             continue;
         }
         bool undecided = pair->decision == PDNN_UNDECIDED;
         any[undecided] = true;
         p->pair[chart->n_points] = pair;
-        chart->point[chart->n_points++] = (struct pdnn_chart_point){
-            {x, pair->ratio}, 1, undecided, pdnn_comparison_get(&p->comparison, pair, PDNN_SIDE_A, p->color)};
+        chart->point[chart->n_points++] =
+            (struct pdnn_chart_point){{x, pair->ratio},
+                                      1,
+                                      undecided,
+                                      pdnn_comparison_get(&p->comparison, pair, p->color_side, p->color)};
     }
     if (!chart->n_points)
         return pdnn_fail(err, PDNN_INVALID, "no pair has a positive number in %s", p->x);
@@ -101,7 +116,7 @@ static void put_data(struct picture *p) {
         const struct pdnn_pair *pair = p->pair[i];
         pdnn_csv_put_text(&writer, pair->id);
         pdnn_csv_put_text(&writer, pair->family);
-        pdnn_csv_put_text(&writer, pdnn_comparison_get(&p->comparison, pair, PDNN_SIDE_A, p->x));
+        pdnn_csv_put_text(&writer, x_of(p, pair));
         pdnn_csv_put_number(&writer, pair->ratio, PDNN_DIGITS_TABLE);
         pdnn_csv_put_number(&writer, pair->low, PDNN_DIGITS_TABLE);
         pdnn_csv_put_number(&writer, pair->high, PDNN_DIGITS_TABLE);

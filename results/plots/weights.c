@@ -99,9 +99,9 @@ static void measure(struct picture *p) {
                 continue;
             pixels += term_pixels;
             for (int m = 0; m < MODELS; m++) {
-                const struct pdnn_fit_term *term = &group->fit[m].term[k];
-                if (!group->fit[m].n_terms || term->state != PDNN_TERM_FITTED)
+                if (k >= group->fit[m].n_terms || group->fit[m].term[k].state != PDNN_TERM_FITTED)
                     continue;
+                const struct pdnn_fit_term *term = &group->fit[m].term[k];
                 p->low = fmin(p->low, term->low);
                 p->high = fmax(p->high, term->high);
                 p->drawn++;

@@ -243,6 +243,12 @@ class Data(Case):
             self.assertEqual(models, {"0": "3", "4.94066e-324": "1", **{f"{2.0 ** -n:.6g}": "2" for n in range(12, 0, -1)},
                                       "9007199254740992": "1", "1.44115e17": "1", "4.61169e18": "1", "8.98847e307": "2"})
 
+    def test_boxes_name_every_model(self):
+        self.tables("presets", "id,family,batch,status,time_ns_median,pct_of_peak\n" + "".join(
+            f'"cnn:resnet50,batch={n}",cnn,{n},ok,1000,50\n' for n in range(1, 4200)))
+        kinds = [row["kind"] for row in self.data("boxes", "presets")]
+        self.assertEqual((kinds.count("box"), kinds.count("measured")), (1, 4199))
+
     def test_heatmap_refuses(self):
         for arguments, message in ((["--x", "batch", "--y", "batch"], "both axes are batch"),
                                    (["--by", "nodes"], "--by nodes is an axis already"),
@@ -283,6 +289,18 @@ class Data(Case):
         self.assertTrue("2 threads: 0.2, 90 % up to 0.44" in picture)  # of -0.2, 0.2, 0.5
         self.assertTrue("batch 8: -0.2, 90 % up to -0.2" in picture)
         self.assertIn("no model ran on several", self.plot("scaling", "grid", expect=2).stderr)
+
+    def test_speedup_takes_a_column_of_either_table(self):
+        rows = [line.split('"') for line in PAIRS_RESULTS.splitlines() if "openblas" not in line]
+        wider = "\n".join([rows[0][0] + ",isa,found"] + [f'"{row[1]}"{row[2]},{isa},{n + 5}'
+                                                         for n, (row, isa) in enumerate(zip(rows[1:], ("avx2", "amx", "avx2", "amx")))]) + "\n"
+        self.tables("narrow", PAIRS_RESULTS)
+        self.tables("wider", wider)
+        only = ["--only", "backend=onednn", "--across", "host"]
+        for sides in (("narrow", "wider"), ("wider", "narrow")):
+            found = self.data("speedup", *sides, "--x", "found", "--color", "isa", *only)
+            self.assertEqual([(row["x"], row["color"]) for row in found], [("5", "avx2"), ("6", "amx"), ("7", "avx2"), ("8", "amx")])
+        self.assertIn("no column 'fount'", self.plot("speedup", "narrow", "wider", "--x", "fount", *only, expect=2).stderr)
 
     def test_speedup_ratios(self):
         rows = {row["x"]: (float(row["speedup"]), row["decision"]) for row in self.data("speedup", "pairs")}
