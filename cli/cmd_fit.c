@@ -34,8 +34,8 @@ static const char *const models[] = {"linear", "log", "power", NULL}; /* as in e
 
 static const struct pdnn_option_def options[] = {
     {"value", 'v', "COLUMN", NULL, false,
-     "fit this column of results.csv (default: pct_of_peak, the utilization; "
-     "for the power model time_ns_median)"},
+     "fit this column of results.csv (default: pct_of_peak, the utilization, or gflops where no instance has "
+     "it; for the power model time_ns_median)"},
     {"on", 0, "COLUMNS", NULL, false,
      "fit it on these columns, joined by commas (default: every hyper-parameter and run setting)"},
     {"across", 'a', "KEYS", NULL, false,
@@ -69,6 +69,7 @@ struct command {
     char on_text[ON_TEXT];
     size_t n_on;
     const char *value; /* NULL: the model's own */
+    const char *usual; /* that of the linear and the log model */
     bool csv, residuals, started;
     size_t fitted; /* number of fits shown */
 };
@@ -129,6 +130,7 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     if (status != PDNN_OK)
         return status;
     c->selection = is_ratio ? pdnn_comparison_side(&c->comparison, PDNN_SIDE_A) : &c->own;
+    c->usual = pdnn_selection_utilization(c->selection);
     return is_ratio ? read_ratios(c, err) : PDNN_OK;
 }
 
@@ -157,7 +159,7 @@ static enum pdnn_status fit_family(struct command *c, const char *family, enum p
                                        .what = c->ratios                 ? "ratio"
                                                : c->value                ? c->value
                                                : model == PDNN_FIT_POWER ? "time_ns_median"
-                                                                         : "pct_of_peak",
+                                                                         : c->usual,
                                        .family = family,
                                        .on = c->on,
                                        .n_on = c->n_on,
@@ -202,6 +204,9 @@ static enum pdnn_status fit_all(struct command *c, const char *model, struct pdn
         }
     }
     const char *text = pdnn_str_text(&notes);
+    bool is_usual = !c->ratios && !c->value && (!model || strcmp(model, models[PDNN_FIT_POWER]) != 0);
+    if (status == PDNN_OK && c->fitted && is_usual && strcmp(c->usual, "pct_of_peak") != 0)
+        fprintf(stderr, "no instance has pct_of_peak, so %s is fitted\n", c->usual);
     if (status == PDNN_OK && c->fitted)
         fputs(text, stderr);
     else if (status == PDNN_OK && *text)

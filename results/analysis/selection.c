@@ -21,6 +21,21 @@ double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at)
     return pdnn_parse_double(pdnn_selection_get(selection, at, selection->step), &ns) ? ns : NAN;
 }
 
+static bool has_number(const struct pdnn_selection *selection, const char *name) {
+    int column = pdnn_csv_find(&selection->results, name);
+    double value;
+    for (size_t at = 0; at < selection->count && column >= 0; at++) {
+        if (pdnn_parse_double(pdnn_selection_get(selection, at, column), &value))
+            return true;
+    }
+    return false;
+}
+
+const char *pdnn_selection_utilization(const struct pdnn_selection *selection) {
+    bool has_rate = !has_number(selection, "pct_of_peak") && has_number(selection, "gflops");
+    return has_rate ? "gflops" : "pct_of_peak";
+}
+
 bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at) {
     return strcmp(pdnn_selection_get(selection, at, selection->extrapolated), "1") == 0;
 }

@@ -1,7 +1,7 @@
 /* The instances of a result directory that ended ok, by hyper-parameters and run settings:
  * filtered by values, and grouped into series of instances that differ only in some keys. A key is
  * a column of results.csv between `family` and `status`: a hyper-parameter or a run setting.
- * Nothing here knows what was measured. */
+ * Nothing here knows what was measured but for the names of two columns. */
 #ifndef RESULTS_ANALYSIS_SELECTION_H
 #define RESULTS_ANALYSIS_SELECTION_H
 
@@ -33,6 +33,10 @@ const char *pdnn_selection_get(const struct pdnn_selection *selection, size_t at
 
 /* The step time of a chosen row; NaN if the field is not a number. */
 double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at);
+
+/* The column that says how much of the machine is used: pct_of_peak, or gflops if no chosen row has a number
+ * there, as in a table that was imported. */
+const char *pdnn_selection_utilization(const struct pdnn_selection *selection);
 
 /* True if fewer layers ran than the model has, so times were scaled up. */
 bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at);

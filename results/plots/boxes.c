@@ -35,10 +35,12 @@ static void add_value(struct picture *p, size_t at, double value) {
 
 static enum pdnn_status take_column(struct picture *p, const struct pdnn_plot_request *request,
                                     struct pdnn_err *err) {
-    const char *name = request->value ? request->value : "pct_of_peak";
+    const char *name = request->value;
     int column;
     enum pdnn_status status =
         pdnn_selection_open(&p->selection, request->directory, request->only, request->n_only, err);
+    if (status == PDNN_OK && !name)
+        name = pdnn_selection_utilization(&p->selection);
     if (status == PDNN_OK)
         status = pdnn_plot_column(&p->selection, name, &column, err);
     if (status == PDNN_OK)
@@ -129,9 +131,9 @@ static const char *const options[] = {"value", "across", "by", "only", NULL};
 const struct pdnn_plot_def pdnn_plot_boxes = {
     .name = "boxes",
     .help =
-        "the percentiles 2, 9, 50, 91 and 98 of --value (default: pct_of_peak), or of the speed-up of two "
-        "RESULTS or --across a key as in speedup: a box per family and value of --by (default: the run "
-        "settings that vary), presets as points; --only",
+        "the percentiles 2, 9, 50, 91 and 98 of --value (default: pct_of_peak, or gflops where no model has "
+        "it), or of the speed-up of two RESULTS or --across a key as in speedup: a box per family and value "
+        "of --by (default: the run settings that vary), presets as points; --only",
     .options = options,
     .compares = true,
     .drawn = "models",

@@ -88,8 +88,9 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
     if (status == PDNN_OK && p->x == p->y)
         status = pdnn_fail(err, PDNN_INVALID, "both axes are %s", p->selection.results.header[p->x]);
     if (status == PDNN_OK)
-        status =
-            pdnn_plot_column(&p->selection, request->value ? request->value : "pct_of_peak", &p->value, err);
+        status = pdnn_plot_column(&p->selection,
+                                  request->value ? request->value : pdnn_selection_utilization(&p->selection),
+                                  &p->value, err);
     if (status == PDNN_OK && request->by)
         status = pdnn_axes_parse(&p->selection, request->by, &p->keys, err);
     for (size_t k = 0; status == PDNN_OK && k < p->keys.count; k++) {
@@ -418,8 +419,10 @@ static const char *const options[] = {"x", "y", "value", "by", "only", NULL};
 const struct pdnn_plot_def pdnn_plot_heatmap = {
     .name = "heatmap",
     .help =
-        "the mean of a column over two axes: --x and --y (default: the minibatch and the key with the most values), "
-        "--value (default: pct_of_peak), a panel for each family and each value of --by, --only",
+        "the mean of a column over two axes: --x and --y (default: the minibatch and the key with the most "
+        "values), "
+        "--value (default: pct_of_peak, or gflops where no model has it), a panel for each family and each "
+        "value of --by, --only",
     .options = options,
     .drawn = "models",
     .left_out_as = "rows without the axes or the value",

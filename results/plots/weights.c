@@ -228,10 +228,12 @@ static void write_script(struct picture *p, const char *directory) {
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
                              struct pdnn_err *err) {
-    struct picture p = {.value = request->value ? request->value : "pct_of_peak"};
+    struct picture p = {.value = request->value};
     struct pdnn_plot_result drawn = {.n_paths = 0};
     enum pdnn_status status =
         pdnn_selection_open(&p.selection, request->directory, request->only, request->n_only, err);
+    if (status == PDNN_OK && !p.value)
+        p.value = pdnn_selection_utilization(&p.selection);
     if (status == PDNN_OK)
         status = fit_families(&p, err);
     if (status == PDNN_OK) {
@@ -255,8 +257,8 @@ static const char *const options[] = {"value", "only", NULL};
 
 const struct pdnn_plot_def pdnn_plot_weights = {
     .name = "weights",
-    .help = "which hyper-parameters decide --value (default: pct_of_peak), as fit finds it, linear and in "
-            "logarithms; --only",
+    .help = "which hyper-parameters decide --value (default: pct_of_peak, or gflops where no model has "
+            "it), as fit finds it, linear and in logarithms; --only",
     .options = options,
     .drawn = "weights",
     .left_out_as = "rows that are not ok or lack a number",

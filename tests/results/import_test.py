@@ -111,6 +111,26 @@ class Import(unittest.TestCase):
         fitted = self.paradnn("fit", "gpu.results", "--value", "gflops", "--format", "csv").stdout
         self.assertEqual({row["term"] for row in csv.DictReader(fitted.splitlines()) if row["weight"]}, {"layers", "nodes", "batch"})
 
+    def test_defaults_without_ceilings(self):
+        self.write("gpu_fc.json", GOOD)
+        self.paradnn("import", "gpu_fc.json", "-o", "gpu.results")
+        rows = [row for row in self.rows("gpu.results", "results.csv") if row["status"] == "ok"]
+        self.assertEqual({row["pct_of_peak"] for row in rows}, {""})
+        done = self.paradnn("fit", "gpu.results", "--format", "csv")
+        self.assertIn("no instance has pct_of_peak, so gflops is fitted\n", done.stderr)
+        fitted = list(csv.DictReader(done.stdout.splitlines()))
+        self.assertEqual({row["value"] for row in fitted}, {"gflops"})
+        self.assertEqual({row["term"] for row in fitted if row["weight"]}, {"layers", "nodes", "batch"})
+        self.assertNotIn("pct_of_peak", self.paradnn("fit", "gpu.results", "--model", "power").stderr)
+        self.assertEqual(self.paradnn("plot", "weights", "gpu.results", "--format", "csv").stdout, done.stdout)
+        cells = list(csv.DictReader(self.paradnn("plot", "heatmap", "gpu.results", "--format", "csv").stdout.splitlines()))
+        self.assertEqual(sum(int(row["models"]) for row in cells), len(rows))
+        self.assertTrue(all(float(row["gflops"]) > 0 for row in cells if int(row["models"])))
+        boxes = list(csv.DictReader(self.paradnn("plot", "boxes", "gpu.results", "--format", "csv").stdout.splitlines()))
+        rates = sorted(float(row["gflops"]) for row in rows)
+        self.assertEqual(int(boxes[0]["count"]), len(rows))
+        self.assertTrue(rates[3] <= float(boxes[0]["middle"]) <= rates[4])
+
     def test_same_bytes(self):
         self.write("gpu_fc.json", GOOD)
         for name in ("one", "two"):
