@@ -30,7 +30,7 @@ struct pdnn_compare_ops {
     size_t n_pairs; /* pairs with rows in ops.csv on both sides; only these count */
 };
 
-/* Whether both sides have an ops.csv; results that were imported may lack it. */
+/* Whether both sides have an ops.csv; that of imported results has no rows. */
 bool pdnn_compare_has_ops(const struct pdnn_comparison *comparison);
 
 /* Reads ops.csv of both sides. by may be NULL: by op. In the arena. */
