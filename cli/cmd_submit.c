@@ -24,7 +24,7 @@ static const char *const paragraphs[] = {
     "A worker has a node of its own. Slurm starts it again if the node fails, and it asks for that itself if "
     "its time runs out before the sweep is complete. For PBS and LSF, the commands that submit both are "
     "printed; with --scheduler none, the command that starts the workers on the hosts after --, through ssh, "
-    "or on this machine.",
+    "or, for one worker, on this machine.",
     "What comes after -- is passed on to the scheduler's command, for both jobs: a partition, an account, what "
     "a site asks for. More workers can be submitted for the same DIR at any time, and after a failure the same "
     "command goes on with what is missing.",

@@ -96,25 +96,28 @@ static enum pdnn_status record(const struct pdnn_folder *jobs, const struct pdnn
     char path[PDNN_FOLDER_TEXT], utc[PDNN_UTC_TEXT];
     struct stat info;
     struct pdnn_str row = {0};
+    enum pdnn_status status = PDNN_OK;
     pdnn_folder_path(jobs, record_name, path);
     int fd = openat(jobs->fd, record_name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0 || fstat(fd, &info) != 0)
-        pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
+        status = pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
     else {
         pdnn_str_printf(&row, "%s%s,%s,", info.st_size ? "" : record_header, submitted->job.id,
                         submitted->job.cluster);
         if (submitted->tasks)
             pdnn_str_printf(&row, "%zu", submitted->tasks);
         pdnn_str_printf(&row, ",%s\n", pdnn_utc_format(pdnn_clock_unix_ms(), utc));
-        if (row.failed)
-            pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %s", path);
-        else if (pdnn_fd_write(fd, row.text, row.length, err) != PDNN_OK)
+        status = row.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a row")
+                            : pdnn_fd_write(fd, row.text, row.length, err);
+        if (status == PDNN_OK && fsync(fd) != 0)
+            status = pdnn_fail(err, PDNN_IO, "cannot sync: %s", strerror(errno));
+        if (status != PDNN_OK)
             pdnn_wrap(err, "%s", path);
     }
-    if (fd >= 0)
-        close(fd);
+    if (fd >= 0 && close(fd) != 0 && status == PDNN_OK)
+        status = pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
     pdnn_str_finish(&row);
-    return err->status;
+    return status;
 }
 
 /* One sbatch: runs it and records the job, or in a dry run says it. */
@@ -237,6 +240,10 @@ enum pdnn_status pdnn_submit_check(const struct pdnn_submit_request *request, st
     }
     if (request->scheduler == PDNN_SCHEDULER_NONE && job->n_passed && job->n_passed != job->workers)
         return pdnn_fail(err, PDNN_INVALID, "%zu hosts for %zu workers", job->n_passed, job->workers);
+    if (request->scheduler == PDNN_SCHEDULER_NONE && !job->n_passed && job->workers > 1)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "--scheduler none needs a host for each worker after --; workers on other cores of "
+                         "one machine are other setups, which one sweep never mixes");
     return PDNN_OK;
 }
 
