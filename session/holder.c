@@ -4,8 +4,10 @@
 #include "base/clock.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,14 @@ static bool read_process(const char *directory, char *state, uint64_t *started) 
     return at != NULL;
 }
 
+/* False if /proc shows another PID namespace, whose processes have other pids. */
+static bool is_own_proc(uint64_t pid) {
+    char text[24];
+    ssize_t length = readlink("/proc/self", text, sizeof text - 1);
+    text[length > 0 ? length : 0] = 0;
+    return strtoull(text, NULL, 10) == pid;
+}
+
 bool pdnn_holder_init(struct pdnn_holder *holder, const char *host) {
     struct pdnn_holder made = {.pid = (uint64_t)getpid()};
     char name[HOST_LETTERS + 1], when[24], state;
@@ -63,7 +73,7 @@ bool pdnn_holder_init(struct pdnn_holder *holder, const char *host) {
     read_line("/proc/sys/kernel/random/boot_id", made.boot, sizeof made.boot);
     if (stat("/proc/self/ns/pid", &space) == 0)
         made.pid_space = (uint64_t)space.st_ino;
-    if (!read_process("self", &state, &made.started))
+    if (!is_own_proc(made.pid) || !read_process("self", &state, &made.started))
         made.pid_space = 0;
     *holder = made;
     return true;
@@ -77,6 +87,6 @@ bool pdnn_holder_is_gone(const struct pdnn_holder *holder, const struct pdnn_hol
         return false;
     snprintf(directory, sizeof directory, "%" PRIu64, holder->pid);
     if (!read_process(directory, &state, &started))
-        return true;
+        return kill((pid_t)holder->pid, 0) != 0 && errno == ESRCH;
     return started != holder->started || state == 'Z' || state == 'X';
 }

@@ -77,7 +77,8 @@ static void list_candidates(struct pdnn_join_job *job) {
         uint32_t task = job->order[i];
         if (!job->is_runnable[task] || job->leases.state_of[task] != PDNN_LEASE_FREE)
             continue;
-        if (!left_ns || session->tasks[task].visit_ns > left_ns) {
+        uint64_t visit_ns = session->tasks[task].visit_ns;
+        if (!left_ns || visit_ns > left_ns || visit_ns == UINT64_MAX) {
             job->has_late = true;
             continue;
         }

@@ -14,7 +14,9 @@ enum pdnn_status pdnn_join_is_done(const struct pdnn_join_job *job, size_t task,
     copy.visits_done = 0;
     if (of.count)
         status = pdnn_sweep_directory_resume_task(&job->sweep, &copy, of.visit, of.count, err);
-    *is_done = copy.closed || copy.visits_done >= (size_t)job->session->spec.measure.rounds;
+    /* All who join have the same --allow-slow: what one of them finds is final for all. */
+    bool is_final = of.count && pdnn_outcome_is_final(of.visit[of.count - 1].outcome, copy.crashes);
+    *is_done = is_final || copy.closed || copy.visits_done >= (size_t)job->session->spec.measure.rounds;
     return status;
 }
 

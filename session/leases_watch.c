@@ -38,8 +38,10 @@ void pdnn_leases_beat(struct pdnn_leases *leases) {
         return;
     leases->was_late =
         leases->was_late || (leases->beat_ns && now_ns - leases->beat_ns > leases->plan.expiry_ns / 2);
-    if (!write_beat(leases, leases->beats + 1))
+    if (!write_beat(leases, leases->beats + 1)) {
+        leases->was_late = leases->was_late || !leases->beats; /* nobody has seen any sign so far */
         return;
+    }
     leases->beats++;
     leases->beat_ns = now_ns;
 }
