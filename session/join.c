@@ -165,7 +165,7 @@ static void rest(struct pdnn_join_job *job) {
 }
 
 static enum pdnn_status work(struct pdnn_join_job *job, struct pdnn_err *err) {
-    bool waits;
+    bool waits, has_freed;
     enum pdnn_status status = PDNN_OK;
     while (status == PDNN_OK && !job->time_is_up) {
         if (*job->stop)
@@ -174,8 +174,14 @@ static enum pdnn_status work(struct pdnn_join_job *job, struct pdnn_err *err) {
         if (status != PDNN_OK)
             break;
         list_candidates(job);
-        if (!job->n_candidates && ((job->is_idle && !waits) || !pdnn_join_left_ns(job)))
+        if (!job->n_candidates && !pdnn_join_left_ns(job))
             break;
+        if (!job->n_candidates && job->is_idle && !waits) {
+            status = pdnn_join_void_damaged(job, &has_freed, err);
+            if (!has_freed)
+                break;
+            continue;
+        }
         if (!job->n_candidates) {
             rest(job);
             continue;

@@ -34,7 +34,8 @@ enum pdnn_status pdnn_join_make_directory(const char *directory, const char *tex
 
 /* Works until nothing is left to claim, or the time or the budget is up; the lease then becomes free. Before
  * it ends for want of work, it makes sure that every other holder is alive, and takes over from those that
- * are not. PDNN_INTERRUPTED after a signal. */
+ * are not, and that the journals of those that ended can be read: what a damaged one had is free again.
+ * PDNN_INTERRUPTED after a signal. */
 enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct pdnn_join_result *result,
                                struct pdnn_err *err);
 

@@ -47,8 +47,8 @@ static enum pdnn_status adopt(struct pdnn_join_job *job, struct pdnn_err *err) {
     for (size_t i = 0; i < leases->count && status == PDNN_OK; i++) {
         const struct pdnn_lease *lease = &leases->lease[i];
         bool is_own = strcmp(lease->holder.part, leases->self.part) == 0;
-        if (lease->state == PDNN_LEASE_HELD || is_own || job->is_adopted[i] || lease->done == lease->count ||
-            !intersects(lease, &leases->lease[job->lease]))
+        if (lease->state == PDNN_LEASE_HELD || lease->is_void || is_own || job->is_adopted[i] ||
+            lease->done == lease->count || !intersects(lease, &leases->lease[job->lease]))
             continue;
         job->is_adopted[i] = true;
         if (pdnn_join_is_here(job, lease->holder.part))

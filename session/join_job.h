@@ -48,6 +48,10 @@ enum pdnn_status pdnn_join_make_part(struct pdnn_join_job *job, struct pdnn_err 
 enum pdnn_status pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
                                      struct pdnn_visits *visits, struct pdnn_err *err);
 
+/* Frees what leases had done whose part is damaged, or gone although DIR was never merged, with a warning per
+ * part. Each part is read once; not that of a process with a lease. */
+enum pdnn_status pdnn_join_void_damaged(struct pdnn_join_job *job, bool *has_freed, struct pdnn_err *err);
+
 /* Whether the part is of a host of this name. */
 bool pdnn_join_is_here(const struct pdnn_join_job *job, const char *part);
 

@@ -161,7 +161,7 @@ static const char *id_of(const struct pdnn_row_fields *fields, char today[PDNN_I
     return pdnn_instance_reprint(id, today);
 }
 
-/* Copies rows of the lease's instances, as visits without ops. */
+/* Copies rows of the lease's instances, or of all without a lease, as visits without ops. */
 static enum pdnn_status copy_rows(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
                                   struct pdnn_journal_scan *scan, struct pdnn_str *rows,
                                   struct pdnn_err *err) {
@@ -173,8 +173,8 @@ static enum pdnn_status copy_rows(const struct pdnn_join_job *job, const struct 
         if (status != PDNN_OK || done)
             break;
         size_t task = pdnn_texts_find(&job->ids, id_of(&visit.fields, today));
-        bool is_in_lease = false;
-        for (size_t i = 0; i < lease->count; i++)
+        bool is_in_lease = !lease;
+        for (size_t i = 0; lease && i < lease->count; i++)
             is_in_lease = is_in_lease || lease->instance[i] == task;
         if (!is_in_lease)
             continue;
@@ -184,7 +184,7 @@ static enum pdnn_status copy_rows(const struct pdnn_join_job *job, const struct 
     return status;
 }
 
-/* *rows: a journal of the lease's instances. */
+/* *rows: a journal of the lease's instances, or of all. */
 static enum pdnn_status read_rows(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
                                   const char *path, struct pdnn_str *rows, struct pdnn_err *err) {
     struct pdnn_journal_scan scan;
@@ -196,25 +196,95 @@ static enum pdnn_status read_rows(const struct pdnn_join_job *job, const struct 
     return status;
 }
 
-enum pdnn_status pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
-                                     struct pdnn_visits *visits, struct pdnn_err *err) {
-    char path[PDNN_FOLDER_TEXT], journal[PDNN_FOLDER_TEXT];
+/* Reads the journal of a part; without a lease, the visits to all instances. */
+static enum pdnn_status read_journal(const struct pdnn_join_job *job, const char *path,
+                                     const struct pdnn_lease *lease, struct pdnn_visits *visits,
+                                     struct pdnn_err *err) {
+    char journal[PDNN_FOLDER_TEXT];
     struct pdnn_str rows = {0}, ops = {0};
-    struct pdnn_err cause = {0};
-    if (!path_of_part(job, lease->holder.part, path) || !join_path(journal, path, "journal.csv") ||
-        access(journal, F_OK) != 0)
-        return PDNN_OK;
     pdnn_columns_header(&pdnn_journal_ops_columns, &ops);
-    enum pdnn_status status = read_rows(job, lease, path, &rows, &cause);
+    enum pdnn_status status = join_path(journal, path, "journal.csv")
+                                  ? read_rows(job, lease, path, &rows, err)
+                                  : pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", path);
     if (status == PDNN_OK)
-        status = pdnn_journal_parse(journal, &rows, &ops, visits, &cause);
-    if (status != PDNN_OK && status != PDNN_NO_MEMORY) {
-        pdnn_session_warn(job->session, "%s; instances of this part are measured again", cause.text);
-        status = PDNN_OK;
-    } else if (status != PDNN_OK) {
-        pdnn_fail(err, status, "%s", cause.text);
-    }
+        status = pdnn_journal_parse(journal, &rows, &ops, visits, err);
     pdnn_str_finish(&rows);
     pdnn_str_finish(&ops);
+    return status;
+}
+
+static bool has_journal(const char *directory) {
+    char path[PDNN_FOLDER_TEXT];
+    return join_path(path, directory, "journal.csv") && access(path, F_OK) == 0;
+}
+
+enum pdnn_status pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
+                                     struct pdnn_visits *visits, struct pdnn_err *err) {
+    char path[PDNN_FOLDER_TEXT];
+    struct pdnn_err cause = {0};
+    if (!path_of_part(job, lease->holder.part, path) || !has_journal(path))
+        return PDNN_OK;
+    enum pdnn_status status = read_journal(job, path, lease, visits, &cause);
+    if (status == PDNN_NO_MEMORY)
+        return pdnn_fail(err, status, "%s", cause.text);
+    if (status != PDNN_OK)
+        pdnn_session_warn(job->session, "%s; instances of this part are measured again", cause.text);
+    return PDNN_OK;
+}
+
+/* Whether all of a part can be read; if not, *cause says why. What a merge took over from a part that is gone
+ * is in DIR's own journal. */
+static enum pdnn_status check_part(const struct pdnn_join_job *job, const char *path,
+                                   struct pdnn_err *cause) {
+    struct pdnn_visits visits = {0};
+    if (!has_journal(path) && (errno == ENOENT || errno == ENOTDIR))
+        return has_journal(job->request->sweep.path)
+                   ? PDNN_OK
+                   : pdnn_fail(cause, PDNN_INVALID, "%s/journal.csv: is gone", path);
+    enum pdnn_status status = read_journal(job, path, NULL, &visits, cause);
+    pdnn_visits_finish(&visits);
+    return status;
+}
+
+/* Whether a process that may be alive writes there. */
+static bool is_in_use(const struct pdnn_join_job *job, const char *part) {
+    bool is_held = strcmp(part, job->leases.self.part) == 0;
+    for (size_t i = 0; i < job->leases.count && !is_held; i++)
+        is_held = job->leases.lease[i].state == PDNN_LEASE_HELD &&
+                  strcmp(part, job->leases.lease[i].holder.part) == 0;
+    return is_held;
+}
+
+enum pdnn_status pdnn_join_void_damaged(struct pdnn_join_job *job, bool *has_freed, struct pdnn_err *err) {
+    struct pdnn_leases *leases = &job->leases;
+    size_t n_leases = leases->count; /* voiding one may read more */
+    enum pdnn_status status = PDNN_OK;
+    *has_freed = false;
+    for (size_t i = 0; i < n_leases && status == PDNN_OK; i++) {
+        struct pdnn_err cause = {0};
+        char path[PDNN_FOLDER_TEXT], part[PDNN_PART_TEXT];
+        if (!leases->lease[i].done || leases->lease[i].is_checked)
+            continue;
+        snprintf(part, sizeof part, "%s", leases->lease[i].holder.part);
+        if (is_in_use(job, part) || !path_of_part(job, part, path))
+            continue;
+        enum pdnn_status found = check_part(job, path, &cause);
+        if (found == PDNN_NO_MEMORY)
+            return pdnn_fail(err, found, "%s", cause.text);
+        bool is_void =
+            found == PDNN_INVALID; /* otherwise it may be sound, and others may be able to read it */
+        if (found != PDNN_OK)
+            pdnn_session_warn(job->session, "%s%s", cause.text,
+                              is_void ? "; instances of this part are measured again" : "");
+        for (size_t k = i; k < n_leases && status == PDNN_OK; k++) {
+            if (strcmp(leases->lease[k].holder.part, part) != 0)
+                continue;
+            leases->lease[k].is_checked = true;
+            if (is_void && leases->lease[k].done) {
+                *has_freed = true;
+                status = pdnn_leases_void(leases, k, err);
+            }
+        }
+    }
     return status;
 }

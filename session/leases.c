@@ -84,8 +84,10 @@ enum pdnn_status pdnn_leases_open(struct pdnn_leases *leases, const char *direct
 
 void pdnn_leases_close(struct pdnn_leases *leases) {
     char name[PDNN_PART_TEXT + 8];
-    for (size_t i = 0; i < leases->count; i++)
+    for (size_t i = 0; i < leases->count; i++) {
         free(leases->lease[i].instance);
+        free(leases->lease[i].finished);
+    }
     free(leases->lease);
     free(leases->state_of);
     if (leases->beats)
@@ -153,6 +155,14 @@ enum pdnn_status pdnn_leases_end(struct pdnn_leases *leases, size_t lease, const
         snprintf(name, sizeof name, "new-%s", leases->lease[lease].holder.part);
         unlinkat(leases->folder.fd, name, 0);
     }
+    return status;
+}
+
+enum pdnn_status pdnn_leases_void(struct pdnn_leases *leases, size_t lease, struct pdnn_err *err) {
+    struct pdnn_lease_record record = {.event = PDNN_LEASE_LOSS, .lease = leases->lease[lease].number};
+    enum pdnn_status status = PDNN_OK;
+    for (bool added = false; status == PDNN_OK && !added && leases->lease[lease].done;)
+        status = pdnn_leases_add(leases, &record, &added, err);
     return status;
 }
 

@@ -9,7 +9,9 @@
  *   claim  these instances, all of them free, are the holder's
  *   kept   the holder still has its lease; nothing changes
  *   ended  the holder is through: these of its instances are done, the others are free
- *   lost   the holder gave no sign of life: the same, as another process found in the holder's journal
+ *   lost   the holder gave no sign of life: the same, as another process found in the holder's journal;
+ *          of a lease that is held no more: the holder's journal is damaged or gone, so none of its instances
+ *          are done
  *
  * A sign of life is a counter in leases/beat-PART that the holder counts up. Whoever sees the same count for
  * longer than the plan's expiry, by its own monotonic clock, takes the lease to be lost; clocks of hosts are
@@ -43,6 +45,9 @@ struct pdnn_lease {
     uint64_t cost_us;   /* predicted */
     uint32_t *instance; /* heap: their numbers in the order of the spec */
     size_t count, done; /* instances; those that were done when it ended or was lost */
+    uint32_t *finished; /* heap: the latter, ascending */
+    bool is_checked;    /* the holder's journal was read to its end after that */
+    bool is_void;       /* it is damaged or gone */
     /* Of pdnn_leases_watch, if held. */
     uint64_t beat, seen_ns; /* the counter, and when it had another value last */
     bool is_seen;           /* it was read at all */
@@ -96,6 +101,9 @@ enum pdnn_status pdnn_leases_claim(struct pdnn_leases *leases, const uint32_t *i
  * if it is not held any more. */
 enum pdnn_status pdnn_leases_end(struct pdnn_leases *leases, size_t lease, const uint32_t *done,
                                  size_t n_done, struct pdnn_err *err);
+
+/* Frees what the lease, which nobody holds, had done. No effect if another process came first. */
+enum pdnn_status pdnn_leases_void(struct pdnn_leases *leases, size_t lease, struct pdnn_err *err);
 
 /* A sign of life, unless the last one is young; cheap. Begins with the first call. */
 void pdnn_leases_beat(struct pdnn_leases *leases);

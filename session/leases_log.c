@@ -80,9 +80,24 @@ static enum pdnn_status take_claim(struct pdnn_leases *leases, struct pdnn_lease
     return PDNN_OK;
 }
 
-static enum pdnn_status take_end(struct pdnn_leases *leases, const struct pdnn_lease_record *record,
+/* What the lease had done is free again. */
+static void take_void(struct pdnn_leases *leases, struct pdnn_lease *lease) {
+    for (size_t i = 0; i < lease->done; i++)
+        leases->state_of[lease->finished[i]] = PDNN_LEASE_FREE;
+    lease->state = PDNN_LEASE_LOST;
+    lease->done = 0;
+    lease->is_void = true;
+}
+
+/* The lease takes over the record's list. */
+static enum pdnn_status take_end(struct pdnn_leases *leases, struct pdnn_lease_record *record,
                                  struct pdnn_err *err) {
     struct pdnn_lease *lease = find_lease(leases, record->lease);
+    if (lease && lease->state != PDNN_LEASE_HELD && lease->done && record->event == PDNN_LEASE_LOSS &&
+        !record->count) {
+        take_void(leases, lease);
+        return PDNN_OK;
+    }
     if (!lease || lease->state != PDNN_LEASE_HELD)
         return pdnn_fail(err, PDNN_INVALID, "is about lease %" PRIu64 ", which nobody held", record->lease);
     const int32_t index = (int32_t)(lease - leases->lease);
@@ -97,6 +112,8 @@ static enum pdnn_status take_end(struct pdnn_leases *leases, const struct pdnn_l
             leases->state_of[lease->instance[i]] = PDNN_LEASE_FREE;
     lease->state = record->event == PDNN_LEASE_END ? PDNN_LEASE_ENDED : PDNN_LEASE_LOST;
     lease->done = record->count;
+    lease->finished = record->instance;
+    record->instance = NULL;
     return PDNN_OK;
 }
 

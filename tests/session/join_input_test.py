@@ -30,9 +30,9 @@ def command(directory, *options, spec="../spec.yaml"):
     return [PARADNN, "sweep", spec, "-o", directory, "--join", *ceilings, *options]
 
 
-def join(directory, *options, rc=0, spec="../spec.yaml", prefix=(), **variables):
+def join(directory, *options, rc=0, spec="../spec.yaml", prefix=(), timeout=None, **variables):
     run = subprocess.run([*prefix, *command(directory, *options, spec=spec)], capture_output=True, text=True, check=False,
-                         env={**ENVIRONMENT, **variables})
+                         env={**ENVIRONMENT, **variables}, timeout=timeout)
     assert run.returncode == rc, (run.returncode, run.stderr)
     assert run.stdout == "", run.stdout
     return run.stderr
@@ -199,6 +199,15 @@ def test_not_joined():
     assert run.returncode == 0 and "4 instances: 4 ok" in run.stderr, run
 
 
+def test_unsupported():
+    """What stays unsupported is done with it, also for --allow-slow, which tries it once more in a sweep alone."""
+    for number, options in enumerate(((), ("--allow-slow",))):
+        sets = ("--set", "run.backend=reference", "--set", "run.isa=sse41")
+        text = join(f"d{number}", *sets, *options, timeout=60)
+        assert "4 of 4 instances are done" in text and "4 unsupported" in text, text
+        assert visits(f"d{number}") == INSTANCES
+
+
 def test_foreign_files():
     part = interrupted("d")
     write("x", "d/leases/notes.txt")
@@ -248,6 +257,33 @@ def test_half_written_journal():
     assert f"{path}:2" in merge("e", rc=2)
     shutil.rmtree(f"e/parts/{part}")
     assert check("e") >= 12
+
+
+def test_finished_part_is_damaged_or_gone():
+    """What its ended leases had done is measured again by whoever looks next, once."""
+    for directory in ("damaged", "gone"):
+        join(directory)
+        part, = os.listdir(f"{directory}/parts")
+        path = f"{directory}/parts/{part}/journal.csv"
+        expected = f"{path}: is gone; instances of this part are measured again"
+        if directory == "damaged":
+            lines = read(path).split("\n")
+            write("\n".join([lines[0], "what is this", *lines[2:]]), path)
+            expected = f"{path}:2: not a row of a journal; instances of this part are measured again"
+        else:
+            shutil.rmtree(f"{directory}/parts/{part}")
+        text = join(directory)
+        assert text.count(expected) == 1 and "4 of 4 instances are done" in text, text
+        assert "nothing to do: 4 of 4 instances are done" in join(directory)
+        if directory == "damaged":
+            assert f"{path}:2" in merge(directory, rc=2)
+            shutil.rmtree(f"{directory}/parts/{part}")
+            assert "nothing to do: 4 of 4 instances are done" in join(directory)
+        assert check(directory) >= 12
+    # What was merged is not missed.
+    shutil.rmtree("gone/parts")
+    assert "nothing to do: 4 of 4 instances are done" in join("gone")
+    assert check("gone") >= 12
 
 
 def test_full_disk():

@@ -146,6 +146,34 @@ static void test_leases_take_over(void **state) {
     pdnn_leases_close(&three);
 }
 
+/* What a lease had done whose journal is lost is free again, but not what another lease did since. */
+static void test_leases_void(void **state) {
+    (void)state;
+    struct pdnn_leases one, two;
+    struct pdnn_err err = {0};
+    const struct pdnn_holder a = holder("a"), b = holder("b");
+    open_log(&one, &a);
+    static const uint32_t first[] = {0, 2}, second[] = {1};
+    size_t lease = claim(&one, 0, 3);
+    end(&one, lease, first, 2);
+    size_t later = claim(&one, 1, 1);
+    end(&one, later, second, 1);
+    open_log(&two, &b);
+    assert_int_equal(pdnn_leases_void(&two, lease, &err), PDNN_OK);
+    uint64_t next = two.next;
+    assert_int_equal(pdnn_leases_void(&one, lease, &err), PDNN_OK); /* the second who tries */
+    assert_int_equal(pdnn_leases_void(&two, lease, &err), PDNN_OK);
+    assert_int_equal(one.next, next);
+    assert_int_equal(two.next, next);
+    static const int32_t expected[] = {PDNN_LEASE_FREE, PDNN_LEASE_DONE, PDNN_LEASE_FREE, PDNN_LEASE_FREE};
+    assert_memory_equal(one.state_of, expected, sizeof expected);
+    assert_memory_equal(two.state_of, expected, sizeof expected);
+    assert_true(one.lease[lease].is_void);
+    assert_int_equal(claim(&two, 0, 0), 2);
+    pdnn_leases_close(&one);
+    pdnn_leases_close(&two);
+}
+
 /* As if this much time had passed since the last look, or the last sign of life. */
 static void let_pass(uint64_t *since_ns, uint64_t ns) {
     *since_ns = pdnn_clock_ns() - ns;
@@ -371,9 +399,9 @@ static void test_leases_race(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        LEASE_TEST(claim_and_end), LEASE_TEST(take_over),  LEASE_TEST(watch_counter),
-        LEASE_TEST(watch_process), LEASE_TEST(other_plan), LEASE_TEST(damaged),
-        LEASE_TEST(foreign),       LEASE_TEST(race),
+        LEASE_TEST(claim_and_end), LEASE_TEST(take_over),     LEASE_TEST(void),
+        LEASE_TEST(watch_counter), LEASE_TEST(watch_process), LEASE_TEST(other_plan),
+        LEASE_TEST(damaged),       LEASE_TEST(foreign),       LEASE_TEST(race),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
