@@ -216,6 +216,27 @@ static void test_leases_watch_counter(void **state) {
     pdnn_leases_close(&other);
 }
 
+/* A holder whose first sign of life could not be written makes sure, too. */
+static void test_leases_no_first_beat(void **state) {
+    (void)state;
+    struct pdnn_leases one;
+    char path[256];
+    const struct pdnn_holder me = holder("me");
+    open_log(&one, &me);
+    snprintf(path, sizeof path, "%s/leases/beat-%s", directory, me.part);
+    assert_int_equal(mkdir(path, 0777), 0);
+    size_t lease = claim(&one, 0, 0);
+    assert_int_equal(one.beats, 0);
+    assert_int_equal(rmdir(path), 0);
+    uint64_t before = one.next;
+    assert_true(is_held(&one, lease));
+    assert_int_equal(one.beats, 1);
+    assert_int_equal(one.next, before + 1);
+    assert_true(is_held(&one, lease));
+    assert_int_equal(one.next, before + 1);
+    pdnn_leases_close(&one);
+}
+
 /* A process of this kernel that has ended is dead at once. */
 static void test_leases_watch_process(void **state) {
     (void)state;
@@ -400,8 +421,9 @@ static void test_leases_race(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         LEASE_TEST(claim_and_end), LEASE_TEST(take_over),     LEASE_TEST(void),
-        LEASE_TEST(watch_counter), LEASE_TEST(watch_process), LEASE_TEST(other_plan),
-        LEASE_TEST(damaged),       LEASE_TEST(foreign),       LEASE_TEST(race),
+        LEASE_TEST(watch_counter), LEASE_TEST(no_first_beat), LEASE_TEST(watch_process),
+        LEASE_TEST(other_plan),    LEASE_TEST(damaged),       LEASE_TEST(foreign),
+        LEASE_TEST(race),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
