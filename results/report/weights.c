@@ -83,8 +83,8 @@ static void put_chart(struct pdnn_str *out, struct weights *w, size_t number) {
         put_bar(out, w, &w->fit->term[i], y);
         y += ROW_PIXELS;
     }
-    pdnn_str_printf(&caption, "%s, %s: weights with 95 %% intervals, from %zu models. R2 ", w->source->name,
-                    w->fit->family, w->fit->n_rows);
+    pdnn_str_printf(&caption, "%s, %s: weights on %s with 95 %% intervals, from %zu models. R2 ",
+                    w->source->name, w->fit->family, w->fit->what, w->fit->n_rows);
     pdnn_html_number(&caption, w->fit->r2, 2, "unknown");
     pdnn_str_printf(&caption, ", leaving one out ");
     pdnn_html_number(&caption, w->fit->r2_leave_one_out, 2, "unknown");
@@ -134,12 +134,13 @@ static enum pdnn_status put_source(struct pdnn_str *out, const struct pdnn_repor
                                    size_t *number, struct pdnn_err *err) {
     struct pdnn_selection selection;
     struct pdnn_arena arena = {0};
-    struct pdnn_fit_request request = {.selection = &selection, .what = "pct_of_peak"};
+    struct pdnn_fit_request request = {.selection = &selection, .what = ""};
     const char *const *families = NULL;
     size_t n_families = 0;
     enum pdnn_status status = pdnn_selection_open(&selection, source->directory, NULL, 0, err);
     if (status != PDNN_OK)
         return status;
+    request.what = pdnn_selection_utilization(&selection);
     status = pdnn_fit_values(&selection, request.what, &arena, &request.values, err);
     if (status == PDNN_INVALID) {
         put_reason(out, source, err);

@@ -189,6 +189,7 @@ class Report(unittest.TestCase):
         page = self.report(self.results([dict(r, pct_of_peak="") for r in grid()], **{"ceilings.csv": None}))
         self.assertEqual(page.count('class="roofline"'), 1)
         self.assertNotIn('class="roofname"', page)
+        self.assertIn("weights on gflops with 95 % intervals", page)
 
     def test_one_of_two_has_no_rows(self):
         for order in ((0, 1), (1, 0)):
