@@ -128,13 +128,16 @@ enum pdnn_status pdnn_leases_claim(struct pdnn_leases *leases, const uint32_t *i
     return status;
 }
 
-/* Adds a record about a lease as long as it is held. */
+/* Adds a record about a lease as long as it is held. A holder that turns out to be there meanwhile has not
+ * lost it: what was found of it is out of date. */
 static enum pdnn_status add_about(struct pdnn_leases *leases, size_t lease, enum pdnn_lease_event event,
                                   const uint32_t *done, size_t n_done, struct pdnn_err *err) {
     struct pdnn_lease_record record = {.event = event, .lease = leases->lease[lease].number, .count = n_done};
+    const uint64_t kept = leases->lease[lease].kept;
     enum pdnn_status status = sort_list(done, n_done, &record.instance, err);
     for (bool added = false; status == PDNN_OK && !added;) {
-        if (leases->lease[lease].state != PDNN_LEASE_HELD)
+        const struct pdnn_lease *now = &leases->lease[lease];
+        if (now->state != PDNN_LEASE_HELD || (event == PDNN_LEASE_LOSS && now->kept != kept))
             break;
         status = pdnn_leases_add(leases, &record, &added, err);
     }
@@ -144,13 +147,13 @@ static enum pdnn_status add_about(struct pdnn_leases *leases, size_t lease, enum
 
 enum pdnn_status pdnn_leases_end(struct pdnn_leases *leases, size_t lease, const uint32_t *done,
                                  size_t n_done, struct pdnn_err *err) {
-    const char *part = leases->lease[lease].holder.part;
-    bool is_own = strcmp(part, leases->self.part) == 0;
+    bool is_own = strcmp(leases->lease[lease].holder.part, leases->self.part) == 0;
     char name[PDNN_PART_TEXT + 8];
     enum pdnn_status status =
         add_about(leases, lease, is_own ? PDNN_LEASE_END : PDNN_LEASE_LOSS, done, n_done, err);
     /* What a killed process left. If it lives after all, it makes the file anew. */
-    if (status == PDNN_OK && !is_own && pdnn_holder_is_gone(&leases->lease[lease].holder, &leases->self)) {
+    if (status == PDNN_OK && !is_own && leases->lease[lease].state == PDNN_LEASE_LOST &&
+        pdnn_holder_is_gone(&leases->lease[lease].holder, &leases->self)) {
         unlinkat(leases->folder.fd, pdnn_lease_beat_name(leases->lease[lease].holder.part, name), 0);
         snprintf(name, sizeof name, "new-%s", leases->lease[lease].holder.part);
         unlinkat(leases->folder.fd, name, 0);

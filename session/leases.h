@@ -7,7 +7,7 @@
  * on which all agree. The others are about leases; a lease's number is that of the record that claims it:
  *
  *   claim  these instances, all of them free, are the holder's
- *   kept   the holder still has its lease; nothing changes
+ *   kept   the holder, which was late, still has its lease; who took it to be lost starts to watch it again
  *   ended  the holder is through: these of its instances are done, the others are free
  *   lost   the holder gave no sign of life: the same, as another process found in the holder's journal;
  *          of a lease that is held no more: the holder's journal is damaged or gone, so none of its instances
@@ -52,6 +52,7 @@ struct pdnn_lease {
     uint64_t beat, seen_ns; /* the counter, and when it had another value last */
     bool is_seen;           /* it was read at all */
     bool has_beaten;        /* and has changed since: somebody is alive */
+    uint64_t kept;          /* times that the holder has said it is still there */
     bool is_stale;          /* the holder is gone, or the counter has not changed for the plan's expiry */
 };
 

@@ -117,6 +117,16 @@ static enum pdnn_status take_end(struct pdnn_leases *leases, struct pdnn_lease_r
     return PDNN_OK;
 }
 
+static enum pdnn_status take_kept(struct pdnn_leases *leases, const struct pdnn_lease_record *record,
+                                  struct pdnn_err *err) {
+    struct pdnn_lease *lease = find_lease(leases, record->lease);
+    if (!lease || lease->state != PDNN_LEASE_HELD)
+        return pdnn_fail(err, PDNN_INVALID, "is about lease %" PRIu64 ", which nobody held", record->lease);
+    lease->kept++;
+    lease->is_stale = lease->is_seen = false;
+    return PDNN_OK;
+}
+
 static enum pdnn_status take_plan(struct pdnn_leases *leases, const struct pdnn_lease_plan *plan,
                                   struct pdnn_err *err) {
     leases->plan = *plan;
@@ -138,7 +148,9 @@ static enum pdnn_status take(struct pdnn_leases *leases, const char *text, struc
         status = take_plan(leases, &record.plan, err);
     else if (status == PDNN_OK && record.event == PDNN_LEASE_CLAIM)
         status = take_claim(leases, &record, err);
-    else if (status == PDNN_OK && record.event != PDNN_LEASE_KEPT)
+    else if (status == PDNN_OK && record.event == PDNN_LEASE_KEPT)
+        status = take_kept(leases, &record, err);
+    else if (status == PDNN_OK)
         status = take_end(leases, &record, err);
     free(record.instance);
     if (status != PDNN_OK)

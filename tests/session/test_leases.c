@@ -216,6 +216,40 @@ static void test_leases_watch_counter(void **state) {
     pdnn_leases_close(&other);
 }
 
+/* Another takes a lease to be lost, and the holder is faster: the lease stays, and what was found of it
+ * before does not count. */
+static void test_leases_kept_in_time(void **state) {
+    (void)state;
+    struct pdnn_leases one, other;
+    const struct pdnn_holder far = stranger("far"), here = holder("here");
+    static const uint32_t found[] = {0};
+    open_log(&one, &far);
+    open_log(&other, &here);
+    const uint64_t expiry_ns = one.plan.expiry_ns;
+    claim(&one, 0, 3);
+    read_log(&other);
+    pdnn_leases_watch(&other);
+    let_pass(&other.lease[0].seen_ns, 2 * expiry_ns);
+    pdnn_leases_watch(&other);
+    assert_true(other.lease[0].is_stale);
+    let_pass(&one.beat_ns, expiry_ns);
+    assert_true(is_held(&one, 0));
+    end(&other, 0, found, 1);
+    assert_int_equal(other.lease[0].state, PDNN_LEASE_HELD);
+    assert_false(other.lease[0].is_stale);
+    assert_true(is_held(&one, 0));
+    /* The next time that it is not heard of, it is lost. */
+    pdnn_leases_watch(&other);
+    let_pass(&other.lease[0].seen_ns, 2 * expiry_ns);
+    pdnn_leases_watch(&other);
+    assert_true(other.lease[0].is_stale);
+    end(&other, 0, found, 1);
+    assert_int_equal(other.lease[0].state, PDNN_LEASE_LOST);
+    assert_false(is_held(&one, 0));
+    pdnn_leases_close(&one);
+    pdnn_leases_close(&other);
+}
+
 /* A holder whose first sign of life could not be written makes sure, too. */
 static void test_leases_no_first_beat(void **state) {
     (void)state;
@@ -421,9 +455,9 @@ static void test_leases_race(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         LEASE_TEST(claim_and_end), LEASE_TEST(take_over),     LEASE_TEST(void),
-        LEASE_TEST(watch_counter), LEASE_TEST(no_first_beat), LEASE_TEST(watch_process),
-        LEASE_TEST(other_plan),    LEASE_TEST(damaged),       LEASE_TEST(foreign),
-        LEASE_TEST(race),
+        LEASE_TEST(watch_counter), LEASE_TEST(no_first_beat), LEASE_TEST(kept_in_time),
+        LEASE_TEST(watch_process), LEASE_TEST(other_plan),    LEASE_TEST(damaged),
+        LEASE_TEST(foreign),       LEASE_TEST(race),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
