@@ -2,18 +2,19 @@
 #include "session/ask.h"
 
 #include "base/clock.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STREAMS = 2, PIECE_BYTES = 4096, KEPT_BYTES = 1 << 16 };
+enum { STREAMS = 2, PIECE_BYTES = 4096, KEPT_BYTES = 1 << 16, LOOK_MS = 20 };
 
 /* The child's stdout and stderr, in this order. */
 struct pipes {
@@ -76,29 +77,30 @@ static bool take(int fd, struct pdnn_str *text) {
     return count > 0;
 }
 
-/* Reads both until their ends. False if that takes until the deadline. */
-static bool read_all(struct pipes *pipes, uint64_t deadline_ns, struct pdnn_answer *answer) {
+/* Reads until the child has ended and nothing is left in the pipes. A child that closes them goes on, and a
+ * process that it leaves behind may hold them open. False if the child is there at the deadline. */
+static bool read_all(pid_t pid, struct pipes *pipes, uint64_t deadline_ns, struct pdnn_answer *answer,
+                     int *ended) {
     struct pdnn_str *const texts[STREAMS] = {&answer->out, &answer->errors};
-    while (pipes->read_end[0] >= 0 || pipes->read_end[1] >= 0) {
+    for (bool has_ended = false;;) {
         struct pollfd ready[STREAMS];
-        uint64_t now_ns = pdnn_clock_ns();
-        if (now_ns >= deadline_ns)
-            return false;
+        has_ended = has_ended || waitpid(pid, ended, WNOHANG) == pid;
         for (int i = 0; i < STREAMS; i++)
             ready[i] = (struct pollfd){.fd = pipes->read_end[i], .events = POLLIN};
-        uint64_t wait_ms = (deadline_ns - now_ns) / 1000000 + 1;
-        if (poll(ready, STREAMS, wait_ms < INT32_MAX ? (int)wait_ms : INT32_MAX) <= 0)
-            continue;
-        for (int i = 0; i < STREAMS; i++)
+        int count = poll(ready, STREAMS, has_ended ? 0 : LOOK_MS);
+        bool is_late = pdnn_clock_ns() >= deadline_ns;
+        if (is_late || (has_ended && count == 0))
+            return has_ended;
+        for (int i = 0; i < STREAMS && count > 0; i++)
             if (ready[i].fd >= 0 && ready[i].revents && !take(ready[i].fd, texts[i]))
                 close_end(&pipes->read_end[i]);
     }
-    return true;
 }
 
 enum pdnn_status pdnn_ask(const char *const *command, uint64_t patience_ns, struct pdnn_answer *answer,
                           struct pdnn_err *err) {
     uint64_t deadline_ns = pdnn_clock_ns() + patience_ns;
+    char patience[PDNN_UNIT_TEXT];
     struct pipes pipes;
     pid_t pid;
     int ended = 0;
@@ -109,18 +111,18 @@ enum pdnn_status pdnn_ask(const char *const *command, uint64_t patience_ns, stru
     code = start(command, &pipes, &pid);
     close_end(&pipes.write_end[0]);
     close_end(&pipes.write_end[1]);
-    bool in_time = !code && read_all(&pipes, deadline_ns, answer);
+    bool in_time = !code && read_all(pid, &pipes, deadline_ns, answer, &ended);
     close_all(&pipes);
     if (code)
         return pdnn_fail(err, PDNN_IO, "cannot run %s: %s", command[0], strerror(code));
     if (!in_time)
         kill(pid, SIGKILL);
-    while (waitpid(pid, &ended, 0) < 0 && errno == EINTR) {
+    while (!in_time && waitpid(pid, &ended, 0) < 0 && errno == EINTR) {
     }
     answer->exit_status = WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);
     if (!in_time)
-        return pdnn_fail(err, PDNN_IO, "%s has not ended within %" PRIu64 " s", command[0],
-                         patience_ns / 1000000000);
+        return pdnn_fail(err, PDNN_IO, "%s has not ended within %s", command[0],
+                         pdnn_format_ns(patience, (double)patience_ns));
     if (answer->out.failed || answer->errors.failed)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for what %s printed", command[0]);
     return PDNN_OK;

@@ -4,6 +4,8 @@
 
 #include "session/ask.h"
 
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const uint64_t second_ns = 1000000000;
@@ -51,8 +53,26 @@ static void test_ask_fails(void **state) {
     assert_string_equal(err.text, "cannot run no-such-program: No such file or directory");
     pdnn_answer_finish(&answer);
     assert_int_equal(pdnn_ask(slow, second_ns / 10, &answer, &err), PDNN_IO);
-    assert_string_equal(err.text, "sleep has not ended within 0 s");
+    assert_string_equal(err.text, "sleep has not ended within 100 ms");
     assert_int_equal(answer.exit_status, 128 + 9);
+    pdnn_answer_finish(&answer);
+}
+
+/* What ends is the program, not its pipes. */
+static void test_ask_pipes(void **state) {
+    (void)state;
+    const char *const mute[] = {"sh", "-c", "exec >&- 2>&-; exec sleep 1000", NULL};
+    const char *const leaves[] = {"sh", "-c", "sleep 30 & echo $!; exit 4", NULL};
+    struct pdnn_answer answer;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_ask(mute, second_ns / 10, &answer, &err), PDNN_IO);
+    assert_string_equal(err.text, "sh has not ended within 100 ms");
+    pdnn_answer_finish(&answer);
+    assert_int_equal(pdnn_ask(leaves, 20 * second_ns, &answer, &err), PDNN_OK);
+    assert_int_equal(answer.exit_status, 4);
+    pid_t left = (pid_t)strtol(pdnn_str_text(&answer.out), NULL, 10);
+    assert_true(left > 0);
+    assert_int_equal(kill(left, SIGKILL), 0); /* it is still there */
     pdnn_answer_finish(&answer);
 }
 
@@ -61,6 +81,7 @@ int main(void) {
         cmocka_unit_test(test_ask_answers),
         cmocka_unit_test(test_ask_long_answer),
         cmocka_unit_test(test_ask_fails),
+        cmocka_unit_test(test_ask_pipes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
