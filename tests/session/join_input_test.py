@@ -3,7 +3,6 @@
 
 Usage: join_input_test.py PARADNN"""
 
-import csv
 import glob
 import os
 import shutil
@@ -12,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from files import content, read, rows, write
 
 SPEC = """\
 sweep: input
@@ -41,29 +42,6 @@ def join(directory, *options, rc=0, spec="../spec.yaml", prefix=(), timeout=None
 def refuse(expected, directory, *options, rc=2, **more):
     text = join(directory, *options, rc=rc, **more)
     assert text.count("\n") == 1 and expected in text, text
-
-
-def read(*path):
-    with open(os.path.join(*path), encoding="utf-8") as file:
-        return file.read()
-
-
-def write(text, *path):
-    with open(os.path.join(*path), "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def rows(*path):
-    return list(csv.DictReader(read(*path).splitlines()))
-
-
-def content(directory):
-    found = {}
-    for folder, _, names in os.walk(directory):
-        for name in names:
-            with open(os.path.join(folder, name), "rb") as file:
-                found[os.path.relpath(os.path.join(folder, name), directory)] = file.read()
-    return found
 
 
 def merge(directory, rc=0):

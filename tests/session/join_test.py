@@ -10,7 +10,6 @@ have the rows of the undisturbed sweep, equal in all columns that measure nothin
 held; and no visit to an instance that the part had not claimed."""
 
 import collections
-import csv
 import glob
 import os
 import random
@@ -21,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from files import exact, expect, rows, Wrong
 
 ROUNDS = 3
 EXPIRY_S = 2
@@ -37,27 +38,7 @@ AT_ONCE = 4
 JOINS_OF_A_SWEEP = 12
 LONGEST_DELAY_S = 0.5
 PATIENCE_S = 300
-EXACT = ["schema", "id", "family", "mode", "dtype", "optimizer", "backend", "threads", "cache", "status", "params", "flop_count",
-         "byte_count", "weight_bytes", "activation_bytes", "memory_bytes", "layers", "nodes", "input", "output", "batch"]
 HARM = ["kill"] * 6 + ["term"] * 2 + ["usr1"] + ["stop"]
-
-
-class Wrong(Exception):
-    pass
-
-
-def expect(condition, text):
-    if not condition:
-        raise Wrong(text)
-
-
-def rows(*path):
-    with open(os.path.join(*path), newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def exact(directory):
-    return [{column: row[column] for column in EXACT} for row in rows(directory, "results.csv")]
 
 
 def find_faketime():

@@ -11,7 +11,6 @@ must have the rows of the undisturbed one, equal in all columns that measure not
 files. A driver that ends must leave no worker behind."""
 
 import collections
-import csv
 import os
 import random
 import resource
@@ -22,6 +21,7 @@ import sys
 import tempfile
 import time
 
+from files import exact, expect, rows, Wrong
 from processes import is_running, journal_lines, worker_of
 
 ROUNDS = 3
@@ -37,31 +37,10 @@ models:
 LONGEST_DELAY_S = 0.4
 PATIENCE_S = 120
 NAMES = ["ceilings.csv", "environment.yaml", "journal-ops.csv", "journal.csv", "ops.csv", "results.csv", "spec.yaml"]
-# What is computed and not measured.
-EXACT = ["schema", "id", "family", "mode", "dtype", "optimizer", "backend", "threads", "cache", "status", "params", "flop_count",
-         "byte_count", "weight_bytes", "activation_bytes", "memory_bytes", "layers", "nodes", "input", "output", "batch"]
 # What may stand in a visit's row for a disturbance; --retry replaces it.
 DISTURBED = ("crash", "timeout")
 SIGNALS = {"sigint": signal.SIGINT, "sigterm": signal.SIGTERM, "sighup": signal.SIGHUP,
            "sigusr1": signal.SIGUSR1}
-
-
-class Wrong(Exception):
-    pass
-
-
-def expect(condition, text):
-    if not condition:
-        raise Wrong(text)
-
-
-def rows(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def exact(directory):
-    return [{column: row[column] for column in EXACT} for row in rows(os.path.join(directory, "results.csv"))]
 
 
 class Sweep:

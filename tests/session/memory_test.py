@@ -7,7 +7,6 @@ A sweep of 3,000 and then of 6,000 made-up visits with 40 ops each goes on with 
 another of it. A peak is that of the command or of its worker, whichever is greater: 39 and 75 MiB for the sweep, 15 and 20 for status, 41
 and 77 for merge. While the breakdown had a row for each op of each visit, and in it a time for each visit, the sweep took 2.7 and 10.8 GiB."""
 
-import csv
 import os
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
 import make_journal  # noqa: E402
+from files import rows  # noqa: E402
 
 PARADNN = os.path.abspath(sys.argv[1])
 SANITIZED = "--sanitized" in sys.argv
@@ -43,11 +43,6 @@ def run(*arguments):
     peak = used.ru_maxrss / 1024
     assert SANITIZED or peak <= MOST_MIB, (arguments, peak)
     return peak
-
-
-def rows(*names):
-    with open(os.path.join(*names), newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def made_up(directory, visits, name):

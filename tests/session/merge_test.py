@@ -3,7 +3,6 @@
 
 Usage: merge_test.py PARADNN"""
 
-import csv
 import os
 import resource
 import shutil
@@ -13,6 +12,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
 import make_journal  # noqa: E402
+from files import content, read, rows, write  # noqa: E402
 
 SPEC = """\
 # made for {}
@@ -33,30 +33,6 @@ def merge(*arguments, rc=0, file_limit=None):
     assert run.returncode == rc, (arguments, run.returncode, run.stderr)
     assert run.stdout == "", run.stdout
     return run.stderr
-
-
-def read(*path):
-    with open(os.path.join(*path), encoding="utf-8") as file:
-        return file.read()
-
-
-def write(text, *path):
-    with open(os.path.join(*path), "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def rows(*path):
-    return list(csv.DictReader(read(*path).splitlines()))
-
-
-def content(directory):
-    """All files below the directory."""
-    found = {}
-    for folder, _, names in os.walk(directory):
-        for name in names:
-            with open(os.path.join(folder, name), "rb") as file:
-                found[os.path.relpath(os.path.join(folder, name), directory)] = file.read()
-    return found
 
 
 def make(directory, ids=None, spec="a test", **options):

@@ -12,6 +12,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import slurm  # noqa: E402
+from files import rows  # noqa: E402
 
 PARADNN, SWEEPS = (os.path.abspath(path) for path in sys.argv[1:3])
 TIMES = int(sys.argv[3]) if len(sys.argv) > 3 else 1
@@ -19,11 +20,6 @@ SKIPPED = 77
 SPEC = [os.path.join(SWEEPS, "smoke.yaml"), "--set", "run.threads=1"]
 # Costs and shapes; what else is in the tables was measured. Which reorders there are depends on the implementations that were fastest.
 OPS = ("id", "layer", "op", "category", "pass", "shape", "count", "flop_count", "byte_count")
-
-
-def rows(*path):
-    with open(os.path.join(*path), encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def paradnn(*arguments):
