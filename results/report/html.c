@@ -67,6 +67,28 @@ void pdnn_html_section_end(struct pdnn_str *out) {
     pdnn_str_printf(out, "</section>\n");
 }
 
+void pdnn_html_cell(struct pdnn_str *out, const char *text) {
+    pdnn_str_printf(out, "<td>");
+    pdnn_html_text(out, text);
+    pdnn_str_printf(out, "</td>");
+}
+
+void pdnn_html_table(struct pdnn_str *out, const char *css, const char *caption, const char *const *titles) {
+    pdnn_str_printf(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"%s\"><caption>", css);
+    pdnn_html_text(out, caption);
+    pdnn_str_printf(out, "</caption><thead><tr>");
+    for (; *titles; titles++) {
+        pdnn_str_printf(out, "<th scope=\"col\">");
+        pdnn_html_text(out, *titles);
+        pdnn_str_printf(out, "</th>");
+    }
+    pdnn_str_printf(out, "</tr></thead><tbody>\n");
+}
+
+void pdnn_html_table_end(struct pdnn_str *out) {
+    pdnn_str_printf(out, "</tbody></table></div>\n");
+}
+
 struct pdnn_html_scale pdnn_html_scale(double low, double high, bool is_log, double from, double to) {
     struct pdnn_html_scale scale = {low, high, is_log, from, to};
     if (!(low <= high) || !isfinite(high - low) || (is_log && !(high > 0))) { /* no data */

@@ -22,6 +22,12 @@ void pdnn_html_number(struct pdnn_str *out, double value, int digits, const char
 void pdnn_html_section(struct pdnn_str *out, const char *anchor, const char *title);
 void pdnn_html_section_end(struct pdnn_str *out);
 
+/* A table with its caption and the titles of its columns, NULL-terminated; css is its class. It scrolls by
+ * itself where it is wider than the page. Rows follow; end it with pdnn_html_table_end. */
+void pdnn_html_table(struct pdnn_str *out, const char *css, const char *caption, const char *const *titles);
+void pdnn_html_table_end(struct pdnn_str *out);
+void pdnn_html_cell(struct pdnn_str *out, const char *text);
+
 /* From data to pixels. */
 struct pdnn_html_scale {
     double low, high; /* of the data; low < high; above 0 if logarithmic */

@@ -8,30 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_cell(struct pdnn_str *out, const char *text) {
-    pdnn_str_printf(out, "<td>");
-    pdnn_html_text(out, text);
-    pdnn_str_printf(out, "</td>");
-}
-
-/* A table's head: titles, NULL-terminated. It scrolls by itself where it is wider than the page. */
-static void table_begin(struct pdnn_str *out, const char *css, const char *caption,
-                        const char *const *titles) {
-    pdnn_str_printf(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"%s\"><caption>", css);
-    pdnn_html_text(out, caption);
-    pdnn_str_printf(out, "</caption><thead><tr>");
-    for (; *titles; titles++) {
-        pdnn_str_printf(out, "<th scope=\"col\">");
-        pdnn_html_text(out, *titles);
-        pdnn_str_printf(out, "</th>");
-    }
-    pdnn_str_printf(out, "</tr></thead><tbody>\n");
-}
-
-static void table_end(struct pdnn_str *out) {
-    pdnn_str_printf(out, "</tbody></table></div>\n");
-}
-
 static size_t count_word(const struct pdnn_report_rows *rows, size_t source, enum pdnn_report_word word,
                          const char *text) {
     size_t count = 0;
@@ -95,20 +71,20 @@ void pdnn_report_put_findings(const struct pdnn_report_page *page, struct pdnn_s
     for (size_t s = 0; s < rows->n_sources; s++)
         put_summary(out, rows, s);
     pdnn_str_printf(out, "</ul>\n");
-    table_begin(out, "findings", "What was published about other machines, and what these tables say.",
-                rows->n_sources > 1 ? two : one);
+    pdnn_html_table(out, "findings", "What was published about other machines, and what these tables say.",
+                    rows->n_sources > 1 ? two : one);
     for (size_t i = 0; i < page->n_findings; i++) {
         const struct pdnn_report_finding *finding = &page->findings[i];
         pdnn_str_printf(out, "<tr>");
-        put_cell(out, finding->claim);
+        pdnn_html_cell(out, finding->claim);
         if (rows->n_sources > 1)
-            put_cell(out, rows->source[finding->source].name);
+            pdnn_html_cell(out, rows->source[finding->source].name);
         pdnn_str_printf(out, "<td class=\"%s\">%s</td>", words[finding->verdict],
                         pdnn_report_verdict_name(finding->verdict));
-        put_cell(out, finding->sentence);
+        pdnn_html_cell(out, finding->sentence);
         pdnn_str_printf(out, "</tr>\n");
     }
-    table_end(out);
+    pdnn_html_table_end(out);
     pdnn_html_section_end(out);
 }
 
@@ -122,10 +98,10 @@ static void put_roof_row(struct pdnn_str *out, const char *source, const struct 
     if (k == sizeof units / sizeof *units)
         return;
     pdnn_str_printf(out, "<tr>");
-    put_cell(out, source);
-    put_cell(out, row->kind);
-    put_cell(out, row->pattern);
-    put_cell(out, *row->dtype ? row->dtype : row->level);
+    pdnn_html_cell(out, source);
+    pdnn_html_cell(out, row->kind);
+    pdnn_html_cell(out, row->pattern);
+    pdnn_html_cell(out, *row->dtype ? row->dtype : row->level);
     pdnn_str_printf(out, "<td class=\"number\">%lld</td><td class=\"number\">", (long long)row->threads);
     pdnn_html_number(out, row->value, 4, "");
     pdnn_str_printf(out, "</td><td>%s</td><td class=\"number\">", units[k].unit);
@@ -162,13 +138,13 @@ void pdnn_report_put_machine(const struct pdnn_report_page *page, struct pdnn_st
         pdnn_str_printf(out, "</p>\n");
     }
     pdnn_str_printf(out, "<details><summary>All roofs</summary>");
-    table_begin(out, "roofs", "Medians of repetitions, with the smallest and the largest.", titles);
+    pdnn_html_table(out, "roofs", "Medians of repetitions, with the smallest and the largest.", titles);
     for (size_t s = 0; s < rows->n_sources; s++) {
         const struct pdnn_ceilings *ceilings = rows->source[s].ceilings;
         for (size_t i = 0; i < ceilings->count; i++)
             put_roof_row(out, rows->source[s].name, &ceilings->row[i]);
     }
-    table_end(out);
+    pdnn_html_table_end(out);
     pdnn_str_printf(out, "</details>\n");
     pdnn_html_section_end(out);
 }
@@ -197,9 +173,9 @@ static void put_model_row(struct pdnn_str *out, const struct pdnn_report_rows *r
     pdnn_str_printf(out, "</td><td class=\"number\">");
     pdnn_html_number(out, row->number[PDNN_REPORT_PCT_OF_ROOF], 3, "");
     pdnn_str_printf(out, "</td>");
-    put_cell(out, row->is_ok ? pdnn_report_word_text(rows, row, PDNN_REPORT_BOUND)
-                             : pdnn_report_word_text(rows, row, PDNN_REPORT_STATUS));
-    put_cell(out, pdnn_report_word_text(rows, row, PDNN_REPORT_FLAGS));
+    pdnn_html_cell(out, row->is_ok ? pdnn_report_word_text(rows, row, PDNN_REPORT_BOUND)
+                                   : pdnn_report_word_text(rows, row, PDNN_REPORT_STATUS));
+    pdnn_html_cell(out, pdnn_report_word_text(rows, row, PDNN_REPORT_FLAGS));
     pdnn_str_printf(out, "</tr>\n");
 }
 
@@ -217,55 +193,11 @@ void pdnn_report_put_models(const struct pdnn_report_page *page, struct pdnn_str
     snprintf(caption, sizeof caption, "%s%zu of %zu models, in the order of the tables.",
              shown < rows->n_rows ? "The first " : "", shown, rows->n_rows);
     pdnn_str_printf(out, "<div id=\"table\">");
-    table_begin(out, "models", caption, titles);
+    pdnn_html_table(out, "models", caption, titles);
     for (size_t r = 0; r < shown; r++)
         put_model_row(out, rows, &rows->row[r]);
-    table_end(out);
+    pdnn_html_table_end(out);
     pdnn_str_printf(out, "</div>\n");
-    pdnn_html_section_end(out);
-}
-
-enum { FAILURES_SHOWN = 20 };
-
-static void put_failures_of(struct pdnn_str *out, const struct pdnn_report_rows *rows, size_t status,
-                            size_t reason) {
-    size_t count = 0;
-    for (size_t r = 0; r < rows->n_rows; r++) {
-        const struct pdnn_report_row *row = &rows->row[r];
-        if (row->word[PDNN_REPORT_STATUS] != status || row->word[PDNN_REPORT_REASON] != reason)
-            continue;
-        if (count == 0) {
-            pdnn_str_printf(out, "<tr>");
-            put_cell(out, rows->word[PDNN_REPORT_STATUS].text[status]);
-            put_cell(out, rows->word[PDNN_REPORT_REASON].text[reason]);
-            pdnn_str_printf(out, "<td><details><summary>models</summary>");
-        }
-        if (count++ < FAILURES_SHOWN) {
-            pdnn_str_printf(out, "<code>");
-            pdnn_html_text(out, row->id);
-            pdnn_str_printf(out, "</code><br>");
-        }
-    }
-    if (count > FAILURES_SHOWN)
-        pdnn_str_printf(out, "and %zu more", count - FAILURES_SHOWN);
-    if (count)
-        pdnn_str_printf(out, "</details></td><td class=\"number\">%zu</td></tr>\n", count);
-}
-
-void pdnn_report_put_failures(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    static const char *const titles[] = {"status", "reason", "which", "models", NULL};
-    const struct pdnn_report_rows *rows = &page->rows;
-    if (rows->n_ok == rows->n_rows)
-        return;
-    pdnn_html_section(out, "failures", "What did not run");
-    table_begin(out, "failures", "Models without a time, by status and reason.", titles);
-    for (size_t status = 0; status < rows->word[PDNN_REPORT_STATUS].count; status++) {
-        for (size_t reason = 0; reason < rows->word[PDNN_REPORT_REASON].count; reason++) {
-            if (strcmp(rows->word[PDNN_REPORT_STATUS].text[status], "ok") != 0)
-                put_failures_of(out, rows, status, reason);
-        }
-    }
-    table_end(out);
     pdnn_html_section_end(out);
 }
 

@@ -224,6 +224,37 @@ class Report(unittest.TestCase):
         rows = [dict(r, status="timeout", reason="took longer than 1 s", time_ns_median="", gflops="") for r in grid()]
         self.assertIn("took longer than 1 s", self.report(self.results(rows)))
 
+    @staticmethod
+    def failures(page):
+        table = re.search(r'<table class="failures">(.*?)</table>', page, re.S).group(1)
+        return [[html.unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", line)] for line in table.splitlines() if "<td" in line]
+
+    def test_failures_by_status_and_reason(self):
+        """2,000 models that did not run, for 300 reasons in five forms: most frequent first, a few models of each."""
+        rows = grid()
+        for k in range(2000):
+            number = k % 240
+            forms = ((f"needs {number}.5 GiB, more than 12 GiB", "oom_predicted") if k % 300 < 240 else
+                     (f"took longer than {1 + k % 30} s in conv2d", "timeout") if k % 300 < 270 else
+                     ("oneDNN has no f32 here", "unsupported") if k % 300 < 271 else
+                     (f"oneDNN has no f64 here, {k % 28} times 1e+{k % 28:02}", "unsupported") if k % 300 < 299 else ("", "crash"))
+            rows.append(dict(row(9, k, 1, 0, 0), status=forms[1], reason=forms[0], time_ns_median=""))
+        self.assertEqual(len({r["reason"] for r in rows[36:] if r["status"] != "ok"}), 300)
+        found = self.failures(self.report(self.results(rows)))
+        self.assertEqual([line[:3] for line in found], [
+            ["1640", "oom_predicted", "needs N GiB, more than N GiB"], ["180", "timeout", "took longer than N s in conv2d"],
+            ["168", "unsupported", "oneDNN has no f64 here, N times N"], ["6", "unsupported", "oneDNN has no f32 here"], ["6", "crash", ""]])
+        self.assertEqual(found[0][3].count("<code>"), 5)
+        self.assertIn("nodes=0,", found[0][3])
+        self.assertTrue(found[0][3].endswith("and 1635 more"))
+
+    def test_more_reasons_than_anybody_reads(self):
+        rows = grid() + [dict(row(9, k, 1, 0, 0), status="crash", time_ns_median="", reason="".join("abcdefghij"[int(c)] for c in str(k)))
+                         for k in range(300)]
+        found = self.failures(self.report(self.results(rows)))
+        self.assertEqual(len(found), 21)
+        self.assertEqual(found[-1], ["280", "crash", "280 more reasons", ""])
+
     def test_refuses(self):
         self.assertIn("results.csv", self.refuse(self.place.name))
         self.assertIn("has no rows", self.refuse(self.results([], "empty")))

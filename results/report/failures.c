@@ -1,0 +1,161 @@
+/* What did not run, by status and by reason, most frequent first. Reasons that differ only in numbers ("needs
+ * 5 GiB", "needs 9 GiB") are one: each sweep that runs out of memory would have as many reasons as models. */
+#include "results/report/html.h"
+#include "results/report/sections.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODELS_SHOWN = 5, REASONS_SHOWN = 20 };
+
+struct group {
+    const char *status, *reason;     /* with numbers masked, unless all its models have the same */
+    size_t n, n_status;              /* models; those of all groups with this status */
+    size_t status_word, reason_word; /* of its first model */
+    size_t model[MODELS_SHOWN];
+};
+
+struct groups {
+    const struct pdnn_report_rows *rows;
+    struct group *group;
+    size_t count;
+    bool failed; /* memory is out */
+};
+
+/* The length of the number that begins here: 12, 1,024, 5.25, 1e+09; 0 if none does. */
+static size_t number_length(const char *text) {
+    static const char *const between[] = {".", ",", "e+", "e-", "e"};
+    size_t length = strspn(text, "0123456789"), k = 0;
+    while (length && k < sizeof between / sizeof *between) {
+        size_t skip = strlen(between[k]);
+        bool goes_on =
+            strncmp(text + length, between[k], skip) == 0 && isdigit((unsigned char)text[length + skip]);
+        length += goes_on ? skip + strspn(text + length + skip, "0123456789") : 0;
+        k = goes_on ? 0 : k + 1;
+    }
+    return length;
+}
+
+/* "needs 5.2 GiB of f32" becomes "needs N GiB of f32": digits within a word are part of a name. */
+static void mask_numbers(struct pdnn_str *out, const char *text) {
+    for (const char *at = text; *at;) {
+        bool in_word = at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        size_t length = in_word ? 0 : number_length(at);
+        pdnn_str_append(out, length ? "N" : at, 1);
+        at += length ? length : 1;
+    }
+}
+
+/* Most frequent status first, and within it most frequent reason; the tables' order where equal. */
+static int compare_groups(const void *a, const void *b) {
+    const struct group *one = a, *other = b;
+    if (one->n_status != other->n_status)
+        return one->n_status > other->n_status ? -1 : 1;
+    int order = strcmp(one->status, other->status);
+    if (order)
+        return order;
+    if (one->n != other->n)
+        return one->n > other->n ? -1 : 1;
+    return one->model[0] < other->model[0] ? -1 : 1;
+}
+
+static void add_failure(struct groups *groups, struct pdnn_texts *keys, size_t r) {
+    const struct pdnn_report_row *row = &groups->rows->row[r];
+    struct pdnn_str key = {0};
+    pdnn_str_printf(&key, "%s\n", pdnn_report_word_text(groups->rows, row, PDNN_REPORT_STATUS));
+    mask_numbers(&key, pdnn_report_word_text(groups->rows, row, PDNN_REPORT_REASON));
+    size_t at = key.failed ? SIZE_MAX : pdnn_texts_add(keys, pdnn_str_text(&key));
+    pdnn_str_finish(&key);
+    if (at == SIZE_MAX) {
+        groups->failed = true;
+        return;
+    }
+    struct group *group = &groups->group[at];
+    if (at == groups->count) {
+        groups->count++;
+        group->status = pdnn_report_word_text(groups->rows, row, PDNN_REPORT_STATUS);
+        group->reason = pdnn_report_word_text(groups->rows, row, PDNN_REPORT_REASON);
+        group->status_word = row->word[PDNN_REPORT_STATUS];
+        group->reason_word = row->word[PDNN_REPORT_REASON];
+    }
+    if (row->word[PDNN_REPORT_REASON] != group->reason_word)
+        group->reason = strchr(keys->text[at], '\n') + 1;
+    if (group->n < MODELS_SHOWN)
+        group->model[group->n] = r;
+    group->n++;
+}
+
+static void find_groups(struct groups *groups, struct pdnn_texts *keys) {
+    size_t *n_status = calloc(groups->rows->word[PDNN_REPORT_STATUS].count, sizeof *n_status);
+    groups->failed = !n_status;
+    for (size_t r = 0; r < groups->rows->n_rows; r++) {
+        if (!groups->rows->row[r].is_ok)
+            add_failure(groups, keys, r);
+    }
+    for (size_t i = 0; n_status && i < groups->count; i++)
+        n_status[groups->group[i].status_word] += groups->group[i].n;
+    for (size_t i = 0; n_status && i < groups->count; i++)
+        groups->group[i].n_status = n_status[groups->group[i].status_word];
+    free(n_status);
+    qsort(groups->group, groups->count, sizeof *groups->group, compare_groups);
+}
+
+static void put_group(struct pdnn_str *out, const struct groups *groups, const struct group *group) {
+    pdnn_str_printf(out, "<tr><td class=\"number\">%zu</td>", group->n);
+    pdnn_html_cell(out, group->status);
+    pdnn_html_cell(out, group->reason);
+    pdnn_str_printf(out, "<td>");
+    for (size_t i = 0; i < group->n && i < MODELS_SHOWN; i++) {
+        pdnn_str_printf(out, i ? "<br><code>" : "<code>");
+        pdnn_html_text(out, groups->rows->row[group->model[i]].id);
+        pdnn_str_printf(out, "</code>");
+    }
+    if (group->n > MODELS_SHOWN)
+        pdnn_str_printf(out, "<br>and %zu more", group->n - MODELS_SHOWN);
+    pdnn_str_printf(out, "</td></tr>\n");
+}
+
+/* The groups of one status from the first on; returns the first of the next. */
+static size_t put_status(struct pdnn_str *out, const struct groups *groups, size_t first) {
+    const char *status = groups->group[first].status;
+    size_t end = first, n_hidden = 0;
+    for (; end < groups->count && groups->group[end].status == status; end++) {
+        if (end < first + REASONS_SHOWN)
+            put_group(out, groups, &groups->group[end]);
+        else
+            n_hidden += groups->group[end].n;
+    }
+    if (n_hidden) {
+        pdnn_str_printf(out, "<tr><td class=\"number\">%zu</td>", n_hidden);
+        pdnn_html_cell(out, status);
+        pdnn_str_printf(out, "<td>%zu more reasons</td><td></td></tr>\n", end - first - REASONS_SHOWN);
+    }
+    return end;
+}
+
+void pdnn_report_put_failures(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    static const char *const titles[] = {"models", "status", "reason", "which", NULL};
+    const struct pdnn_report_rows *rows = &page->rows;
+    struct pdnn_texts keys = {0};
+    struct groups groups = {.rows = rows};
+    if (rows->n_ok == rows->n_rows)
+        return;
+    groups.group = calloc(rows->n_rows - rows->n_ok, sizeof *groups.group);
+    if (!groups.group) {
+        out->failed = true;
+        return;
+    }
+    find_groups(&groups, &keys);
+    out->failed = out->failed || groups.failed;
+    pdnn_html_section(out, "failures", "What did not run");
+    pdnn_html_table(out, "failures",
+                    "Models without a time, by status and reason; N stands for numbers that differ.", titles);
+    for (size_t first = 0; first < groups.count;)
+        first = put_status(out, &groups, first);
+    pdnn_html_table_end(out);
+    pdnn_html_section_end(out);
+    pdnn_texts_finish(&keys);
+    free(groups.group);
+}
