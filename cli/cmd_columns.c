@@ -15,8 +15,10 @@ static const char *const paragraphs[] = {
     "compare (compare-pairs, compare-groups, compare-axes, compare-ops, compare-unpaired) "
     "and fit (fit, residuals) print as CSV, and of what import keeps of a file (imported), "
     "in order: unit, type (text, count, integer, number) and meaning. "
-    "An empty field means not available. TABLE is one of these, or results, ops, ceilings, journal or "
-    "journal-ops; without it, all of them are listed.",
+    "An empty field means not available. NAME is one of these tables, or results, ops, ceilings, journal or "
+    "journal-ops; or a column, in every table that has it; without it, all of them are listed.",
+    "Statuses, stop reasons, bounds and flags are explained below the columns that hold them, with what to do "
+    "about each. NAME may also be one of them; 'words' lists all of them, as CSV too.",
     NULL,
 };
 
@@ -24,11 +26,27 @@ static const struct pdnn_option_def options[] = {PDNN_OPTION_FORMAT};
 
 static const struct pdnn_example examples[] = {
     {"paradnn columns results", "what each column of results.csv means"},
+    {"paradnn columns pct_of_roof", "the same of one column"},
+    {"paradnn columns noisy", "what this flag says, and what to do about it"},
 };
 
 static const struct pdnn_table_column table_columns[] = {
     {"table", PDNN_ALIGN_LEFT}, {"column", PDNN_ALIGN_LEFT}, {"unit", PDNN_ALIGN_LEFT},
     {"type", PDNN_ALIGN_LEFT},  {"help", PDNN_ALIGN_WRAP},
+};
+
+static const struct pdnn_table_column value_columns[] = {
+    {"column", PDNN_ALIGN_LEFT},
+    {"value", PDNN_ALIGN_LEFT},
+    {"meaning", PDNN_ALIGN_LEFT},
+    {"remedy", PDNN_ALIGN_LEFT},
+};
+
+/* For people. */
+static const struct pdnn_table_column told_columns[] = {
+    {"column", PDNN_ALIGN_LEFT},
+    {"value", PDNN_ALIGN_LEFT},
+    {"meaning, and what to do", PDNN_ALIGN_WRAP},
 };
 
 #define STUDY_TABLE(name) {#name, &pdnn_study_##name##_columns},
@@ -55,66 +73,153 @@ static const struct {
               PDNN_STUDIES(STUDY_TABLE)};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
-static enum pdnn_status check_name(const char *name, struct pdnn_err *err) {
-    const char *names[N_TABLES];
-    struct pdnn_str all = {0};
-    for (size_t i = 0; i < N_TABLES; i++) {
-        names[i] = tables[i].name;
-        if (strcmp(names[i], name) == 0) {
-            pdnn_str_finish(&all);
-            return PDNN_OK;
-        }
-        pdnn_str_printf(&all, "%s%s", i == 0 ? "" : i + 1 < N_TABLES ? ", " : " and ", names[i]);
+static const char all_words[] = "words";
+
+/* What is listed. */
+struct listing {
+    const char *only; /* NULL: everything */
+    bool csv;
+    struct pdnn_table columns, values;
+    const struct pdnn_word *told[N_TABLES]; /* the lists of words that `values` has */
+    size_t n_told;
+};
+
+/* "what limits the roof: compute, memory, overhead" */
+static void append_help(struct pdnn_str *out, const struct pdnn_column *column) {
+    pdnn_str_printf(out, "%s", column->help);
+    for (const struct pdnn_word *word = column->words; word && word->name; word++)
+        pdnn_str_printf(out, "%s%s", word == column->words ? ": " : ", ", word->name);
+}
+
+static void add_column(struct listing *listing, const char *table, const struct pdnn_column *column) {
+    struct pdnn_str help = {0};
+    append_help(&help, column);
+    pdnn_table_cell(&listing->columns, "%s", table);
+    pdnn_table_cell(&listing->columns, "%s", column->name);
+    pdnn_table_cell(&listing->columns, "%s", column->unit);
+    pdnn_table_cell(&listing->columns, "%s", pdnn_column_type_name(column->type));
+    pdnn_table_cell(&listing->columns, "%s", pdnn_str_text(&help));
+    pdnn_str_finish(&help);
+}
+
+static void add_value(struct listing *listing, const struct pdnn_column *column,
+                      const struct pdnn_word *word) {
+    pdnn_table_cell(&listing->values, "%s", column->name);
+    pdnn_table_cell(&listing->values, "%s", word->name);
+    if (listing->csv) {
+        pdnn_table_cell(&listing->values, "%s", word->meaning);
+        pdnn_table_cell(&listing->values, "%s", word->remedy);
+    } else {
+        pdnn_table_cell(&listing->values, "%s%s%s", word->meaning, *word->remedy ? ". What to do: " : "",
+                        word->remedy);
     }
-    const char *nearest = pdnn_nearest_word(name, names, N_TABLES);
+}
+
+/* The column's words, all of them or the one that was asked for; a list that several columns share only once.
+ */
+static void add_values(struct listing *listing, const struct pdnn_column *column, bool all) {
+    for (size_t i = 0; i < listing->n_told; i++)
+        if (listing->told[i] == column->words)
+            return;
+    size_t before = listing->values.n_cells;
+    for (const struct pdnn_word *word = column->words; word && word->name; word++)
+        if (all || strcmp(word->name, listing->only) == 0)
+            add_value(listing, column, word);
+    if (listing->values.n_cells > before && listing->n_told < N_TABLES)
+        listing->told[listing->n_told++] = column->words;
+}
+
+static void collect(struct listing *listing, const struct pdnn_columns *results) {
+    const char *only = listing->only;
+    for (size_t t = 0; t < N_TABLES; t++) {
+        const struct pdnn_columns *columns = tables[t].columns ? tables[t].columns : results;
+        bool whole = !only || strcmp(only, tables[t].name) == 0;
+        for (size_t i = 0; i < columns->count; i++) {
+            const struct pdnn_column *column = &columns->column[i];
+            bool is_listed = whole || strcmp(column->name, only) == 0;
+            if (is_listed)
+                add_column(listing, tables[t].name, column);
+            add_values(listing, column, is_listed || strcmp(only, all_words) == 0);
+        }
+    }
+}
+
+static enum pdnn_status unknown_name(const char *name, const struct pdnn_columns *results,
+                                     struct pdnn_err *err) {
+    enum { NAMES_MAX = 1024 };
+    const char *names[NAMES_MAX];
+    struct pdnn_str all = {0};
+    size_t count = 0;
+    names[count++] = all_words;
+    for (size_t t = 0; t < N_TABLES; t++) {
+        names[count++] = tables[t].name;
+        pdnn_str_printf(&all, "%s%s", t == 0 ? "" : t + 1 < N_TABLES ? ", " : " and ", tables[t].name);
+    }
+    for (size_t t = 0; t < N_TABLES; t++) {
+        const struct pdnn_columns *columns = tables[t].columns ? tables[t].columns : results;
+        for (size_t i = 0; i < columns->count; i++) {
+            if (count < NAMES_MAX)
+                names[count++] = columns->column[i].name;
+            for (const struct pdnn_word *word = columns->column[i].words;
+                 word && word->name && count < NAMES_MAX; word++)
+                names[count++] = word->name;
+        }
+    }
+    const char *nearest = pdnn_nearest_word(name, names, count);
     if (nearest)
-        pdnn_fail(err, PDNN_INVALID, "unknown table '%s', did you mean '%s'?", name, nearest);
+        pdnn_fail(err, PDNN_INVALID, "unknown table, column or value '%s', did you mean '%s'?", name,
+                  nearest);
     else
-        pdnn_fail(err, PDNN_INVALID, "unknown table '%s', the tables are %s", name, pdnn_str_text(&all));
+        pdnn_fail(err, PDNN_INVALID, "unknown table, column or value '%s', the tables are %s", name,
+                  pdnn_str_text(&all));
     pdnn_str_finish(&all);
     return PDNN_INVALID;
 }
 
-static void add_columns(struct pdnn_table *table, const char *name, const struct pdnn_columns *columns) {
-    for (size_t i = 0; i < columns->count; i++) {
-        const struct pdnn_column *column = &columns->column[i];
-        pdnn_table_cell(table, "%s", name);
-        pdnn_table_cell(table, "%s", column->name);
-        pdnn_table_cell(table, "%s", column->unit);
-        pdnn_table_cell(table, "%s", pdnn_column_type_name(column->type));
-        pdnn_table_cell(table, "%s", column->help);
-    }
+/* For people the columns and then the values; as CSV one table, the values only if there is nothing else. */
+static enum pdnn_status print_listing(const struct listing *listing, struct pdnn_err *err) {
+    bool has_columns = listing->columns.n_cells, has_values = listing->values.n_cells;
+    enum pdnn_status status = PDNN_OK;
+    if (has_columns)
+        status = pdnn_table_print(&listing->columns, listing->csv, err);
+    if (status != PDNN_OK || !has_values || (has_columns && listing->csv))
+        return status;
+    if (has_columns)
+        printf("\n");
+    return pdnn_table_print(&listing->values, listing->csv, err);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     (void)some_failed;
-    const char *only = arguments->n_operands ? arguments->operands[0] : NULL;
-    if (only && check_name(only, err) != PDNN_OK)
-        return err->status;
+    struct listing listing = {.only = arguments->n_operands ? arguments->operands[0] : NULL,
+                              .csv = pdnn_wants_csv(arguments)};
     struct pdnn_arena arena = {0};
-    struct pdnn_table table;
-    pdnn_table_init(&table, table_columns, sizeof table_columns / sizeof table_columns[0]);
+    struct pdnn_columns results;
     size_t n_families = 0;
     while (pdnn_families[n_families])
         n_families++;
-    struct pdnn_columns results;
+    pdnn_table_init(&listing.columns, table_columns, sizeof table_columns / sizeof table_columns[0]);
+    if (listing.csv)
+        pdnn_table_init(&listing.values, value_columns, sizeof value_columns / sizeof value_columns[0]);
+    else
+        pdnn_table_init(&listing.values, told_columns, sizeof told_columns / sizeof told_columns[0]);
     enum pdnn_status status = pdnn_results_columns(pdnn_families, n_families, false, &arena, &results, err);
-    if (status != PDNN_OK)
-        goto out;
-    for (size_t i = 0; i < N_TABLES; i++)
-        if (!only || strcmp(only, tables[i].name) == 0)
-            add_columns(&table, tables[i].name, tables[i].columns ? tables[i].columns : &results);
-    status = pdnn_table_print(&table, pdnn_wants_csv(arguments), err);
-out:
-    pdnn_table_finish(&table);
+    if (status == PDNN_OK)
+        collect(&listing, &results);
+    if (status == PDNN_OK && !listing.columns.n_cells && !listing.values.n_cells)
+        status = unknown_name(listing.only, &results, err);
+    if (status == PDNN_OK)
+        status = print_listing(&listing, err);
+    pdnn_table_finish(&listing.columns);
+    pdnn_table_finish(&listing.values);
     pdnn_arena_finish(&arena);
     return status;
 }
 
 const struct pdnn_command_def pdnn_command_columns = {
     .name = "columns",
-    .summary = "Explains the columns of the tables.",
-    .operands = "[TABLE]",
+    .summary = "Explains the columns of the tables and the words in them.",
+    .operands = "[NAME]",
     .max_operands = 1,
     .paragraphs = paragraphs,
     .options = options,

@@ -168,8 +168,10 @@ static const struct pdnn_column unpaired[] = {
      .help = "its id in A's results.csv; empty: A does not have it"},
     {"b_id", "", PDNN_COLUMN_WORD, AT(row_id[PDNN_SIDE_B]),
      .help = "its id in B's results.csv; empty: B does not have it"},
-    {"a_status", "", PDNN_COLUMN_WORD, AT(status[PDNN_SIDE_A]), .help = "its status in A"},
-    {"b_status", "", PDNN_COLUMN_WORD, AT(status[PDNN_SIDE_B]), .help = "its status in B"},
+    {"a_status", "", PDNN_COLUMN_WORD, AT(status[PDNN_SIDE_A]), .words = pdnn_outcome_words,
+     .help = "its status in A"},
+    {"b_status", "", PDNN_COLUMN_WORD, AT(status[PDNN_SIDE_B]), .words = pdnn_outcome_words,
+     .help = "its status in B"},
     {"a_reason", "", PDNN_COLUMN_WORD, AT(reason[PDNN_SIDE_A]), .help = "why A has no time for it"},
     {"b_reason", "", PDNN_COLUMN_WORD, AT(reason[PDNN_SIDE_B]), .help = "why B has no time for it"},
 };

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "base/word.h"
 #include "models/family.h"
 #include "models/param.h"
 
@@ -40,6 +41,9 @@ struct pdnn_column {
     bool (*put)(const struct pdnn_column *column, void *row, const char *text);
     const struct pdnn_param_def *param; /* results.csv: the hyper-parameter or run setting */
     size_t index;                       /* a run setting: its index */
+    /* What a cell may hold, where that needs explaining; several of them are joined by |. Ends with an empty
+     * row; NULL: anything. */
+    const struct pdnn_word *words;
 };
 
 struct pdnn_columns {

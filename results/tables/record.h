@@ -25,6 +25,9 @@ enum pdnn_bound {
     PDNN_BOUND_COUNT
 };
 
+/* The rows from PDNN_BOUND_COMPUTE on, the last one empty. */
+extern const struct pdnn_word pdnn_bound_words[];
+
 /* "" for none, "compute", "memory", "overhead". */
 const char *pdnn_bound_name(enum pdnn_bound bound);
 

@@ -99,9 +99,7 @@ static const struct pdnn_column head[] = {
 };
 
 static const struct pdnn_column tail[] = {
-    {"status", "", PDNN_COLUMN_WORD, .get = get_status,
-     .help = "ok, filtered, unsupported, oom_predicted, oom, timeout, crash, invalid, numeric_error or "
-             "interrupted"},
+    {"status", "", PDNN_COLUMN_WORD, .get = get_status, .words = pdnn_outcome_words, .help = "how it ended"},
     {"reason", "", TEXT(reason),
      .help = "why it is not ok; for an ok row, what happened to visits that failed"},
     {"params", "elements", TOTAL(params), .help = "number of elements in all weights"},
@@ -143,12 +141,8 @@ static const struct pdnn_column tail[] = {
     {"samples", "samples", COUNT(samples), .help = "timed samples of the ok visits"},
     {"warmups", "steps", COUNT(warmups),
      .help = "warm-up steps of the ok visits, before their samples; in none of the times above"},
-    {"stop_reason", "", PDNN_COLUMN_WORD, AT(stop_reason),
-     .help =
-         "what ended most of the ok visits: precision: the quartiles of its samples lay within "
-         "measure.precision of their median; max_time: its share of measure.max_time was spent; samples: it "
-         "could hold no more; time_limit: another would not have fitted into limits.time. On a tie, the last of "
-         "these"},
+    {"stop_reason", "", PDNN_COLUMN_WORD, AT(stop_reason), .words = pdnn_stop_words,
+     .help = "what ended most of the ok visits; on a tie, the last of these words"},
     {"speed_index", "ratio", NUMBER(speed_index),
      .help =
          "how fast the machine was during the visits; 1 = as fast as when its roofs were measured: "
@@ -173,17 +167,16 @@ static const struct pdnn_column tail[] = {
     {"pct_of_peak", "%", NUMBER(place.pct_of_peak),
      .help = "gflops over the measured peak at the speed of that moment; "
              "with several dtypes, each weighted by its part"},
-    {"bound", "", PDNN_COLUMN_WORD, .get = get_bound,
-     .help = "what limits the roof: compute, memory or overhead"},
+    {"bound", "", PDNN_COLUMN_WORD, .get = get_bound, .words = pdnn_bound_words,
+     .help = "what limits the roof"},
     {"roof_level", "", TEXT(place.roof_level),
      .help = "L1, L2, L3 or DRAM: where most of the memory time goes"},
     {"residual_pct", "%", NUMBER(residual_pct), .help = "part of time_ns_median that belongs to no op"},
     {"extrapolated", "", COUNT(extrapolated),
      .help = "1: only layers_run of the layers ran, and the time is scaled by the ratio of all ops' times to "
              "theirs"},
-    {"flags", "", PDNN_COLUMN_WORD, .get = get_flags,
-     .help =
-         "above_roof, noisy, drift, preempted, short, ref, throttled, slow, odd_speed, untried, joined by |"},
+    {"flags", "", PDNN_COLUMN_WORD, .get = get_flags, .words = pdnn_flag_words,
+     .help = "what to know before trusting the row, joined by |"},
     {"host", "", PDNN_COLUMN_WORD, AT(host), .help = "name of the machine"},
     {"started_utc", "", PDNN_COLUMN_WORD, .get = get_started, .help = "start of the first visit"},
 };

@@ -3,6 +3,8 @@
 #ifndef RUNTIME_FACTS_VISIT_H
 #define RUNTIME_FACTS_VISIT_H
 
+#include "base/word.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +22,9 @@ enum pdnn_outcome {
     PDNN_OUTCOME_INTERRUPTED,   /* a signal or the budget ended the sweep before a visit */
     PDNN_OUTCOME_COUNT
 };
+
+/* The rows of each enum's names, in its order, the last one empty. */
+extern const struct pdnn_word pdnn_outcome_words[], pdnn_stop_words[], pdnn_flag_words[];
 
 /* The name in the tables: "ok", "oom_predicted", ... */
 const char *pdnn_outcome_name(enum pdnn_outcome outcome);

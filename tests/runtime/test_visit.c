@@ -51,6 +51,25 @@ static void test_flags_words(void **state) {
         assert_int_equal(pdnn_flags_parse(rows[i].text), rows[i].flags);
 }
 
+static void check_explained(const struct pdnn_word *words, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        assert_true(words[i].meaning && *words[i].meaning);
+        assert_non_null(words[i].remedy);
+    }
+    assert_null(words[count].name);
+}
+
+static void test_words_are_explained(void **state) {
+    (void)state;
+    check_explained(pdnn_outcome_words, PDNN_OUTCOME_COUNT);
+    check_explained(pdnn_stop_words, PDNN_STOP_COUNT);
+    check_explained(pdnn_flag_words, PDNN_FLAG_COUNT);
+    for (int i = PDNN_OUTCOME_OK + 1; i < PDNN_OUTCOME_COUNT; i++)
+        assert_true(*pdnn_outcome_words[i].remedy);
+    for (int i = 0; i < PDNN_FLAG_COUNT; i++)
+        assert_true(*pdnn_flag_words[i].remedy);
+}
+
 static void test_visit_finish_twice(void **state) {
     (void)state;
     struct pdnn_visit visit = {.n_ops = 2, .ops = calloc(2, sizeof *visit.ops)};
@@ -65,7 +84,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outcome_find_inverts_name),  cmocka_unit_test(test_stop_find_inverts_name),
         cmocka_unit_test(test_flags_parse_inverts_format), cmocka_unit_test(test_flags_words),
-        cmocka_unit_test(test_visit_finish_twice),
+        cmocka_unit_test(test_visit_finish_twice),         cmocka_unit_test(test_words_are_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
