@@ -98,9 +98,22 @@ static void append_line(struct pdnn_str *out, struct pdnn_str *line, const char 
     pdnn_str_finish(line);
 }
 
+/* "new.results: " in front of an id where there are several directories and the axes do not say which. */
+static void append_directory(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,
+                             const struct pdnn_axes *axes) {
+    char name[PDNN_VISIBLE_TEXT];
+    int results = pdnn_csv_find(&selection->results, PDNN_SEVERAL_RESULTS);
+    bool said = selection->n_directories == 1;
+    for (size_t k = 0; axes && k < axes->count; k++)
+        said = said || axes->column[k] == results;
+    if (!said)
+        pdnn_str_printf(out, "%s: ", pdnn_visible(name, pdnn_selection_get(selection, at, results)));
+}
+
 static void append_head(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at) {
     char step[PDNN_UNIT_TEXT];
     char id[PDNN_VISIBLE_TEXT];
+    append_directory(out, selection, at, NULL);
     pdnn_str_printf(out, "%s\n  %s per step%s",
                     pdnn_visible(id, pdnn_selection_get(selection, at, selection->id)),
                     pdnn_format_ns(step, pdnn_selection_step_ns(selection, at)),
@@ -165,6 +178,7 @@ void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across) {
     struct pdnn_table_column titles[PDNN_TABLE_COLUMNS_MAX];
     size_t count = across->series->count, most = PDNN_TABLE_COLUMNS_MAX - across->by->count;
     struct pdnn_str head = {0};
+    append_directory(out, across->selection, across->series->at[0], across->axes);
     pdnn_selection_pattern(across->selection, across->series->at[0], across->axes, &head);
     append_line(out, &head, "\n\n");
     for (size_t first = 0; first < count; first += most) {

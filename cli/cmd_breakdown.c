@@ -22,7 +22,8 @@ static const char *const paragraphs[] = {
     "--gemms lists the shapes of the matrix products instead. "
     "--check-directions tests what must hold in measured runs of BERT training and prints PASS, FAIL, "
     "or not covered with the instances that are missing. The exit status is 1 if a test fails.",
-    "RESULTS is the directory that a sweep wrote. Instances whose status is not ok are left out. "
+    "RESULTS is the directory that a sweep wrote. Several are read as one table, in which `results` is a key "
+    "like threads: it can be given to --across and --only. Instances whose status is not ok are left out. "
     "`paradnn columns` explains the columns that --format csv prints: breakdown, gemms and directions.",
     NULL,
 };
@@ -50,7 +51,7 @@ static const struct pdnn_example examples[] = {
 
 struct breakdown {
     struct pdnn_selection selection;
-    struct pdnn_ops_reader ops;
+    struct pdnn_ops_reader *ops; /* by directory */
     struct pdnn_by_list by;
     struct pdnn_arena arena;
     struct pdnn_str out;
@@ -58,22 +59,34 @@ struct breakdown {
     bool csv;
 };
 
-static void append_shares_csv(struct pdnn_str *out, const struct pdnn_share *shares, size_t n_shares) {
-    for (size_t i = 0; i < n_shares; i++)
-        pdnn_columns_row(&pdnn_shares_columns, &shares[i], out);
+/* The column `results` comes first where there are several directories. */
+static void put_header(struct breakdown *b, const struct pdnn_columns *columns) {
+    if (b->selection.n_directories > 1)
+        pdnn_str_printf(&b->out, "%s,", PDNN_SEVERAL_RESULTS);
+    pdnn_columns_header(columns, &b->out);
+}
+
+static void put_row(struct breakdown *b, size_t at, const struct pdnn_columns *columns, const void *row) {
+    if (b->selection.n_directories > 1) {
+        struct pdnn_csv_writer writer = {&b->out, false};
+        int results = pdnn_csv_find(&b->selection.results, PDNN_SEVERAL_RESULTS);
+        pdnn_csv_put_text(&writer, pdnn_selection_get(&b->selection, at, results));
+        pdnn_str_append(&b->out, ",", 1);
+    }
+    pdnn_columns_row(columns, row, &b->out);
 }
 
 static enum pdnn_status show_instance(struct breakdown *b, size_t at, struct pdnn_err *err) {
-    const struct pdnn_share_source source = {&b->selection, &b->ops, &b->by, &b->arena};
+    const struct pdnn_share_source source = {&b->selection, b->ops, &b->by, &b->arena};
     struct pdnn_share *shares;
     size_t n_shares;
     pdnn_arena_reset(&b->arena);
     enum pdnn_status status = pdnn_selection_shares(&source, at, &shares, &n_shares, err);
     if (status != PDNN_OK)
         return status;
-    if (b->csv)
-        append_shares_csv(&b->out, shares, n_shares);
-    else
+    for (size_t i = 0; b->csv && i < n_shares; i++)
+        put_row(b, at, &pdnn_shares_columns, &shares[i]);
+    if (!b->csv)
         pdnn_breakdown_text(&b->out, &b->selection, at, &b->by, shares, n_shares);
     return PDNN_OK;
 }
@@ -81,7 +94,7 @@ static enum pdnn_status show_instance(struct breakdown *b, size_t at, struct pdn
 static enum pdnn_status show_instances(struct breakdown *b, struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
     if (b->csv)
-        pdnn_columns_header(&pdnn_shares_columns, &b->out);
+        put_header(b, &pdnn_shares_columns);
     for (size_t at = 0; status == PDNN_OK && at < b->selection.count; at++)
         status = show_instance(b, at, err);
     return status;
@@ -91,17 +104,17 @@ static enum pdnn_status show_gemms(struct breakdown *b, struct pdnn_err *err) {
     const struct pdnn_selection *selection = &b->selection;
     enum pdnn_status status = PDNN_OK;
     if (b->csv)
-        pdnn_columns_header(&pdnn_gemms_columns, &b->out);
+        put_header(b, &pdnn_gemms_columns);
     for (size_t at = 0; status == PDNN_OK && at < selection->count; at++) {
         struct pdnn_op_rows rows;
         struct pdnn_gemm *gemms = NULL;
         size_t n_gemms = 0;
         pdnn_arena_reset(&b->arena);
-        status = pdnn_selection_rows(selection, at, &b->ops, &rows, err);
+        status = pdnn_selection_rows(selection, at, b->ops, &rows, err);
         if (status == PDNN_OK)
             status = pdnn_gemms(&rows, &b->arena, &gemms, &n_gemms, err);
         for (size_t i = 0; b->csv && i < n_gemms; i++)
-            pdnn_columns_row(&pdnn_gemms_columns, &gemms[i], &b->out);
+            put_row(b, at, &pdnn_gemms_columns, &gemms[i]);
         if (!b->csv && status == PDNN_OK)
             pdnn_gemms_text(&b->out, selection, at, gemms, n_gemms);
     }
@@ -110,7 +123,7 @@ static enum pdnn_status show_gemms(struct breakdown *b, struct pdnn_err *err) {
 
 /* CSV has one row per instance and share; instances come in the order of the columns of the series. */
 static enum pdnn_status show_across(struct breakdown *b, const char *keys, struct pdnn_err *err) {
-    const struct pdnn_share_source source = {&b->selection, &b->ops, &b->by, &b->arena};
+    const struct pdnn_share_source source = {&b->selection, b->ops, &b->by, &b->arena};
     struct pdnn_arena arena = {0};
     struct pdnn_axes axes;
     struct pdnn_series *series = NULL;
@@ -119,7 +132,7 @@ static enum pdnn_status show_across(struct breakdown *b, const char *keys, struc
     if (status == PDNN_OK)
         status = pdnn_selection_series(&b->selection, &axes, &arena, &series, &n_series, err);
     if (status == PDNN_OK && b->csv)
-        pdnn_columns_header(&pdnn_shares_columns, &b->out);
+        put_header(b, &pdnn_shares_columns);
     for (size_t i = 0; status == PDNN_OK && i < n_series; i++) {
         struct pdnn_share_matrix matrix;
         for (size_t k = 0; b->csv && status == PDNN_OK && k < series[i].count; k++)
@@ -139,7 +152,7 @@ static enum pdnn_status show_across(struct breakdown *b, const char *keys, struc
 static enum pdnn_status show_study(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
     struct pdnn_study_line *lines;
     size_t n_lines, count[PDNN_VERDICT_COUNT] = {0};
-    enum pdnn_status status = b->study->check(&b->selection, &b->ops, &b->arena, &lines, &n_lines, err);
+    enum pdnn_status status = b->study->check(&b->selection, b->ops, &b->arena, &lines, &n_lines, err);
     if (status != PDNN_OK)
         return status;
     if (b->csv)
@@ -183,15 +196,16 @@ static enum pdnn_status check_view(const struct pdnn_arguments *arguments, struc
 
 static enum pdnn_status open_tables(struct breakdown *b, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
-    const char *by = pdnn_argument(arguments, "by"), **only = NULL, *directory = arguments->operands[0];
+    const char *by = pdnn_argument(arguments, "by"), **only = NULL;
     size_t n_only = 0;
     enum pdnn_status status = pdnn_by_parse(by ? by : "category", &b->by, err);
     if (status == PDNN_OK)
         status = pdnn_argument_all(arguments, "only", &only, &n_only, err);
     if (status == PDNN_OK)
-        status = pdnn_selection_open(&b->selection, directory, only, n_only, err);
+        status = pdnn_selection_open_all(&b->selection, arguments->operands, arguments->n_operands, only,
+                                         n_only, err);
     free(only);
-    return status == PDNN_OK ? pdnn_ops_reader_open(&b->ops, directory, err) : status;
+    return status == PDNN_OK ? pdnn_selection_ops_open(&b->selection, &b->ops, err) : status;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
@@ -200,6 +214,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     enum pdnn_status status = check_view(arguments, &b, err);
     if (status == PDNN_OK)
         status = open_tables(&b, arguments, err);
+    if (status == PDNN_OK && b.study && b.selection.n_directories > 1)
+        status = pdnn_fail(err, PDNN_INVALID, "--check-%s takes one result directory", b.study->name);
     if (status == PDNN_OK)
         status = across                              ? show_across(&b, across, err)
                  : b.study                           ? show_study(&b, some_failed, err)
@@ -211,7 +227,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK && left_out)
         fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", shown, left_out);
     pdnn_str_finish(&b.out);
-    pdnn_ops_reader_close(&b.ops);
+    pdnn_selection_ops_close(&b.selection, b.ops);
     pdnn_selection_close(&b.selection);
     pdnn_arena_finish(&b.arena);
     return status;
@@ -220,9 +236,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 const struct pdnn_command_def pdnn_command_breakdown = {
     .name = "breakdown",
     .summary = "Shows where the time of each instance went.",
-    .operands = "RESULTS",
+    .operands = "RESULTS...",
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = PDNN_OPERANDS_ANY,
     .paragraphs = paragraphs,
     .options = options,
     .n_options = sizeof options / sizeof options[0],

@@ -9,8 +9,9 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "RESULTS is the directory that a sweep wrote; speedup and boxes compare it with a second one. "
-    "gnuplot draws the pictures; the paths of the files are printed. "
+    "RESULTS is the directory that a sweep wrote. Several are read as one table, in which `results` and "
+    "`version`, the software of environment.yaml, are keys like threads; speedup and boxes compare with the "
+    "first. gnuplot draws the pictures; the paths of the files are printed. "
     "--format csv prints the data behind a picture instead, for which gnuplot is not needed.",
     NULL,
 };
@@ -106,8 +107,8 @@ static const struct {
 
 static void fill_request(const struct pdnn_arguments *arguments, struct pdnn_plot_request *request) {
     const char *format = pdnn_argument(arguments, "format");
-    request->directory = arguments->operands[1];
-    request->other = arguments->n_operands > 2 ? arguments->operands[2] : NULL;
+    request->directory = arguments->operands + 1;
+    request->n_directories = arguments->n_operands - 1;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const char *text = pdnn_argument(arguments, fields[i].option);
         memcpy((char *)request + fields[i].offset, &text, sizeof text);
@@ -144,8 +145,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct pdnn_plot_request request;
     struct pdnn_plot_result result = {0};
     fill_request(arguments, &request);
-    if (request.other && !plot->compares)
-        return pdnn_fail(err, PDNN_INVALID, "plot %s takes one result directory", plot->name);
+    if (plot->directories_max && request.n_directories > plot->directories_max)
+        return pdnn_fail(err, PDNN_INVALID, "plot %s takes %s", plot->name,
+                         plot->directories_max == 1 ? "one result directory"
+                                                    : "one or two result directories");
     enum pdnn_status status = pdnn_argument_all(arguments, "only", &only, &request.n_only, err);
     request.only = only;
     if (status == PDNN_OK)
@@ -159,9 +162,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 const struct pdnn_command_def pdnn_command_plot = {
     .name = "plot",
     .summary = "Draws a picture from the tables of a sweep.",
-    .operands = "KIND RESULTS [RESULTS]",
+    .operands = "KIND RESULTS...",
     .min_operands = 2,
-    .max_operands = 3,
+    .max_operands = PDNN_OPERANDS_ANY,
     .paragraphs = paragraphs,
     .kind = kind,
     .options = options,

@@ -1,13 +1,12 @@
-#define _POSIX_C_SOURCE 200809L
 #include "results/analysis/compare.h"
 #include "base/texts.h"
 #include "base/units.h"
 #include "results/analysis/compare_across.h"
+#include "results/analysis/several.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/stat.h>
 
 const char *pdnn_decision_name(enum pdnn_decision decision) {
     static const char *const names[PDNN_DECISION_COUNT] = {"undecided", "faster", "slower"};
@@ -268,12 +267,6 @@ size_t pdnn_comparison_other_state(const struct pdnn_comparison *comparison) {
     return count;
 }
 
-static bool same_directory(const char *a, const char *b) {
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
 static enum pdnn_status read_tables(struct pdnn_comparison *comparison,
                                     const struct pdnn_compare_request *request, struct pdnn_err *err) {
     for (int side = 0; side < PDNN_SIDES; side++) {
@@ -283,7 +276,7 @@ static enum pdnn_status read_tables(struct pdnn_comparison *comparison,
             return no_memory(err);
     }
     size_t given = request->directory[PDNN_SIDE_B] ? PDNN_SIDES : 1;
-    if (given > 1 && same_directory(request->directory[PDNN_SIDE_A], request->directory[PDNN_SIDE_B]))
+    if (given > 1 && pdnn_same_directory(request->directory[PDNN_SIDE_A], request->directory[PDNN_SIDE_B]))
         return pdnn_fail(err, PDNN_INVALID,
                          "%s: both sides are the same directory; to compare within it, name it once",
                          request->directory[PDNN_SIDE_A]);

@@ -16,6 +16,23 @@ const char *pdnn_selection_get(const struct pdnn_selection *selection, size_t at
     return pdnn_csv_get(&selection->results, selection->row[at], column);
 }
 
+size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at) {
+    return selection->several.source ? selection->several.source[selection->row[at]] : 0;
+}
+
+bool pdnn_selection_follows(const struct pdnn_selection *selection, int column) {
+    bool several = false;
+    for (size_t at = 1; at < selection->count; at++) {
+        const char *value = pdnn_selection_get(selection, at, column);
+        if (strcmp(value, pdnn_selection_get(selection, at - 1, column)) == 0)
+            continue;
+        if (pdnn_selection_source(selection, at) == pdnn_selection_source(selection, at - 1))
+            return false;
+        several = true;
+    }
+    return several && strcmp(selection->results.header[column], PDNN_SEVERAL_RESULTS) != 0;
+}
+
 double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at) {
     double ns;
     return pdnn_parse_double(pdnn_selection_get(selection, at, selection->step), &ns) ? ns : NAN;
@@ -40,8 +57,7 @@ bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t 
     return strcmp(pdnn_selection_get(selection, at, selection->extrapolated), "1") == 0;
 }
 
-static enum pdnn_status find_columns(struct pdnn_selection *selection, const char *path,
-                                     struct pdnn_err *err) {
+static enum pdnn_status find_columns(struct pdnn_selection *selection, struct pdnn_err *err) {
     const struct {
         const char *name;
         int *column;
@@ -52,18 +68,22 @@ static enum pdnn_status find_columns(struct pdnn_selection *selection, const cha
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         *needed[i].column = pdnn_csv_find(&selection->results, needed[i].name);
         if (*needed[i].column < 0)
-            return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing", path, needed[i].name);
+            return pdnn_fail(err, PDNN_INVALID, "%s/results.csv:1: column '%s' is missing",
+                             selection->directory[0], needed[i].name);
     }
     selection->extrapolated = pdnn_csv_find(&selection->results, "extrapolated");
     selection->first_key = selection->family + 1;
-    selection->end_key = selection->status;
+    selection->end_name = selection->status;
+    selection->end_key = selection->n_directories > 1
+                             ? pdnn_csv_find(&selection->results, PDNN_SEVERAL_VERSION)
+                             : selection->status;
     return PDNN_OK;
 }
 
 enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, const char *name, int *column,
                                     struct pdnn_err *err) {
     const char *const *keys = selection->results.header + selection->first_key;
-    int count = selection->end_key - selection->first_key;
+    int count = selection->end_name - selection->first_key;
     for (int i = 0; i < count; i++) {
         if (strcmp(keys[i], name) == 0) {
             *column = selection->first_key + i;
@@ -125,17 +145,40 @@ static enum pdnn_status choose_rows(struct pdnn_selection *selection, const stru
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const char *directory,
-                                     const char *const *only, size_t n_only, struct pdnn_err *err) {
+static enum pdnn_status read_one(struct pdnn_selection *selection, struct pdnn_err *err) {
     char path[PATH_MAX];
-    struct pdnn_selection opened = {.count = 0};
-    struct filter *filters = NULL;
+    const char *directory = selection->directory[0];
     if (snprintf(path, sizeof path, "%s/results.csv", directory) >= (int)sizeof path)
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    enum pdnn_status status = pdnn_csv_read(path, RESULTS_LIMIT_BYTES, PDNN_CSV_STRICT, &opened.results, err);
-    if (status != PDNN_OK)
-        return status;
-    status = find_columns(&opened, path, err);
+    return pdnn_csv_read(path, RESULTS_LIMIT_BYTES, PDNN_CSV_STRICT, &selection->results, err);
+}
+
+static enum pdnn_status read_all(struct pdnn_selection *selection, const char *const *directories, size_t n,
+                                 struct pdnn_err *err) {
+    const char **kept = pdnn_arena_alloc(&selection->arena, n, sizeof *kept);
+    bool good = kept != NULL;
+    for (size_t i = 0; i < n && good; i++)
+        good = (kept[i] = pdnn_arena_strdup(&selection->arena, directories[i])) != NULL;
+    if (!good)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    selection->directory = kept;
+    selection->n_directories = n;
+    if (n == 1)
+        return read_one(selection, err);
+    enum pdnn_status status = pdnn_several_read(selection->directory, n, RESULTS_LIMIT_BYTES,
+                                                &selection->arena, &selection->several, err);
+    selection->results = selection->several.table;
+    return status;
+}
+
+enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
+                                         size_t n_directories, const char *const *only, size_t n_only,
+                                         struct pdnn_err *err) {
+    struct pdnn_selection opened = {.count = 0};
+    struct filter *filters = NULL;
+    enum pdnn_status status = read_all(&opened, directories, n_directories, err);
+    if (status == PDNN_OK)
+        status = find_columns(&opened, err);
     if (status == PDNN_OK)
         status = pdnn_ids_reprint(&opened.results, &opened.arena, err);
     if (status == PDNN_OK && !(filters = calloc(n_only + 1, sizeof *filters)))
@@ -152,8 +195,14 @@ enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const cha
     return status;
 }
 
+enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const char *directory,
+                                     const char *const *only, size_t n_only, struct pdnn_err *err) {
+    return pdnn_selection_open_all(selection, &directory, 1, only, n_only, err);
+}
+
 void pdnn_selection_close(struct pdnn_selection *selection) {
     pdnn_csv_finish(&selection->results);
+    pdnn_several_finish(&selection->several);
     pdnn_arena_finish(&selection->arena);
     free(selection->row);
     free(selection->left);
@@ -191,8 +240,10 @@ static bool same_field(const struct pdnn_selection *selection, size_t a, size_t 
 /* True if family and all keys except the axes are equal. */
 static bool same_others(const struct pdnn_selection *selection, const struct pdnn_axes *axes, size_t a,
                         size_t b) {
+    bool across = is_axis(axes, pdnn_csv_find(&selection->results, PDNN_SEVERAL_RESULTS));
     for (int column = selection->family; column < selection->end_key; column++) {
-        if (!is_axis(axes, column) && !same_field(selection, a, b, column))
+        if (!is_axis(axes, column) && !same_field(selection, a, b, column) &&
+            !(across && column > selection->family && pdnn_selection_follows(selection, column)))
             return false;
     }
     return true;
@@ -343,7 +394,7 @@ void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, con
                           struct pdnn_str *out) {
     for (int column = selection->family; column < selection->end_key; column++) {
         const char *value = pdnn_selection_get(selection, at, column);
-        if (is_axis(axes, column) || !varies(selection, column))
+        if (is_axis(axes, column) || !varies(selection, column) || pdnn_selection_follows(selection, column))
             continue;
         const char *usual = majority(selection, column);
         if (!usual || strcmp(usual, value) != 0)
@@ -354,7 +405,7 @@ void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, con
 void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                           struct pdnn_str *out) {
     for (int column = selection->family; column < selection->end_key; column++) {
-        if (is_axis(axes, column) || !varies(selection, column))
+        if (is_axis(axes, column) || !varies(selection, column) || pdnn_selection_follows(selection, column))
             continue;
         const char *usual = majority(selection, column);
         if (usual)

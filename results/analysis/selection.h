@@ -1,4 +1,4 @@
-/* The instances of a result directory that ended ok, by hyper-parameters and run settings:
+/* The instances of one or several result directories that ended ok, by hyper-parameters and run settings:
  * filtered by values, and grouped into series of instances that differ only in some keys. A key is
  * a column of results.csv between `family` and `status`: a hyper-parameter or a run setting.
  * Nothing here knows what was measured but for the names of two columns. */
@@ -7,15 +7,21 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "results/analysis/several.h"
 #include "results/tables/csv.h"
 
 struct pdnn_selection {
     struct pdnn_csv results;
+    struct pdnn_several several;  /* the tables of several directories, which results merges */
+    const char *const *directory; /* in the arena */
+    size_t n_directories;
     struct pdnn_arena arena;      /* reprinted ids */
     int id, family, status, step; /* column numbers; step is time_ns_median */
     int extrapolated;             /* column; -1: an older table, in which nothing was extrapolated */
     int first_key, end_key;       /* the range of key columns */
-    size_t *row;                  /* the chosen rows of results, in order */
+    int end_name; /* the end of columns that may be named like keys: also `version`, which no row differs in
+                     alone */
+    size_t *row;  /* the chosen rows of results, in order */
     size_t count;
     size_t *left;    /* rows that match too but did not end ok, in order */
     size_t left_out; /* how many */
@@ -26,10 +32,22 @@ struct pdnn_selection {
  * that no row is left. */
 enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const char *directory,
                                      const char *const *only, size_t n_only, struct pdnn_err *err);
+
+/* The same from several directories, whose names are then the key `results` (results/analysis/several.h). */
+enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
+                                         size_t n_directories, const char *const *only, size_t n_only,
+                                         struct pdnn_err *err);
 void pdnn_selection_close(struct pdnn_selection *selection);
 
 /* The field of a chosen row, never NULL. */
 const char *pdnn_selection_get(const struct pdnn_selection *selection, size_t at, int column);
+
+/* The number of the directory that a chosen row comes from. */
+size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at);
+
+/* True if all chosen rows of one directory have the same value in the column, and those of another directory
+ * another one: then `results` says it too. */
+bool pdnn_selection_follows(const struct pdnn_selection *selection, int column);
 
 /* The step time of a chosen row; NaN if the field is not a number. */
 double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at);
@@ -65,8 +83,8 @@ struct pdnn_series {
     size_t count;
 };
 
-/* Every chosen row belongs to one series, perhaps alone. Series are in the order of
- * their first rows, in the arena. */
+/* Every chosen row belongs to one series, perhaps alone. Series are in the order of their first rows, in the
+ * arena. Where `results` is an axis, so are the keys that follow from it. */
 enum pdnn_status pdnn_selection_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                                        struct pdnn_arena *arena, struct pdnn_series **series,
                                        size_t *n_series, struct pdnn_err *err);
@@ -83,7 +101,8 @@ void pdnn_selection_names(const struct pdnn_selection *selection, const struct p
 void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                            struct pdnn_str *out);
 
-/* Appends the other keys that differ among the chosen rows, with this row's values: "length=512, fuse=none".
+/* Appends the other keys that differ among the chosen rows, with this row's values: "length=512, fuse=none";
+ * without those that follow from `results`.
  * A value shared by more than half of the rows is the usual one and is left out. */
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                           struct pdnn_str *out);

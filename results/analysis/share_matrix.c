@@ -2,11 +2,32 @@
 
 #include <stdlib.h>
 
+enum pdnn_status pdnn_selection_ops_open(const struct pdnn_selection *selection,
+                                         struct pdnn_ops_reader **readers, struct pdnn_err *err) {
+    struct pdnn_ops_reader *opened = calloc(selection->n_directories, sizeof *opened);
+    enum pdnn_status status =
+        opened ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ops of several directories");
+    for (size_t i = 0; status == PDNN_OK && i < selection->n_directories; i++)
+        status = pdnn_ops_reader_open(&opened[i], selection->directory[i], err);
+    if (status == PDNN_OK)
+        *readers = opened;
+    else
+        pdnn_selection_ops_close(selection, opened);
+    return status;
+}
+
+void pdnn_selection_ops_close(const struct pdnn_selection *selection, struct pdnn_ops_reader *readers) {
+    for (size_t i = 0; readers && i < selection->n_directories; i++)
+        pdnn_ops_reader_close(&readers[i]);
+    free(readers);
+}
+
 enum pdnn_status pdnn_selection_rows(const struct pdnn_selection *selection, size_t at,
-                                     struct pdnn_ops_reader *reader, struct pdnn_op_rows *rows,
+                                     struct pdnn_ops_reader *readers, struct pdnn_op_rows *rows,
                                      struct pdnn_err *err) {
     rows->step_ns = pdnn_selection_step_ns(selection, at);
     rows->family = pdnn_selection_get(selection, at, selection->family);
+    struct pdnn_ops_reader *reader = &readers[pdnn_selection_source(selection, at)];
     return pdnn_ops_reader_find(reader, pdnn_selection_get(selection, at, selection->id), &rows->op,
                                 &rows->count, err);
 }

@@ -6,15 +6,21 @@
 #include "results/analysis/selection.h"
 #include "results/analysis/shares.h"
 
-/* The rows of one chosen instance, borrowed until the reader's next call. */
+/* The readers of ops.csv, one for each directory of the selection, on the heap. Close them with
+ * pdnn_selection_ops_close. */
+enum pdnn_status pdnn_selection_ops_open(const struct pdnn_selection *selection,
+                                         struct pdnn_ops_reader **readers, struct pdnn_err *err);
+void pdnn_selection_ops_close(const struct pdnn_selection *selection, struct pdnn_ops_reader *readers);
+
+/* The rows of one chosen instance, borrowed until the next call of its directory's reader. */
 enum pdnn_status pdnn_selection_rows(const struct pdnn_selection *selection, size_t at,
-                                     struct pdnn_ops_reader *reader, struct pdnn_op_rows *rows,
+                                     struct pdnn_ops_reader *readers, struct pdnn_op_rows *rows,
                                      struct pdnn_err *err);
 
 /* Where shares come from, what they are summed by, and the arena that gets them. */
 struct pdnn_share_source {
     const struct pdnn_selection *selection;
-    struct pdnn_ops_reader *reader;
+    struct pdnn_ops_reader *reader; /* one for each directory of the selection */
     const struct pdnn_by_list *by;
     struct pdnn_arena *arena;
 };

@@ -17,15 +17,16 @@
 enum { BOXES_MAX = 48, FIRST_LABEL = 10 };
 
 /* The picture in pixels. */
-static const double width = 1200, height = 800, left = 104, right = 936, top = 712, axis_pixels = 30,
-                    caption_bottom = 8, caption_pixels = 18, caption_gap = 12, box_pixels_most = 130,
-                    line_pixels = 22, legend_pixels = 24;
+static const double width = 1200, height = 800, left = 104, right_legend = 936, right_alone = 1176, top = 712,
+                    axis_pixels = 30, caption_bottom = 8, caption_pixels = 18, caption_gap = 12,
+                    box_pixels_most = 130, line_pixels = 22, legend_pixels = 24;
 
 /* In slots, one per box: the width of a box, and the gap between two families. */
 static const double box_part = 0.56, gap = 0.6;
 
 struct box {
-    size_t at; /* one of its chosen rows */
+    size_t at;                                /* one of its chosen rows */
+    size_t rank[1 + PDNN_SELECTION_AXES_MAX]; /* its family and keys, by where they come first */
     double *value;
     size_t count;
     double center;
@@ -48,7 +49,7 @@ struct picture {
     struct pdnn_bar_name names[BOXES_MAX], sets[BOXES_MAX];
     struct dot *dot;
     size_t n_dots;
-    double slots, low, high, bottom, axis_y;
+    double slots, low, high, right, bottom, axis_y;
     bool logarithmic;
     struct pdnn_str script, data;
 };
@@ -86,18 +87,34 @@ static enum pdnn_status find_box(struct picture *p, size_t at, size_t *box, stru
     return PDNN_OK;
 }
 
-/* Boxes of one family stand together, otherwise they keep the order of the file. */
-static void order_boxes(struct picture *p) {
-    for (size_t i = 1; i < p->n_boxes; i++) {
-        size_t to = i;
-        for (size_t k = 0; k < i; k++) {
-            if (strcmp(family_of(p, k), family_of(p, i)) == 0)
-                to = k + 1;
-        }
-        struct box moved = p->box[i];
-        memmove(&p->box[to + 1], &p->box[to], (i - to) * sizeof *p->box);
-        p->box[to] = moved;
+/* The first box, in the order of the file, with the same value in this column. */
+static size_t rank_of(const struct picture *p, size_t box, int column) {
+    size_t first = 0;
+    while (strcmp(get(p, p->box[first].at, column), get(p, p->box[box].at, column)) != 0)
+        first++;
+    return first;
+}
+
+/* By family, then by each key; values in the order of the file. */
+static void rank_boxes(struct picture *p) {
+    for (size_t i = 0; i < p->n_boxes; i++) {
+        p->box[i].rank[0] = rank_of(p, i, p->request->selection->family);
+        for (size_t k = 0; k < p->request->keys.count; k++)
+            p->box[i].rank[k + 1] = rank_of(p, i, p->request->keys.column[k]);
     }
+}
+
+static int compare_boxes(const void *a, const void *b) {
+    const struct box *x = a, *y = b;
+    int order = 0;
+    for (size_t k = 0; k <= PDNN_SELECTION_AXES_MAX && !order; k++)
+        order = (x->rank[k] > y->rank[k]) - (x->rank[k] < y->rank[k]);
+    return order;
+}
+
+static void order_boxes(struct picture *p) {
+    rank_boxes(p);
+    qsort(p->box, p->n_boxes, sizeof *p->box, compare_boxes);
     double center = 0;
     for (size_t i = 0; i < p->n_boxes; i++) {
         bool first = i == 0 || strcmp(family_of(p, i), family_of(p, i - 1)) != 0;
@@ -252,7 +269,7 @@ static void put_boxes(struct picture *p) {
 
 static void put_look(struct picture *p, double y, const char *look, struct pdnn_label_sheet *sheet) {
     pdnn_str_printf(&p->script, "set label %zu '' at screen ", sheet->next++);
-    pdnn_plot_number(&p->script, (right + legend_pixels + 8) / width, ", screen ");
+    pdnn_plot_number(&p->script, (p->right + legend_pixels + 8) / width, ", screen ");
     pdnn_plot_number(&p->script, y / height, " ");
     pdnn_str_printf(&p->script, "point %s\n", look);
 }
@@ -272,7 +289,7 @@ static void put_legend(struct picture *p, const struct pdnn_color_key *key, stru
     char look[128];
     for (size_t i = 0; i < p->n_dots; i++)
         hollow = hollow || !p->dot[i].measured;
-    put_legend_text(p, "named models", right + legend_pixels, y, sheet);
+    put_legend_text(p, "named models", p->right + legend_pixels, y, sheet);
     for (size_t i = 0; i < key->n_words; i++) {
         y -= line_pixels;
         snprintf(look, sizeof look, "pointtype %d pointsize 1.3 linecolor rgb %u", key->word[i].shape,
@@ -281,10 +298,10 @@ static void put_legend(struct picture *p, const struct pdnn_color_key *key, stru
         snprintf(look, sizeof look, "pointtype %d pointsize 1.3 linecolor rgb '#222222' linewidth 0.7",
                  key->word[i].shape - 1);
         put_look(p, y, look, sheet);
-        put_legend_text(p, key->word[i].text, right + legend_pixels + 26, y, sheet);
+        put_legend_text(p, key->word[i].text, p->right + legend_pixels + 26, y, sheet);
     }
     if (hollow)
-        put_legend_text(p, "white: not in the tables", right + legend_pixels, y - line_pixels - 8, sheet);
+        put_legend_text(p, "white: not in the tables", p->right + legend_pixels, y - line_pixels - 8, sheet);
 }
 
 /* $dots: x y type rgb outline. Those of one box are spread over its width, so that few cover each other. */
@@ -322,7 +339,7 @@ static const char *keep(struct picture *p, struct pdnn_str *text) {
 /* Boxes are named by their keys, sets by their family. */
 static bool put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
     const struct pdnn_selection *selection = p->request->selection;
-    double slot = fmin(box_pixels_most / box_part, (right - left) / p->slots);
+    double slot = fmin(box_pixels_most / box_part, (p->right - left) / p->slots);
     bool has_keys = p->request->keys.count > 0;
     for (size_t i = 0; i < p->n_boxes; i++) {
         struct pdnn_str text = {0};
@@ -339,7 +356,7 @@ static bool put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
             *set = (struct pdnn_bar_name){has_keys ? family_of(p, i) : "", p->box[i].center, 0};
         set->center +=
             (p->box[i].center - p->box[i > 0 && p->set_of[i - 1] == p->set_of[i] ? i - 1 : i].center) / 2;
-        set->pixels += slot * 0.96;
+        set->pixels += slot * (set->pixels > 0 ? 1 : 1 + gap) * 0.96;
     }
     struct pdnn_str axis = {0};
     pdnn_selection_names(selection, &p->request->keys, &axis);
@@ -396,18 +413,19 @@ static void put_data(struct picture *p) {
 
 static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     struct pdnn_label_sheet sheet = {&p->script, width, height, FIRST_LABEL};
-    pdnn_plot_titles(&p->script, p->request->title, p->request->selection, p->request->plot->directory);
+    pdnn_plot_titles(&p->script, p->request->title, p->request->selection);
     choose_range(p);
+    p->right = p->n_dots ? right_legend : right_alone;
     if (!put_names(p, &sheet))
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-    double margin = (fmax(p->slots, (right - left) / box_pixels_most * box_part) - p->slots) / 2;
+    double margin = (fmax(p->slots, (p->right - left) / box_pixels_most * box_part) - p->slots) / 2;
     const struct {
         const char *name;
         double value;
     } variables[] = {{"WIDTH", width},
                      {"HEIGHT", height},
                      {"LEFT", left},
-                     {"RIGHT", right},
+                     {"RIGHT", p->right},
                      {"TOP", top},
                      {"BOTTOM", p->bottom},
                      {"AXIS_Y", p->axis_y},

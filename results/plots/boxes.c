@@ -5,6 +5,7 @@
 #include "results/analysis/compare.h"
 #include "results/plots/box.h"
 #include "results/plots/caption.h"
+#include "results/plots/file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,6 @@
 
 struct picture {
     struct pdnn_selection selection;
-    struct pdnn_comparison comparison;
     struct pdnn_arena arena;
     struct pdnn_box_request box;
     size_t *at;
@@ -37,8 +37,7 @@ static enum pdnn_status take_column(struct picture *p, const struct pdnn_plot_re
                                     struct pdnn_err *err) {
     const char *name = request->value;
     int column;
-    enum pdnn_status status =
-        pdnn_selection_open(&p->selection, request->directory, request->only, request->n_only, err);
+    enum pdnn_status status = pdnn_plot_select(request, &p->selection, err);
     if (status == PDNN_OK && !name)
         name = pdnn_selection_utilization(&p->selection);
     if (status == PDNN_OK)
@@ -61,44 +60,91 @@ static enum pdnn_status take_column(struct picture *p, const struct pdnn_plot_re
     return PDNN_OK;
 }
 
-static enum pdnn_status take_ratios(struct picture *p, const struct pdnn_plot_request *request,
-                                    struct pdnn_err *err) {
+/* The first is the baseline of a title and of the vertical axis. */
+static void name_ratios(struct picture *p, const struct pdnn_comparison *comparison, size_t n_directories) {
+    const char *const *label = comparison->label;
+    if (n_directories > 2) {
+        int length;
+        const char *name = pdnn_directory_name(comparison->directory[PDNN_SIDE_A], &length);
+        snprintf(p->title, sizeof p->title, "Speed-up over %.*s in", length < 100 ? length : 100, name);
+        snprintf(p->y_title, sizeof p->y_title, "step time of %.*s over that of the other",
+                 length < 100 ? length : 100, name);
+        return;
+    }
+    snprintf(p->title, sizeof p->title, "Speed-up of %.100s over %.100s in", label[PDNN_SIDE_B],
+             label[PDNN_SIDE_A]);
+    snprintf(p->y_title, sizeof p->y_title, "step time of %.100s over that of %.100s", label[PDNN_SIDE_A],
+             label[PDNN_SIDE_B]);
+}
+
+/* The ratios of two platforms; of two directories they belong to the second one's rows, which begin at
+ * `first` among the chosen ones. */
+static enum pdnn_status add_ratios(struct picture *p, const struct pdnn_plot_request *request, size_t other,
+                                   size_t first, struct pdnn_err *err) {
+    struct pdnn_comparison comparison;
     const struct pdnn_compare_request compared = {
-        {request->directory, request->other}, request->across, request->only, request->n_only};
-    if (request->value)
-        return pdnn_fail(err, PDNN_INVALID, "the boxes of a comparison show ratios of times, not --value");
-    enum pdnn_status status = pdnn_comparison_open(&p->comparison, &compared, err);
-    if (status == PDNN_OK)
-        status = make_room(p, p->comparison.n_pairs, err);
-    if (status != PDNN_OK)
-        return status;
-    p->box.selection = pdnn_comparison_side(&p->comparison, PDNN_SIDE_A);
-    p->box.left_out = p->comparison.n_unpaired;
-    p->box.line = 1;
-    for (size_t i = 0; i < p->comparison.n_pairs; i++)
-        add_value(p, p->comparison.pair[i].at[PDNN_SIDE_A], p->comparison.pair[i].ratio);
-    snprintf(p->title, sizeof p->title, "Speed-up of %.100s over %.100s in", p->comparison.label[PDNN_SIDE_B],
-             p->comparison.label[PDNN_SIDE_A]);
-    snprintf(p->y_title, sizeof p->y_title, "step time of %.100s over that of %.100s",
-             p->comparison.label[PDNN_SIDE_A], p->comparison.label[PDNN_SIDE_B]);
+        {request->directory[0], other ? request->directory[other] : NULL},
+        request->across,
+        request->only,
+        request->n_only};
+    if (pdnn_comparison_open(&comparison, &compared, err) != PDNN_OK)
+        return err->status;
+    int side = other ? PDNN_SIDE_B : PDNN_SIDE_A;
+    for (size_t i = 0; i < comparison.n_pairs; i++)
+        add_value(p, first + comparison.pair[i].at[side], comparison.pair[i].ratio);
+    p->box.left_out += comparison.n_unpaired;
+    name_ratios(p, &comparison, request->n_directories);
+    pdnn_comparison_close(&comparison);
     return PDNN_OK;
 }
 
-/* The run settings that differ among the values' instances. */
+/* Every directory against the first, or both sides in one. */
+static enum pdnn_status take_ratios(struct picture *p, const struct pdnn_plot_request *request,
+                                    struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_plot_select(request, &p->selection, err);
+    size_t first = 0;
+    if (status == PDNN_OK && request->value)
+        status = pdnn_fail(err, PDNN_INVALID, "the boxes of --across show ratios of times, not --value");
+    if (status == PDNN_OK)
+        status = make_room(p, p->selection.count, err);
+    p->box.selection = &p->selection;
+    p->box.line = 1;
+    if (status == PDNN_OK && request->n_directories == 1)
+        return add_ratios(p, request, 0, 0, err);
+    for (size_t other = 1; status == PDNN_OK && other < request->n_directories; other++) {
+        while (first < p->selection.count && pdnn_selection_source(&p->selection, first) < other)
+            first++;
+        status = add_ratios(p, request, other, first, err);
+    }
+    return status;
+}
+
+static bool varies(const struct picture *p, int column, bool *empty) {
+    const struct pdnn_selection *selection = p->box.selection;
+    bool several = false;
+    *empty = false;
+    for (size_t i = 0; i < p->box.n_values && column >= 0; i++) {
+        const char *value = pdnn_selection_get(selection, p->at[i], column);
+        several = several || strcmp(value, pdnn_selection_get(selection, p->at[0], column)) != 0;
+        *empty = *empty || !*value;
+    }
+    return several;
+}
+
+/* The run settings that differ among the values' instances, and the directories. */
 static void choose_keys(struct picture *p) {
     const struct pdnn_selection *selection = p->box.selection;
+    bool empty;
     for (size_t s = 0; s < PDNN_SETTING_COUNT; s++) {
         int column = pdnn_csv_find(&selection->results, pdnn_settings[s].name);
-        bool varies = false, empty = false;
-        for (size_t i = 0; i < p->box.n_values && column >= 0; i++) {
-            const char *value = pdnn_selection_get(selection, p->at[i], column);
-            varies = varies || strcmp(value, pdnn_selection_get(selection, p->at[0], column)) != 0;
-            empty = empty || !*value;
-        }
         /* A setting that some lack follows another one, as the optimizer does the mode. */
-        if (varies && !empty && p->box.keys.count < PDNN_SELECTION_AXES_MAX)
+        if (varies(p, column, &empty) && !empty && !pdnn_selection_follows(selection, column) &&
+            p->box.keys.count + 1 < PDNN_SELECTION_AXES_MAX)
             p->box.keys.column[p->box.keys.count++] = column;
     }
+    int results = pdnn_csv_find(&selection->results, PDNN_SEVERAL_RESULTS);
+    if (selection->n_directories > 1 && varies(p, results, &empty))
+        p->box.keys.column[p->box.keys.count++] = results;
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
@@ -112,8 +158,9 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
                                     "circles: beyond; n: models."}};
     p.box.title = p.title;
     p.box.y_title = p.y_title;
-    enum pdnn_status status =
-        request->other || request->across ? take_ratios(&p, request, err) : take_column(&p, request, err);
+    enum pdnn_status status = request->across || (request->n_directories > 1 && !request->value)
+                                  ? take_ratios(&p, request, err)
+                                  : take_column(&p, request, err);
     if (status == PDNN_OK && request->by)
         status = pdnn_axes_parse(p.box.selection, request->by, &p.box.keys, err);
     else if (status == PDNN_OK)
@@ -121,7 +168,6 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = pdnn_boxes_draw(&p.box, result, err);
     pdnn_selection_close(&p.selection);
-    pdnn_comparison_close(&p.comparison);
     pdnn_arena_finish(&p.arena);
     return status;
 }
@@ -132,10 +178,10 @@ const struct pdnn_plot_def pdnn_plot_boxes = {
     .name = "boxes",
     .help =
         "the percentiles 2, 9, 50, 91 and 98 of --value (default: pct_of_peak, or gflops where no model has "
-        "it), or of the speed-up of two RESULTS or --across a key as in speedup: a box per family and value "
-        "of --by (default: the run settings that vary), presets as points; --only",
+        "it), or, of several RESULTS without --value or --across a key, of the speed-up over the first as in "
+        "speedup: a box per family and value of --by (default: the run settings that vary, and results), "
+        "presets as points; --only",
     .options = options,
-    .compares = true,
     .drawn = "models",
     .left_out_as = "models without a value",
     .draw = draw,

@@ -37,7 +37,7 @@ struct part {
 
 struct picture {
     struct pdnn_selection selection;
-    struct pdnn_ops_reader reader;
+    struct pdnn_ops_reader *reader; /* by directory */
     struct pdnn_arena arena;
     struct pdnn_by_list by;
     struct pdnn_axes axes;
@@ -240,12 +240,18 @@ static void put_numbers(struct picture *p, const char *block, bool dark) {
 static void put_data(struct picture *p) {
     struct pdnn_csv_writer writer = {&p->data, false};
     static const char *const columns[] = {"id", "set", "step_ns", "part", "share_pct", NULL};
+    int results = pdnn_csv_find(&p->selection.results, PDNN_SEVERAL_RESULTS);
+    bool several = p->selection.n_directories > 1;
+    if (several)
+        pdnn_csv_put_text(&writer, PDNN_SEVERAL_RESULTS);
     pdnn_csv_put_header(&writer, columns);
     for (size_t b = 0; b < p->all.count; b++) {
         for (size_t r = 0; r < p->matrix.n_rows; r++) {
             double pct = part_pct(p, r, b);
             if (!(pct > 0))
                 continue;
+            if (several)
+                pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, p->all.at[b], results));
             pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, p->all.at[b], p->selection.id));
             pdnn_csv_put_u64(&writer, p->set_of[b] + 1);
             pdnn_csv_put_number(&writer, pdnn_selection_step_ns(&p->selection, p->all.at[b]),
@@ -387,7 +393,7 @@ static void put_legend(struct picture *p) {
     pdnn_str_finish(&entries);
 }
 
-static enum pdnn_status write_script(struct picture *p, const char *directory, struct pdnn_err *err) {
+static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     p->parts = pdnn_arena_alloc(&p->arena, p->matrix.n_rows + 1, sizeof *p->parts);
     if (p->parts) {
         choose_colors(p);
@@ -395,7 +401,7 @@ static enum pdnn_status write_script(struct picture *p, const char *directory, s
     }
     if (!p->parts || !put_names(p))
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-    pdnn_plot_titles(&p->script, "Where the time goes in", &p->selection, directory);
+    pdnn_plot_titles(&p->script, "Where the time goes in", &p->selection);
     const struct {
         const char *name;
         double value;
@@ -416,21 +422,21 @@ static enum pdnn_status write_script(struct picture *p, const char *directory, s
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
                              struct pdnn_err *err) {
     struct picture p = {.n_sets = 0};
-    const struct pdnn_share_source source = {&p.selection, &p.reader, &p.by, &p.arena};
     struct pdnn_plot_result drawn = {.n_paths = 0};
     enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "group", &p.by, err);
     if (status == PDNN_OK)
-        status = pdnn_selection_open(&p.selection, request->directory, request->only, request->n_only, err);
+        status = pdnn_plot_select(request, &p.selection, err);
     if (status == PDNN_OK)
-        status = pdnn_ops_reader_open(&p.reader, request->directory, err);
+        status = pdnn_selection_ops_open(&p.selection, &p.reader, err);
     if (status == PDNN_OK)
         status = find_sets(&p, request->across, err);
     if (status == PDNN_OK)
         status = order_bars(&p, err);
     if (status == PDNN_OK)
-        status = pdnn_share_matrix(&source, &p.all, &p.matrix, err);
+        status = pdnn_share_matrix(&(struct pdnn_share_source){&p.selection, p.reader, &p.by, &p.arena},
+                                   &p.all, &p.matrix, err);
     if (status == PDNN_OK)
-        status = write_script(&p, request->directory, err);
+        status = write_script(&p, err);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"breakdown", &p.script, pdnn_plot_script_breakdown, &p.data},
@@ -439,7 +445,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     drawn.left_out = (int)p.selection.left_out;
     pdnn_str_finish(&p.script);
     pdnn_str_finish(&p.data);
-    pdnn_ops_reader_close(&p.reader);
+    pdnn_selection_ops_close(&p.selection, p.reader);
     pdnn_selection_close(&p.selection);
     pdnn_arena_finish(&p.arena);
     if (status == PDNN_OK)

@@ -18,16 +18,41 @@ static const char *common_value(const struct pdnn_selection *selection, const ch
     return *value ? value : NULL;
 }
 
-void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pdnn_selection *selection,
-                      const char *directory) {
+void pdnn_plot_names(const struct pdnn_selection *selection, struct pdnn_str *out) {
+    size_t n = selection->n_directories, shown = n > 3 ? 2 : n;
+    for (size_t i = 0; i < shown; i++) {
+        int length;
+        const char *name = pdnn_directory_name(selection->directory[i], &length);
+        pdnn_str_printf(out, "%s%.*s", !i ? "" : i + 1 == n ? " and " : ", ", length, name);
+    }
+    if (shown < n)
+        pdnn_str_printf(out, " and %zu more", n - shown);
+}
+
+void pdnn_plot_cpu(const struct pdnn_selection *selection, struct pdnn_str *out) {
+    struct pdnn_str first = {0};
+    bool several = false;
+    for (size_t i = 0; i < selection->n_directories; i++) {
+        struct pdnn_str cpu = {0};
+        pdnn_environment_get(selection->directory[i], "cpu", i ? &cpu : &first);
+        several = several || (i && strcmp(pdnn_str_text(&cpu), pdnn_str_text(&first)) != 0);
+        out->failed = out->failed || cpu.failed || first.failed;
+        pdnn_str_finish(&cpu);
+    }
+    pdnn_str_printf(out, "%s",
+                    several        ? "several processors"
+                    : first.length ? pdnn_str_text(&first)
+                                   : "unknown machine");
+    pdnn_str_finish(&first);
+}
+
+void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pdnn_selection *selection) {
     static const char *const common[] = {"family",  "mode", "optimizer", "dtype",
                                          "backend", "fuse", "threads"};
-    struct pdnn_str title = {0}, subtitle = {0}, cpu = {0};
-    int length;
-    const char *name = pdnn_plot_directory_name(directory, &length);
-    pdnn_str_printf(&title, "%s %.*s", what, length, name);
-    pdnn_environment_get(directory, "cpu", &cpu);
-    pdnn_str_printf(&subtitle, "%s", cpu.length ? cpu.text : "unknown machine");
+    struct pdnn_str title = {0}, subtitle = {0};
+    pdnn_str_printf(&title, "%s ", what);
+    pdnn_plot_names(selection, &title);
+    pdnn_plot_cpu(selection, &subtitle);
     for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
         const char *value = common_value(selection, common[i]);
         if (value)
@@ -35,12 +60,11 @@ void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pd
         if (value && strcmp(common[i], "threads") == 0)
             pdnn_str_printf(&subtitle, " thread%s", strcmp(value, "1") == 0 ? "" : "s");
     }
-    script->failed = script->failed || title.failed || subtitle.failed || cpu.failed;
+    script->failed = script->failed || title.failed || subtitle.failed;
     pdnn_gnuplot_text(script, "TITLE", pdnn_str_text(&title));
     pdnn_gnuplot_text(script, "SUBTITLE", pdnn_str_text(&subtitle));
     pdnn_str_finish(&title);
     pdnn_str_finish(&subtitle);
-    pdnn_str_finish(&cpu);
 }
 
 enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const char *name, int *column,

@@ -174,7 +174,7 @@ static void put_data(struct picture *p) {
 
 static void put_title(struct picture *p, const char *directory) {
     int length;
-    const char *name = pdnn_plot_directory_name(directory, &length);
+    const char *name = pdnn_directory_name(directory, &length);
     struct pdnn_str title = {0}, cpu = {0};
     pdnn_environment_get(directory, "cpu", &cpu);
     pdnn_str_printf(&title, "Roofs of %.*s%s%s", length, name, cpu.length ? ": " : "", pdnn_str_text(&cpu));
@@ -188,9 +188,9 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
                              struct pdnn_err *err) {
     struct picture picture = {.drawn = 0};
     struct pdnn_plot_result drawn = {.n_paths = 0};
-    enum pdnn_status status = read_ceilings(&picture, request->directory, err);
+    enum pdnn_status status = read_ceilings(&picture, request->directory[0], err);
     if (status == PDNN_OK) {
-        put_title(&picture, request->directory);
+        put_title(&picture, request->directory[0]);
         pdnn_plot_variable(&picture.script, "N_ROWS", (double)picture.n_threads);
         put_rows(&picture);
         pdnn_plot_ladder(&picture.script, picture.ceilings, picture.threads, picture.n_threads);
@@ -219,6 +219,7 @@ const struct pdnn_plot_def pdnn_plot_ceilings = {
     .help = "the measured roofs for each thread count: bandwidth by working set with the levels found, "
             "arithmetic by dtype",
     .options = options,
+    .directories_max = 1,
     .drawn = "roofs",
     .left_out_as = "rows of other kinds",
     .draw = draw,

@@ -28,7 +28,7 @@ static enum pdnn_status output_path(const struct pdnn_plot_request *request, con
             length -= 4;
         written = snprintf(path, PDNN_PLOT_PATH, "%.*s%s", (int)length, request->output, extension);
     } else {
-        written = snprintf(path, PDNN_PLOT_PATH, "%s/%s%s", request->directory, kind, extension);
+        written = snprintf(path, PDNN_PLOT_PATH, "%s/%s%s", request->directory[0], kind, extension);
     }
     if (written < 0 || written >= PDNN_PLOT_PATH)
         return pdnn_fail(err, PDNN_INVALID, "the path of the picture is too long");
@@ -116,15 +116,10 @@ enum pdnn_status pdnn_plot_write(const struct pdnn_plot_request *request, const 
     return PDNN_OK;
 }
 
-const char *pdnn_plot_directory_name(const char *directory, int *length) {
-    size_t end = strlen(directory);
-    while (end > 1 && directory[end - 1] == '/')
-        end--;
-    size_t start = end;
-    while (start > 0 && directory[start - 1] != '/')
-        start--;
-    *length = (int)(end - start);
-    return directory + start;
+enum pdnn_status pdnn_plot_select(const struct pdnn_plot_request *request, struct pdnn_selection *selection,
+                                  struct pdnn_err *err) {
+    return pdnn_selection_open_all(selection, request->directory, request->n_directories, request->only,
+                                   request->n_only, err);
 }
 
 void pdnn_plot_number(struct pdnn_str *script, double value, const char *after) {

@@ -3,6 +3,7 @@
 #define RESULTS_PLOTS_FILE_H
 
 #include "base/str.h"
+#include "results/analysis/selection.h"
 #include "results/plots/plot.h"
 
 /* What a picture is made of. */
@@ -18,8 +19,9 @@ struct pdnn_plot_parts {
 enum pdnn_status pdnn_plot_write(const struct pdnn_plot_request *request, const struct pdnn_plot_parts *parts,
                                  struct pdnn_plot_result *result, struct pdnn_err *err);
 
-/* The result directory's own name without its path; it has *length letters. */
-const char *pdnn_plot_directory_name(const char *directory, int *length);
+/* The chosen instances of all the request's directories. */
+enum pdnn_status pdnn_plot_select(const struct pdnn_plot_request *request, struct pdnn_selection *selection,
+                                  struct pdnn_err *err);
 
 /* Appends `name = number`. */
 void pdnn_plot_variable(struct pdnn_str *script, const char *name, double value);

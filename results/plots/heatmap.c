@@ -77,6 +77,18 @@ static enum pdnn_status find_axis(struct picture *p, const char *name, int other
                                     "the axes with --x and --y");
 }
 
+/* A mean over several directories would say nothing: each has its panels, unless an axis or --by tells them
+ * apart. */
+static void part_directories(struct picture *p) {
+    int results = pdnn_csv_find(&p->selection.results, PDNN_SEVERAL_RESULTS);
+    int version = pdnn_csv_find(&p->selection.results, PDNN_SEVERAL_VERSION);
+    bool parted = p->selection.n_directories == 1 || p->x == results || p->y == results;
+    for (size_t k = 0; k < p->keys.count && !parted; k++)
+        parted = p->keys.column[k] == results || p->keys.column[k] == version;
+    if (!parted && p->keys.count < PDNN_SELECTION_AXES_MAX)
+        p->keys.column[p->keys.count++] = results;
+}
+
 static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
                                      struct pdnn_err *err) {
     int named_y = -1;
@@ -93,6 +105,8 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
                                   &p->value, err);
     if (status == PDNN_OK && request->by)
         status = pdnn_axes_parse(&p->selection, request->by, &p->keys, err);
+    if (status == PDNN_OK)
+        part_directories(p);
     for (size_t k = 0; status == PDNN_OK && k < p->keys.count; k++) {
         if (p->keys.column[k] == p->x || p->keys.column[k] == p->y)
             status = pdnn_fail(err, PDNN_INVALID, "--by %s is an axis already",
@@ -364,10 +378,10 @@ static void put_data(struct picture *p) {
                 put_data_cell(p, &writer, &p->grid.panel[i], x, y);
 }
 
-static void write_script(struct picture *p, const char *directory) {
+static void write_script(struct picture *p) {
     char title[PDNN_AXIS_TEXT + 32], what[PDNN_AXIS_TEXT];
     snprintf(what, sizeof what, "%.100s in", p->selection.results.header[p->value]);
-    pdnn_plot_titles(&p->script, what, &p->selection, directory);
+    pdnn_plot_titles(&p->script, what, &p->selection);
     put_captions(p);
     pdnn_plot_variable(&p->script, "WIDTH", width);
     pdnn_plot_variable(&p->script, "HEIGHT", height);
@@ -390,15 +404,14 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
                              struct pdnn_err *err) {
     struct picture p = {.bottom = 0};
     struct pdnn_plot_result drawn = {.n_paths = 0};
-    enum pdnn_status status =
-        pdnn_selection_open(&p.selection, request->directory, request->only, request->n_only, err);
+    enum pdnn_status status = pdnn_plot_select(request, &p.selection, err);
     if (status == PDNN_OK)
         status = find_columns(&p, request, err);
     if (status == PDNN_OK)
         status = pdnn_grid(&(struct pdnn_grid_request){&p.selection, p.x, p.y, p.value, &p.keys}, &p.arena,
                            &p.grid, err);
     if (status == PDNN_OK) {
-        write_script(&p, request->directory);
+        write_script(&p);
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"heatmap", &p.script, pdnn_plot_script_heatmap, &p.data},
             &drawn, err);

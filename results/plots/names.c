@@ -57,7 +57,7 @@ static void measure(const struct pdnn_bar_name *names, size_t count, int *most_l
 
 /* A bar's name followed by its set's, cut if it is too long for the picture. */
 static void join(const struct pdnn_bar_names *names, size_t bar, char text[LINE_TEXT]) {
-    const char *set = names->n_sets ? names->set[names->set_of[bar]].text : "";
+    const char *set = names->joined ? names->set[names->set_of[bar]].text : "";
     snprintf(text, LINE_TEXT, "%s%s%s%s%s", names->axis, *names->axis ? "=" : "", names->bar[bar].text,
              *set ? ", " : "", set);
     if (strlen(text) > UPRIGHT_MAX)
@@ -65,20 +65,23 @@ static void join(const struct pdnn_bar_names *names, size_t bar, char text[LINE_
 }
 
 void pdnn_bar_names_arrange(struct pdnn_bar_names *names) {
-    bool fit = true;
+    bool bars_fit = true, sets_fit = true;
     double longest = 0;
     names->bar_lines = names->set_lines = 0;
-    measure(names->bar, names->n_bars, &names->bar_lines, &fit);
-    measure(names->set, names->n_sets, &names->set_lines, &fit);
-    names->upright = !fit;
+    measure(names->bar, names->n_bars, &names->bar_lines, &bars_fit);
+    measure(names->set, names->n_sets, &names->set_lines, &sets_fit);
+    names->upright = !bars_fit || !sets_fit;
+    names->joined = !sets_fit;
     for (size_t bar = 0; names->upright && bar < names->n_bars; bar++) {
         char text[LINE_TEXT];
         join(names, bar, text);
         longest = fmax(longest, pdnn_plot_text_pixels(text));
     }
-    int lines = names->bar_lines + names->set_lines;
-    double below = names->set_lines ? set_gap_pixels : 0;
-    names->height = gap_pixels + (names->upright ? longest : lines * line_pixels + below);
+    if (names->joined)
+        names->set_lines = 0;
+    names->bar_height = names->upright ? longest : names->bar_lines * line_pixels;
+    names->height = gap_pixels + names->bar_height + names->set_lines * line_pixels +
+                    (names->set_lines ? set_gap_pixels : 0);
 }
 
 static const char name_look[] = " font 'DejaVu Sans,11' textcolor rgb '#222222' ",
@@ -105,7 +108,7 @@ static void put_lines(const struct pdnn_bar_name *name, double y, struct pdnn_la
 }
 
 void pdnn_bar_names_put(const struct pdnn_bar_names *names, double bottom, struct pdnn_label_sheet *sheet) {
-    double y = bottom - gap_pixels, set_y = y - names->bar_lines * line_pixels - set_gap_pixels;
+    double y = bottom - gap_pixels, set_y = y - names->bar_height - set_gap_pixels;
     for (size_t bar = 0; bar < names->n_bars; bar++) {
         char text[LINE_TEXT];
         if (!names->upright) {
@@ -116,7 +119,7 @@ void pdnn_bar_names_put(const struct pdnn_bar_names *names, double bottom, struc
         put_label(sheet, text, "first", (struct pdnn_spot){names->bar[bar].center, y}, name_look);
         pdnn_str_printf(sheet->script, "right rotate by 90\n");
     }
-    for (size_t set = 0; !names->upright && set < names->n_sets; set++)
+    for (size_t set = 0; !names->joined && set < names->n_sets; set++)
         put_lines(&names->set[set], set_y, sheet);
 }
 

@@ -19,10 +19,11 @@ struct pdnn_bar_names {
     size_t n_bars, n_sets;
     /* The axes whose values name the bars; prefixed to each name where names stand upright; may be "". */
     const char *axis;
-    /* Filled by pdnn_bar_names_arrange. If upright, each bar's name includes its set's. */
-    bool upright;
+    /* Filled by pdnn_bar_names_arrange. */
+    bool upright; /* names of bars stand upright */
+    bool joined;  /* and each includes its set's, for which there is no room in lines */
     int bar_lines, set_lines;
-    double height; /* height below the frame, pixels */
+    double bar_height, height; /* of the names of bars, and of all below the frame, in pixels */
 };
 
 void pdnn_bar_names_arrange(struct pdnn_bar_names *names);

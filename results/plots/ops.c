@@ -34,7 +34,7 @@ struct shown {
 
 struct picture {
     struct pdnn_selection selection;
-    struct pdnn_ops_reader reader;
+    struct pdnn_ops_reader *reader; /* by directory */
     struct pdnn_by_list by;
     struct pdnn_arena arena;
     struct pdnn_plot_roofs roofs;
@@ -127,7 +127,7 @@ static enum pdnn_status add_op(struct picture *p, size_t at, const struct pdnn_f
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     for (size_t at = 0; at < p->selection.count; at++) {
         struct pdnn_op_rows rows;
-        if (pdnn_selection_rows(&p->selection, at, &p->reader, &rows, err) != PDNN_OK)
+        if (pdnn_selection_rows(&p->selection, at, p->reader, &rows, err) != PDNN_OK)
             return err->status;
         const struct pdnn_family_def *family = pdnn_family_find(rows.family);
         for (size_t i = 0; i < rows.count; i++) {
@@ -183,7 +183,7 @@ static enum pdnn_status write_script(struct picture *p, const char *directory, s
     static const char *const share_names[] = {"2 %", "10 %", "50 %"};
     struct pdnn_chart *chart = &p->chart;
     int length;
-    const char *name = pdnn_plot_directory_name(directory, &length);
+    const char *name = pdnn_directory_name(directory, &length);
     struct pdnn_str title = {0};
     pdnn_str_printf(&title, "Ops of %zu model%s of %.*s", p->selection.count,
                     p->selection.count == 1 ? "" : "s", length, name);
@@ -225,17 +225,17 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     pdnn_chart_init(&p->chart);
     enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "op", &p->by, err);
     if (status == PDNN_OK)
-        status = pdnn_selection_open(&p->selection, request->directory, request->only, request->n_only, err);
+        status = pdnn_plot_select(request, &p->selection, err);
     if (status == PDNN_OK)
-        status = pdnn_ops_reader_open(&p->reader, request->directory, err);
+        status = pdnn_selection_ops_open(&p->selection, &p->reader, err);
     if (status == PDNN_OK)
         status = collect_points(p, err);
     if (status == PDNN_OK)
         status = name_kinds(p, err);
     if (status == PDNN_OK)
-        status = find_roofs(p, request->directory, err);
+        status = find_roofs(p, request->directory[0], err);
     if (status == PDNN_OK)
-        status = write_script(p, request->directory, err);
+        status = write_script(p, request->directory[0], err);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"ops", &p->script, pdnn_plot_script_chart, &p->data}, &drawn,
@@ -243,7 +243,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     drawn.drawn = (int)p->chart.n_points;
     drawn.left_out = (int)p->below;
     pdnn_plot_roofs_finish(&p->roofs);
-    pdnn_ops_reader_close(&p->reader);
+    pdnn_selection_ops_close(&p->selection, p->reader);
     pdnn_selection_close(&p->selection);
     pdnn_arena_finish(&p->arena);
     pdnn_str_finish(&p->script);
@@ -264,6 +264,7 @@ const struct pdnn_plot_def pdnn_plot_ops = {
         "the measured roofs and one point per op that takes at least 1 % of its model's time, sized by that "
         "share; --by op (the default), category, group, pass, layer or a combination colors them, --only",
     .options = options,
+    .directories_max = 1,
     .drawn = "ops",
     .left_out_as = "ops with a small share or without arithmetic",
     .draw = draw,

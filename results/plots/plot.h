@@ -24,8 +24,8 @@ extern const char *const pdnn_plot_formats[];
 /* An option that is not given is NULL. A picture reads those that its row names, and the row's help says
  * what they mean there. */
 struct pdnn_plot_request {
-    const char *directory; /* with results.csv, and what else the picture reads */
-    const char *other;     /* the second directory of a comparison, or NULL */
+    const char *const *directory; /* with results.csv, and what else the picture reads */
+    size_t n_directories;         /* at least 1; the pictures go to the first */
     const char *x, *y, *value;
     const char *color, *by, *across; /* columns of results.csv, or lists of them */
     const char *const *only;         /* which instances, as in pdnn_selection_open */
@@ -52,7 +52,7 @@ struct pdnn_plot_def {
     /* The options of `paradnn plot` that it reads besides output and format, NULL-terminated; the help names
      * each of them. */
     const char *const *options;
-    bool compares;                   /* may take two directories */
+    size_t directories_max;          /* 0: any number */
     const char *drawn, *left_out_as; /* what a row becomes: "points"; why rows are left out */
     enum pdnn_status (*draw)(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
                              struct pdnn_err *err);

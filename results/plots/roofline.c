@@ -36,7 +36,7 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
         *needed[i].column = pdnn_csv_find(&p->selection.results, needed[i].name);
         if (*needed[i].column < 0)
             return pdnn_fail(err, PDNN_INVALID, "%s/results.csv:1: column '%s' is missing",
-                             request->directory, needed[i].name);
+                             request->directory[0], needed[i].name);
     }
     return pdnn_plot_column(&p->selection, request->color ? request->color : "bound", &p->color, err);
 }
@@ -96,7 +96,7 @@ static void put_data(struct picture *p) {
 
 static enum pdnn_status write_script(struct picture *p, const char *directory, struct pdnn_err *err) {
     int length;
-    const char *name = pdnn_plot_directory_name(directory, &length);
+    const char *name = pdnn_directory_name(directory, &length);
     struct pdnn_str title = {0}, left_out = {0};
     pdnn_str_printf(&title, "Roofline of %.*s: %zu models", length, name, p->chart.n_points);
     if (p->left_out)
@@ -125,17 +125,16 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     struct picture p = {.left_out = 0};
     struct pdnn_plot_result drawn = {.n_paths = 0};
     pdnn_chart_init(&p.chart);
-    enum pdnn_status status =
-        pdnn_selection_open(&p.selection, request->directory, request->only, request->n_only, err);
+    enum pdnn_status status = pdnn_plot_select(request, &p.selection, err);
     if (status == PDNN_OK)
         status = find_columns(&p, request, err);
     if (status == PDNN_OK)
-        status = collect_points(&p, request->directory, err);
+        status = collect_points(&p, request->directory[0], err);
     if (status == PDNN_OK)
         status =
-            pdnn_plot_roofs_find(&p.roofs, request->directory, &p.selection, p.at, p.chart.n_points, err);
+            pdnn_plot_roofs_find(&p.roofs, request->directory[0], &p.selection, p.at, p.chart.n_points, err);
     if (status == PDNN_OK)
-        status = write_script(&p, request->directory, err);
+        status = write_script(&p, request->directory[0], err);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"roofline", &p.script, pdnn_plot_script_chart, &p.data},
@@ -159,6 +158,7 @@ const struct pdnn_plot_def pdnn_plot_roofline = {
     .help = "the measured roofs and one point per instance: operational intensity against FLOP rate; --color "
             "(default: bound), --only",
     .options = options,
+    .directories_max = 1,
     .drawn = "points",
     .left_out_as = "rows without a rate",
     .draw = draw,

@@ -182,12 +182,12 @@ static void put_data(struct picture *p) {
     }
 }
 
-static enum pdnn_status write_script(struct picture *p, const char *directory, struct pdnn_err *err) {
+static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     char x_title[PDNN_AXIS_TEXT], y_title[PDNN_AXIS_TEXT];
     const char *plural = p->few > 1 ? "s" : "";
     snprintf(x_title, sizeof x_title, "pct_of_peak on %.0f thread%s (%%)", p->few, plural);
     snprintf(y_title, sizeof y_title, "the same for each of N threads (%%)");
-    pdnn_plot_titles(&p->script, "More threads in", &p->selection, directory);
+    pdnn_plot_titles(&p->script, "More threads in", &p->selection);
     p->chart.x_title = x_title;
     p->chart.y_title = y_title;
     p->chart.color_title = p->selection.results.header[p->color];
@@ -207,14 +207,13 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     struct picture p = {.left_out = 0};
     struct pdnn_plot_result drawn = {.n_paths = 0};
     pdnn_chart_init(&p.chart);
-    enum pdnn_status status =
-        pdnn_selection_open(&p.selection, request->directory, request->only, request->n_only, err);
+    enum pdnn_status status = pdnn_plot_select(request, &p.selection, err);
     if (status == PDNN_OK)
         status = find_columns(&p, request, err);
     if (status == PDNN_OK)
         status = collect_points(&p, err);
     if (status == PDNN_OK)
-        status = write_script(&p, request->directory, err);
+        status = write_script(&p, err);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"scaling", &p.script, pdnn_plot_script_chart, &p.data}, &drawn,

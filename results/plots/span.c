@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "results/plots/box.h"
 #include "results/plots/caption.h"
+#include "results/plots/file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,8 +26,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
                                    .adds_presets = strcmp(name, "params") == 0};
     int column = -1;
     snprintf(title, sizeof title, "%.120s of", name);
-    enum pdnn_status status =
-        pdnn_selection_open(&selection, request->directory, request->only, request->n_only, err);
+    enum pdnn_status status = pdnn_plot_select(request, &selection, err);
     if (status == PDNN_OK)
         status = pdnn_plot_column(&selection, name, &column, err);
     if (status == PDNN_OK) {
@@ -35,6 +35,9 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
         box.at = at;
         box.value = value;
         box.left_out = selection.left_out;
+        if (selection.n_directories > 1)
+            box.keys = (struct pdnn_axes){.column = {pdnn_csv_find(&selection.results, PDNN_SEVERAL_RESULTS)},
+                                          .count = 1};
         for (size_t i = 0; i < selection.count && at && value; i++) {
             at[box.n_values] = i;
             if (pdnn_parse_double(pdnn_selection_get(&selection, i, column), &value[box.n_values]))

@@ -126,14 +126,12 @@ static void put_data(struct picture *p) {
     }
 }
 
-static enum pdnn_status write_script(struct picture *p, const struct pdnn_plot_request *request,
-                                     struct pdnn_err *err) {
+static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     const char *const *label = p->comparison.label;
     char x_title[PDNN_AXIS_TEXT];
     struct pdnn_str what = {0}, title = {0};
     pdnn_str_printf(&what, "Speed-up of %s over %s in", label[PDNN_SIDE_B], label[PDNN_SIDE_A]);
-    pdnn_plot_titles(&p->script, pdnn_str_text(&what), pdnn_comparison_side(&p->comparison, PDNN_SIDE_A),
-                     request->directory);
+    pdnn_plot_titles(&p->script, pdnn_str_text(&what), pdnn_comparison_side(&p->comparison, PDNN_SIDE_A));
     pdnn_str_printf(&title, "step time of %s over that of %s", label[PDNN_SIDE_A], label[PDNN_SIDE_B]);
     p->chart.x_title = pdnn_plot_axis(p->x, x_title);
     p->chart.y_title = pdnn_str_text(&title);
@@ -156,7 +154,10 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     struct picture p = {.left_out = 0};
     struct pdnn_plot_result drawn = {.n_paths = 0};
     const struct pdnn_compare_request compared = {
-        {request->directory, request->other}, request->across, request->only, request->n_only};
+        {request->directory[0], request->n_directories > 1 ? request->directory[1] : NULL},
+        request->across,
+        request->only,
+        request->n_only};
     pdnn_chart_init(&p.chart);
     if (pdnn_comparison_open(&p.comparison, &compared, err) != PDNN_OK)
         return err->status;
@@ -166,7 +167,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = collect_points(&p, err);
     if (status == PDNN_OK)
-        status = write_script(&p, request, err);
+        status = write_script(&p, err);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"speedup", &p.script, pdnn_plot_script_chart, &p.data}, &drawn,
@@ -191,7 +192,7 @@ const struct pdnn_plot_def pdnn_plot_speedup = {
         "models of one or two RESULTS; --across what is to differ, --color (default: the key that explains "
         "the ratios best), --only",
     .options = options,
-    .compares = true,
+    .directories_max = 2,
     .drawn = "pairs",
     .left_out_as = "models without a pair or a number",
     .draw = draw,

@@ -197,12 +197,12 @@ static void put_data(struct picture *p) {
     }
 }
 
-static void write_script(struct picture *p, const char *directory) {
+static void write_script(struct picture *p) {
     static const char *const blocks[MODELS] = {"linear", "log"};
     char what[PDNN_AXIS_TEXT];
     measure(p);
     snprintf(what, sizeof what, "What decides %.100s in", p->value);
-    pdnn_plot_titles(&p->script, what, &p->selection, directory);
+    pdnn_plot_titles(&p->script, what, &p->selection);
     pdnn_plot_variable(&p->script, "WIDTH", width);
     pdnn_plot_variable(&p->script, "HEIGHT", p->height);
     pdnn_plot_variable(&p->script, "LEFT", left);
@@ -230,14 +230,13 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
                              struct pdnn_err *err) {
     struct picture p = {.value = request->value};
     struct pdnn_plot_result drawn = {.n_paths = 0};
-    enum pdnn_status status =
-        pdnn_selection_open(&p.selection, request->directory, request->only, request->n_only, err);
+    enum pdnn_status status = pdnn_plot_select(request, &p.selection, err);
     if (status == PDNN_OK && !p.value)
         p.value = pdnn_selection_utilization(&p.selection);
     if (status == PDNN_OK)
         status = fit_families(&p, err);
     if (status == PDNN_OK) {
-        write_script(&p, request->directory);
+        write_script(&p);
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"weights", &p.script, pdnn_plot_script_weights, &p.data},
             &drawn, err);

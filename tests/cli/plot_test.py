@@ -323,6 +323,54 @@ class Data(Case):
         self.assertEqual([row["middle"] for row in self.data("boxes", "pairs", "--across", "backend")], ["1"])
         self.assertIn("not --value", self.plot("boxes", "pairs", "--across", "backend", "--value", "params", expect=2).stderr)
 
+    def test_boxes_of_several_directories(self):
+        """Every directory against the first, or a value of each; what a directory decides is not said twice."""
+        for name, times, threads in (("a", (1000, 2000), 1), ("b", (500, 1000), 2), ("c", (2000, 1000), 4)):
+            self.tables(name, "id,family,batch,threads,status,time_ns_median,pct_of_peak\n" + "".join(
+                f'"fc/layers=1,nodes=8,input=8,output=8,batch={n},activation=relu,mode=infer,threads={threads}",fc,{n},{threads},ok,'
+                f"{time},{time / 100}\n" for n, time in enumerate(times, 1)))
+        rows = self.data("boxes", "a", "b", "c", "--across", "threads")
+        self.assertEqual([(row["results"], row["count"], row["low"][:4], row["high"][:4]) for row in rows],
+                         [("b", "2", "2", "2"), ("c", "2", "0.63", "1.86")])
+        self.assertNotIn("threads", rows[0])
+        rows = self.data("boxes", "a", "b", "c", "--value", "pct_of_peak")
+        self.assertEqual([(row["results"], row["middle"]) for row in rows], [("a", "15"), ("b", "7.5"), ("c", "15")])
+        picture = self.picture("boxes", "a", "b", "c", "--across", "threads")
+        for text in ("Speed-up over a in a, b and c", "step time of a over that of the other", "results", "b, n=2"):
+            self.assertTrue(f">{text}<" in picture, text)
+        self.assertIn("a: named twice", self.plot("boxes", "a", "a", expect=2).stderr)
+
+    def test_boxes_by_version_and_dtype(self):
+        """The software that environment.yaml names, as in the paper's boxes of several versions."""
+        for name, time, version in (("old", 1000, "2.6.3"), ("new", 500, "3.7.2")):
+            self.tables(name, "id,family,dtype,backend,status,time_ns_median\n" + "".join(
+                f'"fc/layers=1,nodes=8,input=8,output=8,batch={n},activation=relu,mode=infer,dtype={dtype},threads=1",fc,{dtype},onednn,ok,'
+                f"{time * n}\n" for n, dtype in enumerate(("f32", "bf16"), 1)))
+            with open(self.path(name, "environment.yaml"), "w", encoding="utf-8") as file:
+                file.write(f'backend_onednn: "oneDNN {version} (avx2)" # identity\n')
+        rows = self.data("boxes", "old", "new", "--by", "version,dtype")
+        self.assertEqual([(row["version"], row["dtype"], row["middle"]) for row in rows],
+                         [("oneDNN 3.7.2", "f32", "2"), ("oneDNN 3.7.2", "bf16", "2")])
+        rows = self.data("boxes", "old", "new", "--by", "version", "--value", "time_ns_median")
+        self.assertEqual([row["version"] for row in rows], ["oneDNN 2.6.3", "oneDNN 3.7.2"])
+
+    def test_heat_maps_side_by_side(self):
+        self.tables("other", GRID_RESULTS.replace("ok,1000,2,", "oom,,,"))
+        rows = self.data("heatmap", "grid", "other", "--only", "family=fc", "--x", "batch", "--y", "nodes")
+        cells = {(row["results"], row["batch"], row["nodes"]): (row["pct_of_peak"], row["failed"]) for row in rows}
+        self.assertEqual(cells[("grid", "1", "8")], ("4", "0"))
+        self.assertEqual(cells[("other", "1", "8")], ("8", "1"))
+        picture = self.picture("heatmap", "grid", "other", "--only", "family=fc", "--x", "batch", "--y", "nodes")
+        for text in ("pct_of_peak in grid and other", "results=grid", "results=other"):
+            self.assertTrue(f">{text}<" in picture, text)
+
+    def test_breakdown_of_two_directories(self):
+        self.tables("again", PAIR_RESULTS.replace(",1000,", ",4000,"), PAIR_OPS.replace(",900,", ",3600,"))
+        rows = self.data("breakdown", "pair", "again", "--by", "op", "--only", "batch=1")
+        self.assertEqual([(row["results"], row["part"], row["share_pct"]) for row in rows if row["part"] == "dense"],
+                         [("pair", "dense", "90"), ("again", "dense", "90")])
+        self.assertEqual({row["step_ns"] for row in rows}, {"1000", "4000"})
+
     def test_boxes_say(self):
         picture = self.picture("boxes", "box")
         for text in ("resnet50", "pct_of_peak (%)", "fc, n=101", "named models"):

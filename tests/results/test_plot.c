@@ -18,6 +18,8 @@ enum { PATH_ROOM = 256, LIMIT_BYTES = 1 << 24 };
 
 static char directory[] = "/tmp/pdnn_test_plot'_XXXXXX"; /* with a quote: gnuplot must not trip over it */
 
+static const char *const directories[] = {directory};
+
 static const char *path_of(const char *name, char path[PATH_ROOM]) {
     snprintf(path, PATH_ROOM, "%s/%s", directory, name);
     return path;
@@ -69,7 +71,7 @@ static int teardown(void **state) {
 static enum pdnn_status draw(const char *color, const char *output, enum pdnn_plot_format format,
                              struct pdnn_plot_result *result, struct pdnn_err *err) {
     const struct pdnn_plot_request request = {
-        .directory = directory, .color = color, .output = output, .format = format};
+        .directory = directories, .n_directories = 1, .color = color, .output = output, .format = format};
     return pdnn_plot_find("roofline")->draw(&request, result, err);
 }
 
@@ -126,7 +128,8 @@ static void expect_texts(const char *path, const char *const *said, size_t count
 }
 
 static void draw_ceilings(int rows, const char *const *said, size_t count) {
-    const struct pdnn_plot_request request = {.directory = directory, .format = PDNN_PLOT_SVG};
+    const struct pdnn_plot_request request = {
+        .directory = directories, .n_directories = 1, .format = PDNN_PLOT_SVG};
     struct pdnn_err err = {0};
     struct pdnn_plot_result result;
     enum pdnn_status status = pdnn_plot_find("ceilings")->draw(&request, &result, &err);
@@ -462,7 +465,8 @@ static void test_plot_breakdown_refuses(void **state) {
         struct pdnn_plot_request request = rows[i].request;
         struct pdnn_plot_result result;
         struct pdnn_err err = {0};
-        request.directory = directory;
+        request.directory = directories;
+        request.n_directories = 1;
         write_text("results.csv", rows[i].results);
         write_text("ops.csv", "id,op,category,count,time_ns_median,pct_of_roof\n");
         assert_int_equal(pdnn_plot_find("breakdown")->draw(&request, &result, &err), PDNN_INVALID);

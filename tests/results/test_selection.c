@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PATH_ROOM = 256 };
@@ -83,6 +84,123 @@ static void test_selection_open_refuses(void **state) {
         assert_int_equal(pdnn_selection_open(&selection, directory, &rows[i].only, 1, &err), PDNN_INVALID);
         assert_string_equal(err.text, rows[i].message);
     }
+}
+
+/* A second directory with columns of its own, other settings, and software in environment.yaml. */
+static const char second_text[] = "id,family,cell,batch,threads,backend,status,time_ns_median,new\n"
+                                  "a,rnn,gru,4,2,onednn,ok,50,9\n"
+                                  "b,rnn,gru,16,2,openblas,oom,,\n"
+                                  "c,rnn,lstm,4,2,reference,ok,70,8\n";
+
+static const char environment_text[] =
+    "backend_onednn: \"oneDNN 2.6.3 (avx2)\" # identity\n"
+    "backend_openblas: \"OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH\"\nbackend_reference: \"reference (double)\"\n";
+
+static void write_second(char second[PATH_ROOM], const char *results, const char *environment) {
+    struct pdnn_err err = {0};
+    char file[PATH_ROOM + 32];
+    snprintf(second, PATH_ROOM, "%s/second", directory);
+    mkdir(second, 0777);
+    snprintf(file, sizeof file, "%s/results.csv", second);
+    assert_int_equal(pdnn_file_replace(file, results, strlen(results), &err), PDNN_OK);
+    snprintf(file, sizeof file, "%s/environment.yaml", second);
+    assert_int_equal(pdnn_file_replace(file, environment, strlen(environment), &err), PDNN_OK);
+}
+
+static void remove_second(const char *second) {
+    static const char *const names[] = {"results.csv", "environment.yaml"};
+    char file[PATH_ROOM + 32];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(file, sizeof file, "%s/%s", second, names[i]);
+        unlink(file);
+    }
+    assert_int_equal(rmdir(second), 0);
+}
+
+static const char *field(const struct pdnn_selection *selection, size_t at, const char *name) {
+    return pdnn_selection_get(selection, at, pdnn_csv_find(&selection->results, name));
+}
+
+static void test_selection_of_several_directories(void **state) {
+    (void)state;
+    char second[PATH_ROOM], own[PATH_ROOM];
+    const char *const both[] = {directory, second};
+    const char *const filters[] = {"results=second"};
+    struct pdnn_selection selection;
+    struct pdnn_err err = {0};
+    struct pdnn_str where = {0};
+    const struct pdnn_axes none = {.count = 0};
+    write_second(second, second_text, environment_text);
+    assert_int_equal(pdnn_selection_open_all(&selection, both, 2, NULL, 0, &err), PDNN_OK);
+    assert_int_equal(selection.count, 8);
+    assert_int_equal(selection.left_out, 2);
+    snprintf(own, sizeof own, "%s", strrchr(directory, '/') + 1);
+    assert_string_equal(field(&selection, 5, "results"), own);
+    assert_string_equal(field(&selection, 5, "version"), "");
+    assert_string_equal(field(&selection, 5, "threads"), "");
+    assert_string_equal(field(&selection, 6, "results"), "second");
+    assert_string_equal(field(&selection, 6, "version"), "oneDNN 2.6.3");
+    assert_string_equal(field(&selection, 7, "version"), "reference");
+    assert_string_equal(field(&selection, 7, "new"), "8");
+    assert_string_equal(field(&selection, 7, "mode"), "");
+    assert_int_equal(pdnn_selection_source(&selection, 5), 0);
+    assert_int_equal(pdnn_selection_source(&selection, 6), 1);
+    assert_true(pdnn_selection_follows(&selection, pdnn_csv_find(&selection.results, "threads")));
+    assert_false(pdnn_selection_follows(&selection, pdnn_csv_find(&selection.results, "batch")));
+    assert_false(pdnn_selection_follows(&selection, pdnn_csv_find(&selection.results, "results")));
+    pdnn_selection_where(&selection, 6, &none, &where);
+    assert_string_equal(pdnn_str_text(&where), "family=rnn, cell=gru, backend=onednn, results=second");
+    pdnn_str_finish(&where);
+    pdnn_selection_close(&selection);
+    assert_int_equal(pdnn_selection_open_all(&selection, both, 2, filters, 1, &err), PDNN_OK);
+    assert_int_equal(selection.count, 2);
+    pdnn_selection_close(&selection);
+    remove_second(second);
+}
+
+static void test_selection_of_several_directories_refuses(void **state) {
+    (void)state;
+    char second[PATH_ROOM], message[2 * PATH_ROOM];
+    const char *const both[] = {directory, second}, *const twice[] = {directory, directory};
+    struct pdnn_selection selection;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_selection_open_all(&selection, twice, 2, NULL, 0, &err), PDNN_INVALID);
+    snprintf(message, sizeof message, "%s: named twice", directory);
+    assert_string_equal(err.text, message);
+    write_second(second, "id,family,time_ns_median\na,fc,10\n", "");
+    assert_int_equal(pdnn_selection_open_all(&selection, both, 2, NULL, 0, &err), PDNN_INVALID);
+    snprintf(message, sizeof message, "%s/results.csv:1: column 'status' is missing", second);
+    assert_string_equal(err.text, message);
+    remove_second(second);
+}
+
+/* The two directories differ in threads too, which must not keep their models apart. */
+static void test_selection_series_across_directories(void **state) {
+    (void)state;
+    char second[PATH_ROOM];
+    const char *const both[] = {directory, second};
+    struct pdnn_selection selection;
+    struct pdnn_axes axes;
+    struct pdnn_series *series;
+    struct pdnn_arena arena = {0};
+    struct pdnn_err err = {0};
+    size_t n_series;
+    write_second(second,
+                 "id,family,nodes,batch,mode,threads,status,time_ns_median\n"
+                 "x,fc,8,4,infer,2,ok,50\ny,fc,8,16,infer,2,ok,50\nz,rnn,8,16,infer,2,ok,50\n",
+                 "");
+    assert_int_equal(pdnn_selection_open_all(&selection, both, 2, NULL, 0, &err), PDNN_OK);
+    assert_int_equal(pdnn_axes_parse(&selection, "results", &axes, &err), PDNN_OK);
+    assert_int_equal(pdnn_selection_series(&selection, &axes, &arena, &series, &n_series, &err), PDNN_OK);
+    assert_int_equal(n_series, 7);
+    assert_int_equal(series[0].count, 2);
+    assert_int_equal(series[0].at[0], 0);
+    assert_int_equal(series[0].at[1], 7);
+    assert_int_equal(series[1].count, 2);
+    assert_int_equal(series[6].count, 1);
+    pdnn_arena_finish(&arena);
+    pdnn_selection_close(&selection);
+    remove_second(second);
 }
 
 static bool same_mode(const struct pdnn_selection *selection, size_t a, size_t b) {
@@ -197,6 +315,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_selection_open_chooses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_open_refuses, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_selection_of_several_directories, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_selection_of_several_directories_refuses, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_selection_series_across_directories, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_series, setup, teardown),
         cmocka_unit_test_setup_teardown(test_axes_parse_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_texts, setup, teardown),
