@@ -242,6 +242,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     free(sets);
     if (status != PDNN_OK)
         return status;
+    pdnn_tell_installed(&list.spec);
     status = pdnn_shard_deal(&shard, &list.spec, host.threads_all, &list.deal, err);
     if (status == PDNN_OK)
         status =

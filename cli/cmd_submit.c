@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
+#include "base/program.h"
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -108,17 +109,15 @@ static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, c
 static enum pdnn_status name_program(const struct pdnn_arguments *arguments, struct pdnn_str *program,
                                      struct pdnn_err *err) {
     const char *given = pdnn_argument(arguments, "program");
-    char path[PATH_MAX];
+    char path[PDNN_PROGRAM_TEXT];
     if (given && strpbrk(given, "\r\n"))
         return pdnn_fail(err, PDNN_INVALID, "--program is more than one line");
     if (given) {
         pdnn_str_printf(program, "%s", given);
         return PDNN_OK;
     }
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length <= 0)
+    if (!pdnn_program_path(path))
         return pdnn_fail(err, PDNN_IO, "the path of this program is not known, give --program");
-    path[length] = 0;
     pdnn_shell_quote(program, path);
     return PDNN_OK;
 }
@@ -240,6 +239,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = name_program(arguments, &texts.program, err);
     if (status == PDNN_OK)
         status = pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, &spec, err);
+    if (status == PDNN_OK)
+        pdnn_tell_installed(&spec);
     if (status == PDNN_OK)
         status = name_directory(arguments, spec.name, &texts.directory, err);
     if (status == PDNN_OK)

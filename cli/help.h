@@ -1,5 +1,5 @@
-/* Text made from the registries: the program's --help, the manual page, and how a
- * parameter's range is written. */
+/* Text made from the registries: the program's --help, and how a parameter's range is
+ * written. The manual pages (cli/man) share its sentences. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 
@@ -10,11 +10,16 @@
 struct pdnn_instance;
 struct pdnn_param_def;
 
+struct pdnn_help_row {
+    const char *name, *help;
+};
+
+extern const char pdnn_purpose[];                   /* what the program does */
+extern const char pdnn_spec_purpose[];              /* what SPEC and ID are */
+extern const struct pdnn_help_row pdnn_exit_rows[]; /* exit statuses; the last row is empty */
+
 /* Appends what `paradnn --help` prints. */
 void pdnn_help_format(struct pdnn_str *out, size_t width);
-
-/* Appends paradnn.1 as mdoc(7) source. */
-void pdnn_man_format(struct pdnn_str *out);
 
 /* Appends "1..8192", "all, 1..1024", "none, relu" or "list of 1..64". */
 void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *param);

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "base/visible.h"
 #include "cli/help.h"
+#include "cli/man.h"
 #include "cli/registry.h"
 #include "runtime/driver/worker.h"
 #include "runtime/facts/host_openmp.h"
@@ -94,6 +95,16 @@ static int fail_unknown(const char *name) {
     return EXIT_USAGE;
 }
 
+/* The page of the command, or of the program if it is NULL. */
+static int print_man(const char *name) {
+    struct pdnn_str text = {0};
+    const struct pdnn_command_def *command = name ? find_command(name) : NULL;
+    if (name && !command)
+        return fail_unknown(name);
+    pdnn_man_format(&text, command);
+    return print(&text);
+}
+
 /* If OpenMP variables are set, says once which are obeyed and which are overridden. */
 static void tell_openmp(void) {
     struct pdnn_str obeyed = {0}, overridden = {0};
@@ -148,10 +159,8 @@ static int dispatch(int argc, char **argv) {
         pdnn_help_format(&text, pdnn_help_width());
         return print(&text);
     }
-    if (strcmp(argv[1], "--man") == 0) {
-        pdnn_man_format(&text);
-        return print(&text);
-    }
+    if (strcmp(argv[1], "--man") == 0)
+        return print_man(argc > 2 ? argv[2] : NULL);
     if (strcmp(argv[1], "--version") == 0)
         return print_version();
     const struct pdnn_command_def *command = find_command(argv[1]);

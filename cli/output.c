@@ -1,6 +1,7 @@
 #include "cli/output.h"
 
 #include "base/visible.h"
+#include "gen/spec.h"
 #include "results/tables/csv.h"
 
 #include <stdio.h>
@@ -10,6 +11,12 @@
 bool pdnn_wants_csv(const struct pdnn_arguments *arguments) {
     const char *format = pdnn_argument(arguments, "format");
     return format && strcmp(format, "csv") == 0;
+}
+
+void pdnn_tell_installed(const struct pdnn_spec *spec) {
+    char shown[PDNN_VISIBLE_TEXT];
+    if (spec->installed)
+        fprintf(stderr, "spec: %s\n", pdnn_visible(shown, spec->installed));
 }
 
 static void append_csv(const struct pdnn_table *table, struct pdnn_str *out) {

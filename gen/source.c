@@ -1,20 +1,49 @@
 #include "gen/source.h"
 
 #include "base/file.h"
+#include "base/program.h"
 #include "base/str.h"
 #include "gen/key.h"
 #include "models/instance.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static enum pdnn_status no_memory(struct pdnn_err *err) {
     return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for the spec");
 }
 
+static bool is_file(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* The installed spec that the name stands for, or NULL. */
+static const char *find_installed(const char *name, struct pdnn_arena *arena) {
+    static const char *const around[][2] = {{"", ""}, {"sweeps/", ""}, {"sweeps/", ".yaml"}};
+    char path[PDNN_PROGRAM_TEXT];
+    if (*name == '/' || *name == '.' || access(name, F_OK) == 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
+        struct pdnn_str inside = {0};
+        pdnn_str_printf(&inside, "%s%s%s", around[i][0], name, around[i][1]);
+        bool found = !inside.failed && pdnn_program_data(pdnn_str_text(&inside), path) && is_file(path);
+        pdnn_str_finish(&inside);
+        if (found)
+            return pdnn_arena_strdup(arena, path);
+    }
+    return NULL;
+}
+
 static enum pdnn_status read_file(struct pdnn_source *source, struct pdnn_arena *arena,
                                   struct pdnn_err *err) {
     char *text = NULL;
+    const char *installed = find_installed(source->name, arena);
+    source->installed = installed != NULL;
+    if (installed)
+        source->name = installed;
     enum pdnn_status status = pdnn_file_read(source->name, PDNN_YAML_FILE_BYTES, &text, &source->length, err);
     if (status != PDNN_OK)
         return status;

@@ -7,16 +7,19 @@
 #include "models/family.h"
 
 struct pdnn_source {
-    const char *name; /* as typed */
+    const char *name; /* as typed; of an installed spec, its path */
     const char *text; /* the file's bytes, NUL-terminated, or the YAML of the id */
     size_t length;
     const struct pdnn_family_def *family; /* of an id, else NULL */
+    bool installed;                       /* a spec that came with the program */
     struct pdnn_yaml *root;               /* its first document; any others follow through `next` */
 };
 
 /* An argument is an id if its first word is a family ("fc", "fc/layers=4", "cnn:resnet50") or if it contains
- * '=' or ':' and does not end in .yaml or .yml; otherwise it is a path. Every document is a map. Files share
- * `count`; an id, which is short, has limits of its own. */
+ * '=' or ':' and does not end in .yaml or .yml; otherwise it is a path. A relative
+ * path that leads nowhere may also name a spec that was installed with the program: "sweeps/fc.yaml",
+ * "fc.yaml", "paper-fc". Every document is a map. Files share `count`; an id, which is short, has limits of
+ * its own. */
 enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_yaml_count *count,
                                   struct pdnn_source *source, struct pdnn_arena *arena, struct pdnn_err *err);
 

@@ -300,6 +300,8 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
     for (size_t i = 0; i < n_arguments && status == PDNN_OK; i++)
         status = i < PDNN_SPEC_MODELS ? pdnn_source_read(arguments[i], &count, &sources[i], &spec->arena, err)
                                       : pdnn_fail(err, PDNN_INVALID, "more than %d specs", PDNN_SPEC_MODELS);
+    for (size_t i = n_arguments; i-- > 0 && status == PDNN_OK;)
+        spec->installed = sources[i].installed ? sources[i].name : spec->installed;
     if (status == PDNN_OK)
         status = gather_documents(&origin, &spec->arena, &roots, &source_of, err);
     for (size_t i = 0; i < n_sets && status == PDNN_OK; i++)

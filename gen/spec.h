@@ -48,6 +48,7 @@ struct pdnn_spec {
     /* The content of spec.yaml: YAML that gives the same instances when read again, overrides included;
      * comments say where it came from. */
     const char *text;
+    const char *installed; /* the path of the first spec that came with the program; NULL: none did */
 };
 
 /* Reads and checks files and overrides. Models of several files follow one another; sweep, seed, measure

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* environ */
 #include "session/session.h"
 
+#include "base/program.h"
 #include "base/units.h"
 #include "gen/walk.h"
 #include "session/deal.h"
@@ -111,6 +112,13 @@ void pdnn_session_cache(bool no_cache, char directory[PDNN_KEPT_PATH]) {
         pdnn_kept_directory(environ, directory);
 }
 
+/* Else a spec from elsewhere might be taken for one's own. */
+static void note_installed(const struct pdnn_session *session) {
+    char text[PDNN_PROGRAM_TEXT + 8];
+    snprintf(text, sizeof text, "spec: %s", session->spec.installed);
+    session->hooks->note(session->hooks->user, text);
+}
+
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {
@@ -126,6 +134,8 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
     if (pdnn_host_read(&session->host, err) != PDNN_OK ||
         pdnn_spec_load(arguments, n_arguments, sets, n_sets, &session->spec, err) != PDNN_OK)
         return err->status;
+    if (session->spec.installed)
+        note_installed(session);
     const struct pdnn_spec_limits *limits = &session->spec.limits;
     session->memory_limit_bytes =
         limits->memory_bytes ? limits->memory_bytes

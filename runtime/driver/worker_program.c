@@ -3,14 +3,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Relative to this program's directory; PDNN_LIBEXEC is the path from bindir to libexecdir/paradnn. */
 static const char *const places[] = {"paradnn-worker", PDNN_LIBEXEC "/paradnn-worker"};
 
 enum pdnn_status pdnn_worker_program(char path[PDNN_PROGRAM_TEXT], struct pdnn_err *err) {
-    char directory[PDNN_PROGRAM_TEXT / 2];
     const char *other = getenv(PDNN_WORKER_VARIABLE);
     if (other) {
         int length = snprintf(path, PDNN_PROGRAM_TEXT, "%s", other);
@@ -18,17 +16,14 @@ enum pdnn_status pdnn_worker_program(char path[PDNN_PROGRAM_TEXT], struct pdnn_e
             return PDNN_OK;
         return pdnn_fail(err, PDNN_IO, "no worker program at '%.200s' (" PDNN_WORKER_VARIABLE ")", other);
     }
-    ssize_t length = readlink("/proc/self/exe", directory, sizeof directory - 1);
-    directory[length > 0 ? length : 0] = 0;
-    char *slash = strrchr(directory, '/');
-    if (!slash)
-        return pdnn_fail(err, PDNN_IO, "cannot find the worker program: cannot read /proc/self/exe");
-    *slash = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, PDNN_PROGRAM_TEXT, "%s/%s", directory, places[i]);
+        if (!pdnn_program_beside(places[i], path))
+            return pdnn_fail(err, PDNN_IO, "cannot find the worker program: this program has no path");
         if (access(path, X_OK) == 0)
             return PDNN_OK;
     }
-    return pdnn_fail(err, PDNN_IO, "no worker program at %s/%s or %s/%s", directory, places[0], directory,
+    char directory[PDNN_PROGRAM_TEXT];
+    pdnn_program_beside("", directory);
+    return pdnn_fail(err, PDNN_IO, "no worker program at %s%s or %s%s", directory, places[0], directory,
                      places[1]);
 }

@@ -4,8 +4,7 @@
 #define RUNTIME_DRIVER_WORKER_PROGRAM_H
 
 #include "base/err.h"
-
-enum { PDNN_PROGRAM_TEXT = 4096 };
+#include "base/program.h"
 
 /* Environment variable with which tests substitute another program. */
 #define PDNN_WORKER_VARIABLE "PARADNN_WORKER"

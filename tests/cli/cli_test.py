@@ -344,14 +344,25 @@ class Words(Case):
         self.assertEqual(done.stderr, "paradnn: cannot write to standard output\n")
 
     def test_manual_page(self):
-        self.write("paradnn.1", self.paradnn("--man", expect=0).stdout)
-        for word in ("sweep", "Fl -ceilings", "rmsprop", "NO_COLOR", "results.csv"):
-            self.assertIn(word, self.read("paradnn.1"))
+        page = self.paradnn("--man", expect=0).stdout
+        for word in ("sweep", "rmsprop", "NO_COLOR", "results.csv", ".Os " + self.paradnn("--version").stdout.splitlines()[0]):
+            self.assertIn(word, page)
+        commands = re.findall(r"^\.It Xr paradnn-(\S+) 1$", page, re.M)
+        self.assertEqual(commands, re.findall(r"^\.Nm paradnn\n\.Cm (\S+)$", page, re.M))
+        self.write("paradnn.1", page)
+        for command in commands:
+            page = self.paradnn("--man", command, expect=0).stdout
+            self.write(f"paradnn-{command}.1", page)
+            for option in re.findall(r"--[a-z][a-z-]+", self.paradnn(command, "--help").stdout.split("\nOptions:\n")[1].split("\nExamples:")[0]):
+                self.assertIn(f" Fl -{option[2:]}" if option != "--help" else "", page)
+        self.assertIn("Fl -ceilings", self.read("paradnn-sweep.1"))
+        self.assertIn("did you mean 'sweep'", self.paradnn("--man", "sweeep", expect=2).stderr)
         if not shutil.which("mandoc"):
             self.skipTest("no mandoc")
-        lint = subprocess.run(["mandoc", "-Tlint", "-W", "warning", self.path("paradnn.1")], capture_output=True, text=True,
-                              check=False)
-        self.assertEqual((lint.returncode, lint.stdout), (0, ""))
+        for name in ["paradnn.1", *(f"paradnn-{command}.1" for command in commands)]:
+            # mandoc looks for the pages named in SEE ALSO among those installed.
+            lint = subprocess.run(["mandoc", "-Tlint", "-W", "warning", self.path(name)], capture_output=True, text=True, check=False)
+            self.assertEqual((lint.returncode, lint.stdout), (0, ""))
 
 
 class Sweep(Case):
