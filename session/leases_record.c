@@ -13,6 +13,9 @@ enum { SCHEMA = 1, NUMBER_TEXT = 24 };
 
 static const char first_line[] = "# One record of a joined sweep: who measures which of its instances.\n";
 
+/* Of a part and of a kernel's id, as pdnn_holder_init makes them. */
+static const char name_characters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
+
 static const char *const event_names[PDNN_LEASE_EVENT_COUNT] = {"plan", "claim", "kept", "ended", "lost"};
 
 const char *pdnn_lease_name(uint64_t number, char name[PDNN_LEASE_NAME_TEXT]) {
@@ -77,7 +80,8 @@ static enum pdnn_status get_text(const char *text, const char *key, char *buffer
                                  struct pdnn_err *err) {
     struct pdnn_str value = {0};
     pdnn_environment_value(text, key, &value);
-    bool fits = !value.failed && value.length < size && !strchr(pdnn_str_text(&value), '/');
+    bool fits = !value.failed && value.length < size &&
+                strspn(pdnn_str_text(&value), name_characters) == value.length;
     snprintf(buffer, size, "%s", pdnn_str_text(&value));
     pdnn_str_finish(&value);
     return fits ? PDNN_OK : bad(key, err);
@@ -207,6 +211,8 @@ enum pdnn_status pdnn_lease_record_parse(const char *text, uint64_t number, uint
         status = get_number(text, "lease", &made.lease, err);
     pdnn_str_clear(&value);
     pdnn_environment_value(text, "list", &value);
+    if (status == PDNN_OK && made.event != PDNN_LEASE_PLAN && !strstr(text, "\nlist: "))
+        status = bad("list", err);
     if (status == PDNN_OK && made.event != PDNN_LEASE_PLAN)
         status = parse_list(pdnn_str_text(&value), instances, &made, err);
     pdnn_str_finish(&value);

@@ -33,9 +33,9 @@ struct pdnn_import_result {
     double params_ratio, flop_ratio;
 };
 
-/* Writes results.csv, imported.csv and environment.yaml, or nothing. The same file and request give the same
- * bytes. PDNN_INVALID if the output exists, if the file is not as described, or if a label, a state or a
- * number cannot be mapped: the message names the label. */
+/* Writes results.csv, an ops.csv without rows, imported.csv and environment.yaml, or nothing. The same file
+ * and request give the same bytes. PDNN_INVALID if the output exists, if the file is not as described, or if
+ * a label, a state or a number cannot be mapped: the message names the label. */
 enum pdnn_status pdnn_import_paradnn(const struct pdnn_import_request *request,
                                      struct pdnn_import_result *result, struct pdnn_err *err);
 

@@ -382,6 +382,8 @@ static void test_leases_damaged(void **state) {
         {"list: 2-5", "list: 2-5,4", "'list' is wrong or missing"},
         {"list: 2-5", "list: -5", "'list' is wrong or missing"},
         {"list: 2-5", "list: 99999999999999999999", "'list' is wrong or missing"},
+        {"list: 2-5", "lost: 2-5", "'list' is wrong or missing"},
+        {"boot: \"", "boot: \"*", "'boot' is wrong or missing"},
         {"part: me", "part: ../me", "'part' is wrong or missing"},
         {"event: claim", "event: ended\nlease: 7", "is about lease 7, which nobody held"},
     };
