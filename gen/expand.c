@@ -18,7 +18,8 @@ struct pdnn_expand {
     int64_t threads;
     bool with_memory;
     struct pdnn_arena arena; /* of one cost computation */
-    bool has_costs;          /* the arena holds that of the current point */
+    struct pdnn_cost_memo *memo;
+    bool has_costs; /* the arena holds that of the current point */
     size_t model;
     bool is_open; /* iterating over the current model */
     struct pdnn_where *where;
@@ -34,6 +35,11 @@ enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t thread
     struct pdnn_expand *made = calloc(1, sizeof *made);
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "no memory to expand the spec");
+    enum pdnn_status status = pdnn_cost_memo_create(&made->memo, err);
+    if (status != PDNN_OK) {
+        free(made);
+        return status;
+    }
     made->spec = spec;
     made->threads = threads;
     made->with_memory = with_memory;
@@ -55,6 +61,7 @@ void pdnn_expand_destroy(struct pdnn_expand *expand) {
         return;
     close_model(expand);
     pdnn_arena_finish(&expand->arena);
+    pdnn_cost_memo_destroy(expand->memo);
     free(expand);
 }
 
@@ -149,8 +156,13 @@ static enum pdnn_status add_costs(struct pdnn_expand *expand, struct pdnn_expand
                                   struct pdnn_err *err) {
     expand->has_costs = true;
     bool with_memory = expand->with_memory || (expand->where && pdnn_where_uses_memory(expand->where));
+    struct pdnn_totals totals = {0};
     enum pdnn_status status =
-        pdnn_cost_instance(&item->instance, &expand->arena, with_memory, &item->totals, &expand->why);
+        pdnn_cost_memo_find(expand->memo, &item->instance, &expand->arena, &totals, &expand->why);
+    if (status == PDNN_OK && with_memory)
+        status = pdnn_memory_instance(&item->instance, &expand->arena, &totals.memory_bytes, &expand->why);
+    if (status == PDNN_OK)
+        item->totals = totals;
     item->has_totals = status == PDNN_OK;
     item->invalid = status == PDNN_INVALID;
     if (status == PDNN_OK || status == PDNN_INVALID || status == PDNN_OVERFLOW)

@@ -7,18 +7,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-/* Two independent 64-bit hashes of the values in the id. Instances with equal fingerprints are taken to be
- * equal; for a million of them, the odds that this is wrong are 1 in 1e25. */
-struct pdnn_fingerprint {
-    uint64_t a, b;
-};
 
 /* {0} is empty. */
 struct pdnn_instance_set {
-    struct pdnn_fingerprint *slots; /* {0, 0}: free */
-    size_t count, room;             /* room is a power of two */
+    struct pdnn_instance_print *slots; /* {0, 0}: free */
+    size_t count, room;                /* room is a power of two */
 };
 
 /* *is_new is false if an equal instance was added before. */

@@ -138,24 +138,21 @@ static bool extend(uint64_t *value, uint64_t base, uint64_t next, uint64_t steps
     return pdnn_add_u64(value, growth);
 }
 
-/* Costs are affine in depth from here on: the first layer differs from those between it and the last. */
-enum { DEPTH_BASE = 1 };
-
 static enum pdnn_status cost_by_depth(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                       struct pdnn_totals *totals, struct pdnn_err *err) {
     int depth = instance->family->depth_param;
-    if (depth < 0 || instance->hyper[depth].number <= DEPTH_BASE + 1)
+    if (depth < 0 || instance->hyper[depth].number <= PDNN_COST_DEPTH_BASE + 1)
         return cost_built(instance, arena, totals, err);
     struct pdnn_instance shallow = *instance;
     struct pdnn_totals base, next, sum = {0};
-    shallow.hyper[depth].number = DEPTH_BASE;
+    shallow.hyper[depth].number = PDNN_COST_DEPTH_BASE;
     enum pdnn_status status = cost_built(&shallow, arena, &base, err);
-    shallow.hyper[depth].number = DEPTH_BASE + 1;
+    shallow.hyper[depth].number = PDNN_COST_DEPTH_BASE + 1;
     if (status == PDNN_OK)
         status = cost_built(&shallow, arena, &next, err);
     if (status != PDNN_OK)
         return status;
-    uint64_t steps = (uint64_t)(instance->hyper[depth].number - DEPTH_BASE);
+    uint64_t steps = (uint64_t)(instance->hyper[depth].number - PDNN_COST_DEPTH_BASE);
     if (!extend(&sum.params, base.params, next.params, steps) ||
         !extend(&sum.cost.flop_count, base.cost.flop_count, next.cost.flop_count, steps) ||
         !extend(&sum.cost.in_bounds_flop_count, base.cost.in_bounds_flop_count,

@@ -1,5 +1,6 @@
 #include "models/instance.h"
 
+#include "base/rng.h"
 #include "base/str.h"
 #include "lists.h"
 #include "models/isa.h"
@@ -151,6 +152,36 @@ void pdnn_instance_settle(struct pdnn_instance *instance) {
     if (family->repeats_layers &&
         instance->setting[PDNN_SETTING_LAYERS_RUN] >= instance->hyper[family->depth_param].number)
         instance->setting[PDNN_SETTING_LAYERS_RUN] = 0;
+}
+
+/* Folds the 128-bit product of two numbers, as wyhash does. */
+static uint64_t fold(uint64_t a, uint64_t b) {
+    pdnn_u128 product = (pdnn_u128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static void mix(struct pdnn_instance_print *print, int64_t value) {
+    print->a = fold(print->a ^ (uint64_t)value, UINT64_C(0x9e3779b97f4a7c15));
+    print->b = fold(print->b + (uint64_t)value, UINT64_C(0xd6e8feb86659fd93)) + UINT64_C(0xbf58476d1ce4e5b9);
+}
+
+struct pdnn_instance_print pdnn_instance_print(const struct pdnn_instance *instance) {
+    const struct pdnn_family_def *family = instance->family;
+    struct pdnn_instance_print print = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x94d049bb133111eb)};
+    mix(&print, (int64_t)(intptr_t)family);
+    for (size_t i = 0; i < family->n_params; i++) {
+        mix(&print, instance->hyper[i].number);
+        if (family->params[i].type != PDNN_PARAM_LIST)
+            continue;
+        mix(&print, instance->hyper[i].n_more);
+        for (int k = 0; k < instance->hyper[i].n_more; k++)
+            mix(&print, instance->hyper[i].more[k]);
+    }
+    for (int s = 0; s < PDNN_SETTING_COUNT; s++)
+        mix(&print, pdnn_setting_applies(instance, (enum pdnn_setting)s) ? instance->setting[s] : -1);
+    print.a = pdnn_rng_mix(print.a);
+    print.b = pdnn_rng_mix(print.b) | 1;
+    return print;
 }
 
 struct pdnn_instance pdnn_instance_as_run(const struct pdnn_instance *instance) {

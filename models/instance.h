@@ -90,6 +90,14 @@ void pdnn_instance_settle(struct pdnn_instance *instance);
  * update numbers that replaced a word. */
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads);
 
+/* Two independent 64-bit hashes of what is in the id. Instances with equal prints are taken to be equal; for
+ * a million of them, the odds that this is wrong are 1 in 1e25. Never {0, 0}. Not for files: a print holds
+ * for this process only. */
+struct pdnn_instance_print {
+    uint64_t a, b;
+};
+struct pdnn_instance_print pdnn_instance_print(const struct pdnn_instance *instance);
+
 /* The instance that the worker runs and whose memory counts: with `layers_run` layers. */
 struct pdnn_instance pdnn_instance_as_run(const struct pdnn_instance *instance);
 

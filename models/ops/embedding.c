@@ -73,6 +73,24 @@ static void backward_bytes(const struct pdnn_graph *graph, const struct pdnn_nod
         bytes[PDNN_EMBEDDING_BACK_REST] = pdnn_tensor_bytes(dx);
 }
 
+/* The limit is an id for every row of x. */
+static struct pdnn_saturation saturation_of(const struct pdnn_tensor *x, const struct pdnn_tensor *rows) {
+    bool is_table = pdnn_role_is_weight(x->role) || x->role == PDNN_ROLE_WEIGHT_GRADIENT;
+    return (struct pdnn_saturation){pdnn_tensor_elements(rows) >= pdnn_tensor_elements(x), is_table};
+}
+
+static struct pdnn_saturation forward_saturation(const struct pdnn_graph *graph,
+                                                 const struct pdnn_node *node) {
+    return saturation_of(pdnn_node_in(graph, node, PDNN_EMBEDDING_X),
+                         pdnn_node_out(graph, node, PDNN_EMBEDDING_Y));
+}
+
+static struct pdnn_saturation backward_saturation(const struct pdnn_graph *graph,
+                                                  const struct pdnn_node *node) {
+    return saturation_of(pdnn_node_out(graph, node, PDNN_EMBEDDING_BACK_DX),
+                         pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_DY));
+}
+
 static void forward(struct pdnn_reference *r) {
     const double *ids = pdnn_ref_in(r, PDNN_EMBEDDING_IDS), *x = pdnn_ref_in(r, PDNN_EMBEDDING_X);
     const struct pdnn_tensor *y = pdnn_node_out(r->graph, r->node, PDNN_EMBEDDING_Y);
@@ -106,7 +124,7 @@ static void backward(struct pdnn_reference *r) {
 #define BACKWARD                                                                                             \
     {                                                                                                        \
         .flop = backward_flop, .reference = backward, .bytes = backward_bytes,                               \
-        .in_place = 1 + PDNN_EMBEDDING_BACK_REST                                                             \
+        .saturation = backward_saturation, .in_place = 1 + PDNN_EMBEDDING_BACK_REST                          \
     }
 
 const struct pdnn_op_def pdnn_op_embedding = {
@@ -116,7 +134,10 @@ const struct pdnn_op_def pdnn_op_embedding = {
     .n_outputs = 1,
     .infer = infer,
     .gradient = gradient,
-    .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .bytes = forward_bytes},
+    .pass = {[PDNN_FORWARD] = {.flop = forward_flop,
+                               .reference = forward,
+                               .bytes = forward_bytes,
+                               .saturation = forward_saturation},
              [PDNN_BACKWARD_DATA] = BACKWARD,
              [PDNN_BACKWARD_WEIGHTS] = BACKWARD},
     .tolerance = 1e-6,

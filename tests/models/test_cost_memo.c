@@ -1,0 +1,124 @@
+/* Remembered costs are those of the whole graph, to the last bit, for random instances of every family. */
+#include "tests/cmocka_all.h"
+
+#include "base/rng.h"
+#include "models/build.h"
+#include "models/cost.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static int64_t pick(struct pdnn_rng *rng, const int64_t *values, size_t count) {
+    return values[pdnn_rng_below(rng, count)];
+}
+
+/* A value near the default or small, in range; words are all as likely. */
+static int64_t draw(struct pdnn_rng *rng, const struct pdnn_param_def *def) {
+    int64_t words = 0;
+    while (def->type == PDNN_PARAM_CHOICE && def->choices[words])
+        words++;
+    if (words)
+        return (int64_t)pdnn_rng_below(rng, (uint64_t)words);
+    const int64_t values[] = {1, 2, 3, 5, 8, 64, def->fallback, def->fallback + 1, 2 * def->fallback};
+    int64_t value = pick(rng, values, sizeof values / sizeof *values);
+    return value < def->min ? def->min : value > def->max ? def->max : value;
+}
+
+/* Changes a few hyper-parameters and settings of the defaults. */
+static struct pdnn_instance draw_instance(struct pdnn_rng *rng, const struct pdnn_family_def *family) {
+    struct pdnn_instance instance;
+    pdnn_instance_init(&instance, family);
+    for (size_t i = 0; i < family->n_params; i++)
+        if (pdnn_rng_below(rng, 4) == 0)
+            instance.hyper[i] = pdnn_value_of(draw(rng, &family->params[i]));
+    for (int i = 0; i < PDNN_SETTING_COUNT; i++)
+        if (pdnn_rng_below(rng, 3) == 0)
+            instance.setting[i] = draw(rng, &pdnn_settings[i]);
+    instance.setting[PDNN_SETTING_ACCUMULATE] = 1 + (int64_t)pdnn_rng_below(rng, 3);
+    return instance;
+}
+
+/* Both ways give the same status and, if that is PDNN_OK, the same counts. */
+static enum pdnn_status compare(struct pdnn_cost_memo *memo, struct pdnn_arena *arena,
+                                const struct pdnn_instance *instance) {
+    struct pdnn_totals found = {0}, whole = {0};
+    struct pdnn_graph graph;
+    struct pdnn_err err = {0}, found_err = {0};
+    char id[PDNN_ID_TEXT];
+    pdnn_arena_reset(arena);
+    enum pdnn_status status = pdnn_instance_graph(instance, arena, &graph, &err);
+    if (status == PDNN_OK)
+        status = pdnn_cost_graph(&graph, &whole, &err);
+    if (pdnn_cost_memo_find(memo, instance, arena, &found, &found_err) != status)
+        fail_msg("%s: %s, remembered: %s", pdnn_instance_format(instance, id), err.text, found_err.text);
+    if (status == PDNN_OK && memcmp(&found, &whole, sizeof whole) != 0)
+        fail_msg("%s: %" PRIu64 " FLOP, %" PRIu64 " bytes; remembered %" PRIu64 ", %" PRIu64,
+                 pdnn_instance_format(instance, id), whole.cost.flop_count, whole.cost.byte_count,
+                 found.cost.flop_count, found.cost.byte_count);
+    return status;
+}
+
+/* Many minibatches and depths of each model, in no order, so that entries are begun, completed, widened,
+ * dropped and begun again. */
+static void test_memo_is_the_whole_graph(void **state) {
+    (void)state;
+    enum { MODELS = 40, EACH = 24, DEPTH_MAX = 7 };
+    static const int64_t minibatches[] = {1, 2, 3, 4, 7, 16, 33, 64, 500};
+    struct pdnn_cost_memo *memo;
+    struct pdnn_arena arena;
+    struct pdnn_rng rng = {17, 0};
+    pdnn_arena_init(&arena);
+    assert_int_equal(pdnn_cost_memo_create(&memo, NULL), PDNN_OK);
+    for (size_t f = 0; pdnn_families[f]; f++) {
+        const struct pdnn_family_def *family = pdnn_families[f];
+        size_t n_good = 0;
+        for (int model = 0; model < MODELS; model++) {
+            const struct pdnn_instance drawn = draw_instance(&rng, family);
+            for (int i = 0; i < EACH; i++) {
+                struct pdnn_instance instance = drawn;
+                instance.hyper[family->minibatch_param].number =
+                    pick(&rng, minibatches, sizeof minibatches / sizeof *minibatches);
+                if (family->depth_param >= 0)
+                    instance.hyper[family->depth_param].number = 1 + (int64_t)pdnn_rng_below(&rng, DEPTH_MAX);
+                pdnn_instance_settle(&instance);
+                pdnn_instance_resolve(&instance, 2);
+                n_good += compare(memo, &arena, &instance) == PDNN_OK;
+            }
+        }
+        assert_true(n_good > MODELS * EACH / 4); /* or the test says little about the family */
+    }
+    pdnn_cost_memo_destroy(memo);
+    pdnn_arena_finish(&arena);
+}
+
+/* Where the whole graph says that counts or tensors do not fit, so does the memo. */
+static void test_memo_overflows_alike(void **state) {
+    (void)state;
+    struct pdnn_cost_memo *memo;
+    struct pdnn_arena arena;
+    struct pdnn_instance instance;
+    size_t n_overflows = 0;
+    pdnn_arena_init(&arena);
+    assert_int_equal(pdnn_cost_memo_create(&memo, NULL), PDNN_OK);
+    assert_int_equal(pdnn_instance_parse("fc/input=4000,output=3,layers=9,nodes=16777216", &instance, NULL),
+                     PDNN_OK);
+    pdnn_instance_resolve(&instance, 2);
+    for (int64_t batch = 1; batch <= INT64_C(1) << 24; batch *= 2) {
+        instance.hyper[instance.family->minibatch_param].number = batch;
+        for (int64_t depth = 1; depth <= 4096; depth *= 8) {
+            instance.hyper[instance.family->depth_param].number = depth;
+            n_overflows += compare(memo, &arena, &instance) == PDNN_OVERFLOW;
+        }
+    }
+    assert_true(n_overflows > 0);
+    pdnn_cost_memo_destroy(memo);
+    pdnn_arena_finish(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memo_is_the_whole_graph),
+        cmocka_unit_test(test_memo_overflows_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
