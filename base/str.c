@@ -45,6 +45,28 @@ void pdnn_str_append(struct pdnn_str *str, const char *bytes, size_t length) {
     str->text[str->length] = 0;
 }
 
+size_t pdnn_u64_digits(char digits[PDNN_U64_DIGITS], uint64_t value) {
+    char text[PDNN_U64_DIGITS];
+    size_t at = PDNN_U64_DIGITS;
+    do {
+        text[--at] = (char)('0' + (int)(value % 10));
+        value /= 10;
+    } while (value);
+    memcpy(digits, text + at, PDNN_U64_DIGITS - at);
+    return PDNN_U64_DIGITS - at;
+}
+
+void pdnn_str_append_u64(struct pdnn_str *str, uint64_t value) {
+    char digits[PDNN_U64_DIGITS];
+    pdnn_str_append(str, digits, pdnn_u64_digits(digits, value));
+}
+
+void pdnn_str_append_i64(struct pdnn_str *str, int64_t value) {
+    if (value < 0)
+        pdnn_str_append(str, "-", 1);
+    pdnn_str_append_u64(str, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
 void pdnn_str_printf(struct pdnn_str *str, const char *format, ...) {
     va_list args, again;
     va_start(args, format);

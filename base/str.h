@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A growing heap string; {0} is empty. A failed allocation sticks in `failed`: append freely, check once. */
 struct pdnn_str {
@@ -15,7 +16,13 @@ struct pdnn_str {
 void pdnn_str_finish(struct pdnn_str *str);
 void pdnn_str_clear(struct pdnn_str *str);
 void pdnn_str_append(struct pdnn_str *str, const char *bytes, size_t length);
+void pdnn_str_append_u64(struct pdnn_str *str, uint64_t value);
+void pdnn_str_append_i64(struct pdnn_str *str, int64_t value);
 void pdnn_str_printf(struct pdnn_str *str, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Writes the decimal digits of a number, and no NUL; returns how many. snprintf takes ten times as long. */
+enum { PDNN_U64_DIGITS = 20 };
+size_t pdnn_u64_digits(char digits[PDNN_U64_DIGITS], uint64_t value);
 
 /* The text, never NULL. */
 const char *pdnn_str_text(const struct pdnn_str *str);

@@ -10,6 +10,7 @@
 #include "runtime/facts/host.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,20 +134,21 @@ static enum pdnn_status collect_families(struct list *list, const struct pdnn_fa
     return pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
 }
 
+/* Overwrites what differs from row to row: the record is cleared once for all of them. */
 static void describe(const struct pdnn_expanded *item, struct pdnn_record *record) {
-    char id[PDNN_ID_TEXT];
-    pdnn_record_init(record, pdnn_instance_format(&item->instance, id));
-    record->parsed = true;
+    const struct pdnn_cost *cost = &item->totals.cost;
+    const char *reason = item->filtered || item->invalid ? item->reason
+                         : item->has_totals              ? ""
+                                                         : "its counts do not fit in 64 bits";
+    pdnn_instance_format(&item->instance, record->id);
     record->instance = item->instance;
     record->totals = item->totals;
     record->has_totals = item->has_totals;
-    snprintf(record->reason, sizeof record->reason, "%s",
-             item->filtered || item->invalid ? item->reason
-             : item->has_totals              ? ""
-                                             : "its counts do not fit in 64 bits");
-    const struct pdnn_cost *cost = &item->totals.cost;
-    if (cost->byte_count)
-        record->place.intensity_flop_per_byte = (double)cost->in_bounds_flop_count / (double)cost->byte_count;
+    record->reason[0] = 0;
+    if (*reason)
+        snprintf(record->reason, sizeof record->reason, "%s", reason);
+    record->place.intensity_flop_per_byte =
+        cost->byte_count ? (double)cost->in_bounds_flop_count / (double)cost->byte_count : NAN;
 }
 
 /* Columns that a list has besides the analytic columns of results.csv; `reason` says
@@ -184,7 +186,10 @@ static enum pdnn_status get_columns(const struct pdnn_family_def *const *familie
 static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_columns *columns,
                                           struct pdnn_err *err) {
     struct pdnn_str line = {0};
+    struct pdnn_record record;
     enum pdnn_status status = PDNN_OK;
+    pdnn_record_init(&record, "");
+    record.parsed = true;
     pdnn_columns_header(columns, &line);
     for (bool done = false; !done && status == PDNN_OK && !ferror(stdout);) {
         if (line.failed)
@@ -196,7 +201,6 @@ static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_c
             status = next(list, &item, &done, err);
         if (status != PDNN_OK || done)
             continue;
-        struct pdnn_record record;
         describe(&item, &record);
         pdnn_columns_row(columns, &record, &line);
     }

@@ -139,14 +139,24 @@ enum pdnn_status pdnn_param_check_number(const struct pdnn_param_def *def, int64
                      number, def->min, def->max);
 }
 
+/* Returns the end. */
+static char *put_number(char *at, int64_t number) {
+    if (number < 0)
+        *at++ = '-';
+    return at + pdnn_u64_digits(at, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
 const char *pdnn_param_format(const struct pdnn_param_def *def, struct pdnn_value value,
                               char buffer[PDNN_PARAM_TEXT]) {
     if (def->type == PDNN_PARAM_CHOICE)
         return def->choices[value.number];
     if (def->word && value.number == def->word_value)
         return def->word;
-    int used = snprintf(buffer, PDNN_PARAM_TEXT, "%" PRId64, value.number);
-    for (int i = 0; i < value.n_more; i++)
-        used += snprintf(buffer + used, PDNN_PARAM_TEXT - (size_t)used, "-%" PRId64, value.more[i]);
+    char *end = put_number(buffer, value.number);
+    for (int i = 0; i < value.n_more; i++) {
+        *end++ = '-';
+        end = put_number(end, value.more[i]);
+    }
+    *end = 0;
     return buffer;
 }

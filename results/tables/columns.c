@@ -3,7 +3,6 @@
 #include "results/tables/csv.h"
 #include "results/tables/record.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -35,12 +34,12 @@ void pdnn_column_text(const struct pdnn_column *column, const void *row, struct 
     case PDNN_COLUMN_COUNT: {
         const uint64_t *count = field;
         if (*count != PDNN_ABSENT)
-            pdnn_str_printf(cell, "%" PRIu64, *count);
+            pdnn_str_append_u64(cell, *count);
         break;
     }
     case PDNN_COLUMN_WHOLE: {
         const int64_t *whole = field;
-        pdnn_str_printf(cell, "%" PRId64, *whole);
+        pdnn_str_append_i64(cell, *whole);
         break;
     }
     case PDNN_COLUMN_NUMBER: {
@@ -108,15 +107,12 @@ void pdnn_columns_header(const struct pdnn_columns *columns, struct pdnn_str *ou
 
 void pdnn_columns_row(const struct pdnn_columns *columns, const void *row, struct pdnn_str *out) {
     struct pdnn_csv_writer writer = {.out = out};
-    struct pdnn_str cell = {0};
     for (size_t i = 0; i < columns->count; i++) {
-        pdnn_str_clear(&cell);
-        pdnn_column_text(&columns->column[i], row, &cell);
-        out->failed = out->failed || cell.failed;
-        pdnn_csv_put_text(&writer, pdnn_str_text(&cell));
+        size_t start = pdnn_csv_start_field(&writer);
+        pdnn_column_text(&columns->column[i], row, out);
+        pdnn_csv_end_field(&writer, start);
     }
     pdnn_csv_end_row(&writer);
-    pdnn_str_finish(&cell);
 }
 
 int pdnn_columns_find(const struct pdnn_columns *columns, const char *name) {

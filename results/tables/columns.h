@@ -40,7 +40,7 @@ struct pdnn_column {
     /* The reverse, for tables that are read again; false if the text is not a valid value. */
     bool (*put)(const struct pdnn_column *column, void *row, const char *text);
     const struct pdnn_param_def *param; /* results.csv: the hyper-parameter or run setting */
-    size_t index;                       /* a run setting: its index */
+    size_t index;                       /* its index among the settings, or in its family */
     /* What a cell may hold, where that needs explaining; several of them are joined by |. Ends with an empty
      * row; NULL: anything. */
     const struct pdnn_word *words;

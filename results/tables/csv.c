@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "results/tables/csv.h"
 #include "base/file.h"
 
@@ -93,25 +94,48 @@ static void start_field(struct pdnn_csv_writer *writer) {
     writer->started = true;
 }
 
+static void put_quoted(struct pdnn_str *out, const char *text) {
+    pdnn_str_append(out, "\"", 1);
+    for (size_t run = strcspn(text, "\""); text[run]; run = strcspn(text, "\"")) {
+        pdnn_str_append(out, text, run);
+        pdnn_str_append(out, "\"\"", 2);
+        text += run + 1;
+    }
+    pdnn_str_append(out, text, strlen(text));
+    pdnn_str_append(out, "\"", 1);
+}
+
 void pdnn_csv_put_text(struct pdnn_csv_writer *writer, const char *text) {
     start_field(writer);
     if (!text[strcspn(text, ",\"\r\n")]) {
         pdnn_str_append(writer->out, text, strlen(text));
         return;
     }
-    pdnn_str_append(writer->out, "\"", 1);
-    for (size_t run = strcspn(text, "\""); text[run]; run = strcspn(text, "\"")) {
-        pdnn_str_append(writer->out, text, run);
-        pdnn_str_append(writer->out, "\"\"", 2);
-        text += run + 1;
+    put_quoted(writer->out, text);
+}
+
+size_t pdnn_csv_start_field(struct pdnn_csv_writer *writer) {
+    start_field(writer);
+    return writer->out->length;
+}
+
+void pdnn_csv_end_field(struct pdnn_csv_writer *writer, size_t start) {
+    struct pdnn_str *out = writer->out;
+    if (out->failed || out->length == start || !out->text[start + strcspn(out->text + start, ",\"\r\n")])
+        return;
+    char *text = strdup(out->text + start);
+    if (!text) {
+        out->failed = true;
+        return;
     }
-    pdnn_str_append(writer->out, text, strlen(text));
-    pdnn_str_append(writer->out, "\"", 1);
+    out->length = start;
+    put_quoted(out, text);
+    free(text);
 }
 
 void pdnn_csv_put_u64(struct pdnn_csv_writer *writer, uint64_t value) {
     start_field(writer);
-    pdnn_str_printf(writer->out, "%" PRIu64, value);
+    pdnn_str_append_u64(writer->out, value);
 }
 
 void pdnn_csv_put_number(struct pdnn_csv_writer *writer, double value, int digits) {

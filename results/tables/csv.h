@@ -27,6 +27,10 @@ struct pdnn_csv_writer {
 
 void pdnn_csv_put_header(struct pdnn_csv_writer *writer, const char *const *columns); /* NULL-terminated */
 void pdnn_csv_put_text(struct pdnn_csv_writer *writer, const char *text);
+/* For a field whose text is appended to writer->out in between: start returns where it begins, end quotes it
+ * if necessary. */
+size_t pdnn_csv_start_field(struct pdnn_csv_writer *writer);
+void pdnn_csv_end_field(struct pdnn_csv_writer *writer, size_t start);
 void pdnn_csv_put_u64(struct pdnn_csv_writer *writer, uint64_t value);
 void pdnn_csv_put_number(struct pdnn_csv_writer *writer, double value, int digits);
 void pdnn_csv_put_empty(struct pdnn_csv_writer *writer);

@@ -16,14 +16,15 @@ static void get_family(const struct pdnn_column *column, const void *row, struct
     (void)column;
     const struct pdnn_record *record = row;
     if (record->parsed)
-        pdnn_str_printf(cell, "%s", record->instance.family->name);
+        pdnn_str_append(cell, record->instance.family->name, strlen(record->instance.family->name));
     else
         pdnn_str_append(cell, record->id, strcspn(record->id, "/:"));
 }
 
 static void append_param(const struct pdnn_param_def *param, struct pdnn_value value, struct pdnn_str *cell) {
     char text[PDNN_PARAM_TEXT];
-    pdnn_str_printf(cell, "%s", pdnn_param_format(param, value, text));
+    const char *shown = pdnn_param_format(param, value, text);
+    pdnn_str_append(cell, shown, strlen(shown));
 }
 
 /* By name: families that share a parameter's name share the column. */
@@ -32,7 +33,9 @@ static void get_hyper(const struct pdnn_column *column, const void *row, struct 
     if (!record->parsed)
         return;
     const struct pdnn_family_def *family = record->instance.family;
-    int at = pdnn_param_find(family->params, family->n_params, column->name);
+    int at = column->index < family->n_params && column->param == &family->params[column->index]
+                 ? (int)column->index
+                 : pdnn_param_find(family->params, family->n_params, column->name);
     if (at >= 0 && pdnn_hyper_applies(&record->instance, (size_t)at))
         append_param(&family->params[at], record->instance.hyper[at], cell);
 }
@@ -80,10 +83,10 @@ static void get_ci_half(const struct pdnn_column *column, const void *row, struc
 /* Unknown costs are empty, not zero. */
 static void get_total(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     const struct pdnn_record *record = row;
-    struct pdnn_column plain = *column;
-    plain.get = NULL;
+    uint64_t count;
+    memcpy(&count, (const char *)row + column->offset, sizeof count);
     if (record->has_totals)
-        pdnn_column_text(&plain, row, cell);
+        pdnn_str_append_u64(cell, count);
 }
 
 #define AT(field)     .offset = offsetof(struct pdnn_record, field)
@@ -213,6 +216,7 @@ static void append_hypers(struct list *list, const struct pdnn_family_def *famil
                          .analytic = true,
                          .get = get_hyper,
                          .param = param,
+                         .index = i,
                      });
     }
 }
