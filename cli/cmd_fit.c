@@ -92,23 +92,6 @@ static enum pdnn_status parse_on(struct command *c, const char *text, struct pdn
     return PDNN_OK;
 }
 
-/* Positions of A's rows that have a ratio, and the ratios. */
-static enum pdnn_status read_ratios(struct command *c, struct pdnn_err *err) {
-    const struct pdnn_comparison *comparison = &c->comparison;
-    double *ratios = pdnn_arena_alloc(&c->arena, c->selection->count + 1, sizeof *ratios);
-    bool *chosen = pdnn_arena_alloc(&c->arena, c->selection->count + 1, sizeof *chosen);
-    if (!ratios || !chosen)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu ratios", comparison->n_pairs);
-    for (size_t i = 0; i < comparison->n_pairs; i++) {
-        const struct pdnn_pair *pair = &comparison->pair[i];
-        ratios[pair->at[PDNN_SIDE_A]] = pair->ratio;
-        chosen[pair->at[PDNN_SIDE_A]] = true;
-    }
-    c->ratios = ratios;
-    c->chosen = chosen;
-    return PDNN_OK;
-}
-
 /* The table of one directory, or two platforms side by side. */
 static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
@@ -131,7 +114,7 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
         return status;
     c->selection = is_ratio ? pdnn_comparison_side(&c->comparison, PDNN_SIDE_A) : &c->own;
     c->usual = pdnn_selection_utilization(c->selection);
-    return is_ratio ? read_ratios(c, err) : PDNN_OK;
+    return is_ratio ? pdnn_fit_ratios(&c->comparison, &c->arena, &c->ratios, &c->chosen, err) : PDNN_OK;
 }
 
 static void show(struct command *c, const struct pdnn_fit *fit) {

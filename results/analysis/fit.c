@@ -165,6 +165,23 @@ enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const c
     return PDNN_OK;
 }
 
+enum pdnn_status pdnn_fit_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
+                                 const double **ratios, const bool **chosen, struct pdnn_err *err) {
+    size_t count = pdnn_comparison_side(comparison, PDNN_SIDE_A)->count;
+    double *values = pdnn_arena_alloc(arena, count + 1, sizeof *values);
+    bool *has = pdnn_arena_alloc(arena, count + 1, sizeof *has);
+    if (!values || !has)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu ratios", comparison->n_pairs);
+    for (size_t i = 0; i < comparison->n_pairs; i++) {
+        const struct pdnn_pair *pair = &comparison->pair[i];
+        values[pair->at[PDNN_SIDE_A]] = pair->ratio;
+        has[pair->at[PDNN_SIDE_A]] = true;
+    }
+    *ratios = values;
+    *chosen = has;
+    return PDNN_OK;
+}
+
 enum pdnn_status pdnn_fit_families(const struct pdnn_selection *selection, struct pdnn_arena *arena,
                                    const char *const **families, size_t *n_families, struct pdnn_err *err) {
     struct pdnn_texts found = {0};

@@ -6,6 +6,7 @@
 #ifndef RESULTS_ANALYSIS_FIT_H
 #define RESULTS_ANALYSIS_FIT_H
 
+#include "results/analysis/compare.h"
 #include "results/analysis/design_matrix.h"
 #include "results/tables/columns.h"
 
@@ -70,6 +71,10 @@ enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_ar
  * names the nearest column. */
 enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const char *column,
                                  struct pdnn_arena *arena, const double **values, struct pdnn_err *err);
+
+/* The ratios of a comparison, by position among the chosen rows of A's table, and which of those have one. */
+enum pdnn_status pdnn_fit_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
+                                 const double **ratios, const bool **chosen, struct pdnn_err *err);
 
 /* The families among the chosen rows, in the order of the table. */
 enum pdnn_status pdnn_fit_families(const struct pdnn_selection *selection, struct pdnn_arena *arena,

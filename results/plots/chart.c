@@ -17,7 +17,8 @@ static const double letter_pixels = 9.2, letter_height_pixels = 15, line_pixels 
                     caption_pixels = 18, axis_pixels = 70;
 
 void pdnn_chart_init(struct pdnn_chart *chart) {
-    *chart = (struct pdnn_chart){.frame = {1200, 800, 92, 876, 124, 710, INFINITY, 0, INFINITY, 0}};
+    *chart =
+        (struct pdnn_chart){.frame = {1200, 800, 92, 876, 124, 710, INFINITY, 0, INFINITY, 0}, .n_panels = 1};
 }
 
 void pdnn_chart_fit(struct pdnn_chart *chart) {
@@ -55,11 +56,13 @@ void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) {
     fit_text(chart, chart->frame.right + legend_pixels, note);
 }
 
-/* Positions are in pixels from now on. */
+/* Positions are in pixels from now on, from the lower left corner of the panel. */
 struct sheet {
     const struct pdnn_chart *chart;
-    struct pdnn_label_sheet label;
-    double y; /* of the next line of the legend */
+    struct pdnn_label_sheet label; /* of the whole picture */
+    size_t panel;
+    double base; /* of the panel in the picture */
+    double y;    /* of the next line of the legend */
 };
 
 /* A label with its left end there; look: what follows the position. */
@@ -68,7 +71,7 @@ static void put_label(struct sheet *sheet, const char *text, double x, double y,
     pdnn_gnuplot_quote(sheet->label.script, text);
     pdnn_str_printf(sheet->label.script, " at screen ");
     pdnn_plot_number(sheet->label.script, x / sheet->label.width, ", screen ");
-    pdnn_plot_number(sheet->label.script, y / sheet->label.height, " left ");
+    pdnn_plot_number(sheet->label.script, (sheet->base + y) / sheet->label.height, " left ");
     pdnn_str_printf(sheet->label.script, "%s\n", look);
 }
 
@@ -158,7 +161,7 @@ static void place_legend(struct sheet *sheet, const struct pdnn_color_key *key, 
     double highest_name = 0;
     for (size_t i = 0; i < sheet->chart->n_lines; i++) {
         const struct pdnn_chart_line *line = &sheet->chart->line[i];
-        if (*line->beside)
+        if (*line->beside && line->panel == sheet->panel)
             highest_name = fmax(highest_name, pdnn_frame_to_pixels(f, line->high).y);
     }
     sheet->y = fmin(f->top - 8, lowest_name - 30);
@@ -166,9 +169,9 @@ static void place_legend(struct sheet *sheet, const struct pdnn_color_key *key, 
         sheet->y = f->top - 8;
     put_legend(sheet, key);
     double scale_top = sheet->y - scale_gap;
-    pdnn_plot_variable(sheet->label.script, "SCALE_TOP", scale_top);
+    pdnn_plot_variable(sheet->label.script, "SCALE_TOP", sheet->base + scale_top);
     pdnn_plot_variable(sheet->label.script, "SCALE_BOTTOM",
-                       scale_top - fmin(scale_most, fmax(scale_least, scale_top - f->bottom)));
+                       sheet->base + scale_top - fmin(scale_most, fmax(scale_least, scale_top - f->bottom)));
 }
 
 /* Names of lines at their right ends, from the top down, pushed apart where they would touch. Returns the
@@ -180,7 +183,7 @@ static double put_beside(struct sheet *sheet) {
     for (size_t done = 0; done < sheet->chart->n_lines; done++) {
         const struct pdnn_chart_line *line = &sheet->chart->line[done];
         char cut[PDNN_CHART_TEXT];
-        if (!*line->beside)
+        if (!*line->beside || line->panel != sheet->panel)
             continue;
         double y = fmin(pdnn_frame_to_pixels(f, line->high).y, above - name_pixels);
         above = y;
@@ -210,18 +213,22 @@ static void put_spot(struct pdnn_str *script, struct pdnn_spot spot, const char 
 }
 
 /* $lines, and with $masks and $slanted the texts along them. */
-static enum pdnn_status put_lines(struct pdnn_chart *chart, struct pdnn_arena *arena, struct pdnn_str *script,
-                                  struct pdnn_err *err) {
+static enum pdnn_status put_lines(struct pdnn_chart *chart, size_t panel, struct pdnn_arena *arena,
+                                  struct pdnn_str *script, struct pdnn_err *err) {
     const struct pdnn_frame *f = &chart->frame;
     struct pdnn_label labels[PDNN_CHART_LINES_MAX];
-    size_t n_labels = 0;
+    size_t n_labels = 0, n_pixels = 0;
     struct pdnn_spot *pixels = pdnn_arena_alloc(arena, chart->n_points + 1, sizeof *pixels);
     if (!pixels)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-    for (size_t i = 0; i < chart->n_points; i++)
-        pixels[i] = pdnn_frame_to_pixels(f, chart->point[i].spot);
+    for (size_t i = 0; i < chart->n_points; i++) {
+        if (chart->point[i].panel == panel)
+            pixels[n_pixels++] = pdnn_frame_to_pixels(f, chart->point[i].spot);
+    }
     pdnn_str_printf(script, "array SLANTED[%d]\n$lines << END\n", PDNN_CHART_LINES_MAX + 1);
     for (size_t i = 0; i < chart->n_lines; i++) {
+        if (chart->line[i].panel != panel)
+            continue;
         put_spot(script, chart->line[i].low, "\n");
         put_spot(script, chart->line[i].high, "\n\n\n");
     }
@@ -229,12 +236,12 @@ static enum pdnn_status put_lines(struct pdnn_chart *chart, struct pdnn_arena *a
     for (size_t i = 0; i < chart->n_lines; i++) {
         const struct pdnn_chart_line *line = &chart->line[i];
         char name[32];
-        if (!*line->along)
+        if (!*line->along || line->panel != panel)
             continue;
         labels[n_labels].width = letter_pixels * (double)strlen(line->along);
         labels[n_labels].height = letter_height_pixels;
         pdnn_frame_place(f, pdnn_frame_to_pixels(f, line->low), pdnn_frame_to_pixels(f, line->high), pixels,
-                         chart->n_points, labels, n_labels);
+                         n_pixels, labels, n_labels);
         snprintf(name, sizeof name, "SLANTED[%zu]", ++n_labels);
         pdnn_gnuplot_text(script, name, line->along);
     }
@@ -256,20 +263,28 @@ static enum pdnn_status put_lines(struct pdnn_chart *chart, struct pdnn_arena *a
     return PDNN_OK;
 }
 
-static void put_styles(const struct pdnn_chart *chart, struct pdnn_str *script) {
-    pdnn_str_printf(script, "array DASHED[%d]\narray THICK[%d]\nN_LINES = %zu\n", PDNN_CHART_LINES_MAX,
-                    PDNN_CHART_LINES_MAX, chart->n_lines);
-    for (size_t i = 0; i < chart->n_lines; i++)
-        pdnn_str_printf(script, "DASHED[%zu] = %d\nTHICK[%zu] = %d\n", i + 1, chart->line[i].dashed ? 2 : 1,
-                        i + 1, chart->line[i].thin ? 1 : 2);
+static void put_styles(const struct pdnn_chart *chart, size_t panel, struct pdnn_str *script) {
+    size_t count = 0;
+    pdnn_str_printf(script, "array DASHED[%d]\narray THICK[%d]\n", PDNN_CHART_LINES_MAX,
+                    PDNN_CHART_LINES_MAX);
+    for (size_t i = 0; i < chart->n_lines; i++) {
+        if (chart->line[i].panel != panel)
+            continue;
+        count++;
+        pdnn_str_printf(script, "DASHED[%zu] = %d\nTHICK[%zu] = %d\n", count, chart->line[i].dashed ? 2 : 1,
+                        count, chart->line[i].thin ? 1 : 2);
+    }
+    pdnn_str_printf(script, "N_LINES = %zu\n", count);
 }
 
-static void put_points(const struct pdnn_chart *chart, const struct pdnn_point_color *colors,
+static void put_points(const struct pdnn_chart *chart, size_t panel, const struct pdnn_point_color *colors,
                        struct pdnn_str *script) {
     double size = usual_size(chart);
     pdnn_str_printf(script, "$points << END\n");
     for (size_t i = 0; i < chart->n_points; i++) {
         const struct pdnn_chart_point *point = &chart->point[i];
+        if (point->panel != panel)
+            continue;
         put_spot(script, point->spot, " ");
         pdnn_plot_number(script, point->size * size, " ");
         pdnn_str_printf(script, "%d %u ", colors[i].shape, colors[i].rgb);
@@ -279,18 +294,23 @@ static void put_points(const struct pdnn_chart *chart, const struct pdnn_point_c
     pdnn_str_printf(script, "END\n");
 }
 
-static void put_variables(const struct pdnn_chart *chart, struct pdnn_str *script) {
+static void put_variables(const struct sheet *sheet) {
+    const struct pdnn_chart *chart = sheet->chart;
     const struct pdnn_frame *f = &chart->frame;
+    struct pdnn_str *script = sheet->label.script;
     const struct {
         const char *name;
         double value;
     } variables[] = {
         {"WIDTH", f->width},
-        {"HEIGHT", f->height},
+        {"HEIGHT", sheet->label.height},
+        {"N_PANELS", (double)chart->n_panels},
+        {"PANEL", (double)sheet->panel + 1},
+        {"PANEL_TOP", sheet->base + f->height},
         {"LEFT", f->left},
         {"RIGHT", f->right},
-        {"BOTTOM", f->bottom},
-        {"TOP", f->top},
+        {"BOTTOM", sheet->base + f->bottom},
+        {"TOP", sheet->base + f->top},
         {"XMIN", f->xmin},
         {"XMAX", f->xmax},
         {"YMIN", f->ymin},
@@ -302,6 +322,22 @@ static void put_variables(const struct pdnn_chart *chart, struct pdnn_str *scrip
         pdnn_plot_variable(script, variables[i].name, variables[i].value);
     pdnn_gnuplot_text(script, "X_TITLE", chart->x_title);
     pdnn_gnuplot_text(script, "Y_TITLE", chart->y_title);
+}
+
+/* Everything but the points. */
+static enum pdnn_status put_panel(struct pdnn_chart *chart, struct sheet *sheet,
+                                  const struct pdnn_color_key *key, struct pdnn_arena *arena,
+                                  struct pdnn_err *err) {
+    struct pdnn_str *script = sheet->label.script;
+    if (chart->title[sheet->panel]) {
+        pdnn_gnuplot_text(script, "TITLE", chart->title[sheet->panel]);
+        pdnn_gnuplot_text(script, "SUBTITLE", chart->subtitle[sheet->panel]);
+    }
+    chart->frame.bottom = put_captions(sheet) + axis_pixels;
+    put_variables(sheet);
+    place_legend(sheet, key, put_beside(sheet));
+    put_styles(chart, sheet->panel, script);
+    return put_lines(chart, sheet->panel, arena, script, err);
 }
 
 enum pdnn_status pdnn_chart_put(struct pdnn_chart *chart, struct pdnn_arena *arena, struct pdnn_str *script,
@@ -316,13 +352,15 @@ enum pdnn_status pdnn_chart_put(struct pdnn_chart *chart, struct pdnn_arena *are
         cells[i] = chart->point[i].color;
     if (pdnn_plot_color(chart->color_title, cells, n, colors, &key, script, err) != PDNN_OK)
         return err->status;
-    struct sheet sheet = {chart, {script, chart->frame.width, chart->frame.height, FIRST_LABEL}, 0};
-    chart->frame.bottom = put_captions(&sheet) + axis_pixels;
-    put_variables(chart, script);
-    place_legend(&sheet, &key, put_beside(&sheet));
-    put_styles(chart, script);
-    if (put_lines(chart, arena, script, err) != PDNN_OK)
-        return err->status;
-    put_points(chart, colors, script);
+    for (size_t panel = 0; panel < chart->n_panels; panel++) {
+        double base = chart->frame.height * (double)(chart->n_panels - 1 - panel),
+               whole = chart->frame.height * (double)chart->n_panels;
+        struct sheet sheet = {chart, {script, chart->frame.width, whole, FIRST_LABEL}, panel, base, 0};
+        if (put_panel(chart, &sheet, &key, arena, err) != PDNN_OK)
+            return err->status;
+        put_points(chart, panel, colors, script);
+        if (panel + 1 < chart->n_panels)
+            pdnn_str_append(script, pdnn_plot_script_chart, strlen(pdnn_plot_script_chart));
+    }
     return PDNN_OK;
 }

@@ -1,20 +1,22 @@
 # A chart on two logarithmic axes. This file is embedded into paradnn; before it, the program writes the variables and data
-# blocks it uses: TERMINAL TITLE SUBTITLE, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX YMIN YMAX,
+# blocks it uses: TERMINAL TITLE SUBTITLE, WIDTH HEIGHT, PANEL_TOP and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX
+# YMIN YMAX, PANEL of N_PANELS (for each, variables and this script follow those of the one before),
 # X_TITLE Y_TITLE, ANGLE (of lines y = c x in the picture), OUTLINE (width), N_LINES DASHED THICK, SLANTED,
 # NUMERIC COLOR CBLOG CBMIN CBMAX CBTICS, SCALE_BOTTOM SCALE_TOP in pixels;
 #   $lines: one per index: x y    $masks: where a line is interrupted for its text: polygons    $slanted: x y of the texts
 #   $points: x y size type rgb value dotted, and 1 if its color is that of the value
 # and, as labels from 10 on, captions, names of lines to the right of the frame, and the legend.
 
-set terminal TERMINAL size WIDTH, HEIGHT noenhanced font "DejaVu Sans,13" background rgb "white"
-set encoding utf8
+if (PANEL == 1) { set terminal TERMINAL size WIDTH, HEIGHT noenhanced font "DejaVu Sans,13" background rgb "white" }
+if (PANEL == 1) { set encoding utf8 }
+if (PANEL == 1 && N_PANELS > 1) { set multiplot }
 set lmargin at screen LEFT / real(WIDTH)
 set rmargin at screen RIGHT / real(WIDTH)
 set bmargin at screen BOTTOM / real(HEIGHT)
 set tmargin at screen TOP / real(HEIGHT)
 
-set label 1 TITLE at screen LEFT / real(WIDTH), screen 1 - 28.0 / HEIGHT left font "DejaVu Sans,18"
-set label 2 SUBTITLE at screen LEFT / real(WIDTH), screen 1 - 56.0 / HEIGHT left textcolor rgb "#444444"
+set label 1 TITLE at screen LEFT / real(WIDTH), screen (PANEL_TOP - 28.0) / HEIGHT left font "DejaVu Sans,18"
+set label 2 SUBTITLE at screen LEFT / real(WIDTH), screen (PANEL_TOP - 56.0) / HEIGHT left textcolor rgb "#444444"
 
 set logscale xy
 set xrange [XMIN:XMAX]
@@ -58,3 +60,5 @@ plot \
     $points using ($8 > 0 ? $1 : NaN):2:3:4:6 with points pointsize variable pointtype variable linecolor palette, \
     $points using 1:2:3:($4 - 1) with points pointsize variable pointtype variable linecolor rgb "#222222" linewidth OUTLINE, \
     $points using ($7 > 0 ? $1 : NaN):2:($3 * 0.36) with points pointsize variable pointtype 7 linecolor rgb "white"
+
+if (PANEL < N_PANELS) { reset } else { if (N_PANELS > 1) { unset multiplot } }

@@ -37,7 +37,7 @@ struct picture {
     struct pdnn_ops_reader *reader; /* by directory */
     struct pdnn_by_list by;
     struct pdnn_arena arena;
-    struct pdnn_plot_roofs roofs;
+    struct pdnn_roof_panels roofs;
     struct pdnn_chart chart;
     struct kind kind[KINDS_MAX];
     size_t n_kinds;
@@ -120,7 +120,7 @@ static enum pdnn_status add_op(struct picture *p, size_t at, const struct pdnn_f
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     p->shown[p->chart.n_points] =
         (struct shown){at, name, layer, op->pass, pdnn_bound_name(op->place.bound), share, kind};
-    p->chart.point[p->chart.n_points++] = (struct pdnn_chart_point){spot, size_of(share), false, ""};
+    p->chart.point[p->chart.n_points++] = (struct pdnn_chart_point){spot, size_of(share), false, "", 0};
     return PDNN_OK;
 }
 
@@ -154,13 +154,9 @@ static enum pdnn_status name_kinds(struct picture *p, struct pdnn_err *err) {
 }
 
 static void put_data(struct picture *p) {
-    static const char *const columns[] = {"kind",   "name",   "intensity_flop_per_byte",
-                                          "gflops", "bw_gbs", "id",
-                                          "layer",  "pass",   "share_pct",
-                                          "bound",  "color",  NULL};
+    static const char *const columns[] = {"id", "layer", "pass", "share_pct", "bound", "color", NULL};
     struct pdnn_csv_writer writer = {&p->data, false};
-    pdnn_csv_put_header(&writer, columns);
-    pdnn_plot_roofs_data(&p->roofs, 6, &p->data);
+    pdnn_roof_panels_data(&p->roofs, columns, &p->data);
     for (size_t i = 0; i < p->chart.n_points; i++) {
         const struct shown *shown = &p->shown[i];
         pdnn_csv_put_text(&writer, "op");
@@ -174,23 +170,16 @@ static void put_data(struct picture *p) {
         pdnn_csv_put_number(&writer, shown->share_pct, PDNN_DIGITS_TABLE);
         pdnn_csv_put_text(&writer, shown->bound);
         pdnn_csv_put_text(&writer, p->kind[shown->kind].name);
-        pdnn_csv_end_row(&writer);
+        pdnn_roof_panels_end_row(&p->roofs, p->chart.point[i].panel, &writer);
     }
 }
 
-static enum pdnn_status write_script(struct picture *p, const char *directory, struct pdnn_err *err) {
+static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     static const double shares[] = {2, 10, 50};
     static const char *const share_names[] = {"2 %", "10 %", "50 %"};
     struct pdnn_chart *chart = &p->chart;
-    int length;
-    const char *name = pdnn_directory_name(directory, &length);
-    struct pdnn_str title = {0};
-    pdnn_str_printf(&title, "Ops of %zu model%s of %.*s", p->selection.count,
-                    p->selection.count == 1 ? "" : "s", length, name);
-    p->script.failed = p->script.failed || title.failed;
-    pdnn_gnuplot_text(&p->script, "TITLE", pdnn_str_text(&title));
-    pdnn_str_finish(&title);
-    pdnn_plot_roofs_subtitle(&p->roofs, directory, &p->selection, "", &p->script);
+    if (pdnn_roof_panels_titles(&p->roofs, "Ops", "model", "", &p->arena, chart, err) != PDNN_OK)
+        return err->status;
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     chart->y_title = "performance (GFLOP/s)";
     chart->color_title = "kind: share of all time";
@@ -202,18 +191,22 @@ static enum pdnn_status write_script(struct picture *p, const char *directory, s
     chart->caption[0] =
         "Each point is one kind of op in one model, with all its executions. Shares below 1 % and ops "
         "without arithmetic are left out.";
-    pdnn_plot_roofs_put(&p->roofs, chart);
+    pdnn_roof_panels_put(&p->roofs, chart);
     put_data(p);
     return pdnn_chart_put(chart, &p->arena, &p->script, err);
 }
 
-static enum pdnn_status find_roofs(struct picture *p, const char *directory, struct pdnn_err *err) {
+static enum pdnn_status find_roofs(struct picture *p, struct pdnn_err *err) {
     size_t *all = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *all);
     if (!all)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     for (size_t at = 0; at < p->selection.count; at++)
         all[at] = at;
-    return pdnn_plot_roofs_find(&p->roofs, directory, &p->selection, all, p->selection.count, err);
+    enum pdnn_status status =
+        pdnn_roof_panels_find(&p->roofs, &p->selection, all, p->selection.count, &p->arena, err);
+    for (size_t i = 0; status == PDNN_OK && i < p->chart.n_points; i++)
+        p->chart.point[i].panel = p->roofs.panel_of[p->shown[i].at];
+    return status;
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
@@ -233,16 +226,16 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = name_kinds(p, err);
     if (status == PDNN_OK)
-        status = find_roofs(p, request->directory[0], err);
+        status = find_roofs(p, err);
     if (status == PDNN_OK)
-        status = write_script(p, request->directory[0], err);
+        status = write_script(p, err);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"ops", &p->script, pdnn_plot_script_chart, &p->data}, &drawn,
             err);
     drawn.drawn = (int)p->chart.n_points;
     drawn.left_out = (int)p->below;
-    pdnn_plot_roofs_finish(&p->roofs);
+    pdnn_roof_panels_finish(&p->roofs);
     pdnn_selection_ops_close(&p->selection, p->reader);
     pdnn_selection_close(&p->selection);
     pdnn_arena_finish(&p->arena);
@@ -262,9 +255,8 @@ const struct pdnn_plot_def pdnn_plot_ops = {
     .name = "ops",
     .help =
         "the measured roofs and one point per op that takes at least 1 % of its model's time, sized by that "
-        "share; --by op (the default), category, group, pass, layer or a combination colors them, --only",
+        "share, in panels as of roofline; --by op (the default), category, group, pass, layer or a combination colors them, --only",
     .options = options,
-    .directories_max = 1,
     .drawn = "ops",
     .left_out_as = "ops with a small share or without arithmetic",
     .draw = draw,

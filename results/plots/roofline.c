@@ -12,7 +12,7 @@
 struct picture {
     struct pdnn_selection selection;
     struct pdnn_arena arena;
-    struct pdnn_plot_roofs roofs;
+    struct pdnn_roof_panels roofs;
     struct pdnn_chart chart;
     int intensity, gflops, mode, color; /* columns */
     size_t *at;                         /* the chosen instances that are drawn, by point */
@@ -64,7 +64,7 @@ static enum pdnn_status collect_points(struct picture *p, const char *directory,
         any[trains] = true;
         p->at[chart->n_points] = at;
         chart->point[chart->n_points++] =
-            (struct pdnn_chart_point){spot, 1, trains, pdnn_selection_get(selection, at, p->color)};
+            (struct pdnn_chart_point){spot, 1, trains, pdnn_selection_get(selection, at, p->color), 0};
     }
     if (!chart->n_points)
         return pdnn_fail(err, PDNN_INVALID, "%s/results.csv: no row has a rate to draw", directory);
@@ -77,11 +77,9 @@ static enum pdnn_status collect_points(struct picture *p, const char *directory,
 
 /* The roofs, then the points. */
 static void put_data(struct picture *p) {
-    static const char *const columns[] = {
-        "kind", "name", "intensity_flop_per_byte", "gflops", "bw_gbs", "mode", "color", NULL};
+    static const char *const columns[] = {"mode", "color", NULL};
     struct pdnn_csv_writer writer = {&p->data, false};
-    pdnn_csv_put_header(&writer, columns);
-    pdnn_plot_roofs_data(&p->roofs, 2, &p->data);
+    pdnn_roof_panels_data(&p->roofs, columns, &p->data);
     for (size_t i = 0; i < p->chart.n_points; i++) {
         pdnn_csv_put_text(&writer, "model");
         pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, p->at[i], p->selection.id));
@@ -90,23 +88,21 @@ static void put_data(struct picture *p) {
         pdnn_csv_put_empty(&writer);
         pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, p->at[i], p->mode));
         pdnn_csv_put_text(&writer, p->chart.point[i].color);
-        pdnn_csv_end_row(&writer);
+        pdnn_roof_panels_end_row(&p->roofs, p->chart.point[i].panel, &writer);
     }
 }
 
-static enum pdnn_status write_script(struct picture *p, const char *directory, struct pdnn_err *err) {
-    int length;
-    const char *name = pdnn_directory_name(directory, &length);
-    struct pdnn_str title = {0}, left_out = {0};
-    pdnn_str_printf(&title, "Roofline of %.*s: %zu models", length, name, p->chart.n_points);
+static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
+    struct pdnn_str left_out = {0};
     if (p->left_out)
         pdnn_str_printf(&left_out, "%zu row%s without a rate left out", p->left_out,
                         p->left_out == 1 ? "" : "s");
-    p->script.failed = p->script.failed || title.failed || left_out.failed;
-    pdnn_gnuplot_text(&p->script, "TITLE", pdnn_str_text(&title));
-    pdnn_plot_roofs_subtitle(&p->roofs, directory, &p->selection, pdnn_str_text(&left_out), &p->script);
-    pdnn_str_finish(&title);
+    enum pdnn_status status = pdnn_roof_panels_titles(&p->roofs, "Roofline", "model",
+                                                      pdnn_str_text(&left_out), &p->arena, &p->chart, err);
+    p->script.failed = p->script.failed || left_out.failed;
     pdnn_str_finish(&left_out);
+    if (status != PDNN_OK)
+        return status;
     p->chart.x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     p->chart.y_title = "performance (GFLOP/s)";
     p->chart.color_title = p->selection.results.header[p->color];
@@ -115,7 +111,7 @@ static enum pdnn_status write_script(struct picture *p, const char *directory, s
     p->chart.caption[1] =
         "A point on a line uses that resource fully. Left of where a slanted line meets the "
         "level one, memory sets the limit; right of it, arithmetic.";
-    pdnn_plot_roofs_put(&p->roofs, &p->chart);
+    pdnn_roof_panels_put(&p->roofs, &p->chart);
     put_data(p);
     return pdnn_chart_put(&p->chart, &p->arena, &p->script, err);
 }
@@ -131,17 +127,18 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = collect_points(&p, request->directory[0], err);
     if (status == PDNN_OK)
-        status =
-            pdnn_plot_roofs_find(&p.roofs, request->directory[0], &p.selection, p.at, p.chart.n_points, err);
+        status = pdnn_roof_panels_find(&p.roofs, &p.selection, p.at, p.chart.n_points, &p.arena, err);
+    for (size_t i = 0; status == PDNN_OK && i < p.chart.n_points; i++)
+        p.chart.point[i].panel = p.roofs.panel_of[i];
     if (status == PDNN_OK)
-        status = write_script(&p, request->directory[0], err);
+        status = write_script(&p, err);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"roofline", &p.script, pdnn_plot_script_chart, &p.data},
             &drawn, err);
     drawn.drawn = (int)p.chart.n_points;
     drawn.left_out = (int)p.left_out;
-    pdnn_plot_roofs_finish(&p.roofs);
+    pdnn_roof_panels_finish(&p.roofs);
     pdnn_selection_close(&p.selection);
     pdnn_arena_finish(&p.arena);
     pdnn_str_finish(&p.script);
@@ -155,10 +152,9 @@ static const char *const options[] = {"color", "only", NULL};
 
 const struct pdnn_plot_def pdnn_plot_roofline = {
     .name = "roofline",
-    .help = "the measured roofs and one point per instance: operational intensity against FLOP rate; --color "
-            "(default: bound), --only",
+    .help = "the measured roofs and one point per instance: operational intensity against FLOP rate, a panel "
+            "for each of RESULTS and number of threads; --color (default: bound), --only",
     .options = options,
-    .directories_max = 1,
     .drawn = "points",
     .left_out_as = "rows without a rate",
     .draw = draw,

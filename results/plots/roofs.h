@@ -1,5 +1,5 @@
-/* The measured roofs as lines of a chart: bandwidths slanted, arithmetic level. Shared by the pictures of
- * models and of ops. */
+/* The measured roofs as lines of a chart: bandwidths slanted, arithmetic level; a panel for each directory
+ * and number of threads that has roofs of its own. Shared by the pictures of models and of ops. */
 #ifndef RESULTS_PLOTS_ROOFS_H
 #define RESULTS_PLOTS_ROOFS_H
 
@@ -9,11 +9,14 @@
 
 enum { PDNN_ROOF_LINES_MAX = 2 * PDNN_DTYPE_COUNT, PDNN_ROOF_TEXT = 96 };
 
+/* The roofs of one panel. */
 struct pdnn_plot_roofs {
-    struct pdnn_ceilings *ceilings;
-    const char *threads;              /* the thread count of most instances, whose roofs these are */
+    const struct pdnn_ceilings *ceilings;
+    size_t source;                    /* its directory */
+    const char *threads;              /* the thread count whose roofs these are */
     bool has_dtype[PDNN_DTYPE_COUNT]; /* of the instances with that thread count */
-    size_t otherwise;                 /* instances with another thread count */
+    size_t count;                     /* instances in the panel */
+    size_t otherwise;                 /* of them with another thread count, for which there are no roofs */
     struct pdnn_roofs roofs;
     double peak_gflops; /* the highest */
     struct pdnn_compute_roof {
@@ -23,25 +26,42 @@ struct pdnn_plot_roofs {
     size_t n_compute;
 };
 
-/* Reads DIR/ceilings.csv and chooses the roofs for these chosen instances. PDNN_INVALID if it has none for
- * them. Release with pdnn_plot_roofs_finish, also after a failure. */
-enum pdnn_status pdnn_plot_roofs_find(struct pdnn_plot_roofs *roofs, const char *directory,
-                                      const struct pdnn_selection *selection, const size_t *at, size_t n,
-                                      struct pdnn_err *err);
-void pdnn_plot_roofs_finish(struct pdnn_plot_roofs *roofs);
+struct pdnn_roof_panels {
+    struct pdnn_plot_roofs panel[PDNN_CHART_PANELS_MAX]; /* by directory, then by threads */
+    size_t count;
+    size_t *panel_of;                /* of each instance, in the order given */
+    struct pdnn_ceilings **ceilings; /* by directory */
+    const struct pdnn_selection *selection;
+};
 
-/* Sets the chart's ranges, with room for all points, all ridges, and the texts along the slanted roofs; adds
- * the lines. */
-void pdnn_plot_roofs_put(const struct pdnn_plot_roofs *roofs, struct pdnn_chart *chart);
+/* Reads ceilings.csv of each directory and finds the roofs for these chosen instances. Those with a thread
+ * count that was not measured stand under the roofs of their directory's most frequent one. PDNN_INVALID if
+ * that has none, or if there are more than PDNN_CHART_PANELS_MAX panels. Release with
+ * pdnn_roof_panels_finish, also after a failure. */
+enum pdnn_status pdnn_roof_panels_find(struct pdnn_roof_panels *panels,
+                                       const struct pdnn_selection *selection, const size_t *at, size_t n,
+                                       struct pdnn_arena *arena, struct pdnn_err *err);
+void pdnn_roof_panels_finish(struct pdnn_roof_panels *panels);
 
-/* Appends SUBTITLE: the processor, what the roofs are for, the day of the first visit, and what was left out.
- */
-void pdnn_plot_roofs_subtitle(const struct pdnn_plot_roofs *roofs, const char *directory,
-                              const struct pdnn_selection *selection, const char *left_out,
-                              struct pdnn_str *script);
+/* Sets the chart's panels and ranges, with room for all points, all ridges, and the texts along the slanted
+ * roofs; adds the lines. */
+void pdnn_roof_panels_put(const struct pdnn_roof_panels *panels, struct pdnn_chart *chart);
 
-/* The columns of roofs in a table of data: kind, name, intensity_flop_per_byte, gflops, bw_gbs, and `empty`
- * more. Appends a row for each roof. */
-void pdnn_plot_roofs_data(const struct pdnn_plot_roofs *roofs, size_t empty, struct pdnn_str *data);
+/* Sets the titles of the panels, "Roofline of new.results: 30 models" from the word and the noun; and their
+ * subtitles: the processor, what the roofs are for, the day of the first visit, and, in the first, what was
+ * left out. */
+enum pdnn_status pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, const char *what,
+                                         const char *noun, const char *left_out, struct pdnn_arena *arena,
+                                         struct pdnn_chart *chart, struct pdnn_err *err);
+
+/* Appends the header of a table of data and a row for each roof. It begins with kind, name,
+ * intensity_flop_per_byte, gflops, bw_gbs and ends with the given columns, which a roof lacks, and, where
+ * there are several panels, results and threads. */
+void pdnn_roof_panels_data(const struct pdnn_roof_panels *panels, const char *const *columns,
+                           struct pdnn_str *data);
+
+/* Ends a row of that table with the panel's results and threads, if there are several panels. */
+void pdnn_roof_panels_end_row(const struct pdnn_roof_panels *panels, size_t panel,
+                              struct pdnn_csv_writer *writer);
 
 #endif

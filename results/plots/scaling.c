@@ -67,7 +67,7 @@ static void add_series(struct picture *p, const struct pdnn_series *series) {
         p->scaled[p->chart.n_points] =
             (struct scaled){alone, among, few, many, speedup, (ratio / speedup - 1) / (ratio - 1)};
         p->chart.point[p->chart.n_points++] =
-            (struct pdnn_chart_point){{x, x * speedup / ratio}, 1, false, cell ? cell : ""};
+            (struct pdnn_chart_point){{x, x * speedup / ratio}, 1, false, cell ? cell : "", 0};
     }
 }
 

@@ -69,7 +69,8 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
             (struct pdnn_chart_point){{x, pair->ratio},
                                       1,
                                       undecided,
-                                      pdnn_comparison_get(&p->comparison, pair, p->color_side, p->color)};
+                                      pdnn_comparison_get(&p->comparison, pair, p->color_side, p->color),
+                                      0};
     }
     if (!chart->n_points)
         return pdnn_fail(err, PDNN_INVALID, "no pair has a positive number in %s", p->x);

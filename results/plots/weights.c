@@ -23,9 +23,13 @@ struct group {
 };
 
 struct picture {
-    struct pdnn_selection selection;
+    struct pdnn_selection own;
+    struct pdnn_comparison comparison;      /* for a ratio */
+    const struct pdnn_selection *selection; /* the table of one of them */
     struct pdnn_arena arena;
-    const char *value;
+    const char *value;     /* NULL: a ratio */
+    const double *numbers; /* by position */
+    const bool *chosen;    /* rows with a ratio; NULL: all */
     struct group *group;
     size_t n_groups;
     double height, low, high;
@@ -41,14 +45,10 @@ static enum pdnn_status no_memory(struct pdnn_err *err) {
 /* What cannot be fitted is left out, unless nothing else can be. */
 static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
     const char *const *families;
-    const double *values;
     size_t n_families;
     struct pdnn_err first = {.status = PDNN_OK};
-    enum pdnn_status status = pdnn_fit_families(&p->selection, &p->arena, &families, &n_families, err);
-    if (status == PDNN_OK)
-        status = pdnn_fit_values(&p->selection, p->value, &p->arena, &values, err);
-    if (status != PDNN_OK)
-        return status;
+    if (pdnn_fit_families(p->selection, &p->arena, &families, &n_families, err) != PDNN_OK)
+        return err->status;
     p->group = pdnn_arena_alloc(&p->arena, n_families + 1, sizeof *p->group);
     if (!p->group)
         return no_memory(err);
@@ -56,9 +56,10 @@ static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
         struct group group = {.family = families[i]};
         for (int m = 0; m < MODELS; m++) {
             struct pdnn_err one = {.status = PDNN_OK};
-            const struct pdnn_fit_request request = {.selection = &p->selection,
-                                                     .values = values,
-                                                     .what = p->value,
+            const struct pdnn_fit_request request = {.selection = p->selection,
+                                                     .values = p->numbers,
+                                                     .chosen = p->chosen,
+                                                     .what = p->value ? p->value : "ratio",
                                                      .family = families[i],
                                                      .model = m ? PDNN_FIT_LOG : PDNN_FIT_LINEAR};
             if (pdnn_fit(&request, &p->arena, &group.fit[m], &one) != PDNN_OK && one.status != PDNN_INVALID) {
@@ -199,10 +200,14 @@ static void put_data(struct picture *p) {
 
 static void write_script(struct picture *p) {
     static const char *const blocks[MODELS] = {"linear", "log"};
-    char what[PDNN_AXIS_TEXT];
+    char what[2 * PDNN_AXIS_TEXT];
     measure(p);
-    snprintf(what, sizeof what, "What decides %.100s in", p->value);
-    pdnn_plot_titles(&p->script, what, &p->selection);
+    if (p->value)
+        snprintf(what, sizeof what, "What decides %.100s in", p->value);
+    else
+        snprintf(what, sizeof what, "What decides the speed-up of %.100s over %.100s in",
+                 p->comparison.label[PDNN_SIDE_B], p->comparison.label[PDNN_SIDE_A]);
+    pdnn_plot_titles(&p->script, what, p->selection);
     pdnn_plot_variable(&p->script, "WIDTH", width);
     pdnn_plot_variable(&p->script, "HEIGHT", p->height);
     pdnn_plot_variable(&p->script, "LEFT", left);
@@ -226,13 +231,40 @@ static void write_script(struct picture *p) {
     put_data(p);
 }
 
+/* The ratio of two directories, or of both sides in one. */
+static enum pdnn_status take_ratios(struct picture *p, const struct pdnn_plot_request *request,
+                                    struct pdnn_err *err) {
+    const struct pdnn_compare_request compared = {
+        {request->directory[0], request->n_directories > 1 ? request->directory[1] : NULL},
+        request->across,
+        request->only,
+        request->n_only};
+    if (request->n_directories > 2)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "a ratio is that of two RESULTS; of more, give --value, and results is a term");
+    if (p->value)
+        return pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
+    if (pdnn_comparison_open(&p->comparison, &compared, err) != PDNN_OK)
+        return err->status;
+    p->selection = pdnn_comparison_side(&p->comparison, PDNN_SIDE_A);
+    return pdnn_fit_ratios(&p->comparison, &p->arena, &p->numbers, &p->chosen, err);
+}
+
+static enum pdnn_status take_column(struct picture *p, const struct pdnn_plot_request *request,
+                                    struct pdnn_err *err) {
+    if (pdnn_plot_select(request, &p->own, err) != PDNN_OK)
+        return err->status;
+    p->selection = &p->own;
+    p->value = p->value ? p->value : pdnn_selection_utilization(p->selection);
+    return pdnn_fit_values(p->selection, p->value, &p->arena, &p->numbers, err);
+}
+
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
                              struct pdnn_err *err) {
     struct picture p = {.value = request->value};
     struct pdnn_plot_result drawn = {.n_paths = 0};
-    enum pdnn_status status = pdnn_plot_select(request, &p.selection, err);
-    if (status == PDNN_OK && !p.value)
-        p.value = pdnn_selection_utilization(&p.selection);
+    bool is_ratio = request->across || (request->n_directories > 1 && !request->value);
+    enum pdnn_status status = is_ratio ? take_ratios(&p, request, err) : take_column(&p, request, err);
     if (status == PDNN_OK)
         status = fit_families(&p, err);
     if (status == PDNN_OK) {
@@ -242,22 +274,25 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
             &drawn, err);
     }
     drawn.drawn = p.drawn;
-    drawn.left_out = p.left_out + (int)p.selection.left_out;
+    drawn.left_out = p.left_out + (int)(is_ratio ? p.comparison.n_unpaired : p.own.left_out);
     pdnn_str_finish(&p.script);
     pdnn_str_finish(&p.data);
-    pdnn_selection_close(&p.selection);
+    pdnn_selection_close(&p.own);
+    pdnn_comparison_close(&p.comparison);
     pdnn_arena_finish(&p.arena);
     if (status == PDNN_OK)
         *result = drawn;
     return status;
 }
 
-static const char *const options[] = {"value", "only", NULL};
+static const char *const options[] = {"value", "across", "only", NULL};
 
 const struct pdnn_plot_def pdnn_plot_weights = {
     .name = "weights",
-    .help = "which hyper-parameters decide --value (default: pct_of_peak, or gflops where no model has "
-            "it), as fit finds it, linear and in logarithms; --only",
+    .help =
+        "which hyper-parameters decide --value (default: pct_of_peak, or gflops where no model has "
+        "it), or, of two RESULTS without --value or --across a key, the speed-up, as fit finds it, linear "
+        "and in logarithms; --only",
     .options = options,
     .drawn = "weights",
     .left_out_as = "rows that are not ok or lack a number",

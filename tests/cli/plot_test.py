@@ -270,7 +270,7 @@ class Data(Case):
 
     def test_ops_say_their_share_of_all_time(self):
         picture = self.picture("ops", "ops")
-        for text in ("dense: 93 %", "bias: 0.55 %", "FMA peak 100 GFLOP/s", "L1 130 GB/s (read)", "Ops of 2 models of ops",
+        for text in ("dense: 93 %", "bias: 0.55 %", "FMA peak 100 GFLOP/s", "L1 130 GB/s (read)", "Ops of ops: 2 models",
                      "operational intensity (FLOP per byte of compulsory traffic)"):
             self.assertTrue(f">{text}<" in picture, text)
         self.assertTrue("1 of the models ran with other threads" in picture)
@@ -310,8 +310,51 @@ class Data(Case):
                      "clearly: 1 faster, 1 slower", "33 % of 3 above 1", "equally fast", "the interval contains 1"):
             self.assertTrue(f">{text}<" in picture, text)
 
-    def test_one_directory_unless_compared(self):
-        self.assertIn("plot roofline takes one result directory", self.plot("roofline", "pair", "pairs", expect=2).stderr)
+    def test_too_many_directories(self):
+        self.assertIn("plot ceilings takes one result directory", self.plot("ceilings", "pair", "pairs", expect=2).stderr)
+        self.assertIn("plot speedup takes one or two", self.plot("speedup", "pair", "pairs", "slow", expect=2).stderr)
+
+    def test_roofs_of_their_own(self):
+        """A panel for each directory and number of threads that ceilings.csv has roofs for."""
+        self.tables("two", PAIR_RESULTS.replace("infer,f32,1,ok,2000", "infer,f32,2,ok,2000"), PAIR_OPS)
+        self.tables("ops2", OPS_RESULTS, OPS_OPS)
+        for name in ("two", "ops2"):
+            with open(self.path(name, "ceilings.csv"), "a", encoding="utf-8") as file:
+                file.write("".join(line.replace(",1,", ",2,", 1).replace(",100,", ",190,") + "\n"
+                                   for line in CEILINGS.splitlines()[1:]))
+        rows = self.data("roofline", "pair", "two")
+        points = [(row["name"], row["results"], row["threads"]) for row in rows if row["kind"] == "model"]
+        self.assertEqual(points, [("one", "pair", "1"), ("two", "pair", "1"), ("one", "two", "1"), ("two", "two", "2")])
+        peaks = [(row["results"], row["threads"], row["gflops"]) for row in rows if row["name"].startswith("FMA")]
+        self.assertEqual(peaks, [("pair", "1", "100"), ("two", "1", "100"), ("two", "2", "190")])
+        picture = self.picture("roofline", "pair", "two")
+        for text in ("Roofline of pair: 2 models", "Roofline of two: 1 model", "FMA peak 100 GFLOP/s", "FMA peak 190 GFLOP/s"):
+            self.assertTrue(f">{text}<" in picture, text)
+        self.assertTrue('height="2400"' in picture)
+        rows = [row for row in self.data("ops", "ops2") if row["kind"] == "op"]
+        self.assertEqual({(row["id"], row["threads"]) for row in rows}, {("a", "1"), ("b", "2")})
+
+    def test_threads_without_roofs(self):
+        """Their models stand under the roofs that there are, and the subtitle says so."""
+        picture = self.picture("ops", "ops")
+        self.assertTrue("1 of the models ran with other threads" in picture)
+        self.assertTrue('height="800"' in picture)
+
+    def test_weights_of_a_ratio(self):
+        """A time that grows with nodes on one side and not on the other: the ratio has nodes as its weight."""
+        head = "id,family,layers,nodes,threads,status,time_ns_median,pct_of_peak\n"
+        for name, power in (("flat", 0), ("steep", 2)):
+            self.tables(name, head + "".join(
+                f'"fc/layers={layers},nodes={2 ** n},input=8,output=8,batch=1,activation=relu,mode=infer,threads=1",fc,{layers},{2 ** n},1,'
+                f"ok,{1000 * layers * 2 ** (n * power)},{n}\n" for layers in (1, 2, 4) for n in range(4)))
+        rows = {(row["model"], row["term"]): row for row in self.data("weights", "steep", "flat")}
+        self.assertEqual(rows[("log", "nodes")]["value"], "ratio")
+        self.assertAlmostEqual(float(rows[("log", "nodes")]["weight"]), 1, places=9)
+        self.assertAlmostEqual(float(rows[("log", "layers")]["weight"]), 0, places=9)
+        self.assertTrue(">What decides the speed-up of flat over steep in steep<" in self.picture("weights", "steep", "flat"))
+        terms = {row["term"] for row in self.data("weights", "steep", "flat", "--value", "time_ns_median")}
+        self.assertIn("results=flat", terms)
+        self.assertIn("ratio is that of two", self.plot("weights", "steep", "flat", "pair", expect=2).stderr)
 
     def test_boxes_percentiles(self):
         rows = self.data("boxes", "box", "--only", "family=fc")
