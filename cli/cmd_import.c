@@ -31,6 +31,8 @@ static const struct pdnn_option_def options[] = {
      "for example --set dtype=bf16; may be repeated"},
     {"shards", 0, "N", NULL, false, "multiply FLOP and rates by N (default: 1)"},
     {"host", 0, "NAME", NULL, false, "name of the platform (default: the file's name without its extension)"},
+    {"software", 0, "NAME", NULL, false,
+     "what ran the models, with its version, for example 'TensorFlow 1.12': the key `version` of pictures"},
 };
 
 static const struct pdnn_example examples[] = {
@@ -69,6 +71,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         .output = pdnn_argument(arguments, "output"),
         .shards = 1,
         .host = pdnn_argument(arguments, "host"),
+        .software = pdnn_argument(arguments, "software"),
         .version = PDNN_VERSION,
     };
     if (!request.output)

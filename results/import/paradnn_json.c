@@ -316,6 +316,7 @@ static enum pdnn_status write_environment(const struct import *im, const struct 
     const struct pdnn_fact facts[] = {
         text_fact("host", request->host),
         text_fact("cpu", request->host),
+        text_fact("software", request->software ? request->software : ""),
         text_fact("imported_from", slash ? slash + 1 : request->path),
         text_fact("imported_format", "ParaDnn JSON"),
         text_fact("imported_settings", pdnn_str_text(&settings)),

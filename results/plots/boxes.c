@@ -66,13 +66,13 @@ static void name_ratios(struct picture *p, const struct pdnn_comparison *compari
     if (n_directories > 2) {
         int length;
         const char *name = pdnn_directory_name(comparison->directory[PDNN_SIDE_A], &length);
-        snprintf(p->title, sizeof p->title, "Speed-up over %.*s in", length < 100 ? length : 100, name);
+        snprintf(p->title, sizeof p->title, "Speed-up over %.*s", length < 100 ? length : 100, name);
         snprintf(p->y_title, sizeof p->y_title, "step time of %.*s over that of the other",
                  length < 100 ? length : 100, name);
         return;
     }
-    snprintf(p->title, sizeof p->title, "Speed-up of %.100s over %.100s in", label[PDNN_SIDE_B],
-             label[PDNN_SIDE_A]);
+    snprintf(p->title, sizeof p->title, "Speed-up of %.100s over %.100s%s", label[PDNN_SIDE_B],
+             label[PDNN_SIDE_A], comparison->n_across ? " in" : "");
     snprintf(p->y_title, sizeof p->y_title, "step time of %.100s over that of %.100s", label[PDNN_SIDE_A],
              label[PDNN_SIDE_B]);
 }

@@ -7,6 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The columns that a subtitle names where all rows have the same value. */
+static const char *const common[] = {"family", "mode", "optimizer", "dtype", "backend", "fuse", "threads"};
+
+enum { N_COMMON = sizeof common / sizeof *common };
+
+/* Appends ", 2 threads" for the value of a column; nothing for NULL or "". */
+static void put_common(const char *name, const char *value, struct pdnn_str *out) {
+    if (!value || !*value)
+        return;
+    pdnn_str_printf(out, ", %s%s", strcmp(name, "fuse") == 0 ? "fuse " : "", value);
+    if (strcmp(name, "threads") == 0)
+        pdnn_str_printf(out, " thread%s", strcmp(value, "1") == 0 ? "" : "s");
+}
+
 /* The column's value if all chosen instances share it, else NULL. */
 static const char *common_value(const struct pdnn_selection *selection, const char *name) {
     int column = pdnn_csv_find(&selection->results, name);
@@ -15,26 +29,45 @@ static const char *common_value(const struct pdnn_selection *selection, const ch
         if (strcmp(pdnn_selection_get(selection, at, column), value) != 0)
             return NULL;
     }
-    return *value ? value : NULL;
+    return value;
 }
 
-void pdnn_plot_names(const struct pdnn_selection *selection, struct pdnn_str *out) {
-    size_t n = selection->n_directories, shown = n > 3 ? 2 : n;
+/* The column's value if both sides of all pairs share it, else NULL. */
+static const char *common_of_pairs(const struct pdnn_comparison *comparison, const char *name) {
+    const char *value = NULL;
+    for (size_t i = 0; i < comparison->n_pairs; i++) {
+        for (int side = 0; side < PDNN_SIDES; side++) {
+            const char *here = pdnn_comparison_get(comparison, &comparison->pair[i], side, name);
+            value = value ? value : here;
+            if (strcmp(value, here) != 0)
+                return NULL;
+        }
+    }
+    return value;
+}
+
+static void put_names(const char *const *directory, size_t n, struct pdnn_str *out) {
+    size_t shown = n > 3 ? 2 : n;
     for (size_t i = 0; i < shown; i++) {
         int length;
-        const char *name = pdnn_directory_name(selection->directory[i], &length);
+        const char *name = pdnn_directory_name(directory[i], &length);
         pdnn_str_printf(out, "%s%.*s", !i ? "" : i + 1 == n ? " and " : ", ", length, name);
     }
     if (shown < n)
         pdnn_str_printf(out, " and %zu more", n - shown);
 }
 
-void pdnn_plot_cpu(const struct pdnn_selection *selection, struct pdnn_str *out) {
+void pdnn_plot_names(const struct pdnn_selection *selection, struct pdnn_str *out) {
+    put_names(selection->directory, selection->n_directories, out);
+}
+
+/* The processor of the directories, if it is one. */
+static void put_cpu(const char *const *directory, size_t n, struct pdnn_str *out) {
     struct pdnn_str first = {0};
     bool several = false;
-    for (size_t i = 0; i < selection->n_directories; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct pdnn_str cpu = {0};
-        pdnn_environment_get(selection->directory[i], "cpu", i ? &cpu : &first);
+        pdnn_environment_get(directory[i], "cpu", i ? &cpu : &first);
         several = several || (i && strcmp(pdnn_str_text(&cpu), pdnn_str_text(&first)) != 0);
         out->failed = out->failed || cpu.failed || first.failed;
         pdnn_str_finish(&cpu);
@@ -46,25 +79,42 @@ void pdnn_plot_cpu(const struct pdnn_selection *selection, struct pdnn_str *out)
     pdnn_str_finish(&first);
 }
 
+/* Appends both as variables and releases them. */
+static void put_titles(struct pdnn_str *script, struct pdnn_str *title, struct pdnn_str *subtitle) {
+    script->failed = script->failed || title->failed || subtitle->failed;
+    pdnn_gnuplot_text(script, "TITLE", pdnn_str_text(title));
+    pdnn_gnuplot_text(script, "SUBTITLE", pdnn_str_text(subtitle));
+    pdnn_str_finish(title);
+    pdnn_str_finish(subtitle);
+}
+
 void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pdnn_selection *selection) {
-    static const char *const common[] = {"family",  "mode", "optimizer", "dtype",
-                                         "backend", "fuse", "threads"};
     struct pdnn_str title = {0}, subtitle = {0};
-    pdnn_str_printf(&title, "%s ", what);
-    pdnn_plot_names(selection, &title);
-    pdnn_plot_cpu(selection, &subtitle);
-    for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
-        const char *value = common_value(selection, common[i]);
-        if (value)
-            pdnn_str_printf(&subtitle, ", %s%s", strcmp(common[i], "fuse") == 0 ? "fuse " : "", value);
-        if (value && strcmp(common[i], "threads") == 0)
-            pdnn_str_printf(&subtitle, " thread%s", strcmp(value, "1") == 0 ? "" : "s");
+    size_t length = strlen(what);
+    pdnn_str_printf(&title, "%s", what);
+    if (length > 3 && (strcmp(what + length - 3, " in") == 0 || strcmp(what + length - 3, " of") == 0)) {
+        pdnn_str_append(&title, " ", 1);
+        pdnn_plot_names(selection, &title);
     }
-    script->failed = script->failed || title.failed || subtitle.failed;
-    pdnn_gnuplot_text(script, "TITLE", pdnn_str_text(&title));
-    pdnn_gnuplot_text(script, "SUBTITLE", pdnn_str_text(&subtitle));
-    pdnn_str_finish(&title);
-    pdnn_str_finish(&subtitle);
+    put_cpu(selection->directory, selection->n_directories, &subtitle);
+    for (size_t i = 0; i < N_COMMON; i++)
+        put_common(common[i], common_value(selection, common[i]), &subtitle);
+    put_titles(script, &title, &subtitle);
+}
+
+void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
+                              const struct pdnn_comparison *comparison) {
+    struct pdnn_str title = {0}, subtitle = {0};
+    pdnn_str_printf(&title, "%s of %s over %s", what, comparison->label[PDNN_SIDE_B],
+                    comparison->label[PDNN_SIDE_A]);
+    if (comparison->n_across) {
+        pdnn_str_printf(&title, " in ");
+        put_names(comparison->directory, comparison->n_directories, &title);
+    }
+    put_cpu(comparison->directory, comparison->n_directories, &subtitle);
+    for (size_t i = 0; i < N_COMMON; i++)
+        put_common(common[i], common_of_pairs(comparison, common[i]), &subtitle);
+    put_titles(script, &title, &subtitle);
 }
 
 enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const char *name, int *column,

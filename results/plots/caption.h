@@ -3,18 +3,21 @@
 #define RESULTS_PLOTS_CAPTION_H
 
 #include "base/str.h"
+#include "results/analysis/compare.h"
 #include "results/analysis/selection.h"
 
-/* Appends TITLE, "<what> <names of the directories>", and SUBTITLE: the processor and what all chosen
- * instances have in common. */
+/* Appends TITLE, which is `what` and, where that ends with "in" or "of", the names of the directories; and
+ * SUBTITLE: the processor and what all chosen instances have in common. */
 void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pdnn_selection *selection);
+
+/* The same of a comparison: TITLE is "<what> of B over A" and, where keys differ, the directories; SUBTITLE
+ * has what both sides of all pairs have in common. */
+void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
+                              const struct pdnn_comparison *comparison);
 
 /* Appends the names of the directories, without the rest of their paths: "a", "a and b", "a, b and 2 more".
  */
 void pdnn_plot_names(const struct pdnn_selection *selection, struct pdnn_str *out);
-
-/* Appends the processor of the directories, if it is one; "unknown machine" without a name. */
-void pdnn_plot_cpu(const struct pdnn_selection *selection, struct pdnn_str *out);
 
 /* The index of any column of results.csv. PDNN_INVALID names the nearest one. */
 enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const char *name, int *column,

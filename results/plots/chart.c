@@ -38,6 +38,16 @@ struct pdnn_chart_line *pdnn_chart_add_line(struct pdnn_chart *chart, struct pdn
     return &chart->line[at];
 }
 
+void pdnn_chart_line_at_1(struct pdnn_chart *chart) {
+    struct pdnn_frame *f = &chart->frame;
+    pdnn_chart_fit(chart);
+    f->ymin = fmin(f->ymin, 1 / 1.5);
+    f->ymax = fmax(f->ymax, 1.5);
+    struct pdnn_chart_line *line =
+        pdnn_chart_add_line(chart, (struct pdnn_spot){f->xmin, 1}, (struct pdnn_spot){f->xmax, 1});
+    snprintf(line->beside, sizeof line->beside, "equally fast");
+}
+
 /* Cuts the text to the room between x and the right edge. */
 static void fit_text(const struct pdnn_chart *chart, double x, char *text) {
     size_t most = (size_t)((chart->frame.width - x - 4) / 7.6);

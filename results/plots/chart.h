@@ -60,6 +60,9 @@ void pdnn_chart_fit(struct pdnn_chart *chart);
 struct pdnn_chart_line *pdnn_chart_add_line(struct pdnn_chart *chart, struct pdnn_spot low,
                                             struct pdnn_spot high);
 
+/* For ratios: ranges that hold all points and 1, and a line there. */
+void pdnn_chart_line_at_1(struct pdnn_chart *chart);
+
 /* Appends a note, cut to the room beside the frame. */
 void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

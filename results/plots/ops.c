@@ -1,11 +1,11 @@
 /* `paradnn plot ops`: the measured roofs and one point per op of each model, larger where it takes more of
  * the model's time. */
 #include "base/units.h"
-#include "results/analysis/op_groups.h"
 #include "results/analysis/share_matrix.h"
 #include "results/plots/chart.h"
 #include "results/plots/file.h"
 #include "results/plots/gnuplot.h"
+#include "results/plots/op_kinds.h"
 #include "results/plots/roofs.h"
 
 #include <math.h>
@@ -13,16 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS_MAX = 512 };
-
 /* Ops below this share of their model's time are left out. */
 static const double least_share_pct = 1;
-
-/* All ops of one kind, over all models. */
-struct kind {
-    char *name, *text; /* the text has its share of all time */
-    double time_ns;
-};
 
 /* One op that is drawn. */
 struct shown {
@@ -35,58 +27,16 @@ struct shown {
 struct picture {
     struct pdnn_selection selection;
     struct pdnn_ops_reader *reader; /* by directory */
-    struct pdnn_by_list by;
     struct pdnn_arena arena;
     struct pdnn_roof_panels roofs;
     struct pdnn_chart chart;
-    struct kind kind[KINDS_MAX];
-    size_t n_kinds;
+    struct pdnn_op_kinds kinds;
     struct shown *shown; /* by point */
     size_t room;
     size_t below;   /* ops with too small a share */
     double time_ns; /* of all ops */
     struct pdnn_str script, data;
 };
-
-static const char *key_of(enum pdnn_by by, const struct pdnn_family_def *family,
-                          const struct pdnn_op_record *op) {
-    switch (by) {
-    case PDNN_BY_GROUP:
-        return family ? pdnn_op_groups[pdnn_op_group_of(family, op)].name : op->category;
-    case PDNN_BY_PASS:
-        return op->pass;
-    case PDNN_BY_LAYER:
-        return op->layer;
-    case PDNN_BY_OP:
-        return op->op;
-    default:
-        return op->category;
-    }
-}
-
-static enum pdnn_status find_kind(struct picture *p, const struct pdnn_family_def *family,
-                                  const struct pdnn_op_record *op, size_t *kind, struct pdnn_err *err) {
-    char name[PDNN_CHART_TEXT] = "";
-    size_t at = 0;
-    for (size_t k = 0; k < p->by.count; k++) {
-        size_t used = strlen(name);
-        snprintf(name + used, sizeof name - used, "%s%s", used ? ", " : "", key_of(p->by.by[k], family, op));
-    }
-    while (at < p->n_kinds && strcmp(p->kind[at].name, name) != 0)
-        at++;
-    if (at == KINDS_MAX)
-        return pdnn_fail(err, PDNN_INVALID, "more than %d kinds of op: choose fewer with --by or --only",
-                         KINDS_MAX);
-    if (at == p->n_kinds && !(p->kind[p->n_kinds++].name = pdnn_arena_strdup(&p->arena, name)))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-    *kind = at;
-    return PDNN_OK;
-}
-
-/* The area of a point is its share, but for those that would vanish. */
-static double size_of(double share_pct) {
-    return fmax(sqrt(fmin(share_pct, 100) / 20), 0.45);
-}
 
 static bool grow(struct picture *p) {
     if (p->chart.n_points < p->room)
@@ -107,9 +57,9 @@ static enum pdnn_status add_op(struct picture *p, size_t at, const struct pdnn_f
     if (!(op->time_ns_median > 0))
         return PDNN_OK;
     double share = op->time_ns_median / pdnn_selection_step_ns(&p->selection, at) * 100;
-    if (find_kind(p, family, op, &kind, err) != PDNN_OK)
+    if (pdnn_op_kinds_find(&p->kinds, family, op, &p->arena, &kind, err) != PDNN_OK)
         return err->status;
-    p->kind[kind].time_ns += op->time_ns_median;
+    p->kinds.kind[kind].time_ns += op->time_ns_median;
     p->time_ns += op->time_ns_median;
     if (!(share >= least_share_pct) || !(spot.x > 0) || !(spot.y > 0)) {
         p->below++;
@@ -120,7 +70,8 @@ static enum pdnn_status add_op(struct picture *p, size_t at, const struct pdnn_f
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     p->shown[p->chart.n_points] =
         (struct shown){at, name, layer, op->pass, pdnn_bound_name(op->place.bound), share, kind};
-    p->chart.point[p->chart.n_points++] = (struct pdnn_chart_point){spot, size_of(share), false, "", 0};
+    p->chart.point[p->chart.n_points++] =
+        (struct pdnn_chart_point){spot, pdnn_op_point_size(share), false, "", 0};
     return PDNN_OK;
 }
 
@@ -140,16 +91,17 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
 
 /* What the legend says: the kind and its share of all ops' time. */
 static enum pdnn_status name_kinds(struct picture *p, struct pdnn_err *err) {
-    for (size_t k = 0; k < p->n_kinds; k++) {
+    for (size_t k = 0; k < p->kinds.count; k++) {
         struct pdnn_str pct = {0};
-        pdnn_number_format(&pct, p->kind[k].time_ns / p->time_ns * 100, 2);
-        p->kind[k].text = pdnn_arena_printf(&p->arena, "%s: %s %%", p->kind[k].name, pdnn_str_text(&pct));
+        pdnn_number_format(&pct, p->kinds.kind[k].time_ns / p->time_ns * 100, 2);
+        p->kinds.kind[k].text =
+            pdnn_arena_printf(&p->arena, "%s: %s %%", p->kinds.kind[k].name, pdnn_str_text(&pct));
         pdnn_str_finish(&pct);
-        if (!p->kind[k].text)
+        if (!p->kinds.kind[k].text)
             return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     }
     for (size_t i = 0; i < p->chart.n_points; i++)
-        p->chart.point[i].color = p->kind[p->shown[i].kind].text;
+        p->chart.point[i].color = p->kinds.kind[p->shown[i].kind].text;
     return PDNN_OK;
 }
 
@@ -169,7 +121,7 @@ static void put_data(struct picture *p) {
         pdnn_csv_put_text(&writer, shown->pass);
         pdnn_csv_put_number(&writer, shown->share_pct, PDNN_DIGITS_TABLE);
         pdnn_csv_put_text(&writer, shown->bound);
-        pdnn_csv_put_text(&writer, p->kind[shown->kind].name);
+        pdnn_csv_put_text(&writer, p->kinds.kind[shown->kind].name);
         pdnn_roof_panels_end_row(&p->roofs, p->chart.point[i].panel, &writer);
     }
 }
@@ -185,7 +137,7 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     chart->color_title = "kind: share of all time";
     chart->size_title = "size: share of its model";
     for (size_t i = 0; i < 3; i++) {
-        chart->sizes[i] = size_of(shares[i]);
+        chart->sizes[i] = pdnn_op_point_size(shares[i]);
         chart->size_name[i] = share_names[i];
     }
     chart->caption[0] =
@@ -216,7 +168,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (!p)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     pdnn_chart_init(&p->chart);
-    enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "op", &p->by, err);
+    enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "op", &p->kinds.by, err);
     if (status == PDNN_OK)
         status = pdnn_plot_select(request, &p->selection, err);
     if (status == PDNN_OK)

@@ -79,16 +79,6 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     return PDNN_OK;
 }
 
-static void put_line_at_1(struct pdnn_chart *chart) {
-    struct pdnn_frame *f = &chart->frame;
-    pdnn_chart_fit(chart);
-    f->ymin = fmin(f->ymin, 1 / 1.5);
-    f->ymax = fmax(f->ymax, 1.5);
-    struct pdnn_chart_line *line =
-        pdnn_chart_add_line(chart, (struct pdnn_spot){f->xmin, 1}, (struct pdnn_spot){f->xmax, 1});
-    snprintf(line->beside, sizeof line->beside, "equally fast");
-}
-
 static void put_notes(struct picture *p) {
     const struct pdnn_ratio_sum *sum = &p->sums.group[0].sum;
     struct pdnn_str mean = {0}, low = {0}, high = {0};
@@ -130,9 +120,8 @@ static void put_data(struct picture *p) {
 static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     const char *const *label = p->comparison.label;
     char x_title[PDNN_AXIS_TEXT];
-    struct pdnn_str what = {0}, title = {0};
-    pdnn_str_printf(&what, "Speed-up of %s over %s in", label[PDNN_SIDE_B], label[PDNN_SIDE_A]);
-    pdnn_plot_titles(&p->script, pdnn_str_text(&what), pdnn_comparison_side(&p->comparison, PDNN_SIDE_A));
+    struct pdnn_str title = {0};
+    pdnn_plot_compare_titles(&p->script, "Speed-up", &p->comparison);
     pdnn_str_printf(&title, "step time of %s over that of %s", label[PDNN_SIDE_A], label[PDNN_SIDE_B]);
     p->chart.x_title = pdnn_plot_axis(p->x, x_title);
     p->chart.y_title = pdnn_str_text(&title);
@@ -140,12 +129,11 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     p->chart.caption[0] =
         "Each point is one model that both ran. Above the line the second platform is faster. "
         "Intervals: 95 %.";
-    put_line_at_1(&p->chart);
+    pdnn_chart_line_at_1(&p->chart);
     put_notes(p);
     put_data(p);
     enum pdnn_status status = pdnn_chart_put(&p->chart, &p->arena, &p->script, err);
-    p->script.failed = p->script.failed || what.failed || title.failed;
-    pdnn_str_finish(&what);
+    p->script.failed = p->script.failed || title.failed;
     pdnn_str_finish(&title);
     return status;
 }

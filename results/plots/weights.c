@@ -200,14 +200,13 @@ static void put_data(struct picture *p) {
 
 static void write_script(struct picture *p) {
     static const char *const blocks[MODELS] = {"linear", "log"};
-    char what[2 * PDNN_AXIS_TEXT];
+    char what[PDNN_AXIS_TEXT];
     measure(p);
+    snprintf(what, sizeof what, "What decides %.100s in", p->value ? p->value : "");
     if (p->value)
-        snprintf(what, sizeof what, "What decides %.100s in", p->value);
+        pdnn_plot_titles(&p->script, what, p->selection);
     else
-        snprintf(what, sizeof what, "What decides the speed-up of %.100s over %.100s in",
-                 p->comparison.label[PDNN_SIDE_B], p->comparison.label[PDNN_SIDE_A]);
-    pdnn_plot_titles(&p->script, what, p->selection);
+        pdnn_plot_compare_titles(&p->script, "What decides the speed-up", &p->comparison);
     pdnn_plot_variable(&p->script, "WIDTH", width);
     pdnn_plot_variable(&p->script, "HEIGHT", p->height);
     pdnn_plot_variable(&p->script, "LEFT", left);

@@ -89,6 +89,16 @@ class Import(unittest.TestCase):
         for line in ('host: "gpu_fc"', 'imported_from: "gpu_fc.json"', 'imported_format: "ParaDnn JSON"', "imported_shards: 1"):
             self.assertIn(line + "\n", text)
 
+    def test_software_is_the_version(self):
+        """Boxes of the speed-up over a baseline per software version, as the paper has them."""
+        self.write("gpu_fc.json", GOOD)
+        for version in ("1.7", "1.12"):
+            self.paradnn("import", "gpu_fc.json", "-o", f"tf{version}", "--software", f"TensorFlow {version}")
+        done = self.paradnn("plot", "boxes", "tf1.7", "tf1.12", "--by", "version,dtype", "--format", "csv")
+        rows = list(csv.DictReader(done.stdout.splitlines()))
+        self.assertEqual([(row["version"], row["dtype"], row["middle"], row["count"]) for row in rows],
+                         [("TensorFlow 1.12", "f32", "1", str(len(RAN)))])
+
     def test_shards_settings_and_what_reads_the_result(self):
         shards = copy.deepcopy(GOOD)
         for key in ("fl", "flops", "intensity"):

@@ -411,6 +411,27 @@ static void test_bar_names_in_lines(void **state) {
 }
 
 /* 132 letters fit between x and the right edge, so the second item goes below the first. */
+/* Names of bars that have no room in lines stand upright; those of their sets lie below if they have room. */
+static void test_bar_names_upright_above_sets(void **state) {
+    (void)state;
+    static const struct pdnn_bar_name narrow[] = {{"train, openblas", 0, 40}, {"train, onednn", 1, 40}};
+    static const struct pdnn_bar_name wide[] = {{"transformer", 0.5, 100}};
+    static const size_t one_set[] = {0, 0};
+    struct pdnn_bar_names names = {narrow, wide, one_set, 2, 1, "", false, false, 0, 0, 0, 0};
+    struct pdnn_str script = {0};
+    struct pdnn_label_sheet sheet = {&script, 1200, 800, 10};
+    pdnn_bar_names_arrange(&names);
+    assert_true(names.upright);
+    assert_false(names.joined);
+    assert_int_equal(names.set_lines, 1);
+    assert_true(names.height > names.bar_height + 18);
+    pdnn_bar_names_put(&names, 300, &sheet);
+    assert_non_null(strstr(pdnn_str_text(&script), "train, openblas' at first 0, screen"));
+    assert_non_null(strstr(pdnn_str_text(&script), "rotate by 90"));
+    assert_non_null(strstr(pdnn_str_text(&script), "transformer' at first 0.5"));
+    pdnn_str_finish(&script);
+}
+
 static void test_plot_caption(void **state) {
     (void)state;
     struct pdnn_str script = {0}, text = {0};
@@ -492,6 +513,7 @@ int main(void) {
         cmocka_unit_test(test_bar_names_in_lines),
         cmocka_unit_test(test_bar_names_upright),
         cmocka_unit_test(test_plot_caption),
+        cmocka_unit_test(test_bar_names_upright_above_sets),
         cmocka_unit_test(test_frame_to_pixels_and_back),
         cmocka_unit_test(test_frame_place_avoids_points_and_labels),
     };

@@ -1,0 +1,263 @@
+/* `paradnn plot op_speedup`: the ratio of two platforms' times for each op of each model, against its
+ * operational intensity. */
+#include "base/units.h"
+#include "results/analysis/compare.h"
+#include "results/analysis/share_matrix.h"
+#include "results/plots/caption.h"
+#include "results/plots/chart.h"
+#include "results/plots/file.h"
+#include "results/plots/gnuplot.h"
+#include "results/plots/op_kinds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ops below this share of their model's time on both sides are left out. */
+static const double least_share_pct = 1;
+
+/* One op that is drawn. */
+struct shown {
+    const struct pdnn_pair *pair;
+    const char *op, *layer, *pass;
+    double share_pct[PDNN_SIDES];
+    size_t kind;
+};
+
+struct picture {
+    struct pdnn_comparison comparison;
+    struct pdnn_ops_reader *reader[PDNN_SIDES]; /* the second only for two directories */
+    struct pdnn_op_record *first;               /* A's rows of a pair: B's may come from the same reader */
+    size_t first_room;
+    struct pdnn_op_kinds kinds;
+    struct pdnn_arena arena;
+    struct pdnn_chart chart;
+    struct shown *shown; /* by point */
+    size_t room;
+    size_t left_out; /* ops that only one side has, with a small share, or without arithmetic */
+    struct pdnn_str script, data;
+};
+
+static enum pdnn_status no_memory(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+}
+
+static bool grow(struct picture *p) {
+    if (p->chart.n_points < p->room)
+        return true;
+    size_t room = p->room ? 2 * p->room : 1024;
+    struct shown *shown = realloc(p->shown, room * sizeof *shown);
+    p->shown = shown ? shown : p->shown;
+    struct pdnn_chart_point *point = realloc(p->chart.point, room * sizeof *point);
+    p->chart.point = point ? point : p->chart.point;
+    p->room = shown && point ? room : p->room;
+    return shown && point;
+}
+
+static bool same_op(const struct pdnn_op_record *a, const struct pdnn_op_record *b) {
+    return strcmp(a->layer, b->layer) == 0 && strcmp(a->op, b->op) == 0 && strcmp(a->pass, b->pass) == 0 &&
+           strcmp(a->shape, b->shape) == 0;
+}
+
+/* The other side's row of the same op. Both sides have their rows in the same order mostly. */
+static const struct pdnn_op_record *find_other(const struct pdnn_op_rows *rows, size_t guess,
+                                               const struct pdnn_op_record *op) {
+    for (size_t k = 0; k < rows->count; k++) {
+        const struct pdnn_op_record *other = &rows->op[(guess + k) % rows->count];
+        if (same_op(op, other))
+            return other;
+    }
+    return NULL;
+}
+
+static enum pdnn_status add_op(struct picture *p, const struct pdnn_pair *pair,
+                               const struct pdnn_op_record *a, const struct pdnn_op_record *b,
+                               struct pdnn_err *err) {
+    double share[PDNN_SIDES] = {a->time_ns_median / pair->ns[PDNN_SIDE_A] * 100,
+                                b ? b->time_ns_median / pair->ns[PDNN_SIDE_B] * 100 : 0};
+    double x = a->place.intensity_flop_per_byte;
+    size_t kind;
+    if (!b || !(a->time_ns_median > 0) || !(b->time_ns_median > 0) || !(x > 0) ||
+        fmax(share[0], share[1]) < least_share_pct) {
+        p->left_out++;
+        return PDNN_OK;
+    }
+    if (pdnn_op_kinds_find(&p->kinds, pdnn_family_find(pair->family), a, &p->arena, &kind, err) != PDNN_OK)
+        return err->status;
+    const char *layer = pdnn_arena_strdup(&p->arena, a->layer), *name = pdnn_arena_strdup(&p->arena, a->op);
+    if (!layer || !name || !grow(p))
+        return no_memory(err);
+    double ratio = a->time_ns_median / b->time_ns_median;
+    p->kinds.kind[kind].sum += log(ratio);
+    p->kinds.kind[kind].count++;
+    p->shown[p->chart.n_points] = (struct shown){pair, name, layer, a->pass, {share[0], share[1]}, kind};
+    p->chart.point[p->chart.n_points++] =
+        (struct pdnn_chart_point){{x, ratio}, pdnn_op_point_size(fmax(share[0], share[1])), false, "", 0};
+    return PDNN_OK;
+}
+
+static enum pdnn_status keep_first(struct picture *p, const struct pdnn_op_rows *rows, struct pdnn_err *err) {
+    if (rows->count > p->first_room) {
+        struct pdnn_op_record *more = realloc(p->first, rows->count * sizeof *more);
+        if (!more)
+            return no_memory(err);
+        p->first = more;
+        p->first_room = rows->count;
+    }
+    if (rows->count)
+        memcpy(p->first, rows->op, rows->count * sizeof *p->first);
+    return PDNN_OK;
+}
+
+static enum pdnn_status add_pair(struct picture *p, const struct pdnn_pair *pair, struct pdnn_err *err) {
+    struct pdnn_op_rows a, b;
+    const struct pdnn_comparison *c = &p->comparison;
+    int other = c->n_directories > 1 ? PDNN_SIDE_B : PDNN_SIDE_A;
+    enum pdnn_status status = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_A), pair->at[PDNN_SIDE_A],
+                                                  p->reader[PDNN_SIDE_A], &a, err);
+    if (status == PDNN_OK)
+        status = keep_first(p, &a, err);
+    if (status == PDNN_OK)
+        status = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_B), pair->at[PDNN_SIDE_B],
+                                     p->reader[other], &b, err);
+    for (size_t i = 0; status == PDNN_OK && i < a.count; i++)
+        status = add_op(p, pair, &p->first[i], b.count ? find_other(&b, i, &p->first[i]) : NULL, err);
+    return status;
+}
+
+static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (size_t side = 0; side < p->comparison.n_directories && status == PDNN_OK; side++)
+        status = pdnn_selection_ops_open(&p->comparison.table[side], &p->reader[side], err);
+    for (size_t i = 0; i < p->comparison.n_pairs && status == PDNN_OK; i++)
+        status = add_pair(p, &p->comparison.pair[i], err);
+    if (status == PDNN_OK && !p->chart.n_points)
+        status = pdnn_fail(err, PDNN_INVALID, "ops.csv: no op with arithmetic has a time on both sides");
+    return status;
+}
+
+/* What the legend says: the kind and the geometric mean of its ratios. */
+static enum pdnn_status name_kinds(struct picture *p, struct pdnn_err *err) {
+    for (size_t k = 0; k < p->kinds.count; k++) {
+        struct pdnn_op_kind *kind = &p->kinds.kind[k];
+        struct pdnn_str mean = {0};
+        pdnn_number_format(&mean, exp(kind->sum / (double)kind->count), 3);
+        kind->text =
+            mean.failed ? NULL : pdnn_arena_printf(&p->arena, "%s: %s", kind->name, pdnn_str_text(&mean));
+        pdnn_str_finish(&mean);
+        if (!kind->text)
+            return no_memory(err);
+    }
+    for (size_t i = 0; i < p->chart.n_points; i++)
+        p->chart.point[i].color = p->kinds.kind[p->shown[i].kind].text;
+    return PDNN_OK;
+}
+
+static void put_data(struct picture *p) {
+    static const char *const columns[] = {
+        "id",      "family",      "op",          "layer", "pass", "intensity_flop_per_byte",
+        "speedup", "share_pct_a", "share_pct_b", "kind",  NULL};
+    struct pdnn_csv_writer writer = {&p->data, false};
+    pdnn_csv_put_header(&writer, columns);
+    for (size_t i = 0; i < p->chart.n_points; i++) {
+        const struct shown *shown = &p->shown[i];
+        pdnn_csv_put_text(&writer, shown->pair->id);
+        pdnn_csv_put_text(&writer, shown->pair->family);
+        pdnn_csv_put_text(&writer, shown->op);
+        pdnn_csv_put_text(&writer, shown->layer);
+        pdnn_csv_put_text(&writer, shown->pass);
+        pdnn_csv_put_number(&writer, p->chart.point[i].spot.x, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, p->chart.point[i].spot.y, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, shown->share_pct[PDNN_SIDE_A], PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, shown->share_pct[PDNN_SIDE_B], PDNN_DIGITS_TABLE);
+        pdnn_csv_put_text(&writer, p->kinds.kind[shown->kind].name);
+        pdnn_csv_end_row(&writer);
+    }
+}
+
+static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
+    static const double shares[] = {2, 10, 50};
+    static const char *const share_names[] = {"2 %", "10 %", "50 %"};
+    const char *const *label = p->comparison.label;
+    struct pdnn_chart *chart = &p->chart;
+    struct pdnn_str title = {0};
+    pdnn_plot_compare_titles(&p->script, "Ops: speed-up", &p->comparison);
+    pdnn_str_printf(&title, "time of %s over that of %s", label[PDNN_SIDE_A], label[PDNN_SIDE_B]);
+    chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
+    chart->y_title = pdnn_str_text(&title);
+    chart->color_title = "kind: geometric mean";
+    chart->size_title = "size: share of its model";
+    for (size_t i = 0; i < 3; i++) {
+        chart->sizes[i] = pdnn_op_point_size(shares[i]);
+        chart->size_name[i] = share_names[i];
+    }
+    chart->caption[0] =
+        "Each point is one op of one model that both ran. Above the line the second platform is "
+        "faster.";
+    chart->caption[1] =
+        "Shares below 1 % on both sides, ops without arithmetic, and those of one side are left out.";
+    pdnn_chart_line_at_1(chart);
+    put_data(p);
+    enum pdnn_status status = pdnn_chart_put(chart, &p->arena, &p->script, err);
+    p->script.failed = p->script.failed || title.failed;
+    pdnn_str_finish(&title);
+    return status;
+}
+
+static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
+                             struct pdnn_err *err) {
+    struct picture *p = calloc(1, sizeof *p);
+    struct pdnn_plot_result drawn = {.n_paths = 0};
+    const struct pdnn_compare_request compared = {
+        {request->directory[0], request->n_directories > 1 ? request->directory[1] : NULL},
+        request->across,
+        request->only,
+        request->n_only};
+    if (!p)
+        return no_memory(err);
+    pdnn_chart_init(&p->chart);
+    enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "op", &p->kinds.by, err);
+    if (status == PDNN_OK)
+        status = pdnn_comparison_open(&p->comparison, &compared, err);
+    if (status == PDNN_OK)
+        status = collect_points(p, err);
+    if (status == PDNN_OK)
+        status = name_kinds(p, err);
+    if (status == PDNN_OK)
+        status = write_script(p, err);
+    if (status == PDNN_OK)
+        status = pdnn_plot_write(
+            request, &(struct pdnn_plot_parts){"op_speedup", &p->script, pdnn_plot_script_chart, &p->data},
+            &drawn, err);
+    drawn.drawn = (int)p->chart.n_points;
+    drawn.left_out = (int)p->left_out;
+    for (size_t side = 0; side < p->comparison.n_directories; side++)
+        pdnn_selection_ops_close(&p->comparison.table[side], p->reader[side]);
+    pdnn_comparison_close(&p->comparison);
+    pdnn_arena_finish(&p->arena);
+    pdnn_str_finish(&p->script);
+    pdnn_str_finish(&p->data);
+    free(p->chart.point);
+    free(p->shown);
+    free(p->first);
+    free(p);
+    if (status == PDNN_OK)
+        *result = drawn;
+    return status;
+}
+
+static const char *const options[] = {"across", "by", "only", NULL};
+
+const struct pdnn_plot_def pdnn_plot_op_speedup = {
+    .name = "op_speedup",
+    .help =
+        "the ratio of two platforms' times for each op that takes at least 1 % of its model's time, against "
+        "its operational intensity, for one or two RESULTS; --across what is to differ, --by op (the "
+        "default), category, group, pass, layer or a combination colors them, --only",
+    .options = options,
+    .directories_max = 2,
+    .drawn = "ops",
+    .left_out_as = "ops of one side, with a small share or without arithmetic",
+    .draw = draw,
+};
