@@ -362,7 +362,7 @@ void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, co
     }
 }
 
-static bool varies(const struct pdnn_selection *selection, int column) {
+bool pdnn_selection_varies(const struct pdnn_selection *selection, int column) {
     for (size_t at = 1; at < selection->count; at++) {
         if (!same_field(selection, 0, at, column))
             return true;
@@ -394,7 +394,8 @@ void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, con
                           struct pdnn_str *out) {
     for (int column = selection->family; column < selection->end_key; column++) {
         const char *value = pdnn_selection_get(selection, at, column);
-        if (is_axis(axes, column) || !varies(selection, column) || pdnn_selection_follows(selection, column))
+        if (is_axis(axes, column) || !pdnn_selection_varies(selection, column) ||
+            pdnn_selection_follows(selection, column))
             continue;
         const char *usual = majority(selection, column);
         if (!usual || strcmp(usual, value) != 0)
@@ -405,7 +406,8 @@ void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, con
 void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                           struct pdnn_str *out) {
     for (int column = selection->family; column < selection->end_key; column++) {
-        if (is_axis(axes, column) || !varies(selection, column) || pdnn_selection_follows(selection, column))
+        if (is_axis(axes, column) || !pdnn_selection_varies(selection, column) ||
+            pdnn_selection_follows(selection, column))
             continue;
         const char *usual = majority(selection, column);
         if (usual)

@@ -45,6 +45,9 @@ const char *pdnn_selection_get(const struct pdnn_selection *selection, size_t at
 /* The number of the directory that a chosen row comes from. */
 size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at);
 
+/* Whether two chosen rows differ in the column. */
+bool pdnn_selection_varies(const struct pdnn_selection *selection, int column);
+
 /* True if all chosen rows of one directory have the same value in the column, and those of another directory
  * another one: then `results` says it too. */
 bool pdnn_selection_follows(const struct pdnn_selection *selection, int column);

@@ -364,12 +364,10 @@ static bool put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
                                    .set = p->sets,
                                    .set_of = p->set_of,
                                    .n_bars = p->n_boxes,
-                                   .n_sets = has_keys && p->n_sets > 1 ? p->n_sets : 0,
-                                   .axis = keep(p, &axis)};
-    if (!names.axis)
+                                   .n_sets = has_keys && p->n_sets > 1 ? p->n_sets : 0};
+    const char *title = keep(p, &axis);
+    if (!title)
         return false;
-    const char *title = names.axis;
-    names.axis = "";
     pdnn_bar_names_arrange(&names);
     put_legend_text(p, p->request->caption, left, caption_bottom + caption_pixels / 2, sheet);
     double below = caption_bottom + caption_pixels + caption_gap;
@@ -439,7 +437,7 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
                      {"HAS_MIDDLE", p->request->style.shows_middle}};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         pdnn_plot_variable(&p->script, variables[i].name, variables[i].value);
-    pdnn_gnuplot_text(&p->script, "Y_TITLE", p->request->y_title);
+    pdnn_plot_y_title(p->request->y_title, p->bottom, top, height, &p->script);
     put_boxes(p);
     put_data(p);
     return put_dots(p, &sheet, err);

@@ -1,5 +1,5 @@
 # Boxes side by side. This file is embedded into paradnn; before it, the program writes the variables and data blocks it uses:
-# TERMINAL TITLE SUBTITLE Y_TITLE, AXIS at AXIS_Y, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX YMIN
+# TERMINAL TITLE SUBTITLE Y_TITLE Y_TITLE_AT, AXIS at AXIS_Y, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX YMIN
 # YMAX, YLOG, PART (width of a box), LINE (NaN: none), HAS_MIDDLE;
 #   $boxes: x low_whisker low middle high high_whisker    $beyond: x y    $dots: x y type rgb rgb_of_outline
 # and, as labels from 10 on, the names of the boxes below the frame, the caption, and the legend.
@@ -20,11 +20,12 @@ set yrange [YMIN:YMAX]
 if (YLOG) {
     set logscale y
     if (log10(YMAX / YMIN) < 3.3) { do for [e = -9:12] { set ytics add (2 * 10.0**e, 5 * 10.0**e) } }
+    if (log10(YMAX / YMIN) < 1.3) { do for [e = -9:12] { set ytics add (1.5 * 10.0**e, 3 * 10.0**e, 4 * 10.0**e, 7 * 10.0**e) } }
 }
 set format y (YMAX >= 1e6 ? "%.0s%c" : "%g")
 unset xtics
 set ytics nomirror out font ",11" textcolor rgb "#222222"
-set label 6 Y_TITLE at screen 14.0 / WIDTH, screen (BOTTOM + TOP) / 2.0 / HEIGHT center rotate by 90
+set label 6 Y_TITLE at screen 14.0 / WIDTH, screen Y_TITLE_AT / real(HEIGHT) center rotate by 90
 set border 3 linecolor rgb "#444444"
 set grid ytics linecolor rgb "#e4e4e4" linewidth 1 linetype 1
 unset key

@@ -40,7 +40,7 @@ struct picture {
     struct pdnn_ops_reader *reader; /* by directory */
     struct pdnn_arena arena;
     struct pdnn_by_list by;
-    struct pdnn_axes axes;
+    struct pdnn_axes axes, named;  /* what orders the bars, and what names them */
     struct pdnn_series *sets, all; /* series, and all their members in order */
     size_t n_sets;
     struct pdnn_share_matrix matrix; /* columns are bars */
@@ -309,7 +309,7 @@ static double put_captions(struct picture *p, struct pdnn_label_sheet *sheet) {
     else if (any_extrapolated(p))
         pdnn_str_printf(&caption, "of some, not all layers ran (extrapolated); ");
     pdnn_str_printf(&caption, "residual: time in no op");
-    pdnn_selection_usual(&p->selection, &p->axes, &usual);
+    pdnn_selection_usual(&p->selection, &p->named, &usual);
     if (usual.length)
         pdnn_str_printf(&usual, " unless stated otherwise");
     double y = caption_bottom;
@@ -321,16 +321,31 @@ static double put_captions(struct picture *p, struct pdnn_label_sheet *sheet) {
     return y + caption_gap;
 }
 
+/* Without axes, bars are named by all keys that differ, unless those are too many. */
+static void choose_names(struct picture *p) {
+    p->named = p->axes;
+    for (int column = p->selection.family; column < p->selection.end_key && !p->axes.count; column++) {
+        if (!pdnn_selection_varies(&p->selection, column) || pdnn_selection_follows(&p->selection, column))
+            continue;
+        if (p->named.count == PDNN_SELECTION_AXES_MAX) {
+            p->named.count = 0;
+            return;
+        }
+        p->named.column[p->named.count++] = column;
+    }
+}
+
 /* Bars are named by the axes, and sets by what else differs; without axes, bars are named by all that
  * differs. The frame ends above the names. */
 static bool put_names(struct picture *p) {
     bool good = true;
     double slot = slot_pixels(p);
+    choose_names(p);
     for (size_t b = 0; b < p->all.count; b++) {
         struct pdnn_str text = {0};
         size_t at = p->all.at[b];
-        if (p->axes.count)
-            pdnn_selection_values(&p->selection, at, &p->axes, &text);
+        if (p->named.count)
+            pdnn_selection_values(&p->selection, at, &p->named, &text);
         else
             pdnn_selection_where(&p->selection, at, &p->axes, &text);
         if (!text.length)
@@ -350,20 +365,20 @@ static bool put_names(struct picture *p) {
     if (!good)
         return false;
     struct pdnn_str axis = {0};
-    if (p->axes.count)
-        pdnn_selection_names(&p->selection, &p->axes, &axis);
+    if (p->named.count)
+        pdnn_selection_names(&p->selection, &p->named, &axis);
     struct pdnn_bar_names names = {.bar = p->bars,
                                    .set = p->set_names,
                                    .set_of = p->set_of,
                                    .n_bars = p->all.count,
-                                   .n_sets = p->n_sets,
-                                   .axis = keep(p, &axis)};
-    if (!names.axis)
+                                   .n_sets = p->n_sets};
+    const char *title = keep(p, &axis);
+    if (!title)
         return false;
     pdnn_bar_names_arrange(&names);
     struct pdnn_label_sheet sheet = {&p->script, width, height, FIRST_LABEL};
-    bool named_below = p->axes.count && !names.upright;
-    pdnn_gnuplot_text(&p->script, "AXIS", named_below ? names.axis : "");
+    bool named_below = p->named.count > 0;
+    pdnn_gnuplot_text(&p->script, "AXIS", title);
     double below = put_captions(p, &sheet);
     p->axis_y = below + axis_pixels / 2;
     p->bottom = below + (named_below ? axis_pixels : 0) + names.height;

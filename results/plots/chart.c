@@ -331,7 +331,8 @@ static void put_variables(const struct sheet *sheet) {
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         pdnn_plot_variable(script, variables[i].name, variables[i].value);
     pdnn_gnuplot_text(script, "X_TITLE", chart->x_title);
-    pdnn_gnuplot_text(script, "Y_TITLE", chart->y_title);
+    pdnn_plot_y_title(chart->y_title, f->bottom, f->top, f->height, script);
+    pdnn_plot_variable(script, "BASE", sheet->base);
 }
 
 /* Everything but the points. */

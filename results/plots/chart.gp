@@ -1,7 +1,7 @@
 # A chart on two logarithmic axes. This file is embedded into paradnn; before it, the program writes the variables and data
 # blocks it uses: TERMINAL TITLE SUBTITLE, WIDTH HEIGHT, PANEL_TOP and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX
-# YMIN YMAX, PANEL of N_PANELS (for each, variables and this script follow those of the one before),
-# X_TITLE Y_TITLE, ANGLE (of lines y = c x in the picture), OUTLINE (width), N_LINES DASHED THICK, SLANTED,
+# YMIN YMAX, PANEL of N_PANELS at BASE (for each, variables and this script follow those of the one before),
+# X_TITLE Y_TITLE Y_TITLE_AT, ANGLE (of lines y = c x in the picture), OUTLINE (width), N_LINES DASHED THICK, SLANTED,
 # NUMERIC COLOR CBLOG CBMIN CBMAX CBTICS, SCALE_BOTTOM SCALE_TOP in pixels;
 #   $lines: one per index: x y    $masks: where a line is interrupted for its text: polygons    $slanted: x y of the texts
 #   $points: x y size type rgb value dotted, and 1 if its color is that of the value
@@ -25,10 +25,12 @@ large(max) = max >= 1e6 ? "%.0s%c" : "%g"
 set format x large(XMAX)
 set format y large(YMAX)
 set xlabel X_TITLE offset 0, 0.2
-set label 6 Y_TITLE at screen 14.0 / WIDTH, screen (BOTTOM + TOP) / 2.0 / HEIGHT center rotate by 90
+set label 6 Y_TITLE at screen 14.0 / WIDTH, screen (BASE + Y_TITLE_AT) / real(HEIGHT) center rotate by 90
 # Extra ticks, where decades alone would leave an axis with one or two numbers.
 if (log10(XMAX / XMIN) < 3.3) { do for [e = -9:12] { set xtics add (2 * 10.0**e, 5 * 10.0**e) } }
 if (log10(YMAX / YMIN) < 3.3) { do for [e = -9:12] { set ytics add (2 * 10.0**e, 5 * 10.0**e) } }
+if (log10(YMAX / YMIN) < 1.3) { do for [e = -9:12] { set ytics add (1.5 * 10.0**e, 3 * 10.0**e, 4 * 10.0**e, 7 * 10.0**e) } }
+if (log10(XMAX / XMIN) < 1.3) { do for [e = -9:12] { set xtics add (3 * 10.0**e, 4 * 10.0**e, 7 * 10.0**e) } }
 if (log10(YMAX / YMIN) < 0.7) { do for [e = -9:12] { do for [k = 11:19:2] { set ytics add (k * 10.0**(e - 1)) }
     do for [k = 3:9] { set ytics add (k * 10.0**e) } } }
 set border 3 linecolor rgb "#444444"

@@ -17,7 +17,7 @@ enum { FIRST_LABEL = 10 };
 /* The picture in pixels: the panels lie between left, right and top; the color scale is to the right. */
 static const double width = 1200, height = 800, left = 24, right = 1080, top = 728;
 static const double caption_bottom = 8, caption_gap = 10, title_pixels = 30, tick_pixels = 12, panel_gap = 18,
-                    letter_pixels = 8.3, line_pixels = 18;
+                    letter_pixels = 8.3, line_pixels = 18, corner_pixels = 12;
 
 /* On cells darker than this part of the scale, numbers are white. */
 static const double dark_part = 0.6;
@@ -286,7 +286,7 @@ static void put_filled(struct picture *p, const struct pdnn_grid_cell *cell, siz
 
 /* Two strokes: over the whole cell if every model failed, in its upper right corner if some did. */
 static void put_cross(struct picture *p, const struct pdnn_grid_cell *cell, size_t x, size_t y) {
-    static const double corner_pixels = 12, end = 0.42, middle = 0.3;
+    static const double end = 0.42, middle = 0.3;
     double wide = cell->models ? fmin(2 * middle, corner_pixels / p->cell_x) : 2 * middle;
     double high = cell->models ? fmin(2 * middle, corner_pixels / p->cell_y) : 2 * middle;
     if (!cell->failed)
@@ -301,11 +301,22 @@ static void put_cross(struct picture *p, const struct pdnn_grid_cell *cell, size
     }
 }
 
+/* Whether a number in the middle of the cell and a cross in its corner leave each other room. */
+static bool has_room(const struct picture *p, const struct pdnn_str *number) {
+    double beside = (p->cell_x - letter_pixels * (double)number->length) / 2,
+           above = (p->cell_y - line_pixels) / 2;
+    return beside >= corner_pixels + 3 || above >= corner_pixels;
+}
+
 static void put_mean(struct picture *p, const struct pdnn_grid_cell *cell, size_t x, size_t y, bool dark) {
     struct pdnn_str text = {0};
     if (!cell->models || is_dark(p, cell->mean) != dark)
         return;
     format_mean(cell->mean, &text);
+    if (cell->failed && !has_room(p, &text)) {
+        pdnn_str_finish(&text);
+        return;
+    }
     pdnn_str_printf(&p->script, "%zu %zu \"%s\"\n", x, y, pdnn_str_text(&text));
     pdnn_str_finish(&text);
 }

@@ -58,8 +58,7 @@ static void measure(const struct pdnn_bar_name *names, size_t count, int *most_l
 /* A bar's name followed by its set's, cut if it is too long for the picture. */
 static void join(const struct pdnn_bar_names *names, size_t bar, char text[LINE_TEXT]) {
     const char *set = names->joined ? names->set[names->set_of[bar]].text : "";
-    snprintf(text, LINE_TEXT, "%s%s%s%s%s", names->axis, *names->axis ? "=" : "", names->bar[bar].text,
-             *set ? ", " : "", set);
+    snprintf(text, LINE_TEXT, "%s%s%s", names->bar[bar].text, *set ? ", " : "", set);
     if (strlen(text) > UPRIGHT_MAX)
         memcpy(text + UPRIGHT_MAX - 2, "..", sizeof "..");
 }
@@ -132,4 +131,18 @@ double pdnn_plot_caption(const char *text, double x, double y, struct pdnn_label
         put_label(sheet, lines.text[i], "screen", spot, caption_look);
     }
     return lines.count * line_pixels;
+}
+
+void pdnn_plot_y_title(const char *title, double bottom, double top, double height, struct pdnn_str *script) {
+    static const double title_letter_pixels = 9, edge = 6;
+    char cut[LINE_TEXT];
+    double center = (bottom + top) / 2;
+    size_t most = (size_t)((height - 2 * edge) / title_letter_pixels);
+    snprintf(cut, sizeof cut, "%s", title);
+    if (strlen(cut) > most)
+        memcpy(cut + most - 2, "..", sizeof "..");
+    double half = title_letter_pixels * (double)strlen(cut) / 2;
+    center = fmax(fmin(center, height - edge - half), edge + half);
+    pdnn_gnuplot_text(script, "Y_TITLE", cut);
+    pdnn_plot_variable(script, "Y_TITLE_AT", center);
 }

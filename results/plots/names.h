@@ -17,8 +17,6 @@ struct pdnn_bar_names {
     const struct pdnn_bar_name *bar, *set; /* sets in order; n_sets is 0 if there are none */
     const size_t *set_of;                  /* by bar */
     size_t n_bars, n_sets;
-    /* The axes whose values name the bars; prefixed to each name where names stand upright; may be "". */
-    const char *axis;
     /* Filled by pdnn_bar_names_arrange. */
     bool upright; /* names of bars stand upright */
     bool joined;  /* and each includes its set's, for which there is no room in lines */
@@ -41,6 +39,11 @@ void pdnn_bar_names_put(const struct pdnn_bar_names *names, double bottom, struc
 /* Appends lines of small grey text from x to the right edge of the picture, broken between items joined by
  * commas, with the lowest line at y. Returns their height in pixels. */
 double pdnn_plot_caption(const char *text, double x, double y, struct pdnn_label_sheet *sheet);
+
+/* Appends Y_TITLE and Y_TITLE_AT, the center of that upright title in pixels: beside the middle of a frame
+ * from bottom to top, or moved where it is longer than the frame, and cut where it is longer than the
+ * picture. */
+void pdnn_plot_y_title(const char *title, double bottom, double top, double height, struct pdnn_str *script);
 
 /* Estimates the width of a text in the pictures' small font. */
 double pdnn_plot_text_pixels(const char *text);

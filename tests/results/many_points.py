@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes a large synthetic result directory from the rows of a real, small one, to see what pictures do with many points.
 
-Usage: many_points.py RESULTS OUTPUT [COUNT]. Each row is a real one whose minibatch and width are multiplied by powers of two and whose
+Usage: many_points.py RESULTS OUTPUT [COUNT]. Each row is a real one whose minibatch and width are multiplied, half of them by powers of two, and whose
 measurements are scaled with them and scattered; 1 row in 25 is made to fail. The same input gives the same output. Nothing in it is a
 measurement: environment.yaml says so in the place of the processor's name."""
 
@@ -46,7 +46,7 @@ def grow(row, key, factor):
 def make(real, ops, rng):
     """One synthetic row and its ops."""
     row = dict(real)
-    wide, batch = 2 ** rng.randrange(7), 2 ** rng.randrange(7)
+    wide, batch = (2 ** rng.randrange(7), 2 ** rng.randrange(7)) if rng.randrange(2) else (rng.randint(1, 64), rng.randint(1, 64))
     width = WIDTHS[row["family"]]
     if row[width].isdigit():
         grow(row, width, wide)
@@ -63,8 +63,8 @@ def make(real, ops, rng):
         row.update(status="oom", reason="synthetic")
         return row, []
     if row["gflops"]:
-        room = 400 / float(row["gflops"])
-        rate = min(room, (wide * batch) ** 0.25 * rng.lognormvariate(0, 0.35))
+        room = 0.97 * float(row["attainable_gflops"] or 400) / float(row["gflops"])
+        rate = min(room * (1 - 0.5 * rng.random()), (wide * batch) ** 0.2 * rng.lognormvariate(0, 0.35))
     for column in row:
         if TIMES.match(column):
             scale(row, column, work / rate)
@@ -92,10 +92,10 @@ def main(source, output, count=2000):
         ops.setdefault(op["id"], []).append(op)
     os.makedirs(output, exist_ok=True)
     made, made_ops, seen = [], [], set()
-    for _ in range(100 * count):
+    while len(made) < count:
         real = rng.choice(rows)
         row, its_ops = make(real, ops.get(real["id"], []), rng)
-        if len(made) < count and row["id"] not in seen:
+        if row["id"] not in seen:
             seen.add(row["id"])
             made.append(row)
             made_ops += its_ops

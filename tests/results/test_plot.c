@@ -391,8 +391,7 @@ static const size_t set_of[] = {0, 0, 1};
 /* Two lines for the first set: its items do not fit on one. */
 static void test_bar_names_in_lines(void **state) {
     (void)state;
-    struct pdnn_bar_names names = {
-        .bar = bars, .set = sets, .set_of = set_of, .n_bars = 3, .n_sets = 2, .axis = "batch"};
+    struct pdnn_bar_names names = {.bar = bars, .set = sets, .set_of = set_of, .n_bars = 3, .n_sets = 2};
     struct pdnn_str script = {0};
     pdnn_bar_names_arrange(&names);
     assert_false(names.upright);
@@ -417,7 +416,7 @@ static void test_bar_names_upright_above_sets(void **state) {
     static const struct pdnn_bar_name narrow[] = {{"train, openblas", 0, 40}, {"train, onednn", 1, 40}};
     static const struct pdnn_bar_name wide[] = {{"transformer", 0.5, 100}};
     static const size_t one_set[] = {0, 0};
-    struct pdnn_bar_names names = {narrow, wide, one_set, 2, 1, "", false, false, 0, 0, 0, 0};
+    struct pdnn_bar_names names = {.bar = narrow, .set = wide, .set_of = one_set, .n_bars = 2, .n_sets = 1};
     struct pdnn_str script = {0};
     struct pdnn_label_sheet sheet = {&script, 1200, 800, 10};
     pdnn_bar_names_arrange(&names);
@@ -451,15 +450,14 @@ static void test_plot_caption(void **state) {
 static void test_bar_names_upright(void **state) {
     (void)state;
     struct pdnn_bar_name narrow[] = {sets[0], {"objective=masked-lm, optimizer=lamb, qkv=separate", 2, 20}};
-    struct pdnn_bar_names names = {
-        .bar = bars, .set = narrow, .set_of = set_of, .n_bars = 3, .n_sets = 2, .axis = "batch"};
+    struct pdnn_bar_names names = {.bar = bars, .set = narrow, .set_of = set_of, .n_bars = 3, .n_sets = 2};
     struct pdnn_str script = {0};
     pdnn_bar_names_arrange(&names);
     assert_true(names.upright);
     pdnn_bar_names_put(&names, 200, &(struct pdnn_label_sheet){&script, 1200, 800, 10});
     static const char *const said[] = {
-        "set label 10 'batch=4, length=128, fuse=none' at first 0,",
-        "set label 12 'batch=32, objective=masked-lm, optimizer=l..' at first 2,", "right rotate by 90"};
+        "set label 10 '4, length=128, fuse=none' at first 0,",
+        "set label 12 '32, objective=masked-lm, optimizer=lamb, q..' at first 2,", "right rotate by 90"};
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         if (!strstr(pdnn_str_text(&script), said[i]))
             fail_msg("'%s' lacks '%s'", pdnn_str_text(&script), said[i]);
