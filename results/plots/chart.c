@@ -71,8 +71,10 @@ struct sheet {
     const struct pdnn_chart *chart;
     struct pdnn_label_sheet label; /* of the whole picture */
     size_t panel;
-    double base; /* of the panel in the picture */
-    double y;    /* of the next line of the legend */
+    double base;                         /* of the panel in the picture */
+    double y;                            /* of the next line of the legend */
+    double name_y[PDNN_CHART_LINES_MAX]; /* of the names of lines, from the top down */
+    size_t n_names;
 };
 
 /* A label with its left end there; look: what follows the position. */
@@ -163,20 +165,19 @@ static double legend_height(const struct pdnn_chart *chart, const struct pdnn_co
     return (lines + (chart->size_title ? 1 : 0)) * line_pixels + (gaps + 1) * gap_pixels;
 }
 
-/* Below the names of the lines, or above them if only there is room; the scale gets what is left. */
-static void place_legend(struct sheet *sheet, const struct pdnn_color_key *key, double lowest_name) {
-    static const double scale_most = 260, scale_least = 130, scale_gap = 34;
+/* In the first gap between the names of lines, from the top down, that has room for it, or below them all;
+ * the scale gets what is left. */
+static void place_legend(struct sheet *sheet, const struct pdnn_color_key *key) {
+    static const double scale_most = 260, scale_least = 130, scale_gap = 34, below_name = 30, above_name = 16;
     const struct pdnn_frame *f = &sheet->chart->frame;
     double needed = legend_height(sheet->chart, key) + (key->n_words ? 0 : scale_least + scale_gap);
-    double highest_name = 0;
-    for (size_t i = 0; i < sheet->chart->n_lines; i++) {
-        const struct pdnn_chart_line *line = &sheet->chart->line[i];
-        if (*line->beside && line->panel == sheet->panel)
-            highest_name = fmax(highest_name, pdnn_frame_to_pixels(f, line->high).y);
+    size_t names = 0;
+    for (; names <= sheet->n_names; names++) {
+        sheet->y = names ? fmin(f->top - 8, sheet->name_y[names - 1] - below_name) : f->top - 8;
+        double end = names < sheet->n_names ? sheet->name_y[names] + above_name : f->bottom;
+        if (sheet->y - needed >= end)
+            break;
     }
-    sheet->y = fmin(f->top - 8, lowest_name - 30);
-    if (sheet->y - needed < f->bottom && f->top - 8 - needed > highest_name + 16)
-        sheet->y = f->top - 8;
     put_legend(sheet, key);
     double scale_top = sheet->y - scale_gap;
     pdnn_plot_variable(sheet->label.script, "SCALE_TOP", sheet->base + scale_top);
@@ -184,9 +185,8 @@ static void place_legend(struct sheet *sheet, const struct pdnn_color_key *key, 
                        sheet->base + scale_top - fmin(scale_most, fmax(scale_least, scale_top - f->bottom)));
 }
 
-/* Names of lines at their right ends, from the top down, pushed apart where they would touch. Returns the
- * lowest position. */
-static double put_beside(struct sheet *sheet) {
+/* Names of lines at their right ends, from the top down, pushed apart where they would touch. */
+static void put_beside(struct sheet *sheet) {
     static const double name_pixels = 19;
     const struct pdnn_frame *f = &sheet->chart->frame;
     double above = INFINITY;
@@ -197,11 +197,11 @@ static double put_beside(struct sheet *sheet) {
             continue;
         double y = fmin(pdnn_frame_to_pixels(f, line->high).y, above - name_pixels);
         above = y;
+        sheet->name_y[sheet->n_names++] = y;
         snprintf(cut, sizeof cut, "%s", line->beside);
         fit_text(sheet->chart, f->right + beside_pixels, cut);
         put_label(sheet, cut, f->right + beside_pixels, y, "font 'DejaVu Sans,12' textcolor rgb '#222222'");
     }
-    return above;
 }
 
 /* Returns the lowest y above them. */
@@ -346,7 +346,8 @@ static enum pdnn_status put_panel(struct pdnn_chart *chart, struct sheet *sheet,
     }
     chart->frame.bottom = put_captions(sheet) + axis_pixels;
     put_variables(sheet);
-    place_legend(sheet, key, put_beside(sheet));
+    put_beside(sheet);
+    place_legend(sheet, key);
     put_styles(chart, sheet->panel, script);
     return put_lines(chart, sheet->panel, arena, script, err);
 }
@@ -366,7 +367,10 @@ enum pdnn_status pdnn_chart_put(struct pdnn_chart *chart, struct pdnn_arena *are
     for (size_t panel = 0; panel < chart->n_panels; panel++) {
         double base = chart->frame.height * (double)(chart->n_panels - 1 - panel),
                whole = chart->frame.height * (double)chart->n_panels;
-        struct sheet sheet = {chart, {script, chart->frame.width, whole, FIRST_LABEL}, panel, base, 0};
+        struct sheet sheet = {.chart = chart,
+                              .label = {script, chart->frame.width, whole, FIRST_LABEL},
+                              .panel = panel,
+                              .base = base};
         if (put_panel(chart, &sheet, &key, arena, err) != PDNN_OK)
             return err->status;
         put_points(chart, panel, colors, script);

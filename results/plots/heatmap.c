@@ -150,12 +150,15 @@ static void put_tics(struct picture *p, const char *axis, const struct pdnn_grid
     pdnn_str_printf(&p->script, ")\n");
 }
 
-static const char *axis_title(const struct picture *p, const struct pdnn_grid_axis *axis,
+/* That steps are bins is said where the title has room for it beside a frame of so many pixels. */
+static const char *axis_title(const struct pdnn_grid_axis *axis, double pixels,
                               char text[PDNN_AXIS_TEXT + 32]) {
+    static const char binned[] = ", each to the next";
     char plain[PDNN_AXIS_TEXT];
-    (void)p;
     snprintf(text, PDNN_AXIS_TEXT + 32, "%s%s", pdnn_plot_axis(axis->name, plain),
-             axis->binned ? ", each to the next" : "");
+             axis->binned ? binned : "");
+    if (axis->binned && pdnn_plot_text_pixels(text) > pixels)
+        text[strlen(text) - (sizeof binned - 1)] = 0;
     return text;
 }
 
@@ -399,9 +402,11 @@ static void write_script(struct picture *p) {
     pdnn_plot_variable(&p->script, "N_PANELS", (double)p->grid.n_panels);
     pdnn_plot_variable(&p->script, "NX", (double)p->grid.x.count);
     pdnn_plot_variable(&p->script, "NY", (double)p->grid.y.count);
-    pdnn_gnuplot_text(&p->script, "X_TITLE", axis_title(p, &p->grid.x, title));
-    pdnn_gnuplot_text(&p->script, "Y_TITLE", axis_title(p, &p->grid.y, title));
     put_panels(p);
+    pdnn_gnuplot_text(&p->script, "X_TITLE",
+                      axis_title(&p->grid.x, p->cell_x * (double)p->grid.x.count, title));
+    pdnn_gnuplot_text(&p->script, "Y_TITLE",
+                      axis_title(&p->grid.y, p->cell_y * (double)p->grid.y.count, title));
     put_scale(p);
     bool fits = longest_mean(p) + 4 <= p->cell_x && line_pixels <= p->cell_y;
     put_block(p, "cells", "-9 -9 NaN", put_filled);

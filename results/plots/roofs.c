@@ -227,7 +227,7 @@ static double fastest_gbs(const struct pdnn_roofs *roofs) {
 
 static void choose_ranges(const struct pdnn_roof_panels *panels, struct pdnn_chart *chart) {
     struct pdnn_frame *f = &chart->frame;
-    double left = INFINITY, right = 0, least_peak = INFINITY, peak = 0;
+    double left = INFINITY, right = 0, least_peak = INFINITY, least_roof = INFINITY, peak = 0;
     for (size_t i = 0; i < chart->n_points; i++) {
         f->xmin = fmin(f->xmin, chart->point[i].spot.x);
         f->xmax = fmax(f->xmax, chart->point[i].spot.x);
@@ -242,13 +242,15 @@ static void choose_ranges(const struct pdnn_roof_panels *panels, struct pdnn_cha
         left = fmin(left, p->peak_gflops / fastest_gbs(&p->roofs));
         right = fmax(right, p->peak_gflops / slowest);
         least_peak = fmin(least_peak, p->peak_gflops);
+        if (p->n_compute)
+            least_roof = fmin(least_roof, p->compute[p->n_compute - 1].gflops);
         peak = fmax(peak, p->peak_gflops);
     }
     /* Texts along the slanted roofs go to the left of crowds of points. */
     f->xmin /= chart->n_points > 100 ? pow(f->xmax / f->xmin, 0.35) : 1.6;
     f->xmin = fmin(f->xmin, left / 12);
     f->xmax = fmax(f->xmax * 1.6, right * 5);
-    f->ymin = fmin(f->ymin / 1.8, least_peak / 60);
+    f->ymin = fmin(fmin(f->ymin, least_roof) / 1.8, least_peak / 60);
     f->ymax = fmax(f->ymax, peak) * 1.8;
 }
 

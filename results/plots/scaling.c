@@ -127,10 +127,10 @@ static void note_fraction(struct picture *p, double many, double batch, double *
     pdnn_number_format(&median, pdnn_quantile_sorted(scratch, count, 0.5), 2);
     pdnn_number_format(&high, pdnn_quantile_sorted(scratch, count, 0.9), 2);
     if (isnan(batch))
-        pdnn_chart_note(&p->chart, "%.0f threads: %s, 90 %% up to %s", many, pdnn_str_text(&median),
+        pdnn_chart_note(&p->chart, "%.0f threads: %s, 90 %%: %s", many, pdnn_str_text(&median),
                         pdnn_str_text(&high));
     else
-        pdnn_chart_note(&p->chart, "   batch %.0f: %s, 90 %% up to %s", batch, pdnn_str_text(&median),
+        pdnn_chart_note(&p->chart, "   batch %.0f: %s, 90 %%: %s", batch, pdnn_str_text(&median),
                         pdnn_str_text(&high));
     p->script.failed = p->script.failed || median.failed || high.failed;
     pdnn_str_finish(&median);
@@ -142,7 +142,7 @@ static enum pdnn_status put_notes(struct picture *p, struct pdnn_err *err) {
     double *scratch = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *scratch), done = 0;
     if (!scratch)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-    pdnn_chart_note(&p->chart, "median non-parallel fraction f:");
+    pdnn_chart_note(&p->chart, "fraction f: median, percentile:");
     for (;;) {
         double next = INFINITY, batch = NAN;
         for (size_t i = 0; i < p->chart.n_points; i++) {

@@ -284,10 +284,10 @@ class Data(Case):
 
     def test_scaling_says(self):
         picture = self.picture("scaling", "scaling")
-        for text in ("4 threads: 0.2, 90 % up to 0.2", "f = 0: no loss", "f = 0.1 on 4 threads", "pct_of_peak on 1 thread (%)"):
+        for text in ("4 threads: 0.2, 90 %: 0.2", "f = 0: no loss", "f = 0.1 on 4 threads", "pct_of_peak on 1 thread (%)"):
             self.assertTrue(f">{text}<" in picture, text)
-        self.assertTrue("2 threads: 0.2, 90 % up to 0.44" in picture)  # of -0.2, 0.2, 0.5
-        self.assertTrue("batch 8: -0.2, 90 % up to -0.2" in picture)
+        self.assertTrue("2 threads: 0.2, 90 %: 0.44" in picture)  # of -0.2, 0.2, 0.5
+        self.assertTrue("batch 8: -0.2, 90 %: -0.2" in picture)
         self.assertIn("no model ran on several", self.plot("scaling", "grid", expect=2).stderr)
 
     def test_speedup_takes_a_column_of_either_table(self):
