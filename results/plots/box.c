@@ -348,7 +348,7 @@ static bool put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
         else
             pdnn_str_printf(&text, "%s", family_of(p, i));
         pdnn_str_printf(&text, ", n=%zu", p->box[i].count);
-        p->names[i] = (struct pdnn_bar_name){keep(p, &text), p->box[i].center, slot * 0.96};
+        p->names[i] = (struct pdnn_bar_name){keep(p, &text), p->box[i].center, pdnn_bar_name_room(slot)};
         if (!p->names[i].text)
             return false;
         struct pdnn_bar_name *set = &p->sets[p->set_of[i]];

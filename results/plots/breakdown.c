@@ -350,7 +350,7 @@ static bool put_names(struct picture *p) {
             pdnn_selection_where(&p->selection, at, &p->axes, &text);
         if (!text.length)
             pdnn_str_printf(&text, "usual");
-        p->bars[b].pixels = slot * 0.96;
+        p->bars[b].pixels = pdnn_bar_name_room(slot);
         p->bars[b].text = keep(p, &text);
         good = good && p->bars[b].text;
     }

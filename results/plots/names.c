@@ -18,6 +18,10 @@ double pdnn_plot_text_pixels(const char *text) {
     return letter_pixels * (double)strlen(text);
 }
 
+double pdnn_bar_name_room(double slot_pixels) {
+    return fmax(slot_pixels - 10, 0.8 * slot_pixels);
+}
+
 struct lines {
     char text[LINES_MAX][LINE_TEXT];
     int count;

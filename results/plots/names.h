@@ -45,6 +45,9 @@ double pdnn_plot_caption(const char *text, double x, double y, struct pdnn_label
  * picture. */
 void pdnn_plot_y_title(const char *title, double bottom, double top, double height, struct pdnn_str *script);
 
+/* The width that a name may take of a slot, so that it does not touch its neighbors. */
+double pdnn_bar_name_room(double slot_pixels);
+
 /* Estimates the width of a text in the pictures' small font. */
 double pdnn_plot_text_pixels(const char *text);
 

@@ -225,6 +225,49 @@ static double fastest_gbs(const struct pdnn_roofs *roofs) {
     return fastest;
 }
 
+/* The length of a bandwidth's line in pixels, from its lower end to the first point on it. */
+static double free_pixels(const struct pdnn_chart *chart, size_t panel, double gbs, double peak_gflops) {
+    static const double near_pixels = 18;
+    const struct pdnn_frame *f = &chart->frame;
+    double x = fmax(f->xmin, f->ymin / gbs), angle = pdnn_frame_angle(f);
+    struct pdnn_spot low = pdnn_frame_to_pixels(f, (struct pdnn_spot){x, x * gbs});
+    struct pdnn_spot high = pdnn_frame_to_pixels(f, (struct pdnn_spot){peak_gflops / gbs, peak_gflops});
+    double length = hypot(high.x - low.x, high.y - low.y);
+    for (size_t i = 0; i < chart->n_points; i++) {
+        struct pdnn_spot at = pdnn_frame_to_pixels(f, chart->point[i].spot);
+        double along = (at.x - low.x) * cos(angle) + (at.y - low.y) * sin(angle);
+        double across = (at.y - low.y) * cos(angle) - (at.x - low.x) * sin(angle);
+        if (chart->point[i].panel == panel && fabs(across) < near_pixels && along > -near_pixels)
+            length = fmin(length, along - near_pixels);
+    }
+    return length;
+}
+
+/* Widens the ranges to the left and down until each slanted roof has room for its text before the first point
+ * on it, within reason. */
+static void make_room_for_texts(const struct pdnn_roof_panels *panels, struct pdnn_chart *chart) {
+    enum { TRIES = 24 };
+    static const double text_pixels = 215, step = 1.15;
+    struct pdnn_frame *f = &chart->frame;
+    bool fits = false;
+    for (int try = 0; try < TRIES && !fits; try++) {
+        bool left = false, down = false;
+        for (size_t panel = 0; panel < panels->count; panel++) {
+            const struct pdnn_plot_roofs *p = &panels->panel[panel];
+            for (size_t i = 0; i < p->roofs.n_levels; i++) {
+                double gbs = p->roofs.level[i].gbs;
+                if (free_pixels(chart, panel, gbs, p->peak_gflops) >= text_pixels)
+                    continue;
+                left = left || f->xmin >= f->ymin / gbs;
+                down = down || f->xmin < f->ymin / gbs;
+            }
+        }
+        f->xmin /= left ? step : 1;
+        f->ymin /= down ? step : 1;
+        fits = !left && !down;
+    }
+}
+
 static void choose_ranges(const struct pdnn_roof_panels *panels, struct pdnn_chart *chart) {
     struct pdnn_frame *f = &chart->frame;
     double left = INFINITY, right = 0, least_peak = INFINITY, least_roof = INFINITY, peak = 0;
@@ -246,12 +289,11 @@ static void choose_ranges(const struct pdnn_roof_panels *panels, struct pdnn_cha
             least_roof = fmin(least_roof, p->compute[p->n_compute - 1].gflops);
         peak = fmax(peak, p->peak_gflops);
     }
-    /* Texts along the slanted roofs go to the left of crowds of points. */
-    f->xmin /= chart->n_points > 100 ? pow(f->xmax / f->xmin, 0.35) : 1.6;
-    f->xmin = fmin(f->xmin, left / 12);
+    f->xmin = fmin(f->xmin / 1.6, left / 12);
     f->xmax = fmax(f->xmax * 1.6, right * 5);
     f->ymin = fmin(fmin(f->ymin, least_roof) / 1.8, least_peak / 60);
     f->ymax = fmax(f->ymax, peak) * 1.8;
+    make_room_for_texts(panels, chart);
 }
 
 /* The pattern that gave the level its bandwidth, from the level itself or from one further out. */
