@@ -4,7 +4,11 @@
 Usage: plot_test.py PARADNN GOLDEN [--update]. The golden files hold nothing measured; --update rewrites them."""
 
 import csv
+import html
+import math
 import os
+import random
+import re
 import shutil
 import subprocess
 import sys
@@ -354,6 +358,53 @@ class Data(Case):
         picture = self.picture("speedup", "pairs", "--across", "backend")
         self.assertTrue(">unknown machine, fc, 1 thread<" in picture)
         self.assertTrue(">Speed-up of backend=openblas over backend=onednn in pairs<" in picture)
+
+    def texts_over_points(self, picture):
+        """The texts of an SVG that lie over one of its points."""
+        points = [tuple(map(float, found)) for found in re.findall(
+            r"<use xlink:href='#gpPt\d+' transform='translate\(([\d.-]+),([\d.-]+)\) scale\(([\d.]+)\)'", picture)]
+        self.assertTrue(points)
+        over = set()
+        for place, looks, text in re.findall(r'<g transform="(translate[^"]*)"([^>]*)>\s*<text>(?:<[^>]*>)?([^<\n]+)<', picture):
+            x, y = map(float, re.search(r"translate\(([\d.-]+),([\d.-]+)\)", place).groups())
+            angle = math.radians(float((re.search(r"rotate\(([\d.-]+)\)", place) or [0, "0"])[1]))
+            size = float(re.search(r'font-size="([\d.]+)"', looks)[1])
+            anchor = re.search(r'text-anchor="(\w+)"', looks)[1]
+            wide = 0.55 * size * len(html.unescape(text))
+            start = {"start": 0, "middle": -wide / 2, "end": -wide}[anchor]
+            for px, py, radius in points:
+                along = (px - x) * math.cos(angle) + (py - y) * math.sin(angle)
+                across = (py - y) * math.cos(angle) - (px - x) * math.sin(angle)
+                if start - radius < along < start + wide + radius and -0.8 * size - radius < across < 0.2 * size + radius:
+                    over.add(text)
+        return over
+
+    def test_texts_lie_on_no_point(self):
+        """Points crowd on and around every roof; those under a panel's texts must be none, whatever their number."""
+        head = "id,family,layers,mode,dtype,threads,status,time_ns_median,intensity_flop_per_byte,gflops,bound,started_utc\n"
+        for count in (20, 2000):
+            rng = random.Random(count)
+            rows = []
+            for n in range(count):
+                intensity = 10 ** rng.uniform(-1.5, 2)
+                rate = min(100, rng.choice((18, 130)) * intensity) * rng.uniform(0.5, 1)
+                rows.append(f"m{n},fc,{n},infer,f32,1,ok,1000,{intensity:.4g},{rate:.4g},compute,2026-05-01T12:00:00.000Z")
+            self.tables("crowd", head + "\n".join(rows) + "\n")
+            self.assertEqual(self.texts_over_points(self.picture("roofline", "crowd")), set())
+
+    def test_large_synthetic_tables(self):
+        """Every kind draws 500 rows made of real ones, and keeps its texts off the points."""
+        source = os.path.join(os.path.dirname(GOLDEN), "real-fc")
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results", "many_points.py")
+        subprocess.run([sys.executable, script, source, self.path("many"), "500"], check=True)
+        for kind in ("roofline", "ops", "heatmap", "boxes", "span", "scaling", "weights"):
+            picture = self.picture(kind, "many")
+            if kind in ("roofline", "ops", "scaling"):
+                self.assertEqual(self.texts_over_points(picture), set(), kind)
+        for kind in ("speedup", "op_speedup", "boxes", "weights"):
+            picture = self.picture(kind, "many", "--across", "threads=1:2")
+            if kind != "weights" and kind != "boxes":
+                self.assertEqual(self.texts_over_points(picture), set(), kind)
 
     def test_too_many_directories(self):
         self.assertIn("plot ceilings takes one result directory", self.plot("ceilings", "pair", "pairs", expect=2).stderr)
