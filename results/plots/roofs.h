@@ -1,5 +1,6 @@
 /* The measured roofs as lines of a chart: bandwidths slanted, arithmetic level; a panel for each directory
- * and number of threads that has roofs of its own. Shared by the pictures of models and of ops. */
+ * and number of threads that has roofs of its own. roofs.c finds them, roof_panels.c draws them. Shared by
+ * the pictures of models and of ops. */
 #ifndef RESULTS_PLOTS_ROOFS_H
 #define RESULTS_PLOTS_ROOFS_H
 
