@@ -223,6 +223,40 @@ static size_t count_families(const struct pdnn_grid_request *request, const stru
     return count;
 }
 
+/* Distinct values among the chosen rows, up to a limit; 0 if there are too many words. */
+static size_t count_values(const struct pdnn_selection *selection, int column) {
+    enum { SEEN_MAX = 64 };
+    const char *seen[SEEN_MAX];
+    size_t count = 0, words = 0;
+    for (size_t at = 0; at < selection->count && count < SEEN_MAX; at++) {
+        const char *value = pdnn_selection_get(selection, at, column);
+        double number;
+        size_t i = 0;
+        while (i < count && strcmp(seen[i], value) != 0)
+            i++;
+        if (i < count || !*value)
+            continue;
+        seen[count++] = value;
+        words += !pdnn_parse_double(value, &number);
+    }
+    return words && count > PDNN_GRID_EXACT_MAX ? 0 : count;
+}
+
+int pdnn_grid_choose_axis(const struct pdnn_selection *selection, int taken) {
+    size_t most = 1;
+    int best = -1, minibatch = pdnn_selection_minibatch(selection);
+    if (taken < 0 && minibatch >= 0 && count_values(selection, minibatch) > 1)
+        return minibatch;
+    for (int column = selection->first_key; column < selection->end_key; column++) {
+        size_t count = column == taken ? 0 : count_values(selection, column);
+        if (count > most) {
+            most = count;
+            best = column;
+        }
+    }
+    return best;
+}
+
 enum pdnn_status pdnn_grid(const struct pdnn_grid_request *request, struct pdnn_arena *arena,
                            struct pdnn_grid *grid, struct pdnn_err *err) {
     const struct pdnn_selection *selection = request->selection;

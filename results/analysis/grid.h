@@ -9,6 +9,11 @@
 
 enum { PDNN_GRID_STEPS_MAX = 48, PDNN_GRID_EXACT_MAX = 24, PDNN_GRID_PANELS_MAX = 12 };
 
+/* The key for an axis where none was named: for the first (taken: -1) the minibatch if it varies, else, and
+ * for the second, the key other than `taken` with the most values; words only if there are at most
+ * PDNN_GRID_EXACT_MAX. Returns its column; -1 if none has two values. */
+int pdnn_grid_choose_axis(const struct pdnn_selection *selection, int taken);
+
 struct pdnn_grid_request {
     const struct pdnn_selection *selection;
     int x, y;                     /* columns of two keys */

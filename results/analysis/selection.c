@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/analysis/selection.h"
 #include "base/units.h"
+#include "models/family.h"
 #include "models/instance.h"
 #include "results/tables/ids.h"
 
@@ -51,6 +52,12 @@ static bool has_number(const struct pdnn_selection *selection, const char *name)
 const char *pdnn_selection_utilization(const struct pdnn_selection *selection) {
     bool has_rate = !has_number(selection, "pct_of_peak") && has_number(selection, "gflops");
     return has_rate ? "gflops" : "pct_of_peak";
+}
+
+int pdnn_selection_minibatch(const struct pdnn_selection *selection) {
+    const struct pdnn_family_def *family =
+        selection->count ? pdnn_family_find(pdnn_selection_get(selection, 0, selection->family)) : NULL;
+    return family ? pdnn_csv_find(&selection->results, family->params[family->minibatch_param].name) : -1;
 }
 
 bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at) {

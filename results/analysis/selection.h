@@ -59,6 +59,9 @@ double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at)
  * there, as in a table that was imported. */
 const char *pdnn_selection_utilization(const struct pdnn_selection *selection);
 
+/* The column of the minibatch, which is a key of every family; -1 if there is none. */
+int pdnn_selection_minibatch(const struct pdnn_selection *selection);
+
 /* True if fewer layers ran than the model has, so times were scaled up. */
 bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at);
 

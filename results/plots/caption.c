@@ -128,12 +128,6 @@ enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const 
     return pdnn_fail(err, PDNN_INVALID, "results.csv has no column '%.64s'%s", name, suggestion);
 }
 
-int pdnn_plot_minibatch(const struct pdnn_selection *selection) {
-    const struct pdnn_family_def *family =
-        selection->count ? pdnn_family_find(pdnn_selection_get(selection, 0, selection->family)) : NULL;
-    return family ? pdnn_csv_find(&selection->results, family->params[family->minibatch_param].name) : -1;
-}
-
 const char *pdnn_plot_axis(const char *column, char buffer[PDNN_AXIS_TEXT]) {
     struct pdnn_arena arena = {0};
     struct pdnn_columns columns = {.count = 0};

@@ -23,9 +23,6 @@ void pdnn_plot_names(const struct pdnn_selection *selection, struct pdnn_str *ou
 enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const char *name, int *column,
                                   struct pdnn_err *err);
 
-/* The column of the minibatch, which is a key of every family; -1 if there is none. */
-int pdnn_plot_minibatch(const struct pdnn_selection *selection);
-
 enum { PDNN_AXIS_TEXT = 160 };
 
 /* "time_ns_median (ns)": a column of results.csv with its unit, if it has one. Returns buffer. */

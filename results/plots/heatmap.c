@@ -35,42 +35,11 @@ struct picture {
     struct pdnn_str script, data;
 };
 
-static size_t count_values(const struct picture *p, int column) {
-    enum { SEEN_MAX = 64 };
-    const char *seen[SEEN_MAX];
-    size_t count = 0;
-    for (size_t at = 0; at < p->selection.count && count < SEEN_MAX; at++) {
-        const char *value = pdnn_selection_get(&p->selection, at, column);
-        size_t i = 0;
-        while (i < count && strcmp(seen[i], value) != 0)
-            i++;
-        if (i == count && *value)
-            seen[count++] = value;
-    }
-    return count;
-}
-
-/* The minibatch if it varies, else the key with the most values; -1 if none has two. */
-static int choose_axis(const struct picture *p, int taken) {
-    size_t most = 1;
-    int best = -1, minibatch = pdnn_plot_minibatch(&p->selection);
-    if (taken < 0 && minibatch >= 0 && count_values(p, minibatch) > 1)
-        return minibatch;
-    for (int column = p->selection.first_key; column < p->selection.end_key; column++) {
-        size_t count = column == taken ? 0 : count_values(p, column);
-        if (count > most) {
-            most = count;
-            best = column;
-        }
-    }
-    return best;
-}
-
 static enum pdnn_status find_axis(struct picture *p, const char *name, int other, int *column,
                                   struct pdnn_err *err) {
     if (name)
         return pdnn_selection_key(&p->selection, name, column, err);
-    *column = choose_axis(p, other);
+    *column = pdnn_grid_choose_axis(&p->selection, other);
     return *column >= 0 ? PDNN_OK
                         : pdnn_fail(err, PDNN_INVALID,
                                     "only one hyper-parameter or run setting varies: name "

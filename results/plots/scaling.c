@@ -37,7 +37,7 @@ static double number_in(const struct picture *p, size_t at, int column) {
 static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
                                      struct pdnn_err *err) {
     enum pdnn_status status = pdnn_selection_key(&p->selection, "threads", &p->threads, err);
-    p->batch = pdnn_plot_minibatch(&p->selection);
+    p->batch = pdnn_selection_minibatch(&p->selection);
     if (status == PDNN_OK)
         status = pdnn_plot_column(&p->selection, "pct_of_peak", &p->peak, err);
     if (status == PDNN_OK)

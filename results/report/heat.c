@@ -1,5 +1,7 @@
-/* Heat maps as in the papers: utilization over two keys, the others averaged. Drawn once per family here; the
- * script draws any other pair of axes. */
+/* Heat maps as in the papers: utilization over two keys, a map per source and family, from
+ * results/analysis/grid. The script draws any other pair of axes with the same means and bins. */
+#include "results/analysis/grid.h"
+#include "base/units.h"
 #include "results/report/html.h"
 #include "results/report/sections.h"
 
@@ -8,73 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS_MAX = 40 };
+enum { CELL_PIXELS = 30, NUMBER_PIXELS = 30 };
+
+/* Over more than this, colors follow the logarithm. */
+static const double wide_range = 10;
 
 struct heat_map {
-    const struct pdnn_report_rows *rows;
-    size_t family;
-    const struct pdnn_report_axis *x, *y;
-    double *sum;           /* per cell: of the utilization */
-    size_t *n, *n_failed;  /* per cell: rows that ended ok, and others */
-    bool *x_used, *y_used; /* values that this family has */
+    const struct pdnn_report_source *source;
+    const char *family, *value; /* value: the column that is averaged */
+    struct pdnn_grid grid;
+    const struct pdnn_grid_cell *cell; /* of its only panel */
 };
-
-static bool is_member(const struct heat_map *map, size_t row) {
-    return map->rows->axis[0].of_row[row] == map->family;
-}
-
-static size_t values_in_family(const struct heat_map *map, const struct pdnn_report_axis *axis) {
-    size_t count = 0;
-    for (size_t v = 0; v < axis->n_values; v++) {
-        size_t r = 0;
-        while (r < map->rows->n_rows && !(is_member(map, r) && axis->of_row[r] == v))
-            r++;
-        count += r < map->rows->n_rows && *axis->value[v];
-    }
-    return count;
-}
-
-/* The two numeric axes with the most values, the one with more along x. */
-static void choose_axes(struct heat_map *map) {
-    size_t best[2] = {1, 1};
-    for (size_t k = 1; k < map->rows->n_axes; k++) {
-        const struct pdnn_report_axis *axis = &map->rows->axis[k];
-        size_t count = axis->is_numeric ? values_in_family(map, axis) : 0;
-        if (count > CELLS_MAX)
-            continue;
-        if (count > best[0]) {
-            map->y = map->x;
-            best[1] = best[0];
-            map->x = axis;
-            best[0] = count;
-        } else if (count > best[1]) {
-            map->y = axis;
-            best[1] = count;
-        }
-    }
-}
-
-/* A row that was never tried, or that ran where there is no peak to compare with, is missing. */
-static bool has_failed(const struct pdnn_report_rows *rows, const struct pdnn_report_row *row) {
-    const char *status = pdnn_report_word_text(rows, row, PDNN_REPORT_STATUS);
-    return strcmp(status, "ok") != 0 && strcmp(status, "filtered") != 0 && strcmp(status, "interrupted") != 0;
-}
-
-static void fill_cells(struct heat_map *map) {
-    for (size_t r = 0; r < map->rows->n_rows; r++) {
-        const struct pdnn_report_row *row = &map->rows->row[r];
-        size_t cell = map->y->of_row[r] * map->x->n_values + map->x->of_row[r];
-        if (!is_member(map, r))
-            continue;
-        map->x_used[map->x->of_row[r]] = map->y_used[map->y->of_row[r]] = true;
-        if (row->is_ok && isfinite(row->number[PDNN_REPORT_PCT_OF_PEAK])) {
-            map->sum[cell] += row->number[PDNN_REPORT_PCT_OF_PEAK];
-            map->n[cell]++;
-        } else {
-            map->n_failed[cell] += has_failed(map->rows, row);
-        }
-    }
-}
 
 /* From pale yellow through green to dark blue, whose lightness falls all the way, so that it reads in grey.
  */
@@ -88,12 +34,15 @@ static unsigned shade(double share) {
     return rgb;
 }
 
-static void put_cell(struct pdnn_str *out, const struct heat_map *map, size_t cell, const double at[2],
-                     const double size[2], double highest) {
-    double mean = map->n[cell] ? map->sum[cell] / (double)map->n[cell] : NAN;
-    bool failed = !map->n[cell] && map->n_failed[cell];
-    if (!map->n[cell] && !failed)
-        return;
+/* 0 to 1; the script has the same rule. */
+static double share_of(const struct pdnn_grid *grid, double mean) {
+    double least = grid->least, greatest = grid->greatest;
+    if (grid->geometric && greatest > wide_range * least)
+        return log(mean / least) / log(greatest / least);
+    return greatest > 0 ? mean / greatest : 0;
+}
+
+static void put_rectangle(struct pdnn_str *out, const double at[2], const double size[2], unsigned color) {
     pdnn_str_printf(out, "<rect class=\"cell\" x=\"");
     pdnn_html_pixel(out, at[0]);
     pdnn_str_printf(out, "\" y=\"");
@@ -102,111 +51,146 @@ static void put_cell(struct pdnn_str *out, const struct heat_map *map, size_t ce
     pdnn_html_pixel(out, size[0] - 1);
     pdnn_str_printf(out, "\" height=\"");
     pdnn_html_pixel(out, size[1] - 1);
-    pdnn_str_printf(out, "\" fill=\"#%06x\"/>", failed ? 0xffffffU : shade(mean / highest));
+    pdnn_str_printf(out, "\" fill=\"#%06x\"/>", color);
+}
+
+/* A cross in a white cell where all its models failed, a small one in the corner where some did. */
+static void put_cell(struct pdnn_str *out, const struct heat_map *map, const struct pdnn_grid_cell *cell,
+                     const double at[2], const double size[2]) {
+    double share = cell->models ? share_of(&map->grid, cell->mean) : 0;
+    const char *css = cell->models && share > 0.5 ? "on-dark" : "on-light";
     struct pdnn_str text = {0};
-    if (failed)
-        pdnn_str_printf(&text, "\xc3\x97");
+    if (!cell->models && !cell->failed)
+        return;
+    put_rectangle(out, at, size, cell->models ? shade(share) : 0xffffffU);
+    if (cell->models)
+        pdnn_html_number(&text, cell->mean, 3, "");
     else
-        pdnn_html_number(&text, mean, 3, "");
-    if (size[0] >= 30)
-        pdnn_html_label(out, at[0] + size[0] / 2, at[1] + size[1] / 2 + 4, PDNN_HTML_MIDDLE,
-                        !failed && mean / highest > 0.5 ? "on-dark" : "on-light", pdnn_str_text(&text));
+        pdnn_str_printf(&text, "\xc3\x97");
+    if (size[0] >= NUMBER_PIXELS)
+        pdnn_html_label(out, at[0] + size[0] / 2, at[1] + size[1] / 2 + 4, PDNN_HTML_MIDDLE, css,
+                        pdnn_str_text(&text));
+    if (cell->models && cell->failed)
+        pdnn_html_label(out, at[0] + size[0] - 3, at[1] + 10, PDNN_HTML_END, css, "\xc3\x97");
+    out->failed = out->failed || text.failed;
     pdnn_str_finish(&text);
 }
 
-static size_t count_used(const bool *used, size_t n) {
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        count += used[i];
-    return count;
-}
-
-static double highest_mean(const struct heat_map *map) {
-    double highest = 0;
-    for (size_t c = 0; c < map->x->n_values * map->y->n_values; c++)
-        highest = fmax(highest, map->n[c] ? map->sum[c] / (double)map->n[c] : 0);
-    return highest > 0 ? highest : 1;
+static void put_axis_name(struct pdnn_str *out, const struct pdnn_grid_axis *axis, double x, double y,
+                          enum pdnn_html_anchor anchor) {
+    struct pdnn_str text = {0};
+    pdnn_str_printf(&text, "%s%s", axis->name, axis->binned ? ", each to the next" : "");
+    pdnn_html_label(out, x, y, anchor, "", pdnn_str_text(&text));
+    out->failed = out->failed || text.failed;
+    pdnn_str_finish(&text);
 }
 
 static void put_cells(struct pdnn_str *out, const struct heat_map *map, const struct pdnn_html_chart *chart) {
-    double size[2] = {(chart->right - chart->left) / (double)count_used(map->x_used, map->x->n_values),
-                      (chart->bottom - chart->top) / (double)count_used(map->y_used, map->y->n_values)};
-    double at[2] = {chart->left, chart->bottom}, highest = highest_mean(map);
-    for (size_t y = 0; y < map->y->n_values; y++) {
-        if (!map->y_used[y])
-            continue;
-        at[0] = chart->left;
-        at[1] -= size[1];
+    const struct pdnn_grid *grid = &map->grid;
+    const double size[2] = {(chart->right - chart->left) / (double)grid->x.count,
+                            (chart->bottom - chart->top) / (double)grid->y.count};
+    for (size_t y = 0; y < grid->y.count; y++) {
+        double at[2] = {chart->left, chart->bottom - size[1] * (double)(y + 1)};
         pdnn_html_label(out, chart->left - 6, at[1] + size[1] / 2 + 4, PDNN_HTML_END, "tick",
-                        map->y->value[y]);
-        for (size_t x = 0; x < map->x->n_values; x++) {
-            if (!map->x_used[x])
-                continue;
-            put_cell(out, map, y * map->x->n_values + x, at, size, highest);
-            at[0] += size[0];
-        }
+                        grid->y.step[y]);
+        for (size_t x = 0; x < grid->x.count; x++, at[0] += size[0])
+            put_cell(out, map, &map->cell[x + grid->x.count * y], at, size);
     }
-    at[0] = chart->left;
-    for (size_t x = 0; x < map->x->n_values; x++) {
-        if (!map->x_used[x])
-            continue;
-        pdnn_html_label(out, at[0] + size[0] / 2, chart->bottom + 16, PDNN_HTML_MIDDLE, "tick",
-                        map->x->value[x]);
-        at[0] += size[0];
-    }
-    pdnn_html_label(out, (chart->left + chart->right) / 2, chart->bottom + 36, PDNN_HTML_MIDDLE, "",
-                    map->x->name);
-    pdnn_html_label(out, chart->left, chart->top - 10, PDNN_HTML_START, "", map->y->name);
+    for (size_t x = 0; x < grid->x.count; x++)
+        pdnn_html_label(out, chart->left + size[0] * ((double)x + 0.5), chart->bottom + 16, PDNN_HTML_MIDDLE,
+                        "tick", grid->x.step[x]);
+    put_axis_name(out, &grid->x, (chart->left + chart->right) / 2, chart->bottom + 36, PDNN_HTML_MIDDLE);
+    put_axis_name(out, &grid->y, chart->left, chart->top - 10, PDNN_HTML_START);
 }
 
-static void put_map(struct pdnn_str *out, struct heat_map *map) {
-    const char *family = map->rows->axis[0].value[map->family];
+static void put_caption(struct pdnn_str *out, const struct heat_map *map, bool has_sources) {
+    const struct pdnn_grid *grid = &map->grid;
+    pdnn_str_printf(out, "%s", map->family);
+    if (has_sources)
+        pdnn_str_printf(out, ", %s", map->source->name);
+    pdnn_str_printf(out, ": %s, the %s mean of the models with these values, %zu in all. ",
+                    strcmp(map->value, "gflops") == 0 ? "GFLOP/s" : "FLOP rate in % of the measured peak",
+                    grid->geometric ? "geometric" : "arithmetic", grid->models);
+    if (grid->failed)
+        pdnn_str_printf(out, "A cross: all failed; a small one: some did, %zu in all. ", grid->failed);
+    pdnn_str_printf(out, "Empty: no model.");
+}
+
+static void put_map(struct pdnn_str *out, const struct heat_map *map, size_t number, bool has_sources) {
     char id[32];
     struct pdnn_str title = {0}, caption = {0};
-    snprintf(id, sizeof id, "heat%zu", map->family);
-    pdnn_str_printf(&title, "Utilization of %s over %s and %s", family, map->x->name, map->y->name);
-    pdnn_str_printf(
-        &caption,
-        "%s: FLOP rate in %% of the measured peak, the mean over all models with these values. White: no "
-        "model; a cross: all of them failed.",
-        family);
-    double height = 30 * (double)count_used(map->y_used, map->y->n_values);
+    double height = CELL_PIXELS * (double)map->grid.y.count;
+    snprintf(id, sizeof id, "heat%zu", number);
+    pdnn_str_printf(&title, "Utilization of %s over %s and %s", map->family, map->grid.x.name,
+                    map->grid.y.name);
     struct pdnn_html_chart chart = {id, pdnn_str_text(&title), 860, height + 80, 64, 850, 30, height + 30};
     pdnn_html_chart(out, &chart, "");
     put_cells(out, map, &chart);
+    put_caption(&caption, map, has_sources);
     pdnn_html_chart_end(out, pdnn_str_text(&caption));
     out->failed = out->failed || title.failed || caption.failed;
     pdnn_str_finish(&title);
     pdnn_str_finish(&caption);
 }
 
+/* The rows of one family. Its arrays are in the arena; everything else is the whole selection's. */
+static bool choose_family(const struct pdnn_selection *all, const char *family, struct pdnn_arena *arena,
+                          struct pdnn_selection *part) {
+    *part = *all;
+    part->row = pdnn_arena_alloc(arena, all->count + 1, sizeof *part->row);
+    part->left = pdnn_arena_alloc(arena, all->left_out + 1, sizeof *part->left);
+    part->count = part->left_out = 0;
+    if (!part->row || !part->left)
+        return false;
+    for (size_t i = 0; i < all->count; i++) {
+        if (strcmp(pdnn_csv_get(&all->results, all->row[i], all->family), family) == 0)
+            part->row[part->count++] = all->row[i];
+    }
+    for (size_t i = 0; i < all->left_out; i++) {
+        if (strcmp(pdnn_csv_get(&all->results, all->left[i], all->family), family) == 0)
+            part->left[part->left_out++] = all->left[i];
+    }
+    return true;
+}
+
+/* Draws nothing where fewer than two keys vary, or no model has a utilization. */
+static void put_family(const struct pdnn_report_page *page, size_t source, size_t family, bool *any,
+                       struct pdnn_str *out) {
+    struct heat_map map = {
+        &page->rows.source[source], page->rows.axis[0].value[family], NULL, {.models = 0}, NULL};
+    struct pdnn_selection selection;
+    struct pdnn_arena arena = {0};
+    struct pdnn_err err = {0};
+    const struct pdnn_axes no_keys = {.count = 0};
+    struct pdnn_grid_request request = {.selection = &selection, .keys = &no_keys};
+    if (choose_family(&page->selection[source], map.family, &arena, &selection)) {
+        map.value = pdnn_selection_utilization(&selection);
+        request.value = pdnn_csv_find(&selection.results, map.value);
+        request.x = pdnn_grid_choose_axis(&selection, -1);
+        request.y = pdnn_grid_choose_axis(&selection, request.x);
+    } else {
+        out->failed = true;
+        request.x = -1;
+    }
+    if (request.x >= 0 && request.y >= 0 && request.value >= 0 &&
+        pdnn_grid(&request, &arena, &map.grid, &err) == PDNN_OK) {
+        if (!*any) {
+            pdnn_html_section(out, "heat", "Heat maps");
+            pdnn_str_printf(out, "<div id=\"heat-any\" hidden></div>\n");
+        }
+        *any = true;
+        map.cell = map.grid.panel[0].cell;
+        put_map(out, &map, source * page->rows.axis[0].n_values + family, page->rows.n_sources > 1);
+    }
+    out->failed = out->failed || err.status == PDNN_NO_MEMORY;
+    pdnn_arena_finish(&arena);
+}
+
 void pdnn_report_put_heat_maps(const struct pdnn_report_page *page, struct pdnn_str *out) {
     bool any = false;
-    for (size_t f = 0; f < page->rows.axis[0].n_values; f++) {
-        struct heat_map map = {.rows = &page->rows, .family = f};
-        choose_axes(&map);
-        if (!map.x || !map.y)
-            continue;
-        size_t n_cells = map.x->n_values * map.y->n_values;
-        map.sum = calloc(n_cells, sizeof *map.sum);
-        map.n = calloc(2 * n_cells, sizeof *map.n);
-        map.x_used = calloc(map.x->n_values + map.y->n_values, sizeof *map.x_used);
-        if (map.sum && map.n && map.x_used) {
-            map.n_failed = map.n + n_cells;
-            map.y_used = map.x_used + map.x->n_values;
-            fill_cells(&map);
-            if (!any) {
-                pdnn_html_section(out, "heat", "Heat maps");
-                pdnn_str_printf(out, "<div id=\"heat-any\" hidden></div>\n");
-            }
-            any = true;
-            put_map(out, &map);
-        } else {
-            out->failed = true;
-        }
-        free(map.sum);
-        free(map.n);
-        free(map.x_used);
+    for (size_t family = 0; family < page->rows.axis[0].n_values; family++) {
+        for (size_t source = 0; source < page->rows.n_sources; source++)
+            put_family(page, source, family, &any, out);
     }
     if (any)
         pdnn_html_section_end(out);

@@ -249,49 +249,67 @@ const select = (values, value, then, attributes) => {
   return e;
 };
 
-// A heat map over any two axes of the selection.
-const heat = document.getElementById("heat-any");
-const measures = { "% of peak": row => D.peak[row], "% of roof": row => D.roof[row], "GFLOP/s": rate, "log10 of the step time in ns": row => Math.log10(D.time_ns[row]) };
+// A heat map over any two axes of the selection, with the means and the bins of results/analysis/grid.c and the colors of heat.c.
+const heat = document.getElementById("heat-any"), EXACT = 24;
+const measures = { "% of peak": row => D.peak[row], "% of roof": row => D.roof[row], "GFLOP/s": rate, "ms per step": row => D.time_ns[row] / 1e6 };
+const usable = D.axes.filter(a => a.v.length > 1 && (a.number || a.v.length <= EXACT)).map(a => a.name);
 const shade = share => {
   const stops = [[253, 244, 191], [127, 205, 187], [44, 127, 184], [12, 44, 100]], p = Math.min(Math.max(share, 0), 1) * 3, k = Math.min(Math.floor(p), 2);
   return "rgb(" + stops[k].map((c, i) => Math.round(c + (p - k) * (stops[k + 1][i] - c))).join(",") + ")";
 };
+const short = value => Math.abs(value) >= 1000 ? String(Math.round(value)) : digits(value, 3);
+// Numbers ascending, then words as they come; more than EXACT numbers are binned by powers of two. A step is a number or a word.
+const stepsOf = (a, rows) => {
+  const step = text => text === "" || isNaN(text) ? text : +text, all = [...new Set(rows.map(row => step(at(a, row))))];
+  const sorted = steps => steps.filter(s => s === +s).sort((s, t) => s - t).concat(steps.filter(s => s !== +s));
+  if (all.length <= EXACT) return { list: sorted(all), of: step };
+  const bin = text => { const low = +text > 0 ? 2 ** Math.floor(Math.log2(text)) : 0; return low > +text ? low / 2 : low; };
+  return { list: sorted([...new Set(all.map(bin))]), of: bin, binned: true };
+};
+const chooseAxis = (counts, taken) => usable.reduce((best, name) =>
+  name !== taken && counts[name] > (best ? counts[best] : 1) ? name : best, "") || usable.find(name => name !== taken);
 const drawHeat = () => {
-  const usable = D.axes.filter(a => a.v.length > 1 && a.v.length <= 60);
   if (!heat || usable.length < 2) return;
-  const h = state.heat, pick = (key, values, fallback) => h[key] = values.includes(h[key]) ? h[key] : fallback, axes = usable.map(a => a.name);
-  pick("x", axes, axes.includes("batch") ? "batch" : axes[axes.length - 1]);
-  pick("y", axes, axes.find(name => name !== h.x && axis(name).number) || axes.find(name => name !== h.x));
-  pick("value", Object.keys(measures), "% of peak");
-  const X = axis(h.x), Y = axis(h.y), sums = new Map();
-  for (const row of chosen) {
-    const key = index(Y, row) + " " + index(X, row), cell = sums.get(key) || [0, 0], value = ok(row) ? measures[h.value](row) : null;
-    if (value !== null && isFinite(value)) { cell[0] += value; cell[1]++; }
-    else if (["ok", "filtered", "interrupted"].includes(at(D.status, row))) continue;
-    sums.set(key, cell);
+  const h = state.heat, counts = {}, given = key => usable.includes(h[key]) ? h[key] : "", tried = chosen.filter(ok);
+  for (const name of usable) counts[name] = ["family", "source"].includes(name) ? 0 : Math.min(64, new Set(tried.map(row => at(axis(name), row)).filter(v => v)).size);
+  const x = given("x") || (given("y") !== "batch" && counts.batch > 1 ? "batch" : chooseAxis(counts, given("y"))), y = given("y") || chooseAxis(counts, x);
+  const measure = Object.hasOwn(measures, h.value) ? h.value : D.peak.some(v => v !== null) ? "% of peak" : "GFLOP/s", X = axis(x), Y = axis(y);
+  const valueOf = row => { const v = ok(row) ? measures[measure](row) : null; return v === null || !isFinite(v) ? null : v; };
+  const rows = chosen.filter(row => at(X, row) && at(Y, row) && (valueOf(row) !== null || (!ok(row) && !["filtered", "interrupted"].includes(at(D.status, row)))))
+    .sort((a, b) => ok(b) - ok(a) || a - b);
+  const geometric = rows.every(row => valueOf(row) === null || valueOf(row) > 0), xs = stepsOf(X, rows), ys = stepsOf(Y, rows), cells = new Map();
+  for (const row of rows) {
+    const key = ys.list.indexOf(ys.of(at(Y, row))) + " " + xs.list.indexOf(xs.of(at(X, row))), value = valueOf(row);
+    if (!cells.has(key)) cells.set(key, { sum: 0, n: 0, failed: 0 });
+    const cell = cells.get(key);
+    if (value === null) cell.failed++;
+    else { cell.n++; cell.sum += geometric ? Math.log(value) : value; }
   }
-  const means = [...sums.values()].filter(c => c[1]).map(c => c[0] / c[1]), low = h.value.startsWith("log") ? Math.min(...means) : 0, high = Math.max(...means);
-  const xs = X.v.map((v, k) => k).filter(k => chosen.some(row => index(X, row) === k)), ys = Y.v.map((v, k) => k).filter(k => chosen.some(row => index(Y, row) === k));
-  const width = 780 / Math.max(1, xs.length), height = 30, bottom = 30 + ys.length * height;
-  const svg = svgEl("svg", { viewBox: "0 0 860 " + (bottom + 44), role: "img", "aria-label": h.value + " over " + h.x + " and " + h.y });
+  for (const cell of cells.values()) cell.mean = geometric ? Math.exp(cell.sum / cell.n) : cell.sum / cell.n;
+  const means = [...cells.values()].filter(cell => cell.n).map(cell => cell.mean), least = Math.min(...means), most = Math.max(...means);
+  const shareOf = mean => geometric && most > 10 * least ? Math.log(mean / least) / Math.log(most / least) : most > 0 ? mean / most : 0;
+  const width = 786 / Math.max(1, xs.list.length), bottom = 30 + 30 * ys.list.length;
+  const svg = svgEl("svg", { viewBox: "0 0 860 " + (bottom + 50), role: "img", "aria-label": measure + " over " + x + " and " + y });
   const label = (x, y, text, anchor, css) => { const t = svgEl("text", { x, y, "text-anchor": anchor, class: css || "" }); t.textContent = text; svg.append(t); };
-  ys.forEach((y, j) => {
-    const top = bottom - (j + 1) * height;
-    label(64, top + 19, Y.v[y] || "-", "end", "tick");
-    xs.forEach((x, i) => {
-      const cell = sums.get(y + " " + x);
+  const title = (name, steps) => name + (steps.binned ? ", each to the next" : "");
+  ys.list.forEach((v, j) => {
+    const top = bottom - (j + 1) * 30;
+    label(58, top + 19, v, "end", "tick");
+    xs.list.forEach((u, i) => {
+      const cell = cells.get(j + " " + i), left = 64 + i * width;
       if (!cell) return;
-      const mean = cell[0] / cell[1], share = cell[1] ? (mean - low) / (high - low || 1) : 0;
-      svg.append(svgEl("rect", { class: "cell", x: 70 + i * width, y: top, width: width - 1, height: height - 1, fill: cell[1] ? shade(share) : "#fff" }));
-      if (width >= 30) label(70 + i * width + width / 2, top + 19, cell[1] ? digits(mean, 3) : "\u00d7", "middle", share > .5 ? "on-dark" : "on-light");
+      const share = cell.n ? shareOf(cell.mean) : 0, css = share > .5 ? "on-dark" : "on-light";
+      svg.append(svgEl("rect", { class: "cell", x: left, y: top, width: width - 1, height: 29, fill: cell.n ? shade(share) : "#fff" }));
+      if (width >= 30) label(left + width / 2, top + 19, cell.n ? short(cell.mean) : "\u00d7", "middle", css);
+      if (cell.n && cell.failed) label(left + width - 3, top + 10, "\u00d7", "end", css);
     });
   });
-  xs.forEach((x, i) => label(70 + i * width + width / 2, bottom + 16, X.v[x] || "-", "middle", "tick"));
-  label(460, bottom + 36, h.x, "middle"); label(70, 18, h.y, "start");
+  xs.list.forEach((u, i) => label(64 + (i + .5) * width, bottom + 16, u, "middle", "tick"));
+  label(457, bottom + 36, title(x, xs), "middle"); label(64, 20, title(y, ys), "start");
   const choose = key => value => { h[key] = value; update(); };
-  heat.replaceChildren(el("p", {}, select(Object.keys(measures), h.value, choose("value"), { "aria-label": "value", "data-key": "heat.value" }), " over ",
-    select(axes, h.x, choose("x"), { "aria-label": "x axis", "data-key": "heat.x" }), " and ", select(axes, h.y, choose("y"), { "aria-label": "y axis", "data-key": "heat.y" }),
-    ", the mean over the models selected above"), el("figure", {}, svg));
+  heat.replaceChildren(el("p", {}, select(Object.keys(measures), measure, choose("value"), { "aria-label": "value", "data-key": "heat.value" }), " over ",
+    select(usable, x, choose("x"), { "aria-label": "x axis", "data-key": "heat.x" }), " and ", select(usable, y, choose("y"), { "aria-label": "y axis", "data-key": "heat.y" }),
+    ", the " + (geometric ? "geometric" : "arithmetic") + " mean over the models selected above"), el("figure", {}, svg));
 };
 
 const update = () => {

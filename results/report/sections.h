@@ -2,6 +2,7 @@
 #ifndef RESULTS_REPORT_SECTIONS_H
 #define RESULTS_REPORT_SECTIONS_H
 
+#include "results/analysis/selection.h"
 #include "results/report/findings.h"
 #include "results/report/op_times.h"
 #include "results/report/rows.h"
@@ -11,6 +12,7 @@ struct pdnn_report_page {
     struct pdnn_report_op_times times;
     struct pdnn_report_finding *findings;
     size_t n_findings;
+    struct pdnn_selection selection[2]; /* by source */
 };
 
 /* Each appends a section, or nothing where the tables have nothing for it. */
@@ -19,7 +21,7 @@ void pdnn_report_put_machine(const struct pdnn_report_page *page, struct pdnn_st
 /* The roofline of every source, the filters that the script fills, and the table of rows. */
 void pdnn_report_put_models(const struct pdnn_report_page *page, struct pdnn_str *out);
 void pdnn_report_put_roofline(const struct pdnn_report_page *page, size_t source, struct pdnn_str *out);
-/* One heat map per family: utilization over its two longest numeric axes. */
+/* A heat map per family and source, over the axes that `paradnn plot heatmap` would choose. */
 void pdnn_report_put_heat_maps(const struct pdnn_report_page *page, struct pdnn_str *out);
 /* Boxes of utilization per family and source: 2, 9, 50, 91 and 98 %. */
 void pdnn_report_put_boxes(const struct pdnn_report_page *page, struct pdnn_str *out);

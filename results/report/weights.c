@@ -131,31 +131,25 @@ static enum pdnn_status put_family(struct pdnn_str *out, struct pdnn_fit_request
 }
 
 static enum pdnn_status put_source(struct pdnn_str *out, const struct pdnn_report_source *source,
-                                   size_t *number, struct pdnn_err *err) {
-    struct pdnn_selection selection;
+                                   const struct pdnn_selection *selection, size_t *number,
+                                   struct pdnn_err *err) {
     struct pdnn_arena arena = {0};
-    struct pdnn_fit_request request = {.selection = &selection, .what = ""};
+    struct pdnn_fit_request request = {.selection = selection, .what = pdnn_selection_utilization(selection)};
     const char *const *families = NULL;
     size_t n_families = 0;
-    enum pdnn_status status = pdnn_selection_open(&selection, source->directory, NULL, 0, err);
-    if (status != PDNN_OK)
-        return status;
-    request.what = pdnn_selection_utilization(&selection);
-    status = pdnn_fit_values(&selection, request.what, &arena, &request.values, err);
+    enum pdnn_status status = pdnn_fit_values(selection, request.what, &arena, &request.values, err);
     if (status == PDNN_INVALID) {
         put_reason(out, source, err);
-        pdnn_selection_close(&selection);
         pdnn_arena_finish(&arena);
         return PDNN_OK;
     }
     if (status == PDNN_OK)
-        status = pdnn_fit_families(&selection, &arena, &families, &n_families, err);
+        status = pdnn_fit_families(selection, &arena, &families, &n_families, err);
     for (size_t f = 0; f < n_families && status == PDNN_OK; f++) {
         request.family = families[f];
         status = put_family(out, &request, source, (*number)++, &arena, err);
     }
     pdnn_arena_finish(&arena);
-    pdnn_selection_close(&selection);
     return status;
 }
 
@@ -165,7 +159,7 @@ enum pdnn_status pdnn_report_put_weights(const struct pdnn_report_page *page, st
     size_t number = 0;
     pdnn_html_section(out, "weights", "What decides utilization");
     for (size_t s = 0; s < page->rows.n_sources && status == PDNN_OK; s++)
-        status = put_source(out, &page->rows.source[s], &number, err);
+        status = put_source(out, &page->rows.source[s], &page->selection[s], &number, err);
     pdnn_html_section_end(out);
     return status;
 }
