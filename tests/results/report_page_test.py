@@ -5,6 +5,7 @@ they are missing. Usage: report_page_test.py PARADNN [--keep DIRECTORY]   (keeps
 import base64
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import tempfile
 import time
 import unittest
 import urllib.request
+import zlib
 
 from made_up import row, write_tables
 
@@ -77,6 +79,36 @@ class Browser:
         self.ask("DELETE", f"/session/{self.session}")
         self.driver.terminate()
         self.driver.wait()
+
+
+def pdf_text(data):
+    """The text of a PDF that Chromium wrote. Fonts are subsets whose glyphs the ToUnicode tables give back."""
+    objects = {int(number): body for number, body in re.findall(rb"(?:^|\n)(\d+) 0 obj\n(.*?)\nendobj", data, re.S)}
+
+    def stream(number):
+        body = objects[int(number)]
+        start, length = re.search(rb"stream\r?\n", body).end(), int(re.search(rb"/Length (\d+)", body).group(1))
+        packed = body[start : start + length]
+        return zlib.decompress(packed) if b"/FlateDecode" in body else packed
+
+    def letters(font):
+        table, found = stream(re.search(rb"/ToUnicode (\d+) 0 R", objects[int(font)]).group(1)), {}
+        for block in re.findall(rb"beginbfchar(.*?)endbfchar", table, re.S):
+            found.update((int(glyph, 16), bytes.fromhex(text.decode()).decode("utf-16-be")) for glyph, text in re.findall(rb"<(\w+)> <(\w+)>", block))
+        for block in re.findall(rb"beginbfrange(.*?)endbfrange", table, re.S):
+            for first, last, text in re.findall(rb"<(\w+)> <(\w+)> <(\w+)>", block):
+                found.update((glyph, chr(int(text, 16) + glyph - int(first, 16))) for glyph in range(int(first, 16), int(last, 16) + 1))
+        return found
+
+    text = []
+    for body in objects.values():
+        if re.search(rb"/Type /Page\b", body):
+            fonts = {name: letters(font) for name, font in re.findall(rb"/(F\d+) (\d+) 0 R", body)}
+            font = {}
+            for name, glyphs in re.findall(rb"/(F\d+) [\d.]+ Tf|<(\w+)>", stream(re.search(rb"/Contents (\d+) 0 R", body).group(1))):
+                font = fonts[name] if name else font
+                text += [font.get(int(glyphs[i : i + 4], 16), "") for i in range(0, len(glyphs), 4)]
+    return "".join(text)
 
 
 def move(x, y):
@@ -297,6 +329,26 @@ class Page(unittest.TestCase):
         self.browser.chromium("Emulation.setScriptExecutionDisabled", value=False)
         self.assertEqual(self.browser.run("return document.getElementById('filters').hidden"), True)
         self.assertEqual(len(self.browser.run(ROWS)), 30)
+
+    def test_what_is_collapsed_prints(self):
+        """Without scripts too: all roofs, the groups of the comparison, models without a ratio, the environments."""
+        shutil.copytree(os.path.join(EXAMPLES, "zen5-2-cores"), os.path.join(self.place.name, "whole"))
+        lacks = os.path.join(self.place.name, "lacks")
+        shutil.copytree(os.path.join(EXAMPLES, "zen3-2-cores"), lacks)
+        with open(os.path.join(lacks, "results.csv"), encoding="utf-8") as file:
+            lines = file.readlines()
+        with open(os.path.join(lacks, "results.csv"), "w", encoding="utf-8") as file:
+            file.writelines(lines[:-1])
+        page = os.path.join(self.place.name, "print.html")
+        subprocess.run([PARADNN, "report", os.path.join(self.place.name, "whole"), lacks, "-o", page], check=True, stdout=subprocess.DEVNULL)
+        with open(page, encoding="utf-8") as file:
+            self.assertEqual(file.read().count("<details>"), 5)
+        self.browser.chromium("Emulation.setScriptExecutionDisabled", value=True)
+        self.browser.open(f"file://{page}")
+        printed = pdf_text(base64.b64decode(self.browser.post("/print", {})))
+        self.browser.chromium("Emulation.setScriptExecutionDisabled", value=False)
+        for words in ("Medians of repetitions", "Geometric means of the speed-up", "no such row", "paradnn_build", "quota_cpus"):
+            self.assertIn(words.replace(" ", ""), printed.replace(" ", ""))
 
     def test_two_sources(self):
         self.browser.open(f"file://{self.two}")
