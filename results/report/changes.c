@@ -1,6 +1,5 @@
 /* Series along one axis: the rows are sorted by every other axis, then along this one. */
 #include "results/report/changes.h"
-#include "runtime/facts/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,10 +72,8 @@ static void add_ends(void *context, const size_t *member, size_t count) {
     double to = adding->rows->row[member[count - 1]].number[adding->number];
     if (!(from > 0) || !(to > 0))
         return;
-    adding->changes->n++;
     adding->changes->n_up += to > from;
-    adding->changes->sum_log += log(to / from);
-    adding->changes->sum_log_squared += log(to / from) * log(to / from);
+    pdnn_report_mean_add(&adding->changes->log, log(to / from), 0);
 }
 
 enum pdnn_status pdnn_report_changes_add(const struct pdnn_report_rows *rows, size_t source,
@@ -84,16 +81,4 @@ enum pdnn_status pdnn_report_changes_add(const struct pdnn_report_rows *rows, si
                                          struct pdnn_report_changes *changes, struct pdnn_err *err) {
     struct adding adding = {rows, number, changes};
     return pdnn_report_series(rows, source, axis, add_ends, &adding, err);
-}
-
-void pdnn_report_changes_finish(struct pdnn_report_changes *changes) {
-    double n = (double)changes->n, mean = changes->sum_log / n;
-    changes->ratio = changes->low = changes->high = NAN;
-    if (changes->n < 3)
-        return;
-    double variance = fmax(0, (changes->sum_log_squared - n * mean * mean) / (n - 1));
-    double half = pdnn_student_t95(n - 1) * sqrt(variance / n);
-    changes->ratio = exp(mean);
-    changes->low = exp(mean - half);
-    changes->high = exp(mean + half);
 }

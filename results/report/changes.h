@@ -3,20 +3,18 @@
 #ifndef RESULTS_REPORT_CHANGES_H
 #define RESULTS_REPORT_CHANGES_H
 
+#include "results/report/means.h"
 #include "results/report/rows.h"
 
 struct pdnn_report_changes {
-    size_t n, n_up;          /* series; those whose last value is greater than the first */
-    double ratio, low, high; /* geometric mean of last over first, 95 % interval by Student's t; NaN: n < 3 */
-    double sum_log, sum_log_squared;
+    struct pdnn_report_mean log; /* of last over first, a number per series */
+    size_t n_up;                 /* series whose last value is greater than the first */
 };
 
 /* Adds the series of the source's rows that end ok along the axis, which must be numeric. */
 enum pdnn_status pdnn_report_changes_add(const struct pdnn_report_rows *rows, size_t source,
                                          const struct pdnn_report_axis *axis, enum pdnn_report_number number,
                                          struct pdnn_report_changes *changes, struct pdnn_err *err);
-/* Computes ratio, low and high from what was added. */
-void pdnn_report_changes_finish(struct pdnn_report_changes *changes);
 
 /* Calls back with the rows of each series that has two values of the axis or more, in their order. */
 enum pdnn_status pdnn_report_series(const struct pdnn_report_rows *rows, size_t source,

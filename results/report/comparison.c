@@ -6,11 +6,12 @@
 #include "base/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct comparison {
     const struct pdnn_comparison *of;
-    const char *label[PDNN_SIDES]; /* what differs; the source's name where that is only the directory */
+    const char *const *label; /* of the sides */
     struct pdnn_compare_sums sums;
 };
 
@@ -219,41 +220,79 @@ static void put_groups(struct pdnn_str *out, const struct comparison *c) {
     pdnn_str_printf(out, "</tbody></table></div></details>\n");
 }
 
+/* "threads", or "threads=1:4" for the least and the greatest of several; NULL if the key does not vary. */
+static const char *across_key(const struct pdnn_report_rows *rows, const char *name, char text[128]) {
+    const struct pdnn_report_axis *axis = pdnn_report_axis_find(rows, name);
+    size_t first = axis && !*axis->value[0];
+    if (!axis || axis->n_values - first < 2)
+        return NULL;
+    snprintf(text, 128, "%s=%.40s:%.40s", name, axis->value[first], axis->value[axis->n_values - 1]);
+    return text;
+}
+
+static enum pdnn_status open_within(struct pdnn_report_page *page, struct pdnn_err *err) {
+    static const char *const platforms[] = {"backend", "isa", "threads"};
+    char text[128];
+    enum pdnn_status status = pdnn_fail(err, PDNN_INVALID, "one platform");
+    for (size_t k = 0; k < sizeof platforms / sizeof *platforms && status == PDNN_INVALID; k++) {
+        struct pdnn_compare_request request = {.directory = {page->rows.source[0].directory},
+                                               .across = across_key(&page->rows, platforms[k], text)};
+        if (request.across)
+            status = pdnn_comparison_open(&page->comparison, &request, err);
+    }
+    return status;
+}
+
+enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, struct pdnn_err *err) {
+    struct pdnn_compare_request request = {.n_only = 0};
+    enum pdnn_status status;
+    page->sides.pairs = NULL;
+    if (page->rows.n_sources == 1) {
+        status = open_within(page, err);
+    } else {
+        for (int side = 0; side < PDNN_SIDES; side++)
+            request.directory[side] = page->rows.source[side].directory;
+        status = pdnn_comparison_open(&page->comparison, &request, err);
+    }
+    if (status == PDNN_INVALID)
+        snprintf(page->why_no_pairs, sizeof page->why_no_pairs, "%s", err->text);
+    if (status == PDNN_OK) {
+        const struct pdnn_comparison *opened = &page->comparison;
+        page->sides.pairs = opened;
+        for (int side = 0; side < PDNN_SIDES; side++)
+            page->sides.name[side] = opened->n_across ? opened->label[side] : page->rows.source[side].name;
+    }
+    return status == PDNN_INVALID ? PDNN_OK : status;
+}
+
+void pdnn_report_comparison_close(struct pdnn_report_page *page) {
+    if (page->sides.pairs)
+        pdnn_comparison_close(&page->comparison);
+    page->sides.pairs = NULL;
+}
+
 /* Directories that have nothing in common, or differ in too much, can still share a page: it says why there
  * is no comparison. */
 enum pdnn_status pdnn_report_put_comparison(const struct pdnn_report_page *page, struct pdnn_str *out,
                                             struct pdnn_err *err) {
-    struct pdnn_comparison opened;
-    struct comparison c = {.of = &opened};
-    struct pdnn_compare_request request = {.n_only = 0};
+    struct comparison c = {.of = page->sides.pairs, .label = page->sides.name};
     struct pdnn_arena arena = {0};
-    if (page->rows.n_sources < 2)
+    if (!c.of && page->rows.n_sources < 2)
         return PDNN_OK;
-    for (int side = 0; side < PDNN_SIDES; side++)
-        request.directory[side] = page->rows.source[side].directory;
     pdnn_html_section(out, "comparison", "Comparison");
-    enum pdnn_status status = pdnn_comparison_open(&opened, &request, err);
-    if (status == PDNN_INVALID) {
+    enum pdnn_status status = c.of ? pdnn_compare_sums(c.of, &arena, &c.sums, err) : PDNN_OK;
+    if (!c.of) {
         pdnn_str_printf(out, "<p>The two cannot be compared: ");
-        pdnn_html_text(out, err->text);
+        pdnn_html_text(out, page->why_no_pairs);
         pdnn_str_printf(out, "</p>\n");
-        pdnn_html_section_end(out);
-        return PDNN_OK;
-    }
-    if (status != PDNN_OK)
-        return status;
-    for (int side = 0; side < PDNN_SIDES; side++)
-        c.label[side] = opened.n_across ? opened.label[side] : page->rows.source[side].name;
-    status = pdnn_compare_sums(&opened, &arena, &c.sums, err);
-    if (status == PDNN_OK) {
+    } else if (status == PDNN_OK) {
         put_headline(out, &c);
         put_picture(out, &c);
         status = put_ops(out, &c, &arena, err);
         put_groups(out, &c);
-        put_unpaired(out, &opened);
-        pdnn_html_section_end(out);
+        put_unpaired(out, c.of);
     }
+    pdnn_html_section_end(out);
     pdnn_arena_finish(&arena);
-    pdnn_comparison_close(&opened);
     return status;
 }

@@ -2,10 +2,9 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/report/op_times.h"
 #include "results/tables/ops_reader.h"
-#include "runtime/facts/stats.h"
+#include "results/report/networks.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +15,7 @@ enum { CATEGORIES_MAX = 64, KINDS_MAX = 64 };
 /* Categories whose FLOP grow faster than their bytes. */
 static const char *const products[] = {"linear gemm", "attention gemm", "convolution", "recurrent"};
 
-static bool is_product(const char *category) {
+bool pdnn_report_is_product(const char *category) {
     size_t k = 0;
     while (k < sizeof products / sizeof *products && strcmp(products[k], category) != 0)
         k++;
@@ -55,14 +54,16 @@ static struct pdnn_report_kind *find_kind(struct pass *pass, size_t row) {
 }
 
 static void add_model(struct pass *pass, size_t row, const struct pdnn_op_record *ops, size_t n_ops) {
-    double total = 0, other = 0, memory = 0;
+    double total = 0, other = 0, memory = 0, memory_of_others = 0;
     for (size_t i = 0; i < n_ops; i++) {
         if (!(ops[i].time_ns_median > 0))
             continue;
+        double bound = ops[i].place.bound == PDNN_BOUND_MEMORY ? ops[i].time_ns_median : 0;
         total += ops[i].time_ns_median;
-        if (!is_product(ops[i].category)) {
+        memory += bound;
+        if (!pdnn_report_is_product(ops[i].category)) {
             other += ops[i].time_ns_median;
-            memory += ops[i].place.bound == PDNN_BOUND_MEMORY ? ops[i].time_ns_median : 0;
+            memory_of_others += bound;
         }
     }
     struct pdnn_report_kind *kind = total > 0 ? find_kind(pass, row) : NULL;
@@ -74,12 +75,13 @@ static void add_model(struct pass *pass, size_t row, const struct pdnn_op_record
         if (at < CATEGORIES_MAX && ops[i].time_ns_median > 0)
             kind->share[at] += ops[i].time_ns_median / total;
     }
-    if (other > 0) {
-        struct pdnn_report_memory *sums = &pass->times->memory[pass->rows->row[row].source];
-        sums->n++;
-        sums->sum += memory / other;
-        sums->sum_squared += memory / other * (memory / other);
-    }
+    size_t source = pass->rows->row[row].source;
+    const struct pdnn_family_def *family =
+        pdnn_family_find(pass->rows->axis[0].value[pass->rows->axis[0].of_row[row]]);
+    if (other > 0)
+        pdnn_report_mean_add(&pass->times->memory_of_others[source], memory_of_others / other, 0);
+    if (family && (pdnn_report_is_fully_connected(family) || pdnn_report_is_convolutional(family)))
+        pdnn_report_mean_add(&pass->times->memory_of_networks[source], memory / total, 0);
 }
 
 static enum pdnn_status read_source(struct pass *pass, const struct pdnn_report_source *source,
@@ -106,20 +108,10 @@ static enum pdnn_status read_source(struct pass *pass, const struct pdnn_report_
     return status;
 }
 
-static void finish_means(struct pdnn_report_op_times *times, size_t n_sources) {
+static void finish_shares(struct pdnn_report_op_times *times) {
     for (size_t i = 0; i < times->n_kinds; i++) {
         for (size_t c = 0; c < CATEGORIES_MAX; c++)
             times->kind[i].share[c] /= (double)times->kind[i].n;
-    }
-    for (size_t s = 0; s < n_sources; s++) {
-        struct pdnn_report_memory *memory = &times->memory[s];
-        double n = (double)memory->n;
-        memory->mean = memory->half = NAN;
-        if (memory->n < 3)
-            continue;
-        memory->mean = memory->sum / n;
-        double variance = fmax(0, (memory->sum_squared - n * memory->mean * memory->mean) / (n - 1));
-        memory->half = pdnn_student_t95(n - 1) * sqrt(variance / n);
     }
 }
 
@@ -133,7 +125,7 @@ enum pdnn_status pdnn_report_op_times_read(struct pdnn_report_rows *rows, struct
     enum pdnn_status status = PDNN_OK;
     for (size_t s = 0; status == PDNN_OK && s < rows->n_sources; s++)
         status = read_source(&pass, &rows->source[s], err);
-    finish_means(times, rows->n_sources);
+    finish_shares(times);
     if (status != PDNN_OK)
         pdnn_report_op_times_finish(times);
     return status;

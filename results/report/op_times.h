@@ -3,6 +3,7 @@
 #ifndef RESULTS_REPORT_OP_TIMES_H
 #define RESULTS_REPORT_OP_TIMES_H
 
+#include "results/report/means.h"
 #include "results/report/rows.h"
 
 /* Models that share a bar: one family, and one mode and source where those vary. */
@@ -17,13 +18,14 @@ struct pdnn_report_op_times {
     struct pdnn_texts category;
     struct pdnn_report_kind *kind;
     size_t n_kinds;
-    /* Per source: over its models, the share of the time in other than products that is bound by memory. */
-    struct pdnn_report_memory {
-        size_t n;
-        double mean, half; /* half of its 95 % interval; NaN: fewer than 3 models */
-        double sum, sum_squared;
-    } memory[2];
+    /* Per source, over its models, the share of op time that is bound by memory: of the time in ops other
+     * than matrix products, and of all time in fully connected and convolutional networks. */
+    struct pdnn_report_mean memory_of_others[2], memory_of_networks[2];
 };
+
+/* Whether an op of the category is a matrix product, a convolution or a recurrent layer: its FLOP grow faster
+ * than its bytes. */
+bool pdnn_report_is_product(const char *category);
 
 /* Uses the arena of the rows. An ops.csv that is missing is not an error; one that cannot be read is. */
 enum pdnn_status pdnn_report_op_times_read(struct pdnn_report_rows *rows, struct pdnn_report_op_times *times,

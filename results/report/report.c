@@ -80,7 +80,10 @@ enum pdnn_status pdnn_report(const char *const *directories, size_t n_directorie
         return status;
     status = pdnn_report_op_times_read(&page.rows, &page.times, err);
     if (status == PDNN_OK)
-        status = pdnn_report_findings(&page.rows, &page.times, &page.findings, &page.n_findings, err);
+        status = pdnn_report_comparison_open(&page, err);
+    if (status == PDNN_OK)
+        status =
+            pdnn_report_findings(&page.rows, &page.times, &page.sides, &page.findings, &page.n_findings, err);
     for (size_t s = 0; s < n_directories && status == PDNN_OK; s++)
         status = pdnn_selection_open(&page.selection[s], directories[s], NULL, 0, err);
     if (status == PDNN_OK) {
@@ -89,6 +92,7 @@ enum pdnn_status pdnn_report(const char *const *directories, size_t n_directorie
         if (status == PDNN_OK && html->failed)
             status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the report");
     }
+    pdnn_report_comparison_close(&page);
     for (size_t s = 0; s < n_directories; s++)
         pdnn_selection_close(&page.selection[s]);
     pdnn_report_op_times_finish(&page.times);

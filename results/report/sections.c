@@ -61,30 +61,56 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_rows *row
     pdnn_str_printf(out, "</li>\n");
 }
 
-void pdnn_report_put_findings(const struct pdnn_report_page *page, struct pdnn_str *out) {
+/* The first findings that can be told, or those that cannot; each with why, and with what would tell. */
+static void put_finding_rows(const struct pdnn_report_page *page, size_t first, size_t end,
+                             const char *caption, struct pdnn_str *out) {
     static const char *const words[PDNN_REPORT_VERDICT_COUNT] = {"yes", "no", "unknown"};
     const struct pdnn_report_rows *rows = &page->rows;
-    const char *const one[] = {"published observation", "here", "why", NULL};
-    const char *const two[] = {"published observation", "source", "here", "why", NULL};
+    const char *const one[] = {"no.", "published observation", "here", "why", NULL};
+    const char *const two[] = {"no.", "published observation", "source", "here", "why", NULL};
+    pdnn_html_table(out, "findings", caption, rows->n_sources > 1 ? two : one);
+    for (size_t i = first; i < end; i++) {
+        const struct pdnn_report_finding *finding = &page->findings[i];
+        pdnn_str_printf(out, "<tr><td>");
+        if (finding->number)
+            pdnn_str_printf(out, "%d", finding->number);
+        pdnn_str_printf(out, "</td>");
+        pdnn_html_cell(out, finding->claim);
+        if (rows->n_sources > 1)
+            pdnn_html_cell(out,
+                           finding->source == PDNN_REPORT_BOTH ? "both" : rows->source[finding->source].name);
+        pdnn_str_printf(out, "<td class=\"%s\">%s</td><td>", words[finding->verdict],
+                        pdnn_report_verdict_name(finding->verdict));
+        pdnn_html_text(out, finding->sentence);
+        if (finding->tells) {
+            pdnn_str_printf(out, " <i>Would tell:</i> ");
+            pdnn_html_text(out, finding->tells);
+        }
+        pdnn_str_printf(out, "</td></tr>\n");
+    }
+    pdnn_html_table_end(out);
+}
+
+void pdnn_report_put_findings(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    const struct pdnn_report_rows *rows = &page->rows;
+    size_t told = 0;
+    while (told < page->n_findings && page->findings[told].verdict != PDNN_REPORT_CANNOT_BE_TOLD)
+        told++;
     pdnn_html_section(out, "findings", "Findings");
     pdnn_str_printf(out, "<ul>");
     for (size_t s = 0; s < rows->n_sources; s++)
         put_summary(out, rows, s);
     pdnn_str_printf(out, "</ul>\n");
-    pdnn_html_table(out, "findings", "What was published about other machines, and what these tables say.",
-                    rows->n_sources > 1 ? two : one);
-    for (size_t i = 0; i < page->n_findings; i++) {
-        const struct pdnn_report_finding *finding = &page->findings[i];
-        pdnn_str_printf(out, "<tr>");
-        pdnn_html_cell(out, finding->claim);
-        if (rows->n_sources > 1)
-            pdnn_html_cell(out, rows->source[finding->source].name);
-        pdnn_str_printf(out, "<td class=\"%s\">%s</td>", words[finding->verdict],
-                        pdnn_report_verdict_name(finding->verdict));
-        pdnn_html_cell(out, finding->sentence);
-        pdnn_str_printf(out, "</tr>\n");
-    }
-    pdnn_html_table_end(out);
+    if (told)
+        put_finding_rows(
+            page, 0, told,
+            "What was published about other machines, and what these tables say. Numbers are those of "
+            "table 1 in Wang, Wei and Brooks (2020).",
+            out);
+    pdnn_str_printf(out, "<details><summary>%zu that these tables cannot tell</summary>",
+                    page->n_findings - told);
+    put_finding_rows(page, told, page->n_findings, "Why not, and which data would tell.", out);
+    pdnn_str_printf(out, "</details>\n");
     pdnn_html_section_end(out);
 }
 

@@ -10,6 +10,9 @@
 struct pdnn_report_page {
     struct pdnn_report_rows rows;
     struct pdnn_report_op_times times;
+    struct pdnn_comparison comparison; /* if sides.pairs */
+    struct pdnn_report_sides sides;
+    char why_no_pairs[PDNN_ERR_TEXT]; /* where there are two sources without pairs */
     struct pdnn_report_finding *findings;
     size_t n_findings;
     struct pdnn_selection selection[2]; /* by source */
@@ -26,7 +29,11 @@ void pdnn_report_put_heat_maps(const struct pdnn_report_page *page, struct pdnn_
 /* Boxes of utilization per family and source: 2, 9, 50, 91 and 98 %. */
 void pdnn_report_put_boxes(const struct pdnn_report_page *page, struct pdnn_str *out);
 void pdnn_report_put_op_times(const struct pdnn_report_page *page, struct pdnn_str *out);
-/* Where there are two sources. */
+/* Joins the two sources, or in a single one the rows of two backends, instruction sets or thread counts. That
+ * nothing can be joined is not an error. Afterwards pdnn_report_comparison_close. */
+enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, struct pdnn_err *err);
+void pdnn_report_comparison_close(struct pdnn_report_page *page);
+/* Where there are two sources or pairs. */
 enum pdnn_status pdnn_report_put_comparison(const struct pdnn_report_page *page, struct pdnn_str *out,
                                             struct pdnn_err *err);
 /* The weights of every family's hyper-parameters. */

@@ -41,10 +41,11 @@ class Report(unittest.TestCase):
         return done.stderr
 
     @staticmethod
-    def verdicts(page):
-        table = re.search(r'<table class="findings">(.*?)</table>', page, re.S).group(1)
-        cells = [re.findall(r"<td[^>]*>(.*?)</td>", line) for line in table.splitlines() if "<td" in line]
-        return {html.unescape(line[0]): (line[-2], html.unescape(line[-1])) for line in cells}
+    def verdicts(page, *where):
+        """By claim: the verdict and why. where: the row's source, if there are two."""
+        cells = [[html.unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", line)]
+                 for table in re.findall(r'<table class="findings">(.*?)</table>', page, re.S) for line in table.splitlines() if "<td" in line]
+        return {line[1]: (line[-2], line[-1]) for line in cells if not where or line[2] in where}
 
     def test_says_what_the_tables_say(self):
         verdicts = self.verdicts(self.report(self.results(grid())))
@@ -135,6 +136,14 @@ class Report(unittest.TestCase):
         self.assertIn("Of 36 models that ran on both sides, b is clearly faster than a in 36 (100 %)", section)
         self.assertIn("geometric mean with 95 % interval: 2 (", section)
         self.assertEqual(page.count('class="roofline"'), 2)
+
+    def test_two_platforms_in_one_directory(self):
+        """A run setting with two values is a comparison too."""
+        rows = grid() + [dict(r, threads=4, id=r["id"].replace("threads=1", "threads=4"), time_ns_median=r["time_ns_median"] / 2,
+                              ci_low_ns=r["ci_low_ns"] / 2, ci_high_ns=r["ci_high_ns"] / 2) for r in grid()]
+        page = self.report(self.results(rows))
+        section = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="comparison".*?</section>', page, re.S).group(0)))
+        self.assertIn("Of 36 models that ran on both sides, threads=4 is clearly faster than threads=1 in 36 (100 %)", section)
 
     def test_rows_that_only_one_side_has(self):
         page = self.report(self.results(grid(), "a"), self.results(grid()[1:], "b"))

@@ -1,0 +1,37 @@
+#include "results/report/pairs.h"
+
+#include <math.h>
+
+static const struct pdnn_family_def *family_of(const struct pdnn_pair *pair) {
+    return pdnn_family_find(pair->family);
+}
+
+bool pdnn_report_any_network(const struct pdnn_family_def *family) {
+    (void)family;
+    return true;
+}
+
+bool pdnn_report_is_of(const struct pdnn_pair *pair, pdnn_report_network *network) {
+    const struct pdnn_family_def *family = family_of(pair);
+    return family && network(family);
+}
+
+struct pdnn_report_mean pdnn_report_speed_ups(const struct pdnn_comparison *pairs,
+                                              pdnn_report_network *network) {
+    struct pdnn_report_mean mean = {.n = 0};
+    for (size_t i = 0; i < pairs->n_pairs; i++) {
+        if (pdnn_report_is_of(&pairs->pair[i], network))
+            pdnn_report_mean_add(&mean, log(pairs->pair[i].ratio), pairs->pair[i].half);
+    }
+    return mean;
+}
+
+int pdnn_report_faster_side(struct pdnn_report_interval logs) {
+    return logs.low > 0 ? 1 : logs.high < 0 ? -1 : 0;
+}
+
+bool pdnn_report_has_pairs(struct pdnn_report_question *q) {
+    if (!q->sides->pairs)
+        pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD, "No two platforms ran the same models.");
+    return q->sides->pairs != NULL;
+}
