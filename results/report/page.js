@@ -20,6 +20,15 @@ const at = (column, row) => column.i ? column.v[column.i[row]] : column.v[0];
 const index = (column, row) => column.i ? column.i[row] : 0;
 const command = row => "paradnn run '" + idOf(row).replaceAll("'", "'\\''") + "'";
 const idOf = row => D.id.map(part => at(part, row)).filter(text => text).join(",");
+// The short name of a model, as in labels.c: what varies within its family.
+const families = D.axes[0], keys = D.axes.filter(a => a !== families && a.name !== "source"), varies = families.v.map(() => new Set()), firsts = [];
+for (let row = 0; row < N; row++) {
+  const f = index(families, row);
+  if (firsts[f] === undefined) firsts[f] = row;
+  for (const a of keys) if (a.i && a.i[row] !== a.i[firsts[f]]) varies[f].add(a);
+}
+const labelOf = row => (families.v.length > 1 ? [at(families, row)] : []).concat(
+  keys.filter(a => varies[index(families, row)].has(a) && at(a, row)).map(a => a.name + "=" + at(a, row))).join(" ") || idOf(row);
 const digits = (value, n) => value === null || value === undefined || !isFinite(value) ? "" : String(+value.toPrecision(n));
 const scaled = (value, units, base) => {
   let k = 0;
@@ -187,7 +196,7 @@ const drawTable = () => {
       if (to && event.target[to]) { event.target[to].focus(); event.preventDefault(); } },
     onpointerenter: event => point(row, event.clientX, event.clientY), onpointerleave: () => point(-1) },
     ...Object.keys(columns).map(key => el("td", { class: show[key] ? "number" : "" },
-      key === "id" ? el("code", {}, idOf(row)) : show[key] ? show[key](row) : columns[key][1](row))), el("td", { class: "screen" }, copy(row))));
+      key === "id" ? el("code", { title: idOf(row) }, labelOf(row)) : show[key] ? show[key](row) : columns[key][1](row))), el("td", { class: "screen" }, copy(row))));
   const turn = by => () => { state.page += by; update(); };
   table.replaceChildren(el("div", { class: "scroll" }, el("table", { class: "models" },
     el("caption", { "aria-live": "polite" }, chosen.length + " of " + N + " models" + (pages > 1 ? ", page " + (state.page + 1) + " of " + pages : "") + "  ",
@@ -229,7 +238,9 @@ const drawFilters = () => {
       if (now[0] === 0 && now[1] === Infinity) delete state.range[name];
       update();
     } }))));
-  filters.replaceChildren(...facets.map(a => el("fieldset", {}, el("legend", {}, a.name), ...a.v.map(value => el("label", {},
+  const folded = filters.firstChild, active = Object.keys(state.only).length + Object.keys(state.range).length;
+  filters.replaceChildren(el("details", { open: folded ? folded.open : facets.length <= 6 || active > 0 }, el("summary", {}, "Filters" + (active ? ", " + active + " in use" : "")),
+  ...facets.map(a => el("fieldset", {}, el("legend", {}, a.name), ...a.v.map(value => el("label", {},
     el("input", { type: "checkbox", "data-facet": a.name, "data-key": "f." + a.name + "=" + value, value, ...((!state.only[a.name] || state.only[a.name].has(value)) && { checked: true }),
       onchange: event => {
         const now = state.only[a.name] || new Set(a.v);
@@ -237,7 +248,7 @@ const drawFilters = () => {
         if (now.size === a.v.length) delete state.only[a.name]; else state.only[a.name] = now;
         state.page = 0;
         update();
-      } }), " " + (value || "(none)"))))), range("x", "FLOP per byte"), range("y", "GFLOP/s"),
+      } }), " " + (value || "(none)"))))), range("x", "FLOP per byte"), range("y", "GFLOP/s")),
   el("p", {}, el("label", {}, "color by ", select(["bound", ...facets.map(a => a.name).filter(name => name !== "bound" && axis(name))], state.color,
     value => { state.color = value; update(); }, { "data-key": "color" })), " ",
   el("button", { type: "button", id: "reset", "data-key": "reset", onclick: () => { state.only = {}; state.range = {}; state.page = 0; update(); } }, "show all"), " ",
@@ -337,7 +348,11 @@ document.querySelector("header").prepend(el("button", { type: "button", id: "the
 } }, "light or dark"));
 document.body.append(tip);
 filters.hidden = false;
-if (heat) heat.hidden = false;
+if (heat) {
+  heat.hidden = false;
+  const others = document.querySelectorAll("#heat > figure");
+  if (others.length === 1) others[0].hidden = true; // the script begins with the same one
+}
 load();
 update();
 addEventListener("hashchange", () => { if (location.hash.startsWith("#?")) { load(); update(); } });

@@ -25,11 +25,16 @@ static void put_head(const struct pdnn_report_page *page, struct pdnn_str *out) 
 static void put_navigation(struct pdnn_str *out, const char *sections) {
     static const struct {
         const char *anchor, *name;
-    } links[] = {
-        {"findings", "Findings"},      {"machine", "Machine"}, {"comparison", "Comparison"},
-        {"models", "Models"},          {"heat", "Heat maps"},  {"weights", "What decides utilization"},
-        {"ops", "Where time goes"},    {"boxes", "Families"},  {"failures", "What did not run"},
-        {"environment", "Environment"}};
+    } links[] = {{"findings", "Findings"},
+                 {"comparison", "Comparison"},
+                 {"models", "Models"},
+                 {"heat", "Heat maps"},
+                 {"weights", "What decides utilization"},
+                 {"ops", "Where time goes"},
+                 {"boxes", "Families"},
+                 {"failures", "What did not run"},
+                 {"machine", "Machine"},
+                 {"environment", "Environment"}};
     pdnn_str_printf(out, "<nav aria-label=\"Sections\">");
     for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
         char id[64];
@@ -46,7 +51,6 @@ static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdn
     struct pdnn_str sections = {0};
     pdnn_report_put_findings(page, &sections);
     enum pdnn_status status = pdnn_report_put_comparison(page, &sections, err);
-    pdnn_report_put_machine(page, &sections);
     pdnn_report_put_models(page, &sections);
     pdnn_report_put_heat_maps(page, &sections);
     if (status == PDNN_OK)
@@ -54,6 +58,7 @@ static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdn
     pdnn_report_put_op_times(page, &sections);
     pdnn_report_put_boxes(page, &sections);
     pdnn_report_put_failures(page, &sections);
+    pdnn_report_put_machine(page, &sections);
     pdnn_report_put_environment(page, &sections);
     pdnn_str_printf(out, "<body>\n<header><h1>paradnn: ");
     for (size_t s = 0; s < rows->n_sources; s++) {

@@ -187,6 +187,14 @@ static void put_legend(struct pdnn_str *out, const struct picture *p) {
     pdnn_str_printf(out, "</g>\n");
 }
 
+struct pdnn_report_roofs pdnn_report_find_roofs(const struct pdnn_report_page *page, size_t source) {
+    struct picture p = {.page = page, .source = source};
+    int64_t threads = usual_threads(&p);
+    pdnn_roofs_init(&p.roofs, page->rows.source[source].ceilings, threads);
+    find_dtypes(&p);
+    return (struct pdnn_report_roofs){p.roofs, threads};
+}
+
 void pdnn_report_put_roofline(const struct pdnn_report_page *page, size_t source, struct pdnn_str *out) {
     const struct pdnn_report_source *from = &page->rows.source[source];
     struct picture p = {.page = page, .source = source};

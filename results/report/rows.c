@@ -272,6 +272,8 @@ enum pdnn_status pdnn_report_rows_read(struct pdnn_report_rows *rows, const char
         status = pdnn_fail(err, PDNN_INVALID, "%s/results.csv has no rows to report", directories[0]);
     if (status == PDNN_OK)
         status = find_axes(rows, err);
+    if (status == PDNN_OK)
+        status = pdnn_report_labels_find(rows, err);
     if (status != PDNN_OK)
         pdnn_report_rows_finish(rows);
     return status;

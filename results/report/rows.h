@@ -76,6 +76,7 @@ struct pdnn_report_rows {
     struct pdnn_texts word[PDNN_REPORT_WORDS];
     struct pdnn_report_axis *axis; /* the family's first, then the source's if there are two */
     size_t n_axes;
+    bool *varies; /* by family and axis: more than one value within the family */
 };
 
 /* PDNN_INVALID names the file, and the column or line. */
@@ -92,5 +93,15 @@ const char *pdnn_report_word_text(const struct pdnn_report_rows *rows, const str
 
 /* The cell of a row in the column of this name, "" if its table has no such column. */
 const char *pdnn_report_cell(const struct pdnn_report_rows *rows, size_t row, const char *column);
+
+/* Part of pdnn_report_rows_read: fills `varies`. */
+enum pdnn_status pdnn_report_labels_find(struct pdnn_report_rows *rows, struct pdnn_err *err);
+
+/* Appends what tells the row from others of its source, "fc nodes=256 batch=4": the family if there are
+ * several, and the keys that vary within it. The script has the same names. */
+void pdnn_report_label(const struct pdnn_report_rows *rows, size_t row, struct pdnn_str *out);
+
+/* Appends the parts that the ids of all rows of a family share, "input=2000, threads=2". */
+void pdnn_report_shared(const struct pdnn_report_rows *rows, size_t family, struct pdnn_str *out);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef RESULTS_REPORT_SECTIONS_H
 #define RESULTS_REPORT_SECTIONS_H
 
+#include "results/analysis/roofline.h"
 #include "results/analysis/selection.h"
 #include "results/report/findings.h"
 #include "results/report/op_times.h"
@@ -17,6 +18,17 @@ struct pdnn_report_page {
     size_t n_findings;
     struct pdnn_selection selection[2]; /* by source */
 };
+
+/* Appends a model's label as code, with its id as what a pointer over it shows. */
+void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_rows *rows, size_t row);
+
+/* The roofs for the number of threads that most models of the source ran on, with the peaks of the dtypes
+ * that they ran in. */
+struct pdnn_report_roofs {
+    struct pdnn_roofs of;
+    int64_t threads;
+};
+struct pdnn_report_roofs pdnn_report_find_roofs(const struct pdnn_report_page *page, size_t source);
 
 /* Each appends a section, or nothing where the tables have nothing for it. */
 void pdnn_report_put_findings(const struct pdnn_report_page *page, struct pdnn_str *out);

@@ -1,0 +1,223 @@
+/* The first section: in a few lines what every source is and how well it did, then what was published and
+ * whether it holds here. */
+#include "results/report/html.h"
+#include "results/report/sections.h"
+#include "base/units.h"
+#include "results/tables/tables.h"
+#include "runtime/facts/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t count_word(const struct pdnn_report_rows *rows, size_t source, enum pdnn_report_word word,
+                         const char *text) {
+    size_t count = 0;
+    for (size_t r = 0; r < rows->n_rows; r++)
+        count += rows->row[r].source == source && rows->row[r].is_ok &&
+                 strcmp(pdnn_report_word_text(rows, &rows->row[r], word), text) == 0;
+    return count;
+}
+
+static size_t count_flag(const struct pdnn_report_rows *rows, size_t source, const char *flag) {
+    size_t count = 0;
+    for (size_t r = 0; r < rows->n_rows; r++)
+        count += rows->row[r].source == source && rows->row[r].is_ok &&
+                 strstr(pdnn_report_word_text(rows, &rows->row[r], PDNN_REPORT_FLAGS), flag) != NULL;
+    return count;
+}
+
+/* The values of the rows that ended ok, sorted, and the rows with the least and the greatest. */
+struct values {
+    double *value;
+    size_t n, least, greatest;
+};
+
+typedef double value_of_row(const struct pdnn_report_row *row);
+
+static double peak_of(const struct pdnn_report_row *row) {
+    return row->number[PDNN_REPORT_PCT_OF_PEAK];
+}
+
+static double roof_of(const struct pdnn_report_row *row) {
+    return row->number[PDNN_REPORT_PCT_OF_ROOF];
+}
+
+/* Half of the interval, in % of the time. */
+static double half_of(const struct pdnn_report_row *row) {
+    double time = row->number[PDNN_REPORT_TIME_NS];
+    return fmax(time - row->number[PDNN_REPORT_LOW_NS], row->number[PDNN_REPORT_HIGH_NS] - time) / time * 100;
+}
+
+static struct values collect(const struct pdnn_report_rows *rows, size_t source, value_of_row *of_row,
+                             double *room) {
+    struct values found = {.value = room};
+    for (size_t r = 0; r < rows->n_rows; r++) {
+        double value = of_row(&rows->row[r]);
+        if (rows->row[r].source != source || !rows->row[r].is_ok || !isfinite(value))
+            continue;
+        if (!found.n || value < of_row(&rows->row[found.least]))
+            found.least = r;
+        if (!found.n || value > of_row(&rows->row[found.greatest]))
+            found.greatest = r;
+        found.value[found.n++] = value;
+    }
+    pdnn_sort(found.value, found.n);
+    return found;
+}
+
+void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_rows *rows, size_t row) {
+    struct pdnn_str label = {0};
+    pdnn_report_label(rows, row, &label);
+    pdnn_str_printf(out, "<code title=\"");
+    pdnn_html_text(out, rows->row[row].id);
+    pdnn_str_printf(out, "\">");
+    pdnn_html_text(out, pdnn_str_text(&label));
+    pdnn_str_printf(out, "</code>");
+    out->failed = out->failed || label.failed;
+    pdnn_str_finish(&label);
+}
+
+static void put_number(struct pdnn_str *out, double value, int digits, const char *unit) {
+    pdnn_html_number(out, value, digits, "");
+    pdnn_str_printf(out, "%s", unit);
+}
+
+/* "AMD EPYC, 2 cores, oneDNN 2.6.3; f32 528 GFLOP/s, DRAM 86 GB/s" */
+static void put_platform(struct pdnn_str *out, const struct pdnn_report_page *page, size_t s) {
+    static const struct {
+        const char *key, *unit;
+    } facts[] = {{"cpu", ""}, {"cores_usable", " cores"}, {"backend_onednn", ""}};
+    const struct pdnn_report_source *source = &page->rows.source[s];
+    struct pdnn_report_roofs roofs = pdnn_report_find_roofs(page, s);
+    const char *between = ": ";
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        struct pdnn_str value = {0};
+        pdnn_environment_value(pdnn_str_text(&source->environment), facts[i].key, &value);
+        if (value.length) {
+            pdnn_str_printf(out, "%s", between);
+            pdnn_html_text(out, value.text);
+            pdnn_str_printf(out, "%s", facts[i].unit);
+            between = ", ";
+        }
+        out->failed = out->failed || value.failed;
+        pdnn_str_finish(&value);
+    }
+    for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++) {
+        if (roofs.of.peak_gflops[k] > 0) {
+            pdnn_str_printf(out, "%s%s ", between, pdnn_dtype_name(k));
+            put_number(out, roofs.of.peak_gflops[k], 4, " GFLOP/s");
+            between = ", ";
+        }
+    }
+    if (roofs.of.n_levels) {
+        const struct pdnn_roof_level *last = &roofs.of.level[roofs.of.n_levels - 1];
+        pdnn_str_printf(out, "%s", between);
+        pdnn_html_text(out, last->name);
+        pdnn_str_printf(out, " ");
+        put_number(out, last->gbs, 3, " GB/s");
+    }
+}
+
+static void put_range(struct pdnn_str *out, const struct values *values) {
+    put_number(out, values->value[0], 3, " to ");
+    put_number(out, values->value[values->n - 1], 3, " %, median ");
+    put_number(out, pdnn_quantile_sorted(values->value, values->n, 0.5), 3, " %");
+}
+
+static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *page, size_t s, double *room) {
+    const struct pdnn_report_rows *rows = &page->rows;
+    const struct pdnn_report_source *source = &rows->source[s];
+    size_t n_ok = 0;
+    for (size_t r = 0; r < rows->n_rows; r++)
+        n_ok += rows->row[r].source == s && rows->row[r].is_ok;
+    pdnn_str_printf(out, "<li><b>");
+    pdnn_html_text(out, source->name);
+    pdnn_str_printf(out, "</b>");
+    put_platform(out, page, s);
+    pdnn_str_printf(
+        out, "<ul><li>%zu of %zu models ended ok: %zu are bound by compute, %zu by memory, %zu by overhead.",
+        n_ok, source->n_rows, count_word(rows, s, PDNN_REPORT_BOUND, "compute"),
+        count_word(rows, s, PDNN_REPORT_BOUND, "memory"), count_word(rows, s, PDNN_REPORT_BOUND, "overhead"));
+    pdnn_str_printf(out,
+                    n_ok < source->n_rows ? " <a href=\"#failures\">What did not run</a></li>\n" : "</li>\n");
+    struct values found = collect(rows, s, peak_of, room);
+    if (found.n) {
+        pdnn_str_printf(out, "<li>FLOP rates are ");
+        put_range(out, &found);
+        pdnn_str_printf(out, " of the measured peak; most: ");
+        pdnn_report_put_model(out, rows, found.greatest);
+        pdnn_str_printf(out, ".</li>\n");
+    }
+    found = collect(rows, s, roof_of, room);
+    if (found.n) {
+        pdnn_str_printf(out, "<li>Given what bounds each, they reach ");
+        put_range(out, &found);
+        pdnn_str_printf(out, " of their roofs; farthest below: ");
+        pdnn_report_put_model(out, rows, found.least);
+        pdnn_str_printf(out, ".</li>\n");
+    }
+    found = collect(rows, s, half_of, room);
+    if (found.n) {
+        pdnn_str_printf(out, "<li>Half of the 95 %% intervals of step times are within \xc2\xb1 ");
+        put_number(out, pdnn_quantile_sorted(found.value, found.n, 0.5), 2, " %");
+        pdnn_str_printf(out, "; %zu models are noisy.</li>\n", count_flag(rows, s, "noisy"));
+    }
+    pdnn_str_printf(out, "</ul></li>\n");
+}
+
+/* The first findings that can be told, or those that cannot; each with why, and with what would tell. */
+static void put_finding_rows(const struct pdnn_report_page *page, size_t first, size_t end,
+                             const char *caption, struct pdnn_str *out) {
+    static const char *const words[PDNN_REPORT_VERDICT_COUNT] = {"yes", "no", "unknown"};
+    const struct pdnn_report_rows *rows = &page->rows;
+    const char *const one[] = {"no.", "published observation", "here", "why", NULL};
+    const char *const two[] = {"no.", "published observation", "source", "here", "why", NULL};
+    pdnn_html_table(out, "findings", caption, rows->n_sources > 1 ? two : one);
+    for (size_t i = first; i < end; i++) {
+        const struct pdnn_report_finding *finding = &page->findings[i];
+        pdnn_str_printf(out, "<tr><td>");
+        if (finding->number)
+            pdnn_str_printf(out, "%d", finding->number);
+        pdnn_str_printf(out, "</td>");
+        pdnn_html_cell(out, finding->claim);
+        if (rows->n_sources > 1)
+            pdnn_html_cell(out,
+                           finding->source == PDNN_REPORT_BOTH ? "both" : rows->source[finding->source].name);
+        pdnn_str_printf(out, "<td class=\"%s\">%s</td><td>", words[finding->verdict],
+                        pdnn_report_verdict_name(finding->verdict));
+        pdnn_html_text(out, finding->sentence);
+        if (finding->tells) {
+            pdnn_str_printf(out, " <i>Would tell:</i> ");
+            pdnn_html_text(out, finding->tells);
+        }
+        pdnn_str_printf(out, "</td></tr>\n");
+    }
+    pdnn_html_table_end(out);
+}
+
+void pdnn_report_put_findings(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    const struct pdnn_report_rows *rows = &page->rows;
+    double *room = calloc(rows->n_rows + 1, sizeof *room);
+    size_t told = 0;
+    while (told < page->n_findings && page->findings[told].verdict != PDNN_REPORT_CANNOT_BE_TOLD)
+        told++;
+    pdnn_html_section(out, "findings", "Findings");
+    pdnn_str_printf(out, "<ul>");
+    out->failed = out->failed || !room;
+    for (size_t s = 0; s < rows->n_sources && room; s++)
+        put_summary(out, page, s, room);
+    free(room);
+    pdnn_str_printf(out, "</ul>\n");
+    if (told)
+        put_finding_rows(
+            page, 0, told,
+            "What was published about other machines, and what these tables say. Numbers are those of "
+            "table 1 in Wang, Wei and Brooks (2020).",
+            out);
+    pdnn_str_printf(out, "<details><summary>%zu that these tables cannot tell</summary>",
+                    page->n_findings - told);
+    put_finding_rows(page, told, page->n_findings, "Why not, and which data would tell.", out);
+    pdnn_str_printf(out, "</details>\n");
+    pdnn_html_section_end(out);
+}
