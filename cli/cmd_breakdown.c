@@ -34,8 +34,7 @@ static const struct pdnn_option_def options[] = {
     {"by", 'b', "KEYS", NULL, false,
      "sum by category, group, pass, layer or op, or several joined by commas (default: category)"},
     {"across", 'a', "KEYS", NULL, false, "one column per value of a hyper-parameter or run setting"},
-    {"only", 0, "KEY=VALUE", NULL, true,
-     "only instances with this hyper-parameter, run setting, family or id; may be repeated"},
+    PDNN_OPTION_ONLY,
     {"gemms", 0, NULL, NULL, false, "list the shapes of the matrix products, with the rate and time of each"},
     PDNN_STUDIES(CHECK_OPTION) PDNN_OPTION_FORMAT,
 };

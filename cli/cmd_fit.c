@@ -41,8 +41,7 @@ static const struct pdnn_option_def options[] = {
     {"across", 'a', "KEYS", NULL, false,
      "fit the ratio across these settings, as in compare: backend, or threads=1:2"},
     {"model", 'm', "MODEL", models, false, "linear, log or power (default: linear and log)"},
-    {"only", 0, "KEY=VALUE", NULL, true,
-     "only instances with this hyper-parameter, run setting, family or id; may be repeated"},
+    PDNN_OPTION_ONLY,
     {"residuals", 0, NULL, NULL, false, "list every instance with its fitted value instead"},
     PDNN_OPTION_FORMAT,
 };

@@ -26,8 +26,7 @@ static const struct pdnn_option_def options[] = {
     {"across", 'a', "KEYS", NULL, false,
      "breakdown: order bars by these hyper-parameters or run settings, one set for each combination of the "
      "others; speedup and boxes: what is to differ, as in `paradnn compare`"},
-    {"only", 0, "KEY=VALUE", NULL, true,
-     "only instances with this hyper-parameter, run setting, family or id; may be repeated"},
+    PDNN_OPTION_ONLY,
     {"output", 'o', "FILE", NULL, false,
      "write to FILE, with .svg and .png as its extension (default: RESULTS/KIND); a device or a pipe gets one "
      "picture as it is, SVG unless --format is png"},

@@ -4,6 +4,7 @@
 #include "results/report/report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char *const paragraphs[] = {
     "Writes one HTML file about the tables of a sweep, or of two: which of the published observations hold here, the "
@@ -16,6 +17,7 @@ static const char *const paragraphs[] = {
 };
 
 static const struct pdnn_option_def options[] = {
+    PDNN_OPTION_ONLY,
     {"output", 'o', "FILE", NULL, false, "write to FILE (default: report.html in the first RESULTS)"},
 };
 
@@ -39,10 +41,17 @@ static enum pdnn_status open_target(const struct pdnn_arguments *arguments, stru
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     struct pdnn_target target = {.fd = -1};
     struct pdnn_str html = {0}, line = {0};
+    struct pdnn_report_request request = {.directories = arguments->operands,
+                                          .n_directories = arguments->n_operands};
+    const char **only = NULL;
     (void)some_failed;
-    enum pdnn_status status = open_target(arguments, &target, err);
+    enum pdnn_status status = pdnn_argument_all(arguments, "only", &only, &request.n_only, err);
+    request.only = only;
     if (status == PDNN_OK)
-        status = pdnn_report(arguments->operands, arguments->n_operands, &html, err);
+        status = open_target(arguments, &target, err);
+    if (status == PDNN_OK)
+        status = pdnn_report(&request, &html, err);
+    free(only);
     if (status == PDNN_OK)
         status = pdnn_target_write(&target, html.text, html.length, err);
     if (status == PDNN_OK && target.fd < 0) {

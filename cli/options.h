@@ -93,6 +93,13 @@ extern const char *const pdnn_formats[]; /* table, csv */
 
 #define PDNN_OPTION_FORMAT                                                                                   \
     { "format", 0, "FORMAT", pdnn_formats, false, "table for people (the default) or csv for programs" }
+#define PDNN_OPTION_ONLY                                                                                         \
+    {                                                                                                            \
+        "only", 0, "CONDITIONS", NULL, true,                                                                     \
+            "only the rows of results.csv that meet all CONDITIONS, joined by commas: mode=train, "              \
+            "batch=32,64 for either value, params>=1e6, bound!=memory, or like an id: fc/nodes=8,batch=64; may " \
+            "be repeated"                                                                                        \
+    }
 #define PDNN_OPTION_SET                                                                                      \
     {                                                                                                        \
         "set", 0, "KEY=VALUE", NULL, true,                                                                   \

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "models/family.h"
 #include "models/instance.h"
+#include "results/tables/filter.h"
 #include "results/tables/ids.h"
 
 #include <limits.h>
@@ -103,32 +104,8 @@ enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, cons
                      suggestion);
 }
 
-/* One "KEY=VALUE", split. */
-struct filter {
-    int column;
-    const char *value;
-    char id[PDNN_ID_TEXT]; /* the value, if the key is `id`, printed as in the tables */
-};
-
-static enum pdnn_status parse_filter(const struct pdnn_selection *selection, const char *text,
-                                     struct filter *filter, struct pdnn_err *err) {
-    char key[PDNN_SUGGESTION_TEXT];
-    size_t length = strcspn(text, "=");
-    if (!text[length] || length >= sizeof key)
-        return pdnn_fail(err, PDNN_INVALID, "'%.64s' is not KEY=VALUE", text);
-    memcpy(key, text, length);
-    key[length] = 0;
-    filter->value = text + length + 1;
-    filter->column = strcmp(key, "id") == 0       ? selection->id
-                     : strcmp(key, "family") == 0 ? selection->family
-                                                  : -1;
-    if (filter->column == selection->id)
-        filter->value = pdnn_instance_reprint(filter->value, filter->id);
-    return filter->column >= 0 ? PDNN_OK : pdnn_selection_key(selection, key, &filter->column, err);
-}
-
-static enum pdnn_status choose_rows(struct pdnn_selection *selection, const struct filter *filters,
-                                    size_t n_filters, struct pdnn_err *err) {
+static enum pdnn_status choose_rows(struct pdnn_selection *selection, const struct pdnn_filter *filter,
+                                    struct pdnn_err *err) {
     const struct pdnn_csv *results = &selection->results;
     selection->row = calloc(results->n_rows + 1, sizeof *selection->row);
     selection->left = calloc(results->n_rows + 1, sizeof *selection->left);
@@ -136,10 +113,7 @@ static enum pdnn_status choose_rows(struct pdnn_selection *selection, const stru
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", results->n_rows);
     for (size_t row = 0; row < results->n_rows; row++) {
         double step_ns;
-        size_t k = 0;
-        while (k < n_filters && strcmp(pdnn_csv_get(results, row, filters[k].column), filters[k].value) == 0)
-            k++;
-        if (k < n_filters)
+        if (!pdnn_filter_matches(filter, results, row))
             continue;
         if (strcmp(pdnn_csv_get(results, row, selection->status), "ok") == 0 &&
             pdnn_parse_double(pdnn_csv_get(results, row, selection->step), &step_ns))
@@ -147,7 +121,7 @@ static enum pdnn_status choose_rows(struct pdnn_selection *selection, const stru
         else
             selection->left[selection->left_out++] = row;
     }
-    if (n_filters && !selection->count)
+    if (filter->count && !selection->count)
         return pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has all the values asked for");
     return PDNN_OK;
 }
@@ -182,19 +156,16 @@ enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const
                                          size_t n_directories, const char *const *only, size_t n_only,
                                          struct pdnn_err *err) {
     struct pdnn_selection opened = {.count = 0};
-    struct filter *filters = NULL;
+    struct pdnn_filter filter = {.count = 0};
     enum pdnn_status status = read_all(&opened, directories, n_directories, err);
     if (status == PDNN_OK)
         status = find_columns(&opened, err);
     if (status == PDNN_OK)
         status = pdnn_ids_reprint(&opened.results, &opened.arena, err);
-    if (status == PDNN_OK && !(filters = calloc(n_only + 1, sizeof *filters)))
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
-    for (size_t i = 0; status == PDNN_OK && i < n_only; i++)
-        status = parse_filter(&opened, only[i], &filters[i], err);
     if (status == PDNN_OK)
-        status = choose_rows(&opened, filters, n_only, err);
-    free(filters);
+        status = pdnn_filter_parse(&opened.results, only, n_only, &opened.arena, &filter, err);
+    if (status == PDNN_OK)
+        status = choose_rows(&opened, &filter, err);
     if (status == PDNN_OK)
         *selection = opened;
     else

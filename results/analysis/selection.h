@@ -27,9 +27,8 @@ struct pdnn_selection {
     size_t left_out; /* how many */
 };
 
-/* Reads DIR/results.csv and keeps the rows that ended ok and match all filters. A filter is "KEY=VALUE" with
- * a key, `id` (which may be shortened as ids may) or `family`. PDNN_INVALID names the nearest key, or says
- * that no row is left. */
+/* Reads DIR/results.csv and keeps the rows that ended ok and that all texts of `only` ask for
+ * (results/tables/filter.h). PDNN_INVALID names the nearest column, or says that no row is left. */
 enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const char *directory,
                                      const char *const *only, size_t n_only, struct pdnn_err *err);
 

@@ -236,7 +236,9 @@ static enum pdnn_status open_within(struct pdnn_report_page *page, struct pdnn_e
     enum pdnn_status status = pdnn_fail(err, PDNN_INVALID, "one platform");
     for (size_t k = 0; k < sizeof platforms / sizeof *platforms && status == PDNN_INVALID; k++) {
         struct pdnn_compare_request request = {.directory = {page->rows.source[0].directory},
-                                               .across = across_key(&page->rows, platforms[k], text)};
+                                               .across = across_key(&page->rows, platforms[k], text),
+                                               .only = page->rows.only,
+                                               .n_only = page->rows.n_only};
         if (request.across)
             status = pdnn_comparison_open(&page->comparison, &request, err);
     }
@@ -244,7 +246,7 @@ static enum pdnn_status open_within(struct pdnn_report_page *page, struct pdnn_e
 }
 
 enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, struct pdnn_err *err) {
-    struct pdnn_compare_request request = {.n_only = 0};
+    struct pdnn_compare_request request = {.only = page->rows.only, .n_only = page->rows.n_only};
     enum pdnn_status status;
     page->sides.pairs = NULL;
     if (page->rows.n_sources == 1) {

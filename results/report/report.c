@@ -66,6 +66,11 @@ static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdn
         pdnn_html_text(out, rows->source[s].name);
     }
     pdnn_str_printf(out, "</h1>\n");
+    for (size_t i = 0; i < rows->n_only; i++) {
+        pdnn_str_printf(out, i ? ", " : "<p>Only rows with ");
+        pdnn_html_text(out, rows->only[i]);
+    }
+    pdnn_str_printf(out, rows->n_only ? "</p>\n" : "");
     put_navigation(out, pdnn_str_text(&sections));
     pdnn_str_printf(out, "</header>\n<main>\n");
     pdnn_str_append(out, pdnn_str_text(&sections), sections.length);
@@ -77,10 +82,21 @@ static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdn
     return status;
 }
 
-enum pdnn_status pdnn_report(const char *const *directories, size_t n_directories, struct pdnn_str *html,
+/* Without a row that ended ok and is asked for, the selection is empty and the page says so. */
+static enum pdnn_status open_selection(struct pdnn_selection *selection, const struct pdnn_report_rows *rows,
+                                       const char *directory, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_selection_open(selection, directory, rows->only, rows->n_only, err);
+    if (status != PDNN_INVALID || !rows->n_only)
+        return status;
+    status = pdnn_selection_open(selection, directory, NULL, 0, err);
+    selection->count = 0;
+    return status;
+}
+
+enum pdnn_status pdnn_report(const struct pdnn_report_request *request, struct pdnn_str *html,
                              struct pdnn_err *err) {
     struct pdnn_report_page page = {.n_findings = 0};
-    enum pdnn_status status = pdnn_report_rows_read(&page.rows, directories, n_directories, err);
+    enum pdnn_status status = pdnn_report_rows_read(&page.rows, request, err);
     if (status != PDNN_OK)
         return status;
     status = pdnn_report_op_times_read(&page.rows, &page.times, err);
@@ -89,8 +105,8 @@ enum pdnn_status pdnn_report(const char *const *directories, size_t n_directorie
     if (status == PDNN_OK)
         status =
             pdnn_report_findings(&page.rows, &page.times, &page.sides, &page.findings, &page.n_findings, err);
-    for (size_t s = 0; s < n_directories && status == PDNN_OK; s++)
-        status = pdnn_selection_open(&page.selection[s], directories[s], NULL, 0, err);
+    for (size_t s = 0; s < page.rows.n_sources && status == PDNN_OK; s++)
+        status = open_selection(&page.selection[s], &page.rows, request->directories[s], err);
     if (status == PDNN_OK) {
         put_head(&page, html);
         status = put_body(&page, html, err);
@@ -98,7 +114,7 @@ enum pdnn_status pdnn_report(const char *const *directories, size_t n_directorie
             status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the report");
     }
     pdnn_report_comparison_close(&page);
-    for (size_t s = 0; s < n_directories; s++)
+    for (size_t s = 0; s < page.rows.n_sources; s++)
         pdnn_selection_close(&page.selection[s]);
     pdnn_report_op_times_finish(&page.times);
     pdnn_report_rows_finish(&page.rows);

@@ -6,15 +6,15 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "results/report/rows.h"
 
 #include <stddef.h>
 
 enum { PDNN_REPORT_SOURCES_MAX = 2 };
 
-/* Appends the page about these result directories (1 to PDNN_REPORT_SOURCES_MAX of them). results.csv must be
- * there; ceilings.csv, ops.csv and environment.yaml add roofs and sections where they are. PDNN_INVALID names
- * the file and what is wrong. */
-enum pdnn_status pdnn_report(const char *const *directories, size_t n_directories, struct pdnn_str *html,
+/* Appends the page about these result directories. results.csv must be there; ceilings.csv, ops.csv and
+ * environment.yaml add roofs and sections where they are. PDNN_INVALID names the file and what is wrong. */
+enum pdnn_status pdnn_report(const struct pdnn_report_request *request, struct pdnn_str *html,
                              struct pdnn_err *err);
 
 #endif

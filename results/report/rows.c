@@ -3,6 +3,7 @@
 #include "results/report/rows.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "results/tables/filter.h"
 #include "results/tables/ids.h"
 #include "results/tables/tables.h"
 
@@ -76,6 +77,8 @@ static enum pdnn_status read_source(struct pdnn_report_rows *rows, struct pdnn_r
     }
     if (status == PDNN_OK)
         status = pdnn_ids_reprint(&source->results, &rows->arena, err);
+    if (status == PDNN_OK)
+        status = pdnn_filter_keep(&source->results, rows->only, rows->n_only, err);
     if (status == PDNN_OK)
         status = path_of(source, "ceilings.csv", path, err);
     if (status == PDNN_OK && !(source->ceilings = calloc(1, sizeof *source->ceilings)))
@@ -257,19 +260,21 @@ static enum pdnn_status find_axes(struct pdnn_report_rows *rows, struct pdnn_err
     return status;
 }
 
-enum pdnn_status pdnn_report_rows_read(struct pdnn_report_rows *rows, const char *const *directories,
-                                       size_t n_directories, struct pdnn_err *err) {
-    *rows = (struct pdnn_report_rows){.n_sources = n_directories};
+enum pdnn_status pdnn_report_rows_read(struct pdnn_report_rows *rows,
+                                       const struct pdnn_report_request *request, struct pdnn_err *err) {
+    *rows = (struct pdnn_report_rows){
+        .n_sources = request->n_directories, .only = request->only, .n_only = request->n_only};
     enum pdnn_status status = PDNN_OK;
-    for (size_t s = 0; status == PDNN_OK && s < n_directories; s++) {
-        rows->source[s].directory = rows->source[s].name = directories[s];
+    for (size_t s = 0; status == PDNN_OK && s < rows->n_sources; s++) {
+        rows->source[s].directory = rows->source[s].name = request->directories[s];
         status = read_source(rows, &rows->source[s], err);
     }
     name_sources(rows);
     if (status == PDNN_OK)
         status = fill_rows(rows, err);
     if (status == PDNN_OK && !rows->n_rows)
-        status = pdnn_fail(err, PDNN_INVALID, "%s/results.csv has no rows to report", directories[0]);
+        status =
+            pdnn_fail(err, PDNN_INVALID, "%s/results.csv has no rows to report", request->directories[0]);
     if (status == PDNN_OK)
         status = find_axes(rows, err);
     if (status == PDNN_OK)

@@ -71,6 +71,8 @@ struct pdnn_report_rows {
     struct pdnn_arena arena;
     struct pdnn_report_source source[2];
     size_t n_sources;
+    const char *const *only; /* the request's */
+    size_t n_only;
     struct pdnn_report_row *row;
     size_t n_rows, n_ok;
     struct pdnn_texts word[PDNN_REPORT_WORDS];
@@ -79,9 +81,16 @@ struct pdnn_report_rows {
     bool *varies; /* by family and axis: more than one value within the family */
 };
 
+struct pdnn_report_request {
+    const char *const *directories; /* one or two */
+    size_t n_directories;
+    const char *const *only; /* which rows, as in results/tables/filter.h */
+    size_t n_only;
+};
+
 /* PDNN_INVALID names the file, and the column or line. */
-enum pdnn_status pdnn_report_rows_read(struct pdnn_report_rows *rows, const char *const *directories,
-                                       size_t n_directories, struct pdnn_err *err);
+enum pdnn_status pdnn_report_rows_read(struct pdnn_report_rows *rows,
+                                       const struct pdnn_report_request *request, struct pdnn_err *err);
 void pdnn_report_rows_finish(struct pdnn_report_rows *rows);
 
 /* The axis of this name, or NULL: it has one value or none. */

@@ -232,6 +232,17 @@ class Report(unittest.TestCase):
         self.assertEqual(len(found), 21)
         self.assertEqual(found[-1], ["280", "crash", "280 more reasons", ""])
 
+    def test_only(self):
+        rows = grid() + [dict(row(8, 8, 1, 1, 0), status="timeout", reason="slow", time_ns_median="", gflops="")]
+        place = self.results(rows)
+        page = self.report(place, "--only", "fc/layers=1,batch=1,2")
+        self.assertIn("<p>Only rows with fc/layers=1,batch=1,2</p>", page)
+        data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
+        self.assertEqual(len(data["time_ns"]), 6)
+        self.assertIn("slow", self.report(place, "--only", "status!=ok"))
+        self.assertIn("has no rows", self.refuse(place, "--only", "layers>8"))
+        self.assertIn("no column 'layer'", self.refuse(place, "--only", "layer=1"))
+
     def test_refuses(self):
         self.assertIn("results.csv", self.refuse(self.place.name))
         self.assertIn("has no rows", self.refuse(self.results([], "empty")))

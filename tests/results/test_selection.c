@@ -56,6 +56,17 @@ static void test_selection_open_chooses(void **state) {
         {{"batch=4", "mode=infer"}, 2, 2, 0},
         {{"id=fc/nodes=8,batch=4,mode=infer"}, 1, 1, 0},
         {{"nodes="}, 1, 2, 0},
+        {{"batch=16,4"}, 1, 4, 1},
+        {{"batch=16,4,mode=infer"}, 1, 3, 0},
+        {{"mode=infer,nodes=16,8,batch=4"}, 1, 2, 0},
+        {{"fc/mode=infer,batch=4"}, 1, 2, 0},
+        {{"fc/nodes=8,batch=16"}, 1, 1, 0},
+        {{"nodes>=16", "batch<16"}, 2, 2, 0},
+        {{"batch<=16.0"}, 1, 4, 1},
+        {{"batch=1.6e1,100"}, 1, 2, 1},
+        {{"mode!=train"}, 1, 5, 0},
+        {{"batch!=16,all,4"}, 1, 1, 0},
+        {{"time_ns_median=100"}, 1, 6, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_selection selection;
@@ -63,7 +74,7 @@ static void test_selection_open_chooses(void **state) {
         assert_int_equal(selection.count, rows[i].count);
         assert_int_equal(selection.left_out, rows[i].left_out);
         assert_true(pdnn_selection_step_ns(&selection, 0) == 100);
-        assert_int_equal(pdnn_selection_extrapolated(&selection, 0), i < 2); /* of the first row */
+        assert_int_equal(pdnn_selection_extrapolated(&selection, 0), selection.row[0] == 0);
         pdnn_selection_close(&selection);
     }
 }
@@ -73,9 +84,15 @@ static void test_selection_open_refuses(void **state) {
     static const struct {
         const char *only, *message;
     } rows[] = {
-        {"batch", "'batch' is not KEY=VALUE"},
-        {"bach=4", "results.csv has no hyper-parameter or run setting 'bach', did you mean 'batch'?"},
-        {"time_ns_median=100", "results.csv has no hyper-parameter or run setting 'time_ns_median'"},
+        {"batch", "--only: 'batch' is not KEY=VALUE"},
+        {"4,batch=4", "--only: '4,batch=4' is not KEY=VALUE"},
+        {"=4", "--only: '=4' is not KEY=VALUE"},
+        {"fc/", "--only: '' is not KEY=VALUE"},
+        {"bach=4", "results.csv has no column 'bach', did you mean 'batch'?"},
+        {"mode=train,bach=4", "results.csv has no column 'bach', did you mean 'batch'?"},
+        {"nodes>many", "--only: 'many' is not a number to compare nodes with"},
+        {"nodes>8,many", "--only: 'many' is not a number to compare nodes with"},
+        {"nodes>8,mode!=train,infer", "no instance that ended ok has all the values asked for"},
         {"batch=5", "no instance that ended ok has all the values asked for"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
