@@ -141,6 +141,7 @@ static void describe(const struct pdnn_expanded *item, struct pdnn_record *recor
                          : item->has_totals              ? ""
                                                          : "its counts do not fit in 64 bits";
     pdnn_instance_format(&item->instance, record->id);
+    record->model_length = pdnn_id_model_length(record->id);
     record->instance = item->instance;
     record->totals = item->totals;
     record->has_totals = item->has_totals;
@@ -246,7 +247,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     free(sets);
     if (status != PDNN_OK)
         return status;
-    pdnn_tell_installed(&list.spec);
+    pdnn_tell_spec(&list.spec);
     status = pdnn_shard_deal(&shard, &list.spec, host.threads_all, &list.deal, err);
     if (status == PDNN_OK)
         status =

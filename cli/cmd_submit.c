@@ -240,7 +240,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, &spec, err);
     if (status == PDNN_OK)
-        pdnn_tell_installed(&spec);
+        pdnn_tell_spec(&spec);
     if (status == PDNN_OK)
         status = name_directory(arguments, spec.name, &texts.directory, err);
     if (status == PDNN_OK)

@@ -12,8 +12,9 @@ struct pdnn_spec;
 /* True if --format csv was given. */
 bool pdnn_wants_csv(const struct pdnn_arguments *arguments);
 
-/* Says on stderr which file a spec's name stood for, if that came with the program. */
-void pdnn_tell_installed(const struct pdnn_spec *spec);
+/* Says on stderr which file a spec's name stood for, if that came with the program, and which of its keys has
+ * another name by now. */
+void pdnn_tell_spec(const struct pdnn_spec *spec);
 
 /* Prints the table to stdout: as CSV with the titles as column names, or aligned to the terminal's width. */
 enum pdnn_status pdnn_table_print(const struct pdnn_table *table, bool csv, struct pdnn_err *err);

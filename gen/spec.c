@@ -185,9 +185,11 @@ static enum pdnn_status read_models(const struct pdnn_yaml *root, const struct s
     struct pdnn_axis settings[PDNN_SETTING_COUNT];
     size_t n_settings = 0;
     enum pdnn_status status = read_settings(sections->run, cache, &spec->arena, settings, &n_settings, err);
-    for (const struct pdnn_yaml *entry = models->first; entry && status == PDNN_OK; entry = entry->next)
-        status = pdnn_spec_model_read(entry, settings, n_settings, &spec->arena,
-                                      &spec->models[spec->n_models++], err);
+    for (const struct pdnn_yaml *entry = models->first; entry && status == PDNN_OK; entry = entry->next) {
+        struct pdnn_spec_model *model = &spec->models[spec->n_models++];
+        status = pdnn_spec_model_read(entry, settings, n_settings, &spec->arena, model, err);
+        spec->note = spec->note ? spec->note : model->note;
+    }
     return status;
 }
 

@@ -23,6 +23,7 @@ static const char *const checkpoints[] = {"none", "layer", NULL};
 
 const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
     [PDNN_SETTING_MODE] = {.name = "mode",
+                           .column = "run_mode", /* DataFrame.mode is a method of pandas */
                            .type = PDNN_PARAM_CHOICE,
                            .fallback = PDNN_MODE_TRAIN,
                            .choices = modes,
@@ -300,6 +301,22 @@ const char *pdnn_instance_format(const struct pdnn_instance *instance, char buff
     }
     assert(at < end); /* a truncated id would not parse back */
     return buffer;
+}
+
+static bool is_setting(const char *text, size_t length) {
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
+        const char *name = pdnn_settings[i].name;
+        if (strncmp(name, text, length) == 0 && !name[length])
+            return true;
+    }
+    return false;
+}
+
+size_t pdnn_id_model_length(const char *id) {
+    const char *at = id + strcspn(id, "/:");
+    while (*at && !is_setting(at + 1, strcspn(at + 1, "=,")))
+        at += 1 + strcspn(at + 1, ",");
+    return (size_t)(at - id);
 }
 
 enum { ID_KEYS = PDNN_HYPER_MAX + PDNN_SETTING_COUNT };

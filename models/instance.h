@@ -108,6 +108,9 @@ double pdnn_instance_repetitions(const struct pdnn_instance *instance);
  * settings that differ from their defaults. Returns buffer. */
 const char *pdnn_instance_format(const struct pdnn_instance *instance, char buffer[PDNN_ID_TEXT]);
 
+/* The length of the part of an id that names the model; what follows its comma are the run settings. */
+size_t pdnn_id_model_length(const char *id);
+
 /* Converts an id printed by an earlier version to the current form. Returns buffer, or id itself if it does
  * not parse, as for a family that no longer exists. */
 const char *pdnn_instance_reprint(const char *id, char buffer[PDNN_ID_TEXT]);

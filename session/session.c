@@ -136,6 +136,8 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
         return err->status;
     if (session->spec.installed)
         note_installed(session);
+    if (session->spec.note && session->hooks)
+        pdnn_session_warn(session, "%s", session->spec.note);
     const struct pdnn_spec_limits *limits = &session->spec.limits;
     session->memory_limit_bytes =
         limits->memory_bytes ? limits->memory_bytes

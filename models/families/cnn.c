@@ -122,6 +122,7 @@ static const struct pdnn_param_def params[N_PARAMS] = {
                  .word_value = SAME,
                  .help = "zeros on each side, by stage; same = (kernel - 1) / 2"},
     [WINDOW] = {.name = "window",
+                .column = "pool_window", /* SQL reserves the word */
                 .type = PDNN_PARAM_LIST,
                 .min = 0,
                 .max = 11,

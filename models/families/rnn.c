@@ -81,7 +81,8 @@ static const struct pdnn_param_def params[N_PARAMS] = {
                        .type = PDNN_PARAM_CHOICE,
                        .choices = switches,
                        .help = "each layer also runs from the last word to the first, side by side"},
-    [OUTPUT] = {.name = "output",
+    [OUTPUT] = {.name = "output_at",
+                .was = "output", /* which is a number of classes in other families */
                 .type = PDNN_PARAM_CHOICE,
                 .choices = outputs,
                 .fallback = OUTPUT_EVERY_STEP,

@@ -391,6 +391,7 @@ static enum pdnn_status make_ops(const struct analysis *a, struct pdnn_op_record
             continue;
         struct pdnn_op_record *op = &made[count];
         op->id = a->record->id;
+        op->of = a->record;
         op->op_index = count++;
         if (row->group)
             fill_from_group(a, row->group, op, &traffic);

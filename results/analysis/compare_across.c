@@ -121,14 +121,16 @@ static enum pdnn_status check_value(const struct pdnn_comparison *comparison,
     return status;
 }
 
-/* Either table may lack the key: families of its own, or an older version. */
+/* Either table may lack the key: families of its own, or an older version. *key: as the tables name it. */
 static enum pdnn_status check_key(const struct pdnn_comparison *comparison, const char *name,
-                                  struct pdnn_err *err) {
+                                  const char **key, struct pdnn_err *err) {
     int column;
     for (size_t i = comparison->n_directories; i-- > 0;) {
         struct pdnn_err missing = {0};
-        if (pdnn_selection_key(&comparison->table[i], name, &column, &missing) == PDNN_OK)
+        if (pdnn_selection_key(&comparison->table[i], name, &column, &missing) == PDNN_OK) {
+            *key = comparison->table[i].results.header[column];
             return PDNN_OK;
+        }
         if (i == 0 && err)
             *err = missing;
     }
@@ -145,11 +147,12 @@ static enum pdnn_status parse_key(struct pdnn_comparison *comparison, char *text
         *equals = *colon = 0;
     if (strcmp(text, "host") == 0 && comparison->n_directories > 1 && !equals)
         return PDNN_OK;
-    if (check_key(comparison, text, err) != PDNN_OK)
+    const char *name;
+    if (check_key(comparison, text, &name, err) != PDNN_OK)
         return err->status;
-    if (is_across(comparison, text, strlen(text)))
-        return pdnn_fail(err, PDNN_INVALID, "--across names %.64s twice", text);
-    *key = (struct pdnn_across_key){.name = text};
+    if (is_across(comparison, name, strlen(name)))
+        return pdnn_fail(err, PDNN_INVALID, "--across names %.64s twice", name);
+    *key = (struct pdnn_across_key){.name = name};
     comparison->n_across++;
     if (!equals)
         return comparison->n_directories > 1 ? PDNN_OK : take_values(comparison, key, err);

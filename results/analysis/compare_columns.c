@@ -1,6 +1,7 @@
 #include "results/analysis/compare_columns.h"
 #include "results/analysis/compare_ops.h"
 #include "results/analysis/compare_sums.h"
+#include "results/tables/results_reader.h"
 #include "results/tables/csv.h"
 
 #include <inttypes.h>
@@ -64,8 +65,11 @@ enum pdnn_status pdnn_pairs_columns_with_keys(const struct pdnn_comparison *comp
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the columns of pairs");
     memcpy(column, pairs, sizeof pairs);
     for (size_t k = 0; k < comparison->n_keys; k++)
-        column[N_PAIRS + k] = (struct pdnn_column){
-            .name = comparison->key[k], .unit = "", .type = PDNN_COLUMN_WORD, .get = get_key, .index = k};
+        column[N_PAIRS + k] = (struct pdnn_column){.name = pdnn_key_column(comparison->key[k]),
+                                                   .unit = "",
+                                                   .type = PDNN_COLUMN_WORD,
+                                                   .get = get_key,
+                                                   .index = k};
     *columns = (struct pdnn_columns){pdnn_pairs_columns.table, column, N_PAIRS + comparison->n_keys};
     return PDNN_OK;
 }
@@ -86,12 +90,12 @@ static const struct pdnn_column groups[] = {
      .help = "only pairs with one value of this hyper-parameter or run setting, or family; empty: whatever "
              "their keys"},
     {"value", "", PDNN_COLUMN_WORD, AT(value), .help = "that value"},
-    {"count", "instances", SIZE, AT(sum.count), .help = "number of pairs"},
-    {"mean", "", NUMBER, AT(sum.mean), .help = "geometric mean of the ratios: above 1, B is faster"},
-    {"mean_low", "", NUMBER, AT(sum.low),
+    {"instances", "", SIZE, AT(sum.count), .help = "number of pairs"},
+    {"geo_mean", "", NUMBER, AT(sum.mean), .help = "geometric mean of the ratios: above 1, B is faster"},
+    {"geo_mean_low", "", NUMBER, AT(sum.low),
      .help = "lower end of its 95 % interval: the wider of Student's t over the ratios' logarithms and the "
              "error of measurement alone"},
-    {"mean_high", "", NUMBER, AT(sum.high), .help = "upper end of that interval"},
+    {"geo_mean_high", "", NUMBER, AT(sum.high), .help = "upper end of that interval"},
     {"least", "", NUMBER, AT(sum.least), .help = "least ratio"},
     {"greatest", "", NUMBER, AT(sum.greatest), .help = "greatest ratio"},
     {"faster", "instances", SIZE, AT(sum.n_decided[PDNN_FASTER]),
@@ -118,9 +122,9 @@ static void get_complete(const struct pdnn_column *column, const void *row, stru
 static const struct pdnn_column axes[] = {
     {"family", "", PDNN_COLUMN_WORD, AT(family), .help = "among the pairs of this family; empty: among all"},
     {"key", "", PDNN_COLUMN_WORD, AT(key), .help = "hyper-parameter or run setting with several values"},
-    {"count", "instances", SIZE, AT(count), .help = "pairs that have this key"},
+    {"instances", "", SIZE, AT(count), .help = "pairs that have this key"},
     {"complete", "", PDNN_COLUMN_COUNT, .get = get_complete, .help = "1: every pair has it"},
-    {"values", "", SIZE, AT(n_values), .help = "number of its values"},
+    {"n_values", "", SIZE, AT(n_values), .help = "number of its values"},
     {"explained", "", NUMBER, AT(explained),
      .help = "share of the variance of the ratios' logarithm that lies between its values"},
     {"adjusted", "", NUMBER, AT(adjusted),
@@ -140,11 +144,11 @@ static const struct pdnn_column ops[] = {
     {"category", "", PDNN_COLUMN_WORD, AT(key[PDNN_BY_CATEGORY]),
      .help = "kind of work, as in `paradnn ops`; reorder; residual: time that belongs to no op. "
              "This column and the next four are empty if ops are not summed by them"},
-    {"group", "", PDNN_COLUMN_WORD, AT(key[PDNN_BY_GROUP]), .help = "part of the model, as in breakdown"},
-    {"pass", "", PDNN_COLUMN_WORD, AT(key[PDNN_BY_PASS]), .help = "as in ops.csv"},
+    {"op_group", "", PDNN_COLUMN_WORD, AT(key[PDNN_BY_GROUP]), .help = "part of the model, as in breakdown"},
+    {"op_pass", "", PDNN_COLUMN_WORD, AT(key[PDNN_BY_PASS]), .help = "as in ops.csv"},
     {"layer", "", PDNN_COLUMN_WORD, AT(key[PDNN_BY_LAYER]), .help = "as in ops.csv"},
     {"op", "", PDNN_COLUMN_WORD, AT(key[PDNN_BY_OP]), .help = "as in ops.csv"},
-    {"count", "instances", SIZE, AT(count), .help = "pairs that have it on either side"},
+    {"instances", "", SIZE, AT(count), .help = "pairs that have it on either side"},
     {"a_ns", "ns", NUMBER, AT(time_ns[PDNN_SIDE_A]), .help = "A's time in it, summed over the pairs"},
     {"b_ns", "ns", NUMBER, AT(time_ns[PDNN_SIDE_B]), .help = "B's time in it"},
     {"a_share_pct", "%", NUMBER, AT(share_pct[PDNN_SIDE_A]), .help = "share of A's step times"},

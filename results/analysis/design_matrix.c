@@ -1,5 +1,6 @@
 #include "results/analysis/design_matrix.h"
 #include "base/texts.h"
+#include "results/tables/results_reader.h"
 #include "base/units.h"
 
 #include <math.h>
@@ -38,17 +39,6 @@ static const char *cell(const struct builder *b, size_t row, int column) {
     return pdnn_selection_get(b->request->selection, b->made.at[row], column);
 }
 
-static enum pdnn_status find_column(const struct pdnn_selection *selection, const char *name, int *column,
-                                    struct pdnn_err *err) {
-    const struct pdnn_csv *results = &selection->results;
-    char suggestion[PDNN_SUGGESTION_TEXT];
-    *column = pdnn_csv_find(results, name);
-    if (*column >= 0)
-        return PDNN_OK;
-    pdnn_suggest(suggestion, name, results->header, results->n_columns);
-    return pdnn_fail(err, PDNN_INVALID, "results.csv has no column '%.64s'%s", name, suggestion);
-}
-
 static enum pdnn_status find_sources(struct builder *b, struct pdnn_err *err) {
     const struct pdnn_selection *selection = b->request->selection;
     size_t n_keys = (size_t)(selection->end_key - selection->first_key);
@@ -59,7 +49,8 @@ static enum pdnn_status find_sources(struct builder *b, struct pdnn_err *err) {
     for (size_t i = 0; i < count; i++) {
         struct source *source = &b->source[i];
         *source = (struct source){.column = selection->first_key + (int)i, .named = b->request->n_on > 0};
-        if (source->named && find_column(selection, b->request->on[i], &source->column, err) != PDNN_OK)
+        if (source->named &&
+            pdnn_results_column(&selection->results, b->request->on[i], &source->column, err) != PDNN_OK)
             return err->status;
         for (size_t k = 0; k < i; k++) {
             if (b->source[k].column == source->column)

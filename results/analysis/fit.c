@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "results/analysis/least_squares.h"
 #include "results/tables/csv.h"
+#include "results/tables/results_reader.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>
@@ -148,15 +149,12 @@ enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_ar
 
 enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const char *column,
                                  struct pdnn_arena *arena, const double **values, struct pdnn_err *err) {
-    const struct pdnn_csv *results = &selection->results;
-    char suggestion[PDNN_SUGGESTION_TEXT];
-    int found = pdnn_csv_find(results, column);
+    int found;
+    if (pdnn_results_column(&selection->results, column, &found, err) != PDNN_OK)
+        return err->status;
     double *made = pdnn_arena_alloc(arena, selection->count + 1, sizeof *made);
     if (!made)
         return no_memory(err);
-    if (found < 0)
-        return pdnn_fail(err, PDNN_INVALID, "results.csv has no column '%.64s'%s", column,
-                         pdnn_suggest(suggestion, column, results->header, results->n_columns));
     for (size_t at = 0; at < selection->count; at++) {
         if (!pdnn_parse_double(pdnn_selection_get(selection, at, found), &made[at]))
             made[at] = NAN;

@@ -86,7 +86,7 @@ static void get_outlier(const struct pdnn_column *column, const void *row, struc
 #define HEAD                                                                                                 \
     {"family", "", WORD(get_family), .help = "model family"},                                                \
         {"value", "", WORD(get_value), .help = "what is fitted: a column of results.csv, or a ratio"}, {     \
-        "model", "", WORD(get_model),                                                                        \
+        "fit_model", "", WORD(get_model),                                                                    \
             .help = "linear: z-scores; log: z-scores of logarithms; power: value = constant * product of "   \
                     "number ^ weight"                                                                        \
     }
@@ -98,7 +98,7 @@ static const struct pdnn_column fit_columns[] = {
              "or the constant of a power law"},
     {"baseline", "", TERM(baseline), .help = "what a word is set against: the first one in the table"},
     {"state", "", WORD(get_state), .help = "fitted, constant, collinear, no logarithm or too many words"},
-    {"with", "", TERM(with), .help = "collinear: the terms it is a combination of"},
+    {"collinear_with", "", TERM(with), .help = "collinear: the terms it is a combination of"},
     {"weight", "", WEIGHT(weight),
      .help =
          "linear and log: standard deviations of the value per standard deviation of the term; power: the "

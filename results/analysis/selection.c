@@ -1,18 +1,14 @@
-#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/analysis/selection.h"
 #include "base/units.h"
 #include "models/family.h"
 #include "models/instance.h"
 #include "results/tables/filter.h"
-#include "results/tables/ids.h"
+#include "results/tables/results_reader.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define RESULTS_LIMIT_BYTES ((size_t)1 << 32)
 
 const char *pdnn_selection_get(const struct pdnn_selection *selection, size_t at, int column) {
     return pdnn_csv_get(&selection->results, selection->row[at], column);
@@ -65,38 +61,27 @@ bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t 
     return strcmp(pdnn_selection_get(selection, at, selection->extrapolated), "1") == 0;
 }
 
-static enum pdnn_status find_columns(struct pdnn_selection *selection, struct pdnn_err *err) {
-    const struct {
-        const char *name;
-        int *column;
-    } needed[] = {{"id", &selection->id},
-                  {"family", &selection->family},
-                  {"status", &selection->status},
-                  {"time_ns_median", &selection->step}};
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
-        *needed[i].column = pdnn_csv_find(&selection->results, needed[i].name);
-        if (*needed[i].column < 0)
-            return pdnn_fail(err, PDNN_INVALID, "%s/results.csv:1: column '%s' is missing",
-                             selection->directory[0], needed[i].name);
-    }
-    selection->extrapolated = pdnn_csv_find(&selection->results, "extrapolated");
+static void find_columns(struct pdnn_selection *selection) {
+    const struct pdnn_csv *results = &selection->results;
+    selection->id = pdnn_csv_find(results, "id");
+    selection->family = pdnn_csv_find(results, "family");
+    selection->status = pdnn_csv_find(results, "status");
+    selection->step = pdnn_csv_find(results, "time_ns_median");
+    selection->extrapolated = pdnn_csv_find(results, "extrapolated");
     selection->first_key = selection->family + 1;
     selection->end_name = selection->status;
-    selection->end_key = selection->n_directories > 1
-                             ? pdnn_csv_find(&selection->results, PDNN_SEVERAL_VERSION)
-                             : selection->status;
-    return PDNN_OK;
+    selection->end_key =
+        selection->n_directories > 1 ? pdnn_csv_find(results, PDNN_SEVERAL_VERSION) : selection->status;
 }
 
 enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, const char *name, int *column,
                                     struct pdnn_err *err) {
     const char *const *keys = selection->results.header + selection->first_key;
     int count = selection->end_name - selection->first_key;
-    for (int i = 0; i < count; i++) {
-        if (strcmp(keys[i], name) == 0) {
-            *column = selection->first_key + i;
-            return PDNN_OK;
-        }
+    int found = pdnn_results_find(&selection->results, name);
+    if (found >= selection->first_key && found < selection->end_name) {
+        *column = found;
+        return PDNN_OK;
     }
     char suggestion[PDNN_SUGGESTION_TEXT];
     pdnn_suggest(suggestion, name, keys, count > 0 ? (size_t)count : 0);
@@ -126,14 +111,6 @@ static enum pdnn_status choose_rows(struct pdnn_selection *selection, const stru
     return PDNN_OK;
 }
 
-static enum pdnn_status read_one(struct pdnn_selection *selection, struct pdnn_err *err) {
-    char path[PATH_MAX];
-    const char *directory = selection->directory[0];
-    if (snprintf(path, sizeof path, "%s/results.csv", directory) >= (int)sizeof path)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    return pdnn_csv_read(path, RESULTS_LIMIT_BYTES, PDNN_CSV_STRICT, &selection->results, err);
-}
-
 static enum pdnn_status read_all(struct pdnn_selection *selection, const char *const *directories, size_t n,
                                  struct pdnn_err *err) {
     const char **kept = pdnn_arena_alloc(&selection->arena, n, sizeof *kept);
@@ -145,9 +122,8 @@ static enum pdnn_status read_all(struct pdnn_selection *selection, const char *c
     selection->directory = kept;
     selection->n_directories = n;
     if (n == 1)
-        return read_one(selection, err);
-    enum pdnn_status status = pdnn_several_read(selection->directory, n, RESULTS_LIMIT_BYTES,
-                                                &selection->arena, &selection->several, err);
+        return pdnn_results_read(kept[0], &selection->results, &selection->arena, err);
+    enum pdnn_status status = pdnn_several_read(kept, n, &selection->arena, &selection->several, err);
     selection->results = selection->several.table;
     return status;
 }
@@ -158,12 +134,10 @@ enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const
     struct pdnn_selection opened = {.count = 0};
     struct pdnn_filter filter = {.count = 0};
     enum pdnn_status status = read_all(&opened, directories, n_directories, err);
-    if (status == PDNN_OK)
-        status = find_columns(&opened, err);
-    if (status == PDNN_OK)
-        status = pdnn_ids_reprint(&opened.results, &opened.arena, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
+        find_columns(&opened);
         status = pdnn_filter_parse(&opened.results, only, n_only, &opened.arena, &filter, err);
+    }
     if (status == PDNN_OK)
         status = choose_rows(&opened, &filter, err);
     if (status == PDNN_OK)

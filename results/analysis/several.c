@@ -1,8 +1,8 @@
-#define _POSIX_C_SOURCE 200809L /* PATH_MAX, stat */
+#define _POSIX_C_SOURCE 200809L /* stat */
 #include "results/analysis/several.h"
+#include "results/tables/results_reader.h"
 #include "results/tables/tables.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,23 +50,15 @@ struct merge {
     const char **shown; /* by directory: its value of `results` */
 };
 
-static enum pdnn_status read_part(struct merge *m, size_t part, size_t limit_bytes, struct pdnn_err *err) {
-    static const char *const needed[] = {"id", "family", "status", "time_ns_median"};
-    char path[PATH_MAX];
+static enum pdnn_status read_part(struct merge *m, size_t part, struct pdnn_err *err) {
     for (size_t other = 0; other < part; other++) {
         if (pdnn_same_directory(m->directory[part], m->directory[other]))
             return pdnn_fail(err, PDNN_INVALID, "%s: named twice", m->directory[part]);
     }
-    if (snprintf(path, sizeof path, "%s/results.csv", m->directory[part]) >= (int)sizeof path)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", m->directory[part]);
     struct pdnn_csv *csv = &m->several->part[part];
-    if (pdnn_csv_read(path, limit_bytes, PDNN_CSV_STRICT, csv, err) != PDNN_OK)
+    if (pdnn_results_read(m->directory[part], csv, m->arena, err) != PDNN_OK)
         return err->status;
     m->several->n_parts++;
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
-        if (pdnn_csv_find(csv, needed[i]) < 0)
-            return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing", path, needed[i]);
-    }
     m->several->table.n_rows += csv->n_rows;
     return PDNN_OK;
 }
@@ -192,16 +184,15 @@ static enum pdnn_status merge_rows(struct merge *m, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_several_read(const char *const *directories, size_t n, size_t limit_bytes,
-                                   struct pdnn_arena *arena, struct pdnn_several *several,
-                                   struct pdnn_err *err) {
+enum pdnn_status pdnn_several_read(const char *const *directories, size_t n, struct pdnn_arena *arena,
+                                   struct pdnn_several *several, struct pdnn_err *err) {
     struct pdnn_several made = {.part = calloc(n, sizeof *made.part)};
     struct merge *m = calloc(1, sizeof *m);
     enum pdnn_status status = m && made.part ? PDNN_OK : no_memory(err);
     if (m)
         *m = (struct merge){.directory = directories, .n = n, .arena = arena, .several = &made};
     for (size_t part = 0; status == PDNN_OK && part < n; part++)
-        status = read_part(m, part, limit_bytes, err);
+        status = read_part(m, part, err);
     if (status == PDNN_OK && !name_directories(m))
         status = no_memory(err);
     if (status == PDNN_OK)

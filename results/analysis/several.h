@@ -22,12 +22,11 @@ struct pdnn_several {
 #define PDNN_SEVERAL_RESULTS "results"
 #define PDNN_SEVERAL_VERSION "version"
 
-/* Reads DIR/results.csv of each of n directories, at least two. The arena gets the texts of the two columns.
+/* Reads DIR/results.csv of each of n directories, at least two. The arena gets the texts that no file has.
  * PDNN_INVALID if a directory is named twice, or if a table lacks `id`, `family`, `status` or
  * `time_ns_median`. Release *several with pdnn_several_finish after a success. */
-enum pdnn_status pdnn_several_read(const char *const *directories, size_t n, size_t limit_bytes,
-                                   struct pdnn_arena *arena, struct pdnn_several *several,
-                                   struct pdnn_err *err);
+enum pdnn_status pdnn_several_read(const char *const *directories, size_t n, struct pdnn_arena *arena,
+                                   struct pdnn_several *several, struct pdnn_err *err);
 
 /* Not the table, which belongs to whoever took it. */
 void pdnn_several_finish(struct pdnn_several *several);

@@ -2,6 +2,7 @@
 #include "results/plots/file.h"
 #include "results/plots/gnuplot.h"
 #include "results/tables/columns.h"
+#include "results/tables/results_reader.h"
 #include "results/tables/tables.h"
 
 #include <stdio.h>
@@ -119,13 +120,7 @@ void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
 
 enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const char *name, int *column,
                                   struct pdnn_err *err) {
-    const struct pdnn_csv *results = &selection->results;
-    char suggestion[PDNN_SUGGESTION_TEXT];
-    *column = pdnn_csv_find(results, name);
-    if (*column >= 0)
-        return PDNN_OK;
-    pdnn_suggest(suggestion, name, results->header, results->n_columns);
-    return pdnn_fail(err, PDNN_INVALID, "results.csv has no column '%.64s'%s", name, suggestion);
+    return pdnn_results_column(&selection->results, name, column, err);
 }
 
 const char *pdnn_plot_axis(const char *column, char buffer[PDNN_AXIS_TEXT]) {
@@ -136,7 +131,7 @@ const char *pdnn_plot_axis(const char *column, char buffer[PDNN_AXIS_TEXT]) {
     while (pdnn_families[n_families])
         n_families++;
     int at = pdnn_results_columns(pdnn_families, n_families, false, &arena, &columns, &err) == PDNN_OK
-                 ? pdnn_columns_find(&columns, column)
+                 ? pdnn_columns_find(&columns, pdnn_key_column(column))
                  : -1;
     const char *unit = at >= 0 ? columns.column[at].unit : "";
     snprintf(buffer, PDNN_AXIS_TEXT, "%.120s%s%.30s%s", column, *unit ? " (" : "", unit, *unit ? ")" : "");

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "results/tables/filter.h"
-#include "results/tables/ids.h"
+#include "results/tables/results_reader.h"
 #include "results/tables/tables.h"
 
 #include <limits.h>
@@ -15,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RESULTS_LIMIT_BYTES     ((size_t)1 << 32)
 #define ENVIRONMENT_LIMIT_BYTES ((size_t)1 << 20)
 
 static const char *const number_columns[PDNN_REPORT_NUMBERS] = {
@@ -35,8 +34,8 @@ static const char *const number_columns[PDNN_REPORT_NUMBERS] = {
 };
 
 static const char *const word_columns[PDNN_REPORT_WORDS] = {
-    [PDNN_REPORT_STATUS] = "status",    [PDNN_REPORT_REASON] = "reason", [PDNN_REPORT_BOUND] = "bound",
-    [PDNN_REPORT_LEVEL] = "roof_level", [PDNN_REPORT_FLAGS] = "flags",
+    [PDNN_REPORT_STATUS] = "status",    [PDNN_REPORT_REASON] = "reason",   [PDNN_REPORT_BOUND] = "bound",
+    [PDNN_REPORT_LEVEL] = "roof_level", [PDNN_REPORT_FLAGS] = "row_flags",
 };
 
 static enum pdnn_status out_of_memory(struct pdnn_err *err) {
@@ -65,18 +64,8 @@ static enum pdnn_status read_environment(struct pdnn_report_source *source, stru
 
 static enum pdnn_status read_source(struct pdnn_report_rows *rows, struct pdnn_report_source *source,
                                     struct pdnn_err *err) {
-    static const char *const needed[] = {"id", "family", "status", "time_ns_median"};
     char path[PATH_MAX];
-    enum pdnn_status status = path_of(source, "results.csv", path, err);
-    if (status == PDNN_OK)
-        status = pdnn_csv_read(path, RESULTS_LIMIT_BYTES, PDNN_CSV_STRICT, &source->results, err);
-    for (size_t i = 0; status == PDNN_OK && i < sizeof needed / sizeof *needed; i++) {
-        if (pdnn_csv_find(&source->results, needed[i]) < 0)
-            status = pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing; expected a results.csv",
-                               path, needed[i]);
-    }
-    if (status == PDNN_OK)
-        status = pdnn_ids_reprint(&source->results, &rows->arena, err);
+    enum pdnn_status status = pdnn_results_read(source->directory, &source->results, &rows->arena, err);
     if (status == PDNN_OK)
         status = pdnn_filter_keep(&source->results, rows->only, rows->n_only, err);
     if (status == PDNN_OK)

@@ -86,7 +86,7 @@ static const struct pdnn_column columns[] = {
     {"low", "by kind", NUMBER(low), .help = "least of the repetitions"},
     {"high", "by kind", NUMBER(high), .help = "greatest of the repetitions"},
     {"repetitions", "", PDNN_COLUMN_WHOLE, AT(repetitions), .help = "number of repetitions"},
-    {"median", "by kind", NUMBER(median), .is_later = true,
+    {"median_value", "by kind", NUMBER(median), .is_later = true, .was = "median",
      .help = "median of the repetitions; far from value if the machine was disturbed"},
     {"reported_bytes", "bytes", PDNN_COLUMN_COUNT, AT(reported_bytes), .is_later = true,
      .help = "bandwidth: capacity of the level for these threads together, as reported by the host"},

@@ -105,6 +105,24 @@ void pdnn_columns_header(const struct pdnn_columns *columns, struct pdnn_str *ou
     pdnn_csv_end_row(&writer);
 }
 
+enum pdnn_header_match pdnn_columns_match(const struct pdnn_columns *columns, const char *text,
+                                          size_t length) {
+    enum pdnn_header_match match = PDNN_HEADER_OTHER;
+    for (int old = 0; old < 2 && match == PDNN_HEADER_OTHER; old++) {
+        struct pdnn_str header = {0};
+        struct pdnn_csv_writer writer = {.out = &header};
+        for (size_t i = 0; i < columns->count; i++) {
+            const struct pdnn_column *column = &columns->column[i];
+            pdnn_csv_put_text(&writer, old && column->was ? column->was : column->name);
+        }
+        pdnn_csv_end_row(&writer);
+        if (!header.failed && length <= header.length && memcmp(text, header.text, length) == 0)
+            match = length < header.length ? PDNN_HEADER_CUT : PDNN_HEADER_WHOLE;
+        pdnn_str_finish(&header);
+    }
+    return match;
+}
+
 void pdnn_columns_row(const struct pdnn_columns *columns, const void *row, struct pdnn_str *out) {
     struct pdnn_csv_writer writer = {.out = out};
     for (size_t i = 0; i < columns->count; i++) {
@@ -121,4 +139,13 @@ int pdnn_columns_find(const struct pdnn_columns *columns, const char *name) {
             return (int)i;
     }
     return -1;
+}
+
+void pdnn_columns_rename(const struct pdnn_columns *columns, struct pdnn_csv *csv) {
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct pdnn_column *column = &columns->column[i];
+        int old = column->was ? pdnn_csv_find(csv, column->was) : -1;
+        if (old >= 0 && pdnn_csv_find(csv, column->name) < 0)
+            csv->header[old] = column->name;
+    }
 }

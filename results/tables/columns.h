@@ -9,6 +9,7 @@
 #include "base/word.h"
 #include "models/family.h"
 #include "models/param.h"
+#include "results/tables/csv.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,9 +33,10 @@ struct pdnn_column {
     enum pdnn_column_type type;
     size_t offset, size; /* of the field in the row's struct; size only for TEXT */
     const char *help;
-    int digits;    /* NUMBER: significant digits written */
-    bool analytic; /* known without running anything; `list` shows these */
-    bool is_later; /* older tables lack it; may be missing when read */
+    const char *was; /* its name in tables of schema 2, which can still be read; NULL: the same */
+    int digits;      /* NUMBER: significant digits written */
+    bool analytic;   /* known without running anything; `list` shows these */
+    bool is_later;   /* older tables lack it; may be missing when read */
     /* For a value that is not simply a field: appends its plain text to cell, or nothing if not available. */
     void (*get)(const struct pdnn_column *column, const void *row, struct pdnn_str *cell);
     /* The reverse, for tables that are read again; false if the text is not a valid value. */
@@ -64,6 +66,16 @@ enum pdnn_status pdnn_results_columns(const struct pdnn_family_def *const *famil
                                       bool analytic_only, struct pdnn_arena *arena,
                                       struct pdnn_columns *columns, struct pdnn_err *err);
 
+/* Whether the text, with its newline, is the table's header or the beginning of it, as it is today or as it
+ * was. */
+enum pdnn_header_match { PDNN_HEADER_OTHER, PDNN_HEADER_CUT, PDNN_HEADER_WHOLE };
+enum pdnn_header_match pdnn_columns_match(const struct pdnn_columns *columns, const char *text,
+                                          size_t length);
+
+/* Today's name of a column of results.csv that schema 2 called `was`, or NULL; those of keys are not among
+ * them. */
+const char *pdnn_results_columns_today(const char *was);
+
 /* Appends the header line, or the line of one row. */
 void pdnn_columns_header(const struct pdnn_columns *columns, struct pdnn_str *out);
 void pdnn_columns_row(const struct pdnn_columns *columns, const void *row, struct pdnn_str *out);
@@ -77,6 +89,9 @@ bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *
 
 /* Accepts digits only: no sign, no blanks, no overflow. */
 bool pdnn_count_parse(const char *text, uint64_t *count);
+
+/* Gives columns of a table that was read the names that they have today. */
+void pdnn_columns_rename(const struct pdnn_columns *columns, struct pdnn_csv *csv);
 
 /* Index of the column, or -1. */
 int pdnn_columns_find(const struct pdnn_columns *columns, const char *name);

@@ -3,8 +3,10 @@
 
 #include "base/units.h"
 #include "models/instance.h"
+#include "results/tables/results_reader.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum comparison { EQUAL, UNEQUAL, AT_LEAST, AT_MOST, ABOVE, BELOW, N_COMPARISONS };
@@ -51,14 +53,21 @@ static const char *find_operator(const char *text, size_t *which) {
     return NULL;
 }
 
+/* A key that the value shows to be meant as schema 2 named it. */
+static enum pdnn_status rename_key(const struct parsing *parsing, char key[PDNN_SUGGESTION_TEXT],
+                                   const char *values, struct pdnn_err *err) {
+    char *value = pdnn_arena_printf(parsing->arena, "%.*s", (int)strcspn(values, ","), values);
+    const char *today = value ? pdnn_results_renamed(key, value) : NULL;
+    if (!value)
+        return no_memory(err);
+    if (today && pdnn_csv_find(parsing->results, today) >= 0)
+        snprintf(key, PDNN_SUGGESTION_TEXT, "%s", today);
+    return PDNN_OK;
+}
+
 static enum pdnn_status find_column(const struct parsing *parsing, const char *key, int *column,
                                     struct pdnn_err *err) {
-    char suggestion[PDNN_SUGGESTION_TEXT];
-    *column = pdnn_csv_find(parsing->results, key);
-    if (*column >= 0)
-        return PDNN_OK;
-    pdnn_suggest(suggestion, key, parsing->results->header, parsing->results->n_columns);
-    return pdnn_fail(err, PDNN_INVALID, "results.csv has no column '%.64s'%s", key, suggestion);
+    return pdnn_results_column(parsing->results, key, column, err);
 }
 
 /* Takes a copy of the first `length` letters. */
@@ -96,6 +105,8 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
     condition->comparison = operators[which].comparison;
     memcpy(key, *text, length);
     key[length] = 0;
+    if (rename_key(parsing, key, at + strlen(operators[which].text), err) != PDNN_OK)
+        return err->status;
     if (find_column(parsing, key, &condition->column, err) != PDNN_OK)
         return err->status;
     at += strlen(operators[which].text);

@@ -106,7 +106,7 @@ static enum pdnn_status load_visit(struct loading *loading, size_t number, struc
     enum pdnn_status status = parse_row(&pdnn_journal_columns, path, &loading->visits, number, &row, err);
     if (status != PDNN_OK)
         return status;
-    if (row.schema == PDNN_SCHEMA) {
+    if (row.schema >= PDNN_SCHEMA_SAME_ROWS && row.schema <= PDNN_SCHEMA) {
         uint64_t count;
         if (!pdnn_count_parse(row.ops, &count) || count > SIZE_MAX / sizeof *unpacked)
             return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is not a value for column 'ops'", path,

@@ -3,9 +3,9 @@
  * that row commits them. Opening the journal drops a last line cut short by a crash, and ops whose visit has
  * no row; nothing else is ever removed or rewritten.
  *
- * Schema 1 had the ops packed into the row of journal.csv. Such rows are still read, and rows after them are
- * written as schema 2; a column gives each row's schema. Ids that an earlier version wrote are reprinted in
- * today's form when read. */
+ * Schema 1 had the ops packed into the row of journal.csv, and schema 2 other names for four columns. Such
+ * files are still read, and rows after theirs are written as today; a column gives each row's schema. Ids
+ * that an earlier version wrote are reprinted in today's form when read. */
 #ifndef RESULTS_TABLES_JOURNAL_H
 #define RESULTS_TABLES_JOURNAL_H
 

@@ -140,8 +140,8 @@ static const struct pdnn_column columns[] = {
      .help = "DRAM read probes just before and after the visit, together"},
     {"stop_reason", "", PDNN_COLUMN_WORD, .get = get_stop, .put = put_stop, .words = pdnn_stop_words,
      .help = "why it took no more samples"},
-    {"flags", "", PDNN_COLUMN_WORD, .get = get_flags, .put = put_flags, .words = pdnn_flag_words,
-     .help = "flags of this visit, joined by |"},
+    {"row_flags", "", PDNN_COLUMN_WORD, .get = get_flags, .put = put_flags, .words = pdnn_flag_words,
+     .was = "flags", .help = "flags of this visit, joined by |"},
     {"ops", "", PDNN_COLUMN_WORD, AT(ops), .put = put_ops,
      .help = "number of the visit's rows in journal-ops.csv; in schema 1, the ops themselves"},
 };

@@ -96,17 +96,13 @@ static enum pdnn_status next_line(struct pdnn_scan_file *file, struct pdnn_piece
 
 static enum pdnn_status check_header(struct pdnn_scan_file *file, const struct pdnn_columns *columns,
                                      struct pdnn_err *err) {
-    struct pdnn_str header = {0};
     struct pdnn_piece line;
-    pdnn_columns_header(columns, &header);
     enum pdnn_status status = next_line(file, &line, err);
-    bool same = line.text && line.length == header.length && !header.failed &&
-                memcmp(line.text, pdnn_str_text(&header), line.length) == 0;
-    /* Killed before its header was complete. */
-    bool is_cut = !line.text && file->used < header.length &&
-                  memcmp(file->block, pdnn_str_text(&header), file->used) == 0;
-    pdnn_str_finish(&header);
-    if (status == PDNN_OK && !same && !is_cut)
+    /* Without a line, it was killed before its header was complete. */
+    enum pdnn_header_match match =
+        line.text ? pdnn_columns_match(columns, line.text, line.length)
+                  : pdnn_columns_match(columns, file->block ? file->block : "", file->used);
+    if (status == PDNN_OK && match != (line.text ? PDNN_HEADER_WHOLE : PDNN_HEADER_CUT))
         status = pdnn_fail(err, PDNN_INVALID, "%s:1: not a %s of this version of paradnn (schema %d)",
                            file->path, columns->table, PDNN_SCHEMA);
     return status;
@@ -253,10 +249,11 @@ enum pdnn_status pdnn_journal_scan_next(struct pdnn_journal_scan *scan, struct p
         scan->torn = *done = true;
         return PDNN_OK;
     }
-    if (!parse_small(visit->fields.schema, &schema) || schema != PDNN_SCHEMA)
-        return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": schema '%.*s', only schema %d can be merged",
-                         file->path, file->line, (int)visit->fields.schema.length, visit->fields.schema.text,
-                         PDNN_SCHEMA);
+    if (!parse_small(visit->fields.schema, &schema) || schema < PDNN_SCHEMA_SAME_ROWS || schema > PDNN_SCHEMA)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s:%" PRIu64 ": schema '%.*s', only schemas %d to %d can be merged", file->path,
+                         file->line, (int)visit->fields.schema.length, visit->fields.schema.text,
+                         PDNN_SCHEMA_SAME_ROWS, PDNN_SCHEMA);
     if (!parse_small(visit->fields.ops, &n_ops))
         return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": '%.*s' is not a value for column 'ops'",
                          file->path, file->line, (int)visit->fields.ops.length, visit->fields.ops.text);

@@ -33,19 +33,9 @@ enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, 
     return pdnn_fail(err, PDNN_IO, "%s: cannot be locked: %s", file->path, strerror(errno));
 }
 
-/* True for a file that ends within its header. */
-static enum pdnn_status is_cut_short(const struct pdnn_log_file *file, const char *text, size_t length,
-                                     bool *cut, struct pdnn_err *err) {
-    struct pdnn_str header = {0};
-    pdnn_columns_header(file->columns, &header);
-    bool failed = header.failed;
-    *cut = !failed && length < header.length && memcmp(text, pdnn_str_text(&header), length) == 0;
-    pdnn_str_finish(&header);
-    return failed ? pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", file->path) : PDNN_OK;
-}
-
-static bool same_header(const struct pdnn_log_file *file, const struct pdnn_csv *csv) {
+static bool same_header(const struct pdnn_log_file *file, struct pdnn_csv *csv) {
     bool same = csv->n_columns == file->columns->count;
+    pdnn_columns_rename(file->columns, csv);
     for (size_t i = 0; same && i < csv->n_columns; i++)
         same = strcmp(csv->header[i], file->columns->column[i].name) == 0;
     return same;
@@ -54,18 +44,16 @@ static bool same_header(const struct pdnn_log_file *file, const struct pdnn_csv 
 enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_csv *csv, struct pdnn_err *err) {
     char *text;
     size_t length;
-    bool cut;
     *csv = (struct pdnn_csv){0};
     if (access(file->path, F_OK) != 0)
         return PDNN_OK;
     enum pdnn_status status = pdnn_file_read(file->path, LOG_LIMIT_BYTES, &text, &length, err);
     if (status != PDNN_OK)
         return status;
-    status = is_cut_short(file, text, length, &cut, err);
-    if (status != PDNN_OK || cut) {
+    if (pdnn_columns_match(file->columns, text, length) == PDNN_HEADER_CUT) { /* it ends within its header */
         free(text);
         file->torn = length > 0;
-        return status;
+        return PDNN_OK;
     }
     status = pdnn_csv_parse(file->path, text, length, PDNN_CSV_JOURNAL, csv, err);
     if (status == PDNN_OK && !same_header(file, csv)) {

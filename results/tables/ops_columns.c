@@ -20,27 +20,72 @@ static bool put_bound(const struct pdnn_column *column, void *row, const char *t
     return op->place.bound != PDNN_BOUND_COUNT;
 }
 
+/* The columns of the instance are those of results.csv. They are written and not read: who reads an op has
+ * its instance's row. */
+static void get_model(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    (void)column;
+    const struct pdnn_op_record *op = row;
+    if (op->of)
+        pdnn_str_append(cell, op->of->id, op->of->model_length);
+}
+
+static void get_family(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    (void)column;
+    const struct pdnn_op_record *op = row;
+    if (op->of)
+        pdnn_str_append(cell, op->of->id, strcspn(op->of->id, "/:"));
+}
+
+static void get_mode(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    (void)column;
+    const struct pdnn_op_record *op = row;
+    const struct pdnn_param_def *mode = &pdnn_settings[PDNN_SETTING_MODE];
+    char text[PDNN_PARAM_TEXT];
+    if (!op->of || !op->of->parsed)
+        return;
+    struct pdnn_value value = pdnn_value_of(op->of->instance.setting[PDNN_SETTING_MODE]);
+    pdnn_str_printf(cell, "%s", pdnn_param_format(mode, value, text));
+}
+
+static void get_status(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    (void)column;
+    const struct pdnn_op_record *op = row;
+    if (op->of)
+        pdnn_str_printf(cell, "%s", pdnn_outcome_name(op->of->outcome));
+}
+
+static bool put_nothing(const struct pdnn_column *column, void *row, const char *text) {
+    (void)column, (void)row, (void)text;
+    return true;
+}
+
 #define AT(field)     .offset = offsetof(struct pdnn_op_record, field)
 #define TEXT(field)   PDNN_COLUMN_TEXT, AT(field), sizeof((struct pdnn_op_record *)0)->field
 #define WORD(field)   PDNN_COLUMN_WORD, AT(field)
 #define NUMBER(field) PDNN_COLUMN_NUMBER, AT(field), .digits = PDNN_DIGITS_TABLE
 #define COUNT(field)  PDNN_COLUMN_COUNT, AT(field)
+#define OF(getter)    PDNN_COLUMN_WORD, .get = getter, .put = put_nothing
 
 static const struct pdnn_column columns[] = {
     {"id", "", WORD(id), .help = "the instance"},
+    {"model", "", OF(get_model), .help = "the id without run settings, as in results.csv"},
+    {"family", "", OF(get_family), .help = "model family"},
+    {"run_mode", "", OF(get_mode), .help = "infer or train, as in results.csv"},
+    {"status", "", OF(get_status), .help = "of the instance; ops have rows where it is ok"},
     {"op_index", "", COUNT(op_index), .help = "order of first execution in the step; reorders come last"},
     {"layer", "", TEXT(layer), .help = "where in the model; first..last if identical ops share the row"},
     {"op", "", TEXT(op), .help = "registered op, or reorder"},
     {"category", "", WORD(category), .help = "kind of work, as in `paradnn ops`"},
-    {"pass", "", WORD(pass),
+    {"op_pass", "", WORD(pass), .was = "pass",
      .help = "forward, recompute (forward repeated, with checkpoint), backward-data, "
              "backward-weights or update"},
     {"dtype", "", WORD(dtype),
      .help = "element type that it computes in, that of its first input; sets its compute roof"},
-    {"shape", "", TEXT(shape),
+    {"op_shape", "", TEXT(shape), .was = "shape",
      .help = "inputs and outputs, dims joined by x; nonzero attributes, written once if the same for both "
              "directions of an image; the dtype unless f32; +op for each op fused into it"},
-    {"count", "executions", COUNT(count), .help = "executions in one step; costs and time cover all of them"},
+    {"executions", "", COUNT(count), .was = "count",
+     .help = "executions in one step; costs and time cover all of them"},
     {"flop_count", "FLOP", COUNT(flop_count),
      .help =
          "2 per multiply-add, 1 per other operation; windows over an image are counted with all their taps"},

@@ -55,6 +55,7 @@ void pdnn_record_init(struct pdnn_record *record, const char *id) {
         .host = "",
     };
     snprintf(record->id, sizeof record->id, "%s", id);
+    record->model_length = pdnn_id_model_length(record->id);
     pdnn_placement_init(&record->place);
 }
 

@@ -13,8 +13,9 @@
 
 #define PDNN_ABSENT UINT64_MAX
 
-/* Version of the tables, raised when a column's meaning or the journal's layout changes. */
-enum { PDNN_SCHEMA = 2 };
+/* Version of the tables, raised when the name or meaning of a column or the journal's layout changes.
+ * Journals from PDNN_SCHEMA_SAME_ROWS on differ only in their headers. */
+enum { PDNN_SCHEMA = 3, PDNN_SCHEMA_SAME_ROWS = 2 };
 
 /* What limits a row: see results/analysis/roofline.h. */
 enum pdnn_bound {
@@ -45,7 +46,8 @@ struct pdnn_placement {
 /* One row of results.csv. */
 struct pdnn_record {
     char id[PDNN_ID_TEXT];
-    bool parsed; /* this program knows the id, so `instance` is set */
+    size_t model_length; /* of the part of the id that names the model */
+    bool parsed;         /* this program knows the id, so `instance` is set */
     struct pdnn_instance instance;
     bool has_totals;
     struct pdnn_totals totals;
@@ -69,7 +71,8 @@ enum { PDNN_IMPLEMENTATIONS_TEXT = 4 * PDNN_IMPLEMENTATION_TEXT };
 
 /* One row of ops.csv. */
 struct pdnn_op_record {
-    const char *id; /* borrowed from the record */
+    const char *id;               /* borrowed from the record */
+    const struct pdnn_record *of; /* the instance's row, where this one is written; NULL where it was read */
     uint64_t op_index;
     char layer[2 * PDNN_LAYER_TEXT + 2]; /* see models/group.h */
     char op[PDNN_LAYER_TEXT];

@@ -21,6 +21,20 @@ static void get_family(const struct pdnn_column *column, const void *row, struct
         pdnn_str_append(cell, record->id, strcspn(record->id, "/:"));
 }
 
+static void get_model(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    (void)column;
+    const struct pdnn_record *record = row;
+    pdnn_str_append(cell, record->id, record->model_length);
+}
+
+static void get_settings(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
+    (void)column;
+    const struct pdnn_record *record = row;
+    const char *settings = record->id + record->model_length;
+    settings += *settings == ',';
+    pdnn_str_append(cell, settings, strlen(settings));
+}
+
 static void append_param(const struct pdnn_param_def *param, struct pdnn_value value, struct pdnn_str *cell) {
     char text[PDNN_PARAM_TEXT];
     const char *shown = pdnn_param_format(param, value, text);
@@ -35,8 +49,9 @@ static void get_hyper(const struct pdnn_column *column, const void *row, struct 
     const struct pdnn_family_def *family = record->instance.family;
     int at = column->index < family->n_params && column->param == &family->params[column->index]
                  ? (int)column->index
-                 : pdnn_param_find(family->params, family->n_params, column->name);
-    if (at >= 0 && pdnn_hyper_applies(&record->instance, (size_t)at))
+                 : pdnn_param_find(family->params, family->n_params, column->param->name);
+    bool is_today = at >= 0 && strcmp(family->params[at].name, column->param->name) == 0;
+    if (is_today && pdnn_hyper_applies(&record->instance, (size_t)at))
         append_param(&family->params[at], record->instance.hyper[at], cell);
 }
 
@@ -97,7 +112,12 @@ static void get_total(const struct pdnn_column *column, const void *row, struct 
 
 static const struct pdnn_column head[] = {
     {"schema", "", PDNN_COLUMN_COUNT, .get = get_schema, .help = "version of these tables"},
-    {"id", "", TEXT(id), .analytic = true, .help = "family, hyper-parameters and run settings; parses back"},
+    {"id", "", TEXT(id), .analytic = true, .help = "model and settings, joined by a comma; parses back"},
+    {"model", "", PDNN_COLUMN_WORD, .get = get_model, .analytic = true,
+     .help =
+         "the id without run settings: the same model in every mode, dtype, backend and number of threads"},
+    {"settings", "", PDNN_COLUMN_WORD, .get = get_settings, .analytic = true,
+     .help = "the rest of the id: threads, and the run settings that differ from their defaults"},
     {"family", "", PDNN_COLUMN_WORD, .get = get_family, .analytic = true, .help = "model family"},
 };
 
@@ -178,13 +198,20 @@ static const struct pdnn_column tail[] = {
     {"extrapolated", "", COUNT(extrapolated),
      .help = "1: only layers_run of the layers ran, and the time is scaled by the ratio of all ops' times to "
              "theirs"},
-    {"flags", "", PDNN_COLUMN_WORD, .get = get_flags, .words = pdnn_flag_words,
+    {"row_flags", "", PDNN_COLUMN_WORD, .get = get_flags, .words = pdnn_flag_words, .was = "flags",
      .help = "what to know before trusting the row, joined by |"},
     {"host", "", PDNN_COLUMN_WORD, AT(host), .help = "name of the machine"},
     {"started_utc", "", PDNN_COLUMN_WORD, .get = get_started, .help = "start of the first visit"},
 };
 
 enum { N_HEAD = sizeof head / sizeof head[0], N_TAIL = sizeof tail / sizeof tail[0] };
+
+const char *pdnn_results_columns_today(const char *was) {
+    for (size_t i = 0; i < N_TAIL; i++)
+        if (tail[i].was && strcmp(tail[i].was, was) == 0)
+            return tail[i].name;
+    return NULL;
+}
 
 struct list {
     struct pdnn_column *column;
@@ -203,13 +230,13 @@ static void append_hypers(struct list *list, const struct pdnn_family_def *famil
         const struct pdnn_param_def *param = &family->params[i];
         const struct pdnn_columns so_far = {.column = list->column, .count = list->count};
         bool is_whole = param->type == PDNN_PARAM_INT;
-        int shared = pdnn_columns_find(&so_far, param->name);
+        int shared = pdnn_columns_find(&so_far, pdnn_param_column(param));
         if (shared >= 0 && !is_whole)
             list->column[shared].type = PDNN_COLUMN_WORD;
         if (shared >= 0)
             continue;
         append(list, &(struct pdnn_column){
-                         .name = param->name,
+                         .name = pdnn_param_column(param),
                          .unit = pdnn_param_unit(param),
                          .type = is_whole ? PDNN_COLUMN_WHOLE : PDNN_COLUMN_WORD,
                          .help = param->help,
@@ -224,7 +251,7 @@ static void append_hypers(struct list *list, const struct pdnn_family_def *famil
 static void append_setting(struct list *list, size_t setting) {
     const struct pdnn_param_def *param = &pdnn_settings[setting];
     append(list, &(struct pdnn_column){
-                     .name = param->name,
+                     .name = pdnn_param_column(param),
                      .unit = pdnn_param_unit(param),
                      .type = param->type == PDNN_PARAM_INT ? PDNN_COLUMN_WHOLE : PDNN_COLUMN_WORD,
                      .help = param->help,

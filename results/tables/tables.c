@@ -83,8 +83,9 @@ static bool is_of_host(const struct pdnn_csv *csv, size_t row, int column, const
 }
 
 /* rows: room for as many as the table has, or PDNN_CEILINGS_MAX. */
-static enum pdnn_status parse_ceilings(const char *path, const struct pdnn_csv *csv, const char *host,
+static enum pdnn_status parse_ceilings(const char *path, struct pdnn_csv *csv, const char *host,
                                        struct pdnn_ceiling *rows, size_t *count, struct pdnn_err *err) {
+    pdnn_columns_rename(&pdnn_ceilings_columns, csv);
     for (size_t i = 0; i < pdnn_ceilings_columns.count; i++) {
         const struct pdnn_column *column = &pdnn_ceilings_columns.column[i];
         if (!column->is_later && pdnn_csv_find(csv, column->name) < 0)
@@ -108,7 +109,7 @@ static enum pdnn_status parse_ceilings(const char *path, const struct pdnn_csv *
 }
 
 /* Writes *ceilings on success only. */
-static enum pdnn_status take_ceilings(const char *path, const struct pdnn_csv *csv, const char *host,
+static enum pdnn_status take_ceilings(const char *path, struct pdnn_csv *csv, const char *host,
                                       struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     size_t room = csv->n_rows < PDNN_CEILINGS_MAX ? csv->n_rows : PDNN_CEILINGS_MAX, count = 0;
     struct pdnn_ceiling *rows = calloc(room + 1, sizeof *rows);

@@ -431,7 +431,7 @@ class Sweep(Case):
         self.paradnn("sweep", "old/spec.yaml", "-o", "old", "--ceilings", "roofs.csv", "--set", "measure.rounds=2", expect=0)
         self.assertTrue(self.read("old", "journal.csv").startswith(journal))
         visits = self.rows("old", "journal.csv")
-        self.assertEqual([row["schema"] for row in visits], ["1"] * len(old) + ["2"] * (len(visits) - len(old)))
+        self.assertEqual([row["schema"] for row in visits], ["1"] * len(old) + ["3"] * (len(visits) - len(old)))
         ops = self.rows("old", "journal-ops.csv")
         for row in visits[len(old):]:
             self.assertEqual(len([op for op in ops if (op["id"], op["visit"]) == (row["id"], row["visit"])]), int(row["ops"]))
@@ -945,7 +945,7 @@ bandwidth,read,,DRAM,1,0,0.1,0.1,0.1,5
         self.assertEqual(row["reason"], "openblas: bf16 has no fast path on sgemm: dense forward")
         row = row_after("--allow-slow")
         self.assertEqual(row["status"], "ok")
-        self.assertIn("slow", row["flags"].split("|"))
+        self.assertIn("slow", row["row_flags"].split("|"))
         self.assertEqual(row_after("--set", "measure.rounds=20"), row)
 
     def test_check_csv(self):
@@ -984,7 +984,7 @@ bandwidth,read,,DRAM,1,0,0.1,0.1,0.1,5
             self.assertEqual(own[-1]["category"], "residual")
             self.assertAlmostEqual(sum(float(row["share_pct"]) for row in own), 100, places=2)
             self.assertAlmostEqual(float(own[-1]["share_pct"]), float(step["residual_pct"]), places=2)
-            self.assertEqual("optimizer" in {row["category"] for row in own}, step["mode"] == "train")
+            self.assertEqual("optimizer" in {row["category"] for row in own}, step["run_mode"] == "train")
         for_people = self.paradnn("breakdown", "small.results", expect=0).stdout
         self.assertEqual(for_people.count("residual"), len(steps))
         self.assertEqual(for_people.count("most is lost by"), len(steps))

@@ -65,7 +65,7 @@ TEXT_COLUMNS = {
     "ceilings.csv": ["kind", "pattern", "dtype", "level"],
     "results.csv": ["id", "family", "layers", "batch", "mode", "optimizer", "backend", "fuse", "dtype", "threads", "bound",
                     "started_utc"],
-    "ops.csv": ["layer", "op", "category", "pass", "shape", "implementation", "bound", "roof_level"],
+    "ops.csv": ["layer", "op", "category", "op_pass", "op_shape", "implementation", "bound", "roof_level"],
 }
 
 

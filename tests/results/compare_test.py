@@ -85,7 +85,7 @@ class Compare(Tables):
         b = self.results("b", [["net/2", "net", "infer", "ok", 1000, 900, 1100], ["net/1", "net", "infer", "ok", 1000, 990, 1010],
                                ["net/5", "net", "train", "ok", 1000, "", ""], ["net/4", "net", "train", "ok", 5, "", ""]])
         rows = self.rows(a, b)
-        self.assertEqual([(row["id"], row["ratio"], row["clear"], row["decision"], row["mode"]) for row in rows],
+        self.assertEqual([(row["id"], row["ratio"], row["clear"], row["decision"], row["run_mode"]) for row in rows],
                          [("net/1", "4", "1", "faster", "infer"), ("net/2", "1", "0", "undecided", "infer")])
         self.assertEqual([(row["id"], row["a_status"], row["b_status"]) for row in self.rows(a, b, "--table", "unpaired")],
                          [("net/3", "ok", ""), ("net/4", "unsupported", "ok"), ("net/5", "", "ok")])
@@ -189,7 +189,7 @@ class Recomputed(Tables):
         for row, (_, a, b) in zip(rows, self.pairs):
             log, half = self.log_and_half(a, b)
             self.assertTrue(close(float(row["ratio"]), math.exp(log)))
-            self.assertEqual([row[key] for key in ("layers", "nodes", "mode")], [str(a[key]) for key in ("layers", "nodes", "mode")])
+            self.assertEqual([row[key] for key in ("layers", "nodes", "run_mode")], [str(a[key]) for key in ("layers", "nodes", "mode")])
             self.assertEqual(row["a_id"], a["id"])
             self.assertEqual(row["b_id"], b["id"])
             self.assertNotIn("backend", row)
@@ -218,13 +218,13 @@ class Recomputed(Tables):
             known = [self.log_and_half(a, b) for _, a, b in self.members(row["family"], row["key"], row["value"])]
             logs = [log for log, _ in known]
             n = len(logs)
-            self.assertEqual(int(row["count"]), n)
-            self.assertTrue(close(float(row["mean"]), math.exp(mean(logs))))
+            self.assertEqual(int(row["instances"]), n)
+            self.assertTrue(close(float(row["geo_mean"]), math.exp(mean(logs))))
             measured = math.sqrt(sum(half ** 2 for _, half in known)) / n
             sampled = t_quantile(n - 1) * math.sqrt(squares(logs) / (n - 1) / n)
             half = max(sampled, measured) if not math.isnan(measured) else sampled
-            self.assertTrue(close(float(row["mean_low"]), math.exp(mean(logs) - half), 2e-4), row)
-            self.assertTrue(close(float(row["mean_high"]), math.exp(mean(logs) + half), 2e-4), row)
+            self.assertTrue(close(float(row["geo_mean_low"]), math.exp(mean(logs) - half), 2e-4), row)
+            self.assertTrue(close(float(row["geo_mean_high"]), math.exp(mean(logs) + half), 2e-4), row)
             self.assertTrue(close(float(row["least"]), math.exp(min(logs))) and close(float(row["greatest"]), math.exp(max(logs))))
             self.assertEqual(int(row["faster"]), sum(log > half for log, half in known))
             self.assertEqual(int(row["slower"]), sum(log < -half for log, half in known))
@@ -242,7 +242,7 @@ class Recomputed(Tables):
                 logs.setdefault(a[row["key"]], []).append(self.log_and_half(a, b)[0])
             n, k = len(members), len(logs)
             within, total = sum(squares(values) for values in logs.values()), squares(sum(logs.values(), []))
-            self.assertEqual((int(row["count"]), int(row["values"])), (n, k))
+            self.assertEqual((int(row["instances"]), int(row["n_values"])), (n, k))
             self.assertEqual(row["complete"], str(int(n == len(self.members(row["family"])))))
             self.assertTrue(close(float(row["explained"]), 1 - within / total), row)
             self.assertTrue(close(float(row["adjusted"]), 1 - within / (n - k) / (total / (n - 1))), row)
@@ -285,7 +285,7 @@ class Recomputed(Tables):
     def test_text(self):
         text = self.compare(*self.directories)
         groups = self.rows(*self.directories, "--table", "groups")
-        takes = 1 / float(groups[0]["mean"])
+        takes = 1 / float(groups[0]["geo_mean"])
         self.assertIn(f"B takes {takes:#.3g} times as long as A", text)
         self.assertIn("wide: batch explains the ratios best", text)
         for table in ("pairs", "groups", "axes", "ops", "unpaired"):

@@ -71,7 +71,7 @@ def compare(program, directory, table, value, model):
     listed = list(csv.DictReader(subprocess.run(arguments, capture_output=True, text=True, check=True).stdout.splitlines()))
     residuals = subprocess.run([*arguments, "--residuals"], capture_output=True, text=True, check=True).stdout
     want = expected(table, value, model)
-    states = {row["term"]: (row["state"], row["with"]) for row in listed}
+    states = {row["term"]: (row["state"], row["collinear_with"]) for row in listed}
     assert states["input"] == ("collinear", "nodes") and states["output"] == ("constant", ""), states
     found = {row["term"]: row for row in listed if row["weight"]}
     names = {name for name in want["weights"] if model == "power" or name != "constant"}

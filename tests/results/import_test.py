@@ -70,7 +70,7 @@ class Import(unittest.TestCase):
         self.assertAlmostEqual(float(first["time_ns_median"]), 1e9 / ran["step_per_sec"], delta=1)
         self.assertAlmostEqual(float(first["examples_per_s"]), ran["example_per_sec"], delta=1)
         self.assertEqual(int(first["params"]), 2000 * 1024 + 3 * 1024 * 1024 + 1024 * 1000 + 4 * 1024 + 1000)
-        self.assertEqual((first["host"], first["mode"], first["dtype"], first["optimizer"]), ("gpu_fc", "train", "f32", "rmsprop"))
+        self.assertEqual((first["host"], first["run_mode"], first["dtype"], first["optimizer"]), ("gpu_fc", "train", "f32", "rmsprop"))
         # Rates are of our count, which lacks the gradient of the input.
         self.assertLess(float(first["gflops"]), ran["flops"])
         self.assertGreater(float(first["gflops"]), 0.7 * ran["flops"])

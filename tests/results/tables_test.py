@@ -70,7 +70,22 @@ class Tables(unittest.TestCase):
                     self.assertIn(word, out)
 
     def test_pandas(self):
-        self.check("python", ["1024", "dense"])
+        self.check("python", ["1024", "dense", "mode=infer,threads=2", "train"])
+
+    def test_pandas_keeps_integers(self):
+        """A column of integers with empty fields is Int64 with <NA>, not text and not floats; empty text is <NA> too."""
+        path = os.path.join(self.place, "fc.results", "results.csv")
+        with open(path, newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        rows[1][rows[0].index("layers")] = rows[2][rows[0].index("activation")] = ""
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
+        out = self.run_with("python", "import pandas as pd\nt = pd.read_csv('fc.results/results.csv').convert_dtypes()\n"
+                                      "print(t.layers.dtype, t.layers.isna().sum(), t.activation.isna().sum(), t.gflops.dtype)\n"
+                                      "print(t.run_mode.dtype, t.row_flags.isna().all(), t.pivot_table(index='layers', columns='batch', "
+                                      "values='gflops').shape[0])\n")
+        self.assertEqual(out.split()[:4], ["Int64", "1", "1", "Float64"])
+        self.assertEqual(out.split()[4], "string")
 
     def test_python(self):
         self.check("python3", ["64 408.85"])

@@ -84,13 +84,13 @@ static void test_results_columns_order(void **state) {
     pdnn_columns_header(&columns, &header);
     assert_string_equal(
         pdnn_str_text(&header),
-        "schema,id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,accumulate,checkpoint,layers_run,isa,status,reason,params,flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes,plan_bytes,time_ns_median,time_ns_min,time_ns_mean,time_ns_p10,time_ns_p90,time_ns_mad,ci_low_ns,ci_high_ns,ci_half_pct,rounds,samples,warmups,stop_reason,speed_index,probe_gflops,probe_gbs,prepare_ns,examples_per_s,gflops,bw_gbs,intensity_flop_per_byte,attainable_gflops,pct_of_roof,pct_of_peak,bound,roof_level,residual_pct,extrapolated,flags,host,started_utc\n");
+        "schema,id,model,settings,family,layers,nodes,cell,run_mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,accumulate,checkpoint,layers_run,isa,status,reason,params,flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes,plan_bytes,time_ns_median,time_ns_min,time_ns_mean,time_ns_p10,time_ns_p90,time_ns_mad,ci_low_ns,ci_high_ns,ci_half_pct,rounds,samples,warmups,stop_reason,speed_index,probe_gflops,probe_gbs,prepare_ns,examples_per_s,gflops,bw_gbs,intensity_flop_per_byte,attainable_gflops,pct_of_roof,pct_of_peak,bound,roof_level,residual_pct,extrapolated,row_flags,host,started_utc\n");
     pdnn_str_clear(&header);
     assert_int_equal(pdnn_results_columns(both, 2, true, &arena, &columns, &err), PDNN_OK);
     pdnn_columns_header(&columns, &header);
     assert_string_equal(
         pdnn_str_text(&header),
-        "id,family,layers,nodes,cell,mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,accumulate,checkpoint,layers_run,isa,params,flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes\n");
+        "id,model,settings,family,layers,nodes,cell,run_mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,accumulate,checkpoint,layers_run,isa,params,flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes\n");
     pdnn_str_finish(&header);
     pdnn_arena_finish(&arena);
 }
@@ -156,12 +156,26 @@ static void test_columns_row_of_a_record(void **state) {
     static const struct {
         const char *name, *text;
     } rows[] = {
-        {"family", "fc"},     {"layers", "7"},          {"mode", "infer"},
-        {"optimizer", ""},    {"threads", "3"},         {"status", "ok"},
-        {"cache", "warm"},    {"fuse", "none"},         {"flop_count", "9007199254740993"},
-        {"plan_bytes", ""},   {"ci_low_ns", "1200000"}, {"time_ns_median", "1234568"},
-        {"bound", ""},        {"samples", ""},          {"flags", "noisy|ref"},
-        {"params", "0"},      {"schema", "2"},          {"started_utc", "2026-05-01T12:00:00.123Z"},
+        {"family", "fc"},
+        {"model", "fc/layers=7"},
+        {"settings", "mode=infer,threads=3"},
+        {"layers", "7"},
+        {"run_mode", "infer"},
+        {"optimizer", ""},
+        {"threads", "3"},
+        {"status", "ok"},
+        {"cache", "warm"},
+        {"fuse", "none"},
+        {"flop_count", "9007199254740993"},
+        {"plan_bytes", ""},
+        {"ci_low_ns", "1200000"},
+        {"time_ns_median", "1234568"},
+        {"bound", ""},
+        {"samples", ""},
+        {"row_flags", "noisy|ref"},
+        {"params", "0"},
+        {"schema", "3"},
+        {"started_utc", "2026-05-01T12:00:00.123Z"},
         {"ci_half_pct", "5"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -172,7 +186,7 @@ static void test_columns_row_of_a_record(void **state) {
     strcpy(record->id, "gone:preset,x=1");
     assert_string_equal(cell_of(&columns, "family", record, &cell), "gone");
     assert_string_equal(cell_of(&columns, "layers", record, &cell), "");
-    assert_string_equal(cell_of(&columns, "mode", record, &cell), "");
+    assert_string_equal(cell_of(&columns, "run_mode", record, &cell), "");
     free(record);
     pdnn_str_finish(&cell);
     pdnn_arena_finish(&arena);

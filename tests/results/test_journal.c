@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "results/tables/columns.h"
 #include "results/tables/journal.h"
+#include "results/tables/journal_scan.h"
 #include "results/tables/packed_ops.h"
 
 #include <fcntl.h>
@@ -260,13 +261,63 @@ static void test_journal_open_misses_ops(void **state) {
     free(ops.bytes);
 }
 
+/* The header that the table had in schema 2. */
+static void append_old_header(struct pdnn_str *text, const struct pdnn_columns *columns) {
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct pdnn_column *column = &columns->column[i];
+        pdnn_str_printf(text, "%s%s", i ? "," : "", column->was ? column->was : column->name);
+    }
+    pdnn_str_append(text, "\n", 1);
+}
+
+/* Schema 2 had other names for some columns: read, left as they are, and followed by rows of today's. */
+static void test_journal_open_goes_on_with_schema_2(void **state) {
+    const struct place *place = *state;
+    struct pdnn_err err = {0};
+    struct pdnn_journal *journal;
+    struct pdnn_journal_scan scan;
+    struct pdnn_scanned_visit scanned;
+    struct pdnn_str text = {0}, ops = {0};
+    append_old_header(&text, &pdnn_journal_columns);
+    append_old_header(&ops, &pdnn_journal_ops_columns);
+    assert_non_null(strstr(text.text, ",flags,"));
+    assert_non_null(strstr(ops.text, ",pass,shape,"));
+    pdnn_str_printf(&text,
+                    "2,\"fc/a=1,b=2\",1,ok,,1970-01-01T00:00:00.000Z,5,6,7,8,9,10,11,12,13,14,15,16,17,"
+                    "18,precision,noisy,1\n");
+    pdnn_str_printf(&ops, "\"fc/a=1,b=2\",1,dense,forward,2x3,hidden,gemm,2,0,30\n");
+    write_file(place->journal, text.text, text.length);
+    write_file(place->ops, ops.text, ops.length);
+    for (size_t opened = 0; opened < 2; opened++) {
+        struct pdnn_visit more = make_visit(1);
+        assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
+        assert_false(pdnn_journal_was_torn(journal));
+        struct pdnn_instance_visits of = pdnn_visits_of(pdnn_journal_visits(journal), "fc/a=1,b=2");
+        assert_int_equal(of.count, 1 + opened);
+        assert_int_equal(of.visit[0].flags, PDNN_FLAG_NOISY);
+        assert_string_equal(of.ops[0].op[0].key, "dense/forward/2x3");
+        if (!opened)
+            assert_int_equal(pdnn_journal_append(journal, "fc/a=1,b=2", &more, &err), PDNN_OK);
+        pdnn_journal_close(journal);
+    }
+    assert_int_equal(pdnn_journal_scan_open(&scan, place->folder.path, &err), PDNN_OK);
+    for (size_t visits = 0; visits < 3; visits++) {
+        bool done;
+        assert_int_equal(pdnn_journal_scan_next(&scan, &scanned, &done, &err), PDNN_OK);
+        assert_int_equal(done, visits == 2);
+    }
+    pdnn_journal_scan_close(&scan);
+    pdnn_str_finish(&text);
+    pdnn_str_finish(&ops);
+}
+
 /* Ops packed into the row, as in schema 1: read, left as they are, and followed by rows of today's schema. */
 static void test_journal_open_goes_on_with_schema_1(void **state) {
     const struct place *place = *state;
     struct pdnn_err err = {0};
     struct pdnn_journal *journal;
     struct pdnn_str text = {0};
-    pdnn_columns_header(&pdnn_journal_columns, &text);
+    append_old_header(&text, &pdnn_journal_columns);
     pdnn_str_printf(
         &text, "1,\"fc/a=1,b=2\",1,ok,,1970-01-01T00:00:00.000Z,5,6,7,8,9,10,11,12,13,14,15,16,17,18,"
                "precision,,dense/forward/2x3@ffn1|gemm:x%%7Cy|2|0|30;reorder/forward/2x3|own|1|24|4.5\n");
@@ -293,7 +344,7 @@ static void test_journal_open_goes_on_with_schema_1(void **state) {
     struct text after = read_text(place->journal);
     assert_true(after.length > text.length);
     assert_memory_equal(after.bytes, text.text, text.length);
-    assert_memory_equal(after.bytes + text.length, "2,\"fc/a=1,b=2\",2,ok,", 20);
+    assert_memory_equal(after.bytes + text.length, "3,\"fc/a=1,b=2\",2,ok,", 20);
     free(after.bytes);
     pdnn_str_finish(&text);
 }
@@ -331,8 +382,8 @@ static void test_journal_open_refuses_others(void **state) {
     } rows[] = {
         {false, "schema,id\n1,fc/a=1\n", "journal.csv:1: not a journal.csv of this version"},
         {false, "something else", "journal.csv:1: not a journal.csv of this version"},
-        {true, "3,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
-         "journal.csv:2: schema 3"},
+        {true, "4,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
+         "journal.csv:2: schema 4"},
         {true, "2,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,x\n",
          "journal.csv:2: 'x' is not a value for column 'ops'"},
         {true, "1,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,a|b\n",
@@ -518,6 +569,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_journal_open_torn_at_every_byte, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_misses_ops, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_goes_on_with_schema_1, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_open_goes_on_with_schema_2, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_torn_header, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_refuses_others, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_append_leaves_out_what_was_not_measured, setup,

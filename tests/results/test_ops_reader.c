@@ -128,7 +128,7 @@ static void test_ops_reader_names_file_and_line(void **state) {
         const char *text, *message;
     } rows[] = {
         {"id,op,count\n", "ops.csv:1: column 'category' is missing"},
-        {HEADER "a,add,add,1,1,\na,add,add,x,1,\n", "ops.csv:3: 'x' is not a value for column 'count'"},
+        {HEADER "a,add,add,1,1,\na,add,add,x,1,\n", "ops.csv:3: 'x' is not a value for column 'executions'"},
         {"bound," HEADER "slow,a,add,add,1,1,\n", "ops.csv:2: 'slow' is not a value for column 'bound'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

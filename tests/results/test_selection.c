@@ -186,7 +186,8 @@ static void test_selection_of_several_directories_refuses(void **state) {
     assert_string_equal(err.text, message);
     write_second(second, "id,family,time_ns_median\na,fc,10\n", "");
     assert_int_equal(pdnn_selection_open_all(&selection, both, 2, NULL, 0, &err), PDNN_INVALID);
-    snprintf(message, sizeof message, "%s/results.csv:1: column 'status' is missing", second);
+    snprintf(message, sizeof message, "%s/results.csv:1: column 'status' is missing; expected a results.csv",
+             second);
     assert_string_equal(err.text, message);
     remove_second(second);
 }
@@ -303,7 +304,7 @@ static void test_selection_texts(void **state) {
          "nodes", "16", "batch=4, mode=train", "family=fc, mode=infer"},
         {"nodes", 5,
          "rnn/cell=lstm,layers=1,embedding=512,hidden=512,length=50,vocabulary=1024,batch=100,"
-         "bidirectional=no,output=every-step,dropout=0,ids=uniform,mode=infer,threads=all",
+         "bidirectional=no,output_at=every-step,dropout=0,ids=uniform,mode=infer,threads=all",
          "nodes", "-", "family=rnn, batch=100", "family=fc, mode=infer"},
     };
     struct pdnn_selection selection;

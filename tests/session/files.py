@@ -5,8 +5,8 @@ import csv
 import os
 
 # What results.csv computes and does not measure, of sweeps of fully connected networks.
-EXACT = ["schema", "id", "family", "mode", "dtype", "optimizer", "backend", "threads", "cache", "status", "params", "flop_count",
-         "byte_count", "weight_bytes", "activation_bytes", "memory_bytes", "layers", "nodes", "input", "output", "batch"]
+EXACT = ["schema", "id", "model", "settings", "family", "run_mode", "dtype", "optimizer", "backend", "threads", "cache", "status",
+         "params", "flop_count", "byte_count", "weight_bytes", "activation_bytes", "memory_bytes", "layers", "nodes", "input", "output", "batch"]
 
 
 class Wrong(Exception):

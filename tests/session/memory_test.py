@@ -58,7 +58,7 @@ def peaks(visits, name):
     used = {"sweep": run("sweep", "one.yaml", "-o", directory, "--set", f"measure.rounds={visits + 2}")}
     assert [row["rounds"] for row in rows(directory, "results.csv")] == [str(visits + 2)]
     # Each op once, however many visits have it.
-    assert sum(row["op"] == "dense" and row["shape"].startswith("4x1:") for row in rows(directory, "ops.csv")) == 1
+    assert sum(row["op"] == "dense" and row["op_shape"].startswith("4x1:") for row in rows(directory, "ops.csv")) == 1
     used["status"] = run("status", directory)
     used["merge"] = run("merge", directory, "-o", directory + "-merged")
     assert len(rows(directory + "-merged", "journal.csv")) == visits + 2

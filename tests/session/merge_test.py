@@ -169,7 +169,7 @@ def test_refused():
     damage("environment.yaml", lambda text: text.replace("made up", "another"))
     refuse('a and b: cpu is "made up" and "another" on one host', "b")
     damage("environment.yaml", lambda text: text)
-    damage("journal.csv", lambda text: text.replace("2,", "9,", 1))
+    damage("journal.csv", lambda text: text.replace("\n3,", "\n9,", 1))
     refuse("b/journal.csv:2: schema '9'", "b")
     damage("journal.csv", lambda text: text.replace(",ok,", ",", 1))
     refuse("b/journal.csv:2: not a row of a journal", "b")

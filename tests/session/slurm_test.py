@@ -19,7 +19,7 @@ TIMES = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 SKIPPED = 77
 SPEC = [os.path.join(SWEEPS, "smoke.yaml"), "--set", "run.threads=1"]
 # Costs and shapes; what else is in the tables was measured. Which reorders there are depends on the implementations that were fastest.
-OPS = ("id", "layer", "op", "category", "pass", "shape", "count", "flop_count", "byte_count")
+OPS = ("id", "layer", "op", "category", "op_pass", "op_shape", "executions", "flop_count", "byte_count")
 
 
 def paradnn(*arguments):
