@@ -64,6 +64,11 @@ static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_by
     return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory while reading", path);
 }
 
+enum pdnn_status pdnn_fd_read(int fd, const char *name, size_t limit_bytes, char **text, size_t *length,
+                              struct pdnn_err *err) {
+    return read_open_file(fd, name, limit_bytes, 0, text, length, err);
+}
+
 /* A descriptor that whoever started the program opened for it, as a shell does for <(command). A link of
  * another name to one is a file like any other. */
 int pdnn_file_descriptor(const char *path) {

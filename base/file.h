@@ -15,6 +15,10 @@
 enum pdnn_status pdnn_file_read(const char *path, size_t limit_bytes, char **text, size_t *length,
                                 struct pdnn_err *err);
 
+/* The same for an open descriptor of any kind, up to its end; messages call it `name`. */
+enum pdnn_status pdnn_fd_read(int fd, const char *name, size_t limit_bytes, char **text, size_t *length,
+                              struct pdnn_err *err);
+
 /* Replaces the file's content: written to a new file beside it, of a name that nobody can foresee, synced,
  * renamed. A link is replaced, not followed. On failure the old file is untouched. A killed process may leave
  * paradnn-*.tmp behind. Concurrent writers need a lock. */

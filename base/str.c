@@ -1,9 +1,11 @@
 #include "base/str.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void pdnn_str_finish(struct pdnn_str *str) {
     free(str->text);
@@ -86,6 +88,10 @@ const char *pdnn_str_text(const struct pdnn_str *str) {
 
 enum { WORD_MAX = 64 };
 
+static int lower(char letter) {
+    return tolower((unsigned char)letter);
+}
+
 /* Levenshtein distance with a single row of the table; words longer than WORD_MAX count as far away. */
 static size_t edit_distance(const char *a, const char *b) {
     size_t row[WORD_MAX + 1];
@@ -98,7 +104,7 @@ static size_t edit_distance(const char *a, const char *b) {
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            size_t replace = diagonal + (a[i - 1] != b[j - 1]);
+            size_t replace = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
             size_t insert = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
             diagonal = row[j];
             row[j] = replace < insert ? replace : insert;
@@ -124,11 +130,38 @@ const char *pdnn_nearest_word(const char *word, const char *const *words, size_t
     return nearest;
 }
 
+/* The words that `word` abbreviates, each once, as many as fit: "'xa', 'xb' or 'xc'". */
+static size_t list_longer(char buffer[PDNN_SUGGESTION_TEXT], const char *word, const char *const *words,
+                          size_t count) {
+    enum { LETTERS_MIN = 3, LISTED_MAX = 5, MARKS = sizeof ", did you mean ''  or ?" };
+    const char *listed[LISTED_MAX];
+    size_t n_listed = 0, length = strlen(word), room = PDNN_SUGGESTION_TEXT - MARKS;
+    for (size_t i = 0; length >= LETTERS_MIN && i < count; i++) {
+        size_t known = 0;
+        while (known < n_listed && strcmp(listed[known], words[i]) != 0)
+            known++;
+        bool is_new = known == n_listed && n_listed < LISTED_MAX && strncasecmp(words[i], word, length) == 0;
+        if (!is_new || strlen(words[i]) + 4 > room)
+            continue;
+        room -= strlen(words[i]) + 4;
+        listed[n_listed++] = words[i];
+    }
+    size_t used = (size_t)snprintf(buffer, PDNN_SUGGESTION_TEXT, n_listed ? ", did you mean " : "");
+    for (size_t i = 0; i < n_listed; i++)
+        used += (size_t)snprintf(buffer + used, PDNN_SUGGESTION_TEXT - used, "%s'%s'%s",
+                                 i == 0             ? ""
+                                 : i + 1 < n_listed ? ", "
+                                                    : " or ",
+                                 listed[i], i + 1 < n_listed ? "" : "?");
+    return n_listed;
+}
+
 const char *pdnn_suggest(char buffer[PDNN_SUGGESTION_TEXT], const char *word, const char *const *words,
                          size_t count) {
     const char *nearest = pdnn_nearest_word(word, words, count);
-    buffer[0] = 0;
-    if (nearest)
+    if (nearest && edit_distance(word, nearest) <= 1)
+        snprintf(buffer, PDNN_SUGGESTION_TEXT, ", did you mean '%.64s'?", nearest);
+    else if (!list_longer(buffer, word, words, count) && nearest)
         snprintf(buffer, PDNN_SUGGESTION_TEXT, ", did you mean '%.64s'?", nearest);
     return buffer;
 }

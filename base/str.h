@@ -28,12 +28,13 @@ size_t pdnn_u64_digits(char digits[PDNN_U64_DIGITS], uint64_t value);
 const char *pdnn_str_text(const struct pdnn_str *str);
 
 /* The word in words[0..count) nearest to `word` by edit distance, or NULL if none is near (more than a third
- * of the letters, and at least two, differ). */
+ * of the letters, and at least two, differ). Upper and lower case do not differ. */
 const char *pdnn_nearest_word(const char *word, const char *const *words, size_t count);
 
 enum { PDNN_SUGGESTION_TEXT = 96 };
 
-/* ", did you mean 'x'?" with that word, cut at 64 letters, or "" if none is near. Returns buffer. */
+/* ", did you mean 'x'?" with that word, cut at 64 letters; if it is not one letter away, ", did you mean 'xa'
+ * or 'xb'?" with the words that begin with it, if there are any; "" if none is near. Returns buffer. */
 const char *pdnn_suggest(char buffer[PDNN_SUGGESTION_TEXT], const char *word, const char *const *words,
                          size_t count);
 

@@ -1,0 +1,48 @@
+/* What a misspelt, abbreviated or capitalized word probably means. */
+#include "tests/cmocka_all.h"
+
+#include "base/str.h"
+
+static void test_suggest_rows(void **state) {
+    (void)state;
+    static const char *const words[] = {"layers",    "layers_run", "nodes",    "bert-base", "bert-large",
+                                        "resnet101", "resnet18",   "resnet50", "bert-base"};
+    static const char *const rows[][2] = {
+        {"layer", ", did you mean 'layers'?"},
+        {"Layers", ", did you mean 'layers'?"},
+        {"noeds", ", did you mean 'nodes'?"},
+        {"resnet-50", ", did you mean 'resnet50'?"},
+        {"ResNet50", ", did you mean 'resnet50'?"},
+        {"bert", ", did you mean 'bert-base' or 'bert-large'?"},
+        {"BERT", ", did you mean 'bert-base' or 'bert-large'?"},
+        {"resnet", ", did you mean 'resnet101', 'resnet18' or 'resnet50'?"},
+        {"be", ""},
+        {"completely else", ""},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char buffer[PDNN_SUGGESTION_TEXT];
+        assert_string_equal(pdnn_suggest(buffer, rows[i][0], words, sizeof words / sizeof *words),
+                            rows[i][1]);
+    }
+}
+
+/* Words of any length, as many as there are, never overrun the text. */
+static void test_suggest_long_words(void **state) {
+    (void)state;
+    static const char *const words[] = {
+        "abc-0123456789-0123456789-01", "abc-9876543210-9876543210-98", "abc-5555555555-5555555555-55",
+        "abc-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789"};
+    char buffer[PDNN_SUGGESTION_TEXT];
+    assert_string_equal(pdnn_suggest(buffer, "abc", words, sizeof words / sizeof *words),
+                        ", did you mean 'abc-0123456789-0123456789-01' or 'abc-9876543210-9876543210-98'?");
+    assert_string_equal(pdnn_suggest(buffer, "abc", words + 3, 1), "");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_suggest_rows),
+        cmocka_unit_test(test_suggest_long_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
