@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 static const char *const paragraphs[] = {
-    "Without NAME, lists the model families. With NAME, lists the family's hyper-parameters, "
+    "Without NAME, lists the model families. With NAME, a family or a preset, lists the family's hyper-parameters, "
     "the run settings that apply to it, the optimizers, and its presets. "
     "Every parameter and setting is a key in a spec and in an ID.",
     "A list is one to five numbers, such as 3-4-6-3; the last number stands for all that follow. "
@@ -136,9 +136,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     bool csv = pdnn_wants_csv(arguments);
     if (!arguments->n_operands)
         return print_families(csv, err);
-    const struct pdnn_family_def *family = pdnn_family_find(arguments->operands[0]);
-    if (!family)
-        return pdnn_family_unknown(arguments->operands[0], err);
+    struct pdnn_model_name model;
+    if (pdnn_model_find(arguments->operands[0], false, &model, err) != PDNN_OK)
+        return err->status;
+    const struct pdnn_family_def *family = model.family;
     struct pdnn_instance defaults;
     struct pdnn_table table;
     pdnn_table_init(&table, param_columns, sizeof param_columns / sizeof param_columns[0]);

@@ -1,7 +1,7 @@
 #include "gen/axis.h"
 
 #include "base/units.h"
-#include "gen/key.h"
+#include "gen/language.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,11 +12,34 @@ struct range {
 };
 
 static const struct pdnn_key_def range_keys[] = {
-    {.name = "from", .read = pdnn_key_read_node, .offset = offsetof(struct range, from)},
-    {.name = "to", .read = pdnn_key_read_node, .offset = offsetof(struct range, to)},
-    {.name = "plus", .read = pdnn_key_read_node, .offset = offsetof(struct range, plus)},
-    {.name = "times", .read = pdnn_key_read_node, .offset = offsetof(struct range, times)},
+    {.name = "from",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct range, from),
+     .values = "a number",
+     .help = "the first value",
+     .example = "fc: {nodes: {from: 128, to: 4096, times: 2}}"},
+    {.name = "to",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct range, to),
+     .values = "a number",
+     .help = "the last value, if a step lands on it; none is larger",
+     .example = "fc: {nodes: {from: 1, to: 8, plus: 1}}"},
+    {.name = "plus",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct range, plus),
+     .values = "1 or more",
+     .help = "what each step adds; or times",
+     .example = "fc: {nodes: {from: 200, to: 300, plus: 50}}"},
+    {.name = "times",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct range, times),
+     .values = "2 or more",
+     .help = "what each step multiplies by; or plus",
+     .example = "fc: {nodes: {from: 16, to: 1024, times: 4}}"},
 };
+
+const struct pdnn_key_table pdnn_range_keys = {
+    .name = "a range", .keys = range_keys, .n_keys = sizeof range_keys / sizeof *range_keys};
 
 /* A plain number, where "all" or a list would make no sense. */
 static enum pdnn_status read_number(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
@@ -153,8 +176,7 @@ static enum pdnn_status read_range(const struct pdnn_yaml *node, struct pdnn_are
     struct range range = {0};
     if (axis->def->type == PDNN_PARAM_CHOICE)
         return pdnn_yaml_fail(node, err, "%s takes a word or a list of words, not a range", name);
-    enum pdnn_status status =
-        pdnn_keys_read(node, "a range", range_keys, sizeof range_keys / sizeof *range_keys, &range, err);
+    enum pdnn_status status = pdnn_keys_read(node, &pdnn_range_keys, &range, err);
     if (status != PDNN_OK)
         return status;
     if (!range.from || !range.to || !range.plus == !range.times)

@@ -1,8 +1,8 @@
 #include "gen/key.h"
 
-#include "base/str.h"
 #include "base/units.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,49 +37,77 @@ enum pdnn_status pdnn_key_check_scalar(const struct pdnn_yaml *value, const char
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_key_unknown(const struct pdnn_yaml *key, const char *what, const char *const *words,
-                                  size_t count, struct pdnn_err *err) {
+enum pdnn_status pdnn_key_unknown(const struct pdnn_yaml *key, const struct pdnn_key_unknown *unknown,
+                                  struct pdnn_err *err) {
     char buffer[PDNN_SUGGESTION_TEXT], all[384] = "";
-    const char *hint = pdnn_suggest(buffer, key->text, words, count);
+    const char *hint =
+        *unknown->place ? unknown->place : pdnn_suggest(buffer, key->text, unknown->words, unknown->n_words);
     size_t used = 0;
-    for (size_t i = 0; i < count && used < sizeof all; i++)
-        used +=
-            (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : ", the keys are ", words[i]);
-    return pdnn_yaml_fail(key, err, "unknown key '%.60s' in %s%s", key->text, what, *hint ? hint : all);
+    for (size_t i = 0; i < unknown->n_listed && used < sizeof all; i++)
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : ", the keys are ",
+                                 unknown->words[i]);
+    return pdnn_yaml_fail(key, err, "unknown key '%.60s' in %s%s", key->text, unknown->what,
+                          *hint ? hint : all);
 }
 
-static const struct pdnn_key_def *find_key(const struct pdnn_key_def *keys, size_t n_keys, const char *name) {
-    for (size_t i = 0; i < n_keys; i++) {
-        if (strcmp(keys[i].name, name) == 0)
-            return &keys[i];
+const struct pdnn_key_def *pdnn_key_find(const struct pdnn_key_table *table, const char *name) {
+    for (size_t i = 0; i < table->n_keys; i++) {
+        if (strcmp(table->keys[i].name, name) == 0)
+            return &table->keys[i];
     }
     return NULL;
 }
 
-static enum pdnn_status unknown_row(const struct pdnn_yaml *key, const char *what,
-                                    const struct pdnn_key_def *keys, size_t n_keys, struct pdnn_err *err) {
+static enum pdnn_status unknown_row(const struct pdnn_yaml *key, const struct pdnn_key_table *table,
+                                    struct pdnn_err *err) {
     const char *words[KEYS_MAX];
-    size_t count = 0;
-    while (count < n_keys && count < KEYS_MAX) {
-        words[count] = keys[count].name;
-        count++;
-    }
-    return pdnn_key_unknown(key, what, words, count, err);
+    char place[PDNN_PLACE_TEXT] = "";
+    struct pdnn_key_unknown unknown = {.what = table->name, .place = place, .words = words};
+    for (; unknown.n_words < table->n_keys && unknown.n_words < KEYS_MAX; unknown.n_words++)
+        words[unknown.n_words] = table->keys[unknown.n_words].name;
+    unknown.n_listed = unknown.n_words;
+    if (table->place)
+        table->place(place, key->text);
+    return pdnn_key_unknown(key, &unknown, err);
 }
 
-enum pdnn_status pdnn_keys_read(const struct pdnn_yaml *node, const char *what,
-                                const struct pdnn_key_def *keys, size_t n_keys, void *target,
-                                struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_key_check_map(node, what, err);
+void pdnn_keys_default(const struct pdnn_key_table *table, void *target) {
+    for (size_t i = 0; i < table->n_keys; i++) {
+        const struct pdnn_key_def *key = &table->keys[i];
+        const struct pdnn_yaml value = {.kind = PDNN_YAML_SCALAR, .file = "default", .text = key->fallback};
+        enum pdnn_status status = key->fallback ? key->read(key, &value, target, NULL) : PDNN_OK;
+        assert(status == PDNN_OK);
+        (void)status;
+    }
+}
+
+enum pdnn_status pdnn_keys_read(const struct pdnn_yaml *node, const struct pdnn_key_table *table,
+                                void *target, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_key_check_map(node, table->name, err);
     for (const struct pdnn_yaml *child = node->first; child && status == PDNN_OK; child = child->next) {
-        const struct pdnn_key_def *key = find_key(keys, n_keys, child->key->text);
+        const struct pdnn_key_def *key = pdnn_key_find(table, child->key->text);
         if (!key)
-            return unknown_row(child->key, what, keys, n_keys, err);
+            return unknown_row(child->key, table, err);
         status = pdnn_key_check_once(node, child, err);
         if (status == PDNN_OK)
             status = key->read(key, child, target, err);
     }
     return status;
+}
+
+void pdnn_key_values_format(struct pdnn_str *out, const struct pdnn_key_def *key) {
+    if (key->values)
+        pdnn_str_printf(out, "%s", key->values);
+    else if (key->read == pdnn_key_read_i64)
+        pdnn_str_printf(out, "%" PRId64 "..%" PRId64, key->min, key->max);
+    else if (key->read == pdnn_key_read_switch)
+        pdnn_str_printf(out, "on, off");
+    else if (key->read == pdnn_key_read_percent)
+        pdnn_str_printf(out, "above 0%% and up to 100%%");
+    else if (key->read == pdnn_key_read_time)
+        pdnn_str_printf(out, "a time: 500ms, 5s, 10m, 2h");
+    for (const char *const *word = key->words; word && *word; word++)
+        pdnn_str_printf(out, "%s%s", word == key->words ? "" : ", ", *word);
 }
 
 enum pdnn_status pdnn_key_expected(const struct pdnn_key_def *key, const struct pdnn_yaml *value,

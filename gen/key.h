@@ -3,6 +3,7 @@
 #ifndef GEN_KEY_H
 #define GEN_KEY_H
 
+#include "base/str.h"
 #include "gen/document.h"
 
 #include <stdint.h>
@@ -16,13 +17,35 @@ struct pdnn_key_def {
     int64_t min, max;         /* pdnn_key_read_i64: inclusive */
     const char *const *words; /* pdnn_key_read_word: NULL-terminated */
     const char *help;         /* what the key is; ends the message about a wrong value */
+    const char *values;       /* how a value is written, where `read` does not say it */
+    const char *fallback;     /* the default as it would be written; NULL: none */
+    const char *absent;       /* what holds without the key, in words, if there is no fallback; or NULL */
+    const char *example;      /* a value, or for a key of a model the whole entry */
 };
 
-/* Checks that node is a map with known keys, each given once, and reads them. what:
- * "measure", for messages. */
-enum pdnn_status pdnn_keys_read(const struct pdnn_yaml *node, const char *what,
-                                const struct pdnn_key_def *keys, size_t n_keys, void *target,
-                                struct pdnn_err *err);
+enum { PDNN_PLACE_TEXT = 160 };
+
+/* The keys of one map of a spec. */
+struct pdnn_key_table {
+    const char *name; /* "measure", "a spec": what messages call the map */
+    const struct pdnn_key_def *keys;
+    size_t n_keys;
+    /* Appended to the message about an unknown key: where it belongs, or "". NULL: nowhere else. */
+    const char *(*place)(char buffer[PDNN_PLACE_TEXT], const char *name);
+};
+
+/* Stores the defaults of those keys that have one. */
+void pdnn_keys_default(const struct pdnn_key_table *table, void *target);
+
+/* Checks that node is a map with known keys, each given once, and reads them. */
+enum pdnn_status pdnn_keys_read(const struct pdnn_yaml *node, const struct pdnn_key_table *table,
+                                void *target, struct pdnn_err *err);
+
+/* The row of the key, or NULL. */
+const struct pdnn_key_def *pdnn_key_find(const struct pdnn_key_table *table, const char *name);
+
+/* Appends how a value of the key is written: "1..10000", "shuffled, cost", "a time: 500ms, 5s, 2h". */
+void pdnn_key_values_format(struct pdnn_str *out, const struct pdnn_key_def *key);
 
 /* PDNN_INVALID unless node is a map. */
 enum pdnn_status pdnn_key_check_map(const struct pdnn_yaml *node, const char *what, struct pdnn_err *err);
@@ -34,9 +57,17 @@ enum pdnn_status pdnn_key_check_once(const struct pdnn_yaml *map, const struct p
 /* PDNN_INVALID unless value is a scalar that is present. */
 enum pdnn_status pdnn_key_check_scalar(const struct pdnn_yaml *value, const char *name, struct pdnn_err *err);
 
+/* What the message about an unknown key says. */
+struct pdnn_key_unknown {
+    const char *what;         /* is unknown in it: "measure" */
+    const char *place;        /* where the key belongs: ", it belongs under run"; "" if nowhere */
+    const char *const *words; /* otherwise the nearest of these */
+    size_t n_words, n_listed; /* otherwise the first n_listed of them */
+};
+
 /* "unknown key 'x' in measure, did you mean 'y'?" at the key's place. */
-enum pdnn_status pdnn_key_unknown(const struct pdnn_yaml *key, const char *what, const char *const *words,
-                                  size_t count, struct pdnn_err *err);
+enum pdnn_status pdnn_key_unknown(const struct pdnn_yaml *key, const struct pdnn_key_unknown *unknown,
+                                  struct pdnn_err *err);
 
 /* "rounds is 'x', expected <what> (<help>)" at the value's place. */
 enum pdnn_status pdnn_key_expected(const struct pdnn_key_def *key, const struct pdnn_yaml *value,

@@ -1,22 +1,46 @@
 #include "gen/model.h"
 
 #include "base/str.h"
-#include "gen/key.h"
+#include "gen/language.h"
 #include "gen/where.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* The nodes of an entry other than its family. */
+/* An entry: what its family's key names, and the nodes. */
 struct entry {
+    struct pdnn_model_name name;
     const struct pdnn_yaml *family, *zip, *where, *sample;
 };
 
 static const struct pdnn_key_def entry_keys[] = {
-    {.name = "zip", .read = pdnn_key_read_node, .offset = offsetof(struct entry, zip)},
-    {.name = "where", .read = pdnn_key_read_node, .offset = offsetof(struct entry, where)},
-    {.name = "sample", .read = pdnn_key_read_node, .offset = offsetof(struct entry, sample)},
+    {.name = "zip",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct entry, zip),
+     .values = "a list of lists of keys",
+     .absent = "all axes multiply",
+     .help = "axes of equal length that advance together instead of multiplying",
+     .example = "{fc: {input: [100, 200], output: [10, 20]}, zip: [[input, output]]}"},
+    {.name = "where",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct entry, where),
+     .values = "an expression",
+     .absent = "all instances",
+     .help = "keeps the instances for which it is true",
+     .example = "{fc: {nodes: [64, 4096]}, where: params < 1e7 and memory <= 2GiB}"},
+    {.name = "sample",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct entry, sample),
+     .values = "a map",
+     .absent = "all instances",
+     .help = "draws some of the instances, over all axes, run settings included",
+     .example = "{fc: {nodes: {from: 1, to: 4096, plus: 1}}, sample: {count: 50, method: sobol}}"},
 };
+
+const struct pdnn_key_table pdnn_entry_keys = {.name = "a model",
+                                               .keys = entry_keys,
+                                               .n_keys = sizeof entry_keys / sizeof *entry_keys,
+                                               .place = pdnn_key_place};
 
 struct sample_values {
     int64_t count;
@@ -31,50 +55,63 @@ static const struct pdnn_key_def sample_keys[] = {
      .offset = offsetof(struct sample_values, count),
      .min = 1,
      .max = INT64_C(1) << 53,
-     .help = "instances to keep of this model"},
+     .absent = "none, it is required but with method: all",
+     .help = "instances to keep of this model",
+     .example = "{fc: {nodes: {from: 1, to: 4096, plus: 1}}, sample: {count: 50}}"},
     {.name = "method",
      .read = pdnn_key_read_word,
      .offset = offsetof(struct sample_values, method),
      .words = methods,
-     .help = "how the points are chosen"},
+     .fallback = "random",
+     .help =
+         "how the points are chosen: all of them, at random, or by a Sobol sequence, which spreads them evenly",
+     .example = "{fc: {nodes: {from: 1, to: 4096, plus: 1}}, sample: {count: 50, method: sobol}}"},
 };
 
-static const struct pdnn_key_def *find_entry_key(const char *name) {
-    for (size_t i = 0; i < sizeof entry_keys / sizeof *entry_keys; i++) {
-        if (strcmp(entry_keys[i].name, name) == 0)
-            return &entry_keys[i];
-    }
-    return NULL;
-}
+const struct pdnn_key_table pdnn_sample_keys = {
+    .name = "sample", .keys = sample_keys, .n_keys = sizeof sample_keys / sizeof *sample_keys};
 
 static enum pdnn_status unknown_entry_key(const struct pdnn_yaml *key, struct pdnn_err *err) {
-    enum { WORDS_MAX = 64 };
+    enum { WORDS_MAX = 96 };
     const char *words[WORDS_MAX];
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof entry_keys / sizeof *entry_keys; i++)
-        words[count++] = entry_keys[i].name;
-    for (size_t i = 0; pdnn_families[i] && count < WORDS_MAX; i++)
-        words[count++] = pdnn_families[i]->name;
-    return pdnn_key_unknown(key, "a model", words, count, err);
+    char place[PDNN_PLACE_TEXT];
+    struct pdnn_key_unknown unknown = {
+        .what = "a model", .place = pdnn_key_place(place, key->text), .words = words};
+    for (size_t i = 0; i < pdnn_entry_keys.n_keys; i++)
+        words[unknown.n_words++] = entry_keys[i].name;
+    for (size_t i = 0; pdnn_families[i]; i++)
+        words[unknown.n_words++] = pdnn_families[i]->name;
+    unknown.n_listed = unknown.n_words;
+    for (size_t i = 0; pdnn_families[i]; i++)
+        for (size_t k = 0; k < pdnn_families[i]->n_presets && unknown.n_words < WORDS_MAX; k++)
+            words[unknown.n_words++] = pdnn_families[i]->presets[k].name;
+    return pdnn_key_unknown(key, &unknown, err);
+}
+
+/* The key of a family, or of a preset that needs no family. */
+static enum pdnn_status read_family(const struct pdnn_yaml *child, struct entry *entry,
+                                    struct pdnn_err *err) {
+    if (entry->family)
+        return pdnn_yaml_fail(child->key, err, "a model has one family, this one has %s and %s",
+                              entry->family->key->text, child->key->text);
+    entry->family = child;
+    if (pdnn_model_find(child->key->text, true, &entry->name, err) != PDNN_OK)
+        return pdnn_yaml_wrap(child->key, err);
+    return PDNN_OK;
 }
 
 static enum pdnn_status read_entry(const struct pdnn_yaml *node, struct entry *entry, struct pdnn_err *err) {
+    if (node->kind == PDNN_YAML_SCALAR && pdnn_model_is_known(node->text, strlen(node->text)))
+        return pdnn_yaml_fail(node, err, "a model takes a map of key: value, write %s: {}", node->text);
     enum pdnn_status status = pdnn_key_check_map(node, "a model", err);
     for (const struct pdnn_yaml *child = node->first; child && status == PDNN_OK; child = child->next) {
-        const struct pdnn_key_def *key = find_entry_key(child->key->text);
-        bool is_family = pdnn_family_find(child->key->text) != NULL;
-        if (!key && !is_family)
+        const char *name = child->key->text;
+        const struct pdnn_key_def *key = pdnn_key_find(&pdnn_entry_keys, name);
+        if (!key && !pdnn_model_is_known(name, strlen(name)))
             return unknown_entry_key(child->key, err);
         status = pdnn_key_check_once(node, child, err);
-        if (status != PDNN_OK)
-            return status;
-        if (is_family && entry->family)
-            return pdnn_yaml_fail(child->key, err, "a model has one family, this one has %s and %s",
-                                  entry->family->key->text, child->key->text);
-        if (is_family)
-            entry->family = child;
-        else
-            status = key->read(key, child, entry, err);
+        if (status == PDNN_OK)
+            status = key ? key->read(key, child, entry, err) : read_family(child, entry, err);
     }
     if (status == PDNN_OK && !entry->family)
         return pdnn_yaml_fail(node, err, "a model needs a family, such as %s: {...}", pdnn_families[0]->name);
@@ -99,15 +136,14 @@ static enum pdnn_status read_preset(const struct pdnn_yaml *value, struct pdnn_i
 static enum pdnn_status unknown_hyper(const struct pdnn_family_def *family, const struct pdnn_yaml *key,
                                       struct pdnn_err *err) {
     const char *words[PDNN_HYPER_MAX + 1];
-    size_t count = 0;
+    char place[PDNN_PLACE_TEXT];
+    struct pdnn_key_unknown unknown = {
+        .what = family->name, .place = pdnn_key_place(place, key->text), .words = words};
     for (size_t i = 0; i < family->n_params; i++)
-        words[count++] = family->params[i].name;
-    words[count++] = "preset";
-    if (pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, key->text) >= 0)
-        return pdnn_yaml_fail(key, err, "'%s' is a run setting, it belongs under %s", key->text,
-                              strcmp(key->text, pdnn_settings[PDNN_SETTING_CACHE].name) == 0 ? "measure"
-                                                                                             : "run");
-    return pdnn_key_unknown(key, family->name, words, count, err);
+        words[unknown.n_words++] = family->params[i].name;
+    words[unknown.n_words++] = pdnn_preset_key;
+    unknown.n_listed = unknown.n_words;
+    return pdnn_key_unknown(key, &unknown, err);
 }
 
 /* Says once that a key has another name by now. A note that finds no memory is not worth an error. */
@@ -120,18 +156,22 @@ static void note_name(const struct pdnn_yaml *node, const struct pdnn_param_def 
         model->note = pdnn_arena_strdup(arena, note.text);
 }
 
-/* The family's map: preset, and a value or axis per hyper-parameter. */
-static enum pdnn_status read_hyper(const struct pdnn_yaml *map, struct pdnn_arena *arena,
-                                   struct pdnn_spec_model *model, struct pdnn_err *err) {
+/* The family's map: preset, and a value or axis per hyper-parameter. preset: named by the map's own key, or
+ * NULL. */
+static enum pdnn_status read_hyper(const struct pdnn_yaml *map, const struct pdnn_preset *preset,
+                                   struct pdnn_arena *arena, struct pdnn_spec_model *model,
+                                   struct pdnn_err *err) {
     const struct pdnn_family_def *family = model->base.family;
     if (pdnn_yaml_is_null(map))
         return PDNN_OK;
     enum pdnn_status status = pdnn_key_check_map(map, family->name, err);
     for (const struct pdnn_yaml *child = map->first; child && status == PDNN_OK; child = child->next) {
         int row = pdnn_param_find(family->params, family->n_params, child->key->text);
-        bool is_preset = strcmp(child->key->text, "preset") == 0;
+        bool is_preset = strcmp(child->key->text, pdnn_preset_key) == 0;
         if (row < 0 && !is_preset)
             return unknown_hyper(family, child->key, err);
+        if (is_preset && preset)
+            return pdnn_yaml_fail(child->key, err, "%s is a preset, and a model has one", preset->name);
         status = pdnn_key_check_once(map, child, err);
         if (status != PDNN_OK)
             return status;
@@ -307,17 +347,16 @@ static enum pdnn_status read_where(const struct pdnn_yaml *node, struct pdnn_are
 
 static enum pdnn_status read_sample(const struct pdnn_yaml *node, struct pdnn_spec_model *model,
                                     struct pdnn_err *err) {
-    struct sample_values values = {.count = 0, .method = PDNN_SAMPLE_METHOD_COUNT};
-    enum pdnn_status status =
-        pdnn_keys_read(node, "sample", sample_keys, sizeof sample_keys / sizeof *sample_keys, &values, err);
+    struct sample_values values = {0};
+    pdnn_keys_default(&pdnn_sample_keys, &values);
+    enum pdnn_status status = pdnn_keys_read(node, &pdnn_sample_keys, &values, err);
     if (status != PDNN_OK)
         return status;
     if (values.method == PDNN_SAMPLE_ALL && values.count)
         return pdnn_yaml_fail(node, err, "sample has a count, which method: all does not take");
     if (values.method != PDNN_SAMPLE_ALL && !values.count)
         return pdnn_yaml_fail(node, err, "sample needs a count");
-    model->method = values.method == PDNN_SAMPLE_METHOD_COUNT ? PDNN_SAMPLE_RANDOM
-                                                              : (enum pdnn_sample_method)values.method;
+    model->method = (enum pdnn_sample_method)values.method;
     model->sample_count = (uint64_t)values.count;
     size_t dims = 0;
     for (size_t i = 0; i < model->n_groups; i++)
@@ -336,14 +375,17 @@ enum pdnn_status pdnn_spec_model_read(const struct pdnn_yaml *node, const struct
     if (status != PDNN_OK)
         return status;
     *model = (struct pdnn_spec_model){.node = entry.family->key};
-    pdnn_instance_init(&model->base, pdnn_family_find(entry.family->key->text));
+    if (entry.name.preset)
+        pdnn_instance_init_preset(&model->base, entry.name.family, entry.name.preset);
+    else
+        pdnn_instance_init(&model->base, entry.name.family);
     model->axes = pdnn_arena_alloc(arena, PDNN_MODEL_AXES_MAX, sizeof *model->axes);
     if (!model->axes)
         return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a model's axes");
     if (n_settings)
         memcpy(model->axes, settings, n_settings * sizeof *settings);
     model->n_axes = n_settings;
-    status = read_hyper(entry.family, arena, model, err);
+    status = read_hyper(entry.family, entry.name.preset, arena, model, err);
     if (status == PDNN_OK)
         status = check_applies(model, err);
     if (status == PDNN_OK)

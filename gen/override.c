@@ -1,6 +1,9 @@
 #include "gen/override.h"
 
+#include "base/str.h"
 #include "base/units.h"
+#include "gen/language.h"
+#include "models/family.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -115,14 +118,76 @@ static enum pdnn_status set_path(const struct override *override, struct pdnn_ya
     return PDNN_OK;
 }
 
+/* The model's key in the entry that `family` names, or any if it is NULL, if it has the hyper-parameter. */
+static const struct pdnn_yaml *find_model(const struct pdnn_yaml *entry, const char *family,
+                                          const char *hyper) {
+    for (const struct pdnn_yaml *child = entry->first; child && child->key; child = child->next) {
+        const char *name = child->key->text;
+        struct pdnn_model_name model;
+        if ((!family || strcmp(family, name) == 0) && pdnn_model_find(name, true, &model, NULL) == PDNN_OK &&
+            pdnn_param_find(model.family->params, model.family->n_params, hyper) >= 0)
+            return child->key;
+    }
+    return NULL;
+}
+
+/* Appends how the hyper-parameter is set: ": --set models.0.fc.nodes=128, likewise models.1 and models.2";
+ * nothing if no model has it. */
+static void append_paths(const struct override *override, struct pdnn_yaml *const *roots, size_t n_roots,
+                         const char *family, const char *hyper, struct pdnn_str *out) {
+    enum { LISTED_MAX = 3 };
+    size_t index = 0, count = 0;
+    for (size_t i = 0; i < n_roots; i++) {
+        const struct pdnn_yaml *models = pdnn_yaml_find(roots[i], "models");
+        for (const struct pdnn_yaml *entry = models ? models->first : NULL; entry; entry = entry->next) {
+            const struct pdnn_yaml *key = find_model(entry, family, hyper);
+            if (key && !count)
+                pdnn_str_printf(out, ": --set models.%zu.%.40s.%.40s=%.80s", index, key->text, hyper,
+                                override->value);
+            else if (key && count < LISTED_MAX)
+                pdnn_str_printf(out, "%s models.%zu", count > 1 ? " and" : ", likewise", index);
+            count += key != NULL;
+            index++;
+        }
+    }
+    if (count > LISTED_MAX)
+        pdnn_str_printf(out, " and so on");
+}
+
+/* "nodes", "fc.nodes" or "models.fc.nodes": the message says where the key belongs and how it is set there.
+ */
+static enum pdnn_status misplaced(const struct override *override, struct pdnn_yaml *const *roots,
+                                  size_t n_roots, struct pdnn_err *err) {
+    const char *key = override->words[override->n_words - 1], *section = pdnn_key_section(key);
+    bool is_bare = override->n_words == 1;
+    const char *family = is_bare ? NULL : override->words[override->n_words - 2];
+    struct pdnn_str how = {0};
+    char place[PDNN_PLACE_TEXT];
+    pdnn_key_place(place, key);
+    if (is_bare && section)
+        pdnn_str_printf(&how, ": --set %s.%.60s=%.80s", section, key, override->value);
+    else
+        append_paths(override, roots, n_roots, family && strcmp(family, "models") ? family : NULL, key, &how);
+    if (is_bare)
+        pdnn_yaml_fail(&override->label, err, "unknown key '%.60s' in a spec%s%s", key, place,
+                       pdnn_str_text(&how));
+    else
+        pdnn_yaml_fail(&override->label, err, "models are set one by one%s",
+                       how.length ? pdnn_str_text(&how) : ": models.0.<family>.<key>=value");
+    pdnn_str_finish(&how);
+    return PDNN_INVALID;
+}
+
 /* "models.3.x", with 3 counted through all documents: finds the document and replaces the number by the one
  * that counts within it. */
 static enum pdnn_status set_model(struct override *override, struct pdnn_yaml *const *roots, size_t n_roots,
                                   struct pdnn_err *err) {
     int64_t index;
-    if (override->n_words < 2 || !pdnn_parse_i64(override->words[1], &index) || index < 0)
+    if (override->n_words < 2)
         return pdnn_yaml_fail(&override->label, err,
                               "models are set one by one: models.0.<family>.<key>=value");
+    if (!pdnn_parse_i64(override->words[1], &index) || index < 0)
+        return misplaced(override, roots, n_roots, err);
     size_t n_models = 0;
     for (size_t i = 0; i < n_roots; i++) {
         const struct pdnn_yaml *models = pdnn_yaml_find(roots[i], "models");
@@ -145,6 +210,10 @@ enum pdnn_status pdnn_override_apply(const char *setting, struct pdnn_yaml *cons
     enum pdnn_status status = parse_setting(setting, &override, err);
     if (status != PDNN_OK)
         return status;
+    char place[PDNN_PLACE_TEXT];
+    bool is_known = pdnn_key_find(&pdnn_spec_keys, override.words[0]) != NULL;
+    if (!is_known && override.n_words <= 2 && *pdnn_key_place(place, override.words[0]))
+        return misplaced(&override, roots, n_roots, err);
     if (strcmp(override.words[0], "models") == 0)
         return set_model(&override, roots, n_roots, err);
     for (size_t i = 0; i < n_roots && status == PDNN_OK; i++)

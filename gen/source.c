@@ -1,11 +1,13 @@
 #include "gen/source.h"
 
 #include "base/file.h"
+#include "base/nearby.h"
 #include "base/program.h"
 #include "base/str.h"
 #include "gen/key.h"
 #include "models/instance.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,14 +39,53 @@ static const char *find_installed(const char *name, struct pdnn_arena *arena) {
     return NULL;
 }
 
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* Says of a plain name that is no file's which model it may mean. */
+static bool suggest_model(const char *name, struct pdnn_err *err) {
+    struct pdnn_err unknown = {0};
+    struct pdnn_model_name model;
+    char text[sizeof err->text];
+    if (strpbrk(name, "/.") || pdnn_model_find(name, false, &model, &unknown) == PDNN_OK)
+        return false;
+    snprintf(text, sizeof text, "%s", err->text);
+    pdnn_fail(err, PDNN_INVALID, "%s; %s", text, unknown.text);
+    return strstr(unknown.text, "did you mean");
+}
+
+/* Appends what was probably meant to the message about a path that cannot be read. */
+static void suggest(const char *path, struct pdnn_arena *arena, struct pdnn_err *err) {
+    static const char *const endings[] = {".yaml", ".yml", NULL};
+    char nearby[PDNN_NEARBY_TEXT], text[sizeof err->text];
+    const char *spec = pdnn_arena_printf(arena, "%s%sspec.yaml", path, ends_with(path, "/") ? "" : "/");
+    const char *ended = pdnn_arena_printf(arena, "%s.yaml", path);
+    snprintf(text, sizeof text, "%s", err->text);
+    if (spec && access(spec, F_OK) == 0)
+        pdnn_fail(err, PDNN_INVALID, "%s: is a result directory, its spec is %s", path, spec);
+    else if (access(path, F_OK) != 0 && ((ended && access(ended, F_OK) == 0) || !suggest_model(path, err)) &&
+             *pdnn_nearby(nearby, path, endings))
+        pdnn_fail(err, PDNN_INVALID, "%s%s", text, nearby);
+}
+
 static enum pdnn_status read_file(struct pdnn_source *source, struct pdnn_arena *arena,
                                   struct pdnn_err *err) {
     char *text = NULL;
-    const char *installed = find_installed(source->name, arena);
+    enum pdnn_status status;
+    const char *installed = source->is_file ? find_installed(source->name, arena) : NULL;
     source->installed = installed != NULL;
     if (installed)
         source->name = installed;
-    enum pdnn_status status = pdnn_file_read(source->name, PDNN_YAML_FILE_BYTES, &text, &source->length, err);
+    if (!source->is_file)
+        status = pdnn_fd_read(STDIN_FILENO, source->name, PDNN_YAML_FILE_BYTES, &text, &source->length, err);
+    else if (ends_with(source->name, ".csv"))
+        return pdnn_fail(err, PDNN_INVALID, "%s: is a table, expected a spec or an ID", source->name);
+    else
+        status = pdnn_file_read(source->name, PDNN_YAML_FILE_BYTES, &text, &source->length, err);
+    if (status != PDNN_OK && err && *source->name && source->is_file)
+        suggest(source->name, arena, err);
     if (status != PDNN_OK)
         return status;
     char *copy = pdnn_arena_alloc(arena, source->length + 1, 1);
@@ -96,29 +137,19 @@ static enum pdnn_status write_id(struct pdnn_source *source, struct pdnn_arena *
     return source->text ? PDNN_OK : no_memory(err);
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
-/* "fc", "fc/layers=4", "cnn:resnet50", and anything that can only be a misspelled one. */
+/* "fc", "fc/layers=4", "resnet50", "cnn:resnet50", and anything that can only be a misspelled one. */
 static bool is_id(const char *argument) {
     if (ends_with(argument, ".yaml") || ends_with(argument, ".yml"))
         return false;
-    size_t length = strcspn(argument, "/:");
-    for (size_t i = 0; pdnn_families[i]; i++) {
-        const char *name = pdnn_families[i]->name;
-        if (strlen(name) == length && strncmp(name, argument, length) == 0)
-            return true;
-    }
-    return strpbrk(argument, "=:") != NULL;
+    return pdnn_instance_is_named(argument) || strpbrk(argument, "=:") != NULL;
 }
 
 enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_yaml_count *count,
                                   struct pdnn_source *source, struct pdnn_arena *arena,
                                   struct pdnn_err *err) {
-    bool from_id = is_id(argument);
-    *source = (struct pdnn_source){.name = pdnn_arena_strdup(arena, argument)};
+    bool is_stdin = strcmp(argument, "-") == 0, from_id = !is_stdin && is_id(argument);
+    *source = (struct pdnn_source){.name = pdnn_arena_strdup(arena, is_stdin ? "stdin" : argument),
+                                   .is_file = !is_stdin && !from_id};
     if (!source->name)
         return no_memory(err);
     enum pdnn_status status = from_id ? write_id(source, arena, err) : read_file(source, arena, err);

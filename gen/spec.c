@@ -1,7 +1,7 @@
 #include "gen/spec.h"
 
 #include "base/units.h"
-#include "gen/key.h"
+#include "gen/language.h"
 #include "gen/model.h"
 #include "gen/override.h"
 #include "gen/record.h"
@@ -10,25 +10,62 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The nodes of a document's top level. */
+/* A document's top level. */
 struct sections {
-    const struct pdnn_yaml *sweep, *seed, *run, *measure, *limits, *models;
+    int64_t seed;
+    const struct pdnn_yaml *sweep, *run, *measure, *limits, *models;
 };
 
 static const struct pdnn_key_def section_keys[] = {
-    {.name = "sweep", .read = pdnn_key_read_node, .offset = offsetof(struct sections, sweep)},
-    {.name = "seed", .read = pdnn_key_read_node, .offset = offsetof(struct sections, seed)},
-    {.name = "run", .read = pdnn_key_read_node, .offset = offsetof(struct sections, run)},
-    {.name = "measure", .read = pdnn_key_read_node, .offset = offsetof(struct sections, measure)},
-    {.name = "limits", .read = pdnn_key_read_node, .offset = offsetof(struct sections, limits)},
-    {.name = "models", .read = pdnn_key_read_node, .offset = offsetof(struct sections, models)},
+    {.name = "sweep",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct sections, sweep),
+     .values = "a name of letters, digits, _, - and .",
+     .absent = "the file's name",
+     .help = "names the result directory, NAME.results",
+     .example = "widths"},
+    {.name = "seed",
+     .read = pdnn_key_read_i64,
+     .offset = offsetof(struct sections, seed),
+     .min = 0,
+     .max = INT64_MAX,
+     .fallback = "1",
+     .help = "of visit order, samples and data",
+     .example = "7"},
+    {.name = "run",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct sections, run),
+     .values = "a map of run settings",
+     .absent = "the defaults below",
+     .help = "how the models run; a list makes a setting an axis",
+     .example = "{mode: infer, threads: [1, all]}"},
+    {.name = "measure",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct sections, measure),
+     .values = "a map",
+     .absent = "the defaults below",
+     .help = "how often and how long each instance is timed",
+     .example = "{rounds: 3, max_time: 1s}"},
+    {.name = "limits",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct sections, limits),
+     .values = "a map",
+     .absent = "the defaults below",
+     .help = "what the sweep may use",
+     .example = "{memory: 12GiB, budget: 2h}"},
+    {.name = "models",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct sections, models),
+     .values = "a list of entries",
+     .absent = "none, it is required",
+     .help = "what to run",
+     .example = "[{fc: {layers: [2, 4]}}, {resnet50: {batch: 1}}]"},
 };
 
-static const struct pdnn_key_def seed_key = {.name = "seed",
-                                             .read = pdnn_key_read_i64,
-                                             .min = 0,
-                                             .max = INT64_MAX,
-                                             .help = "of visit order, samples and data"};
+const struct pdnn_key_table pdnn_spec_keys = {.name = "a spec",
+                                              .keys = section_keys,
+                                              .n_keys = sizeof section_keys / sizeof *section_keys,
+                                              .place = pdnn_key_place};
 
 /* `measure`, with the keys that are not stored as they are read. */
 struct measure {
@@ -45,32 +82,50 @@ static const struct pdnn_key_def measure_keys[] = {
      .offset = offsetof(struct measure, values.rounds),
      .min = 1,
      .max = 10000,
+     .fallback = "5",
+     .example = "3",
      .help = "visits to each instance, spread over the sweep"},
     {.name = "precision",
      .read = pdnn_key_read_percent,
      .offset = offsetof(struct measure, values.precision),
+     .fallback = "2%",
+     .example = "5%",
      .help = "half-width of the 95 % interval that is good enough"},
     {.name = "min_samples",
      .read = pdnn_key_read_i64,
      .offset = offsetof(struct measure, values.min_samples),
      .min = 1,
      .max = PDNN_VISIT_SAMPLES_MAX,
-     .help = "per visit, after warm-up"},
+     .fallback = "5",
+     .example = "3",
+     .help = "samples of a visit at least, after warm-up"},
     {.name = "max_time",
      .read = pdnn_key_read_time,
      .offset = offsetof(struct measure, values.max_time_ns),
-     .help = "per instance, all visits"},
+     .fallback = "5s",
+     .example = "800ms",
+     .help = "time for an instance, all its visits together"},
     {.name = "probe",
      .read = pdnn_key_read_switch,
      .offset = offsetof(struct measure, values.probe),
+     .fallback = "on",
+     .example = "off",
      .help = "a short compute and bandwidth probe beside every visit"},
     {.name = "order",
      .read = pdnn_key_read_word,
      .offset = offsetof(struct measure, order),
      .words = orders,
+     .fallback = "shuffled",
+     .example = "cost",
      .help = "of visits: shuffled by the seed, or small to large"},
+    /* Its row is the run setting's. */
     {.name = "cache", .read = pdnn_key_read_node, .offset = offsetof(struct measure, cache)},
 };
+
+const struct pdnn_key_table pdnn_measure_keys = {.name = "measure",
+                                                 .keys = measure_keys,
+                                                 .n_keys = sizeof measure_keys / sizeof *measure_keys,
+                                                 .place = pdnn_key_place};
 
 static enum pdnn_status read_memory(const struct pdnn_key_def *key, const struct pdnn_yaml *value,
                                     void *target, struct pdnn_err *err) {
@@ -104,45 +159,68 @@ static enum pdnn_status read_budget(const struct pdnn_key_def *key, const struct
 }
 
 static const struct pdnn_key_def limits_keys[] = {
-    {.name = "memory", .read = read_memory, .help = "of what this process may use"},
+    {.name = "memory",
+     .read = read_memory,
+     .values = "up to 100%, or bytes: 12GiB",
+     .fallback = "75%",
+     .example = "12GiB",
+     .help = "tensor memory of a worker; a percentage is of what this process may use"},
     {.name = "time",
      .read = pdnn_key_read_time,
      .offset = offsetof(struct pdnn_spec_limits, time_ns),
+     .fallback = "60s",
+     .example = "10m",
      .help = "end an instance after this"},
     {.name = "budget",
      .read = read_budget,
+     .values = "none, or a time: 45s, 10m, 2h",
      .offset = offsetof(struct pdnn_spec_limits, budget_ns),
+     .fallback = "none",
+     .example = "2h",
      .help = "start no instance after this; or none"},
     {.name = "instances",
      .read = pdnn_key_read_i64,
      .offset = offsetof(struct pdnn_spec_limits, instances),
      .min = 1,
      .max = INT64_C(1) << 40,
+     .fallback = "100000",
+     .example = "2000000",
      .help = "an error if the models have more, `where` not yet applied"},
 };
 
+const struct pdnn_key_table pdnn_limits_keys = {.name = "limits",
+                                                .keys = limits_keys,
+                                                .n_keys = sizeof limits_keys / sizeof *limits_keys,
+                                                .place = pdnn_key_place};
+
 static enum pdnn_status no_memory(struct pdnn_err *err) {
     return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for the spec");
+}
+
+static enum pdnn_status unknown_setting(const struct pdnn_yaml *key, struct pdnn_err *err) {
+    const char *words[PDNN_SETTING_COUNT];
+    char place[PDNN_PLACE_TEXT];
+    struct pdnn_key_unknown unknown = {
+        .what = "run", .place = pdnn_key_place(place, key->text), .words = words};
+    for (int i = 0; i < PDNN_SETTING_COUNT; i++) {
+        if (i != PDNN_SETTING_CACHE)
+            words[unknown.n_words++] = pdnn_settings[i].name;
+    }
+    unknown.n_listed = unknown.n_words;
+    return pdnn_key_unknown(key, &unknown, err);
 }
 
 /* `run`, then `measure: cache`: the axes that every model of the file has. */
 static enum pdnn_status read_settings(const struct pdnn_yaml *run, const struct pdnn_yaml *cache,
                                       struct pdnn_arena *arena, struct pdnn_axis *axes, size_t *n_axes,
                                       struct pdnn_err *err) {
-    const char *words[PDNN_SETTING_COUNT];
-    size_t n_words = 0, count = 0;
-    for (int i = 0; i < PDNN_SETTING_COUNT; i++) {
-        if (i != PDNN_SETTING_CACHE)
-            words[n_words++] = pdnn_settings[i].name;
-    }
+    size_t count = 0;
     enum pdnn_status status = run ? pdnn_key_check_map(run, "run", err) : PDNN_OK;
     for (const struct pdnn_yaml *child = run ? run->first : NULL; child && status == PDNN_OK;
          child = child->next) {
         int row = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, child->key->text);
-        if (row == PDNN_SETTING_CACHE)
-            return pdnn_yaml_fail(child->key, err, "'%s' belongs under measure", child->key->text);
-        if (row < 0)
-            return pdnn_key_unknown(child->key, "run", words, n_words, err);
+        if (row < 0 || row == PDNN_SETTING_CACHE)
+            return unknown_setting(child->key, err);
         status = pdnn_key_check_once(run, child, err);
         axes[count] = (struct pdnn_axis){.is_setting = true, .index = row};
         if (status == PDNN_OK)
@@ -180,7 +258,8 @@ static enum pdnn_status read_models(const struct pdnn_yaml *root, const struct s
     if (!models)
         return pdnn_yaml_fail(root, err, "no models, a spec has a list of them under `models`");
     if (models->kind != PDNN_YAML_LIST || !models->count)
-        return pdnn_yaml_fail(models, err, "models takes a list with an entry per model, not %s",
+        return pdnn_yaml_fail(models, err,
+                              "models takes a list with an entry per model (- fc: {...}), not %s",
                               models->kind == PDNN_YAML_LIST ? "an empty one" : pdnn_yaml_kind_name(models));
     struct pdnn_axis settings[PDNN_SETTING_COUNT];
     size_t n_settings = 0;
@@ -198,35 +277,29 @@ static enum pdnn_status read_models(const struct pdnn_yaml *root, const struct s
 static enum pdnn_status read_document(const struct pdnn_source *source, const struct pdnn_yaml *root,
                                       bool governs, struct pdnn_spec *spec, struct pdnn_err *err) {
     struct sections sections = {0};
-    struct measure measure = {
-        .values = {
-            .rounds = 5, .precision = 0.02, .min_samples = 5, .max_time_ns = 5000000000, .probe = true}};
-    struct pdnn_spec_limits limits = {
-        .memory_fraction = 0.75, .time_ns = 60000000000, .instances = PDNN_SPEC_INSTANCES};
-    int64_t seed = 1;
+    struct measure measure = {0};
+    struct pdnn_spec_limits limits = {0};
     const char *name = NULL;
-    enum pdnn_status status = pdnn_keys_read(root, "a spec", section_keys,
-                                             sizeof section_keys / sizeof *section_keys, &sections, err);
+    pdnn_keys_default(&pdnn_spec_keys, &sections);
+    pdnn_keys_default(&pdnn_measure_keys, &measure);
+    pdnn_keys_default(&pdnn_limits_keys, &limits);
+    enum pdnn_status status = pdnn_keys_read(root, &pdnn_spec_keys, &sections, err);
     if (status == PDNN_OK && sections.sweep)
         status = read_name(sections.sweep, &name, err);
-    if (status == PDNN_OK && sections.seed)
-        status = seed_key.read(&seed_key, sections.seed, &seed, err);
     if (status == PDNN_OK && sections.measure)
-        status = pdnn_keys_read(sections.measure, "measure", measure_keys,
-                                sizeof measure_keys / sizeof *measure_keys, &measure, err);
+        status = pdnn_keys_read(sections.measure, &pdnn_measure_keys, &measure, err);
     if (status == PDNN_OK && sections.limits)
-        status = pdnn_keys_read(sections.limits, "limits", limits_keys,
-                                sizeof limits_keys / sizeof *limits_keys, &limits, err);
+        status = pdnn_keys_read(sections.limits, &pdnn_limits_keys, &limits, err);
     if (status == PDNN_OK)
         status = read_models(root, &sections, measure.cache, spec, err);
-    if (status == PDNN_OK && !spec->name && (name || !source->family)) {
+    if (status == PDNN_OK && !spec->name && (name || source->is_file)) {
         spec->name = name ? name : pdnn_source_name(source, &spec->arena);
         status = spec->name ? PDNN_OK : no_memory(err);
     }
     if (status != PDNN_OK || !governs)
         return status;
     measure.values.order = (enum pdnn_order)measure.order;
-    spec->seed = (uint64_t)seed;
+    spec->seed = (uint64_t)sections.seed;
     spec->measure = measure.values;
     spec->limits = limits;
     return PDNN_OK;
@@ -299,6 +372,11 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
     struct pdnn_origin origin = {
         .sources = sources, .n_sources = n_arguments, .sets = sets, .n_sets = n_sets};
     enum pdnn_status status = sources ? PDNN_OK : no_memory(err);
+    size_t n_stdin = 0;
+    for (size_t i = 0; i < n_arguments; i++)
+        n_stdin += strcmp(arguments[i], "-") == 0;
+    if (n_stdin > 1)
+        return pdnn_fail(err, PDNN_INVALID, "'-' is given twice, and there is one standard input");
     for (size_t i = 0; i < n_arguments && status == PDNN_OK; i++)
         status = i < PDNN_SPEC_MODELS ? pdnn_source_read(arguments[i], &count, &sources[i], &spec->arena, err)
                                       : pdnn_fail(err, PDNN_INVALID, "more than %d specs", PDNN_SPEC_MODELS);

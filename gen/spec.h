@@ -13,8 +13,7 @@
 struct pdnn_spec_model; /* one entry of `models`, private to gen/ */
 
 enum {
-    PDNN_SPEC_MODELS = 10000,    /* entries of `models`, and documents, in all specs together */
-    PDNN_SPEC_INSTANCES = 100000 /* unless limits.instances says otherwise */
+    PDNN_SPEC_MODELS = 10000 /* entries of `models`, and documents, in all specs together */
 };
 
 enum pdnn_order { PDNN_ORDER_SHUFFLED, PDNN_ORDER_COST };
@@ -38,7 +37,7 @@ struct pdnn_spec_limits {
 
 struct pdnn_spec {
     struct pdnn_arena arena;
-    /* The first file's `sweep`, or its file name without .yaml; NULL if there are only ids and no `sweep`. */
+    /* The first `sweep`, or the name of the first file without .yaml; NULL if there is neither. */
     const char *name;
     uint64_t seed;
     struct pdnn_spec_measure measure;

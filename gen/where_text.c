@@ -31,14 +31,16 @@ struct translator {
 };
 
 const struct pdnn_where_cost pdnn_where_costs[] = {
-    {"params", offsetof(struct pdnn_totals, params)},
-    {"flop_count", offsetof(struct pdnn_totals, cost.flop_count)},
-    {"in_bounds_flop_count", offsetof(struct pdnn_totals, cost.in_bounds_flop_count)},
-    {"byte_count", offsetof(struct pdnn_totals, cost.byte_count)},
-    {"weight_bytes", offsetof(struct pdnn_totals, cost.weight_bytes)},
-    {"activation_bytes", offsetof(struct pdnn_totals, cost.activation_bytes)},
-    {"memory_bytes", offsetof(struct pdnn_totals, memory_bytes)},
-    {"memory", offsetof(struct pdnn_totals, memory_bytes)},
+    {"params", offsetof(struct pdnn_totals, params), "elements of all weights"},
+    {"flop_count", offsetof(struct pdnn_totals, cost.flop_count), "FLOP of one step"},
+    {"in_bounds_flop_count", offsetof(struct pdnn_totals, cost.in_bounds_flop_count),
+     "the same without what falls on padding"},
+    {"byte_count", offsetof(struct pdnn_totals, cost.byte_count), "compulsory traffic of one step in bytes"},
+    {"weight_bytes", offsetof(struct pdnn_totals, cost.weight_bytes), "the part of it that is weights"},
+    {"activation_bytes", offsetof(struct pdnn_totals, cost.activation_bytes),
+     "the part of it that is inputs, labels and activations"},
+    {"memory_bytes", offsetof(struct pdnn_totals, memory_bytes), "peak memory of the tensors"},
+    {"memory", offsetof(struct pdnn_totals, memory_bytes), "the same"},
 };
 const size_t pdnn_where_n_costs = sizeof pdnn_where_costs / sizeof *pdnn_where_costs;
 _Static_assert(sizeof pdnn_where_costs / sizeof *pdnn_where_costs <= PDNN_WHERE_SLOTS - PDNN_WHERE_COSTS,

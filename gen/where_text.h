@@ -23,6 +23,7 @@ enum {
 struct pdnn_where_cost {
     const char *name;
     size_t offset; /* of the uint64_t in struct pdnn_totals */
+    const char *help;
 };
 extern const struct pdnn_where_cost pdnn_where_costs[];
 extern const size_t pdnn_where_n_costs; /* at most PDNN_WHERE_SLOTS - PDNN_WHERE_COSTS */

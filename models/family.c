@@ -15,22 +15,12 @@ PDNN_FAMILIES(DECLARE)
 #define ROW(name) &pdnn_family_##name,
 const struct pdnn_family_def *const pdnn_families[] = {PDNN_FAMILIES(ROW) NULL};
 
-#define NAME(name) #name,
-static const char *const names[] = {PDNN_FAMILIES(NAME)};
-
 const struct pdnn_family_def *pdnn_family_find(const char *name) {
     for (size_t i = 0; pdnn_families[i]; i++) {
         if (strcmp(pdnn_families[i]->name, name) == 0)
             return pdnn_families[i];
     }
     return NULL;
-}
-
-enum pdnn_status pdnn_family_unknown(const char *name, struct pdnn_err *err) {
-    char buffer[PDNN_SUGGESTION_TEXT];
-    const char *hint = pdnn_suggest(buffer, name, names, sizeof names / sizeof *names);
-    return pdnn_fail(err, PDNN_INVALID, "unknown family '%.60s'%s", name,
-                     *hint ? hint : ", see 'paradnn families'");
 }
 
 const struct pdnn_layer_def *pdnn_layer_find(const struct pdnn_family_def *family, const char *layer) {
@@ -49,6 +39,76 @@ const struct pdnn_preset *pdnn_preset_find(const struct pdnn_family_def *family,
     return NULL;
 }
 
+static bool is_name(const char *name, const char *text, size_t length) {
+    return strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
+bool pdnn_model_is_known(const char *name, size_t length) {
+    for (size_t i = 0; pdnn_families[i]; i++) {
+        if (is_name(pdnn_families[i]->name, name, length))
+            return true;
+        for (size_t k = 0; k < pdnn_families[i]->n_presets; k++) {
+            if (is_name(pdnn_families[i]->presets[k].name, name, length))
+                return true;
+        }
+    }
+    return false;
+}
+
+static enum pdnn_status unknown_model(const char *name, struct pdnn_err *err) {
+    const char *words[PRESETS_MAX];
+    char buffer[PDNN_SUGGESTION_TEXT];
+    size_t count = 0;
+    for (size_t i = 0; pdnn_families[i] && count < PRESETS_MAX; i++)
+        words[count++] = pdnn_families[i]->name;
+    for (size_t i = 0; pdnn_families[i]; i++) {
+        for (size_t k = 0; k < pdnn_families[i]->n_presets && count < PRESETS_MAX; k++)
+            words[count++] = pdnn_families[i]->presets[k].name;
+    }
+    const char *hint = pdnn_suggest(buffer, name, words, count);
+    return pdnn_fail(err, PDNN_INVALID, "unknown model '%.60s'%s", name,
+                     *hint ? hint : ", see 'paradnn families'");
+}
+
+/* "paper-min is a preset of fc and rnn, write fc:paper-min or rnn:paper-min" */
+static enum pdnn_status several_models(const char *name, const struct pdnn_family_def *const *owners,
+                                       size_t count, bool in_yaml, struct pdnn_err *err) {
+    struct pdnn_str text = {0};
+    pdnn_str_printf(&text, "%s is a preset of", name);
+    for (size_t i = 0; i < count; i++)
+        pdnn_str_printf(&text, "%s %s", i == 0 ? "" : i + 1 < count ? "," : " and", owners[i]->name);
+    pdnn_str_printf(&text, ", write");
+    for (size_t i = 0; i < count; i++)
+        pdnn_str_printf(&text, "%s %s%s%s%s",
+                        i == 0          ? ""
+                        : i + 1 < count ? ","
+                                        : " or",
+                        owners[i]->name, in_yaml ? ": {preset: " : ":", name, in_yaml ? "}" : "");
+    pdnn_fail(err, PDNN_INVALID, "%s", pdnn_str_text(&text));
+    pdnn_str_finish(&text);
+    return PDNN_INVALID;
+}
+
+enum pdnn_status pdnn_model_find(const char *name, bool in_yaml, struct pdnn_model_name *model,
+                                 struct pdnn_err *err) {
+    enum { OWNERS_MAX = 8 };
+    const struct pdnn_family_def *owners[OWNERS_MAX];
+    size_t count = 0;
+    struct pdnn_model_name found = {.family = pdnn_family_find(name)};
+    for (size_t i = 0; !found.family && pdnn_families[i] && count < OWNERS_MAX; i++) {
+        if (pdnn_preset_find(pdnn_families[i], name))
+            owners[count++] = pdnn_families[i];
+    }
+    if (count > 1)
+        return several_models(name, owners, count, in_yaml, err);
+    if (count)
+        found = (struct pdnn_model_name){owners[0], pdnn_preset_find(owners[0], name)};
+    if (!found.family)
+        return unknown_model(name, err);
+    *model = found;
+    return PDNN_OK;
+}
+
 enum pdnn_status pdnn_preset_unknown(const struct pdnn_family_def *family, const char *name,
                                      struct pdnn_err *err) {
     const char *words[PRESETS_MAX];
@@ -58,6 +118,11 @@ enum pdnn_status pdnn_preset_unknown(const struct pdnn_family_def *family, const
         words[count] = family->presets[count].name;
     const char *hint = pdnn_suggest(buffer, name, words, count);
     snprintf(elsewhere, sizeof elsewhere, ", see 'paradnn families %.40s'", family->name);
+    for (size_t i = 0; pdnn_families[i]; i++) {
+        if (pdnn_preset_find(pdnn_families[i], name))
+            return pdnn_fail(err, PDNN_INVALID, "%s has no preset '%.60s', did you mean '%s:%s'?",
+                             family->name, name, pdnn_families[i]->name, name);
+    }
     return pdnn_fail(err, PDNN_INVALID, "%s has no preset '%.60s'%s", family->name, name,
                      *hint ? hint : elsewhere);
 }

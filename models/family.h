@@ -82,8 +82,20 @@ extern const struct pdnn_family_def *const pdnn_families[];
 
 const struct pdnn_family_def *pdnn_family_find(const char *name);
 
-/* For messages: "unknown family 'fcc', did you mean 'fc'?" Returns PDNN_INVALID. */
-enum pdnn_status pdnn_family_unknown(const char *name, struct pdnn_err *err);
+/* What users may call a model: a family, or a preset without its family. */
+struct pdnn_model_name {
+    const struct pdnn_family_def *family;
+    const struct pdnn_preset *preset; /* NULL: the family itself */
+};
+
+/* Finds a family or, if none has the name, the preset that has it. PDNN_INVALID: "unknown model 'fcc', did
+ * you mean 'fc'?" or "paper-min is a preset of fc and rnn, write fc:paper-min or rnn:paper-min"; with
+ * in_yaml, "write fc: {preset: paper-min} or ...". */
+enum pdnn_status pdnn_model_find(const char *name, bool in_yaml, struct pdnn_model_name *model,
+                                 struct pdnn_err *err);
+
+/* True if a family or the preset of some family has the name, which is `length` letters long. */
+bool pdnn_model_is_known(const char *name, size_t length);
 
 /* The family's row of the layer that a table names, "norm1.3..norm1.24" or "hidden2": of a range, the first
  * layer counts. NULL where the family has none of that name. */
@@ -91,7 +103,8 @@ const struct pdnn_layer_def *pdnn_layer_find(const struct pdnn_family_def *famil
 
 const struct pdnn_preset *pdnn_preset_find(const struct pdnn_family_def *family, const char *name);
 
-/* "fc has no preset 'paper-mn', did you mean 'paper-min'?" Returns PDNN_INVALID. */
+/* "fc has no preset 'paper-mn', did you mean 'paper-min'?", or "... did you mean 'cnn:vgg16'?". Returns
+ * PDNN_INVALID. */
 enum pdnn_status pdnn_preset_unknown(const struct pdnn_family_def *family, const char *name,
                                      struct pdnn_err *err);
 

@@ -28,50 +28,59 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                            .fallback = PDNN_MODE_TRAIN,
                            .choices = modes,
                            .help = "what one step does: forward only, or forward, backward and the "
-                                   "optimizer's update"},
+                                   "optimizer's update",
+                           .example = "[infer, train]"},
     [PDNN_SETTING_DTYPE] = {.name = "dtype",
                             .type = PDNN_PARAM_CHOICE,
                             .choices = dtypes,
                             .help = "element type of activations, weights and their gradients; "
                                     "the loss and optimizer state are f32; int8 is for inference and covers "
-                                    "the inputs and weights of dense layers and convolutions"},
+                                    "the inputs and weights of dense layers and convolutions",
+                            .example = "[f32, bf16]"},
     [PDNN_SETTING_OPTIMIZER] = {.name = "optimizer",
                                 .type = PDNN_PARAM_CHOICE,
                                 .fallback = PDNN_OPTIMIZER_RMSPROP,
                                 .choices = pdnn_optimizer_names,
-                                .help = "update rule; training only"},
+                                .help = "update rule; training only",
+                                .example = "[sgd, adam]"},
     [PDNN_SETTING_BACKEND] = {.name = "backend",
                               .type = PDNN_PARAM_CHOICE,
                               .choices = pdnn_backend_names,
-                              .help = "the software that runs the ops"},
+                              .help = "the software that runs the ops",
+                              .example = "[onednn, openblas]"},
     [PDNN_SETTING_THREADS] = {.name = "threads",
                               .type = PDNN_PARAM_INT,
                               .min = 1,
                               .max = 4096,
                               .word = "all",
-                              .help = "threads, one per core; all = the cores this process may use"},
+                              .help = "threads, one per core; all = the cores this process may use",
+                              .example = "[1, 2, all]"},
     [PDNN_SETTING_CACHE] =
         {.name = "cache",
          .type = PDNN_PARAM_CHOICE,
          .choices = caches,
-         .help = "warm: the same buffers step after step; cold: caches evicted before each sample"},
+         .help = "warm: the same buffers step after step; cold: caches evicted before each sample",
+         .example = "[warm, cold]"},
     [PDNN_SETTING_FUSE] = {.name = "fuse",
                            .type = PDNN_PARAM_CHOICE,
                            .choices = fuses,
                            .help = "post-ops: bias, activation, shortcut and, in inference, "
                                    "batch normalization run inside the op before them; blocks: "
                                    "also, everything between two matrix products of a Transformer becomes "
-                                   "one pass, and so does an update by Adam"},
+                                   "one pass, and so does an update by Adam",
+                           .example = "[none, post-ops]"},
     [PDNN_SETTING_ALGORITHM] = {.name = "algorithm",
                                 .type = PDNN_PARAM_CHOICE,
                                 .choices = algorithms,
-                                .help = "how convolutions are computed; auto: the library's choice"},
+                                .help = "how convolutions are computed; auto: the library's choice",
+                                .example = "[direct, winograd]"},
     [PDNN_SETTING_RNN] = {.name = "rnn",
                           .type = PDNN_PARAM_CHOICE,
                           .choices = recurrences,
                           .help = "how recurrent layers run: fused, as the library's own primitive, "
                                   "or unrolled into GEMMs and element-wise kernels; auto: "
-                                  "whichever is measured to be faster"},
+                                  "whichever is measured to be faster",
+                          .example = "[fused, unrolled]"},
     [PDNN_SETTING_ACCUMULATE] = {.name = "accumulate",
                                  .type = PDNN_PARAM_INT,
                                  .min = 1,
@@ -79,24 +88,28 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                                  .fallback = 1,
                                  .help = "number of micro-steps, each forward and backward of one "
                                          "minibatch, whose gradients are added up before one update; "
-                                         "training only"},
+                                         "training only",
+                                 .example = "[1, 4]"},
     [PDNN_SETTING_CHECKPOINT] = {.name = "checkpoint",
                                  .type = PDNN_PARAM_CHOICE,
                                  .choices = checkpoints,
                                  .help = "layer: what a layer computes for its backward pass is dropped and "
-                                         "recomputed right before it; training only"},
+                                         "recomputed right before it; training only",
+                                 .example = "[none, layer]"},
     [PDNN_SETTING_LAYERS_RUN] = {.name = "layers_run",
                                  .type = PDNN_PARAM_INT,
                                  .min = 1,
                                  .max = 4096,
                                  .word = "all",
                                  .help = "number of identical layers that run; the times of the others are "
-                                         "extrapolated from them and marked as such"},
+                                         "extrapolated from them and marked as such",
+                                 .example = "2"},
     [PDNN_SETTING_ISA] = {.name = "isa",
                           .type = PDNN_PARAM_CHOICE,
                           .choices = pdnn_isa_names,
                           .help = "caps the instruction set; each value runs in a process of its own; "
-                                  "default: no cap"},
+                                  "default: no cap",
+                          .example = "[default, avx2]"},
 };
 
 void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family) {
@@ -230,8 +243,8 @@ static bool describe_choice(const struct pdnn_instance *instance, size_t choice,
 }
 
 /* The index of the hyper-parameter that decides, or -1. */
-static int find_condition(const struct pdnn_instance *instance, size_t param,
-                          char buffer[PDNN_CONDITION_TEXT]) {
+static int find_one_condition(const struct pdnn_instance *instance, size_t param,
+                              char buffer[PDNN_CONDITION_TEXT]) {
     const struct pdnn_family_def *family = instance->family;
     for (size_t i = 0; i < family->n_params; i++) {
         if (family->params[i].type == PDNN_PARAM_CHOICE && i != param &&
@@ -240,6 +253,26 @@ static int find_condition(const struct pdnn_instance *instance, size_t param,
     }
     *buffer = 0;
     return -1;
+}
+
+/* The same where two decide together: "architecture=decoder and phase=decode". */
+static int find_condition(const struct pdnn_instance *instance, size_t param,
+                          char buffer[PDNN_CONDITION_TEXT]) {
+    const struct pdnn_family_def *family = instance->family;
+    int found = find_one_condition(instance, param, buffer);
+    for (size_t i = 0; i < family->n_params && found < 0 && !pdnn_hyper_applies(instance, param); i++) {
+        const struct pdnn_param_def *def = &family->params[i];
+        struct pdnn_instance other = *instance;
+        for (int64_t word = 0; def->type == PDNN_PARAM_CHOICE && def->choices[word] && found < 0; word++) {
+            char second[PDNN_CONDITION_TEXT];
+            other.hyper[i].number = word;
+            found = find_one_condition(&other, param, second);
+            if (found >= 0)
+                snprintf(buffer, PDNN_CONDITION_TEXT, "%.24s=%.20s and %.44s", def->name, def->choices[word],
+                         second);
+        }
+    }
+    return found;
 }
 
 const char *pdnn_hyper_condition(const struct pdnn_instance *instance, size_t param,
@@ -403,28 +436,43 @@ void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn
     (void)status;
 }
 
+/* What follows "family:", up to the comma behind which *pairs is left. */
+static enum pdnn_status parse_preset(char **pairs, struct pdnn_model_name *model, struct pdnn_err *err) {
+    char *name = *pairs, *comma = strchr(name, ',');
+    if (comma)
+        *comma = 0;
+    *pairs = comma ? comma + 1 : NULL;
+    if (model->preset)
+        return pdnn_fail(err, PDNN_INVALID, "%s is a preset, key=value follows it after a comma",
+                         model->preset->name);
+    model->preset = pdnn_preset_find(model->family, name);
+    return model->preset ? PDNN_OK : pdnn_preset_unknown(model->family, name, err);
+}
+
+/* What ends the name of a model in an id. */
+#define MODEL_MARKS "/:,"
+
+bool pdnn_instance_is_named(const char *text) {
+    return pdnn_model_is_known(text, strcspn(text, MODEL_MARKS));
+}
+
 static enum pdnn_status parse_id(char *text, struct pdnn_instance *instance, struct pdnn_err *err) {
-    char *mark = text + strcspn(text, "/:");
+    char *mark = text + strcspn(text, MODEL_MARKS);
     char kind = *mark;
-    char *rest = kind ? mark + 1 : mark;
+    char *pairs = kind ? mark + 1 : NULL;
+    struct pdnn_model_name model;
     *mark = 0;
-    const struct pdnn_family_def *family = pdnn_family_find(text);
-    if (!family)
-        return pdnn_family_unknown(text, err);
+    enum pdnn_status status = pdnn_model_find(text, false, &model, err);
+    if (status == PDNN_OK && kind == ':')
+        status = parse_preset(&pairs, &model, err);
+    if (status != PDNN_OK)
+        return status;
     struct pdnn_instance parsed;
-    pdnn_instance_init(&parsed, family);
-    char *pairs = kind ? rest : NULL;
-    if (kind == ':') {
-        char *comma = strchr(rest, ',');
-        if (comma)
-            *comma = 0;
-        const struct pdnn_preset *preset = pdnn_preset_find(family, rest);
-        if (!preset)
-            return pdnn_preset_unknown(family, rest, err);
-        pdnn_instance_init_preset(&parsed, family, preset);
-        pairs = comma ? comma + 1 : NULL;
-    }
-    enum pdnn_status status = parse_values(pairs, &parsed, err);
+    if (model.preset)
+        pdnn_instance_init_preset(&parsed, model.family, model.preset);
+    else
+        pdnn_instance_init(&parsed, model.family);
+    status = parse_values(pairs, &parsed, err);
     if (status == PDNN_OK)
         *instance = parsed;
     return status;

@@ -69,8 +69,8 @@ enum pdnn_status pdnn_setting_check(const struct pdnn_instance *instance, enum p
 /* The same for a hyper-parameter: `kernel` does not apply to networks whose blocks fix their kernels. */
 bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param);
 
-/* The condition for a parameter to apply, with all others as in the instance, such as "block=plain"; empty if
- * it always applies. Returns buffer. */
+/* The condition for a parameter to apply, with all others as in the instance, such as "block=plain" or
+ * "architecture=decoder and phase=decode"; empty if it always applies. Returns buffer. */
 const char *pdnn_hyper_condition(const struct pdnn_instance *instance, size_t param,
                                  char buffer[PDNN_CONDITION_TEXT]);
 
@@ -115,8 +115,12 @@ size_t pdnn_id_model_length(const char *id);
  * not parse, as for a family that no longer exists. */
 const char *pdnn_instance_reprint(const char *id, char buffer[PDNN_ID_TEXT]);
 
-/* Parses "family/key=value,...", "family:preset,key=value,..." or "family"; omitted keys take their defaults.
+/* Parses "family", "family:preset" or "preset", and then "key=value,..." after '/' or ','; omitted keys take
+ * their defaults.
  * PDNN_INVALID for keys that are duplicate, unknown (the message suggests the nearest) or do not apply. */
 enum pdnn_status pdnn_instance_parse(const char *text, struct pdnn_instance *instance, struct pdnn_err *err);
+
+/* True if the text begins with the name of a family or preset, as an id does; the rest may still be wrong. */
+bool pdnn_instance_is_named(const char *text);
 
 #endif

@@ -59,6 +59,7 @@ struct pdnn_param_def {
     int64_t word_value;
     const char *unit; /* or NULL */
     const char *help;
+    const char *example; /* a value as a spec has it, or several: "[4, 16]" */
 };
 
 /* "" where it has none. */

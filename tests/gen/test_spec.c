@@ -79,7 +79,18 @@ static void test_load_overrides(void **state) {
          "--set models.1.fc.batch=3: there is no model number 1, there are 1 and the first is 0"},
         {"models=3", "--set models=3: models are set one by one: models.0.<family>.<key>=value"},
         {"models.fc.batch=3",
-         "--set models.fc.batch=3: models are set one by one: models.0.<family>.<key>=value"},
+         "--set models.fc.batch=3: models are set one by one: --set models.0.fc.batch=3"},
+        {"fc.batch=3", "--set fc.batch=3: models are set one by one: --set models.0.fc.batch=3"},
+        {"models.rnn.batch=3",
+         "--set models.rnn.batch=3: models are set one by one: models.0.<family>.<key>=value"},
+        {"nodes=3", "--set nodes=3: unknown key 'nodes' in a spec, it is a hyper-parameter of fc: --set "
+                    "models.0.fc.nodes=3"},
+        {"cell=gru", "--set cell=gru: unknown key 'cell' in a spec, it is a hyper-parameter of rnn"},
+        {"threads=2",
+         "--set threads=2: unknown key 'threads' in a spec, it belongs under run: --set run.threads=2"},
+        {"run.rounds=2", "--set run.rounds=2: unknown key 'rounds' in run, it belongs under measure"},
+        {"fc=2", "--set fc=2: unknown key 'fc' in a spec, it is a model: write '- fc: {...}' under models"},
+        {"models.0.zipp=2", "--set models.0.zipp=2: unknown key 'zipp' in a model, did you mean 'zip'?"},
         {"models.0.fc.batch.9=3",
          "--set models.0.fc.batch.9=3: nothing can be set below 'batch', it is a single value"},
         {"models.0.fc.bath=3", "--set models.0.fc.bath=3: unknown key 'bath' in fc, did you mean 'batch'?"},
@@ -167,7 +178,15 @@ static void test_load_ids(void **state) {
         {"fc/batch=3", ""},
         {"fc:paper-max", ""},
         {"fc/batch=3,cache=cold,threads=all,fuse=post-ops", ""},
-        {"fcc/batch=3", "'fcc/batch=3': unknown family 'fcc', did you mean 'fc'?"},
+        {"fcc/batch=3", "'fcc/batch=3': unknown model 'fcc', did you mean 'fc'?"},
+        {"resnet50", ""},
+        {"bert-base,length=512", ""},
+        {"fc,batch=2", ""},
+        {"paper-min",
+         "'paper-min': paper-min is a preset of fc and rnn, write fc:paper-min or rnn:paper-min"},
+        {"resnet", "resnet: No such file or directory; unknown model 'resnet', did you mean 'resnet18', "
+                   "'resnet34', 'resnet50' or 'resnet101'?"},
+        {"table.csv", "table.csv: is a table, expected a spec or an ID"},
         {"fc/bath=3", "'fc/bath=3': unknown key 'bath' for fc, did you mean 'batch'?"},
         {"fc/batch=0", "'fc/batch=0': batch is 0, expected 1 to 16777216"},
         {"cnn:resnet50,batch=1", ""},
@@ -187,6 +206,34 @@ static void test_load_ids(void **state) {
         }
         assert_string_equal(err.text, rows[i].message);
     }
+}
+
+static void check_id(const char *text, const char *argument) {
+    char got[PDNN_ID_TEXT], expected[PDNN_ID_TEXT];
+    struct pdnn_instance instance;
+    struct pdnn_expanded item;
+    struct pdnn_expand *expand = NULL;
+    struct pdnn_spec spec;
+    struct pdnn_err err = {0};
+    bool done = false;
+    assert_int_equal(pdnn_instance_parse(argument, &instance, &err), PDNN_OK);
+    pdnn_instance_resolve(&instance, 2);
+    if (spec_file_load(text, "seed=1", &spec, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(pdnn_expand_create(&spec, 2, true, &expand, &err), PDNN_OK);
+    assert_int_equal(pdnn_expand_next(expand, &item, &done, &err), PDNN_OK);
+    assert_string_equal(pdnn_instance_format(&item.instance, got), pdnn_instance_format(&instance, expected));
+    pdnn_expand_destroy(expand);
+    pdnn_spec_finish(&spec);
+}
+
+/* A preset as the key of a model is the same as `preset` under its family. */
+static void test_load_presets(void **state) {
+    (void)state;
+    check_id("models: [{resnet50: {batch: 2}}]\n", "cnn:resnet50,batch=2");
+    check_id("models: [{cnn: {preset: resnet50, batch: 2}}]\n", "cnn:resnet50,batch=2");
+    check_id("models:\n  - bert-base:\n", "transformer:bert-base");
+    check_id("models:\n  - gnmt:\n", "gnmt:gnmt");
 }
 
 static void test_load_nothing(void **state) {
@@ -243,7 +290,8 @@ int main(void) {
         cmocka_unit_test(test_load_defaults),  cmocka_unit_test(test_load_all_keys),
         cmocka_unit_test(test_load_overrides), cmocka_unit_test(test_load_override_values),
         cmocka_unit_test(test_load_several),   cmocka_unit_test(test_load_ids),
-        cmocka_unit_test(test_load_nothing),   cmocka_unit_test(test_load_mutated),
+        cmocka_unit_test(test_load_presets),   cmocka_unit_test(test_load_nothing),
+        cmocka_unit_test(test_load_mutated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

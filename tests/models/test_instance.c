@@ -151,12 +151,15 @@ static void test_hyper_condition_texts(void **state) {
         {"pool", "block=residual or bottleneck"},
         {"stride_on", "block=bottleneck"},
         {"dense", "block=plain"},
+        {"phase", "architecture=decoder"},
+        {"context", "architecture=decoder and phase=decode"},
     };
+    static const char *const families[] = {"cnn", "cnn", "cnn", "cnn", "cnn", "transformer", "transformer"};
     struct pdnn_instance instance;
-    const struct pdnn_family_def *family = pdnn_family_find("cnn");
-    pdnn_instance_init(&instance, family);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char buffer[PDNN_CONDITION_TEXT];
+        const struct pdnn_family_def *family = pdnn_family_find(families[i]);
+        pdnn_instance_init(&instance, family);
         int param = pdnn_param_find(family->params, family->n_params, rows[i][0]);
         assert_string_equal(pdnn_hyper_condition(&instance, (size_t)param, buffer), rows[i][1]);
     }

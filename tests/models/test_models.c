@@ -302,10 +302,47 @@ static void test_instance_round_trip(void **state) {
     }
 }
 
+static void assert_same_id(const char *a, const char *b) {
+    char first[PDNN_ID_TEXT], second[PDNN_ID_TEXT];
+    struct pdnn_instance one = instance_of(a), other = instance_of(b);
+    assert_string_equal(pdnn_instance_format(&one, first), pdnn_instance_format(&other, second));
+}
+
+/* The family goes without saying if only one has the preset, and a family may be followed by a comma. */
+static void test_instance_bare_presets(void **state) {
+    (void)state;
+    assert_same_id("resnet50", "cnn:resnet50");
+    assert_same_id("resnet50,batch=1,mode=infer", "cnn:resnet50,batch=1,mode=infer");
+    assert_same_id("bert-base/length=512", "transformer:bert-base,length=512");
+    assert_same_id("fc,layers=3", "fc/layers=3");
+    assert_true(pdnn_instance_is_named("fc") && pdnn_instance_is_named("paper-min,x"));
+    assert_true(!pdnn_instance_is_named("fcc") && !pdnn_instance_is_named("") &&
+                !pdnn_instance_is_named("sweeps/fc"));
+}
+
+/* A preset with the name of a family is out of reach without its family, so it must say the same. */
+static void test_presets_named_like_a_family(void **state) {
+    (void)state;
+    for (size_t i = 0; pdnn_families[i]; i++) {
+        const struct pdnn_family_def *family = pdnn_families[i];
+        for (size_t k = 0; k < family->n_presets; k++) {
+            char id[64];
+            snprintf(id, sizeof id, "%s:%s", family->name, family->presets[k].name);
+            if (pdnn_family_find(family->presets[k].name))
+                assert_same_id(family->presets[k].name, id);
+        }
+    }
+}
+
 static void test_instance_parse_errors(void **state) {
     (void)state;
     static const char *const rows[][2] = {
-        {"", "unknown family"},
+        {"", "unknown model"},
+        {"bert", "unknown model 'bert', did you mean 'bert-base' or 'bert-large'?"},
+        {"paper-max,batch=2", "paper-max is a preset of fc and rnn, write fc:paper-max or rnn:paper-max"},
+        {"resnet50:vgg16", "resnet50 is a preset, key=value follows it after a comma"},
+        {"fc:vgg16", "fc has no preset 'vgg16', did you mean 'cnn:vgg16'?"},
+        {"resnet50,", "expected key=value"},
         {"fcc", "did you mean 'fc'"},
         {"fc/", "expected key=value"},
         {"fc/layers", "not key=value"},
@@ -346,6 +383,8 @@ int main(void) {
         cmocka_unit_test(test_instance_graph_dtype),
         cmocka_unit_test(test_instance_format_longest),
         cmocka_unit_test(test_instance_round_trip),
+        cmocka_unit_test(test_instance_bare_presets),
+        cmocka_unit_test(test_presets_named_like_a_family),
         cmocka_unit_test(test_instance_parse_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,51 @@
+#include "gen/language.h"
+
+#include "base/str.h"
+#include "models/instance.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char pdnn_preset_key[] = "preset";
+
+const char *pdnn_key_section(const char *name) {
+    static const struct pdnn_key_table *const sections[] = {&pdnn_measure_keys, &pdnn_limits_keys};
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        if (pdnn_key_find(sections[i], name))
+            return sections[i]->name;
+    }
+    return pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, name) >= 0 ? "run" : NULL;
+}
+
+/* "fc", "fc and cnn", "gnmt, rnn and transformer": the families with such a hyper-parameter. */
+static size_t list_owners(struct pdnn_str *out, const char *name) {
+    const struct pdnn_family_def *owners[PDNN_HYPER_MAX];
+    size_t count = 0;
+    for (size_t i = 0; pdnn_families[i] && count < PDNN_HYPER_MAX; i++) {
+        if (pdnn_param_find(pdnn_families[i]->params, pdnn_families[i]->n_params, name) >= 0)
+            owners[count++] = pdnn_families[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        pdnn_str_printf(out, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ", owners[i]->name);
+    return count;
+}
+
+const char *pdnn_key_place(char buffer[PDNN_PLACE_TEXT], const char *name) {
+    struct pdnn_str owners = {0};
+    const char *section = pdnn_key_section(name);
+    buffer[0] = 0;
+    if (section)
+        snprintf(buffer, PDNN_PLACE_TEXT, ", it belongs under %s", section);
+    else if (pdnn_key_find(&pdnn_spec_keys, name))
+        snprintf(buffer, PDNN_PLACE_TEXT, ", it belongs at the top of a spec");
+    else if (pdnn_key_find(&pdnn_entry_keys, name))
+        snprintf(buffer, PDNN_PLACE_TEXT, ", it belongs beside a model's family");
+    else if (pdnn_model_is_known(name, strlen(name)))
+        snprintf(buffer, PDNN_PLACE_TEXT, ", it is a model: write '- %.40s: {...}' under models", name);
+    else if (strcmp(name, pdnn_preset_key) == 0)
+        snprintf(buffer, PDNN_PLACE_TEXT, ", it belongs under a model's family");
+    else if (list_owners(&owners, name))
+        snprintf(buffer, PDNN_PLACE_TEXT, ", it is a hyper-parameter of %.100s", pdnn_str_text(&owners));
+    pdnn_str_finish(&owners);
+    return buffer;
+}
