@@ -238,6 +238,7 @@ const struct pdnn_command_def pdnn_command_breakdown = {
     .operands = "RESULTS...",
     .min_operands = 1,
     .max_operands = PDNN_OPERANDS_ANY,
+    .reads_directories = true,
     .paragraphs = paragraphs,
     .options = options,
     .n_options = sizeof options / sizeof options[0],

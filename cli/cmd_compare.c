@@ -160,6 +160,7 @@ const struct pdnn_command_def pdnn_command_compare = {
     .operands = "A [B]",
     .min_operands = 1,
     .max_operands = 2,
+    .reads_directories = true,
     .paragraphs = paragraphs,
     .options = options,
     .n_options = sizeof options / sizeof options[0],

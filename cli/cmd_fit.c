@@ -233,6 +233,7 @@ const struct pdnn_command_def pdnn_command_fit = {
     .operands = "RESULTS [RESULTS]",
     .min_operands = 1,
     .max_operands = 2,
+    .reads_directories = true,
     .paragraphs = paragraphs,
     .options = options,
     .n_options = sizeof options / sizeof options[0],

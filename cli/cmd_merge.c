@@ -89,6 +89,7 @@ const struct pdnn_command_def pdnn_command_merge = {
     .operands = "DIR...",
     .min_operands = 1,
     .max_operands = PDNN_OPERANDS_ANY,
+    .reads_directories = true,
     .paragraphs = paragraphs,
     .options = options,
     .n_options = sizeof options / sizeof options[0],

@@ -164,6 +164,7 @@ const struct pdnn_command_def pdnn_command_plot = {
     .operands = "KIND RESULTS...",
     .min_operands = 2,
     .max_operands = PDNN_OPERANDS_ANY,
+    .reads_directories = true,
     .paragraphs = paragraphs,
     .kind = kind,
     .options = options,

@@ -120,6 +120,7 @@ const struct pdnn_command_def pdnn_command_status = {
     .operands = "DIR",
     .min_operands = 1,
     .max_operands = 1,
+    .reads_directories = true,
     .paragraphs = paragraphs,
     .options = options,
     .n_options = sizeof options / sizeof options[0],

@@ -95,7 +95,8 @@ static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, c
     const char *given = pdnn_argument(arguments, "output");
     char here[PATH_MAX];
     if (!given && !spec_name)
-        return pdnn_fail(err, PDNN_INVALID, "an ID has no name for a directory, give -o DIR");
+        return pdnn_fail(err, PDNN_INVALID,
+                         "neither an ID nor standard input names a directory, give -o DIR");
     if (!given || *given != '/') {
         if (!getcwd(here, sizeof here))
             return pdnn_fail(err, PDNN_IO, "the current directory has no path: %s", strerror(errno));

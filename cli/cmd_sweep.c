@@ -77,7 +77,8 @@ static enum pdnn_status name_directory(const struct pdnn_arguments *arguments,
                                        struct pdnn_err *err) {
     const char *given = pdnn_argument(arguments, "output"), *spec_name = session->spec.name;
     if (!given && !spec_name)
-        return pdnn_fail(err, PDNN_INVALID, "an ID has no name for a directory, give -o DIR");
+        return pdnn_fail(err, PDNN_INVALID,
+                         "neither an ID nor standard input names a directory, give -o DIR");
     pdnn_str_printf(name, "%s", given ? given : spec_name);
     if (!given && session->shard.count)
         pdnn_str_printf(name, ".%" PRIu32 "-of-%" PRIu32, session->shard.index, session->shard.count);

@@ -2,13 +2,12 @@
  * are written to stderr here and nowhere else. Commands write only what is not an error there: progress,
  * warnings, summaries. */
 #define _GNU_SOURCE /* environ */
-#include "base/units.h"
 #include "base/visible.h"
 #include "cli/help.h"
 #include "cli/man.h"
+#include "cli/operands.h"
 #include "cli/registry.h"
 #include "results/tables/results_reader.h"
-#include "runtime/driver/worker.h"
 #include "runtime/facts/host_openmp.h"
 
 #include <fcntl.h>
@@ -47,59 +46,17 @@ static int print(struct pdnn_str *text) {
     return status;
 }
 
-/* Only the worker links the libraries, so it is asked for their versions. */
-static int print_version(void) {
-    struct pdnn_host host;
-    struct pdnn_worker worker = {0};
-    struct pdnn_err err = {0};
-    char shown[PDNN_VISIBLE_TEXT];
-    printf("paradnn %s\n", PDNN_VERSION);
-    enum pdnn_status status = pdnn_host_read(&host, &err);
-    if (status == PDNN_OK)
-        status = pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err);
-    if (status != PDNN_OK) {
-        print_error(&err);
-        return exit_status_of(status, true);
-    }
-    const struct pdnn_software *software = pdnn_worker_software(&worker);
-    for (size_t i = 0; i < software->count; i++)
-        printf("%-10s %s\n", software->row[i].backend, pdnn_visible(shown, software->row[i].version));
-    pdnn_worker_stop(&worker);
-    return EXIT_FINE;
-}
-
-static const struct pdnn_command_def *find_command(const char *name) {
-    for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
-        if (strcmp((*command)->name, name) == 0)
-            return *command;
-    return NULL;
-}
-
 static int fail_unknown(const char *name) {
-    enum { NAMES_MAX = 64 };
-    static const char *const options[] = {"--help", "--version", "--man"};
-    const char *names[NAMES_MAX];
-    size_t count = 0;
-    for (size_t i = 0; *name == '-' && i < 3; i++)
-        names[count++] = options[i];
-    for (const struct pdnn_command_def *const *command = pdnn_commands;
-         *name != '-' && *command && count < NAMES_MAX; command++)
-        names[count++] = (*command)->name;
-    const char *what = *name == '-' ? "option" : "command";
-    const char *nearest = pdnn_nearest_word(name, names, count);
-    char shown[PDNN_VISIBLE_TEXT];
-    name = pdnn_visible(shown, name);
-    if (nearest)
-        fprintf(stderr, "paradnn: unknown %s '%s', did you mean '%s'?\n", what, name, nearest);
-    else
-        fprintf(stderr, "paradnn: unknown %s '%s', see 'paradnn --help'\n", what, name);
+    struct pdnn_err err = {0};
+    pdnn_command_unknown(name, &err);
+    print_error(&err);
     return EXIT_USAGE;
 }
 
 /* The page of the command, or of the program if it is NULL. */
 static int print_man(const char *name) {
     struct pdnn_str text = {0};
-    const struct pdnn_command_def *command = name ? find_command(name) : NULL;
+    const struct pdnn_command_def *command = name ? pdnn_command_find(name) : NULL;
     if (name && !command)
         return fail_unknown(name);
     pdnn_man_format(&text, command);
@@ -161,9 +118,11 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
     struct pdnn_arguments arguments = {0};
     bool some_failed = false;
     enum pdnn_status status = pdnn_arguments_parse(command, argc, argv, &arguments, &err);
+    if (status == PDNN_OK && !arguments.help)
+        status = pdnn_operands_check(&arguments, &err);
     if (status == PDNN_OK && arguments.help) {
         struct pdnn_str text = {0};
-        pdnn_command_help(&text, command, pdnn_help_width());
+        pdnn_usage_format(&text, command, pdnn_help_width());
         some_failed = print(&text) != EXIT_FINE;
     } else if (status == PDNN_OK && !command->prints_nothing && !is_writable(STDOUT_FILENO)) {
         status = pdnn_fail(&err, PDNN_IO, "cannot write to standard output");
@@ -187,16 +146,15 @@ static int dispatch(int argc, char **argv) {
         pdnn_str_finish(&text);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        pdnn_help_format(&text, pdnn_help_width());
-        return print(&text);
-    }
     if (strcmp(argv[1], "--man") == 0)
         return print_man(argc > 2 ? argv[2] : NULL);
-    if (strcmp(argv[1], "--version") == 0)
-        return print_version();
-    const struct pdnn_command_def *command = find_command(argv[1]);
-    return command ? run_command(command, argc - 2, argv + 2) : fail_unknown(argv[1]);
+    static const char *const same[][2] = {
+        {"--help", "help"}, {"-h", "help"}, {"--version", "version"}, {"-V", "version"}};
+    const char *name = argv[1];
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        name = strcmp(argv[1], same[i][0]) == 0 ? same[i][1] : name;
+    const struct pdnn_command_def *command = pdnn_command_find(name);
+    return command ? run_command(command, argc - 2, argv + 2) : fail_unknown(name);
 }
 
 /* If a standard stream is closed, the next file opened gets its descriptor, and messages would end up in the

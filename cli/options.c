@@ -3,6 +3,7 @@
 #include "base/units.h"
 
 #include "cli/fill.h"
+#include "gen/language.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,13 @@ static enum pdnn_status unknown_option(const struct pdnn_command_def *command, c
     char name[NAME_ROOM] = "";
     strncat(name, text + strspn(text, "-"), NAME_ROOM - 1);
     name[strcspn(name, "=")] = 0;
-    const char *nearest = NULL;
+    char place[PDNN_PLACE_TEXT];
+    const char *nearest = NULL, *section = pdnn_key_section(name);
+    if (find_long(command, "set", 3) < command->n_options && text[1] == '-' && *pdnn_key_place(place, name))
+        return section
+                   ? pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s'%s: --set %s.%s=VALUE",
+                               command->name, text, place, section, name)
+                   : pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s'%s", command->name, text, place);
     for (size_t i = 0; *name && i < n_names && !nearest; i++)
         if (strncmp(names[i], name, strlen(name)) == 0)
             nearest = names[i];
@@ -232,7 +239,7 @@ static void append_kinds(struct pdnn_str *out, const struct pdnn_command_def *co
     }
 }
 
-void pdnn_command_help(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width) {
+void pdnn_usage_format(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width) {
     static const struct pdnn_option_def help = {"help", 'h', NULL, NULL, false, "show this help and exit"};
     pdnn_str_printf(out, "Usage: paradnn %s%s%s [OPTION]...%s%s%s\n", command->name,
                     *command->operands ? " " : "", command->operands, command->rest ? " [-- " : "",

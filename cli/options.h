@@ -31,6 +31,8 @@ struct pdnn_command_def {
     const char *summary;  /* one line */
     const char *operands; /* "SPEC..." for the synopsis; "" for none */
     size_t min_operands, max_operands;
+    /* Operands, except a KIND, are result directories that exist. */
+    bool reads_directories;
     const char *rest; /* what comes after "--" is for another program: its name in the synopsis; or NULL */
     const char *const *paragraphs; /* the description, NULL-terminated */
     /* The kinds the first operand may have, by index: false past the last one. NULL: not from a table. */
@@ -86,7 +88,7 @@ enum pdnn_status pdnn_argument_all(const struct pdnn_arguments *arguments, const
                                    const char ***texts, size_t *count, struct pdnn_err *err);
 
 /* Appends the command's --help, filled to `width` columns. */
-void pdnn_command_help(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width);
+void pdnn_usage_format(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width);
 
 /* Options that several commands share. */
 extern const char *const pdnn_formats[]; /* table, csv */

@@ -8,6 +8,9 @@
 /* NULL-terminated. */
 extern const struct pdnn_command_def *const pdnn_commands[];
 
+/* NULL if there is none of that name. */
+const struct pdnn_command_def *pdnn_command_find(const char *name);
+
 /* Declared here so that each command's file sees the name it must define. */
 #include "lists.h"
 #define PDNN_DECLARE_COMMAND(name) extern const struct pdnn_command_def pdnn_command_##name;

@@ -125,7 +125,10 @@ GOLDEN_CASES = [
     ("help", ["--help"], 0),
     *[(f"help-{name}", [name, "--help"], 0)
       for name in ("sweep", "submit", "status", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "compare", "report", "fit", "import",
-                   "columns", "ops", "families")],
+                   "columns", "ops", "families", "help", "version")],
+    ("help-topic", ["help", "fit"], 0),
+    ("help-model", ["help", "resnet50"], 2),
+    ("help-unknown", ["help", "brekdown"], 2),
     ("nothing", [], 2),
     ("columns", ["columns", "--format", "csv"], 0),
     ("columns-ceilings", ["columns", "ceilings"], 0),
@@ -607,7 +610,7 @@ class Sweep(Case):
 
     def test_id_needs_a_directory(self):
         done = self.paradnn("sweep", One.ID, "--ceilings", "roofs.csv", expect=2)
-        self.assertEqual(done.stderr, "paradnn: an ID has no name for a directory, give -o DIR\n")
+        self.assertEqual(done.stderr, "paradnn: neither an ID nor standard input names a directory, give -o DIR\n")
         self.paradnn("sweep", One.ID, "--ceilings", "roofs.csv", "--set", "measure.rounds=1", "-o", "one", expect=0)
         self.assertEqual([row["status"] for row in self.rows("one", "results.csv")], ["ok"])
 

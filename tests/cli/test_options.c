@@ -68,6 +68,9 @@ static const struct row wrong[] = {
     {{"a", "b", "c", "d"}, "paint: unexpected argument 'd'"},
     {{"wall", "--outptu=x"}, "paint: unknown option '--outptu=x', did you mean '--output'?"},
     {{"wall", "--out", "x"}, "paint: unknown option '--out', did you mean '--output'?"},
+    {{"wall", "--threads=1"},
+     "paint: unknown option '--threads=1', it belongs under run: --set run.threads=VALUE"},
+    {{"wall", "--nodes", "2"}, "paint: unknown option '--nodes', it is a hyper-parameter of fc"},
     {{"wall", "--hepl"}, "paint: unknown option '--hepl', did you mean '--help'?"},
     {{"wall", "--quite-another"}, "paint: unknown option '--quite-another', see 'paradnn paint --help'"},
     {{"wall", "-z"}, "paint: unknown option '-z', see 'paradnn paint --help'"},
@@ -152,7 +155,7 @@ static void test_argument_values(void **state) {
 static void test_command_help_says_every_row(void **state) {
     (void)state;
     struct pdnn_str help = {0};
-    pdnn_command_help(&help, &paint, 60);
+    pdnn_usage_format(&help, &paint, 60);
     assert_string_equal(pdnn_str_text(&help), "Usage: paradnn paint THING... [OPTION]...\n"
                                               "Paints.\n"
                                               "\n"

@@ -162,7 +162,7 @@ def test_refused():
         write(change(whole[name].decode()), "b", name)
 
     names = sorted(os.listdir("."))
-    refuse("none: is not a directory", "none")
+    refuse("none: No such file or directory", "none")
     damage("spec.yaml", lambda text: text.replace("rounds: 2", "rounds: 3"))
     refuse("b/spec.yaml: not the spec of a/spec.yaml, which has 'measure: {rounds: 2}'", "b")
     damage("spec.yaml", lambda text: text)

@@ -121,7 +121,7 @@ def main():
         shard = status("whole", 0)
         assert 0 < int(shard["instances"]) < 8, shard
         run = subprocess.run([PARADNN, "status", "none"], capture_output=True, text=True, check=False)
-        assert run.returncode == 2 and "none: is not a directory" in run.stderr, run
+        assert run.returncode == 2 and "none: No such file or directory" in run.stderr, run
     print("status ok")
 
 

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""doc/spec.md is what the program prints, and every example in it is a spec that lists.
+
+Usage: spec_test.py PARADNN DOCUMENT [--update], where --update writes the document."""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+PARADNN, DOCUMENT = (os.path.abspath(path) for path in sys.argv[1:3])
+UPDATE = "--update" in sys.argv
+TOP = ("sweep", "seed", "run", "measure", "limits", "models")
+
+
+def paradnn(*arguments, text=None):
+    return subprocess.run([PARADNN, *arguments], input=text, capture_output=True, text=True, timeout=120, check=False)
+
+
+def page():
+    done = paradnn("help", "spec", "--format", "markdown")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def rows(document):
+    """The tables' rows, as maps from title to cell, without the marks of code."""
+    titles = None
+    for line in document.splitlines():
+        cells = [cell.strip().strip("`").replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if not line.startswith("|"):
+            titles = None
+        elif titles is None:
+            titles = cells
+        elif not set(line) <= set("|-"):
+            yield dict(zip(titles, cells))
+
+
+def spec_of(example):
+    """A whole spec around an example: a section, an entry of models, or the family and values of one."""
+    if re.match(r"models\b", example):
+        return example
+    if re.match(r"(%s)\b" % "|".join(TOP), example):
+        return f"{example}\nmodels: [fc: {{}}]"
+    return f"models: [{example}]" if example.startswith("{") else f"models: [{{{example}}}]"
+
+
+class Page(unittest.TestCase):
+    def lists(self, spec, *sets):
+        options = [word for text in ("run.threads=1", *sets) for word in ("--set", text)]
+        done = paradnn("list", "-", *options, "--format", "csv", text=spec)
+        if sets and done.returncode == 2 and "is for mode=" in done.stderr:
+            return [{"reason": "not in this mode"}]
+        self.assertEqual(done.returncode, 0, f"{spec}\n{done.stderr}")
+        found = list(csv.DictReader(done.stdout.splitlines()))
+        self.assertTrue(found, spec)
+        return found
+
+    def test_document_is_what_the_program_prints(self):
+        if UPDATE:
+            with open(DOCUMENT, "w", encoding="utf-8") as file:
+                file.write(page())
+        with open(DOCUMENT, encoding="utf-8") as file:
+            self.assertEqual(file.read(), page())
+
+    def test_keys_are_explained(self):
+        found = [row for row in rows(page()) if "key" in row]
+        self.assertGreater(len(found), 90)
+        for row in found:
+            with self.subTest(row["key"]):
+                self.assertTrue(row["values"] and row["meaning"] and row["example"], row)
+
+    def test_examples_of_keys_list(self):
+        """Each varies or sets its key, and none of its instances is invalid."""
+        for row in rows(page()):
+            if "example" in row:
+                with self.subTest(row["example"]):
+                    self.assertIn(f"{row['key']}:", row["example"])
+                    modes = [()] if row["example"].startswith("run") else [("run.mode=train",), ("run.mode=infer",)]
+                    reasons = [{line["reason"] for line in self.lists(spec_of(row["example"]), *mode)} for mode in modes]
+                    self.assertTrue({""} in reasons or ("where" in row["example"] and "" in reasons[0]), reasons)
+
+    def test_specs_list(self):
+        specs = re.findall(r"```yaml\n(.*?)```", page(), re.S)
+        self.assertGreater(len(specs), 3)
+        for spec in specs:
+            with self.subTest(spec):
+                self.assertIn("", [line["reason"] for line in self.lists(spec)])
+
+    def test_defaults_are_those_that_apply(self):
+        """A spec that writes out the defaults of a family and of the settings has the id of one that does not."""
+        for family in [line.split()[0] for line in paradnn("families", "--format", "csv").stdout.split("\n")[1:] if line]:
+            family = family.split(",")[0]
+            of_family = re.search(rf"^### {family}\n(.*?)(?=^##)", page(), re.S | re.M).group(1)
+            keys = [row for row in rows(of_family) if "key" in row and "; with" not in row["meaning"]]
+            written = ", ".join(f"{row['key']}: {row['default']}" for row in keys)
+            with self.subTest(family):
+                ids = [self.lists(f"models: [{{{family}: {{{values}}}}}]")[0]["id"] for values in ("", written)]
+                self.assertEqual(*ids)
+
+    def test_text_fits_the_terminal(self):
+        done = paradnn("help", "spec")
+        self.assertEqual(done.returncode, 0)
+        names = [row["key"] for row in rows(page()) if "key" in row]
+        for name in names:
+            self.assertRegex(done.stdout, rf"(?m)^  {name}: ")
+        for line in done.stdout.splitlines():
+            self.assertTrue(len(line) <= 80 or line.startswith(("      ", "    ")), line)
+
+    def test_only_the_spec_has_markdown(self):
+        done = paradnn("help", "run", "--format", "markdown")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", "paradnn: help: only spec has --format markdown\n"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]], verbosity=1)

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""What a new user types: names, files and options that are nearly right. Each works, or one line says what to write.
+
+Usage: tried_test.py PARADNN"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PARADNN = os.path.abspath(sys.argv[1])
+
+FILES = {
+    "fc.yaml": "run: {mode: infer}\nmodels:\n  - fc: {layers: [1, 2], nodes: 8, input: 4, output: 2, batch: 2}\n  - rnn: {length: 3}\n",
+    "net.yaml": "models: [{resnet50: {batch: 1}}]\n",
+    "bare.yaml": "models:\n  - fc:\n",
+    "two.yaml": "models: [{paper-min: }]\n",
+    "words.yaml": "models: [resnet50]\n",
+    "map.yaml": "models: {fc: {layers: 2}}\n",
+    "nodes.yaml": "nodes: 128\nmodels: [fc: {}]\n",
+    "threads.yaml": "models: [fc: {threads: 1}]\n",
+    "rounds.yaml": "run: {rounds: 3}\nmodels: [fc: {}]\n",
+    "fc.results/spec.yaml": "models: [fc: {}]\n",
+    "fc.results/results.csv": "id,status\n",
+}
+
+RESNET = r"cnn/block=bottleneck,blocks=3-4-6-3,.*,batch=%d,"
+
+# Arguments, what stdin holds, and what is printed: to stdout if it works, else the one line on stderr.
+WORKS = [
+    ("help", "", r"\AUsage: paradnn COMMAND .*  sweep "),
+    ("--help", "", r"\AUsage: paradnn COMMAND "),
+    ("help run", "", r"\AUsage: paradnn run "),
+    ("help help", "", r"\AUsage: paradnn help "),
+    ("--help run", "", r"\AUsage: paradnn run "),
+    ("help spec", "", r"\ASpecs\n"),
+    ("version", "", r"\Aparadnn \d+\.\d+\.\d+\nonednn "),
+    ("-V", "", r"\Aparadnn \d"),
+    ("list resnet50,batch=1,threads=1", "", RESNET % 1),
+    ("list bert-base,length=512,threads=1", "", r"transformer/architecture=encoder,.*,length=512,"),
+    ("list fc,nodes=128,threads=1", "", r"fc/layers=4,nodes=128,"),
+    ("list net.yaml --set run.threads=1", "", RESNET % 1),
+    ("list net.yaml --set models.0.resnet50.batch=2 --set run.threads=1", "", RESNET % 2),
+    ("list -", FILES["fc.yaml"], r"fc/layers=1,nodes=8,.*\n.*fc/layers=2,nodes=8,"),
+    ("list - resnet50", FILES["fc.yaml"], r"fc/layers=1,.*\n.*\n.*rnn/.*\n.*cnn/block=bottleneck,"),
+    ("list --count - --set run.mode=train", FILES["fc.yaml"], r"instances +3\n"),
+    ("families resnet50", "", r"hyper-parameter +block "),
+    ("columns gflops", "", r"results +gflops "),
+    ("columns preempted", "", r"flags +preempted +.*What to do: "),
+]
+WRONG = [
+    ("fc.yaml", "fc.yaml is a spec, not a command: 'paradnn sweep fc.yaml' runs it, 'paradnn list fc.yaml' lists it"),
+    ("fc.yml", "unknown command 'fc.yml', did you mean 'fc.yaml'?"),
+    ("resnet50", "resnet50 is a model, not a command: 'paradnn run resnet50' measures it"),
+    ("fc.results", "fc.results is a directory, not a command: try 'paradnn report fc.results'"),
+    ("sweeep fc.yaml", "unknown command 'sweeep', did you mean 'sweep'?"),
+    ("bench fc.yaml", "unknown command 'bench', see 'paradnn help'"),
+    ("--versoin", "unknown option '--versoin', did you mean '--version'?"),
+    ("help fc", "help: fc is a model, see 'paradnn families fc'"),
+    ("help swep", "help: unknown topic 'swep', did you mean 'sweep'?"),
+    ("list fc.yml", "fc.yml: No such file or directory, did you mean 'fc.yaml'?"),
+    ("list fc.yalm", "fc.yalm: No such file or directory, did you mean 'fc.yaml'?"),
+    ("list bert", "bert: No such file or directory; unknown model 'bert', did you mean 'bert-base' or 'bert-large'?"),
+    ("list ResNet50", "ResNet50: No such file or directory; unknown model 'ResNet50', did you mean 'resnet50'?"),
+    ("list paper-min", "'paper-min': paper-min is a preset of fc and rnn, write fc:paper-min or rnn:paper-min"),
+    ("list fc:resnet50", "'fc:resnet50': fc has no preset 'resnet50', did you mean 'cnn:resnet50'?"),
+    ("list two.yaml", "two.yaml:1:11: paper-min is a preset of fc and rnn, write fc: {preset: paper-min} or rnn: {preset: paper-min}"),
+    ("list words.yaml", "words.yaml:1:10: a model takes a map of key: value, write resnet50: {}"),
+    ("list map.yaml", "map.yaml:1:9: models takes a list with an entry per model (- fc: {...}), not a map"),
+    ("list nodes.yaml", "nodes.yaml:1:1: unknown key 'nodes' in a spec, it is a hyper-parameter of fc"),
+    ("list threads.yaml", "threads.yaml:1:15: unknown key 'threads' in fc, it belongs under run"),
+    ("list rounds.yaml", "rounds.yaml:1:7: unknown key 'rounds' in run, it belongs under measure"),
+    ("list fc.yaml --set nodes=128",
+     "--set nodes=128: unknown key 'nodes' in a spec, it is a hyper-parameter of fc: --set models.0.fc.nodes=128"),
+    ("list fc.yaml --set batch=1", "--set batch=1: unknown key 'batch' in a spec, it is a hyper-parameter of fc, cnn, rnn, gnmt, "
+     "deepspeech2 and transformer: --set models.0.fc.batch=1, likewise models.1"),
+    ("list fc.yaml --set rnn.length=9", "--set rnn.length=9: models are set one by one: --set models.1.rnn.length=9"),
+    ("list fc.yaml --set threads=1",
+     "--set threads=1: unknown key 'threads' in a spec, it belongs under run: --set run.threads=1"),
+    ("list fc.yaml --set cache=cold",
+     "--set cache=cold: unknown key 'cache' in a spec, it belongs under measure: --set measure.cache=cold"),
+    ("run fc --threads 1", "run: unknown option '--threads', it belongs under run: --set run.threads=VALUE"),
+    ("sweep fc.yaml --budget 45s", "sweep: unknown option '--budget', it belongs under limits: --set limits.budget=VALUE"),
+    ("list fc.results", "fc.results: is a result directory, its spec is fc.results/spec.yaml"),
+    ("run fc.results/results.csv", "fc.results/results.csv: is a table, expected a spec or an ID"),
+    ("list - -", "'-' is given twice, and there is one standard input"),
+    ("list -", "stdin:1:1: empty, a spec has at least `models`"),
+    ("sweep -", "stdin:1:1: empty, a spec has at least `models`"),
+    ("breakdown fc.yaml", "breakdown: fc.yaml is a spec, expected a directory such as 'paradnn sweep fc.yaml' writes, "
+     "did you mean 'fc.results'?"),
+    ("report net.yaml", "report: net.yaml is a spec, expected a directory such as 'paradnn sweep net.yaml' writes"),
+    ("plot roofline fc.result", "fc.result: No such file or directory, did you mean 'fc.results'?"),
+    ("plot fc.results roofline", "plot: roofline comes first: paradnn plot roofline fc.results"),
+    ("report fc.results/results.csv", "report: fc.results/results.csv is a file, expected its directory: fc.results"),
+    ("compare resnet50 fc.results",
+     "compare: resnet50 is a model, expected a directory such as 'paradnn sweep resnet50 -o DIR' writes"),
+    ("status nowhere", "nowhere: No such file or directory"),
+    ("merge fc.yaml -o all.results", "merge: fc.yaml is a spec, expected a directory such as 'paradnn sweep fc.yaml' writes, "
+     "did you mean 'fc.results'?"),
+    ("columns nosiy", "unknown table, column or value 'nosiy', did you mean 'noisy'?"),
+]
+
+
+class Tried(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.directory)
+        os.mkdir(os.path.join(self.directory, "fc.results"))
+        for name, text in FILES.items():
+            with open(os.path.join(self.directory, name), "w", encoding="utf-8") as file:
+                file.write(text)
+
+    def paradnn(self, arguments, stdin=""):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
+        return subprocess.run([PARADNN, *arguments.split()], input=stdin, capture_output=True, text=True, cwd=self.directory,
+                              env={**kept, "LC_ALL": "C", "PARADNN_NO_CACHE": "1"}, timeout=60, check=False)
+
+    def files(self):
+        return sorted(os.path.join(folder, name) for folder, _, names in os.walk(self.directory) for name in names)
+
+    def test_works(self):
+        for arguments, stdin, expected in WORKS:
+            with self.subTest(arguments):
+                done = self.paradnn(arguments, stdin)
+                self.assertEqual((done.returncode, done.stderr if "--count" not in arguments else ""), (0, ""))
+                self.assertTrue(re.search(expected, done.stdout, re.S), done.stdout)
+
+    def test_wrong(self):
+        before = self.files()
+        for arguments, expected in WRONG:
+            with self.subTest(arguments):
+                done = self.paradnn(arguments)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", f"paradnn: {expected}\n"))
+        self.assertEqual(self.files(), before)
+
+    def test_sweep_from_stdin_needs_a_directory(self):
+        spec = "models: [fc: {layers: 1}]\n"
+        done = self.paradnn("sweep -", spec)
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "paradnn: neither an ID nor standard input names a directory, give -o DIR\n"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]], verbosity=1)
