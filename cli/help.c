@@ -28,7 +28,8 @@ const char pdnn_purpose[] =
 const char pdnn_spec_purpose[] =
     "SPEC is a YAML file that says which models to run and how. An ID works wherever a SPEC does. "
     "It is one model with its settings, fc/layers=4,nodes=1024,batch=64 (anything left out takes its "
-    "default), or a preset with changes, cnn:resnet50,batch=1.";
+    "default), or a preset with changes, resnet50,batch=1. A SPEC of - is read from standard input. "
+    "'paradnn help spec' has every key of a spec.";
 
 const struct pdnn_help_row pdnn_exit_rows[] = {
     {"0", "success"},

@@ -33,6 +33,22 @@ static size_t find_letter(const struct pdnn_command_def *command, char letter) {
     return i;
 }
 
+/* "run: unknown option '--threads=1', it belongs under run: --set run.threads=VALUE", if the name is a key.
+ */
+static enum pdnn_status misplaced_key(const struct pdnn_command_def *command, const char *text,
+                                      const char *name, struct pdnn_err *err) {
+    char place[PDNN_PLACE_TEXT];
+    const char *section = pdnn_key_section(name);
+    if (!*pdnn_key_place(place, name))
+        return PDNN_OK;
+    if (section)
+        return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s'%s: --set %s.%s=VALUE", command->name,
+                         text, place, section, name);
+    return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s'%s%s%s%s", command->name, text, place,
+                     pdnn_key_is_hyper(name) ? ": write MODEL," : "", pdnn_key_is_hyper(name) ? name : "",
+                     pdnn_key_is_hyper(name) ? "=VALUE" : "");
+}
+
 static enum pdnn_status unknown_option(const struct pdnn_command_def *command, const char *text,
                                        struct pdnn_err *err) {
     enum { NAMES_MAX = 32, NAME_ROOM = 65 };
@@ -43,13 +59,10 @@ static enum pdnn_status unknown_option(const struct pdnn_command_def *command, c
     char name[NAME_ROOM] = "";
     strncat(name, text + strspn(text, "-"), NAME_ROOM - 1);
     name[strcspn(name, "=")] = 0;
-    char place[PDNN_PLACE_TEXT];
-    const char *nearest = NULL, *section = pdnn_key_section(name);
-    if (find_long(command, "set", 3) < command->n_options && text[1] == '-' && *pdnn_key_place(place, name))
-        return section
-                   ? pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s'%s: --set %s.%s=VALUE",
-                               command->name, text, place, section, name)
-                   : pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s'%s", command->name, text, place);
+    const char *nearest = NULL;
+    if (find_long(command, "set", 3) < command->n_options && text[1] == '-' &&
+        misplaced_key(command, text, name, err) != PDNN_OK)
+        return PDNN_INVALID;
     for (size_t i = 0; *name && i < n_names && !nearest; i++)
         if (strncmp(names[i], name, strlen(name)) == 0)
             nearest = names[i];

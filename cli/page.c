@@ -21,10 +21,8 @@ void pdnn_page_heading(struct pdnn_page *page, size_t level, const char *text) {
     if (page->markdown)
         pdnn_str_printf(page->out, "%.*s ", (int)level, "####");
     pdnn_str_printf(page->out, "%s\n", text);
-    for (size_t i = 0; level <= 2 && !page->markdown && i < strlen(text); i++)
-        pdnn_str_printf(page->out, level == 1 ? "=" : "-");
-    if (level <= 2 && !page->markdown)
-        pdnn_str_printf(page->out, "\n");
+    for (size_t i = 0; !page->markdown && i <= strlen(text); i++)
+        pdnn_str_printf(page->out, !text[i] ? "\n" : level < 3 ? "=" : "-");
 }
 
 void pdnn_page_paragraph(struct pdnn_page *page, const char *text) {
@@ -59,12 +57,14 @@ static void append_cell(struct pdnn_str *out, const char *text, bool is_code) {
 
 static void append_markdown(struct pdnn_page *page, const char *name_title, const struct pdnn_page_key *key,
                             bool is_first) {
+    struct pdnn_str absent = {0};
+    pdnn_str_printf(&absent, "(%s)", key->absent ? key->absent : "");
     const struct {
         const char *title, *text;
         bool is_code;
     } cells[] = {{name_title, key->name, true},
                  {"values", key->values, false},
-                 {"default", key->fallback, false},
+                 {"default", key->absent ? pdnn_str_text(&absent) : key->fallback, false},
                  {"meaning", key->help, false},
                  {"example", key->example, true}};
     enum { N_CELLS = sizeof cells / sizeof *cells };
@@ -78,6 +78,7 @@ static void append_markdown(struct pdnn_page *page, const char *name_title, cons
         }
         pdnn_str_printf(page->out, "\n");
     }
+    pdnn_str_finish(&absent);
 }
 
 static void append_text(struct pdnn_page *page, const struct pdnn_page_key *key) {
@@ -87,6 +88,8 @@ static void append_text(struct pdnn_page *page, const struct pdnn_page_key *key)
         pdnn_str_printf(&head, ": %s", key->values);
     if (key->fallback && *key->fallback)
         pdnn_str_printf(&head, "; default %s", key->fallback);
+    else if (key->absent)
+        pdnn_str_printf(&head, "; without it %s", key->absent);
     pdnn_str_printf(page->out, "%*s", TEXT_INDENT, "");
     pdnn_fill_text(page->out, pdnn_str_text(&head), TEXT_INDENT, page->width);
     pdnn_str_printf(page->out, "%*s", HELP_INDENT, "");

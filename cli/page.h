@@ -22,9 +22,10 @@ void pdnn_page_item(struct pdnn_page *page, const char *text); /* of a list */
 /* YAML, lines as they are, each ended. */
 void pdnn_page_code(struct pdnn_page *page, const char *text);
 
-/* What a table says about a key; "" for what it does not say, NULL if no row of the table says it. */
+/* What a table says about a key; "" for what it does not say, NULL if no row of the table says it. absent:
+ * what holds without the key, if there is no default. */
 struct pdnn_page_key {
-    const char *name, *values, *fallback, *help, *example;
+    const char *name, *values, *fallback, *absent, *help, *example;
 };
 
 /* A row of a table; the first after anything else begins one, with `name_title` above the names. */

@@ -142,11 +142,11 @@ static void put_key(struct pdnn_page *page, const struct pdnn_key_def *key, cons
         pdnn_str_printf(&example, "%s: {%s: %s}", section, key->name, key->example);
     else
         pdnn_str_printf(&example, "%s: %s", key->name, key->example);
-    const char *absent = key->fallback ? key->fallback : key->absent;
     pdnn_page_key(page, key_title,
                   &(struct pdnn_page_key){.name = key->name,
                                           .values = pdnn_str_text(&values),
-                                          .fallback = absent ? absent : "",
+                                          .fallback = key->fallback ? key->fallback : "",
+                                          .absent = key->absent,
                                           .help = key->help,
                                           .example = pdnn_str_text(&example)});
     pdnn_str_finish(&values);
@@ -211,7 +211,7 @@ static void put_family(struct pdnn_page *page, const struct pdnn_family_def *fam
         put_param(page, &family->params[i], pdnn_str_text(&help), family->name, before);
         pdnn_str_finish(&help);
     }
-    page->in_table = false;
+    pdnn_page_paragraph(page, "Presets:");
     for (size_t i = 0; i < family->n_presets; i++)
         pdnn_page_key(
             page, preset_title,

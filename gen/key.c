@@ -105,7 +105,7 @@ void pdnn_key_values_format(struct pdnn_str *out, const struct pdnn_key_def *key
     else if (key->read == pdnn_key_read_percent)
         pdnn_str_printf(out, "above 0%% and up to 100%%");
     else if (key->read == pdnn_key_read_time)
-        pdnn_str_printf(out, "a time: 500ms, 5s, 10m, 2h");
+        pdnn_str_printf(out, "a time such as 500ms, 5s, 10m or 2h");
     for (const char *const *word = key->words; word && *word; word++)
         pdnn_str_printf(out, "%s%s", word == key->words ? "" : ", ", *word);
 }

@@ -44,7 +44,7 @@ enum pdnn_status pdnn_keys_read(const struct pdnn_yaml *node, const struct pdnn_
 /* The row of the key, or NULL. */
 const struct pdnn_key_def *pdnn_key_find(const struct pdnn_key_table *table, const char *name);
 
-/* Appends how a value of the key is written: "1..10000", "shuffled, cost", "a time: 500ms, 5s, 2h". */
+/* Appends how a value of the key is written: "1..10000", "shuffled, cost", "a time such as 5s". */
 void pdnn_key_values_format(struct pdnn_str *out, const struct pdnn_key_def *key);
 
 /* PDNN_INVALID unless node is a map. */

@@ -30,6 +30,14 @@ static size_t list_owners(struct pdnn_str *out, const char *name) {
     return count;
 }
 
+bool pdnn_key_is_hyper(const char *name) {
+    for (size_t i = 0; pdnn_families[i]; i++) {
+        if (pdnn_param_find(pdnn_families[i]->params, pdnn_families[i]->n_params, name) >= 0)
+            return true;
+    }
+    return false;
+}
+
 const char *pdnn_key_place(char buffer[PDNN_PLACE_TEXT], const char *name) {
     struct pdnn_str owners = {0};
     const char *section = pdnn_key_section(name);

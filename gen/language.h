@@ -17,6 +17,9 @@ extern const char pdnn_preset_key[];
  * model: write it in the list under models"; "" if there is no such key. Returns buffer. */
 const char *pdnn_key_place(char buffer[PDNN_PLACE_TEXT], const char *name);
 
+/* True if some family has such a hyper-parameter. */
+bool pdnn_key_is_hyper(const char *name);
+
 /* The section that has the key: "run", "measure" or "limits"; NULL if none has. */
 const char *pdnn_key_section(const char *name);
 

@@ -84,7 +84,7 @@ static enum pdnn_status read_file(struct pdnn_source *source, struct pdnn_arena 
         return pdnn_fail(err, PDNN_INVALID, "%s: is a table, expected a spec or an ID", source->name);
     else
         status = pdnn_file_read(source->name, PDNN_YAML_FILE_BYTES, &text, &source->length, err);
-    if (status != PDNN_OK && err && *source->name && source->is_file)
+    if (status != PDNN_OK && err && source->is_file)
         suggest(source->name, arena, err);
     if (status != PDNN_OK)
         return status;
@@ -147,6 +147,8 @@ static bool is_id(const char *argument) {
 enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_yaml_count *count,
                                   struct pdnn_source *source, struct pdnn_arena *arena,
                                   struct pdnn_err *err) {
+    if (!*argument)
+        return pdnn_fail(err, PDNN_INVALID, "the name of a spec is empty");
     bool is_stdin = strcmp(argument, "-") == 0, from_id = !is_stdin && is_id(argument);
     *source = (struct pdnn_source){.name = pdnn_arena_strdup(arena, is_stdin ? "stdin" : argument),
                                    .is_file = !is_stdin && !from_id};

@@ -30,7 +30,7 @@ static const struct pdnn_key_def section_keys[] = {
      .min = 0,
      .max = INT64_MAX,
      .fallback = "1",
-     .help = "of visit order, samples and data",
+     .help = "decides the order of visits, samples and data",
      .example = "7"},
     {.name = "run",
      .read = pdnn_key_read_node,
@@ -57,7 +57,7 @@ static const struct pdnn_key_def section_keys[] = {
      .read = pdnn_key_read_node,
      .offset = offsetof(struct sections, models),
      .values = "a list of entries",
-     .absent = "none, it is required",
+     .absent = "an error",
      .help = "what to run",
      .example = "[{fc: {layers: [2, 4]}}, {resnet50: {batch: 1}}]"},
 };
@@ -117,7 +117,7 @@ static const struct pdnn_key_def measure_keys[] = {
      .words = orders,
      .fallback = "shuffled",
      .example = "cost",
-     .help = "of visits: shuffled by the seed, or small to large"},
+     .help = "order of visits: shuffled by the seed, or small to large"},
     /* Its row is the run setting's. */
     {.name = "cache", .read = pdnn_key_read_node, .offset = offsetof(struct measure, cache)},
 };
@@ -161,7 +161,7 @@ static enum pdnn_status read_budget(const struct pdnn_key_def *key, const struct
 static const struct pdnn_key_def limits_keys[] = {
     {.name = "memory",
      .read = read_memory,
-     .values = "up to 100%, or bytes: 12GiB",
+     .values = "up to 100%, or bytes such as 12GiB",
      .fallback = "75%",
      .example = "12GiB",
      .help = "tensor memory of a worker; a percentage is of what this process may use"},
@@ -173,7 +173,7 @@ static const struct pdnn_key_def limits_keys[] = {
      .help = "end an instance after this"},
     {.name = "budget",
      .read = read_budget,
-     .values = "none, or a time: 45s, 10m, 2h",
+     .values = "none, or a time such as 45s, 10m or 2h",
      .offset = offsetof(struct pdnn_spec_limits, budget_ns),
      .fallback = "none",
      .example = "2h",

@@ -456,12 +456,26 @@ bool pdnn_instance_is_named(const char *text) {
     return pdnn_model_is_known(text, strcspn(text, MODEL_MARKS));
 }
 
+/* "nodes=128", where a model should be: names one that has the key. */
+static enum pdnn_status missing_model(const char *pair, struct pdnn_err *err) {
+    char key[PDNN_PARAM_TEXT];
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(pair, "="), pair);
+    for (size_t i = 0; pdnn_families[i]; i++) {
+        if (pdnn_param_find(pdnn_families[i]->params, pdnn_families[i]->n_params, key) >= 0)
+            return pdnn_fail(err, PDNN_INVALID, "a model comes first, such as %s,%.60s",
+                             pdnn_families[i]->name, pair);
+    }
+    return pdnn_fail(err, PDNN_INVALID, "a family or preset comes before key=value, see 'paradnn families'");
+}
+
 static enum pdnn_status parse_id(char *text, struct pdnn_instance *instance, struct pdnn_err *err) {
     char *mark = text + strcspn(text, MODEL_MARKS);
     char kind = *mark;
     char *pairs = kind ? mark + 1 : NULL;
     struct pdnn_model_name model;
     *mark = 0;
+    if (strchr(text, '='))
+        return missing_model(text, err);
     enum pdnn_status status = pdnn_model_find(text, false, &model, err);
     if (status == PDNN_OK && kind == ':')
         status = parse_preset(&pairs, &model, err);

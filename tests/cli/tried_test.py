@@ -83,6 +83,10 @@ WRONG = [
     ("list fc.yaml --set cache=cold",
      "--set cache=cold: unknown key 'cache' in a spec, it belongs under measure: --set measure.cache=cold"),
     ("run fc --threads 1", "run: unknown option '--threads', it belongs under run: --set run.threads=VALUE"),
+    ("run fc --batch 1", "run: unknown option '--batch', it is a hyper-parameter of fc, cnn, rnn, gnmt, deepspeech2 and transformer: "
+     "write MODEL,batch=VALUE"),
+    ("list fc nodes=128", "'nodes=128': a model comes first, such as fc,nodes=128"),
+    ("run threads=1", "'threads=1': a family or preset comes before key=value, see 'paradnn families'"),
     ("sweep fc.yaml --budget 45s", "sweep: unknown option '--budget', it belongs under limits: --set limits.budget=VALUE"),
     ("list fc.results", "fc.results: is a result directory, its spec is fc.results/spec.yaml"),
     ("run fc.results/results.csv", "fc.results/results.csv: is a table, expected a spec or an ID"),
