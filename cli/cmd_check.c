@@ -56,7 +56,7 @@ struct check {
 };
 
 static const struct pdnn_table_column columns[] = {
-    {"op", PDNN_ALIGN_SHRINK},       {"tensor", PDNN_ALIGN_SHRINK}, {"error", PDNN_ALIGN_RIGHT},
+    {"op", PDNN_ALIGN_CUT},          {"tensor", PDNN_ALIGN_CUT}, {"error", PDNN_ALIGN_RIGHT},
     {"tolerance", PDNN_ALIGN_RIGHT}, {"", PDNN_ALIGN_LEFT},
 };
 

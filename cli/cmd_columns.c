@@ -31,8 +31,11 @@ static const struct pdnn_example examples[] = {
 };
 
 static const struct pdnn_table_column table_columns[] = {
-    {"table", PDNN_ALIGN_LEFT}, {"column", PDNN_ALIGN_LEFT}, {"unit", PDNN_ALIGN_LEFT},
-    {"type", PDNN_ALIGN_LEFT},  {"help", PDNN_ALIGN_WRAP},
+    {"table", PDNN_ALIGN_GROUP},
+    {"column", PDNN_ALIGN_LEFT},
+    {"unit", PDNN_ALIGN_LEFT | PDNN_SPARE(2)},
+    {"type", PDNN_ALIGN_LEFT | PDNN_SPARE(1)},
+    {"help", PDNN_ALIGN_WRAP},
 };
 
 static const struct pdnn_table_column value_columns[] = {

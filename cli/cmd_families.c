@@ -26,7 +26,7 @@ static const struct pdnn_example examples[] = {
 
 static const struct pdnn_table_column family_columns[] = {
     {"family", PDNN_ALIGN_LEFT},
-    {"parameters", PDNN_ALIGN_LEFT},
+    {"parameters", PDNN_ALIGN_WRAP},
     {"help", PDNN_ALIGN_WRAP},
 };
 
@@ -48,8 +48,12 @@ static enum pdnn_status print_families(bool csv, struct pdnn_err *err) {
 }
 
 static const struct pdnn_table_column param_columns[] = {
-    {"kind", PDNN_ALIGN_LEFT},    {"name", PDNN_ALIGN_LEFT}, {"values", PDNN_ALIGN_LEFT},
-    {"default", PDNN_ALIGN_LEFT}, {"unit", PDNN_ALIGN_LEFT}, {"help", PDNN_ALIGN_WRAP},
+    {"kind", PDNN_ALIGN_GROUP},
+    {"name", PDNN_ALIGN_WRAP},
+    {"values", PDNN_ALIGN_WRAP},
+    {"default", PDNN_ALIGN_WRAP},
+    {"unit", PDNN_ALIGN_LEFT | PDNN_SPARE(1)},
+    {"help", PDNN_ALIGN_WRAP},
 };
 
 static void add_param(struct pdnn_table *table, const char *kind, const struct pdnn_param_def *param,
@@ -106,7 +110,7 @@ static void add_optimizers(struct pdnn_table *table) {
     }
 }
 
-/* A preset's values go into the help column, the only one that wraps. */
+/* A preset's values go into the help column. */
 static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *family) {
     for (size_t i = 0; i < family->n_presets; i++) {
         struct pdnn_str help = {0};

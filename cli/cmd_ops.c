@@ -11,8 +11,8 @@ static const char *const paragraphs[] = {
 static const struct pdnn_option_def options[] = {PDNN_OPTION_FORMAT};
 
 static const struct pdnn_table_column columns[] = {
-    {"op", PDNN_ALIGN_LEFT},    {"category", PDNN_ALIGN_LEFT}, {"passes", PDNN_ALIGN_LEFT},
-    {"hosts", PDNN_ALIGN_LEFT}, {"formula", PDNN_ALIGN_WRAP},
+    {"op", PDNN_ALIGN_WRAP},    {"category", PDNN_ALIGN_WRAP}, {"passes", PDNN_ALIGN_WRAP},
+    {"hosts", PDNN_ALIGN_WRAP}, {"formula", PDNN_ALIGN_WRAP},
 };
 
 /* The ops that may be fused into some pass of this op. */

@@ -97,7 +97,7 @@ void pdnn_compare_add_op(struct pdnn_table *table, const struct pdnn_by_list *by
 const struct pdnn_table_column pdnn_pair_columns[PDNN_PAIR_COLUMNS] = {
     {"ratio", PDNN_ALIGN_RIGHT}, {"95 % interval", PDNN_ALIGN_RIGHT},
     {"B is", PDNN_ALIGN_LEFT},   {"A", PDNN_ALIGN_RIGHT},
-    {"B", PDNN_ALIGN_RIGHT},     {"instance", PDNN_ALIGN_SHRINK}};
+    {"B", PDNN_ALIGN_RIGHT},     {"instance", PDNN_ALIGN_CUT}};
 
 void pdnn_compare_add_pair(struct pdnn_table *table, const struct pdnn_pair *pair) {
     add_ratio(table, pair->ratio);
@@ -181,7 +181,7 @@ void pdnn_compare_ops_text(struct pdnn_str *out, const struct pdnn_compared *com
 void pdnn_compare_unpaired_text(struct pdnn_str *out, const struct pdnn_compared *compared) {
     static const struct pdnn_table_column columns[] = {{"A", PDNN_ALIGN_LEFT},
                                                        {"B", PDNN_ALIGN_LEFT},
-                                                       {"instance", PDNN_ALIGN_SHRINK},
+                                                       {"instance", PDNN_ALIGN_CUT},
                                                        {"reason", PDNN_ALIGN_LEFT}};
     struct pdnn_table table;
     pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);

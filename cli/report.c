@@ -12,18 +12,12 @@
 #include <unistd.h>
 
 static const struct pdnn_table_column columns[] = {
-    {"layer", PDNN_ALIGN_SHRINK},
-    {"op", PDNN_ALIGN_SHRINK},
-    {"pass", PDNN_ALIGN_LEFT},
-    {"count", PDNN_ALIGN_RIGHT},
-    {"time", PDNN_ALIGN_RIGHT},
-    {"share", PDNN_ALIGN_RIGHT},
-    {"GFLOP/s", PDNN_ALIGN_RIGHT},
-    {"GB/s", PDNN_ALIGN_RIGHT},
-    {"% roof", PDNN_ALIGN_RIGHT},
-    {"bound", PDNN_ALIGN_LEFT},
-    {"implementation", PDNN_ALIGN_SHRINK},
-    {"shape", PDNN_ALIGN_LEFT},
+    {"layer", PDNN_ALIGN_CUT},          {"op", PDNN_ALIGN_CUT},
+    {"pass", PDNN_ALIGN_LEFT},          {"count", PDNN_ALIGN_RIGHT},
+    {"time", PDNN_ALIGN_RIGHT},         {"share", PDNN_ALIGN_RIGHT},
+    {"GFLOP/s", PDNN_ALIGN_RIGHT},      {"GB/s", PDNN_ALIGN_RIGHT},
+    {"% roof", PDNN_ALIGN_RIGHT},       {"bound", PDNN_ALIGN_LEFT},
+    {"implementation", PDNN_ALIGN_CUT}, {"shape", PDNN_ALIGN_LEFT},
 };
 
 enum { PASS_TEXT = 32, BOUND_TEXT = PDNN_LEVEL_TEXT + 16 };

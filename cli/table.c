@@ -12,7 +12,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { GAP = 2 };
+/* LEAST_CUT: what is left of a cell in a column that is cut. SQUEEZED: a column's width where nothing fits.
+ */
+enum { GAP = 2, LEAST_CUT = 12, SQUEEZED = 4 };
 
 void pdnn_table_init(struct pdnn_table *table, const struct pdnn_table_column *columns, size_t n_columns) {
     *table = (struct pdnn_table){.columns = columns, .n_columns = n_columns};
@@ -22,6 +24,11 @@ void pdnn_table_finish(struct pdnn_table *table) {
     pdnn_arena_finish(&table->arena);
     free(table->cells);
     *table = (struct pdnn_table){0};
+}
+
+void pdnn_table_clear(struct pdnn_table *table) {
+    pdnn_arena_reset(&table->arena);
+    table->n_cells = 0;
 }
 
 void pdnn_table_cell(struct pdnn_table *table, const char *format, ...) {
@@ -53,81 +60,281 @@ void pdnn_table_number(struct pdnn_table *table, double value, int decimals, con
         pdnn_table_cell(table, "%.*f%s", decimals, value, unit);
 }
 
-/* Takes from the widest of the columns that may shrink, one character at a time, until the sum fits. */
-static void shrink(const struct pdnn_table *table, size_t *widths, size_t width) {
-    size_t sum = GAP * (table->n_columns - 1);
-    for (size_t c = 0; c < table->n_columns; c++)
-        sum += widths[c];
-    for (; sum > width; sum--) {
+/* What a column asks for. */
+struct need {
+    size_t least, most; /* widths between which it can be set */
+    double area;        /* of the text that gets more lines as the column gets narrower */
+    bool empty;
+};
+
+static enum pdnn_align align_of(const struct pdnn_table *table, size_t c) {
+    return (enum pdnn_align)(table->columns[c].align & 0xf);
+}
+
+static int spare_of(const struct pdnn_table *table, size_t c) {
+    return table->columns[c].align >> 4;
+}
+
+static bool is_flexible(enum pdnn_align align) {
+    return align == PDNN_ALIGN_WRAP || align == PDNN_ALIGN_CUT;
+}
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+static void add_cell(struct need *need, const char *text, enum pdnn_align align) {
+    size_t length = strlen(text);
+    size_t least = length;
+    if (align == PDNN_ALIGN_WRAP)
+        least = pdnn_fill_least(text);
+    else if (align == PDNN_ALIGN_CUT && least > LEAST_CUT)
+        least = LEAST_CUT;
+    need->most = larger(need->most, length);
+    need->least = larger(need->least, least);
+    /* Cells that are cut need no more lines, so such columns grow alike. */
+    need->area += align == PDNN_ALIGN_WRAP ? (double)length : align == PDNN_ALIGN_CUT ? LEAST_CUT : 0;
+    need->empty = need->empty && !length;
+}
+
+/* A title may take several lines unless the table may be as wide as it is. */
+static struct need measure(const struct pdnn_table *table, size_t c) {
+    const struct pdnn_table_column *column = &table->columns[c];
+    struct need need = {.empty = true};
+    for (size_t i = c; i < table->n_cells; i += table->n_columns) {
+        char buffer[PDNN_VISIBLE_TEXT];
+        add_cell(&need, pdnn_visible(buffer, table->cells[i]), align_of(table, c));
+    }
+    need.least = larger(need.least, pdnn_fill_least(column->title));
+    need.most = larger(need.most, strlen(column->title));
+    need.area += is_flexible(align_of(table, c)) ? 0 : (double)strlen(column->title);
+    return need;
+}
+
+static size_t sum_of(const size_t *widths, const bool *shown, size_t n) {
+    size_t sum = 0;
+    for (size_t c = 0; c < n; c++)
+        sum += shown[c] ? widths[c] + GAP : 0;
+    return sum ? sum - GAP : 0;
+}
+
+/* Leaves out columns until the rest fits at its least widths, those first that are missed least. */
+static void spare_columns(const struct pdnn_table *table, struct pdnn_table_layout *layout, size_t width) {
+    while (sum_of(layout->width, layout->shown, table->n_columns) > width) {
+        size_t out = table->n_columns;
+        for (size_t c = 0; c < table->n_columns; c++)
+            if (layout->shown[c] && spare_of(table, c) &&
+                (out == table->n_columns || spare_of(table, c) > spare_of(table, out)))
+                out = c;
+        if (out == table->n_columns)
+            return;
+        layout->shown[out] = false;
+    }
+}
+
+/* Where even the least widths are too much, the widest columns that can give get narrower. */
+static void squeeze(const struct pdnn_table *table, struct pdnn_table_layout *layout, size_t width) {
+    while (sum_of(layout->width, layout->shown, table->n_columns) > width) {
         size_t widest = table->n_columns;
         for (size_t c = 0; c < table->n_columns; c++)
-            if (table->columns[c].align == PDNN_ALIGN_SHRINK && widths[c] > PDNN_TABLE_SHRUNK &&
-                (widest == table->n_columns || widths[c] > widths[widest]))
+            if (layout->shown[c] && is_flexible(align_of(table, c)) && layout->width[c] > SQUEEZED &&
+                (widest == table->n_columns || layout->width[c] > layout->width[widest]))
                 widest = c;
         if (widest == table->n_columns)
             return;
-        widths[widest]--;
+        layout->width[widest]--;
     }
 }
 
-/* Titles, then cells. */
-static const char *text_of(const struct pdnn_table *table, size_t i, char buffer[PDNN_VISIBLE_TEXT]) {
-    size_t n = table->n_columns;
-    return pdnn_visible(buffer, i < n ? table->columns[i].title : table->cells[i - n]);
+/* Gives the rest of the width where it saves most lines: those of a column are its area over its width. */
+static void widen(const struct need *needs, struct pdnn_table_layout *layout, size_t n, size_t width) {
+    for (size_t sum = sum_of(layout->width, layout->shown, n); sum < width; sum++) {
+        size_t best = n;
+        double most = 0;
+        for (size_t c = 0; c < n; c++) {
+            double saves = needs[c].area / (double)(layout->width[c] * (layout->width[c] + 1));
+            if (layout->shown[c] && layout->width[c] < needs[c].most && saves > most) {
+                best = c;
+                most = saves;
+            }
+        }
+        if (best == n)
+            return;
+        layout->width[best]++;
+    }
 }
 
-static void append_cell(struct pdnn_str *out, const char *text, size_t width, enum pdnn_align align,
-                        bool is_last) {
-    size_t length = strlen(text);
-    if (length > width) {
-        size_t head = (width - 2 + 1) / 2, tail = width - 2 - head;
-        pdnn_str_printf(out, "%.*s..%s", (int)head, text, text + length - tail);
-        return;
+struct pdnn_table_layout pdnn_table_arrange(const struct pdnn_table *table, size_t width) {
+    struct pdnn_table_layout layout = {.indent = 0};
+    struct need needs[PDNN_TABLE_COLUMNS_MAX];
+    for (size_t c = 0; c < table->n_columns; c++) {
+        needs[c] = measure(table, c);
+        layout.width[c] = needs[c].most;
+        layout.shown[c] = !width || !needs[c].empty || !spare_of(table, c) || !table->n_cells;
     }
-    if (align == PDNN_ALIGN_RIGHT)
-        pdnn_str_printf(out, "%*s", (int)width, text);
-    else
-        pdnn_str_printf(out, "%-*s", is_last ? 0 : (int)width, text);
+    if (!width || sum_of(layout.width, layout.shown, table->n_columns) <= width)
+        return layout;
+    if (align_of(table, 0) == PDNN_ALIGN_GROUP) {
+        layout.shown[0] = false;
+        layout.indent = GAP;
+    }
+    for (size_t c = 0; c < table->n_columns; c++)
+        layout.width[c] = needs[c].least;
+    width = width > layout.indent ? width - layout.indent : 1;
+    spare_columns(table, &layout, width);
+    squeeze(table, &layout, width);
+    widen(needs, &layout, table->n_columns, width);
+    return layout;
 }
 
-/* The width of each column is that of its widest cell; a wrapping column gets
- * what is left of the terminal. */
-static void measure(const struct pdnn_table *table, size_t width, size_t *widths) {
-    size_t n = table->n_columns, others = GAP * (n - 1);
-    for (size_t i = 0; i < n + table->n_cells; i++) {
-        char buffer[PDNN_VISIBLE_TEXT];
-        size_t length = strlen(text_of(table, i, buffer));
-        if (i < n || length > widths[i % n])
-            widths[i % n] = length;
+/* The length of the text's beginning that stands for it: whole words, unless that would lose half of it. */
+static size_t cut_length(const char *text, size_t width) {
+    static const char ends[] = " :|,;/_.-";
+    size_t most = width > 2 ? width - 2 : 0, length = most;
+    while (length > most / 2 && !strchr(ends, text[length]))
+        length--;
+    length = length > most / 2 ? length : most;
+    while (length > 1 && strchr(ends, text[length - 1]))
+        length--;
+    while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    return length;
+}
+
+/* What a line of a row has in one column; returns what remains for the next line. */
+static const char *put_piece(struct pdnn_str *line, const char *text, size_t width, enum pdnn_align align) {
+    size_t length = strlen(text), next = length;
+    if (align == PDNN_ALIGN_RIGHT && length <= width)
+        pdnn_str_printf(line, "%*s", (int)(width - length), "");
+    if (length > width && align == PDNN_ALIGN_CUT) {
+        pdnn_str_append(line, text, cut_length(text, width));
+        pdnn_str_append(line, "..", 2);
+    } else {
+        if (length > width && align == PDNN_ALIGN_WRAP)
+            length = pdnn_fill_line(text, width, &next);
+        pdnn_str_append(line, text, length);
     }
-    if (!width)
-        return;
-    for (size_t c = 0; c + 1 < n; c++)
-        others += widths[c];
-    if (table->columns[n - 1].align == PDNN_ALIGN_WRAP)
-        widths[n - 1] = others + PDNN_TABLE_WRAPPED > width ? PDNN_TABLE_WRAPPED : width - others;
-    shrink(table, widths, width);
+    return text + next;
+}
+
+static void end_line(struct pdnn_str *line, struct pdnn_str *out) {
+    while (line->length && line->text[line->length - 1] == ' ')
+        line->length--;
+    pdnn_str_append(out, pdnn_str_text(line), line->length);
+    pdnn_str_append(out, "\n", 1);
+    pdnn_str_clear(line);
+}
+
+static size_t count_lines(const char *text, size_t width) {
+    size_t count = 1, next;
+    for (pdnn_fill_line(text, width, &next); text[next]; count++) {
+        text += next;
+        pdnn_fill_line(text, width, &next);
+    }
+    return count;
+}
+
+/* A title of fewer lines than others is on the lowest ones, next to its cells. */
+bool pdnn_table_titles(const struct pdnn_table *table, const struct pdnn_table_layout *layout,
+                       struct pdnn_str *out) {
+    const char *rest[PDNN_TABLE_COLUMNS_MAX];
+    size_t lines[PDNN_TABLE_COLUMNS_MAX], most = 1;
+    struct pdnn_str line = {0};
+    for (size_t c = 0; c < table->n_columns; c++) {
+        rest[c] = table->columns[c].title;
+        lines[c] = layout->shown[c] ? count_lines(rest[c], layout->width[c]) : 1;
+        most = larger(most, lines[c]);
+    }
+    for (size_t left = most; left > 0; left--) {
+        size_t start = layout->indent;
+        for (size_t c = 0; c < table->n_columns; c++) {
+            if (!layout->shown[c])
+                continue;
+            pdnn_str_printf(&line, "%*s", (int)(start - line.length), "");
+            start += layout->width[c] + GAP;
+            if (lines[c] < left)
+                continue;
+            size_t next, length = pdnn_fill_line(rest[c], layout->width[c], &next);
+            bool right = align_of(table, c) == PDNN_ALIGN_RIGHT;
+            pdnn_str_printf(&line, "%*s%.*s", right ? (int)(layout->width[c] - length) : 0, "", (int)length,
+                            rest[c]);
+            rest[c] += next;
+        }
+        end_line(&line, out);
+    }
+    bool good = !table->failed && !line.failed && !out->failed;
+    pdnn_str_finish(&line);
+    return good;
+}
+
+static void put_row(const struct pdnn_table *table, const struct pdnn_table_layout *layout,
+                    char *const *cells, struct pdnn_str *line, struct pdnn_str *out) {
+    size_t done[PDNN_TABLE_COLUMNS_MAX] = {0};
+    for (bool more = true; more;) {
+        size_t start = layout->indent;
+        more = false;
+        for (size_t c = 0; c < table->n_columns; c++) {
+            char buffer[PDNN_VISIBLE_TEXT];
+            if (!layout->shown[c])
+                continue;
+            const char *text = pdnn_visible(buffer, cells[c]), *rest = text + done[c];
+            /* What is too wide for its column moves the others. */
+            pdnn_str_printf(line, "%*s", line->length < start ? (int)(start - line->length) : 0, "");
+            start += layout->width[c] + GAP;
+            if (!*rest)
+                continue;
+            rest = put_piece(line, rest, layout->width[c], align_of(table, c));
+            done[c] = (size_t)(rest - text);
+            more = more || *rest;
+        }
+        end_line(line, out);
+    }
+}
+
+bool pdnn_table_rows(const struct pdnn_table *table, const struct pdnn_table_layout *layout,
+                     struct pdnn_str *out) {
+    struct pdnn_str line = {0};
+    for (size_t i = 0; i + table->n_columns <= table->n_cells; i += table->n_columns) {
+        char *const *cells = table->cells + i;
+        char group[PDNN_VISIBLE_TEXT];
+        if (layout->indent && (!i || strcmp(cells[0], cells[-(ptrdiff_t)table->n_columns]) != 0))
+            pdnn_str_printf(out, "%s\n", pdnn_visible(group, cells[0]));
+        put_row(table, layout, cells, &line, out);
+    }
+    bool good = !table->failed && !line.failed && !out->failed;
+    pdnn_str_finish(&line);
+    return good;
+}
+
+static bool has_content(const struct pdnn_table *table, size_t c) {
+    bool any = false;
+    for (size_t i = c; i < table->n_cells; i += table->n_columns)
+        any = any || *table->cells[i];
+    return any;
+}
+
+void pdnn_table_note(const struct pdnn_table *table, const struct pdnn_table_layout *layout, size_t width,
+                     struct pdnn_str *out) {
+    struct pdnn_str note = {0};
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (!layout->shown[c] && align_of(table, c) != PDNN_ALIGN_GROUP && has_content(table, c))
+            pdnn_str_printf(&note, "%s%s", note.length ? ", " : "", table->columns[c].title);
+    if (note.length) {
+        struct pdnn_str text = {0};
+        pdnn_str_printf(&text, "(no room for: %s)", pdnn_str_text(&note));
+        pdnn_fill_text(out, pdnn_str_text(&text), 0, width);
+        out->failed = out->failed || text.failed;
+        pdnn_str_finish(&text);
+    }
+    out->failed = out->failed || note.failed;
+    pdnn_str_finish(&note);
 }
 
 bool pdnn_table_format(const struct pdnn_table *table, size_t width, struct pdnn_str *out) {
-    size_t widths[PDNN_TABLE_COLUMNS_MAX];
-    size_t n = table->n_columns, indent = 0;
-    measure(table, width, widths);
-    for (size_t c = 0; c + 1 < n; c++)
-        indent += widths[c] + GAP;
-    for (size_t i = 0; i < n + table->n_cells; i++) {
-        size_t c = i % n;
-        char buffer[PDNN_VISIBLE_TEXT];
-        const char *text = text_of(table, i, buffer);
-        bool is_last = c == n - 1;
-        if (is_last && table->columns[c].align == PDNN_ALIGN_WRAP) {
-            pdnn_fill_text(out, text, indent, indent + widths[c]);
-            continue;
-        }
-        append_cell(out, text, widths[c], table->columns[c].align, is_last);
-        pdnn_str_printf(out, "%s", is_last ? "\n" : "  ");
-    }
-    return !table->failed && !out->failed;
+    const struct pdnn_table_layout layout = pdnn_table_arrange(table, width);
+    bool good = pdnn_table_titles(table, &layout, out) && pdnn_table_rows(table, &layout, out);
+    pdnn_table_note(table, &layout, width, out);
+    return good && !out->failed;
 }
 
 size_t pdnn_terminal_width(int fd) {

@@ -1,5 +1,8 @@
-/* Tables as text: aligned columns, numbers to the right, SI units where the caller formats
- * them. It does not write CSV. */
+/* Tables as text: aligned columns, numbers to the right, SI units where the caller formats them. It does not
+ * write CSV.
+ *
+ * On a terminal, no line is wider than it: columns that may wrap or be cut do so, titles are set on several
+ * lines, and columns that a reader misses least are left out. Everywhere else a table is as wide as it is. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
@@ -11,14 +14,20 @@
 
 enum pdnn_align {
     PDNN_ALIGN_LEFT,
-    PDNN_ALIGN_RIGHT,  /* numbers */
-    PDNN_ALIGN_WRAP,   /* last column only: filled to the width, over several lines */
-    PDNN_ALIGN_SHRINK, /* left; cells lose their middle on a narrow terminal */
+    PDNN_ALIGN_RIGHT, /* numbers */
+    PDNN_ALIGN_WRAP,  /* left; cells are filled over several lines */
+    PDNN_ALIGN_CUT,   /* left; cells lose their end, whole words first */
+    PDNN_ALIGN_GROUP, /* first column only: where the table is too wide, a line above the rows it is the same
+                         in */
 };
+
+/* Added to the alignment of a column that may be left out on a narrow terminal, those with the highest rank
+ * (from 1) first. */
+#define PDNN_SPARE(rank) ((rank) << 4)
 
 struct pdnn_table_column {
     const char *title;
-    enum pdnn_align align;
+    int align; /* an enum pdnn_align, and PDNN_SPARE */
 };
 
 enum { PDNN_TABLE_COLUMNS_MAX = 24 };
@@ -36,16 +45,37 @@ struct pdnn_table {
 void pdnn_table_init(struct pdnn_table *table, const struct pdnn_table_column *columns, size_t n_columns);
 void pdnn_table_finish(struct pdnn_table *table);
 
+/* Forgets the rows. */
+void pdnn_table_clear(struct pdnn_table *table);
+
 /* Fills the next cell, left to right and then in the next row. */
 void pdnn_table_cell(struct pdnn_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Fills the next cell with a number with this many decimals and a unit (" %"); empty for NaN. */
 void pdnn_table_number(struct pdnn_table *table, double value, int decimals, const char *unit);
 
-/* Appends the table under a line of titles. Control characters in cells are escaped. Columns that may shrink
- * do so until the table fits width (0: never), down to PDNN_TABLE_SHRUNK characters; the last column may
- * extend beyond it. Returns false if memory ran out. */
-enum { PDNN_TABLE_SHRUNK = 12, PDNN_TABLE_WRAPPED = 30 };
+/* How a table is set at some width. */
+struct pdnn_table_layout {
+    size_t width[PDNN_TABLE_COLUMNS_MAX];
+    bool shown[PDNN_TABLE_COLUMNS_MAX];
+    size_t indent; /* of rows below the line of their group */
+};
+
+/* The layout for a width of 0 (as wide as needed) or more. On a terminal a column that may be spared and has
+ * nothing but empty cells is not shown. */
+struct pdnn_table_layout pdnn_table_arrange(const struct pdnn_table *table, size_t width);
+
+/* Append the titles; the rows. Control characters in cells are escaped. Return false if memory ran out. */
+bool pdnn_table_titles(const struct pdnn_table *table, const struct pdnn_table_layout *layout,
+                       struct pdnn_str *out);
+bool pdnn_table_rows(const struct pdnn_table *table, const struct pdnn_table_layout *layout,
+                     struct pdnn_str *out);
+
+/* Appends a line that names the columns with content that the layout leaves out, if there are any. */
+void pdnn_table_note(const struct pdnn_table *table, const struct pdnn_table_layout *layout, size_t width,
+                     struct pdnn_str *out);
+
+/* Appends the whole table: titles, rows and note. */
 bool pdnn_table_format(const struct pdnn_table *table, size_t width, struct pdnn_str *out);
 
 /* The number of columns of the terminal behind fd, or 0 if it is not a terminal. */

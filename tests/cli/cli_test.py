@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The program from outside: what it prints, what it leaves behind, how it exits.
 
-Usage: cli_test.py PARADNN GOLDEN [--update]. The golden files hold nothing measured; --update rewrites them."""
+Usage: cli_test.py PARADNN GOLDEN [--update] [TEST...]. The golden files hold nothing measured; --update rewrites them."""
 
 import csv
 import io
@@ -1015,4 +1015,4 @@ bandwidth,read,,DRAM,1,0,0.1,0.1,0.1,5
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]], verbosity=1)
+    unittest.main(argv=[sys.argv[0], *(name for name in sys.argv[3:] if name != "--update")], verbosity=1)

@@ -186,7 +186,10 @@ static void test_fill_text_breaks(void **state) {
         {"one two", 0, 7, "one two\n"},
         {"one two", 0, 6, "one\ntwo\n"},
         {"one  two", 2, 8, "one\n  two\n"},
-        {"incompressible a", 0, 5, "incompressible\na\n"},
+        {"a incompressible", 0, 5, "a\nincom\npress\nible\n"},
+        {"fc/layers=4,nodes=16,batch=2", 2, 18, "fc/layers=4,\n  nodes=16,batch=2\n"},
+        {"forward|backward-data", 0, 12, "forward|\nbackward-\ndata\n"},
+        {"12345\xc3\xa9", 0, 6, "12345\n\xc3\xa9\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct pdnn_str out = {0};
