@@ -1,6 +1,7 @@
 #include "cli/breakdown_text.h"
 #include "base/units.h"
 #include "base/visible.h"
+#include "cli/fill.h"
 #include "cli/report.h"
 #include "cli/table.h"
 #include "results/analysis/roofline.h"
@@ -10,10 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
-static void format_table(struct pdnn_table *table, struct pdnn_str *out) {
-    bool good = !table->failed && pdnn_table_format(table, pdnn_terminal_width(STDOUT_FILENO), out);
-    out->failed = out->failed || !good;
+static size_t screen_width(void) {
+    return pdnn_terminal_width(STDOUT_FILENO);
+}
+
+/* Columns without room are named below the last table only. */
+static void format_table(struct pdnn_table *table, struct pdnn_str *out, bool is_last) {
+    const struct pdnn_table_layout layout = pdnn_table_arrange(table, screen_width());
+    bool good = pdnn_table_titles(table, &layout, out) && pdnn_table_rows(table, &layout, out);
     pdnn_str_append(out, "\n", 1);
+    if (is_last)
+        pdnn_table_note(table, &layout, screen_width(), out);
+    out->failed = out->failed || !good;
     pdnn_table_finish(table);
 }
 
@@ -21,7 +30,7 @@ static void format_table(struct pdnn_table *table, struct pdnn_str *out) {
 static size_t put_columns(struct pdnn_table_column *columns, const struct pdnn_by_list *by,
                           const struct pdnn_table_column *more, size_t n_more) {
     for (size_t k = 0; k < by->count; k++)
-        columns[k] = (struct pdnn_table_column){pdnn_by_name(by->by[k]), PDNN_ALIGN_LEFT};
+        columns[k] = (struct pdnn_table_column){pdnn_by_name(by->by[k]), PDNN_ALIGN_WRAP};
     memcpy(columns + by->count, more, n_more * sizeof *more);
     return by->count + n_more;
 }
@@ -58,16 +67,19 @@ static void add_share(struct pdnn_table *table, const struct pdnn_by_list *by,
     add_keys(table, by, share);
     add_count(table, work->count);
     add_ns(table, work->time_ns);
-    pdnn_table_number(table, work->share_pct, 1, " %");
+    pdnn_table_number(table, work->share_pct, 1, "");
     add_si(table, work->in_bounds_flop_count, "FLOP");
     add_si(table, work->byte_count, "B");
     pdnn_table_number(table, work->gflops, 1, "");
     pdnn_table_number(table, work->bw_gbs, 1, "");
     pdnn_report_pct_of_roof(table, work->pct_of_roof);
     /* Above the roofs the time lost is not 0 but unknown. */
-    add_ns(table, share->lost_ns > 0 || !(work->pct_of_roof > PDNN_ABOVE_ROOF_PCT) ? share->lost_ns : NAN);
-    if (share->most)
-        pdnn_report_most(&most, share);
+    bool known = share->lost_ns > 0 || !(work->pct_of_roof > PDNN_ABOVE_ROOF_PCT);
+    pdnn_table_number(table, known ? share->lost_pct : NAN, 1, "");
+    if (share->most) {
+        pdnn_report_op(&most, share->most);
+        pdnn_str_printf(&most, ": %.1f", share->most_lost_pct);
+    }
     pdnn_table_cell(table, "%s", pdnn_str_text(&most));
     pdnn_str_finish(&most);
 }
@@ -90,11 +102,15 @@ static void append_reorders(struct pdnn_str *out, const struct pdnn_by_list *by,
     pdnn_str_append(out, "\n", 1);
 }
 
-/* Appends one line with values from tables and frees it. */
-static void append_line(struct pdnn_str *out, struct pdnn_str *line, const char *end) {
-    pdnn_visible_append(out, pdnn_str_text(line), line->length, "");
+/* Appends a line with values from tables, filled to the terminal, and frees it. */
+static void append_line(struct pdnn_str *out, struct pdnn_str *line, size_t indent, const char *end) {
+    struct pdnn_str shown = {0};
+    pdnn_visible_append(&shown, pdnn_str_text(line), line->length, "");
+    if (shown.length)
+        pdnn_fill_text(out, pdnn_str_text(&shown), indent, screen_width() ? screen_width() : SIZE_MAX);
     pdnn_str_append(out, end, strlen(end));
-    out->failed = out->failed || line->failed;
+    out->failed = out->failed || line->failed || shown.failed;
+    pdnn_str_finish(&shown);
     pdnn_str_finish(line);
 }
 
@@ -112,39 +128,46 @@ static void append_directory(struct pdnn_str *out, const struct pdnn_selection *
 
 static void append_head(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at) {
     char step[PDNN_UNIT_TEXT];
-    char id[PDNN_VISIBLE_TEXT];
-    append_directory(out, selection, at, NULL);
-    pdnn_str_printf(out, "%s\n  %s per step%s",
-                    pdnn_visible(id, pdnn_selection_get(selection, at, selection->id)),
-                    pdnn_format_ns(step, pdnn_selection_step_ns(selection, at)),
+    struct pdnn_str line = {0};
+    append_directory(&line, selection, at, NULL);
+    pdnn_str_printf(&line, "%s", pdnn_selection_get(selection, at, selection->id));
+    append_line(out, &line, 2, "");
+    pdnn_str_printf(out, "  %s per step%s", pdnn_format_ns(step, pdnn_selection_step_ns(selection, at)),
                     pdnn_selection_extrapolated(selection, at) ? ", extrapolated" : "");
 }
 
 void pdnn_breakdown_text(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,
                          const struct pdnn_by_list *by, const struct pdnn_share *shares, size_t n_shares) {
     static const struct pdnn_table_column measured[] = {
-        {"ops", PDNN_ALIGN_RIGHT},         {"time", PDNN_ALIGN_RIGHT},   {"share", PDNN_ALIGN_RIGHT},
-        {"FLOP", PDNN_ALIGN_RIGHT},        {"bytes", PDNN_ALIGN_RIGHT},  {"GFLOP/s", PDNN_ALIGN_RIGHT},
-        {"GB/s", PDNN_ALIGN_RIGHT},        {"% roof", PDNN_ALIGN_RIGHT}, {"lost", PDNN_ALIGN_RIGHT},
-        {"most lost by", PDNN_ALIGN_LEFT},
+        {"ops", PDNN_ALIGN_RIGHT | PDNN_SPARE(5)},
+        {"time", PDNN_ALIGN_RIGHT},
+        {"% of step", PDNN_ALIGN_RIGHT},
+        {"FLOP", PDNN_ALIGN_RIGHT | PDNN_SPARE(6)},
+        {"bytes", PDNN_ALIGN_RIGHT | PDNN_SPARE(7)},
+        {"GFLOP/s", PDNN_ALIGN_RIGHT | PDNN_SPARE(3)},
+        {"GB/s", PDNN_ALIGN_RIGHT | PDNN_SPARE(4)},
+        {"% of roof", PDNN_ALIGN_RIGHT},
+        {"would save at roof, % of step", PDNN_ALIGN_RIGHT},
+        {"most of that in", PDNN_ALIGN_WRAP | PDNN_SPARE(1)},
     };
     enum { N_MEASURED = sizeof measured / sizeof *measured };
     struct pdnn_table_column columns[PDNN_BY_COUNT + N_MEASURED];
     const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
     struct pdnn_table table;
-    char shape[PDNN_VISIBLE_TEXT];
     append_head(out, selection, at);
     append_reorders(out, by, shares, n_shares);
     if (most) {
-        pdnn_str_printf(out, "  most is lost by ");
-        pdnn_report_most(out, most);
-        pdnn_str_printf(out, "\n  %s\n", pdnn_visible(shape, most->most->shape));
+        struct pdnn_str line = {0};
+        pdnn_report_most(&line, most);
+        pdnn_str_printf(&line, "; shape %s", most->most->shape);
+        pdnn_str_printf(out, "  ");
+        append_line(out, &line, 2, "");
     }
     pdnn_str_append(out, "\n", 1);
     pdnn_table_init(&table, columns, put_columns(columns, by, measured, N_MEASURED));
     for (size_t i = 0; i < n_shares; i++)
         add_share(&table, by, &shares[i]);
-    format_table(&table, out);
+    format_table(&table, out, at + 1 == selection->count);
 }
 
 static void add_step(struct pdnn_table *table, const struct pdnn_selection *selection, size_t at) {
@@ -154,34 +177,46 @@ static void add_step(struct pdnn_table *table, const struct pdnn_selection *sele
 }
 
 /* Columns [first, first + count) of the matrix, under the given titles. */
-static void append_across(struct pdnn_str *out, const struct pdnn_across *across, size_t first, size_t count,
-                          const struct pdnn_table_column *titles) {
+static void fill_across(struct pdnn_table *table, const struct pdnn_across *across, size_t first,
+                        size_t count) {
     const struct pdnn_share_matrix *matrix = across->matrix;
-    struct pdnn_table_column columns[PDNN_TABLE_COLUMNS_MAX];
-    struct pdnn_table table;
-    pdnn_table_init(&table, columns, put_columns(columns, across->by, titles, count));
     for (size_t k = 0; k < across->by->count; k++)
-        pdnn_table_cell(&table, "%s", k ? "" : "time of a step");
+        pdnn_table_cell(table, "%s", k ? "" : "time of a step");
     for (size_t c = first; c < first + count; c++)
-        add_step(&table, across->selection, across->series->at[c]);
+        add_step(table, across->selection, across->series->at[c]);
     for (size_t r = 0; r < matrix->n_rows; r++) {
-        add_keys(&table, across->by, &matrix->row[r]);
+        add_keys(table, across->by, &matrix->row[r]);
         for (size_t c = first; c < first + count; c++) {
             const struct pdnn_share *share = pdnn_share_matrix_at(matrix, r, c);
-            pdnn_table_number(&table, share ? share->work.share_pct : NAN, 1, " %");
+            pdnn_table_number(table, share ? share->work.share_pct : NAN, 1, " %");
         }
     }
-    format_table(&table, out);
+}
+
+/* As many of the columns as fit the terminal, at least one; returns how many. */
+static size_t append_across(struct pdnn_str *out, const struct pdnn_across *across, size_t first,
+                            size_t count, const struct pdnn_table_column *titles) {
+    struct pdnn_table_column columns[PDNN_TABLE_COLUMNS_MAX];
+    struct pdnn_table table;
+    for (;; count--) {
+        pdnn_table_init(&table, columns, put_columns(columns, across->by, titles, count));
+        fill_across(&table, across, first, count);
+        if (count == 1 || pdnn_table_fits(&table, screen_width()))
+            break;
+        pdnn_table_finish(&table);
+    }
+    format_table(&table, out, true);
+    return count;
 }
 
 void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across) {
     struct pdnn_table_column titles[PDNN_TABLE_COLUMNS_MAX];
     size_t count = across->series->count, most = PDNN_TABLE_COLUMNS_MAX - across->by->count;
     struct pdnn_str head = {0};
-    append_directory(out, across->selection, across->series->at[0], across->axes);
+    append_directory(&head, across->selection, across->series->at[0], across->axes);
     pdnn_selection_pattern(across->selection, across->series->at[0], across->axes, &head);
-    append_line(out, &head, "\n\n");
-    for (size_t first = 0; first < count; first += most) {
+    append_line(out, &head, 2, "\n");
+    for (size_t first = 0, put; first < count; first += put) {
         size_t n = count - first < most ? count - first : most;
         struct pdnn_str values[PDNN_TABLE_COLUMNS_MAX] = {{0}};
         for (size_t c = 0; c < n; c++) {
@@ -193,7 +228,7 @@ void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across) {
             pdnn_selection_values(across->selection, at, across->axes, &values[c]);
             titles[c] = (struct pdnn_table_column){pdnn_str_text(&values[c]), PDNN_ALIGN_RIGHT};
         }
-        append_across(out, across, first, n, titles);
+        put = append_across(out, across, first, n, titles);
         for (size_t c = 0; c < n; c++) {
             out->failed = out->failed || values[c].failed;
             pdnn_str_finish(&values[c]);
@@ -204,10 +239,17 @@ void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across) {
 void pdnn_gemms_text(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,
                      const struct pdnn_gemm *gemms, size_t n_gemms) {
     static const struct pdnn_table_column columns[] = {
-        {"M x N x K", PDNN_ALIGN_LEFT}, {"batch", PDNN_ALIGN_RIGHT}, {"count", PDNN_ALIGN_RIGHT},
-        {"time", PDNN_ALIGN_RIGHT},     {"share", PDNN_ALIGN_RIGHT}, {"FLOP/byte", PDNN_ALIGN_RIGHT},
-        {"GFLOP/s", PDNN_ALIGN_RIGHT},  {"GB/s", PDNN_ALIGN_RIGHT},  {"% roof", PDNN_ALIGN_RIGHT},
-        {"group", PDNN_ALIGN_LEFT},     {"passes", PDNN_ALIGN_LEFT},
+        {"M x N x K", PDNN_ALIGN_LEFT},
+        {"batch", PDNN_ALIGN_RIGHT | PDNN_SPARE(5)},
+        {"count", PDNN_ALIGN_RIGHT | PDNN_SPARE(6)},
+        {"time", PDNN_ALIGN_RIGHT},
+        {"% of step", PDNN_ALIGN_RIGHT},
+        {"FLOP/byte", PDNN_ALIGN_RIGHT | PDNN_SPARE(4)},
+        {"GFLOP/s", PDNN_ALIGN_RIGHT},
+        {"GB/s", PDNN_ALIGN_RIGHT | PDNN_SPARE(3)},
+        {"% of roof", PDNN_ALIGN_RIGHT},
+        {"group", PDNN_ALIGN_WRAP | PDNN_SPARE(1)},
+        {"passes", PDNN_ALIGN_WRAP | PDNN_SPARE(2)},
     };
     struct pdnn_table table;
     append_head(out, selection, at);
@@ -222,7 +264,7 @@ void pdnn_gemms_text(struct pdnn_str *out, const struct pdnn_selection *selectio
         pdnn_table_cell(&table, "%" PRId64, shape->batch);
         add_count(&table, work->count);
         add_ns(&table, work->time_ns);
-        pdnn_table_number(&table, work->share_pct, 1, " %");
+        pdnn_table_number(&table, work->share_pct, 1, "");
         pdnn_table_number(&table, work->intensity_flop_per_byte, 1, "");
         pdnn_table_number(&table, work->gflops, 1, "");
         pdnn_table_number(&table, work->bw_gbs, 1, "");
@@ -230,7 +272,7 @@ void pdnn_gemms_text(struct pdnn_str *out, const struct pdnn_selection *selectio
         pdnn_table_cell(&table, "%s", gemms[i].groups);
         pdnn_table_cell(&table, "%s", gemms[i].passes);
     }
-    format_table(&table, out);
+    format_table(&table, out, at + 1 == selection->count);
 }
 
 void pdnn_study_text(struct pdnn_str *out, const struct pdnn_selection *selection,
@@ -238,20 +280,22 @@ void pdnn_study_text(struct pdnn_str *out, const struct pdnn_selection *selectio
     const struct pdnn_axes none = {.count = 0};
     struct pdnn_str usual = {0};
     for (size_t i = 0; i < n_lines; i++) {
+        enum { CLAIM_COLUMN = 13 };
         const struct pdnn_study_line *line = &lines[i];
-        pdnn_str_printf(out, "%-11s  %s: ", pdnn_verdict_name(line->verdict), line->claim);
-        if (line->verdict == PDNN_VERDICT_NOT_COVERED) {
-            pdnn_str_printf(out, "needs %s\n", line->compared);
-            continue;
-        }
-        bool both = *line->compared && *line->where;
         struct pdnn_str text = {0};
-        pdnn_str_printf(&text, "%s", line->numbers);
-        if (*line->compared || *line->where)
+        pdnn_str_printf(out, "%-*s", CLAIM_COLUMN, pdnn_verdict_name(line->verdict));
+        pdnn_str_printf(&text, "%s: ", line->claim);
+        bool both = *line->compared && *line->where;
+        if (line->verdict == PDNN_VERDICT_NOT_COVERED)
+            pdnn_str_printf(&text, "needs %s", line->compared);
+        else
+            pdnn_str_printf(&text, "%s", line->numbers);
+        if (line->verdict != PDNN_VERDICT_NOT_COVERED && (*line->compared || *line->where))
             pdnn_str_printf(&text, " (%s%s%s)", line->compared, both ? "; " : "", line->where);
-        append_line(out, &text, "\n");
+        append_line(out, &text, CLAIM_COLUMN, "");
     }
     pdnn_selection_usual(selection, &none, &usual);
-    bool any = usual.length > 0;
-    append_line(out, &usual, any ? " unless stated otherwise\n" : "");
+    if (usual.length)
+        pdnn_str_printf(&usual, " unless stated otherwise");
+    append_line(out, &usual, 2, "");
 }

@@ -47,7 +47,7 @@ static const struct pdnn_table_column value_columns[] = {
 
 /* For people. */
 static const struct pdnn_table_column told_columns[] = {
-    {"column", PDNN_ALIGN_LEFT},
+    {"column", PDNN_ALIGN_GROUP},
     {"value", PDNN_ALIGN_LEFT},
     {"meaning, and what to do", PDNN_ALIGN_WRAP},
 };

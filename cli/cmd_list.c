@@ -1,8 +1,10 @@
 #include "base/units.h"
+#include "cli/fill.h"
 #include "cli/list_totals.h"
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "gen/spec.h"
+#include "models/varying.h"
 #include "session/shard.h"
 #include "results/tables/columns.h"
 #include "results/tables/csv.h"
@@ -14,6 +16,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const paragraphs[] = {
     "Prints one row per instance with its id and analytic costs: "
@@ -66,8 +69,19 @@ static enum pdnn_status next(struct list *list, struct pdnn_expanded *item, bool
     return status;
 }
 
+/* A column without content is left out on a terminal. */
+static const struct pdnn_table_column people_columns[] = {
+    {"params", PDNN_ALIGN_RIGHT | PDNN_SPARE(5)},    {"FLOP", PDNN_ALIGN_RIGHT},
+    {"in bounds", PDNN_ALIGN_RIGHT | PDNN_SPARE(4)}, {"bytes", PDNN_ALIGN_RIGHT},
+    {"FLOP/byte", PDNN_ALIGN_RIGHT | PDNN_SPARE(3)}, {"memory", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
+    {"status", PDNN_ALIGN_LEFT | PDNN_SPARE(1)},     {"id", PDNN_ALIGN_WRAP},
+};
+
+enum { N_PEOPLE_COLUMNS = sizeof people_columns / sizeof people_columns[0], CHUNK_ROWS = 1000 };
+
 /* A count that does not fit in 64 bits is an empty cell. FLOP in bounds is empty if it is so for all. */
-static void print_row(const struct pdnn_expanded *item) {
+static void add_row(struct pdnn_table *table, const struct pdnn_expanded *item,
+                    const struct pdnn_varying *varying) {
     char id[PDNN_ID_TEXT], params[PDNN_UNIT_TEXT] = "", flop[PDNN_UNIT_TEXT] = "",
                            in_bounds[PDNN_UNIT_TEXT] = "", bytes[PDNN_UNIT_TEXT] = "",
                            intensity[PDNN_UNIT_TEXT] = "", memory[PDNN_UNIT_TEXT] = "";
@@ -82,33 +96,91 @@ static void print_row(const struct pdnn_expanded *item) {
                  cost->byte_count ? (double)cost->in_bounds_flop_count / (double)cost->byte_count : 0.0);
         pdnn_format_bytes(memory, (double)item->totals.memory_bytes);
     }
-    printf("%9s  %11s  %11s  %9s  %9s  %9s  %-8s  %s\n", params, flop, in_bounds, bytes, intensity, memory,
-           item->filtered     ? "filtered"
-           : item->invalid    ? "invalid"
-           : item->has_totals ? ""
-                              : "too big",
-           pdnn_instance_format(&item->instance, id));
+    const char *const cells[N_PEOPLE_COLUMNS] = {params,
+                                                 flop,
+                                                 in_bounds,
+                                                 bytes,
+                                                 intensity,
+                                                 memory,
+                                                 item->filtered     ? "filtered"
+                                                 : item->invalid    ? "invalid"
+                                                 : item->has_totals ? ""
+                                                                    : "too big",
+                                                 pdnn_varying_label(varying, &item->instance, id)};
+    for (size_t c = 0; c < N_PEOPLE_COLUMNS; c++)
+        pdnn_table_cell(table, "%s", cells[c]);
 }
 
-static void print_header(void) {
-    printf("%9s  %11s  %11s  %9s  %9s  %9s  %-8s  %s\n", "params", "FLOP", "in bounds", "bytes", "FLOP/byte",
-           "memory", "status", "id");
-}
-
-/* Every column but the last has a fixed width, and the id comes last and is never cut, so rows can be printed
- * as they come. The header waits for the first row, which may turn out to be an error in the spec. */
-static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err) {
-    for (bool has_header = false;; has_header = true) {
+/* On a terminal, instances are shown by what varies among them, which a first walk finds; the rest stands
+ * above the table. In a pipe they have their whole ids. */
+static enum pdnn_status find_varying(struct list *list, size_t width, struct pdnn_varying *varying,
+                                     struct pdnn_err *err) {
+    struct pdnn_str common = {0}, text = {0};
+    if (!width)
+        return PDNN_OK;
+    enum pdnn_status status =
+        pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, false, err);
+    for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_expanded item;
-        bool done;
-        if (next(list, &item, &done, err) != PDNN_OK)
-            return err->status;
-        if (!has_header)
-            print_header();
-        if (done || ferror(stdout)) /* main says so */
-            return PDNN_OK;
-        print_row(&item);
+        status = pdnn_shard_walk_next(&list->deal, &list->walk, &item, &done, err);
+        if (status == PDNN_OK && !done && !pdnn_varying_add(varying, &item.instance))
+            status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the list");
     }
+    pdnn_varying_common(varying, &common);
+    if (status == PDNN_OK && common.length) {
+        pdnn_str_printf(&text, "not repeated below: ");
+        pdnn_str_append(&text, pdnn_str_text(&common), common.length);
+        pdnn_str_clear(&common);
+        pdnn_fill_text(&common, pdnn_str_text(&text), 2, width);
+        pdnn_str_append(&common, "\n", 1);
+        status = pdnn_text_print(&common, false, err);
+    }
+    pdnn_str_finish(&common);
+    pdnn_str_finish(&text);
+    if (status == PDNN_OK)
+        status =
+            pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
+    return status;
+}
+
+/* Prints the rows so far; their titles only where the columns are not those of the rows before. In a pipe
+ * all rows have the columns of the first ones. */
+static enum pdnn_status print_chunk(struct pdnn_table *table, size_t width, bool first,
+                                    struct pdnn_table_layout *layout, struct pdnn_err *err) {
+    struct pdnn_str out = {0};
+    struct pdnn_table_layout next = first || width ? pdnn_table_arrange(table, width) : *layout;
+    bool same = !first && memcmp(&next, layout, sizeof next) == 0;
+    *layout = next;
+    out.failed = (!same && !pdnn_table_titles(table, layout, &out)) || !pdnn_table_rows(table, layout, &out);
+    if (!same)
+        pdnn_table_note(table, layout, width, &out);
+    pdnn_table_clear(table);
+    return pdnn_text_print(&out, false, err);
+}
+
+/* Rows are printed as they come. The titles wait for the first row, which may turn out to be an error in the
+ * spec. */
+static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err) {
+    const size_t width = pdnn_terminal_width(STDOUT_FILENO);
+    struct pdnn_varying varying = {.count = 0};
+    struct pdnn_table table;
+    struct pdnn_table_layout layout;
+    pdnn_table_init(&table, people_columns, N_PEOPLE_COLUMNS);
+    enum pdnn_status status = find_varying(list, width, &varying, err);
+    for (bool done = false, first = true; status == PDNN_OK && !done && !ferror(stdout);) {
+        struct pdnn_expanded item;
+        status = next(list, &item, &done, err);
+        if (status == PDNN_OK && !done)
+            add_row(&table, &item, &varying);
+        if (status != PDNN_OK || (!done && table.n_cells < CHUNK_ROWS * N_PEOPLE_COLUMNS))
+            continue;
+        if (first || table.n_cells)
+            status = print_chunk(&table, width, first, &layout, err);
+        first = false;
+    }
+    pdnn_table_finish(&table);
+    pdnn_varying_finish(&varying);
+    return status;
 }
 
 /* The hyper-parameter columns depend on the families, so a first walk collects them. It ends as soon as

@@ -1,5 +1,6 @@
 #include "cli/fill.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* Words up to this length stay whole if the width allows it. */
@@ -9,8 +10,12 @@ enum { LONG_WORD = 16 };
 static const char *const places[] = {",|;", "/_-:.="};
 enum { N_PLACES = sizeof places / sizeof *places };
 
+/* A number stays with its percent sign. */
 static size_t word_length(const char *text) {
-    return strcspn(text, " ");
+    size_t length = strcspn(text, " ");
+    bool is_percentage = length && isdigit((unsigned char)text[length - 1]) &&
+                         strncmp(text + length, " %", 2) == 0 && strchr(" ,;:)", text[length + 2]);
+    return is_percentage ? length + 2 + strcspn(text + length + 2, " ") : length;
 }
 
 /* The longest part of a word that ends at one of the places and fits; 0 if none does. */

@@ -14,9 +14,15 @@
 void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record,
                           const struct pdnn_op_record *ops, size_t n_ops);
 
-/* Appends the op that loses most time to its roof: "conv2d forward of block1..block3: 4.2 % of the step, at
- * 61 % of its roof (memory DRAM), jit:avx2". */
+/* Appends the op that loses most time to its roof: "conv2d forward of block1..block3 would save 4.2 % of the
+ * step at its roof; it runs at 61 % of it (memory DRAM): jit:avx2". */
 void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share);
+
+/* Appends the op's name: "conv2d forward of block1..block3". */
+void pdnn_report_op(struct pdnn_str *out, const struct pdnn_op_record *op);
+
+/* Appends a line with the id, or several on a terminal that is too narrow for it. */
+void pdnn_report_id(struct pdnn_str *out, const char *id);
 
 /* Fills the next cell with a percentage of the roof, or with "above" where that is so high that a count or a
  * roof must be wrong; empty for NaN. */

@@ -12,9 +12,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* LEAST_CUT: what is left of a cell in a column that is cut. SQUEEZED: a column's width where nothing fits.
- */
-enum { GAP = 2, LEAST_CUT = 12, SQUEEZED = 4 };
+/* LEAST_CUT: what is left of a cell in a column that is cut. READABLE: what text over several lines should
+ * have before other columns are kept. SQUEEZED: a column's width where nothing fits. */
+enum { GAP = 2, LEAST_CUT = 16, READABLE = 28, SQUEEZED = 4 };
 
 void pdnn_table_init(struct pdnn_table *table, const struct pdnn_table_column *columns, size_t n_columns) {
     *table = (struct pdnn_table){.columns = columns, .n_columns = n_columns};
@@ -118,8 +118,16 @@ static size_t sum_of(const size_t *widths, const bool *shown, size_t n) {
     return sum ? sum - GAP : 0;
 }
 
-/* Leaves out columns until the rest fits at its least widths, those first that are missed least. */
+static int highest_spare(const struct pdnn_table *table) {
+    int highest = 0;
+    for (size_t c = 0; c < table->n_columns; c++)
+        highest = spare_of(table, c) > highest ? spare_of(table, c) : highest;
+    return highest;
+}
+
+/* Leaves out columns until the rest fits and text is readable, those first that are missed least. */
 static void spare_columns(const struct pdnn_table *table, struct pdnn_table_layout *layout, size_t width) {
+    bool spared[PDNN_TABLE_COLUMNS_MAX] = {false};
     while (sum_of(layout->width, layout->shown, table->n_columns) > width) {
         size_t out = table->n_columns;
         for (size_t c = 0; c < table->n_columns; c++)
@@ -129,7 +137,16 @@ static void spare_columns(const struct pdnn_table *table, struct pdnn_table_layo
         if (out == table->n_columns)
             return;
         layout->shown[out] = false;
+        spared[out] = true;
     }
+    /* Where a wide column had to go, a narrow one that went before it may have room. */
+    for (int rank = 1; rank <= highest_spare(table); rank++)
+        for (size_t c = 0; c < table->n_columns; c++) {
+            if (!spared[c] || spare_of(table, c) != rank)
+                continue;
+            layout->shown[c] = true;
+            layout->shown[c] = sum_of(layout->width, layout->shown, table->n_columns) <= width;
+        }
 }
 
 /* Where even the least widths are too much, the widest columns that can give get narrower. */
@@ -178,13 +195,23 @@ struct pdnn_table_layout pdnn_table_arrange(const struct pdnn_table *table, size
         layout.shown[0] = false;
         layout.indent = GAP;
     }
+    width = width > layout.indent ? width - layout.indent : 1;
+    for (size_t c = 0; c < table->n_columns; c++) {
+        size_t readable = needs[c].most < READABLE ? needs[c].most : READABLE;
+        bool wraps = align_of(table, c) == PDNN_ALIGN_WRAP;
+        layout.width[c] = wraps ? larger(readable, needs[c].least) : needs[c].least;
+    }
+    spare_columns(table, &layout, width);
     for (size_t c = 0; c < table->n_columns; c++)
         layout.width[c] = needs[c].least;
-    width = width > layout.indent ? width - layout.indent : 1;
-    spare_columns(table, &layout, width);
     squeeze(table, &layout, width);
     widen(needs, &layout, table->n_columns, width);
     return layout;
+}
+
+bool pdnn_table_fits(const struct pdnn_table *table, size_t width) {
+    const struct pdnn_table_layout layout = pdnn_table_arrange(table, 0);
+    return !width || sum_of(layout.width, layout.shown, table->n_columns) <= width;
 }
 
 /* The length of the text's beginning that stands for it: whole words, unless that would lose half of it. */

@@ -65,6 +65,9 @@ struct pdnn_table_layout {
  * nothing but empty cells is not shown. */
 struct pdnn_table_layout pdnn_table_arrange(const struct pdnn_table *table, size_t width);
 
+/* Whether the table fits the width (0: any) as it is. */
+bool pdnn_table_fits(const struct pdnn_table *table, size_t width);
+
 /* Append the titles; the rows. Control characters in cells are escaped. Return false if memory ran out. */
 bool pdnn_table_titles(const struct pdnn_table *table, const struct pdnn_table_layout *layout,
                        struct pdnn_str *out);

@@ -177,11 +177,15 @@ static void add_row(const struct pdnn_vary *vary, const struct pdnn_record *reco
 static void append_table(const struct pdnn_vary *vary, const struct pdnn_record *records, size_t n_records,
                          struct pdnn_str *out) {
     const struct pdnn_table_column columns[] = {
-        {vary->def->name, PDNN_ALIGN_RIGHT}, {"time", PDNN_ALIGN_RIGHT},
-        {"95 % from", PDNN_ALIGN_RIGHT},     {"to", PDNN_ALIGN_RIGHT},
-        {"examples/s", PDNN_ALIGN_RIGHT},    {"GFLOP/s", PDNN_ALIGN_RIGHT},
-        {"% roof", PDNN_ALIGN_RIGHT},        {"prepare", PDNN_ALIGN_RIGHT},
-        {"status", PDNN_ALIGN_LEFT},
+        {vary->def->name, PDNN_ALIGN_RIGHT},
+        {"time", PDNN_ALIGN_RIGHT},
+        {"95 % from", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
+        {"to", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
+        {"examples/s", PDNN_ALIGN_RIGHT | PDNN_SPARE(3)},
+        {"GFLOP/s", PDNN_ALIGN_RIGHT},
+        {"% of roof", PDNN_ALIGN_RIGHT},
+        {"prepare", PDNN_ALIGN_RIGHT | PDNN_SPARE(1)},
+        {"status", PDNN_ALIGN_WRAP},
     };
     struct pdnn_table table;
     pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
@@ -211,7 +215,11 @@ enum pdnn_status pdnn_vary_report(const struct pdnn_vary *vary, const struct pdn
                                   struct pdnn_str *out, struct pdnn_err *err) {
     struct pdnn_str summary = {0};
     const char *id = vary->largest ? vary->largest : records[0].id;
-    pdnn_str_printf(&summary, "%s\n  varied   %s, %zu values; the largest is above\n", id, vary->def->name,
+    if (csv)
+        pdnn_str_printf(&summary, "%s\n", id);
+    else
+        pdnn_report_id(&summary, id);
+    pdnn_str_printf(&summary, "  varied   %s, %zu values; the largest is above\n", vary->def->name,
                     n_records);
     if (set->block_bytes)
         append_set(records, n_records, set, &summary);

@@ -793,18 +793,18 @@ bandwidth,read,,DRAM,1,0,0.1,0.1,0.1,5
                                r"a count or a roof is wrong\n  flags    .*above_roof")
         self.assertRegex(text, r"\n  above    \w+ [\w-]+ of \w+ and \d+ more: [\d.]+ % of the step in ops above their roofs; "
                                r"what they lose is unknown\n")
-        self.assertNotIn("  loses  ", text)
-        self.assertEqual(set(columns(text, "% roof")), {"above"})
+        self.assertNotIn("  saving  ", text)
+        self.assertEqual(set(columns(text, "% of roof")), {"above"})
         text = run("high.csv")
         self.assertRegex(text, r"\n  roof     0 % of the 1000000000\.0 GFLOP/s attainable there")
-        self.assertRegex(text, r"\n  loses    .*, at 0 % of its roof")
+        self.assertRegex(text, r"\n  saving   .* would save [\d.]+ % of the step at its roof; it runs at 0 % of it")
         self.assertNotIn("above", text)
-        self.assertEqual(set(columns(text, "% roof")), {"0"})
-        self.assertEqual(columns(run("low.csv", "--vary", "batch=4,8"), "% roof"), ["above", "above"])
+        self.assertEqual(set(columns(text, "% of roof")), {"0"})
+        self.assertEqual(columns(run("low.csv", "--vary", "batch=4,8"), "% of roof"), ["above", "above"])
         self.paradnn("sweep", self.ID, "-o", "low", "--ceilings", "low.csv", *short, expect=0)
         text = self.paradnn("breakdown", "low", expect=0).stdout
-        self.assertEqual((set(columns(text, "% roof")), set(columns(text, "lost"))), ({"above"}, {""}))
-        self.assertEqual(set(columns(self.paradnn("breakdown", "low", "--gemms", expect=0).stdout, "% roof")), {"above"})
+        self.assertEqual((set(columns(text, "% of roof")), set(columns(text, "would save at roof, % of step"))), ({"above"}, {""}))
+        self.assertEqual(set(columns(self.paradnn("breakdown", "low", "--gemms", expect=0).stdout, "% of roof")), {"above"})
 
     def test_roofs_are_kept_unless_told_not_to(self):
         keep = {**environment(), "PARADNN_NO_CACHE": "", "XDG_CACHE_HOME": self.path("kept-roofs")}
@@ -843,7 +843,7 @@ bandwidth,read,,DRAM,1,0,0.1,0.1,0.1,5
                             expect=0)
         self.assertRegex(done.stdout, r"\Afc/layers=2,nodes=64,")
         self.assertRegex(done.stdout, r"per step, 95 % interval .* \([2-8] visits, \d+ samples\)")
-        for word in ("dense", "bwd-weights", "softmax_cross_entropy", "rmsprop", "implementation", "16x20:64x20:16x64", "where ", "loses "):
+        for word in ("dense", "bwd-weights", "softmax_cross_entropy", "rmsprop", "implementation", "16x20:64x20:16x64", "where ", "saving "):
             self.assertIn(word, done.stdout)
 
     def test_run_csv_is_ops_csv(self):
@@ -990,7 +990,7 @@ bandwidth,read,,DRAM,1,0,0.1,0.1,0.1,5
             self.assertEqual("optimizer" in {row["category"] for row in own}, step["run_mode"] == "train")
         for_people = self.paradnn("breakdown", "small.results", expect=0).stdout
         self.assertEqual(for_people.count("residual"), len(steps))
-        self.assertEqual(for_people.count("most is lost by"), len(steps))
+        self.assertEqual(for_people.count(" of the step at its roof; it runs at "), len(steps))
 
     def test_breakdown_of_what_is_no_result_directory(self):
         done = self.paradnn("breakdown", ".", expect=2)

@@ -76,15 +76,53 @@ class Dictionaries(Case):
                 self.assertEqual(words(text), expected)
 
     def test_what_is_left_out_is_said(self):
-        text = screen(["columns", "results"], 50)
-        self.assertNotIn("integer", text)
-        self.assertRegex(text, r"\(no room for: (unit, )?type\)\n\Z")
+        text = screen(["columns", "ops"], 50)
+        self.assertRegex(text, r"\n\(no room for: (unit, )?type\)(\n|\Z)")
 
     def test_a_pipe_gets_one_line_per_row(self):
-        for arguments in (["families", "cnn"], ["ops"], ["columns"]):
+        for arguments in (["families", "cnn"], ["ops"], ["columns", "ceilings"]):
             table = pipe(arguments)
             programs = pipe([*arguments, "--format", "csv"])
             self.assertEqual(table.count("\n"), programs.count("\n"))
+
+
+EXAMPLE = os.path.join("results", "examples", "zen5-2-cores")
+
+
+class Instances(Case):
+    def test_list_fits(self):
+        for arguments in (["sweeps/fc.yaml"], ["sweeps/cnn.yaml"], ["sweeps/bert.yaml"],
+                          ["cnn:resnet50", "fc/layers=4", "rnn/cell=gru", "transformer:bert-large", "cnn:vgg16"]):
+            self.fits("list", *arguments)
+
+    def test_list_shows_what_varies_and_the_rest_once(self):
+        ids = ["fc/nodes=16,batch=1,mode=infer,threads=1", "fc/nodes=16,batch=4,mode=infer,threads=1", "fc/nodes=16,batch=4,threads=1"]
+        text = screen(["list", *ids], 100)
+        lines = text.splitlines()
+        self.assertEqual(lines[0], "not repeated below: fc, layers=4, nodes=16, input=2000, output=1000, activation=relu, threads=1")
+        self.assertEqual([line.split()[-1] for line in lines[3:]], ["batch=1,mode=infer", "batch=4,mode=infer", "batch=4,mode=train"])
+        self.assertEqual([line.split()[-1] for line in pipe(["list", *ids]).splitlines()[1:]],
+                         [name.replace("fc/", "fc/layers=4,").replace("nodes=16,", "nodes=16,input=2000,output=1000,")
+                          .replace(",mode", ",activation=relu,mode") if "mode" in name else
+                          "fc/layers=4,nodes=16,input=2000,output=1000,batch=4,activation=relu,threads=1" for name in ids])
+
+    def test_run_fits(self):
+        roofs = ["--ceilings", os.path.join(EXAMPLE, "ceilings.csv")]
+        short = ["--rounds", "1", "--set", "measure.max_time=50ms", "--set", "measure.probe=off", "--set", "run.threads=1"]
+        # Parts of the step add up: the ops and what is in none of them.
+        for text in self.fits("run", "cnn/blocks=1,filters=8,image=32,batch=1", *roofs, *short).values():
+            self.assertIn("  where    of the step: ", text)
+        self.fits("run", "rnn/hidden=8,embedding=8,vocabulary=16,batch=1", "--vary", "length=2,3", *roofs, *short)
+
+    def test_breakdown_fits(self):
+        for arguments in ([], ["--by", "layer"], ["--by", "op,pass"], ["--by", "group,pass"], ["--gemms"], ["--across", "batch"],
+                          ["--check-directions"]):
+            self.fits("breakdown", EXAMPLE, *arguments)
+
+    def test_breakdown_across_continues_below(self):
+        narrow, wide = (screen(["breakdown", EXAMPLE, "--across", "batch,layers,nodes"], columns) for columns in (80, 160))
+        self.assertGreater(narrow.count("time of a step"), wide.count("time of a step"))
+        self.assertEqual(narrow.count(" us") + narrow.count(" ms"), wide.count(" us") + wide.count(" ms"))
 
 
 if __name__ == "__main__":

@@ -189,6 +189,7 @@ static void test_fill_text_breaks(void **state) {
         {"a incompressible", 0, 5, "a\nincom\npress\nible\n"},
         {"fc/layers=4,nodes=16,batch=2", 2, 18, "fc/layers=4,\n  nodes=16,batch=2\n"},
         {"forward|backward-data", 0, 12, "forward|\nbackward-\ndata\n"},
+        {"of it 0.5 %, and", 0, 9, "of it\n0.5 %,\nand\n"},
         {"12345\xc3\xa9", 0, 6, "12345\n\xc3\xa9\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
