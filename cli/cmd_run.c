@@ -83,6 +83,7 @@ static enum pdnn_status get_ceilings(struct run *run, const char *path, struct p
 }
 
 static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
+    run->bar.preface = run->session.common;
     struct pdnn_session *session = &run->session;
     struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     const struct pdnn_sweep_hooks hooks = {run, keep_visit, show};

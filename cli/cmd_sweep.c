@@ -5,6 +5,7 @@
 #include "session/environment.h"
 #include "cli/output.h"
 #include "cli/registry.h"
+#include "cli/sweep_text.h"
 #include "session/directory.h"
 #include "session/time_left.h"
 #include "results/tables/tables.h"
@@ -60,6 +61,8 @@ static const struct pdnn_option_def options[] = {
      "dropped at once (default: 1s)"},
     {"time-left", 0, "TIME", NULL, false,
      "end within this time and start no visit that would not (default: what Slurm says in a job of it)"},
+    {"quiet", 'q', NULL, NULL, false,
+     "print nothing but warnings and errors: no progress, no findings at the end"},
 };
 
 static const struct pdnn_example examples[] = {
@@ -86,89 +89,25 @@ static enum pdnn_status name_directory(const struct pdnn_arguments *arguments,
     return name->failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
 }
 
-/* If the machine was busy while the roofs or the sweep were measured, every placement
- * on the roofline is doubtful. */
-static void warn_speed(double index) {
-    static const double most = 1.5, least = 0.67;
-    if (isnan(index) || (index >= least && index <= most))
-        return;
-    fprintf(
-        stderr,
-        "paradnn: the machine was %.0f %% %s while the roofs were measured than during the sweep; measure "
-        "them on a quiet machine (paradnn ceilings -o FILE) and give them (--ceilings FILE)\n",
-        index > 1 ? (1 - 1 / index) * 100 : (1 / index - 1) * 100, index > 1 ? "slower" : "faster");
-}
-
-static void print_summary(const struct pdnn_sweep_directory *sweep, const struct pdnn_sweep_result *result) {
-    char shown[PDNN_VISIBLE_TEXT];
-    fprintf(stderr, "%zu instances:", sweep->session->n_tasks);
-    const char *separator = " ";
-    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++) {
-        if (sweep->counts[outcome])
-            fprintf(stderr, "%s%zu %s", separator, sweep->counts[outcome],
-                    pdnn_outcome_name((enum pdnn_outcome)outcome));
-        separator = sweep->counts[outcome] ? ", " : separator;
-    }
-    if (result->unfinished)
-        fprintf(stderr, "; %zu with fewer visits than the %" PRId64 " asked for", result->unfinished,
-                sweep->session->spec.measure.rounds);
-    if (result->budget_spent)
-        fprintf(stderr, "; the budget is spent");
-    if (result->deadline_came)
-        fprintf(stderr, "; the time is up");
-    const char *path = pdnn_visible(shown, sweep->request.path);
-    fprintf(stderr, "\ntables: %s/results.csv, %s/ops.csv\n", path, path);
-    if (result->unfinished)
-        fprintf(stderr, "resume: run the same command again\n");
-    if (sweep->counts[PDNN_OUTCOME_OK])
-        fprintf(stderr, "next:   paradnn plot roofline %s\n", path);
-    warn_speed(sweep->speed_index);
-}
-
-static void print_overhead(const struct pdnn_sweep_result *result) {
-    if (result->visits)
-        fprintf(stderr, "%zu visits, %.2f ms of the driver's own time each", result->visits,
-                (double)result->overhead_ns / (double)result->visits * 1e-6);
-    if (result->workers_lost)
-        fprintf(stderr, ", %zu workers lost", result->workers_lost);
-    if (result->visits)
-        fputc('\n', stderr);
-}
-
-/* Where the wall time went: how much of it in timed steps is what a sweep is for. */
-static void print_wall(const struct pdnn_sweep_directory *sweep, const struct pdnn_sweep_result *result) {
-    const struct pdnn_visit_spent *spent = &result->spent;
-    double wall = (double)(pdnn_clock_ns() - sweep->request.started_ns);
-    double timed = (double)(spent->samples_ns + spent->stamped_ns);
-    const struct {
-        const char *name;
-        uint64_t ns;
-    } parts[] = {{"samples", spent->samples_ns}, {"stamped steps", spent->stamped_ns},
-                 {"warm-up", spent->warmup_ns},  {"probes", spent->probe_ns},
-                 {"choosing", spent->choose_ns}, {"other preparation", spent->prepare_ns - spent->choose_ns},
-                 {"roofs", sweep->roofs_ns}};
-    fprintf(stderr, "%.1f s, %.0f %% in timed steps:", wall * 1e-9, 100 * timed / wall);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        fprintf(stderr, " %s %.1f s,", parts[i].name, (double)parts[i].ns * 1e-9);
-        wall -= (double)parts[i].ns;
-    }
-    fprintf(stderr, " other %.1f s\nchoices: %" PRIu64 " measured, %" PRIu64 " from earlier processes\n",
-            wall * 1e-9, spent->measured, spent->recalled);
+/* Each line is filled to the terminal, but for commands, which are copied. */
+static void say_end(const struct pdnn_sweep_directory *sweep, const struct pdnn_sweep_result *result) {
+    struct pdnn_str text = {0};
+    pdnn_sweep_text(&text, sweep, result);
+    pdnn_console_say(pdnn_str_text(&text));
+    pdnn_str_finish(&text);
 }
 
 /* Runs the sweep in its directory and prints the summary. */
-static enum pdnn_status sweep_into(const struct pdnn_sweep_request *request, bool *some_failed,
+static enum pdnn_status sweep_into(const struct pdnn_sweep_request *request, bool quiet, bool *some_failed,
                                    struct pdnn_err *err) {
     struct pdnn_sweep_directory sweep = {0};
     struct pdnn_sweep_result result = {0};
     enum pdnn_status status = pdnn_sweep_directory_open(&sweep, request, err);
     if (status == PDNN_OK) {
         status = pdnn_sweep_directory_run(&sweep, &result, err);
-        print_overhead(&result);
-        if (result.visits)
-            print_wall(&sweep, &result);
-        if (sweep.written)
-            print_summary(&sweep, &result);
+        if (!quiet)
+            say_end(&sweep, &result);
+        pdnn_sweep_warn_speed(&sweep);
         *some_failed = pdnn_session_has_failed(sweep.counts);
     }
     pdnn_sweep_directory_close(&sweep);
@@ -194,10 +133,12 @@ static enum pdnn_status sweep_or_join(const struct pdnn_arguments *arguments,
                                       struct pdnn_err *err) {
     struct pdnn_join_request join = {.sweep = *request};
     if (!pdnn_argument(arguments, "join"))
-        return pdnn_join_check_alone(request->path, err) == PDNN_OK ? sweep_into(request, some_failed, err)
-                                                                    : err->status;
+        return pdnn_join_check_alone(request->path, err) == PDNN_OK
+                   ? sweep_into(request, pdnn_argument(arguments, "quiet"), some_failed, err)
+                   : err->status;
     enum pdnn_status status = pdnn_argument_time(arguments, "lease-expiry", &join.expiry_ns, err);
-    return status == PDNN_OK ? pdnn_cli_join(&join, some_failed, err) : status;
+    return status == PDNN_OK ? pdnn_cli_join(&join, pdnn_argument(arguments, "quiet"), some_failed, err)
+                             : status;
 }
 
 /* The time left is --time-left, or what the batch system says. If it does not, that is a warning. */
@@ -205,7 +146,7 @@ static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct
                                   struct pdnn_err *err) {
     struct pdnn_time_left left = {.known = pdnn_argument(arguments, "time-left"), .source = "--time-left"};
     struct pdnn_err cause = {0};
-    char duration[PDNN_DURATION_TEXT];
+    char duration[PDNN_DURATION_TEXT], note[PDNN_DURATION_TEXT + 64];
     uint64_t now_ns = pdnn_clock_ns();
     if (pdnn_argument_time(arguments, "grace", &session->grace_ns, err) != PDNN_OK ||
         pdnn_argument_time(arguments, "time-left", &left.ns, err) != PDNN_OK)
@@ -214,8 +155,9 @@ static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct
         pdnn_session_warn(session, "the time left is not known: %s; give --time-left", cause.text);
     if (left.known) {
         session->deadline_ns = left.ns < UINT64_MAX - now_ns ? now_ns + left.ns : UINT64_MAX;
-        fprintf(stderr, "time left: %s (%s)\n", pdnn_duration_format(duration, (double)left.ns * 1e-9),
-                left.source);
+        snprintf(note, sizeof note, "time left: %s (%s)",
+                 pdnn_duration_format(duration, (double)left.ns * 1e-9), left.source);
+        session->hooks->note(session->hooks->user, note);
     }
     return PDNN_OK;
 }
@@ -230,6 +172,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
                                          .started_ns = started_ns,
                                          .allow_slow = pdnn_argument(arguments, "allow-slow"),
                                          .retry = pdnn_argument(arguments, "retry")};
+    bar.quiet = pdnn_argument(arguments, "quiet");
     struct pdnn_arena arena = {0};
     struct pdnn_str path = {0};
     struct pdnn_fact *facts;
@@ -254,6 +197,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = pdnn_environment_facts(&session, &arena, &facts, &request.n_facts, err);
     if (status == PDNN_OK) {
+        bar.preface = session.common;
         request.path = pdnn_str_text(&path);
         request.facts = facts;
         status = sweep_or_join(arguments, &request, some_failed, err);

@@ -1,10 +1,15 @@
 #include "cli/console.h"
 
 #include "base/visible.h"
+#include "cli/fill.h"
 #include "cli/interrupt.h"
+#include "cli/table.h"
 
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static void warn(void *user, const char *text) {
     char shown[PDNN_VISIBLE_TEXT];
@@ -13,7 +18,10 @@ static void warn(void *user, const char *text) {
 }
 
 static void note(void *user, const char *text) {
+    const struct pdnn_progress *bar = user;
     char shown[PDNN_VISIBLE_TEXT];
+    if (bar->quiet)
+        return;
     pdnn_progress_clear(user);
     fprintf(stderr, "%s\n", pdnn_visible(shown, text));
 }
@@ -31,13 +39,32 @@ static void show_visits(void *user, const struct pdnn_sweep_progress *progress) 
 
 /* A new bar, so that the next job prints its first line at once. */
 static void end_bar(void *user) {
-    pdnn_progress_clear(user);
-    pdnn_progress_init(user, stderr);
+    struct pdnn_progress *bar = user, before = *bar;
+    pdnn_progress_clear(bar);
+    pdnn_progress_init(bar, stderr);
+    bar->quiet = before.quiet;
+    bar->preface = before.preface;
 }
 
 static const volatile int *watch(void *user) {
     (void)user;
     return pdnn_interrupt_watch();
+}
+
+void pdnn_console_say(const char *text) {
+    struct pdnn_str out = {0};
+    size_t width = pdnn_terminal_width(STDERR_FILENO);
+    while (*text) {
+        struct pdnn_str line = {0};
+        size_t length = strcspn(text, "\n");
+        bool is_command = strncmp(text, "next:", 5) == 0;
+        pdnn_visible_append(&line, text, length, "");
+        pdnn_fill_text(&out, pdnn_str_text(&line), 2, width && !is_command ? width : SIZE_MAX);
+        pdnn_str_finish(&line);
+        text += length + (text[length] != 0);
+    }
+    fputs(pdnn_str_text(&out), stderr);
+    pdnn_str_finish(&out);
 }
 
 struct pdnn_session_hooks pdnn_console_hooks(struct pdnn_progress *bar) {

@@ -9,4 +9,7 @@
 /* Hooks that draw with this bar, which must outlive them. */
 struct pdnn_session_hooks pdnn_console_hooks(struct pdnn_progress *bar);
 
+/* Prints lines on stderr, each filled to the terminal but for commands ("next: ..."), which are copied. */
+void pdnn_console_say(const char *text);
+
 #endif

@@ -60,13 +60,13 @@ static void print_all(const struct pdnn_join_request *request, const struct pdnn
         fprintf(stderr, "next:   paradnn status %s\n", path);
 }
 
-enum pdnn_status pdnn_cli_join(const struct pdnn_join_request *request, bool *some_failed,
+enum pdnn_status pdnn_cli_join(const struct pdnn_join_request *request, bool quiet, bool *some_failed,
                                struct pdnn_err *err) {
     struct pdnn_join_result result = {.part = ""};
     enum pdnn_status status = pdnn_join_run(request, &result, err);
-    if (*result.part)
+    if (*result.part && !quiet)
         print_here(request, &result);
-    if (status == PDNN_OK || status == PDNN_INTERRUPTED)
+    if ((status == PDNN_OK || status == PDNN_INTERRUPTED) && !quiet)
         print_all(request, &result);
     /* A process that came too late to measure anything has not failed. */
     result.counts[PDNN_OUTCOME_OK]++;

@@ -4,7 +4,7 @@
 
 #include "session/join.h"
 
-enum pdnn_status pdnn_cli_join(const struct pdnn_join_request *request, bool *some_failed,
+enum pdnn_status pdnn_cli_join(const struct pdnn_join_request *request, bool quiet, bool *some_failed,
                                struct pdnn_err *err);
 
 #endif

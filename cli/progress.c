@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/progress.h"
 
+#include "cli/fill.h"
 #include "cli/table.h"
 #include "base/clock.h"
 #include "runtime/driver/sweep.h"
@@ -31,14 +32,16 @@ void pdnn_progress_line(struct pdnn_str *out, double fraction, const char *detai
         pdnn_str_printf(out, "[%s] ", bar);
     }
     pdnn_str_printf(out, "%3d %%  %s", (int)(fraction * 100), detail);
-    if (!out->failed && out->length - start > width) {
+    if (!out->failed && width > 2 && out->length - start > width) {
         out->length = start + width;
-        out->text[out->length] = 0;
+        memcpy(out->text + out->length - 2, "..", sizeof "..");
     }
 }
 
 void pdnn_progress_show(struct pdnn_progress *progress, double fraction, const char *detail) {
     uint64_t now = pdnn_clock_ns();
+    if (progress->quiet)
+        return;
     if (progress->last_ns && now - progress->last_ns < (progress->width ? terminal_gap_ns : log_gap_ns))
         return;
     progress->last_ns = now;
@@ -55,15 +58,29 @@ void pdnn_progress_show(struct pdnn_progress *progress, double fraction, const c
     pdnn_str_finish(&line);
 }
 
-void pdnn_progress_show_visits(struct pdnn_progress *progress, const struct pdnn_sweep_progress *visits) {
-    if (!visits->visits_planned)
+static void print_preface(struct pdnn_progress *progress) {
+    struct pdnn_str text = {0}, filled = {0};
+    if (!progress->preface || !*progress->preface)
         return;
+    pdnn_str_printf(&text, "not repeated below: %s", progress->preface);
+    pdnn_fill_text(&filled, pdnn_str_text(&text), 2, progress->width ? progress->width : SIZE_MAX);
+    pdnn_progress_clear(progress);
+    fputs(pdnn_str_text(&filled), progress->stream);
+    progress->preface = NULL;
+    pdnn_str_finish(&text);
+    pdnn_str_finish(&filled);
+}
+
+void pdnn_progress_show_visits(struct pdnn_progress *progress, const struct pdnn_sweep_progress *visits) {
+    if (!visits->visits_planned || progress->quiet)
+        return;
+    print_preface(progress);
     char left[PDNN_DURATION_TEXT] = "", detail[PDNN_ID_TEXT + 128];
     if (visits->eta_seconds >= 0)
         pdnn_duration_format(left, visits->eta_seconds);
     snprintf(detail, sizeof detail, "%zu of %zu visits%s%s%s  %s", visits->visits_done,
              visits->visits_planned, *left ? ", " : "", left, *left ? " left" : "",
-             visits->id ? visits->id : "");
+             visits->label ? visits->label : "");
     pdnn_progress_show(progress, (double)visits->visits_done / (double)visits->visits_planned, detail);
 }
 

@@ -16,6 +16,10 @@ struct pdnn_progress {
     bool color;       /* on a terminal, unless NO_COLOR is set */
     bool drawn;       /* a bar is on the screen */
     uint64_t last_ns; /* when a line was last written; 0: never */
+    bool quiet;       /* nothing is drawn or noted */
+    /* A text that is printed before the first visit, borrowed: what the names of instances leave out.
+     * NULL or "": none, or it was printed. */
+    const char *preface;
 };
 
 void pdnn_progress_init(struct pdnn_progress *progress, FILE *stream);
@@ -24,7 +28,7 @@ void pdnn_progress_init(struct pdnn_progress *progress, FILE *stream);
  * to the width. Writes at most every 10 s, on a terminal every 0.1 s. */
 void pdnn_progress_show(struct pdnn_progress *progress, double fraction, const char *detail);
 
-/* The same for a driver's progress: "12 of 80 visits, 41 s left, fc/...". */
+/* The same for a driver's progress: "12 of 80 visits, 41 s left, nodes=64,batch=4". */
 struct pdnn_sweep_progress;
 void pdnn_progress_show_visits(struct pdnn_progress *progress, const struct pdnn_sweep_progress *visits);
 

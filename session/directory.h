@@ -5,6 +5,7 @@
 
 #include "session/session.h"
 #include "base/folder.h"
+#include "results/analysis/summary.h"
 #include "results/tables/journal.h"
 #include "results/tables/tables.h"
 
@@ -32,6 +33,7 @@ struct pdnn_sweep_directory {
     bool written;           /* the tables are there, as the journal is; the fields below are valid */
     size_t counts[PDNN_OUTCOME_COUNT]; /* of the session's rows */
     double speed_index;                /* median over the ok rows; NaN if there are none */
+    struct pdnn_summary summary;       /* of the session's rows */
 };
 
 /* Creates the directory if needed, locks it, and checks that shard, machine and software are those of an

@@ -119,6 +119,26 @@ static void note_installed(const struct pdnn_session *session) {
     session->hooks->note(session->hooks->user, text);
 }
 
+/* People read what differs among the tasks; the rest is said once. */
+static enum pdnn_status label_tasks(struct pdnn_session *session, struct pdnn_err *err) {
+    struct pdnn_str common = {0};
+    bool good = true;
+    for (size_t i = 0; i < session->n_tasks && good; i++)
+        good = pdnn_varying_add(&session->varying, &session->tasks[i].instance);
+    for (size_t i = 0; i < session->n_tasks && good && session->n_tasks > 1; i++) {
+        char label[PDNN_ID_TEXT];
+        session->tasks[i].label = pdnn_arena_strdup(
+            &session->arena, pdnn_varying_label(&session->varying, &session->tasks[i].instance, label));
+        good = session->tasks[i].label;
+    }
+    pdnn_varying_common(&session->varying, &common);
+    session->common = pdnn_arena_strdup(&session->arena, pdnn_str_text(&common));
+    good = good && session->common && !common.failed;
+    pdnn_str_finish(&common);
+    return good ? PDNN_OK
+                : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", session->n_tasks);
+}
+
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {
@@ -142,7 +162,7 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
     session->memory_limit_bytes =
         limits->memory_bytes ? limits->memory_bytes
                              : (uint64_t)(limits->memory_fraction * (double)session->host.memory_limit_bytes);
-    return expand(session, err);
+    return expand(session, err) == PDNN_OK ? label_tasks(session, err) : err->status;
 }
 
 enum pdnn_status pdnn_session_open_for(struct pdnn_session *session, const struct pdnn_host *host,
@@ -179,6 +199,7 @@ enum pdnn_status pdnn_session_announce(struct pdnn_session *session, const char 
 void pdnn_session_finish(struct pdnn_session *session) {
     pdnn_presence_end(&session->presence);
     pdnn_spec_finish(&session->spec);
+    pdnn_varying_finish(&session->varying);
     pdnn_arena_finish(&session->arena);
     free(session->tasks);
     free(session->rows);

@@ -10,6 +10,7 @@
 #include "session/shard.h"
 #include "gen/spec.h"
 #include "models/cost.h"
+#include "models/varying.h"
 #include "runtime/facts/ceilings.h"
 #include "runtime/facts/host.h"
 #include "runtime/driver/sweep.h"
@@ -35,6 +36,8 @@ struct pdnn_session {
     struct pdnn_task *tasks;     /* in spec order, each id once */
     struct pdnn_session_row *rows;
     size_t n_tasks, room;
+    struct pdnn_varying varying;    /* what differs among the tasks */
+    const char *common;             /* what their labels leave out; "" if nothing */
     struct pdnn_ceilings *ceilings; /* heap */
     uint64_t grace_ns; /* what the current visit may take after a signal; 0: one second. The caller's */
     uint64_t

@@ -18,6 +18,7 @@ struct writing {
     size_t counts[PDNN_OUTCOME_COUNT];
     double *speeds; /* of the ok rows that have one */
     size_t n_speeds;
+    struct pdnn_summary summary;
 };
 
 static void note_family(const struct pdnn_family_def **families, size_t *count,
@@ -81,6 +82,7 @@ static enum pdnn_status add_rows(struct writing *writing, struct pdnn_err *err) 
         if (add_row(writing, &input, &record, err) != PDNN_OK)
             return err->status;
         writing->counts[record.outcome]++;
+        pdnn_summary_add(&writing->summary, &record);
         if (!isnan(record.speed_index))
             writing->speeds[writing->n_speeds++] = record.speed_index;
     }
@@ -115,6 +117,7 @@ enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, 
     if (status == PDNN_OK) {
         sweep->written = true;
         memcpy(sweep->counts, writing.counts, sizeof sweep->counts);
+        sweep->summary = writing.summary;
         sweep->speed_index = writing.n_speeds ? pdnn_median(writing.speeds, writing.n_speeds) : NAN;
     }
     pdnn_tables_finish(&writing.tables);

@@ -161,7 +161,7 @@ static void set_times(const struct pdnn_aggregate_input *input, const struct ok_
     const double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns));
     struct pdnn_interval interval = pdnn_visits_interval(medians, ok->count, input->pool, ok->scratch);
     record->time_ns_median = interval.center;
-    if (interval.high > 0) {
+    if (interval.high > 0 && interval.degrees >= PDNN_INTERVAL_DEGREES) {
         record->ci_low_ns = interval.low;
         record->ci_high_ns = interval.high;
     }

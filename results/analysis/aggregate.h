@@ -2,7 +2,8 @@
  * contents, the instance and the ceilings.
  *
  * The headline time_ns_median is the median of the ok visits' medians, and [ci_low_ns, ci_high_ns] is the
- * 95 % interval of pdnn_visits_interval, with the other instances' scatter (none from a single visit).
+ * 95 % interval of pdnn_visits_interval, with the other instances' scatter (none from a single visit, nor
+ * from two if the others do not say how visits scatter: PDNN_INTERVAL_DEGREES).
  * time_ns_min is the least of all samples, time_ns_mean the mean of the visits' means; p10, p90 and mad are
  * the medians of the visits' values. rounds counts ok visits, samples and warmups are sums, prepare_ns is the
  * median. Status: ok if any visit was ok, otherwise that of the last visit, with its reason. Flags: drift and

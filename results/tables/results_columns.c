@@ -154,9 +154,11 @@ static const struct pdnn_column tail[] = {
      .help = "median of the visits' 90 % quantiles, interpolated between samples"},
     {"time_ns_mad", "ns", NUMBER(time_ns_mad), .help = "median of the visits' median absolute deviations"},
     {"ci_low_ns", "ns", NUMBER(ci_low_ns),
-     .help = "lower end of the interval that holds the headline of another run of the sweep with 95 % "
-             "probability, if the machine is in the same state (probe_gbs within 15 %); from the visits, at "
-             "least two, whose variance is shrunk towards that of all instances of the sweep"},
+     .help =
+         "lower end of the interval that holds the headline of another run of the sweep with 95 % "
+         "probability, if the machine is in the same state (probe_gbs within 15 %); from the visits, at "
+         "least three, or two if the other instances of the sweep say how visits scatter; their variance is "
+         "shrunk towards that of all instances"},
     {"ci_high_ns", "ns", NUMBER(ci_high_ns), .help = "upper end of that interval"},
     {"ci_half_pct", "%", PDNN_COLUMN_NUMBER, .digits = PDNN_DIGITS_TABLE, .get = get_ci_half,
      .help = "half the width of that interval, relative to time_ns_median: the precision reached"},

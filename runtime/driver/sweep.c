@@ -19,7 +19,7 @@ struct sweep {
     const struct pdnn_sweep_hooks *hooks;
     struct pdnn_schedule schedule;
     struct pdnn_sweep_result result;
-    const char *id; /* of the current visit */
+    const char *label; /* of the current visit */
     uint64_t started_ns, reported_ns;
 };
 
@@ -31,7 +31,7 @@ static void report(struct sweep *sweep, bool at_once) {
     uint64_t now_ns = pdnn_clock_ns();
     if (!sweep->hooks->progress || (!at_once && now_ns - sweep->reported_ns < progress_interval_ns))
         return;
-    struct pdnn_sweep_progress progress = {.id = sweep->id};
+    struct pdnn_sweep_progress progress = {.label = sweep->label};
     pdnn_schedule_progress(&sweep->schedule, &progress);
     sweep->hooks->progress(sweep->hooks->user, &progress);
     sweep->reported_ns = now_ns;
@@ -92,7 +92,7 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
         return PDNN_OK; /* visit_all reports the stop */
     if (status != PDNN_OK)
         return status;
-    sweep->id = task->id;
+    sweep->label = task->label ? task->label : task->id;
     uint64_t asked_ns = pdnn_clock_ns();
     status = visitor->visit(visitor->user, isa, &request, &watch, &visit, err);
     uint64_t answered_ns = pdnn_clock_ns();
@@ -144,7 +144,7 @@ static enum pdnn_status visit_all(struct sweep *sweep, struct pdnn_err *err) {
     }
     if (status == PDNN_OK && is_stopped(sweep))
         status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
-    sweep->id = NULL;
+    sweep->label = NULL;
     report(sweep, true);
     return status;
 }

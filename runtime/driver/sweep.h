@@ -15,6 +15,7 @@
 struct pdnn_task {
     struct pdnn_instance instance;
     const char *id;        /* borrowed */
+    const char *label;     /* for progress, borrowed; NULL: the id */
     uint64_t memory_bytes; /* predicted */
     uint64_t flop_count;   /* of one step: for the order and the first ETA */
     uint64_t visit_ns;     /* wall time of one visit as predicted; 0: not known */
@@ -54,7 +55,7 @@ struct pdnn_sweep_rules {
 struct pdnn_sweep_progress {
     size_t visits_done, visits_planned; /* planned grows when intervals stay wide */
     double eta_seconds;                 /* < 0: not known yet */
-    const char *id;                     /* the current one */
+    const char *label;                  /* of the current task */
 };
 
 struct pdnn_sweep_hooks {

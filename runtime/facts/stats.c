@@ -203,7 +203,7 @@ static double median_variance_factor(size_t count) {
 
 struct pdnn_interval pdnn_visits_interval(const double *medians, size_t count, struct pdnn_scatter pool,
                                           double *scratch) {
-    struct pdnn_interval interval = {0, 0, 0};
+    struct pdnn_interval interval = {0, 0, 0, 0};
     if (count == 0)
         return interval;
     for (size_t i = 0; i < count; i++)
@@ -218,5 +218,6 @@ struct pdnn_interval pdnn_visits_interval(const double *medians, size_t count, s
     double half = pdnn_student_t95(degrees) * sqrt(2 * of_median);
     interval.low = interval.center * exp(-half);
     interval.high = interval.center * exp(half);
+    interval.degrees = degrees;
     return interval;
 }

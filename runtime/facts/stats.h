@@ -47,7 +47,12 @@ struct pdnn_scatter pdnn_scatter_pool(const struct pdnn_scatter *of, size_t coun
 
 struct pdnn_interval {
     double center, low, high;
+    double degrees; /* of freedom behind the width: the instance's own and the pool's */
 };
+
+/* Fewer give an interval that covers but says nothing: with one degree of freedom, t is 12.7, and two visits
+ * that differ by 5 % make an interval from half the time to twice the time. */
+#define PDNN_INTERVAL_DEGREES 2
 
 /* The interval from the medians of the visits to one instance. center is their median. Another run of the
  * sweep that finds the machine in the same state has its median in [low, high] with 95 % probability,

@@ -731,7 +731,7 @@ class One(Case):
             self.assertEqual(len(seconds), 8)
             self.assertAlmostEqual(sum(seconds), float(wall), delta=0.46)  # each is rounded to a tenth
             self.assertLessEqual(abs(int(share) * float(wall) / 100 - sum(seconds[:2])), 0.2 + 0.01 * float(wall))
-            return [int(count) for count in re.search(r"^choices: (\d+) measured, (\d+) from earlier", done.stderr, re.M).groups()]
+            return [int(count) for count in re.search(r"; choices: (\d+) measured, (\d+) from earlier", done.stderr, re.M).groups()]
 
         measured, recalled = sweep("first")
         self.assertGreater(measured, 0)

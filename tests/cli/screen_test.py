@@ -6,9 +6,12 @@ Usage: screen_test.py PARADNN SOURCE"""
 import fcntl
 import os
 import pty
+import shlex
+import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import unittest
 
@@ -123,6 +126,48 @@ class Instances(Case):
         narrow, wide = (screen(["breakdown", EXAMPLE, "--across", "batch,layers,nodes"], columns) for columns in (80, 160))
         self.assertGreater(narrow.count("time of a step"), wide.count("time of a step"))
         self.assertEqual(narrow.count(" us") + narrow.count(" ms"), wide.count(" us") + wide.count(" ms"))
+
+
+SPEC = """\
+sweep: small
+run: {mode: [infer, train], threads: 1}
+measure: {rounds: 3, precision: 50%, min_samples: 3, max_time: 30ms, probe: off}
+models:
+  - fc: {layers: 1, nodes: [64, 256], input: 200, output: 100, batch: 16}
+"""
+
+
+class Sweeps(Case):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.directory)
+        with open(os.path.join(self.directory, "small.yaml"), "w", encoding="utf-8") as file:
+            file.write(SPEC)
+        self.roofs = ["--ceilings", os.path.join(SOURCE, EXAMPLE, "ceilings.csv")]
+
+    def sweep(self, *options):
+        """What it says, without warnings: others may be measuring on these cores."""
+        done = subprocess.run([PARADNN, "sweep", "small.yaml", *self.roofs, *options], cwd=self.directory, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+        self.assertEqual(done.stdout, "")
+        return [line for line in done.stderr.splitlines() if not line.startswith("paradnn: ")]
+
+    def test_the_end_says_what_was_found_and_what_to_run_next(self):
+        lines = self.sweep()
+        self.assertEqual(lines[0], "not repeated below: fc, layers=1, input=200, output=100, batch=16, activation=relu, threads=1")
+        self.assertRegex(lines[1], r"\A +0 %  0 of 12 visits  nodes=(64|256),mode=(infer|train)\Z")
+        end = lines[next(i for i, line in enumerate(lines) if "% in timed steps" in line):]
+        self.assertLessEqual(len(end), 10)
+        text = "\n".join(end)
+        self.assertRegex(text, r"\n4 instances: 4 ok\nfastest: [\d.e+]+ GFLOP/s, .*: nodes=(64|256),mode=(infer|train)\nslowest: ")
+        self.assertRegex(text, r"\nbound by (\w+: \d, )*\w+: \d; noisy: \d of 4.*\ntables: small\.results/results\.csv, ")
+        commands = [line.split(None, 2)[2] for line in end if line.startswith("next: ")]
+        self.assertGreaterEqual(len(commands), 2)
+        subprocess.run([PARADNN, *shlex.split(commands[0])], cwd=self.directory, stdin=subprocess.DEVNULL, capture_output=True,
+                       timeout=PATIENCE_S, check=True)
+
+    def test_quiet_is_silent(self):
+        self.assertEqual(self.sweep("--quiet"), [])
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ static void test_progress_line_cases(void **state) {
         {0, "", 80, "[                        ]   0 %  "},
         {1.5, "done", 80, "[########################] 100 %  done"},
         {-1, "odd", 80, "[                        ]   0 %  odd"},
-        {0.5, "6 of 12 visits", 20, " 50 %  6 of 12 visit"},
+        {0.5, "6 of 12 visits", 20, " 50 %  6 of 12 vis.."},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct pdnn_str out = {0};

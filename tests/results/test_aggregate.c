@@ -93,6 +93,21 @@ static void test_aggregate_stop_reason(void **state) {
     }
 }
 
+/* Two visits alone leave one degree of freedom, which makes an interval too wide to say anything. */
+static void test_aggregate_two_visits(void **state) {
+    (void)state;
+    const struct pdnn_visit visits[] = {ok_visit(100), ok_visit(120)};
+    struct pdnn_aggregate_input input = {
+        .id = ID, .visits = visits, .n_visits = 2, .precision = 0.02, .host = "h"};
+    struct pdnn_record record;
+    aggregate(&input, &record);
+    assert_true(isnan(record.ci_low_ns) && isnan(record.ci_high_ns));
+    assert_true(record.flags & PDNN_FLAG_NOISY);
+    input.pool = (struct pdnn_scatter){0.001, 6};
+    aggregate(&input, &record);
+    assert_true(record.ci_low_ns > 50 && record.ci_high_ns < 220);
+}
+
 static void test_aggregate_times(void **state) {
     (void)state;
     struct pdnn_visit visits[] = {ok_visit(120), ok_visit(100), ok_visit(110)};
@@ -555,6 +570,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_aggregate_stop_reason),
         cmocka_unit_test(test_aggregate_times),
+        cmocka_unit_test(test_aggregate_two_visits),
         cmocka_unit_test(test_aggregate_micro_steps),
         cmocka_unit_test(test_aggregate_single_visit_has_no_interval),
         cmocka_unit_test(test_aggregate_flags),
