@@ -355,6 +355,40 @@ void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, con
     }
 }
 
+/* Whether rows have different values of this key. Rows without one do not count: a key that applies to some
+ * only follows from the others. */
+static bool has_values(const struct pdnn_selection *selection, int column) {
+    const char *first = "";
+    for (size_t at = 0; at < selection->count; at++) {
+        const char *value = pdnn_selection_get(selection, at, column);
+        if (*first && *value && strcmp(first, value) != 0)
+            return !pdnn_selection_follows(selection, column);
+        first = *first ? first : value;
+    }
+    return false;
+}
+
+void pdnn_selection_varying_names(const struct pdnn_selection *selection, struct pdnn_str *out) {
+    const char *separator = "";
+    for (int column = selection->family; column < selection->end_key; column++) {
+        if (!has_values(selection, column))
+            continue;
+        pdnn_str_printf(out, "%s%s", separator, selection->results.header[column]);
+        separator = " ";
+    }
+}
+
+void pdnn_selection_varying_values(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out) {
+    const char *separator = "";
+    for (int column = selection->family; column < selection->end_key; column++) {
+        if (!has_values(selection, column))
+            continue;
+        const char *value = pdnn_selection_get(selection, at, column);
+        pdnn_str_printf(out, "%s%s", separator, *value ? value : "-");
+        separator = " ";
+    }
+}
+
 void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                           struct pdnn_str *out) {
     for (int column = selection->family; column < selection->end_key; column++) {

@@ -14,11 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BARS_MAX = 60, NAME_TEXT = 128, FIRST_LABEL = 10 };
+enum {
+    BARS_MAX = 60,
+    NAME_TEXT = 128,
+    FIRST_LABEL = 10,
+    LEGEND_NAME = 28,
+    LEGEND_MOST = 22,
+    VALUES_MOST = 72
+};
 
-/* The picture in pixels. right_most: the frame's right edge if the legend's names are short; caption_gap:
- * above the captions at the bottom; legend_size: the legend's font relative to that of names. */
-static const double width = 1200, height = 800, left = 104, right_most = 940, right_least = 640, top = 712;
+/* The picture in pixels, wider where many bars and higher where long names need it. right_most: the frame's
+ * right edge if the legend's names are short; caption_gap: above the captions at the bottom; legend_size: the
+ * legend's font relative to that of names. */
+static const double width_least = 1200, height_least = 800, left = 104, right_most = 940, above_frame = 88;
+static const double slot_least = 18, bars_least = 360, upright_time_pixels = 76;
 static const double caption_bottom = 8, caption_gap = 12, axis_pixels = 34, legend_pixels = 74,
                     legend_size = 1.12;
 static const double bar_pixels_most = 120, number_pixels = 30, time_pixels = 62;
@@ -26,7 +35,7 @@ static const double bar_pixels_most = 120, number_pixels = 30, time_pixels = 62;
 /* In slots, one per bar: the width of a bar, and the gap between two sets of bars. */
 static const double bar_part = 0.7, gap = 0.7;
 
-static const unsigned residual_rgb = 0xe6e6e6;
+static const unsigned residual_rgb = 0xe6e6e6, white_rgb = 0xffffff;
 
 /* One part of a bar. */
 struct part {
@@ -45,8 +54,9 @@ struct picture {
     size_t n_sets;
     struct pdnn_share_matrix matrix; /* columns are bars */
     struct pdnn_bar_name *bars, *set_names;
-    size_t *set_of;     /* by bar */
-    struct part *parts; /* by row of the matrix */
+    size_t *set_of;            /* by bar */
+    struct part *parts;        /* by row of the matrix */
+    double width, height, top; /* of the picture, and of the frame */
     double xmin, xmax, right, bottom, axis_y;
     struct pdnn_str script, data;
 };
@@ -99,12 +109,26 @@ static double slot_pixels(const struct picture *p) {
     return (p->right - left) / (p->xmax - p->xmin);
 }
 
-/* If there are few bars, they stay narrow and centered. The legend gets room for its longest name. */
+/* The name of a part in the legend. Returns buffer. */
+static const char *legend_name(const struct part *part, char buffer[NAME_TEXT]) {
+    snprintf(buffer, NAME_TEXT, "%s", part->name);
+    if (strlen(buffer) > LEGEND_NAME)
+        memcpy(buffer + LEGEND_NAME - 2, "..", sizeof "..");
+    return buffer;
+}
+
+/* If there are few bars, they stay narrow and centered; many make the picture wider. The legend gets room for
+ * its longest name. */
 static void choose_columns(struct picture *p) {
     double slots = p->bars[p->all.count - 1].center + 1, longest = 0;
-    for (size_t r = 0; r < p->matrix.n_rows; r++)
-        longest = fmax(longest, legend_size * pdnn_plot_text_pixels(p->parts[r].name));
-    p->right = fmax(right_least, fmin(right_most, width - legend_pixels - longest));
+    for (size_t r = 0; r < p->matrix.n_rows; r++) {
+        char name[NAME_TEXT];
+        if (p->parts[r].merged_into == r)
+            longest = fmax(longest, legend_size * pdnn_plot_text_pixels(legend_name(&p->parts[r], name)));
+    }
+    p->right = fmin(right_most, width_least - legend_pixels - longest);
+    p->width = width_least + fmax(0, left + slots * slot_least - p->right);
+    p->right += p->width - width_least;
     double margin = (fmax(slots, (p->right - left) / bar_pixels_most * bar_part) - slots) / 2;
     p->xmin = -0.5 - margin;
     p->xmax = slots - 0.5 + margin;
@@ -220,7 +244,7 @@ static void put_parts(struct picture *p) {
  * empty block of labels. */
 static void put_numbers(struct picture *p, const char *block, bool dark) {
     bool fits = slot_pixels(p) * bar_part >= number_pixels;
-    double least_pct = 16 / (top - p->bottom) * 106;
+    double least_pct = 16 / (p->top - p->bottom) * 106;
     pdnn_str_printf(&p->script, "$%s << END\n0 0 \"\"\n", block);
     for (size_t b = 0; fits && b < p->all.count; b++) {
         double low = 0;
@@ -263,13 +287,14 @@ static void put_data(struct picture *p) {
     }
 }
 
+/* Else they stand upright. */
 static bool times_fit(const struct picture *p) {
     return slot_pixels(p) >= time_pixels;
 }
 
-/* TIME is the text of each row of $times. */
+/* TIME is the text of each row of $times, or of $upright. */
 static void put_times(struct picture *p) {
-    size_t count = times_fit(p) ? p->all.count : 0;
+    size_t count = p->all.count;
     pdnn_str_printf(&p->script, "array TIME[%zu]\nTIME[1] = ''\n", count + 1);
     for (size_t b = 0; b < count; b++) {
         char name[32], time[PDNN_UNIT_TEXT], text[PDNN_UNIT_TEXT + 1];
@@ -279,10 +304,12 @@ static void put_times(struct picture *p) {
                  pdnn_format_ns(time, pdnn_selection_step_ns(&p->selection, at)));
         pdnn_gnuplot_text(&p->script, name, text);
     }
-    pdnn_str_printf(&p->script, "$times << END\n0 0\n");
-    for (size_t b = 0; b < count; b++)
-        pdnn_plot_number(&p->script, p->bars[b].center, " 103\n");
-    pdnn_str_printf(&p->script, "END\n");
+    for (int upright = 0; upright < 2; upright++) {
+        pdnn_str_printf(&p->script, "$%s << END\n0 0\n", upright ? "upright" : "times");
+        for (size_t b = 0; b < count && times_fit(p) != upright; b++)
+            pdnn_plot_number(&p->script, p->bars[b].center, upright ? " 102\n" : " 103\n");
+        pdnn_str_printf(&p->script, "END\n");
+    }
 }
 
 /* Moves a text into the arena; NULL if out of memory. */
@@ -300,16 +327,14 @@ static bool any_extrapolated(const struct picture *p) {
 }
 
 /* Puts the captions at the bottom; returns the lowest y above them. */
-static double put_captions(struct picture *p, struct pdnn_label_sheet *sheet) {
+static double put_captions(struct picture *p, bool named_by_values, struct pdnn_label_sheet *sheet) {
     struct pdnn_str caption = {0}, usual = {0};
-    pdnn_str_printf(&caption, "A bar is one step of a model by the time of its ops; ");
-    if (times_fit(p))
-        pdnn_str_printf(&caption, "above it is the time of the step%s; ",
-                        any_extrapolated(p) ? " (~ extrapolated)" : "");
-    else if (any_extrapolated(p))
-        pdnn_str_printf(&caption, "of some, not all layers ran (extrapolated); ");
-    pdnn_str_printf(&caption, "residual: time in no op");
-    pdnn_selection_usual(&p->selection, &p->named, &usual);
+    pdnn_str_printf(&caption,
+                    "A bar is one step of a model by the time of its ops; above it is the time of the "
+                    "step%s; residual: time in no op",
+                    any_extrapolated(p) ? " (~ extrapolated)" : "");
+    if (!named_by_values)
+        pdnn_selection_usual(&p->selection, &p->named, &usual);
     if (usual.length)
         pdnn_str_printf(&usual, " unless stated otherwise");
     double y = caption_bottom;
@@ -336,8 +361,8 @@ static void choose_names(struct picture *p) {
 }
 
 /* Bars are named by the axes, and sets by what else differs; without axes, bars are named by all that
- * differs. The frame ends above the names. */
-static bool put_names(struct picture *p) {
+ * differs. */
+static bool name_bars(struct picture *p) {
     bool good = true;
     double slot = slot_pixels(p);
     choose_names(p);
@@ -362,44 +387,110 @@ static bool put_names(struct picture *p) {
         p->set_names[set].text = keep(p, &text);
         good = good && p->set_names[set].text;
     }
-    if (!good)
-        return false;
+    return good;
+}
+
+/* Names without their keys, which one line below gives in the same order: for where whole ones would be cut.
+ */
+static bool name_by_values(struct picture *p, struct pdnn_bar_names *names, const char **keys) {
+    struct pdnn_str text = {0};
+    bool good = true;
+    for (size_t b = 0; b < p->all.count; b++) {
+        pdnn_selection_varying_values(&p->selection, p->all.at[b], &text);
+        p->bars[b].text = keep(p, &text);
+        good = good && p->bars[b].text;
+    }
+    pdnn_selection_varying_names(&p->selection, &text);
+    *keys = keep(p, &text);
+    *names = (struct pdnn_bar_names){.bar = p->bars, .n_bars = p->all.count, .upright_most = VALUES_MOST};
+    if (good && *keys)
+        pdnn_bar_names_arrange(names);
+    return good && *keys;
+}
+
+/* Places names and captions from the bottom up; the frame ends above them, and the picture is as high as the
+ * bars need. */
+static void place_names(struct picture *p, const struct pdnn_bar_names *names, const char *keys,
+                        bool by_values) {
+    struct pdnn_str unused = {0};
+    struct pdnn_label_sheet trial = {&unused, p->width, height_least, FIRST_LABEL};
+    bool named_below = *keys;
+    double below = put_captions(p, by_values, &trial);
+    p->axis_y = below + axis_pixels / 2;
+    p->bottom = below + (named_below ? axis_pixels : 0) + names->height;
+    double above = above_frame + (times_fit(p) ? 0 : upright_time_pixels);
+    p->height = fmax(height_least, p->bottom + bars_least + above);
+    p->top = p->height - above;
+    struct pdnn_label_sheet sheet = {&p->script, p->width, p->height, FIRST_LABEL};
+    pdnn_gnuplot_text(&p->script, "AXIS", named_below ? keys : "");
+    put_captions(p, by_values, &sheet);
+    pdnn_bar_names_put(names, p->bottom, &sheet);
+    p->script.failed = p->script.failed || unused.failed;
+    pdnn_str_finish(&unused);
+}
+
+static bool put_names(struct picture *p) {
     struct pdnn_str axis = {0};
+    if (!name_bars(p))
+        return false;
     if (p->named.count)
         pdnn_selection_names(&p->selection, &p->named, &axis);
+    const char *keys = keep(p, &axis);
+    if (!keys)
+        return false;
     struct pdnn_bar_names names = {.bar = p->bars,
                                    .set = p->set_names,
                                    .set_of = p->set_of,
                                    .n_bars = p->all.count,
                                    .n_sets = p->n_sets};
-    const char *title = keep(p, &axis);
-    if (!title)
-        return false;
     pdnn_bar_names_arrange(&names);
-    struct pdnn_label_sheet sheet = {&p->script, width, height, FIRST_LABEL};
-    bool named_below = p->named.count > 0;
-    pdnn_gnuplot_text(&p->script, "AXIS", title);
-    double below = put_captions(p, &sheet);
-    p->axis_y = below + axis_pixels / 2;
-    p->bottom = below + (named_below ? axis_pixels : 0) + names.height;
-    pdnn_bar_names_put(&names, p->bottom, &sheet);
+    bool by_values = names.cut;
+    if (by_values && !name_by_values(p, &names, &keys))
+        return false;
+    place_names(p, &names, keys, by_values);
     return true;
 }
 
-/* From the top part down, as the bars show them. */
+/* Whether the part is in the legend: the residual only where it is seen. */
+static bool has_entry(const struct picture *p, size_t row) {
+    bool shown = p->parts[row].merged_into == row && !p->matrix.row[row].is_residual;
+    for (size_t b = 0; b < p->all.count && p->matrix.row[row].is_residual; b++)
+        shown = shown || part_pct(p, row, b) > 0;
+    return shown;
+}
+
+/* The number of entries that stand for more time than this one, over all bars. */
+static size_t count_longer(const struct picture *p, size_t row) {
+    size_t longer = 0;
+    for (size_t r = 0; r < p->matrix.n_rows; r++)
+        longer += has_entry(p, r) && p->matrix.row[r].work.time_ns > p->matrix.row[row].work.time_ns;
+    return longer;
+}
+
+static void put_entry(struct pdnn_str *entries, size_t number, const char *text, unsigned rgb) {
+    char name[32];
+    snprintf(name, sizeof name, "PART[%zu]", number);
+    pdnn_gnuplot_text(entries, name, text);
+    pdnn_str_printf(entries, "PART_COLOR[%zu] = %u\n", number, rgb);
+}
+
+/* From the top part down, as the bars show them; a long legend has the largest parts and the number of the
+ * others. */
 static void put_legend(struct picture *p) {
-    size_t count = 0;
+    size_t count = 0, all = 0;
     struct pdnn_str entries = {0};
+    for (size_t r = 0; r < p->matrix.n_rows; r++)
+        all += has_entry(p, r);
     for (size_t r = p->matrix.n_rows; r-- > 0;) {
-        char name[32];
-        bool shown = p->parts[r].merged_into == r && !p->matrix.row[r].is_residual;
-        for (size_t b = 0; b < p->all.count && p->matrix.row[r].is_residual; b++)
-            shown = shown || part_pct(p, r, b) > 0;
-        if (!shown)
-            continue;
-        snprintf(name, sizeof name, "PART[%zu]", ++count);
-        pdnn_gnuplot_text(&entries, name, p->parts[r].name);
-        pdnn_str_printf(&entries, "PART_COLOR[%zu] = %u\n", count, p->parts[r].rgb);
+        char text[NAME_TEXT];
+        bool fits = all <= LEGEND_MOST || count_longer(p, r) < LEGEND_MOST - 1;
+        if (has_entry(p, r) && fits && count < LEGEND_MOST)
+            put_entry(&entries, ++count, legend_name(&p->parts[r], text), p->parts[r].rgb);
+    }
+    if (count < all) {
+        char text[NAME_TEXT];
+        snprintf(text, sizeof text, "and %zu more", all - count);
+        put_entry(&entries, ++count, text, white_rgb);
     }
     pdnn_str_printf(&p->script, "N_PARTS = %zu\narray PART[%zu]\narray PART_COLOR[%zu]\n", count, count,
                     count);
@@ -420,9 +511,9 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     const struct {
         const char *name;
         double value;
-    } variables[] = {{"WIDTH", width},      {"HEIGHT", height}, {"LEFT", left},
-                     {"RIGHT", p->right},   {"TOP", top},       {"BOTTOM", p->bottom},
-                     {"AXIS_Y", p->axis_y}, {"XMIN", p->xmin},  {"XMAX", p->xmax}};
+    } variables[] = {{"WIDTH", p->width},   {"HEIGHT", p->height}, {"LEFT", left},
+                     {"RIGHT", p->right},   {"TOP", p->top},       {"BOTTOM", p->bottom},
+                     {"AXIS_Y", p->axis_y}, {"XMIN", p->xmin},     {"XMAX", p->xmax}};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         pdnn_plot_variable(&p->script, variables[i].name, variables[i].value);
     put_legend(p);

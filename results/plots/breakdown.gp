@@ -2,7 +2,7 @@
 # uses: TERMINAL TITLE SUBTITLE, AXIS at AXIS_Y, WIDTH HEIGHT and LEFT RIGHT BOTTOM TOP (the frame) in pixels, XMIN XMAX, the
 # legend's N_PARTS PART PART_COLOR, topmost first;
 #   $parts: x_low x_high y_low y_high rgb            $light, $dark: x y number, on light and dark parts
-#   $times: x y, and TIME, the text of each
+#   $times: x y, and TIME, the text of each; $upright: the same where they stand upright
 # and, as labels from 10 on, the names of the bars below the frame, and the captions.
 
 set terminal TERMINAL size WIDTH, HEIGHT noenhanced font "DejaVu Sans,13" background rgb "white"
@@ -21,7 +21,7 @@ set yrange [0:106]
 unset xtics
 set ytics 0, 20, 100 nomirror out textcolor rgb "#222222"
 set format y "%g %%"
-set ylabel "share of a step's time" offset 1.5, 0
+set label 5 "share of a step's time" at screen 18.0 / WIDTH, screen (BOTTOM + TOP) / 2.0 / HEIGHT center rotate by 90
 set border 3 linecolor rgb "#444444"
 set grid ytics linecolor rgb "#e4e4e4" linewidth 1 linetype 1
 unset key
@@ -41,4 +41,5 @@ plot \
         fillstyle solid 1.0 border linecolor rgb "white" linewidth 0.4, \
     $light using 1:2:3 with labels center font "DejaVu Sans,11" textcolor rgb "#222222", \
     $dark using 1:2:3 with labels center font "DejaVu Sans,11" textcolor rgb "white", \
-    $times using 1:2:(TIME[int($0) + 1]) with labels center font "DejaVu Sans,11" textcolor rgb "#222222"
+    $times using 1:2:(TIME[int($0) + 1]) with labels center font "DejaVu Sans,11" textcolor rgb "#222222", \
+    $upright using 1:2:(TIME[int($0) + 1]) with labels left rotate by 90 font "DejaVu Sans,11" textcolor rgb "#222222"

@@ -59,12 +59,15 @@ static void measure(const struct pdnn_bar_name *names, size_t count, int *most_l
     }
 }
 
-/* A bar's name followed by its set's, cut if it is too long for the picture. */
-static void join(const struct pdnn_bar_names *names, size_t bar, char text[LINE_TEXT]) {
+/* A bar's name followed by its set's; true if it is cut, being too long for the picture. */
+static bool join(const struct pdnn_bar_names *names, size_t bar, char text[LINE_TEXT]) {
     const char *set = names->joined ? names->set[names->set_of[bar]].text : "";
     snprintf(text, LINE_TEXT, "%s%s%s", names->bar[bar].text, *set ? ", " : "", set);
-    if (strlen(text) > UPRIGHT_MAX)
-        memcpy(text + UPRIGHT_MAX - 2, "..", sizeof "..");
+    size_t most = names->upright_most ? names->upright_most : UPRIGHT_MAX;
+    bool is_cut = strlen(text) > most;
+    if (is_cut)
+        memcpy(text + most - 2, "..", sizeof "..");
+    return is_cut;
 }
 
 void pdnn_bar_names_arrange(struct pdnn_bar_names *names) {
@@ -75,9 +78,10 @@ void pdnn_bar_names_arrange(struct pdnn_bar_names *names) {
     measure(names->set, names->n_sets, &names->set_lines, &sets_fit);
     names->upright = !bars_fit || !sets_fit;
     names->joined = !sets_fit;
+    names->cut = false;
     for (size_t bar = 0; names->upright && bar < names->n_bars; bar++) {
         char text[LINE_TEXT];
-        join(names, bar, text);
+        names->cut = join(names, bar, text) || names->cut;
         longest = fmax(longest, pdnn_plot_text_pixels(text));
     }
     if (names->joined)

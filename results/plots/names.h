@@ -17,8 +17,10 @@ struct pdnn_bar_names {
     const struct pdnn_bar_name *bar, *set; /* sets in order; n_sets is 0 if there are none */
     const size_t *set_of;                  /* by bar */
     size_t n_bars, n_sets;
+    size_t upright_most; /* letters of an upright name; 0: as many as usual */
     /* Filled by pdnn_bar_names_arrange. */
     bool upright; /* names of bars stand upright */
+    bool cut;     /* and some are cut */
     bool joined;  /* and each includes its set's, for which there is no room in lines */
     int bar_lines, set_lines;
     double bar_height, height; /* of the names of bars, and of all below the frame, in pixels */
