@@ -31,7 +31,7 @@ static const char *const paragraphs[] = {
 #define CHECK_OPTION(name) {"check-" #name, 0, NULL, NULL, false, pdnn_study_##name##_help},
 
 static const struct pdnn_option_def options[] = {
-    {"by", 'b', "KEYS", NULL, false,
+    {"by", 'b', "PARTS", NULL, false,
      "sum by category, group, pass, layer or op, or several joined by commas (default: category)"},
     {"across", 'a', "KEYS", NULL, false, "one column per value of a hyper-parameter or run setting"},
     PDNN_OPTION_ONLY,

@@ -219,10 +219,18 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     return status;
 }
 
+static bool word(size_t index, const char **name, const char **help) {
+    bool is_table = index < sizeof tables / sizeof *tables;
+    *name = is_table ? tables[index].name : NULL;
+    *help = "the columns of this table";
+    return is_table;
+}
+
 const struct pdnn_command_def pdnn_command_columns = {
     .name = "columns",
     .summary = "Explains the columns of the tables and the words in them.",
     .operands = "[NAME]",
+    .word = word,
     .max_operands = 1,
     .paragraphs = paragraphs,
     .options = options,

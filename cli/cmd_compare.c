@@ -37,7 +37,7 @@ static const struct pdnn_option_def options[] = {
     {"across", 'a', "KEYS", NULL, false,
      "the keys that differ between the sides: backend, threads=1:2 with A's and B's value, or several joined "
      "by commas; host: only the directories (default: found where there is no choice)"},
-    {"by", 'b', "KEYS", NULL, false,
+    {"by", 'b', "PARTS", NULL, false,
      "sum ops by category, group, pass, layer or op, or several joined by commas (default: op)"},
     PDNN_OPTION_ONLY,
     {"table", 't', "TABLE", tables, false,

@@ -156,10 +156,18 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     return status;
 }
 
+static bool word(size_t index, const char **name, const char **help) {
+    const struct pdnn_family_def *family = pdnn_families[index];
+    *name = family ? family->name : NULL;
+    *help = family ? family->help : NULL;
+    return family != NULL;
+}
+
 const struct pdnn_command_def pdnn_command_families = {
     .name = "families",
     .summary = "Lists the model families, or one family's parameters.",
     .operands = "[NAME]",
+    .word = word,
     .max_operands = 1,
     .paragraphs = paragraphs,
     .options = options,

@@ -26,7 +26,7 @@ static const char *const paragraphs[] = {
 
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "DIR", NULL, false, "the new result directory (required)"},
-    {"set", 0, "KEY=VALUE", NULL, true,
+    {"set", 0, "PARAMETER=VALUE", NULL, true,
      "a hyper-parameter or run setting that labels do not say, "
      "for example --set dtype=bf16; may be repeated"},
     {"shards", 0, "N", NULL, false, "multiply FLOP and rates by N (default: 1)"},

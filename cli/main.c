@@ -3,6 +3,7 @@
  * warnings, summaries. */
 #define _GNU_SOURCE /* environ */
 #include "base/visible.h"
+#include "cli/complete.h"
 #include "cli/help.h"
 #include "cli/man.h"
 #include "cli/operands.h"
@@ -148,6 +149,10 @@ static int dispatch(int argc, char **argv) {
     }
     if (strcmp(argv[1], "--man") == 0)
         return print_man(argc > 2 ? argv[2] : NULL);
+    if (strcmp(argv[1], "--complete") == 0) {
+        pdnn_complete(&text, (const char *const *)argv + 2, (size_t)argc - 2);
+        return print(&text);
+    }
     static const char *const same[][2] = {
         {"--help", "help"}, {"-h", "help"}, {"--version", "version"}, {"-V", "version"}};
     const char *name = argv[1];

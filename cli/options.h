@@ -37,6 +37,8 @@ struct pdnn_command_def {
     const char *const *paragraphs; /* the description, NULL-terminated */
     /* The kinds the first operand may have, by index: false past the last one. NULL: not from a table. */
     bool (*kind)(size_t index, const char **name, const char **help);
+    /* The same for words that help does not list, but a shell offers. */
+    bool (*word)(size_t index, const char **name, const char **help);
     const struct pdnn_option_def *options;
     size_t n_options;
     const struct pdnn_example *examples;

@@ -72,6 +72,10 @@ class Install(unittest.TestCase):
         pages = {os.path.basename(name) for name in os.listdir(self.installed("mandir", "man1"))}
         self.assertEqual(pages, {"paradnn.1", *(f"paradnn-{command}.1" for command in listed)})
 
+    def test_shells_find_completion(self):
+        for place in ("bash-completion/completions/paradnn", "zsh/site-functions/_paradnn", "fish/vendor_completions.d/paradnn.fish"):
+            self.assertTrue(os.path.exists(self.installed("datadir", place)), place)
+
     def test_specs_are_found_by_name(self):
         shipped = sorted(os.listdir(self.installed("datadir", "paradnn", "sweeps")))
         self.assertEqual(shipped, sorted(name for name in os.listdir(os.path.join(SOURCE, "sweeps")) if name.endswith(".yaml")))

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Completion: what the program offers for each word, and what bash, zsh and fish make of it where they are installed.
+
+Usage: completion_test.py PARADNN COMPLETION, the latter being the directory of the shells' functions."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PARADNN, COMPLETION = (os.path.abspath(path) for path in sys.argv[1:3])
+
+# What is typed, with what each shell must then offer: whole words.
+TYPED = {
+    "paradnn sw": {"sweep"},
+    "paradnn s": {"sweep", "submit", "status"},
+    "paradnn sweep --ou": {"--output"},
+    "paradnn sweep --set run.mode=": {"run.mode=infer", "run.mode=train"},
+    "paradnn sweep --set=run.fuse=p": {"--set=run.fuse=post-ops"},
+    "paradnn run cnn:resnet1": {"cnn:resnet18", "cnn:resnet101"},
+    "paradnn run cnn:resnet18,mode=t": {"cnn:resnet18,mode=train"},
+    "paradnn run rnn/cell=l": {"rnn/cell=lstm", "rnn/cell=lbr_gru"},
+    "paradnn list my": {"my.yaml", "my-other.yml"},
+    "paradnn plot rooflin": {"roofline"},
+    "paradnn plot roofline on": {"one.results/"},
+    "paradnn plot roofline one.results --color bat": {"batch"},
+    "paradnn report -o my": {"my.yaml", "my-other.yml", "my.txt"},
+    "paradnn sweep --ceilings=ro": {"--ceilings=roofs.csv"},
+    "paradnn merge -o tw": {"two.results/"},
+    "paradnn compare one.results two.results --by group,p": {"group,pass"},
+    "paradnn fit one.results --only family=gn": {"family=gnmt"},
+    "paradnn families gn": {"gnmt"},
+    "paradnn columns journal-": {"journal-ops"},
+}
+
+BASH = r"""
+source "$1/paradnn"
+COMP_LINE=$2 COMP_POINT=${#2} COMP_WORDS=(paradnn) COMP_CWORD=1
+_paradnn
+printf '%s\n' "${COMPREPLY[@]}"
+"""
+
+# A terminal in which a line is typed; the key after TAB shows what became of it.
+ZSH = r"""
+zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "source $2/setup"
+zpty -r -m z out '*GO>*'
+zpty -w -n z "$1"$'\t\x18'
+zpty -r -m z out '*>END*'
+print -r -- "$out"
+"""
+ZSH_SETUP = r"""
+PS1='GO>' RPROMPT= COLUMNS=500
+fpath=(%s $fpath)
+autoload -Uz compinit; compinit -u -D
+zstyle ':completion:*' verbose no
+bindkey '^I' complete-word
+finish() { print -r -- "
+LINE<$BUFFER>END"; exit }
+zle -N finish; bindkey '^X' finish
+"""
+
+FISH = "source $argv[1]/paradnn.fish; complete -C $argv[2]"
+
+
+class Completion(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.place = place.name
+        for name in ("one.results", "two.results", "bin"):
+            os.mkdir(os.path.join(self.place, name))
+        for name in ("my.yaml", "my-other.yml", "my.txt", "roofs.csv"):
+            with open(os.path.join(self.place, name), "w", encoding="utf-8"):
+                pass
+        os.symlink(PARADNN, os.path.join(self.place, "bin", "paradnn"))
+        self.environment = {**os.environ, "PATH": f"{self.place}/bin:{os.environ['PATH']}", "HOME": self.place, "LC_ALL": "C.UTF-8", "TERM": "dumb"}
+
+    def run_in(self, command):
+        done = subprocess.run(command, cwd=self.place, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def ask(self, *words):
+        """The files that are offered, and the candidates with their help."""
+        files, *lines = self.run_in([PARADNN, "--complete", *words]).splitlines()
+        return files, dict(line.split("\t") for line in lines)
+
+    def commands(self):
+        return self.ask("")[1]
+
+    def test_commands_are_those_of_help(self):
+        listed = self.run_in([PARADNN, "--help"]).split("\nCommands:\n")[1].split("\n\n")[0]
+        self.assertEqual(list(self.commands()), re.findall(r"^  (\w+) ", listed, re.M))
+        self.assertEqual(self.ask("--man", "")[1], self.commands())
+
+    def test_options_are_those_of_help(self):
+        for command in self.commands():
+            options = self.run_in([PARADNN, command, "--help"]).split("\nOptions:\n")[1].split("\nExamples:\n")[0]
+            listed = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", options, re.M)
+            self.assertEqual(list(self.ask(command, "--")[1]), listed, command)
+
+    def test_every_argument_has_a_row(self):
+        """An operand or an option's argument that the tables of completion do not know offers nothing, not even files."""
+        with open(os.path.join(os.path.dirname(COMPLETION), os.pardir, "cli", "complete_values.c"), encoding="utf-8") as file:
+            known = set(re.findall(r'^    \{"([^"]+)", (?:NULL|"\w+"), PDNN_COMPLETE', file.read(), re.M))
+        self.assertGreater(len(known), 15)
+        for command in self.commands():
+            text = self.run_in([PARADNN, command, "--help"])
+            operands = re.search(r"^Usage: paradnn \w+ ?(.*?) ?\[OPTION\]", text).group(1)
+            used = {name.strip("[].").split("|")[0] for name in operands.split()}
+            used |= set(re.findall(r"^  (?:-\w, )?--[a-z-]+ (\S+)", text, re.M))
+            # Those with a list of words need no row.
+            used = {name for name in used if name and name not in known}
+            self.assertLessEqual(used, {"FORMAT", "MODEL", "TABLE"}, command)
+
+    def test_option_is_offered_once_unless_it_repeats(self):
+        offered = self.ask("sweep", "--output", "x", "--set", "seed=1", "-")[1]
+        self.assertNotIn("--output", offered)
+        self.assertIn("--set", offered)
+
+    def test_only_keys_that_apply_are_offered(self):
+        offered = self.ask("run", "cnn/block=plain,")[1]
+        self.assertIn("cnn/block=plain,kernel=", offered)
+        self.assertNotIn("cnn/block=plain,block=", offered)
+        self.assertNotIn("cnn/block=residual,kernel=", self.ask("run", "cnn/block=residual,")[1])
+
+    def test_words_after_the_dashes_are_not_ours(self):
+        self.assertEqual(self.ask("submit", "a.yaml", "--", "--w"), ("none", {}))
+
+    def test_nothing_is_offered_for_nonsense(self):
+        for words in ((), ("nosuch", ""), ("run", "fc/nosuch=1,"), ("sweep", "--nosuch", "-"), ("run", "fc/" + "x" * 5000 + ",")):
+            files = self.run_in([PARADNN, "--complete", *words]).splitlines()[0]
+            self.assertIn(files, ("none", "specs"))
+
+    def shell(self, name):
+        if not shutil.which(name):
+            self.skipTest(f"no {name}")
+
+    def test_bash(self):
+        self.shell("bash")
+        for typed, expected in TYPED.items():
+            with self.subTest(typed):
+                found = self.run_in(["bash", "--norc", "-c", BASH, "bash", COMPLETION, typed]).split()
+                # Bash replaces what follows the last = or :.
+                self.assertEqual(set(found), {re.split("[=:]", word)[-1] for word in expected})
+
+    def test_fish(self):
+        self.shell("fish")
+        for typed, expected in TYPED.items():
+            with self.subTest(typed):
+                lines = self.run_in(["fish", "--no-config", "-c", FISH, COMPLETION, typed]).splitlines()
+                self.assertEqual({line.split("\t")[0] for line in lines}, expected)
+
+    def test_zsh(self):
+        self.shell("zsh")
+        with open(os.path.join(self.place, "setup"), "w", encoding="utf-8") as file:
+            file.write(ZSH_SETUP % COMPLETION)
+        for typed, expected in TYPED.items():
+            with self.subTest(typed):
+                out = self.run_in(["zsh", "-f", "-c", ZSH, "zsh", typed, self.place]).replace("\r", "").replace("\a", "").replace("GO>", " ")
+                line = re.search(r"LINE<(.*)>END", out).group(1)
+                before = typed[: typed.rindex(" ") + 1]
+                if len(expected) == 1:
+                    self.assertEqual(line.rstrip(), before + min(expected))
+                else:
+                    self.assertEqual(line, before + os.path.commonprefix(sorted(expected)))
+                    listed = out.split(typed, 1)[1].split("LINE<")[0].split()
+                    self.assertEqual(set(listed) - set(line.split()), expected)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])
