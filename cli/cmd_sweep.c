@@ -34,8 +34,10 @@ static const char *const paragraphs[] = {
     "status 0.",
     "SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 end the sweep: the current visit is finished or dropped, and "
     "the tables are written. More of them change nothing, except a second SIGINT, which drops the visit. "
-    "Near the end of limits.budget or of a batch job's time, only visits that are expected to fit are "
-    "started.",
+    "limits.budget, counted from the start of the command, and a batch job's time end it in the same way. "
+    "If they do not suffice for all instances, it begins those whose visits all seem to fit, spread over "
+    "the spec or, with limits.reach=smallest, the shortest first; the others have the status interrupted, "
+    "and the next run goes on with them.",
     NULL,
 };
 
@@ -163,13 +165,12 @@ static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    const uint64_t started_ns = pdnn_clock_ns();
     struct pdnn_progress bar;
     const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
-    struct pdnn_session session = {.hooks = &hooks, .no_cache = pdnn_argument(arguments, "no-cache")};
+    struct pdnn_session session = {
+        .hooks = &hooks, .started_ns = pdnn_clock_ns(), .no_cache = pdnn_argument(arguments, "no-cache")};
     struct pdnn_sweep_request request = {.session = &session,
                                          .ceilings_file = pdnn_argument(arguments, "ceilings"),
-                                         .started_ns = started_ns,
                                          .allow_slow = pdnn_argument(arguments, "allow-slow"),
                                          .retry = pdnn_argument(arguments, "retry")};
     bar.quiet = pdnn_argument(arguments, "quiet");

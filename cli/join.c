@@ -20,7 +20,7 @@ static void print_counts(const size_t counts[PDNN_OUTCOME_COUNT]) {
 static void print_here(const struct pdnn_join_request *request, const struct pdnn_join_result *result) {
     char shown[PDNN_VISIBLE_TEXT];
     const struct pdnn_visit_spent *spent = &result->sweep.spent;
-    double wall = (double)(pdnn_clock_ns() - request->sweep.started_ns);
+    double wall = (double)(pdnn_clock_ns() - request->sweep.session->started_ns);
     double timed = (double)(spent->samples_ns + spent->stamped_ns);
     size_t n_instances = 0;
     for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
@@ -33,10 +33,8 @@ static void print_here(const struct pdnn_join_request *request, const struct pdn
         fprintf(stderr, "; %zu lease%s taken over by others", result->lost, result->lost == 1 ? "" : "s");
     if (result->sweep.workers_lost)
         fprintf(stderr, "; %zu workers lost", result->sweep.workers_lost);
-    if (result->sweep.budget_spent)
-        fprintf(stderr, "; the budget is spent");
-    if (result->sweep.deadline_came)
-        fprintf(stderr, "; the time is up");
+    if (result->sweep.out_of_time)
+        fprintf(stderr, "; %s", pdnn_session_end_text(request->sweep.session));
     fprintf(stderr, "\n%.1f s, %.0f %% in timed steps\n", wall * 1e-9, 100 * timed / wall);
 }
 

@@ -28,7 +28,7 @@ void pdnn_sweep_warn_speed(const struct pdnn_sweep_directory *sweep) {
 static void append_wall(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
                         const struct pdnn_sweep_result *result) {
     const struct pdnn_visit_spent *spent = &result->spent;
-    double wall = (double)(pdnn_clock_ns() - sweep->request.started_ns);
+    double wall = (double)(pdnn_clock_ns() - sweep->session->started_ns);
     double timed = (double)(spent->samples_ns + spent->stamped_ns);
     const struct {
         const char *name;
@@ -64,10 +64,8 @@ static void append_counts(struct pdnn_str *out, const struct pdnn_sweep_director
     if (result->unfinished)
         pdnn_str_printf(out, "; %zu with fewer visits than the %" PRId64 " asked for", result->unfinished,
                         sweep->session->spec.measure.rounds);
-    if (result->budget_spent)
-        pdnn_str_printf(out, "; the budget is spent");
-    if (result->deadline_came)
-        pdnn_str_printf(out, "; the time is up");
+    if (result->out_of_time)
+        pdnn_str_printf(out, "; %s", pdnn_session_end_text(sweep->session));
     pdnn_str_append(out, "\n", 1);
 }
 

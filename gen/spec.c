@@ -158,6 +158,8 @@ static enum pdnn_status read_budget(const struct pdnn_key_def *key, const struct
     return PDNN_OK;
 }
 
+static const char *const reaches[] = {"spread", "smallest", NULL};
+
 static const struct pdnn_key_def limits_keys[] = {
     {.name = "memory",
      .read = read_memory,
@@ -177,7 +179,14 @@ static const struct pdnn_key_def limits_keys[] = {
      .offset = offsetof(struct pdnn_spec_limits, budget_ns),
      .fallback = "none",
      .example = "2h",
-     .help = "start no instance after this; or none"},
+     .help = "end within this, from the start of the command; or none"},
+    {.name = "reach",
+     .read = pdnn_key_read_word,
+     .offset = offsetof(struct pdnn_spec_limits, reach),
+     .words = reaches,
+     .fallback = "spread",
+     .example = "smallest",
+     .help = "which instances come first if a budget, or a job's time, does not suffice for all"},
     {.name = "instances",
      .read = pdnn_key_read_i64,
      .offset = offsetof(struct pdnn_spec_limits, instances),

@@ -27,11 +27,14 @@ struct pdnn_spec_measure {
     enum pdnn_order order;
 };
 
+enum pdnn_spec_reach { PDNN_SPEC_REACH_SPREAD, PDNN_SPEC_REACH_SMALLEST };
+
 struct pdnn_spec_limits {
     double memory_fraction; /* of what this process may use; applies if memory_bytes is 0 */
     uint64_t memory_bytes;
     uint64_t time_ns;
-    uint64_t budget_ns; /* 0: none */
+    uint64_t budget_ns; /* of the whole command; 0: none */
+    int reach;          /* enum pdnn_spec_reach: what comes first if there is no time for all */
     int64_t instances;  /* points of all models together, before `where` */
 };
 

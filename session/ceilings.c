@@ -14,6 +14,9 @@
 enum { THREAD_COUNTS_MAX = PDNN_CEILINGS_THREADS_MAX };
 static const double least_seconds = 2, most_seconds = 5;
 
+/* Of the time left: what measuring roofs should take, and what it may. */
+static const double roofs_share = 0.1, roofs_share_most = 1.0 / 3;
+
 /* A sorted list without duplicates. Counts beyond its capacity are dropped, and their rows get no roofs. */
 struct counts {
     int64_t threads[THREAD_COUNTS_MAX];
@@ -137,14 +140,20 @@ enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, dou
     struct counts counts = missing_counts(session);
     if (!counts.count)
         return PDNN_OK;
-    double each = seconds / (double)counts.count;
+    uint64_t now_ns = pdnn_clock_ns(), end_ns = pdnn_session_end_ns(session);
+    double left = !end_ns ? INFINITY : end_ns > now_ns ? (double)(end_ns - now_ns) * 1e-9 : 0;
+    double each = fmin(seconds, left * roofs_share) / (double)counts.count;
     each = fmin(fmax(each, least_seconds), most_seconds);
+    uint64_t limit_ns = pdnn_ceilings_limit_ns(each, session->spec.limits.time_ns);
+    double most_ns = left * roofs_share_most / (double)counts.count * 1e9;
+    if (!(most_ns > 1)) /* 0 would be no limit */
+        return PDNN_OK;
     const struct pdnn_ceilings_job request = {.host = &session->host,
                                               .threads = counts.threads,
                                               .n_threads = counts.count,
                                               .seconds_each = each,
                                               .time_limit_ns =
-                                                  pdnn_ceilings_limit_ns(each, session->spec.limits.time_ns),
+                                                  (double)limit_ns < most_ns ? limit_ns : (uint64_t)most_ns,
                                               .cache = session->cache};
     return pdnn_measure_ceilings(&request, session->hooks, session->ceilings, err);
 }

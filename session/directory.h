@@ -16,9 +16,8 @@ struct pdnn_sweep_request {
     const char *ceilings_file;     /* where the session's roofs were read from; NULL: from the directory */
     const struct pdnn_fact *facts; /* for environment.yaml */
     size_t n_facts;
-    uint64_t started_ns; /* when the command began, for its wall time */
-    bool allow_slow;     /* run even what has no fast path */
-    bool retry;          /* visit again what failed */
+    bool allow_slow; /* run even what has no fast path */
+    bool retry;      /* visit again what failed */
 };
 
 struct pdnn_sweep_directory {

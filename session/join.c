@@ -57,14 +57,8 @@ static enum pdnn_status rank_tasks(struct pdnn_join_job *job, struct pdnn_err *e
 }
 
 uint64_t pdnn_join_left_ns(const struct pdnn_join_job *job) {
-    const struct pdnn_session *session = job->session;
-    uint64_t now_ns = pdnn_clock_ns(), budget_ns = session->spec.limits.budget_ns;
-    uint64_t spent_ns = now_ns - job->request->sweep.started_ns, left_ns = UINT64_MAX;
-    if (job->deadline_ns)
-        left_ns = job->deadline_ns > now_ns ? job->deadline_ns - now_ns : 0;
-    if (budget_ns && (budget_ns <= spent_ns || budget_ns - spent_ns < left_ns))
-        left_ns = budget_ns > spent_ns ? budget_ns - spent_ns : 0;
-    return left_ns;
+    uint64_t now_ns = pdnn_clock_ns(), end_ns = pdnn_session_end_ns(job->session);
+    return !end_ns ? UINT64_MAX : end_ns > now_ns ? end_ns - now_ns : 0;
 }
 
 /* Lists what is free and can be measured here, as far as at least one visit fits into the time. */
@@ -209,10 +203,7 @@ static void sum_up(struct pdnn_join_job *job) {
         result->held += leases->state_of[i] >= 0;
     }
     result->n_holders = count_workers(leases) - 1;
-    result->sweep.deadline_came = result->sweep.deadline_came || (job->has_late && job->session->deadline_ns);
-    result->sweep.budget_spent =
-        result->sweep.budget_spent ||
-        (job->has_late && job->session->spec.limits.budget_ns && !job->session->deadline_ns);
+    result->sweep.out_of_time = result->sweep.out_of_time || job->has_late;
 }
 
 static void finish(struct pdnn_join_job *job) {
@@ -243,9 +234,7 @@ enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct p
                                          .allow_slow = request->sweep.allow_slow};
     if (!pdnn_holder_init(&self, job.session->host.name))
         return pdnn_fail(err, PDNN_IO, "no random numbers: %s", strerror(errno));
-    const struct pdnn_sweep_rules rules = pdnn_session_rules(job.session);
-    job.stop = rules.stop;
-    job.deadline_ns = rules.deadline_ns;
+    job.stop = pdnn_session_rules(job.session).stop;
     enum pdnn_status status = pdnn_join_make_directory(request->sweep.path, job.session->spec.text, err);
     if (status == PDNN_OK)
         status = pdnn_leases_open(&job.leases, request->sweep.path, &plan, &self, err);

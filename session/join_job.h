@@ -28,7 +28,6 @@ struct pdnn_join_job {
     bool is_lost;             /* it was taken away */
     bool is_idle;             /* there was nothing to claim when it looked last */
     uint64_t looked_ns;       /* when it looked at other holders */
-    uint64_t deadline_ns;     /* for visits; 0: none */
     bool time_is_up;          /* there was none for a single visit of a lease */
     bool has_late;            /* something is free that would take longer than the time left */
     struct pdnn_visits known; /* visits to the tasks of this process's leases on this host, without ops */

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* environ */
 #include "session/session.h"
 
+#include "base/clock.h"
 #include "base/program.h"
 #include "base/units.h"
 #include "gen/walk.h"
@@ -14,8 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of the time until the deadline, for the last tables and the end. */
+/* For the last tables and the end of the process: a kill waits after a batch job's time, but only the user's
+ * patience after the budget. */
 static const uint64_t reserve_ns = UINT64_C(5000000000);
+enum { BUDGET_RESERVE_SHARE = 50 };
 
 /* Room for a path and a cause. */
 enum { WARNING_TEXT = 8192 };
@@ -142,12 +145,14 @@ static enum pdnn_status label_tasks(struct pdnn_session *session, struct pdnn_er
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {
-    *session = (struct pdnn_session){.hooks = session->hooks,
-                                     .shard = session->shard,
-                                     .no_cache = session->no_cache,
-                                     .grace_ns = session->grace_ns,
-                                     .deadline_ns = session->deadline_ns,
-                                     .ceilings = calloc(1, sizeof *session->ceilings)};
+    *session =
+        (struct pdnn_session){.hooks = session->hooks,
+                              .shard = session->shard,
+                              .no_cache = session->no_cache,
+                              .grace_ns = session->grace_ns,
+                              .started_ns = session->started_ns ? session->started_ns : pdnn_clock_ns(),
+                              .deadline_ns = session->deadline_ns,
+                              .ceilings = calloc(1, sizeof *session->ceilings)};
     if (!session->ceilings)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     pdnn_session_cache(session->no_cache, session->cache);
@@ -227,13 +232,40 @@ bool pdnn_session_has_failed(const size_t counts[PDNN_OUTCOME_COUNT]) {
     return any || !counts[PDNN_OUTCOME_OK];
 }
 
+/* UINT64_MAX: never. */
+static uint64_t budget_end_ns(const struct pdnn_session *session) {
+    uint64_t budget_ns = session->spec.limits.budget_ns, end_ns;
+    uint64_t reserved_ns = budget_ns / BUDGET_RESERVE_SHARE;
+    reserved_ns = reserved_ns < reserve_ns ? reserved_ns : reserve_ns;
+    bool is_never =
+        !budget_ns || __builtin_add_overflow(session->started_ns, budget_ns - reserved_ns, &end_ns);
+    return is_never ? UINT64_MAX : end_ns;
+}
+
+static uint64_t time_end_ns(const struct pdnn_session *session) {
+    uint64_t end_ns =
+        session->deadline_ns > reserve_ns ? session->deadline_ns - reserve_ns : session->deadline_ns;
+    return end_ns ? end_ns : UINT64_MAX;
+}
+
+uint64_t pdnn_session_end_ns(const struct pdnn_session *session) {
+    uint64_t budget_ns = budget_end_ns(session), time_ns = time_end_ns(session);
+    uint64_t end_ns = budget_ns < time_ns ? budget_ns : time_ns;
+    return end_ns == UINT64_MAX ? 0 : end_ns;
+}
+
+const char *pdnn_session_end_text(const struct pdnn_session *session) {
+    return budget_end_ns(session) < time_end_ns(session) ? "the budget is spent" : "the time is up";
+}
+
 void pdnn_session_note_end(struct pdnn_session *session, const struct pdnn_sweep_result *result) {
-    if (!result->budget_spent && !result->deadline_came)
+    bool is_budget = budget_end_ns(session) < time_end_ns(session);
+    if (!result->out_of_time)
         return;
     for (size_t i = 0; i < session->n_tasks; i++)
         if (session->rows[i].outcome == PDNN_OUTCOME_INTERRUPTED)
-            session->rows[i].reason = result->budget_spent ? "the budget was spent before its first visit"
-                                                           : "the time was up before its first visit";
+            session->rows[i].reason = is_budget ? "the budget was spent before its first visit"
+                                                : "the time was up before its first visit";
 }
 
 void pdnn_session_predict(struct pdnn_session *session) {
@@ -260,9 +292,9 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
         .max_time_ns = measure->max_time_ns,
         .cost_order = measure->order == PDNN_ORDER_COST,
         .time_limit_ns = session->spec.limits.time_ns,
-        .budget_ns = session->spec.limits.budget_ns,
-        .deadline_ns =
-            session->deadline_ns > reserve_ns ? session->deadline_ns - reserve_ns : session->deadline_ns,
+        .deadline_ns = pdnn_session_end_ns(session),
+        .reach =
+            session->spec.limits.reach == PDNN_SPEC_REACH_SMALLEST ? PDNN_REACH_SMALLEST : PDNN_REACH_SPREAD,
         .grace_ns = session->grace_ns,
         .stop = session->hooks->watch(session->hooks->user),
     };

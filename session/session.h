@@ -39,9 +39,9 @@ struct pdnn_session {
     struct pdnn_varying varying;    /* what differs among the tasks */
     const char *common;             /* what their labels leave out; "" if nothing */
     struct pdnn_ceilings *ceilings; /* heap */
-    uint64_t grace_ns; /* what the current visit may take after a signal; 0: one second. The caller's */
-    uint64_t
-        deadline_ns; /* when the process must have ended, on base/clock's scale; 0: never. The caller's */
+    uint64_t grace_ns;   /* what the current visit may take after a signal; 0: one second. The caller's */
+    uint64_t started_ns; /* when the budget began, on base/clock's scale: set by pdnn_session_open unless 0 */
+    uint64_t deadline_ns; /* when the process must have ended, on that scale; 0: never. The caller's */
     struct pdnn_presence presence;
     const char *shares_with; /* other sweeps on the same cores; NULL or "" if there are none */
 };
@@ -76,8 +76,15 @@ void pdnn_session_warn(const struct pdnn_session *session, const char *format, .
  * ended ok. The other outcomes are results like any other. */
 bool pdnn_session_has_failed(const size_t counts[PDNN_OUTCOME_COUNT]);
 
-/* Rows without a visit get the budget or the time left as their reason, instead of a signal, if the result
- * says so. */
+/* When visits must have ended, so that the tables are written by the end of the budget and of the process's
+ * time, whichever comes first; 0: never. The one place that knows both. */
+uint64_t pdnn_session_end_ns(const struct pdnn_session *session);
+
+/* "the budget is spent" or "the time is up": what that end is. */
+const char *pdnn_session_end_text(const struct pdnn_session *session);
+
+/* If the result says that there was no time, rows without a visit get that as their reason, instead of a
+ * signal. */
 void pdnn_session_note_end(struct pdnn_session *session, const struct pdnn_sweep_result *result);
 
 /* Predicts what a visit to each task takes, from the session's roofs as far as they are there. */
@@ -88,7 +95,8 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);
 
 /* Roofs into session->ceilings, for the thread counts of open tasks that have no row there yet: kept ones if
  * they still hold (session/kept_roofs.h), or measured in a worker of its own. Takes about `seconds` in total,
- * two to five for each count. A count that takes limits.time longer than four times that is an error.
+ * two to five for each count; a tenth of the time left, where that is less. A count that takes limits.time
+ * longer than four times that, or with all others a third of the time left, is an error.
  * PDNN_INTERRUPTED if the user asked to end. */
 enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, double seconds,
                                                struct pdnn_err *err);

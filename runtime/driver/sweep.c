@@ -20,19 +20,32 @@ struct sweep {
     struct pdnn_schedule schedule;
     struct pdnn_sweep_result result;
     const char *label; /* of the current visit */
-    uint64_t started_ns, reported_ns;
+    uint64_t reported_ns, planned_ns;
 };
+
+/* Minimum time between two plans of what the deadline leaves time for. */
+static const uint64_t plan_interval_ns = 500000000;
 
 static bool is_stopped(const struct sweep *sweep) {
     return sweep->rules->stop && *sweep->rules->stop;
 }
 
+static uint64_t clock_ns(const struct sweep *sweep) {
+    return sweep->visitor->clock_ns();
+}
+
+/* UINT64_MAX: no deadline. */
+static uint64_t left_ns(const struct sweep *sweep) {
+    uint64_t now_ns = clock_ns(sweep), deadline_ns = sweep->rules->deadline_ns;
+    return !deadline_ns ? UINT64_MAX : deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+}
+
 static void report(struct sweep *sweep, bool at_once) {
-    uint64_t now_ns = pdnn_clock_ns();
+    uint64_t now_ns = clock_ns(sweep);
     if (!sweep->hooks->progress || (!at_once && now_ns - sweep->reported_ns < progress_interval_ns))
         return;
     struct pdnn_sweep_progress progress = {.label = sweep->label};
-    pdnn_schedule_progress(&sweep->schedule, &progress);
+    pdnn_schedule_progress(&sweep->schedule, left_ns(sweep), &progress);
     sweep->hooks->progress(sweep->hooks->user, &progress);
     sweep->reported_ns = now_ns;
 }
@@ -64,6 +77,11 @@ static void add_spent(struct pdnn_visit_spent *sum, const struct pdnn_visit_spen
     sum->recalled += spent->recalled;
 }
 
+/* A limit, where 0 is none, and a time that is left. */
+static uint64_t shorter(uint64_t limit_ns, uint64_t left_ns) {
+    return left_ns == UINT64_MAX || (limit_ns && limit_ns < left_ns) ? limit_ns : left_ns ? left_ns : 1;
+}
+
 /* Runs one visit and hands it to the caller, who appends it to the journal. */
 static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdnn_err *err) {
     const struct pdnn_visitor *visitor = sweep->visitor;
@@ -72,6 +90,7 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
     const struct pdnn_visit_watch watch = {.time_limit_ns = sweep->rules->time_limit_ns,
                                            .stop = sweep->rules->stop,
                                            .grace_ns = sweep->rules->grace_ns,
+                                           .deadline_ns = sweep->rules->deadline_ns,
                                            .expected_ns = pdnn_schedule_wall_ns(&sweep->schedule, index),
                                            .tick = tick,
                                            .user = sweep};
@@ -81,23 +100,28 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
     if (length < 0 || (size_t)length >= sizeof request.id)
         return pdnn_fail(err, PDNN_INVALID, "%s: instance id too long", task->id);
     request.rules.max_visit_ns = pdnn_schedule_visit_ns(&sweep->schedule, index);
-    request.rules.time_limit_ns = watch.time_limit_ns;
+    request.rules.time_limit_ns = shorter(watch.time_limit_ns, left_ns(sweep));
     request.rules.cold = task->instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     if (sweep->rules->ceilings)
         request.cache_bytes =
             pdnn_ceilings_cache_bytes(sweep->rules->ceilings, task->instance.setting[PDNN_SETTING_THREADS]);
-    uint64_t begun_ns = pdnn_clock_ns();
+    uint64_t begun_ns = clock_ns(sweep);
     enum pdnn_status status = make_alive(sweep, isa, err);
     if (is_stopped(sweep))
         return PDNN_OK; /* visit_all reports the stop */
     if (status != PDNN_OK)
         return status;
     sweep->label = task->label ? task->label : task->id;
-    uint64_t asked_ns = pdnn_clock_ns();
+    uint64_t asked_ns = clock_ns(sweep);
     status = visitor->visit(visitor->user, isa, &request, &watch, &visit, err);
-    uint64_t answered_ns = pdnn_clock_ns();
+    uint64_t answered_ns = clock_ns(sweep);
     add_spent(&sweep->result.spent, &visit.spent);
-    sweep->result.workers_lost += !visitor->alive(visitor->user, isa);
+    bool is_late = status == PDNN_INTERRUPTED && !is_stopped(sweep) && !left_ns(sweep);
+    sweep->result.workers_lost += !is_late && !visitor->alive(visitor->user, isa);
+    if (is_late) {
+        sweep->result.out_of_time = true;
+        return PDNN_OK;
+    }
     if (status != PDNN_OK)
         return status;
     status = sweep->hooks->visited(sweep->hooks->user, index, &visit, err);
@@ -108,40 +132,50 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
         return status;
     sweep->result.visits++;
     report(sweep, false);
-    sweep->result.overhead_ns += pdnn_clock_ns() - begun_ns - (answered_ns - asked_ns);
+    sweep->result.overhead_ns += clock_ns(sweep) - begun_ns - (answered_ns - asked_ns);
     return PDNN_OK;
 }
 
-/* Whether the task's next visit is likely to end in time. *none: there is no time for any. */
-static bool is_in_time(struct sweep *sweep, size_t task, bool *none) {
-    const struct pdnn_sweep_rules *rules = sweep->rules;
-    uint64_t now_ns = pdnn_clock_ns(), spent_ns = now_ns - sweep->started_ns;
-    uint64_t left_ns = UINT64_MAX, deadline_left_ns = UINT64_MAX;
-    if (rules->budget_ns)
-        left_ns = rules->budget_ns > spent_ns ? rules->budget_ns - spent_ns : 0;
-    if (rules->deadline_ns)
-        deadline_left_ns = rules->deadline_ns > now_ns ? rules->deadline_ns - now_ns : 0;
-    uint64_t expected_ns = pdnn_schedule_wall_ns(&sweep->schedule, task);
-    bool past_budget = !left_ns || expected_ns > left_ns;
-    bool past_deadline = !deadline_left_ns || expected_ns > deadline_left_ns;
-    sweep->result.budget_spent = sweep->result.budget_spent || past_budget;
-    sweep->result.deadline_came = sweep->result.deadline_came || past_deadline;
-    *none = !left_ns || !deadline_left_ns;
-    return !past_budget && !past_deadline;
+/* The next task whose visit is likely to end in time; false if there is none. */
+static bool find_task(struct sweep *sweep, size_t *task) {
+    while (pdnn_schedule_next(&sweep->schedule, task)) {
+        uint64_t rest_ns = left_ns(sweep);
+        if (rest_ns && pdnn_schedule_wall_ns(&sweep->schedule, *task) <= rest_ns)
+            return true;
+        sweep->result.out_of_time = true;
+        if (!rest_ns)
+            return false;
+        pdnn_schedule_pass_over(&sweep->schedule, *task);
+    }
+    return false;
+}
+
+/* What has been measured so far says better what there is time for. */
+static void plan(struct sweep *sweep, bool at_once) {
+    uint64_t now_ns = clock_ns(sweep);
+    if (!sweep->rules->deadline_ns || (!at_once && now_ns - sweep->planned_ns < plan_interval_ns))
+        return;
+    pdnn_schedule_plan(&sweep->schedule, left_ns(sweep));
+    sweep->planned_ns = now_ns;
 }
 
 static enum pdnn_status visit_all(struct sweep *sweep, struct pdnn_err *err) {
-    size_t task;
     enum pdnn_status status = PDNN_OK;
-    while (status == PDNN_OK && !is_stopped(sweep) && pdnn_schedule_next(&sweep->schedule, &task)) {
-        bool none;
-        if (is_in_time(sweep, task, &none))
-            status = visit_task(sweep, task, err);
-        else if (none)
+    size_t task;
+    plan(sweep, true);
+    while (status == PDNN_OK && !is_stopped(sweep)) {
+        bool found = find_task(sweep, &task);
+        if (!found) {
+            /* Perhaps what was begun took less time than expected. */
+            plan(sweep, true);
+            found = find_task(sweep, &task);
+        }
+        if (!found)
             break;
-        else
-            pdnn_schedule_pass_over(&sweep->schedule, task);
+        status = visit_task(sweep, task, err);
+        plan(sweep, false);
     }
+    sweep->result.out_of_time = sweep->result.out_of_time || pdnn_schedule_is_waiting(&sweep->schedule);
     if (status == PDNN_OK && is_stopped(sweep))
         status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
     sweep->label = NULL;
@@ -153,7 +187,7 @@ enum pdnn_status pdnn_sweep_run_with(const struct pdnn_visitor *visitor, const s
                                      size_t n_tasks, const struct pdnn_sweep_rules *rules,
                                      const struct pdnn_sweep_hooks *hooks, struct pdnn_sweep_result *result,
                                      struct pdnn_err *err) {
-    struct sweep sweep = {.visitor = visitor, .rules = rules, .hooks = hooks, .started_ns = pdnn_clock_ns()};
+    struct sweep sweep = {.visitor = visitor, .rules = rules, .hooks = hooks};
     enum pdnn_status status = pdnn_schedule_init(&sweep.schedule, tasks, n_tasks, rules, err);
     if (status != PDNN_OK)
         return status;
@@ -169,8 +203,7 @@ void pdnn_sweep_result_add(struct pdnn_sweep_result *sum, const struct pdnn_swee
     sum->workers_started += result->workers_started;
     sum->workers_lost += result->workers_lost;
     sum->unfinished += result->unfinished;
-    sum->budget_spent = sum->budget_spent || result->budget_spent;
-    sum->deadline_came = sum->deadline_came || result->deadline_came;
+    sum->out_of_time = sum->out_of_time || result->out_of_time;
     add_spent(&sum->spent, &result->spent);
     sum->overhead_ns += result->overhead_ns;
 }
@@ -222,7 +255,7 @@ enum pdnn_status pdnn_sweep_run_on(struct pdnn_sweep_workers *workers, const str
                                    size_t n_tasks, const struct pdnn_sweep_rules *rules,
                                    const struct pdnn_sweep_hooks *hooks, struct pdnn_sweep_result *result,
                                    struct pdnn_err *err) {
-    const struct pdnn_visitor visitor = {workers, is_worker_alive, start_worker, have_visited};
+    const struct pdnn_visitor visitor = {workers, is_worker_alive, start_worker, have_visited, pdnn_clock_ns};
     return pdnn_sweep_run_with(&visitor, tasks, n_tasks, rules, hooks, result, err);
 }
 

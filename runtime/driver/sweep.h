@@ -32,6 +32,11 @@ struct pdnn_task {
  * would only happen again. */
 bool pdnn_outcome_is_final(enum pdnn_outcome outcome, size_t crashes);
 
+/* With a deadline, an instance is begun only if there seems to be time for all its rounds. Which ones are:
+ * spread evenly over the tasks in their order, which is the spec's; or the shortest. Those not begun keep
+ * their place in that order, and a rerun goes on with them. */
+enum pdnn_reach { PDNN_REACH_SPREAD, PDNN_REACH_SMALLEST, PDNN_REACH_COUNT };
+
 /* Round r visits every open instance that has fewer than r visits, in an order that depends on the round, so
  * a resumed sweep continues where it stopped, in the order it would have had. Instances whose interval is
  * wider than the precision get extra visits, spread over the whole sweep: as many as max_time allows, up to
@@ -44,9 +49,10 @@ struct pdnn_sweep_rules {
     uint64_t max_time_ns;   /* for all visits to one instance */
     bool cost_order;        /* small to large instead of shuffled */
     uint64_t time_limit_ns; /* for one visit, preparation included; 0: none */
-    /* No visit starts that is expected to end after the budget or the deadline; shorter ones still do. */
-    uint64_t budget_ns;   /* from the start; 0: none */
-    uint64_t deadline_ns; /* on base/clock's scale; 0: none */
+    /* When all visits must have ended, on the visitor's clock, which is base/clock; 0: never. No visit starts
+     * that is expected to end later, and the one that is running then is dropped. */
+    uint64_t deadline_ns;
+    enum pdnn_reach reach; /* which instances come first if there is no time for all of them */
     /* nonzero once the sweep is to end, set by a signal handler; NULL: never */
     const volatile int *stop;
     uint64_t grace_ns; /* what the current visit may still take then; 0: one second */
@@ -54,7 +60,7 @@ struct pdnn_sweep_rules {
 
 struct pdnn_sweep_progress {
     size_t visits_done, visits_planned; /* planned grows when intervals stay wide */
-    double eta_seconds;                 /* < 0: not known yet */
+    double eta_seconds;                 /* until the last one or the deadline; < 0: not known yet */
     const char *label;                  /* of the current task */
 };
 
@@ -71,8 +77,7 @@ struct pdnn_sweep_hooks {
 struct pdnn_sweep_result {
     size_t visits, workers_started, workers_lost;
     size_t unfinished;             /* tasks left for a resumed sweep: fewer visits than rounds */
-    bool budget_spent;             /* the budget left no time for some visit */
-    bool deadline_came;            /* the deadline did */
+    bool out_of_time;              /* the deadline left no time for some visit */
     struct pdnn_visit_spent spent; /* summed over visits */
     uint64_t overhead_ns;          /* time in the driver, outside workers, summed over visits */
 };

@@ -2,6 +2,7 @@
 
 #include "base/rng.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +80,9 @@ static void decide_all(struct pdnn_schedule *schedule) {
 }
 
 static bool is_open(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
-    return !task->closed && !task->passed_over && (task->visits < least_visits(schedule) || task->wide);
+    bool may_have_extra = task->wide && !schedule->n_waiting;
+    return !task->closed && !task->passed_over && !task->waits &&
+           (task->visits < least_visits(schedule) || may_have_extra);
 }
 
 /* In the first pass of a round, each open task gets the visit that the round requires. */
@@ -94,7 +97,8 @@ static bool is_due(const struct pdnn_schedule *schedule, const struct pdnn_sched
     if (!is_open(schedule, task))
         return false;
     return is_due_by_rounds(schedule, task) ||
-           (task->wide && task->visits < schedule->pass && has_time(schedule, task, schedule->pass));
+           (task->wide && !schedule->n_waiting && task->visits < schedule->pass &&
+            has_time(schedule, task, schedule->pass));
 }
 
 /* Merge sort is stable, and unlike qsort it needs no global to sort an array of indices by their tasks. */
@@ -160,6 +164,8 @@ enum pdnn_status pdnn_schedule_init(struct pdnn_schedule *schedule, const struct
         made.by_cost[i] = (uint32_t)i;
         status = take_up(&made, i, err);
     }
+    if (status == PDNN_OK)
+        status = pdnn_schedule_reach(&made, err);
     if (status != PDNN_OK) {
         pdnn_schedule_finish(&made);
         return status;
@@ -177,6 +183,7 @@ void pdnn_schedule_finish(struct pdnn_schedule *schedule) {
     free(schedule->state);
     free(schedule->order);
     free(schedule->by_cost);
+    free(schedule->reach);
     free(schedule->scatters);
     free(schedule->scratch);
     *schedule = (struct pdnn_schedule){0};
@@ -209,6 +216,8 @@ bool pdnn_schedule_next(struct pdnn_schedule *schedule, size_t *task) {
 uint64_t pdnn_schedule_visit_ns(const struct pdnn_schedule *schedule, size_t task) {
     const struct pdnn_schedule_task *state = &schedule->state[task];
     uint64_t share = schedule->rules->max_time_ns / least_visits(schedule);
+    if (schedule->n_waiting && schedule->most_visit_ns < share)
+        share = schedule->most_visit_ns;
     uint64_t given = pass_ns(schedule) * schedule->pass;
     uint64_t left = given > state->spent_ns ? given - state->spent_ns : 0;
     /* A visit required by the rounds gets its full share, whatever has been spent; an extra visit gets what
@@ -268,16 +277,23 @@ void pdnn_schedule_pass_over(struct pdnn_schedule *schedule, size_t task) {
     schedule->state[task].passed_over = true;
 }
 
-/* The ETA assumes that an instance not yet visited takes as long as the nearest visited ones by
- * FLOP, below and above. Scaling with FLOP would be far off: most visits end by their rules, not
- * by the amount of work. */
-void pdnn_schedule_progress(const struct pdnn_schedule *schedule, struct pdnn_sweep_progress *progress) {
-    double eta_ns = 0, below_ns = 0;
+/* What a visit takes as far as is known: see pdnn_schedule_wall_ns. */
+static double expected_ns(const struct pdnn_schedule *schedule, size_t task) {
+    double own_ns = mean_wall_ns(&schedule->state[task]);
+    return own_ns > 0 ? own_ns : (double)pdnn_schedule_wall_ns(schedule, task);
+}
+
+/* An instance without a visit takes as long as predicted, if there is a prediction, scaled by what others
+ * took; or as long as the nearest ones by FLOP, below and above. Scaling with FLOP would be far off: most
+ * visits end by their rules, not by the amount of work. */
+void pdnn_schedule_progress(const struct pdnn_schedule *schedule, uint64_t left_ns,
+                            struct pdnn_sweep_progress *progress) {
+    double eta_ns = 0, below_ns = 0, most_ns = left_ns == UINT64_MAX ? INFINITY : (double)left_ns;
     size_t done = 0, to_come = 0, unknown = 0;
     for (size_t i = 0; i < schedule->n_tasks; i++) {
         const struct pdnn_schedule_task *task = &schedule->state[schedule->by_cost[i]];
         size_t more = visits_to_come(schedule, task);
-        double wall_ns = mean_wall_ns(task);
+        double wall_ns = expected_ns(schedule, schedule->by_cost[i]);
         done += task->visits;
         to_come += more;
         if (wall_ns <= 0) {
@@ -290,7 +306,9 @@ void pdnn_schedule_progress(const struct pdnn_schedule *schedule, struct pdnn_sw
         below_ns = wall_ns;
     }
     eta_ns += (double)unknown * below_ns;
+    bool is_known = below_ns > 0 || !to_come;
+    eta_ns = schedule->n_waiting || eta_ns > most_ns ? most_ns : eta_ns;
     progress->visits_done = done;
     progress->visits_planned = done + to_come;
-    progress->eta_seconds = below_ns > 0 || !to_come ? eta_ns / 1e9 : -1;
+    progress->eta_seconds = is_known || schedule->n_waiting ? eta_ns / 1e9 : -1;
 }

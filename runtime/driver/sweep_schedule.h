@@ -18,6 +18,7 @@ struct pdnn_schedule_task {
     uint64_t spent_ns;
     bool closed;
     bool passed_over; /* there was no time for its next visit */
+    bool waits;       /* not begun: there may be no time for all its rounds */
     bool wide;        /* the interval is so wide that it needs more visits than the rounds give */
     uint64_t wall_ns; /* wall time of its visits in this run */
     size_t walls;
@@ -30,8 +31,11 @@ struct pdnn_schedule {
     struct pdnn_schedule_task *state; /* one per task */
     uint32_t *order;                  /* order of the current pass */
     uint32_t *by_cost;                /* all tasks, smallest first */
-    struct pdnn_scatter *scatters;    /* one per task, for pooling them */
-    struct pdnn_scatter pool;         /* of all tasks, as of the end of the last pass */
+    uint32_t *reach;                  /* the order in which tasks are begun; NULL: there is time for all */
+    size_t n_waiting;
+    uint64_t most_visit_ns;        /* sampling time of a visit while some wait */
+    struct pdnn_scatter *scatters; /* one per task, for pooling them */
+    struct pdnn_scatter pool;      /* of all tasks, as of the end of the last pass */
     double *scratch;
     size_t scratch_room;
     uint64_t wall_ns, predicted_ns; /* of this run's visits that have a prediction */
@@ -61,10 +65,24 @@ uint64_t pdnn_schedule_wall_ns(const struct pdnn_schedule *schedule, size_t task
 /* There is no time for the task's next visit: it gets no more in this run. */
 void pdnn_schedule_pass_over(struct pdnn_schedule *schedule, size_t task);
 
+/* Sets the order in which tasks are begun if there is a deadline. PDNN_NO_MEMORY. Called by init. */
+enum pdnn_status pdnn_schedule_reach(struct pdnn_schedule *schedule, struct pdnn_err *err);
+
+/* Decides which of the tasks without a visit may be begun if left_ns are left: those for whose rounds there
+ * seems to be time, beside the rounds of what was begun already; or if that is none, one visit to one task.
+ * As long as others wait, nothing gets more visits than its rounds, and no visit samples for more than a small
+ * part of the time. Call it now and then: it starts from what visits took so far. */
+void pdnn_schedule_plan(struct pdnn_schedule *schedule, uint64_t left_ns);
+
+/* Whether the last plan has left out tasks. */
+bool pdnn_schedule_is_waiting(const struct pdnn_schedule *schedule);
+
 /* Number of open tasks with fewer visits than rounds. */
 size_t pdnn_schedule_unfinished(const struct pdnn_schedule *schedule);
 
-/* Visits done, visits still to come as far as known now, and the time those will take. */
-void pdnn_schedule_progress(const struct pdnn_schedule *schedule, struct pdnn_sweep_progress *progress);
+/* Visits done, visits still to come as far as known now, and the time those will take, left_ns at most. Tasks
+ * that wait do not count, but if some do, all the time will be used. */
+void pdnn_schedule_progress(const struct pdnn_schedule *schedule, uint64_t left_ns,
+                            struct pdnn_sweep_progress *progress);
 
 #endif

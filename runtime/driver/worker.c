@@ -64,6 +64,7 @@ enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn
     const struct pdnn_waiting waiting = {.limit_ns = watch->time_limit_ns,
                                          .stop = watch->stop,
                                          .grace_ns = watch->grace_ns,
+                                         .deadline_ns = watch->deadline_ns,
                                          .expected_ns = watch->expected_ns,
                                          .tick = watch->tick,
                                          .user = watch->user};

@@ -55,14 +55,15 @@ struct pdnn_visit_watch {
      * is dropped at once if it is not; once *stop is more, it is dropped. NULL: never. */
     const volatile int *stop;
     uint64_t grace_ns;
+    uint64_t deadline_ns;     /* on base/clock's scale: at which the visit is dropped; 0: never */
     uint64_t expected_ns;     /* what the whole visit is likely to take; 0: not known, it may fit */
     void (*tick)(void *user); /* called a few times a second; may be NULL */
     void *user;
 };
 
 /* Runs one visit. Whatever happens to the worker is in visit->outcome and reason; after a timeout, a crash or
- * a stop it is gone (pid 0). The status covers only failures on this side; PDNN_INTERRUPTED if *stop ended
- * the visit. */
+ * a stop it is gone (pid 0). The status covers only failures on this side; PDNN_INTERRUPTED if *stop or
+ * the deadline ended the visit. */
 enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_request *request,
                                    const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
                                    struct pdnn_err *err);

@@ -66,7 +66,8 @@ static enum ending await(struct pdnn_worker_link *link, const struct pdnn_waitin
         int stop = waiting->stop ? *waiting->stop : 0;
         if (stop && stop_ns == UINT64_MAX)
             stop_ns = latest_end_ns(waiting, begun_ns, now_ns);
-        if (stop > 1 || now_ns >= stop_ns)
+        bool is_late = waiting->deadline_ns && now_ns >= waiting->deadline_ns;
+        if (stop > 1 || now_ns >= stop_ns || is_late)
             return ENDING_STOP;
         if (waiting->limit_ns && !take_turn(left_ns, now_ns - last_ns))
             return ENDING_TIMEOUT;

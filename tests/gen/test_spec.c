@@ -34,7 +34,7 @@ static void test_load_all_keys(void **state) {
         "run: {mode: infer, dtype: f32, backend: reference, threads: 1, optimizer: adam, fuse: post-ops}\n"
         "measure: {rounds: 7, precision: 0.5%, min_samples: 9, max_time: 250ms, cache: cold, probe: off,\n"
         "          order: cost}\n"
-        "limits: {memory: 12GiB, time: 2m, budget: 3h}\n"
+        "limits: {memory: 12GiB, time: 2m, budget: 3h, reach: smallest}\n"
         "models: [{fc: {batch: 1}}]\n";
     struct pdnn_spec spec;
     spec_file_must_load(text, NULL, &spec);
@@ -49,6 +49,7 @@ static void test_load_all_keys(void **state) {
     assert_int_equal(spec.limits.memory_bytes, UINT64_C(12) << 30);
     assert_int_equal(spec.limits.time_ns, UINT64_C(120000000000));
     assert_int_equal(spec.limits.budget_ns, UINT64_C(3) * 3600 * 1000000000);
+    assert_int_equal(spec.limits.reach, PDNN_SPEC_REACH_SMALLEST);
     pdnn_spec_finish(&spec);
 }
 

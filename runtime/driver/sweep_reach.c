@@ -1,0 +1,129 @@
+/* What a deadline leaves time for: which tasks a sweep begins, so that those it begins get all their rounds.
+ */
+#include "runtime/driver/sweep_schedule.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* As long as there are others, one instance takes this part of the time at most. */
+enum { SPREAD_LEAST = 16 };
+
+static uint64_t gcd(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* A Kronecker sequence: whatever its length, the first tasks lie evenly among all, and since neighbours in it
+ * are far apart by a number coprime to that of the tasks, every value of every axis comes equally often. */
+static void order_by_spread(uint32_t *order, size_t count, uint64_t seed) {
+    const double golden = 0.6180339887498949;
+    uint64_t step = count > 2 ? (uint64_t)((double)count * golden) : 1, at = count ? seed % count : 0;
+    while (gcd(step, count) > 1)
+        step++;
+    for (size_t i = 0; i < count; i++, at = (at + step) % count)
+        order[i] = (uint32_t)at;
+}
+
+static bool is_longer(const struct pdnn_task *a, const struct pdnn_task *b) {
+    return a->visit_ns != b->visit_ns ? a->visit_ns > b->visit_ns : a->flop_count > b->flop_count;
+}
+
+/* Shell's sort with Ciura's gaps: qsort would need a global. Equal ones stay in any order. */
+static void order_by_length(const struct pdnn_task *tasks, uint32_t *order, size_t count) {
+    static const size_t gaps[] = {510774, 227011, 100894, 44842, 19930, 8858, 3937, 1750,
+                                  701,    301,    132,    57,    23,    10,   4,    1};
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
+        for (size_t i = gaps[g]; i < count; i++) {
+            uint32_t moved = order[i];
+            size_t at = i;
+            for (; at >= gaps[g] && is_longer(&tasks[order[at - gaps[g]]], &tasks[moved]); at -= gaps[g])
+                order[at] = order[at - gaps[g]];
+            order[at] = moved;
+        }
+    }
+}
+
+enum pdnn_status pdnn_schedule_reach(struct pdnn_schedule *schedule, struct pdnn_err *err) {
+    size_t count = schedule->n_tasks;
+    if (!schedule->rules->deadline_ns)
+        return PDNN_OK;
+    schedule->reach = calloc(count + 1, sizeof *schedule->reach);
+    if (!schedule->reach)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the schedule of %zu instances", count);
+    if (schedule->rules->reach == PDNN_REACH_SMALLEST)
+        order_by_length(schedule->tasks, schedule->reach, count);
+    else
+        order_by_spread(schedule->reach, count, schedule->rules->request.seed);
+    return PDNN_OK;
+}
+
+static bool is_begun(const struct pdnn_schedule_task *task) {
+    return task->visits || task->walls;
+}
+
+/* Time for the rest of the task's rounds. */
+static double rounds_ns(const struct pdnn_schedule *schedule, size_t task) {
+    size_t rounds = schedule->rules->rounds > 0 ? (size_t)schedule->rules->rounds : 1;
+    size_t visits = schedule->state[task].visits;
+    return visits < rounds ? (double)(rounds - visits) * (double)pdnn_schedule_wall_ns(schedule, task) : 0;
+}
+
+/* Lets tasks begin, in their order, that take `most_ns` at most, and takes their time from *room_ns. */
+static void admit(struct pdnn_schedule *schedule, double most_ns, double *room_ns) {
+    for (size_t i = 0; i < schedule->n_tasks; i++) {
+        struct pdnn_schedule_task *task = &schedule->state[schedule->reach[i]];
+        double need_ns = task->waits ? rounds_ns(schedule, schedule->reach[i]) : 0;
+        if (!task->waits || need_ns > *room_ns || need_ns > most_ns)
+            continue;
+        task->waits = false;
+        schedule->n_waiting--;
+        *room_ns -= need_ns;
+    }
+}
+
+/* Lets the first task begin that has time for a single visit. */
+static void admit_one(struct pdnn_schedule *schedule, double left_ns) {
+    for (size_t i = 0; i < schedule->n_tasks; i++) {
+        struct pdnn_schedule_task *task = &schedule->state[schedule->reach[i]];
+        if (!task->waits || (double)pdnn_schedule_wall_ns(schedule, schedule->reach[i]) > left_ns)
+            continue;
+        task->waits = false;
+        schedule->n_waiting--;
+        return;
+    }
+}
+
+void pdnn_schedule_plan(struct pdnn_schedule *schedule, uint64_t left_ns) {
+    double room_ns = (double)left_ns;
+    uint64_t rounds = schedule->rules->rounds > 0 ? (uint64_t)schedule->rules->rounds : 1;
+    if (!schedule->most_visit_ns)
+        schedule->most_visit_ns = left_ns / SPREAD_LEAST / rounds + 1;
+    size_t n_begun = 0, n_waited;
+    schedule->n_waiting = 0;
+    for (size_t i = 0; i < schedule->n_tasks; i++) {
+        struct pdnn_schedule_task *task = &schedule->state[i];
+        task->waits = !task->closed && !task->passed_over && !is_begun(task);
+        schedule->n_waiting += task->waits;
+        if (task->closed || task->passed_over || task->waits)
+            continue;
+        double need_ns = rounds_ns(schedule, i);
+        room_ns -= need_ns;
+        n_begun += need_ns > 0;
+    }
+    n_waited = schedule->n_waiting;
+    if (schedule->rules->reach == PDNN_REACH_SPREAD)
+        admit(schedule, (double)left_ns / SPREAD_LEAST, &room_ns);
+    admit(schedule, INFINITY, &room_ns);
+    if (!n_begun && n_waited && schedule->n_waiting == n_waited)
+        admit_one(schedule, (double)left_ns);
+}
+
+bool pdnn_schedule_is_waiting(const struct pdnn_schedule *schedule) {
+    return schedule->n_waiting > 0;
+}
