@@ -192,9 +192,9 @@ enum pdnn_status pdnn_plan_check(const struct pdnn_plan *plan, const struct pdnn
                      need, beside, limit);
 }
 
-enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_backend_def *backend, void *state,
-                                  const struct pdnn_graph *graph, const struct pdnn_plan_options *options,
-                                  struct pdnn_err *err) {
+enum pdnn_status pdnn_plan_outline(struct pdnn_plan *plan, const struct pdnn_backend_def *backend,
+                                   void *state, const struct pdnn_graph *graph,
+                                   const struct pdnn_plan_options *options, struct pdnn_err *err) {
     struct pdnn_plan made = {.backend = backend, .state = state, .graph = graph};
     enum pdnn_status status = pdnn_program_init(&made.program, graph, err);
     made.program.keep_all = options->keep_all;
@@ -204,8 +204,22 @@ enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_back
         status = pdnn_plan_compile(&made, err);
     if (status == PDNN_OK)
         status = pdnn_plan_check(&made, options, err);
-    if (status == PDNN_OK)
-        status = pdnn_block_map(made.block_bytes, false, &made.block, err);
+    if (status != PDNN_OK) {
+        pdnn_plan_destroy(&made);
+        return status;
+    }
+    *plan = made;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_backend_def *backend, void *state,
+                                  const struct pdnn_graph *graph, const struct pdnn_plan_options *options,
+                                  struct pdnn_err *err) {
+    struct pdnn_plan made;
+    enum pdnn_status status = pdnn_plan_outline(&made, backend, state, graph, options, err);
+    if (status != PDNN_OK)
+        return status;
+    status = pdnn_block_map(made.block_bytes, false, &made.block, err);
     if (status == PDNN_OK)
         status = pdnn_plan_bind(&made, made.block, err);
     if (status == PDNN_OK)

@@ -31,6 +31,12 @@ struct pdnn_plan_options {
 enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_backend_def *backend, void *state,
                                   const struct pdnn_graph *graph, const struct pdnn_plan_options *options,
                                   struct pdnn_err *err);
+/* The same without memory: compiles, packs and checks, as pdnn_plan_create does, but allocates, binds and
+ * fills nothing. block is NULL, and the plan cannot run; its steps may be bound to memory of the caller's
+ * (excerpt.h). */
+enum pdnn_status pdnn_plan_outline(struct pdnn_plan *plan, const struct pdnn_backend_def *backend,
+                                   void *state, const struct pdnn_graph *graph,
+                                   const struct pdnn_plan_options *options, struct pdnn_err *err);
 void pdnn_plan_destroy(struct pdnn_plan *plan);
 
 /* Runs one whole step. Returns 0 or the failing step's code. */

@@ -1,0 +1,25 @@
+/* What the caches may still hold when a step of a model begins: for each operand, how much other data the
+ * model touches between the last use of that memory and this step. Follows from the plan alone; nothing runs.
+ *
+ * A cache with room for that many bytes still has the operand, a smaller one does not. Distances are put
+ * into classes, powers of two from PDNN_REUSE_NEAR up to `far` bytes: nearer ones are in a cache next to the
+ * core, farther ones in none. */
+#ifndef RUNTIME_CORE_REUSE_H
+#define RUNTIME_CORE_REUSE_H
+
+#include "runtime/core/plan.h"
+
+enum { PDNN_REUSE_NEAR = 64 << 10 };
+
+/* The least power of two that no cache of this capacity reaches: twice the capacity, rounded up. */
+uint64_t pdnn_reuse_far(uint64_t cache_bytes);
+
+/* bytes[k] of operand step->slot[k]: what the step shares with nobody else, that is its own size, plus the
+ * sizes of what other steps touched since the last one that touched at least half of its memory; the steps
+ * of a model follow each other in a circle, unless is_cold says that the caches are evicted before each
+ * first step. Then the nearest power of two, between PDNN_REUSE_NEAR and far. 0 for operands without
+ * bytes. */
+void pdnn_reuse_find(const struct pdnn_plan *plan, size_t step, bool is_cold, uint64_t far,
+                     uint64_t bytes[PDNN_STEP_SLOTS]);
+
+#endif

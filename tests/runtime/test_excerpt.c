@@ -1,0 +1,288 @@
+/* Excerpts: a step on memory of its own computes, bit for bit, what it computes inside its model, for every
+ * step of models of all families on every backend; and reuse distances, and the copies that follow from them.
+ */
+#include "tests/runtime/backend_check.h"
+#include "tests/cmocka_all.h"
+
+#include "runtime/core/excerpt.h"
+#include "runtime/core/reuse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct pdnn_backend_def pdnn_backend_onednn, pdnn_backend_openblas, pdnn_backend_reference;
+
+static const struct pdnn_backend_def *const backends[] = {&pdnn_backend_onednn, &pdnn_backend_openblas,
+                                                          &pdnn_backend_reference};
+enum { BACKENDS = sizeof backends / sizeof *backends };
+
+static const char *const models[] = {
+    "fc/layers=4,nodes=40,input=30,output=5,batch=64,mode=train,optimizer=rmsprop",
+    "fc/layers=4,nodes=40,input=30,output=5,batch=3,mode=infer,fuse=post-ops",
+    "fc/layers=4,nodes=64,input=32,output=5,batch=16,mode=train,optimizer=adam,accumulate=2",
+    "cnn/block=residual,blocks=1,filters=16,image=32,output=3,batch=2,mode=train",
+    "cnn/block=bottleneck,blocks=1,filters=16,image=32,output=3,batch=2,mode=infer,fuse=post-ops",
+    "rnn/cell=lstm,layers=2,embedding=16,vocabulary=20,batch=4,length=5,mode=train",
+    "rnn/cell=gru,layers=1,embedding=8,vocabulary=20,batch=4,length=5,mode=infer,rnn=unrolled",
+    "gnmt/hidden=8,layers=2,vocabulary=20,source=4,target=4,batch=3,mode=train",
+    "deepspeech2/hidden=8,layers=2,labels=3,batch=2,frames=41,mode=train",
+    "transformer/layers=2,hidden=32,heads=2,length=8,vocabulary=40,batch=2,mode=train,dropout=10",
+    "transformer/layers=2,hidden=32,heads=2,length=8,vocabulary=40,batch=2,mode=infer,fuse=blocks",
+};
+enum { MODELS = sizeof models / sizeof *models };
+
+static const uint64_t far_bytes = 1 << 20;
+
+/* The contents of a step's operands, one after the other; heap. */
+static unsigned char *save(const struct pdnn_plan *plan, size_t step, void *const *memory, size_t *bytes) {
+    const struct pdnn_step *of = &plan->program.steps[step];
+    *bytes = 0;
+    for (int k = 0; k < of->n_slots; k++)
+        *bytes += plan->program.slots[of->slot[k]].bytes;
+    unsigned char *copy = malloc(*bytes + 1), *at = copy;
+    assert_non_null(copy);
+    for (int k = 0; k < of->n_slots; k++) {
+        uint64_t size = plan->program.slots[of->slot[k]].bytes;
+        if (size)
+            memcpy(at, memory[of->slot[k]], size);
+        at += size;
+    }
+    return copy;
+}
+
+static void load(const struct pdnn_plan *plan, size_t step, void *const *memory, const unsigned char *from) {
+    const struct pdnn_step *of = &plan->program.steps[step];
+    for (int k = 0; k < of->n_slots; k++) {
+        uint64_t size = plan->program.slots[of->slot[k]].bytes;
+        if (size)
+            memcpy(memory[of->slot[k]], from, size);
+        from += size;
+    }
+}
+
+/* How many steps use each slot. One beyond the tensors that a single step uses is scratch, which a library
+ * may fill with anything. Heap. */
+static size_t *count_users(const struct pdnn_plan *plan) {
+    size_t *users = calloc(plan->program.n_slots + 1, sizeof *users);
+    assert_non_null(users);
+    for (size_t i = 0; i < plan->program.n_steps; i++)
+        for (int k = 0; k < plan->program.steps[i].n_slots; k++)
+            users[plan->program.steps[i].slot[k]]++;
+    return users;
+}
+
+static bool is_same(const struct pdnn_plan *plan, const size_t *users, size_t step, const unsigned char *a,
+                    const unsigned char *b) {
+    const struct pdnn_step *of = &plan->program.steps[step];
+    bool same = true;
+    for (int k = 0; k < of->n_slots; k++) {
+        uint64_t size = plan->program.slots[of->slot[k]].bytes;
+        bool is_scratch = of->slot[k] >= plan->graph->n_tensors && users[of->slot[k]] < 2;
+        same = same && (is_scratch || memcmp(a, b, size) == 0);
+        a += size;
+        b += size;
+    }
+    return same;
+}
+
+/* Runs the step inside the model and on each copy of an excerpt, from the same operands. */
+static void check_step(const struct pdnn_plan *plan, const size_t *users, size_t step, const char *id) {
+    const struct pdnn_step *of = &plan->program.steps[step];
+    struct pdnn_excerpt excerpt;
+    struct pdnn_err err = {0};
+    uint64_t distance[PDNN_STEP_SLOTS];
+    size_t bytes;
+    unsigned char *before = save(plan, step, plan->memory, &bytes);
+    assert_int_equal(of->work.run(of->work.state), 0);
+    unsigned char *expected = save(plan, step, plan->memory, &bytes);
+    pdnn_reuse_find(plan, step, false, far_bytes, distance);
+    must(pdnn_excerpt_create(&excerpt, plan, step, distance, 0, CHECK_SEED, &err), &err);
+    for (int run = 0; run < 3; run++) {
+        must(pdnn_excerpt_next(&excerpt, &err), &err);
+        load(plan, step, excerpt.memory, before);
+        assert_int_equal(pdnn_excerpt_run(&excerpt), 0);
+        unsigned char *got = save(plan, step, excerpt.memory, &bytes);
+        if (!is_same(plan, users, step, got, expected))
+            fail_msg("%s on %s: step %zu (%s) computes something else alone", id, plan->backend->name, step,
+                     of->implementation);
+        free(got);
+    }
+    pdnn_excerpt_destroy(&excerpt);
+    must(of->work.bind(of->work.state, plan->memory, &err), &err);
+    free(before);
+    free(expected);
+}
+
+static void check_model(const struct pdnn_backend_def *def, const char *id) {
+    struct opened backend = open_backend(def);
+    struct pdnn_arena arena = {0};
+    struct pdnn_graph graph;
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    const struct pdnn_plan_options options = {.seed = CHECK_SEED, .allow_slow = true};
+    build_instance(id, &arena, &graph);
+    enum pdnn_status status = pdnn_plan_create(&plan, def, backend.state, &graph, &options, &err);
+    if (status != PDNN_UNSUPPORTED) {
+        must(status, &err);
+        size_t *users = count_users(&plan);
+        for (size_t step = 0; step < plan.program.n_steps; step++)
+            check_step(&plan, users, step, id);
+        free(users);
+        pdnn_plan_destroy(&plan);
+    }
+    pdnn_arena_finish(&arena);
+    close_backend(&backend);
+}
+
+static void test_excerpt_computes_what_its_model_does(void **state) {
+    (void)state;
+    for (int backend = 0; backend < BACKENDS; backend++)
+        for (int model = 0; model < MODELS; model++)
+            check_model(backends[backend], models[model]);
+}
+
+/* An outline compiles to the same block as a plan, and its steps run without one. */
+static void test_outline_runs_without_memory(void **state) {
+    (void)state;
+    for (int model = 0; model < MODELS; model++) {
+        struct opened backend = open_backend(&pdnn_backend_onednn);
+        struct pdnn_arena arena = {0};
+        struct pdnn_graph graph;
+        struct pdnn_plan outline;
+        struct pdnn_err err = {0};
+        const struct pdnn_plan_options options = {.seed = CHECK_SEED};
+        build_instance(models[model], &arena, &graph);
+        must(pdnn_plan_outline(&outline, backend.def, backend.state, &graph, &options, &err), &err);
+        assert_null(outline.block);
+        assert_true(outline.block_bytes > 0);
+        for (size_t step = 0; step < outline.program.n_steps; step++) {
+            struct pdnn_excerpt excerpt;
+            uint64_t distance[PDNN_STEP_SLOTS];
+            pdnn_reuse_find(&outline, step, false, far_bytes, distance);
+            must(pdnn_excerpt_create(&excerpt, &outline, step, distance, 0, CHECK_SEED, &err), &err);
+            for (int run = 0; run < 5; run++) {
+                must(pdnn_excerpt_next(&excerpt, &err), &err);
+                assert_int_equal(pdnn_excerpt_run(&excerpt), 0);
+            }
+            pdnn_excerpt_destroy(&excerpt);
+        }
+        pdnn_plan_destroy(&outline);
+        pdnn_arena_finish(&arena);
+        close_backend(&backend);
+    }
+}
+
+/* Five operands in a block: weights w0 and w1 of 1 MiB, activations x, y, z of 128 KiB; z takes y's place. */
+enum { KIB = 1 << 10, W0 = 0, W1, X, Y, Z, SLOTS };
+
+struct toy {
+    struct pdnn_slot slots[SLOTS];
+    struct pdnn_step steps[3];
+    uint64_t offset[SLOTS];
+    struct pdnn_graph graph;
+    struct pdnn_plan plan;
+    void *bound[SLOTS];
+};
+
+static enum pdnn_status bind_toy(void *state, void *const *memory, struct pdnn_err *err) {
+    struct toy *toy = state;
+    (void)err;
+    memcpy(toy->bound, memory, sizeof toy->bound);
+    return PDNN_OK;
+}
+
+static int run_toy(void *state) {
+    (void)state;
+    return 0;
+}
+
+static void make_toy(struct toy *toy) {
+    static const uint64_t kib[SLOTS] = {1024, 1024, 128, 128, 128}, at[SLOTS] = {0, 1024, 2048, 2176, 2176};
+    static const uint32_t operands[3][3] = {{W0, X, Y}, {W1, Y, Z}, {W1, Z, X}};
+    *toy = (struct toy){.graph = {.n_tensors = 0}};
+    for (int i = 0; i < SLOTS; i++) {
+        toy->slots[i].bytes = kib[i] * KIB;
+        toy->offset[i] = at[i] * KIB;
+    }
+    for (int i = 0; i < 3; i++) {
+        toy->steps[i] = (struct pdnn_step){.n_slots = 3, .work = {toy, bind_toy, run_toy, NULL}};
+        memcpy(toy->steps[i].slot, operands[i], sizeof operands[i]);
+    }
+    toy->plan = (struct pdnn_plan){.graph = &toy->graph, .offset = toy->offset, .block_bytes = 2304 * KIB};
+    toy->plan.program = (struct pdnn_program){
+        .graph = &toy->graph, .slots = toy->slots, .steps = toy->steps, .n_slots = SLOTS, .n_steps = 3};
+}
+
+static void test_reuse_counts_what_lies_between(void **state) {
+    (void)state;
+    struct toy toy;
+    uint64_t bytes[PDNN_STEP_SLOTS];
+    make_toy(&toy);
+    /* Step 0: w0 was last used by step 0, before steps 2 (1280 KiB) and 1 (1152 KiB, y and z being one):
+     * 3456 KiB, nearest 4 MiB. x was written by step 2. y's memory was read, as z, by step 2. */
+    pdnn_reuse_find(&toy.plan, 0, false, 64 << 20, bytes);
+    assert_int_equal(bytes[0], 4096 * KIB);
+    assert_int_equal(bytes[1], 128 * KIB);
+    assert_int_equal(bytes[2], 128 * KIB);
+    /* Step 2: w1 was used by step 1. */
+    pdnn_reuse_find(&toy.plan, 2, false, 64 << 20, bytes);
+    assert_int_equal(bytes[0], 1024 * KIB);
+    /* Farther than any cache is far, and evicted caches have nothing of the previous step. */
+    pdnn_reuse_find(&toy.plan, 0, false, 2 << 20, bytes);
+    assert_int_equal(bytes[0], 2 << 20);
+    pdnn_reuse_find(&toy.plan, 0, true, 64 << 20, bytes);
+    for (int k = 0; k < 3; k++)
+        assert_int_equal(bytes[k], 64 << 20);
+    pdnn_reuse_find(&toy.plan, 1, true, 64 << 20, bytes);
+    assert_int_equal(bytes[1], 128 * KIB);
+}
+
+static void test_reuse_far_is_beyond_the_cache(void **state) {
+    (void)state;
+    assert_int_equal(pdnn_reuse_far(0), PDNN_REUSE_NEAR);
+    assert_int_equal(pdnn_reuse_far(32 << 20), 64 << 20);
+    assert_int_equal(pdnn_reuse_far((32 << 20) + 1), 128 << 20);
+}
+
+static void test_excerpt_copies_follow_the_distances(void **state) {
+    (void)state;
+    struct toy toy;
+    struct pdnn_excerpt excerpt;
+    struct pdnn_err err = {0};
+    const uint64_t distance[PDNN_STEP_SLOTS] = {4096 * KIB, 128 * KIB, 256 * KIB};
+    make_toy(&toy);
+    must(pdnn_excerpt_create(&excerpt, &toy.plan, 0, distance, 0, 1, &err), &err);
+    assert_int_equal(excerpt.n_parts, 3);
+    assert_int_equal(excerpt.part[0].copies, 4);
+    assert_int_equal(excerpt.part[1].copies, 1);
+    assert_true(excerpt.part[1].is_near);
+    assert_int_equal(excerpt.cycle, 4);
+    void *first = NULL;
+    for (uint64_t run = 0; run < 5; run++) {
+        must(pdnn_excerpt_next(&excerpt, &err), &err);
+        first = run == 0 ? toy.bound[W0] : first;
+        assert_true((toy.bound[W0] == first) == (run % 4 == 0));
+        assert_ptr_equal(toy.bound[X], excerpt.block + excerpt.part[1].at);
+    }
+    pdnn_excerpt_destroy(&excerpt);
+    /* y and z are one part. */
+    must(pdnn_excerpt_create(&excerpt, &toy.plan, 1, distance, 0, 1, &err), &err);
+    assert_int_equal(excerpt.n_parts, 2);
+    must(pdnn_excerpt_next(&excerpt, &err), &err);
+    assert_ptr_equal(toy.bound[Y], toy.bound[Z]);
+    pdnn_excerpt_destroy(&excerpt);
+    assert_int_equal(pdnn_excerpt_create(&excerpt, &toy.plan, 0, distance, 4096 * KIB, 1, &err),
+                     PDNN_TOO_BIG);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_excerpt_computes_what_its_model_does),
+        cmocka_unit_test(test_outline_runs_without_memory),
+        cmocka_unit_test(test_reuse_counts_what_lies_between),
+        cmocka_unit_test(test_reuse_far_is_beyond_the_cache),
+        cmocka_unit_test(test_excerpt_copies_follow_the_distances),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
