@@ -1,14 +1,39 @@
+#include "base/visible.h"
+#include "cli/console.h"
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "models/op.h"
+#include "results/tables/tables.h"
+#include "session/operators.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static const char *const paragraphs[] = {
     "Lists the operators that models are built from: what each computes, which passes it has, "
     "and which operators the setting fuse may run inside it (hosts).",
+    "With specs or ids, lists what those models consist of as their backend would run them: "
+    "each distinct operator with its shape, implementation and operands, "
+    "how many models have it, and how often it runs in one step of each, added up. "
+    "Behind each operand's bytes stands how much other data the model touches between its last use and this "
+    "one, rounded to a power of two: 64KiB is in the nearest cache, "
+    "twice the last cache or more in none; =0 is an operand in the memory of operand 0. "
+    "No model runs or takes memory, but implementations are chosen by measuring, as in a sweep.",
     NULL,
 };
 
-static const struct pdnn_option_def options[] = {PDNN_OPTION_FORMAT};
+static const struct pdnn_option_def options[] = {
+    PDNN_OPTION_SET, PDNN_OPTION_CEILINGS, PDNN_OPTION_SLOW, PDNN_OPTION_NO_CACHE, PDNN_OPTION_FORMAT,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn ops", "all kinds of operators"},
+    {"paradnn ops fc/layers=8,nodes=1024,batch=64", "what this model consists of"},
+    {"paradnn ops sweeps/fc.yaml --format csv", "how few operators a whole sweep consists of"},
+};
+
+enum { ROOF_SECONDS = 3 };
 
 static const struct pdnn_table_column columns[] = {
     {"op", PDNN_ALIGN_WRAP},    {"category", PDNN_ALIGN_WRAP}, {"passes", PDNN_ALIGN_WRAP},
@@ -41,9 +66,95 @@ static void add_row(struct pdnn_table *table, const struct pdnn_op_def *op) {
     pdnn_str_finish(&posts);
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    (void)some_failed;
+static const struct pdnn_table_column found_columns[] = {
+    {"models", PDNN_ALIGN_RIGHT},
+    {"runs", PDNN_ALIGN_RIGHT},
+    {"operand_bytes", PDNN_ALIGN_RIGHT},
+    {"operator", PDNN_ALIGN_LEFT},
+};
+
+/* Instances that cannot run have no operators: says how many there are of each outcome, with one reason. */
+static void report_others(const struct pdnn_session *session, const struct pdnn_operators *operators,
+                          size_t counts[PDNN_OUTCOME_COUNT]) {
+    const char *reasons[PDNN_OUTCOME_COUNT] = {NULL};
+    char shown[PDNN_VISIBLE_TEXT];
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        const struct pdnn_instance_visits listed = pdnn_visits_of(&operators->listed, session->tasks[i].id);
+        enum pdnn_outcome outcome = listed.count ? listed.visit->outcome : session->rows[i].outcome;
+        counts[outcome]++;
+        if (!reasons[outcome])
+            reasons[outcome] = listed.count ? listed.visit->reason : session->rows[i].reason;
+    }
+    for (int i = 0; i < PDNN_OUTCOME_COUNT; i++)
+        if (i != PDNN_OUTCOME_OK && counts[i])
+            fprintf(stderr, "%zu %s, such as: %s\n", counts[i], pdnn_outcome_name((enum pdnn_outcome)i),
+                    pdnn_visible(shown, reasons[i]));
+}
+
+static enum pdnn_status print_found(const struct pdnn_session *session,
+                                    const struct pdnn_operators *operators, bool csv, bool *some_failed,
+                                    struct pdnn_err *err) {
+    size_t counts[PDNN_OUTCOME_COUNT] = {0};
     struct pdnn_table table;
+    report_others(session, operators, counts);
+    fprintf(stderr, "%zu models, %zu operators; %zu without their cache states\n", counts[PDNN_OUTCOME_OK],
+            operators->keys.count, operators->stateless.count);
+    *some_failed = pdnn_session_has_failed(counts);
+    pdnn_table_init(&table, found_columns, sizeof found_columns / sizeof found_columns[0]);
+    for (size_t i = 0; i < operators->keys.count; i++) {
+        pdnn_table_cell(&table, "%zu", operators->facts[i].models);
+        pdnn_table_cell(&table, "%" PRIu64, operators->facts[i].runs);
+        pdnn_table_cell(&table, "%" PRIu64, operators->facts[i].bytes);
+        pdnn_table_cell(&table, "%s", operators->keys.text[i]);
+    }
+    enum pdnn_status status = pdnn_table_print(&table, csv, err);
+    pdnn_table_finish(&table);
+    return status;
+}
+
+static enum pdnn_status list_found(struct pdnn_session *session, const struct pdnn_arguments *arguments,
+                                   struct pdnn_operators *operators, struct pdnn_err *err) {
+    const char *ceilings = pdnn_argument(arguments, "ceilings");
+    struct pdnn_sweep_workers *workers = NULL;
+    enum pdnn_status status = ceilings ? pdnn_ceilings_read(ceilings, NULL, session->ceilings, err)
+                                       : pdnn_session_measure_ceilings(session, ROOF_SECONDS, err);
+    if (status == PDNN_OK)
+        status = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &workers, err);
+    if (status == PDNN_OK) {
+        struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+        rules.request.allow_slow = pdnn_argument(arguments, "allow-slow");
+        status = pdnn_operators_collect(operators, session, workers, &rules, err);
+    }
+    pdnn_sweep_workers_destroy(workers);
+    return status;
+}
+
+static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool *some_failed,
+                                   struct pdnn_err *err) {
+    struct pdnn_progress bar;
+    const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
+    struct pdnn_session session = {.hooks = &hooks, .no_cache = pdnn_argument(arguments, "no-cache")};
+    struct pdnn_operators operators = {0};
+    const char **sets;
+    size_t n_sets;
+    if (pdnn_argument_all(arguments, "set", &sets, &n_sets, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status =
+        pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
+    if (status == PDNN_OK)
+        status = list_found(&session, arguments, &operators, err);
+    if (status == PDNN_OK)
+        status = print_found(&session, &operators, pdnn_wants_csv(arguments), some_failed, err);
+    pdnn_operators_finish(&operators);
+    pdnn_session_finish(&session);
+    free(sets);
+    return status;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    struct pdnn_table table;
+    if (arguments->n_operands)
+        return run_models(arguments, some_failed, err);
     pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
         add_row(&table, *op);
@@ -54,10 +165,14 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_ops = {
     .name = "ops",
-    .summary = "Lists the operators.",
-    .operands = "",
+    .summary = "Lists the operators, or what models consist of.",
+    .operands = "[SPEC|ID...]",
+    .max_operands = PDNN_OPERANDS_ANY,
     .paragraphs = paragraphs,
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
     .run = run,
 };

@@ -37,6 +37,15 @@ static void show_visits(void *user, const struct pdnn_sweep_progress *progress) 
     pdnn_progress_show_visits(user, progress);
 }
 
+static void show_work(void *user, const char *what, size_t done, size_t all, double seconds_left) {
+    char detail[160], left[PDNN_DURATION_TEXT] = "";
+    if (seconds_left >= 0)
+        pdnn_duration_format(left, seconds_left);
+    snprintf(detail, sizeof detail, "%zu of %zu %s%s%s%s", done, all, what, *left ? ", " : "", left,
+             *left ? " left" : "");
+    pdnn_progress_show(user, all ? (double)done / (double)all : 0, detail);
+}
+
 /* A new bar, so that the next job prints its first line at once. */
 static void end_bar(void *user) {
     struct pdnn_progress *bar = user, before = *bar;
@@ -69,5 +78,5 @@ void pdnn_console_say(const char *text) {
 
 struct pdnn_session_hooks pdnn_console_hooks(struct pdnn_progress *bar) {
     pdnn_progress_init(bar, stderr);
-    return (struct pdnn_session_hooks){bar, warn, note, show_roofs, show_visits, end_bar, watch};
+    return (struct pdnn_session_hooks){bar, warn, note, show_roofs, show_visits, show_work, end_bar, watch};
 }

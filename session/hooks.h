@@ -2,6 +2,7 @@
 #ifndef SESSION_HOOKS_H
 #define SESSION_HOOKS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct pdnn_sweep_progress;
@@ -18,7 +19,9 @@ struct pdnn_session_hooks {
     void (*roofs)(void *user, double fraction, int64_t threads);
     /* Progress of the visits. */
     void (*visits)(void *user, const struct pdnn_sweep_progress *progress);
-    /* The roofs or the visits have ended, successfully or not. */
+    /* Progress of other work in equal parts: "12 of 80 models compiled"; seconds left, < 0: not known. */
+    void (*work)(void *user, const char *what, size_t done, size_t all, double seconds_left);
+    /* The roofs, the visits or the work have ended, successfully or not. */
     void (*ended)(void *user);
     /* Called when a long job begins. Returns the counter of the user's requests to end it. */
     const volatile int *(*watch)(void *user);

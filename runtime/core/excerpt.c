@@ -127,7 +127,7 @@ static enum pdnn_status fill_part(const struct pdnn_excerpt *excerpt, int number
         else
             fill_computed(excerpt, slot, seed, first);
     }
-#pragma omp parallel for
+#pragma omp parallel for if (part->copies * part->bytes > 1 << 20)
     for (uint64_t i = 1; i < part->copies; i++)
         memcpy(first + i * part->stride, first, part->bytes);
     return status;
@@ -172,7 +172,7 @@ void pdnn_excerpt_destroy(struct pdnn_excerpt *excerpt) {
 static void read_near(const void *address, uint64_t bytes) {
     const volatile float *value = address;
     int64_t lines = (int64_t)(bytes / sizeof *value / LINE_FLOATS);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (bytes > 32 << 10)
     for (int64_t i = 0; i < lines; i++)
         (void)value[i * LINE_FLOATS];
 }

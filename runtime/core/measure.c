@@ -101,7 +101,7 @@ static bool warm_time_is_up(const struct session *session) {
 /* After a warm-up step: whether there is no time for the rest of the least that a visit usually takes. */
 static bool is_slow(const struct session *session, double step_ns) {
     const double steps = WARM_STEPS_MIN - 1 + SLOW_SAMPLES + STAMPS_MIN;
-    return session->warmups == 1 && !fits(session, steps * step_ns);
+    return session->target->stamped_step && session->warmups == 1 && !fits(session, steps * step_ns);
 }
 
 /* One block of warm-up samples. *median_ns is the median per step of the samples there was time for. */
@@ -223,7 +223,8 @@ static bool visit_time_is_up(const struct session *session) {
 
 /* Due after every stride-th sample. */
 static bool stamp_is_due(const struct session *session) {
-    return !session->is_slow && (session->n_samples - 1) % session->stride == 0 &&
+    return session->target->stamped_step && !session->is_slow &&
+           (session->n_samples - 1) % session->stride == 0 &&
            (session->n_stamps < STAMPS_MIN || !visit_time_is_up(session)) &&
            (!session->n_stamps || fits(session, (double)session->longest_ns));
 }
@@ -297,7 +298,7 @@ static void summarize(const struct session *session, struct pdnn_visit *visit, d
     visit->spent.warmup_ns = session->spent.warmup_ns;
     visit->spent.samples_ns = session->spent.samples_ns;
     visit->spent.stamped_ns = session->spent.stamped_ns;
-    visit->stamped_ns = stamp_median(session, session->target->n_parts);
+    visit->stamped_ns = session->n_stamps ? stamp_median(session, session->target->n_parts) : 0;
     for (size_t part = 0; part < session->target->n_parts; part++)
         part_ns[part] = stamp_median(session, part);
     for (size_t i = 0; i < count; i++)

@@ -10,7 +10,7 @@
 struct pdnn_measure_target {
     void *user;
     int (*step)(void *user);                       /* one whole step; non-zero aborts */
-    int (*stamped_step)(void *user, uint64_t *ns); /* ns[i] += time of part i */
+    int (*stamped_step)(void *user, uint64_t *ns); /* ns[i] += time of part i; NULL: there are no parts */
     size_t n_parts;
     void (*evict)(void *user);     /* cold samples: evicts the caches; else NULL */
     uint64_t (*clock)(void *user); /* NULL: pdnn_clock_ns; tests supply a scripted one */

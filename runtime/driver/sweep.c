@@ -241,13 +241,29 @@ static enum pdnn_status start_worker(void *user, enum pdnn_isa isa, struct pdnn_
     return pdnn_worker_start(&workers->worker[isa], workers->host, isa, workers->memory_limit_bytes, err);
 }
 
+static void rest_others(struct pdnn_sweep_workers *workers, enum pdnn_isa isa) {
+    if (isa != workers->last)
+        pdnn_worker_rest(&workers->worker[workers->last]);
+    workers->last = isa;
+}
+
+enum pdnn_status pdnn_sweep_workers_get(struct pdnn_sweep_workers *workers, enum pdnn_isa isa,
+                                        struct pdnn_worker **worker, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (int attempt = 0; attempt < START_ATTEMPTS && !is_worker_alive(workers, isa); attempt++)
+        status = start_worker(workers, isa, err);
+    if (status != PDNN_OK)
+        return status;
+    rest_others(workers, isa);
+    *worker = &workers->worker[isa];
+    return PDNN_OK;
+}
+
 static enum pdnn_status have_visited(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
                                      const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
                                      struct pdnn_err *err) {
     struct pdnn_sweep_workers *workers = user;
-    if (isa != workers->last)
-        pdnn_worker_rest(&workers->worker[workers->last]);
-    workers->last = isa;
+    rest_others(workers, isa);
     return pdnn_worker_visit(&workers->worker[isa], request, watch, visit, err);
 }
 

@@ -4,6 +4,7 @@
 #ifndef RUNTIME_DRIVER_SWEEP_H
 #define RUNTIME_DRIVER_SWEEP_H
 
+#include "runtime/driver/worker.h"
 #include "runtime/facts/ceilings.h"
 #include "runtime/facts/host.h"
 #include "runtime/facts/request.h"
@@ -89,6 +90,10 @@ void pdnn_sweep_result_add(struct pdnn_sweep_result *sum, const struct pdnn_swee
 struct pdnn_sweep_workers; /* opaque */
 enum pdnn_status pdnn_sweep_workers_create(const struct pdnn_host *host, uint64_t memory_limit_bytes,
                                            struct pdnn_sweep_workers **workers, struct pdnn_err *err);
+/* The worker for the isa, started if there is none alive; the others are at rest. Borrowed until the next
+ * call. */
+enum pdnn_status pdnn_sweep_workers_get(struct pdnn_sweep_workers *workers, enum pdnn_isa isa,
+                                        struct pdnn_worker **worker, struct pdnn_err *err);
 void pdnn_sweep_workers_destroy(struct pdnn_sweep_workers *workers); /* takes NULL */
 
 /* Visits every open task until the rules are met. Earlier visits of closed tasks say how much visits scatter.

@@ -29,15 +29,20 @@ static bool ceiling_is_sound(const struct pdnn_ceiling *ceiling) {
            is_text(ceiling->host, sizeof ceiling->host);
 }
 
-/* Copies a visit and its ops out of the message. False if the message does not hold one. */
-static bool read_visit(const struct pdnn_message *message, struct pdnn_visit *visit) {
+/* Copies a visit and its ops out of the message, whose body ends with n_rest entries of rest_size bytes.
+ * False if the message does not hold that. */
+static bool read_visit(const struct pdnn_message *message, size_t rest_size, struct pdnn_visit *visit,
+                       size_t *n_rest) {
     struct pdnn_visit copy;
-    if (message->kind != PDNN_MESSAGE_VISIT || message->body_bytes < sizeof copy)
+    if (message->body_bytes < sizeof copy)
         return false;
     memcpy(&copy, message->body, sizeof copy);
-    size_t ops_bytes = message->body_bytes - sizeof copy;
-    if (ops_bytes % sizeof *copy.ops != 0 || copy.n_ops != ops_bytes / sizeof *copy.ops ||
-        (unsigned)copy.outcome >= PDNN_OUTCOME_COUNT || (unsigned)copy.stop >= PDNN_STOP_COUNT)
+    size_t more_bytes = message->body_bytes - sizeof copy;
+    if (copy.n_ops > more_bytes / sizeof *copy.ops || (unsigned)copy.outcome >= PDNN_OUTCOME_COUNT ||
+        (unsigned)copy.stop >= PDNN_STOP_COUNT)
+        return false;
+    size_t ops_bytes = copy.n_ops * sizeof *copy.ops, rest_bytes = more_bytes - ops_bytes;
+    if (rest_size ? rest_bytes % rest_size != 0 : rest_bytes != 0)
         return false;
     copy.reason[sizeof copy.reason - 1] = 0;
     copy.ops = NULL;
@@ -50,17 +55,31 @@ static bool read_visit(const struct pdnn_message *message, struct pdnn_visit *vi
     bool sound = true;
     for (size_t i = 0; i < copy.n_ops; i++)
         sound = sound && op_is_sound(&copy.ops[i]);
-    if (sound)
-        *visit = copy;
-    else
+    if (!sound) {
         free(copy.ops);
-    return sound;
+        return false;
+    }
+    *visit = copy;
+    *n_rest = rest_size ? rest_bytes / rest_size : 0;
+    return true;
 }
 
-enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_request *request,
-                                   const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
-                                   struct pdnn_err *err) {
-    const struct pdnn_part body = {request, sizeof *request};
+/* An answer that is a visit, perhaps with something behind it. */
+struct visit_answer {
+    struct pdnn_message message;
+    size_t rest_size, n_rest;
+};
+
+static void refuse(struct pdnn_worker *worker, struct pdnn_visit *visit) {
+    pdnn_worker_stop(worker);
+    visit->outcome = PDNN_OUTCOME_CRASH;
+    snprintf(visit->reason, sizeof visit->reason, "the worker's answer was garbled");
+}
+
+static enum pdnn_status ask_visit(struct pdnn_worker *worker, enum pdnn_message_kind kind,
+                                  const struct pdnn_part *body, const struct pdnn_visit_watch *watch,
+                                  struct visit_answer *answer, struct pdnn_visit *visit,
+                                  struct pdnn_err *err) {
     const struct pdnn_waiting waiting = {.limit_ns = watch->time_limit_ns,
                                          .stop = watch->stop,
                                          .grace_ns = watch->grace_ns,
@@ -68,21 +87,67 @@ enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn
                                          .expected_ns = watch->expected_ns,
                                          .tick = watch->tick,
                                          .user = watch->user};
-    struct pdnn_message answer;
     struct pdnn_fate fate;
     int64_t started_unix_ms = pdnn_clock_unix_ms();
-    enum pdnn_status status =
-        pdnn_worker_ask(worker, PDNN_MESSAGE_VISIT, &body, &waiting, &answer, &fate, err);
+    enum pdnn_status status = pdnn_worker_ask(worker, kind, body, &waiting, &answer->message, &fate, err);
     if (status != PDNN_OK)
         return status;
     *visit = (struct pdnn_visit){.outcome = fate.outcome};
     memcpy(visit->reason, fate.reason, sizeof visit->reason);
-    if (fate.outcome == PDNN_OUTCOME_OK && !read_visit(&answer, visit)) {
-        pdnn_worker_stop(worker);
-        visit->outcome = PDNN_OUTCOME_CRASH;
-        snprintf(visit->reason, sizeof visit->reason, "the worker's answer was garbled");
-    }
+    if (fate.outcome == PDNN_OUTCOME_OK &&
+        (answer->message.kind != kind ||
+         !read_visit(&answer->message, answer->rest_size, visit, &answer->n_rest)))
+        refuse(worker, visit);
     visit->started_unix_ms = started_unix_ms;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_request *request,
+                                   const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                   struct pdnn_err *err) {
+    const struct pdnn_part body = {request, sizeof *request};
+    struct visit_answer answer = {.rest_size = 0};
+    return ask_visit(worker, PDNN_MESSAGE_VISIT, &body, watch, &answer, visit, err);
+}
+
+enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct pdnn_operator_request *request,
+                                      const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                      struct pdnn_err *err) {
+    const struct pdnn_part body = {request, sizeof *request};
+    struct visit_answer answer = {.rest_size = 0};
+    return ask_visit(worker, PDNN_MESSAGE_OPERATOR, &body, watch, &answer, visit, err);
+}
+
+static bool operators_are_sound(const struct pdnn_operator *operators, size_t count,
+                                const struct pdnn_visit *visit) {
+    bool sound = true;
+    for (size_t i = 0; i < count; i++)
+        sound = sound && is_text(operators[i].key, sizeof operators[i].key) && operators[i].op < visit->n_ops;
+    return sound;
+}
+
+enum pdnn_status pdnn_worker_operators(struct pdnn_worker *worker, const struct pdnn_request *request,
+                                       const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                       struct pdnn_operator **operators, size_t *n_operators,
+                                       struct pdnn_err *err) {
+    const struct pdnn_part body = {request, sizeof *request};
+    struct visit_answer answer = {.rest_size = sizeof **operators};
+    *operators = NULL;
+    *n_operators = 0;
+    enum pdnn_status status = ask_visit(worker, PDNN_MESSAGE_OPERATORS, &body, watch, &answer, visit, err);
+    if (status != PDNN_OK || visit->outcome != PDNN_OUTCOME_OK)
+        return status;
+    size_t bytes = answer.n_rest * sizeof **operators;
+    struct pdnn_operator *copy = malloc(bytes ? bytes : 1);
+    if (copy)
+        memcpy(copy, (const char *)answer.message.body + answer.message.body_bytes - bytes, bytes);
+    if (!copy || !operators_are_sound(copy, answer.n_rest, visit)) {
+        free(copy);
+        refuse(worker, visit);
+        return PDNN_OK;
+    }
+    *operators = copy;
+    *n_operators = answer.n_rest;
     return PDNN_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/facts/ceilings.h"
 #include "runtime/facts/check.h"
 #include "runtime/facts/host.h"
+#include "runtime/facts/operator.h"
 #include "runtime/facts/request.h"
 #include "runtime/facts/software.h"
 #include "runtime/facts/visit.h"
@@ -67,6 +68,19 @@ struct pdnn_visit_watch {
 enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_request *request,
                                    const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
                                    struct pdnn_err *err);
+
+/* Lists what an instance consists of, in the worker that will measure it: outcome, reason and the rows of
+ * ops.csv without times in visit, and the operators, heap, freed by the caller; none unless the outcome is
+ * ok. As for a visit, the status covers only failures on this side. */
+enum pdnn_status pdnn_worker_operators(struct pdnn_worker *worker, const struct pdnn_request *request,
+                                       const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                       struct pdnn_operator **operators, size_t *n_operators,
+                                       struct pdnn_err *err);
+
+/* Measures one of them. Cheaper for the instance that was last asked about, which is still compiled. */
+enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct pdnn_operator_request *request,
+                                      const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                      struct pdnn_err *err);
 
 /* Measures the ceilings for one thread count, in about `seconds`, and appends their rows; 0: the probes
  * alone. PDNN_IO if that takes longer than time_limit_ns (0: no limit); the worker is gone then. */

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "models/isa.h"
 #include "runtime/facts/host.h"
+#include "runtime/facts/operator.h"
 #include "runtime/facts/request.h"
 #include "runtime/facts/software.h"
 
@@ -22,7 +23,12 @@ enum pdnn_message_kind {
     PDNN_MESSAGE_CHECK,    /* struct pdnn_request; array of struct pdnn_check_row */
     /* int64_t, the number of threads; the places they are bound to, as text without a terminator */
     PDNN_MESSAGE_PLACES,
-    PDNN_MESSAGE_REST, /* empty; empty, once the threads have ended */
+    /* struct pdnn_request; struct pdnn_visit with an outcome and no times, its ops, then array of struct
+     * pdnn_operator: what the instance consists of. Nothing of it runs, but implementations are chosen by
+     * measuring, as for a visit. */
+    PDNN_MESSAGE_OPERATORS,
+    PDNN_MESSAGE_OPERATOR, /* struct pdnn_operator_request; struct pdnn_visit without ops */
+    PDNN_MESSAGE_REST,     /* empty; empty, once the threads have ended */
     /* from the worker, any number of times before an answer: double, the fraction done */
     PDNN_MESSAGE_PROGRESS,
     PDNN_MESSAGE_FAILED, /* the answer if there is no other: struct pdnn_err */

@@ -36,6 +36,8 @@ struct pdnn_process_probe {
     uint64_t far_bytes, ended_ns;
 };
 
+struct pdnn_outlined; /* operators.h */
+
 struct pdnn_process {
     int fd; /* socket to the driver */
     struct pdnn_host host;
@@ -47,6 +49,7 @@ struct pdnn_process {
     size_t n_backends;
     struct pdnn_open_set set;
     struct pdnn_process_probe probe;
+    struct pdnn_outlined *outlined; /* heap: the model whose operators are being measured; NULL: none */
 };
 
 void pdnn_process_finish(struct pdnn_process *process);

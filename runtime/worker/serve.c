@@ -6,6 +6,7 @@
 #include "runtime/facts/protocol.h"
 #include "runtime/worker/check.h"
 #include "runtime/worker/limits.h"
+#include "runtime/worker/operators.h"
 #include "runtime/worker/set.h"
 #include "runtime/worker/visit.h"
 
@@ -77,6 +78,28 @@ static enum pdnn_status answer_visit(struct pdnn_process *process, const void *b
     enum pdnn_status status = pdnn_message_send(process->fd, PDNN_MESSAGE_VISIT, parts, 2, err);
     pdnn_visit_finish(&visit);
     return status;
+}
+
+static enum pdnn_status answer_operators(struct pdnn_process *process, const void *body,
+                                         struct pdnn_err *err) {
+    struct pdnn_visit visit = {0};
+    const struct pdnn_operator *operators;
+    size_t count;
+    pdnn_operators_list(process, body, &visit, &operators, &count);
+    const struct pdnn_part parts[] = {{&visit, sizeof visit},
+                                      {visit.ops, visit.n_ops * sizeof *visit.ops},
+                                      {operators, count * sizeof *operators}};
+    enum pdnn_status status = pdnn_message_send(process->fd, PDNN_MESSAGE_OPERATORS, parts, 3, err);
+    pdnn_visit_finish(&visit);
+    return status;
+}
+
+static enum pdnn_status answer_operator(struct pdnn_process *process, const void *body,
+                                        struct pdnn_err *err) {
+    struct pdnn_visit visit = {0};
+    const struct pdnn_part part = {&visit, sizeof visit};
+    pdnn_operator_measure(process, body, &visit);
+    return pdnn_message_send(process->fd, PDNN_MESSAGE_OPERATOR, &part, 1, err);
 }
 
 /* For requests without an outcome: sends the answer, or the error. */
@@ -157,14 +180,16 @@ static enum pdnn_status answer_rest(struct pdnn_process *process, const void *bo
     return pdnn_message_send(process->fd, PDNN_MESSAGE_REST, NULL, 0, err);
 }
 
-/* The request handlers; the answer has the kind of the request. Any request but a visit
- * closes the open set. */
+/* The request handlers; the answer has the kind of the request. Any request but a visit closes the open set,
+ * and any but those about operators the model whose operators are measured. */
 static const struct {
     size_t body_bytes;
     enum pdnn_status (*answer)(struct pdnn_process *process, const void *body, struct pdnn_err *err);
 } requests[PDNN_MESSAGE_COUNT] = {
     [PDNN_MESSAGE_HELLO] = {sizeof(struct pdnn_hello), answer_hello},
     [PDNN_MESSAGE_VISIT] = {sizeof(struct pdnn_request), answer_visit},
+    [PDNN_MESSAGE_OPERATORS] = {sizeof(struct pdnn_request), answer_operators},
+    [PDNN_MESSAGE_OPERATOR] = {sizeof(struct pdnn_operator_request), answer_operator},
     [PDNN_MESSAGE_CEILINGS] = {sizeof(struct pdnn_roofs_request), answer_ceilings},
     [PDNN_MESSAGE_CHECK] = {sizeof(struct pdnn_request), answer_check},
     [PDNN_MESSAGE_PLACES] = {sizeof(int64_t), answer_places},
@@ -175,11 +200,18 @@ static enum pdnn_status answer(struct pdnn_process *process, const struct pdnn_m
                                struct pdnn_err *err) {
     if (message->kind != PDNN_MESSAGE_VISIT)
         pdnn_set_close(process);
+    if (message->kind != PDNN_MESSAGE_OPERATORS && message->kind != PDNN_MESSAGE_OPERATOR)
+        pdnn_operators_close(process);
     return requests[message->kind].answer(process, message->body, err);
 }
 
 static bool is_text(const char *text, size_t room) {
     return memchr(text, 0, room) != NULL;
+}
+
+static bool is_sound(const struct pdnn_request *request) {
+    return is_text(request->id, sizeof request->id) && is_text(request->largest, sizeof request->largest) &&
+           is_text(request->choices, sizeof request->choices);
 }
 
 /* Whether what the rest of the worker relies on holds: lengths, ends of texts, bounds. */
@@ -191,12 +223,13 @@ static bool is_valid(const struct pdnn_message *message) {
         return hello->host.threads >= 0 && hello->host.threads <= PDNN_HOST_CORES_MAX &&
                (unsigned)hello->isa < PDNN_ISA_COUNT && is_text(hello->host.isa, sizeof hello->host.isa);
     }
-    if (message->kind == PDNN_MESSAGE_VISIT || message->kind == PDNN_MESSAGE_CHECK) {
-        const struct pdnn_request *request = message->body;
-        return is_text(request->id, sizeof request->id) &&
-               is_text(request->largest, sizeof request->largest) &&
-               is_text(request->choices, sizeof request->choices);
+    if (message->kind == PDNN_MESSAGE_OPERATOR) {
+        const struct pdnn_operator_request *request = message->body;
+        return is_sound(&request->request) && is_text(request->key, sizeof request->key);
     }
+    if (message->kind == PDNN_MESSAGE_VISIT || message->kind == PDNN_MESSAGE_CHECK ||
+        message->kind == PDNN_MESSAGE_OPERATORS)
+        return is_sound(message->body);
     return true;
 }
 
@@ -228,6 +261,7 @@ int pdnn_worker_serve(int fd) {
     enum pdnn_status status = serve(&process, &inbox, &err);
     pdnn_inbox_finish(&inbox);
     pdnn_set_close(&process);
+    pdnn_operators_close(&process);
     pdnn_process_finish(&process);
     return status == PDNN_OK ? 0 : 1;
 }

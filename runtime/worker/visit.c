@@ -1,7 +1,5 @@
 #include "runtime/worker/visit.h"
 
-#include "models/group.h"
-#include "models/op.h"
 #include "runtime/core/probe.h"
 #include "base/clock.h"
 #include "runtime/core/evict.h"
@@ -9,8 +7,8 @@
 #include "runtime/core/tune.h"
 #include "runtime/worker/finite.h"
 #include "runtime/worker/set.h"
+#include "runtime/worker/step_rows.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,93 +32,26 @@ struct bench {
     struct pdnn_far far;
     struct pdnn_process_probe *probe; /* the process's last one */
     struct pdnn_evictor evictor;      /* cold visits only */
-    uint32_t *part_of;                /* by step: index into ops */
     uint64_t *step_ns;                /* by step: its time in one stamped step */
     uint64_t clock_cost_ns, asked_ns;
-    struct pdnn_visit_op *ops;
-    size_t n_ops;
+    struct pdnn_step_rows rows;
 };
 
 static void bench_finish(struct bench *bench) {
-    free(bench->part_of);
+    pdnn_step_rows_finish(&bench->rows);
     free(bench->step_ns);
-    free(bench->ops);
-}
-
-/* The stem of the layer whose tensor is reordered, if the graph distinguishes stems; else NULL. */
-static const char *stem_of(const struct pdnn_graph *graph, uint32_t tensor) {
-    for (size_t i = 0; graph->stems_apart && i < graph->n_nodes; i++) {
-        const struct pdnn_node *node = &graph->nodes[i];
-        bool uses = node->n_outputs && node->output[0] == tensor;
-        for (int k = 0; k < node->n_inputs; k++)
-            uses = uses || node->input[k] == tensor;
-        if (uses && node->layer.stem)
-            return node->layer.stem;
-    }
-    return NULL;
-}
-
-/* Key "dense/backward-data/64x1024:..." for a node; a reorder has the pass that needs it. The key also
- * ends with the layer. */
-static void name_op(const struct pdnn_program *program, size_t index, struct pdnn_visit_op *op) {
-    const struct pdnn_graph *graph = program->graph;
-    const struct pdnn_step *step = &program->steps[index];
-    char *key = op->key;
-    if (step->node != PDNN_NONE) {
-        const struct pdnn_node *node = &graph->nodes[step->node];
-        int length = snprintf(key, PDNN_OP_KEY_TEXT, "%s/%s/", node->op->name, pdnn_node_pass_name(node));
-        if (length > 0 && length < PDNN_OP_KEY_TEXT)
-            pdnn_node_shape(graph, node, key + length, PDNN_OP_KEY_TEXT - (size_t)length);
-        if (graph->stems_apart && node->layer.stem)
-            snprintf(op->layer, sizeof op->layer, "%s", node->layer.stem);
-        return;
-    }
-    const struct pdnn_tensor *tensor = &graph->tensors[step->tensor];
-    int length = snprintf(key, PDNN_OP_KEY_TEXT, "reorder/%s/", pdnn_pass_name(step->pass));
-    for (int i = 0; i < tensor->rank && length < PDNN_OP_KEY_TEXT; i++)
-        length += snprintf(key + length, PDNN_OP_KEY_TEXT - (size_t)length, "%s%" PRId64, i ? "x" : "",
-                           tensor->dim[i]);
-    const char *stem = stem_of(graph, step->tensor);
-    if (stem && length < PDNN_OP_KEY_TEXT)
-        snprintf(key + length, PDNN_OP_KEY_TEXT - (size_t)length, "@%s", stem);
-    snprintf(op->layer, sizeof op->layer, "%s", stem ? stem : "");
-}
-
-/* Finds or appends the row of the step. A node with two implementations gets two rows with the same key. */
-static uint32_t find_part(struct bench *bench, size_t index) {
-    const struct pdnn_step *step = &bench->plan->program.steps[index];
-    struct pdnn_visit_op named = {.count = 0};
-    name_op(&bench->plan->program, index, &named);
-    for (size_t i = 0; i < bench->n_ops; i++) {
-        if (strcmp(bench->ops[i].implementation, step->implementation) == 0 &&
-            strcmp(bench->ops[i].key, named.key) == 0)
-            return (uint32_t)i;
-    }
-    struct pdnn_visit_op *op = &bench->ops[bench->n_ops];
-    *op = named;
-    memcpy(op->implementation, step->implementation, sizeof op->implementation);
-    return (uint32_t)bench->n_ops++;
 }
 
 static enum pdnn_status bench_init(struct bench *bench, const struct pdnn_plan *plan, struct pdnn_err *err) {
     const struct pdnn_program *program = &plan->program;
     struct bench made = {.plan = plan, .clock_cost_ns = pdnn_clock_read_cost_ns()};
-    size_t room = program->n_steps ? program->n_steps : 1;
-    made.part_of = calloc(room, sizeof *made.part_of);
-    made.step_ns = calloc(room, sizeof *made.step_ns);
-    made.ops = calloc(room, sizeof *made.ops);
-    if (!made.part_of || !made.step_ns || !made.ops) {
+    enum pdnn_status status = pdnn_step_rows_init(&made.rows, program, err);
+    if (status != PDNN_OK)
+        return status;
+    made.step_ns = calloc(program->n_steps ? program->n_steps : 1, sizeof *made.step_ns);
+    if (!made.step_ns) {
         bench_finish(&made);
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu steps", program->n_steps);
-    }
-    for (size_t i = 0; i < program->n_steps; i++) {
-        const struct pdnn_step *step = &program->steps[i];
-        uint32_t part = find_part(&made, i);
-        made.part_of[i] = part;
-        made.ops[part].bytes += step->reorder_bytes;
-        bool same_node = i && step->node != PDNN_NONE && program->steps[i - 1].node == step->node;
-        if (!same_node || made.part_of[i - 1] != part)
-            made.ops[part].count++;
     }
     *bench = made;
     return PDNN_OK;
@@ -136,7 +67,7 @@ static int run_stamped_step(void *user, uint64_t *ns) {
     memset(bench->step_ns, 0, n_steps * sizeof *bench->step_ns);
     int code = pdnn_plan_run_stamped(bench->plan, bench->clock_cost_ns, bench->step_ns);
     for (size_t i = 0; i < n_steps; i++)
-        ns[bench->part_of[i]] += bench->step_ns[i];
+        ns[bench->rows.row_of[i]] += bench->step_ns[i];
     return code;
 }
 
@@ -148,8 +79,8 @@ static void evict(void *user) {
 static unsigned find_ref(const struct bench *bench) {
     if (strcmp(bench->plan->backend->name, "reference") == 0)
         return 0;
-    for (size_t i = 0; i < bench->n_ops; i++) {
-        const char *name = bench->ops[i].implementation;
+    for (size_t i = 0; i < bench->rows.n_ops; i++) {
+        const char *name = bench->rows.ops[i].implementation;
         const char *ref = strstr(name, "ref");
         if (ref && ((ref > name && ref[-1] == ':') || ref[3] == ':' || ref[3] == '_'))
             return PDNN_FLAG_REF;
@@ -223,20 +154,20 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
     const struct pdnn_measure_target target = {.user = bench,
                                                .step = run_step,
                                                .stamped_step = run_stamped_step,
-                                               .n_parts = bench->n_ops,
+                                               .n_parts = bench->rows.n_ops,
                                                .evict = request->rules.cold ? evict : NULL};
     uint64_t throttled = pdnn_host_throttle_count();
-    double *part_ns = calloc(bench->n_ops ? bench->n_ops : 1, sizeof *part_ns);
+    double *part_ns = calloc(bench->rows.n_ops ? bench->rows.n_ops : 1, sizeof *part_ns);
     if (!part_ns)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu ops", bench->n_ops);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu ops", bench->rows.n_ops);
     enum pdnn_status status = probe(bench, request, true, visit, err);
     const struct pdnn_measure_rules rules = rules_now(request, bench->asked_ns);
     if (status == PDNN_OK)
         status = pdnn_measure_visit(&target, &rules, visit, part_ns, err);
     if (status == PDNN_OK)
         status = probe(bench, request, false, visit, err);
-    for (size_t i = 0; status == PDNN_OK && i < bench->n_ops; i++)
-        bench->ops[i].time_ns = part_ns[i];
+    for (size_t i = 0; status == PDNN_OK && i < bench->rows.n_ops; i++)
+        bench->rows.ops[i].time_ns = part_ns[i];
     if (pdnn_host_throttle_count() != throttled)
         visit->flags |= PDNN_FLAG_THROTTLED;
     visit->flags |= find_ref(bench) | find_slow(&bench->plan->program);
@@ -263,9 +194,9 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
     if (status == PDNN_OK)
         status = pdnn_finite_check(plan, visit, err);
     if (status == PDNN_OK) {
-        visit->ops = bench.ops;
-        visit->n_ops = bench.n_ops;
-        bench.ops = NULL;
+        visit->ops = bench.rows.ops;
+        visit->n_ops = bench.rows.n_ops;
+        bench.rows.ops = NULL;
     }
     bench_finish(&bench);
     return status;
@@ -358,6 +289,11 @@ static enum pdnn_status visit_member(struct pdnn_process *process, const struct 
     return visit_plan(process, request, &member->plan, &far, visit, err);
 }
 
+void pdnn_visit_fail(struct pdnn_visit *visit, const struct pdnn_err *err) {
+    visit->outcome = outcome_of[err->status];
+    snprintf(visit->reason, sizeof visit->reason, "%.*s", PDNN_REASON_TEXT - 1, err->text);
+}
+
 void pdnn_visit_run(struct pdnn_process *process, const struct pdnn_request *request,
                     struct pdnn_visit *visit) {
     struct pdnn_err err = {0};
@@ -365,8 +301,6 @@ void pdnn_visit_run(struct pdnn_process *process, const struct pdnn_request *req
     process->asked_ns = pdnn_clock_ns();
     enum pdnn_status status = request->largest[0] ? visit_member(process, request, visit, &err)
                                                   : visit_alone(process, request, visit, &err);
-    if (status == PDNN_OK)
-        return;
-    visit->outcome = outcome_of[status];
-    snprintf(visit->reason, sizeof visit->reason, "%.*s", PDNN_REASON_TEXT - 1, err.text);
+    if (status != PDNN_OK)
+        pdnn_visit_fail(visit, &err);
 }

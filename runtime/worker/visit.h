@@ -10,4 +10,7 @@
 void pdnn_visit_run(struct pdnn_process *process, const struct pdnn_request *request,
                     struct pdnn_visit *visit);
 
+/* Sets the outcome of a visit that fails with this error, and its reason. */
+void pdnn_visit_fail(struct pdnn_visit *visit, const struct pdnn_err *err);
+
 #endif

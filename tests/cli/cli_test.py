@@ -183,7 +183,7 @@ GOLDEN_CASES = [
     ("unknown-global", ["--versoin"], 2),
     ("unknown-format", ["list", "small.yaml", "--format", "cvs"], 2),
     ("no-operand", ["sweep"], 2),
-    ("extra-operand", ["ops", "dense"], 2),
+    ("extra-operand", ["ceilings", "dense"], 2),
     ("run-bad-rounds", ["run", "fc", "--rounds", "many"], 2),
     ("run-vary-unknown", ["run", "rnn", "--vary", "lenght=10,20"], 2),
     ("run-vary-setting", ["run", "rnn", "--vary", "threads=1,2"], 2),

@@ -26,6 +26,8 @@ static const size_t sizes[PDNN_MESSAGE_COUNT] = {
     [PDNN_MESSAGE_VISIT] = sizeof(struct pdnn_visit),
     [PDNN_MESSAGE_CEILINGS] = 2 * sizeof(struct pdnn_ceiling),
     [PDNN_MESSAGE_CHECK] = 2 * sizeof(struct pdnn_check_row),
+    [PDNN_MESSAGE_OPERATORS] = sizeof(struct pdnn_visit) + sizeof(struct pdnn_operator),
+    [PDNN_MESSAGE_OPERATOR] = sizeof(struct pdnn_visit),
     [PDNN_MESSAGE_PLACES] = 8,
     [PDNN_MESSAGE_PROGRESS] = sizeof(double),
     [PDNN_MESSAGE_FAILED] = sizeof(struct pdnn_err),
@@ -99,6 +101,26 @@ static void check_visit(struct pdnn_worker *worker, const struct pdnn_request *r
     pdnn_visit_finish(&visit);
 }
 
+static void check_operators(struct pdnn_worker *worker, const struct pdnn_request *request) {
+    static const struct pdnn_operator_request measured = {.key = "one"};
+    struct pdnn_visit visit;
+    struct pdnn_operator *operators;
+    size_t count;
+    struct pdnn_err err = {0};
+    if (worker->pid &&
+        fuzz_is_ok(pdnn_worker_operators(worker, request, &unwatched, &visit, &operators, &count, &err),
+                   &err)) {
+        for (size_t i = 0; i < count; i++)
+            FUZZ_CHECK(memchr(operators[i].key, 0, sizeof operators[i].key) && operators[i].op < visit.n_ops);
+        FUZZ_CHECK(visit.outcome == PDNN_OUTCOME_OK || !count);
+        free(operators);
+        pdnn_visit_finish(&visit);
+    }
+    err = (struct pdnn_err){0};
+    if (worker->pid && fuzz_is_ok(pdnn_worker_operator(worker, &measured, &unwatched, &visit, &err), &err))
+        pdnn_visit_finish(&visit);
+}
+
 static void check_others(struct pdnn_worker *worker, const struct pdnn_request *request) {
     static struct pdnn_ceilings ceilings;
     struct pdnn_check_row *rows = NULL;
@@ -150,6 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
             check_others(&worker, &request);
         check_visit(&worker, &request);
         check_others(&worker, &request);
+        check_operators(&worker, &request);
         check_visit(&worker, &request);
     }
     pdnn_worker_stop(&worker);

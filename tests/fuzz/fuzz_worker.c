@@ -10,6 +10,7 @@
 #include "runtime/facts/protocol.h"
 #include "runtime/worker/check.h"
 #include "runtime/worker/limits.h"
+#include "runtime/worker/operators.h"
 #include "runtime/worker/serve.h"
 #include "runtime/worker/set.h"
 #include "runtime/worker/visit.h"
@@ -25,6 +26,8 @@ static const size_t sizes[PDNN_MESSAGE_COUNT] = {
     [PDNN_MESSAGE_VISIT] = sizeof(struct pdnn_request),
     [PDNN_MESSAGE_CEILINGS] = sizeof(struct pdnn_roofs_request),
     [PDNN_MESSAGE_CHECK] = sizeof(struct pdnn_request),
+    [PDNN_MESSAGE_OPERATORS] = sizeof(struct pdnn_request),
+    [PDNN_MESSAGE_OPERATOR] = sizeof(struct pdnn_operator_request),
     [PDNN_MESSAGE_PLACES] = sizeof(int64_t),
 };
 
@@ -37,6 +40,12 @@ void __wrap_pdnn_set_close(struct pdnn_process *process);
 void __wrap_pdnn_process_finish(struct pdnn_process *process);
 void __wrap_pdnn_visit_run(struct pdnn_process *process, const struct pdnn_request *request,
                            struct pdnn_visit *visit);
+void __wrap_pdnn_operators_list(struct pdnn_process *process, const struct pdnn_request *request,
+                                struct pdnn_visit *visit, const struct pdnn_operator **operators,
+                                size_t *count);
+void __wrap_pdnn_operator_measure(struct pdnn_process *process, const struct pdnn_operator_request *request,
+                                  struct pdnn_visit *visit);
+void __wrap_pdnn_operators_close(struct pdnn_process *process);
 enum pdnn_status __wrap_pdnn_check_run(struct pdnn_process *process, const struct pdnn_request *request,
                                        struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err);
 enum pdnn_status __wrap_pdnn_ceilings_measure(const struct pdnn_host *host,
@@ -83,6 +92,26 @@ void __wrap_pdnn_visit_run(struct pdnn_process *process, const struct pdnn_reque
     check_request(process, request);
     visit->n_ops = 1;
     visit->ops = calloc(1, sizeof *visit->ops);
+}
+
+void __wrap_pdnn_operators_list(struct pdnn_process *process, const struct pdnn_request *request,
+                                struct pdnn_visit *visit, const struct pdnn_operator **operators,
+                                size_t *count) {
+    static const struct pdnn_operator one = {.key = "one"};
+    __wrap_pdnn_visit_run(process, request, visit);
+    *operators = &one;
+    *count = 1;
+}
+
+void __wrap_pdnn_operator_measure(struct pdnn_process *process, const struct pdnn_operator_request *request,
+                                  struct pdnn_visit *visit) {
+    check_request(process, &request->request);
+    FUZZ_CHECK(memchr(request->key, 0, sizeof request->key));
+    visit->samples = 1;
+}
+
+void __wrap_pdnn_operators_close(struct pdnn_process *process) {
+    check_process(process);
 }
 
 enum pdnn_status __wrap_pdnn_check_run(struct pdnn_process *process, const struct pdnn_request *request,

@@ -106,6 +106,39 @@ static void test_record_shipped_sweeps(void **state) {
     assert_true(n_files >= FILES_MIN);
 }
 
+/* Table 2 of the paper: as many points as it says for each kind of model, in both modes. */
+static void test_record_table2_has_the_published_points(void **state) {
+    static const struct {
+        const char *kind; /* what all its ids begin with */
+        size_t points;
+    } kinds[] = {{"fc/", 9720},          {"cnn/block=residual,", 1080}, {"cnn/block=bottleneck,", 1080},
+                 {"rnn/cell=rnn,", 720}, {"rnn/cell=lstm,", 720},       {"rnn/cell=gru,", 720}};
+    char path[PATH_TEXT];
+    struct pdnn_spec spec;
+    struct pdnn_str lines = {0};
+    size_t all = 0;
+    (void)state;
+    snprintf(path, sizeof path, "%s/table2.yaml", sweeps);
+    must_load(&(const char *){path}, 1, NULL, 0, &spec);
+    list_instances(&spec, &lines);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t trained = 0, inferred = 0;
+        for (const char *line = lines.text; *line; line = strchr(line, '\n') + 1) {
+            bool is_kind = strncmp(line, kinds[i].kind, strlen(kinds[i].kind)) == 0;
+            const char *mode = strstr(line, "mode=infer");
+            bool infers = mode && mode < strchr(line, '\n');
+            trained += is_kind && !infers;
+            inferred += is_kind && infers;
+            all += i == 0;
+        }
+        assert_int_equal(trained, kinds[i].points);
+        assert_int_equal(inferred, kinds[i].points);
+    }
+    assert_int_equal(all, 2 * 14040);
+    pdnn_str_finish(&lines);
+    pdnn_spec_finish(&spec);
+}
+
 static void test_record_texts(void **state) {
     (void)state;
     static const struct {
@@ -171,6 +204,7 @@ static void test_record_several(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_record_shipped_sweeps),
+        cmocka_unit_test(test_record_table2_has_the_published_points),
         cmocka_unit_test(test_record_texts),
         cmocka_unit_test(test_record_several),
     };

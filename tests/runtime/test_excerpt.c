@@ -32,7 +32,7 @@ static const char *const models[] = {
 };
 enum { MODELS = sizeof models / sizeof *models };
 
-static const uint64_t far_bytes = 1 << 20;
+static const uint64_t far_bytes = 128 << 10;
 
 /* The contents of a step's operands, one after the other; heap. */
 static unsigned char *save(const struct pdnn_plan *plan, size_t step, void *const *memory, size_t *bytes) {

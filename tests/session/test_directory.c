@@ -41,6 +41,10 @@ static void ignore_visits(void *user, const struct pdnn_sweep_progress *progress
     (void)progress;
 }
 
+static void ignore_work(void *user, const char *what, size_t done, size_t all, double seconds_left) {
+    (void)user, (void)what, (void)done, (void)all, (void)seconds_left;
+}
+
 static void ignore_end(void *user) {
     (void)user;
 }
@@ -72,7 +76,7 @@ static int setup(void **state) {
     if (!mkdtemp(place->path))
         return -1;
     place->hooks = (struct pdnn_session_hooks){place,         keep_warning, keep_warning, ignore_roofs,
-                                               ignore_visits, ignore_end,   never};
+                                               ignore_visits, ignore_work,  ignore_end,   never};
     open_session(place, ids, 2);
     open_directory(place);
     *state = place;

@@ -1,0 +1,30 @@
+/* What a model consists of, as its backend runs it: distinct operators, each with the cache state that it
+ * finds inside the model. Models share operators, so a time measured for one serves the others. */
+#ifndef RUNTIME_FACTS_OPERATOR_H
+#define RUNTIME_FACTS_OPERATOR_H
+
+#include "runtime/facts/request.h"
+#include "runtime/facts/visit.h"
+
+enum { PDNN_OPERATOR_KEY_TEXT = 896 };
+
+/* Steps of one model that take the same time. */
+struct pdnn_operator {
+    /* Everything that its time depends on besides the machine and its software, as one line:
+     * "onednn threads=2 isa=default dense/forward/64x8:8x8:64x8 [onednn:brgemm ab] 2048@64KiB 256@4MiB ..."
+     * In brackets the implementation; then each operand's bytes, "b16" for images in blocks of 16 channels,
+     * and how much other data the model touches between its last use and this one (runtime/core/reuse.h);
+     * "=0" for an operand in the memory of operand 0. */
+    char key[PDNN_OPERATOR_KEY_TEXT];
+    uint32_t op;    /* the row of ops.csv that it is part of: index into the visit's ops */
+    uint32_t runs;  /* in one step of the model */
+    uint64_t bytes; /* of its operands */
+};
+
+/* Asks for the measurement of one operator. */
+struct pdnn_operator_request {
+    struct pdnn_request request; /* of the model that has it; its rules are for the operator */
+    char key[PDNN_OPERATOR_KEY_TEXT];
+};
+
+#endif

@@ -1,0 +1,23 @@
+/* The distinct operators of a model, and the measurement of one of them on memory of its own, in the cache
+ * state that it finds inside the model (runtime/core/excerpt.h). The model is compiled without memory, and
+ * stays compiled until another one or another kind of request is asked for. */
+#ifndef RUNTIME_WORKER_OPERATORS_H
+#define RUNTIME_WORKER_OPERATORS_H
+
+#include "runtime/facts/operator.h"
+#include "runtime/worker/process.h"
+
+/* Lists what the instance consists of. visit gets the outcome with its reason, the memory that the model
+ * would need, and the rows of ops.csv without times; the caller finishes it. The operators belong to the
+ * process until its next request; none if the outcome is not ok. */
+void pdnn_operators_list(struct pdnn_process *process, const struct pdnn_request *request,
+                         struct pdnn_visit *visit, const struct pdnn_operator **operators, size_t *count);
+
+/* Measures one operator. visit gets what a visit to an instance gets, a step being one run of the operator.
+ */
+void pdnn_operator_measure(struct pdnn_process *process, const struct pdnn_operator_request *request,
+                           struct pdnn_visit *visit);
+
+void pdnn_operators_close(struct pdnn_process *process);
+
+#endif

@@ -1,0 +1,93 @@
+#include "runtime/worker/step_rows.h"
+
+#include "models/group.h"
+#include "models/op.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The stem of the layer whose tensor is reordered, if the graph distinguishes stems; else NULL. */
+static const char *stem_of(const struct pdnn_graph *graph, uint32_t tensor) {
+    for (size_t i = 0; graph->stems_apart && i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        bool uses = node->n_outputs && node->output[0] == tensor;
+        for (int k = 0; k < node->n_inputs; k++)
+            uses = uses || node->input[k] == tensor;
+        if (uses && node->layer.stem)
+            return node->layer.stem;
+    }
+    return NULL;
+}
+
+/* Key "dense/backward-data/64x1024:..." for a node; a reorder has the pass that needs it. The key also
+ * ends with the layer. */
+static void name_op(const struct pdnn_program *program, size_t index, struct pdnn_visit_op *op) {
+    const struct pdnn_graph *graph = program->graph;
+    const struct pdnn_step *step = &program->steps[index];
+    char *key = op->key;
+    if (step->node != PDNN_NONE) {
+        const struct pdnn_node *node = &graph->nodes[step->node];
+        int length = snprintf(key, PDNN_OP_KEY_TEXT, "%s/%s/", node->op->name, pdnn_node_pass_name(node));
+        if (length > 0 && length < PDNN_OP_KEY_TEXT)
+            pdnn_node_shape(graph, node, key + length, PDNN_OP_KEY_TEXT - (size_t)length);
+        if (graph->stems_apart && node->layer.stem)
+            snprintf(op->layer, sizeof op->layer, "%s", node->layer.stem);
+        return;
+    }
+    const struct pdnn_tensor *tensor = &graph->tensors[step->tensor];
+    int length = snprintf(key, PDNN_OP_KEY_TEXT, "reorder/%s/", pdnn_pass_name(step->pass));
+    for (int i = 0; i < tensor->rank && length < PDNN_OP_KEY_TEXT; i++)
+        length += snprintf(key + length, PDNN_OP_KEY_TEXT - (size_t)length, "%s%" PRId64, i ? "x" : "",
+                           tensor->dim[i]);
+    const char *stem = stem_of(graph, step->tensor);
+    if (stem && length < PDNN_OP_KEY_TEXT)
+        snprintf(key + length, PDNN_OP_KEY_TEXT - (size_t)length, "@%s", stem);
+    snprintf(op->layer, sizeof op->layer, "%s", stem ? stem : "");
+}
+
+/* Finds or appends the row of the step. A node with two implementations gets two rows with the same key. */
+static uint32_t find_row(struct pdnn_step_rows *rows, const struct pdnn_program *program, size_t index) {
+    const struct pdnn_step *step = &program->steps[index];
+    struct pdnn_visit_op named = {.count = 0};
+    name_op(program, index, &named);
+    for (size_t i = 0; i < rows->n_ops; i++) {
+        if (strcmp(rows->ops[i].implementation, step->implementation) == 0 &&
+            strcmp(rows->ops[i].key, named.key) == 0)
+            return (uint32_t)i;
+    }
+    struct pdnn_visit_op *op = &rows->ops[rows->n_ops];
+    *op = named;
+    memcpy(op->implementation, step->implementation, sizeof op->implementation);
+    return (uint32_t)rows->n_ops++;
+}
+
+enum pdnn_status pdnn_step_rows_init(struct pdnn_step_rows *rows, const struct pdnn_program *program,
+                                     struct pdnn_err *err) {
+    struct pdnn_step_rows made = {.n_ops = 0};
+    size_t room = program->n_steps ? program->n_steps : 1;
+    made.row_of = calloc(room, sizeof *made.row_of);
+    made.ops = calloc(room, sizeof *made.ops);
+    if (!made.row_of || !made.ops) {
+        pdnn_step_rows_finish(&made);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the rows of %zu steps", program->n_steps);
+    }
+    for (size_t i = 0; i < program->n_steps; i++) {
+        const struct pdnn_step *step = &program->steps[i];
+        uint32_t row = find_row(&made, program, i);
+        made.row_of[i] = row;
+        made.ops[row].bytes += step->reorder_bytes;
+        bool same_node = i && step->node != PDNN_NONE && program->steps[i - 1].node == step->node;
+        if (!same_node || made.row_of[i - 1] != row)
+            made.ops[row].count++;
+    }
+    *rows = made;
+    return PDNN_OK;
+}
+
+void pdnn_step_rows_finish(struct pdnn_step_rows *rows) {
+    free(rows->row_of);
+    free(rows->ops);
+    *rows = (struct pdnn_step_rows){0};
+}

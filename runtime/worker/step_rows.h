@@ -1,0 +1,19 @@
+/* The steps of a program grouped into the rows of ops.csv: equal nodes with one implementation, or equal
+ * reorders, are one row. */
+#ifndef RUNTIME_WORKER_STEP_ROWS_H
+#define RUNTIME_WORKER_STEP_ROWS_H
+
+#include "runtime/core/backend.h"
+
+struct pdnn_step_rows {
+    uint32_t *row_of;          /* by step: index into ops; owned */
+    struct pdnn_visit_op *ops; /* without times; owned */
+    size_t n_ops;
+};
+
+/* *rows is written only on success. */
+enum pdnn_status pdnn_step_rows_init(struct pdnn_step_rows *rows, const struct pdnn_program *program,
+                                     struct pdnn_err *err);
+void pdnn_step_rows_finish(struct pdnn_step_rows *rows);
+
+#endif
