@@ -212,7 +212,7 @@ static size_t append_across(struct pdnn_str *out, const struct pdnn_across *acro
 void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across) {
     struct pdnn_table_column titles[PDNN_TABLE_COLUMNS_MAX];
     size_t count = across->series->count, most = PDNN_TABLE_COLUMNS_MAX - across->by->count;
-    struct pdnn_str head = {0};
+    struct pdnn_str head = {0}, raw = {0};
     append_directory(&head, across->selection, across->series->at[0], across->axes);
     pdnn_selection_pattern(across->selection, across->series->at[0], across->axes, &head);
     append_line(out, &head, 2, "\n");
@@ -225,7 +225,9 @@ void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across) {
                 pdnn_selection_names(across->selection, across->axes, &values[c]);
                 pdnn_str_append(&values[c], "=", 1);
             }
-            pdnn_selection_values(across->selection, at, across->axes, &values[c]);
+            pdnn_selection_values(across->selection, at, across->axes, &raw);
+            pdnn_visible_append(&values[c], pdnn_str_text(&raw), raw.length, "");
+            pdnn_str_clear(&raw);
             titles[c] = (struct pdnn_table_column){pdnn_str_text(&values[c]), PDNN_ALIGN_RIGHT};
         }
         put = append_across(out, across, first, n, titles);
@@ -234,6 +236,7 @@ void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across) {
             pdnn_str_finish(&values[c]);
         }
     }
+    pdnn_str_finish(&raw);
 }
 
 void pdnn_gemms_text(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,

@@ -132,17 +132,26 @@ static void add_values(struct listing *listing, const struct pdnn_column *column
         listing->told[listing->n_told++] = column->words;
 }
 
+static bool is_table(const char *name) {
+    size_t t = 0;
+    while (t < N_TABLES && strcmp(tables[t].name, name) != 0)
+        t++;
+    return t < N_TABLES;
+}
+
+/* A name that a table and a column have is the table's. */
 static void collect(struct listing *listing, const struct pdnn_columns *results) {
     const char *only = listing->only;
+    bool is_column = only && !is_table(only);
     for (size_t t = 0; t < N_TABLES; t++) {
         const struct pdnn_columns *columns = tables[t].columns ? tables[t].columns : results;
         bool whole = !only || strcmp(only, tables[t].name) == 0;
         for (size_t i = 0; i < columns->count; i++) {
             const struct pdnn_column *column = &columns->column[i];
-            bool is_listed = whole || strcmp(column->name, only) == 0;
+            bool is_listed = whole || (is_column && strcmp(column->name, only) == 0);
             if (is_listed)
                 add_column(listing, tables[t].name, column);
-            add_values(listing, column, is_listed || strcmp(only, all_words) == 0);
+            add_values(listing, column, is_listed || (is_column && strcmp(only, all_words) == 0));
         }
     }
 }

@@ -2,6 +2,7 @@
 #include "cli/complete.h"
 
 #include "cli/options.h"
+#include "cli/registry.h"
 #include "models/family.h"
 #include "models/instance.h"
 #include "results/analysis/shares.h"
@@ -175,6 +176,13 @@ static void add_ids(struct pdnn_completion *completion) {
     }
 }
 
+/* What help explains. */
+static void add_topics(struct pdnn_completion *completion) {
+    for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
+        pdnn_complete_add(completion, (*command)->name, "", (*command)->summary);
+    pdnn_complete_add(completion, "spec", "", "how to write a spec");
+}
+
 /* A row for one option comes before the general row of its argument. */
 static const struct {
     const char *argument, *option;
@@ -190,13 +198,14 @@ static const struct {
     {"FILE", NULL, PDNN_COMPLETE_FILES, NULL},
     {"SPEC", NULL, PDNN_COMPLETE_SPECS, add_ids},
     {"ID", NULL, PDNN_COMPLETE_SPECS, add_ids},
-    {"KEY=VALUE", "only", PDNN_COMPLETE_NONE, add_selectors},
+    {"CONDITIONS", NULL, PDNN_COMPLETE_NONE, add_selectors},
     {"KEY=VALUE", NULL, PDNN_COMPLETE_NONE, add_spec_paths},
     {"PARAMETER=VALUE", NULL, PDNN_COMPLETE_NONE, add_params},
     {"KEY=LIST", NULL, PDNN_COMPLETE_NONE, add_hypers},
     {"KEY", NULL, PDNN_COMPLETE_NONE, add_key_names},
     {"KEYS", NULL, PDNN_COMPLETE_NONE, add_key_names},
     {"PARTS", NULL, PDNN_COMPLETE_NONE, add_parts},
+    {"TOPIC", NULL, PDNN_COMPLETE_NONE, add_topics},
     {"COLUMN", NULL, PDNN_COMPLETE_NONE, add_columns},
     {"COLUMNS", NULL, PDNN_COMPLETE_NONE, add_columns},
     /* What only the user knows; of an operand, its command has the words. */

@@ -70,8 +70,8 @@ enum pdnn_status pdnn_schedule_reach(struct pdnn_schedule *schedule, struct pdnn
 
 /* Decides which of the tasks without a visit may be begun if left_ns are left: those for whose rounds there
  * seems to be time, beside the rounds of what was begun already; or if that is none, one visit to one task.
- * As long as others wait, nothing gets more visits than its rounds, and no visit samples for more than a small
- * part of the time. Call it now and then: it starts from what visits took so far. */
+ * As long as others wait, nothing gets more visits than its rounds, and no visit samples for more than a
+ * small part of the time. Call it now and then: it starts from what visits took so far. */
 void pdnn_schedule_plan(struct pdnn_schedule *schedule, uint64_t left_ns);
 
 /* Whether the last plan has left out tasks. */

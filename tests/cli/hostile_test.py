@@ -32,14 +32,14 @@ CEILINGS = [
 ]
 
 RESULTS = [
-    "id,family,layers,batch,mode,optimizer,backend,fuse,dtype,threads,status,bound,started_utc,time_ns_median,extrapolated,"
+    "id,family,layers,batch,run_mode,optimizer,backend,fuse,dtype,threads,status,bound,started_utc,time_ns_median,extrapolated,"
     "intensity_flop_per_byte,gflops".split(","),
     "a,fc,1,1,infer,none,onednn,none,f32,1,ok,memory,2026-05-01T12:00:00.000Z,1000,0,0.5,4".split(","),
     "b,fc,1,2,train,sgd,onednn,none,f32,1,ok,compute,2026-05-01T12:00:00.000Z,2000,0,20,50".split(","),
 ]
 
 OPS = [
-    "id,op_index,layer,op,category,pass,shape,count,flop_count,in_bounds_flop_count,byte_count,time_ns_median,pct_of_roof,"
+    "id,op_index,layer,op,category,op_pass,op_shape,executions,flop_count,in_bounds_flop_count,byte_count,time_ns_median,pct_of_roof,"
     "implementation,bound,roof_level".split(","),
     "a,0,layer1,dense,linear gemm,forward,8x8:8x8:8x8,1,1024,1024,768,900,50,jit,memory,L1".split(","),
     "b,0,layer1,dense,linear gemm,forward,8x8:8x8:8x8,1,1024,1024,768,1900,50,jit,memory,L1".split(","),
@@ -63,7 +63,7 @@ PLOTS = [
 
 TEXT_COLUMNS = {
     "ceilings.csv": ["kind", "pattern", "dtype", "level"],
-    "results.csv": ["id", "family", "layers", "batch", "mode", "optimizer", "backend", "fuse", "dtype", "threads", "bound",
+    "results.csv": ["id", "family", "layers", "batch", "run_mode", "optimizer", "backend", "fuse", "dtype", "threads", "bound",
                     "started_utc"],
     "ops.csv": ["layer", "op", "category", "op_pass", "op_shape", "implementation", "bound", "roof_level"],
 }

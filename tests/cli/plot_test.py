@@ -443,7 +443,7 @@ class Data(Case):
             self.tables(name, head + "".join(
                 f'"fc/layers={layers},nodes={2 ** n},input=8,output=8,batch=1,activation=relu,mode=infer,threads=1",fc,{layers},{2 ** n},1,'
                 f"ok,{1000 * layers * 2 ** (n * power)},{n}\n" for layers in (1, 2, 4) for n in range(4)))
-        rows = {(row["model"], row["term"]): row for row in self.data("weights", "steep", "flat")}
+        rows = {(row["fit_model"], row["term"]): row for row in self.data("weights", "steep", "flat")}
         self.assertEqual(rows[("log", "nodes")]["value"], "ratio")
         self.assertAlmostEqual(float(rows[("log", "nodes")]["weight"]), 1, places=9)
         self.assertAlmostEqual(float(rows[("log", "layers")]["weight"]), 0, places=9)

@@ -155,7 +155,7 @@ class Sweeps(Case):
     def test_the_end_says_what_was_found_and_what_to_run_next(self):
         lines = self.sweep()
         self.assertEqual(lines[0], "not repeated below: fc, layers=1, input=200, output=100, batch=16, activation=relu, threads=1")
-        self.assertRegex(lines[1], r"\A +0 %  0 of 12 visits  nodes=(64|256),mode=(infer|train)\Z")
+        self.assertRegex(lines[1], r"\A +0 %  0 of 12 visits(, [0-9a-z ]+ left)?  nodes=(64|256),mode=(infer|train)\Z")
         end = lines[next(i for i, line in enumerate(lines) if "% in timed steps" in line):]
         self.assertLessEqual(len(end), 10)
         text = "\n".join(end)
