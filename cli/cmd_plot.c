@@ -145,9 +145,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct pdnn_plot_result result = {0};
     fill_request(arguments, &request);
     if (plot->directories_max && request.n_directories > plot->directories_max)
-        return pdnn_fail(err, PDNN_INVALID, "plot %s takes %s", plot->name,
-                         plot->directories_max == 1 ? "one result directory"
-                                                    : "one or two result directories");
+        return pdnn_fail(err, PDNN_INVALID, "plot %s takes at most %zu result directories", plot->name,
+                         plot->directories_max);
     enum pdnn_status status = pdnn_argument_all(arguments, "only", &only, &request.n_only, err);
     request.only = only;
     if (status == PDNN_OK)

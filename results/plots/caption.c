@@ -47,7 +47,7 @@ static const char *common_of_pairs(const struct pdnn_comparison *comparison, con
     return value;
 }
 
-static void put_names(const char *const *directory, size_t n, struct pdnn_str *out) {
+void pdnn_plot_directories(const char *const *directory, size_t n, struct pdnn_str *out) {
     size_t shown = n > 3 ? 2 : n;
     for (size_t i = 0; i < shown; i++) {
         int length;
@@ -56,10 +56,6 @@ static void put_names(const char *const *directory, size_t n, struct pdnn_str *o
     }
     if (shown < n)
         pdnn_str_printf(out, " and %zu more", n - shown);
-}
-
-void pdnn_plot_names(const struct pdnn_selection *selection, struct pdnn_str *out) {
-    put_names(selection->directory, selection->n_directories, out);
 }
 
 /* The processor of the directories, if it is one. */
@@ -95,7 +91,7 @@ void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pd
     pdnn_str_printf(&title, "%s", what);
     if (length > 3 && (strcmp(what + length - 3, " in") == 0 || strcmp(what + length - 3, " of") == 0)) {
         pdnn_str_append(&title, " ", 1);
-        pdnn_plot_names(selection, &title);
+        pdnn_plot_directories(selection->directory, selection->n_directories, &title);
     }
     put_cpu(selection->directory, selection->n_directories, &subtitle);
     for (size_t i = 0; i < N_COMMON; i++)
@@ -110,7 +106,7 @@ void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
                     comparison->label[PDNN_SIDE_A]);
     if (comparison->n_across) {
         pdnn_str_printf(&title, " in ");
-        put_names(comparison->directory, comparison->n_directories, &title);
+        pdnn_plot_directories(comparison->directory, comparison->n_directories, &title);
     }
     put_cpu(comparison->directory, comparison->n_directories, &subtitle);
     for (size_t i = 0; i < N_COMMON; i++)

@@ -17,7 +17,7 @@ void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
 
 /* Appends the names of the directories, without the rest of their paths: "a", "a and b", "a, b and 2 more".
  */
-void pdnn_plot_names(const struct pdnn_selection *selection, struct pdnn_str *out);
+void pdnn_plot_directories(const char *const *directory, size_t n, struct pdnn_str *out);
 
 /* The index of any column of results.csv. PDNN_INVALID names the nearest one. */
 enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const char *name, int *column,

@@ -3,6 +3,7 @@
  * results/plots/ceilings.gp. */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "base/units.h"
+#include "results/plots/caption.h"
 #include "results/plots/color.h"
 #include "results/plots/file.h"
 #include "results/plots/gnuplot.h"
@@ -20,9 +21,13 @@
 /* Bars and dtypes beyond these are left out of a panel. */
 enum { BARS_MAX = 48, DTYPES_MAX = PDNN_PLOT_COLORS };
 
+/* The rows of several directories in one table: each has its threads plus its number times this. */
+static const int64_t directory_step = 1000000;
+
 struct picture {
+    const struct pdnn_plot_request *request;
     struct pdnn_ceilings *ceilings;
-    int64_t threads[PDNN_CEILINGS_THREADS_MAX];
+    int64_t threads[PDNN_CEILINGS_THREADS_MAX]; /* with the directory's number */
     size_t n_threads, drawn;
     const char *dtype[DTYPES_MAX]; /* distinct ones, in order of appearance; borrowed */
     size_t n_dtypes;
@@ -53,17 +58,20 @@ static void add_dtype(struct picture *p, const char *dtype) {
         p->dtype[p->n_dtypes++] = dtype;
 }
 
-static enum pdnn_status read_ceilings(struct picture *p, const char *directory, struct pdnn_err *err) {
+static enum pdnn_status add_directory(struct picture *p, size_t directory, struct pdnn_ceilings *read,
+                                      struct pdnn_err *err) {
     char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/ceilings.csv", directory) >= (int)sizeof path)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    p->ceilings = calloc(1, sizeof *p->ceilings);
-    if (!p->ceilings)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
-    if (pdnn_ceilings_read(path, NULL, p->ceilings, err) != PDNN_OK)
+    size_t drawn = p->drawn;
+    if (snprintf(path, sizeof path, "%s/ceilings.csv", p->request->directory[directory]) >= (int)sizeof path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", p->request->directory[directory]);
+    if (pdnn_ceilings_read(path, NULL, read, err) != PDNN_OK)
         return err->status;
-    for (size_t i = 0; i < p->ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &p->ceilings->row[i];
+    if (read->count > PDNN_CEILINGS_MAX - p->ceilings->count)
+        return pdnn_fail(err, PDNN_INVALID, "%s: more than %d roofs together", path, PDNN_CEILINGS_MAX);
+    for (size_t i = 0; i < read->count; i++) {
+        struct pdnn_ceiling *row = &p->ceilings->row[p->ceilings->count++];
+        *row = read->row[i];
+        row->threads += (int64_t)directory * directory_step;
         if (!is_drawn(row))
             continue;
         add_threads(p, row->threads);
@@ -71,8 +79,26 @@ static enum pdnn_status read_ceilings(struct picture *p, const char *directory, 
             add_dtype(p, row->dtype);
         p->drawn++;
     }
-    return p->drawn ? PDNN_OK
-                    : pdnn_fail(err, PDNN_INVALID, "%s: no row is compute, bandwidth or ladder", path);
+    return p->drawn > drawn
+               ? PDNN_OK
+               : pdnn_fail(err, PDNN_INVALID, "%s: no row is compute, bandwidth or ladder", path);
+}
+
+static enum pdnn_status read_ceilings(struct picture *p, struct pdnn_err *err) {
+    struct pdnn_ceilings *read = calloc(1, sizeof *read);
+    enum pdnn_status status = PDNN_OK;
+    p->ceilings = calloc(1, sizeof *p->ceilings);
+    if (!p->ceilings || !read)
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the roofs");
+    for (size_t d = 0; status == PDNN_OK && d < p->request->n_directories; d++)
+        status = add_directory(p, d, read, err);
+    free(read);
+    return status;
+}
+
+/* The name of the directory that a row comes from; it has *length letters. */
+static const char *directory_of(const struct picture *p, int64_t threads, int *length) {
+    return pdnn_directory_name(p->request->directory[threads / directory_step], length);
 }
 
 /* The bars of a thread count from top to bottom: by dtype, in the order of the file. */
@@ -155,29 +181,57 @@ static void put_rows(struct picture *p) {
     for (size_t t = 0; t < p->n_threads; t++) {
         char time[PDNN_UNIT_TEXT];
         double overhead_ns = overhead_of(p, p->threads[t]);
-        pdnn_str_printf(&p->script, "ROW[%zu] = '%" PRId64 " thread%s", t + 1, p->threads[t],
-                        p->threads[t] == 1 ? "" : "s");
+        int64_t threads = p->threads[t] % directory_step;
+        struct pdnn_str text = {0};
+        char name[32];
+        int length;
+        const char *directory = directory_of(p, p->threads[t], &length);
+        if (p->request->n_directories > 1)
+            pdnn_str_printf(&text, "%.*s, ", length, directory);
+        pdnn_str_printf(&text, "%" PRId64 " thread%s", threads, threads == 1 ? "" : "s");
         if (overhead_ns > 0)
-            pdnn_str_printf(&p->script, ": calling an operator takes %s", pdnn_format_ns(time, overhead_ns));
-        pdnn_str_printf(&p->script, "'\n");
+            pdnn_str_printf(&text, ": calling an operator takes %s", pdnn_format_ns(time, overhead_ns));
+        snprintf(name, sizeof name, "ROW[%zu]", t + 1);
+        pdnn_gnuplot_text(&p->script, name, pdnn_str_text(&text));
+        p->script.failed = p->script.failed || text.failed;
+        pdnn_str_finish(&text);
     }
 }
 
-/* The rows that are drawn, as ceilings.csv has them. */
+/* The rows that are drawn, as ceilings.csv has them; the column `results` comes first where there are several
+ * directories. */
 static void put_data(struct picture *p) {
+    bool several = p->request->n_directories > 1;
+    if (several)
+        pdnn_str_printf(&p->data, "%s,", PDNN_SEVERAL_RESULTS);
     pdnn_columns_header(&pdnn_ceilings_columns, &p->data);
     for (size_t i = 0; i < p->ceilings->count; i++) {
-        if (is_drawn(&p->ceilings->row[i]))
-            pdnn_columns_row(&pdnn_ceilings_columns, &p->ceilings->row[i], &p->data);
+        struct pdnn_ceiling row = p->ceilings->row[i];
+        if (!is_drawn(&row))
+            continue;
+        if (several) {
+            struct pdnn_csv_writer writer = {&p->data, false};
+            char name[PATH_MAX];
+            int length;
+            const char *directory = directory_of(p, row.threads, &length);
+            snprintf(name, sizeof name, "%.*s", length, directory);
+            pdnn_csv_put_text(&writer, name);
+            pdnn_str_append(&p->data, ",", 1);
+        }
+        row.threads %= directory_step;
+        pdnn_columns_row(&pdnn_ceilings_columns, &row, &p->data);
     }
 }
 
-static void put_title(struct picture *p, const char *directory) {
-    int length;
-    const char *name = pdnn_directory_name(directory, &length);
+/* "Roofs of new.results: the processor"; of several directories without it. */
+static void put_title(struct picture *p) {
+    const struct pdnn_plot_request *request = p->request;
     struct pdnn_str title = {0}, cpu = {0};
-    pdnn_environment_get(directory, "cpu", &cpu);
-    pdnn_str_printf(&title, "Roofs of %.*s%s%s", length, name, cpu.length ? ": " : "", pdnn_str_text(&cpu));
+    pdnn_str_printf(&title, "Roofs of ");
+    pdnn_plot_directories(request->directory, request->n_directories, &title);
+    if (request->n_directories == 1)
+        pdnn_environment_get(request->directory[0], "cpu", &cpu);
+    pdnn_str_printf(&title, "%s%s", cpu.length ? ": " : "", pdnn_str_text(&cpu));
     pdnn_gnuplot_text(&p->script, "TITLE", pdnn_str_text(&title));
     p->script.failed = p->script.failed || title.failed || cpu.failed;
     pdnn_str_finish(&title);
@@ -186,11 +240,11 @@ static void put_title(struct picture *p, const char *directory) {
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
                              struct pdnn_err *err) {
-    struct picture picture = {.drawn = 0};
+    struct picture picture = {.request = request};
     struct pdnn_plot_result drawn = {.n_paths = 0};
-    enum pdnn_status status = read_ceilings(&picture, request->directory[0], err);
+    enum pdnn_status status = read_ceilings(&picture, err);
     if (status == PDNN_OK) {
-        put_title(&picture, request->directory[0]);
+        put_title(&picture);
         pdnn_plot_variable(&picture.script, "N_ROWS", (double)picture.n_threads);
         put_rows(&picture);
         pdnn_plot_ladder(&picture.script, picture.ceilings, picture.threads, picture.n_threads);
@@ -216,10 +270,10 @@ static const char *const options[] = {NULL};
 
 const struct pdnn_plot_def pdnn_plot_ceilings = {
     .name = "ceilings",
-    .help = "the measured roofs for each thread count: bandwidth by working set with the levels found, "
-            "arithmetic by dtype",
+    .help =
+        "the measured roofs of each of RESULTS for each thread count: bandwidth by working set with the levels found, "
+        "arithmetic by dtype",
     .options = options,
-    .directories_max = 1,
     .drawn = "roofs",
     .left_out_as = "rows of other kinds",
     .draw = draw,
