@@ -394,9 +394,9 @@ class Data(Case):
 
     def test_large_synthetic_tables(self):
         """Every kind draws 500 rows made of real ones, and keeps its texts off the points."""
-        source = os.path.join(os.path.dirname(GOLDEN), "real-fc")
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results", "many_points.py")
-        subprocess.run([sys.executable, script, source, self.path("many"), "500"], check=True)
+        place = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results")
+        subprocess.run([sys.executable, os.path.join(place, "many_points.py"), os.path.join(place, "real-fc"), self.path("many"), "500"],
+                       check=True)
         for kind in ("roofline", "ops", "heatmap", "boxes", "span", "scaling", "weights"):
             picture = self.picture(kind, "many")
             if kind in ("roofline", "ops", "scaling"):
