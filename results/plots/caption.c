@@ -76,11 +76,35 @@ static void put_cpu(const char *const *directory, size_t n, struct pdnn_str *out
     pdnn_str_finish(&first);
 }
 
+/* Letters that a title and a subtitle have room for, in pictures of 1200 pixels. */
+enum { TITLE_MOST = 90, SUBTITLE_MOST = 132 };
+
+/* Appends a text, cut between two characters. */
+static void put_cut(struct pdnn_str *script, const char *name, const char *text, size_t most) {
+    struct pdnn_str cut = {0};
+    size_t length = strlen(text);
+    if (length > most) {
+        length = most - 2;
+        while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
+            length--;
+        pdnn_str_append(&cut, text, length);
+        pdnn_str_append(&cut, "..", 2);
+    }
+    pdnn_gnuplot_text(script, name, cut.length ? pdnn_str_text(&cut) : text);
+    script->failed = script->failed || cut.failed;
+    pdnn_str_finish(&cut);
+}
+
+void pdnn_plot_put_titles(struct pdnn_str *script, const char *title, const char *subtitle) {
+    put_cut(script, "TITLE", title, TITLE_MOST);
+    if (subtitle)
+        put_cut(script, "SUBTITLE", subtitle, SUBTITLE_MOST);
+}
+
 /* Appends both as variables and releases them. */
 static void put_titles(struct pdnn_str *script, struct pdnn_str *title, struct pdnn_str *subtitle) {
     script->failed = script->failed || title->failed || subtitle->failed;
-    pdnn_gnuplot_text(script, "TITLE", pdnn_str_text(title));
-    pdnn_gnuplot_text(script, "SUBTITLE", pdnn_str_text(subtitle));
+    pdnn_plot_put_titles(script, pdnn_str_text(title), pdnn_str_text(subtitle));
     pdnn_str_finish(title);
     pdnn_str_finish(subtitle);
 }
@@ -105,8 +129,12 @@ void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
     pdnn_str_printf(&title, "%s of %s over %s", what, comparison->label[PDNN_SIDE_B],
                     comparison->label[PDNN_SIDE_A]);
     if (comparison->n_across) {
-        pdnn_str_printf(&title, " in ");
-        pdnn_plot_directories(comparison->directory, comparison->n_directories, &title);
+        struct pdnn_str names = {0};
+        pdnn_plot_directories(comparison->directory, comparison->n_directories, &names);
+        if (title.length + names.length + 4 <= TITLE_MOST)
+            pdnn_str_printf(&title, " in %s", pdnn_str_text(&names));
+        title.failed = title.failed || names.failed;
+        pdnn_str_finish(&names);
     }
     put_cpu(comparison->directory, comparison->n_directories, &subtitle);
     for (size_t i = 0; i < N_COMMON; i++)

@@ -10,10 +10,13 @@
  * SUBTITLE: the processor and what all chosen instances have in common. */
 void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pdnn_selection *selection);
 
-/* The same of a comparison: TITLE is "<what> of B over A" and, where keys differ, the directories; SUBTITLE
- * has what both sides of all pairs have in common. */
+/* The same of a comparison: TITLE is "<what> of B over A" and, where keys differ and there is room, the
+ * directories; SUBTITLE has what both sides of all pairs have in common. */
 void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
                               const struct pdnn_comparison *comparison);
+
+/* Appends TITLE and SUBTITLE, cut to the width of a picture; the latter may be NULL for none. */
+void pdnn_plot_put_titles(struct pdnn_str *script, const char *title, const char *subtitle);
 
 /* Appends the names of the directories, without the rest of their paths: "a", "a and b", "a, b and 2 more".
  */

@@ -232,7 +232,7 @@ static void put_title(struct picture *p) {
     if (request->n_directories == 1)
         pdnn_environment_get(request->directory[0], "cpu", &cpu);
     pdnn_str_printf(&title, "%s%s", cpu.length ? ": " : "", pdnn_str_text(&cpu));
-    pdnn_gnuplot_text(&p->script, "TITLE", pdnn_str_text(&title));
+    pdnn_plot_put_titles(&p->script, pdnn_str_text(&title), NULL);
     p->script.failed = p->script.failed || title.failed || cpu.failed;
     pdnn_str_finish(&title);
     pdnn_str_finish(&cpu);

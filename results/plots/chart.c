@@ -1,4 +1,5 @@
 #include "results/plots/chart.h"
+#include "results/plots/caption.h"
 #include "results/plots/file.h"
 #include "results/plots/gnuplot.h"
 #include "results/plots/names.h"
@@ -341,8 +342,7 @@ static enum pdnn_status put_panel(struct pdnn_chart *chart, struct sheet *sheet,
                                   struct pdnn_err *err) {
     struct pdnn_str *script = sheet->label.script;
     if (chart->title[sheet->panel]) {
-        pdnn_gnuplot_text(script, "TITLE", chart->title[sheet->panel]);
-        pdnn_gnuplot_text(script, "SUBTITLE", chart->subtitle[sheet->panel]);
+        pdnn_plot_put_titles(script, chart->title[sheet->panel], chart->subtitle[sheet->panel]);
     }
     chart->frame.bottom = put_captions(sheet) + axis_pixels;
     put_variables(sheet);

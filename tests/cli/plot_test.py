@@ -406,6 +406,16 @@ class Data(Case):
             if kind != "weights" and kind != "boxes":
                 self.assertEqual(self.texts_over_points(picture), set(), kind)
 
+    def test_long_titles_are_cut(self):
+        """To the width of the picture; a comparison leaves its directories out first."""
+        long, other = "r" * 70, "s" * 70
+        self.tables(long, PAIRS_RESULTS)
+        self.tables(other, PAIRS_RESULTS)
+        picture = self.picture("speedup", long, "--across", "backend")
+        self.assertTrue(">Speed-up of backend=openblas over backend=onednn<" in picture)
+        title = re.search(">(params of r[^<]*)<", self.picture("span", long, other))[1]
+        self.assertEqual((len(title), title[-2:]), (90, ".."))
+
     def test_too_many_directories(self):
         self.assertIn("plot speedup takes at most 2 result directories", self.plot("speedup", "pair", "pairs", "slow", expect=2).stderr)
 
