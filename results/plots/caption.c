@@ -22,12 +22,17 @@ static void put_common(const char *name, const char *value, struct pdnn_str *out
         pdnn_str_printf(out, " thread%s", strcmp(value, "1") == 0 ? "" : "s");
 }
 
-/* The column's value if all chosen instances share it, else NULL. */
+/* The column's value if all chosen instances share it, else NULL. Of several directories also those that did
+ * not end ok count: one of them may have no others. */
 static const char *common_value(const struct pdnn_selection *selection, const char *name) {
     int column = pdnn_csv_find(&selection->results, name);
     const char *value = selection->count ? pdnn_selection_get(selection, 0, column) : "";
     for (size_t at = 1; at < selection->count; at++) {
         if (strcmp(pdnn_selection_get(selection, at, column), value) != 0)
+            return NULL;
+    }
+    for (size_t i = 0; selection->n_directories > 1 && i < selection->left_out; i++) {
+        if (strcmp(pdnn_csv_get(&selection->results, selection->left[i], column), value) != 0)
             return NULL;
     }
     return value;

@@ -521,6 +521,9 @@ class Data(Case):
         picture = self.picture("heatmap", "grid", "other", "--only", "family=fc", "--x", "batch", "--y", "nodes")
         for text in ("pct_of_peak in grid and other", "results=grid", "results=other"):
             self.assertTrue(f">{text}<" in picture, text)
+        self.tables("failed", GRID_RESULTS.replace("infer,1,ok", "infer,2,oom").replace("train,1,ok", "train,2,oom"))
+        picture = self.picture("heatmap", "grid", "failed", "--only", "family=fc", "--x", "batch", "--y", "nodes")
+        self.assertTrue(">unknown machine, fc<" in picture)  # not "1 thread", which those that failed do not share
 
     def test_breakdown_of_two_directories(self):
         self.tables("again", PAIR_RESULTS.replace(",1000,", ",4000,"), PAIR_OPS.replace(",900,", ",3600,"))
