@@ -23,6 +23,12 @@ extern char **environ;
 void pdnn_gnuplot_quote(struct pdnn_str *script, const char *text) {
     size_t length = strlen(text);
     pdnn_str_append(script, "'", 1);
+    /* gnuplot takes an escaped quote at the start for an empty text. */
+    if (*text == '\'') {
+        pdnn_str_printf(script, "\u2019");
+        text++;
+        length--;
+    }
     while (length) {
         size_t letter = *text == '`' || *text == '\\' ? 0 : pdnn_visible_letter(text, length);
         if (*text == '\'')

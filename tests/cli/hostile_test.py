@@ -151,6 +151,20 @@ class Pictures(Case):
                 self.write_tables("bad", "results.csv", "bound", cell)
                 self.paradnn("plot", "speedup", "bad", "good", *plot[4:])
 
+    def test_no_cell_of_several_directories_runs_a_command(self):
+        """Their names, the versions of environment.yaml, and the kinds of op of two sides."""
+        self.write_tables("good")
+        for i, cell in enumerate(CELLS[:12]):
+            with self.subTest(cell):
+                odd = f"{i}" + cell.replace("/", "").replace("\0", "")[:100]
+                self.write_tables("bad", "ops.csv", "layer", cell)
+                self.write("bad/environment.yaml", 'backend_onednn: "%s"\n' % cell.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n"))
+                os.rename(os.path.join(self.directory, "bad"), os.path.join(self.directory, odd))
+                for plot in (["roofline"], ["ceilings"], ["boxes", "--value", "gflops", "--by", "results,version"]):
+                    done = self.paradnn("plot", plot[0], "good", odd, *plot[1:], "--format", "svg")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                self.paradnn("plot", "op_speedup", "good", odd, "--by", "layer,op", "--format", "svg")
+
     def test_no_column_or_machine_runs_a_command(self):
         self.write_tables("bad")
         for cell in CELLS[:12]:
