@@ -38,8 +38,10 @@ static enum pdnn_status write_spec(const struct pdnn_sweep_directory *sweep, str
     const char *text = sweep->session->spec.text;
     pdnn_folder_path(&sweep->folder, spec_name, path);
     if (pdnn_file_read(path, SPEC_LIMIT_BYTES, &before, NULL, NULL) == PDNN_OK && strcmp(before, text) != 0)
-        pdnn_session_warn(sweep->session,
-                          "%s: the spec has changed; rows of the previous one stay in the tables", path);
+        pdnn_session_warn(
+            sweep->session,
+            "%s: the spec has changed; rows of the previous one stay in the tables; paradnn prune drops them",
+            path);
     free(before);
     return pdnn_folder_replace(&sweep->folder, spec_name, text, strlen(text), err);
 }

@@ -11,7 +11,7 @@
 /* Everything one write of the tables needs, so that functions take one argument. */
 struct writing {
     struct pdnn_sweep_directory *sweep;
-    struct pdnn_tables tables;
+    struct pdnn_tables *tables;
     struct pdnn_arena arena;
     struct pdnn_scatter pool;
     bool *is_listed; /* by the journal's instance: whether it has its row */
@@ -61,7 +61,7 @@ static enum pdnn_status add_row(struct writing *writing, struct pdnn_aggregate_i
     input->host = session->host.name;
     enum pdnn_status status = pdnn_aggregate(input, &writing->arena, record, &ops, &n_ops, err);
     if (status == PDNN_OK)
-        pdnn_tables_add(&writing->tables, record, ops, n_ops);
+        pdnn_tables_add(writing->tables, record, ops, n_ops);
     return status;
 }
 
@@ -94,8 +94,9 @@ static enum pdnn_status add_rows(struct writing *writing, struct pdnn_err *err) 
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
-    struct writing writing = {.sweep = sweep};
+enum pdnn_status pdnn_sweep_directory_tables(struct pdnn_sweep_directory *sweep, struct pdnn_tables *tables,
+                                             struct pdnn_err *err) {
+    struct writing writing = {.sweep = sweep, .tables = tables};
     size_t n_known = 0;
     while (pdnn_families[n_known])
         n_known++;
@@ -103,27 +104,33 @@ enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, 
     writing.is_listed = calloc(pdnn_journal_visits(sweep->journal)->ids.count + 1, sizeof *writing.is_listed);
     writing.speeds = calloc(sweep->session->n_tasks + 1, sizeof *writing.speeds);
     enum pdnn_status status = PDNN_OK;
-    sweep->written = false;
     if (!families || !writing.is_listed || !writing.speeds)
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the tables");
     if (status == PDNN_OK)
-        status = pdnn_tables_init(&writing.tables, families, collect_families(sweep, families), err);
+        status = pdnn_tables_init(tables, families, collect_families(sweep, families), err);
     if (status == PDNN_OK)
         status = pdnn_aggregate_pool(pdnn_journal_visits(sweep->journal), &writing.pool, err);
     if (status == PDNN_OK)
         status = add_rows(&writing, err);
-    if (status == PDNN_OK)
-        status = pdnn_tables_write(&writing.tables, &sweep->folder, err);
     if (status == PDNN_OK) {
-        sweep->written = true;
         memcpy(sweep->counts, writing.counts, sizeof sweep->counts);
         sweep->summary = writing.summary;
         sweep->speed_index = writing.n_speeds ? pdnn_median(writing.speeds, writing.n_speeds) : NAN;
     }
-    pdnn_tables_finish(&writing.tables);
     pdnn_arena_finish(&writing.arena);
     free(writing.is_listed);
     free(writing.speeds);
     free(families);
+    return status;
+}
+
+enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
+    struct pdnn_tables tables = {.columns = {0}};
+    sweep->written = false;
+    enum pdnn_status status = pdnn_sweep_directory_tables(sweep, &tables, err);
+    if (status == PDNN_OK)
+        status = pdnn_tables_write(&tables, &sweep->folder, err);
+    sweep->written = status == PDNN_OK;
+    pdnn_tables_finish(&tables);
     return status;
 }

@@ -1,5 +1,6 @@
 #include "results/tables/journal.h"
 
+#include "base/file.h"
 #include "results/tables/columns.h"
 #include "results/tables/log_file.h"
 #include "results/tables/packed_ops.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEMA_PACKED_OPS = 1 };
+enum { SCHEMA_PACKED_OPS = 1, ID_COLUMN = 1 };
 
 struct pdnn_journal {
     struct pdnn_log_file visits, ops;
@@ -23,6 +24,8 @@ struct loading {
     const char *visits_path, *ops_path; /* for messages */
     struct pdnn_csv visits, ops;
     size_t next_op;
+    struct pdnn_texts visited; /* the ids in journal.csv, once a row of journal-ops.csv was not as expected */
+    bool *pruned; /* by row of journal-ops.csv: its instance is not in journal.csv; NULL: none is */
     struct pdnn_visit_op *room; /* for the ops of one visit */
     size_t n_room;
 };
@@ -76,10 +79,39 @@ static enum pdnn_status make_room(struct loading *loading, size_t count, struct 
     return PDNN_OK;
 }
 
+/* Whether journal.csv no longer has the instance of this row of journal-ops.csv: `paradnn prune` was killed
+ * between the two files. */
+static enum pdnn_status is_pruned(struct loading *loading, size_t number, bool *pruned,
+                                  struct pdnn_err *err) {
+    bool good = true;
+    for (size_t i = 0; i < loading->visits.n_rows && !loading->pruned && good; i++)
+        good = pdnn_texts_add(&loading->visited, pdnn_csv_get(&loading->visits, i, ID_COLUMN)) != SIZE_MAX;
+    if (!loading->pruned)
+        loading->pruned = calloc(loading->ops.n_rows + 1, sizeof *loading->pruned);
+    if (!good || !loading->pruned)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its instances", loading->visits_path);
+    const char *id = pdnn_csv_get(&loading->ops, number, 0);
+    *pruned = loading->pruned[number] = pdnn_texts_find(&loading->visited, id) == SIZE_MAX;
+    return PDNN_OK;
+}
+
+static enum pdnn_status skip_pruned(struct loading *loading, const char *id, struct pdnn_err *err) {
+    bool pruned = true;
+    while (pruned && loading->next_op < loading->ops.n_rows &&
+           strcmp(pdnn_csv_get(&loading->ops, loading->next_op, 0), id) != 0) {
+        if (is_pruned(loading, loading->next_op, &pruned, err) != PDNN_OK)
+            return err->status;
+        loading->next_op += pruned;
+    }
+    return PDNN_OK;
+}
+
 /* The next `count` rows of journal-ops.csv, which belong to this visit. */
 static enum pdnn_status load_ops(struct loading *loading, const struct pdnn_journal_row *row, size_t count,
                                  struct pdnn_err *err) {
     const char *path = loading->ops_path;
+    if (count && skip_pruned(loading, row->id, err) != PDNN_OK)
+        return err->status;
     if (count > loading->ops.n_rows - loading->next_op)
         return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %" PRIu64 " of %s has its %zu ops", path,
                          row->number, row->id, count);
@@ -130,6 +162,40 @@ static enum pdnn_status load_visit(struct loading *loading, size_t number, struc
     return status;
 }
 
+static void finish_loading(struct loading *loading) {
+    pdnn_csv_finish(&loading->visits);
+    pdnn_csv_finish(&loading->ops);
+    pdnn_texts_finish(&loading->visited);
+    free(loading->pruned);
+    free(loading->room);
+}
+
+/* Completes what a killed prune left: journal-ops.csv without the ops of instances that are gone. */
+static enum pdnn_status drop_pruned(struct pdnn_journal *journal, const struct loading *loading,
+                                    struct pdnn_err *err) {
+    struct pdnn_str kept = {0};
+    char *text;
+    enum pdnn_status status = pdnn_file_read(journal->ops.path, SIZE_MAX >> 1, &text, NULL, err);
+    if (status != PDNN_OK)
+        return status;
+    pdnn_columns_header(&pdnn_journal_ops_columns, &kept);
+    for (size_t i = 0; i < loading->next_op; i++) {
+        size_t from = pdnn_csv_row_offset(&loading->ops, i);
+        size_t end = i + 1 < loading->ops.n_rows ? pdnn_csv_row_offset(&loading->ops, i + 1)
+                                                 : loading->ops.complete_bytes;
+        if (!loading->pruned[i])
+            pdnn_str_append(&kept, text + from, end - from);
+    }
+    free(text);
+    status = kept.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", journal->ops.path)
+                         : pdnn_folder_replace(journal->ops.folder, pdnn_journal_ops_columns.table, kept.text,
+                                               kept.length, err);
+    if (status == PDNN_OK)
+        journal->ops.length = kept.length;
+    pdnn_str_finish(&kept);
+    return status;
+}
+
 static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err) {
     struct loading loading = {
         .known = &journal->known, .visits_path = journal->visits.path, .ops_path = journal->ops.path};
@@ -140,9 +206,9 @@ static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err)
         status = load_visit(&loading, i, err);
     if (status == PDNN_OK && loading.next_op < loading.ops.n_rows)
         pdnn_log_file_keep(&journal->ops, pdnn_csv_row_offset(&loading.ops, loading.next_op));
-    pdnn_csv_finish(&loading.visits);
-    pdnn_csv_finish(&loading.ops);
-    free(loading.room);
+    if (status == PDNN_OK && loading.pruned)
+        status = drop_pruned(journal, &loading, err);
+    finish_loading(&loading);
     return status;
 }
 
@@ -165,9 +231,7 @@ enum pdnn_status pdnn_journal_parse(const char *path, struct pdnn_str *visits, s
         status = parse_text(path, ops, &loading.ops, err);
     for (size_t i = 0; status == PDNN_OK && i < loading.visits.n_rows; i++)
         status = load_visit(&loading, i, err);
-    pdnn_csv_finish(&loading.visits);
-    pdnn_csv_finish(&loading.ops);
-    free(loading.room);
+    finish_loading(&loading);
     return status;
 }
 
@@ -296,4 +360,36 @@ enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *i
     if (status != PDNN_OK)
         pdnn_visits_drop_last(&journal->known, row.id);
     return status;
+}
+
+enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal, bool (*drops)(void *user, const char *id),
+                                    void *user, struct pdnn_err *err) {
+    struct pdnn_journal *open = *journal;
+    const struct pdnn_folder *folder = open->visits.folder;
+    struct pdnn_csv rows = {0};
+    struct pdnn_str kept = {0};
+    char *text = NULL, id[PDNN_ID_TEXT];
+    enum pdnn_status status = pdnn_log_file_load(&open->visits, &rows, err);
+    if (status == PDNN_OK)
+        status = pdnn_file_read(open->visits.path, SIZE_MAX >> 1, &text, NULL, err);
+    pdnn_columns_header(&pdnn_journal_columns, &kept);
+    for (size_t i = 0; i < rows.n_rows && status == PDNN_OK; i++) {
+        size_t from = pdnn_csv_row_offset(&rows, i);
+        size_t end = i + 1 < rows.n_rows ? pdnn_csv_row_offset(&rows, i + 1) : rows.complete_bytes;
+        if (!drops(user, pdnn_instance_reprint(pdnn_csv_get(&rows, i, ID_COLUMN), id)))
+            pdnn_str_append(&kept, text + from, end - from);
+    }
+    free(text);
+    pdnn_csv_finish(&rows);
+    if (status == PDNN_OK && kept.failed)
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", open->visits.path);
+    if (status == PDNN_OK)
+        status = pdnn_folder_replace(folder, pdnn_journal_columns.table, kept.text, kept.length, err);
+    pdnn_str_finish(&kept);
+    if (status != PDNN_OK)
+        return status;
+    /* Its rows are gone; opening it again completes the other file. */
+    pdnn_journal_close(open);
+    *journal = NULL;
+    return pdnn_journal_open(folder, journal, err);
 }

@@ -1,7 +1,7 @@
 /* journal.csv and journal-ops.csv: one row per visit, and one per visit and op, appended and synced as they
  * are measured; the source of every other table. A visit's ops are on disk before its row in journal.csv, and
  * that row commits them. Opening the journal drops a last line cut short by a crash, and ops whose visit has
- * no row; nothing else is ever removed or rewritten.
+ * no row; nothing else is ever removed or rewritten, except by pdnn_journal_prune.
  *
  * Schema 1 had the ops packed into the row of journal.csv, and schema 2 other names for four columns. Such
  * files are still read, and rows after theirs are written as today; a column gives each row's schema. Ids
@@ -65,6 +65,13 @@ bool pdnn_journal_was_torn(const struct pdnn_journal *journal);
  * journal is as it was before. */
 enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *id,
                                      const struct pdnn_visit *visit, struct pdnn_err *err);
+
+/* Drops the instances that `drops` says, whose ids are in today's form. journal.csv is replaced in one step,
+ * which commits it; journal-ops.csv follows, here or when the journal is opened again. *journal is opened
+ * anew, or NULL after a failure behind the commit: PDNN_INVALID if another process has taken the directory
+ * since. */
+enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal, bool (*drops)(void *user, const char *id),
+                                    void *user, struct pdnn_err *err);
 
 /* All visits in the journal, whether or not a spec still names the instance. */
 const struct pdnn_visits *pdnn_journal_visits(const struct pdnn_journal *journal);

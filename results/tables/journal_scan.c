@@ -197,6 +197,11 @@ static bool parse_small(struct pdnn_piece span, size_t *value) {
     return span.length > 0 && span.length < 10;
 }
 
+static bool is_of(struct pdnn_piece line, struct pdnn_piece id) {
+    return line.length > id.length && memcmp(line.text, id.text, id.length) == 0 &&
+           line.text[id.length] == ',';
+}
+
 /* Ops begin with the visit's id and number, as its own row has them behind its schema. */
 static enum pdnn_status take_ops(struct pdnn_journal_scan *scan, struct pdnn_scanned_visit *visit,
                                  size_t count, struct pdnn_err *err) {
@@ -209,6 +214,13 @@ static enum pdnn_status take_ops(struct pdnn_journal_scan *scan, struct pdnn_sca
         struct pdnn_piece line;
         if (next_line(file, &line, err) != PDNN_OK)
             return err->status;
+        /* Rows of other instances before the visit's own: a killed prune left them. */
+        while (i == 0 && line.text && !is_of(line, fields->id)) {
+            if (next_line(file, &line, err) != PDNN_OK)
+                return err->status;
+        }
+        if (i == 0 && line.text)
+            visit->ops_offset = file->offset + file->at - line.length;
         if (!line.text)
             return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %.*s of %.*s has its %zu ops",
                              file->path, (int)fields->number.length, fields->number.text,

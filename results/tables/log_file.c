@@ -25,9 +25,12 @@ enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, 
     if (file->fd < 0)
         return pdnn_fail(err, PDNN_INVALID, "%s: cannot be opened for writing: %s", file->path,
                          strerror(errno));
-    if (!exclusive || flock(file->fd, LOCK_EX | LOCK_NB) == 0)
+    bool locked = !exclusive || flock(file->fd, LOCK_EX | LOCK_NB) == 0;
+    /* Whoever held the lock may have replaced the file. */
+    bool replaced = locked && exclusive && pdnn_log_file_check(file, NULL) != PDNN_OK;
+    if (locked && !replaced)
         return PDNN_OK;
-    if (errno == EWOULDBLOCK)
+    if (replaced || errno == EWOULDBLOCK)
         return pdnn_fail(err, PDNN_INVALID, "%s: another paradnn is writing there; wait for it or use -o",
                          file->folder->path);
     return pdnn_fail(err, PDNN_IO, "%s: cannot be locked: %s", file->path, strerror(errno));

@@ -200,25 +200,41 @@ static enum pdnn_status bring_up_to_date(struct pdnn_csv *csv, struct pdnn_arena
     return status;
 }
 
+/* Takes the table over on success, and finishes it otherwise. */
+static enum pdnn_status take(const char *path, struct pdnn_csv *csv, struct pdnn_arena *arena,
+                             struct pdnn_csv *results, struct pdnn_err *err) {
+    static const char *const needed[] = {"id", "family", "status", "time_ns_median"};
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; status == PDNN_OK && i < sizeof needed / sizeof *needed; i++)
+        if (pdnn_csv_find(csv, needed[i]) < 0)
+            status = pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing; expected a results.csv",
+                               path, needed[i]);
+    if (status == PDNN_OK)
+        status = bring_up_to_date(csv, arena, err);
+    if (status == PDNN_OK)
+        *results = *csv;
+    else
+        pdnn_csv_finish(csv);
+    return status;
+}
+
+enum pdnn_status pdnn_results_parse(const char *path, const struct pdnn_str *text, struct pdnn_arena *arena,
+                                    struct pdnn_csv *results, struct pdnn_err *err) {
+    struct pdnn_csv csv;
+    char *copy = text->failed ? NULL : malloc(text->length + 1);
+    if (!copy)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
+    memcpy(copy, pdnn_str_text(text), text->length + 1);
+    enum pdnn_status status = pdnn_csv_parse(path, copy, text->length, PDNN_CSV_STRICT, &csv, err);
+    return status == PDNN_OK ? take(path, &csv, arena, results, err) : status;
+}
+
 enum pdnn_status pdnn_results_read(const char *directory, struct pdnn_csv *results, struct pdnn_arena *arena,
                                    struct pdnn_err *err) {
-    static const char *const needed[] = {"id", "family", "status", "time_ns_median"};
     char path[PATH_MAX];
     struct pdnn_csv csv;
     if (snprintf(path, sizeof path, "%s/results.csv", directory) >= (int)sizeof path)
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
     enum pdnn_status status = pdnn_csv_read(path, RESULTS_LIMIT_BYTES, PDNN_CSV_STRICT, &csv, err);
-    if (status != PDNN_OK)
-        return status;
-    for (size_t i = 0; status == PDNN_OK && i < sizeof needed / sizeof *needed; i++)
-        if (pdnn_csv_find(&csv, needed[i]) < 0)
-            status = pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing; expected a results.csv",
-                               path, needed[i]);
-    if (status == PDNN_OK)
-        status = bring_up_to_date(&csv, arena, err);
-    if (status == PDNN_OK)
-        *results = csv;
-    else
-        pdnn_csv_finish(&csv);
-    return status;
+    return status == PDNN_OK ? take(path, &csv, arena, results, err) : status;
 }

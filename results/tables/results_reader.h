@@ -5,6 +5,7 @@
 #define RESULTS_TABLES_RESULTS_READER_H
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "results/tables/csv.h"
 
 #include <stdbool.h>
@@ -14,6 +15,10 @@
  * column is missing that every results.csv has: id, family, status, time_ns_median. */
 enum pdnn_status pdnn_results_read(const char *directory, struct pdnn_csv *results, struct pdnn_arena *arena,
                                    struct pdnn_err *err);
+
+/* The same from text, a copy of which is taken; path: for messages. */
+enum pdnn_status pdnn_results_parse(const char *path, const struct pdnn_str *text, struct pdnn_arena *arena,
+                                    struct pdnn_csv *results, struct pdnn_err *err);
 
 /* The column named as a user may name it: by its key, by its name in the file, or by the name that schema 2
  * had for it; -1 if there is none. */

@@ -124,7 +124,7 @@ def fit_table():
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
     *[(f"help-{name}", [name, "--help"], 0)
-      for name in ("sweep", "submit", "status", "merge", "list", "run", "check", "ceilings", "plot", "breakdown", "compare", "report", "fit", "import",
+      for name in ("sweep", "submit", "status", "merge", "prune", "list", "run", "check", "ceilings", "plot", "breakdown", "compare", "report", "fit", "import",
                    "columns", "ops", "families", "help", "version")],
     ("help-topic", ["help", "fit"], 0),
     ("help-model", ["help", "resnet50"], 2),
@@ -606,7 +606,7 @@ class Sweep(Case):
         self.assertNotIn("another spec", self.sweep().stderr)
         self.assertNotIn("another spec", self.sweep().stderr)
         done = self.sweep("--set", "run.mode=infer")
-        self.assertEqual(done.stderr.count("the spec has changed; rows of the previous one stay in the tables\n"), 1)
+        self.assertEqual(done.stderr.count("the spec has changed; rows of the previous one stay in the tables; paradnn prune drops them\n"), 1)
 
     def test_id_needs_a_directory(self):
         done = self.paradnn("sweep", One.ID, "--ceilings", "roofs.csv", expect=2)

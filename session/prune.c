@@ -1,0 +1,214 @@
+/* paradnn prune: what is dropped, and in which order files change. */
+#define _POSIX_C_SOURCE 200809L
+#include "session/prune.h"
+
+#include "base/file.h"
+#include "results/tables/filter.h"
+#include "results/tables/ids.h"
+#include "results/tables/results_reader.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool has(const struct pdnn_prune *prune, const char *name) {
+    char path[PDNN_FOLDER_TEXT];
+    return access(pdnn_folder_path(&prune->sweep.folder, name, path), F_OK) == 0;
+}
+
+/* A journal that is not there would be made. */
+static enum pdnn_status check_directory(const struct pdnn_prune *prune, struct pdnn_err *err) {
+    const char *directory = prune->sweep.folder.path;
+    if (has(prune, "parts"))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s: its journals are in parts/; merge them into a new directory and prune that",
+                         directory);
+    if (has(prune, "hosts.csv"))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s: was merged from several hosts; prune their directories and merge again",
+                         directory);
+    if (!has(prune, "journal.csv") || !has(prune, "spec.yaml"))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s: has no journal.csv and spec.yaml, as a sweep's directory has", directory);
+    return PDNN_OK;
+}
+
+static int64_t number_of(const char *directory, const char *key) {
+    struct pdnn_str text = {0};
+    pdnn_environment_get(directory, key, &text);
+    int64_t number = strtoll(pdnn_str_text(&text), NULL, 10);
+    pdnn_str_finish(&text);
+    return number;
+}
+
+/* The session as on the machine that swept. */
+static enum pdnn_status open_session(struct pdnn_prune *prune, struct pdnn_err *err) {
+    char path[PDNN_FOLDER_TEXT];
+    const char *directory = prune->sweep.folder.path;
+    struct pdnn_session *session = &prune->session;
+    struct pdnn_host host;
+    struct pdnn_str text = {0};
+    int64_t memory_bytes = number_of(directory, "limit_memory_bytes"),
+            all = number_of(directory, "threads_all"), cores = number_of(directory, "cores_usable");
+    if (pdnn_host_read(&host, err) != PDNN_OK)
+        return err->status;
+    host.threads = cores > 0 ? cores : host.threads;
+    host.threads_all = all > 0 ? all : host.threads_all;
+    pdnn_environment_get(directory, "host", &text);
+    if (text.length)
+        snprintf(host.name, sizeof host.name, "%s", pdnn_str_text(&text));
+    pdnn_str_clear(&text);
+    pdnn_environment_get(directory, "shard", &text);
+    enum pdnn_status status =
+        text.length ? pdnn_shard_parse(pdnn_str_text(&text), NULL, getenv, &session->shard, err) : PDNN_OK;
+    pdnn_str_finish(&text);
+    if (status == PDNN_OK)
+        status = pdnn_session_open_for(session, &host,
+                                       memory_bytes > 0 ? (uint64_t)memory_bytes : host.memory_limit_bytes,
+                                       pdnn_folder_path(&prune->sweep.folder, "spec.yaml", path), err);
+    if (status != PDNN_OK)
+        return status;
+    session->ceilings = calloc(1, sizeof *session->ceilings);
+    if (!session->ceilings)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    if (!has(prune, "ceilings.csv"))
+        return PDNN_OK;
+    return pdnn_ceilings_read(pdnn_folder_path(&prune->sweep.folder, "ceilings.csv", path), NULL,
+                              session->ceilings, err);
+}
+
+/* Whether a table has rows of instances that neither the spec nor the journal has: a prune was killed. */
+static bool is_behind(const struct pdnn_prune *prune, const char *name, const struct pdnn_texts *named) {
+    const struct pdnn_texts *visited = &pdnn_journal_visits(prune->sweep.journal)->ids;
+    char path[PDNN_FOLDER_TEXT];
+    struct pdnn_arena arena = {0};
+    struct pdnn_csv table = {0};
+    bool found = false;
+    pdnn_folder_path(&prune->sweep.folder, name, path);
+    if (pdnn_csv_read(path, SIZE_MAX >> 1, PDNN_CSV_STRICT, &table, NULL) == PDNN_OK &&
+        pdnn_ids_reprint(&table, &arena, NULL) == PDNN_OK) {
+        int id = pdnn_csv_find(&table, "id");
+        for (size_t row = 0; row < table.n_rows && !found; row++) {
+            const char *text = pdnn_csv_get(&table, row, id);
+            found = pdnn_texts_find(named, text) == SIZE_MAX && pdnn_texts_find(visited, text) == SIZE_MAX;
+        }
+    }
+    pdnn_csv_finish(&table);
+    pdnn_arena_finish(&arena);
+    return found;
+}
+
+/* results.csv as it follows from the journal: the file may be behind. */
+static enum pdnn_status make_table(struct pdnn_prune *prune, struct pdnn_arena *arena, struct pdnn_csv *table,
+                                   struct pdnn_err *err) {
+    char path[PDNN_FOLDER_TEXT];
+    struct pdnn_tables tables = {.columns = {0}};
+    enum pdnn_status status = pdnn_sweep_directory_tables(&prune->sweep, &tables, err);
+    if (status == PDNN_OK)
+        status = pdnn_results_parse(pdnn_folder_path(&prune->sweep.folder, "results.csv", path),
+                                    &tables.results, arena, table, err);
+    pdnn_tables_finish(&tables);
+    return status;
+}
+
+static enum pdnn_status choose(struct pdnn_prune *prune, const char *const *only, size_t n_only,
+                               struct pdnn_err *err) {
+    const struct pdnn_visits *visits = pdnn_journal_visits(prune->sweep.journal);
+    struct pdnn_texts named = {0}, asked = {0};
+    struct pdnn_arena arena = {0};
+    struct pdnn_csv table = {0};
+    bool good = true;
+    enum pdnn_status status = make_table(prune, &arena, &table, err);
+    if (status == PDNN_OK)
+        status = pdnn_filter_keep(&table, only, n_only, err);
+    int id = status == PDNN_OK ? pdnn_csv_find(&table, "id") : -1;
+    for (size_t row = 0; status == PDNN_OK && row < table.n_rows && good; row++)
+        good = pdnn_texts_add(&asked, pdnn_csv_get(&table, row, id)) != SIZE_MAX;
+    for (size_t i = 0; status == PDNN_OK && i < prune->session.n_tasks && good; i++)
+        good = pdnn_texts_add(&named, prune->session.tasks[i].id) != SIZE_MAX;
+    for (size_t i = 0; status == PDNN_OK && i < visits->ids.count && good; i++) {
+        const char *text = visits->ids.text[i];
+        bool is_named = pdnn_texts_find(&named, text) != SIZE_MAX,
+             is_asked = pdnn_texts_find(&asked, text) != SIZE_MAX;
+        bool drops = !is_named && is_asked;
+        prune->kept += !drops;
+        prune->spared += !is_named && !is_asked;
+        prune->visits += drops ? visits->of[i].count : 0;
+        good = !drops || pdnn_texts_add(&prune->dropped, text) != SIZE_MAX;
+    }
+    if (status == PDNN_OK && !good)
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", visits->ids.count);
+    prune->is_behind =
+        status == PDNN_OK && (is_behind(prune, "results.csv", &named) || is_behind(prune, "ops.csv", &named));
+    pdnn_csv_finish(&table);
+    pdnn_arena_finish(&arena);
+    pdnn_texts_finish(&named);
+    pdnn_texts_finish(&asked);
+    return status;
+}
+
+enum pdnn_status pdnn_prune_open(struct pdnn_prune *prune, const char *directory, const char *const *only,
+                                 size_t n_only, struct pdnn_err *err) {
+    *prune = (struct pdnn_prune){.sweep.folder.fd = -1};
+    prune->sweep.session = &prune->session;
+    enum pdnn_status status = pdnn_folder_open(&prune->sweep.folder, directory, err);
+    if (status == PDNN_OK)
+        status = check_directory(prune, err);
+    if (status == PDNN_OK)
+        status = pdnn_journal_open(&prune->sweep.folder, &prune->sweep.journal, err);
+    if (status == PDNN_OK) {
+        pdnn_folder_clean(&prune->sweep.folder);
+        status = open_session(prune, err);
+    }
+    return status == PDNN_OK ? choose(prune, only, n_only, err) : status;
+}
+
+/* Copies a file under a name with the date in it. */
+static enum pdnn_status keep_aside(struct pdnn_prune *prune, const char *stem, const char *date,
+                                   char aside[PDNN_PRUNE_ASIDE], struct pdnn_err *err) {
+    char path[PDNN_FOLDER_TEXT], name[PDNN_PRUNE_ASIDE], *text;
+    size_t length;
+    snprintf(name, sizeof name, "%s.csv", stem);
+    if (pdnn_file_read(pdnn_folder_path(&prune->sweep.folder, name, path), SIZE_MAX >> 1, &text, &length,
+                       err) != PDNN_OK)
+        return err->status;
+    snprintf(name, sizeof name, "%s-%s.csv", stem, date);
+    for (int number = 2; has(prune, name); number++)
+        snprintf(name, sizeof name, "%s-%s-%d.csv", stem, date, number);
+    enum pdnn_status status = pdnn_folder_replace(&prune->sweep.folder, name, text, length, err);
+    free(text);
+    if (status == PDNN_OK)
+        memcpy(aside, name, PDNN_PRUNE_ASIDE);
+    return status;
+}
+
+static bool drops(void *user, const char *id) {
+    const struct pdnn_prune *prune = user;
+    return pdnn_texts_find(&prune->dropped, id) != SIZE_MAX;
+}
+
+enum pdnn_status pdnn_prune_commit(struct pdnn_prune *prune, struct pdnn_err *err) {
+    char date[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    enum pdnn_status status = PDNN_OK;
+    if (prune->dropped.count) {
+        if (!gmtime_r(&now, &utc) || !strftime(date, sizeof date, "%Y-%m-%dT%H%M%SZ", &utc))
+            return pdnn_fail(err, PDNN_IO, "the clock shows no date");
+        status = keep_aside(prune, "journal", date, prune->aside[0], err);
+        if (status == PDNN_OK)
+            status = keep_aside(prune, "journal-ops", date, prune->aside[1], err);
+        if (status == PDNN_OK)
+            status = pdnn_journal_prune(&prune->sweep.journal, drops, prune, err);
+    }
+    return status == PDNN_OK ? pdnn_sweep_directory_write(&prune->sweep, err) : status;
+}
+
+void pdnn_prune_close(struct pdnn_prune *prune) {
+    pdnn_texts_finish(&prune->dropped);
+    pdnn_session_finish(&prune->session);
+    pdnn_sweep_directory_close(&prune->sweep);
+}
