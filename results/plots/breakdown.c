@@ -18,7 +18,8 @@ enum {
     BARS_MAX = 60,
     NAME_TEXT = 128,
     FIRST_LABEL = 10,
-    LEGEND_NAME = 28,
+    LEGEND_NAME = 28, /* letters */
+    FIRST_KEY = 6,    /* what is left of the first key at least */
     LEGEND_MOST = 22,
     VALUES_MOST = 72
 };
@@ -34,6 +35,9 @@ static const double bar_pixels_most = 120, number_pixels = 30, time_pixels = 62;
 
 /* In slots, one per bar: the width of a bar, and the gap between two sets of bars. */
 static const double bar_part = 0.7, gap = 0.7;
+
+/* Parts of a group get lighter up to this, so that none looks like the background. */
+static const double lightest = 0.8;
 
 static const unsigned residual_rgb = 0xe6e6e6, white_rgb = 0xffffff;
 
@@ -109,11 +113,17 @@ static double slot_pixels(const struct picture *p) {
     return (p->right - left) / (p->xmax - p->xmin);
 }
 
-/* The name of a part in the legend. Returns buffer. */
+/* The name of a part in the legend: of several keys the first is cut, since the last ones tell parts of a
+ * group from each other. Returns buffer. */
 static const char *legend_name(const struct part *part, char buffer[NAME_TEXT]) {
-    snprintf(buffer, NAME_TEXT, "%s", part->name);
-    if (strlen(buffer) > LEGEND_NAME)
-        memcpy(buffer + LEGEND_NAME - 2, "..", sizeof "..");
+    const char *rest = strchr(part->name, ',');
+    size_t after = rest ? strlen(rest) : 0;
+    if (strlen(part->name) <= LEGEND_NAME)
+        snprintf(buffer, NAME_TEXT, "%s", part->name);
+    else if (rest && after + FIRST_KEY <= LEGEND_NAME)
+        snprintf(buffer, NAME_TEXT, "%.*s..%s", (int)(LEGEND_NAME - after) - 2, part->name, rest);
+    else
+        snprintf(buffer, NAME_TEXT, "%.*s..", LEGEND_NAME - 2, part->name);
     return buffer;
 }
 
@@ -174,7 +184,7 @@ static unsigned group_color(const struct picture *p, size_t row) {
     size_t same = 0;
     for (size_t before = 0; before < row; before++)
         same += p->matrix.row[before].rgb == p->matrix.row[row].rgb;
-    return lighter(p->matrix.row[row].rgb, 1 - pow(0.72, (double)same));
+    return lighter(p->matrix.row[row].rgb, fmin(1 - pow(0.72, (double)same), lightest));
 }
 
 /* Groups have their own colors, and parts of one group get lighter shades of it. Otherwise the largest rows

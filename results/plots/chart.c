@@ -15,7 +15,7 @@ enum { FIRST_LABEL = 10 };
 /* In pixels: estimates for the script's 12 point font, and the distances of the legend from the frame. */
 static const double letter_pixels = 9.2, letter_height_pixels = 15, line_pixels = 22, beside_pixels = 8,
                     legend_pixels = 26, entry_pixels = 46, gap_pixels = 12, caption_bottom = 8,
-                    caption_pixels = 18, axis_pixels = 70;
+                    caption_pixels = 18, axis_pixels = 70, legend_letter_pixels = 8.6;
 
 void pdnn_chart_init(struct pdnn_chart *chart) {
     *chart =
@@ -51,7 +51,7 @@ void pdnn_chart_line_at_1(struct pdnn_chart *chart) {
 
 /* Cuts the text to the room between x and the right edge. */
 static void fit_text(const struct pdnn_chart *chart, double x, char *text) {
-    size_t most = (size_t)((chart->frame.width - x - 4) / 7.6);
+    size_t most = (size_t)((chart->frame.width - x - 4) / legend_letter_pixels);
     if (strlen(text) > most)
         memcpy(text + most - 2, "..", sizeof "..");
 }
@@ -125,14 +125,20 @@ static double usual_size(const struct pdnn_chart *chart) {
     return chart->n_points > 1000 ? 0.75 : chart->n_points > 200 ? 1.0 : 1.3;
 }
 
-static void put_legend(struct sheet *sheet, const struct pdnn_color_key *key) {
+/* With the first n_words words of the key, and the number of the others. */
+static void put_legend(struct sheet *sheet, const struct pdnn_color_key *key, size_t n_words) {
     const struct pdnn_chart *chart = sheet->chart;
     char heading[PDNN_CHART_TEXT];
     if (key->n_words) {
         snprintf(heading, sizeof heading, "%s", chart->color_title);
         put_heading(sheet, heading);
-        for (size_t i = 0; i < key->n_words; i++)
+        for (size_t i = 0; i < n_words; i++)
             put_entry(sheet, key->word[i].text, key->word[i].shape, key->word[i].rgb, 1.3, false);
+        if (n_words < key->n_words) {
+            size_t left_out = key->n_words - n_words + (key->n_others ? key->n_others - 1 : 0);
+            snprintf(heading, sizeof heading, "and %zu more", left_out);
+            put_heading(sheet, heading);
+        }
         sheet->y -= gap_pixels;
     }
     if (chart->dot && chart->no_dot) {
@@ -150,11 +156,12 @@ static void put_legend(struct sheet *sheet, const struct pdnn_color_key *key) {
         put_heading(sheet, chart->note[i]);
 }
 
-/* Without the scale. */
-static double legend_height(const struct pdnn_chart *chart, const struct pdnn_color_key *key) {
+/* With this many words, and a line for those left out; without the scale. */
+static double legend_height(const struct pdnn_chart *chart, const struct pdnn_color_key *key,
+                            size_t n_words) {
     double lines = (double)chart->n_notes, gaps = 0;
     if (key->n_words) {
-        lines += (double)key->n_words + 1;
+        lines += (double)n_words + 1 + (n_words < key->n_words);
         gaps++;
     }
     if (chart->dot && chart->no_dot) {
@@ -166,42 +173,57 @@ static double legend_height(const struct pdnn_chart *chart, const struct pdnn_co
     return (lines + (chart->size_title ? 1 : 0)) * line_pixels + (gaps + 1) * gap_pixels;
 }
 
-/* In the first gap between the names of lines, from the top down, that has room for it, or below them all;
- * the scale gets what is left. */
+/* In the first gap between the names of lines, from the top down, that has room for it; else in the largest,
+ * without the words that have no room. The scale gets what is left. */
 static void place_legend(struct sheet *sheet, const struct pdnn_color_key *key) {
-    static const double scale_most = 260, scale_least = 130, scale_gap = 34, below_name = 30, above_name = 16;
+    static const double scale_most = 260, scale_least = 130, scale_floor = 50, scale_gap = 34,
+                        below_name = 30, above_name = 16;
     const struct pdnn_frame *f = &sheet->chart->frame;
-    double needed = legend_height(sheet->chart, key) + (key->n_words ? 0 : scale_least + scale_gap);
-    size_t names = 0;
-    for (; names <= sheet->n_names; names++) {
-        sheet->y = names ? fmin(f->top - 8, sheet->name_y[names - 1] - below_name) : f->top - 8;
+    const double scale = key->n_words ? 0 : scale_least + scale_gap;
+    double needed = legend_height(sheet->chart, key, key->n_words) + scale, room = -INFINITY;
+    for (size_t names = 0; names <= sheet->n_names && room < needed; names++) {
+        double start = names ? fmin(f->top - 8, sheet->name_y[names - 1] - below_name) : f->top - 8;
         double end = names < sheet->n_names ? sheet->name_y[names] + above_name : f->bottom;
-        if (sheet->y - needed >= end)
-            break;
+        if (start - end <= room)
+            continue;
+        sheet->y = start;
+        room = start - end;
     }
-    put_legend(sheet, key);
+    const double end = sheet->y - room;
+    size_t n_words = key->n_words;
+    while (n_words > 1 && legend_height(sheet->chart, key, n_words) + scale > room)
+        n_words--;
+    put_legend(sheet, key, n_words);
     double scale_top = sheet->y - scale_gap;
     pdnn_plot_variable(sheet->label.script, "SCALE_TOP", sheet->base + scale_top);
     pdnn_plot_variable(sheet->label.script, "SCALE_BOTTOM",
-                       sheet->base + scale_top - fmin(scale_most, fmax(scale_least, scale_top - f->bottom)));
+                       sheet->base + scale_top - fmin(scale_most, fmax(scale_floor, scale_top - end)));
 }
 
-/* Names of lines at their right ends, from the top down, pushed apart where they would touch. */
+/* Names of lines at their right ends, from the top down, pushed apart where they would touch, and up from the
+ * end of the axis. */
 static void put_beside(struct sheet *sheet) {
-    static const double name_pixels = 19;
+    static const double name_pixels = 19, above_bottom = 10;
     const struct pdnn_frame *f = &sheet->chart->frame;
-    double above = INFINITY;
-    for (size_t done = 0; done < sheet->chart->n_lines; done++) {
-        const struct pdnn_chart_line *line = &sheet->chart->line[done];
-        char cut[PDNN_CHART_TEXT];
+    const char *name[PDNN_CHART_LINES_MAX];
+    double *y = sheet->name_y;
+    for (size_t i = 0; i < sheet->chart->n_lines; i++) {
+        const struct pdnn_chart_line *line = &sheet->chart->line[i];
         if (!*line->beside || line->panel != sheet->panel)
             continue;
-        double y = fmin(pdnn_frame_to_pixels(f, line->high).y, above - name_pixels);
-        above = y;
-        sheet->name_y[sheet->n_names++] = y;
-        snprintf(cut, sizeof cut, "%s", line->beside);
+        size_t n = sheet->n_names++;
+        double own = pdnn_frame_to_pixels(f, line->high).y;
+        y[n] = n ? fmin(own, y[n - 1] - name_pixels) : own;
+        name[n] = line->beside;
+    }
+    for (size_t k = sheet->n_names; k-- > 0;)
+        y[k] = fmax(y[k], k + 1 < sheet->n_names ? y[k + 1] + name_pixels : f->bottom + above_bottom);
+    for (size_t k = 0; k < sheet->n_names; k++) {
+        char cut[PDNN_CHART_TEXT];
+        snprintf(cut, sizeof cut, "%s", name[k]);
         fit_text(sheet->chart, f->right + beside_pixels, cut);
-        put_label(sheet, cut, f->right + beside_pixels, y, "font 'DejaVu Sans,12' textcolor rgb '#222222'");
+        put_label(sheet, cut, f->right + beside_pixels, y[k],
+                  "font 'DejaVu Sans,12' textcolor rgb '#222222'");
     }
 }
 

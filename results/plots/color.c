@@ -122,6 +122,7 @@ static enum pdnn_status color_by_word(const char *const *cells, size_t n, struct
     size_t n_words = count_words(cells, n, words);
     size_t shown = n_words <= WORDS_MAX ? n_words : WORDS_MAX - 1;
     key->n_words = shown + (shown < n_words);
+    key->n_others = n_words - shown;
     for (size_t i = 0; i < key->n_words; i++) {
         struct pdnn_color_word *word = &key->word[i];
         word->rgb = i < shown ? word_colors[i] : pdnn_plot_grey;

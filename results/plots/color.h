@@ -30,7 +30,7 @@ enum { PDNN_WORD_TEXT = 96 };
 
 /* What the legend says; without words there is a scale. */
 struct pdnn_color_key {
-    size_t n_words;
+    size_t n_words, n_others; /* n_others: values that share the last word's grey; 0: it is a value itself */
     struct pdnn_color_word {
         char text[PDNN_WORD_TEXT];
         unsigned rgb;

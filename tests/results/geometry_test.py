@@ -109,6 +109,22 @@ class Case(unittest.TestCase):
                 self.assertFalse(text.overlaps(point, 2.0), f"'{text.name}' touches a {point.name}")
 
 
+class Rooflines(Case):
+    CASES = [(table, color) for table in ("above", "far", "left", "low") for color in ("bound", "host", "nodes")]
+
+    def test_texts_are_apart(self):
+        for table, color in self.CASES:
+            with self.subTest(table=table, color=color):
+                self.check_texts(self.draw(table, "roofline", "--color", color))
+
+    def test_a_legend_without_room_is_counted(self):
+        texts = [text.name for text in self.draw("low", "roofline", "--color", "host").texts]
+        hosts = [text for text in texts if text.startswith("compute-node-")]
+        more = [int(text.split()[1]) for text in texts if re.fullmatch(r"and \d+ more", text)]
+        others = [int(text.split()[0]) for text in texts if re.fullmatch(r"\d+ others", text)]
+        self.assertEqual(len(hosts) + sum(more) + sum(others), 40)
+
+
 class Bars(Case):
     def check_bars(self, table, count, *arguments):
         picture = self.draw(table, "breakdown", *arguments)
