@@ -215,6 +215,7 @@ void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across) {
     struct pdnn_str head = {0}, raw = {0};
     append_directory(&head, across->selection, across->series->at[0], across->axes);
     pdnn_selection_pattern(across->selection, across->series->at[0], across->axes, &head);
+    pdnn_str_printf(&head, ": parts in %% of the step");
     append_line(out, &head, 2, "\n");
     for (size_t first = 0, put; first < count; first += put) {
         size_t n = count - first < most ? count - first : most;

@@ -851,7 +851,7 @@ bandwidth,read,,DRAM,1,0,0.1,0.1,0.1,5
         done = self.paradnn("run", self.ID, "--ceilings", "roofs.csv", "--rounds", "1", "--format", "csv", expect=0)
         rows = list(csv.DictReader(done.stdout.splitlines()))
         names = [row["column"] for row in csv.DictReader(
-            self.paradnn("columns", "ops", "--format", "csv", expect=0).stdout.splitlines())]
+            self.paradnn("columns", "ops", "--format", "csv", expect=0).stdout.splitlines()) if row["table"] == "ops"]
         self.assertEqual(list(rows[0]), names)
         self.assertGreater(sum(float(row["time_ns_median"]) for row in rows), 0)
 
