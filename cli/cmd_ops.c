@@ -18,7 +18,7 @@ static const char *const paragraphs[] = {
     "how many models have it, and how often it runs in one step of each, added up. "
     "Behind each operand's bytes stands how much other data the model touches between its last use and this "
     "one, rounded to a power of two: 64KiB is in the nearest cache, "
-    "twice the last cache or more in none; =0 is an operand in the memory of operand 0. "
+    "twice the last cache or more in none; * after it: that use wrote it. =0 is an operand in the memory of operand 0. "
     "No model runs or takes memory, but implementations are chosen by measuring, as in a sweep.",
     NULL,
 };

@@ -134,13 +134,14 @@ static enum pdnn_status fill_part(const struct pdnn_excerpt *excerpt, int number
 }
 
 enum pdnn_status pdnn_excerpt_create(struct pdnn_excerpt *excerpt, const struct pdnn_plan *plan, size_t step,
-                                     const uint64_t distance[PDNN_STEP_SLOTS], uint64_t limit_bytes,
+                                     const struct pdnn_reuse reuse[PDNN_STEP_SLOTS], uint64_t limit_bytes,
                                      uint64_t seed, struct pdnn_err *err) {
     struct pdnn_excerpt made = {.plan = plan, .step = step};
     uint64_t part_offset[PDNN_STEP_SLOTS], part_distance[PDNN_STEP_SLOTS] = {0};
     for (int k = 0; k < step_of(&made)->n_slots; k++) {
         int part = made.part_of[k] = find_part(&made, k, part_offset);
-        part_distance[part] = distance[k] > part_distance[part] ? distance[k] : part_distance[part];
+        part_distance[part] = reuse[k].bytes > part_distance[part] ? reuse[k].bytes : part_distance[part];
+        made.part[part].is_written = made.part[part].is_written || reuse[k].is_written;
     }
     count_copies(&made, part_distance);
     place_parts(&made);
@@ -168,25 +169,41 @@ void pdnn_excerpt_destroy(struct pdnn_excerpt *excerpt) {
     *excerpt = (struct pdnn_excerpt){0};
 }
 
-/* One value of each cache line, the lines divided among the threads as kernels divide them. */
-static void read_near(const void *address, uint64_t bytes) {
-    const volatile float *value = address;
+/* Reads one value of each cache line, or writes it back as it is; the lines are divided among the threads as
+ * kernels divide them. */
+static void use(void *address, uint64_t bytes, bool is_written) {
+    volatile float *value = address;
     int64_t lines = (int64_t)(bytes / sizeof *value / LINE_FLOATS);
 #pragma omp parallel for schedule(static) if (bytes > 32 << 10)
-    for (int64_t i = 0; i < lines; i++)
-        (void)value[i * LINE_FLOATS];
+    for (int64_t i = 0; i < lines; i++) {
+        float one = value[i * LINE_FLOATS];
+        if (is_written)
+            value[i * LINE_FLOATS] = one;
+    }
+}
+
+/* The uses between the last run and the next one that make the caches what they are in the model. */
+static void use_others(const struct pdnn_excerpt *excerpt) {
+    for (int i = 0; i < excerpt->n_parts; i++) {
+        const struct pdnn_excerpt_part *part = &excerpt->part[i];
+        uint64_t last = part->next ? part->next - 1 : part->copies - 1;
+        if (part->is_near)
+            use(excerpt->block + part->at, part->bytes, part->is_written);
+        else if (part->is_written && excerpt->has_run)
+            use(excerpt->block + part->at + last * part->stride, part->bytes, true);
+    }
 }
 
 enum pdnn_status pdnn_excerpt_next(struct pdnn_excerpt *excerpt, struct pdnn_err *err) {
     const struct pdnn_step *step = step_of(excerpt);
+    use_others(excerpt);
+    excerpt->has_run = true;
     for (int k = 0; k < step->n_slots; k++) {
         const struct pdnn_excerpt_part *part = &excerpt->part[excerpt->part_of[k]];
         excerpt->memory[step->slot[k]] = excerpt->block + part->at + part->next * part->stride;
     }
     for (int i = 0; i < excerpt->n_parts; i++) {
         struct pdnn_excerpt_part *part = &excerpt->part[i];
-        if (part->is_near)
-            read_near(excerpt->block + part->at + part->next * part->stride, part->bytes);
         part->next = part->next + 1 < part->copies ? part->next + 1 : 0;
     }
     return step->work.bind(step->work.state, excerpt->memory, err);

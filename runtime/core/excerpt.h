@@ -5,21 +5,23 @@
  * Before each run it is bound to the next of several copies of its operands, so that each operand is as far
  * from its last use as it is in the model (reuse.h): an operand last used d bytes ago gets as many copies as
  * runs touch d bytes. An operand that is nearer than one run of the step touches is read once more before
- * the run, since in the model its producer has just written it.
+ * the run. What its last use in the model wrote is written again, with the values it has, when it was used,
+ * or before the run if it is near: a cache that has it must write it back.
  *
  * What no step of the model computes has the model's own seeded data. The rest is seeded too: floats between
  * -1 and 1, whole numbers 0. */
 #ifndef RUNTIME_CORE_EXCERPT_H
 #define RUNTIME_CORE_EXCERPT_H
 
-#include "runtime/core/plan.h"
+#include "runtime/core/reuse.h"
 
 /* Operands in the same memory, of which there are several copies. */
 struct pdnn_excerpt_part {
     uint64_t bytes, stride; /* of one copy; from one copy to the next */
     uint64_t at;            /* of the first copy, within the block */
     uint64_t copies, next;  /* how many; the one that is bound next */
-    bool is_near;           /* to be read before each run */
+    bool is_near;           /* to be used before each run */
+    bool is_written;        /* by that use, or by one after each run */
 };
 
 struct pdnn_excerpt {
@@ -29,18 +31,19 @@ struct pdnn_excerpt {
     int n_parts, part_of[PDNN_STEP_SLOTS]; /* by operand of the step */
     unsigned char *block;                  /* owned */
     uint64_t block_bytes;
+    bool has_run;
     uint64_t cycle; /* runs after which all copies have been used */
     void **memory;  /* by slot of the program, as bound; owned */
 };
 
-/* distance: by operand of the step, from pdnn_reuse_find. PDNN_TOO_BIG if the copies do not fit limit_bytes
+/* reuse: by operand of the step, from pdnn_reuse_find. PDNN_TOO_BIG if the copies do not fit limit_bytes
  * (0: no limit). The plan need not have memory. *excerpt is written only on success. */
 enum pdnn_status pdnn_excerpt_create(struct pdnn_excerpt *excerpt, const struct pdnn_plan *plan, size_t step,
-                                     const uint64_t distance[PDNN_STEP_SLOTS], uint64_t limit_bytes,
+                                     const struct pdnn_reuse reuse[PDNN_STEP_SLOTS], uint64_t limit_bytes,
                                      uint64_t seed, struct pdnn_err *err);
 void pdnn_excerpt_destroy(struct pdnn_excerpt *excerpt);
 
-/* Binds the step to the next copies and reads what is near. Not part of what the step takes. */
+/* Binds the step to the next copies, after the uses that are not its own. Not part of what the step takes. */
 enum pdnn_status pdnn_excerpt_next(struct pdnn_excerpt *excerpt, struct pdnn_err *err);
 
 /* Runs the step on the copies it is bound to. Returns 0 or its error code. */

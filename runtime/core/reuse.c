@@ -33,19 +33,39 @@ static uint64_t bytes_of(const struct pdnn_plan *plan, const struct pdnn_step *s
     return sum;
 }
 
-static uint64_t distance_of(const struct pdnn_plan *plan, size_t step, struct span span, bool is_cold,
-                            uint64_t far) {
+static bool is_output(const struct pdnn_node *node, uint32_t slot) {
+    bool is_one = false;
+    for (int i = 0; i < node->n_outputs; i++)
+        is_one = is_one || node->output[i] == slot;
+    for (int i = 0; i < node->n_posts; i++)
+        is_one = is_one || node->posts[i].output == slot;
+    return is_one;
+}
+
+/* Whether the step writes most of the span. Of slots beyond the tensors it is not known which are only read;
+ * most are copies and scratch, which are written. */
+static bool writes(const struct pdnn_plan *plan, const struct pdnn_step *step, struct span span) {
+    const struct pdnn_graph *graph = plan->graph;
+    uint64_t covered = 0;
+    for (int k = 0; k < step->n_slots; k++) {
+        bool is_written = step->slot[k] >= graph->n_tensors ||
+                          (step->node != PDNN_NONE && is_output(&graph->nodes[step->node], step->slot[k]));
+        covered += is_written ? overlap(span, span_of(plan, step->slot[k])) : 0;
+    }
+    return covered >= (span.end - span.begin + 1) / 2;
+}
+
+static struct pdnn_reuse find_use(const struct pdnn_plan *plan, size_t step, struct span span, bool is_cold,
+                                  uint64_t far) {
     size_t count = plan->program.n_steps;
     uint64_t sum = span.end - span.begin;
-    for (size_t back = 1; back <= count && sum < far; back++) {
-        if (is_cold && back > step)
-            return far;
+    for (size_t back = 1; back <= count && sum < far && !(is_cold && back > step); back++) {
         const struct pdnn_step *before = &plan->program.steps[(step + count - back) % count];
         if (touches(plan, before, span))
-            return sum;
+            return (struct pdnn_reuse){sum, writes(plan, before, span)};
         sum += bytes_of(plan, before);
     }
-    return far;
+    return (struct pdnn_reuse){far, false};
 }
 
 /* The nearest by ratio. */
@@ -64,10 +84,14 @@ uint64_t pdnn_reuse_far(uint64_t cache_bytes) {
 }
 
 void pdnn_reuse_find(const struct pdnn_plan *plan, size_t step, bool is_cold, uint64_t far,
-                     uint64_t bytes[PDNN_STEP_SLOTS]) {
+                     struct pdnn_reuse reuse[PDNN_STEP_SLOTS]) {
     const struct pdnn_step *of = &plan->program.steps[step];
     for (int k = 0; k < of->n_slots; k++) {
         struct span span = span_of(plan, of->slot[k]);
-        bytes[k] = span.end > span.begin ? class_of(distance_of(plan, step, span, is_cold, far), far) : 0;
+        reuse[k] = (struct pdnn_reuse){0, false};
+        if (span.end == span.begin)
+            continue;
+        reuse[k] = find_use(plan, step, span, is_cold, far);
+        reuse[k].bytes = class_of(reuse[k].bytes, far);
     }
 }

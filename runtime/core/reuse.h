@@ -14,12 +14,17 @@ enum { PDNN_REUSE_NEAR = 64 << 10 };
 /* The least power of two that no cache of this capacity reaches: twice the capacity, rounded up. */
 uint64_t pdnn_reuse_far(uint64_t cache_bytes);
 
-/* bytes[k] of operand step->slot[k]: what the step shares with nobody else, that is its own size, plus the
- * sizes of what other steps touched since the last one that touched at least half of its memory; the steps
- * of a model follow each other in a circle, unless is_cold says that the caches are evicted before each
- * first step. Then the nearest power of two, between PDNN_REUSE_NEAR and far. 0 for operands without
- * bytes. */
+/* What the step finds of one operand. */
+struct pdnn_reuse {
+    uint64_t bytes;  /* the class of the distance; 0: an operand without bytes */
+    bool is_written; /* its last use wrote it: a cache must write it back when it evicts it */
+};
+
+/* reuse[k] of operand step->slot[k]. Its distance is its own size plus the sizes of what other steps touched
+ * since the last one that touched at least half of its memory; the steps of a model follow each other in a
+ * circle, unless is_cold says that the caches are evicted before each first step. The class is the nearest
+ * power of two, between PDNN_REUSE_NEAR and far. */
 void pdnn_reuse_find(const struct pdnn_plan *plan, size_t step, bool is_cold, uint64_t far,
-                     uint64_t bytes[PDNN_STEP_SLOTS]);
+                     struct pdnn_reuse reuse[PDNN_STEP_SLOTS]);
 
 #endif

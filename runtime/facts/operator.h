@@ -14,7 +14,8 @@ struct pdnn_operator {
      * "onednn threads=2 isa=default dense/forward/64x8:8x8:64x8 [onednn:brgemm ab] 2048@64KiB 256@4MiB ..."
      * In brackets the implementation; then each operand's bytes, "b16" for images in blocks of 16 channels,
      * and how much other data the model touches between its last use and this one (runtime/core/reuse.h);
-     * "=0" for an operand in the memory of operand 0. */
+     * "=0" for an operand in the memory of operand 0, "*" after one
+     * that its last use wrote. */
     char key[PDNN_OPERATOR_KEY_TEXT];
     uint32_t op;    /* the row of ops.csv that it is part of: index into the visit's ops */
     uint32_t runs;  /* in one step of the model */

@@ -43,7 +43,7 @@ void pdnn_operators_close(struct pdnn_process *process) {
 
 /* " 2048b16@64KiB": one operand. */
 static void add_operand(struct pdnn_str *key, const struct pdnn_plan *plan, const struct pdnn_step *step,
-                        int operand, uint64_t distance) {
+                        int operand, struct pdnn_reuse reuse) {
     const struct pdnn_slot *slot = &plan->program.slots[step->slot[operand]];
     pdnn_str_printf(key, " %" PRIu64, slot->bytes);
     if (slot->channel_block)
@@ -55,24 +55,26 @@ static void add_operand(struct pdnn_str *key, const struct pdnn_plan *plan, cons
             return;
         }
     }
-    if (distance >= 1 << 20)
-        pdnn_str_printf(key, "@%" PRIu64 "MiB", distance >> 20);
-    else if (distance)
-        pdnn_str_printf(key, "@%" PRIu64 "KiB", distance >> 10);
+    if (reuse.bytes >= 1 << 20)
+        pdnn_str_printf(key, "@%" PRIu64 "MiB", reuse.bytes >> 20);
+    else if (reuse.bytes)
+        pdnn_str_printf(key, "@%" PRIu64 "KiB", reuse.bytes >> 10);
+    if (reuse.is_written)
+        pdnn_str_printf(key, "*");
 }
 
 static void format_key(const struct pdnn_outlined *outlined, size_t index, struct pdnn_str *key) {
     const struct pdnn_plan *plan = &outlined->plan;
     const struct pdnn_step *step = &plan->program.steps[index];
     const struct pdnn_instance *instance = &outlined->model.instance;
-    uint64_t distance[PDNN_STEP_SLOTS];
-    pdnn_reuse_find(plan, index, outlined->is_cold, outlined->far_bytes, distance);
+    struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
+    pdnn_reuse_find(plan, index, outlined->is_cold, outlined->far_bytes, reuse);
     pdnn_str_clear(key);
     pdnn_str_printf(key, "%s threads=%" PRId64 " isa=%s %s [%s]", plan->backend->name,
                     outlined->model.threads, pdnn_isa_names[instance->setting[PDNN_SETTING_ISA]],
                     outlined->rows.ops[outlined->rows.row_of[index]].key, step->implementation);
     for (int k = 0; k < step->n_slots; k++)
-        add_operand(key, plan, step, k, distance[k]);
+        add_operand(key, plan, step, k, reuse[k]);
 }
 
 static uint64_t bytes_of(const struct pdnn_program *program, const struct pdnn_step *step) {
@@ -251,9 +253,9 @@ static enum pdnn_status measure(const struct pdnn_outlined *outlined, size_t ste
                                 struct pdnn_err *err) {
     struct timed timed = {.clock_cost_ns = pdnn_clock_read_cost_ns()};
     const struct pdnn_measure_target target = {.user = &timed, .step = run_next, .clock = net_clock};
-    uint64_t distance[PDNN_STEP_SLOTS];
-    pdnn_reuse_find(&outlined->plan, step, outlined->is_cold, outlined->far_bytes, distance);
-    enum pdnn_status status = pdnn_excerpt_create(&timed.excerpt, &outlined->plan, step, distance,
+    struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
+    pdnn_reuse_find(&outlined->plan, step, outlined->is_cold, outlined->far_bytes, reuse);
+    enum pdnn_status status = pdnn_excerpt_create(&timed.excerpt, &outlined->plan, step, reuse,
                                                   request->memory_limit_bytes, request->seed, err);
     if (status != PDNN_OK)
         return status;

@@ -91,13 +91,13 @@ static void check_step(const struct pdnn_plan *plan, const size_t *users, size_t
     const struct pdnn_step *of = &plan->program.steps[step];
     struct pdnn_excerpt excerpt;
     struct pdnn_err err = {0};
-    uint64_t distance[PDNN_STEP_SLOTS];
+    struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
     size_t bytes;
     unsigned char *before = save(plan, step, plan->memory, &bytes);
     assert_int_equal(of->work.run(of->work.state), 0);
     unsigned char *expected = save(plan, step, plan->memory, &bytes);
-    pdnn_reuse_find(plan, step, false, far_bytes, distance);
-    must(pdnn_excerpt_create(&excerpt, plan, step, distance, 0, CHECK_SEED, &err), &err);
+    pdnn_reuse_find(plan, step, false, far_bytes, reuse);
+    must(pdnn_excerpt_create(&excerpt, plan, step, reuse, 0, CHECK_SEED, &err), &err);
     for (int run = 0; run < 3; run++) {
         must(pdnn_excerpt_next(&excerpt, &err), &err);
         load(plan, step, excerpt.memory, before);
@@ -158,9 +158,9 @@ static void test_outline_runs_without_memory(void **state) {
         assert_true(outline.block_bytes > 0);
         for (size_t step = 0; step < outline.program.n_steps; step++) {
             struct pdnn_excerpt excerpt;
-            uint64_t distance[PDNN_STEP_SLOTS];
-            pdnn_reuse_find(&outline, step, false, far_bytes, distance);
-            must(pdnn_excerpt_create(&excerpt, &outline, step, distance, 0, CHECK_SEED, &err), &err);
+            struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
+            pdnn_reuse_find(&outline, step, false, far_bytes, reuse);
+            must(pdnn_excerpt_create(&excerpt, &outline, step, reuse, 0, CHECK_SEED, &err), &err);
             for (int run = 0; run < 5; run++) {
                 must(pdnn_excerpt_next(&excerpt, &err), &err);
                 assert_int_equal(pdnn_excerpt_run(&excerpt), 0);
@@ -171,6 +171,38 @@ static void test_outline_runs_without_memory(void **state) {
         pdnn_arena_finish(&arena);
         close_backend(&backend);
     }
+}
+
+/* In training, what one step computes and a later one reads was written; weights that two passes read were
+ * not. */
+static void test_reuse_knows_what_was_written(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_reference);
+    struct pdnn_arena arena = {0};
+    struct pdnn_graph graph;
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    const struct pdnn_plan_options options = {.seed = CHECK_SEED};
+    size_t reads = 0, written = 0;
+    build_instance(models[0], &arena, &graph);
+    must(pdnn_plan_outline(&plan, backend.def, backend.state, &graph, &options, &err), &err);
+    for (size_t i = 0; i < plan.program.n_steps; i++) {
+        const struct pdnn_step *step = &plan.program.steps[i];
+        struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
+        pdnn_reuse_find(&plan, i, false, 64 << 20, reuse);
+        for (int k = 0; k < step->n_slots; k++) {
+            bool is_update = graph.nodes[step->node].pass == PDNN_UPDATE;
+            enum pdnn_role role =
+                step->slot[k] < graph.n_tensors ? graph.tensors[step->slot[k]].role : PDNN_ROLE_COUNT;
+            reads += role == PDNN_ROLE_WEIGHT && is_update && !reuse[k].is_written;
+            written += role == PDNN_ROLE_WEIGHT_GRADIENT && is_update && reuse[k].is_written;
+            assert_false(role == PDNN_ROLE_INPUT && reuse[k].is_written);
+        }
+    }
+    assert_true(reads > 0 && written > 0);
+    pdnn_plan_destroy(&plan);
+    pdnn_arena_finish(&arena);
+    close_backend(&backend);
 }
 
 /* Five operands in a block: weights w0 and w1 of 1 MiB, activations x, y, z of 128 KiB; z takes y's place. */
@@ -217,25 +249,25 @@ static void make_toy(struct toy *toy) {
 static void test_reuse_counts_what_lies_between(void **state) {
     (void)state;
     struct toy toy;
-    uint64_t bytes[PDNN_STEP_SLOTS];
+    struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
     make_toy(&toy);
     /* Step 0: w0 was last used by step 0, before steps 2 (1280 KiB) and 1 (1152 KiB, y and z being one):
      * 3456 KiB, nearest 4 MiB. x was written by step 2. y's memory was read, as z, by step 2. */
-    pdnn_reuse_find(&toy.plan, 0, false, 64 << 20, bytes);
-    assert_int_equal(bytes[0], 4096 * KIB);
-    assert_int_equal(bytes[1], 128 * KIB);
-    assert_int_equal(bytes[2], 128 * KIB);
+    pdnn_reuse_find(&toy.plan, 0, false, 64 << 20, reuse);
+    assert_int_equal(reuse[0].bytes, 4096 * KIB);
+    assert_int_equal(reuse[1].bytes, 128 * KIB);
+    assert_int_equal(reuse[2].bytes, 128 * KIB);
     /* Step 2: w1 was used by step 1. */
-    pdnn_reuse_find(&toy.plan, 2, false, 64 << 20, bytes);
-    assert_int_equal(bytes[0], 1024 * KIB);
+    pdnn_reuse_find(&toy.plan, 2, false, 64 << 20, reuse);
+    assert_int_equal(reuse[0].bytes, 1024 * KIB);
     /* Farther than any cache is far, and evicted caches have nothing of the previous step. */
-    pdnn_reuse_find(&toy.plan, 0, false, 2 << 20, bytes);
-    assert_int_equal(bytes[0], 2 << 20);
-    pdnn_reuse_find(&toy.plan, 0, true, 64 << 20, bytes);
+    pdnn_reuse_find(&toy.plan, 0, false, 2 << 20, reuse);
+    assert_int_equal(reuse[0].bytes, 2 << 20);
+    pdnn_reuse_find(&toy.plan, 0, true, 64 << 20, reuse);
     for (int k = 0; k < 3; k++)
-        assert_int_equal(bytes[k], 64 << 20);
-    pdnn_reuse_find(&toy.plan, 1, true, 64 << 20, bytes);
-    assert_int_equal(bytes[1], 128 * KIB);
+        assert_int_equal(reuse[k].bytes, 64 << 20);
+    pdnn_reuse_find(&toy.plan, 1, true, 64 << 20, reuse);
+    assert_int_equal(reuse[1].bytes, 128 * KIB);
 }
 
 static void test_reuse_far_is_beyond_the_cache(void **state) {
@@ -250,9 +282,10 @@ static void test_excerpt_copies_follow_the_distances(void **state) {
     struct toy toy;
     struct pdnn_excerpt excerpt;
     struct pdnn_err err = {0};
-    const uint64_t distance[PDNN_STEP_SLOTS] = {4096 * KIB, 128 * KIB, 256 * KIB};
+    const struct pdnn_reuse reuse[PDNN_STEP_SLOTS] = {
+        {4096 * KIB, false}, {128 * KIB, false}, {256 * KIB, true}};
     make_toy(&toy);
-    must(pdnn_excerpt_create(&excerpt, &toy.plan, 0, distance, 0, 1, &err), &err);
+    must(pdnn_excerpt_create(&excerpt, &toy.plan, 0, reuse, 0, 1, &err), &err);
     assert_int_equal(excerpt.n_parts, 3);
     assert_int_equal(excerpt.part[0].copies, 4);
     assert_int_equal(excerpt.part[1].copies, 1);
@@ -267,13 +300,12 @@ static void test_excerpt_copies_follow_the_distances(void **state) {
     }
     pdnn_excerpt_destroy(&excerpt);
     /* y and z are one part. */
-    must(pdnn_excerpt_create(&excerpt, &toy.plan, 1, distance, 0, 1, &err), &err);
+    must(pdnn_excerpt_create(&excerpt, &toy.plan, 1, reuse, 0, 1, &err), &err);
     assert_int_equal(excerpt.n_parts, 2);
     must(pdnn_excerpt_next(&excerpt, &err), &err);
     assert_ptr_equal(toy.bound[Y], toy.bound[Z]);
     pdnn_excerpt_destroy(&excerpt);
-    assert_int_equal(pdnn_excerpt_create(&excerpt, &toy.plan, 0, distance, 4096 * KIB, 1, &err),
-                     PDNN_TOO_BIG);
+    assert_int_equal(pdnn_excerpt_create(&excerpt, &toy.plan, 0, reuse, 4096 * KIB, 1, &err), PDNN_TOO_BIG);
 }
 
 int main(void) {
@@ -281,6 +313,7 @@ int main(void) {
         cmocka_unit_test(test_excerpt_computes_what_its_model_does),
         cmocka_unit_test(test_outline_runs_without_memory),
         cmocka_unit_test(test_reuse_counts_what_lies_between),
+        cmocka_unit_test(test_reuse_knows_what_was_written),
         cmocka_unit_test(test_reuse_far_is_beyond_the_cache),
         cmocka_unit_test(test_excerpt_copies_follow_the_distances),
     };
