@@ -61,9 +61,12 @@ static struct pdnn_reuse find_use(const struct pdnn_plan *plan, size_t step, str
     uint64_t sum = span.end - span.begin;
     for (size_t back = 1; back <= count && sum < far && !(is_cold && back > step); back++) {
         const struct pdnn_step *before = &plan->program.steps[(step + count - back) % count];
-        if (touches(plan, before, span))
-            return (struct pdnn_reuse){sum, writes(plan, before, span)};
-        sum += bytes_of(plan, before);
+        uint64_t bytes = bytes_of(plan, before);
+        if (touches(plan, before, span)) {
+            uint64_t others = bytes > span.end - span.begin ? bytes - (span.end - span.begin) : 0;
+            return (struct pdnn_reuse){sum + others / 2, writes(plan, before, span)};
+        }
+        sum += bytes;
     }
     return (struct pdnn_reuse){far, false};
 }

@@ -20,10 +20,11 @@ struct pdnn_reuse {
     bool is_written; /* its last use wrote it: a cache must write it back when it evicts it */
 };
 
-/* reuse[k] of operand step->slot[k]. Its distance is its own size plus the sizes of what other steps touched
- * since the last one that touched at least half of its memory; the steps of a model follow each other in a
- * circle, unless is_cold says that the caches are evicted before each first step. The class is the nearest
- * power of two, between PDNN_REUSE_NEAR and far. */
+/* reuse[k] of operand step->slot[k]. Its distance is its own size, plus the sizes of what other steps touched
+ * since the last one that touched at least half of its memory, plus half of what that one touched besides,
+ * since it used its operands side by side. The steps of a model follow each other in a circle, unless is_cold
+ * says that the caches are evicted before each first step. The class is the nearest power of two, between
+ * PDNN_REUSE_NEAR and far. */
 void pdnn_reuse_find(const struct pdnn_plan *plan, size_t step, bool is_cold, uint64_t far,
                      struct pdnn_reuse reuse[PDNN_STEP_SLOTS]);
 

@@ -251,13 +251,14 @@ static void test_reuse_counts_what_lies_between(void **state) {
     struct toy toy;
     struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
     make_toy(&toy);
-    /* Step 0: w0 was last used by step 0, before steps 2 (1280 KiB) and 1 (1152 KiB, y and z being one):
-     * 3456 KiB, nearest 4 MiB. x was written by step 2. y's memory was read, as z, by step 2. */
+    /* Step 0: w0 was last used by step 0, beside 256 KiB, before steps 1 (1152 KiB, y and z being one) and 2
+     * (1280 KiB): 1024 + 128 + 2432 KiB, nearest 4 MiB. x was written by step 2 beside 1152 KiB: 128 + 576
+     * KiB, nearest 512 KiB. So was y's memory read, as z. */
     pdnn_reuse_find(&toy.plan, 0, false, 64 << 20, reuse);
     assert_int_equal(reuse[0].bytes, 4096 * KIB);
-    assert_int_equal(reuse[1].bytes, 128 * KIB);
-    assert_int_equal(reuse[2].bytes, 128 * KIB);
-    /* Step 2: w1 was used by step 1. */
+    assert_int_equal(reuse[1].bytes, 512 * KIB);
+    assert_int_equal(reuse[2].bytes, 512 * KIB);
+    /* Step 2: w1 was used by step 1, beside 128 KiB. */
     pdnn_reuse_find(&toy.plan, 2, false, 64 << 20, reuse);
     assert_int_equal(reuse[0].bytes, 1024 * KIB);
     /* Farther than any cache is far, and evicted caches have nothing of the previous step. */
@@ -267,7 +268,7 @@ static void test_reuse_counts_what_lies_between(void **state) {
     for (int k = 0; k < 3; k++)
         assert_int_equal(reuse[k].bytes, 64 << 20);
     pdnn_reuse_find(&toy.plan, 1, true, 64 << 20, reuse);
-    assert_int_equal(reuse[1].bytes, 128 * KIB);
+    assert_int_equal(reuse[1].bytes, 512 * KIB);
 }
 
 static void test_reuse_far_is_beyond_the_cache(void **state) {
