@@ -4,17 +4,16 @@
 #include "base/str.h"
 
 #include <dirent.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { NAMES_MAX = 1024 }; /* considered; a directory may hold any number */
 
-static bool has_ending(const char *name, const char *const *endings) {
-    size_t length = strlen(name);
+bool pdnn_has_ending(const char *path, const char *const *endings) {
+    size_t length = strlen(path);
     for (; *endings; endings++) {
         size_t end = strlen(*endings);
-        if (length > end && strcmp(name + length - end, *endings) == 0)
+        if (length > end && strcmp(path + length - end, *endings) == 0)
             return true;
     }
     return false;
@@ -33,7 +32,7 @@ static const char *find(DIR *directory, const char *name, const char *const *end
     const char *names[NAMES_MAX], *stems[NAMES_MAX], *stem = stem_of(arena, name);
     size_t count = 0;
     for (const struct dirent *entry; count < NAMES_MAX && (entry = readdir(directory));) {
-        if (!has_ending(entry->d_name, endings))
+        if (!pdnn_has_ending(entry->d_name, endings))
             continue;
         names[count] = pdnn_arena_strdup(arena, entry->d_name);
         stems[count] = stem_of(arena, entry->d_name);

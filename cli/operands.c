@@ -8,18 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const result_endings[] = {".results", NULL}, *const spec_endings[] = {".yaml", ".yml",
-                                                                                         NULL};
-
-static bool has_ending(const char *path, const char *const *endings) {
-    size_t length = strlen(path);
-    for (; *endings; endings++) {
-        size_t end = strlen(*endings);
-        if (length > end && strcmp(path + length - end, *endings) == 0)
-            return true;
-    }
-    return false;
-}
+static const char *const result_endings[] = {".results", NULL};
+static const char *const spec_endings[] = {".yaml", ".yml", NULL};
+static const char *const table_endings[] = {".csv", ".html", NULL};
 
 static bool is_kind(const struct pdnn_command_def *command, const char *name) {
     const char *kind, *help;
@@ -48,11 +39,11 @@ static enum pdnn_status no_directory(const char *command, const char *path, bool
     char nearby[PDNN_NEARBY_TEXT];
     const char *slash = strrchr(path, '/');
     pdnn_nearby(nearby, path, result_endings);
-    if (exists && has_ending(path, spec_endings))
+    if (exists && pdnn_has_ending(path, spec_endings))
         return pdnn_fail(err, PDNN_INVALID,
                          "%s: %s is a spec, expected a directory such as 'paradnn sweep %s' writes%s",
                          command, path, path, nearby);
-    if (exists && slash && has_ending(path, (const char *const[]){".csv", ".html", NULL}))
+    if (exists && slash && pdnn_has_ending(path, table_endings))
         return pdnn_fail(err, PDNN_INVALID, "%s: %s is a file, expected its directory: %.*s", command, path,
                          (int)(slash - path), path);
     if (exists)
@@ -102,12 +93,12 @@ enum pdnn_status pdnn_command_unknown(const char *name, struct pdnn_err *err) {
     if (exists && S_ISDIR(info.st_mode))
         return pdnn_fail(err, PDNN_INVALID, "%s is a directory, not a command: try 'paradnn report %s'", name,
                          name);
-    if (exists && has_ending(name, spec_endings))
+    if (exists && pdnn_has_ending(name, spec_endings))
         return pdnn_fail(
             err, PDNN_INVALID,
             "%s is a spec, not a command: 'paradnn sweep %s' runs it, 'paradnn list %s' lists it", name, name,
             name);
-    if (has_ending(name, spec_endings))
+    if (pdnn_has_ending(name, spec_endings))
         return pdnn_fail(err, PDNN_INVALID, "unknown command '%s'%s", name,
                          pdnn_nearby(nearby, name, spec_endings));
     if (pdnn_instance_is_named(name))

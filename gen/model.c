@@ -37,10 +37,8 @@ static const struct pdnn_key_def entry_keys[] = {
      .example = "{fc: {nodes: {from: 1, to: 4096, plus: 1}}, sample: {count: 50, method: sobol}}"},
 };
 
-const struct pdnn_key_table pdnn_entry_keys = {.name = "a model",
-                                               .keys = entry_keys,
-                                               .n_keys = sizeof entry_keys / sizeof *entry_keys,
-                                               .place = pdnn_key_place};
+const struct pdnn_key_table pdnn_entry_keys = {
+    .name = "a model", .keys = entry_keys, .n_keys = sizeof entry_keys / sizeof *entry_keys};
 
 struct sample_values {
     int64_t count;

@@ -39,10 +39,8 @@ static const char *find_installed(const char *name, struct pdnn_arena *arena) {
     return NULL;
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
+static const char *const spec_endings[] = {".yaml", ".yml", NULL};
+static const char *const table_endings[] = {".csv", NULL};
 
 /* Says of a plain name that is no file's which model it may mean. */
 static bool suggest_model(const char *name, struct pdnn_err *err) {
@@ -58,15 +56,15 @@ static bool suggest_model(const char *name, struct pdnn_err *err) {
 
 /* Appends what was probably meant to the message about a path that cannot be read. */
 static void suggest(const char *path, struct pdnn_arena *arena, struct pdnn_err *err) {
-    static const char *const endings[] = {".yaml", ".yml", NULL};
     char nearby[PDNN_NEARBY_TEXT], text[sizeof err->text];
-    const char *spec = pdnn_arena_printf(arena, "%s%sspec.yaml", path, ends_with(path, "/") ? "" : "/");
+    const char *spec =
+        pdnn_arena_printf(arena, "%s%sspec.yaml", path, path[strlen(path) - 1] == '/' ? "" : "/");
     const char *ended = pdnn_arena_printf(arena, "%s.yaml", path);
     snprintf(text, sizeof text, "%s", err->text);
     if (spec && access(spec, F_OK) == 0)
         pdnn_fail(err, PDNN_INVALID, "%s: is a result directory, its spec is %s", path, spec);
     else if (access(path, F_OK) != 0 && ((ended && access(ended, F_OK) == 0) || !suggest_model(path, err)) &&
-             *pdnn_nearby(nearby, path, endings))
+             *pdnn_nearby(nearby, path, spec_endings))
         pdnn_fail(err, PDNN_INVALID, "%s%s", text, nearby);
 }
 
@@ -80,7 +78,7 @@ static enum pdnn_status read_file(struct pdnn_source *source, struct pdnn_arena 
         source->name = installed;
     if (!source->is_file)
         status = pdnn_fd_read(STDIN_FILENO, source->name, PDNN_YAML_FILE_BYTES, &text, &source->length, err);
-    else if (ends_with(source->name, ".csv"))
+    else if (pdnn_has_ending(source->name, table_endings))
         return pdnn_fail(err, PDNN_INVALID, "%s: is a table, expected a spec or an ID", source->name);
     else
         status = pdnn_file_read(source->name, PDNN_YAML_FILE_BYTES, &text, &source->length, err);
@@ -139,7 +137,7 @@ static enum pdnn_status write_id(struct pdnn_source *source, struct pdnn_arena *
 
 /* "fc", "fc/layers=4", "resnet50", "cnn:resnet50", and anything that can only be a misspelled one. */
 static bool is_id(const char *argument) {
-    if (ends_with(argument, ".yaml") || ends_with(argument, ".yml"))
+    if (pdnn_has_ending(argument, spec_endings))
         return false;
     return pdnn_instance_is_named(argument) || strpbrk(argument, "=:") != NULL;
 }
