@@ -130,9 +130,9 @@ const char *pdnn_nearest_word(const char *word, const char *const *words, size_t
     return nearest;
 }
 
-/* The words that `word` abbreviates, each once, as many as fit: "'xa', 'xb' or 'xc'". */
-static size_t list_longer(char buffer[PDNN_SUGGESTION_TEXT], const char *word, const char *const *words,
-                          size_t count) {
+/* The words that `word` abbreviates or extends, each once, as many as fit: "'xa', 'xb' or 'xc'". */
+static size_t list_related(char buffer[PDNN_SUGGESTION_TEXT], const char *word, const char *const *words,
+                           size_t count) {
     enum { LETTERS_MIN = 3, LISTED_MAX = 5, MARKS = sizeof ", did you mean ''  or ?" };
     const char *listed[LISTED_MAX];
     size_t n_listed = 0, length = strlen(word), room = PDNN_SUGGESTION_TEXT - MARKS;
@@ -140,7 +140,9 @@ static size_t list_longer(char buffer[PDNN_SUGGESTION_TEXT], const char *word, c
         size_t known = 0;
         while (known < n_listed && strcmp(listed[known], words[i]) != 0)
             known++;
-        bool is_new = known == n_listed && n_listed < LISTED_MAX && strncasecmp(words[i], word, length) == 0;
+        size_t common = strlen(words[i]) < length ? strlen(words[i]) : length;
+        bool is_new = known == n_listed && n_listed < LISTED_MAX && common >= LETTERS_MIN &&
+                      strncasecmp(words[i], word, common) == 0;
         if (!is_new || strlen(words[i]) + 4 > room)
             continue;
         room -= strlen(words[i]) + 4;
@@ -161,7 +163,7 @@ const char *pdnn_suggest(char buffer[PDNN_SUGGESTION_TEXT], const char *word, co
     const char *nearest = pdnn_nearest_word(word, words, count);
     if (nearest && edit_distance(word, nearest) <= 1)
         snprintf(buffer, PDNN_SUGGESTION_TEXT, ", did you mean '%.64s'?", nearest);
-    else if (!list_longer(buffer, word, words, count) && nearest)
+    else if (!list_related(buffer, word, words, count) && nearest)
         snprintf(buffer, PDNN_SUGGESTION_TEXT, ", did you mean '%.64s'?", nearest);
     return buffer;
 }

@@ -34,7 +34,8 @@ const char *pdnn_nearest_word(const char *word, const char *const *words, size_t
 enum { PDNN_SUGGESTION_TEXT = 96 };
 
 /* ", did you mean 'x'?" with that word, cut at 64 letters; if it is not one letter away, ", did you mean 'xa'
- * or 'xb'?" with the words that begin with it, if there are any; "" if none is near. Returns buffer. */
+ * or 'xb'?" with the words that begin with it or that it begins with, if there are any; "" if none is near.
+ * Returns buffer. */
 const char *pdnn_suggest(char buffer[PDNN_SUGGESTION_TEXT], const char *word, const char *const *words,
                          size_t count);
 

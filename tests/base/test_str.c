@@ -16,6 +16,7 @@ static void test_suggest_rows(void **state) {
         {"bert", ", did you mean 'bert-base' or 'bert-large'?"},
         {"BERT", ", did you mean 'bert-base' or 'bert-large'?"},
         {"resnet", ", did you mean 'resnet101', 'resnet18' or 'resnet50'?"},
+        {"nodes_per_layer", ", did you mean 'nodes'?"},
         {"be", ""},
         {"completely else", ""},
         {"", ""},
