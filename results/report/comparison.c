@@ -69,6 +69,25 @@ static void put_cells(struct pdnn_str *out, const char *const *texts, size_t cou
 
 enum { OPS_SHOWN = 12, UNPAIRED_SHOWN = 50 };
 
+/* Kinds of op that change the speed-up by less are left out, apart from the first. */
+static const double least_effect = 0.002;
+
+static void put_head_of_ops(struct pdnn_str *out, const struct comparison *c, size_t n_pairs) {
+    pdnn_str_printf(
+        out,
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"effects\"><caption>Where the difference comes "
+        "from: the effects of all kinds of op multiply to the geometric mean of %zu models; those below "
+        "0.2 %% are left out.</caption><thead><tr><th scope=\"col\">op</th><th scope=\"col\">effect on the "
+        "speed-up</th>",
+        n_pairs);
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        pdnn_str_printf(out, "<th scope=\"col\">%% of the time, ");
+        pdnn_html_text(out, c->label[side]);
+        pdnn_str_printf(out, "</th>");
+    }
+    pdnn_str_printf(out, "</tr></thead><tbody>\n");
+}
+
 /* The kinds of op that the difference comes from, of all families together. */
 static enum pdnn_status put_ops(struct pdnn_str *out, const struct comparison *c, struct pdnn_arena *arena,
                                 struct pdnn_err *err) {
@@ -80,16 +99,10 @@ static enum pdnn_status put_ops(struct pdnn_str *out, const struct comparison *c
         return err->status;
     for (size_t i = 0; i < ops.count && shown < OPS_SHOWN; i++) {
         const struct pdnn_compare_op *op = &ops.op[i];
-        if (*op->family || !ops.n_pairs)
+        if (*op->family || !ops.n_pairs || (shown && fabs(op->effect - 1) < least_effect))
             continue;
         if (!shown++)
-            pdnn_str_printf(
-                out,
-                "<div class=\"scroll\" tabindex=\"0\"><table><caption>Where the difference comes from: the "
-                "effects of all kinds of op multiply to the geometric mean of %zu models.</caption><thead><tr>"
-                "<th scope=\"col\">op</th><th scope=\"col\">effect on the speed-up</th><th scope=\"col\">%% of "
-                "the time, first</th><th scope=\"col\">second</th></tr></thead><tbody>\n",
-                ops.n_pairs);
+            put_head_of_ops(out, c, ops.n_pairs);
         const char *const name = op->is_residual ? "in no op" : op->key[PDNN_BY_OP];
         pdnn_str_printf(out, "<tr>");
         put_cells(out, &name, 1);
@@ -106,15 +119,21 @@ static enum pdnn_status put_ops(struct pdnn_str *out, const struct comparison *c
 }
 
 /* Rows that only one side has stay visible. */
-static void put_unpaired(struct pdnn_str *out, const struct pdnn_comparison *of) {
+static void put_unpaired(struct pdnn_str *out, const struct comparison *c) {
+    const struct pdnn_comparison *of = c->of;
     if (!of->n_unpaired)
         return;
     pdnn_str_printf(
         out,
         "<details><summary>%zu models without a ratio</summary><div class=\"scroll\" tabindex=\"0\"><table>"
-        "<thead><tr><th scope=\"col\">model</th><th scope=\"col\">first</th><th scope=\"col\">second</th></tr>"
-        "</thead><tbody>\n",
+        "<thead><tr><th scope=\"col\">model</th>",
         of->n_unpaired);
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        pdnn_str_printf(out, "<th scope=\"col\">");
+        pdnn_html_text(out, c->label[side]);
+        pdnn_str_printf(out, "</th>");
+    }
+    pdnn_str_printf(out, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < of->n_unpaired && i < UNPAIRED_SHOWN; i++) {
         const struct pdnn_unpaired *row = &of->unpaired[i];
         const char *const texts[] = {row->id,
@@ -165,6 +184,7 @@ static void put_points(struct pdnn_str *out, const struct comparison *c, const s
 static void put_picture(struct pdnn_str *out, const struct comparison *c) {
     struct pdnn_html_chart chart = {"speedup", "Speed-up against parameters", 860, 360, 64, 850, 44, 310};
     double xmin = INFINITY, xmax = 0, ymin = 1, ymax = 1;
+    struct pdnn_str caption = {0};
     for (size_t i = 0; i < c->of->n_pairs; i++) {
         double params = params_of(c, &c->of->pair[i]);
         xmin = fmin(xmin, params);
@@ -192,18 +212,22 @@ static void put_picture(struct pdnn_str *out, const struct comparison *c) {
         pdnn_str_printf(out, " 14%s\"/>", shapes[d].dot);
         pdnn_html_label(out, at + 9, 18, PDNN_HTML_START, "", shapes[d].name);
     }
-    pdnn_html_chart_end(
-        out, "Speed-up of the second source over the first, one point per model that ran on both; the "
-             "line is equality.");
+    pdnn_str_printf(&caption,
+                    "Speed-up of %s over %s, one point per model that ran on both; the line is equality.",
+                    c->label[PDNN_SIDE_B], c->label[PDNN_SIDE_A]);
+    pdnn_html_chart_end(out, pdnn_str_text(&caption));
+    out->failed = out->failed || caption.failed;
+    pdnn_str_finish(&caption);
 }
 
 static void put_groups(struct pdnn_str *out, const struct comparison *c) {
     pdnn_str_printf(
-        out, "<details><summary>By family and by value of each key</summary><div class=\"scroll\" "
-             "tabindex=\"0\"><table><caption>Geometric means of the speed-up with 95 %% intervals.</caption>"
-             "<thead><tr><th scope=\"col\">family</th><th scope=\"col\">key</th><th scope=\"col\">value</th>"
-             "<th scope=\"col\">models</th><th scope=\"col\">speed-up</th><th scope=\"col\">faster</th>"
-             "<th scope=\"col\">slower</th><th scope=\"col\">undecided</th></tr></thead><tbody>\n");
+        out,
+        "<details><summary>By family and by value of each key</summary><div class=\"scroll\" "
+        "tabindex=\"0\"><table class=\"groups\"><caption>Geometric means of the speed-up with 95 %% intervals.</caption>"
+        "<thead><tr><th scope=\"col\">family</th><th scope=\"col\">key</th><th scope=\"col\">value</th>"
+        "<th scope=\"col\">models</th><th scope=\"col\">speed-up</th><th scope=\"col\">faster</th>"
+        "<th scope=\"col\">slower</th><th scope=\"col\">undecided</th></tr></thead><tbody>\n");
     for (size_t i = 0; i < c->sums.n_groups; i++) {
         const struct pdnn_compare_group *group = &c->sums.group[i];
         const char *const words[] = {*group->family ? group->family : "all", group->key, group->value};
@@ -292,7 +316,7 @@ enum pdnn_status pdnn_report_put_comparison(const struct pdnn_report_page *page,
         put_picture(out, &c);
         status = put_ops(out, &c, &arena, err);
         put_groups(out, &c);
-        put_unpaired(out, c.of);
+        put_unpaired(out, &c);
     }
     pdnn_html_section_end(out);
     pdnn_arena_finish(&arena);

@@ -19,7 +19,8 @@ struct heat_map {
     const struct pdnn_report_source *source;
     const char *family, *value; /* value: the column that is averaged */
     struct pdnn_grid grid;
-    const struct pdnn_grid_cell *cell; /* of its only panel */
+    const struct pdnn_grid_cell *cell; /* of its only panel; NULL: nothing to draw */
+    double least, greatest;            /* of the colors: of the family on all sources */
 };
 
 /* From pale yellow through green to dark blue, whose lightness falls all the way, so that it reads in grey.
@@ -35,9 +36,9 @@ static unsigned shade(double share) {
 }
 
 /* 0 to 1; the script has the same rule. */
-static double share_of(const struct pdnn_grid *grid, double mean) {
-    double least = grid->least, greatest = grid->greatest;
-    if (grid->geometric && greatest > wide_range * least)
+static double share_of(const struct heat_map *map, double mean) {
+    double least = map->least, greatest = map->greatest;
+    if (map->grid.geometric && greatest > wide_range * least)
         return log(mean / least) / log(greatest / least);
     return greatest > 0 ? mean / greatest : 0;
 }
@@ -57,7 +58,7 @@ static void put_rectangle(struct pdnn_str *out, const double at[2], const double
 /* A cross in a white cell where all its models failed, a small one in the corner where some did. */
 static void put_cell(struct pdnn_str *out, const struct heat_map *map, const struct pdnn_grid_cell *cell,
                      const double at[2], const double size[2]) {
-    double share = cell->models ? share_of(&map->grid, cell->mean) : 0;
+    double share = cell->models ? share_of(map, cell->mean) : 0;
     const char *css = cell->models && share > 0.5 ? "on-dark" : "on-light";
     struct pdnn_str text = {0};
     if (!cell->models && !cell->failed)
@@ -116,6 +117,16 @@ static void put_caption(struct pdnn_str *out, const struct heat_map *map, bool h
     pdnn_str_printf(out, "Empty: no model.");
 }
 
+/* Where the cells begin: right of the longest name. The script has the same rule. */
+static double left_of(const struct heat_map *map) {
+    size_t longest = 0;
+    for (size_t y = 0; y < map->grid.y.count; y++) {
+        size_t length = strlen(map->grid.y.step[y]);
+        longest = length > longest ? length : longest;
+    }
+    return fmax(64, 16 + 7 * (double)longest);
+}
+
 static void put_map(struct pdnn_str *out, const struct heat_map *map, size_t number, bool has_sources) {
     char id[32];
     struct pdnn_str title = {0}, caption = {0};
@@ -123,7 +134,8 @@ static void put_map(struct pdnn_str *out, const struct heat_map *map, size_t num
     snprintf(id, sizeof id, "heat%zu", number);
     pdnn_str_printf(&title, "Utilization of %s over %s and %s", map->family, map->grid.x.name,
                     map->grid.y.name);
-    struct pdnn_html_chart chart = {id, pdnn_str_text(&title), 860, height + 80, 64, 850, 30, height + 30};
+    struct pdnn_html_chart chart = {
+        id, pdnn_str_text(&title), 860, height + 80, left_of(map), 850, 30, height + 30};
     pdnn_html_chart(out, &chart, "");
     put_cells(out, map, &chart);
     put_caption(&caption, map, has_sources);
@@ -153,45 +165,58 @@ static bool choose_family(const struct pdnn_selection *all, const char *family, 
     return true;
 }
 
-/* Draws nothing where fewer than two keys vary, or no model has a utilization. */
-static void put_family(const struct pdnn_report_page *page, size_t source, size_t family, bool *any,
-                       struct pdnn_str *out) {
-    struct heat_map map = {
-        &page->rows.source[source], page->rows.axis[0].value[family], NULL, {.models = 0}, NULL};
+/* No grid where fewer than two keys vary, or no model has a utilization. */
+static void find_grid(const struct pdnn_report_page *page, size_t source, struct pdnn_arena *arena,
+                      struct heat_map *map, struct pdnn_str *out) {
     struct pdnn_selection selection;
-    struct pdnn_arena arena = {0};
     struct pdnn_err err = {0};
     const struct pdnn_axes no_keys = {.count = 0};
-    struct pdnn_grid_request request = {.selection = &selection, .keys = &no_keys};
-    if (choose_family(&page->selection[source], map.family, &arena, &selection)) {
-        map.value = pdnn_selection_utilization(&selection);
-        request.value = pdnn_csv_find(&selection.results, map.value);
+    struct pdnn_grid_request request = {.selection = &selection, .keys = &no_keys, .x = -1};
+    if (choose_family(&page->selection[source], map->family, arena, &selection)) {
+        map->value = pdnn_selection_utilization(&selection);
+        request.value = pdnn_csv_find(&selection.results, map->value);
         request.x = pdnn_grid_choose_axis(&selection, -1);
         request.y = pdnn_grid_choose_axis(&selection, request.x);
     } else {
         out->failed = true;
-        request.x = -1;
     }
     if (request.x >= 0 && request.y >= 0 && request.value >= 0 &&
-        pdnn_grid(&request, &arena, &map.grid, &err) == PDNN_OK) {
+        pdnn_grid(&request, arena, &map->grid, &err) == PDNN_OK)
+        map->cell = map->grid.panel[0].cell;
+    out->failed = out->failed || err.status == PDNN_NO_MEMORY;
+}
+
+/* The sources' maps of one family, in the same colors. */
+static void put_family(const struct pdnn_report_page *page, size_t family, bool *any, struct pdnn_str *out) {
+    const struct pdnn_report_rows *rows = &page->rows;
+    struct heat_map map[2];
+    struct pdnn_arena arena = {0};
+    double least = INFINITY, greatest = -INFINITY;
+    for (size_t s = 0; s < rows->n_sources; s++) {
+        map[s] = (struct heat_map){.source = &rows->source[s], .family = rows->axis[0].value[family]};
+        find_grid(page, s, &arena, &map[s], out);
+        least = map[s].cell ? fmin(least, map[s].grid.least) : least;
+        greatest = map[s].cell ? fmax(greatest, map[s].grid.greatest) : greatest;
+    }
+    for (size_t s = 0; s < rows->n_sources; s++) {
+        if (!map[s].cell)
+            continue;
         if (!*any) {
             pdnn_html_section(out, "heat", "Heat maps");
             pdnn_str_printf(out, "<div id=\"heat-any\" hidden></div>\n");
         }
         *any = true;
-        map.cell = map.grid.panel[0].cell;
-        put_map(out, &map, source * page->rows.axis[0].n_values + family, page->rows.n_sources > 1);
+        map[s].least = least;
+        map[s].greatest = greatest;
+        put_map(out, &map[s], s * rows->axis[0].n_values + family, rows->n_sources > 1);
     }
-    out->failed = out->failed || err.status == PDNN_NO_MEMORY;
     pdnn_arena_finish(&arena);
 }
 
 void pdnn_report_put_heat_maps(const struct pdnn_report_page *page, struct pdnn_str *out) {
     bool any = false;
-    for (size_t family = 0; family < page->rows.axis[0].n_values; family++) {
-        for (size_t source = 0; source < page->rows.n_sources; source++)
-            put_family(page, source, family, &any, out);
-    }
+    for (size_t family = 0; family < page->rows.axis[0].n_values; family++)
+        put_family(page, family, &any, out);
     if (any)
         pdnn_html_section_end(out);
 }

@@ -299,15 +299,15 @@ const drawHeat = () => {
   for (const cell of cells.values()) cell.mean = geometric ? Math.exp(cell.sum / cell.n) : cell.sum / cell.n;
   const means = [...cells.values()].filter(cell => cell.n).map(cell => cell.mean), least = Math.min(...means), most = Math.max(...means);
   const shareOf = mean => geometric && most > 10 * least ? Math.log(mean / least) / Math.log(most / least) : most > 0 ? mean / most : 0;
-  const width = 786 / Math.max(1, xs.list.length), bottom = 30 + 30 * ys.list.length;
+  const from = Math.max(64, 16 + 7 * Math.max(...ys.list.map(v => String(v).length))), width = (850 - from) / Math.max(1, xs.list.length), bottom = 30 + 30 * ys.list.length;
   const svg = svgEl("svg", { viewBox: "0 0 860 " + (bottom + 50), role: "img", "aria-label": measure + " over " + x + " and " + y });
   const label = (x, y, text, anchor, css) => { const t = svgEl("text", { x, y, "text-anchor": anchor, class: css || "" }); t.textContent = text; svg.append(t); };
   const title = (name, steps) => name + (steps.binned ? ", each to the next" : "");
   ys.list.forEach((v, j) => {
     const top = bottom - (j + 1) * 30;
-    label(58, top + 19, v, "end", "tick");
+    label(from - 6, top + 19, v, "end", "tick");
     xs.list.forEach((u, i) => {
-      const cell = cells.get(j + " " + i), left = 64 + i * width;
+      const cell = cells.get(j + " " + i), left = from + i * width;
       if (!cell) return;
       const share = cell.n ? shareOf(cell.mean) : 0, css = share > .5 ? "on-dark" : "on-light";
       svg.append(svgEl("rect", { class: "cell", x: left, y: top, width: width - 1, height: 29, fill: cell.n ? shade(share) : "#fff" }));
@@ -315,8 +315,8 @@ const drawHeat = () => {
       if (cell.n && cell.failed) label(left + width - 3, top + 10, "\u00d7", "end", css);
     });
   });
-  xs.list.forEach((u, i) => label(64 + (i + .5) * width, bottom + 16, u, "middle", "tick"));
-  label(457, bottom + 36, title(x, xs), "middle"); label(64, 20, title(y, ys), "start");
+  xs.list.forEach((u, i) => label(from + (i + .5) * width, bottom + 16, u, "middle", "tick"));
+  label((from + 850) / 2, bottom + 36, title(x, xs), "middle"); label(from, 20, title(y, ys), "start");
   const choose = key => value => { h[key] = value; update(); };
   heat.replaceChildren(el("p", {}, select(Object.keys(measures), measure, choose("value"), { "aria-label": "value", "data-key": "heat.value" }), " over ",
     select(usable, x, choose("x"), { "aria-label": "x axis", "data-key": "heat.x" }), " and ", select(usable, y, choose("y"), { "aria-label": "y axis", "data-key": "heat.y" }),

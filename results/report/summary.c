@@ -7,6 +7,7 @@
 #include "runtime/facts/stats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,26 +84,41 @@ static void put_number(struct pdnn_str *out, double value, int digits, const cha
     pdnn_str_printf(out, "%s", unit);
 }
 
-/* "AMD EPYC, 2 cores, oneDNN 2.6.3; f32 528 GFLOP/s, DRAM 86 GB/s" */
+static void put_fact(struct pdnn_str *out, const struct pdnn_report_source *source, const char *key,
+                     const char *unit, const char **between) {
+    struct pdnn_str value = {0};
+    pdnn_environment_value(pdnn_str_text(&source->environment), key, &value);
+    if (value.length) {
+        pdnn_str_printf(out, "%s", *between);
+        pdnn_html_text(out, value.text);
+        pdnn_str_printf(out, "%s", unit);
+        *between = ", ";
+    }
+    out->failed = out->failed || value.failed;
+    pdnn_str_finish(&value);
+}
+
+/* The library of a source's rows; "" where they have several. */
+static const char *backend_of(const struct pdnn_report_rows *rows, size_t s) {
+    size_t first = rows->source[s].first_row;
+    const char *backend = pdnn_report_cell(rows, first, "backend");
+    for (size_t r = first; r < first + rows->source[s].n_rows; r++) {
+        if (strcmp(pdnn_report_cell(rows, r, "backend"), backend) != 0)
+            return "";
+    }
+    return backend;
+}
+
+/* "AMD EPYC, 2 cores, oneDNN 2.6.3, f32 528 GFLOP/s, DRAM 86 GB/s" */
 static void put_platform(struct pdnn_str *out, const struct pdnn_report_page *page, size_t s) {
-    static const struct {
-        const char *key, *unit;
-    } facts[] = {{"cpu", ""}, {"cores_usable", " cores"}, {"backend_onednn", ""}};
     const struct pdnn_report_source *source = &page->rows.source[s];
     struct pdnn_report_roofs roofs = pdnn_report_find_roofs(page, s);
     const char *between = ": ";
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        struct pdnn_str value = {0};
-        pdnn_environment_value(pdnn_str_text(&source->environment), facts[i].key, &value);
-        if (value.length) {
-            pdnn_str_printf(out, "%s", between);
-            pdnn_html_text(out, value.text);
-            pdnn_str_printf(out, "%s", facts[i].unit);
-            between = ", ";
-        }
-        out->failed = out->failed || value.failed;
-        pdnn_str_finish(&value);
-    }
+    char library[64];
+    snprintf(library, sizeof library, "backend_%.40s", backend_of(&page->rows, s));
+    put_fact(out, source, "cpu", "", &between);
+    put_fact(out, source, "cores_usable", " cores", &between);
+    put_fact(out, source, library, "", &between);
     for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++) {
         if (roofs.of.peak_gflops[k] > 0) {
             pdnn_str_printf(out, "%s%s ", between, pdnn_dtype_name(k));
