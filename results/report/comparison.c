@@ -244,13 +244,15 @@ static void put_groups(struct pdnn_str *out, const struct comparison *c) {
     pdnn_str_printf(out, "</tbody></table></div></details>\n");
 }
 
-/* "threads", or "threads=1:4" for the least and the greatest of several; NULL if the key does not vary. */
+/* "threads=1:4" for the least and the greatest number, "backend=onednn:openblas" for the first two words;
+ * NULL if the key does not vary. */
 static const char *across_key(const struct pdnn_report_rows *rows, const char *name, char text[128]) {
     const struct pdnn_report_axis *axis = pdnn_report_axis_find(rows, name);
     size_t first = axis && !*axis->value[0];
     if (!axis || axis->n_values - first < 2)
         return NULL;
-    snprintf(text, 128, "%s=%.40s:%.40s", name, axis->value[first], axis->value[axis->n_values - 1]);
+    snprintf(text, 128, "%s=%.40s:%.40s", name, axis->value[first],
+             axis->value[axis->is_numeric ? axis->n_values - 1 : first + 1]);
     return text;
 }
 

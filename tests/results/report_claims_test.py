@@ -276,6 +276,9 @@ class Claims(unittest.TestCase):
         for row in rows[9:]:
             row.update(threads=8, id=row["id"].replace("threads=2", "threads=8"))
         self.check("Large minibatches", HOLDS, "Speed-up of threads=8 over threads=2", rows)
+        for backend in ("openblas", "reference"):
+            rows += [{**row, "backend": backend, "id": row["id"].replace("backend=onednn", f"backend={backend}")} for row in rows[:18]]
+        self.check("Large minibatches", UNKNOWN, "Speed-up of backend=openblas over backend=onednn", rows)
 
 
 if __name__ == "__main__":
