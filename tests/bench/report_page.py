@@ -50,17 +50,18 @@ def keys(k):
         places.append(place)
     mode, batch, nodes, layers, output = places
     return {"layers": 2 + layers, "nodes": 32 * (1 + nodes), "input": 2000 + rest, "output": 250 * (1 + output), "batch": 2 ** batch,
-            "mode": ("infer", "train")[mode]}
+            "run_mode": ("infer", "train")[mode]}
 
 
 def made_up(k, template, luck):
-    row = {**template, **{key: str(value) for key, value in keys(k).items()}}
-    mode = ",mode=infer" if row["mode"] == "infer" else ""
-    row["id"] = (f"fc/layers={row['layers']},nodes={row['nodes']},input={row['input']},output={row['output']},batch={row['batch']},"
-                 f"activation=relu{mode},threads=2")
+    own = keys(k)
+    row = {**template, **{key: str(value) for key, value in own.items()}}
+    row["model"] = "fc/" + ",".join(f"{key}={value}" for key, value in own.items() if key != "run_mode") + ",activation=relu"
+    row["settings"] = ("mode=infer," if own["run_mode"] == "infer" else "") + "threads=2"
+    row["id"] = f"{row['model']},{row['settings']}"
     if luck.random() < 0.05:
         status, reason = luck.choice(REASONS)
-        return {**row, **dict.fromkeys((*TIMES, "gflops", "bw_gbs", "pct_of_roof", "pct_of_peak", "bound", "roof_level", "flags"), ""),
+        return {**row, **dict.fromkeys((*TIMES, "gflops", "bw_gbs", "pct_of_roof", "pct_of_peak", "bound", "roof_level", "row_flags"), ""),
                 "status": status, "reason": reason.format(luck.randrange(1, 400))}
     factor = luck.lognormvariate(0, 1)
     for name in TIMES:

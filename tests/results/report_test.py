@@ -61,6 +61,25 @@ class Report(unittest.TestCase):
         self.assertIn("multiplied by 0.5", why)
         self.assertEqual(verdicts["16-bit types make models faster."][0], "cannot be told")
 
+    def test_the_first_lines(self):
+        page = self.report(self.results(grid(), **{"environment.yaml": 'cpu: "Some CPU"\ncores_usable: 4\n'}))
+        lines = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="findings".*?</section>', page, re.S).group(0)))
+        self.assertIn("a: Some CPU, 4 cores, f32 100 GFLOP/s, DRAM 18 GB/s", lines)
+        self.assertIn("36 of 36 models ended ok: 36 are bound by compute, 0 by memory, 0 by overhead.", lines)
+        self.assertIn("FLOP rates are 0.5 to 12 %, median 2.5 % of the measured peak; most: layers=1 nodes=16 batch=8.", lines)
+        self.assertIn("they reach 0.25 to 6 %, median 1.25 % of their roofs; farthest below: layers=4 nodes=32 batch=1.", lines)
+        self.assertIn("Half of the 95 % intervals of step times are within \u00b1 4 %; 0 models are noisy.", lines)
+
+    def test_names_have_what_varies(self):
+        """And once above the table what does not, by family: a part that only some ids have is in neither."""
+        several = [row(2, nodes, batch, 1000, 10) for nodes in (8, 16) for batch in (1, 2)]
+        only = dict(row(3, 8, 4, 1000, 10), family="rnn", id="rnn/cell=lstm,layers=3,batch=4,mode=infer,threads=1")
+        page = self.report(self.results(several + [only]))
+        models = re.search(r'<section id="models".*?</section>', page, re.S).group(0)
+        self.assertIn(f'<code title="{several[1]["id"]}">fc nodes=8 batch=2</code>', models)
+        self.assertRegex(models, r'<code title="rnn/[^"]*">rnn</code>')
+        self.assertIn("All fc: <code>layers=2, input=2000, output=1000, activation=relu, mode=infer, threads=1</code>", models)
+
     def test_cannot_tell_where_series_disagree(self):
         rows = [row(1, 8 * k, batch, 1000, 10 + (batch == 2) * (k % 3 - 1) * 4) for k in range(1, 10) for batch in (1, 2)]
         self.assertEqual(self.verdicts(self.report(self.results(rows)))["Utilization grows with the minibatch."][0], "cannot be told")
