@@ -3,6 +3,7 @@
 
 #include "cli/options.h"
 #include "cli/registry.h"
+#include "gen/language.h"
 #include "models/family.h"
 #include "models/instance.h"
 #include "results/analysis/shares.h"
@@ -111,16 +112,36 @@ static void add_columns(struct pdnn_completion *completion) {
     pdnn_arena_finish(&arena);
 }
 
-/* A key of a spec by its path: "run.mode=". */
+/* "rounds=", or the words after "order=". */
+static void add_spec_keys(struct pdnn_completion *completion, const struct pdnn_key_table *table) {
+    for (size_t i = 0; i < table->n_keys; i++) {
+        const struct pdnn_key_def *key = &table->keys[i];
+        add_param(completion, &(struct pdnn_param_def){.name = key->name,
+                                                       .choices = key->words,
+                                                       .help = key->help ? key->help : ""});
+    }
+}
+
+/* A key of a spec by its path: "run.mode=", "measure.rounds=". */
 static void add_spec_paths(struct pdnn_completion *completion) {
-    static const char *const sections[] = {"run.", "measure.", "limits.", "seed="};
-    if (strncmp(part_of(completion), sections[0], strlen(sections[0])) == 0) {
-        completion->kept += strlen(sections[0]);
-        add_settings(completion);
+    static const struct {
+        const char *section;
+        const struct pdnn_key_table *keys; /* NULL: run settings */
+    } sections[] = {{"run.", NULL}, {"measure.", &pdnn_measure_keys}, {"limits.", &pdnn_limits_keys}};
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        const char *section = sections[i].section;
+        if (strncmp(part_of(completion), section, strlen(section)) != 0) {
+            pdnn_complete_add(completion, section, "", "a section of the spec");
+            continue;
+        }
+        completion->kept += strlen(section);
+        if (sections[i].keys)
+            add_spec_keys(completion, sections[i].keys);
+        else
+            add_settings(completion);
         return;
     }
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        pdnn_complete_add(completion, sections[i], "", "");
+    pdnn_complete_add(completion, "seed", "=", "of visit order, samples and data");
 }
 
 /* True if the id up to here has a value for the parameter. */
@@ -152,28 +173,39 @@ static void add_id_keys(struct pdnn_completion *completion, const struct pdnn_fa
             add_param(completion, &pdnn_settings[i]);
 }
 
-/* Families, and after "cnn:" their presets. */
+static void add_presets(struct pdnn_completion *completion, const struct pdnn_family_def *family) {
+    for (size_t i = 0; i < family->n_presets; i++)
+        pdnn_complete_add(completion, family->presets[i].name, "", family->presets[i].help);
+}
+
+/* Families and presets, after "cnn:" its presets, and after a model its keys. */
 static void add_ids(struct pdnn_completion *completion) {
+    char name[PDNN_ID_TEXT] = "";
     const char *part = part_of(completion);
-    size_t length = strcspn(part, "/:");
-    for (const struct pdnn_family_def *const *at = pdnn_families; *at; at++) {
-        const struct pdnn_family_def *family = *at;
-        if (!part[length]) {
-            pdnn_complete_add(completion, family->name, "/", family->help);
-            if (family->n_presets)
-                pdnn_complete_add(completion, family->name, ":", "a preset");
-        } else if (strlen(family->name) == length && strncmp(part, family->name, length) == 0) {
-            completion->files = PDNN_COMPLETE_NONE;
-            if (part[length] == '/' || strchr(part, ',')) {
-                add_id_keys(completion, family);
-                return;
-            }
-            keep_to(completion, ":");
-            for (size_t i = 0; i < family->n_presets; i++)
-                pdnn_complete_add(completion, family->presets[i].name, "", family->presets[i].help);
-            return;
+    size_t length = strcspn(part, "/:,");
+    if (!part[length]) {
+        for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
+            pdnn_complete_add(completion, (*family)->name, "/", (*family)->help);
+            if ((*family)->n_presets)
+                pdnn_complete_add(completion, (*family)->name, ":", "a preset");
         }
+        for (const struct pdnn_family_def *const *family = pdnn_families; *part && *family; family++)
+            add_presets(completion, *family);
+        return;
     }
+    struct pdnn_model_name model;
+    if (length >= sizeof name)
+        return;
+    strncat(name, part, length);
+    if (pdnn_model_find(name, false, &model, NULL) != PDNN_OK)
+        return;
+    completion->files = PDNN_COMPLETE_NONE;
+    if (part[length] != ':' || strchr(part, ',')) {
+        add_id_keys(completion, model.family);
+        return;
+    }
+    keep_to(completion, ":");
+    add_presets(completion, model.family);
 }
 
 /* What help explains. */
