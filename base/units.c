@@ -133,3 +133,15 @@ const char *pdnn_format_ns(char buffer[PDNN_UNIT_TEXT], double ns) {
     static const char *const prefixes[] = {"n", "u", "m", "", NULL};
     return format_scaled(buffer, ns, 1000, prefixes, "s");
 }
+
+const char *pdnn_duration_format(char buffer[PDNN_DURATION_TEXT], double seconds) {
+    double whole = seconds < 0 ? 0 : seconds > 3.6e9 ? 3.6e9 : seconds;
+    long total = (long)(whole + 0.5);
+    if (total < 120)
+        snprintf(buffer, PDNN_DURATION_TEXT, "%ld s", total);
+    else if (total < 7200)
+        snprintf(buffer, PDNN_DURATION_TEXT, "%ld min", (total + 30) / 60);
+    else
+        snprintf(buffer, PDNN_DURATION_TEXT, "%ld h %02ld min", total / 3600, total % 3600 / 60);
+    return buffer;
+}

@@ -33,4 +33,8 @@ const char *pdnn_format_bytes(char buffer[PDNN_UNIT_TEXT], double bytes);
 /* "1.23 ms". Returns buffer. */
 const char *pdnn_format_ns(char buffer[PDNN_UNIT_TEXT], double ns);
 
+/* "41 s", "3 min", "2 h 05 min". Returns buffer. */
+enum { PDNN_DURATION_TEXT = 48 };
+const char *pdnn_duration_format(char buffer[PDNN_DURATION_TEXT], double seconds);
+
 #endif

@@ -39,7 +39,8 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SET,
     PDNN_OPTION_SHARD,
     PDNN_OPTION_SHARD_BASE,
-    {"count", 0, NULL, NULL, false, "print only the number of instances and their totals"},
+    {"count", 0, NULL, NULL, false,
+     "print only the number of instances and their totals, and how long a sweep takes here"},
     PDNN_OPTION_FORMAT,
 };
 
@@ -325,7 +326,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status =
             pdnn_shard_walk_start(&list.deal, &list.walk, &list.spec, host.threads_all, !only_count, err);
     if (status == PDNN_OK && only_count)
-        status = pdnn_list_totals(&list.deal, &list.walk, csv, err);
+        status = pdnn_list_totals(&list.spec, &host, &list.deal, &list.walk, csv, err);
     else if (status == PDNN_OK)
         status = csv ? list_csv(&list, err) : list_for_people(&list, err);
     if (status == PDNN_OK && list.too_wide)

@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/visible.h"
 #include "cli/console.h"
+#include "cli/dry_run.h"
 #include "cli/join.h"
 #include "session/environment.h"
 #include "cli/output.h"
@@ -58,6 +59,9 @@ static const struct pdnn_option_def options[] = {
     {"lease-expiry", 0, "TIME", NULL, false,
      "with --join: after how long without a sign of life a process counts as dead; the same for all that "
      "join (default: 2m)"},
+    {"dry-run", 0, NULL, NULL, false,
+     "say how many instances would run, how long that takes on this machine, and what a budget reaches; run and "
+     "write nothing, but measure the roofs for two seconds if none are kept"},
     {"grace", 0, "TIME", NULL, false,
      "how long the current visit may go on after a signal, such as 30s; a visit that would take longer is "
      "dropped at once (default: 1s)"},
@@ -69,6 +73,8 @@ static const struct pdnn_option_def options[] = {
 
 static const struct pdnn_example examples[] = {
     {"paradnn sweep sweeps/fc.yaml", "the main job: the tables are in fc.results afterwards"},
+    {"paradnn sweep sweeps/paper-fc.yaml --set limits.budget=5m --dry-run",
+     "how long it takes, and what five minutes reach"},
     {"paradnn sweep sweeps/fc.yaml --set run.threads=1 -o fc1.results", "the same on one thread"},
     {"paradnn sweep sweeps/paper-fc.yaml --shard auto/16",
      "in each of 16 tasks of a job array: a sixteenth of the sweep, in a directory of its own"},
@@ -191,6 +197,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
     if (status == PDNN_OK && request.ceilings_file)
         status = pdnn_ceilings_read(request.ceilings_file, NULL, session.ceilings, err);
+    if (status == PDNN_OK && pdnn_argument(arguments, "dry-run")) {
+        status = pdnn_dry_run(&session, request.ceilings_file, err);
+        goto out;
+    }
     if (status == PDNN_OK)
         status = name_directory(arguments, &session, &path, err);
     if (status == PDNN_OK)
@@ -203,6 +213,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         request.facts = facts;
         status = sweep_or_join(arguments, &request, some_failed, err);
     }
+out:
     pdnn_session_finish(&session);
     pdnn_arena_finish(&arena);
     pdnn_str_finish(&path);

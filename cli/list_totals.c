@@ -5,6 +5,8 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "results/tables/csv.h"
+#include "session/estimate.h"
+#include "session/session.h"
 #include "base/clock.h"
 
 #include <inttypes.h>
@@ -22,6 +24,7 @@ static void range_add(struct range *range, uint64_t value) {
 /* 128 bits, because 1e5 instances of 1e18 FLOP do not fit in 64. */
 struct totals {
     uint64_t instances, filtered, uncounted; /* uncounted: instances whose counts do not fit */
+    uint64_t too_large;                      /* for the memory here */
     pdnn_u128 flop_count, in_bounds_flop_count, byte_count;
     struct range params;
 };
@@ -87,38 +90,84 @@ static enum pdnn_status print_totals(const struct totals *totals, const struct p
     return pdnn_text_print(&out, false, err);
 }
 
-enum pdnn_status pdnn_list_totals(struct pdnn_shard_deal *deal, struct pdnn_walk *walk, bool csv,
-                                  struct pdnn_err *err) {
-    struct totals totals = {.params = {UINT64_MAX, 0}};
-    uint64_t start_ns = pdnn_clock_ns();
+/* Whether weights, and their gradients in training, do not even fit into memory. */
+static bool is_too_large(const struct pdnn_expanded *item, uint64_t memory_bytes) {
+    const int64_t *setting = item->instance.setting;
+    double each = (double)pdnn_dtype_bytes((enum pdnn_dtype)setting[PDNN_SETTING_DTYPE]);
+    double copies = setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN ? 2 : 1;
+    return (double)item->totals.params * each * copies > (double)memory_bytes;
+}
+
+static void add(struct totals *totals, const struct pdnn_expanded *item) {
+    if (item->filtered) {
+        totals->filtered++;
+        return;
+    }
+    totals->instances++;
+    if (!item->has_totals) {
+        totals->uncounted++;
+        return;
+    }
+    totals->flop_count += item->totals.cost.flop_count;
+    totals->in_bounds_flop_count += item->totals.cost.in_bounds_flop_count;
+    totals->byte_count += item->totals.cost.byte_count;
+    range_add(&totals->params, item->totals.params);
+}
+
+static void print_estimate(const struct pdnn_estimate *estimate, uint64_t n_too_large) {
+    struct pdnn_str line = {0};
+    pdnn_estimate_format(estimate, &line);
+    if (n_too_large)
+        pdnn_str_printf(&line, ", without %" PRIu64 " instances that are larger than the memory",
+                        n_too_large);
+    fprintf(stderr, "%s\n", pdnn_str_text(&line));
+    pdnn_str_finish(&line);
+}
+
+static enum pdnn_status sum_up(struct totals *totals, struct pdnn_estimate *estimate, uint64_t memory_bytes,
+                               struct pdnn_shard_deal *deal, struct pdnn_walk *walk, struct pdnn_err *err) {
     for (;;) {
         struct pdnn_expanded item;
         bool done;
-        if (pdnn_shard_walk_next(deal, walk, &item, &done, err) != PDNN_OK)
+        enum pdnn_status status = pdnn_shard_walk_next(deal, walk, &item, &done, err);
+        if (status != PDNN_OK || done)
+            return status;
+        add(totals, &item);
+        if (item.filtered || !item.has_totals)
+            continue;
+        if (is_too_large(&item, memory_bytes))
+            totals->too_large++;
+        else if (pdnn_estimate_add(estimate, &item.instance, &item.totals, err) != PDNN_OK)
             return err->status;
-        if (done)
-            break;
-        if (item.filtered) {
-            totals.filtered++;
-            continue;
-        }
-        totals.instances++;
-        if (!item.has_totals) {
-            totals.uncounted++;
-            continue;
-        }
-        totals.flop_count += item.totals.cost.flop_count;
-        totals.in_bounds_flop_count += item.totals.cost.in_bounds_flop_count;
-        totals.byte_count += item.totals.cost.byte_count;
-        range_add(&totals.params, item.totals.params);
     }
-    double seconds = (double)(pdnn_clock_ns() - start_ns) * 1e-9;
-    fprintf(stderr, "%.3f s, %.0f instances/s\n", seconds,
-            (double)(totals.instances + totals.filtered) / seconds);
-    if (totals.uncounted)
+}
+
+enum pdnn_status pdnn_list_totals(const struct pdnn_spec *spec, const struct pdnn_host *host,
+                                  struct pdnn_shard_deal *deal, struct pdnn_walk *walk, bool csv,
+                                  struct pdnn_err *err) {
+    struct totals totals = {.params = {UINT64_MAX, 0}};
+    struct pdnn_estimate *estimate;
+    char cache[PDNN_KEPT_PATH];
+    uint64_t start_ns = pdnn_clock_ns();
+    pdnn_session_cache(false, cache);
+    if (pdnn_estimate_create(spec, host, cache, NULL, &estimate, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status =
+        sum_up(&totals, estimate, pdnn_session_memory_limit(spec, host), deal, walk, err);
+    if (status == PDNN_OK) {
+        double seconds = (double)(pdnn_clock_ns() - start_ns) * 1e-9;
+        fprintf(stderr, "%.3f s, %.0f instances/s\n", seconds,
+                (double)(totals.instances + totals.filtered) / seconds);
+        if (totals.instances > totals.uncounted + totals.too_large)
+            print_estimate(estimate, totals.too_large);
+    }
+    if (status == PDNN_OK && totals.uncounted)
         fprintf(stderr,
                 "paradnn: %" PRIu64
                 " instances are not in the sums: they are invalid, or their counts do not fit in 64 bits\n",
                 totals.uncounted);
+    pdnn_estimate_destroy(estimate);
+    if (status != PDNN_OK)
+        return status;
     return csv ? print_totals_csv(&totals, err) : print_totals(&totals, deal, err);
 }

@@ -2,10 +2,14 @@
 #ifndef CLI_LIST_TOTALS_H
 #define CLI_LIST_TOTALS_H
 
+#include "gen/spec.h"
+#include "runtime/facts/host.h"
 #include "session/shard.h"
 
-/* Walks over the shard to its end, then prints the totals on stdout and the speed of the walk on stderr. */
-enum pdnn_status pdnn_list_totals(struct pdnn_shard_deal *deal, struct pdnn_walk *walk, bool csv,
+/* Walks over the shard of the spec to its end, then prints the totals on stdout, and on stderr the speed of
+ * the walk and how long a sweep takes here. */
+enum pdnn_status pdnn_list_totals(const struct pdnn_spec *spec, const struct pdnn_host *host,
+                                  struct pdnn_shard_deal *deal, struct pdnn_walk *walk, bool csv,
                                   struct pdnn_err *err);
 
 #endif

@@ -4,6 +4,7 @@
 #define CLI_PROGRESS_H
 
 #include "base/str.h"
+#include "base/units.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,9 +39,5 @@ void pdnn_progress_clear(struct pdnn_progress *progress);
 /* Appends "[#####     ]  50 %  detail", cut to width; the bar is dropped if it
  * leaves no room for the detail. */
 void pdnn_progress_line(struct pdnn_str *out, double fraction, const char *detail, size_t width);
-
-/* "41 s", "3 min", "2 h 05 min". Returns buffer. */
-enum { PDNN_DURATION_TEXT = 48 };
-const char *pdnn_duration_format(char buffer[PDNN_DURATION_TEXT], double seconds);
 
 #endif

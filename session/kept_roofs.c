@@ -40,6 +40,8 @@ static bool exchange(char *text, char from, char to) {
     return is_free_of;
 }
 
+static const int64_t last_roofs_age_ms = INT64_C(30) * 24 * 3600 * 1000;
+
 /* What kept roofs are looked for. */
 struct search {
     const struct pdnn_roofs_job *job;
@@ -170,15 +172,32 @@ static enum pdnn_status look(struct search *search, const struct pdnn_kept *file
     return status;
 }
 
+/* What a context without libraries keeps besides. */
+static void open_last(struct pdnn_kept *file, const struct pdnn_roofs_job *job) {
+    static const struct pdnn_software none = {0};
+    struct pdnn_roofs_job plain = *job;
+    struct pdnn_str context = {0};
+    plain.software = &none;
+    *file = (struct pdnn_kept){.path = ""};
+    pdnn_kept_roofs_context(&plain, &context);
+    if (job->directory[0] && !context.failed)
+        pdnn_kept_open(file, job->directory, "last-roofs", context.text);
+    pdnn_str_finish(&context);
+}
+
 static void keep(const struct pdnn_kept *file, const struct pdnn_roofs_job *job,
                  const struct pdnn_ceilings *rows) {
+    struct pdnn_kept last;
+    open_last(&last, job);
     struct pdnn_str table = {0}, entry = {0};
     pdnn_ceilings_format(rows, &table);
     if (!table.failed && exchange(table.text, '\n', '\t')) {
         pdnn_str_printf(&entry, "%" PRId64 " %.17g %s", rows->row[0].measured_unix_ms, job->seconds,
                         table.text);
-        if (!entry.failed)
+        if (!entry.failed) {
             pdnn_kept_add(file, entry.text);
+            pdnn_kept_add(&last, entry.text);
+        }
     }
     pdnn_str_finish(&table);
     pdnn_str_finish(&entry);
@@ -222,6 +241,34 @@ enum pdnn_status pdnn_kept_roofs_get(const struct pdnn_roofs_job *job, const str
     if (status == PDNN_OK)
         (search.agrees ? note_kept : note_measured)(&search, note);
     pdnn_str_finish(&context);
+    free(search.entry);
+    return status;
+}
+
+/* Keeps the last readable entry. */
+static void take_last(void *user, const char *text) {
+    struct search *search = user;
+    char *end;
+    long long measured_ms = strtoll(text, &end, 10);
+    if (measured_ms > search->now_ms || search->now_ms - measured_ms > last_roofs_age_ms)
+        return;
+    strtod(end, &end);
+    if (*end != ' ' || !read_table(search, end + 1))
+        return;
+    *search->found = *search->entry;
+}
+
+enum pdnn_status pdnn_kept_roofs_last(const struct pdnn_roofs_job *job, int64_t now_unix_ms,
+                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    struct pdnn_kept file;
+    struct search search = {.job = job, .now_ms = now_unix_ms};
+    search.entry = calloc(2, sizeof *search.entry);
+    if (!search.entry)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the roofs");
+    search.found = search.entry + 1;
+    open_last(&file, job);
+    pdnn_kept_read(&file, take_last, &search);
+    enum pdnn_status status = append(ceilings, search.found, err);
     free(search.entry);
     return status;
 }

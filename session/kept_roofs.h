@@ -41,6 +41,12 @@ struct pdnn_roofs_job {
 /* Appends the context of roofs, one line. */
 void pdnn_kept_roofs_context(const struct pdnn_roofs_job *job, struct pdnn_str *out);
 
+/* Appends the rows that were measured or confirmed last on the job's host, with its threads, whatever the
+ * libraries: good enough for an estimate, without a worker. Neither software nor seconds of the job are used.
+ * Appends none if there are none, or none younger than a month. */
+enum pdnn_status pdnn_kept_roofs_last(const struct pdnn_roofs_job *job, int64_t now_unix_ms,
+                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+
 /* Appends the rows for the job's thread count: kept ones, with checked_utc, or measured ones, which are then
  * kept. Appends to note, if anything was kept, what became of it: a line without a break. */
 enum pdnn_status pdnn_kept_roofs_get(const struct pdnn_roofs_job *job, const struct pdnn_roofs_source *source,

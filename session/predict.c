@@ -22,13 +22,10 @@ static const double sample_seconds_min = 20e-6, evict_seconds = 0.01;
 /* The course of a visit: see runtime/core/measure. */
 enum { WARM_STEPS = 9, WARM_STEPS_MIN = 2, WARM_SHARE = 4, STAMPS_MIN = 3, STEPS_LEAST = 3 };
 
-struct rates {
-    double gflops, gbs;
-};
-
 /* The measured rates for these threads; a rate is 0 where no row has it. Kernels do not reach the plain
  * multiply-add roof, so the fastest GEMM counts where one was measured. */
-static struct rates find_rates(const struct pdnn_ceilings *ceilings, const char *dtype, int64_t threads) {
+static struct pdnn_rates find_rates(const struct pdnn_ceilings *ceilings, const char *dtype,
+                                    int64_t threads) {
     double gemm = 0, any = 0, gbs = 0;
     for (size_t i = 0; ceilings && i < ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ceilings->row[i];
@@ -41,13 +38,14 @@ static struct rates find_rates(const struct pdnn_ceilings *ceilings, const char 
             gbs = fmax(gbs, row->value);
         }
     }
-    return (struct rates){roof_share * (gemm > 0 ? gemm : any), roof_share * gbs};
+    return (struct pdnn_rates){roof_share * (gemm > 0 ? gemm : any), roof_share * gbs, any > 0 && gbs > 0};
 }
 
-static struct rates get_rates(const struct pdnn_ceilings *ceilings, const struct pdnn_instance *instance) {
+struct pdnn_rates pdnn_predict_rates(const struct pdnn_ceilings *ceilings,
+                                     const struct pdnn_instance *instance) {
     enum pdnn_dtype dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE];
     int64_t threads = instance->setting[PDNN_SETTING_THREADS];
-    struct rates rates = find_rates(ceilings, pdnn_dtype_name(dtype), threads);
+    struct pdnn_rates rates = find_rates(ceilings, pdnn_dtype_name(dtype), threads);
     if (!(rates.gflops > 0))
         rates.gflops = nominal_gflops[dtype] * (double)threads;
     if (!(rates.gbs > 0))
@@ -57,27 +55,33 @@ static struct rates get_rates(const struct pdnn_ceilings *ceilings, const struct
     return rates;
 }
 
-static double step_seconds(const struct pdnn_ceilings *ceilings, const struct pdnn_instance *instance,
+static double step_seconds(const struct pdnn_rates *rates, const struct pdnn_instance *instance,
                            const struct pdnn_cost *cost) {
-    const struct rates rates = get_rates(ceilings, instance);
     double all =
-        fmax((double)cost->in_bounds_flop_count / rates.gflops, (double)cost->byte_count / rates.gbs);
+        fmax((double)cost->in_bounds_flop_count / rates->gflops, (double)cost->byte_count / rates->gbs);
     return all * 1e-9 / pdnn_instance_repetitions(instance);
 }
 
 struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const struct pdnn_spec *spec,
                                     const struct pdnn_instance *instance, const struct pdnn_totals *totals) {
+    const struct pdnn_rates rates = pdnn_predict_rates(ceilings, instance);
+    return pdnn_predict_at(&rates, spec, instance, totals);
+}
+
+struct pdnn_prediction pdnn_predict_at(const struct pdnn_rates *rates, const struct pdnn_spec *spec,
+                                       const struct pdnn_instance *instance,
+                                       const struct pdnn_totals *totals) {
     const struct pdnn_spec_measure *measure = &spec->measure;
     double limit = spec->limits.time_ns ? (double)spec->limits.time_ns / 1e9 : INFINITY;
     double rounds = (double)measure->rounds, max_time = (double)measure->max_time_ns / 1e9;
     double share = max_time / rounds, samples = (double)measure->min_samples;
-    struct pdnn_prediction made = {.step = step_seconds(ceilings, instance, &totals->cost)};
+    struct pdnn_prediction made = {.step = step_seconds(rates, instance, &totals->cost)};
     bool is_cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     double sample = is_cold ? made.step + evict_seconds : fmax(made.step, sample_seconds_min);
     double fixed = (measure->probe ? probe_seconds : 0) + prepare_seconds +
                    prepare_seconds_per_gb * (double)totals->memory_bytes * 1e-9;
     if (fixed + STEPS_LEAST * sample > limit) {
-        made.visit = made.total = limit;
+        made.visit = made.rounds = made.total = limit;
         return made;
     }
     double warm = fmax(fmin(WARM_STEPS * sample, share / WARM_SHARE), WARM_STEPS_MIN * sample);
@@ -85,6 +89,7 @@ struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const 
     made.visit = fmin(fixed + warm + taken, limit);
     double in_samples = fmin(samples * sample, taken);
     double extra = rounds > 1 ? fmin(fmax(max_time / in_samples - rounds, 0), rounds) : 0;
+    made.rounds = rounds * made.visit;
     made.total = (rounds + extra) * made.visit;
     return made;
 }

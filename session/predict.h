@@ -1,5 +1,6 @@
 /* How long a sweep takes for one instance, known before anything runs: for dealing instances to shards and
- * workers, and for deciding whether a visit still fits into the time left. Not a claim about any machine. */
+ * workers, for deciding whether a visit still fits into the time left, and for telling how long a sweep
+ * takes. Not a claim about any machine. */
 #ifndef SESSION_PREDICT_H
 #define SESSION_PREDICT_H
 
@@ -9,9 +10,10 @@
 
 /* All in seconds of wall time. */
 struct pdnn_prediction {
-    double step;  /* one step of the model */
-    double visit; /* one visit: preparation, probes, warm-up and samples */
-    double total; /* all visits of the instance */
+    double step;   /* one step of the model */
+    double visit;  /* one visit: preparation, probes, warm-up and samples */
+    double rounds; /* the visits of its rounds */
+    double total;  /* those, and all extra ones that a wide interval can ask for */
 };
 
 /* With R GFLOP/s and B GB/s of the instance's dtype and threads:
@@ -30,5 +32,16 @@ struct pdnn_prediction {
  * nominal rates, which are the same on every machine. The naive backend runs at a hundredth of R. */
 struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const struct pdnn_spec *spec,
                                     const struct pdnn_instance *instance, const struct pdnn_totals *totals);
+
+/* The same in two parts, for many instances: rates depend on the dtype, the threads and the backend alone. */
+struct pdnn_rates {
+    double gflops, gbs;
+    bool is_measured; /* both come from the ceilings */
+};
+struct pdnn_rates pdnn_predict_rates(const struct pdnn_ceilings *ceilings,
+                                     const struct pdnn_instance *instance);
+struct pdnn_prediction pdnn_predict_at(const struct pdnn_rates *rates, const struct pdnn_spec *spec,
+                                       const struct pdnn_instance *instance,
+                                       const struct pdnn_totals *totals);
 
 #endif

@@ -142,6 +142,12 @@ static enum pdnn_status label_tasks(struct pdnn_session *session, struct pdnn_er
                 : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", session->n_tasks);
 }
 
+uint64_t pdnn_session_memory_limit(const struct pdnn_spec *spec, const struct pdnn_host *host) {
+    const struct pdnn_spec_limits *limits = &spec->limits;
+    return limits->memory_bytes ? limits->memory_bytes
+                                : (uint64_t)(limits->memory_fraction * (double)host->memory_limit_bytes);
+}
+
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {
@@ -163,10 +169,7 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
         note_installed(session);
     if (session->spec.note && session->hooks)
         pdnn_session_warn(session, "%s", session->spec.note);
-    const struct pdnn_spec_limits *limits = &session->spec.limits;
-    session->memory_limit_bytes =
-        limits->memory_bytes ? limits->memory_bytes
-                             : (uint64_t)(limits->memory_fraction * (double)session->host.memory_limit_bytes);
+    session->memory_limit_bytes = pdnn_session_memory_limit(&session->spec, &session->host);
     return expand(session, err) == PDNN_OK ? label_tasks(session, err) : err->status;
 }
 

@@ -46,6 +46,9 @@ struct pdnn_session {
     const char *shares_with; /* other sweeps on the same cores; NULL or "" if there are none */
 };
 
+/* What one worker may use: limits.memory, of the host or in bytes. */
+uint64_t pdnn_session_memory_limit(const struct pdnn_spec *spec, const struct pdnn_host *host);
+
 /* The directory of what is kept between processes; "" if nothing is: no_cache, PARADNN_NO_CACHE, no home. */
 void pdnn_session_cache(bool no_cache, char directory[PDNN_KEPT_PATH]);
 

@@ -614,6 +614,28 @@ class Sweep(Case):
         self.paradnn("sweep", One.ID, "--ceilings", "roofs.csv", "--set", "measure.rounds=1", "-o", "one", expect=0)
         self.assertEqual([row["status"] for row in self.rows("one", "results.csv")], ["ok"])
 
+    def test_dry_run_says_what_a_budget_reaches(self):
+        done = self.paradnn("sweep", "small.yaml", "--ceilings", "roofs.csv", "--dry-run", "--set", "limits.budget=1h", expect=0)
+        self.assertRegex(done.stderr, r"\A12 instances: 8 to run, 4 filtered\n(paradnn: .*\n)?a sweep takes about \d+ s.*\(.*\)\n"
+                                      r"within 60 min: all visits to about 8 of the 8 instances, which is all of them\n\Z")
+        done = self.paradnn("sweep", "small.yaml", "--ceilings", "roofs.csv", "--dry-run", "--set", "limits.budget=100us", expect=0)
+        self.assertIn("within 0 s: all visits to about 0 of the 8 instances, spread over the spec\n", done.stderr)
+        self.assertFalse(os.path.exists(self.path("small.results")))
+
+    def test_budget_ends_the_command(self):
+        """Ten seconds, whatever there is to do: the promise with slack for a machine that does other things."""
+        begun = time.monotonic()
+        done = self.paradnn("sweep", "fc/layers=2,nodes=8,input=8,output=8,threads=1", "-o", "budget.results", "--ceilings", "roofs.csv",
+                            "--set", "limits.budget=10s", "--set", "models.0.fc.batch={from: 1, to: 3000, plus: 1}", expect=0)
+        self.assertLess(time.monotonic() - begun, 30)
+        self.assertIn("; the budget is spent", done.stderr)
+        rows = self.rows("budget.results", "results.csv")
+        measured = [int(row["batch"]) for row in rows if row["status"] == "ok"]
+        self.assertEqual({row["reason"] for row in rows if row["status"] == "interrupted"},
+                         {"the budget was spent before its first visit"})
+        if len(measured) >= 20:
+            self.assertTrue(all(any(third * 1000 < batch <= third * 1000 + 1000 for batch in measured) for third in range(3)))
+
     def test_bad_roofs_of_the_directory_change_nothing(self):
         self.sweep()
         self.write("small.results/ceilings.csv", "kind,color\n")

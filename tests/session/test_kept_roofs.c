@@ -336,8 +336,35 @@ static int teardown(void **state) {
     return rmdir(folder);
 }
 
+/* For an estimate, the newest ones of this host and these threads, whatever the libraries, for a month. */
+static void test_last_roofs(void **state) {
+    (void)state;
+    static const struct pdnn_software newer = {.count = 1, .row = {{"onednn", "oneDNN 2"}}};
+    static struct pdnn_ceilings ceilings;
+    struct pdnn_roofs_job job = plain_job(), other = plain_job();
+    struct machine later = {.gflops = 200, .gbs = 50, .now_ms = HOUR_MS};
+    struct pdnn_err err = {0};
+    const int64_t month_ms = INT64_C(31) * 24 * HOUR_MS;
+    begin();
+    job.software = &newer;
+    sweep(&job, &later);
+    ceilings.count = 0;
+    other.software = NULL;
+    assert_int_equal(pdnn_kept_roofs_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
+    assert_int_equal(ceilings.count, 3);
+    assert_true(ceilings.row[0].value == 200 + 1.0 / 3);
+    assert_int_equal(pdnn_kept_roofs_last(&other, month_ms, &ceilings, &err), PDNN_OK);
+    other.context.threads = 1;
+    assert_int_equal(pdnn_kept_roofs_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
+    other = plain_job();
+    other.directory = "";
+    assert_int_equal(pdnn_kept_roofs_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
+    assert_int_equal(ceilings.count, 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_last_roofs),
         cmocka_unit_test(test_kept_roofs_are_used_and_say_so),
         cmocka_unit_test(test_roofs_of_another_state_are_measured_again),
         cmocka_unit_test(test_note_names_the_least_difference),

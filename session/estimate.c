@@ -1,0 +1,118 @@
+#define _GNU_SOURCE /* environ */
+#include "session/estimate.h"
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "results/tables/record.h"
+#include "runtime/driver/worker.h"
+#include "session/kept_roofs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { THREADS_MAX = 4097 };
+
+struct pdnn_estimate {
+    const struct pdnn_spec *spec;
+    const struct pdnn_host *host;
+    const char *cache;
+    const struct pdnn_ceilings *given; /* or NULL */
+    struct pdnn_ceilings *kept;
+    bool is_looked_up[THREADS_MAX]; /* by thread count */
+    double rounds, total;
+    bool any_nominal, any_measured;
+    /* Rates of the last instance, and what they depend on. */
+    int64_t dtype, threads, backend;
+    struct pdnn_rates rates;
+};
+
+enum pdnn_status pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host,
+                                      const char *cache, const struct pdnn_ceilings *ceilings,
+                                      struct pdnn_estimate **estimate, struct pdnn_err *err) {
+    struct pdnn_estimate *made = calloc(1, sizeof *made);
+    struct pdnn_ceilings *kept = calloc(1, sizeof *kept);
+    if (!made || !kept) {
+        free(made);
+        free(kept);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for an estimate");
+    }
+    *made = (struct pdnn_estimate){
+        .spec = spec, .host = host, .cache = cache, .given = ceilings, .kept = kept, .threads = -1};
+    *estimate = made;
+    return PDNN_OK;
+}
+
+void pdnn_estimate_destroy(struct pdnn_estimate *estimate) {
+    if (!estimate)
+        return;
+    free(estimate->kept);
+    free(estimate);
+}
+
+static enum pdnn_status look_up(struct pdnn_estimate *estimate, int64_t threads, struct pdnn_err *err) {
+    const struct pdnn_roofs_job job = {
+        .directory = estimate->cache,
+        .context = {.host = estimate->host,
+                    .build = pdnn_build,
+                    .isa = pdnn_isa_names[PDNN_ISA_DEFAULT],
+                    .threads = threads,
+                    .variables = environ},
+    };
+    if (estimate->given || threads >= THREADS_MAX || estimate->is_looked_up[threads])
+        return PDNN_OK;
+    estimate->is_looked_up[threads] = true;
+    return pdnn_kept_roofs_last(&job, pdnn_clock_unix_ms(), estimate->kept, err);
+}
+
+static enum pdnn_status set_rates(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
+                                  struct pdnn_err *err) {
+    int64_t dtype = instance->setting[PDNN_SETTING_DTYPE], threads = instance->setting[PDNN_SETTING_THREADS];
+    int64_t backend = instance->setting[PDNN_SETTING_BACKEND];
+    if (dtype == estimate->dtype && threads == estimate->threads && backend == estimate->backend)
+        return PDNN_OK;
+    if (look_up(estimate, threads, err) != PDNN_OK)
+        return err->status;
+    estimate->dtype = dtype;
+    estimate->threads = threads;
+    estimate->backend = backend;
+    estimate->rates = pdnn_predict_rates(estimate->given ? estimate->given : estimate->kept, instance);
+    estimate->any_measured = estimate->any_measured || estimate->rates.is_measured;
+    estimate->any_nominal = estimate->any_nominal || !estimate->rates.is_measured;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
+                                   const struct pdnn_totals *totals, struct pdnn_err *err) {
+    if (set_rates(estimate, instance, err) != PDNN_OK)
+        return err->status;
+    const struct pdnn_prediction made = pdnn_predict_at(&estimate->rates, estimate->spec, instance, totals);
+    estimate->rounds += made.rounds;
+    estimate->total += made.total;
+    return PDNN_OK;
+}
+
+static void append_source(const struct pdnn_estimate *estimate, struct pdnn_str *out) {
+    const struct pdnn_ceilings *roofs = estimate->given ? estimate->given : estimate->kept;
+    char utc[PDNN_UTC_TEXT];
+    if (estimate->any_measured && roofs->row[0].measured_unix_ms)
+        pdnn_str_printf(out, "by the roofs measured %.16sZ",
+                        pdnn_utc_format(roofs->row[0].measured_unix_ms, utc));
+    else if (estimate->any_measured)
+        pdnn_str_printf(out, "by the measured roofs");
+    if (estimate->any_nominal)
+        pdnn_str_printf(out, "%sat nominal speed%s", estimate->any_measured ? ", and " : "",
+                        estimate->any_measured ? " where there are none" : "");
+}
+
+void pdnn_estimate_format(const struct pdnn_estimate *estimate, struct pdnn_str *out) {
+    char rounds[PDNN_DURATION_TEXT], total[PDNN_DURATION_TEXT];
+    pdnn_duration_format(rounds, estimate->rounds);
+    pdnn_duration_format(total, estimate->total);
+    pdnn_str_printf(out, "a sweep takes about %s", rounds);
+    if (strcmp(rounds, total) != 0)
+        pdnn_str_printf(out, ", up to %s where intervals stay wide", total);
+    pdnn_str_printf(out, " (");
+    append_source(estimate, out);
+    pdnn_str_printf(out, ")");
+}
