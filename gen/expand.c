@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "gen/model.h"
 #include "gen/where.h"
+#include "models/memory_memo.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct pdnn_expand {
     bool with_memory;
     struct pdnn_arena arena; /* of one cost computation */
     struct pdnn_cost_memo *memo;
+    struct pdnn_memory_memo *memory;
     bool has_costs; /* the arena holds that of the current point */
     size_t model;
     bool is_open; /* iterating over the current model */
@@ -36,7 +38,10 @@ enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t thread
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "no memory to expand the spec");
     enum pdnn_status status = pdnn_cost_memo_create(&made->memo, err);
+    if (status == PDNN_OK)
+        status = pdnn_memory_memo_create(&made->memory, err);
     if (status != PDNN_OK) {
+        pdnn_cost_memo_destroy(made->memo);
         free(made);
         return status;
     }
@@ -62,6 +67,7 @@ void pdnn_expand_destroy(struct pdnn_expand *expand) {
     close_model(expand);
     pdnn_arena_finish(&expand->arena);
     pdnn_cost_memo_destroy(expand->memo);
+    pdnn_memory_memo_destroy(expand->memory);
     free(expand);
 }
 
@@ -160,7 +166,8 @@ static enum pdnn_status add_costs(struct pdnn_expand *expand, struct pdnn_expand
     enum pdnn_status status =
         pdnn_cost_memo_find(expand->memo, &item->instance, &expand->arena, &totals, &expand->why);
     if (status == PDNN_OK && with_memory)
-        status = pdnn_memory_instance(&item->instance, &expand->arena, &totals.memory_bytes, &expand->why);
+        status = pdnn_memory_memo_find(expand->memory, &item->instance, &expand->arena, &totals.memory_bytes,
+                                       &expand->why);
     if (status == PDNN_OK)
         item->totals = totals;
     item->has_totals = status == PDNN_OK;

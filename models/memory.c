@@ -30,19 +30,44 @@ static bool stays(const struct chunk *chunk) {
     return chunk->first == 0 && chunk->last == UINT32_MAX;
 }
 
-/* Resident buffers come first, in their own order except for those that lead; then large before small. Ties
- * are broken by time and index, so that the order is total. */
+/* Large before small. Ties are broken by time and index, so that the order is total. */
 static int compare(const void *left, const void *right) {
-    const struct chunk *a = left, *b = right;
-    if (stays(a) != stays(b))
-        return stays(a) ? -1 : 1;
-    if (a->leads != b->leads && stays(a))
-        return a->leads ? -1 : 1;
-    if (a->bytes != b->bytes && !stays(a))
+    const struct chunk *a = *(struct chunk *const *)left, *b = *(struct chunk *const *)right;
+    if (a->bytes != b->bytes)
         return a->bytes > b->bytes ? -1 : 1;
     if (a->first != b->first)
         return a->first < b->first ? -1 : 1;
     return a->buffer < b->buffer ? -1 : 1;
+}
+
+enum { SHORT_LIST = 48 };
+
+/* Short lists are the rule in a walk over many small models, and for them a call per comparison is most of
+ * the time. */
+static void sort(struct chunk **chunks, size_t count) {
+    if (count > SHORT_LIST) {
+        qsort(chunks, count, sizeof(struct chunk *), compare);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        struct chunk *moved = chunks[i];
+        size_t at = i;
+        for (; at && compare(&moved, &chunks[at - 1]) < 0; at--)
+            chunks[at] = chunks[at - 1];
+        chunks[at] = moved;
+    }
+}
+
+/* Resident buffers, each after the one before: those that lead, or the others. */
+static bool stack(struct chunk *chunks, size_t n_chunks, bool leads, uint64_t *floor) {
+    bool fits = true;
+    for (size_t i = 0; i < n_chunks; i++) {
+        if (!stays(&chunks[i]) || chunks[i].leads != leads)
+            continue;
+        chunks[i].offset = *floor;
+        fits = pdnn_add_u64(floor, chunks[i].bytes) && fits;
+    }
+    return fits;
 }
 
 static uint32_t root_of(const struct pdnn_lifetime *lifetimes, uint32_t buffer) {
@@ -95,26 +120,27 @@ static size_t gather(struct pdnn_lifetime *lifetimes, size_t count, struct chunk
 enum pdnn_status pdnn_memory_pack(struct pdnn_lifetime *lifetimes, size_t count, struct pdnn_arena *scratch,
                                   uint64_t *total, struct pdnn_err *err) {
     struct chunk *chunks = pdnn_arena_alloc(scratch, count + 1, sizeof *chunks), *placed = NULL;
+    struct chunk **passing = pdnn_arena_alloc(scratch, count + 1, sizeof(struct chunk *));
     uint32_t *chunk_of = pdnn_arena_alloc(scratch, count + 1, sizeof *chunk_of);
-    uint64_t top = 0, floor = 0;
-    if (!chunks || !chunk_of)
+    uint64_t floor = 0;
+    size_t n_passing = 0;
+    if (!chunks || !passing || !chunk_of)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory while packing %zu buffers", count);
     size_t n_chunks = gather(lifetimes, count, chunks, chunk_of);
-    qsort(chunks, n_chunks, sizeof *chunks, compare);
-    for (size_t i = 0; i < n_chunks; i++) {
-        struct chunk *chunk = &chunks[i];
-        bool fits;
-        if (stays(chunk)) {
-            chunk->offset = floor;
-            fits = pdnn_add_u64(&floor, chunk->bytes);
-        } else {
-            fits = place(chunk, &placed, floor);
-        }
-        if (!fits)
-            return pdnn_fail(err, PDNN_OVERFLOW, "the memory this model needs does not fit in 64 bits");
-        top = chunk->offset + chunk->bytes > top ? chunk->offset + chunk->bytes : top;
-        lifetimes[chunk->buffer].offset = chunk->offset;
+    bool fits = stack(chunks, n_chunks, true, &floor) && stack(chunks, n_chunks, false, &floor);
+    uint64_t top = floor;
+    for (size_t i = 0; i < n_chunks; i++)
+        if (!stays(&chunks[i]))
+            passing[n_passing++] = &chunks[i];
+    sort(passing, n_passing);
+    for (size_t i = 0; i < n_passing && fits; i++) {
+        fits = place(passing[i], &placed, floor);
+        top = passing[i]->offset + passing[i]->bytes > top ? passing[i]->offset + passing[i]->bytes : top;
     }
+    if (!fits)
+        return pdnn_fail(err, PDNN_OVERFLOW, "the memory this model needs does not fit in 64 bits");
+    for (size_t i = 0; i < n_chunks; i++)
+        lifetimes[chunks[i].buffer].offset = chunks[i].offset;
     for (uint32_t i = 0; i < count; i++)
         lifetimes[i].offset = lifetimes[i].bytes ? lifetimes[root_of(lifetimes, i)].offset : 0;
     *total = top;

@@ -1,9 +1,11 @@
-/* Remembered costs are those of the whole graph, to the last bit, for random instances of every family. */
+/* Remembered costs and peaks are those of the whole graph, to the last bit, for random instances of every
+ * family. */
 #include "tests/cmocka_all.h"
 
 #include "base/rng.h"
 #include "models/build.h"
 #include "models/cost.h"
+#include "models/memory_memo.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -115,10 +117,47 @@ static void test_memo_overflows_alike(void **state) {
     pdnn_arena_finish(&arena);
 }
 
+/* The peak as the whole graph's lifetimes give it, for one minibatch after the other. */
+static void test_memory_memo_is_the_whole_graph(void **state) {
+    (void)state;
+    enum { MODELS = 12, EACH = 8, DEPTH_MAX = 4 };
+    static const int64_t minibatches[] = {1, 2, 3, 4, 5, 7, 8, 16, 33, 64, 100, 512};
+    struct pdnn_memory_memo *memo;
+    struct pdnn_arena arena;
+    struct pdnn_rng rng = {23, 0};
+    pdnn_arena_init(&arena);
+    assert_int_equal(pdnn_memory_memo_create(&memo, NULL), PDNN_OK);
+    for (size_t f = 0; pdnn_families[f]; f++) {
+        const struct pdnn_family_def *family = pdnn_families[f];
+        for (int model = 0; model < MODELS; model++) {
+            struct pdnn_instance instance = draw_instance(&rng, family);
+            if (family->depth_param >= 0)
+                instance.hyper[family->depth_param].number = 1 + (int64_t)pdnn_rng_below(&rng, DEPTH_MAX);
+            pdnn_instance_settle(&instance);
+            pdnn_instance_resolve(&instance, 2);
+            for (int i = 0; i < EACH; i++) {
+                struct pdnn_err err = {0}, found_err = {0};
+                char id[PDNN_ID_TEXT];
+                uint64_t whole = 0, found = 0;
+                instance.hyper[family->minibatch_param].number =
+                    pick(&rng, minibatches, sizeof minibatches / sizeof *minibatches);
+                enum pdnn_status status = pdnn_memory_instance(&instance, &arena, &whole, &err);
+                assert_int_equal(pdnn_memory_memo_find(memo, &instance, &arena, &found, &found_err), status);
+                if (found != whole)
+                    fail_msg("%s: %" PRIu64 " bytes, remembered %" PRIu64,
+                             pdnn_instance_format(&instance, id), whole, found);
+            }
+        }
+    }
+    pdnn_memory_memo_destroy(memo);
+    pdnn_arena_finish(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memo_is_the_whole_graph),
         cmocka_unit_test(test_memo_overflows_alike),
+        cmocka_unit_test(test_memory_memo_is_the_whole_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
