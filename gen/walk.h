@@ -8,6 +8,7 @@
 /* {0}: no walk under way. */
 struct pdnn_walk {
     struct pdnn_expand *expand;
+    bool may_repeat; /* else all instances are different, and none is remembered */
     struct pdnn_instance_set seen;
 };
 
