@@ -71,6 +71,9 @@ static enum pdnn_status add_directory(struct picture *p, size_t directory, struc
     for (size_t i = 0; i < read->count; i++) {
         struct pdnn_ceiling *row = &p->ceilings->row[p->ceilings->count++];
         *row = read->row[i];
+        if (row->threads < 0 || row->threads >= directory_step)
+            return pdnn_fail(err, PDNN_INVALID, "%s: %" PRId64 " is not a number of threads", path,
+                             row->threads);
         row->threads += (int64_t)directory * directory_step;
         if (!is_drawn(row))
             continue;

@@ -204,6 +204,14 @@ class Pictures(Case):
         self.assertEqual(self.paradnn("plot", "ceilings", "good", home=self.directory).returncode, 0)
 
 
+class Numbers(Case):
+    def test_threads_of_a_roof(self):
+        for threads in ("3000000", "-3000000", "1000000"):
+            self.write_tables("bad", "ceilings.csv", "threads", threads)
+            done = self.paradnn("plot", "ceilings", "bad")
+            self.assertEqual((done.returncode, done.stderr.decode()), (2, f"paradnn: bad/ceilings.csv: {threads} is not a number of threads\n"))
+
+
 class Terminals(Case):
     def test_tables_are_shown_without_control_characters(self):
         for table, columns in TEXT_COLUMNS.items():
