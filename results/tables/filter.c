@@ -121,6 +121,9 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
         if (add_value(parsing, condition, at, length, err) != PDNN_OK)
             return err->status;
         at += length;
+        if (*at == ',' && (!at[1] || at[1] == ','))
+            return pdnn_fail(err, PDNN_INVALID, "--only: a value is missing after the comma of '%.64s'",
+                             *text);
         *text = at + (*at == ',');
         if (!*at || find_operator(at + 1, &which))
             return PDNN_OK;
@@ -149,9 +152,11 @@ enum pdnn_status pdnn_filter_parse(const struct pdnn_csv *results, const char *c
                                    struct pdnn_err *err) {
     struct parsing parsing = {.results = results, .arena = arena};
     size_t room = 1;
-    for (size_t i = 0; i < n_only; i++)
-        for (const char *at = only[i]; at; at = strpbrk(at + 1, ",/"))
+    for (size_t i = 0; i < n_only; i++) {
+        room += 2;
+        for (const char *at = only[i]; (at = strpbrk(at, ",/")); at++)
             room++;
+    }
     parsing.made.condition = pdnn_arena_alloc(arena, room, sizeof *parsing.made.condition);
     if (!parsing.made.condition)
         return no_memory(err);
