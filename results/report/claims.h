@@ -52,10 +52,10 @@ struct pdnn_report_claim {
     const char *tells; /* the data that would decide it, where it cannot be told */
 };
 
-/* Of one platform: each is checked for every source. */
+/* Claims about one platform, each checked for every source. */
 extern const struct pdnn_report_claim pdnn_report_claims[];
 extern const size_t pdnn_report_n_claims;
-/* Of two platforms, compared model by model. */
+/* Claims about two platforms, compared model by model. */
 extern const struct pdnn_report_claim pdnn_report_claims_of_pairs[];
 extern const size_t pdnn_report_n_claims_of_pairs;
 

@@ -130,7 +130,8 @@ static size_t put_status(struct pdnn_str *out, const struct groups *groups, size
     if (n_hidden) {
         pdnn_str_printf(out, "<tr><td class=\"number\">%zu</td>", n_hidden);
         pdnn_html_cell(out, status);
-        pdnn_str_printf(out, "<td>%zu more reasons</td><td></td></tr>\n", end - first - REASONS_SHOWN);
+        pdnn_str_printf(out, "<td>%zu more reason%s</td><td></td></tr>\n", end - first - REASONS_SHOWN,
+                        end - first - REASONS_SHOWN == 1 ? "" : "s");
     }
     return end;
 }

@@ -186,17 +186,26 @@ static void find_grid(const struct pdnn_report_page *page, size_t source, struct
     out->failed = out->failed || err.status == PDNN_NO_MEMORY;
 }
 
-/* The sources' maps of one family, in the same colors. */
+/* Whether one scale of colors can serve both maps. */
+static bool is_comparable(const struct heat_map *one, const struct heat_map *other) {
+    return one->cell && other->cell && strcmp(one->value, other->value) == 0 &&
+           one->grid.geometric == other->grid.geometric;
+}
+
+/* The sources' maps of one family, in the same colors where they show the same. */
 static void put_family(const struct pdnn_report_page *page, size_t family, bool *any, struct pdnn_str *out) {
     const struct pdnn_report_rows *rows = &page->rows;
     struct heat_map map[2];
     struct pdnn_arena arena = {0};
-    double least = INFINITY, greatest = -INFINITY;
     for (size_t s = 0; s < rows->n_sources; s++) {
         map[s] = (struct heat_map){.source = &rows->source[s], .family = rows->axis[0].value[family]};
         find_grid(page, s, &arena, &map[s], out);
-        least = map[s].cell ? fmin(least, map[s].grid.least) : least;
-        greatest = map[s].cell ? fmax(greatest, map[s].grid.greatest) : greatest;
+        map[s].least = map[s].grid.least;
+        map[s].greatest = map[s].grid.greatest;
+    }
+    if (rows->n_sources == 2 && is_comparable(&map[0], &map[1])) {
+        map[0].least = map[1].least = fmin(map[0].least, map[1].least);
+        map[0].greatest = map[1].greatest = fmax(map[0].greatest, map[1].greatest);
     }
     for (size_t s = 0; s < rows->n_sources; s++) {
         if (!map[s].cell)
@@ -206,8 +215,6 @@ static void put_family(const struct pdnn_report_page *page, size_t family, bool 
             pdnn_str_printf(out, "<div id=\"heat-any\" hidden></div>\n");
         }
         *any = true;
-        map[s].least = least;
-        map[s].greatest = greatest;
         put_map(out, &map[s], s * rows->axis[0].n_values + family, rows->n_sources > 1);
     }
     pdnn_arena_finish(&arena);

@@ -23,7 +23,7 @@ struct pdnn_report_interval {
 /* The interval is the wider of two: that of a sample, and that of the errors of measurement alone. */
 struct pdnn_report_interval pdnn_report_mean_interval(const struct pdnn_report_mean *mean);
 
-/* Of the second mean less the first (Welch, Biometrika 34, 1947); NaN unless both have 3 numbers. */
+/* The second mean minus the first (Welch, Biometrika 34, 1947); NaN unless both have 3 numbers. */
 struct pdnn_report_interval pdnn_report_mean_difference(const struct pdnn_report_mean *first,
                                                         const struct pdnn_report_mean *second);
 

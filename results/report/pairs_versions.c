@@ -101,6 +101,14 @@ enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *q, str
     return PDNN_OK;
 }
 
+/* By what the gain is at least; a pair without an interval comes last, and among these the ratio counts. */
+static bool is_greater(const struct pdnn_pair *pair, const struct pdnn_pair *other, int newer) {
+    double low = newer > 0 ? pair->low : 1 / pair->high, than = newer > 0 ? other->low : 1 / other->high;
+    if (isnan(low) || isnan(than))
+        return isnan(low) == isnan(than) ? newer * log(pair->ratio) > newer * log(other->ratio) : isnan(than);
+    return low > than;
+}
+
 /* Whether the greatest gain is clearly above 2; it is not if no model's can be. */
 enum pdnn_status pdnn_report_newer_doubles_some(struct pdnn_report_question *q, struct pdnn_err *err) {
     static const double factor = 2;
@@ -117,14 +125,16 @@ enum pdnn_status pdnn_report_newer_doubles_some(struct pdnn_report_question *q, 
         double low = newer > 0 ? pair->low : 1 / pair->high, high = newer > 0 ? pair->high : 1 / pair->low;
         some = some || low > factor;
         none = none && high < factor; /* not without an interval */
-        if (!best || newer * log(pair->ratio) > newer * log(best->ratio))
+        if (!best || is_greater(pair, best, newer))
             best = pair;
     }
     double gain = newer > 0 ? best->ratio : 1 / best->ratio;
     double low = newer > 0 ? best->low : 1 / best->high, high = newer > 0 ? best->high : 1 / best->low;
-    pdnn_report_say(
-        q, pdnn_report_judge(q, some, none),
-        "Of %zu models, the greatest gain from %s to %s is %.3g times (95 %% interval %.3g to %.3g): %.400s.",
-        pairs->n_pairs, names[newer < 0], names[newer > 0], gain, low, high, best->id);
+    char interval[64] = "no interval";
+    if (!isnan(low))
+        snprintf(interval, sizeof interval, "95 %% interval %.3g to %.3g", low, high);
+    pdnn_report_say(q, pdnn_report_judge(q, some, none),
+                    "Of %zu models, the greatest gain from %s to %s is %.3g times (%s): %.400s.",
+                    pairs->n_pairs, names[newer < 0], names[newer > 0], gain, interval, best->id);
     return PDNN_OK;
 }
