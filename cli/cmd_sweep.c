@@ -60,8 +60,9 @@ static const struct pdnn_option_def options[] = {
      "with --join: after how long without a sign of life a process counts as dead; the same for all that "
      "join (default: 2m)"},
     {"dry-run", 0, NULL, NULL, false,
-     "say how many instances would run, how long that takes on this machine, and what a budget reaches; run and "
-     "write nothing, but measure the roofs for two seconds if none are kept"},
+     "say how many instances a sweep from the start would run, how long that takes on this machine, and what a "
+     "budget reaches; read no earlier results, run and write nothing, but measure the roofs for two seconds if "
+     "none are kept"},
     {"grace", 0, "TIME", NULL, false,
      "how long the current visit may go on after a signal, such as 30s; a visit that would take longer is "
      "dropped at once (default: 1s)"},

@@ -24,7 +24,7 @@ void pdnn_sweep_warn_speed(const struct pdnn_sweep_directory *sweep) {
         index > 1 ? (1 - 1 / index) * 100 : (1 / index - 1) * 100, index > 1 ? "slower" : "faster");
 }
 
-/* How much of the wall time was in timed steps is what a sweep is for. */
+/* Where the wall time went; a sweep is for the part in timed steps. */
 static void append_wall(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
                         const struct pdnn_sweep_result *result) {
     const struct pdnn_visit_spent *spent = &result->spent;
@@ -149,13 +149,17 @@ static void append_next(struct pdnn_str *out, const struct pdnn_sweep_directory 
     const struct pdnn_summary *summary = &sweep->summary;
     const struct pdnn_extreme_row *farthest = &summary->row[PDNN_EXTREME_FARTHEST];
     const char *path = sweep->request.path;
+    char shard[PDNN_SHARD_TEXT];
     if (result->unfinished)
         pdnn_str_printf(out, "resume: run the same command again\n");
     else if (summary->n_noisy * 2 > summary->n_ok) {
         pdnn_str_printf(out, "next:   paradnn sweep ");
         append_word(out, path);
-        pdnn_str_printf(out, "/spec.yaml --set measure.rounds=%" PRId64 " -o ",
+        pdnn_str_printf(out, "/spec.yaml --set measure.rounds=%" PRId64,
                         sweep->session->spec.measure.rounds * 2);
+        if (*pdnn_shard_format(&sweep->session->shard, shard))
+            pdnn_str_printf(out, " --shard %s", shard);
+        pdnn_str_printf(out, " -o ");
         append_word(out, path);
         pdnn_str_append(out, "\n", 1);
     } else if (farthest->found) {

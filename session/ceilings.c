@@ -14,7 +14,7 @@
 enum { THREAD_COUNTS_MAX = PDNN_CEILINGS_THREADS_MAX };
 static const double least_seconds = 2, most_seconds = 5;
 
-/* Of the time left: what measuring roofs should take, and what it may. */
+/* The share of the time left that measuring roofs should take, and the most that it may. */
 static const double roofs_share = 0.1, roofs_share_most = 1.0 / 3;
 
 /* A sorted list without duplicates. Counts beyond its capacity are dropped, and their rows get no roofs. */
@@ -146,8 +146,10 @@ enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, dou
     each = fmin(fmax(each, least_seconds), most_seconds);
     uint64_t limit_ns = pdnn_ceilings_limit_ns(each, session->spec.limits.time_ns);
     double most_ns = left * roofs_share_most / (double)counts.count * 1e9;
-    if (!(most_ns > 1)) /* 0 would be no limit */
+    if (most_ns < each * 1e9) {
+        pdnn_session_warn(session, "going on without roofs: too little time is left to measure them");
         return PDNN_OK;
+    }
     const struct pdnn_ceilings_job request = {.host = &session->host,
                                               .threads = counts.threads,
                                               .n_threads = counts.count,

@@ -13,7 +13,7 @@ enum { SCHEMA = 1, NUMBER_TEXT = 24 };
 
 static const char first_line[] = "# One record of a joined sweep: who measures which of its instances.\n";
 
-/* Of a part and of a kernel's id, as pdnn_holder_init makes them. */
+/* The letters of a part's name and of a kernel's boot id, as pdnn_holder_init makes them. */
 static const char name_characters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
 
 static const char *const event_names[PDNN_LEASE_EVENT_COUNT] = {"plan", "claim", "kept", "ended", "lost"};

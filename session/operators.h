@@ -18,7 +18,7 @@ struct pdnn_operator_facts {
     uint64_t block_bytes;
 };
 
-/* An instance runs this operator so often, as part of that row of ops.csv. */
+/* How often an instance runs an operator, and the row of ops.csv that counts it. */
 struct pdnn_operator_use {
     size_t number; /* of the operator */
     uint32_t op, runs;

@@ -165,7 +165,7 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
     if (pdnn_host_read(&session->host, err) != PDNN_OK ||
         pdnn_spec_load(arguments, n_arguments, sets, n_sets, &session->spec, err) != PDNN_OK)
         return err->status;
-    if (session->spec.installed)
+    if (session->spec.installed && session->hooks)
         note_installed(session);
     if (session->spec.note && session->hooks)
         pdnn_session_warn(session, "%s", session->spec.note);

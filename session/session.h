@@ -98,8 +98,9 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);
 
 /* Roofs into session->ceilings, for the thread counts of open tasks that have no row there yet: kept ones if
  * they still hold (session/kept_roofs.h), or measured in a worker of its own. Takes about `seconds` in total,
- * two to five for each count; a tenth of the time left, where that is less. A count that takes limits.time
- * longer than four times that, or with all others a third of the time left, is an error.
+ * two to five for each count; a tenth of the time left, where that is less, but two for each count. Where a
+ * third of the time left is less than that, none, and a warning. A count that takes limits.time longer than
+ * four times its part, or with all others a third of the time left, is an error.
  * PDNN_INTERRUPTED if the user asked to end. */
 enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, double seconds,
                                                struct pdnn_err *err);

@@ -83,7 +83,7 @@ struct pdnn_sweep_result {
     uint64_t overhead_ns;          /* time in the driver, outside workers, summed over visits */
 };
 
-/* How many of the tasks would be begun if left_ns were left, as predicted. */
+/* How many of the tasks would be begun if left_ns were left, as predicted. rules->deadline_ns is not 0. */
 enum pdnn_status pdnn_sweep_reach(const struct pdnn_task *tasks, size_t n_tasks,
                                   const struct pdnn_sweep_rules *rules, uint64_t left_ns, size_t *count,
                                   struct pdnn_err *err);

@@ -141,7 +141,9 @@ enum pdnn_status pdnn_worker_operators(struct pdnn_worker *worker, const struct 
     struct pdnn_operator *copy = malloc(bytes ? bytes : 1);
     if (copy)
         memcpy(copy, (const char *)answer.message.body + answer.message.body_bytes - bytes, bytes);
-    if (!copy || !operators_are_sound(copy, answer.n_rest, visit)) {
+    if (!copy)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu operators", answer.n_rest);
+    if (!operators_are_sound(copy, answer.n_rest, visit)) {
         free(copy);
         refuse(worker, visit);
         return PDNN_OK;

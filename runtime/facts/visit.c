@@ -44,8 +44,11 @@ const struct pdnn_word pdnn_stop_words[PDNN_STOP_COUNT + 1] = {
     [PDNN_STOP_MAX_TIME] = {"max_time", "its share of measure.max_time was spent",
                             "if the row is noisy, raise measure.max_time"},
     [PDNN_STOP_SAMPLES] = {"samples", "it could hold no more samples", ""},
-    [PDNN_STOP_TIME_LIMIT] = {"time_limit", "another sample would not have fitted into limits.time",
-                              "raise limits.time"},
+    [PDNN_STOP_TIME_LIMIT] =
+        {"time_limit",
+         "another sample would not have fitted into limits.time, or into what was left of the "
+         "budget or the job",
+         "raise limits.time, or limits.budget"},
 };
 
 /* Row i names the bit 1 << i. */

@@ -218,7 +218,8 @@ void pdnn_operators_list(struct pdnn_process *process, const struct pdnn_request
     *count = outlined->n_operators;
 }
 
-/* An excerpt being timed. Binding and what else precedes a run is no part of it: it is taken off the clock.
+/* An excerpt being timed. Binding and whatever else precedes a run is not part of it: it is taken off the
+ * clock.
  */
 struct timed {
     struct pdnn_excerpt excerpt;
