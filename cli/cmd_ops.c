@@ -152,9 +152,13 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool 
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    static const char *const of_models[] = {"set", "ceilings", "allow-slow", "no-cache"};
     struct pdnn_table table;
     if (arguments->n_operands)
         return run_models(arguments, some_failed, err);
+    for (size_t i = 0; i < sizeof of_models / sizeof *of_models; i++)
+        if (pdnn_argument(arguments, of_models[i]))
+            return pdnn_fail(err, PDNN_INVALID, "ops: --%s needs a SPEC or an ID", of_models[i]);
     pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
         add_row(&table, *op);

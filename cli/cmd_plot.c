@@ -10,8 +10,8 @@
 
 static const char *const paragraphs[] = {
     "RESULTS is the directory that a sweep wrote. Several are read as one table, in which `results` and "
-    "`version`, the software of environment.yaml, are keys like threads; speedup and boxes compare with the "
-    "first. gnuplot draws the pictures; the paths of the files are printed. "
+    "`version`, the software of environment.yaml, are keys like threads; speedup, op_speedup, "
+    "boxes and weights compare with the first. gnuplot draws the pictures; the paths of the files are printed. "
     "--format csv prints the data behind a picture instead, for which gnuplot is not needed.",
     NULL,
 };
@@ -25,7 +25,7 @@ static const struct pdnn_option_def options[] = {
     {"by", 'b', "KEYS", NULL, false, "what divides a picture into parts: see its kind"},
     {"across", 'a', "KEYS", NULL, false,
      "breakdown: order bars by these hyper-parameters or run settings, one set for each combination of the "
-     "others; speedup and boxes: what is to differ, as in `paradnn compare`"},
+     "others; speedup, op_speedup, boxes and weights: what is to differ, as in `paradnn compare`"},
     PDNN_OPTION_ONLY,
     {"output", 'o', "FILE", NULL, false,
      "write to FILE, with .svg and .png as its extension (default: RESULTS/KIND); a device or a pipe gets one "

@@ -24,7 +24,7 @@ static const struct pdnn_option_def options[] = {
 };
 
 static const struct pdnn_example examples[] = {
-    {"paradnn prune fc.results", "what the spec named earlier and does not name now"},
+    {"paradnn prune fc.results", "drop what spec.yaml does not name now, after asking"},
     {"paradnn prune fc.results --only mode=train,batch=1,2 --yes", "of these, only some"},
 };
 
@@ -39,7 +39,6 @@ static enum pdnn_status print_plan(const struct pdnn_prune *prune, struct pdnn_e
     if (is_terminal && dropped->count > SHOWN)
         pdnn_str_printf(&out, "and %zu more\n", dropped->count - SHOWN);
     enum pdnn_status status = pdnn_text_print(&out, true, err);
-    pdnn_str_finish(&out);
     fflush(stdout);
     fprintf(stderr, "%zu instance%s that spec.yaml does not name, with %zu visit%s, to drop; %zu to keep",
             dropped->count, dropped->count == 1 ? "" : "s", prune->visits, prune->visits == 1 ? "" : "s",
@@ -107,6 +106,7 @@ const struct pdnn_command_def pdnn_command_prune = {
     .operands = "DIR",
     .min_operands = 1,
     .max_operands = 1,
+    .reads_directories = true,
     .paragraphs = paragraphs,
     .options = options,
     .n_options = sizeof options / sizeof options[0],

@@ -69,6 +69,7 @@ static void add_params(struct pdnn_completion *completion) {
 
 /* What a row of results can be chosen by. */
 static void add_selectors(struct pdnn_completion *completion) {
+    keep_to(completion, ",/");
     const char *part = part_of(completion);
     if (!strchr(part, '=')) {
         pdnn_complete_add(completion, "family", "=", "the model family");

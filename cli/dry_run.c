@@ -34,7 +34,7 @@ static enum pdnn_status get_roofs(struct pdnn_session *session, const char *ceil
     return PDNN_OK;
 }
 
-/* The budget, or the time left, counts from here: what this command took is no part of the sweep. */
+/* The budget, or the time left, counts from here: the time that this command took does not count. */
 static enum pdnn_status print_reach(struct pdnn_session *session, size_t n_open, struct pdnn_err *err) {
     char duration[PDNN_DURATION_TEXT];
     size_t reached;

@@ -87,7 +87,7 @@ void pdnn_help_format(struct pdnn_str *out, size_t width) {
     pdnn_str_printf(out, "\nOptions:\n");
     static const struct pdnn_help_row options[] = {
         {"-h, --help", "show this help, or that of a command, and exit"},
-        {"--version", "show the versions of paradnn and of its backends and exit"},
+        {"-V, --version", "show the versions of paradnn and of its backends and exit"},
         {"--man [COMMAND]", "print the manual page, or that of a command, as mdoc source and exit"},
         {0},
     };

@@ -20,7 +20,7 @@ static bool is_kind(const struct pdnn_command_def *command, const char *name) {
     return false;
 }
 
-/* "plot fc.results roofline". What is no kind at all is for the command to say. */
+/* "plot fc.results roofline". If no operand is a kind, the command itself says so. */
 static enum pdnn_status check_kind(const struct pdnn_arguments *arguments, bool *is_right,
                                    struct pdnn_err *err) {
     const struct pdnn_command_def *command = arguments->command;

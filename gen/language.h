@@ -1,6 +1,6 @@
 /* The tables of all keys of a spec other than hyper-parameters and run settings (models/param.h): what the
- * reader checks, what `paradnn help spec` prints, and where a key belongs that was written elsewhere. Private
- * to gen/ but for help. */
+ * reader checks, what `paradnn help spec` prints, and where a key belongs that was written elsewhere. Outside
+ * gen/, only help, options and completion read it. */
 #ifndef GEN_LANGUAGE_H
 #define GEN_LANGUAGE_H
 
@@ -14,7 +14,7 @@ extern const struct pdnn_key_table pdnn_range_keys;                             
 extern const char pdnn_preset_key[];
 
 /* Where a key with this name belongs: ", it belongs under run", ", it is a hyper-parameter of fc", ", it is a
- * model: write it in the list under models"; "" if there is no such key. Returns buffer. */
+ * model: write '- fc: {...}' under models"; "" if there is no such key. Returns buffer. */
 const char *pdnn_key_place(char buffer[PDNN_PLACE_TEXT], const char *name);
 
 /* True if some family has such a hyper-parameter. */

@@ -42,7 +42,7 @@ static const char *find_installed(const char *name, struct pdnn_arena *arena) {
 static const char *const spec_endings[] = {".yaml", ".yml", NULL};
 static const char *const table_endings[] = {".csv", NULL};
 
-/* Says of a plain name that is no file's which model it may mean. */
+/* Suggests a model for a plain name that no file has. */
 static bool suggest_model(const char *name, struct pdnn_err *err) {
     struct pdnn_err unknown = {0};
     struct pdnn_model_name model;

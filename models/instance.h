@@ -91,8 +91,8 @@ void pdnn_instance_settle(struct pdnn_instance *instance);
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads);
 
 /* Two independent 64-bit hashes of what is in the id. Instances with equal prints are taken to be equal; for
- * a million of them, the odds that this is wrong are 1 in 1e25. Never {0, 0}. Not for files: a print holds
- * for this process only. */
+ * a million of them, the odds that this is wrong are about 1 in 1e26. Never {0, 0}. Not for files: a print
+ * holds for this process only. */
 struct pdnn_instance_print {
     uint64_t a, b;
 };

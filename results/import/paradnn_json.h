@@ -21,7 +21,7 @@ struct pdnn_import_request {
      */
     const char *const *set;
     size_t n_set;
-    int64_t shards;       /* `fl` and `flops` are those of one of so many shards; at least 1 */
+    int64_t shards;       /* `fl` and `flops` are those of one of this many shards; at least 1 */
     const char *host;     /* the platform's name; NULL: the file's, without its extension */
     const char *software; /* what ran the models, with its version; NULL: not said */
     const char *version;  /* this program's */

@@ -139,7 +139,7 @@ static void choose_keys(struct picture *p) {
         int column = pdnn_csv_find(&selection->results, pdnn_settings[s].name);
         /* A setting that some lack follows another one, as the optimizer does the mode. */
         if (varies(p, column, &empty) && !empty && !pdnn_selection_follows(selection, column) &&
-            p->box.keys.count + 1 < PDNN_SELECTION_AXES_MAX)
+            p->box.keys.count + (selection->n_directories > 1) < PDNN_SELECTION_AXES_MAX)
             p->box.keys.column[p->box.keys.count++] = column;
     }
     int results = pdnn_csv_find(&selection->results, PDNN_SEVERAL_RESULTS);
@@ -178,7 +178,7 @@ const struct pdnn_plot_def pdnn_plot_boxes = {
     .name = "boxes",
     .help =
         "the percentiles 2, 9, 50, 91 and 98 of --value (default: pct_of_peak, or gflops where no model has "
-        "it), or, of several RESULTS without --value or --across a key, of the speed-up over the first as in "
+        "it), or, with --across or for several RESULTS without --value, of the speed-up over the first as in "
         "speedup: a box per family and value of --by (default: the run settings that vary, and results), "
         "presets as points; --only",
     .options = options,

@@ -119,7 +119,7 @@ static void put_tics(struct picture *p, const char *axis, const struct pdnn_grid
     pdnn_str_printf(&p->script, ")\n");
 }
 
-/* That steps are bins is said where the title has room for it beside a frame of so many pixels. */
+/* The title says that steps are bins where it has room beside a frame of this many pixels. */
 static const char *axis_title(const struct pdnn_grid_axis *axis, double pixels,
                               char text[PDNN_AXIS_TEXT + 32]) {
     static const char binned[] = ", each to the next";

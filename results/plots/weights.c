@@ -290,7 +290,7 @@ const struct pdnn_plot_def pdnn_plot_weights = {
     .name = "weights",
     .help =
         "which hyper-parameters decide --value (default: pct_of_peak, or gflops where no model has "
-        "it), or, of two RESULTS without --value or --across a key, the speed-up, as fit finds it, linear "
+        "it), or, with --across or for two RESULTS without --value, the speed-up, as fit finds it, linear "
         "and in logarithms; --only",
     .options = options,
     .drawn = "weights",

@@ -68,8 +68,8 @@ enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *i
 
 /* Drops the instances that `drops` says, whose ids are in today's form. journal.csv is replaced in one step,
  * which commits it; journal-ops.csv follows, here or when the journal is opened again. *journal is opened
- * anew, or NULL after a failure behind the commit: PDNN_INVALID if another process has taken the directory
- * since. */
+ * again, or is NULL after a failure behind the commit: PDNN_INVALID if another process has taken the
+ * directory since. */
 enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal, bool (*drops)(void *user, const char *id),
                                     void *user, struct pdnn_err *err);
 

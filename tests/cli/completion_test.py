@@ -35,6 +35,7 @@ TYPED = {
     "paradnn merge -o tw": {"two.results/"},
     "paradnn compare one.results two.results --by group,p": {"group,pass"},
     "paradnn fit one.results --only family=gn": {"family=gnmt"},
+    "paradnn fit one.results --only mode=train,bidir": {"mode=train,bidirectional="},
     "paradnn families gn": {"gnmt"},
     "paradnn columns journal-": {"journal-ops"},
 }
