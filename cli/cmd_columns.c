@@ -2,6 +2,7 @@
 #include "cli/registry.h"
 #include "results/import/paradnn_json.h"
 #include "results/tables/columns.h"
+#include "results/tables/library.h"
 #include "results/studies/study.h"
 #include "results/analysis/compare_columns.h"
 #include "results/analysis/fit.h"
@@ -63,6 +64,7 @@ static const struct {
               {"ceilings", &pdnn_ceilings_columns},
               {"journal", &pdnn_journal_columns},
               {"journal-ops", &pdnn_journal_ops_columns},
+              {"operators", &pdnn_library_columns},
               {"breakdown", &pdnn_shares_columns},
               {"gemms", &pdnn_gemms_columns},
               {"compare-pairs", &pdnn_pairs_columns},

@@ -3,10 +3,12 @@
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "models/op.h"
+#include "results/tables/library.h"
 #include "results/tables/tables.h"
 #include "session/operators.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,13 +26,20 @@ static const char *const paragraphs[] = {
 };
 
 static const struct pdnn_option_def options[] = {
-    PDNN_OPTION_SET, PDNN_OPTION_CEILINGS, PDNN_OPTION_SLOW, PDNN_OPTION_NO_CACHE, PDNN_OPTION_FORMAT,
+    {"library", 'l', "DIR", NULL, false,
+     "list the measured operators in DIR/operators.csv, which paradnn compose keeps there"},
+    PDNN_OPTION_SET,
+    PDNN_OPTION_CEILINGS,
+    PDNN_OPTION_SLOW,
+    PDNN_OPTION_NO_CACHE,
+    PDNN_OPTION_FORMAT,
 };
 
 static const struct pdnn_example examples[] = {
     {"paradnn ops", "all kinds of operators"},
     {"paradnn ops fc/layers=8,nodes=1024,batch=64", "what this model consists of"},
     {"paradnn ops sweeps/fc.yaml --format csv", "how few operators a whole sweep consists of"},
+    {"paradnn ops --library fc.composed", "what paradnn compose measured there"},
 };
 
 enum { ROOF_SECONDS = 3 };
@@ -151,9 +160,63 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool 
     return status;
 }
 
+static const struct pdnn_table_column kept_columns[] = {
+    {"context", PDNN_ALIGN_LEFT},  {"host", PDNN_ALIGN_SHRINK},     {"status", PDNN_ALIGN_LEFT},
+    {"samples", PDNN_ALIGN_RIGHT}, {"median_us", PDNN_ALIGN_RIGHT}, {"operator", PDNN_ALIGN_LEFT},
+};
+
+struct kept {
+    struct pdnn_table table;
+    struct pdnn_str csv;
+    bool wants_csv;
+};
+
+static enum pdnn_status list_kept(void *user, const struct pdnn_library_row *row, struct pdnn_err *err) {
+    struct kept *kept = user;
+    bool is_ok = row->visit.outcome == PDNN_OUTCOME_OK;
+    (void)err;
+    if (kept->wants_csv) {
+        pdnn_columns_row(&pdnn_library_columns, row, &kept->csv);
+        return PDNN_OK;
+    }
+    pdnn_table_cell(&kept->table, "%s", row->context);
+    pdnn_table_cell(&kept->table, "%s", row->host);
+    pdnn_table_cell(&kept->table, "%s", pdnn_outcome_name(row->visit.outcome));
+    pdnn_table_cell(&kept->table, "%" PRIu64, row->visit.samples);
+    pdnn_table_number(&kept->table, is_ok ? row->visit.median_ns * 1e-3 : NAN, 2, "");
+    pdnn_table_cell(&kept->table, "%s", row->key);
+    return PDNN_OK;
+}
+
+/* The rows of a library, as they are or for people. */
+static enum pdnn_status run_library(const char *directory, bool csv, struct pdnn_err *err) {
+    struct kept kept = {.wants_csv = csv};
+    bool there;
+    pdnn_table_init(&kept.table, kept_columns, sizeof kept_columns / sizeof kept_columns[0]);
+    pdnn_columns_header(&pdnn_library_columns, &kept.csv);
+    enum pdnn_status status = pdnn_library_read(directory, &there, list_kept, &kept, err);
+    if (status == PDNN_OK && !there)
+        status = pdnn_fail(err, PDNN_INVALID, "%s has no %s", directory, pdnn_library_columns.table);
+    if (status == PDNN_OK)
+        status = csv ? pdnn_text_print(&kept.csv, true, err) : pdnn_table_print(&kept.table, false, err);
+    else
+        pdnn_str_finish(&kept.csv);
+    if (status == PDNN_OK && !csv)
+        pdnn_str_finish(&kept.csv);
+    pdnn_table_finish(&kept.table);
+    return status;
+}
+
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     static const char *const of_models[] = {"set", "ceilings", "allow-slow", "no-cache"};
+    const char *library = pdnn_argument(arguments, "library");
     struct pdnn_table table;
+    if (library && arguments->n_operands)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "--library lists what is measured; it cannot be combined with '%s'",
+                         arguments->operands[0]);
+    if (library)
+        return run_library(library, pdnn_wants_csv(arguments), err);
     if (arguments->n_operands)
         return run_models(arguments, some_failed, err);
     for (size_t i = 0; i < sizeof of_models / sizeof *of_models; i++)

@@ -94,10 +94,14 @@ void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep) {
 /* A row never mixes visits that were allowed to be slow with others. */
 static bool is_closed(const struct pdnn_sweep_directory *sweep, const struct pdnn_visit *visits,
                       size_t n_visits, const struct pdnn_task *task) {
-    enum pdnn_outcome last = visits[n_visits - 1].outcome;
+    enum pdnn_outcome last = PDNN_OUTCOME_OK;
     bool was_slow = false;
-    for (size_t i = 0; i < n_visits; i++)
+    for (size_t i = 0; i < n_visits; i++) {
+        if (visits[i].flags & PDNN_FLAG_COMPOSED)
+            continue;
+        last = visits[i].outcome;
         was_slow = was_slow || (visits[i].flags & PDNN_FLAG_SLOW);
+    }
     if (was_slow && !sweep->request.allow_slow)
         return true;
     if (sweep->request.retry || (last == PDNN_OUTCOME_UNSUPPORTED && sweep->request.allow_slow))
@@ -115,6 +119,8 @@ enum pdnn_status pdnn_sweep_directory_resume_task(const struct pdnn_sweep_direct
     task->visits_done = task->crashes = 0;
     task->spent_ns = 0;
     for (size_t i = 0; i < n_visits; i++) {
+        if (visits[i].flags & PDNN_FLAG_COMPOSED)
+            continue;
         task->crashes = visits[i].outcome == PDNN_OUTCOME_CRASH ? task->crashes + 1 : 0;
         if (visits[i].outcome != PDNN_OUTCOME_OK)
             continue;
@@ -206,17 +212,30 @@ static void progress(void *user, const struct pdnn_sweep_progress *visits) {
     hooks->visits(hooks->user, visits);
 }
 
+enum pdnn_status pdnn_sweep_directory_visit(struct pdnn_sweep_directory *sweep,
+                                            struct pdnn_sweep_workers *workers,
+                                            const struct pdnn_sweep_rules *rules,
+                                            struct pdnn_sweep_result *result, struct pdnn_err *err) {
+    struct pdnn_session *session = sweep->session;
+    const struct pdnn_sweep_hooks hooks = {sweep, visited, progress};
+    enum pdnn_status status =
+        pdnn_sweep_run_on(workers, session->tasks, session->n_tasks, rules, &hooks, result, err);
+    session->hooks->ended(session->hooks->user);
+    pdnn_session_note_end(session, result);
+    return status;
+}
+
 static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdnn_sweep_result *result,
                                   struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
     struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    struct pdnn_sweep_workers *workers;
     pdnn_session_predict(session);
     rules.request.allow_slow = sweep->request.allow_slow;
-    const struct pdnn_sweep_hooks hooks = {sweep, visited, progress};
-    enum pdnn_status status =
-        pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, result, err);
-    session->hooks->ended(session->hooks->user);
-    pdnn_session_note_end(session, result);
+    if (pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &workers, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = pdnn_sweep_directory_visit(sweep, workers, &rules, result, err);
+    pdnn_sweep_workers_destroy(workers);
     return status;
 }
 

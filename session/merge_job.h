@@ -100,6 +100,9 @@ enum pdnn_status pdnn_merge_write_journal(struct pdnn_merge_job *job, struct pdn
 /* Writes results.csv and ops.csv from the merged journal, and counts what is missing. */
 enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn_err *err);
 
+/* Writes operators.csv, if any source has one. */
+enum pdnn_status pdnn_merge_write_library(struct pdnn_merge_job *job, struct pdnn_err *err);
+
 /* The directory: begin, the small files, rename or remove. */
 enum pdnn_status pdnn_merge_begin_output(struct pdnn_merge_job *job, struct pdnn_err *err);
 enum pdnn_status pdnn_merge_write_facts(struct pdnn_merge_job *job, struct pdnn_err *err);

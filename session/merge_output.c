@@ -18,8 +18,9 @@
 
 /* In the order in which they get their names: the journal last, since it is what everything else is made
  * from. */
-static const char *const names[] = {"environment.yaml", "spec.yaml",       "hosts.csv", "ceilings.csv",
-                                    "results.csv",      "journal-ops.csv", "ops.csv",   "journal.csv"};
+static const char *const names[] = {"environment.yaml", "spec.yaml",     "hosts.csv",
+                                    "ceilings.csv",     "operators.csv", "results.csv",
+                                    "journal-ops.csv",  "ops.csv",       "journal.csv"};
 enum { N_NAMES = sizeof names / sizeof *names };
 
 static bool is_empty(const char *path) {

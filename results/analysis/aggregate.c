@@ -26,7 +26,8 @@ static bool collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_are
     if (!ok->visit || !ok->ops || !ok->value || !ok->scratch)
         return false;
     for (size_t i = 0; i < input->n_visits; i++) {
-        if (input->visits[i].outcome != PDNN_OUTCOME_OK)
+        if (input->visits[i].outcome != PDNN_OUTCOME_OK ||
+            !pdnn_visit_counts(input->visits, input->n_visits, i))
             continue;
         if (input->ops)
             ok->ops[ok->count] = input->ops[i];
@@ -57,7 +58,8 @@ enum pdnn_status pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pd
     for (size_t i = 0; i < count && scatters && medians; i++) {
         size_t n_ok = 0;
         for (size_t k = 0; k < visits->of[i].count; k++) {
-            if (visits->of[i].visit[k].outcome == PDNN_OUTCOME_OK)
+            if (visits->of[i].visit[k].outcome == PDNN_OUTCOME_OK &&
+                pdnn_visit_counts(visits->of[i].visit, visits->of[i].count, k))
                 medians[n_ok++] = visits->of[i].visit[k].median_ns;
         }
         scatters[i] = pdnn_visits_scatter(medians, n_ok);
@@ -73,17 +75,21 @@ enum pdnn_status pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pd
 /* One ok visit makes the row ok; `reason` then describes the other visits. */
 static void set_outcome(const struct pdnn_aggregate_input *input, size_t n_ok, struct pdnn_record *record) {
     const struct pdnn_visit *last = NULL;
+    size_t n_failed = 0;
     for (size_t i = 0; i < input->n_visits; i++) {
-        if (input->visits[i].outcome != PDNN_OUTCOME_OK)
-            last = &input->visits[i];
+        if (input->visits[i].outcome == PDNN_OUTCOME_OK ||
+            !pdnn_visit_counts(input->visits, input->n_visits, i))
+            continue;
+        last = &input->visits[i];
+        n_failed++;
     }
     record->outcome = n_ok ? PDNN_OUTCOME_OK : last ? last->outcome : input->outcome;
     if (!input->n_visits)
         snprintf(record->reason, sizeof record->reason, "%s", input->reason ? input->reason : "");
     else if (last && n_ok)
         snprintf(record->reason, sizeof record->reason, "%zu of %zu visits failed, the last: %s%s%.200s",
-                 input->n_visits - n_ok, input->n_visits, pdnn_outcome_name(last->outcome),
-                 *last->reason ? ": " : "", last->reason);
+                 n_failed, n_failed + n_ok, pdnn_outcome_name(last->outcome), *last->reason ? ": " : "",
+                 last->reason);
     else if (last)
         memcpy(record->reason, last->reason, sizeof record->reason);
     if (input->n_visits)
@@ -184,9 +190,14 @@ static void set_times(const struct pdnn_aggregate_input *input, const struct ok_
     record->probe_gbs = probe_of(ok, offsetof(struct pdnn_visit, probe_gbs));
     record->plan_bytes = ok->visit[ok->count - 1]->plan_bytes;
     record->stop_reason = pdnn_stop_name(stop_of(ok));
+    if (ok->visit[0]->flags & PDNN_FLAG_COMPOSED) { /* no step ran whose samples could scatter */
+        record->time_ns_p10 = record->time_ns_p90 = record->time_ns_mad = record->time_ns_min = NAN;
+        record->stop_reason = "";
+    }
     if (interval.high > 0 && input->precision > 0 && is_noisy(&interval, input->precision))
         record->flags |= PDNN_FLAG_NOISY;
     record->flags |= flags_of(ok);
+    record->method = record->flags & PDNN_FLAG_COMPOSED ? "composed" : "direct";
     if (drifts(ok, interval.center))
         record->flags |= PDNN_FLAG_DRIFT;
 }

@@ -10,6 +10,9 @@
  * preempted if most visits have them, other visit flags if any visit has them; noisy and drift can also
  * follow from the visits taken together.
  *
+ * Visits that were composed of operators' times (PDNN_FLAG_COMPOSED) count only as long as the model has not
+ * run itself. Their row has no spread of samples.
+ *
  * Speed index, for each of the two probes: with s = probe / reference of a visit and share = step / (step + 2
  * ms), 1 / index = (1 - share) / max(s) + share / median(s). A busy neighbour takes turns of a few ms: the
  * median sample of a short step falls between them; a long step contains its share of them, and so do the

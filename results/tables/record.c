@@ -46,6 +46,7 @@ void pdnn_record_init(struct pdnn_record *record, const char *id) {
         .ci_high_ns = NAN,
         .samples = PDNN_ABSENT,
         .warmups = PDNN_ABSENT,
+        .method = "",
         .stop_reason = "",
         .speed_index = NAN,
         .probe_gflops = NAN,

@@ -58,7 +58,7 @@ struct pdnn_record {
         ci_high_ns;
     uint64_t rounds, samples, warmups;
     uint64_t extrapolated;   /* 1: not all layers ran */
-    const char *stop_reason; /* static text */
+    const char *method, *stop_reason; /* static text */
     double speed_index, probe_gflops, probe_gbs, examples_per_s, residual_pct;
     struct pdnn_placement place;
     unsigned flags;

@@ -144,6 +144,10 @@ static const struct pdnn_column tail[] = {
     {"memory_bytes", "bytes", TOTAL(memory_bytes), .help = "peak memory of the tensors, predicted"},
     {"plan_bytes", "bytes", COUNT(plan_bytes),
      .help = "memory actually allocated: tensors in the backend's layouts, copies, scratch"},
+    {"method", "", PDNN_COLUMN_WORD, AT(method), .is_later = true,
+     .help =
+         "how the times were obtained: direct: the model ran; composed: the sum of the times of its operators, "
+         "each measured in the cache state that it has inside the model (paradnn compose)"},
     {"time_ns_median", "ns", NUMBER(time_ns_median),
      .help = "time of one step: median of the visits' medians; the headline"},
     {"time_ns_min", "ns", NUMBER(time_ns_min), .help = "fastest sample of the ok visits"},

@@ -33,6 +33,11 @@ const struct pdnn_word pdnn_outcome_words[PDNN_OUTCOME_COUNT + 1] = {
     [PDNN_OUTCOME_NUMERIC_ERROR] =
         {"numeric_error", "a result was infinite or not a number",
          "compare its ops with the reference with 'paradnn check ID'; f16 overflows where bf16 does not"},
+    [PDNN_OUTCOME_UNPREDICTED] =
+        {"unpredicted",
+         "its time could not be composed, since one of its operators could not be measured; reason says which",
+         "run it with 'paradnn sweep' into the same directory, or raise limits.time or limits.memory and compose "
+         "into a new one"},
     [PDNN_OUTCOME_INTERRUPTED] = {"interrupted",
                                   "a signal, the budget or the end of the job came before its first visit",
                                   "run the same command again, which goes on with what is missing"},
@@ -82,6 +87,9 @@ const struct pdnn_word pdnn_flag_words[PDNN_FLAG_COUNT + 1] = {
      "measure again into a new directory with --no-cache while nothing else runs"},
     {"untried", "limits.memory left no room to try the implementations of some op, so the usual one ran",
      "raise limits.memory to have the fastest one chosen"},
+    {"composed", "the model did not run: its time is the sum of its operators' times",
+     "'paradnn compose --validate' says how far such sums are off; 'paradnn sweep' into the same directory runs "
+     "the model"},
 };
 
 /* Index of the row with a name of this length, or count. */
@@ -129,6 +137,13 @@ unsigned pdnn_flags_parse(const char *text) {
         text += length + (text[length] == '|');
     }
     return flags;
+}
+
+bool pdnn_visit_counts(const struct pdnn_visit *visits, size_t n, size_t i) {
+    bool ran = false;
+    for (size_t k = 0; k < n; k++)
+        ran = ran || (visits[k].outcome == PDNN_OUTCOME_OK && !(visits[k].flags & PDNN_FLAG_COMPOSED));
+    return !ran || !(visits[i].flags & PDNN_FLAG_COMPOSED);
 }
 
 void pdnn_visit_finish(struct pdnn_visit *visit) {

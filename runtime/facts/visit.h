@@ -5,6 +5,8 @@
 
 #include "base/word.h"
 
+#include <stdbool.h>
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +21,7 @@ enum pdnn_outcome {
     PDNN_OUTCOME_CRASH,         /* the worker died */
     PDNN_OUTCOME_INVALID,       /* cannot be run as asked, for example more threads than cores */
     PDNN_OUTCOME_NUMERIC_ERROR, /* a result is not finite */
+    PDNN_OUTCOME_UNPREDICTED,   /* composed of operators, one of which could not be measured */
     PDNN_OUTCOME_INTERRUPTED,   /* a signal or the budget ended the sweep before a visit */
     PDNN_OUTCOME_COUNT
 };
@@ -61,9 +64,11 @@ enum pdnn_flag {
     PDNN_FLAG_ODD_SPEED = 1 << 8,
     /* limits.memory left no room to try the implementations of some op: it runs the usual one */
     PDNN_FLAG_UNTRIED = 1 << 9,
+    /* the model did not run: its time is the sum of its operators' times (session/compose.h) */
+    PDNN_FLAG_COMPOSED = 1 << 10,
 };
 
-enum { PDNN_FLAG_COUNT = 10 };
+enum { PDNN_FLAG_COUNT = 11 };
 /* "above_roof|noisy"; "" for no flags. Returns buffer. */
 enum { PDNN_FLAGS_TEXT = 96 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);
@@ -125,6 +130,9 @@ struct pdnn_visit {
     size_t n_ops;
     struct pdnn_visit_op *ops; /* heap, owned; freed by pdnn_visit_finish */
 };
+
+/* Whether visit i of n counts. A model that also ran is described by its own visits alone. */
+bool pdnn_visit_counts(const struct pdnn_visit *visits, size_t n, size_t i);
 
 void pdnn_visit_finish(struct pdnn_visit *visit);
 

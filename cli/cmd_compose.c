@@ -1,0 +1,201 @@
+#include "base/clock.h"
+#include "base/units.h"
+#include "base/visible.h"
+#include "cli/compose_text.h"
+#include "cli/console.h"
+#include "cli/output.h"
+#include "cli/registry.h"
+#include "results/tables/tables.h"
+#include "session/compose.h"
+#include "session/environment.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char *const paragraphs[] = {
+    "Gives the times of models without running most of them, as a result directory like that of sweep. "
+    "Every model is compiled as its backend would run it, which says which operators it consists of; "
+    "each distinct operator is measured once per round, alone, on buffers that rotate so that its operands are "
+    "as far from their last use as inside the model; a model's time is the sum over its operators. "
+    "paradnn ops SPEC lists them.",
+    "results.csv says in its column method which rows are direct and which are composed. "
+    "Models whose memory fits into the last-level cache run directly. "
+    "A row with an operator that could not be measured is unpredicted, with the reason. "
+    "The interval of a composed row says how well its sum repeats between rounds; "
+    "what the method itself is off by, only --validate says.",
+    "With --validate N, a random sample of N composed models also runs, between the rounds of the operators, "
+    "and the table on stdout has the error of each. Their rows are direct.",
+    "Measured operators are kept in operators.csv in the library's directory, synced one by one. "
+    "Run again, the command goes on where it ended; another spec measures only what the library lacks. "
+    "Times count only for the same program, library, processor, threads and binding.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"output", 'o', "DIR", NULL, false,
+     "the result directory (default: NAME.composed in the current directory, with the spec's name; required for "
+     "an ID)"},
+    {"library", 'l', "DIR", NULL, false, "the directory of operators.csv (default: the result directory)"},
+    {"validate", 0, "N", NULL, false, "also run N composed models and say how far their times were off"},
+    PDNN_OPTION_SET,
+    PDNN_OPTION_CEILINGS,
+    PDNN_OPTION_SLOW,
+    PDNN_OPTION_NO_CACHE,
+    PDNN_OPTION_FORMAT,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn compose sweeps/fc.yaml --validate 5",
+     "the sweep from its operators, and five models to compare"},
+    {"paradnn compose other.yaml -o other -l fc.composed", "another spec, with the operators of the first"},
+    {"paradnn plot roofline fc.composed", "its results are like any others"},
+};
+
+enum { VALIDATE_MAX = 100000 };
+
+struct job {
+    struct pdnn_progress bar;
+    struct pdnn_session_hooks hooks;
+    struct pdnn_session session;
+    struct pdnn_sweep_directory sweep;
+    struct pdnn_compose_request request;
+    struct pdnn_compose_result result;
+    struct pdnn_arena arena;
+    struct pdnn_str path;
+};
+
+static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, struct job *job,
+                                       struct pdnn_err *err) {
+    const char *given = pdnn_argument(arguments, "output"), *spec_name = job->session.spec.name;
+    if (!given && !spec_name)
+        return pdnn_fail(err, PDNN_INVALID, "an ID has no name for a directory, give -o DIR");
+    pdnn_str_printf(&job->path, "%s%s", given ? given : spec_name, given ? "" : ".composed");
+    return job->path.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
+}
+
+static enum pdnn_status open_session(const struct pdnn_arguments *arguments, struct job *job,
+                                     struct pdnn_err *err) {
+    const char *ceilings = pdnn_argument(arguments, "ceilings"),
+               *validate = pdnn_argument(arguments, "validate");
+    int64_t count = 0;
+    const char **sets = NULL;
+    size_t n_sets;
+    if (validate && (!pdnn_parse_i64(validate, &count) || count < 1 || count > VALIDATE_MAX))
+        return pdnn_fail(err, PDNN_INVALID, "--validate is '%s', expected a whole number from 1 to %d",
+                         validate, VALIDATE_MAX);
+    job->request.validate = (size_t)count;
+    job->hooks = pdnn_console_hooks(&job->bar);
+    job->session.hooks = &job->hooks;
+    job->session.no_cache = pdnn_argument(arguments, "no-cache");
+    enum pdnn_status status = pdnn_argument_all(arguments, "set", &sets, &n_sets, err);
+    if (status == PDNN_OK)
+        status =
+            pdnn_session_open(&job->session, arguments->operands, arguments->n_operands, sets, n_sets, err);
+    if (status == PDNN_OK && ceilings)
+        status = pdnn_ceilings_read(ceilings, NULL, job->session.ceilings, err);
+    if (status == PDNN_OK)
+        status = name_directory(arguments, job, err);
+    if (status == PDNN_OK)
+        status = pdnn_session_announce(&job->session, pdnn_str_text(&job->path), err);
+    job->request.seed = job->session.spec.seed;
+    free(sets);
+    return status;
+}
+
+static enum pdnn_status open_directory(const struct pdnn_arguments *arguments, uint64_t started_ns,
+                                       struct job *job, struct pdnn_err *err) {
+    const char *library = pdnn_argument(arguments, "library");
+    struct pdnn_sweep_request request = {.path = pdnn_str_text(&job->path),
+                                         .session = &job->session,
+                                         .ceilings_file = pdnn_argument(arguments, "ceilings"),
+                                         .started_ns = started_ns,
+                                         .allow_slow = pdnn_argument(arguments, "allow-slow")};
+    struct pdnn_fact *facts;
+    enum pdnn_status status =
+        pdnn_environment_facts(&job->session, &job->arena, &facts, &request.n_facts, err);
+    request.facts = facts;
+    if (status == PDNN_OK)
+        status = pdnn_sweep_directory_open(&job->sweep, &request, err);
+    if (status == PDNN_OK)
+        status = pdnn_library_open(library ? library : request.path, &job->request.library, err);
+    return status;
+}
+
+static void print_summary(const struct job *job) {
+    const struct pdnn_compose_result *result = &job->result;
+    char shown[PDNN_VISIBLE_TEXT], lists[PDNN_DURATION_TEXT], measures[PDNN_DURATION_TEXT];
+    fprintf(stderr, "%zu instances:", job->session.n_tasks);
+    const char *separator = " ";
+    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++) {
+        if (job->sweep.counts[outcome])
+            fprintf(stderr, "%s%zu %s", separator, job->sweep.counts[outcome],
+                    pdnn_outcome_name((enum pdnn_outcome)outcome));
+        separator = job->sweep.counts[outcome] ? ", " : separator;
+    }
+    fprintf(stderr,
+            "%s\n%zu models to compose, %zu small enough to run; %zu operators, %zu without their cache "
+            "states\n%zu measurements in %s, after %s for compiling; %zu visits of models\n",
+            result->budget_spent ? "; the time is spent" : "", result->composed, result->small,
+            result->operators, result->stateless, result->measured,
+            pdnn_duration_format(measures, (double)result->measure_ns * 1e-9),
+            pdnn_duration_format(lists, (double)result->list_ns * 1e-9), result->direct.visits);
+    const char *path = pdnn_visible(shown, pdnn_str_text(&job->path));
+    fprintf(stderr, "tables: %s/results.csv, %s/ops.csv\n", path, path);
+}
+
+static enum pdnn_status print_validation(const struct job *job, bool csv, struct pdnn_err *err) {
+    struct pdnn_validation validation = {0};
+    struct pdnn_str text = {0};
+    enum pdnn_status status = pdnn_compose_validate(&job->sweep, &validation, err);
+    if (status == PDNN_OK)
+        status = pdnn_validation_format(&validation, csv, &text, err);
+    pdnn_validation_finish(&validation);
+    if (status == PDNN_OK)
+        return pdnn_text_print(&text, csv, err);
+    pdnn_str_finish(&text);
+    return status;
+}
+
+static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job, bool *some_failed,
+                                struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_compose_run(&job->sweep, &job->request, &job->result, err);
+    if (status != PDNN_OK && status != PDNN_INTERRUPTED)
+        return status;
+    if (job->sweep.written)
+        print_summary(job);
+    *some_failed = pdnn_session_has_failed(job->sweep.counts);
+    if (status == PDNN_OK && job->request.validate)
+        status = print_validation(job, pdnn_wants_csv(arguments), err);
+    return status;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    const uint64_t started_ns = pdnn_clock_ns();
+    struct job job = {.sweep = {.folder = {.fd = -1}}};
+    enum pdnn_status status = open_session(arguments, &job, err);
+    if (status == PDNN_OK)
+        status = open_directory(arguments, started_ns, &job, err);
+    if (status == PDNN_OK)
+        status = compose(arguments, &job, some_failed, err);
+    pdnn_library_close(job.request.library);
+    pdnn_sweep_directory_close(&job.sweep);
+    pdnn_session_finish(&job.session);
+    pdnn_arena_finish(&job.arena);
+    pdnn_str_finish(&job.path);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_compose = {
+    .name = "compose",
+    .summary = "Gives the times of models as sums over their operators, measured once.",
+    .operands = "SPEC...",
+    .min_operands = 1,
+    .max_operands = PDNN_OPERANDS_ANY,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
+    .run = run,
+};

@@ -1,0 +1,157 @@
+#include "cli/compose_text.h"
+
+#include "cli/table.h"
+#include "results/tables/csv.h"
+#include "runtime/facts/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void format_csv(const struct pdnn_validation *validation, struct pdnn_str *out) {
+    static const char *const header[] = {"id",         "plan_bytes", "composed_ns", "direct_ns", "error_pct",
+                                         "repeat_pct", "worst_op",   "worst_ns",    NULL};
+    struct pdnn_csv_writer writer = {.out = out};
+    pdnn_csv_put_header(&writer, header);
+    for (size_t i = 0; i < validation->count; i++) {
+        const struct pdnn_validated *model = &validation->model[i];
+        pdnn_csv_put_text(&writer, model->id);
+        pdnn_csv_put_u64(&writer, model->plan_bytes);
+        pdnn_csv_put_number(&writer, model->composed_ns, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, model->direct_ns, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, model->error * 100, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, model->repeat * 100, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_text(&writer, model->worst_op);
+        pdnn_csv_put_number(&writer, model->worst_ns, PDNN_DIGITS_TABLE);
+        pdnn_csv_end_row(&writer);
+    }
+}
+
+static int by_error(const void *a, const void *b) {
+    double x = fabs((*(const struct pdnn_validated *const *)a)->error);
+    double y = fabs((*(const struct pdnn_validated *const *)b)->error);
+    return (x < y) - (x > y);
+}
+
+static bool add_models(const struct pdnn_validation *validation, struct pdnn_str *out) {
+    static const struct pdnn_table_column columns[] = {
+        {"error", PDNN_ALIGN_RIGHT},     {"repeat", PDNN_ALIGN_RIGHT},    {"composed ms", PDNN_ALIGN_RIGHT},
+        {"direct ms", PDNN_ALIGN_RIGHT}, {"off by ms", PDNN_ALIGN_RIGHT}, {"in", PDNN_ALIGN_SHRINK},
+        {"model", PDNN_ALIGN_LEFT}};
+    const struct pdnn_validated **sorted = calloc(validation->count + 1, sizeof *sorted);
+    struct pdnn_table table;
+    if (!sorted)
+        return false;
+    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < validation->count; i++)
+        sorted[i] = &validation->model[i];
+    qsort(sorted, validation->count, sizeof *sorted, by_error);
+    for (size_t i = 0; i < validation->count; i++) {
+        pdnn_table_number(&table, sorted[i]->error * 100, 1, " %");
+        pdnn_table_number(&table, sorted[i]->repeat * 100, 1, " %");
+        pdnn_table_number(&table, sorted[i]->composed_ns * 1e-6, 3, "");
+        pdnn_table_number(&table, sorted[i]->direct_ns * 1e-6, 3, "");
+        pdnn_table_number(&table, sorted[i]->worst_ns * 1e-6, 3, "");
+        pdnn_table_cell(&table, "%s", sorted[i]->worst_op);
+        pdnn_table_cell(&table, "%s", sorted[i]->id);
+    }
+    bool good = pdnn_table_format(&table, 0, out);
+    pdnn_table_finish(&table);
+    free(sorted);
+    return good;
+}
+
+/* Family and mode of an id: "fc infer". */
+static void name_stratum(const char *id, char *text, size_t room) {
+    struct pdnn_instance instance;
+    snprintf(text, room, "?");
+    if (pdnn_instance_parse(id, &instance, NULL) == PDNN_OK)
+        snprintf(text, room, "%s %s", instance.family->name,
+                 instance.setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN ? "train" : "infer");
+}
+
+struct summary {
+    double *error, *absolute, *repeat; /* room for all models */
+    size_t count, n_repeats, within_10_pct;
+};
+
+static void add_up(const struct pdnn_validation *validation, const char *stratum, struct summary *summary) {
+    char text[64];
+    summary->count = summary->n_repeats = summary->within_10_pct = 0;
+    for (size_t i = 0; i < validation->count; i++) {
+        const struct pdnn_validated *model = &validation->model[i];
+        name_stratum(model->id, text, sizeof text);
+        if (stratum && strcmp(text, stratum) != 0)
+            continue;
+        summary->error[summary->count] = model->error;
+        summary->absolute[summary->count++] = fabs(model->error);
+        summary->within_10_pct += fabs(model->error) <= 0.1;
+        if (!isnan(model->repeat))
+            summary->repeat[summary->n_repeats++] = fabs(model->repeat);
+    }
+}
+
+static void add_stratum(struct pdnn_table *table, const char *name, struct summary *summary) {
+    double repeat = summary->n_repeats ? pdnn_median(summary->repeat, summary->n_repeats) : NAN;
+    double bias = pdnn_median(summary->error, summary->count);
+    double median = pdnn_median(summary->absolute, summary->count); /* sorts */
+    pdnn_table_cell(table, "%s", name);
+    pdnn_table_cell(table, "%zu", summary->count);
+    pdnn_table_number(table, bias * 100, 1, " %");
+    pdnn_table_number(table, median * 100, 1, " %");
+    pdnn_table_number(table, pdnn_quantile_sorted(summary->absolute, summary->count, 0.95) * 100, 1, " %");
+    pdnn_table_number(table, 100 * (double)summary->within_10_pct / (double)summary->count, 0, " %");
+    pdnn_table_number(table, repeat * 100, 1, " %");
+}
+
+static bool add_summary(const struct pdnn_validation *validation, struct pdnn_str *out) {
+    static const struct pdnn_table_column columns[] = {
+        {"models", PDNN_ALIGN_LEFT},          {"number", PDNN_ALIGN_RIGHT},
+        {"median error", PDNN_ALIGN_RIGHT},   {"median |error|", PDNN_ALIGN_RIGHT},
+        {"95 % |error|", PDNN_ALIGN_RIGHT},   {"within 10 %", PDNN_ALIGN_RIGHT},
+        {"median |repeat|", PDNN_ALIGN_RIGHT}};
+    struct summary summary = {.error = calloc(validation->count + 1, sizeof(double)),
+                              .absolute = calloc(validation->count + 1, sizeof(double)),
+                              .repeat = calloc(validation->count + 1, sizeof(double))};
+    struct pdnn_texts strata = {0};
+    struct pdnn_table table;
+    bool good = summary.error && summary.absolute && summary.repeat;
+    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < validation->count && good; i++) {
+        char text[64];
+        name_stratum(validation->model[i].id, text, sizeof text);
+        size_t before = strata.count;
+        good = pdnn_texts_add(&strata, text) != SIZE_MAX;
+        if (strata.count == before)
+            continue;
+        add_up(validation, text, &summary);
+        add_stratum(&table, text, &summary);
+    }
+    if (good && strata.count > 1) {
+        add_up(validation, NULL, &summary);
+        add_stratum(&table, "all", &summary);
+    }
+    good = good && pdnn_table_format(&table, 0, out);
+    pdnn_table_finish(&table);
+    pdnn_texts_finish(&strata);
+    free(summary.error);
+    free(summary.absolute);
+    free(summary.repeat);
+    return good;
+}
+
+enum pdnn_status pdnn_validation_format(const struct pdnn_validation *validation, bool csv,
+                                        struct pdnn_str *out, struct pdnn_err *err) {
+    bool good = true;
+    if (csv)
+        format_csv(validation, out);
+    else if (!validation->count)
+        pdnn_str_printf(out, "no model has been both composed and run\n");
+    else {
+        good = add_models(validation, out);
+        pdnn_str_printf(out, "\n");
+        good = good && add_summary(validation, out);
+    }
+    return good ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the validation");
+}

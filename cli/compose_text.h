@@ -1,0 +1,11 @@
+/* The error of composed times as text: one row per model, and a summary by family and mode. */
+#ifndef CLI_COMPOSE_TEXT_H
+#define CLI_COMPOSE_TEXT_H
+
+#include "session/compose.h"
+
+/* Appends a table of the models; for people, ordered by error and followed by the summary. */
+enum pdnn_status pdnn_validation_format(const struct pdnn_validation *validation, bool csv,
+                                        struct pdnn_str *out, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,467 @@
+#define _GNU_SOURCE /* environ */
+#include "session/compose.h"
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "runtime/facts/context.h"
+#include "runtime/facts/protocol.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A measurement of an operator samples for at most this long, or until it has measure.min_samples. */
+static const uint64_t measure_ns = 60000000, report_gap_ns = 200000000;
+
+/* What becomes of a task. */
+enum role { ROLE_NONE, ROLE_COMPOSED, ROLE_VALIDATES, ROLE_DIRECT };
+
+struct context {
+    int64_t backend, threads, isa;
+    char text[PDNN_LIBRARY_CONTEXT_TEXT];
+    char software[PDNN_LIBRARY_NAME_TEXT];
+};
+
+struct compose {
+    struct pdnn_sweep_directory *sweep;
+    const struct pdnn_session *session;
+    const struct pdnn_compose_request *request;
+    struct pdnn_compose_result *result;
+    struct pdnn_sweep_rules rules;
+    struct pdnn_sweep_workers *workers;
+    struct pdnn_operators operators;
+    enum role *role;            /* by task */
+    bool *closed;               /* by task: before roles were given */
+    size_t *context_of, *order; /* by operator; operators in the order of measurement */
+    struct context *contexts;
+    size_t n_contexts;
+    uint64_t began_ns;
+};
+
+static enum pdnn_status out_of_memory(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the composition");
+}
+
+static bool is_composed(enum role role) {
+    return role == ROLE_COMPOSED || role == ROLE_VALIDATES;
+}
+
+static bool is_stopped(const struct compose *compose) {
+    return compose->rules.stop && *compose->rules.stop;
+}
+
+static bool is_late(struct compose *compose) {
+    uint64_t now_ns = pdnn_clock_ns();
+    const struct pdnn_sweep_rules *rules = &compose->rules;
+    bool late = (rules->budget_ns && now_ns - compose->began_ns >= rules->budget_ns) ||
+                (rules->deadline_ns && now_ns >= rules->deadline_ns);
+    compose->result->budget_spent = compose->result->budget_spent || late;
+    return late;
+}
+
+/* The version of the library behind the task's backend. */
+static enum pdnn_status find_software(struct compose *compose, const struct pdnn_task *task, char *software,
+                                      struct pdnn_err *err) {
+    const char *backend = pdnn_backend_names[task->instance.setting[PDNN_SETTING_BACKEND]];
+    struct pdnn_worker *worker;
+    enum pdnn_status status = pdnn_sweep_workers_get(
+        compose->workers, (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA], &worker, err);
+    if (status != PDNN_OK)
+        return status;
+    const struct pdnn_software *rows = pdnn_worker_software(worker);
+    for (size_t i = 0; i < rows->count; i++)
+        if (strcmp(rows->row[i].backend, backend) == 0)
+            snprintf(software, PDNN_LIBRARY_NAME_TEXT, "%.*s", PDNN_LIBRARY_NAME_TEXT - 1,
+                     rows->row[i].version);
+    return PDNN_OK;
+}
+
+/* The number of the context that the task's operators are measured in. */
+static enum pdnn_status find_context(struct compose *compose, size_t task, size_t *number,
+                                     struct pdnn_err *err) {
+    const struct pdnn_task *of = &compose->session->tasks[task];
+    const int64_t *setting = of->instance.setting;
+    struct context fresh = {.backend = setting[PDNN_SETTING_BACKEND],
+                            .threads = setting[PDNN_SETTING_THREADS],
+                            .isa = setting[PDNN_SETTING_ISA]};
+    for (*number = 0; *number < compose->n_contexts; ++*number) {
+        const struct context *known = &compose->contexts[*number];
+        if (known->backend == fresh.backend && known->threads == fresh.threads && known->isa == fresh.isa)
+            return PDNN_OK;
+    }
+    struct context *contexts = realloc(compose->contexts, (compose->n_contexts + 1) * sizeof *contexts);
+    if (!contexts)
+        return out_of_memory(err);
+    compose->contexts = contexts;
+    if (find_software(compose, of, fresh.software, err) != PDNN_OK)
+        return err->status;
+    const struct pdnn_context context = {.host = &compose->session->host,
+                                         .build = pdnn_build,
+                                         .library = fresh.software,
+                                         .isa = pdnn_isa_names[fresh.isa],
+                                         .threads = fresh.threads,
+                                         .variables = environ};
+    struct pdnn_str text = {0};
+    pdnn_context_format(&context, &text);
+    pdnn_library_context(pdnn_str_text(&text), fresh.text);
+    bool failed = text.failed;
+    pdnn_str_finish(&text);
+    if (failed)
+        return out_of_memory(err);
+    compose->contexts[compose->n_contexts++] = fresh;
+    return PDNN_OK;
+}
+
+/* Fisher and Yates. */
+static void shuffle(size_t *numbers, size_t count, struct pdnn_rng *rng) {
+    for (size_t i = count; i > 1; i--) {
+        size_t other = (size_t)pdnn_rng_below(rng, i), kept = numbers[i - 1];
+        numbers[i - 1] = numbers[other];
+        numbers[other] = kept;
+    }
+}
+
+/* What the model was listed as: its outcome, memory and rows. */
+static struct pdnn_instance_visits listed(const struct compose *compose, size_t task) {
+    return pdnn_visits_of(&compose->operators.listed, compose->session->tasks[task].id);
+}
+
+/* Models that cannot run have that as their outcome; those that fit the cache run; the others are composed.
+ */
+static enum pdnn_status give_roles(struct compose *compose, struct pdnn_err *err) {
+    const struct pdnn_session *session = compose->session;
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        if (!compose->operators.tasks[i].is_listed)
+            continue;
+        const struct pdnn_visit *visit = listed(compose, i).visit;
+        compose->result->models++;
+        if (visit->outcome != PDNN_OUTCOME_OK) {
+            if (pdnn_sweep_directory_commit(compose->sweep, i, visit, err) != PDNN_OK)
+                return err->status;
+            session->tasks[i].closed = compose->closed[i] = true;
+            continue;
+        }
+        uint64_t cache_bytes = pdnn_ceilings_cache_bytes(
+            session->ceilings, session->tasks[i].instance.setting[PDNN_SETTING_THREADS]);
+        bool is_small = visit->plan_bytes <= cache_bytes;
+        compose->role[i] = is_small ? ROLE_DIRECT : ROLE_COMPOSED;
+        compose->result->small += is_small;
+        compose->result->composed += !is_small;
+    }
+    return PDNN_OK;
+}
+
+/* A random sample of the composed models. The same seed gives the same models, so a resumed run goes on. */
+static enum pdnn_status choose_validated(struct compose *compose, struct pdnn_err *err) {
+    size_t count = 0, n_tasks = compose->session->n_tasks;
+    struct pdnn_rng rng = {pdnn_rng_at(compose->request->seed, 1), 0};
+    size_t *composed = calloc(n_tasks + 1, sizeof *composed);
+    if (!composed)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n_tasks; i++)
+        if (compose->role[i] == ROLE_COMPOSED)
+            composed[count++] = i;
+    shuffle(composed, count, &rng);
+    for (size_t i = 0; i < count && i < compose->request->validate; i++)
+        compose->role[composed[i]] = ROLE_VALIDATES;
+    free(composed);
+    return PDNN_OK;
+}
+
+/* The operators of composed models, those that one model measures together, models in random order. */
+static enum pdnn_status order_operators(struct compose *compose, size_t *count, struct pdnn_err *err) {
+    const struct pdnn_operators *operators = &compose->operators;
+    size_t n = operators->keys.count, n_tasks = compose->session->n_tasks;
+    struct pdnn_rng rng = {pdnn_rng_at(compose->request->seed, 2), 0};
+    bool *is_needed = calloc(n + 1, sizeof *is_needed);
+    size_t *tasks = calloc(n_tasks + 1, sizeof *tasks);
+    enum pdnn_status status = is_needed && tasks ? PDNN_OK : out_of_memory(err);
+    *count = 0;
+    for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++) {
+        tasks[i] = i;
+        for (size_t k = 0; is_composed(compose->role[i]) && k < operators->tasks[i].count; k++)
+            is_needed[operators->tasks[i].use[k].number] = true;
+    }
+    if (status == PDNN_OK)
+        shuffle(tasks, n_tasks, &rng);
+    for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++) {
+        for (size_t k = 0; k < operators->tasks[tasks[i]].count && status == PDNN_OK; k++) {
+            size_t number = operators->tasks[tasks[i]].use[k].number;
+            if (!is_needed[number] || operators->facts[number].task != tasks[i])
+                continue;
+            is_needed[number] = false;
+            compose->order[(*count)++] = number;
+            status = find_context(compose, tasks[i], &compose->context_of[number], err);
+        }
+    }
+    free(is_needed);
+    free(tasks);
+    return status;
+}
+
+static bool find_times(const struct compose *compose, size_t number, struct pdnn_library_times *times) {
+    *times = (struct pdnn_library_times){.reason = ""};
+    return pdnn_library_find(compose->request->library, compose->contexts[compose->context_of[number]].text,
+                             compose->operators.keys.text[number], times);
+}
+
+/* Whether round `round` has its time of the operator, or will never have it. */
+static bool is_done(const struct compose *compose, size_t number, size_t round) {
+    struct pdnn_library_times times;
+    return find_times(compose, number, &times) && (times.count > round || times.outcome != PDNN_OUTCOME_OK);
+}
+
+static enum pdnn_status measure_one(struct compose *compose, size_t number, struct pdnn_err *err) {
+    const struct context *context = &compose->contexts[compose->context_of[number]];
+    const struct pdnn_visit_watch watch = {.time_limit_ns = compose->rules.time_limit_ns,
+                                           .stop = compose->rules.stop,
+                                           .grace_ns = compose->rules.grace_ns};
+    struct pdnn_operator_request *request = calloc(1, sizeof *request);
+    struct pdnn_library_row *row = calloc(1, sizeof *row);
+    struct pdnn_worker *worker;
+    enum pdnn_status status = request && row ? PDNN_OK : out_of_memory(err);
+    if (status == PDNN_OK)
+        status = pdnn_operators_request(compose->session, &compose->rules,
+                                        compose->operators.facts[number].task, &request->request, err);
+    if (status == PDNN_OK)
+        status = pdnn_sweep_workers_get(compose->workers, (enum pdnn_isa)context->isa, &worker, err);
+    if (status == PDNN_OK) {
+        request->request.rules.max_visit_ns = measure_ns;
+        request->request.rules.time_limit_ns = watch.time_limit_ns;
+        snprintf(request->key, sizeof request->key, "%s", compose->operators.keys.text[number]);
+        status = pdnn_worker_operator(worker, request, &watch, &row->visit, err);
+    }
+    if (status == PDNN_OK) {
+        memcpy(row->context, context->text, sizeof row->context);
+        memcpy(row->software, context->software, sizeof row->software);
+        snprintf(row->host, sizeof row->host, "%s", compose->session->host.name);
+        memcpy(row->key, request->key, sizeof row->key);
+        status = pdnn_library_add(compose->request->library, row, err);
+        compose->result->measured++;
+    }
+    free(request);
+    free(row);
+    return status;
+}
+
+static void report(const struct compose *compose, size_t done, size_t all, uint64_t began_ns) {
+    const struct pdnn_session_hooks *hooks = compose->session->hooks;
+    double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9;
+    hooks->work(hooks->user, "operators measured", done, all,
+                done ? passed / (double)done * (double)(all - done) : -1);
+}
+
+static enum pdnn_status measure_round(struct compose *compose, size_t count, size_t round,
+                                      struct pdnn_err *err) {
+    const uint64_t began_ns = pdnn_clock_ns();
+    uint64_t reported_ns = 0;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < count && status == PDNN_OK && !is_late(compose); i++) {
+        if (is_stopped(compose))
+            status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
+        else if (!is_done(compose, compose->order[i], round))
+            status = measure_one(compose, compose->order[i], err);
+        if (pdnn_clock_ns() - reported_ns > report_gap_ns) {
+            report(compose, i, count, began_ns);
+            reported_ns = pdnn_clock_ns();
+        }
+    }
+    compose->session->hooks->ended(compose->session->hooks->user);
+    compose->result->measure_ns += pdnn_clock_ns() - began_ns;
+    return status;
+}
+
+/* The rows that the model was listed with, without times; the visit owns them. */
+static enum pdnn_status copy_rows(const struct compose *compose, size_t task, struct pdnn_visit *visit,
+                                  struct pdnn_err *err) {
+    const struct pdnn_instance_visits of = listed(compose, task);
+    *visit = *of.visit;
+    visit->ops = calloc(of.ops->count + 1, sizeof *visit->ops);
+    if (!visit->ops)
+        return out_of_memory(err);
+    visit->n_ops = of.ops->count;
+    for (size_t i = 0; i < visit->n_ops; i++) {
+        const struct pdnn_measured_op *from = &of.ops->op[i];
+        struct pdnn_visit_op *to = &visit->ops[i];
+        snprintf(to->key, sizeof to->key, "%s", from->key);
+        snprintf(to->layer, sizeof to->layer, "%s", from->layer);
+        snprintf(to->implementation, sizeof to->implementation, "%s", from->implementation);
+        to->count = from->count;
+        to->bytes = from->bytes;
+    }
+    return PDNN_OK;
+}
+
+/* Adds up the times of round `round`. *complete: all are there; else a failure, if any, is the visit's
+ * outcome. */
+static void add_up(const struct compose *compose, size_t task, size_t round, struct pdnn_visit *visit,
+                   bool *complete) {
+    const struct pdnn_task_operators *of = &compose->operators.tasks[task];
+    double sum_ns = 0;
+    *complete = true;
+    for (size_t i = 0; i < of->count; i++) {
+        const struct pdnn_operator_use *use = &of->use[i];
+        struct pdnn_library_times times;
+        bool known = find_times(compose, use->number, &times);
+        if (known && times.count > round) {
+            visit->ops[use->op].time_ns += times.ns[round] * use->runs;
+            sum_ns += times.ns[round] * use->runs;
+            continue;
+        }
+        *complete = false;
+        if (known && times.outcome != PDNN_OUTCOME_OK) {
+            visit->outcome = PDNN_OUTCOME_UNPREDICTED;
+            snprintf(visit->reason, sizeof visit->reason, "%s of %.120s: %.90s",
+                     pdnn_outcome_name(times.outcome), visit->ops[use->op].key, times.reason);
+        }
+    }
+    visit->median_ns = visit->min_ns = visit->mean_ns = visit->p10_ns = visit->p90_ns = visit->stamped_ns =
+        sum_ns;
+    visit->samples = visit->steps_per_sample = 1;
+}
+
+/* Visits of the journal that were composed; SIZE_MAX if that failed, which would only happen again. */
+static size_t count_composed(const struct compose *compose, size_t task) {
+    const struct pdnn_instance_visits of =
+        pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
+    size_t count = 0;
+    for (size_t i = 0; i < of.count; i++) {
+        if (of.visit[i].outcome == PDNN_OUTCOME_UNPREDICTED)
+            return SIZE_MAX;
+        count += (of.visit[i].flags & PDNN_FLAG_COMPOSED) != 0;
+    }
+    return count;
+}
+
+static enum pdnn_status compose_one(struct compose *compose, size_t task, size_t round,
+                                    struct pdnn_err *err) {
+    struct pdnn_visit visit = {0};
+    bool complete;
+    enum pdnn_status status = copy_rows(compose, task, &visit, err);
+    if (status == PDNN_OK) {
+        add_up(compose, task, round, &visit, &complete);
+        visit.flags |= PDNN_FLAG_COMPOSED;
+        visit.started_unix_ms = pdnn_clock_unix_ms();
+        if (!complete) {
+            free(visit.ops);
+            visit.ops = NULL;
+            visit.n_ops = visit.samples = 0;
+        }
+        if (complete || visit.outcome == PDNN_OUTCOME_UNPREDICTED)
+            status = pdnn_sweep_directory_commit(compose->sweep, task, &visit, err);
+    }
+    pdnn_visit_finish(&visit);
+    return status;
+}
+
+static enum pdnn_status compose_round(struct compose *compose, size_t round, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < compose->session->n_tasks && status == PDNN_OK; i++)
+        if (is_composed(compose->role[i]) && count_composed(compose, i) <= round)
+            status = compose_one(compose, i, round, err);
+    return status;
+}
+
+/* Round `round` of the models that run. */
+static enum pdnn_status visit_round(struct compose *compose, size_t round, struct pdnn_err *err) {
+    const struct pdnn_session *session = compose->session;
+    struct pdnn_sweep_rules rules = compose->rules;
+    struct pdnn_sweep_result result = {0};
+    uint64_t spent_ns = pdnn_clock_ns() - compose->began_ns;
+    rules.rounds = (int64_t)round + 1;
+    if (rules.budget_ns)
+        rules.budget_ns = rules.budget_ns > spent_ns ? rules.budget_ns - spent_ns : 1;
+    for (size_t i = 0; i < session->n_tasks; i++)
+        session->tasks[i].closed = compose->closed[i] || compose->role[i] == ROLE_COMPOSED;
+    enum pdnn_status status = pdnn_sweep_directory_resume(compose->sweep, err);
+    if (status == PDNN_OK)
+        status = pdnn_sweep_directory_visit(compose->sweep, compose->workers, &rules, &result, err);
+    pdnn_sweep_result_add(&compose->result->direct, &result);
+    return status;
+}
+
+static enum pdnn_status run_rounds(struct compose *compose, struct pdnn_err *err) {
+    size_t count, rounds = (size_t)compose->rules.rounds;
+    enum pdnn_status status = give_roles(compose, err);
+    if (status == PDNN_OK)
+        status = choose_validated(compose, err);
+    if (status == PDNN_OK)
+        status = order_operators(compose, &count, err);
+    for (size_t round = 0; round < rounds && status == PDNN_OK; round++) {
+        status = measure_round(compose, count, round, err);
+        if (status == PDNN_OK)
+            status = compose_round(compose, round, err);
+        if (status == PDNN_OK)
+            status = visit_round(compose, round, err);
+    }
+    return status;
+}
+
+static enum pdnn_status list(struct compose *compose, struct pdnn_err *err) {
+    const struct pdnn_session *session = compose->session;
+    size_t n_tasks = session->n_tasks;
+    compose->role = calloc(n_tasks + 1, sizeof *compose->role);
+    compose->closed = calloc(n_tasks + 1, sizeof *compose->closed);
+    if (!compose->role || !compose->closed)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n_tasks; i++)
+        compose->closed[i] = session->tasks[i].closed;
+    uint64_t began_ns = pdnn_clock_ns();
+    enum pdnn_status status =
+        pdnn_operators_collect(&compose->operators, session, compose->workers, &compose->rules, err);
+    compose->result->list_ns = pdnn_clock_ns() - began_ns;
+    compose->result->operators = compose->operators.keys.count;
+    compose->result->stateless = compose->operators.stateless.count;
+    compose->context_of = calloc(compose->operators.keys.count + 1, sizeof *compose->context_of);
+    compose->order = calloc(compose->operators.keys.count + 1, sizeof *compose->order);
+    if (status == PDNN_OK && (!compose->context_of || !compose->order))
+        status = out_of_memory(err);
+    return status;
+}
+
+static enum pdnn_status run(struct compose *compose, struct pdnn_err *err) {
+    const struct pdnn_session *session = compose->session;
+    enum pdnn_status status = pdnn_sweep_directory_resume(compose->sweep, err);
+    if (status == PDNN_OK)
+        status = pdnn_sweep_directory_ceilings(compose->sweep, err);
+    if (status != PDNN_OK)
+        return status;
+    compose->rules = pdnn_session_rules(session);
+    compose->rules.request.allow_slow = compose->sweep->request.allow_slow;
+    pdnn_session_predict(compose->sweep->session);
+    status = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &compose->workers, err);
+    if (status == PDNN_OK)
+        status = list(compose, err);
+    if (status == PDNN_OK)
+        status = run_rounds(compose, err);
+    pdnn_sweep_workers_destroy(compose->workers);
+    return status;
+}
+
+enum pdnn_status pdnn_compose_run(struct pdnn_sweep_directory *sweep,
+                                  const struct pdnn_compose_request *request,
+                                  struct pdnn_compose_result *result, struct pdnn_err *err) {
+    struct compose compose = {.sweep = sweep,
+                              .session = sweep->session,
+                              .request = request,
+                              .result = result,
+                              .began_ns = pdnn_clock_ns()};
+    struct pdnn_err tables = {0};
+    *result = (struct pdnn_compose_result){0};
+    sweep->session->hooks->watch(sweep->session->hooks->user);
+    enum pdnn_status status = run(&compose, err);
+    if (result->budget_spent) {
+        const struct pdnn_sweep_result spent = {.budget_spent = true};
+        pdnn_session_note_end(sweep->session, &spent);
+    }
+    if (pdnn_sweep_directory_write(sweep, &tables) != PDNN_OK && status == PDNN_OK)
+        status = pdnn_fail(err, tables.status, "%s", tables.text);
+    pdnn_operators_finish(&compose.operators);
+    free(compose.role);
+    free(compose.closed);
+    free(compose.context_of);
+    free(compose.order);
+    free(compose.contexts);
+    return status;
+}

@@ -1,0 +1,101 @@
+/* What the journal says about the error of composed times. */
+#include "session/compose.h"
+
+#include "runtime/facts/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The median over the visits of one method; the first and the last of them. 0 visits: false. */
+static bool summarize(const struct pdnn_instance_visits *of, bool composed, double *scratch, double *median,
+                      double *repeat) {
+    size_t count = 0;
+    double first = 0, last = 0;
+    for (size_t i = 0; i < of->count; i++) {
+        if (of->visit[i].outcome != PDNN_OUTCOME_OK ||
+            ((of->visit[i].flags & PDNN_FLAG_COMPOSED) != 0) != composed)
+            continue;
+        last = of->visit[i].median_ns;
+        first = count ? first : last;
+        scratch[count++] = last;
+    }
+    *repeat = count > 1 ? last / first - 1 : NAN;
+    *median = count ? pdnn_median(scratch, count) : NAN;
+    return count > 0;
+}
+
+/* The mean time of a row over the visits of one method. */
+static double time_of(const struct pdnn_instance_visits *of, bool composed,
+                      const struct pdnn_measured_op *row) {
+    double sum_ns = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < of->count; i++) {
+        if (of->visit[i].outcome != PDNN_OUTCOME_OK ||
+            ((of->visit[i].flags & PDNN_FLAG_COMPOSED) != 0) != composed)
+            continue;
+        count++;
+        for (size_t k = 0; k < of->ops[i].count; k++) {
+            const struct pdnn_measured_op *op = &of->ops[i].op[k];
+            sum_ns += op->key == row->key && op->implementation == row->implementation ? op->time_ns : 0;
+        }
+    }
+    return count ? sum_ns / (double)count : 0;
+}
+
+/* Over the rows of all visits: a row that one method lacks is off by all of its time. */
+static void find_worst(const struct pdnn_instance_visits *of, struct pdnn_validated *model) {
+    for (size_t i = 0; i < of->count; i++) {
+        for (size_t k = 0; k < of->ops[i].count; k++) {
+            const struct pdnn_measured_op *row = &of->ops[i].op[k];
+            double off_ns = time_of(of, true, row) - time_of(of, false, row);
+            if (fabs(off_ns) > fabs(model->worst_ns)) {
+                model->worst_ns = off_ns;
+                model->worst_op = row->key;
+            }
+        }
+    }
+}
+
+static bool validate_one(const struct pdnn_instance_visits *of, double *scratch,
+                         struct pdnn_validated *model) {
+    double ignored;
+    *model = (struct pdnn_validated){.worst_op = ""};
+    if (!summarize(of, true, scratch, &model->composed_ns, &ignored) ||
+        !summarize(of, false, scratch, &model->direct_ns, &model->repeat))
+        return false;
+    model->error = model->composed_ns / model->direct_ns - 1;
+    model->plan_bytes = of->visit[of->count - 1].plan_bytes;
+    find_worst(of, model);
+    return true;
+}
+
+enum pdnn_status pdnn_compose_validate(const struct pdnn_sweep_directory *sweep,
+                                       struct pdnn_validation *validation, struct pdnn_err *err) {
+    const struct pdnn_visits *visits = pdnn_journal_visits(sweep->journal);
+    size_t most = 1;
+    for (size_t i = 0; i < visits->ids.count; i++)
+        most = visits->of[i].count > most ? visits->of[i].count : most;
+    double *scratch = calloc(most, sizeof *scratch);
+    validation->count = 0;
+    validation->model = calloc(visits->ids.count + 1, sizeof *validation->model);
+    if (!scratch || !validation->model) {
+        free(scratch);
+        pdnn_validation_finish(validation);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the validation");
+    }
+    for (size_t i = 0; i < visits->ids.count; i++) {
+        struct pdnn_validated *model = &validation->model[validation->count];
+        if (!validate_one(&visits->of[i], scratch, model))
+            continue;
+        model->id = visits->ids.text[i];
+        validation->count++;
+    }
+    free(scratch);
+    return PDNN_OK;
+}
+
+void pdnn_validation_finish(struct pdnn_validation *validation) {
+    free(validation->model);
+    *validation = (struct pdnn_validation){0};
+}
