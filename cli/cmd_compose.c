@@ -37,6 +37,8 @@ static const struct pdnn_option_def options[] = {
      "an ID)"},
     {"library", 'l', "DIR", NULL, false, "the directory of operators.csv (default: the result directory)"},
     {"validate", 0, "N", NULL, false, "also run N composed models and say how far their times were off"},
+    {"retry", 0, NULL, NULL, false,
+     "measure operators again that failed in an earlier run, and run models again that failed"},
     PDNN_OPTION_SET,
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
@@ -84,6 +86,7 @@ static enum pdnn_status open_session(const struct pdnn_arguments *arguments, str
         return pdnn_fail(err, PDNN_INVALID, "--validate is '%s', expected a whole number from 1 to %d",
                          validate, VALIDATE_MAX);
     job->request.validate = (size_t)count;
+    job->request.retry = pdnn_argument(arguments, "retry");
     job->hooks = pdnn_console_hooks(&job->bar);
     job->session.hooks = &job->hooks;
     job->session.no_cache = pdnn_argument(arguments, "no-cache");
@@ -109,7 +112,8 @@ static enum pdnn_status open_directory(const struct pdnn_arguments *arguments, u
                                          .session = &job->session,
                                          .ceilings_file = pdnn_argument(arguments, "ceilings"),
                                          .started_ns = started_ns,
-                                         .allow_slow = pdnn_argument(arguments, "allow-slow")};
+                                         .allow_slow = pdnn_argument(arguments, "allow-slow"),
+                                         .retry = pdnn_argument(arguments, "retry")};
     struct pdnn_fact *facts;
     enum pdnn_status status =
         pdnn_environment_facts(&job->session, &job->arena, &facts, &request.n_facts, err);

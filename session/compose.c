@@ -33,6 +33,7 @@ struct compose {
     struct pdnn_operators operators;
     enum role *role;            /* by task */
     bool *closed;               /* by task: before roles were given */
+    bool *is_tried;             /* by operator: measured in this run */
     size_t *context_of, *order; /* by operator; operators in the order of measurement */
     struct context *contexts;
     size_t n_contexts;
@@ -209,7 +210,9 @@ static bool find_times(const struct compose *compose, size_t number, struct pdnn
 /* Whether round `round` has its time of the operator, or will never have it. */
 static bool is_done(const struct compose *compose, size_t number, size_t round) {
     struct pdnn_library_times times;
-    return find_times(compose, number, &times) && (times.count > round || times.outcome != PDNN_OUTCOME_OK);
+    bool known = find_times(compose, number, &times);
+    bool may_retry = compose->request->retry && !compose->is_tried[number];
+    return known && (times.count > round || (times.outcome != PDNN_OUTCOME_OK && !may_retry));
 }
 
 static enum pdnn_status measure_one(struct compose *compose, size_t number, struct pdnn_err *err) {
@@ -233,6 +236,7 @@ static enum pdnn_status measure_one(struct compose *compose, size_t number, stru
         status = pdnn_worker_operator(worker, request, &watch, &row->visit, err);
     }
     if (status == PDNN_OK) {
+        compose->is_tried[number] = true;
         memcpy(row->context, context->text, sizeof row->context);
         memcpy(row->software, context->software, sizeof row->software);
         snprintf(row->host, sizeof row->host, "%s", compose->session->host.name);
@@ -327,9 +331,10 @@ static size_t count_composed(const struct compose *compose, size_t task) {
         pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
     size_t count = 0;
     for (size_t i = 0; i < of.count; i++) {
-        if (of.visit[i].outcome == PDNN_OUTCOME_UNPREDICTED)
+        bool failed = of.visit[i].outcome == PDNN_OUTCOME_UNPREDICTED;
+        if (failed && !compose->request->retry)
             return SIZE_MAX;
-        count += (of.visit[i].flags & PDNN_FLAG_COMPOSED) != 0;
+        count += (of.visit[i].flags & PDNN_FLAG_COMPOSED) && !failed;
     }
     return count;
 }
@@ -415,7 +420,8 @@ static enum pdnn_status list(struct compose *compose, struct pdnn_err *err) {
     compose->result->stateless = compose->operators.stateless.count;
     compose->context_of = calloc(compose->operators.keys.count + 1, sizeof *compose->context_of);
     compose->order = calloc(compose->operators.keys.count + 1, sizeof *compose->order);
-    if (status == PDNN_OK && (!compose->context_of || !compose->order))
+    compose->is_tried = calloc(compose->operators.keys.count + 1, sizeof *compose->is_tried);
+    if (status == PDNN_OK && (!compose->context_of || !compose->order || !compose->is_tried))
         status = out_of_memory(err);
     return status;
 }
@@ -462,6 +468,7 @@ enum pdnn_status pdnn_compose_run(struct pdnn_sweep_directory *sweep,
     free(compose.closed);
     free(compose.context_of);
     free(compose.order);
+    free(compose.is_tried);
     free(compose.contexts);
     return status;
 }

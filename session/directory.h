@@ -43,10 +43,9 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
                                            const struct pdnn_sweep_request *request, struct pdnn_err *err);
 void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep);
 
-/* Applies the journal to the session's tasks. Visits that were composed of operators' times do not count: what is
- * swept, runs. A task whose last visit failed is closed, unless failures are
- * retried. A task that was unsupported is open if slow runs are allowed; a task measured in a slow run is
- * closed if they are not. */
+/* Applies the journal to the session's tasks. Visits that were composed of operators' times do not count:
+ * what is swept, runs. A task whose last visit failed is closed, unless failures are retried. A task that was
+ * unsupported is open if slow runs are allowed; a task measured in a slow run is closed if they are not. */
 enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
 
 /* The same for one task and these visits, at least one, instead of the journal's. */
@@ -71,7 +70,8 @@ enum pdnn_status pdnn_sweep_directory_tables(struct pdnn_sweep_directory *sweep,
 /* Replaces results.csv and ops.csv: the session's rows in order, then rows that only the journal has. */
 enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
 
-/* Visits the session's open tasks on these workers, each visit to the journal and now and then to the tables. */
+/* Visits the session's open tasks on these workers, each visit to the journal and now and then to the tables.
+ */
 enum pdnn_status pdnn_sweep_directory_visit(struct pdnn_sweep_directory *sweep,
                                             struct pdnn_sweep_workers *workers,
                                             const struct pdnn_sweep_rules *rules,

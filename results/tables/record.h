@@ -57,7 +57,7 @@ struct pdnn_record {
     double time_ns_median, time_ns_min, time_ns_mean, time_ns_p10, time_ns_p90, time_ns_mad, ci_low_ns,
         ci_high_ns;
     uint64_t rounds, samples, warmups;
-    uint64_t extrapolated;   /* 1: not all layers ran */
+    uint64_t extrapolated;            /* 1: not all layers ran */
     const char *method, *stop_reason; /* static text */
     double speed_index, probe_gflops, probe_gbs, examples_per_s, residual_pct;
     struct pdnn_placement place;

@@ -236,6 +236,38 @@ static void test_aggregate_status(void **state) {
     }
 }
 
+/* Composed visits make a row until the model has run; then they are as if they were not there. */
+static void test_aggregate_composed(void **state) {
+    (void)state;
+    struct pdnn_visit visits[4] = {ok_visit(90), ok_visit(110), failed_visit(PDNN_OUTCOME_UNPREDICTED, "why"),
+                                   ok_visit(200)};
+    struct pdnn_record record;
+    for (size_t i = 0; i < 3; i++)
+        visits[i].flags |= PDNN_FLAG_COMPOSED;
+    struct pdnn_aggregate_input input = {.id = ID, .visits = visits, .n_visits = 2, .precision = 1};
+    aggregate(&input, &record);
+    assert_string_equal(record.method, "composed");
+    assert_near(record.time_ns_median, 100);
+    assert_true(record.ci_low_ns < 100 && record.ci_high_ns > 100);
+    assert_true(isnan(record.time_ns_p10) && isnan(record.time_ns_min) && isnan(record.time_ns_mad));
+    assert_string_equal(record.stop_reason, "");
+    assert_int_equal(record.flags & PDNN_FLAG_COMPOSED, PDNN_FLAG_COMPOSED);
+    input.visits = visits + 2;
+    input.n_visits = 1;
+    aggregate(&input, &record);
+    assert_int_equal(record.outcome, PDNN_OUTCOME_UNPREDICTED);
+    assert_string_equal(record.reason, "why");
+    assert_string_equal(record.method, "");
+    input.visits = visits;
+    input.n_visits = 4;
+    aggregate(&input, &record);
+    assert_string_equal(record.method, "direct");
+    assert_near(record.time_ns_median, 200);
+    assert_int_equal(record.rounds, 1);
+    assert_int_equal(record.flags & PDNN_FLAG_COMPOSED, 0);
+    assert_string_equal(record.reason, "");
+}
+
 /* The roof at the time, by the FMA probe: steps far shorter than the probe see the best visit's speed, 95 %
  * of the reference. The DRAM probe does not affect data in L1. */
 static void test_aggregate_speed_and_roof(void **state) {
@@ -575,6 +607,7 @@ int main(void) {
         cmocka_unit_test(test_aggregate_single_visit_has_no_interval),
         cmocka_unit_test(test_aggregate_flags),
         cmocka_unit_test(test_aggregate_status),
+        cmocka_unit_test(test_aggregate_composed),
         cmocka_unit_test(test_aggregate_speed_and_roof),
         cmocka_unit_test(test_aggregate_speed_by_length_of_step),
         cmocka_unit_test(test_aggregate_odd_speed),

@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""What models consist of, from the command line.
+"""What models consist of, their times composed of measured operators, and the library of these: resumed, reused, merged, and killed at
+random instants, 5 times; 100 times by hand: compose_test.py build/cli/paradnn 100
 
-Usage: compose_test.py PARADNN"""
+Usage: compose_test.py PARADNN [KILLS]"""
 
+import collections
 import csv
 import io
 import os
+import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PARADNN = os.path.abspath(sys.argv[1])
@@ -17,8 +22,17 @@ ROOFS = """\
 kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
 compute,fma,f32,,1,0,100,90,110,5
 bandwidth,read,,L1,1,32768,130,120,140,5
-bandwidth,read,,L2,1,1048576,90,80,95,5
+bandwidth,read,,L2,1,%d,90,80,95,5
 bandwidth,read,,DRAM,1,0,18,17,19,5
+"""
+KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+# The reference backend chooses nothing by measuring, so a model consists of the same operators every time.
+SPEC = """\
+sweep: small
+run: {mode: [infer, train], backend: reference, threads: 1}
+measure: {rounds: 2, precision: 90%%, min_samples: 3, max_time: 1s, probe: off}
+models:
+  - fc: {layers: [2, 4], nodes: [8, 40], input: 40, output: 4, batch: %s}
 """
 ENVIRONMENT = {**os.environ, "PARADNN_NO_CACHE": "1", "OMP_WAIT_POLICY": "passive"}
 
@@ -29,7 +43,7 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.directory)
         self.roofs = os.path.join(self.directory, "roofs.csv")
         with open(self.roofs, "w", encoding="utf-8") as file:
-            file.write(ROOFS)
+            file.write(ROOFS % (1 << 20))
 
     def run_paradnn(self, *arguments, code=0):
         done = subprocess.run([PARADNN, *arguments], cwd=self.directory, env=ENVIRONMENT, capture_output=True, text=True, timeout=250)
@@ -54,6 +68,150 @@ class Ops(Case):
                                 self.roofs, code=1)
         self.assertIn("1 unsupported, such as: ", done.stderr)
         self.assertIn("0 models, 0 operators", done.stderr)
+
+
+class Compose(Case):
+    """A last cache of 48 KiB, into which models with 8 nodes fit: they run."""
+
+    def setUp(self):
+        super().setUp()
+        with open(self.roofs, "w", encoding="utf-8") as file:
+            file.write(ROOFS % (48 << 10))
+        self.write_spec("small.yaml", 4)
+
+    def write_spec(self, name, batch):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(SPEC % batch)
+
+    def path(self, *names):
+        return os.path.join(self.directory, *names)
+
+    def compose(self, *arguments, code=0):
+        return self.run_paradnn("compose", *arguments, "--ceilings", self.roofs, code=code)
+
+    def table(self, *names):
+        with open(self.path(*names), encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def check_library(self, *names, rounds=2):
+        """Every operator has as many times as there are rounds."""
+        rows = self.table(*names)
+        self.assertTrue(rows)
+        self.assertTrue(all(row["status"] == "ok" for row in rows))
+        times = collections.Counter((row["context"], row["operator"]) for row in rows)
+        self.assertEqual(set(times.values()), {rounds}, times)
+        return times
+
+    def test_rows_are_sums_of_operators(self):
+        self.compose("small.yaml", "-o", "a")
+        rows, ops = self.table("a", "results.csv"), self.table("a", "ops.csv")
+        self.assertEqual(len(rows), 8)
+        self.assertEqual({row["status"] for row in rows}, {"ok"})
+        for row in rows:
+            self.assertEqual(row["method"], "direct" if int(row["plan_bytes"]) <= 48 << 10 else "composed", row)
+        self.assertEqual({row["method"] for row in rows}, {"direct", "composed"})
+        library = collections.defaultdict(list)
+        for row in self.table("a", "operators.csv"):
+            library[row["operator"]].append(float(row["time_ns_median"]))
+        for row in rows:
+            if row["method"] == "direct":
+                continue
+            self.assertEqual(row["rounds"], "2")
+            self.assertIn("composed", row["flags"].split("|"))
+            self.assertTrue(float(row["ci_low_ns"]) <= float(row["time_ns_median"]) <= float(row["ci_high_ns"]))
+            found = self.rows_of(row["id"])
+            composed = sum(int(one["runs"]) * sum(library[one["operator"]]) / 2 for one in found)
+            self.assertAlmostEqual(float(row["time_ns_median"]) / composed, 1, 4)
+            parts = sum(float(op["time_ns_median"]) for op in ops if op["id"] == row["id"])
+            self.assertAlmostEqual(parts / composed, 1, 4)
+        self.check_library("a", "operators.csv")
+
+    def test_a_library_is_measured_once(self):
+        done = self.compose("small.yaml", "-o", "a")
+        self.assertNotIn(" 0 measurements", done.stderr)
+        before = self.table("a", "results.csv")
+        self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "a").stderr)
+        self.assertEqual(self.table("a", "results.csv"), before)
+        self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "b", "-l", "a").stderr)
+        self.assertFalse(os.path.exists(self.path("b", "operators.csv")))
+        times = [[row["time_ns_median"] for row in rows if row["method"] == "composed"] for rows in (before, self.table("b", "results.csv"))]
+        self.assertEqual(*times)
+        listed = self.run_paradnn("ops", "--library", "a", "--format", "csv").stdout
+        self.assertEqual(list(csv.DictReader(io.StringIO(listed))), self.table("a", "operators.csv"))
+        self.run_paradnn("ops", "--library", "b", code=2)
+
+    def test_validation_runs_what_it_composed(self):
+        done = self.run_paradnn("compose", "small.yaml", "-o", "a", "--ceilings", self.roofs, "--validate", "2", "--format", "csv")
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        self.assertEqual(len(rows), 2)
+        methods = {row["id"]: row for row in self.table("a", "results.csv")}
+        for row in rows:
+            self.assertEqual(methods[row["id"]]["method"], "direct")
+            self.assertNotIn("composed", methods[row["id"]]["flags"])
+            self.assertAlmostEqual(float(row["composed_ns"]) / float(row["direct_ns"]) - 1, float(row["error_pct"]) / 100, 3)
+        again = self.run_paradnn("compose", "small.yaml", "-o", "a", "--ceilings", self.roofs, "--validate", "2", "--format", "csv")
+        self.assertEqual(again.stdout, done.stdout)
+
+    def test_a_sweep_runs_what_was_composed(self):
+        self.compose("small.yaml", "-o", "a")
+        self.run_paradnn("sweep", "small.yaml", "-o", "a", "--ceilings", self.roofs)
+        self.assertEqual({row["method"] for row in self.table("a", "results.csv")}, {"direct"})
+
+    def test_an_operator_that_fails_leaves_its_models_unpredicted(self):
+        self.compose("small.yaml", "-o", "a")
+        with open(self.path("a", "operators.csv"), encoding="utf-8", newline="") as file:
+            header, *lines = file.read().splitlines(keepends=True)
+        bad = next(row for row in self.table("a", "operators.csv") if " softmax_cross_entropy/backward-data/" in row["operator"])
+        os.mkdir(self.path("bad"))
+        with open(self.path("bad", "operators.csv"), "w", encoding="utf-8", newline="") as file:
+            kept = [line for line in lines if bad["operator"] not in line]
+            one = next(line for line in lines if bad["operator"] in line)
+            file.write(header + "".join(kept) + one.replace(",ok,,", ",crash,killed by SIGSEGV,"))
+        self.compose("small.yaml", "-o", "b", "-l", "bad", code=0)
+        rows = self.table("b", "results.csv")
+        failed = [row for row in rows if row["status"] == "unpredicted"]
+        self.assertTrue(failed)
+        for row in failed:
+            self.assertRegex(row["reason"], r"^crash of softmax_cross_entropy/backward-data/.*: killed by SIGSEGV$")
+            self.assertEqual(row["time_ns_median"], "")
+        self.assertEqual({row["status"] for row in rows}, {"ok", "unpredicted"})
+        self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "b", "-l", "bad", code=0).stderr)
+        self.compose("small.yaml", "-o", "b", "-l", "bad", "--retry", code=0)
+        self.assertEqual({row["status"] for row in self.table("b", "results.csv")}, {"ok"})
+
+    def test_merge_joins_libraries(self):
+        self.compose("small.yaml", "-o", "a", "--set", "measure.rounds=1")
+        shutil.copytree(self.path("a"), self.path("copy"))
+        self.compose("small.yaml", "-o", "b", "--set", "measure.rounds=1")
+        self.run_paradnn("merge", "a", "copy", "b", "-o", "all")
+        rows = [sorted(tuple(row.values()) for row in self.table(name, "operators.csv")) for name in ("a", "b", "all")]
+        self.assertEqual(sorted(rows[0] + rows[1]), rows[2])
+        self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "c", "-l", "all", "--set", "measure.rounds=2").stderr)
+
+    def test_kills_lose_and_double_nothing(self):
+        """Whatever was in the library stays in it, and in the end each operator has been measured once per round."""
+        random.seed(1)
+        command = [PARADNN, "compose", "small.yaml", "-o", "a", "--ceilings", self.roofs, "--set", "measure.rounds=7"]
+        began = time.monotonic()
+        self.compose("small.yaml", "-o", "whole", "--set", "measure.rounds=7")
+        whole_s, before = time.monotonic() - began, []
+        for _ in range(KILLS):
+            with subprocess.Popen(command, cwd=self.directory, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  start_new_session=True) as process:
+                time.sleep(random.random() * 1.2 * whole_s / min(KILLS, 10))
+                process.send_signal(signal.SIGKILL)
+            rows = []
+            if os.path.exists(self.path("a", "operators.csv")):
+                with open(self.path("a", "operators.csv"), encoding="utf-8") as file:
+                    rows = file.read().split("\n")[:-1]
+            self.assertEqual(rows[:len(before)], before)
+            before = rows
+        self.compose("small.yaml", "-o", "a", "--set", "measure.rounds=7")
+        self.assertEqual(sorted(self.check_library("a", "operators.csv", rounds=7)),
+                         sorted(self.check_library("whole", "operators.csv", rounds=7)))
+        for row in self.table("a", "results.csv"):
+            self.assertEqual(row["status"], "ok", row)
+            self.assertGreaterEqual(int(row["rounds"]), 7)
 
 
 if __name__ == "__main__":

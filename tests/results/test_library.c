@@ -1,0 +1,141 @@
+/* The library of measured operators: what is added is found again, by context, also after the file was cut
+ * short; a foreign file is refused. */
+#define _DEFAULT_SOURCE /* mkdtemp */
+#include "results/tables/library.h"
+#include "tests/cmocka_all.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/paradnn-library-XXXXXX", path[64];
+
+static int set_up(void **state) {
+    (void)state;
+    memcpy(directory + sizeof directory - 7, "XXXXXX", 6);
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/operators.csv", directory);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    unlink(path);
+    return rmdir(directory);
+}
+
+static struct pdnn_library *open_it(void) {
+    struct pdnn_library *library;
+    struct pdnn_err err = {0};
+    if (pdnn_library_open(directory, &library, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    return library;
+}
+
+static void add(struct pdnn_library *library, const char *context, const char *key, double ns,
+                enum pdnn_outcome outcome) {
+    struct pdnn_err err = {0};
+    struct pdnn_library_row *row = calloc(1, sizeof *row);
+    assert_non_null(row);
+    row->visit =
+        (struct pdnn_visit){.outcome = outcome, .samples = 5, .steps_per_sample = 2, .median_ns = ns};
+    snprintf(row->context, sizeof row->context, "%s", context);
+    snprintf(row->key, sizeof row->key, "%s", key);
+    snprintf(row->visit.reason, sizeof row->visit.reason, "%s",
+             outcome == PDNN_OUTCOME_OK ? "" : "why, \"so\"");
+    assert_int_equal(pdnn_library_add(library, row, &err), PDNN_OK);
+    free(row);
+}
+
+static void check(const struct pdnn_library *library, const char *context, const char *key, size_t count,
+                  double last_ns) {
+    struct pdnn_library_times times = {0};
+    assert_int_equal(pdnn_library_find(library, context, key, &times), count > 0);
+    assert_int_equal(times.count, count);
+    if (count)
+        assert_true(times.ns[count - 1] == last_ns);
+}
+
+static const char here[] = "0123456789abcdef", there[] = "0123456789abcdee";
+
+static void test_library_keeps_contexts_apart(void **state) {
+    (void)state;
+    struct pdnn_library *library = open_it();
+    struct pdnn_library_times times;
+    add(library, here, "a", 1.5, PDNN_OUTCOME_OK);
+    add(library, here, "a", 0.1, PDNN_OUTCOME_OK);
+    add(library, there, "a", 7, PDNN_OUTCOME_OK);
+    add(library, here, "b", 0, PDNN_OUTCOME_CRASH);
+    for (int time = 0; time < 2; time++) {
+        check(library, here, "a", 2, 0.1);
+        check(library, there, "a", 1, 7);
+        check(library, there, "b", 0, 0);
+        assert_true(pdnn_library_find(library, here, "b", &times));
+        assert_int_equal(times.count, 0);
+        assert_int_equal(times.outcome, PDNN_OUTCOME_CRASH);
+        assert_string_equal(times.reason, "why, \"so\"");
+        pdnn_library_close(library);
+        library = open_it();
+    }
+    pdnn_library_close(library);
+}
+
+static void test_library_drops_a_torn_row(void **state) {
+    (void)state;
+    struct pdnn_library *library = open_it();
+    add(library, here, "a", 1, PDNN_OUTCOME_OK);
+    add(library, here, "a", 2, PDNN_OUTCOME_OK);
+    pdnn_library_close(library);
+    FILE *file = fopen(path, "r+");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    assert_int_equal(ftruncate(fileno(file), ftell(file) - 3), 0);
+    fclose(file);
+    library = open_it();
+    check(library, here, "a", 1, 1);
+    add(library, here, "a", 3, PDNN_OUTCOME_OK);
+    pdnn_library_close(library);
+    library = open_it();
+    check(library, here, "a", 2, 3);
+    pdnn_library_close(library);
+}
+
+static void test_library_refuses_what_is_not_its_own(void **state) {
+    (void)state;
+    struct pdnn_library *library = open_it(), *second;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_library_open(directory, &second, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, "another paradnn is writing there"));
+    pdnn_library_close(library);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("name,time\n", file);
+    fclose(file);
+    assert_int_equal(pdnn_library_open(directory, &library, &err), PDNN_INVALID);
+    file = fopen(path, "r");
+    char line[16];
+    assert_string_equal(fgets(line, sizeof line, file), "name,time\n");
+    fclose(file);
+}
+
+static void test_library_context_is_a_hash(void **state) {
+    (void)state;
+    char a[PDNN_LIBRARY_CONTEXT_TEXT], b[PDNN_LIBRARY_CONTEXT_TEXT];
+    pdnn_library_context("threads 2", a);
+    pdnn_library_context("threads 4", b);
+    assert_int_equal(strlen(a), 16);
+    assert_string_not_equal(a, b);
+    pdnn_library_context("", a);
+    assert_string_equal(a, "cbf29ce484222325");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_library_keeps_contexts_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_library_drops_a_torn_row, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_library_refuses_what_is_not_its_own, set_up, tear_down),
+        cmocka_unit_test(test_library_context_is_a_hash),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
