@@ -105,13 +105,12 @@ static enum pdnn_status open_session(const struct pdnn_arguments *arguments, str
     return status;
 }
 
-static enum pdnn_status open_directory(const struct pdnn_arguments *arguments, uint64_t started_ns,
-                                       struct job *job, struct pdnn_err *err) {
+static enum pdnn_status open_directory(const struct pdnn_arguments *arguments, struct job *job,
+                                       struct pdnn_err *err) {
     const char *library = pdnn_argument(arguments, "library");
     struct pdnn_sweep_request request = {.path = pdnn_str_text(&job->path),
                                          .session = &job->session,
                                          .ceilings_file = pdnn_argument(arguments, "ceilings"),
-                                         .started_ns = started_ns,
                                          .allow_slow = pdnn_argument(arguments, "allow-slow"),
                                          .retry = pdnn_argument(arguments, "retry")};
     struct pdnn_fact *facts;
@@ -139,8 +138,8 @@ static void print_summary(const struct job *job) {
     fprintf(stderr,
             "%s\n%zu models to compose, %zu small enough to run; %zu operators, %zu without their cache "
             "states\n%zu measurements in %s, after %s for compiling; %zu visits of models\n",
-            result->budget_spent ? "; the time is spent" : "", result->composed, result->small,
-            result->operators, result->stateless, result->measured,
+            result->out_of_time ? "; the time is up" : "", result->composed, result->small, result->operators,
+            result->stateless, result->measured,
             pdnn_duration_format(measures, (double)result->measure_ns * 1e-9),
             pdnn_duration_format(lists, (double)result->list_ns * 1e-9), result->direct.visits);
     const char *path = pdnn_visible(shown, pdnn_str_text(&job->path));
@@ -174,11 +173,10 @@ static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct j
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    const uint64_t started_ns = pdnn_clock_ns();
-    struct job job = {.sweep = {.folder = {.fd = -1}}};
+    struct job job = {.session = {.started_ns = pdnn_clock_ns()}, .sweep = {.folder = {.fd = -1}}};
     enum pdnn_status status = open_session(arguments, &job, err);
     if (status == PDNN_OK)
-        status = open_directory(arguments, started_ns, &job, err);
+        status = open_directory(arguments, &job, err);
     if (status == PDNN_OK)
         status = compose(arguments, &job, some_failed, err);
     pdnn_library_close(job.request.library);

@@ -161,7 +161,7 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool 
 }
 
 static const struct pdnn_table_column kept_columns[] = {
-    {"context", PDNN_ALIGN_LEFT},  {"host", PDNN_ALIGN_SHRINK},     {"status", PDNN_ALIGN_LEFT},
+    {"context", PDNN_ALIGN_LEFT},  {"host", PDNN_ALIGN_CUT},        {"status", PDNN_ALIGN_LEFT},
     {"samples", PDNN_ALIGN_RIGHT}, {"median_us", PDNN_ALIGN_RIGHT}, {"operator", PDNN_ALIGN_LEFT},
 };
 

@@ -36,8 +36,9 @@ static int by_error(const void *a, const void *b) {
 
 static bool add_models(const struct pdnn_validation *validation, struct pdnn_str *out) {
     static const struct pdnn_table_column columns[] = {
-        {"error", PDNN_ALIGN_RIGHT},     {"repeat", PDNN_ALIGN_RIGHT},    {"composed ms", PDNN_ALIGN_RIGHT},
-        {"direct ms", PDNN_ALIGN_RIGHT}, {"off by ms", PDNN_ALIGN_RIGHT}, {"in", PDNN_ALIGN_SHRINK},
+        {"error", PDNN_ALIGN_RIGHT},       {"repeat", PDNN_ALIGN_RIGHT},
+        {"composed ms", PDNN_ALIGN_RIGHT}, {"direct ms", PDNN_ALIGN_RIGHT},
+        {"off by ms", PDNN_ALIGN_RIGHT},   {"in", PDNN_ALIGN_CUT | PDNN_SPARE(1)},
         {"model", PDNN_ALIGN_LEFT}};
     const struct pdnn_validated **sorted = calloc(validation->count + 1, sizeof *sorted);
     struct pdnn_table table;

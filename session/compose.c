@@ -37,7 +37,6 @@ struct compose {
     size_t *context_of, *order; /* by operator; operators in the order of measurement */
     struct context *contexts;
     size_t n_contexts;
-    uint64_t began_ns;
 };
 
 static enum pdnn_status out_of_memory(struct pdnn_err *err) {
@@ -53,11 +52,9 @@ static bool is_stopped(const struct compose *compose) {
 }
 
 static bool is_late(struct compose *compose) {
-    uint64_t now_ns = pdnn_clock_ns();
-    const struct pdnn_sweep_rules *rules = &compose->rules;
-    bool late = (rules->budget_ns && now_ns - compose->began_ns >= rules->budget_ns) ||
-                (rules->deadline_ns && now_ns >= rules->deadline_ns);
-    compose->result->budget_spent = compose->result->budget_spent || late;
+    uint64_t deadline_ns = compose->rules.deadline_ns;
+    bool late = deadline_ns && pdnn_clock_ns() >= deadline_ns;
+    compose->result->out_of_time = compose->result->out_of_time || late;
     return late;
 }
 
@@ -373,10 +370,7 @@ static enum pdnn_status visit_round(struct compose *compose, size_t round, struc
     const struct pdnn_session *session = compose->session;
     struct pdnn_sweep_rules rules = compose->rules;
     struct pdnn_sweep_result result = {0};
-    uint64_t spent_ns = pdnn_clock_ns() - compose->began_ns;
     rules.rounds = (int64_t)round + 1;
-    if (rules.budget_ns)
-        rules.budget_ns = rules.budget_ns > spent_ns ? rules.budget_ns - spent_ns : 1;
     for (size_t i = 0; i < session->n_tasks; i++)
         session->tasks[i].closed = compose->closed[i] || compose->role[i] == ROLE_COMPOSED;
     enum pdnn_status status = pdnn_sweep_directory_resume(compose->sweep, err);
@@ -448,18 +442,15 @@ static enum pdnn_status run(struct compose *compose, struct pdnn_err *err) {
 enum pdnn_status pdnn_compose_run(struct pdnn_sweep_directory *sweep,
                                   const struct pdnn_compose_request *request,
                                   struct pdnn_compose_result *result, struct pdnn_err *err) {
-    struct compose compose = {.sweep = sweep,
-                              .session = sweep->session,
-                              .request = request,
-                              .result = result,
-                              .began_ns = pdnn_clock_ns()};
+    struct compose compose = {
+        .sweep = sweep, .session = sweep->session, .request = request, .result = result};
     struct pdnn_err tables = {0};
     *result = (struct pdnn_compose_result){0};
     sweep->session->hooks->watch(sweep->session->hooks->user);
     enum pdnn_status status = run(&compose, err);
-    if (result->budget_spent) {
-        const struct pdnn_sweep_result spent = {.budget_spent = true};
-        pdnn_session_note_end(sweep->session, &spent);
+    if (result->out_of_time) {
+        const struct pdnn_sweep_result late = {.out_of_time = true};
+        pdnn_session_note_end(sweep->session, &late);
     }
     if (pdnn_sweep_directory_write(sweep, &tables) != PDNN_OK && status == PDNN_OK)
         status = pdnn_fail(err, tables.status, "%s", tables.text);

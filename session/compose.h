@@ -30,7 +30,7 @@ struct pdnn_compose_result {
     size_t operators, stateless;     /* distinct; without their cache states */
     size_t measured;                 /* measurements made now */
     uint64_t list_ns, measure_ns;
-    bool budget_spent;
+    bool out_of_time; /* for some measurement */
 };
 
 /* How far composed times are from direct ones. errors: composed over direct, less 1, of each model that has

@@ -248,7 +248,6 @@ static void test_aggregate_composed(void **state) {
     aggregate(&input, &record);
     assert_string_equal(record.method, "composed");
     assert_near(record.time_ns_median, 100);
-    assert_true(record.ci_low_ns < 100 && record.ci_high_ns > 100);
     assert_true(isnan(record.time_ns_p10) && isnan(record.time_ns_min) && isnan(record.time_ns_mad));
     assert_string_equal(record.stop_reason, "");
     assert_int_equal(record.flags & PDNN_FLAG_COMPOSED, PDNN_FLAG_COMPOSED);

@@ -117,7 +117,7 @@ class Compose(Case):
             if row["method"] == "direct":
                 continue
             self.assertEqual(row["rounds"], "2")
-            self.assertIn("composed", row["flags"].split("|"))
+            self.assertIn("composed", row["row_flags"].split("|"))
             self.assertTrue(float(row["ci_low_ns"]) <= float(row["time_ns_median"]) <= float(row["ci_high_ns"]))
             found = self.rows_of(row["id"])
             composed = sum(int(one["runs"]) * sum(library[one["operator"]]) / 2 for one in found)
@@ -147,7 +147,7 @@ class Compose(Case):
         methods = {row["id"]: row for row in self.table("a", "results.csv")}
         for row in rows:
             self.assertEqual(methods[row["id"]]["method"], "direct")
-            self.assertNotIn("composed", methods[row["id"]]["flags"])
+            self.assertNotIn("composed", methods[row["id"]]["row_flags"])
             self.assertAlmostEqual(float(row["composed_ns"]) / float(row["direct_ns"]) - 1, float(row["error_pct"]) / 100, 3)
         again = self.run_paradnn("compose", "small.yaml", "-o", "a", "--ceilings", self.roofs, "--validate", "2", "--format", "csv")
         self.assertEqual(again.stdout, done.stdout)
