@@ -70,7 +70,8 @@ static const struct pdnn_column columns[] = {
     {"time_ns_median", "ns", NUMBER(visit.median_ns), .help = "median of the samples"},
     {"time_ns_min", "ns", NUMBER(visit.min_ns), .help = "minimum of the samples"},
     {"time_ns_mad", "ns", NUMBER(visit.mad_ns), .help = "median absolute deviation of the samples"},
-    {"flags", "", PDNN_COLUMN_WORD, .get = get_flags, .put = put_flags, .help = "flags as in journal.csv"},
+    {"row_flags", "", PDNN_COLUMN_WORD, .get = get_flags, .put = put_flags,
+     .help = "flags as in journal.csv"},
 };
 
 const struct pdnn_columns pdnn_library_columns = {"operators.csv", columns,
