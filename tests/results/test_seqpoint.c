@@ -1,0 +1,358 @@
+/* SeqPoint's selection against its invariants and a search by brute force, its baselines, and projections. */
+#include "tests/cmocka_all.h"
+
+#include "base/rng.h"
+#include "results/analysis/seqpoint.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct pdnn_arena arena;
+
+static int finish(void **state) {
+    (void)state;
+    pdnn_arena_finish(&arena);
+    return 0;
+}
+
+enum { KINDS_MAX = 512 };
+
+/* Kinds at random; lengths up to `longest`, counts up to 9. */
+static struct pdnn_epoch make_epoch(struct pdnn_rng *rng, int64_t longest, bool two) {
+    struct pdnn_epoch_kind *kind = pdnn_arena_alloc(&arena, KINDS_MAX, sizeof *kind);
+    size_t n = 0;
+    for (int64_t s = 1; s <= longest; s++) {
+        for (int64_t t = two ? 1 : 0; t <= (two ? longest : 0); t++) {
+            if (n < KINDS_MAX && pdnn_rng_below(rng, two ? 4 : 2) == 0)
+                kind[n++] = (struct pdnn_epoch_kind){{s, t}, 1 + pdnn_rng_below(rng, 9)};
+        }
+    }
+    if (!n)
+        kind[n++] = (struct pdnn_epoch_kind){{1, two}, 3};
+    struct pdnn_epoch epoch;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_epoch_of_kinds(kind, n, &arena, &epoch, &err), PDNN_OK);
+    return epoch;
+}
+
+/* A time that grows with both lengths, by steps, with 2 % of noise. */
+static double *make_times(struct pdnn_rng *rng, const struct pdnn_epoch *epoch) {
+    double *time = pdnn_arena_alloc(&arena, epoch->n_kinds, sizeof *time);
+    for (size_t k = 0; k < epoch->n_kinds; k++) {
+        const int64_t *length = epoch->kind[k].length;
+        time[k] = (3 + 0.5 * (double)length[0] + 0.8 * ceil((double)length[1] / 4)) *
+                  (1 + 0.02 * (pdnn_rng_double(rng) - 0.5));
+    }
+    return time;
+}
+
+static struct pdnn_seqpoints choose(const struct pdnn_seqpoint_request *request) {
+    struct pdnn_seqpoints seqpoints;
+    struct pdnn_err err = {0};
+    if (pdnn_seqpoint_select(request, &arena, &seqpoints, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    return seqpoints;
+}
+
+static double sum_of_weights(const struct pdnn_points *points) {
+    double sum = 0;
+    for (size_t i = 0; i < points->count; i++)
+        sum += points->point[i].weight;
+    return sum;
+}
+
+static void assert_same_points(const struct pdnn_points *a, const struct pdnn_points *b) {
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        assert_int_equal(a->point[i].kind, b->point[i].kind);
+        assert_true(a->point[i].weight == b->point[i].weight);
+    }
+}
+
+/* Of one length: bins by their borders, each distance compared. Returns the number of points. */
+static size_t search(const struct pdnn_epoch *epoch, const double *time, size_t bins,
+                     struct pdnn_point *point) {
+    int64_t low = epoch->kind[0].length[0], high = epoch->kind[epoch->n_kinds - 1].length[0];
+    size_t count = 0;
+    for (size_t b = 0; b < bins; b++) {
+        double sum = 0, iterations = 0, least = INFINITY;
+        size_t best = 0;
+        for (int pass = 0; pass < 2; pass++) {
+            for (size_t k = 0; k < epoch->n_kinds; k++) {
+                double at = (double)(epoch->kind[k].length[0] - low) * (double)bins / (double)(high - low);
+                bool in = at >= (double)b && (at < (double)b + 1 || b + 1 == bins);
+                double n = (double)epoch->kind[k].count;
+                if (in && !pass) {
+                    sum += n * time[k];
+                    iterations += n;
+                }
+                if (in && pass && fabs(time[k] - sum / iterations) < least - 1e-11) {
+                    least = fabs(time[k] - sum / iterations);
+                    best = k;
+                }
+            }
+        }
+        if (iterations > 0)
+            point[count++] = (struct pdnn_point){best, iterations, 1};
+    }
+    return count;
+}
+
+static void test_select_brute_force(void **state) {
+    (void)state;
+    struct pdnn_rng rng = {1, 0};
+    for (int i = 0; i < 300; i++) {
+        struct pdnn_epoch epoch = make_epoch(&rng, 4 + (int64_t)pdnn_rng_below(&rng, 90), false);
+        double *time = make_times(&rng, &epoch), total = pdnn_epoch_total(&epoch, time);
+        struct pdnn_seqpoints found =
+            choose(&(struct pdnn_seqpoint_request){&epoch, PDNN_KEY_SOURCE, time, 2, 2, 0.001});
+        struct pdnn_point expected[KINDS_MAX];
+        for (size_t bins = 2;; bins++) {
+            size_t n = epoch.n_kinds;
+            bool each = n <= 2 || bins >= n;
+            if (each) {
+                for (size_t k = 0; k < n; k++)
+                    expected[k] = (struct pdnn_point){k, (double)epoch.kind[k].count, 1};
+            } else {
+                n = search(&epoch, time, bins, expected);
+            }
+            struct pdnn_points points = {expected, n};
+            double error = pdnn_points_total(&points, time) / total - 1;
+            if (!each && fabs(error) > 0.001)
+                continue;
+            assert_same_points(&found.points, &points);
+            assert_int_equal(found.bins, each ? 0 : bins);
+            assert_true(fabs(found.error - error) < 1e-12);
+            break;
+        }
+        assert_int_equal(pdnn_points_runs(&found.points), found.points.count);
+    }
+}
+
+/* Weights sum to the iterations; the error is within what was asked, or every length was taken. */
+static void test_select_keys(void **state) {
+    (void)state;
+    struct pdnn_rng rng = {2, 0};
+    for (int i = 0; i < 100; i++) {
+        struct pdnn_epoch epoch = make_epoch(&rng, 4 + (int64_t)pdnn_rng_below(&rng, 25), true);
+        double *time = make_times(&rng, &epoch);
+        for (int key = 0; key < PDNN_KEY_COUNT; key++) {
+            for (int timed = 0; timed < 2; timed++) {
+                struct pdnn_seqpoints found = choose(&(struct pdnn_seqpoint_request){
+                    .epoch = &epoch, .key = (enum pdnn_seqpoint_key)key, .statistic = timed ? time : NULL});
+                assert_true(sum_of_weights(&found.points) == (double)epoch.n_iterations);
+                assert_true(fabs(found.error) <= 0.01 || found.bins == 0);
+                if (key == PDNN_KEY_BOTH && found.bins == 0)
+                    assert_true(fabs(found.error) < 1e-12);
+                for (size_t k = 1; k < found.points.count; k++)
+                    assert_true(found.points.point[k - 1].kind < found.points.point[k].kind);
+            }
+        }
+    }
+}
+
+static void test_select_few_lengths(void **state) {
+    (void)state;
+    struct pdnn_epoch_kind kind[] = {{{40, 0}, 1}, {{10, 0}, 5}, {{20, 0}, 7}};
+    struct pdnn_epoch epoch;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_epoch_of_kinds(kind, 3, &arena, &epoch, &err), PDNN_OK);
+    struct pdnn_seqpoints found = choose(&(struct pdnn_seqpoint_request){.epoch = &epoch});
+    static const double weights[] = {5, 7, 1};
+    assert_int_equal(found.points.count, 3);
+    assert_int_equal(found.distinct, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(found.points.point[i].weight == weights[i] && found.points.point[i].kind == i);
+    assert_true(found.error == 0);
+    /* As many bins as lengths, although equal widths would put 10 and 20 into one. */
+    found = choose(&(struct pdnn_seqpoint_request){.epoch = &epoch, .unique_max = 1, .bins = 3});
+    assert_int_equal(found.points.count, 3);
+    assert_true(found.error == 0);
+    /* A single length. */
+    assert_int_equal(pdnn_epoch_of_kinds(kind, 1, &arena, &epoch, &err), PDNN_OK);
+    found = choose(&(struct pdnn_seqpoint_request){.epoch = &epoch, .unique_max = 1, .bins = 1});
+    assert_int_equal(found.points.count, 1);
+    assert_true(found.points.point[0].weight == 5 && found.error == 0);
+}
+
+static void test_select_constant(void **state) {
+    (void)state;
+    struct pdnn_rng rng = {3, 0};
+    struct pdnn_epoch epoch = make_epoch(&rng, 100, false);
+    double *time = pdnn_arena_alloc(&arena, epoch.n_kinds, sizeof *time);
+    for (size_t k = 0; k < epoch.n_kinds; k++)
+        time[k] = 0.1;
+    struct pdnn_seqpoints found =
+        choose(&(struct pdnn_seqpoint_request){&epoch, PDNN_KEY_SOURCE, time, 1, 1, 0.01});
+    assert_int_equal(found.points.count, 1);
+    assert_int_equal(found.points.point[0].kind, 0); /* a tie: the shorter */
+    assert_true(fabs(found.error) < 1e-12);
+}
+
+/* The same SeqPoints for an epoch in another order, and for another unit of the statistic; the projected
+ * speed-up is exact where all times have one ratio. */
+static void test_select_invariances(void **state) {
+    (void)state;
+    struct pdnn_rng rng = {4, 0};
+    for (int i = 0; i < 50; i++) {
+        struct pdnn_epoch epoch = make_epoch(&rng, 60, i % 2);
+        double *time = make_times(&rng, &epoch), *scaled = make_times(&rng, &epoch);
+        struct pdnn_epoch_kind *kind = pdnn_arena_alloc(&arena, epoch.n_kinds, sizeof *kind);
+        struct pdnn_epoch again;
+        struct pdnn_err err = {0};
+        for (size_t k = 0; k < epoch.n_kinds; k++) {
+            scaled[k] = 3.7 * time[k];
+            kind[k] = epoch.kind[epoch.n_kinds - 1 - k];
+        }
+        assert_int_equal(pdnn_epoch_of_kinds(kind, epoch.n_kinds, &arena, &again, &err), PDNN_OK);
+        enum pdnn_seqpoint_key key = i % 2 ? PDNN_KEY_SUM : PDNN_KEY_SOURCE;
+        struct pdnn_seqpoints one =
+            choose(&(struct pdnn_seqpoint_request){.epoch = &epoch, .key = key, .statistic = time});
+        struct pdnn_seqpoints other =
+            choose(&(struct pdnn_seqpoint_request){.epoch = &again, .key = key, .statistic = scaled});
+        assert_same_points(&one.points, &other.points);
+        double speed_up = pdnn_points_total(&one.points, scaled) / pdnn_points_total(&one.points, time);
+        assert_true(fabs(speed_up / 3.7 - 1) < 1e-12);
+    }
+}
+
+static void test_baselines(void **state) {
+    (void)state;
+    /* In order 10 x3, 20 x4, 30 x2, 90 x1: 10 iterations, 260 in all. */
+    struct pdnn_epoch_kind kind[] = {{{10, 0}, 3}, {{20, 0}, 4}, {{30, 0}, 2}, {{90, 0}, 1}};
+    struct pdnn_epoch epoch;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_epoch_of_kinds(kind, 4, &arena, &epoch, &err), PDNN_OK);
+    static const struct {
+        enum pdnn_baseline baseline;
+        size_t count, kind;
+        double weight, total;
+    } rows[] = {
+        {PDNN_BASELINE_FREQUENT, 1, 1, 10, 200}, {PDNN_BASELINE_MEDIAN, 1, 1, 10, 200},
+        {PDNN_BASELINE_WORST, 1, 3, 10, 900},    {PDNN_BASELINE_PRIOR, 2, 0, 7.5, 125},
+        {PDNN_BASELINE_ALL, 4, 0, 3, 260},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_points points;
+        static const double length[] = {10, 20, 30, 90};
+        const struct pdnn_baseline_request request = {.epoch = &epoch, .iterations = 4};
+        assert_int_equal(pdnn_baseline_select(rows[i].baseline, &request, &arena, &points, &err), PDNN_OK);
+        assert_int_equal(points.count, rows[i].count);
+        assert_int_equal(points.point[0].kind, rows[i].kind);
+        assert_true(points.point[0].weight == rows[i].weight);
+        assert_true(sum_of_weights(&points) == 10);
+        assert_true(pdnn_points_total(&points, length) == rows[i].total);
+    }
+}
+
+/* Drawing all iterations is exact; the error of fewer shrinks with their number. */
+static void test_random_error(void **state) {
+    (void)state;
+    struct pdnn_rng rng = {6, 0};
+    struct pdnn_epoch epoch = make_epoch(&rng, 90, false);
+    double *time = make_times(&rng, &epoch), few, many, all;
+    struct pdnn_err err = {0};
+    struct pdnn_baseline_request request = {.epoch = &epoch, .statistic = time, .iterations = 5};
+    assert_int_equal(pdnn_random_error(&request, 200, &arena, &few, &err), PDNN_OK);
+    request.iterations = 60;
+    assert_int_equal(pdnn_random_error(&request, 200, &arena, &many, &err), PDNN_OK);
+    request.iterations = epoch.n_iterations;
+    assert_int_equal(pdnn_random_error(&request, 5, &arena, &all, &err), PDNN_OK);
+    assert_true(few > 2 * many && many > 0 && all < 1e-12);
+}
+
+static void test_reduction(void **state) {
+    (void)state;
+    struct pdnn_epoch_kind kind[] = {{{1, 0}, 30}, {{2, 0}, 70}};
+    struct pdnn_epoch epoch;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_epoch_of_kinds(kind, 2, &arena, &epoch, &err), PDNN_OK);
+    struct pdnn_point point[] = {{0, 30, 1}, {1, 70, 1}};
+    struct pdnn_points points = {point, 2};
+    const double time[] = {10, 20};
+    struct pdnn_reduction reduction =
+        pdnn_points_reduction(&epoch, &points, time, pdnn_epoch_total(&epoch, time));
+    assert_true(fabs(reduction.serial - 1700.0 / 30) < 1e-12);
+    assert_true(fabs(reduction.parallel - 1700.0 / 20) < 1e-12);
+    assert_true(reduction.count == 50);
+}
+
+/* The mean absolute error of 50 consecutive iterations, begun at 20 places. */
+static double error_of_prior(const struct pdnn_epoch *epoch, const double *time) {
+    enum { STARTS = 20 };
+    double sum = 0, total = pdnn_epoch_total(epoch, time);
+    for (size_t i = 0; i < STARTS; i++) {
+        struct pdnn_points points;
+        struct pdnn_err err = {0};
+        const struct pdnn_baseline_request prior = {
+            .epoch = epoch, .statistic = time, .first = i * epoch->n_iterations / STARTS};
+        assert_int_equal(pdnn_baseline_select(PDNN_BASELINE_PRIOR, &prior, &arena, &points, &err), PDNN_OK);
+        sum += fabs(pdnn_projection_error(pdnn_points_total(&points, time), total));
+    }
+    return sum / STARTS;
+}
+
+/* What is published: 50 consecutive iterations say little of a sorted epoch, more of a bucketed one, and most
+ * of a shuffled one; SeqPoint does not care. Times are made up. */
+static void test_prior_depends_on_order(void **state) {
+    (void)state;
+    static const struct {
+        const char *source;
+        enum pdnn_sampler sampler;
+        double least, most; /* error of prior */
+    } rows[] = {
+        {"librispeech-clean-100", PDNN_SAMPLER_SORTED, 0.15, 1},
+        {"librispeech-clean-100", PDNN_SAMPLER_SHUFFLED, 0, 0.02},
+        {"iwslt15-en-vi", PDNN_SAMPLER_BUCKET, 0.05, 0.15},
+        {"iwslt15-en-vi", PDNN_SAMPLER_SHUFFLED, 0, 0.04},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_lengths lengths;
+        struct pdnn_epoch epoch;
+        struct pdnn_err err = {0};
+        struct pdnn_rng rng = {7, 0};
+        const struct pdnn_lengths_request from = {.source = rows[i].source, .seed = 1};
+        assert_int_equal(pdnn_lengths_make(&from, &arena, &lengths, &err), PDNN_OK);
+        const struct pdnn_epoch_request request = {
+            .lengths = &lengths, .sampler = rows[i].sampler, .batch = 64, .multiple = {4, 4}, .seed = 1};
+        assert_int_equal(pdnn_epoch_make(&request, &arena, &epoch, &err), PDNN_OK);
+        double *time = make_times(&rng, &epoch), error = error_of_prior(&epoch, time);
+        if (error < rows[i].least || error > rows[i].most)
+            fail_msg("%s, %s: error of prior %.4f", rows[i].source, pdnn_samplers[rows[i].sampler], error);
+        struct pdnn_seqpoints found = choose(&(struct pdnn_seqpoint_request){
+            .epoch = &epoch, .key = lengths.columns > 1 ? PDNN_KEY_SUM : PDNN_KEY_SOURCE, .statistic = time});
+        assert_true(fabs(found.error) <= 0.01);
+        assert_true(found.points.count <= 20);
+    }
+}
+
+static void test_select_errors(void **state) {
+    (void)state;
+    struct pdnn_epoch_kind kind[] = {{{1, 0}, 30}, {{2, 0}, 70}};
+    struct pdnn_epoch epoch;
+    struct pdnn_seqpoints found;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_epoch_of_kinds(kind, 2, &arena, &epoch, &err), PDNN_OK);
+    static const double bad[][2] = {{1, -1}, {NAN, 1}, {INFINITY, 1}, {0, 0}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(
+            pdnn_seqpoint_select(&(struct pdnn_seqpoint_request){.epoch = &epoch, .statistic = bad[i]},
+                                 &arena, &found, &err),
+            PDNN_INVALID);
+    enum pdnn_seqpoint_key key;
+    assert_int_equal(pdnn_seqpoint_key_parse("maximun", &key, &err), PDNN_INVALID);
+    assert_string_equal(err.text, "'maximun' is not a length of an iteration, did you mean 'maximum'?");
+    kind[1].length[0] = 1;
+    assert_int_equal(pdnn_epoch_of_kinds(kind, 2, &arena, &epoch, &err), PDNN_INVALID);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_select_brute_force),     cmocka_unit_test(test_select_keys),
+        cmocka_unit_test(test_select_few_lengths),     cmocka_unit_test(test_select_constant),
+        cmocka_unit_test(test_select_invariances),     cmocka_unit_test(test_baselines),
+        cmocka_unit_test(test_random_error),           cmocka_unit_test(test_reduction),
+        cmocka_unit_test(test_prior_depends_on_order), cmocka_unit_test(test_select_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, finish);
+}
