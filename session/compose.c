@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* A measurement of an operator samples for at most this long, or until it has measure.min_samples. */
-static const uint64_t measure_ns = 60000000, report_gap_ns = 200000000;
+static const uint64_t measure_ns = 150000000, report_gap_ns = 200000000;
 
 /* What becomes of a task. */
 enum role { ROLE_NONE, ROLE_COMPOSED, ROLE_VALIDATES, ROLE_DIRECT };
@@ -33,7 +33,7 @@ struct compose {
     struct pdnn_operators operators;
     enum role *role;            /* by task */
     bool *closed;               /* by task: before roles were given */
-    bool *is_tried;             /* by operator: measured in this run */
+    bool *is_needed, *is_tried; /* by operator: part of a composed model; measured in this run */
     size_t *context_of, *order; /* by operator; operators in the order of measurement */
     struct context *contexts;
     size_t n_contexts;
@@ -172,28 +172,29 @@ static enum pdnn_status order_operators(struct compose *compose, size_t *count, 
     const struct pdnn_operators *operators = &compose->operators;
     size_t n = operators->keys.count, n_tasks = compose->session->n_tasks;
     struct pdnn_rng rng = {pdnn_rng_at(compose->request->seed, 2), 0};
-    bool *is_needed = calloc(n + 1, sizeof *is_needed);
+    bool *is_left = calloc(n + 1, sizeof *is_left);
     size_t *tasks = calloc(n_tasks + 1, sizeof *tasks);
-    enum pdnn_status status = is_needed && tasks ? PDNN_OK : out_of_memory(err);
+    enum pdnn_status status = is_left && tasks ? PDNN_OK : out_of_memory(err);
     *count = 0;
     for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++) {
         tasks[i] = i;
         for (size_t k = 0; is_composed(compose->role[i]) && k < operators->tasks[i].count; k++)
-            is_needed[operators->tasks[i].use[k].number] = true;
+            is_left[operators->tasks[i].use[k].number] =
+                compose->is_needed[operators->tasks[i].use[k].number] = true;
     }
     if (status == PDNN_OK)
         shuffle(tasks, n_tasks, &rng);
     for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++) {
         for (size_t k = 0; k < operators->tasks[tasks[i]].count && status == PDNN_OK; k++) {
             size_t number = operators->tasks[tasks[i]].use[k].number;
-            if (!is_needed[number] || operators->facts[number].task != tasks[i])
+            if (!is_left[number] || operators->facts[number].task != tasks[i])
                 continue;
-            is_needed[number] = false;
+            is_left[number] = false;
             compose->order[(*count)++] = number;
             status = find_context(compose, tasks[i], &compose->context_of[number], err);
         }
     }
-    free(is_needed);
+    free(is_left);
     free(tasks);
     return status;
 }
@@ -212,37 +213,82 @@ static bool is_done(const struct compose *compose, size_t number, size_t round) 
     return known && (times.count > round || (times.outcome != PDNN_OUTCOME_OK && !may_retry));
 }
 
-static enum pdnn_status measure_one(struct compose *compose, size_t number, struct pdnn_err *err) {
+/* The operators of the same model that this round lacks too. */
+static void want_others(const struct compose *compose, size_t task, size_t round,
+                        struct pdnn_operator_request *request) {
+    const struct pdnn_task_operators *of = &compose->operators.tasks[task];
+    for (size_t i = 0; i < of->count && i < PDNN_OPERATOR_WANTED_MAX; i++)
+        if (compose->is_needed[of->use[i].number] && !is_done(compose, of->use[i].number, round))
+            request->wanted[i / 8] |= (unsigned char)(1u << i % 8);
+}
+
+static enum pdnn_status add_row(struct compose *compose, size_t number, const struct pdnn_visit *visit,
+                                struct pdnn_err *err) {
     const struct context *context = &compose->contexts[compose->context_of[number]];
+    struct pdnn_library_row *row = calloc(1, sizeof *row);
+    if (!row)
+        return out_of_memory(err);
+    row->visit = *visit;
+    memcpy(row->context, context->text, sizeof row->context);
+    memcpy(row->software, context->software, sizeof row->software);
+    snprintf(row->host, sizeof row->host, "%s", compose->session->host.name);
+    snprintf(row->key, sizeof row->key, "%s", compose->operators.keys.text[number]);
+    enum pdnn_status status = pdnn_library_add(compose->request->library, row, err);
+    compose->is_tried[number] = true;
+    compose->result->measured++;
+    free(row);
+    return status;
+}
+
+/* A row for each time; for a failure, one for the operator that was asked for. */
+static enum pdnn_status add_rows(struct compose *compose, size_t number, size_t round,
+                                 const struct pdnn_visit *visit, const struct pdnn_operator_time *times,
+                                 size_t n_times, struct pdnn_err *err) {
+    const struct pdnn_task_operators *of = &compose->operators.tasks[compose->operators.facts[number].task];
+    if (visit->outcome != PDNN_OUTCOME_OK)
+        return add_row(compose, number, visit, err);
+    for (size_t i = 0; i < n_times; i++) {
+        struct pdnn_visit one = *visit;
+        one.median_ns = times[i].ns;
+        one.min_ns = times[i].min_ns;
+        one.mad_ns = times[i].mad_ns;
+        if (times[i].number >= of->count)
+            return pdnn_fail(err, PDNN_INTERNAL, "the worker measured an operator that the model lacks");
+        size_t measured = of->use[times[i].number].number;
+        if (!is_done(compose, measured, round) && add_row(compose, measured, &one, err) != PDNN_OK)
+            return err->status;
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status measure_one(struct compose *compose, size_t number, size_t round,
+                                    struct pdnn_err *err) {
+    const struct context *context = &compose->contexts[compose->context_of[number]];
+    const size_t task = compose->operators.facts[number].task;
     const struct pdnn_visit_watch watch = {.time_limit_ns = compose->rules.time_limit_ns,
                                            .stop = compose->rules.stop,
                                            .grace_ns = compose->rules.grace_ns};
     struct pdnn_operator_request *request = calloc(1, sizeof *request);
-    struct pdnn_library_row *row = calloc(1, sizeof *row);
+    struct pdnn_visit visit = {0};
+    struct pdnn_operator_time *times = NULL;
+    size_t n_times = 0;
     struct pdnn_worker *worker;
-    enum pdnn_status status = request && row ? PDNN_OK : out_of_memory(err);
+    enum pdnn_status status = request ? PDNN_OK : out_of_memory(err);
     if (status == PDNN_OK)
-        status = pdnn_operators_request(compose->session, &compose->rules,
-                                        compose->operators.facts[number].task, &request->request, err);
+        status = pdnn_operators_request(compose->session, &compose->rules, task, &request->request, err);
     if (status == PDNN_OK)
         status = pdnn_sweep_workers_get(compose->workers, (enum pdnn_isa)context->isa, &worker, err);
     if (status == PDNN_OK) {
         request->request.rules.max_visit_ns = measure_ns;
         request->request.rules.time_limit_ns = watch.time_limit_ns;
         snprintf(request->key, sizeof request->key, "%s", compose->operators.keys.text[number]);
-        status = pdnn_worker_operator(worker, request, &watch, &row->visit, err);
+        want_others(compose, task, round, request);
+        status = pdnn_worker_operator(worker, request, &watch, &visit, &times, &n_times, err);
     }
-    if (status == PDNN_OK) {
-        compose->is_tried[number] = true;
-        memcpy(row->context, context->text, sizeof row->context);
-        memcpy(row->software, context->software, sizeof row->software);
-        snprintf(row->host, sizeof row->host, "%s", compose->session->host.name);
-        memcpy(row->key, request->key, sizeof row->key);
-        status = pdnn_library_add(compose->request->library, row, err);
-        compose->result->measured++;
-    }
+    if (status == PDNN_OK)
+        status = add_rows(compose, number, round, &visit, times, n_times, err);
+    free(times);
     free(request);
-    free(row);
     return status;
 }
 
@@ -262,7 +308,7 @@ static enum pdnn_status measure_round(struct compose *compose, size_t count, siz
         if (is_stopped(compose))
             status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
         else if (!is_done(compose, compose->order[i], round))
-            status = measure_one(compose, compose->order[i], err);
+            status = measure_one(compose, compose->order[i], round, err);
         if (pdnn_clock_ns() - reported_ns > report_gap_ns) {
             report(compose, i, count, began_ns);
             reported_ns = pdnn_clock_ns();
@@ -415,7 +461,9 @@ static enum pdnn_status list(struct compose *compose, struct pdnn_err *err) {
     compose->context_of = calloc(compose->operators.keys.count + 1, sizeof *compose->context_of);
     compose->order = calloc(compose->operators.keys.count + 1, sizeof *compose->order);
     compose->is_tried = calloc(compose->operators.keys.count + 1, sizeof *compose->is_tried);
-    if (status == PDNN_OK && (!compose->context_of || !compose->order || !compose->is_tried))
+    compose->is_needed = calloc(compose->operators.keys.count + 1, sizeof *compose->is_needed);
+    if (status == PDNN_OK &&
+        (!compose->context_of || !compose->order || !compose->is_tried || !compose->is_needed))
         status = out_of_memory(err);
     return status;
 }
@@ -460,6 +508,7 @@ enum pdnn_status pdnn_compose_run(struct pdnn_sweep_directory *sweep,
     free(compose.context_of);
     free(compose.order);
     free(compose.is_tried);
+    free(compose.is_needed);
     free(compose.contexts);
     return status;
 }

@@ -1,5 +1,6 @@
 #include "runtime/core/excerpt.h"
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "models/memory.h"
 #include "runtime/core/plan_parts.h"
@@ -8,65 +9,86 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_FLOATS = 16, COPIES_MAX = 1 << 16 };
+enum { GRANULE = 4096, PARALLEL_BYTES = 1 << 20 };
 
-static const struct pdnn_step *step_of(const struct pdnn_excerpt *excerpt) {
-    return &excerpt->plan->program.steps[excerpt->step];
+/* So that sums and products of what is seeded stay within any type for as long as it runs. */
+static const double seeded_scale = 0x1p-5;
+
+/* Memory of the block that steps touch, in granules. */
+struct touched {
+    unsigned char *is_touched;
+    uint64_t bytes;
+};
+
+static enum pdnn_status touched_init(struct touched *touched, const struct pdnn_plan *plan,
+                                     struct pdnn_err *err) {
+    touched->bytes = 0;
+    touched->is_touched = calloc(plan->block_bytes / GRANULE + 1, 1);
+    return touched->is_touched ? PDNN_OK
+                               : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a map of a plan");
 }
 
-static const struct pdnn_slot *slot_of(const struct pdnn_excerpt *excerpt, int operand) {
-    return &excerpt->plan->program.slots[step_of(excerpt)->slot[operand]];
-}
-
-/* The part in the same memory as the operand, which is appended if there is none. */
-static int find_part(struct pdnn_excerpt *excerpt, int operand, uint64_t *part_offset) {
-    uint64_t offset = excerpt->plan->offset[step_of(excerpt)->slot[operand]];
-    uint64_t bytes = slot_of(excerpt, operand)->bytes;
-    int part = 0;
-    while (part < excerpt->n_parts && !(bytes && part_offset[part] == offset && excerpt->part[part].bytes))
-        part++;
-    if (part == excerpt->n_parts) {
-        excerpt->part[part] = (struct pdnn_excerpt_part){.copies = 1};
-        part_offset[excerpt->n_parts++] = offset;
-    }
-    if (excerpt->part[part].bytes < bytes)
-        excerpt->part[part].bytes = bytes;
-    return part;
-}
-
-/* A part is as far as the farthest of its operands. A step that only it and its like run touches, between two
- * uses of one copy, the copies of all parts that are at least as far. */
-static void count_copies(struct pdnn_excerpt *excerpt, const uint64_t *part_distance) {
-    uint64_t all = 0;
-    for (int i = 0; i < excerpt->n_parts; i++)
-        all += excerpt->part[i].bytes;
-    excerpt->cycle = 1;
-    for (int i = 0; i < excerpt->n_parts; i++) {
-        struct pdnn_excerpt_part *part = &excerpt->part[i];
-        uint64_t per_run = 0, distance = part_distance[i];
-        for (int k = 0; k < excerpt->n_parts; k++)
-            per_run += part_distance[k] >= distance ? excerpt->part[k].bytes : 0;
-        uint64_t copies = per_run ? (distance + per_run / 2) / per_run : 1;
-        part->copies = copies < 1 ? 1 : copies > COPIES_MAX ? COPIES_MAX : copies;
-        part->is_near = part->copies == 1 && distance < all / 2;
-        excerpt->cycle = part->copies > excerpt->cycle ? part->copies : excerpt->cycle;
+static void touch(struct touched *touched, const struct pdnn_plan *plan, const struct pdnn_step *step) {
+    for (int k = 0; k < step->n_slots; k++) {
+        uint64_t bytes = plan->program.slots[step->slot[k]].bytes, offset = plan->offset[step->slot[k]];
+        for (uint64_t i = offset / GRANULE; bytes && i <= (offset + bytes - 1) / GRANULE; i++) {
+            touched->bytes += touched->is_touched[i] ? 0 : GRANULE;
+            touched->is_touched[i] = 1;
+        }
     }
 }
 
-static void place_parts(struct pdnn_excerpt *excerpt) {
-    for (int i = 0; i < excerpt->n_parts; i++) {
-        struct pdnn_excerpt_part *part = &excerpt->part[i];
-        part->stride = (part->bytes + PDNN_MEMORY_ALIGN - 1) / PDNN_MEMORY_ALIGN * PDNN_MEMORY_ALIGN;
-        part->at = excerpt->block_bytes;
-        excerpt->block_bytes += part->copies * part->stride;
-    }
+enum pdnn_status pdnn_excerpt_before(const struct pdnn_plan *plan, size_t step, uint64_t bytes, bool is_cold,
+                                     size_t *count, struct pdnn_err *err) {
+    size_t n_steps = plan->program.n_steps, most = is_cold ? step : n_steps - 1;
+    struct touched touched;
+    if (touched_init(&touched, plan, err) != PDNN_OK)
+        return err->status;
+    for (*count = 0; *count < most && touched.bytes < bytes; ++*count)
+        touch(&touched, plan, &plan->program.steps[(step + n_steps - 1 - *count) % n_steps]);
+    free(touched.is_touched);
+    return PDNN_OK;
 }
 
-static uint64_t largest_operand(const struct pdnn_excerpt *excerpt) {
-    uint64_t largest = 0;
-    for (int i = 0; i < excerpt->n_parts; i++)
-        largest = excerpt->part[i].bytes > largest ? excerpt->part[i].bytes : largest;
-    return largest;
+static const struct pdnn_step *step_at(const struct pdnn_excerpt *excerpt, size_t i) {
+    return &excerpt->plan->program.steps[(excerpt->first + i) % excerpt->plan->program.n_steps];
+}
+
+static bool is_resident(const struct pdnn_plan *plan, uint32_t slot) {
+    return plan->program.slots[slot].resident ||
+           (slot < plan->graph->n_tensors && pdnn_role_is_resident(plan->graph->tensors[slot].role));
+}
+
+/* What the stretch does with each slot. */
+enum use { USE_NONE, USE_FIRST_HERE, USE_RESIDENT, USE_COMPUTED_BEFORE };
+
+/* The step that touches a slot first computes it. */
+static enum pdnn_status find_uses(const struct pdnn_excerpt *excerpt, enum use **uses, struct pdnn_err *err) {
+    const struct pdnn_program *program = &excerpt->plan->program;
+    uint32_t *computes = calloc(program->n_slots + 1, sizeof *computes);
+    enum use *use = calloc(program->n_slots + 1, sizeof *use);
+    *uses = use;
+    if (!computes || !use) {
+        free(computes);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
+    }
+    for (size_t i = program->n_steps; i-- > 0;)
+        for (int k = 0; k < program->steps[i].n_slots; k++)
+            computes[program->steps[i].slot[k]] = (uint32_t)i;
+    for (size_t i = 0; i < excerpt->count; i++) {
+        const struct pdnn_step *step = step_at(excerpt, i);
+        for (int k = 0; k < step->n_slots; k++) {
+            uint32_t slot = step->slot[k];
+            if (use[slot] != USE_NONE || !program->slots[slot].bytes)
+                continue;
+            bool is_first = &program->steps[computes[slot]] == step;
+            use[slot] = is_resident(excerpt->plan, slot) ? USE_RESIDENT
+                        : is_first                       ? USE_FIRST_HERE
+                                                         : USE_COMPUTED_BEFORE;
+        }
+    }
+    free(computes);
+    return PDNN_OK;
 }
 
 /* The type of what a slot beyond the tensors holds is not known; these values are sane numbers as f32 and in
@@ -77,8 +99,8 @@ static enum pdnn_dtype dtype_of(const struct pdnn_graph *graph, uint32_t slot) {
     return graph->tensors[slot].dtype;
 }
 
-static void fill_computed(const struct pdnn_excerpt *excerpt, uint32_t slot, uint64_t seed,
-                          unsigned char *to) {
+static void fill_computed(const struct pdnn_excerpt *excerpt, uint32_t slot, uint64_t seed) {
+    unsigned char *to = excerpt->memory[slot];
     enum pdnn_dtype dtype = dtype_of(excerpt->plan->graph, slot);
     uint64_t bytes = excerpt->plan->program.slots[slot].bytes, stream = pdnn_rng_at(seed, slot);
     bool is_float = dtype == PDNN_F32 || pdnn_dtype_is_half(dtype);
@@ -87,22 +109,21 @@ static void fill_computed(const struct pdnn_excerpt *excerpt, uint32_t slot, uin
 #pragma omp parallel for if (count > 65536)
     for (int64_t i = 0; i < count; i++) {
         double value = (double)(int32_t)(pdnn_rng_at(stream, (uint64_t)i) >> 40) * 0x1p-23 - 1;
-        pdnn_dtype_store(dtype, to, i, value + 0x1p-24);
+        pdnn_dtype_store(dtype, to, i, (value + 0x1p-24) * seeded_scale);
     }
 }
 
 static enum pdnn_status fill_resident(const struct pdnn_excerpt *excerpt, uint32_t tensor, uint64_t seed,
-                                      unsigned char *to, struct pdnn_err *err) {
+                                      struct pdnn_err *err) {
     const struct pdnn_plan *plan = excerpt->plan;
-    const struct pdnn_tensor *what = &plan->graph->tensors[tensor];
-    memset(to, 0, plan->program.slots[tensor].bytes);
-    if (what->fill.kind == PDNN_FILL_ZERO)
-        return PDNN_OK;
+    unsigned char *to = excerpt->memory[tensor];
+    if (tensor >= plan->graph->n_tensors || plan->graph->tensors[tensor].fill.kind == PDNN_FILL_ZERO)
+        return PDNN_OK; /* fresh pages are zero */
     if (pdnn_plan_is_plain(plan, tensor)) {
         pdnn_fill_tensor(plan->graph, tensor, seed, to);
         return PDNN_OK;
     }
-    void *plain = malloc(pdnn_tensor_bytes(what));
+    void *plain = malloc(pdnn_tensor_bytes(&plan->graph->tensors[tensor]));
     if (!plain)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the data of an operand");
     pdnn_fill_tensor(plan->graph, tensor, seed, plain);
@@ -111,105 +132,159 @@ static enum pdnn_status fill_resident(const struct pdnn_excerpt *excerpt, uint32
     return status;
 }
 
-static enum pdnn_status fill_part(const struct pdnn_excerpt *excerpt, int number, uint64_t seed,
-                                  struct pdnn_err *err) {
-    const struct pdnn_excerpt_part *part = &excerpt->part[number];
-    const struct pdnn_graph *graph = excerpt->plan->graph;
-    unsigned char *first = excerpt->block + part->at;
+static enum pdnn_status fill(const struct pdnn_excerpt *excerpt, const enum use *use, uint64_t seed,
+                             struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
-    for (int k = 0; k < step_of(excerpt)->n_slots && status == PDNN_OK; k++) {
-        uint32_t slot = step_of(excerpt)->slot[k];
-        bool is_resident = slot < graph->n_tensors && pdnn_role_is_resident(graph->tensors[slot].role);
-        if (excerpt->part_of[k] != number || !slot_of(excerpt, k)->bytes)
-            continue;
-        if (is_resident)
-            status = fill_resident(excerpt, slot, seed, first, err);
-        else
-            fill_computed(excerpt, slot, seed, first);
+    for (uint32_t i = 0; i < excerpt->plan->program.n_slots && status == PDNN_OK; i++) {
+        if (use[i] == USE_RESIDENT)
+            status = fill_resident(excerpt, i, seed, err);
+        else if (use[i] == USE_COMPUTED_BEFORE)
+            fill_computed(excerpt, i, seed);
     }
-#pragma omp parallel for if (part->copies * part->bytes > 1 << 20)
-    for (uint64_t i = 1; i < part->copies; i++)
-        memcpy(first + i * part->stride, first, part->bytes);
     return status;
 }
 
-enum pdnn_status pdnn_excerpt_create(struct pdnn_excerpt *excerpt, const struct pdnn_plan *plan, size_t step,
-                                     const struct pdnn_reuse reuse[PDNN_STEP_SLOTS], uint64_t limit_bytes,
-                                     uint64_t seed, struct pdnn_err *err) {
-    struct pdnn_excerpt made = {.plan = plan, .step = step};
-    uint64_t part_offset[PDNN_STEP_SLOTS], part_distance[PDNN_STEP_SLOTS] = {0};
-    for (int k = 0; k < step_of(&made)->n_slots; k++) {
-        int part = made.part_of[k] = find_part(&made, k, part_offset);
-        part_distance[part] = reuse[k].bytes > part_distance[part] ? reuse[k].bytes : part_distance[part];
-        made.part[part].is_written = made.part[part].is_written || reuse[k].is_written;
+/* Whether something that the stretch computes lies in the slot's memory. */
+static bool is_overwritten(const struct pdnn_plan *plan, const enum use *use, uint32_t slot) {
+    uint64_t begin = plan->offset[slot], end = begin + plan->program.slots[slot].bytes;
+    for (uint32_t i = 0; i < plan->program.n_slots; i++)
+        if (use[i] == USE_FIRST_HERE && plan->offset[i] < end &&
+            plan->offset[i] + plan->program.slots[i].bytes > begin)
+            return true;
+    return false;
+}
+
+/* All steps follow themselves: each finds what the others left. */
+static bool is_whole(const struct pdnn_excerpt *excerpt) {
+    return excerpt->count == excerpt->plan->program.n_steps;
+}
+
+static enum pdnn_status find_restored(struct pdnn_excerpt *excerpt, const enum use *use,
+                                      struct pdnn_err *err) {
+    const struct pdnn_plan *plan = excerpt->plan;
+    excerpt->restored = calloc(plan->program.n_slots + 1, sizeof *excerpt->restored);
+    if (!excerpt->restored)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", plan->program.n_slots);
+    for (uint32_t i = 0; i < plan->program.n_slots && !is_whole(excerpt); i++) {
+        if (use[i] != USE_COMPUTED_BEFORE || !is_overwritten(plan, use, i))
+            continue;
+        uint64_t bytes = plan->program.slots[i].bytes;
+        excerpt->restored[excerpt->n_restored++] =
+            (struct pdnn_excerpt_restored){plan->offset[i], bytes, excerpt->copies_bytes};
+        excerpt->copies_bytes += (bytes + PDNN_MEMORY_ALIGN - 1) / PDNN_MEMORY_ALIGN * PDNN_MEMORY_ALIGN;
     }
-    count_copies(&made, part_distance);
-    place_parts(&made);
-    if (limit_bytes && made.block_bytes + largest_operand(&made) > limit_bytes)
+    return PDNN_OK;
+}
+
+static enum pdnn_status check_limit(struct pdnn_excerpt *excerpt, const enum use *use, uint64_t limit_bytes,
+                                    struct pdnn_err *err) {
+    const struct pdnn_plan *plan = excerpt->plan;
+    struct touched touched;
+    uint64_t moved = 0;
+    if (touched_init(&touched, plan, err) != PDNN_OK)
+        return err->status;
+    for (size_t i = 0; i < excerpt->count; i++)
+        touch(&touched, plan, step_at(excerpt, i));
+    free(touched.is_touched);
+    for (uint32_t i = 0; i < plan->graph->n_tensors; i++) {
+        uint64_t bytes = use[i] == USE_RESIDENT && !pdnn_plan_is_plain(plan, i)
+                             ? pdnn_tensor_bytes(&plan->graph->tensors[i])
+                             : 0;
+        moved = bytes > moved ? bytes : moved;
+    }
+    excerpt->touched_bytes = touched.bytes + excerpt->copies_bytes;
+    if (limit_bytes && excerpt->touched_bytes + moved > limit_bytes)
         return pdnn_fail(err, PDNN_TOO_BIG,
-                         "measuring it alone needs %" PRIu64 " bytes, the limit is %" PRIu64,
-                         made.block_bytes + largest_operand(&made), limit_bytes);
-    made.memory = calloc(plan->program.n_slots + 1, sizeof *made.memory);
-    enum pdnn_status status =
-        made.memory ? pdnn_block_map(made.block_bytes, false, &made.block, err)
-                    : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the operands of a step");
-    for (int i = 0; i < made.n_parts && status == PDNN_OK; i++)
-        status = fill_part(&made, i, seed, err);
+                         "measuring it with what runs before it needs %" PRIu64
+                         " bytes, the limit is %" PRIu64,
+                         excerpt->touched_bytes + moved, limit_bytes);
+    return PDNN_OK;
+}
+
+static enum pdnn_status bind(const struct pdnn_excerpt *excerpt, struct pdnn_err *err) {
+    const struct pdnn_plan *plan = excerpt->plan;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < plan->program.n_slots; i++)
+        excerpt->memory[i] = excerpt->block + plan->offset[i];
+    for (size_t i = 0; i < excerpt->count && status == PDNN_OK; i++) {
+        const struct pdnn_step *step = step_at(excerpt, i);
+        status = step->work.bind(step->work.state, excerpt->memory, err);
+        if (status != PDNN_OK)
+            status = pdnn_wrap(err, "%s", step->implementation);
+    }
+    return status;
+}
+
+static void copy(unsigned char *to, const unsigned char *from, uint64_t bytes) {
+    const int64_t piece = PARALLEL_BYTES / 8, pieces = (int64_t)bytes / piece;
+#pragma omp parallel for if (bytes > PARALLEL_BYTES)
+    for (int64_t i = 0; i < pieces; i++)
+        memcpy(to + i * piece, from + i * piece, (size_t)piece);
+    memcpy(to + pieces * piece, from + pieces * piece, bytes - (uint64_t)(pieces * piece));
+}
+
+static enum pdnn_status allocate(struct pdnn_excerpt *excerpt, struct pdnn_err *err) {
+    const struct pdnn_plan *plan = excerpt->plan;
+    excerpt->memory = calloc(plan->program.n_slots + 1, sizeof *excerpt->memory);
+    if (!excerpt->memory)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", plan->program.n_slots);
+    enum pdnn_status status = pdnn_block_map(plan->block_bytes, true, &excerpt->block, err);
+    if (status == PDNN_OK)
+        status = pdnn_block_map(excerpt->copies_bytes, false, &excerpt->copies, err);
+    return status;
+}
+
+enum pdnn_status pdnn_excerpt_create(struct pdnn_excerpt *excerpt, const struct pdnn_plan *plan, size_t first,
+                                     size_t count, uint64_t limit_bytes, uint64_t seed,
+                                     struct pdnn_err *err) {
+    struct pdnn_excerpt made = {.plan = plan, .first = first, .count = count};
+    enum use *use;
+    enum pdnn_status status = find_uses(&made, &use, err);
+    if (status == PDNN_OK)
+        status = find_restored(&made, use, err);
+    if (status == PDNN_OK)
+        status = check_limit(&made, use, limit_bytes, err);
+    if (status == PDNN_OK)
+        status = allocate(&made, err);
+    if (status == PDNN_OK)
+        status = bind(&made, err);
+    if (status == PDNN_OK)
+        status = fill(&made, use, seed, err);
+    free(use);
     if (status != PDNN_OK) {
         pdnn_excerpt_destroy(&made);
         return status;
     }
+    for (size_t i = 0; i < made.n_restored; i++)
+        copy(made.copies + made.restored[i].at, made.block + made.restored[i].offset, made.restored[i].bytes);
     *excerpt = made;
     return PDNN_OK;
 }
 
 void pdnn_excerpt_destroy(struct pdnn_excerpt *excerpt) {
-    pdnn_block_unmap(excerpt->block, excerpt->block_bytes);
+    pdnn_block_unmap(excerpt->block, excerpt->plan ? excerpt->plan->block_bytes : 0);
+    pdnn_block_unmap(excerpt->copies, excerpt->copies_bytes);
+    free(excerpt->restored);
     free(excerpt->memory);
     *excerpt = (struct pdnn_excerpt){0};
 }
 
-/* Reads one value of each cache line, or writes it back as it is; the lines are divided among the threads as
- * kernels divide them. */
-static void use(void *address, uint64_t bytes, bool is_written) {
-    volatile float *value = address;
-    int64_t lines = (int64_t)(bytes / sizeof *value / LINE_FLOATS);
-#pragma omp parallel for schedule(static) if (bytes > 32 << 10)
-    for (int64_t i = 0; i < lines; i++) {
-        float one = value[i * LINE_FLOATS];
-        if (is_written)
-            value[i * LINE_FLOATS] = one;
-    }
+void pdnn_excerpt_restore(const struct pdnn_excerpt *excerpt) {
+    for (size_t i = 0; i < excerpt->n_restored; i++)
+        copy(excerpt->block + excerpt->restored[i].offset, excerpt->copies + excerpt->restored[i].at,
+             excerpt->restored[i].bytes);
 }
 
-/* The uses between the last run and the next one that make the caches what they are in the model. */
-static void use_others(const struct pdnn_excerpt *excerpt) {
-    for (int i = 0; i < excerpt->n_parts; i++) {
-        const struct pdnn_excerpt_part *part = &excerpt->part[i];
-        uint64_t last = part->next ? part->next - 1 : part->copies - 1;
-        if (part->is_near)
-            use(excerpt->block + part->at, part->bytes, part->is_written);
-        else if (part->is_written && excerpt->has_run)
-            use(excerpt->block + part->at + last * part->stride, part->bytes, true);
+int pdnn_excerpt_run(const struct pdnn_excerpt *excerpt, uint64_t clock_cost_ns, uint64_t *ns) {
+    uint64_t before = pdnn_clock_ns();
+    for (size_t i = 0; i < excerpt->count; i++) {
+        const struct pdnn_work *work = &step_at(excerpt, i)->work;
+        int code = work->run(work->state);
+        if (code)
+            return code;
+        uint64_t after = pdnn_clock_ns();
+        ns[i] = pdnn_clock_net_ns(after - before, clock_cost_ns);
+        before = after;
     }
-}
-
-enum pdnn_status pdnn_excerpt_next(struct pdnn_excerpt *excerpt, struct pdnn_err *err) {
-    const struct pdnn_step *step = step_of(excerpt);
-    use_others(excerpt);
-    excerpt->has_run = true;
-    for (int k = 0; k < step->n_slots; k++) {
-        const struct pdnn_excerpt_part *part = &excerpt->part[excerpt->part_of[k]];
-        excerpt->memory[step->slot[k]] = excerpt->block + part->at + part->next * part->stride;
-    }
-    for (int i = 0; i < excerpt->n_parts; i++) {
-        struct pdnn_excerpt_part *part = &excerpt->part[i];
-        part->next = part->next + 1 < part->copies ? part->next + 1 : 0;
-    }
-    return step->work.bind(step->work.state, excerpt->memory, err);
-}
-
-int pdnn_excerpt_run(const struct pdnn_excerpt *excerpt) {
-    const struct pdnn_work *work = &step_of(excerpt)->work;
-    return work->run(work->state);
+    return 0;
 }

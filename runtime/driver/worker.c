@@ -110,12 +110,29 @@ enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn
     return ask_visit(worker, PDNN_MESSAGE_VISIT, &body, watch, &answer, visit, err);
 }
 
+/* What follows a visit in its answer; NULL if there is no memory. */
+static void *copy_rest(const struct visit_answer *answer) {
+    size_t bytes = answer->n_rest * answer->rest_size;
+    void *copy = malloc(bytes ? bytes : 1);
+    if (copy && bytes)
+        memcpy(copy, (const char *)answer->message.body + answer->message.body_bytes - bytes, bytes);
+    return copy;
+}
+
 enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct pdnn_operator_request *request,
                                       const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                      struct pdnn_operator_time **times, size_t *n_times,
                                       struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
-    struct visit_answer answer = {.rest_size = 0};
-    return ask_visit(worker, PDNN_MESSAGE_OPERATOR, &body, watch, &answer, visit, err);
+    struct visit_answer answer = {.rest_size = sizeof **times};
+    *times = NULL;
+    *n_times = 0;
+    enum pdnn_status status = ask_visit(worker, PDNN_MESSAGE_OPERATOR, &body, watch, &answer, visit, err);
+    if (status != PDNN_OK || visit->outcome != PDNN_OUTCOME_OK)
+        return status;
+    *times = copy_rest(&answer);
+    *n_times = *times ? answer.n_rest : 0;
+    return *times ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of operators");
 }
 
 static bool operators_are_sound(const struct pdnn_operator *operators, size_t count,
@@ -137,10 +154,7 @@ enum pdnn_status pdnn_worker_operators(struct pdnn_worker *worker, const struct 
     enum pdnn_status status = ask_visit(worker, PDNN_MESSAGE_OPERATORS, &body, watch, &answer, visit, err);
     if (status != PDNN_OK || visit->outcome != PDNN_OUTCOME_OK)
         return status;
-    size_t bytes = answer.n_rest * sizeof **operators;
-    struct pdnn_operator *copy = malloc(bytes ? bytes : 1);
-    if (copy)
-        memcpy(copy, (const char *)answer.message.body + answer.message.body_bytes - bytes, bytes);
+    struct pdnn_operator *copy = copy_rest(&answer);
     if (!copy)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu operators", answer.n_rest);
     if (!operators_are_sound(copy, answer.n_rest, visit)) {

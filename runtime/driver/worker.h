@@ -77,9 +77,12 @@ enum pdnn_status pdnn_worker_operators(struct pdnn_worker *worker, const struct 
                                        struct pdnn_operator **operators, size_t *n_operators,
                                        struct pdnn_err *err);
 
-/* Measures one of them. Cheaper for the instance that was last asked about, which is still compiled. */
+/* Measures one of them, and others that are wanted if that takes little more: times, heap, freed by the
+ * caller; none unless the outcome is ok. Cheaper for the instance that was last asked about, which is still
+ * compiled. */
 enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct pdnn_operator_request *request,
                                       const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                      struct pdnn_operator_time **times, size_t *n_times,
                                       struct pdnn_err *err);
 
 /* Measures the ceilings for one thread count, in about `seconds`, and appends their rows; 0: the probes

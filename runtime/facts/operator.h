@@ -22,10 +22,24 @@ struct pdnn_operator {
     uint64_t bytes; /* of its operands */
 };
 
-/* Asks for the measurement of one operator. */
+/* Operators of a model that can be wanted beside another; later ones are measured when they are asked for. */
+enum { PDNN_OPERATOR_WANTED_MAX = 4096 };
+
+/* Asks for the measurement of one operator, and of others if that takes little more. */
 struct pdnn_operator_request {
     struct pdnn_request request; /* of the model that has it; its rules are for the operator */
     char key[PDNN_OPERATOR_KEY_TEXT];
+    unsigned char wanted[PDNN_OPERATOR_WANTED_MAX / 8]; /* a bit for each operator, as they were listed */
+};
+
+static inline bool pdnn_operator_is_wanted(const struct pdnn_operator_request *request, size_t number) {
+    return number < PDNN_OPERATOR_WANTED_MAX && (request->wanted[number / 8] >> number % 8 & 1);
+}
+
+/* Part of the answer. */
+struct pdnn_operator_time {
+    uint32_t number; /* of the operator, as they were listed */
+    double ns, min_ns, mad_ns;
 };
 
 #endif

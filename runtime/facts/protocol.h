@@ -27,8 +27,9 @@ enum pdnn_message_kind {
      * pdnn_operator: what the instance consists of. Nothing of it runs, but implementations are chosen by
      * measuring, as for a visit. */
     PDNN_MESSAGE_OPERATORS,
-    PDNN_MESSAGE_OPERATOR, /* struct pdnn_operator_request; struct pdnn_visit without ops */
-    PDNN_MESSAGE_REST,     /* empty; empty, once the threads have ended */
+    /* struct pdnn_operator_request; struct pdnn_visit without ops, then array of struct pdnn_operator_time */
+    PDNN_MESSAGE_OPERATOR,
+    PDNN_MESSAGE_REST, /* empty; empty, once the threads have ended */
     /* from the worker, any number of times before an answer: double, the fraction done */
     PDNN_MESSAGE_PROGRESS,
     PDNN_MESSAGE_FAILED, /* the answer if there is no other: struct pdnn_err */

@@ -1,9 +1,8 @@
 #include "runtime/worker/operators.h"
 
 #include "base/clock.h"
-#include "runtime/core/excerpt.h"
-#include "runtime/core/far.h"
-#include "runtime/core/measure.h"
+#include "runtime/core/evict.h"
+#include "runtime/core/excerpt_measure.h"
 #include "runtime/core/reuse.h"
 #include "runtime/worker/step_rows.h"
 #include "runtime/worker/visit.h"
@@ -21,7 +20,8 @@ struct pdnn_outlined {
     bool is_cold;
     uint64_t prepare_ns;
     struct pdnn_operator *operators;
-    uint32_t *first; /* by operator: its first step */
+    uint32_t *first;       /* by operator: its first step */
+    uint32_t *operator_of; /* by step */
     size_t n_operators;
 };
 
@@ -33,6 +33,7 @@ static void destroy(struct pdnn_outlined *outlined) {
     pdnn_model_finish(&outlined->model);
     free(outlined->operators);
     free(outlined->first);
+    free(outlined->operator_of);
     free(outlined);
 }
 
@@ -104,6 +105,7 @@ static enum pdnn_status add_step(struct pdnn_outlined *outlined, size_t index, c
         memcpy(found->key, key->text, key->length + 1);
     }
     found->runs++;
+    outlined->operator_of[index] = (uint32_t)at;
     return PDNN_OK;
 }
 
@@ -113,7 +115,8 @@ static enum pdnn_status find_operators(struct pdnn_outlined *outlined, struct pd
     enum pdnn_status status = pdnn_step_rows_init(&outlined->rows, &outlined->plan.program, err);
     outlined->operators = calloc(n_steps + 1, sizeof *outlined->operators);
     outlined->first = calloc(n_steps + 1, sizeof *outlined->first);
-    if (status == PDNN_OK && (!outlined->operators || !outlined->first))
+    outlined->operator_of = calloc(n_steps + 1, sizeof *outlined->operator_of);
+    if (status == PDNN_OK && (!outlined->operators || !outlined->first || !outlined->operator_of))
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the operators of %zu steps", n_steps);
     for (size_t i = 0; i < n_steps && status == PDNN_OK; i++) {
         format_key(outlined, i, &key);
@@ -218,63 +221,117 @@ void pdnn_operators_list(struct pdnn_process *process, const struct pdnn_request
     *count = outlined->n_operators;
 }
 
-/* An excerpt being timed. Binding and whatever else precedes a run is not part of it: it is taken off the
- * clock.
- */
-struct timed {
-    struct pdnn_excerpt excerpt;
-    uint64_t excluded_ns, clock_cost_ns;
-    struct pdnn_err err;
+/* Steps [first, first + count) in the circle; those from `sure` on find the caches as in the model. */
+struct stretch {
+    size_t first, count, sure;
 };
 
-static uint64_t net_clock(void *user) {
-    return pdnn_clock_ns() - ((const struct timed *)user)->excluded_ns;
+/* The operator's first step, after what fills the caches before it; and then, as long as they touch no more
+ * than that again, those until the last one that is wanted too, for which the same steps serve. */
+static enum pdnn_status find_stretch(const struct pdnn_outlined *outlined, size_t asked,
+                                     const struct pdnn_operator_request *request, struct stretch *stretch,
+                                     struct pdnn_err *err) {
+    const struct pdnn_program *program = &outlined->plan.program;
+    size_t step = outlined->first[asked], last = step;
+    uint64_t more = 0;
+    if (pdnn_excerpt_before(&outlined->plan, step, outlined->far_bytes, outlined->is_cold, &stretch->sure,
+                            err) != PDNN_OK)
+        return err->status;
+    for (size_t i = step + 1; i < program->n_steps; i++) {
+        more += bytes_of(program, &program->steps[i]);
+        if (more > outlined->far_bytes)
+            break;
+        last = pdnn_operator_is_wanted(request, outlined->operator_of[i]) ? i : last;
+    }
+    stretch->count = stretch->sure + 1 + (last - step);
+    stretch->first = (step + program->n_steps - stretch->sure) % program->n_steps;
+    if (stretch->count >= program->n_steps && !outlined->is_cold)
+        *stretch = (struct stretch){0, program->n_steps, 0};
+    return PDNN_OK;
 }
 
-static int run_next(void *user) {
-    struct timed *timed = user;
-    uint64_t began_ns = pdnn_clock_ns();
-    if (pdnn_excerpt_next(&timed->excerpt, &timed->err) != PDNN_OK)
-        return (int)timed->err.status;
-    timed->excluded_ns += pdnn_clock_ns() - began_ns + timed->clock_cost_ns;
-    return pdnn_excerpt_run(&timed->excerpt);
+/* Which part of the stretch each step is: one for each operator that is asked for or wanted. part_of: by
+ * step of the stretch; times: by part, with room for all operators. */
+static size_t number_parts(const struct pdnn_outlined *outlined, size_t asked,
+                           const struct pdnn_operator_request *request, const struct stretch *stretch,
+                           uint32_t *part_of, struct pdnn_operator_time *times) {
+    size_t n_parts = 0, n_steps = outlined->plan.program.n_steps;
+    for (size_t i = 0; i < stretch->count; i++) {
+        uint32_t number = outlined->operator_of[(stretch->first + i) % n_steps];
+        size_t part = 0;
+        part_of[i] = PDNN_NONE;
+        if (i < stretch->sure || (number != asked && !pdnn_operator_is_wanted(request, number)))
+            continue;
+        while (part < n_parts && times[part].number != number)
+            part++;
+        part_of[i] = (uint32_t)part;
+        times[part].number = number;
+        n_parts += part == n_parts;
+    }
+    return n_parts;
 }
 
-/* Uses every copy once, so that the caches hold what they hold later; not for long. */
-static int settle(struct timed *timed, uint64_t most_ns) {
-    uint64_t began_ns = pdnn_clock_ns();
-    int code = 0;
-    for (uint64_t i = 0; i < timed->excerpt.cycle && !code && pdnn_clock_ns() - began_ns < most_ns; i++)
-        code = run_next(timed);
-    return code;
+static void evict(void *user) {
+    pdnn_evictor_run(user);
 }
 
-static enum pdnn_status measure(const struct pdnn_outlined *outlined, size_t step,
-                                const struct pdnn_request *request, struct pdnn_visit *visit,
-                                struct pdnn_err *err) {
-    struct timed timed = {.clock_cost_ns = pdnn_clock_read_cost_ns()};
-    const struct pdnn_measure_target target = {.user = &timed, .step = run_next, .clock = net_clock};
-    struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
-    pdnn_reuse_find(&outlined->plan, step, outlined->is_cold, outlined->far_bytes, reuse);
-    enum pdnn_status status = pdnn_excerpt_create(&timed.excerpt, &outlined->plan, step, reuse,
-                                                  request->memory_limit_bytes, request->seed, err);
+static enum pdnn_status time_stretch(const struct pdnn_outlined *outlined,
+                                     const struct pdnn_operator_request *request,
+                                     struct pdnn_excerpt_target *target, struct pdnn_part_time *parts,
+                                     struct pdnn_visit *visit, struct pdnn_err *err) {
+    const struct pdnn_far far = {.threads = outlined->model.threads,
+                                 .cache_bytes = outlined->far_bytes / 2,
+                                 .limit_bytes = request->request.memory_limit_bytes};
+    const struct pdnn_stream *stream;
+    struct pdnn_evictor evictor;
+    if (outlined->is_cold &&
+        (pdnn_far_get(&far, &stream, err) != PDNN_OK || pdnn_evictor_init(&evictor, &far, err) != PDNN_OK))
+        return err->status;
+    target->evict = outlined->is_cold ? evict : NULL;
+    target->user = &evictor;
+    visit->plan_bytes = target->excerpt->touched_bytes;
+    return pdnn_excerpt_measure(target, &request->request.rules, parts, visit, err);
+}
+
+static enum pdnn_status measure(const struct pdnn_outlined *outlined, size_t asked,
+                                const struct pdnn_operator_request *request, struct pdnn_visit *visit,
+                                struct pdnn_operator_time **times, size_t *n_times, struct pdnn_err *err) {
+    struct stretch stretch;
+    struct pdnn_excerpt excerpt;
+    enum pdnn_status status = find_stretch(outlined, asked, request, &stretch, err);
     if (status != PDNN_OK)
         return status;
-    visit->plan_bytes = timed.excerpt.block_bytes;
-    int code = settle(&timed, request->rules.max_visit_ns / 4);
-    status = code ? pdnn_fail(err, PDNN_INTERNAL, "the operator failed with code %d", code)
-                  : pdnn_measure_visit(&target, &request->rules, visit, NULL, err);
-    if (status != PDNN_OK && timed.err.status != PDNN_OK)
-        status = pdnn_fail(err, timed.err.status, "%s", timed.err.text);
-    pdnn_excerpt_destroy(&timed.excerpt);
+    uint32_t *part_of = calloc(stretch.count + 1, sizeof *part_of);
+    struct pdnn_part_time *parts = calloc(outlined->n_operators + 1, sizeof *parts);
+    *times = calloc(outlined->n_operators + 1, sizeof **times);
+    if (!part_of || !parts || !*times)
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of operators");
+    if (status == PDNN_OK)
+        status = pdnn_excerpt_create(&excerpt, &outlined->plan, stretch.first, stretch.count,
+                                     request->request.memory_limit_bytes, request->request.seed, err);
+    if (status == PDNN_OK) {
+        struct pdnn_excerpt_target target = {.excerpt = &excerpt, .part_of = part_of};
+        target.n_parts = number_parts(outlined, asked, request, &stretch, part_of, *times);
+        status = time_stretch(outlined, request, &target, parts, visit, err);
+        *n_times = status == PDNN_OK ? target.n_parts : 0;
+        for (size_t i = 0; i < *n_times; i++) {
+            struct pdnn_operator_time *time = &(*times)[i];
+            *time = (struct pdnn_operator_time){time->number, parts[i].ns, parts[i].min_ns, parts[i].mad_ns};
+        }
+        pdnn_excerpt_destroy(&excerpt);
+    }
+    free(part_of);
+    free(parts);
     return status;
 }
 
 void pdnn_operator_measure(struct pdnn_process *process, const struct pdnn_operator_request *request,
-                           struct pdnn_visit *visit) {
+                           struct pdnn_visit *visit, struct pdnn_operator_time **times, size_t *n_times) {
     struct pdnn_err err = {0};
     uint64_t started_ns = pdnn_clock_ns();
     *visit = (struct pdnn_visit){0};
+    *times = NULL;
+    *n_times = 0;
     enum pdnn_status status = get_model(process, &request->request, &err);
     const struct pdnn_outlined *outlined = process->outlined;
     size_t at = 0;
@@ -286,7 +343,7 @@ void pdnn_operator_measure(struct pdnn_process *process, const struct pdnn_opera
                            request->key);
     visit->prepare_ns = pdnn_clock_ns() - started_ns;
     if (status == PDNN_OK)
-        status = measure(outlined, outlined->first[at], &request->request, visit, &err);
+        status = measure(outlined, at, request, visit, times, n_times, &err);
     if (status != PDNN_OK)
         pdnn_visit_fail(visit, &err);
 }

@@ -1,5 +1,5 @@
-/* The distinct operators of a model, and the measurement of one of them on memory of its own, in the cache
- * state that it finds inside the model (runtime/core/excerpt.h). The model is compiled without memory, and
+/* The distinct operators of a model, and the measurement of one of them after the steps that precede
+ * it inside the model (runtime/core/excerpt.h). The model is compiled without memory, and
  * stays compiled until another one or another kind of request is asked for. */
 #ifndef RUNTIME_WORKER_OPERATORS_H
 #define RUNTIME_WORKER_OPERATORS_H
@@ -13,10 +13,10 @@
 void pdnn_operators_list(struct pdnn_process *process, const struct pdnn_request *request,
                          struct pdnn_visit *visit, const struct pdnn_operator **operators, size_t *count);
 
-/* Measures one operator. visit gets what a visit to an instance gets, a step being one run of the operator.
- */
+/* Measures one operator, and of those that are wanted beside it the ones that take little more. visit gets
+ * the outcome, and times each one's time, heap, freed by the caller; none if the outcome is not ok. */
 void pdnn_operator_measure(struct pdnn_process *process, const struct pdnn_operator_request *request,
-                           struct pdnn_visit *visit);
+                           struct pdnn_visit *visit, struct pdnn_operator_time **times, size_t *n_times);
 
 void pdnn_operators_close(struct pdnn_process *process);
 

@@ -97,9 +97,13 @@ static enum pdnn_status answer_operators(struct pdnn_process *process, const voi
 static enum pdnn_status answer_operator(struct pdnn_process *process, const void *body,
                                         struct pdnn_err *err) {
     struct pdnn_visit visit = {0};
-    const struct pdnn_part part = {&visit, sizeof visit};
-    pdnn_operator_measure(process, body, &visit);
-    return pdnn_message_send(process->fd, PDNN_MESSAGE_OPERATOR, &part, 1, err);
+    struct pdnn_operator_time *times;
+    size_t n_times;
+    pdnn_operator_measure(process, body, &visit, &times, &n_times);
+    const struct pdnn_part parts[] = {{&visit, sizeof visit}, {times, n_times * sizeof *times}};
+    enum pdnn_status status = pdnn_message_send(process->fd, PDNN_MESSAGE_OPERATOR, parts, 2, err);
+    free(times);
+    return status;
 }
 
 /* For requests without an outcome: sends the answer, or the error. */

@@ -117,8 +117,13 @@ static void check_operators(struct pdnn_worker *worker, const struct pdnn_reques
         pdnn_visit_finish(&visit);
     }
     err = (struct pdnn_err){0};
-    if (worker->pid && fuzz_is_ok(pdnn_worker_operator(worker, &measured, &unwatched, &visit, &err), &err))
+    struct pdnn_operator_time *times = NULL;
+    if (worker->pid &&
+        fuzz_is_ok(pdnn_worker_operator(worker, &measured, &unwatched, &visit, &times, &count, &err), &err)) {
+        FUZZ_CHECK(visit.outcome == PDNN_OUTCOME_OK || !count);
+        free(times);
         pdnn_visit_finish(&visit);
+    }
 }
 
 static void check_others(struct pdnn_worker *worker, const struct pdnn_request *request) {

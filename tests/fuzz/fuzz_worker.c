@@ -44,7 +44,8 @@ void __wrap_pdnn_operators_list(struct pdnn_process *process, const struct pdnn_
                                 struct pdnn_visit *visit, const struct pdnn_operator **operators,
                                 size_t *count);
 void __wrap_pdnn_operator_measure(struct pdnn_process *process, const struct pdnn_operator_request *request,
-                                  struct pdnn_visit *visit);
+                                  struct pdnn_visit *visit, struct pdnn_operator_time **times,
+                                  size_t *n_times);
 void __wrap_pdnn_operators_close(struct pdnn_process *process);
 enum pdnn_status __wrap_pdnn_check_run(struct pdnn_process *process, const struct pdnn_request *request,
                                        struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err);
@@ -104,10 +105,13 @@ void __wrap_pdnn_operators_list(struct pdnn_process *process, const struct pdnn_
 }
 
 void __wrap_pdnn_operator_measure(struct pdnn_process *process, const struct pdnn_operator_request *request,
-                                  struct pdnn_visit *visit) {
+                                  struct pdnn_visit *visit, struct pdnn_operator_time **times,
+                                  size_t *n_times) {
     check_request(process, &request->request);
     FUZZ_CHECK(memchr(request->key, 0, sizeof request->key));
-    visit->samples = 1;
+    *visit = (struct pdnn_visit){.samples = 1};
+    *times = calloc(1, sizeof **times);
+    *n_times = *times ? 1 : 0;
 }
 
 void __wrap_pdnn_operators_close(struct pdnn_process *process) {

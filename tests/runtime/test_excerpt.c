@@ -1,10 +1,10 @@
-/* Excerpts: a step on memory of its own computes, bit for bit, what it computes inside its model, for every
- * step of models of all families on every backend; and reuse distances, and the copies that follow from them.
- */
+/* Excerpts: a step after a few others, on memory of their own, computes, bit for bit, what it computes inside
+ * its model, for models of all families on every backend, run after run; reuse distances; and
+ * what the times of many runs come to. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 
-#include "runtime/core/excerpt.h"
+#include "runtime/core/excerpt_measure.h"
 #include "runtime/core/reuse.h"
 
 #include <stdio.h>
@@ -32,8 +32,6 @@ static const char *const models[] = {
 };
 enum { MODELS = sizeof models / sizeof *models };
 
-static const uint64_t far_bytes = 128 << 10;
-
 /* The contents of a step's operands, one after the other; heap. */
 static unsigned char *save(const struct pdnn_plan *plan, size_t step, void *const *memory, size_t *bytes) {
     const struct pdnn_step *of = &plan->program.steps[step];
@@ -49,16 +47,6 @@ static unsigned char *save(const struct pdnn_plan *plan, size_t step, void *cons
         at += size;
     }
     return copy;
-}
-
-static void load(const struct pdnn_plan *plan, size_t step, void *const *memory, const unsigned char *from) {
-    const struct pdnn_step *of = &plan->program.steps[step];
-    for (int k = 0; k < of->n_slots; k++) {
-        uint64_t size = plan->program.slots[of->slot[k]].bytes;
-        if (size)
-            memcpy(memory[of->slot[k]], from, size);
-        from += size;
-    }
 }
 
 /* How many steps use each slot. One beyond the tensors that a single step uses is scratch, which a library
@@ -86,32 +74,49 @@ static bool is_same(const struct pdnn_plan *plan, const size_t *users, size_t st
     return same;
 }
 
-/* Runs the step inside the model and on each copy of an excerpt, from the same operands. */
-static void check_step(const struct pdnn_plan *plan, const size_t *users, size_t step, const char *id) {
+/* A stretch ends at every third step. */
+enum { BEFORE = 5, STRIDE = 3 };
+
+/* What the model's steps have left when step `first` begins is what the excerpt begins with. */
+static void check_step(const struct pdnn_plan *plan, const size_t *users, size_t step,
+                       const unsigned char *left, const char *id) {
     const struct pdnn_step *of = &plan->program.steps[step];
+    const size_t first = step > BEFORE ? step - BEFORE : 0, count = step - first + 1;
     struct pdnn_excerpt excerpt;
     struct pdnn_err err = {0};
-    struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
+    uint64_t ns[BEFORE + 1];
     size_t bytes;
-    unsigned char *before = save(plan, step, plan->memory, &bytes);
-    assert_int_equal(of->work.run(of->work.state), 0);
     unsigned char *expected = save(plan, step, plan->memory, &bytes);
-    pdnn_reuse_find(plan, step, false, far_bytes, reuse);
-    must(pdnn_excerpt_create(&excerpt, plan, step, reuse, 0, CHECK_SEED, &err), &err);
-    for (int run = 0; run < 3; run++) {
-        must(pdnn_excerpt_next(&excerpt, &err), &err);
-        load(plan, step, excerpt.memory, before);
-        assert_int_equal(pdnn_excerpt_run(&excerpt), 0);
-        unsigned char *got = save(plan, step, excerpt.memory, &bytes);
-        if (!is_same(plan, users, step, got, expected))
-            fail_msg("%s on %s: step %zu (%s) computes something else alone", id, plan->backend->name, step,
-                     of->implementation);
-        free(got);
-    }
+    must(pdnn_excerpt_create(&excerpt, plan, first, count, 0, CHECK_SEED, &err), &err);
+    memcpy(excerpt.block, left, plan->block_bytes);
+    assert_int_equal(pdnn_excerpt_run(&excerpt, 0, ns), 0);
+    unsigned char *got = save(plan, step, excerpt.memory, &bytes);
+    if (!is_same(plan, users, step, got, expected))
+        fail_msg("%s on %s: step %zu (%s) computes something else in an excerpt", id, plan->backend->name,
+                 step, of->implementation);
     pdnn_excerpt_destroy(&excerpt);
-    must(of->work.bind(of->work.state, plan->memory, &err), &err);
-    free(before);
+    for (size_t i = first; i <= step; i++)
+        must(plan->program.steps[i].work.bind(plan->program.steps[i].work.state, plan->memory, &err), &err);
+    free(got);
     free(expected);
+}
+
+/* Runs the model step by step, and keeps its whole block as the last few steps found it. */
+static void check_steps(const struct pdnn_plan *plan, const size_t *users, const char *id) {
+    unsigned char *left[BEFORE + 1];
+    for (int i = 0; i <= BEFORE; i++) {
+        left[i] = malloc(plan->block_bytes + 1);
+        assert_non_null(left[i]);
+    }
+    for (size_t step = 0; step < plan->program.n_steps; step++) {
+        const struct pdnn_work *work = &plan->program.steps[step].work;
+        memcpy(left[step % (BEFORE + 1)], plan->block, plan->block_bytes);
+        assert_int_equal(work->run(work->state), 0);
+        if (step % STRIDE == 0 || step + 1 == plan->program.n_steps)
+            check_step(plan, users, step, left[step > BEFORE ? (step - BEFORE) % (BEFORE + 1) : 0], id);
+    }
+    for (int i = 0; i <= BEFORE; i++)
+        free(left[i]);
 }
 
 static void check_model(const struct pdnn_backend_def *def, const char *id) {
@@ -126,8 +131,7 @@ static void check_model(const struct pdnn_backend_def *def, const char *id) {
     if (status != PDNN_UNSUPPORTED) {
         must(status, &err);
         size_t *users = count_users(&plan);
-        for (size_t step = 0; step < plan.program.n_steps; step++)
-            check_step(&plan, users, step, id);
+        check_steps(&plan, users, id);
         free(users);
         pdnn_plan_destroy(&plan);
     }
@@ -142,7 +146,17 @@ static void test_excerpt_computes_what_its_model_does(void **state) {
             check_model(backends[backend], models[model]);
 }
 
-/* An outline compiles to the same block as a plan, and its steps run without one. */
+/* Bytes of what no update changes: without them, each run of a stretch computes the same. */
+static unsigned char *run_stretch(struct pdnn_excerpt *excerpt, size_t *bytes) {
+    uint64_t ns[BEFORE + 1] = {0};
+    pdnn_excerpt_restore(excerpt);
+    assert_int_equal(pdnn_excerpt_run(excerpt, 0, ns), 0);
+    size_t last = (excerpt->first + excerpt->count - 1) % excerpt->plan->program.n_steps;
+    return save(excerpt->plan, last, excerpt->memory, bytes);
+}
+
+/* An outline compiles to the same block as a plan, and stretches of it run without one, across the end too;
+ * in inference they compute the same each time, although memory is used again for something else. */
 static void test_outline_runs_without_memory(void **state) {
     (void)state;
     for (int model = 0; model < MODELS; model++) {
@@ -156,17 +170,20 @@ static void test_outline_runs_without_memory(void **state) {
         must(pdnn_plan_outline(&outline, backend.def, backend.state, &graph, &options, &err), &err);
         assert_null(outline.block);
         assert_true(outline.block_bytes > 0);
-        for (size_t step = 0; step < outline.program.n_steps; step++) {
+        size_t *users = count_users(&outline), n_steps = outline.program.n_steps;
+        for (size_t step = 0; step < n_steps; step += STRIDE) {
             struct pdnn_excerpt excerpt;
-            struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
-            pdnn_reuse_find(&outline, step, false, far_bytes, reuse);
-            must(pdnn_excerpt_create(&excerpt, &outline, step, reuse, 0, CHECK_SEED, &err), &err);
-            for (int run = 0; run < 5; run++) {
-                must(pdnn_excerpt_next(&excerpt, &err), &err);
-                assert_int_equal(pdnn_excerpt_run(&excerpt), 0);
-            }
+            size_t bytes, count = n_steps < BEFORE + 1 ? n_steps : BEFORE + 1;
+            size_t last = (step + count - 1) % n_steps;
+            must(pdnn_excerpt_create(&excerpt, &outline, step, count, 0, CHECK_SEED, &err), &err);
+            unsigned char *once = run_stretch(&excerpt, &bytes), *twice = run_stretch(&excerpt, &bytes);
+            if (graph.loss == PDNN_NONE && !is_same(&outline, users, last, once, twice))
+                fail_msg("%s: step %zu computes something else the second time", models[model], last);
+            free(once);
+            free(twice);
             pdnn_excerpt_destroy(&excerpt);
         }
+        free(users);
         pdnn_plan_destroy(&outline);
         pdnn_arena_finish(&arena);
         close_backend(&backend);
@@ -278,35 +295,71 @@ static void test_reuse_far_is_beyond_the_cache(void **state) {
     assert_int_equal(pdnn_reuse_far((32 << 20) + 1), 128 << 20);
 }
 
-static void test_excerpt_copies_follow_the_distances(void **state) {
+/* Before step 1 runs step 0, which touches 1280 KiB, then step 2 of the run before: w1, the one place of y
+ * and z, and x, of which step 0 has touched all but w1. */
+static void test_excerpt_before_fills_the_caches(void **state) {
+    (void)state;
+    struct toy toy;
+    struct pdnn_err err = {0};
+    size_t count;
+    make_toy(&toy);
+    must(pdnn_excerpt_before(&toy.plan, 1, 1, false, &count, &err), &err);
+    assert_int_equal(count, 1);
+    must(pdnn_excerpt_before(&toy.plan, 1, 1280 * KIB, false, &count, &err), &err);
+    assert_int_equal(count, 1);
+    must(pdnn_excerpt_before(&toy.plan, 1, 1281 * KIB, false, &count, &err), &err);
+    assert_int_equal(count, 2);
+    must(pdnn_excerpt_before(&toy.plan, 1, (uint64_t)1 << 40, false, &count, &err), &err);
+    assert_int_equal(count, 2);
+    must(pdnn_excerpt_before(&toy.plan, 1, (uint64_t)1 << 40, true, &count, &err), &err);
+    assert_int_equal(count, 1);
+    must(pdnn_excerpt_before(&toy.plan, 0, (uint64_t)1 << 40, true, &count, &err), &err);
+    assert_int_equal(count, 0);
+}
+
+/* y, which step 0 computes, is restored before step 1 and 2 run, since z takes its place; the limit counts
+ * what they touch and the copy: w1, x, y and y again. */
+static void test_excerpt_restores_what_it_overwrites(void **state) {
     (void)state;
     struct toy toy;
     struct pdnn_excerpt excerpt;
     struct pdnn_err err = {0};
-    const struct pdnn_reuse reuse[PDNN_STEP_SLOTS] = {
-        {4096 * KIB, false}, {128 * KIB, false}, {256 * KIB, true}};
+    uint64_t ns[2];
     make_toy(&toy);
-    must(pdnn_excerpt_create(&excerpt, &toy.plan, 0, reuse, 0, 1, &err), &err);
-    assert_int_equal(excerpt.n_parts, 3);
-    assert_int_equal(excerpt.part[0].copies, 4);
-    assert_int_equal(excerpt.part[1].copies, 1);
-    assert_true(excerpt.part[1].is_near);
-    assert_int_equal(excerpt.cycle, 4);
-    void *first = NULL;
-    for (uint64_t run = 0; run < 5; run++) {
-        must(pdnn_excerpt_next(&excerpt, &err), &err);
-        first = run == 0 ? toy.bound[W0] : first;
-        assert_true((toy.bound[W0] == first) == (run % 4 == 0));
-        assert_ptr_equal(toy.bound[X], excerpt.block + excerpt.part[1].at);
-    }
+    const uint64_t need = (1024 + 128 + 128 + 128) * KIB;
+    must(pdnn_excerpt_create(&excerpt, &toy.plan, 1, 2, need, 1, &err), &err);
+    assert_int_equal(excerpt.touched_bytes, need);
+    assert_int_equal(excerpt.n_restored, 1);
+    float *y = excerpt.memory[Y], before = y[5];
+    assert_ptr_equal(toy.bound[Z], y);
+    assert_true(before != 0 && before > -0.04F && before < 0.04F);
+    y[5] = 7;
+    pdnn_excerpt_restore(&excerpt);
+    assert_true(y[5] == before);
+    assert_int_equal(pdnn_excerpt_run(&excerpt, 0, ns), 0);
     pdnn_excerpt_destroy(&excerpt);
-    /* y and z are one part. */
-    must(pdnn_excerpt_create(&excerpt, &toy.plan, 1, reuse, 0, 1, &err), &err);
-    assert_int_equal(excerpt.n_parts, 2);
-    must(pdnn_excerpt_next(&excerpt, &err), &err);
-    assert_ptr_equal(toy.bound[Y], toy.bound[Z]);
+    assert_int_equal(pdnn_excerpt_create(&excerpt, &toy.plan, 1, 2, need - 1, 1, &err), PDNN_TOO_BIG);
+    err = (struct pdnn_err){0};
+    must(pdnn_excerpt_create(&excerpt, &toy.plan, 0, 3, 0, 1, &err), &err);
+    assert_int_equal(excerpt.n_restored, 0);
     pdnn_excerpt_destroy(&excerpt);
-    assert_int_equal(pdnn_excerpt_create(&excerpt, &toy.plan, 0, reuse, 4096 * KIB, 1, &err), PDNN_TOO_BIG);
+}
+
+/* Medians of the parts would be 1 and 10; the run in the middle took 1 and 30. */
+static void test_middle_means_sum_to_the_middle_run(void **state) {
+    (void)state;
+    const double runs[] = {1, 10, 1, 10, 1, 30, 41, 10, 1, 60};
+    double sums[5];
+    size_t order[5];
+    struct pdnn_part_time times[2];
+    pdnn_middle_means(runs, 5, 2, sums, order, times);
+    assert_true(times[0].ns > 14.3 && times[0].ns < 14.4); /* (1 + 1 + 41) / 3 */
+    assert_true(times[1].ns > 16.6 && times[1].ns < 16.7); /* (10 + 30 + 10) / 3 */
+    assert_true(times[0].min_ns == 1 && times[1].min_ns == 10);
+    pdnn_middle_means(runs, 3, 2, sums, order, times);
+    assert_true(times[0].ns == 1 && times[1].ns == 10);
+    pdnn_middle_means(runs, 1, 2, sums, order, times);
+    assert_true(times[0].ns == 1 && times[1].ns == 10);
 }
 
 int main(void) {
@@ -316,7 +369,9 @@ int main(void) {
         cmocka_unit_test(test_reuse_counts_what_lies_between),
         cmocka_unit_test(test_reuse_knows_what_was_written),
         cmocka_unit_test(test_reuse_far_is_beyond_the_cache),
-        cmocka_unit_test(test_excerpt_copies_follow_the_distances),
+        cmocka_unit_test(test_excerpt_before_fills_the_caches),
+        cmocka_unit_test(test_excerpt_restores_what_it_overwrites),
+        cmocka_unit_test(test_middle_means_sum_to_the_middle_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,9 +62,15 @@ static struct pdnn_visit measure(struct pdnn_worker *worker, const struct pdnn_r
                                  const char *key) {
     struct pdnn_operator_request asked = {.request = *request};
     struct pdnn_visit visit;
+    struct pdnn_operator_time *times;
+    size_t n_times;
     struct pdnn_err err = {0};
     snprintf(asked.key, sizeof asked.key, "%s", key);
-    assert_int_equal(pdnn_worker_operator(worker, &asked, &unwatched, &visit, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_operator(worker, &asked, &unwatched, &visit, &times, &n_times, &err),
+                     PDNN_OK);
+    assert_int_equal(n_times, visit.outcome == PDNN_OUTCOME_OK);
+    assert_true(!n_times || times[0].ns == visit.median_ns);
+    free(times);
     return visit;
 }
 
