@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const paragraphs[] = {
     "Joins the instances of two platforms by id and says how many times as fast B is as A: "
@@ -138,6 +139,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = pdnn_comparison_open(&compared.comparison, &request, err);
     if (status == PDNN_OK)
         status = analyse(&compared, view, err);
+    if (status == PDNN_OK && !csv && pdnn_terminal_width(STDOUT_FILENO) &&
+        !pdnn_compare_find_varying(&compared))
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the comparison");
     if (status == PDNN_OK && csv)
         status = append_table_csv(&out, &compared, view, err);
     if (status == PDNN_OK && !csv)

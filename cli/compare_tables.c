@@ -1,5 +1,7 @@
 #include "cli/compare_tables.h"
 #include "base/units.h"
+#include "base/visible.h"
+#include "cli/fill.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,9 +54,14 @@ static void add_ns(struct pdnn_table *table, double ns) {
 }
 
 const struct pdnn_table_column pdnn_ratio_sum_columns[PDNN_RATIO_SUM_COLUMNS] = {
-    {"instances", PDNN_ALIGN_RIGHT}, {"mean", PDNN_ALIGN_RIGHT},     {"95 % interval", PDNN_ALIGN_RIGHT},
-    {"least", PDNN_ALIGN_RIGHT},     {"greatest", PDNN_ALIGN_RIGHT}, {"faster", PDNN_ALIGN_RIGHT},
-    {"slower", PDNN_ALIGN_RIGHT},    {"undecided", PDNN_ALIGN_RIGHT}};
+    {"instances", PDNN_ALIGN_RIGHT | PDNN_SPARE(1)},
+    {"mean", PDNN_ALIGN_RIGHT},
+    {"95 % interval", PDNN_ALIGN_RIGHT},
+    {"least", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
+    {"greatest", PDNN_ALIGN_RIGHT | PDNN_SPARE(3)},
+    {"faster", PDNN_ALIGN_RIGHT},
+    {"slower", PDNN_ALIGN_RIGHT},
+    {"undecided", PDNN_ALIGN_RIGHT | PDNN_SPARE(4)}};
 
 void pdnn_compare_add_sum(struct pdnn_table *table, const struct pdnn_ratio_sum *sum) {
     pdnn_table_cell(table, "%zu", sum->count);
@@ -70,14 +77,17 @@ void pdnn_compare_add_sum(struct pdnn_table *table, const struct pdnn_ratio_sum 
 /* The keys that ops are summed by, before the given columns. */
 size_t pdnn_compare_op_columns(struct pdnn_table_column *columns, const struct pdnn_by_list *by,
                                bool with_family) {
-    static const struct pdnn_table_column sums[] = {
-        {"instances", PDNN_ALIGN_RIGHT}, {"A", PDNN_ALIGN_RIGHT},      {"B", PDNN_ALIGN_RIGHT},
-        {"B saves", PDNN_ALIGN_RIGHT},   {"of all", PDNN_ALIGN_RIGHT}, {"effect", PDNN_ALIGN_RIGHT}};
+    static const struct pdnn_table_column sums[] = {{"instances", PDNN_ALIGN_RIGHT | PDNN_SPARE(3)},
+                                                    {"A", PDNN_ALIGN_RIGHT},
+                                                    {"B", PDNN_ALIGN_RIGHT},
+                                                    {"B saves", PDNN_ALIGN_RIGHT | PDNN_SPARE(1)},
+                                                    {"of all", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
+                                                    {"effect", PDNN_ALIGN_RIGHT}};
     size_t count = 0;
     if (with_family)
-        columns[count++] = (struct pdnn_table_column){"among", PDNN_ALIGN_LEFT};
+        columns[count++] = (struct pdnn_table_column){"among", PDNN_ALIGN_GROUP};
     for (size_t k = 0; k < by->count; k++)
-        columns[count++] = (struct pdnn_table_column){pdnn_by_name(by->by[k]), PDNN_ALIGN_LEFT};
+        columns[count++] = (struct pdnn_table_column){pdnn_by_name(by->by[k]), PDNN_ALIGN_WRAP};
     memcpy(columns + count, sums, sizeof sums);
     return count + sizeof sums / sizeof *sums;
 }
@@ -95,17 +105,91 @@ void pdnn_compare_add_op(struct pdnn_table *table, const struct pdnn_by_list *by
 }
 
 const struct pdnn_table_column pdnn_pair_columns[PDNN_PAIR_COLUMNS] = {
-    {"ratio", PDNN_ALIGN_RIGHT}, {"95 % interval", PDNN_ALIGN_RIGHT},
-    {"B is", PDNN_ALIGN_LEFT},   {"A", PDNN_ALIGN_RIGHT},
-    {"B", PDNN_ALIGN_RIGHT},     {"instance", PDNN_ALIGN_CUT}};
+    {"ratio", PDNN_ALIGN_RIGHT},
+    {"95 % interval", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
+    {"B is", PDNN_ALIGN_LEFT | PDNN_SPARE(1)},
+    {"A", PDNN_ALIGN_RIGHT},
+    {"B", PDNN_ALIGN_RIGHT},
+    {"instance", PDNN_ALIGN_WRAP}};
 
-void pdnn_compare_add_pair(struct pdnn_table *table, const struct pdnn_pair *pair) {
+bool pdnn_compare_find_varying(struct pdnn_compared *compared) {
+    const struct pdnn_comparison *comparison = &compared->comparison;
+    bool *varies = pdnn_arena_alloc(&compared->arena, comparison->n_keys + 1, sizeof *varies);
+    for (size_t k = 0; varies && k < comparison->n_keys; k++) {
+        const char *value = "";
+        varies[k] = false;
+        for (size_t i = 0; i < comparison->n_pairs && !varies[k]; i++) {
+            const char *other = comparison->pair[i].value[k];
+            varies[k] = *value && *other && strcmp(value, other) != 0;
+            value = *other ? other : value;
+        }
+    }
+    compared->one_family = true;
+    for (size_t i = 1; i < comparison->n_pairs && compared->one_family; i++)
+        compared->one_family = strcmp(comparison->pair[i].family, comparison->pair[0].family) == 0;
+    compared->varies = varies;
+    return varies;
+}
+
+/* "key=" in an id, behind the family or a comma. */
+static bool is_in_id(const char *id, const char *key) {
+    size_t length = strlen(key);
+    for (const char *found = id; (found = strstr(found, key)); found++)
+        if (found > id && strchr("/:,", found[-1]) && found[length] == '=')
+            return true;
+    return false;
+}
+
+/* A key and its value behind what is there already. */
+static void append_value(struct pdnn_str *out, const char *separator, const char *key, const char *value) {
+    pdnn_str_printf(out, "%s%s=%s", out->length ? separator : "", key, value);
+}
+
+void pdnn_compare_append_common(struct pdnn_str *out, const struct pdnn_compared *compared) {
+    const struct pdnn_comparison *comparison = &compared->comparison;
+    struct pdnn_str common = {0}, text = {0};
+    if (!compared->varies || comparison->n_pairs < 2)
+        return;
+    const struct pdnn_pair *first = &comparison->pair[0];
+    if (compared->one_family)
+        pdnn_str_printf(&common, "%s", first->family);
+    for (size_t k = 0; k < comparison->n_keys; k++)
+        if (!compared->varies[k] && is_in_id(first->id, comparison->key[k]))
+            append_value(&common, ", ", comparison->key[k], first->value[k]);
+    if (common.length) {
+        pdnn_str_printf(&text, "not repeated below: ");
+        pdnn_visible_append(&text, pdnn_str_text(&common), common.length, "");
+        pdnn_fill_text(out, pdnn_str_text(&text), 2, pdnn_terminal_width(STDOUT_FILENO));
+        pdnn_str_append(out, "\n", 1);
+    }
+    out->failed = out->failed || common.failed || text.failed;
+    pdnn_str_finish(&common);
+    pdnn_str_finish(&text);
+}
+
+/* What varies among the pairs, or the id. */
+static void add_instance(struct pdnn_table *table, const struct pdnn_compared *compared,
+                         const struct pdnn_pair *pair) {
+    const struct pdnn_comparison *comparison = &compared->comparison;
+    struct pdnn_str text = {0};
+    if (compared->varies && !compared->one_family)
+        pdnn_str_printf(&text, "%s", pair->family);
+    for (size_t k = 0; compared->varies && k < comparison->n_keys; k++)
+        if (compared->varies[k] && *pair->value[k])
+            append_value(&text, ",", comparison->key[k], pair->value[k]);
+    pdnn_table_cell(table, "%s", text.length ? pdnn_str_text(&text) : pair->id);
+    table->failed = table->failed || text.failed;
+    pdnn_str_finish(&text);
+}
+
+void pdnn_compare_add_pair(struct pdnn_table *table, const struct pdnn_compared *compared,
+                           const struct pdnn_pair *pair) {
     add_ratio(table, pair->ratio);
     add_interval(table, pair->low, pair->high);
     pdnn_table_cell(table, "%s", pair->decision == PDNN_UNDECIDED ? "" : pdnn_decision_name(pair->decision));
     for (int side = 0; side < PDNN_SIDES; side++)
         add_ns(table, pair->ns[side]);
-    pdnn_table_cell(table, "%s", pair->id);
+    add_instance(table, compared, pair);
 }
 
 const char *pdnn_compare_status_name(const char *status) {
@@ -118,15 +202,16 @@ static const char *scope_name(const char *family) {
 
 void pdnn_compare_pairs_text(struct pdnn_str *out, const struct pdnn_compared *compared) {
     struct pdnn_table table;
+    pdnn_compare_append_common(out, compared);
     pdnn_table_init(&table, pdnn_pair_columns, PDNN_PAIR_COLUMNS);
     for (size_t i = 0; i < compared->comparison.n_pairs; i++)
-        pdnn_compare_add_pair(&table, &compared->comparison.pair[i]);
+        pdnn_compare_add_pair(&table, compared, &compared->comparison.pair[i]);
     pdnn_compare_append(out, &table);
 }
 
 void pdnn_compare_groups_text(struct pdnn_str *out, const struct pdnn_compared *compared) {
     struct pdnn_table_column columns[3 + PDNN_RATIO_SUM_COLUMNS] = {
-        {"among", PDNN_ALIGN_LEFT}, {"key", PDNN_ALIGN_LEFT}, {"value", PDNN_ALIGN_LEFT}};
+        {"among", PDNN_ALIGN_GROUP}, {"key", PDNN_ALIGN_WRAP}, {"value", PDNN_ALIGN_WRAP}};
     struct pdnn_table table;
     memcpy(columns + 3, pdnn_ratio_sum_columns, sizeof pdnn_ratio_sum_columns);
     pdnn_table_init(&table, columns, 3 + PDNN_RATIO_SUM_COLUMNS);
@@ -148,10 +233,13 @@ static void add_p_value(struct pdnn_table *table, double p_value) {
 }
 
 void pdnn_compare_axes_text(struct pdnn_str *out, const struct pdnn_compared *compared) {
-    static const struct pdnn_table_column columns[] = {
-        {"among", PDNN_ALIGN_LEFT},      {"key", PDNN_ALIGN_LEFT},       {"values", PDNN_ALIGN_RIGHT},
-        {"instances", PDNN_ALIGN_RIGHT}, {"explains", PDNN_ALIGN_RIGHT}, {"adjusted", PDNN_ALIGN_RIGHT},
-        {"p value", PDNN_ALIGN_RIGHT}};
+    static const struct pdnn_table_column columns[] = {{"among", PDNN_ALIGN_GROUP},
+                                                       {"key", PDNN_ALIGN_WRAP},
+                                                       {"values", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
+                                                       {"instances", PDNN_ALIGN_RIGHT | PDNN_SPARE(1)},
+                                                       {"explains", PDNN_ALIGN_RIGHT},
+                                                       {"adjusted", PDNN_ALIGN_RIGHT},
+                                                       {"p value", PDNN_ALIGN_RIGHT}};
     struct pdnn_table table;
     pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < compared->sums.n_axes; i++) {
@@ -181,8 +269,8 @@ void pdnn_compare_ops_text(struct pdnn_str *out, const struct pdnn_compared *com
 void pdnn_compare_unpaired_text(struct pdnn_str *out, const struct pdnn_compared *compared) {
     static const struct pdnn_table_column columns[] = {{"A", PDNN_ALIGN_LEFT},
                                                        {"B", PDNN_ALIGN_LEFT},
-                                                       {"instance", PDNN_ALIGN_CUT},
-                                                       {"reason", PDNN_ALIGN_LEFT}};
+                                                       {"instance", PDNN_ALIGN_WRAP},
+                                                       {"reason", PDNN_ALIGN_WRAP | PDNN_SPARE(1)}};
     struct pdnn_table table;
     pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < compared->comparison.n_unpaired; i++) {

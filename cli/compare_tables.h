@@ -14,8 +14,18 @@ struct pdnn_compared {
     struct pdnn_compare_sums sums;
     struct pdnn_by_list by;
     struct pdnn_compare_ops ops;
-    struct pdnn_arena arena; /* of sums and ops */
+    /* Of comparison.key, by place: whether two pairs that have it have different values. NULL: pairs are
+     * shown by their ids, as in a pipe. */
+    const bool *varies;
+    bool one_family;         /* found together with varies */
+    struct pdnn_arena arena; /* of sums, ops and varies */
 };
+
+/* Finds what varies among the pairs: on a terminal they are shown by that. False if memory ran out. */
+bool pdnn_compare_find_varying(struct pdnn_compared *compared);
+
+/* Appends what the pairs have in common of their ids, where they are shown by the rest. */
+void pdnn_compare_append_common(struct pdnn_str *out, const struct pdnn_compared *compared);
 
 void pdnn_compare_pairs_text(struct pdnn_str *out, const struct pdnn_compared *compared);
 void pdnn_compare_groups_text(struct pdnn_str *out, const struct pdnn_compared *compared);
@@ -37,7 +47,8 @@ extern const struct pdnn_table_column pdnn_ratio_sum_columns[PDNN_RATIO_SUM_COLU
     pdnn_pair_columns[PDNN_PAIR_COLUMNS];
 
 void pdnn_compare_add_sum(struct pdnn_table *table, const struct pdnn_ratio_sum *sum);
-void pdnn_compare_add_pair(struct pdnn_table *table, const struct pdnn_pair *pair);
+void pdnn_compare_add_pair(struct pdnn_table *table, const struct pdnn_compared *compared,
+                           const struct pdnn_pair *pair);
 
 /* The keys that ops are summed by and what is known of each sum, behind the family if asked for. Returns the
  * number of columns. */

@@ -27,7 +27,7 @@ static void append_sentence(struct pdnn_str *out, struct pdnn_str *sentence) {
 
 static void append_head(struct pdnn_str *out, const struct pdnn_comparison *comparison) {
     static const struct pdnn_table_column columns[] = {
-        {"side", PDNN_ALIGN_LEFT}, {"what", PDNN_ALIGN_LEFT}, {"results", PDNN_ALIGN_LEFT}};
+        {"side", PDNN_ALIGN_LEFT}, {"what", PDNN_ALIGN_WRAP}, {"results", PDNN_ALIGN_WRAP}};
     struct pdnn_table table;
     bool names_directories = comparison->label[0] == comparison->directory[0];
     pdnn_table_init(&table, columns, names_directories ? 2 : 3);
@@ -75,7 +75,7 @@ static void append_summary(struct pdnn_str *out, const struct pdnn_ratio_sum *su
 /* The groups of one key of a scope, under its name as the title; only their number if there are many. */
 static void append_key(struct pdnn_str *out, const struct pdnn_compare_sums *sums, const char *family,
                        const char *key, size_t n_values) {
-    struct pdnn_table_column columns[1 + PDNN_RATIO_SUM_COLUMNS] = {{key, PDNN_ALIGN_LEFT}};
+    struct pdnn_table_column columns[1 + PDNN_RATIO_SUM_COLUMNS] = {{key, PDNN_ALIGN_WRAP}};
     struct pdnn_table table;
     if (n_values > VALUES_SHOWN) {
         pdnn_str_printf(out, "It has %zu values: --table groups\n\n", n_values);
@@ -190,7 +190,8 @@ static int compare_pairs(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-static void append_extremes(struct pdnn_str *out, const struct pdnn_comparison *comparison) {
+static void append_extremes(struct pdnn_str *out, const struct pdnn_compared *compared) {
+    const struct pdnn_comparison *comparison = &compared->comparison;
     size_t count = comparison->n_pairs;
     const struct pdnn_pair **sorted = calloc(count + 1, sizeof *sorted);
     struct pdnn_table table;
@@ -203,11 +204,12 @@ static void append_extremes(struct pdnn_str *out, const struct pdnn_comparison *
     pdnn_table_init(&table, pdnn_pair_columns, PDNN_PAIR_COLUMNS);
     for (size_t i = 0; i < count; i++) {
         if (i < EXTREMES_SHOWN || i + EXTREMES_SHOWN >= count)
-            pdnn_compare_add_pair(&table, sorted[i]);
+            pdnn_compare_add_pair(&table, compared, sorted[i]);
     }
     if (count > 2 * EXTREMES_SHOWN)
         pdnn_str_printf(out, "The greatest and the least of %zu ratios, time of A over time of B:\n\n",
                         count);
+    pdnn_compare_append_common(out, compared);
     pdnn_compare_append(out, &table);
     free(sorted);
 }
@@ -217,7 +219,7 @@ static void append_unpaired(struct pdnn_str *out, const struct pdnn_comparison *
     static const struct pdnn_table_column columns[] = {{"A", PDNN_ALIGN_LEFT},
                                                        {"B", PDNN_ALIGN_LEFT},
                                                        {"instances", PDNN_ALIGN_RIGHT},
-                                                       {"for example", PDNN_ALIGN_LEFT}};
+                                                       {"for example", PDNN_ALIGN_WRAP}};
     const struct pdnn_unpaired *unpaired = comparison->unpaired;
     struct pdnn_table table;
     if (!comparison->n_unpaired)
@@ -252,6 +254,6 @@ void pdnn_compare_overview_text(struct pdnn_str *out, const struct pdnn_compared
     append_state(out, &compared->comparison);
     append_scopes(out, &compared->sums);
     append_ops(out, compared);
-    append_extremes(out, &compared->comparison);
+    append_extremes(out, compared);
     append_unpaired(out, &compared->comparison);
 }

@@ -1,10 +1,12 @@
 #include "cli/fit_text.h"
 #include "base/visible.h"
+#include "cli/fill.h"
 #include "cli/table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const titles[PDNN_FIT_MODEL_COUNT] = {
     [PDNN_FIT_LINEAR] = "linear, z-scores",
@@ -12,19 +14,35 @@ static const char *const titles[PDNN_FIT_MODEL_COUNT] = {
     [PDNN_FIT_POWER] = "power law",
 };
 
+/* A line below the first one of a fit, filled to the terminal, unless it is empty; frees it. */
+static void append_line(struct pdnn_str *out, struct pdnn_str *line) {
+    size_t width = pdnn_terminal_width(STDOUT_FILENO);
+    out->failed = out->failed || line->failed;
+    if (!line->length)
+        return;
+    pdnn_str_printf(out, "  ");
+    pdnn_fill_text(out, pdnn_str_text(line), 4, width ? width : SIZE_MAX);
+    pdnn_str_finish(line);
+}
+
 static void append_quality(struct pdnn_str *out, const struct pdnn_fit *fit) {
     char family[PDNN_VISIBLE_TEXT], what[PDNN_VISIBLE_TEXT];
+    struct pdnn_str no_value = {0}, no_cell = {0}, quality = {0};
     pdnn_str_printf(out, "%s: %s of %zu instances, %s\n", pdnn_visible(family, fit->family),
                     pdnn_visible(what, fit->what), fit->n_rows, titles[fit->model]);
     if (fit->no_value)
-        pdnn_str_printf(out, "  left out: %zu without %s\n", fit->no_value, pdnn_visible(what, fit->what));
+        pdnn_str_printf(&no_value, "left out: %zu without %s", fit->no_value, pdnn_visible(what, fit->what));
     if (fit->no_cell)
-        pdnn_str_printf(out, "  left out: %zu without a number that varies among the others\n", fit->no_cell);
-    pdnn_str_printf(out, "  R2 %.3f, adjusted %.3f, ", fit->r2, fit->r2_adjusted);
+        pdnn_str_printf(&no_cell, "left out: %zu without a number that varies among the others",
+                        fit->no_cell);
+    pdnn_str_printf(&quality, "R2 %.3f, adjusted %.3f, ", fit->r2, fit->r2_adjusted);
     if (isnan(fit->r2_leave_one_out))
-        pdnn_str_printf(out, "leave-one-out not available: some instance alone determines a weight\n");
+        pdnn_str_printf(&quality, "leave-one-out not available: some instance alone determines a weight");
     else
-        pdnn_str_printf(out, "leave-one-out %.3f\n", fit->r2_leave_one_out);
+        pdnn_str_printf(&quality, "leave-one-out %.3f", fit->r2_leave_one_out);
+    append_line(out, &no_value);
+    append_line(out, &no_cell);
+    append_line(out, &quality);
 }
 
 struct heavy {
@@ -54,7 +72,7 @@ static void add_weight(struct pdnn_table *table, double weight, double low, doub
 
 static void append_weights(struct pdnn_str *out, const struct pdnn_fit *fit) {
     static const struct pdnn_table_column columns[] = {
-        {"  term", PDNN_ALIGN_LEFT}, {"weight", PDNN_ALIGN_RIGHT}, {"95 % from", PDNN_ALIGN_RIGHT},
+        {"  term", PDNN_ALIGN_WRAP}, {"weight", PDNN_ALIGN_RIGHT}, {"95 % from", PDNN_ALIGN_RIGHT},
         {"to", PDNN_ALIGN_RIGHT},    {"VIF", PDNN_ALIGN_RIGHT},
     };
     struct pdnn_table table;
@@ -82,31 +100,33 @@ static void append_weights(struct pdnn_str *out, const struct pdnn_fit *fit) {
         add_weight(&table, fit->constant, fit->constant_low, fit->constant_high);
         pdnn_table_cell(&table, "-");
     }
-    out->failed = !pdnn_table_format(&table, 0, out) || out->failed;
+    out->failed = !pdnn_table_format(&table, pdnn_terminal_width(STDOUT_FILENO), out) || out->failed;
     pdnn_table_finish(&table);
 }
 
 /* Constant terms on one line, each of the others with its reason. */
 static void append_others(struct pdnn_str *out, const struct pdnn_fit *fit) {
     char name[PDNN_VISIBLE_TEXT], with[PDNN_VISIBLE_TEXT];
-    size_t constant = 0;
+    struct pdnn_str constant = {0};
     for (size_t i = 0; i < fit->n_terms; i++) {
         if (fit->term[i].state == PDNN_TERM_CONSTANT)
-            pdnn_str_printf(out, "%s%s",
-                            constant++ ? ", " : "  constant: ", pdnn_visible(name, fit->term[i].name));
+            pdnn_str_printf(&constant, "%s%s",
+                            constant.length ? ", " : "constant: ", pdnn_visible(name, fit->term[i].name));
     }
-    pdnn_str_append(out, "\n", constant ? 1 : 0);
+    append_line(out, &constant);
     for (const struct pdnn_fit_term *term = fit->term; term < fit->term + fit->n_terms; term++) {
         const char *shown = pdnn_visible(name, term->name);
+        struct pdnn_str line = {0};
         if (term->state == PDNN_TERM_COLLINEAR)
-            pdnn_str_printf(out, "  collinear: %s, a combination of %s\n", shown,
+            pdnn_str_printf(&line, "collinear: %s, a combination of %s", shown,
                             *term->with ? pdnn_visible(with, term->with)
                                         : "the constant and the words before it");
         else if (term->state == PDNN_TERM_NO_LOGARITHM)
-            pdnn_str_printf(out, "  left out: %s, which is not always positive\n", shown);
+            pdnn_str_printf(&line, "left out: %s, which is not always positive", shown);
         else if (term->state == PDNN_TERM_WORDS)
-            pdnn_str_printf(out, "  left out: %s, which has more than %d words\n", shown,
+            pdnn_str_printf(&line, "left out: %s, which has more than %d words", shown,
                             PDNN_DESIGN_WORDS_MAX);
+        append_line(out, &line);
     }
 }
 
@@ -128,10 +148,13 @@ static void append_outliers(struct pdnn_str *out, const struct pdnn_fit *fit) {
     }
     if (count)
         qsort(outlier, count, sizeof *outlier, farther);
-    for (size_t i = 0; i < count && i < SHOWN; i++)
-        pdnn_str_printf(out, "  outlier: %.4g, %+.1f standard deviations from the fitted %.4g, %s\n",
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        struct pdnn_str line = {0};
+        pdnn_str_printf(&line, "outlier: %.4g, %+.1f standard deviations from the fitted %.4g, %s",
                         outlier[i]->value, outlier[i]->studentized, outlier[i]->fitted,
                         pdnn_visible(id, outlier[i]->id));
+        append_line(out, &line);
+    }
     if (count > SHOWN)
         pdnn_str_printf(out, "  and %zu more outliers: --residuals\n", count - SHOWN);
     free(outlier);

@@ -122,6 +122,27 @@ class Instances(Case):
                           ["--check-directions"]):
             self.fits("breakdown", EXAMPLE, *arguments)
 
+    def test_compare_fits(self):
+        other = os.path.join("results", "examples", "zen3-2-cores")
+        for arguments in ([], ["--by", "op,pass"], *(["--table", table] for table in ("pairs", "groups", "axes", "ops", "unpaired")),
+                          ["--table", "ops", "--by", "layer,op,pass"]):
+            self.fits("compare", EXAMPLE, other, *arguments)
+        self.fits("compare", EXAMPLE, "--across", "mode", "--table", "unpaired")
+
+    def test_compare_shows_what_varies_and_the_rest_once(self):
+        pairs = ["compare", EXAMPLE, os.path.join("results", "examples", "zen3-2-cores"), "--table", "pairs"]
+        lines, ids = screen(pairs, 100).splitlines(), [line.split()[-1] for line in pipe(pairs).splitlines()[1:]]
+        self.assertEqual(lines[0], "not repeated below: fc, input=2000, output=1000, activation=relu, threads=2")
+        shown = [line.split()[-1] for line in lines[3:]]
+        self.assertEqual(len(shown), len(ids))
+        for short, whole in zip(shown, ids):
+            self.assertLessEqual(set(short.split(",")) - {"mode=train"}, set(whole.replace("/", ",").split(",")))
+        self.assertEqual(len(set(shown)), len(ids))
+
+    def test_fit_fits(self):
+        self.fits("fit", EXAMPLE)
+        self.fits("fit", EXAMPLE, "--model", "power")
+
     def test_breakdown_across_continues_below(self):
         narrow, wide = (screen(["breakdown", EXAMPLE, "--across", "batch,layers,nodes"], columns) for columns in (80, 160))
         self.assertGreater(narrow.count("time of a step"), wide.count("time of a step"))
