@@ -145,16 +145,22 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
 }
 
 /* Prints the rows so far; their titles only where the columns are not those of the rows before. In a pipe
- * all rows have the columns of the first ones. */
+ * all rows have the columns of the first ones. *note becomes the one of these rows, if they have any. */
 static enum pdnn_status print_chunk(struct pdnn_table *table, size_t width, bool first,
-                                    struct pdnn_table_layout *layout, struct pdnn_err *err) {
-    struct pdnn_str out = {0};
+                                    struct pdnn_table_layout *layout, struct pdnn_str *note,
+                                    struct pdnn_err *err) {
+    struct pdnn_str out = {0}, own = {0};
     struct pdnn_table_layout next = first || width ? pdnn_table_arrange(table, width) : *layout;
     bool same = !first && memcmp(&next, layout, sizeof next) == 0;
     *layout = next;
     out.failed = (!same && !pdnn_table_titles(table, layout, &out)) || !pdnn_table_rows(table, layout, &out);
-    if (!same)
-        pdnn_table_note(table, layout, width, &out);
+    pdnn_table_note(table, layout, width, &own);
+    if (own.length > note->length) {
+        pdnn_str_clear(note);
+        pdnn_str_append(note, pdnn_str_text(&own), own.length);
+    }
+    out.failed = out.failed || own.failed;
+    pdnn_str_finish(&own);
     pdnn_table_clear(table);
     return pdnn_text_print(&out, false, err);
 }
@@ -164,6 +170,7 @@ static enum pdnn_status print_chunk(struct pdnn_table *table, size_t width, bool
 static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err) {
     const size_t width = pdnn_terminal_width(STDOUT_FILENO);
     struct pdnn_varying varying = {.count = 0};
+    struct pdnn_str note = {0};
     struct pdnn_table table;
     struct pdnn_table_layout layout;
     pdnn_table_init(&table, people_columns, N_PEOPLE_COLUMNS);
@@ -176,9 +183,13 @@ static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err)
         if (status != PDNN_OK || (!done && table.n_cells < CHUNK_ROWS * N_PEOPLE_COLUMNS))
             continue;
         if (first || table.n_cells)
-            status = print_chunk(&table, width, first, &layout, err);
+            status = print_chunk(&table, width, first, &layout, &note, err);
         first = false;
     }
+    if (status == PDNN_OK)
+        status = pdnn_text_print(&note, false, err);
+    else
+        pdnn_str_finish(&note);
     pdnn_table_finish(&table);
     pdnn_varying_finish(&varying);
     return status;

@@ -79,7 +79,7 @@ static const struct pdnn_table_column found_columns[] = {
     {"models", PDNN_ALIGN_RIGHT},
     {"runs", PDNN_ALIGN_RIGHT},
     {"operand_bytes", PDNN_ALIGN_RIGHT},
-    {"operator", PDNN_ALIGN_LEFT},
+    {"operator", PDNN_ALIGN_WRAP},
 };
 
 /* Instances that cannot run have no operators: says how many there are of each outcome, with one reason. */
@@ -150,6 +150,8 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool 
         return err->status;
     enum pdnn_status status =
         pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
+    if (status == PDNN_OK && session.spec.limits.budget_ns)
+        fprintf(stderr, "limits.budget is for sweep; ops finds all operators, however long that takes\n");
     if (status == PDNN_OK)
         status = list_found(&session, arguments, &operators, err);
     if (status == PDNN_OK)

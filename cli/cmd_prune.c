@@ -10,7 +10,8 @@
 
 static const char *const paragraphs[] = {
     "Drops the rows of an earlier spec from a sweep's directory: the instances that its spec.yaml does not name. "
-    "It says which, and asks; where nobody can be asked, it needs --yes.",
+    "It says which, and asks; an answer other than y drops nothing, with exit status 0. Where nobody can be asked, it "
+    "needs --yes.",
     "The old journal is kept beside the new one, as journal-DATE.csv and journal-ops-DATE.csv; nothing reads them, "
     "and renamed back they restore everything. The tables are made again.",
     "It refuses while a sweep works in DIR. If it is killed, DIR has either its old journal or the new one, and "
@@ -49,30 +50,32 @@ static enum pdnn_status print_plan(const struct pdnn_prune *prune, struct pdnn_e
     return status;
 }
 
-/* Only a line that begins with y is a yes. */
-static enum pdnn_status ask(struct pdnn_err *err) {
+/* Only a line that begins with y is a yes. Any other answer was asked for too, so it is a success. */
+static enum pdnn_status ask(bool *yes, struct pdnn_err *err) {
     char answer[64];
     if (!isatty(STDIN_FILENO))
         return pdnn_fail(err, PDNN_INVALID,
                          "nothing was dropped: prune needs --yes where nobody can be asked");
     fprintf(stderr, "drop them? [y/N] ");
-    if (fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y'))
-        return PDNN_OK;
-    return pdnn_fail(err, PDNN_INTERRUPTED, "nothing was dropped");
+    *yes = fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+    if (!*yes)
+        fprintf(stderr, "nothing was dropped\n");
+    return PDNN_OK;
 }
 
 static enum pdnn_status prune_directory(struct pdnn_prune *prune, const struct pdnn_arguments *arguments,
                                         struct pdnn_err *err) {
     char shown[PDNN_VISIBLE_TEXT];
     const char *directory = pdnn_visible(shown, arguments->operands[0]);
+    bool yes = true;
     enum pdnn_status status = print_plan(prune, err);
     if (status != PDNN_OK || (!prune->dropped.count && !prune->is_behind))
         return status;
     if (prune->dropped.count && !pdnn_argument(arguments, "yes"))
-        status = ask(err);
-    if (status == PDNN_OK)
+        status = ask(&yes, err);
+    if (status == PDNN_OK && yes)
         status = pdnn_prune_commit(prune, err);
-    if (status != PDNN_OK)
+    if (status != PDNN_OK || !yes)
         return status;
     if (prune->dropped.count)
         fprintf(stderr, "the old journal: %s/%s, %s/%s\n", directory, prune->aside[0], directory,

@@ -128,7 +128,7 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
     } else if (status == PDNN_OK && !command->prints_nothing && !is_writable(STDOUT_FILENO)) {
         status = pdnn_fail(&err, PDNN_IO, "cannot write to standard output");
     } else if (status == PDNN_OK) {
-        if (command->resolves_threads)
+        if (command->resolves_threads && !pdnn_argument(&arguments, "quiet"))
             tell_openmp();
         tell_renamed(&arguments);
         status = command->run(&arguments, &some_failed, &err);

@@ -33,20 +33,32 @@ static size_t find_letter(const struct pdnn_command_def *command, char letter) {
     return i;
 }
 
-/* "run: unknown option '--threads=1', it belongs under run: --set run.threads=VALUE", if the name is a key.
- */
+/* "run: unknown option '--threads=1', it belongs under run: --set run.threads=VALUE", if the name is a key
+ * that the command's --set takes. */
 static enum pdnn_status misplaced_key(const struct pdnn_command_def *command, const char *text,
                                       const char *name, struct pdnn_err *err) {
     char place[PDNN_PLACE_TEXT];
     const char *section = pdnn_key_section(name);
-    if (!*pdnn_key_place(place, name))
+    const size_t set = find_long(command, "set", 3);
+    if (set == command->n_options || !*pdnn_key_place(place, name))
         return PDNN_OK;
+    bool is_hyper = pdnn_key_is_hyper(name);
+    if (strcmp(command->options[set].argument, "PARAMETER=VALUE") == 0) /* of an instance, not of a spec */
+        return is_hyper || (section && strcmp(section, "run") == 0)
+                   ? pdnn_fail(err, PDNN_INVALID,
+                               "%s: unknown option '%s', it is a parameter: --set %s=VALUE", command->name,
+                               text, name)
+                   : PDNN_OK;
     if (section)
         return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s'%s: --set %s.%s=VALUE", command->name,
                          text, place, section, name);
-    return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s'%s%s%s%s", command->name, text, place,
-                     pdnn_key_is_hyper(name) ? ": write MODEL," : "", pdnn_key_is_hyper(name) ? name : "",
-                     pdnn_key_is_hyper(name) ? "=VALUE" : "");
+    if (is_hyper)
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "%s: unknown option '%s'%s: write MODEL,%s=VALUE for an ID, --set models.0.MODEL.%s=VALUE "
+            "for a SPEC",
+            command->name, text, place, name, name);
+    return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s'%s", command->name, text, place);
 }
 
 static enum pdnn_status unknown_option(const struct pdnn_command_def *command, const char *text,
@@ -60,8 +72,7 @@ static enum pdnn_status unknown_option(const struct pdnn_command_def *command, c
     strncat(name, text + strspn(text, "-"), NAME_ROOM - 1);
     name[strcspn(name, "=")] = 0;
     const char *nearest = NULL;
-    if (find_long(command, "set", 3) < command->n_options && text[1] == '-' &&
-        misplaced_key(command, text, name, err) != PDNN_OK)
+    if (text[1] == '-' && misplaced_key(command, text, name, err) != PDNN_OK)
         return PDNN_INVALID;
     for (size_t i = 0; *name && i < n_names && !nearest; i++)
         if (strncmp(names[i], name, strlen(name)) == 0)

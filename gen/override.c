@@ -163,7 +163,16 @@ static enum pdnn_status misplaced(const struct override *override, struct pdnn_y
     const char *family = is_bare ? NULL : override->words[override->n_words - 2];
     struct pdnn_str how = {0};
     char place[PDNN_PLACE_TEXT];
+    if (!is_bare && !pdnn_key_is_hyper(key) && pdnn_key_is_hyper(family)) {
+        key = family; /* "nodes.1", as if it were a list */
+        family = NULL;
+    }
     pdnn_key_place(place, key);
+    if (family && !pdnn_key_is_hyper(key) && pdnn_key_section(family)) {
+        pdnn_str_finish(&how);
+        return pdnn_yaml_fail(&override->label, err, "unknown key '%.60s' in a spec%s: --set %s.%.60s=VALUE",
+                              family, pdnn_key_place(place, family), pdnn_key_section(family), family);
+    }
     if (is_bare && section)
         pdnn_str_printf(&how, ": --set %s.%.60s=%.80s", section, key, override->value);
     else

@@ -82,6 +82,13 @@ class Dictionaries(Case):
         text = screen(["columns", "ops"], 50)
         self.assertRegex(text, r"\n\(no room for: (unit, )?type\)(\n|\Z)")
 
+    def test_the_dictionary_knows_old_names(self):
+        for old, now in (("flags", {"row_flags"}), ("pass", {"op_pass"}), ("count", {"executions", "instances"}), ("mode", {"run_mode"}),
+                         ("with", {"collinear_with"})):
+            done = subprocess.run([PARADNN, "columns", old, "--format", "csv"], capture_output=True, text=True, check=True)
+            self.assertEqual({line.split(",")[1] for line in done.stdout.splitlines()[1:]}, now)
+            self.assertEqual(done.stderr, f"the column '{old}' is called " + " or ".join(f"'{name}'" for name in sorted(now)) + "\n")
+
     def test_a_pipe_gets_one_line_per_row(self):
         for arguments in (["families", "cnn"], ["ops"], ["columns", "ceilings"]):
             table = pipe(arguments)
@@ -97,6 +104,12 @@ class Instances(Case):
         for arguments in (["sweeps/fc.yaml"], ["sweeps/cnn.yaml"], ["sweeps/bert.yaml"],
                           ["cnn:resnet50", "fc/layers=4", "rnn/cell=gru", "transformer:bert-large", "cnn:vgg16"]):
             self.fits("list", *arguments)
+
+    def test_list_says_once_what_it_has_no_room_for(self):
+        # Thousands of rows are printed in several parts, in which columns have different widths.
+        text = screen(["list", "sweeps/paper-fc.yaml", "--set", "models.0.fc.nodes=[32, 8192]"], 50)
+        self.assertEqual(text.count("(no room for: "), 1)
+        self.assertRegex(text, r"\n\(no room for: [^\n]*\)\n\Z")
 
     def test_list_shows_what_varies_and_the_rest_once(self):
         ids = ["fc/nodes=16,batch=1,mode=infer,threads=1", "fc/nodes=16,batch=4,mode=infer,threads=1", "fc/nodes=16,batch=4,threads=1"]
@@ -116,6 +129,13 @@ class Instances(Case):
         for text in self.fits("run", "cnn/blocks=1,filters=8,image=32,batch=1", *roofs, *short).values():
             self.assertIn("  where    of the step: ", text)
         self.fits("run", "rnn/hidden=8,embedding=8,vocabulary=16,batch=1", "--vary", "length=2,3", *roofs, *short)
+
+    def test_ops_of_models_fit(self):
+        roofs = ["--ceilings", os.path.join(EXAMPLE, "ceilings.csv")]
+        self.fits("ops", "fc/layers=1,nodes=32,batch=2,threads=1", *roofs)
+        done = subprocess.run([PARADNN, "ops", "fc/layers=1,nodes=32,batch=2,threads=1", *roofs, "--set", "limits.budget=1s"], cwd=SOURCE,
+                              capture_output=True, text=True, check=True)
+        self.assertIn("limits.budget is for sweep; ops finds all operators, however long that takes\n", done.stderr)
 
     def test_breakdown_fits(self):
         for arguments in ([], ["--by", "layer"], ["--by", "op,pass"], ["--by", "group,pass"], ["--gemms"], ["--across", "batch"],

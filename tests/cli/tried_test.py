@@ -84,7 +84,12 @@ WRONG = [
      "--set cache=cold: unknown key 'cache' in a spec, it belongs under measure: --set measure.cache=cold"),
     ("run fc --threads 1", "run: unknown option '--threads', it belongs under run: --set run.threads=VALUE"),
     ("run fc --batch 1", "run: unknown option '--batch', it is a hyper-parameter of fc, cnn, rnn, gnmt, deepspeech2 and transformer: "
-     "write MODEL,batch=VALUE"),
+     "write MODEL,batch=VALUE for an ID, --set models.0.MODEL.batch=VALUE for a SPEC"),
+    ("import gpu_fc.json --threads 1", "import: unknown option '--threads', it is a parameter: --set threads=VALUE"),
+    ("import gpu_fc.json --nodes=1", "import: unknown option '--nodes=1', it is a parameter: --set nodes=VALUE"),
+    ("import gpu_fc.json --rounds=1", "import: unknown option '--rounds=1', see 'paradnn import --help'"),
+    ("list fc.yaml --set threads.1=2", "--set threads.1=2: unknown key 'threads' in a spec, it belongs under run: --set run.threads=VALUE"),
+    ("list fc.yaml --set nodes.1=2", "--set nodes.1=2: models are set one by one: --set models.0.fc.nodes=2"),
     ("list fc nodes=128", "'nodes=128': a model comes first, such as fc,nodes=128"),
     ("run threads=1", "'threads=1': a family or preset comes before key=value, see 'paradnn families'"),
     ("sweep fc.yaml --budget 45s", "sweep: unknown option '--budget', it belongs under limits: --set limits.budget=VALUE"),
