@@ -8,13 +8,13 @@ the PATH. With --all everything runs, in ROOT itself, and what README says about
 before `bash -c`: that is how the walk goes through a chroot, where ROOT is then. --without leaves out commands that contain TEXT.
 
 A block of the language sh has a command a line, which must succeed. A block that begins with "$ " shows commands with their output: "..."
-stands for the rest of a line or, alone, for any number of lines. A comment before a block changes what happens, one word a line:
+stands for the rest of a line or, alone, for any number of lines; they must succeed too. A comment before a block changes what happens, one word a line:
 
     <!-- run
     first: COMMAND         run before the block
     not: TEXT | REASON     commands that contain TEXT, or all of them, are not run; but their programs exist
     minutes                these commands are run with --all only; with ": TEXT" those that contain it
-    measured               numbers, their units, names of implementations and what bounds an op may differ from those shown
+    measured               numbers, their units, names of implementations, what bounds an op and what to run next may differ
     excerpt                the output has more lines and longer ones than are shown
     output: TEXT           the block is the end of what the last block's command with TEXT printed
     file: NAME             the block is written to a file
@@ -30,6 +30,7 @@ import tempfile
 BLOCK = re.compile(r"(?:^<!-- run\n(?P<notes>.*?)^-->\n+)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
 # What a measured block may show differently: what, and what it may be.
 MEASURED = [
+    (re.compile(r"\bnext: .*"), r"next: .*"),  # advice depends on what was measured
     (re.compile(r"(?:[a-z][a-z ]* \d[\d.]* %(?:, )?)+"), r"(?:[a-z][a-z ]* \d[\d.]* %(?:, )?)+"),  # shares, the largest first
     (re.compile(r"\b\w+:\w.*"), r".*"),  # onednn:brg:avx512_core matmul ab
     (re.compile(r"\b(?:compute|overhead|memory(?: (?:L\d|DRAM))?|L\d|DRAM)\b"), r"(?:compute|overhead|memory(?: (?:L\d|DRAM))?|L\d|DRAM)"),
@@ -95,6 +96,7 @@ class Walk:
         self.here, self.place = root, None
         self.environment = dict(os.environ)
         self.outputs = {}  # of the commands of the last block that had any
+        self.not_run = []  # those of its commands that were left out
         if not everything:
             self.place = tempfile.TemporaryDirectory()
             self.here = os.path.join(self.place.name, "clone")
@@ -137,11 +139,12 @@ class Walk:
                 self.fail(where, f"cannot write {name}")
         commands = block.commands()
         if commands:
-            self.outputs = {}
+            self.outputs, self.not_run = {}, []
         firsts = block.all("first")
         for command, shown in commands:
             if self.is_left_out(block, command):
                 self.left_out += 1
+                self.not_run.append(command)
                 program = command.split()[0]
                 if "/" in program and not program.startswith("build") and not os.path.exists(os.path.join(SOURCE, program)):
                     self.fail(where, f"there is no {program}")
@@ -150,9 +153,11 @@ class Walk:
                 self.run_first(where, firsts.pop(0))
             self.run_command(where, block, command, shown)
         for text in block.all("output"):
-            for command, outputs in self.outputs.items():
-                if text in command:
-                    self.compare(where, block, block.text, outputs)
+            ran = [outputs for command, outputs in self.outputs.items() if text in command]
+            for outputs in ran:
+                self.compare(where, block, block.text, outputs)
+            if not ran and not any(text in command for command in self.not_run):
+                self.fail(where, f"no command before it has '{text}'")
 
     def run_first(self, where, first):
         done = self.run(first)
@@ -166,8 +171,8 @@ class Walk:
         self.ran += 1
         if shown is not None:
             self.compare(where, block, shown, self.outputs[command])
-        elif done.returncode:
-            self.fail(where, f"'{command}' failed: {done.stderr[-2000:]}")
+        if done.returncode:
+            self.fail(where, f"'{command}' ended with status {done.returncode}: {done.stderr[-2000:]}")
 
     def walk(self, document):
         with open(os.path.join(SOURCE, document), encoding="utf-8") as file:
