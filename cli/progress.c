@@ -33,8 +33,10 @@ void pdnn_progress_line(struct pdnn_str *out, double fraction, const char *detai
     }
     pdnn_str_printf(out, "%3d %%  %s", (int)(fraction * 100), detail);
     if (!out->failed && width > 2 && out->length - start > width) {
-        out->length = start + width;
-        memcpy(out->text + out->length - 2, "..", sizeof "..");
+        out->length = start + width - 2;
+        while (out->length > start && ((unsigned char)out->text[out->length] & 0xc0) == 0x80)
+            out->length--;
+        pdnn_str_append(out, "..", 2);
     }
 }
 

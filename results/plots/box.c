@@ -7,6 +7,7 @@
 #include "results/plots/file.h"
 #include "results/plots/gnuplot.h"
 #include "results/plots/names.h"
+#include "results/tables/results_reader.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>
@@ -385,8 +386,8 @@ static void put_data(struct picture *p) {
     const double q[] = {style->low_whisker, style->low, style->middle, style->high, style->high_whisker};
     pdnn_csv_put_text(&writer, "family");
     for (size_t k = 0; k < p->request->keys.count; k++)
-        pdnn_csv_put_text(&writer, selection->results.header[p->request->keys.column[k]]);
-    static const char *const columns[] = {"kind",   "name", "count",        "low_whisker", "low",
+        pdnn_csv_put_text(&writer, pdnn_key_column(selection->results.header[p->request->keys.column[k]]));
+    static const char *const columns[] = {"kind",   "name", "instances",    "low_whisker", "low",
                                           "middle", "high", "high_whisker", NULL};
     pdnn_csv_put_header(&writer, columns);
     for (size_t i = 0; i < p->n_boxes + p->n_dots; i++) {

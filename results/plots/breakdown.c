@@ -3,9 +3,9 @@
 #include "base/units.h"
 #include "results/plots/gnuplot.h"
 #include "results/plots/caption.h"
-#include "results/plots/color.h"
 #include "results/plots/file.h"
 #include "results/plots/names.h"
+#include "results/plots/parts.h"
 #include "results/analysis/share_matrix.h"
 #include "results/tables/tables.h"
 
@@ -14,39 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    BARS_MAX = 60,
-    NAME_TEXT = 128,
-    FIRST_LABEL = 10,
-    LEGEND_NAME = 28, /* letters */
-    FIRST_KEY = 6,    /* what is left of the first key at least */
-    LEGEND_MOST = 22,
-    VALUES_MOST = 72
-};
+enum { BARS_MAX = 60, FIRST_LABEL = 10, VALUES_MOST = 72 };
 
 /* The picture in pixels, wider where many bars and higher where long names need it. right_most: the frame's
- * right edge if the legend's names are short; caption_gap: above the captions at the bottom; legend_size: the
- * legend's font relative to that of names. */
+ * right edge if the legend's names are short; caption_gap: above the captions at the bottom. */
 static const double width_least = 1200, height_least = 800, left = 104, right_most = 940, above_frame = 88;
 static const double slot_least = 18, bars_least = 360, upright_time_pixels = 76;
-static const double caption_bottom = 8, caption_gap = 12, axis_pixels = 34, legend_pixels = 74,
-                    legend_size = 1.12;
+static const double caption_bottom = 8, caption_gap = 12, axis_pixels = 34, legend_pixels = 74;
 static const double bar_pixels_most = 120, number_pixels = 30, time_pixels = 62;
 
 /* In slots, one per bar: the width of a bar, and the gap between two sets of bars. */
 static const double bar_part = 0.7, gap = 0.7;
-
-/* Parts of a group get lighter up to this, so that none looks like the background. */
-static const double lightest = 0.8;
-
-static const unsigned residual_rgb = 0xe6e6e6, white_rgb = 0xffffff;
-
-/* One part of a bar. */
-struct part {
-    char name[NAME_TEXT];
-    unsigned rgb;
-    size_t merged_into; /* the row whose color it shares, or its own row */
-};
 
 struct picture {
     struct pdnn_selection selection;
@@ -58,8 +36,8 @@ struct picture {
     size_t n_sets;
     struct pdnn_share_matrix matrix; /* columns are bars */
     struct pdnn_bar_name *bars, *set_names;
-    size_t *set_of;            /* by bar */
-    struct part *parts;        /* by row of the matrix */
+    size_t *set_of; /* by bar */
+    struct pdnn_bar_parts parts;
     double width, height, top; /* of the picture, and of the frame */
     double xmin, xmax, right, bottom, axis_y;
     struct pdnn_str script, data;
@@ -113,30 +91,11 @@ static double slot_pixels(const struct picture *p) {
     return (p->right - left) / (p->xmax - p->xmin);
 }
 
-/* The name of a part in the legend: of several keys the first is cut, since the last ones tell parts of a
- * group from each other. Returns buffer. */
-static const char *legend_name(const struct part *part, char buffer[NAME_TEXT]) {
-    const char *rest = strchr(part->name, ',');
-    size_t after = rest ? strlen(rest) : 0;
-    if (strlen(part->name) <= LEGEND_NAME)
-        snprintf(buffer, NAME_TEXT, "%s", part->name);
-    else if (rest && after + FIRST_KEY <= LEGEND_NAME)
-        snprintf(buffer, NAME_TEXT, "%.*s..%s", (int)(LEGEND_NAME - after) - 2, part->name, rest);
-    else
-        snprintf(buffer, NAME_TEXT, "%.*s..", LEGEND_NAME - 2, part->name);
-    return buffer;
-}
-
 /* If there are few bars, they stay narrow and centered; many make the picture wider. The legend gets room for
  * its longest name. */
 static void choose_columns(struct picture *p) {
-    double slots = p->bars[p->all.count - 1].center + 1, longest = 0;
-    for (size_t r = 0; r < p->matrix.n_rows; r++) {
-        char name[NAME_TEXT];
-        if (p->parts[r].merged_into == r)
-            longest = fmax(longest, legend_size * pdnn_plot_text_pixels(legend_name(&p->parts[r], name)));
-    }
-    p->right = fmin(right_most, width_least - legend_pixels - longest);
+    double slots = p->bars[p->all.count - 1].center + 1;
+    p->right = fmin(right_most, width_least - legend_pixels - pdnn_bar_parts_legend_pixels(&p->parts));
     p->width = width_least + fmax(0, left + slots * slot_least - p->right);
     p->right += p->width - width_least;
     double margin = (fmax(slots, (p->right - left) / bar_pixels_most * bar_part) - slots) / 2;
@@ -144,91 +103,8 @@ static void choose_columns(struct picture *p) {
     p->xmax = slots - 0.5 + margin;
 }
 
-static unsigned lighter(unsigned rgb, double part) {
-    unsigned mixed = 0;
-    for (int shift = 0; shift <= 16; shift += 8) {
-        double value = (rgb >> shift) & 0xff;
-        mixed |= (unsigned)(value + (255 - value) * part) << shift;
-    }
-    return mixed;
-}
-
 static bool is_dark(unsigned rgb) {
     return 0.299 * (rgb >> 16) + 0.587 * ((rgb >> 8) & 0xff) + 0.114 * (rgb & 0xff) < 140;
-}
-
-static void name_part(struct picture *p, size_t row) {
-    struct part *part = &p->parts[row];
-    for (size_t k = 0; k < p->by.count; k++) {
-        size_t used = strlen(part->name);
-        const char *key = p->matrix.row[row].key[p->by.by[k]];
-        if (*key)
-            snprintf(part->name + used, sizeof part->name - used, "%s%s", used ? ", " : "", key);
-    }
-}
-
-static bool is_plain(const struct pdnn_share *row) {
-    return !row->rgb && !row->is_residual;
-}
-
-/* The number of plain rows that take more time than this one, over all bars. */
-static size_t count_larger(const struct picture *p, size_t row) {
-    size_t larger = 0;
-    for (size_t r = 0; r < p->matrix.n_rows; r++)
-        larger +=
-            is_plain(&p->matrix.row[r]) && p->matrix.row[r].work.time_ns > p->matrix.row[row].work.time_ns;
-    return larger;
-}
-
-static unsigned group_color(const struct picture *p, size_t row) {
-    size_t same = 0;
-    for (size_t before = 0; before < row; before++)
-        same += p->matrix.row[before].rgb == p->matrix.row[row].rgb;
-    return lighter(p->matrix.row[row].rgb, fmin(1 - pow(0.72, (double)same), lightest));
-}
-
-/* Groups have their own colors, and parts of one group get lighter shades of it. Otherwise the largest rows
- * get a color each, and the rest become one grey part. */
-static void choose_colors(struct picture *p) {
-    size_t n_plain = 0, taken = 0, grey = p->matrix.n_rows;
-    for (size_t r = 0; r < p->matrix.n_rows; r++)
-        n_plain += is_plain(&p->matrix.row[r]);
-    size_t own = n_plain <= PDNN_PLOT_COLORS ? n_plain : PDNN_PLOT_COLORS - 1;
-    for (size_t r = 0; r < p->matrix.n_rows; r++) {
-        const struct pdnn_share *row = &p->matrix.row[r];
-        struct part *part = &p->parts[r];
-        name_part(p, r);
-        part->merged_into = r;
-        if (row->is_residual) {
-            part->rgb = residual_rgb;
-        } else if (row->rgb) {
-            part->rgb = group_color(p, r);
-        } else if (count_larger(p, r) < own && taken < own) {
-            part->rgb = pdnn_plot_distinct_color(taken++);
-        } else {
-            grey = grey < r ? grey : r;
-            part->rgb = pdnn_plot_grey;
-            part->merged_into = grey;
-            snprintf(p->parts[grey].name, sizeof part->name, "%zu others", n_plain - own);
-        }
-    }
-}
-
-/* The percentage of a row and those merged into it. 100 % is the step, or the sum of the ops if that is
- * longer than the step. */
-static double part_pct(const struct picture *p, size_t row, size_t bar) {
-    double sum = 0, whole = 100;
-    for (size_t r = 0; r < p->matrix.n_rows; r++) {
-        const struct pdnn_share *share = pdnn_share_matrix_at(&p->matrix, r, bar);
-        double pct = share ? share->work.share_pct : 0;
-        if (share && share->is_residual && pct < 0) {
-            whole -= pct;
-            continue;
-        }
-        if (p->parts[r].merged_into == row)
-            sum += pct;
-    }
-    return sum / whole * 100;
 }
 
 static void put_parts(struct picture *p) {
@@ -236,14 +112,14 @@ static void put_parts(struct picture *p) {
     for (size_t b = 0; b < p->all.count; b++) {
         double low = 0, center = p->bars[b].center;
         for (size_t r = 0; r < p->matrix.n_rows; r++) {
-            double pct = part_pct(p, r, b);
+            double pct = pdnn_bar_part_pct(&p->parts, r, b);
             if (!(pct > 0))
                 continue;
             pdnn_plot_number(&p->script, center - bar_part / 2, " ");
             pdnn_plot_number(&p->script, center + bar_part / 2, " ");
             pdnn_plot_number(&p->script, low, " ");
             pdnn_plot_number(&p->script, low + pct, " ");
-            pdnn_str_printf(&p->script, "%u\n", p->parts[r].rgb);
+            pdnn_str_printf(&p->script, "%u\n", p->parts.part[r].rgb);
             low += pct;
         }
     }
@@ -259,8 +135,8 @@ static void put_numbers(struct picture *p, const char *block, bool dark) {
     for (size_t b = 0; fits && b < p->all.count; b++) {
         double low = 0;
         for (size_t r = 0; r < p->matrix.n_rows; r++) {
-            double pct = part_pct(p, r, b);
-            if (pct >= least_pct && is_dark(p->parts[r].rgb) == dark) {
+            double pct = pdnn_bar_part_pct(&p->parts, r, b);
+            if (pct >= least_pct && is_dark(p->parts.part[r].rgb) == dark) {
                 pdnn_plot_number(&p->script, p->bars[b].center, " ");
                 pdnn_plot_number(&p->script, low + pct / 2, " ");
                 pdnn_str_printf(&p->script, "\"%.1f\"\n", pct);
@@ -281,7 +157,7 @@ static void put_data(struct picture *p) {
     pdnn_csv_put_header(&writer, columns);
     for (size_t b = 0; b < p->all.count; b++) {
         for (size_t r = 0; r < p->matrix.n_rows; r++) {
-            double pct = part_pct(p, r, b);
+            double pct = pdnn_bar_part_pct(&p->parts, r, b);
             if (!(pct > 0))
                 continue;
             if (several)
@@ -290,7 +166,7 @@ static void put_data(struct picture *p) {
             pdnn_csv_put_u64(&writer, p->set_of[b] + 1);
             pdnn_csv_put_number(&writer, pdnn_selection_step_ns(&p->selection, p->all.at[b]),
                                 PDNN_DIGITS_TABLE);
-            pdnn_csv_put_text(&writer, p->parts[r].name);
+            pdnn_csv_put_text(&writer, p->parts.part[r].name);
             pdnn_csv_put_number(&writer, pct, PDNN_DIGITS_TABLE);
             pdnn_csv_end_row(&writer);
         }
@@ -461,61 +337,11 @@ static bool put_names(struct picture *p) {
     return true;
 }
 
-/* Whether the part is in the legend: the residual only where it is seen. */
-static bool has_entry(const struct picture *p, size_t row) {
-    bool shown = p->parts[row].merged_into == row && !p->matrix.row[row].is_residual;
-    for (size_t b = 0; b < p->all.count && p->matrix.row[row].is_residual; b++)
-        shown = shown || part_pct(p, row, b) > 0;
-    return shown;
-}
-
-/* The number of entries that stand for more time than this one, over all bars. */
-static size_t count_longer(const struct picture *p, size_t row) {
-    size_t longer = 0;
-    for (size_t r = 0; r < p->matrix.n_rows; r++)
-        longer += has_entry(p, r) && p->matrix.row[r].work.time_ns > p->matrix.row[row].work.time_ns;
-    return longer;
-}
-
-static void put_entry(struct pdnn_str *entries, size_t number, const char *text, unsigned rgb) {
-    char name[32];
-    snprintf(name, sizeof name, "PART[%zu]", number);
-    pdnn_gnuplot_text(entries, name, text);
-    pdnn_str_printf(entries, "PART_COLOR[%zu] = %u\n", number, rgb);
-}
-
-/* From the top part down, as the bars show them; a long legend has the largest parts and the number of the
- * others. */
-static void put_legend(struct picture *p) {
-    size_t count = 0, all = 0;
-    struct pdnn_str entries = {0};
-    for (size_t r = 0; r < p->matrix.n_rows; r++)
-        all += has_entry(p, r);
-    for (size_t r = p->matrix.n_rows; r-- > 0;) {
-        char text[NAME_TEXT];
-        bool fits = all <= LEGEND_MOST || count_longer(p, r) < LEGEND_MOST - 1;
-        if (has_entry(p, r) && fits && count < LEGEND_MOST)
-            put_entry(&entries, ++count, legend_name(&p->parts[r], text), p->parts[r].rgb);
-    }
-    if (count < all) {
-        char text[NAME_TEXT];
-        snprintf(text, sizeof text, "and %zu more", all - count);
-        put_entry(&entries, ++count, text, white_rgb);
-    }
-    pdnn_str_printf(&p->script, "N_PARTS = %zu\narray PART[%zu]\narray PART_COLOR[%zu]\n", count, count,
-                    count);
-    pdnn_str_append(&p->script, pdnn_str_text(&entries), entries.length);
-    p->script.failed = p->script.failed || entries.failed;
-    pdnn_str_finish(&entries);
-}
-
 static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
-    p->parts = pdnn_arena_alloc(&p->arena, p->matrix.n_rows + 1, sizeof *p->parts);
-    if (p->parts) {
-        choose_colors(p);
+    bool good = pdnn_bar_parts_choose(&p->parts, &p->matrix, &p->by, &p->arena);
+    if (good)
         choose_columns(p);
-    }
-    if (!p->parts || !put_names(p))
+    if (!good || !put_names(p))
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     pdnn_plot_titles(&p->script, "Where the time goes in", &p->selection);
     const struct {
@@ -526,7 +352,7 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
                      {"AXIS_Y", p->axis_y}, {"XMIN", p->xmin},     {"XMAX", p->xmax}};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         pdnn_plot_variable(&p->script, variables[i].name, variables[i].value);
-    put_legend(p);
+    pdnn_bar_parts_put_legend(&p->parts, &p->script);
     put_parts(p);
     put_numbers(p, "light", false);
     put_numbers(p, "dark", true);

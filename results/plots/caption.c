@@ -1,6 +1,7 @@
 #include "results/plots/caption.h"
 #include "results/plots/file.h"
 #include "results/plots/gnuplot.h"
+#include "results/plots/names.h"
 #include "results/tables/columns.h"
 #include "results/tables/results_reader.h"
 #include "results/tables/tables.h"
@@ -84,18 +85,13 @@ static void put_cpu(const char *const *directory, size_t n, struct pdnn_str *out
 /* Letters that a title and a subtitle have room for, in pictures of 1200 pixels. */
 enum { TITLE_MOST = 90, SUBTITLE_MOST = 132 };
 
-/* Appends a text, cut between two characters. */
+/* Appends a text, cut to this many bytes. */
 static void put_cut(struct pdnn_str *script, const char *name, const char *text, size_t most) {
     struct pdnn_str cut = {0};
-    size_t length = strlen(text);
-    if (length > most) {
-        length = most - 2;
-        while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
-            length--;
-        pdnn_str_append(&cut, text, length);
-        pdnn_str_append(&cut, "..", 2);
-    }
-    pdnn_gnuplot_text(script, name, cut.length ? pdnn_str_text(&cut) : text);
+    pdnn_str_printf(&cut, "%s", text);
+    if (cut.length)
+        pdnn_plot_cut(cut.text, most);
+    pdnn_gnuplot_text(script, name, pdnn_str_text(&cut));
     script->failed = script->failed || cut.failed;
     pdnn_str_finish(&cut);
 }

@@ -51,9 +51,7 @@ void pdnn_chart_line_at_1(struct pdnn_chart *chart) {
 
 /* Cuts the text to the room between x and the right edge. */
 static void fit_text(const struct pdnn_chart *chart, double x, char *text) {
-    size_t most = (size_t)((chart->frame.width - x - 4) / legend_letter_pixels);
-    if (strlen(text) > most)
-        memcpy(text + most - 2, "..", sizeof "..");
+    pdnn_plot_cut(text, (size_t)((chart->frame.width - x - 4) / legend_letter_pixels));
 }
 
 void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) {

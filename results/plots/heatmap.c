@@ -6,6 +6,7 @@
 #include "results/plots/file.h"
 #include "results/plots/gnuplot.h"
 #include "results/plots/names.h"
+#include "results/tables/results_reader.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -348,10 +349,10 @@ static void put_data(struct picture *p) {
     struct pdnn_csv_writer writer = {&p->data, false};
     pdnn_csv_put_text(&writer, "family");
     for (size_t k = 0; k < p->keys.count; k++)
-        pdnn_csv_put_text(&writer, p->selection.results.header[p->keys.column[k]]);
-    pdnn_csv_put_text(&writer, p->grid.x.name);
-    pdnn_csv_put_text(&writer, p->grid.y.name);
-    pdnn_csv_put_text(&writer, p->selection.results.header[p->value]);
+        pdnn_csv_put_text(&writer, pdnn_key_column(p->selection.results.header[p->keys.column[k]]));
+    pdnn_csv_put_text(&writer, pdnn_key_column(p->grid.x.name));
+    pdnn_csv_put_text(&writer, pdnn_key_column(p->grid.y.name));
+    pdnn_csv_put_text(&writer, pdnn_key_column(p->selection.results.header[p->value]));
     pdnn_csv_put_text(&writer, "models");
     pdnn_csv_put_text(&writer, "failed");
     pdnn_csv_end_row(&writer);

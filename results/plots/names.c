@@ -18,6 +18,17 @@ double pdnn_plot_text_pixels(const char *text) {
     return letter_pixels * (double)strlen(text);
 }
 
+bool pdnn_plot_cut(char *text, size_t most) {
+    static const char end[] = "..";
+    if (strlen(text) <= most)
+        return false;
+    size_t length = most < strlen(end) ? 0 : most - strlen(end);
+    while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    snprintf(text + length, sizeof end, "%.*s", (int)most, end);
+    return true;
+}
+
 double pdnn_bar_name_room(double slot_pixels) {
     return fmax(slot_pixels - 10, 0.8 * slot_pixels);
 }
@@ -63,11 +74,7 @@ static void measure(const struct pdnn_bar_name *names, size_t count, int *most_l
 static bool join(const struct pdnn_bar_names *names, size_t bar, char text[LINE_TEXT]) {
     const char *set = names->joined ? names->set[names->set_of[bar]].text : "";
     snprintf(text, LINE_TEXT, "%s%s%s", names->bar[bar].text, *set ? ", " : "", set);
-    size_t most = names->upright_most ? names->upright_most : UPRIGHT_MAX;
-    bool is_cut = strlen(text) > most;
-    if (is_cut)
-        memcpy(text + most - 2, "..", sizeof "..");
-    return is_cut;
+    return pdnn_plot_cut(text, names->upright_most ? names->upright_most : UPRIGHT_MAX);
 }
 
 void pdnn_bar_names_arrange(struct pdnn_bar_names *names) {
@@ -147,8 +154,7 @@ void pdnn_plot_y_title(const char *title, double bottom, double top, double heig
     double center = (bottom + top) / 2;
     size_t most = (size_t)((height - 2 * edge) / title_letter_pixels);
     snprintf(cut, sizeof cut, "%s", title);
-    if (strlen(cut) > most)
-        memcpy(cut + most - 2, "..", sizeof "..");
+    pdnn_plot_cut(cut, most);
     double half = title_letter_pixels * (double)strlen(cut) / 2;
     center = fmax(fmin(center, height - edge - half), edge + half);
     pdnn_gnuplot_text(script, "Y_TITLE", cut);

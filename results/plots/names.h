@@ -50,6 +50,10 @@ void pdnn_plot_y_title(const char *title, double bottom, double top, double heig
 /* The width that a name may take of a slot, so that it does not touch its neighbors. */
 double pdnn_bar_name_room(double slot_pixels);
 
+/* Cuts a text that is longer than this many bytes between two characters, and says so with "..": true if it
+ * did. */
+bool pdnn_plot_cut(char *text, size_t most);
+
 /* Estimates the width of a text in the pictures' small font. */
 double pdnn_plot_text_pixels(const char *text);
 

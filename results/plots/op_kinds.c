@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_TEXT = 160 };
@@ -48,6 +49,54 @@ enum pdnn_status pdnn_op_kinds_find(struct pdnn_op_kinds *kinds, const struct pd
     return PDNN_OK;
 }
 
-double pdnn_op_point_size(double share_pct) {
+/* The area of a point is the op's share of its model, in per cent, but for those that would vanish. */
+static double point_size(double share_pct) {
     return fmax(sqrt(fmin(share_pct, 100) / 20), 0.45);
+}
+
+static bool grow(struct pdnn_op_points *points, struct pdnn_chart *chart) {
+    if (chart->n_points < points->room)
+        return true;
+    size_t room = points->room ? 2 * points->room : 1024;
+    struct pdnn_op_point *more = realloc(points->point, room * sizeof *more);
+    points->point = more ? more : points->point;
+    struct pdnn_chart_point *spots = realloc(chart->point, room * sizeof *spots);
+    chart->point = spots ? spots : chart->point;
+    points->room = more && spots ? room : points->room;
+    return more && spots;
+}
+
+bool pdnn_op_points_add(struct pdnn_op_points *points, struct pdnn_chart *chart, struct pdnn_arena *arena,
+                        const struct pdnn_op_record *op, struct pdnn_op_point point, struct pdnn_spot spot) {
+    point.op = pdnn_arena_strdup(arena, op->op);
+    point.layer = pdnn_arena_strdup(arena, op->layer);
+    point.pass = op->pass;
+    point.bound = pdnn_bound_name(op->place.bound);
+    if (!point.op || !point.layer || !grow(points, chart))
+        return false;
+    double share = fmax(point.share_pct[0], point.share_pct[1]);
+    points->point[chart->n_points] = point;
+    chart->point[chart->n_points++] =
+        (struct pdnn_chart_point){.spot = spot, .size = point_size(share), .color = ""};
+    return true;
+}
+
+void pdnn_op_points_legend(const struct pdnn_op_points *points, const struct pdnn_op_kinds *kinds,
+                           struct pdnn_chart *chart) {
+    static const double shares[] = {2, 10, 50};
+    static const char *const names[] = {"2 %", "10 %", "50 %"};
+    for (size_t i = 0; i < chart->n_points; i++)
+        chart->point[i].color = kinds->kind[points->point[i].kind].text;
+    chart->size_title = "size: share of its model";
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        chart->sizes[i] = point_size(shares[i]);
+        chart->size_name[i] = names[i];
+    }
+}
+
+void pdnn_op_points_finish(struct pdnn_op_points *points, struct pdnn_chart *chart) {
+    free(points->point);
+    free(chart->point);
+    *points = (struct pdnn_op_points){0};
+    chart->point = NULL;
 }

@@ -1,9 +1,11 @@
-/* Ops by kind, as points of a picture are colored: by op, category, group, pass, layer or several of them. */
+/* Ops as points of a picture: colored by kind, which is the op, category, group, pass, layer or several of
+ * them, and as large as their share of their model. */
 #ifndef RESULTS_PLOTS_OP_KINDS_H
 #define RESULTS_PLOTS_OP_KINDS_H
 
 #include "models/instance.h"
 #include "results/analysis/shares.h"
+#include "results/plots/chart.h"
 
 enum { PDNN_OP_KINDS_MAX = 512 };
 
@@ -28,7 +30,32 @@ enum pdnn_status pdnn_op_kinds_find(struct pdnn_op_kinds *kinds, const struct pd
                                     const struct pdnn_op_record *op, struct pdnn_arena *arena, size_t *kind,
                                     struct pdnn_err *err);
 
-/* The area of a point is the op's share of its model, in per cent, but for those that would vanish. */
-double pdnn_op_point_size(double share_pct);
+/* One op that is drawn. Its texts are in the arena. */
+struct pdnn_op_point {
+    size_t of; /* the chosen instance or pair */
+    const char *op, *layer, *pass, *bound;
+    double share_pct[2]; /* of the time of its model; the second one only where two are compared */
+    size_t kind;
+};
+
+/* By point of the chart; {0} is empty. */
+struct pdnn_op_points {
+    struct pdnn_op_point *point;
+    size_t room;
+};
+
+/* Ops below this share of their model's time are left out. */
+#define PDNN_OP_LEAST_SHARE_PCT 1.0
+
+/* Adds the op to the chart; `point` has the rest. False if memory ran out. */
+bool pdnn_op_points_add(struct pdnn_op_points *points, struct pdnn_chart *chart, struct pdnn_arena *arena,
+                        const struct pdnn_op_record *op, struct pdnn_op_point point, struct pdnn_spot spot);
+
+/* Gives the points the texts of their kinds as colors, and the chart a legend of sizes. */
+void pdnn_op_points_legend(const struct pdnn_op_points *points, const struct pdnn_op_kinds *kinds,
+                           struct pdnn_chart *chart);
+
+/* Also releases the chart's points. */
+void pdnn_op_points_finish(struct pdnn_op_points *points, struct pdnn_chart *chart);
 
 #endif

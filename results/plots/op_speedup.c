@@ -14,17 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ops below this share of their model's time on both sides are left out. */
-static const double least_share_pct = 1;
-
-/* One op that is drawn. */
-struct shown {
-    const struct pdnn_pair *pair;
-    const char *op, *layer, *pass;
-    double share_pct[PDNN_SIDES];
-    size_t kind;
-};
-
 struct picture {
     struct pdnn_comparison comparison;
     struct pdnn_ops_reader *reader[PDNN_SIDES]; /* the second only for two directories */
@@ -33,8 +22,7 @@ struct picture {
     struct pdnn_op_kinds kinds;
     struct pdnn_arena arena;
     struct pdnn_chart chart;
-    struct shown *shown; /* by point */
-    size_t room;
+    struct pdnn_op_points points;
     size_t left_out; /* ops that only one side has, with a small share, or without arithmetic */
     struct pdnn_str script, data;
 };
@@ -43,57 +31,39 @@ static enum pdnn_status no_memory(struct pdnn_err *err) {
     return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
 }
 
-static bool grow(struct picture *p) {
-    if (p->chart.n_points < p->room)
-        return true;
-    size_t room = p->room ? 2 * p->room : 1024;
-    struct shown *shown = realloc(p->shown, room * sizeof *shown);
-    p->shown = shown ? shown : p->shown;
-    struct pdnn_chart_point *point = realloc(p->chart.point, room * sizeof *point);
-    p->chart.point = point ? point : p->chart.point;
-    p->room = shown && point ? room : p->room;
-    return shown && point;
-}
-
-static bool same_op(const struct pdnn_op_record *a, const struct pdnn_op_record *b) {
-    return strcmp(a->layer, b->layer) == 0 && strcmp(a->op, b->op) == 0 && strcmp(a->pass, b->pass) == 0 &&
-           strcmp(a->shape, b->shape) == 0;
-}
-
 /* The other side's row of the same op. Both sides have their rows in the same order mostly. */
 static const struct pdnn_op_record *find_other(const struct pdnn_op_rows *rows, size_t guess,
                                                const struct pdnn_op_record *op) {
     for (size_t k = 0; k < rows->count; k++) {
         const struct pdnn_op_record *other = &rows->op[(guess + k) % rows->count];
-        if (same_op(op, other))
+        if (pdnn_op_is_same(op, other))
             return other;
     }
     return NULL;
 }
 
-static enum pdnn_status add_op(struct picture *p, const struct pdnn_pair *pair,
-                               const struct pdnn_op_record *a, const struct pdnn_op_record *b,
-                               struct pdnn_err *err) {
+static enum pdnn_status add_op(struct picture *p, size_t number, const struct pdnn_op_record *a,
+                               const struct pdnn_op_record *b, struct pdnn_err *err) {
+    const struct pdnn_pair *pair = &p->comparison.pair[number];
     double share[PDNN_SIDES] = {a->time_ns_median / pair->ns[PDNN_SIDE_A] * 100,
                                 b ? b->time_ns_median / pair->ns[PDNN_SIDE_B] * 100 : 0};
     double x = a->place.intensity_flop_per_byte;
     size_t kind;
     if (!b || !(a->time_ns_median > 0) || !(b->time_ns_median > 0) || !(x > 0) ||
-        fmax(share[0], share[1]) < least_share_pct) {
+        fmax(share[0], share[1]) < PDNN_OP_LEAST_SHARE_PCT) {
         p->left_out++;
         return PDNN_OK;
     }
     if (pdnn_op_kinds_find(&p->kinds, pdnn_family_find(pair->family), a, &p->arena, &kind, err) != PDNN_OK)
         return err->status;
-    const char *layer = pdnn_arena_strdup(&p->arena, a->layer), *name = pdnn_arena_strdup(&p->arena, a->op);
-    if (!layer || !name || !grow(p))
-        return no_memory(err);
     double ratio = a->time_ns_median / b->time_ns_median;
     p->kinds.kind[kind].sum += log(ratio);
     p->kinds.kind[kind].count++;
-    p->shown[p->chart.n_points] = (struct shown){pair, name, layer, a->pass, {share[0], share[1]}, kind};
-    p->chart.point[p->chart.n_points++] =
-        (struct pdnn_chart_point){{x, ratio}, pdnn_op_point_size(fmax(share[0], share[1])), false, "", 0};
+    if (!pdnn_op_points_add(
+            &p->points, &p->chart, &p->arena, a,
+            (struct pdnn_op_point){.of = number, .share_pct = {share[0], share[1]}, .kind = kind},
+            (struct pdnn_spot){x, ratio}))
+        return no_memory(err);
     return PDNN_OK;
 }
 
@@ -110,7 +80,8 @@ static enum pdnn_status keep_first(struct picture *p, const struct pdnn_op_rows 
     return PDNN_OK;
 }
 
-static enum pdnn_status add_pair(struct picture *p, const struct pdnn_pair *pair, struct pdnn_err *err) {
+static enum pdnn_status add_pair(struct picture *p, size_t number, struct pdnn_err *err) {
+    const struct pdnn_pair *pair = &p->comparison.pair[number];
     struct pdnn_op_rows a, b;
     const struct pdnn_comparison *c = &p->comparison;
     int other = c->n_directories > 1 ? PDNN_SIDE_B : PDNN_SIDE_A;
@@ -122,7 +93,7 @@ static enum pdnn_status add_pair(struct picture *p, const struct pdnn_pair *pair
         status = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_B), pair->at[PDNN_SIDE_B],
                                      p->reader[other], &b, err);
     for (size_t i = 0; status == PDNN_OK && i < a.count; i++)
-        status = add_op(p, pair, &p->first[i], b.count ? find_other(&b, i, &p->first[i]) : NULL, err);
+        status = add_op(p, number, &p->first[i], b.count ? find_other(&b, i, &p->first[i]) : NULL, err);
     return status;
 }
 
@@ -131,7 +102,7 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     for (size_t side = 0; side < p->comparison.n_directories && status == PDNN_OK; side++)
         status = pdnn_selection_ops_open(&p->comparison.table[side], &p->reader[side], err);
     for (size_t i = 0; i < p->comparison.n_pairs && status == PDNN_OK; i++)
-        status = add_pair(p, &p->comparison.pair[i], err);
+        status = add_pair(p, i, err);
     if (status == PDNN_OK && !p->chart.n_points)
         status = pdnn_fail(err, PDNN_INVALID, "ops.csv: no op with arithmetic has a time on both sides");
     return status;
@@ -149,21 +120,20 @@ static enum pdnn_status name_kinds(struct picture *p, struct pdnn_err *err) {
         if (!kind->text)
             return no_memory(err);
     }
-    for (size_t i = 0; i < p->chart.n_points; i++)
-        p->chart.point[i].color = p->kinds.kind[p->shown[i].kind].text;
     return PDNN_OK;
 }
 
 static void put_data(struct picture *p) {
     static const char *const columns[] = {
-        "id",      "family",      "op",          "layer", "pass", "intensity_flop_per_byte",
+        "id",      "family",      "op",          "layer", "op_pass", "intensity_flop_per_byte",
         "speedup", "share_pct_a", "share_pct_b", "kind",  NULL};
     struct pdnn_csv_writer writer = {&p->data, false};
     pdnn_csv_put_header(&writer, columns);
     for (size_t i = 0; i < p->chart.n_points; i++) {
-        const struct shown *shown = &p->shown[i];
-        pdnn_csv_put_text(&writer, shown->pair->id);
-        pdnn_csv_put_text(&writer, shown->pair->family);
+        const struct pdnn_op_point *shown = &p->points.point[i];
+        const struct pdnn_pair *pair = &p->comparison.pair[shown->of];
+        pdnn_csv_put_text(&writer, pair->id);
+        pdnn_csv_put_text(&writer, pair->family);
         pdnn_csv_put_text(&writer, shown->op);
         pdnn_csv_put_text(&writer, shown->layer);
         pdnn_csv_put_text(&writer, shown->pass);
@@ -177,8 +147,6 @@ static void put_data(struct picture *p) {
 }
 
 static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
-    static const double shares[] = {2, 10, 50};
-    static const char *const share_names[] = {"2 %", "10 %", "50 %"};
     const char *const *label = p->comparison.label;
     struct pdnn_chart *chart = &p->chart;
     struct pdnn_str title = {0};
@@ -187,11 +155,7 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     chart->y_title = pdnn_str_text(&title);
     chart->color_title = "kind: geometric mean";
-    chart->size_title = "size: share of its model";
-    for (size_t i = 0; i < 3; i++) {
-        chart->sizes[i] = pdnn_op_point_size(shares[i]);
-        chart->size_name[i] = share_names[i];
-    }
+    pdnn_op_points_legend(&p->points, &p->kinds, chart);
     chart->caption[0] =
         "Each point is one op of one model that both ran. Above the line the second platform is "
         "faster.";
@@ -238,8 +202,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     pdnn_arena_finish(&p->arena);
     pdnn_str_finish(&p->script);
     pdnn_str_finish(&p->data);
-    free(p->chart.point);
-    free(p->shown);
+    pdnn_op_points_finish(&p->points, &p->chart);
     free(p->first);
     free(p);
     if (status == PDNN_OK)

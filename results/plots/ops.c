@@ -13,17 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ops below this share of their model's time are left out. */
-static const double least_share_pct = 1;
-
-/* One op that is drawn. */
-struct shown {
-    size_t at; /* the chosen instance */
-    const char *op, *layer, *pass, *bound;
-    double share_pct;
-    size_t kind;
-};
-
 struct picture {
     struct pdnn_selection selection;
     struct pdnn_ops_reader *reader; /* by directory */
@@ -31,24 +20,11 @@ struct picture {
     struct pdnn_roof_panels roofs;
     struct pdnn_chart chart;
     struct pdnn_op_kinds kinds;
-    struct shown *shown; /* by point */
-    size_t room;
+    struct pdnn_op_points points;
     size_t below;   /* ops with too small a share */
     double time_ns; /* of all ops */
     struct pdnn_str script, data;
 };
-
-static bool grow(struct picture *p) {
-    if (p->chart.n_points < p->room)
-        return true;
-    size_t room = p->room ? 2 * p->room : 1024;
-    struct shown *shown = realloc(p->shown, room * sizeof *shown);
-    p->shown = shown ? shown : p->shown;
-    struct pdnn_chart_point *point = realloc(p->chart.point, room * sizeof *point);
-    p->chart.point = point ? point : p->chart.point;
-    p->room = shown && point ? room : p->room;
-    return shown && point;
-}
 
 static enum pdnn_status add_op(struct picture *p, size_t at, const struct pdnn_family_def *family,
                                const struct pdnn_op_record *op, struct pdnn_err *err) {
@@ -61,17 +37,13 @@ static enum pdnn_status add_op(struct picture *p, size_t at, const struct pdnn_f
         return err->status;
     p->kinds.kind[kind].time_ns += op->time_ns_median;
     p->time_ns += op->time_ns_median;
-    if (!(share >= least_share_pct) || !(spot.x > 0) || !(spot.y > 0)) {
+    if (!(share >= PDNN_OP_LEAST_SHARE_PCT) || !(spot.x > 0) || !(spot.y > 0)) {
         p->below++;
         return PDNN_OK;
     }
-    const char *layer = pdnn_arena_strdup(&p->arena, op->layer), *name = pdnn_arena_strdup(&p->arena, op->op);
-    if (!layer || !name || !grow(p))
+    if (!pdnn_op_points_add(&p->points, &p->chart, &p->arena, op,
+                            (struct pdnn_op_point){.of = at, .share_pct = {share}, .kind = kind}, spot))
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-    p->shown[p->chart.n_points] =
-        (struct shown){at, name, layer, op->pass, pdnn_bound_name(op->place.bound), share, kind};
-    p->chart.point[p->chart.n_points++] =
-        (struct pdnn_chart_point){spot, pdnn_op_point_size(share), false, "", 0};
     return PDNN_OK;
 }
 
@@ -100,26 +72,24 @@ static enum pdnn_status name_kinds(struct picture *p, struct pdnn_err *err) {
         if (!p->kinds.kind[k].text)
             return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     }
-    for (size_t i = 0; i < p->chart.n_points; i++)
-        p->chart.point[i].color = p->kinds.kind[p->shown[i].kind].text;
     return PDNN_OK;
 }
 
 static void put_data(struct picture *p) {
-    static const char *const columns[] = {"id", "layer", "pass", "share_pct", "bound", "color", NULL};
+    static const char *const columns[] = {"id", "layer", "op_pass", "share_pct", "bound", "color", NULL};
     struct pdnn_csv_writer writer = {&p->data, false};
     pdnn_roof_panels_data(&p->roofs, columns, &p->data);
     for (size_t i = 0; i < p->chart.n_points; i++) {
-        const struct shown *shown = &p->shown[i];
+        const struct pdnn_op_point *shown = &p->points.point[i];
         pdnn_csv_put_text(&writer, "op");
         pdnn_csv_put_text(&writer, shown->op);
         pdnn_csv_put_number(&writer, p->chart.point[i].spot.x, PDNN_DIGITS_TABLE);
         pdnn_csv_put_number(&writer, p->chart.point[i].spot.y, PDNN_DIGITS_TABLE);
         pdnn_csv_put_empty(&writer);
-        pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, shown->at, p->selection.id));
+        pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, shown->of, p->selection.id));
         pdnn_csv_put_text(&writer, shown->layer);
         pdnn_csv_put_text(&writer, shown->pass);
-        pdnn_csv_put_number(&writer, shown->share_pct, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, shown->share_pct[0], PDNN_DIGITS_TABLE);
         pdnn_csv_put_text(&writer, shown->bound);
         pdnn_csv_put_text(&writer, p->kinds.kind[shown->kind].name);
         pdnn_roof_panels_end_row(&p->roofs, p->chart.point[i].panel, &writer);
@@ -127,19 +97,13 @@ static void put_data(struct picture *p) {
 }
 
 static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
-    static const double shares[] = {2, 10, 50};
-    static const char *const share_names[] = {"2 %", "10 %", "50 %"};
     struct pdnn_chart *chart = &p->chart;
     if (pdnn_roof_panels_titles(&p->roofs, "Ops", "model", "", &p->arena, chart, err) != PDNN_OK)
         return err->status;
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     chart->y_title = "performance (GFLOP/s)";
     chart->color_title = "kind: share of all time";
-    chart->size_title = "size: share of its model";
-    for (size_t i = 0; i < 3; i++) {
-        chart->sizes[i] = pdnn_op_point_size(shares[i]);
-        chart->size_name[i] = share_names[i];
-    }
+    pdnn_op_points_legend(&p->points, &p->kinds, chart);
     chart->caption[0] =
         "Each point is one kind of op in one model, with all its executions. Shares below 1 % and ops "
         "without arithmetic are left out.";
@@ -157,7 +121,7 @@ static enum pdnn_status find_roofs(struct picture *p, struct pdnn_err *err) {
     enum pdnn_status status =
         pdnn_roof_panels_find(&p->roofs, &p->selection, all, p->selection.count, &p->arena, err);
     for (size_t i = 0; status == PDNN_OK && i < p->chart.n_points; i++)
-        p->chart.point[i].panel = p->roofs.panel_of[p->shown[i].at];
+        p->chart.point[i].panel = p->roofs.panel_of[p->points.point[i].of];
     return status;
 }
 
@@ -193,8 +157,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     pdnn_arena_finish(&p->arena);
     pdnn_str_finish(&p->script);
     pdnn_str_finish(&p->data);
-    free(p->chart.point);
-    free(p->shown);
+    pdnn_op_points_finish(&p->points, &p->chart);
     free(p);
     if (status == PDNN_OK)
         *result = drawn;

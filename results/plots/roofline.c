@@ -77,7 +77,7 @@ static enum pdnn_status collect_points(struct picture *p, const char *directory,
 
 /* The roofs, then the points. */
 static void put_data(struct picture *p) {
-    static const char *const columns[] = {"mode", "color", NULL};
+    static const char *const columns[] = {"run_mode", "color", NULL};
     struct pdnn_csv_writer writer = {&p->data, false};
     pdnn_roof_panels_data(&p->roofs, columns, &p->data);
     for (size_t i = 0; i < p->chart.n_points; i++) {

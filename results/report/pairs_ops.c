@@ -21,10 +21,6 @@ static size_t op_kind_of(const struct pdnn_op_record *op) {
                                                   : OP_KINDS;
 }
 
-static bool is_same_op(const struct pdnn_op_record *a, const struct pdnn_op_record *b) {
-    return strcmp(a->layer, b->layer) == 0 && strcmp(a->op, b->op) == 0 && strcmp(a->pass, b->pass) == 0;
-}
-
 /* What bounds an op is looked up on side A. Both tables list a model's ops in the order of its graph, apart
  * from reorders, which differ. */
 static void add_ops(const struct pdnn_op_record *const ops[PDNN_SIDES], const size_t n_ops[PDNN_SIDES],
@@ -35,7 +31,7 @@ static void add_ops(const struct pdnn_op_record *const ops[PDNN_SIDES], const si
         size_t kind = op_kind_of(a), j = next;
         if (kind == OP_KINDS)
             continue;
-        while (j < n_ops[PDNN_SIDE_B] && !is_same_op(a, &ops[PDNN_SIDE_B][j]))
+        while (j < n_ops[PDNN_SIDE_B] && !pdnn_op_is_same(a, &ops[PDNN_SIDE_B][j]))
             j++;
         if (j == n_ops[PDNN_SIDE_B])
             continue;

@@ -30,4 +30,7 @@ void pdnn_ops_reader_close(struct pdnn_ops_reader *reader);
 enum pdnn_status pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
                                       const struct pdnn_op_record **ops, size_t *n_ops, struct pdnn_err *err);
 
+/* Whether both are the same op of a model on two platforms: layer, op, pass and shape. */
+bool pdnn_op_is_same(const struct pdnn_op_record *a, const struct pdnn_op_record *b);
+
 #endif

@@ -473,7 +473,7 @@ class Data(Case):
 
     def test_boxes_percentiles(self):
         rows = self.data("boxes", "box", "--only", "family=fc")
-        self.assertEqual([(row["count"], row["low_whisker"], row["low"], row["middle"], row["high"], row["high_whisker"])
+        self.assertEqual([(row["instances"], row["low_whisker"], row["low"], row["middle"], row["high"], row["high_whisker"])
                           for row in rows], [("101", "2", "9", "50", "91", "98")])
         rows = self.data("boxes", "box", "--only", "family=cnn")
         self.assertEqual([(row["kind"], row["name"], row["middle"]) for row in rows],
@@ -488,7 +488,7 @@ class Data(Case):
                 f'"fc/layers=1,nodes=8,input=8,output=8,batch={n},activation=relu,mode=infer,threads={threads}",fc,{n},{threads},ok,'
                 f"{time},{time / 100}\n" for n, time in enumerate(times, 1)))
         rows = self.data("boxes", "a", "b", "c", "--across", "threads")
-        self.assertEqual([(row["results"], row["count"], row["low"][:4], row["high"][:4]) for row in rows],
+        self.assertEqual([(row["results"], row["instances"], row["low"][:4], row["high"][:4]) for row in rows],
                          [("b", "2", "2", "2"), ("c", "2", "0.63", "1.86")])
         self.assertNotIn("threads", rows[0])
         rows = self.data("boxes", "a", "b", "c", "--value", "pct_of_peak")

@@ -494,6 +494,30 @@ static void test_plot_breakdown_refuses(void **state) {
     }
 }
 
+static void test_plot_cut_between_characters(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t most;
+        const char *cut;
+    } rows[] = {
+        {"abcdef", 6, "abcdef"},
+        {"abcdef", 5, "abc.."},
+        {"a\xc3\xa4\xc3\xb6\xc3\xbc", 6, "a\xc3\xa4.."}, /* the fourth byte begins, the fifth ends a letter */
+        {"a\xc3\xa4\xc3\xb6\xc3\xbc", 5, "a\xc3\xa4.."},
+        {"a\xc3\xa4\xc3\xb6\xc3\xbc", 4, "a.."},
+        {"\xe2\x82\xac\xe2\x82\xac", 4, ".."},
+        {"abc", 2, ".."},
+        {"abc", 1, "."},
+        {"abc", 0, ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%s", rows[i].text);
+        assert_int_equal(pdnn_plot_cut(text, rows[i].most), strcmp(rows[i].text, rows[i].cut) != 0);
+        assert_string_equal(text, rows[i].cut);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_plot_roofline_draws_both, setup, teardown),
@@ -511,6 +535,7 @@ int main(void) {
         cmocka_unit_test(test_bar_names_in_lines),
         cmocka_unit_test(test_bar_names_upright),
         cmocka_unit_test(test_plot_caption),
+        cmocka_unit_test(test_plot_cut_between_characters),
         cmocka_unit_test(test_bar_names_upright_above_sets),
         cmocka_unit_test(test_frame_to_pixels_and_back),
         cmocka_unit_test(test_frame_place_avoids_points_and_labels),
