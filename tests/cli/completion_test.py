@@ -4,6 +4,7 @@
 Usage: completion_test.py PARADNN COMPLETION, the latter being the directory of the shells' functions."""
 
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -45,6 +46,24 @@ source "$1/paradnn"
 COMP_LINE=$2 COMP_POINT=${#2} COMP_WORDS=(paradnn) COMP_CWORD=1
 _paradnn
 printf '%s\n' "${COMPREPLY[@]}"
+"""
+
+# What is typed in a terminal before TAB, with the arguments that the command must then get.
+NAMES = {
+    r"paradnn plot roofline odd\ ": ["plot", "roofline", "odd & | name.results/"],
+    "paradnn plot roofline 'odd ": ["plot", "roofline", "odd & | name.results/"],
+    r"paradnn sweep --ceilings=my\ r": ["sweep", "--ceilings=my roofs.csv"],
+    'paradnn sweep --ceilings "my r': ["sweep", "--ceilings", "my roofs.csv"],
+    r"paradnn sweep -o odd\ \&": ["sweep", "-o", "odd & | name.results/"],
+    "paradnn list 'run.ya": ["list", "run.yaml"],
+    "paradnn sweep --set 'run.mode=i": ["sweep", "--set", "run.mode=infer"],
+    "paradnn run cnn:resnet18,mode=t": ["run", "cnn:resnet18,mode=train"],
+}
+BASH_SETUP = r"""
+PS1='GO>'
+bind 'set enable-bracketed-paste off'
+source %s/paradnn
+paradnn() { if [ "$1" = --complete ]; then command paradnn "$@"; else printf '<%%s>' "$@" && echo END; fi; }
 """
 
 # A terminal in which a line is typed; the key after TAB shows what became of it.
@@ -155,6 +174,31 @@ class Completion(unittest.TestCase):
                 kept = len(re.match(r"(?:.*[=:])?", typed.split(" ")[-1]).group())
                 self.assertEqual(set(found), {word[kept:] for word in expected})
 
+    def test_bash_quotes_names(self):
+        self.shell("bash")
+        os.mkdir(os.path.join(self.place, "odd & | name.results"))
+        for name in ("my roofs.csv", "run.yaml", "setup"):
+            with open(os.path.join(self.place, name), "w", encoding="utf-8") as file:
+                file.write(BASH_SETUP % COMPLETION if name == "setup" else "")
+        for typed, expected in NAMES.items():
+            try:
+                ours, terminal = pty.openpty()
+            except OSError as error:
+                self.skipTest(f"no pseudo-terminals here: {error}")
+            with subprocess.Popen(["bash", "--rcfile", "setup", "-i"], cwd=self.place, env=self.environment, stdin=terminal, stdout=terminal,
+                                  stderr=terminal, start_new_session=True) as child:
+                os.close(terminal)
+                out = b""
+                os.write(ours, typed.encode() + b"\t\n")
+                while b"END" not in out.replace(b"echo END", b""):
+                    out += os.read(ours, 4096)
+                os.write(ours, b"exit\n")
+                child.wait(60)
+            os.close(ours)
+            with self.subTest(typed):
+                got = re.findall(r"<([^>]*)>", out.decode().replace("GO>", "").replace("\r", ""))
+                self.assertEqual(got, expected, out)
+
     def test_fish(self):
         self.shell("fish")
         for typed, expected in TYPED.items():
@@ -180,4 +224,4 @@ class Completion(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
