@@ -185,22 +185,31 @@ static void open_last(struct pdnn_kept *file, const struct pdnn_roofs_job *job) 
     pdnn_str_finish(&context);
 }
 
-static void keep(const struct pdnn_kept *file, const struct pdnn_roofs_job *job,
-                 const struct pdnn_ceilings *rows) {
-    struct pdnn_kept last;
-    open_last(&last, job);
+/* Appends the rows to the file. */
+static void keep(const struct pdnn_kept *file, double seconds, const struct pdnn_ceilings *rows) {
     struct pdnn_str table = {0}, entry = {0};
     pdnn_ceilings_format(rows, &table);
     if (!table.failed && exchange(table.text, '\n', '\t')) {
-        pdnn_str_printf(&entry, "%" PRId64 " %.17g %s", rows->row[0].measured_unix_ms, job->seconds,
-                        table.text);
-        if (!entry.failed) {
+        pdnn_str_printf(&entry, "%" PRId64 " %.17g %s", rows->row[0].measured_unix_ms, seconds, table.text);
+        if (!entry.failed)
             pdnn_kept_add(file, entry.text);
-            pdnn_kept_add(&last, entry.text);
-        }
     }
     pdnn_str_finish(&table);
     pdnn_str_finish(&entry);
+}
+
+static void note_time(void *user, const char *text) {
+    *(int64_t *)user = strtoll(text, NULL, 10);
+}
+
+/* The rows, which hold now, become those for estimates, unless they are already. */
+static void keep_last(const struct pdnn_roofs_job *job, const struct pdnn_ceilings *rows) {
+    struct pdnn_kept last;
+    int64_t measured_ms = -1;
+    open_last(&last, job);
+    pdnn_kept_read(&last, note_time, &measured_ms);
+    if (measured_ms != rows->row[0].measured_unix_ms)
+        keep(&last, job->seconds, rows);
 }
 
 /* Measures into search->entry and keeps the rows. */
@@ -211,8 +220,10 @@ static enum pdnn_status measure(const struct search *search, const struct pdnn_k
     enum pdnn_status status = source->measure(source->user, rows, err);
     for (size_t i = 0; status == PDNN_OK && i < rows->count; i++)
         rows->row[i].measured_unix_ms = source->now_unix_ms(source->user);
-    if (status == PDNN_OK && rows->count)
-        keep(file, search->job, rows);
+    if (status == PDNN_OK && rows->count) {
+        keep(file, search->job->seconds, rows);
+        keep_last(search->job, rows);
+    }
     return status;
 }
 
@@ -234,6 +245,8 @@ enum pdnn_status pdnn_kept_roofs_get(const struct pdnn_roofs_job *job, const str
         status = look(&search, &file, source, err);
     for (size_t i = 0; search.agrees && i < search.found->count; i++)
         search.found->row[i].checked_unix_ms = search.now_ms;
+    if (search.agrees)
+        keep_last(job, search.found);
     if (status == PDNN_OK && !search.agrees)
         status = measure(&search, &file, source, err);
     if (status == PDNN_OK)

@@ -41,7 +41,7 @@ struct pdnn_roofs_job {
 /* Appends the context of roofs, one line. */
 void pdnn_kept_roofs_context(const struct pdnn_roofs_job *job, struct pdnn_str *out);
 
-/* Appends the rows that were measured last on the job's host, with its threads, whatever the
+/* Appends the rows that were measured or confirmed last on the job's host, with its threads, whatever the
  * libraries: good enough for an estimate, without a worker. Neither software nor seconds of the job are used.
  * Appends none if there are none, or none younger than a month. */
 enum pdnn_status pdnn_kept_roofs_last(const struct pdnn_roofs_job *job, int64_t now_unix_ms,

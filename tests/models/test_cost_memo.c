@@ -1,5 +1,5 @@
 /* Remembered costs and peaks are those of the whole graph, to the last bit, for random instances of every
- * family. */
+ * family; and they are remembered. */
 #include "tests/cmocka_all.h"
 
 #include "base/rng.h"
@@ -153,11 +153,52 @@ static void test_memory_memo_is_the_whole_graph(void **state) {
     pdnn_arena_finish(&arena);
 }
 
+/* After two minibatches of a model, one between them needs no graph, whatever the depth. */
+static void test_memos_remember(void **state) {
+    (void)state;
+    static const int64_t minibatches[] = {4, 16, 8, 12}, depths[] = {3, 3, 3, 5};
+    struct pdnn_cost_memo *costs;
+    struct pdnn_memory_memo *peaks;
+    struct pdnn_arena arena;
+    pdnn_arena_init(&arena);
+    assert_int_equal(pdnn_cost_memo_create(&costs, NULL), PDNN_OK);
+    assert_int_equal(pdnn_memory_memo_create(&peaks, NULL), PDNN_OK);
+    for (size_t f = 0; pdnn_families[f]; f++) {
+        const struct pdnn_family_def *family = pdnn_families[f];
+        for (size_t i = 0; i < sizeof minibatches / sizeof *minibatches; i++) {
+            struct pdnn_instance instance;
+            struct pdnn_totals totals;
+            uint64_t bytes;
+            bool knows_depth = depths[i] == depths[0];
+            pdnn_instance_init(&instance, family);
+            instance.hyper[family->minibatch_param].number = minibatches[i];
+            if (family->depth_param >= 0)
+                instance.hyper[family->depth_param].number = depths[i];
+            pdnn_instance_settle(&instance);
+            pdnn_instance_resolve(&instance, 2);
+            assert_int_equal(pdnn_cost_memo_find(costs, &instance, &arena, &totals, NULL), PDNN_OK);
+            if ((pdnn_arena_used(&arena) == 0) != (i >= 2))
+                fail_msg("%s: costs of the minibatch number %zu take %zu bytes", family->name, i,
+                         pdnn_arena_used(&arena));
+            assert_int_equal(pdnn_memory_instance(&instance, &arena, &bytes, NULL), PDNN_OK);
+            size_t whole = pdnn_arena_used(&arena); /* with the graph */
+            assert_int_equal(pdnn_memory_memo_find(peaks, &instance, &arena, &bytes, NULL), PDNN_OK);
+            if ((pdnn_arena_used(&arena) < whole) != (i >= 2 && (knows_depth || family->depth_param < 0)))
+                fail_msg("%s: the peak of the minibatch number %zu takes %zu bytes, a graph %zu",
+                         family->name, i, pdnn_arena_used(&arena), whole);
+        }
+    }
+    pdnn_memory_memo_destroy(peaks);
+    pdnn_cost_memo_destroy(costs);
+    pdnn_arena_finish(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memo_is_the_whole_graph),
         cmocka_unit_test(test_memo_overflows_alike),
         cmocka_unit_test(test_memory_memo_is_the_whole_graph),
+        cmocka_unit_test(test_memos_remember),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
