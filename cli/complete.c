@@ -22,13 +22,6 @@ struct place {
     bool options_ended, rest;
 };
 
-static const struct pdnn_command_def *find_command(const char *name) {
-    const struct pdnn_command_def *const *command = pdnn_commands;
-    while (*command && strcmp((*command)->name, name) != 0)
-        command++;
-    return *command;
-}
-
 /* The option that the word gives, or NULL. */
 static const struct pdnn_option_def *find_option(const struct pdnn_command_def *command, const char *word) {
     size_t length = strcspn(word + 1, "=") - 1;
@@ -47,7 +40,7 @@ static bool has_argument(const char *word) {
 }
 
 static struct place find_place(const char *const *words, size_t count) {
-    struct place place = {.command = find_command(words[0])};
+    struct place place = {.command = pdnn_command_find(words[0])};
     for (size_t i = 1; place.command && i + 1 < count && !place.rest; i++) {
         const char *word = words[i];
         if (place.options_ended || word[0] != '-' || !word[1]) {

@@ -216,39 +216,38 @@ static void add_topics(struct pdnn_completion *completion) {
     pdnn_complete_add(completion, "spec", "", "how to write a spec");
 }
 
-/* A row for one option comes before the general row of its argument. */
 static const struct {
-    const char *argument, *option;
+    const char *argument;
     enum pdnn_complete_files files;
     void (*add)(struct pdnn_completion *completion);
 } arguments[] = {
-    {"A", NULL, PDNN_COMPLETE_DIRECTORIES, NULL},
-    {"B", NULL, PDNN_COMPLETE_DIRECTORIES, NULL},
-    {"DIR", NULL, PDNN_COMPLETE_DIRECTORIES, NULL},
-    {"OUT", NULL, PDNN_COMPLETE_DIRECTORIES, NULL},
-    {"RESULTS", NULL, PDNN_COMPLETE_DIRECTORIES, NULL},
-    {"COMMAND", NULL, PDNN_COMPLETE_FILES, NULL},
-    {"FILE", NULL, PDNN_COMPLETE_FILES, NULL},
-    {"SPEC", NULL, PDNN_COMPLETE_SPECS, add_ids},
-    {"ID", NULL, PDNN_COMPLETE_SPECS, add_ids},
-    {"CONDITIONS", NULL, PDNN_COMPLETE_NONE, add_selectors},
-    {"KEY=VALUE", NULL, PDNN_COMPLETE_NONE, add_spec_paths},
-    {"PARAMETER=VALUE", NULL, PDNN_COMPLETE_NONE, add_params},
-    {"KEY=LIST", NULL, PDNN_COMPLETE_NONE, add_hypers},
-    {"KEY", NULL, PDNN_COMPLETE_NONE, add_key_names},
-    {"KEYS", NULL, PDNN_COMPLETE_NONE, add_key_names},
-    {"PARTS", NULL, PDNN_COMPLETE_NONE, add_parts},
-    {"TOPIC", NULL, PDNN_COMPLETE_NONE, add_topics},
-    {"COLUMN", NULL, PDNN_COMPLETE_NONE, add_columns},
-    {"COLUMNS", NULL, PDNN_COMPLETE_NONE, add_columns},
+    {"A", PDNN_COMPLETE_DIRECTORIES, NULL},
+    {"B", PDNN_COMPLETE_DIRECTORIES, NULL},
+    {"DIR", PDNN_COMPLETE_DIRECTORIES, NULL},
+    {"OUT", PDNN_COMPLETE_DIRECTORIES, NULL},
+    {"RESULTS", PDNN_COMPLETE_DIRECTORIES, NULL},
+    {"COMMAND", PDNN_COMPLETE_FILES, NULL},
+    {"FILE", PDNN_COMPLETE_FILES, NULL},
+    {"SPEC", PDNN_COMPLETE_SPECS, add_ids},
+    {"ID", PDNN_COMPLETE_SPECS, add_ids},
+    {"CONDITIONS", PDNN_COMPLETE_NONE, add_selectors},
+    {"KEY=VALUE", PDNN_COMPLETE_NONE, add_spec_paths},
+    {"PARAMETER=VALUE", PDNN_COMPLETE_NONE, add_params},
+    {"KEY=LIST", PDNN_COMPLETE_NONE, add_hypers},
+    {"KEY", PDNN_COMPLETE_NONE, add_key_names},
+    {"KEYS", PDNN_COMPLETE_NONE, add_key_names},
+    {"PARTS", PDNN_COMPLETE_NONE, add_parts},
+    {"TOPIC", PDNN_COMPLETE_NONE, add_topics},
+    {"COLUMN", PDNN_COMPLETE_NONE, add_columns},
+    {"COLUMNS", PDNN_COMPLETE_NONE, add_columns},
     /* What only the user knows; of an operand, its command has the words. */
-    {"0|1", NULL, PDNN_COMPLETE_NONE, NULL},
-    {"I/N", NULL, PDNN_COMPLETE_NONE, NULL},
-    {"KIND", NULL, PDNN_COMPLETE_NONE, NULL},
-    {"N", NULL, PDNN_COMPLETE_NONE, NULL},
-    {"NAME", NULL, PDNN_COMPLETE_NONE, NULL},
-    {"SECONDS", NULL, PDNN_COMPLETE_NONE, NULL},
-    {"TIME", NULL, PDNN_COMPLETE_NONE, NULL},
+    {"0|1", PDNN_COMPLETE_NONE, NULL},
+    {"I/N", PDNN_COMPLETE_NONE, NULL},
+    {"KIND", PDNN_COMPLETE_NONE, NULL},
+    {"N", PDNN_COMPLETE_NONE, NULL},
+    {"NAME", PDNN_COMPLETE_NONE, NULL},
+    {"SECONDS", PDNN_COMPLETE_NONE, NULL},
+    {"TIME", PDNN_COMPLETE_NONE, NULL},
 };
 
 bool pdnn_complete_argument(struct pdnn_completion *completion, const char *name,
@@ -258,9 +257,7 @@ bool pdnn_complete_argument(struct pdnn_completion *completion, const char *name
     if (option && option->choices)
         return true;
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
-        const char *only = arguments[i].option;
-        if (strcmp(arguments[i].argument, name) != 0 ||
-            (only && (!option || strcmp(only, option->name) != 0)))
+        if (strcmp(arguments[i].argument, name) != 0)
             continue;
         completion->files = arguments[i].files;
         if (arguments[i].add)

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/help.h"
 
+#include "base/nearby.h"
 #include "base/program.h"
 #include "cli/fill.h"
 #include "cli/registry.h"
@@ -48,8 +49,8 @@ static void append_rows(struct pdnn_str *out, const struct pdnn_help_row *rows, 
 }
 
 static int is_spec(const struct dirent *entry) {
-    size_t length = strlen(entry->d_name);
-    return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
+    static const char *const endings[] = {".yaml", NULL};
+    return pdnn_has_ending(entry->d_name, endings);
 }
 
 /* The specs that came with the program, if it is installed. */

@@ -17,22 +17,31 @@ const char *pdnn_key_section(const char *name) {
     return pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, name) >= 0 ? "run" : NULL;
 }
 
+static bool has_hyper(const struct pdnn_family_def *family, const char *name) {
+    return pdnn_param_find(family->params, family->n_params, name) >= 0;
+}
+
 /* "fc", "fc and cnn", "gnmt, rnn and transformer": the families with such a hyper-parameter. */
 static size_t list_owners(struct pdnn_str *out, const char *name) {
-    const struct pdnn_family_def *owners[PDNN_HYPER_MAX];
-    size_t count = 0;
-    for (size_t i = 0; pdnn_families[i] && count < PDNN_HYPER_MAX; i++) {
-        if (pdnn_param_find(pdnn_families[i]->params, pdnn_families[i]->n_params, name) >= 0)
-            owners[count++] = pdnn_families[i];
+    size_t count = 0, listed = 0;
+    for (size_t i = 0; pdnn_families[i]; i++)
+        count += has_hyper(pdnn_families[i], name);
+    for (size_t i = 0; pdnn_families[i]; i++) {
+        if (!has_hyper(pdnn_families[i], name))
+            continue;
+        pdnn_str_printf(out, "%s%s",
+                        !listed              ? ""
+                        : listed + 1 < count ? ", "
+                                             : " and ",
+                        pdnn_families[i]->name);
+        listed++;
     }
-    for (size_t i = 0; i < count; i++)
-        pdnn_str_printf(out, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ", owners[i]->name);
     return count;
 }
 
 bool pdnn_key_is_hyper(const char *name) {
     for (size_t i = 0; pdnn_families[i]; i++) {
-        if (pdnn_param_find(pdnn_families[i]->params, pdnn_families[i]->n_params, name) >= 0)
+        if (has_hyper(pdnn_families[i], name))
             return true;
     }
     return false;

@@ -297,3 +297,8 @@ const char *pdnn_report_word_text(const struct pdnn_report_rows *rows, const str
                                   enum pdnn_report_word word) {
     return rows->word[word].text[row->word[word]];
 }
+
+double pdnn_report_half_pct(const struct pdnn_report_row *row) {
+    double time = row->number[PDNN_REPORT_TIME_NS];
+    return fmax(time - row->number[PDNN_REPORT_LOW_NS], row->number[PDNN_REPORT_HIGH_NS] - time) / time * 100;
+}

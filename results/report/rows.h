@@ -49,6 +49,9 @@ struct pdnn_report_row {
     size_t word[PDNN_REPORT_WORDS]; /* index into the report's words of this kind */
 };
 
+/* Half of the interval of the row's time, in % of it; NaN if there is none. */
+double pdnn_report_half_pct(const struct pdnn_report_row *row);
+
 /* Values are in ascending order: numbers by value, then words. */
 struct pdnn_report_axis {
     const char *name;

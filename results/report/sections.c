@@ -82,10 +82,8 @@ static void put_model_row(struct pdnn_str *out, const struct pdnn_report_rows *r
     pdnn_report_put_model(out, rows, (size_t)(row - rows->row));
     pdnn_str_printf(out, "</td><td class=\"number\">");
     if (row->is_ok) {
-        double t = row->number[PDNN_REPORT_TIME_NS];
-        double half =
-            fmax(t - row->number[PDNN_REPORT_LOW_NS], row->number[PDNN_REPORT_HIGH_NS] - t) / t * 100;
-        pdnn_html_text(out, pdnn_format_ns(time, t));
+        double half = pdnn_report_half_pct(row);
+        pdnn_html_text(out, pdnn_format_ns(time, row->number[PDNN_REPORT_TIME_NS]));
         if (isfinite(half)) {
             pdnn_str_printf(out, " \xc2\xb1 ");
             pdnn_html_number(out, half, 2, "");

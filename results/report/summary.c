@@ -44,12 +44,6 @@ static double roof_of(const struct pdnn_report_row *row) {
     return row->number[PDNN_REPORT_PCT_OF_ROOF];
 }
 
-/* Half of the interval, in % of the time. */
-static double half_of(const struct pdnn_report_row *row) {
-    double time = row->number[PDNN_REPORT_TIME_NS];
-    return fmax(time - row->number[PDNN_REPORT_LOW_NS], row->number[PDNN_REPORT_HIGH_NS] - time) / time * 100;
-}
-
 static struct values collect(const struct pdnn_report_rows *rows, size_t source, value_of_row *of_row,
                              double *room) {
     struct values found = {.value = room};
@@ -135,11 +129,26 @@ static void put_platform(struct pdnn_str *out, const struct pdnn_report_page *pa
     }
 }
 
-static void put_range(struct pdnn_str *out, const struct values *values) {
+/* "12 to 88 %, median 60 %" and what this is of, with the model that stands out. */
+static void put_range(struct pdnn_str *out, const struct pdnn_report_rows *rows, const struct values *values,
+                      const char *of, size_t model) {
     put_number(out, values->value[0], 3, " to ");
     put_number(out, values->value[values->n - 1], 3, " %, median ");
     put_number(out, pdnn_quantile_sorted(values->value, values->n, 0.5), 3, " %");
+    pdnn_str_printf(out, " %s: ", of);
+    pdnn_report_put_model(out, rows, model);
+    pdnn_str_printf(out, ".</li>\n");
 }
+
+/* What is said of the values of all rows, and which of the two models at the ends is named. */
+static const struct {
+    value_of_row *of_row;
+    const char *says, *of;
+    bool names_greatest;
+} ranges[] = {
+    {peak_of, "FLOP rates are", "of the measured peak; most", true},
+    {roof_of, "Given what bounds each, they reach", "of their roofs; farthest below", false},
+};
 
 static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *page, size_t s, double *room) {
     const struct pdnn_report_rows *rows = &page->rows;
@@ -157,23 +166,14 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
         count_word(rows, s, PDNN_REPORT_BOUND, "memory"), count_word(rows, s, PDNN_REPORT_BOUND, "overhead"));
     pdnn_str_printf(out,
                     n_ok < source->n_rows ? " <a href=\"#failures\">What did not run</a></li>\n" : "</li>\n");
-    struct values found = collect(rows, s, peak_of, room);
-    if (found.n) {
-        pdnn_str_printf(out, "<li>FLOP rates are ");
-        put_range(out, &found);
-        pdnn_str_printf(out, " of the measured peak; most: ");
-        pdnn_report_put_model(out, rows, found.greatest);
-        pdnn_str_printf(out, ".</li>\n");
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        struct values found = collect(rows, s, ranges[i].of_row, room);
+        if (!found.n)
+            continue;
+        pdnn_str_printf(out, "<li>%s ", ranges[i].says);
+        put_range(out, rows, &found, ranges[i].of, ranges[i].names_greatest ? found.greatest : found.least);
     }
-    found = collect(rows, s, roof_of, room);
-    if (found.n) {
-        pdnn_str_printf(out, "<li>Given what bounds each, they reach ");
-        put_range(out, &found);
-        pdnn_str_printf(out, " of their roofs; farthest below: ");
-        pdnn_report_put_model(out, rows, found.least);
-        pdnn_str_printf(out, ".</li>\n");
-    }
-    found = collect(rows, s, half_of, room);
+    struct values found = collect(rows, s, pdnn_report_half_pct, room);
     if (found.n) {
         pdnn_str_printf(out, "<li>Half of the 95 %% intervals of step times are within \xc2\xb1 ");
         put_number(out, pdnn_quantile_sorted(found.value, found.n, 0.5), 2, " %");

@@ -98,6 +98,10 @@ bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *
     }
 }
 
+void pdnn_column_family(const char *id, struct pdnn_str *cell) {
+    pdnn_str_append(cell, id, strcspn(id, "/:"));
+}
+
 void pdnn_columns_header(const struct pdnn_columns *columns, struct pdnn_str *out) {
     struct pdnn_csv_writer writer = {.out = out};
     for (size_t i = 0; i < columns->count; i++)

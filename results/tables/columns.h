@@ -83,6 +83,9 @@ void pdnn_columns_row(const struct pdnn_columns *columns, const void *row, struc
 /* Appends one value as plain text, from which tables for people are made. */
 void pdnn_column_text(const struct pdnn_column *column, const void *row, struct pdnn_str *cell);
 
+/* Appends the family that an id begins with. */
+void pdnn_column_family(const char *id, struct pdnn_str *cell);
+
 /* Parses text into the field. Empty text means "not available" if the type has that; a WORD borrows the text.
  * False if the text is not a valid value. */
 bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *text);

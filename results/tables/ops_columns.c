@@ -33,7 +33,7 @@ static void get_family(const struct pdnn_column *column, const void *row, struct
     (void)column;
     const struct pdnn_op_record *op = row;
     if (op->of)
-        pdnn_str_append(cell, op->of->id, strcspn(op->of->id, "/:"));
+        pdnn_column_family(op->of->id, cell);
 }
 
 static void get_mode(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {

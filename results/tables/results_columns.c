@@ -14,11 +14,7 @@ static void get_schema(const struct pdnn_column *column, const void *row, struct
 /* For an id that does not parse, the text before the first '/' or ':'. */
 static void get_family(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     (void)column;
-    const struct pdnn_record *record = row;
-    if (record->parsed)
-        pdnn_str_append(cell, record->instance.family->name, strlen(record->instance.family->name));
-    else
-        pdnn_str_append(cell, record->id, strcspn(record->id, "/:"));
+    pdnn_column_family(((const struct pdnn_record *)row)->id, cell);
 }
 
 static void get_model(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {

@@ -71,7 +71,7 @@ static const struct row wrong[] = {
     {{"wall", "--threads=1"},
      "paint: unknown option '--threads=1', it belongs under run: --set run.threads=VALUE"},
     {{"wall", "--nodes", "2"},
-     "paint: unknown option '--nodes', it is a hyper-parameter of fc: write MODEL,nodes=VALUE"},
+     "paint: unknown option '--nodes', it is a hyper-parameter of fc: write MODEL,nodes=VALUE for an ID, --set models.0.MODEL.nodes=VALUE for a SPEC"},
     {{"wall", "--hepl"}, "paint: unknown option '--hepl', did you mean '--help'?"},
     {{"wall", "--quite-another"}, "paint: unknown option '--quite-another', see 'paradnn paint --help'"},
     {{"wall", "-z"}, "paint: unknown option '-z', see 'paradnn paint --help'"},

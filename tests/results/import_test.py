@@ -96,7 +96,7 @@ class Import(unittest.TestCase):
             self.paradnn("import", "gpu_fc.json", "-o", f"tf{version}", "--software", f"TensorFlow {version}")
         done = self.paradnn("plot", "boxes", "tf1.7", "tf1.12", "--by", "version,dtype", "--format", "csv")
         rows = list(csv.DictReader(done.stdout.splitlines()))
-        self.assertEqual([(row["version"], row["dtype"], row["middle"], row["count"]) for row in rows],
+        self.assertEqual([(row["version"], row["dtype"], row["middle"], row["instances"]) for row in rows],
                          [("TensorFlow 1.12", "f32", "1", str(len(RAN)))])
 
     def test_shards_settings_and_what_reads_the_result(self):
@@ -138,7 +138,7 @@ class Import(unittest.TestCase):
         self.assertTrue(all(float(row["gflops"]) > 0 for row in cells if int(row["models"])))
         boxes = list(csv.DictReader(self.paradnn("plot", "boxes", "gpu.results", "--format", "csv").stdout.splitlines()))
         rates = sorted(float(row["gflops"]) for row in rows)
-        self.assertEqual(int(boxes[0]["count"]), len(rows))
+        self.assertEqual(int(boxes[0]["instances"]), len(rows))
         self.assertTrue(rates[3] <= float(boxes[0]["middle"]) <= rates[4])
 
     def test_same_bytes(self):
