@@ -210,6 +210,12 @@ class Sweeps(Case):
     def test_quiet_is_silent(self):
         self.assertEqual(self.sweep("--quiet"), [])
 
+    def test_quiet_says_nothing_of_variables(self):
+        for options, expected in ((["--quiet"], 0), ([], 1)):
+            done = subprocess.run([PARADNN, "sweep", "small.yaml", *self.roofs, *options], cwd=self.directory, capture_output=True, text=True,
+                                  timeout=PATIENCE_S, check=True, env={**os.environ, "OMP_WAIT_POLICY": "active"})
+            self.assertEqual(done.stderr.count("OpenMP variables"), expected, done.stderr)
+
 
 def has_terminals():
     """A chroot may have none."""
