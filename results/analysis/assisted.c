@@ -1,8 +1,10 @@
 /* Notation: N iterations in strata of N_h, of which n and n_h are drawn; design weights w = N_h / n_h; x the
  * terms of the fit, e its residuals. The fit minimizes the sum of w (t - x'B)^2 / l^2 with l the length of an
- * iteration, source + target, since errors grow with times. */
+ * iteration, source + target, and the mean of all: errors grow with times, and times are not 0 at length 0.
+ */
 #include "results/analysis/assisted.h"
 #include "base/rng.h"
+#include "results/analysis/lapack_status.h"
 #include "runtime/facts/stats.h"
 
 #include <lapack.h>
@@ -10,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { P = PDNN_ASSISTED_TERMS, LEAST_OF_STRATUM = 2 };
+enum { P = PDNN_ASSISTED_TERMS, SQUARE = 3, LEAST_OF_STRATUM = 2 };
 
 static enum pdnn_status no_memory(struct pdnn_err *err) {
     return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the sample of an epoch");
@@ -117,25 +119,31 @@ struct design {
     const struct pdnn_epoch_sample *sample;
     size_t draws;
     size_t *drawn;         /* n_h, by stratum */
-    double mean[P];        /* of source and target over the epoch, from 1 on; 0: a term that does not vary */
+    double mean[P];        /* of the terms over the epoch; 0: there is none */
     double *x;             /* draws * P */
     double *base, *weight; /* by draw: w, and w g with g of the regression */
     double *share;         /* draws * P: B = sum of share * t */
 };
 
-/* 1, and lengths relative to their means around 0, so that a length that never varies is no term. */
+/* 1, source, target, and the square of their sum; where means are given, relative to these and around 0, so
+ * that a length that never varies is no term. */
 static void put_terms(const struct pdnn_epoch *epoch, size_t kind, const double *mean, double x[P]) {
+    const int64_t *length = epoch->kind[kind].length;
+    double sum = (double)(length[0] + length[1]);
+    x[SQUARE] = sum * sum;
+    for (size_t c = 0; c < 2; c++)
+        x[c + 1] = (double)length[c];
     x[0] = 1;
-    for (int c = 1; c < P; c++)
-        x[c] = mean[c] > 0 ? (double)epoch->kind[kind].length[c - 1] / mean[c] - 1 : 0;
+    for (size_t c = 1; c < P && mean; c++)
+        x[c] = mean[c] > 0 ? x[c] / mean[c] - 1 : 0;
 }
 
 static void find_means(const struct pdnn_epoch *epoch, double mean[P]) {
-    for (size_t c = 0; c < epoch->columns; c++) {
-        double sum = 0;
-        for (size_t k = 0; k < epoch->n_kinds; k++)
-            sum += (double)epoch->kind[k].count * (double)epoch->kind[k].length[c];
-        mean[c + 1] = sum / (double)epoch->n_iterations;
+    for (size_t k = 0; k < epoch->n_kinds; k++) {
+        double x[P];
+        put_terms(epoch, k, NULL, x);
+        for (size_t c = 0; c < P; c++)
+            mean[c] += (double)epoch->kind[k].count * x[c] / (double)epoch->n_iterations;
     }
 }
 
@@ -146,8 +154,8 @@ static enum pdnn_status invert(double m[P * P], double inverse[P * P], struct pd
     double value[P], work[WORK];
     lapack_int order = P, work_length = WORK, info = 0;
     LAPACK_dsyev("V", "U", &order, m, &order, value, work, &work_length, &info);
-    if (info)
-        return pdnn_fail(err, PDNN_INTERNAL, "LAPACK's dsyev returned %d", (int)info);
+    if (pdnn_lapack_status("dsyev", (int)info, err) != PDNN_OK)
+        return err->status;
     memset(inverse, 0, P * P * sizeof *inverse);
     for (size_t k = 0; k < P; k++) {
         if (value[k] <= TOLERANCE * value[P - 1])
@@ -160,11 +168,16 @@ static enum pdnn_status invert(double m[P * P], double inverse[P * P], struct pd
     return PDNN_OK;
 }
 
+/* What the error of a draw is taken to grow with. */
+static double scale_of(const struct design *d, size_t i) {
+    return length_of(d->sample->epoch, d->sample->order[i]) + d->mean[1] + d->mean[2];
+}
+
 /* By draw: its share in each coefficient. */
 static enum pdnn_status find_shares(struct design *d, struct pdnn_err *err) {
     double m[P * P] = {0}, inverse[P * P];
     for (size_t i = 0; i < d->draws; i++) {
-        double length = length_of(d->sample->epoch, d->sample->order[i]);
+        double length = scale_of(d, i);
         for (size_t j = 0; j < P; j++) {
             for (size_t k = 0; k < P; k++)
                 m[j * P + k] += d->base[i] * d->x[i * P + j] * d->x[i * P + k] / (length * length);
@@ -173,7 +186,7 @@ static enum pdnn_status find_shares(struct design *d, struct pdnn_err *err) {
     if (invert(m, inverse, err) != PDNN_OK)
         return err->status;
     for (size_t i = 0; i < d->draws; i++) {
-        double length = length_of(d->sample->epoch, d->sample->order[i]);
+        double length = scale_of(d, i);
         for (size_t j = 0; j < P; j++) {
             double sum = 0;
             for (size_t k = 0; k < P; k++)
@@ -228,28 +241,34 @@ static enum pdnn_status make_design(const struct pdnn_epoch_sample *sample, size
     return PDNN_OK;
 }
 
-static size_t count_terms(const struct pdnn_epoch *epoch) {
-    return 1 + epoch->columns;
+/* What the residual would be without this draw in the fit: e / (1 - h) with h its leverage (MacKinnon and
+ * White, J. Econometrics 29, 1985: HC3). A draw that nearly decides a coefficient alone counts twice. */
+static double left_out(const struct design *d, size_t i, double residual) {
+    static const double LEAST = 0.5;
+    double leverage = 0;
+    for (size_t j = 0; j < P; j++)
+        leverage += d->x[i * P + j] * d->share[i * P + j];
+    return residual / fmax(LEAST, 1 - leverage);
 }
 
-/* Of the sum of weight * value: that of stratified sampling for the residuals times g, larger by the degrees
- * of freedom that the fit took. residual: by draw, is overwritten; scratch: one number per stratum. */
-static double find_variance(const struct design *d, double *residual, double *scratch) {
+/* Of the sum of weight * value: that of stratified sampling for the residuals times g. residual: by draw, is
+ * overwritten; mean: room for one number per stratum. */
+static double find_variance(const struct design *d, double *residual, double *mean) {
     const struct pdnn_epoch_sample *sample = d->sample;
-    double variance = 0, n = (double)d->draws, terms = (double)count_terms(sample->epoch);
-    memset(scratch, 0, sample->n_strata * sizeof *scratch);
+    double variance = 0;
+    memset(mean, 0, sample->n_strata * sizeof *mean);
     for (size_t i = 0; i < d->draws; i++) {
-        residual[i] *= d->weight[i] / d->base[i];
-        scratch[sample->stratum[i]] += residual[i] / (double)d->drawn[sample->stratum[i]];
+        residual[i] = left_out(d, i, residual[i]) * d->weight[i] / d->base[i];
+        mean[sample->stratum[i]] += residual[i] / (double)d->drawn[sample->stratum[i]];
     }
     for (size_t i = 0; i < d->draws; i++) {
         size_t h = sample->stratum[i];
         double size = (double)sample->stratum_size[h], drawn = (double)d->drawn[h],
-               apart = residual[i] - scratch[h];
+               apart = residual[i] - mean[h];
         if (drawn > 1)
             variance += size * size * (1 - drawn / size) / drawn * apart * apart / (drawn - 1);
     }
-    return variance * n / (n - terms);
+    return variance;
 }
 
 static void fit(const struct design *d, const double *value, double coefficient[P]) {

@@ -1,15 +1,15 @@
 /* The time of an epoch from a random sample of its iterations and the lengths of all: the model-assisted, or
  * generalized regression, estimator of survey statistics (Cassel, Saerndal, Wretman, Biometrika 63, 1976;
  * Saerndal, Swensson, Wretman, Model Assisted Survey Sampling, 1992, 6.5 and 6.6). Iterations are stratified
- * by length; in the sample t = a + b*S + c*T is fitted (S source, T target length; without c for one length);
- * the estimate is the fit summed over all iterations plus the strata's weighted mean residuals. It is nearly
- * unbiased however bad the fit is, and has an interval. */
+ * by length; in the sample t = a + b*S + c*T + d*(S + T)^2 is fitted (S source, T target length; attention
+ * needs the square); the estimate is the fit summed over all iterations plus the strata's weighted mean
+ * residuals. It is nearly unbiased however bad the fit is, and has an interval. */
 #ifndef RESULTS_ANALYSIS_ASSISTED_H
 #define RESULTS_ANALYSIS_ASSISTED_H
 
 #include "results/analysis/epoch.h"
 
-enum { PDNN_STRATA_DEFAULT = 10, PDNN_ASSISTED_TERMS = 3 };
+enum { PDNN_STRATA_DEFAULT = 10, PDNN_ASSISTED_TERMS = 4 };
 
 struct pdnn_epoch_sample_request {
     const struct pdnn_epoch *epoch;
@@ -39,7 +39,8 @@ struct pdnn_epoch_estimate {
     double total; /* over the epoch, in the unit of the values */
     double std_error, degrees;
     double low, high;                        /* 95 % interval, Student's t */
-    double coefficient[PDNN_ASSISTED_TERMS]; /* a, b, c; 0 where it cannot be told from those before it */
+    double coefficient[PDNN_ASSISTED_TERMS]; /* a, b, c, d; of lengths that one fit cannot tell apart, the
+                                                smallest ones */
     double *weight; /* by draw: total = sum of weight * value; other additive quantities of the same runs have
                        the same weights */
 };

@@ -1,4 +1,5 @@
 #include "results/analysis/least_squares.h"
+#include "results/analysis/lapack_status.h"
 
 #include <lapack.h>
 #include <limits.h>
@@ -6,13 +7,6 @@
 #include <string.h>
 
 static const double TOLERANCE = 1e-7;
-
-/* LAPACK calls this for an argument that it cannot accept; its own version prints and stops the program.
- * Every routine also returns the number of that argument. */
-void xerbla_(const char *routine, const lapack_int *argument, size_t length);
-void xerbla_(const char *routine, const lapack_int *argument, size_t length) {
-    (void)routine, (void)argument, (void)length;
-}
 
 /* Columns centered and scaled to length 1, and the factors of those in `of`. */
 struct factors {
@@ -96,7 +90,7 @@ static enum pdnn_status factor(struct factors *f, size_t count, struct pdnn_err 
     for (size_t j = 0; j < count; j++)
         memcpy(f->r + j * f->n_rows, f->unit + f->of[j] * f->n_rows, f->n_rows * sizeof *f->r);
     LAPACK_dgeqrf(&rows, &columns, f->r, &rows, f->tau, f->work, &f->work_length, &info);
-    return info ? pdnn_fail(err, PDNN_INTERNAL, "LAPACK's dgeqrf returned %d", (int)info) : PDNN_OK;
+    return pdnn_lapack_status("dgeqrf", (int)info, err);
 }
 
 /* b := the inverse of the leading triangle, times b (count * n_b). */
@@ -105,7 +99,7 @@ static enum pdnn_status solve(const struct factors *f, size_t count, size_t n_b,
     lapack_int rows = (lapack_int)f->n_rows, columns = (lapack_int)count, right = (lapack_int)n_b, info = 0;
     if (count)
         LAPACK_dtrtrs("U", "N", "N", &columns, &right, f->r, &rows, b, &columns, &info);
-    return info ? pdnn_fail(err, PDNN_INTERNAL, "LAPACK's dtrtrs returned %d", (int)info) : PDNN_OK;
+    return pdnn_lapack_status("dtrtrs", (int)info, err);
 }
 
 /* The column at position k is a combination of those before it: says of which, and takes it out. */
@@ -153,7 +147,7 @@ static enum pdnn_status form_q(struct factors *f, struct pdnn_err *err) {
     memcpy(f->q, f->r, f->n_rows * f->count * sizeof *f->q);
     if (f->count)
         LAPACK_dorgqr(&rows, &columns, &columns, f->q, &rows, f->tau, f->work, &f->work_length, &info);
-    return info ? pdnn_fail(err, PDNN_INTERNAL, "LAPACK's dorgqr returned %d", (int)info) : PDNN_OK;
+    return pdnn_lapack_status("dorgqr", (int)info, err);
 }
 
 /* Weights of the unit columns: the inverse of r times q' y; fitted values are q q' y around the mean. */
