@@ -4,6 +4,7 @@
 #include "base/visible.h"
 #include "results/import/paradnn_json.h"
 #include "results/tables/columns.h"
+#include "results/tables/seqpoint_table.h"
 #include "results/tables/library.h"
 #include "results/tables/results_reader.h"
 #include "results/studies/study.h"
@@ -20,8 +21,8 @@ static const char *const paragraphs[] = {
     "compare (compare-pairs, compare-groups, compare-axes, compare-ops, compare-unpaired) "
     "and fit (fit, residuals) print as CSV, and of what import keeps of a file (imported), "
     "in order: unit, type (text, count, integer, number) and meaning. "
-    "An empty field means not available. NAME is one of these tables, or results, ops, ceilings, journal or "
-    "journal-ops; or a column, in every table that has it; without it, all of them are listed.",
+    "An empty field means not available. NAME is one of these tables, or results, ops, ceilings, journal, "
+    "journal-ops, operators or seqpoint; or a column, in every table that has it; without it, all of them are listed.",
     "Statuses, stop reasons, bounds and flags are explained below the columns that hold them, with what to do "
     "about each. NAME may also be one of them; 'words' lists all of them, as CSV too.",
     NULL,
@@ -69,6 +70,7 @@ static const struct {
               {"journal", &pdnn_journal_columns},
               {"journal-ops", &pdnn_journal_ops_columns},
               {"operators", &pdnn_library_columns},
+              {"seqpoint", &pdnn_seqpoint_columns},
               {"breakdown", &pdnn_shares_columns},
               {"gemms", &pdnn_gemms_columns},
               {"compare-pairs", &pdnn_pairs_columns},

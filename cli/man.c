@@ -29,6 +29,7 @@ static const struct pdnn_help_row file_rows[] = {
     {"results.csv", "one row per instance, from all its visits"},
     {"ops.csv", "one row per instance, op and pass"},
     {"ceilings.csv", "the machine's measured roofs"},
+    {"seqpoint.csv", "one row per pair of padded lengths in an epoch, and what was run in place of it"},
     {"environment.yaml", "the machine, the software and the effective settings"},
     {"spec.yaml", "the spec as run"},
     {0},
