@@ -242,9 +242,10 @@ static enum pdnn_status make_design(const struct pdnn_epoch_sample *sample, size
 }
 
 /* What the residual would be without this draw in the fit: e / (1 - h) with h its leverage (MacKinnon and
- * White, J. Econometrics 29, 1985: HC3). A draw that nearly decides a coefficient alone counts twice. */
+ * White, J. Econometrics 29, 1985: HC3). A draw that nearly decides a coefficient alone counts at most three
+ * times. */
 static double left_out(const struct design *d, size_t i, double residual) {
-    static const double LEAST = 0.5;
+    static const double LEAST = 0.3;
     double leverage = 0;
     for (size_t j = 0; j < P; j++)
         leverage += d->x[i * P + j] * d->share[i * P + j];
@@ -330,11 +331,14 @@ double pdnn_assisted_half_width(const struct pdnn_epoch_estimate *estimate) {
     return estimate->total != 0 ? (estimate->high - estimate->low) / 2 / fabs(estimate->total) : 0;
 }
 
-/* The variance is c (1/n - 1/N): solved for n, with today's quantile of t, and rounded up to whole rounds. */
+/* The variance is c (1/n - 1/N): solved for n, with today's quantile of t, and rounded up to whole rounds. A
+ * half width is itself uncertain, by 1 / sqrt(2 degrees) of itself: it has to be that much smaller than the
+ * target, since looking again and again would otherwise end where it is small by chance. */
 size_t pdnn_assisted_draws_needed(const struct pdnn_epoch_sample *sample,
                                   const struct pdnn_epoch_estimate *estimate, double target) {
     size_t all = sample->epoch->n_iterations;
-    double half = pdnn_assisted_half_width(estimate), n = (double)estimate->draws, total = (double)all;
+    double half = pdnn_assisted_half_width(estimate) / (1 - 1 / sqrt(2 * fmax(2, estimate->degrees)));
+    double n = (double)estimate->draws, total = (double)all;
     if (half <= target || estimate->draws == all)
         return estimate->draws;
     double ratio = target / half, inverse = ratio * ratio * (1 / n - 1 / total) + 1 / total;

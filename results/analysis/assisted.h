@@ -55,7 +55,8 @@ enum pdnn_status pdnn_assisted_estimate(const struct pdnn_epoch_sample *sample, 
 double pdnn_assisted_half_width(const struct pdnn_epoch_estimate *estimate);
 
 /* How many draws, in all, to run before looking again, if the half width is to be at most `target` (0.005 for
- * 0.5 %); the estimate's own number if it is. */
+ * 0.5 %); the estimate's own number if it is, with a margin for what the half width does not know about
+ * itself. */
 size_t pdnn_assisted_draws_needed(const struct pdnn_epoch_sample *sample,
                                   const struct pdnn_epoch_estimate *estimate, double target);
 

@@ -7,7 +7,8 @@
 
 /* results/plots/<name>.gp, embedded by the build: the looks of one kind of picture, or of several. */
 extern const char pdnn_plot_script_chart[], pdnn_plot_script_breakdown[], pdnn_plot_script_ceilings[],
-    pdnn_plot_script_heatmap[], pdnn_plot_script_box[], pdnn_plot_script_weights[];
+    pdnn_plot_script_heatmap[], pdnn_plot_script_box[], pdnn_plot_script_weights[],
+    pdnn_plot_script_seqpoint[];
 
 /* Appends the text as a gnuplot string. Text reaches gnuplot in no other way; data blocks hold numbers only.
  * Between the single quotes gnuplot expands nothing; a single quote is doubled. Control characters, bytes

@@ -237,17 +237,21 @@ static void test_estimate_coverage(void **state) {
     (void)state;
     uint64_t epochs = is_long ? 300 : 100;
     double low = is_long ? 92 : 88, high = is_long ? 98.5 : 100;
+    bool failed = false;
     for (int platform = 0; platform < PLATFORMS; platform++) {
         for (size_t draws = is_long ? 20 : 40; draws <= 40; draws += 20) {
             double speech = coverage("librispeech-clean-100", is_long ? 0 : 3200, PDNN_SAMPLER_SORTED, 50,
                                      platform, draws, epochs);
             double pairs = coverage("iwslt15-en-vi", is_long ? 0 : 3200, PDNN_SAMPLER_BUCKET, 4, platform,
                                     draws, epochs);
-            if (speech < low || speech > high || pairs < low || pairs > high)
-                fail_msg("platform %d, %zu draws: %.1f and %.1f %% of the intervals hold", platform, draws,
-                         speech, pairs);
+            if (speech < low || speech > high || pairs < low || pairs > high) {
+                print_error("platform %d, %zu draws: %.1f and %.1f %% of the intervals hold\n", platform,
+                            draws, speech, pairs);
+                failed = true;
+            }
         }
     }
+    assert_false(failed);
 }
 
 /* Draws until the interval is narrow enough, as --target-error does: it stops, and still holds. */
@@ -275,7 +279,7 @@ static void test_draws_needed(void **state) {
     if (is_long)
         print_message("to 0.5 %%: %.0f draws of 200, %zu of %d intervals hold\n", (double)all_draws / EPOCHS,
                       held, EPOCHS);
-    assert_true(held >= 85);
+    assert_true(held >= 88);
     assert_true(all_draws > 20 * EPOCHS && all_draws < 150 * EPOCHS);
 }
 
