@@ -101,6 +101,14 @@ BOX_RESULTS = "id,family,layers,batch,mode,threads,status,time_ns_median,params,
     f"n{n},fc,{n},1,infer,1,ok,1000,{n + 1},{n}\n" for n in range(100, -1, -1)) + (
     "cnn:resnet50,cnn,,1,infer,1,ok,1000,25557032,30\n" "x,cnn,,1,infer,1,ok,1000,1000,10\n" "y,cnn,,1,train,1,ok,1000,2000,\n")
 
+# An epoch of 100 iterations that takes 8.18 ms; two SeqPoints say 7 ms.
+SEQPOINT = """\
+id,source_length,target_length,iterations,flop_count,chosen_by,seqpoint_weight,draws,draws_weight,time_ns,measured
+a,10,12,40,1000,seqpoint|frequent,90,2,50,50000,2
+b,10,20,49,1500,median|sample,,1,40,70000,1
+c,30,35,11,4000,seqpoint|worst|sample,10,1,10,250000,1
+"""
+
 # Name of the golden file, arguments after `plot`.
 GOLDEN_CASES = [
     ("roofline", ["roofline", "pair", "--color", "batch"]),
@@ -117,6 +125,7 @@ GOLDEN_CASES = [
     ("boxes", ["boxes", "box"]),
     ("boxes-by", ["boxes", "box", "--value", "params", "--by", "mode"]),
     ("boxes-ratio", ["boxes", "pairs", "--across", "backend"]),
+    ("seqpoint", ["seqpoint", "epoch"]),
     ("span", ["span", "box"]),
     ("span-value", ["span", "box", "--value", "pct_of_peak", "--only", "family=fc"]),
     ("heatmap", ["heatmap", "grid"]),
@@ -135,6 +144,7 @@ class Case(unittest.TestCase):
         self.tables("pairs", PAIRS_RESULTS)
         self.tables("slow", PAIRS_RESULTS.replace(",1000,990,1010", ",4000,3900,4100"))
         self.tables("box", BOX_RESULTS)
+        self.epoch("epoch", SEQPOINT)
 
     def path(self, *names):
         return os.path.join(self.directory, *names)
@@ -145,6 +155,11 @@ class Case(unittest.TestCase):
             if text:
                 with open(self.path(name, file_name), "w", encoding="utf-8") as file:
                     file.write(text)
+
+    def epoch(self, name, text):
+        os.makedirs(self.path(name), exist_ok=True)
+        with open(self.path(name, "seqpoint.csv"), "w", encoding="utf-8") as file:
+            file.write(text)
 
     def plot(self, *arguments, expect=0, **options):
         done = subprocess.run([PARADNN, "plot", *arguments], cwd=self.directory, capture_output=True, text=True, timeout=120,
@@ -285,6 +300,34 @@ class Data(Case):
         self.assertEqual({name: float(row["speedup"]) for name, row in rows.items()}, {"a2": 1.66667, "a4": 2.5, "b2": 1.33333, "d2": 2.5})
         # A quarter of the work on each of 4 threads at 2.5 times the speed: 50 % * 2.5 / 4.
         self.assertEqual(float(rows["a4"]["pct_of_peak_per_thread"]), 31.25)
+
+    def test_seqpoint_says(self):
+        picture = self.picture("seqpoint", "epoch")
+        for text in ("in epoch", "100 iterations of 3 pairs of lengths", "2 SeqPoints project 7.00 ms",
+                     "all iterations take 8.18 ms: -14.43 %", "random sample (2)", "source + target"):
+            self.assertIn(text, picture)
+        self.epoch("part", SEQPOINT.replace("70000,1", ",").replace("49,1500,median|sample,,1,40,", "49,,,,,,"))
+        picture = self.picture("seqpoint", "part")
+        self.assertIn("2 SeqPoints project 7.00 ms", picture)
+        self.assertNotIn("all iterations take", picture)
+        self.epoch("dry", "".join(",".join(line.split(",")[:9] + (["", ""] if at else ["time_ns", "measured"])) + "\n"
+                                  for at, line in enumerate(SEQPOINT.splitlines())))
+        self.assertIn("Iterations by length in dry", self.picture("seqpoint", "dry"))
+
+    def test_seqpoint_refuses(self):
+        for old, new, message in (
+                ("b,10,20", "b,10,12", "seqpoint.csv:3: lengths must be ascending, each pair once"),
+                ("b,10,20", "b,10,0", "seqpoint.csv:3: lengths must be ascending, each pair once"),
+                ("c,30,35", "c,30,0", "seqpoint.csv:4: target_length is 0 in some rows only"),
+                ("median|", "medium|", "seqpoint.csv:3: 'medium|sample' is not a value for column 'chosen_by'"),
+                ("a,10,12,40", "a,10,12,0", "seqpoint.csv:2: lengths, iterations, weights and times must be greater than 0"),
+                (",70000,", ",-1,", "seqpoint.csv:3: lengths, iterations, weights and times must be greater than 0"),
+                ("time_ns", "time", "seqpoint.csv:1: column 'time_ns' is missing; expected a seqpoint.csv")):
+            self.epoch("bad", SEQPOINT.replace(old, new))
+            self.assertIn(message, self.plot("seqpoint", "bad", expect=2).stderr)
+        self.epoch("bad", SEQPOINT.splitlines()[0] + "\n")
+        self.assertIn("there are no rows", self.plot("seqpoint", "bad", expect=2).stderr)
+        self.assertIn("seqpoint.csv", self.plot("seqpoint", "pair", expect=2).stderr)
 
     def test_scaling_says(self):
         picture = self.picture("scaling", "scaling")
