@@ -59,7 +59,7 @@ static enum pdnn_status ask(bool *yes, struct pdnn_err *err) {
     fprintf(stderr, "drop them? [y/N] ");
     *yes = fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
     if (!*yes)
-        fprintf(stderr, "nothing was dropped\n");
+        fprintf(stderr, "%snothing was dropped\n", feof(stdin) ? "\n" : "");
     return PDNN_OK;
 }
 

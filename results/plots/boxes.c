@@ -62,7 +62,9 @@ static enum pdnn_status take_column(struct picture *p, const struct pdnn_plot_re
 
 /* The first is the baseline of a title and of the vertical axis. */
 static void name_ratios(struct picture *p, const struct pdnn_comparison *comparison, size_t n_directories) {
-    const char *const *label = comparison->label;
+    char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
+    pdnn_plot_side(comparison, PDNN_SIDE_A, a);
+    pdnn_plot_side(comparison, PDNN_SIDE_B, b);
     if (n_directories > 2) {
         int length;
         const char *name = pdnn_directory_name(comparison->directory[PDNN_SIDE_A], &length);
@@ -71,10 +73,9 @@ static void name_ratios(struct picture *p, const struct pdnn_comparison *compari
                  length < 100 ? length : 100, name);
         return;
     }
-    snprintf(p->title, sizeof p->title, "Speed-up of %.100s over %.100s%s", label[PDNN_SIDE_B],
-             label[PDNN_SIDE_A], comparison->n_across ? " in" : "");
-    snprintf(p->y_title, sizeof p->y_title, "step time of %.100s over that of %.100s", label[PDNN_SIDE_A],
-             label[PDNN_SIDE_B]);
+    snprintf(p->title, sizeof p->title, "Speed-up of %.100s over %.100s%s", b, a,
+             comparison->n_across ? " in" : "");
+    snprintf(p->y_title, sizeof p->y_title, "step time of %.100s over that of %.100s", a, b);
 }
 
 /* The ratios of two platforms; of two directories they belong to the second one's rows, which begin at

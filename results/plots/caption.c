@@ -124,11 +124,26 @@ void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pd
     put_titles(script, &title, &subtitle);
 }
 
+const char *pdnn_plot_side(const struct pdnn_comparison *comparison, int side, char buffer[PDNN_SIDE_TEXT]) {
+    int length[PDNN_SIDES];
+    const char *name[PDNN_SIDES];
+    for (int s = 0; s < PDNN_SIDES; s++)
+        name[s] = pdnn_directory_name(comparison->directory[s], &length[s]);
+    bool is_distinct = length[PDNN_SIDE_A] != length[PDNN_SIDE_B] ||
+                       strncmp(name[PDNN_SIDE_A], name[PDNN_SIDE_B], (size_t)length[PDNN_SIDE_A]) != 0;
+    if (comparison->label[side] == comparison->directory[side] && is_distinct)
+        snprintf(buffer, PDNN_SIDE_TEXT, "%.*s", length[side], name[side]);
+    else
+        snprintf(buffer, PDNN_SIDE_TEXT, "%s", comparison->label[side]);
+    return buffer;
+}
+
 void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
                               const struct pdnn_comparison *comparison) {
     struct pdnn_str title = {0}, subtitle = {0};
-    pdnn_str_printf(&title, "%s of %s over %s", what, comparison->label[PDNN_SIDE_B],
-                    comparison->label[PDNN_SIDE_A]);
+    char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
+    pdnn_str_printf(&title, "%s of %s over %s", what, pdnn_plot_side(comparison, PDNN_SIDE_B, b),
+                    pdnn_plot_side(comparison, PDNN_SIDE_A, a));
     if (comparison->n_across) {
         struct pdnn_str names = {0};
         pdnn_plot_directories(comparison->directory, comparison->n_directories, &names);

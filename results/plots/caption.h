@@ -15,6 +15,12 @@ void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pd
 void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
                               const struct pdnn_comparison *comparison);
 
+enum { PDNN_SIDE_TEXT = 160 };
+
+/* What a picture calls one side of a comparison: its label, or of a directory the last part of its path where
+ * that tells the two apart. Returns buffer. */
+const char *pdnn_plot_side(const struct pdnn_comparison *comparison, int side, char buffer[PDNN_SIDE_TEXT]);
+
 /* Appends TITLE and SUBTITLE, cut to the width of a picture; the latter may be NULL for none. */
 void pdnn_plot_put_titles(struct pdnn_str *script, const char *title, const char *subtitle);
 

@@ -147,11 +147,12 @@ static void put_data(struct picture *p) {
 }
 
 static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
-    const char *const *label = p->comparison.label;
+    char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
     struct pdnn_chart *chart = &p->chart;
     struct pdnn_str title = {0};
     pdnn_plot_compare_titles(&p->script, "Ops: speed-up", &p->comparison);
-    pdnn_str_printf(&title, "time of %s over that of %s", label[PDNN_SIDE_A], label[PDNN_SIDE_B]);
+    pdnn_str_printf(&title, "time of %s over that of %s", pdnn_plot_side(&p->comparison, PDNN_SIDE_A, a),
+                    pdnn_plot_side(&p->comparison, PDNN_SIDE_B, b));
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     chart->y_title = pdnn_str_text(&title);
     chart->color_title = "kind: geometric mean";

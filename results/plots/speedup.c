@@ -118,11 +118,12 @@ static void put_data(struct picture *p) {
 }
 
 static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
-    const char *const *label = p->comparison.label;
+    char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
     char x_title[PDNN_AXIS_TEXT];
     struct pdnn_str title = {0};
     pdnn_plot_compare_titles(&p->script, "Speed-up", &p->comparison);
-    pdnn_str_printf(&title, "step time of %s over that of %s", label[PDNN_SIDE_A], label[PDNN_SIDE_B]);
+    pdnn_str_printf(&title, "step time of %s over that of %s", pdnn_plot_side(&p->comparison, PDNN_SIDE_A, a),
+                    pdnn_plot_side(&p->comparison, PDNN_SIDE_B, b));
     p->chart.x_title = pdnn_plot_axis(p->x, x_title);
     p->chart.y_title = pdnn_str_text(&title);
     p->chart.color_title = p->color;

@@ -383,6 +383,12 @@ class Data(Case):
             self.assertTrue(f">{text}<" in picture, text)
         self.assertIn("did you mean 'category'?", self.plot("op_speedup", "a", "b", "--by", "categry", expect=2).stderr)
 
+    def test_sides_are_called_by_the_names_of_their_directories(self):
+        self.ops_pair()
+        picture = self.picture("op_speedup", self.path("a"), self.path("b") + "/")
+        self.assertIn(">Ops: speed-up of b over a<", picture)
+        self.assertIn(">time of a over that of b<", picture)
+
     def test_op_speedup_within_a_directory(self):
         """Both sides come from one ops.csv."""
         self.ops_pair()
