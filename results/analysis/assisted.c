@@ -197,7 +197,8 @@ static enum pdnn_status find_shares(struct design *d, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-/* The sums of x over the epoch are N, 0, 0; what the design weights make of them is corrected by the fit. */
+/* The sums of x over the epoch are N for the first term and 0 for the others; what the design weights make of
+ * them is corrected by the fit. */
 static void find_weights(struct design *d) {
     double missing[P] = {(double)d->sample->epoch->n_iterations};
     for (size_t i = 0; i < d->draws; i++) {
@@ -319,9 +320,10 @@ enum pdnn_status pdnn_assisted_estimate(const struct pdnn_epoch_sample *sample, 
     made.low = made.total - half;
     made.high = made.total + half;
     made.coefficient[0] = b[0];
-    for (size_t j = 1; j < P && d.mean[j] > 0; j++) {
-        made.coefficient[0] -= b[j];
-        made.coefficient[j] = b[j] / d.mean[j];
+    for (size_t j = 1; j < P; j++) {
+        bool is_term = d.mean[j] > 0;
+        made.coefficient[0] -= is_term ? b[j] : 0;
+        made.coefficient[j] = is_term ? b[j] / d.mean[j] : 0;
     }
     *estimate = made;
     return PDNN_OK;

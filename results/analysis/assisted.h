@@ -3,7 +3,8 @@
  * Saerndal, Swensson, Wretman, Model Assisted Survey Sampling, 1992, 6.5 and 6.6). Iterations are stratified
  * by length; in the sample t = a + b*S + c*T + d*(S + T)^2 is fitted (S source, T target length; attention
  * needs the square); the estimate is the fit summed over all iterations plus the strata's weighted mean
- * residuals. It is nearly unbiased however bad the fit is, and has an interval. */
+ * residuals. It is nearly unbiased however bad the fit is, and has an interval: for the total of this epoch,
+ * if the iterations that were not drawn had run beside those that were. */
 #ifndef RESULTS_ANALYSIS_ASSISTED_H
 #define RESULTS_ANALYSIS_ASSISTED_H
 

@@ -25,7 +25,9 @@ struct pdnn_lengths_request {
                           drawn with replacement */
     uint64_t seed;
     struct pdnn_frames frames; /* for lengths in seconds; {0}: 100 and 1 */
-    int64_t longest[2];        /* examples with a longer source or target are left out; 0: none */
+    /* Of a file, examples with a longer source or target are left out; otherwise they are drawn again, so
+     * that an epoch keeps its size; 0: no limit. */
+    int64_t longest[2];
 };
 
 struct pdnn_lengths {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { TABLE_LIMIT_BYTES = 256 << 20, LENGTH_MAX = 1 << 24 };
-static const uint64_t ITERATIONS_MAX = UINT64_C(1) << 48;
+static const uint64_t ITERATIONS_MAX = UINT64_C(1) << 32;
 
 #define AT(field)     .offset = offsetof(struct pdnn_seqpoint_row, field)
 #define NUMBER(field) PDNN_COLUMN_NUMBER, AT(field), .digits = PDNN_DIGITS_EXACT

@@ -163,6 +163,22 @@ static void test_estimate_exact(void **state) {
     }
 }
 
+/* One length, and its square: both have a coefficient. */
+static void test_estimate_coefficients(void **state) {
+    (void)state;
+    struct pdnn_epoch epoch = make_epoch("uniform:5-90", 3200, PDNN_SAMPLER_BUCKET, 1, 3);
+    struct pdnn_epoch_sample sample = draw(&epoch, 0, 1);
+    double *time = pdnn_arena_alloc(&arena, epoch.n_iterations, sizeof *time);
+    static const double expected[PDNN_ASSISTED_TERMS] = {7, 2, 0, 0.05};
+    for (size_t i = 0; i < epoch.n_iterations; i++) {
+        double s = (double)epoch.kind[epoch.kind_of[i]].length[0];
+        time[i] = expected[0] + expected[1] * s + expected[3] * s * s;
+    }
+    struct pdnn_epoch_estimate estimate = estimate_of(&sample, 20, pick(&sample, time));
+    for (int j = 0; j < PDNN_ASSISTED_TERMS; j++)
+        assert_near(estimate.coefficient[j], expected[j], 1e-6);
+}
+
 static void test_estimate_of_all(void **state) {
     (void)state;
     struct pdnn_epoch epoch = make_epoch("uniform:5-90", 800, PDNN_SAMPLER_SHUFFLED, 1, 3);
@@ -339,6 +355,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup(test_sample_order, reset),
         cmocka_unit_test_setup(test_sample_small, reset),
         cmocka_unit_test_setup(test_estimate_exact, reset),
+        cmocka_unit_test_setup(test_estimate_coefficients, reset),
         cmocka_unit_test_setup(test_estimate_of_all, reset),
         cmocka_unit_test_setup(test_estimate_one_length, reset),
         cmocka_unit_test_setup(test_estimate_unbiased, reset),
