@@ -174,6 +174,22 @@ class Report(unittest.TestCase):
         page = self.report(self.results(grid(), "a"), self.results(other, "b"))
         self.assertIn("cannot be compared", page)
 
+    def test_an_epoch_by_its_lengths(self):
+        directory, path = self.results(grid()), os.path.join(self.place.name, "a", "seqpoint.csv")
+        self.assertNotIn('id="epoch"', self.report(directory))
+        table = ("id,source_length,target_length,iterations,flop_count,chosen_by,seqpoint_weight,draws,draws_weight,time_ns,measured\n"
+                 "<b>,10,0,40,,seqpoint|sample,90,1,50,50000,1\nb,30,0,60,,,,0,,250000,1\n")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(table)
+        page = self.report(directory)
+        for text in ('<a href="#epoch">', 'id="epoch-times0"', 'id="epoch-lengths0"',
+                     "100 iterations of 2 lengths; 1 SeqPoint projects 4.50 ms, all iterations take 17.0 ms: -73.53 %",
+                     "<td>10</td><td></td><td>40</td><td>90</td><td>50.0 us</td>"):
+            self.assertIn(text, page)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(table.replace("b,30,0,60", "b,<30>,0,60"))
+        self.assertIn("seqpoint.csv:3: &#39;&lt;30&gt;&#39; is not a value for column &#39;source_length&#39;", self.report(directory))
+
     def test_default_file(self):
         directory = self.results(grid())
         done = subprocess.run([PARADNN, "report", directory], capture_output=True, text=True)
