@@ -20,7 +20,8 @@ enum pdnn_status pdnn_seqpoint_key_parse(const char *text, enum pdnn_seqpoint_ke
                      pdnn_suggest(suggestion, text, pdnn_seqpoint_keys, PDNN_KEY_COUNT));
 }
 
-int64_t pdnn_length_by_key(enum pdnn_seqpoint_key key, const struct pdnn_epoch_kind *kind) {
+/* What is taken for an iteration's length where one number is needed: of both, their sum. */
+static int64_t length_by_key(enum pdnn_seqpoint_key key, const struct pdnn_epoch_kind *kind) {
     int64_t source = kind->length[0], target = kind->length[1];
     switch (key) {
     case PDNN_KEY_SOURCE:
@@ -98,8 +99,8 @@ enum pdnn_status pdnn_length_groups(const struct pdnn_epoch *epoch, enum pdnn_se
     for (size_t k = 0; k < epoch->n_kinds; k++) {
         const struct pdnn_epoch_kind *kind = &epoch->kind[k];
         bool both = key == PDNN_KEY_BOTH;
-        length[k] = (double)pdnn_length_by_key(key, kind);
-        member[k] = (struct member){{both ? kind->length[0] : pdnn_length_by_key(key, kind), //
+        length[k] = (double)length_by_key(key, kind);
+        member[k] = (struct member){{both ? kind->length[0] : length_by_key(key, kind), //
                                      both ? kind->length[1] : 0},
                                     k};
         if (!(made.statistic[k] >= 0) || !isfinite(made.statistic[k]))

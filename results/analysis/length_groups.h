@@ -35,9 +35,6 @@ struct pdnn_length_groups {
     const double *statistic; /* by kind, also where none was given */
 };
 
-/* What is taken for an iteration's length where one number is needed: of both, their sum. */
-int64_t pdnn_length_by_key(enum pdnn_seqpoint_key key, const struct pdnn_epoch_kind *kind);
-
 /* In the arena. statistic: by kind, NULL: the length. PDNN_INVALID if one is negative or not finite, or if
  * none is positive. */
 enum pdnn_status pdnn_length_groups(const struct pdnn_epoch *epoch, enum pdnn_seqpoint_key key,

@@ -62,7 +62,6 @@ enum pdnn_status pdnn_seqpoint_summarize(const struct pdnn_seqpoint_table *table
         made.longest = fmax(made.longest, made.length[i]);
         made.iterations += iterations;
         made.timed += isnan(row->time_ns) ? 0 : 1;
-        made.sampled += row->chosen_by & PDNN_CHOSEN_SAMPLE ? 1 : 0;
         made.longest_ns = fmax(made.longest_ns, row->time_ns);
         made.total_ns += iterations * row->time_ns;
         if (!isnan(row->seqpoint_weight)) {

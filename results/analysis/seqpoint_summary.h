@@ -22,10 +22,10 @@ struct pdnn_seqpoint_summary {
     double iterations, most; /* of the epoch; in one bar */
     struct pdnn_seqpoint_bar bar[PDNN_SEQPOINT_BARS_MAX];
     size_t n_bars;
-    size_t seqpoints, sampled, timed; /* rows */
-    double longest_ns;                /* greatest time; NaN: there is none */
-    double total_ns;                  /* of the epoch; NaN unless all rows have a time */
-    double projected_ns;              /* by the SeqPoints; NaN unless all of them have one */
+    size_t seqpoints, timed; /* rows */
+    double longest_ns;       /* greatest time; NaN: there is none */
+    double total_ns;         /* of the epoch; NaN unless all rows have a time */
+    double projected_ns;     /* by the SeqPoints; NaN unless all of them have one */
 };
 
 /* In the arena. PDNN_NO_MEMORY only: the table was checked when it was read. */

@@ -161,13 +161,6 @@ enum pdnn_status pdnn_seqpoint_table_read(const char *path, struct pdnn_seqpoint
     return status == PDNN_OK ? take(path, &csv, table, err) : status;
 }
 
-enum pdnn_status pdnn_seqpoint_table_parse(const char *path, char *text, size_t length,
-                                           struct pdnn_seqpoint_table *table, struct pdnn_err *err) {
-    struct pdnn_csv csv;
-    enum pdnn_status status = pdnn_csv_parse(path, text, length, PDNN_CSV_STRICT, &csv, err);
-    return status == PDNN_OK ? take(path, &csv, table, err) : status;
-}
-
 void pdnn_seqpoint_table_finish(struct pdnn_seqpoint_table *table) {
     free(table->row);
     pdnn_csv_finish(&table->csv);

@@ -51,9 +51,6 @@ struct pdnn_seqpoint_table {
 enum pdnn_status pdnn_seqpoint_table_read(const char *path, struct pdnn_seqpoint_table *table,
                                           struct pdnn_err *err);
 
-/* The same from heap text, which is taken over; path is for messages. */
-enum pdnn_status pdnn_seqpoint_table_parse(const char *path, char *text, size_t length,
-                                           struct pdnn_seqpoint_table *table, struct pdnn_err *err);
 void pdnn_seqpoint_table_finish(struct pdnn_seqpoint_table *table);
 
 #endif
