@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "base/visible.h"
+#include "cli/compose_plan_text.h"
 #include "cli/compose_text.h"
 #include "cli/console.h"
 #include "cli/output.h"
@@ -10,6 +11,7 @@
 #include "session/environment.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 static const char *const paragraphs[] = {
@@ -37,6 +39,13 @@ static const struct pdnn_option_def options[] = {
      "an ID)"},
     {"library", 'l', "DIR", NULL, false, "the directory of operators.csv (default: the result directory)"},
     {"validate", 0, "N", NULL, false, "also run N composed models and say how far their times were off"},
+    {"budget", 0, "TIME", NULL, false,
+     "what the command may take, as limits.budget: the models of which it buys most are composed, and "
+     "operators predicted from measured neighbours"},
+    {"extrapolate", 0, "F", NULL, false,
+     "also predict operators whose sizes are up to F times beyond those of measured neighbours (default: 1)"},
+    {"dry-run", 0, NULL, NULL, false,
+     "say what there is to measure, how long it takes and what the budget buys; nothing is compiled or written"},
     {"retry", 0, NULL, NULL, false,
      "measure operators again that failed in an earlier run, and run models again that failed"},
     PDNN_OPTION_SET,
@@ -53,7 +62,7 @@ static const struct pdnn_example examples[] = {
     {"paradnn plot roofline fc.composed", "its results are like any others"},
 };
 
-enum { VALIDATE_MAX = 100000 };
+enum { VALIDATE_MAX = 100000, EXTRAPOLATE_MAX = 1000, ROOF_SECONDS = 3 };
 
 struct job {
     struct pdnn_progress bar;
@@ -75,6 +84,34 @@ static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, s
     return job->path.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
 }
 
+/* --extrapolate, 1 if there is none. */
+static enum pdnn_status read_extrapolate(const struct pdnn_arguments *arguments, double *factor,
+                                         struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, "extrapolate");
+    *factor = 1;
+    if (text && (!pdnn_parse_double(text, factor) || !(*factor >= 1 && *factor <= EXTRAPOLATE_MAX)))
+        return pdnn_fail(err, PDNN_INVALID, "--extrapolate is '%s', expected a number from 1 to %d", text,
+                         EXTRAPOLATE_MAX);
+    return PDNN_OK;
+}
+
+/* Whatever --set says, and the budget. */
+static enum pdnn_status read_sets(const struct pdnn_arguments *arguments, struct pdnn_arena *arena,
+                                  const char ***sets, size_t *n_sets, struct pdnn_err *err) {
+    const char *budget = pdnn_argument(arguments, "budget");
+    enum pdnn_status status = pdnn_argument_all(arguments, "set", sets, n_sets, err);
+    if (status != PDNN_OK || !budget)
+        return status;
+    const char **more = realloc(*sets, (*n_sets + 1) * sizeof(char *));
+    if (!more)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    *sets = more;
+    more[*n_sets] = pdnn_arena_printf(arena, "limits.budget=%s", budget);
+    if (!more[(*n_sets)++])
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    return PDNN_OK;
+}
+
 static enum pdnn_status open_session(const struct pdnn_arguments *arguments, struct job *job,
                                      struct pdnn_err *err) {
     const char *ceilings = pdnn_argument(arguments, "ceilings"),
@@ -90,15 +127,17 @@ static enum pdnn_status open_session(const struct pdnn_arguments *arguments, str
     job->hooks = pdnn_console_hooks(&job->bar);
     job->session.hooks = &job->hooks;
     job->session.no_cache = pdnn_argument(arguments, "no-cache");
-    enum pdnn_status status = pdnn_argument_all(arguments, "set", &sets, &n_sets, err);
+    enum pdnn_status status = read_extrapolate(arguments, &job->request.extrapolate, err);
+    if (status == PDNN_OK)
+        status = read_sets(arguments, &job->arena, &sets, &n_sets, err);
     if (status == PDNN_OK)
         status =
             pdnn_session_open(&job->session, arguments->operands, arguments->n_operands, sets, n_sets, err);
     if (status == PDNN_OK && ceilings)
         status = pdnn_ceilings_read(ceilings, NULL, job->session.ceilings, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK && !pdnn_argument(arguments, "dry-run"))
         status = name_directory(arguments, job, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK && !pdnn_argument(arguments, "dry-run"))
         status = pdnn_session_announce(&job->session, pdnn_str_text(&job->path), err);
     job->request.seed = job->session.spec.seed;
     free(sets);
@@ -172,12 +211,42 @@ static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct j
     return status;
 }
 
+/* Nothing is written, and only roofs are measured. */
+static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struct job *job,
+                                   struct pdnn_err *err) {
+    struct pdnn_session *session = &job->session;
+    struct pdnn_compose_plan plan = {0};
+    struct pdnn_compose_choice choice = {0};
+    struct pdnn_str text = {0};
+    bool csv = pdnn_wants_csv(arguments);
+    uint64_t budget_ns = session->spec.limits.budget_ns;
+    enum pdnn_status status = PDNN_OK;
+    if (!pdnn_argument(arguments, "ceilings"))
+        status = pdnn_session_measure_ceilings(session, ROOF_SECONDS, err);
+    if (status == PDNN_OK)
+        status = pdnn_compose_plan(&plan, session, err);
+    if (status == PDNN_OK)
+        status = pdnn_compose_plan_choose(&plan, job->request.extrapolate,
+                                          budget_ns ? (double)budget_ns * 1e-9 : INFINITY, &choice, err);
+    if (status == PDNN_OK)
+        status = pdnn_compose_plan_format(&plan, &choice, csv, &text, err);
+    pdnn_compose_choice_finish(&choice);
+    pdnn_compose_plan_finish(&plan);
+    if (status == PDNN_OK)
+        return pdnn_text_print(&text, csv, err);
+    pdnn_str_finish(&text);
+    return status;
+}
+
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     struct job job = {.session = {.started_ns = pdnn_clock_ns()}, .sweep = {.folder = {.fd = -1}}};
+    const bool is_dry = pdnn_argument(arguments, "dry-run");
     enum pdnn_status status = open_session(arguments, &job, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK && is_dry)
+        status = print_plan(arguments, &job, err);
+    if (status == PDNN_OK && !is_dry)
         status = open_directory(arguments, &job, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK && !is_dry)
         status = compose(arguments, &job, some_failed, err);
     pdnn_library_close(job.request.library);
     pdnn_sweep_directory_close(&job.sweep);

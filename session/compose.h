@@ -21,6 +21,7 @@ struct pdnn_compose_request {
     struct pdnn_library *library; /* borrowed */
     size_t validate;              /* composed models that also run */
     bool retry;                   /* measure operators again that failed */
+    double extrapolate;           /* factor beyond measured neighbours: results/analysis/interpolate.h */
     uint64_t seed;                /* of that sample, and of the order of measurements */
 };
 

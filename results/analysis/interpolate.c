@@ -1,0 +1,389 @@
+#include "results/analysis/interpolate.h"
+
+#include "base/texts.h"
+#include "runtime/facts/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The fit: so many of the nearest, in at most so many sizes, with slopes that are drawn to zero this much. */
+enum { NEAREST = 16, SLOPES_MAX = 10 };
+static const double ridge = 1e-3, closest_octaves = 0.25, quantile = 0.9;
+
+struct member {
+    double log_use; /* NaN: not measured yet */
+    double error;   /* log of predicted over measured time, from the others; NaN: they do not reach */
+    double size[];
+};
+
+/* All operators of a kind. */
+struct kind {
+    struct member **member;
+    size_t count, room, n_sizes, op; /* op: its number in ops */
+    size_t twin[PDNN_KIND_NUMBERS];  /* the first size that all members have equal to this one */
+    bool is_checked;                 /* the errors are those of the present members */
+    double typical;                  /* error of a prediction, as of `typical_of` */
+    uint64_t typical_of;
+};
+
+struct pdnn_neighbours {
+    struct pdnn_kind_caches caches;
+    double octaves; /* beyond the neighbours */
+    struct pdnn_texts kinds, ops;
+    struct kind *kind; /* by number */
+    size_t room;
+    uint64_t version; /* number of members ever */
+};
+
+struct pdnn_neighbours *pdnn_neighbours_create(const struct pdnn_kind_caches *caches, double extrapolate) {
+    struct pdnn_neighbours *made = calloc(1, sizeof *made);
+    if (made) {
+        made->caches = *caches;
+        made->octaves = extrapolate > 1 ? log2(extrapolate) : 0;
+    }
+    return made;
+}
+
+void pdnn_neighbours_destroy(struct pdnn_neighbours *neighbours) {
+    if (!neighbours)
+        return;
+    for (size_t i = 0; i < neighbours->kinds.count && i < neighbours->room; i++) {
+        for (size_t k = 0; k < neighbours->kind[i].count; k++)
+            free(neighbours->kind[i].member[k]);
+        free(neighbours->kind[i].member);
+    }
+    free(neighbours->kind);
+    pdnn_texts_finish(&neighbours->kinds);
+    pdnn_texts_finish(&neighbours->ops);
+    free(neighbours);
+}
+
+static enum pdnn_status out_of_memory(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the neighbours of operators");
+}
+
+/* The kind's entry, made now unless there is one; NULL when memory is out. */
+static struct kind *enter(struct pdnn_neighbours *neighbours, const struct pdnn_operator_kind *parsed) {
+    size_t before = neighbours->kinds.count;
+    if (before == neighbours->room) {
+        size_t room = neighbours->room ? 2 * neighbours->room : 64;
+        struct kind *kinds = realloc(neighbours->kind, room * sizeof *kinds);
+        if (!kinds)
+            return NULL;
+        neighbours->kind = kinds;
+        neighbours->room = room;
+    }
+    size_t op = pdnn_texts_add(&neighbours->ops, parsed->op);
+    size_t number = op == SIZE_MAX ? SIZE_MAX : pdnn_texts_add(&neighbours->kinds, parsed->text);
+    if (number == SIZE_MAX)
+        return NULL;
+    struct kind *kind = &neighbours->kind[number];
+    if (neighbours->kinds.count > before)
+        *kind = (struct kind){.n_sizes = parsed->n_sizes, .op = op};
+    return kind;
+}
+
+static struct kind *find(const struct pdnn_neighbours *neighbours, const struct pdnn_operator_kind *parsed) {
+    size_t number = pdnn_texts_find(&neighbours->kinds, parsed->text);
+    return number == SIZE_MAX ? NULL : &neighbours->kind[number];
+}
+
+/* The first size that no member tells from this one. */
+static size_t find_twin(const struct kind *kind, size_t size) {
+    for (size_t first = 0; first < size; first++) {
+        size_t i = 0;
+        while (i < kind->count && kind->member[i]->size[first] == kind->member[i]->size[size])
+            i++;
+        if (i == kind->count)
+            return first;
+    }
+    return size;
+}
+
+static enum pdnn_status append(struct kind *kind, const struct pdnn_operator_kind *parsed, double log_use,
+                               struct pdnn_err *err) {
+    if (kind->count == kind->room) {
+        size_t room = kind->room ? 2 * kind->room : 8;
+        struct member **members = realloc(kind->member, room * sizeof(struct member *));
+        if (!members)
+            return out_of_memory(err);
+        kind->member = members;
+        kind->room = room;
+    }
+    struct member *made = malloc(sizeof *made + parsed->n_sizes * sizeof *made->size);
+    if (!made)
+        return out_of_memory(err);
+    made->log_use = log_use;
+    made->error = NAN;
+    memcpy(made->size, parsed->size, parsed->n_sizes * sizeof *made->size);
+    kind->member[kind->count++] = made;
+    kind->is_checked = false;
+    for (size_t i = 0; i < kind->n_sizes; i++)
+        if (kind->count == 1 || made->size[kind->twin[i]] != made->size[i])
+            kind->twin[i] = find_twin(kind, i);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_neighbours_add(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
+                                     double time_ns, struct pdnn_err *err) {
+    struct pdnn_operator_kind parsed;
+    if (!pdnn_operator_kind_parse(key, &neighbours->caches, &parsed) || !(floor_ns > 0) ||
+        (!isnan(time_ns) && !(time_ns > 0)))
+        return PDNN_OK;
+    struct kind *kind = enter(neighbours, &parsed);
+    neighbours->version++;
+    return kind ? append(kind, &parsed, log(floor_ns / time_ns), err) : out_of_memory(err);
+}
+
+/* A place among the members of its kind. */
+struct place {
+    const struct kind *kind;
+    const double *size;
+    const struct member *without;           /* left out; NULL: none */
+    bool needs_times;                       /* members that were not measured yet do not count */
+    size_t used[PDNN_KIND_NUMBERS], n_used; /* the sizes that tell it and the members apart */
+    struct near {
+        const struct member *member;
+        double octaves2; /* squared */
+    } near[NEAREST];
+    size_t n_near, n_within;
+};
+
+/* Members in reach are noted by distance; says why the place cannot be predicted, or NULL. */
+static void note(struct place *place, const struct member *member, double octaves2) {
+    size_t at = place->n_near < NEAREST ? place->n_near++ : NEAREST;
+    while (at > 0 && place->near[at - 1].octaves2 > octaves2) {
+        if (at < NEAREST)
+            place->near[at] = place->near[at - 1];
+        at--;
+    }
+    if (at < NEAREST)
+        place->near[at] = (struct near){member, octaves2};
+}
+
+static const char *look_around(struct place *place, double octaves) {
+    const struct kind *kind = place->kind;
+    double low[PDNN_KIND_NUMBERS], high[PDNN_KIND_NUMBERS];
+    const double most = log2(PDNN_NEIGHBOUR_FACTOR) + 1e-9;
+    for (size_t i = 0; i < kind->n_sizes; i++)
+        if (kind->twin[i] == i || place->size[i] != place->size[kind->twin[i]])
+            place->used[place->n_used++] = i;
+    for (size_t j = 0; j < place->n_used; j++) {
+        low[j] = INFINITY;
+        high[j] = -INFINITY;
+    }
+    for (size_t i = 0; i < kind->count; i++) {
+        const struct member *member = kind->member[i];
+        double farthest = 0, sum = 0;
+        if (member == place->without || (place->needs_times && isnan(member->log_use)))
+            continue;
+        for (size_t j = 0; j < place->n_used && farthest <= most; j++) {
+            double off = fabs(member->size[place->used[j]] - place->size[place->used[j]]);
+            farthest = off > farthest ? off : farthest;
+            sum += off * off;
+        }
+        if (farthest > most)
+            continue;
+        place->n_within++;
+        note(place, member, sum);
+        for (size_t j = 0; j < place->n_used; j++) {
+            low[j] = fmin(low[j], member->size[place->used[j]]);
+            high[j] = fmax(high[j], member->size[place->used[j]]);
+        }
+    }
+    if (place->n_within < PDNN_NEIGHBOURS_LEAST)
+        return "fewer than 2 measured neighbours of its implementation and state of the caches";
+    for (size_t j = 0; j < place->n_used; j++) {
+        double size = place->size[place->used[j]];
+        if (low[j] - octaves > size + 1e-9 || high[j] + octaves < size - 1e-9)
+            return "beyond its measured neighbours";
+    }
+    return NULL;
+}
+
+/* Solves the n equations in place by elimination with pivots; false if there is no solution. */
+static bool solve(double matrix[SLOPES_MAX + 1][SLOPES_MAX + 2], size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        size_t pivot = i;
+        for (size_t r = i + 1; r < n; r++)
+            pivot = fabs(matrix[r][i]) > fabs(matrix[pivot][i]) ? r : pivot;
+        if (!(fabs(matrix[pivot][i]) > 1e-12))
+            return false;
+        for (size_t c = 0; c <= n; c++) {
+            double kept = matrix[i][c];
+            matrix[i][c] = matrix[pivot][c];
+            matrix[pivot][c] = kept;
+        }
+        for (size_t r = 0; r < n; r++) {
+            double share = r == i ? 0 : matrix[r][i] / matrix[i][i];
+            for (size_t c = i; c <= n; c++)
+                matrix[r][c] -= share * matrix[i][c];
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        matrix[i][n] /= matrix[i][i];
+    return true;
+}
+
+/* The intercept of a weighted fit around the place, which is the origin. Without slopes where they would be
+ * more than half as many as the neighbours. */
+static double fit(const struct place *place) {
+    double matrix[SLOPES_MAX + 1][SLOPES_MAX + 2] = {{0}}, low = INFINITY, high = -INFINITY, sum = 0;
+    size_t slopes = place->n_used <= SLOPES_MAX && 2 * place->n_used <= place->n_near ? place->n_used : 0;
+    for (size_t i = 0; i < place->n_near; i++) {
+        const struct member *member = place->near[i].member;
+        double weight = 1 / (place->near[i].octaves2 + closest_octaves * closest_octaves),
+               row[SLOPES_MAX + 2];
+        sum += weight;
+        low = fmin(low, member->log_use);
+        high = fmax(high, member->log_use);
+        row[0] = 1;
+        for (size_t j = 0; j < slopes; j++)
+            row[j + 1] = member->size[place->used[j]] - place->size[place->used[j]];
+        row[slopes + 1] = member->log_use;
+        for (size_t r = 0; r <= slopes; r++)
+            for (size_t c = 0; c <= slopes + 1; c++)
+                matrix[r][c] += weight * row[r] * row[c];
+    }
+    for (size_t j = 1; j <= slopes; j++)
+        matrix[j][j] += ridge * sum;
+    if (!solve(matrix, slopes + 1))
+        return (low + high) / 2;
+    return fmin(fmax(matrix[0][slopes + 1], low), high);
+}
+
+const char *pdnn_neighbours_reach(const struct pdnn_neighbours *neighbours, const char *key) {
+    struct pdnn_operator_kind parsed;
+    if (!pdnn_operator_kind_parse(key, &neighbours->caches, &parsed))
+        return "its key has no sizes";
+    struct place place = {.kind = find(neighbours, &parsed), .size = parsed.size};
+    return place.kind ? look_around(&place, neighbours->octaves)
+                      : "fewer than 2 measured neighbours of its implementation and state of the caches";
+}
+
+static void check(const struct pdnn_neighbours *neighbours, struct kind *kind) {
+    for (size_t i = 0; i < kind->count && !kind->is_checked; i++) {
+        struct member *member = kind->member[i];
+        struct place place = {.kind = kind, .size = member->size, .without = member, .needs_times = true};
+        member->error = NAN;
+        if (!isnan(member->log_use) && !look_around(&place, neighbours->octaves))
+            member->error = member->log_use - fit(&place);
+    }
+    kind->is_checked = true;
+}
+
+/* What errors are pooled over. */
+struct pool {
+    const struct kind *kind; /* one kind; or */
+    size_t op;               /* one op; or SIZE_MAX: all */
+};
+
+/* Relative errors of times into *errors (heap). PDNN_NO_MEMORY as false. */
+static bool collect(struct pdnn_neighbours *neighbours, struct pool pool, double **errors, size_t *count,
+                    size_t *all) {
+    size_t room = 1;
+    for (size_t i = 0; i < neighbours->kinds.count; i++)
+        room += neighbours->kind[i].count;
+    *errors = malloc(room * sizeof **errors);
+    *count = *all = 0;
+    if (!*errors)
+        return false;
+    for (size_t i = 0; i < neighbours->kinds.count; i++) {
+        struct kind *kind = &neighbours->kind[i];
+        if (pool.kind ? pool.kind != kind : pool.op != SIZE_MAX && pool.op != kind->op)
+            continue;
+        check(neighbours, kind);
+        for (size_t k = 0; k < kind->count; k++) {
+            *all += isnan(kind->member[k]->log_use) ? 0 : 1;
+            if (!isnan(kind->member[k]->error))
+                (*errors)[(*count)++] = kind->member[k]->error;
+        }
+    }
+    return true;
+}
+
+/* The quantile of the absolute errors, of the least pool that has enough of them; NaN: none has. */
+static double find_error(struct pdnn_neighbours *neighbours, const struct kind *kind) {
+    const struct pool pools[] = {{kind, 0}, {NULL, kind->op}, {NULL, SIZE_MAX}};
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
+        double *errors, error = NAN;
+        size_t count, all;
+        if (!collect(neighbours, pools[i], &errors, &count, &all))
+            return NAN;
+        for (size_t k = 0; k < count; k++)
+            errors[k] = fabs(errors[k]);
+        pdnn_sort(errors, count);
+        if (count >= PDNN_LEFT_OUT_LEAST)
+            error = pdnn_quantile_sorted(errors, count, quantile);
+        free(errors);
+        if (!isnan(error))
+            return error;
+    }
+    return NAN;
+}
+
+static double error_of(struct pdnn_neighbours *neighbours, struct kind *kind) {
+    if (kind->typical_of != neighbours->version) {
+        kind->typical = find_error(neighbours, kind);
+        kind->typical_of = neighbours->version;
+    }
+    return kind->typical;
+}
+
+const char *pdnn_neighbours_predict(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
+                                    struct pdnn_prediction_of_operator *prediction) {
+    struct pdnn_operator_kind parsed;
+    if (!pdnn_operator_kind_parse(key, &neighbours->caches, &parsed) || !(floor_ns > 0))
+        return "its key has no sizes";
+    struct place place = {.kind = find(neighbours, &parsed), .size = parsed.size, .needs_times = true};
+    const char *reason =
+        place.kind ? look_around(&place, neighbours->octaves)
+                   : "fewer than 2 measured neighbours of its implementation and state of the caches";
+    if (reason)
+        return reason;
+    double error = error_of(neighbours, find(neighbours, &parsed)), time_ns = floor_ns / exp(fit(&place));
+    if (isnan(error))
+        return "too few measured neighbours to know the error from";
+    *prediction = (struct pdnn_prediction_of_operator){time_ns, time_ns * exp(-error), time_ns * exp(error),
+                                                       place.n_within};
+    return NULL;
+}
+
+static bool summarize(struct pdnn_neighbours *neighbours, size_t op, struct pdnn_left_out *row) {
+    double *errors;
+    *row = (struct pdnn_left_out){
+        .op = op == SIZE_MAX ? "all" : neighbours->ops.text[op], .bias = NAN, .median = NAN, .p90 = NAN};
+    if (!collect(neighbours, (struct pool){NULL, op}, &errors, &row->count, &row->all))
+        return false;
+    for (size_t i = 0; i < row->count; i++)
+        errors[i] = expm1(errors[i]);
+    pdnn_sort(errors, row->count);
+    if (row->count) {
+        row->bias = pdnn_quantile_sorted(errors, row->count, 0.5);
+        for (size_t i = 0; i < row->count; i++)
+            errors[i] = fabs(errors[i]);
+        pdnn_sort(errors, row->count);
+        row->median = pdnn_quantile_sorted(errors, row->count, 0.5);
+        row->p90 = pdnn_quantile_sorted(errors, row->count, quantile);
+    }
+    free(errors);
+    return true;
+}
+
+enum pdnn_status pdnn_neighbours_leave_out(struct pdnn_neighbours *neighbours, struct pdnn_left_out **rows,
+                                           size_t *count, struct pdnn_err *err) {
+    size_t n_ops = neighbours->ops.count;
+    *rows = calloc(n_ops + 1, sizeof **rows);
+    *count = 0;
+    for (size_t i = 0; *rows && i <= n_ops; i++) {
+        if (!summarize(neighbours, i == n_ops ? SIZE_MAX : i, &(*rows)[i])) {
+            free(*rows);
+            *rows = NULL;
+        }
+    }
+    if (!*rows)
+        return out_of_memory(err);
+    *count = n_ops + 1;
+    return PDNN_OK;
+}

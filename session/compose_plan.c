@@ -1,0 +1,270 @@
+#include "session/compose_plan.h"
+
+#include "models/build.h"
+#include "models/group.h"
+#include "models/op.h"
+#include "results/analysis/roofline.h"
+#include "runtime/facts/operator.h"
+#include "session/predict.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a core, where no roof is measured. */
+static const double nominal_gflops = 60, nominal_gbs = 10;
+
+static const double steps_over_floor = 2, step_ns_least = 2000;
+static const double measurement_seconds = 0.01, sampling_seconds = 0.05, seconds_per_byte = 0.5e-9;
+static const double choice_seconds = 0.5, choice_step_seconds = 0.05, choice_steps = 40;
+static const double compile_seconds = 0.004, node_seconds = 10e-6, group_seconds = 0.6e-3;
+enum { WARM_STEPS = 5 };
+
+static enum pdnn_status out_of_memory(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plan of a composition");
+}
+
+/* Of one number of threads. */
+struct rates {
+    int64_t threads; /* 0: none yet */
+    struct pdnn_roofs roofs;
+};
+
+static double gflops_of(const struct rates *rates, enum pdnn_dtype dtype) {
+    double measured = rates->roofs.peak_gflops[dtype];
+    return measured > 0 ? measured : nominal_gflops * (double)rates->threads;
+}
+
+static double gbs_of(const struct pdnn_roofs *roofs, int64_t threads) {
+    double measured = roofs->n_levels ? roofs->level[roofs->n_levels - 1].gbs : 0;
+    return measured > 0 ? measured : nominal_gbs * (double)threads;
+}
+
+static void get_rates(const struct pdnn_session *session, int64_t threads, struct rates *rates) {
+    if (rates->threads == threads)
+        return;
+    rates->threads = threads;
+    pdnn_roofs_init(&rates->roofs, session->ceilings, threads);
+}
+
+static double step_seconds(double floor_ns) {
+    return fmax(steps_over_floor * floor_ns, step_ns_least) * 1e-9;
+}
+
+double pdnn_compose_plan_seconds(const struct pdnn_session *session, double floor_ns, uint64_t bytes) {
+    double steps = (double)session->spec.measure.min_samples + WARM_STEPS;
+    return measurement_seconds + seconds_per_byte * (double)bytes +
+           fmax(sampling_seconds, steps * step_seconds(floor_ns));
+}
+
+/* Products and recurrent layers have several implementations, tried once for all passes. */
+static double seconds_to_choose(const struct pdnn_node *node, double floor_ns) {
+    bool has_choice = strcmp(node->op->name, "dense") == 0 || strcmp(node->op->name, "matmul") == 0 ||
+                      strcmp(node->op->name, "rnn") == 0;
+    if (!has_choice || node->pass != PDNN_FORWARD)
+        return 0;
+    return choice_seconds + choice_steps * fmin(step_seconds(floor_ns), choice_step_seconds);
+}
+
+/* The operator's number; SIZE_MAX when memory is out. */
+static size_t enter(struct pdnn_compose_plan *plan, const struct rates *rates, const struct pdnn_graph *graph,
+                    const struct pdnn_group *group, const char *key) {
+    size_t before = plan->keys.count, number = pdnn_texts_add(&plan->keys, key);
+    if (number == SIZE_MAX || plan->keys.count == before)
+        return number;
+    if (number >= plan->room) {
+        size_t room = plan->room ? 2 * plan->room : 1024;
+        struct pdnn_planned_operator *operators = realloc(plan->operators, room * sizeof *operators);
+        if (!operators)
+            return SIZE_MAX;
+        plan->operators = operators;
+        plan->room = room;
+    }
+    const struct pdnn_node *node = &graph->nodes[group->node];
+    double flop_ns = (double)group->cost.in_bounds_flop_count / group->count /
+                     gflops_of(rates, pdnn_node_dtype(graph, node));
+    uint64_t bytes = group->cost.byte_count / group->count;
+    double floor_ns = fmax(flop_ns, (double)bytes / gbs_of(&rates->roofs, rates->threads));
+    double rounds = (double)plan->session->spec.measure.rounds;
+    plan->operators[number] = (struct pdnn_planned_operator){
+        .flop_ns = flop_ns,
+        .floor_ns = floor_ns,
+        .bytes = bytes,
+        .seconds = rounds * pdnn_compose_plan_seconds(plan->session, floor_ns, bytes) +
+                   seconds_to_choose(node, floor_ns)};
+    return number;
+}
+
+static int by_number(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct rates *rates,
+                                   const struct pdnn_instance *instance, const struct pdnn_graph *graph,
+                                   struct pdnn_planned_model *model, struct pdnn_err *err) {
+    struct pdnn_group *groups;
+    size_t count;
+    if (pdnn_graph_groups(graph, &groups, &count, NULL, err) != PDNN_OK)
+        return err->status;
+    uint32_t *numbers = pdnn_arena_alloc(&plan->arena, count + 1, sizeof *numbers);
+    if (!numbers)
+        return out_of_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        const struct pdnn_node *node = &graph->nodes[groups[i].node];
+        char key[PDNN_OPERATOR_KEY_TEXT];
+        snprintf(key, sizeof key, "%s threads=%" PRId64 " isa=%s %s/%s/%s",
+                 pdnn_backend_names[instance->setting[PDNN_SETTING_BACKEND]], rates->threads,
+                 pdnn_isa_names[instance->setting[PDNN_SETTING_ISA]], node->op->name,
+                 pdnn_node_pass_name(node), groups[i].shape);
+        size_t number = enter(plan, rates, graph, &groups[i], key);
+        if (number == SIZE_MAX)
+            return out_of_memory(err);
+        numbers[i] = (uint32_t)number;
+    }
+    qsort(numbers, count, sizeof *numbers, by_number);
+    for (size_t i = 0; i < count; i++) {
+        if (model->count && numbers[model->count - 1] == numbers[i])
+            continue;
+        numbers[model->count++] = numbers[i];
+        plan->operators[numbers[i]].models++;
+    }
+    model->operators = numbers;
+    model->seconds = compile_seconds + node_seconds * (double)graph->n_nodes + group_seconds * (double)count;
+    return PDNN_OK;
+}
+
+static enum pdnn_status add_model(struct pdnn_compose_plan *plan, size_t task, struct rates *rates,
+                                  struct pdnn_arena *arena, struct pdnn_err *err) {
+    const struct pdnn_session *session = plan->session;
+    const struct pdnn_instance *instance = &session->tasks[task].instance;
+    const struct pdnn_session_row *row = &session->rows[task];
+    struct pdnn_planned_model *model = &plan->models[task];
+    int64_t threads = instance->setting[PDNN_SETTING_THREADS];
+    struct pdnn_graph graph;
+    model->is_open = true;
+    model->is_small = row->totals.memory_bytes <= pdnn_ceilings_cache_bytes(session->ceilings, threads);
+    if (model->is_small) {
+        model->seconds = pdnn_predict(session->ceilings, &session->spec, instance, &row->totals).total;
+        return PDNN_OK;
+    }
+    get_rates(session, threads, rates);
+    pdnn_arena_reset(arena);
+    enum pdnn_status status = pdnn_instance_graph(instance, arena, &graph, err);
+    return status == PDNN_OK ? add_groups(plan, rates, instance, &graph, model, err) : status;
+}
+
+enum pdnn_status pdnn_compose_plan(struct pdnn_compose_plan *plan, const struct pdnn_session *session,
+                                   struct pdnn_err *err) {
+    struct pdnn_arena arena;
+    struct rates rates = {.threads = 0};
+    enum pdnn_status status = PDNN_OK;
+    *plan = (struct pdnn_compose_plan){.session = session};
+    pdnn_arena_init(&plan->arena);
+    pdnn_arena_init(&arena);
+    plan->models = calloc(session->n_tasks + 1, sizeof *plan->models);
+    if (!plan->models)
+        status = out_of_memory(err);
+    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
+        if (!session->tasks[i].closed && session->rows[i].has_totals)
+            status = add_model(plan, i, &rates, &arena, err);
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+void pdnn_compose_plan_finish(struct pdnn_compose_plan *plan) {
+    free(plan->operators);
+    free(plan->models);
+    pdnn_texts_finish(&plan->keys);
+    pdnn_arena_finish(&plan->arena);
+    *plan = (struct pdnn_compose_plan){.session = NULL};
+}
+
+double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char *key, uint64_t bytes,
+                               int64_t threads) {
+    static const char mark[] = " [";
+    struct rates rates = {.threads = 0};
+    char planned[PDNN_OPERATOR_KEY_TEXT];
+    const char *end = strstr(key, mark);
+    snprintf(planned, sizeof planned, "%.*s", end ? (int)(end - key) : 0, key);
+    size_t number = pdnn_texts_find(&plan->keys, planned);
+    get_rates(plan->session, threads, &rates);
+    double flop_ns = number == SIZE_MAX ? 0 : plan->operators[number].flop_ns;
+    return fmax(flop_ns, (double)bytes / gbs_of(&rates.roofs, threads));
+}
+
+void pdnn_compose_plan_caches(const struct pdnn_session *session, int64_t threads,
+                              struct pdnn_kind_caches *caches) {
+    struct pdnn_roofs roofs;
+    *caches = (struct pdnn_kind_caches){.count = 0};
+    pdnn_roofs_init(&roofs, session->ceilings, threads);
+    for (size_t i = 0; i < roofs.n_levels && caches->count < PDNN_KIND_CACHES; i++)
+        if (roofs.level[i].capacity_bytes != UINT64_MAX)
+            caches->bytes[caches->count++] = roofs.level[i].capacity_bytes;
+}
+
+/* What the spec's first open task runs on; the classes of caches are the same for all operators. */
+static int64_t threads_of(const struct pdnn_compose_plan *plan) {
+    const struct pdnn_session *session = plan->session;
+    for (size_t i = 0; i < session->n_tasks; i++)
+        if (plan->models[i].is_open)
+            return session->tasks[i].instance.setting[PDNN_SETTING_THREADS];
+    return 1;
+}
+
+static bool fits(const struct pdnn_session *session, const struct pdnn_planned_operator *planned) {
+    uint64_t limit_bytes = session->memory_limit_bytes, limit_ns = session->spec.limits.time_ns;
+    double rounds = (double)session->spec.measure.rounds;
+    return (!limit_bytes || planned->bytes <= limit_bytes) &&
+           (!limit_ns || planned->seconds / rounds <= (double)limit_ns * 1e-9);
+}
+
+static bool copy_operators(const struct pdnn_compose_plan *plan, struct pdnn_compose_choice *choice) {
+    struct pdnn_choose *choose = &choice->choose;
+    for (size_t i = 0; i < plan->keys.count; i++) {
+        const struct pdnn_planned_operator *planned = &plan->operators[i];
+        const char *key = pdnn_arena_printf(&choice->arena, "%s [planned]", plan->keys.text[i]);
+        if (!key)
+            return false;
+        choose->operators[choose->n_operators++] = (struct pdnn_choose_operator){
+            .key = key, .seconds = fits(plan->session, planned) ? planned->seconds : INFINITY};
+    }
+    return true;
+}
+
+enum pdnn_status pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double extrapolate,
+                                          double budget_seconds, struct pdnn_compose_choice *choice,
+                                          struct pdnn_err *err) {
+    size_t n_tasks = plan->session->n_tasks;
+    *choice = (struct pdnn_compose_choice){.task_of = calloc(n_tasks + 1, sizeof *choice->task_of)};
+    struct pdnn_choose *choose = &choice->choose;
+    pdnn_arena_init(&choice->arena);
+    pdnn_compose_plan_caches(plan->session, threads_of(plan), &choice->caches);
+    *choose = (struct pdnn_choose){.operators = calloc(plan->keys.count + 1, sizeof *choose->operators),
+                                   .models = calloc(n_tasks + 1, sizeof *choose->models),
+                                   .caches = &choice->caches,
+                                   .extrapolate = extrapolate,
+                                   .budget_seconds = budget_seconds};
+    if (!choice->task_of || !choose->operators || !choose->models || !copy_operators(plan, choice))
+        return out_of_memory(err);
+    for (size_t i = 0; i < n_tasks; i++) {
+        const struct pdnn_planned_model *model = &plan->models[i];
+        if (!model->is_open)
+            continue;
+        choice->task_of[choose->n_models] = i;
+        choose->models[choose->n_models++] =
+            (struct pdnn_choose_model){model->operators, model->count, model->seconds, PDNN_FATE_LEFT};
+    }
+    return pdnn_choose(choose, err);
+}
+
+void pdnn_compose_choice_finish(struct pdnn_compose_choice *choice) {
+    pdnn_choose_finish(&choice->choose);
+    free(choice->choose.operators);
+    free(choice->choose.models);
+    free(choice->task_of);
+    pdnn_arena_finish(&choice->arena);
+    *choice = (struct pdnn_compose_choice){.task_of = NULL};
+}

@@ -1,0 +1,73 @@
+/* What a composition needs, known before anything is compiled: the distinct operators of all graphs, the
+ * floor of each by the roofs, and a guess of what compiling and measuring cost. Layouts, implementations and
+ * the states of caches are not known here, so that a planned operator is one or more measured ones.
+ *
+ * Guessed seconds: a step takes twice its floor, and at least 2 us; one measurement 10 ms, half a second per
+ * GB of its operands, and the longer of 50 ms and min_samples + 5 steps; choosing the implementation of a
+ * product or a recurrent layer 40 steps of at most 50 ms and half a second, once; compiling a model 4 ms,
+ * 10 us a node and 0.6 ms for each group of them. */
+#ifndef SESSION_COMPOSE_PLAN_H
+#define SESSION_COMPOSE_PLAN_H
+
+#include "base/texts.h"
+#include "results/analysis/operator_kind.h"
+#include "session/compose_choose.h"
+#include "session/session.h"
+
+struct pdnn_planned_operator {
+    double flop_ns;  /* at the peak of its dtype */
+    double floor_ns; /* by the roofs */
+    double seconds;  /* of all rounds */
+    uint64_t bytes;  /* of its operands */
+    uint32_t models;
+};
+
+struct pdnn_planned_model {
+    const uint32_t *operators; /* distinct */
+    uint32_t count;
+    double seconds; /* to compile it; to run it if it is small */
+    bool is_open;   /* else it cannot run, or has been dealt with */
+    bool is_small;  /* it runs */
+};
+
+struct pdnn_compose_plan {
+    const struct pdnn_session *session;
+    struct pdnn_texts keys;                  /* "onednn threads=2 isa=default dense/forward/64x8:8x8:64x8" */
+    struct pdnn_planned_operator *operators; /* by number */
+    size_t room;
+    struct pdnn_planned_model *models; /* by the session's tasks */
+    struct pdnn_arena arena;
+};
+
+/* Plans the session's open tasks; its roofs are those that are there, or nominal rates. */
+enum pdnn_status pdnn_compose_plan(struct pdnn_compose_plan *plan, const struct pdnn_session *session,
+                                   struct pdnn_err *err);
+void pdnn_compose_plan_finish(struct pdnn_compose_plan *plan);
+
+/* What a budget buys of it; no operator has been measured, and one that takes longer than `limits.time` or
+ * more memory than there is cannot be. The models of *choice are the session's open tasks, task_of says
+ * which. Release with pdnn_compose_choice_finish. */
+struct pdnn_compose_choice {
+    struct pdnn_choose choose;
+    size_t *task_of;
+    struct pdnn_arena arena;
+    struct pdnn_kind_caches caches;
+};
+enum pdnn_status pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double extrapolate,
+                                          double budget_seconds, struct pdnn_compose_choice *choice,
+                                          struct pdnn_err *err);
+void pdnn_compose_choice_finish(struct pdnn_compose_choice *choice);
+
+/* The floor of a compiled operator (runtime/facts/operator.h) with these operands; one that is in no graph,
+ * such as a reorder, moves its bytes. */
+double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char *key, uint64_t bytes,
+                               int64_t threads);
+
+/* One measurement of an operator of this floor. */
+double pdnn_compose_plan_seconds(const struct pdnn_session *session, double floor_ns, uint64_t bytes);
+
+/* The caches of so many threads. */
+void pdnn_compose_plan_caches(const struct pdnn_session *session, int64_t threads,
+                              struct pdnn_kind_caches *caches);
+
+#endif
