@@ -25,6 +25,12 @@ static const char *const paragraphs[] = {
     "A row with an operator that could not be measured is unpredicted, with the reason. "
     "The interval of a composed row says how well its sum repeats between rounds; "
     "what the method itself is off by, only --validate says.",
+    "With --budget, the models are composed of which it buys most, by what compiling and measuring are guessed to "
+    "take; --dry-run says what that is. "
+    "An operator that is left out for that, or that cannot be measured, is interpolated in utilization between "
+    "measured ones of other sizes, of the same implementation and state of the caches, if there are larger and "
+    "smaller ones; such rows are predicted, and their interval has the error of leaving out measured ones. "
+    "What is left, the next run goes on with.",
     "With --validate N, a random sample of N composed models also runs, between the rounds of the operators, "
     "and the table on stdout has the error of each. Their rows are direct.",
     "Measured operators are kept in operators.csv in the library's directory, synced one by one. "
@@ -59,6 +65,7 @@ static const struct pdnn_example examples[] = {
     {"paradnn compose sweeps/fc.yaml --validate 5",
      "the sweep from its operators, and five models to compare"},
     {"paradnn compose other.yaml -o other -l fc.composed", "another spec, with the operators of the first"},
+    {"paradnn compose sweeps/table2.yaml --budget 1h --dry-run", "what an hour buys of a large sweep"},
     {"paradnn plot roofline fc.composed", "its results are like any others"},
 };
 

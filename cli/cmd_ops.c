@@ -132,7 +132,7 @@ static enum pdnn_status list_found(struct pdnn_session *session, const struct pd
     if (status == PDNN_OK) {
         struct pdnn_sweep_rules rules = pdnn_session_rules(session);
         rules.request.allow_slow = pdnn_argument(arguments, "allow-slow");
-        status = pdnn_operators_collect(operators, session, workers, &rules, err);
+        status = pdnn_operators_collect(operators, session, workers, &rules, NULL, err);
     }
     pdnn_sweep_workers_destroy(workers);
     return status;

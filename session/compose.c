@@ -1,11 +1,13 @@
 #define _GNU_SOURCE /* environ */
-#include "session/compose.h"
+#include "session/compose_state.h"
 
 #include "base/clock.h"
 #include "base/rng.h"
 #include "runtime/facts/context.h"
 #include "runtime/facts/protocol.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,37 +16,8 @@
 /* A measurement of an operator samples for at most this long, or until it has measure.min_samples. */
 static const uint64_t measure_ns = 150000000, report_gap_ns = 200000000;
 
-/* What becomes of a task. */
-enum role { ROLE_NONE, ROLE_COMPOSED, ROLE_VALIDATES, ROLE_DIRECT };
-
-struct context {
-    int64_t backend, threads, isa;
-    char text[PDNN_LIBRARY_CONTEXT_TEXT];
-    char software[PDNN_LIBRARY_NAME_TEXT];
-};
-
-struct compose {
-    struct pdnn_sweep_directory *sweep;
-    const struct pdnn_session *session;
-    const struct pdnn_compose_request *request;
-    struct pdnn_compose_result *result;
-    struct pdnn_sweep_rules rules;
-    struct pdnn_sweep_workers *workers;
-    struct pdnn_operators operators;
-    enum role *role;            /* by task */
-    bool *closed;               /* by task: before roles were given */
-    bool *is_needed, *is_tried; /* by operator: part of a composed model; measured in this run */
-    size_t *context_of, *order; /* by operator; operators in the order of measurement */
-    struct context *contexts;
-    size_t n_contexts;
-};
-
 static enum pdnn_status out_of_memory(struct pdnn_err *err) {
     return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the composition");
-}
-
-static bool is_composed(enum role role) {
-    return role == ROLE_COMPOSED || role == ROLE_VALIDATES;
 }
 
 static bool is_stopped(const struct compose *compose) {
@@ -75,9 +48,8 @@ static enum pdnn_status find_software(struct compose *compose, const struct pdnn
     return PDNN_OK;
 }
 
-/* The number of the context that the task's operators are measured in. */
-static enum pdnn_status find_context(struct compose *compose, size_t task, size_t *number,
-                                     struct pdnn_err *err) {
+enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task, size_t *number,
+                                           struct pdnn_err *err) {
     const struct pdnn_task *of = &compose->session->tasks[task];
     const int64_t *setting = of->instance.setting;
     struct context fresh = {.backend = setting[PDNN_SETTING_BACKEND],
@@ -130,7 +102,7 @@ static struct pdnn_instance_visits listed(const struct compose *compose, size_t 
 static enum pdnn_status give_roles(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
     for (size_t i = 0; i < session->n_tasks; i++) {
-        if (!compose->operators.tasks[i].is_listed)
+        if (!compose->operators.tasks[i].is_listed || compose->role[i] != ROLE_NONE || compose->closed[i])
             continue;
         const struct pdnn_visit *visit = listed(compose, i).visit;
         compose->result->models++;
@@ -167,42 +139,36 @@ static enum pdnn_status choose_validated(struct compose *compose, struct pdnn_er
     return PDNN_OK;
 }
 
-/* The operators of composed models, those that one model measures together, models in random order. */
+/* To be measured: of a composed model, and neither predicted nor left. */
+static bool is_chosen(const struct compose *compose, size_t number) {
+    return compose->is_used[number] && compose->fates.choose.operators[number].fate == PDNN_FATE_MEASURED;
+}
+
+/* The operators to measure, those that one model measures together, models in random order. */
 static enum pdnn_status order_operators(struct compose *compose, size_t *count, struct pdnn_err *err) {
     const struct pdnn_operators *operators = &compose->operators;
-    size_t n = operators->keys.count, n_tasks = compose->session->n_tasks;
+    size_t n_tasks = compose->session->n_tasks;
     struct pdnn_rng rng = {pdnn_rng_at(compose->request->seed, 2), 0};
-    bool *is_left = calloc(n + 1, sizeof *is_left);
     size_t *tasks = calloc(n_tasks + 1, sizeof *tasks);
-    enum pdnn_status status = is_left && tasks ? PDNN_OK : out_of_memory(err);
+    bool *is_ordered = calloc(operators->keys.count + 1, sizeof *is_ordered);
+    enum pdnn_status status = tasks && is_ordered ? PDNN_OK : out_of_memory(err);
     *count = 0;
-    for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++) {
+    for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++)
         tasks[i] = i;
-        for (size_t k = 0; is_composed(compose->role[i]) && k < operators->tasks[i].count; k++)
-            is_left[operators->tasks[i].use[k].number] =
-                compose->is_needed[operators->tasks[i].use[k].number] = true;
-    }
     if (status == PDNN_OK)
         shuffle(tasks, n_tasks, &rng);
     for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++) {
-        for (size_t k = 0; k < operators->tasks[tasks[i]].count && status == PDNN_OK; k++) {
+        for (size_t k = 0; k < operators->tasks[tasks[i]].count; k++) {
             size_t number = operators->tasks[tasks[i]].use[k].number;
-            if (!is_left[number] || operators->facts[number].task != tasks[i])
-                continue;
-            is_left[number] = false;
-            compose->order[(*count)++] = number;
-            status = find_context(compose, tasks[i], &compose->context_of[number], err);
+            if (is_chosen(compose, number) && operators->facts[number].task == tasks[i] &&
+                !is_ordered[number])
+                compose->order[(*count)++] = number;
+            is_ordered[number] = is_ordered[number] || operators->facts[number].task == tasks[i];
         }
     }
-    free(is_left);
     free(tasks);
+    free(is_ordered);
     return status;
-}
-
-static bool find_times(const struct compose *compose, size_t number, struct pdnn_library_times *times) {
-    *times = (struct pdnn_library_times){.reason = ""};
-    return pdnn_library_find(compose->request->library, compose->contexts[compose->context_of[number]].text,
-                             compose->operators.keys.text[number], times);
 }
 
 /* Whether round `round` has its time of the operator, or will never have it. */
@@ -218,7 +184,7 @@ static void want_others(const struct compose *compose, size_t task, size_t round
                         struct pdnn_operator_request *request) {
     const struct pdnn_task_operators *of = &compose->operators.tasks[task];
     for (size_t i = 0; i < of->count && i < PDNN_OPERATOR_WANTED_MAX; i++)
-        if (compose->is_needed[of->use[i].number] && !is_done(compose, of->use[i].number, round))
+        if (is_chosen(compose, of->use[i].number) && !is_done(compose, of->use[i].number, round))
             request->wanted[i / 8] |= (unsigned char)(1u << i % 8);
 }
 
@@ -236,6 +202,7 @@ static enum pdnn_status add_row(struct compose *compose, size_t number, const st
     enum pdnn_status status = pdnn_library_add(compose->request->library, row, err);
     compose->is_tried[number] = true;
     compose->result->measured++;
+    compose->guessed_seconds += pdnn_compose_guess(compose, number);
     free(row);
     return status;
 }
@@ -292,11 +259,14 @@ static enum pdnn_status measure_one(struct compose *compose, size_t number, size
     return status;
 }
 
+/* The time left goes by what was guessed for the operators done and for the others. */
 static void report(const struct compose *compose, size_t done, size_t all, uint64_t began_ns) {
     const struct pdnn_session_hooks *hooks = compose->session->hooks;
-    double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9;
+    double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9, seconds[2] = {0};
+    for (size_t i = 0; i < all; i++)
+        seconds[i >= done] += compose->fates.choose.operators[compose->order[i]].seconds;
     hooks->work(hooks->user, "operators measured", done, all,
-                done ? passed / (double)done * (double)(all - done) : -1);
+                seconds[0] > 0 ? passed / seconds[0] * seconds[1] : -1);
 }
 
 static enum pdnn_status measure_round(struct compose *compose, size_t count, size_t round,
@@ -340,44 +310,80 @@ static enum pdnn_status copy_rows(const struct compose *compose, size_t task, st
     return PDNN_OK;
 }
 
-/* Adds up the times of round `round`. *complete: all are there; else a failure, if any, is the visit's
+/* An operator that has no time of its own. Fails if it cannot be measured either; then that is the visit's
  * outcome. */
-static void add_up(const struct compose *compose, size_t task, size_t round, struct pdnn_visit *visit,
+static bool predict(struct compose *compose, size_t number, const struct pdnn_library_times *times,
+                    const char *row, struct pdnn_prediction_of_operator *prediction,
+                    struct pdnn_visit *visit) {
+    const struct pdnn_choose_operator *one = &compose->fates.choose.operators[number];
+    bool has_failed = times->outcome != PDNN_OUTCOME_OK;
+    if (!has_failed && one->fate == PDNN_FATE_MEASURED)
+        return false; /* in a later run */
+    const char *reason = pdnn_compose_fates_predict(&compose->fates, number, prediction);
+    if (!reason) {
+        visit->flags |= PDNN_FLAG_PREDICTED;
+        return true;
+    }
+    if (has_failed || isinf(one->seconds)) {
+        visit->outcome = PDNN_OUTCOME_UNPREDICTED;
+        snprintf(visit->reason, sizeof visit->reason, "%s of %.100s: %.70s%s%s",
+                 has_failed ? pdnn_outcome_name(times->outcome) : "timeout", row, times->reason,
+                 *times->reason ? ", and " : "it would take too long, and is ", reason);
+    }
+    return false;
+}
+
+/* Adds up the times of round `round`. *complete: all are there or predicted; else a failure, if any, is the
+ * visit's outcome. */
+static void add_up(struct compose *compose, size_t task, size_t round, struct pdnn_visit *visit,
                    bool *complete) {
     const struct pdnn_task_operators *of = &compose->operators.tasks[task];
-    double sum_ns = 0;
+    double sum_ns = 0, low_ns = 0, high_ns = 0;
     *complete = true;
     for (size_t i = 0; i < of->count; i++) {
         const struct pdnn_operator_use *use = &of->use[i];
+        struct pdnn_prediction_of_operator prediction;
         struct pdnn_library_times times;
         bool known = find_times(compose, use->number, &times);
         if (known && times.count > round) {
-            visit->ops[use->op].time_ns += times.ns[round] * use->runs;
-            sum_ns += times.ns[round] * use->runs;
+            prediction.time_ns = prediction.low_ns = prediction.high_ns = times.ns[round];
+        } else if (!predict(compose, use->number, &times, visit->ops[use->op].key, &prediction, visit)) {
+            *complete = false;
             continue;
         }
-        *complete = false;
-        if (known && times.outcome != PDNN_OUTCOME_OK) {
-            visit->outcome = PDNN_OUTCOME_UNPREDICTED;
-            snprintf(visit->reason, sizeof visit->reason, "%s of %.120s: %.90s",
-                     pdnn_outcome_name(times.outcome), visit->ops[use->op].key, times.reason);
-        }
+        visit->ops[use->op].time_ns += prediction.time_ns * use->runs;
+        sum_ns += prediction.time_ns * use->runs;
+        low_ns += prediction.low_ns * use->runs;
+        high_ns += prediction.high_ns * use->runs;
     }
-    visit->median_ns = visit->min_ns = visit->mean_ns = visit->p10_ns = visit->p90_ns = visit->stamped_ns =
-        sum_ns;
+    visit->median_ns = visit->min_ns = visit->mean_ns = visit->stamped_ns = sum_ns;
+    visit->p10_ns = low_ns;
+    visit->p90_ns = high_ns;
     visit->samples = visit->steps_per_sample = 1;
 }
 
-/* Visits of the journal that were composed; SIZE_MAX if that failed, which would only happen again. */
-static size_t count_composed(const struct compose *compose, size_t task) {
+/* Whether all operators of the task have a time of this round. */
+static bool is_measured(const struct compose *compose, size_t task, size_t round) {
+    const struct pdnn_task_operators *of = &compose->operators.tasks[task];
+    struct pdnn_library_times times;
+    for (size_t i = 0; i < of->count; i++)
+        if (!find_times(compose, of->use[i].number, &times) || times.count <= round)
+            return false;
+    return true;
+}
+
+/* Visits of the journal that were composed; SIZE_MAX if that failed, which would only happen again. Those
+ * with predicted times do not count where there are measured ones now. */
+static size_t count_composed(const struct compose *compose, size_t task, size_t round) {
     const struct pdnn_instance_visits of =
         pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
+    const unsigned rest = is_measured(compose, task, round) ? PDNN_FLAG_PREDICTED : 0;
     size_t count = 0;
     for (size_t i = 0; i < of.count; i++) {
         bool failed = of.visit[i].outcome == PDNN_OUTCOME_UNPREDICTED;
-        if (failed && !compose->request->retry)
+        if (failed && !rest && !compose->request->retry)
             return SIZE_MAX;
-        count += (of.visit[i].flags & PDNN_FLAG_COMPOSED) && !failed;
+        count += (of.visit[i].flags & PDNN_FLAG_COMPOSED) && !(of.visit[i].flags & rest) && !failed;
     }
     return count;
 }
@@ -390,6 +396,7 @@ static enum pdnn_status compose_one(struct compose *compose, size_t task, size_t
     if (status == PDNN_OK) {
         add_up(compose, task, round, &visit, &complete);
         visit.flags |= PDNN_FLAG_COMPOSED;
+        visit.flags &= complete ? UINT_MAX : ~(unsigned)PDNN_FLAG_PREDICTED;
         visit.started_unix_ms = pdnn_clock_unix_ms();
         if (!complete) {
             free(visit.ops);
@@ -403,10 +410,23 @@ static enum pdnn_status compose_one(struct compose *compose, size_t task, size_t
     return status;
 }
 
+/* Neighbours are what has been measured by now, in this round where it has. */
+static enum pdnn_status find_neighbours(struct compose *compose, size_t round, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_compose_fates_begin(&compose->fates, err);
+    for (size_t i = 0; i < compose->operators.keys.count && status == PDNN_OK; i++) {
+        struct pdnn_library_times times;
+        if (compose->is_used[i] && find_times(compose, i, &times) && times.count)
+            status = pdnn_neighbours_add(compose->fates.neighbours, compose->operators.keys.text[i],
+                                         compose->fates.floor_ns[i],
+                                         times.ns[round < times.count ? round : times.count - 1], err);
+    }
+    return status;
+}
+
 static enum pdnn_status compose_round(struct compose *compose, size_t round, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
+    enum pdnn_status status = find_neighbours(compose, round, err);
     for (size_t i = 0; i < compose->session->n_tasks && status == PDNN_OK; i++)
-        if (is_composed(compose->role[i]) && count_composed(compose, i) <= round)
+        if (is_composed(compose->role[i]) && count_composed(compose, i, round) <= round)
             status = compose_one(compose, i, round, err);
     return status;
 }
@@ -418,7 +438,8 @@ static enum pdnn_status visit_round(struct compose *compose, size_t round, struc
     struct pdnn_sweep_result result = {0};
     rules.rounds = (int64_t)round + 1;
     for (size_t i = 0; i < session->n_tasks; i++)
-        session->tasks[i].closed = compose->closed[i] || compose->role[i] == ROLE_COMPOSED;
+        session->tasks[i].closed = compose->closed[i] || compose->role[i] == ROLE_COMPOSED ||
+                                   compose->fates.of_task[i] == PDNN_FATE_LEFT;
     enum pdnn_status status = pdnn_sweep_directory_resume(compose->sweep, err);
     if (status == PDNN_OK)
         status = pdnn_sweep_directory_visit(compose->sweep, compose->workers, &rules, &result, err);
@@ -426,11 +447,13 @@ static enum pdnn_status visit_round(struct compose *compose, size_t round, struc
     return status;
 }
 
-static enum pdnn_status run_rounds(struct compose *compose, struct pdnn_err *err) {
+enum pdnn_status pdnn_compose_rounds(struct compose *compose, bool is_first, struct pdnn_err *err) {
     size_t count, rounds = (size_t)compose->rules.rounds;
     enum pdnn_status status = give_roles(compose, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK && is_first)
         status = choose_validated(compose, err);
+    if (status == PDNN_OK)
+        status = pdnn_compose_decide(compose, err);
     if (status == PDNN_OK)
         status = order_operators(compose, &count, err);
     for (size_t round = 0; round < rounds && status == PDNN_OK; round++) {
@@ -440,31 +463,6 @@ static enum pdnn_status run_rounds(struct compose *compose, struct pdnn_err *err
         if (status == PDNN_OK)
             status = visit_round(compose, round, err);
     }
-    return status;
-}
-
-static enum pdnn_status list(struct compose *compose, struct pdnn_err *err) {
-    const struct pdnn_session *session = compose->session;
-    size_t n_tasks = session->n_tasks;
-    compose->role = calloc(n_tasks + 1, sizeof *compose->role);
-    compose->closed = calloc(n_tasks + 1, sizeof *compose->closed);
-    if (!compose->role || !compose->closed)
-        return out_of_memory(err);
-    for (size_t i = 0; i < n_tasks; i++)
-        compose->closed[i] = session->tasks[i].closed;
-    uint64_t began_ns = pdnn_clock_ns();
-    enum pdnn_status status =
-        pdnn_operators_collect(&compose->operators, session, compose->workers, &compose->rules, err);
-    compose->result->list_ns = pdnn_clock_ns() - began_ns;
-    compose->result->operators = compose->operators.keys.count;
-    compose->result->stateless = compose->operators.stateless.count;
-    compose->context_of = calloc(compose->operators.keys.count + 1, sizeof *compose->context_of);
-    compose->order = calloc(compose->operators.keys.count + 1, sizeof *compose->order);
-    compose->is_tried = calloc(compose->operators.keys.count + 1, sizeof *compose->is_tried);
-    compose->is_needed = calloc(compose->operators.keys.count + 1, sizeof *compose->is_needed);
-    if (status == PDNN_OK &&
-        (!compose->context_of || !compose->order || !compose->is_tried || !compose->is_needed))
-        status = out_of_memory(err);
     return status;
 }
 
@@ -480,9 +478,7 @@ static enum pdnn_status run(struct compose *compose, struct pdnn_err *err) {
     pdnn_session_predict(compose->sweep->session);
     status = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &compose->workers, err);
     if (status == PDNN_OK)
-        status = list(compose, err);
-    if (status == PDNN_OK)
-        status = run_rounds(compose, err);
+        status = pdnn_compose_run_all(compose, err);
     pdnn_sweep_workers_destroy(compose->workers);
     return status;
 }
@@ -503,12 +499,14 @@ enum pdnn_status pdnn_compose_run(struct pdnn_sweep_directory *sweep,
     if (pdnn_sweep_directory_write(sweep, &tables) != PDNN_OK && status == PDNN_OK)
         status = pdnn_fail(err, tables.status, "%s", tables.text);
     pdnn_operators_finish(&compose.operators);
+    pdnn_compose_fates_finish(&compose.fates);
+    pdnn_compose_plan_finish(&compose.plan);
     free(compose.role);
     free(compose.closed);
     free(compose.context_of);
     free(compose.order);
     free(compose.is_tried);
-    free(compose.is_needed);
+    free(compose.is_used);
     free(compose.contexts);
     return status;
 }

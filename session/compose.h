@@ -30,6 +30,7 @@ struct pdnn_compose_result {
     size_t models, composed, small;  /* listed; of these, composed, run because they fit the cache */
     size_t operators, stateless;     /* distinct; without their cache states */
     size_t measured;                 /* measurements made now */
+    size_t predicted;                /* operators not measured but interpolated */
     uint64_t list_ns, measure_ns;
     bool out_of_time; /* for some measurement */
 };

@@ -61,8 +61,8 @@ double pdnn_compose_plan_seconds(const struct pdnn_session *session, double floo
 
 /* Products and recurrent layers have several implementations, tried once for all passes. */
 static double seconds_to_choose(const struct pdnn_node *node, double floor_ns) {
-    bool has_choice = strcmp(node->op->name, "dense") == 0 || strcmp(node->op->name, "matmul") == 0 ||
-                      strcmp(node->op->name, "rnn") == 0;
+    bool has_choice =
+        strcmp(node->op->category, "linear") == 0 || strcmp(node->op->category, "recurrent") == 0;
     if (!has_choice || node->pass != PDNN_FORWARD)
         return 0;
     return choice_seconds + choice_steps * fmin(step_seconds(floor_ns), choice_step_seconds);
@@ -87,13 +87,12 @@ static size_t enter(struct pdnn_compose_plan *plan, const struct rates *rates, c
                      gflops_of(rates, pdnn_node_dtype(graph, node));
     uint64_t bytes = group->cost.byte_count / group->count;
     double floor_ns = fmax(flop_ns, (double)bytes / gbs_of(&rates->roofs, rates->threads));
-    double rounds = (double)plan->session->spec.measure.rounds;
     plan->operators[number] = (struct pdnn_planned_operator){
         .flop_ns = flop_ns,
         .floor_ns = floor_ns,
         .bytes = bytes,
-        .seconds = rounds * pdnn_compose_plan_seconds(plan->session, floor_ns, bytes) +
-                   seconds_to_choose(node, floor_ns)};
+        .measure_seconds = pdnn_compose_plan_seconds(plan->session, floor_ns, bytes),
+        .choice_seconds = seconds_to_choose(node, floor_ns)};
     return number;
 }
 
@@ -161,7 +160,7 @@ enum pdnn_status pdnn_compose_plan(struct pdnn_compose_plan *plan, const struct 
     struct pdnn_arena arena;
     struct rates rates = {.threads = 0};
     enum pdnn_status status = PDNN_OK;
-    *plan = (struct pdnn_compose_plan){.session = session};
+    *plan = (struct pdnn_compose_plan){.session = session, .compile_scale = 1, .measure_scale = 1};
     pdnn_arena_init(&plan->arena);
     pdnn_arena_init(&arena);
     plan->models = calloc(session->n_tasks + 1, sizeof *plan->models);
@@ -182,14 +181,39 @@ void pdnn_compose_plan_finish(struct pdnn_compose_plan *plan) {
     *plan = (struct pdnn_compose_plan){.session = NULL};
 }
 
-double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char *key, uint64_t bytes,
-                               int64_t threads) {
+double pdnn_compose_plan_compiled(struct pdnn_compose_plan *plan, size_t task) {
+    struct pdnn_planned_model *model = &plan->models[task];
+    double seconds = model->is_small ? 0 : model->seconds;
+    if (!model->is_open)
+        return 0;
+    model->is_open = false;
+    for (size_t i = 0; i < model->count; i++) {
+        struct pdnn_planned_operator *planned = &plan->operators[model->operators[i]];
+        seconds += planned->is_chosen ? 0 : planned->choice_seconds;
+        planned->is_chosen = true;
+    }
+    return seconds;
+}
+
+/* The planned operator of a compiled one; SIZE_MAX: none. */
+static size_t find_planned(const struct pdnn_compose_plan *plan, const char *key) {
     static const char mark[] = " [";
-    struct rates rates = {.threads = 0};
     char planned[PDNN_OPERATOR_KEY_TEXT];
     const char *end = strstr(key, mark);
     snprintf(planned, sizeof planned, "%.*s", end ? (int)(end - key) : 0, key);
-    size_t number = pdnn_texts_find(&plan->keys, planned);
+    return pdnn_texts_find(&plan->keys, planned);
+}
+
+void pdnn_compose_plan_known(struct pdnn_compose_plan *plan, const char *key) {
+    size_t number = find_planned(plan, key);
+    if (number != SIZE_MAX)
+        plan->operators[number].is_known = true;
+}
+
+double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char *key, uint64_t bytes,
+                               int64_t threads) {
+    struct rates rates = {.threads = 0};
+    size_t number = find_planned(plan, key);
     get_rates(plan->session, threads, &rates);
     double flop_ns = number == SIZE_MAX ? 0 : plan->operators[number].flop_ns;
     return fmax(flop_ns, (double)bytes / gbs_of(&rates.roofs, threads));
@@ -214,11 +238,19 @@ static int64_t threads_of(const struct pdnn_compose_plan *plan) {
     return 1;
 }
 
-static bool fits(const struct pdnn_session *session, const struct pdnn_planned_operator *planned) {
-    uint64_t limit_bytes = session->memory_limit_bytes, limit_ns = session->spec.limits.time_ns;
-    double rounds = (double)session->spec.measure.rounds;
+static bool fits(const struct pdnn_compose_plan *plan, const struct pdnn_planned_operator *planned) {
+    uint64_t limit_bytes = plan->session->memory_limit_bytes, limit_ns = plan->session->spec.limits.time_ns;
+    double seconds = plan->measure_scale * planned->measure_seconds;
     return (!limit_bytes || planned->bytes <= limit_bytes) &&
-           (!limit_ns || planned->seconds / rounds <= (double)limit_ns * 1e-9);
+           (!limit_ns || seconds <= (double)limit_ns * 1e-9);
+}
+
+static double seconds_of(const struct pdnn_compose_plan *plan, const struct pdnn_planned_operator *planned) {
+    double rounds = (double)plan->session->spec.measure.rounds;
+    double choice = planned->is_chosen ? 0 : plan->compile_scale * planned->choice_seconds;
+    if (planned->is_known)
+        return choice;
+    return fits(plan, planned) ? rounds * plan->measure_scale * planned->measure_seconds + choice : INFINITY;
 }
 
 static bool copy_operators(const struct pdnn_compose_plan *plan, struct pdnn_compose_choice *choice) {
@@ -228,8 +260,8 @@ static bool copy_operators(const struct pdnn_compose_plan *plan, struct pdnn_com
         const char *key = pdnn_arena_printf(&choice->arena, "%s [planned]", plan->keys.text[i]);
         if (!key)
             return false;
-        choose->operators[choose->n_operators++] = (struct pdnn_choose_operator){
-            .key = key, .seconds = fits(plan->session, planned) ? planned->seconds : INFINITY};
+        choose->operators[choose->n_operators++] =
+            (struct pdnn_choose_operator){.key = key, .seconds = seconds_of(plan, planned)};
     }
     return true;
 }
@@ -253,9 +285,10 @@ enum pdnn_status pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, 
         const struct pdnn_planned_model *model = &plan->models[i];
         if (!model->is_open)
             continue;
+        double seconds = model->is_small ? model->seconds : plan->compile_scale * model->seconds;
         choice->task_of[choose->n_models] = i;
         choose->models[choose->n_models++] =
-            (struct pdnn_choose_model){model->operators, model->count, model->seconds, PDNN_FATE_LEFT};
+            (struct pdnn_choose_model){model->operators, model->count, seconds, PDNN_FATE_LEFT};
     }
     return pdnn_choose(choose, err);
 }

@@ -15,11 +15,14 @@
 #include "session/session.h"
 
 struct pdnn_planned_operator {
-    double flop_ns;  /* at the peak of its dtype */
-    double floor_ns; /* by the roofs */
-    double seconds;  /* of all rounds */
-    uint64_t bytes;  /* of its operands */
+    double flop_ns;         /* at the peak of its dtype */
+    double floor_ns;        /* by the roofs */
+    double measure_seconds; /* of one round */
+    double choice_seconds;
+    uint64_t bytes; /* of its operands */
     uint32_t models;
+    bool is_chosen; /* no choice is left: a model that has it was compiled */
+    bool is_known;  /* measured in all rounds */
 };
 
 struct pdnn_planned_model {
@@ -35,7 +38,8 @@ struct pdnn_compose_plan {
     struct pdnn_texts keys;                  /* "onednn threads=2 isa=default dense/forward/64x8:8x8:64x8" */
     struct pdnn_planned_operator *operators; /* by number */
     size_t room;
-    struct pdnn_planned_model *models; /* by the session's tasks */
+    struct pdnn_planned_model *models;   /* by the session's tasks */
+    double compile_scale, measure_scale; /* what compiling and measuring took over what was guessed; 1 */
     struct pdnn_arena arena;
 };
 
@@ -44,7 +48,14 @@ enum pdnn_status pdnn_compose_plan(struct pdnn_compose_plan *plan, const struct 
                                    struct pdnn_err *err);
 void pdnn_compose_plan_finish(struct pdnn_compose_plan *plan);
 
-/* What a budget buys of it; no operator has been measured, and one that takes longer than `limits.time` or
+/* The model has been compiled, or need not be: it is no longer open. Returns what that was guessed to take,
+ * unscaled. */
+double pdnn_compose_plan_compiled(struct pdnn_compose_plan *plan, size_t task);
+
+/* A compiled operator that has been measured in all rounds. */
+void pdnn_compose_plan_known(struct pdnn_compose_plan *plan, const char *key);
+
+/* What a budget buys of it. An operator that takes longer than `limits.time` or
  * more memory than there is cannot be. The models of *choice are the session's open tasks, task_of says
  * which. Release with pdnn_compose_choice_finish. */
 struct pdnn_compose_choice {

@@ -120,23 +120,29 @@ static void report(const struct pdnn_session *session, size_t done, size_t all, 
 
 enum pdnn_status pdnn_operators_collect(struct pdnn_operators *operators, const struct pdnn_session *session,
                                         struct pdnn_sweep_workers *workers,
-                                        const struct pdnn_sweep_rules *rules, struct pdnn_err *err) {
+                                        const struct pdnn_sweep_rules *rules,
+                                        const struct pdnn_operators_order *order, struct pdnn_err *err) {
     const uint64_t began_ns = pdnn_clock_ns();
     uint64_t reported_ns = 0;
     size_t done = 0, all = 0;
     enum pdnn_status status = PDNN_OK;
-    operators->tasks = calloc(session->n_tasks + 1, sizeof *operators->tasks);
+    if (!operators->tasks)
+        operators->tasks = calloc(session->n_tasks + 1, sizeof *operators->tasks);
     if (!operators->tasks)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", session->n_tasks);
-    for (size_t i = 0; i < session->n_tasks; i++)
-        all += !session->tasks[i].closed;
-    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
-        if (session->tasks[i].closed)
+    size_t count = order ? order->count : session->n_tasks;
+    for (size_t i = 0; i < count; i++)
+        all += !session->tasks[order ? order->tasks[i] : i].closed;
+    for (size_t i = 0; i < count && status == PDNN_OK; i++) {
+        size_t task = order ? order->tasks[i] : i;
+        if (session->tasks[task].closed)
             continue;
+        if (order && order->deadline_ns && pdnn_clock_ns() > order->deadline_ns)
+            break;
         if (rules->stop && *rules->stop)
             status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
         else
-            status = list_one(operators, session, workers, rules, i, err);
+            status = list_one(operators, session, workers, rules, task, err);
         done++;
         if (pdnn_clock_ns() - reported_ns > report_gap_ns) {
             report(session, done, all, began_ns);

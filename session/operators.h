@@ -41,12 +41,20 @@ struct pdnn_operators {
     struct pdnn_texts stateless; /* the keys without their cache states */
 };
 
-/* Collects the operators of the session's open tasks. rules: the session's (pdnn_session_rules), with roofs,
- * from which cache sizes are taken. PDNN_INTERRUPTED if the user asked to end. Release *operators with
- * pdnn_operators_finish, also after a failure. */
+/* Which tasks to compile; NULL: all in order. */
+struct pdnn_operators_order {
+    const size_t *tasks; /* closed ones are passed over */
+    size_t count;
+    uint64_t deadline_ns; /* the others are left; 0: none */
+};
+
+/* Collects the operators of the session's open tasks, or adds those of other tasks than before. rules: the
+ * session's (pdnn_session_rules), with roofs, from which cache sizes are taken. PDNN_INTERRUPTED if the user
+ * asked to end. Release *operators with pdnn_operators_finish, also after a failure. */
 enum pdnn_status pdnn_operators_collect(struct pdnn_operators *operators, const struct pdnn_session *session,
                                         struct pdnn_sweep_workers *workers,
-                                        const struct pdnn_sweep_rules *rules, struct pdnn_err *err);
+                                        const struct pdnn_sweep_rules *rules,
+                                        const struct pdnn_operators_order *order, struct pdnn_err *err);
 void pdnn_operators_finish(struct pdnn_operators *operators);
 
 /* The request about one task: for its visits, its operators, and the measurement of one. */

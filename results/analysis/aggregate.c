@@ -162,6 +162,14 @@ static double probe_of(const struct ok_visits *ok, size_t offset) {
     return count ? pdnn_median(ok->value, count) : NAN;
 }
 
+/* Composed visits have their limits, by the error of what was predicted, as quantiles. */
+static void widen(struct pdnn_record *record) {
+    if (!(record->time_ns_p10 < record->time_ns_p90))
+        return;
+    record->ci_low_ns = fmin(record->time_ns_p10, record->ci_low_ns);
+    record->ci_high_ns = fmax(record->time_ns_p90, record->ci_high_ns);
+}
+
 static void set_times(const struct pdnn_aggregate_input *input, const struct ok_visits *ok,
                       struct pdnn_record *record) {
     const double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns));
@@ -191,13 +199,16 @@ static void set_times(const struct pdnn_aggregate_input *input, const struct ok_
     record->plan_bytes = ok->visit[ok->count - 1]->plan_bytes;
     record->stop_reason = pdnn_stop_name(stop_of(ok));
     if (ok->visit[0]->flags & PDNN_FLAG_COMPOSED) { /* no step ran whose samples could scatter */
+        widen(record);
         record->time_ns_p10 = record->time_ns_p90 = record->time_ns_mad = record->time_ns_min = NAN;
         record->stop_reason = "";
     }
     if (interval.high > 0 && input->precision > 0 && is_noisy(&interval, input->precision))
         record->flags |= PDNN_FLAG_NOISY;
     record->flags |= flags_of(ok);
-    record->method = record->flags & PDNN_FLAG_COMPOSED ? "composed" : "direct";
+    record->method = record->flags & PDNN_FLAG_PREDICTED  ? "predicted"
+                     : record->flags & PDNN_FLAG_COMPOSED ? "composed"
+                                                          : "direct";
     if (drifts(ok, interval.center))
         record->flags |= PDNN_FLAG_DRIFT;
 }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct entry {
@@ -166,6 +167,21 @@ bool pdnn_library_find(const struct pdnn_library *library, const char *context, 
     const struct entry *entry = &library->entries[number];
     *times = (struct pdnn_library_times){entry->ns, entry->count, entry->outcome, entry->reason};
     return true;
+}
+
+size_t pdnn_library_next(const struct pdnn_library *library, size_t at, const char *context, const char **key,
+                         struct pdnn_library_times *times) {
+    size_t length = strlen(context);
+    while (at < library->keys.count) {
+        const char *text = library->keys.text[at];
+        const struct entry *entry = &library->entries[at++];
+        if (strncmp(text, context, length) != 0 || text[length] != ' ')
+            continue;
+        *key = text + length + 1;
+        *times = (struct pdnn_library_times){entry->ns, entry->count, entry->outcome, entry->reason};
+        return at;
+    }
+    return 0;
 }
 
 enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdnn_library_row *row,

@@ -46,6 +46,10 @@ void pdnn_library_close(struct pdnn_library *library); /* takes NULL */
 bool pdnn_library_find(const struct pdnn_library *library, const char *context, const char *key,
                        struct pdnn_library_times *times);
 
+/* The next operator of the context after place `at`, 0 to begin; returns its place, or 0: there is none. */
+size_t pdnn_library_next(const struct pdnn_library *library, size_t at, const char *context, const char **key,
+                         struct pdnn_library_times *times);
+
 /* Appends the row and syncs it. If that fails, the library is as it was. */
 enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdnn_library_row *row,
                                   struct pdnn_err *err);

@@ -143,7 +143,8 @@ static const struct pdnn_column tail[] = {
     {"method", "", PDNN_COLUMN_WORD, AT(method), .is_later = true,
      .help =
          "how the times were obtained: direct: the model ran; composed: the sum of the times of its operators, "
-         "each measured in the cache state that it has inside the model (paradnn compose)"},
+         "each measured in the cache state that it has inside the model (paradnn compose); predicted: such a sum, "
+         "with operators interpolated between measured ones"},
     {"time_ns_median", "ns", NUMBER(time_ns_median),
      .help = "time of one step: median of the visits' medians; the headline"},
     {"time_ns_min", "ns", NUMBER(time_ns_min), .help = "fastest sample of the ok visits"},

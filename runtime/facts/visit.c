@@ -90,6 +90,10 @@ const struct pdnn_word pdnn_flag_words[PDNN_FLAG_COUNT + 1] = {
     {"composed", "the model did not run: its time is the sum of its operators' times",
      "'paradnn compose --validate' says how far such sums are off; 'paradnn sweep' into the same directory runs "
      "the model"},
+    {"predicted",
+     "some of its operators' times are not measured but interpolated between operators of other sizes",
+     "compose it again with a larger budget, which measures them, or run it with 'paradnn sweep' into the same "
+     "directory"},
 };
 
 /* Index of the row with a name of this length, or count. */
@@ -140,10 +144,12 @@ unsigned pdnn_flags_parse(const char *text) {
 }
 
 bool pdnn_visit_counts(const struct pdnn_visit *visits, size_t n, size_t i) {
-    bool ran = false;
+    const unsigned methods = PDNN_FLAG_COMPOSED | PDNN_FLAG_PREDICTED;
+    unsigned least = methods; /* the flags are in the order of trust */
     for (size_t k = 0; k < n; k++)
-        ran = ran || (visits[k].outcome == PDNN_OUTCOME_OK && !(visits[k].flags & PDNN_FLAG_COMPOSED));
-    return !ran || !(visits[i].flags & PDNN_FLAG_COMPOSED);
+        if (visits[k].outcome == PDNN_OUTCOME_OK && (visits[k].flags & methods) < least)
+            least = visits[k].flags & methods;
+    return (visits[i].flags & methods) <= least;
 }
 
 void pdnn_visit_finish(struct pdnn_visit *visit) {

@@ -66,11 +66,13 @@ enum pdnn_flag {
     PDNN_FLAG_UNTRIED = 1 << 9,
     /* the model did not run: its time is the sum of its operators' times (session/compose.h) */
     PDNN_FLAG_COMPOSED = 1 << 10,
+    /* besides composed: some of these times were predicted (results/analysis/interpolate.h) */
+    PDNN_FLAG_PREDICTED = 1 << 11,
 };
 
-enum { PDNN_FLAG_COUNT = 11 };
+enum { PDNN_FLAG_COUNT = 12 };
 /* "above_roof|noisy"; "" for no flags. Returns buffer. */
-enum { PDNN_FLAGS_TEXT = 96 };
+enum { PDNN_FLAGS_TEXT = 112 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);
 unsigned pdnn_flags_parse(const char *text);
 
@@ -131,7 +133,8 @@ struct pdnn_visit {
     struct pdnn_visit_op *ops; /* heap, owned; freed by pdnn_visit_finish */
 };
 
-/* Whether visit i of n counts. A model that also ran is described by its own visits alone. */
+/* Whether visit i of n counts. A model that also ran is described by its own visits alone, one that was
+ * composed of measured operators alone by these. */
 bool pdnn_visit_counts(const struct pdnn_visit *visits, size_t n, size_t i);
 
 void pdnn_visit_finish(struct pdnn_visit *visit);

@@ -34,6 +34,13 @@ measure: {rounds: 2, precision: 90%%, min_samples: 3, max_time: 1s, probe: off}
 models:
   - fc: {layers: [2, 4], nodes: [8, 40], input: 40, output: 4, batch: %s}
 """
+SIZES = """\
+sweep: sizes
+run: {mode: infer, backend: reference, threads: 1}
+measure: {rounds: 2, precision: 90%, min_samples: 3, max_time: 1s, probe: off}
+models:
+  - fc: {layers: 2, nodes: 40, input: 40, output: 40, batch: {from: 128, to: 8192, times: 2}}
+"""
 ENVIRONMENT = {**os.environ, "PARADNN_NO_CACHE": "1", "OMP_WAIT_POLICY": "passive"}
 
 
@@ -172,12 +179,59 @@ class Compose(Case):
         failed = [row for row in rows if row["status"] == "unpredicted"]
         self.assertTrue(failed)
         for row in failed:
-            self.assertRegex(row["reason"], r"^crash of softmax_cross_entropy/backward-data/.*: killed by SIGSEGV$")
+            self.assertRegex(row["reason"], r"^crash of softmax_cross_entropy/backward-data/.*: killed by SIGSEGV, and fewer than 2 measured neighbours of ")
             self.assertEqual(row["time_ns_median"], "")
         self.assertEqual({row["status"] for row in rows}, {"ok", "unpredicted"})
         self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "b", "-l", "bad", code=0).stderr)
         self.compose("small.yaml", "-o", "b", "-l", "bad", "--retry", code=0)
         self.assertEqual({row["status"] for row in self.table("b", "results.csv")}, {"ok"})
+
+    def test_dry_run_writes_nothing(self):
+        done = self.compose("small.yaml", "--budget", "1h", "--dry-run")
+        self.assertRegex(done.stdout, r"^8 instances: .* 6 are small enough to run; 2 to compose of \d+ operators")
+        self.assertRegex(done.stdout, r"\nin 60 min: 6 run, 2 composed, 0 predicted with 0 interpolated operators; 0 left; takes ")
+        self.assertEqual(sorted(os.listdir(self.directory)), ["roofs.csv", "small.yaml"])
+        rows = list(csv.DictReader(io.StringIO(self.compose("small.yaml", "--dry-run", "--format", "csv").stdout)))
+        self.assertTrue(all(row["operators"] == row["measured"] for row in rows), rows)
+        self.compose("small.yaml", "--extrapolate", "0.5", code=2)
+
+    def test_a_budget_is_kept_and_the_rest_follows(self):
+        """What the second run finds measured, it does not measure again."""
+        self.compose("small.yaml", "-o", "a", "--budget", "300ms")
+        before = {row["id"]: row for row in self.table("a", "results.csv")}
+        self.assertLessEqual({row["status"] for row in before.values()}, {"ok", "interrupted"})
+        self.compose("small.yaml", "-o", "a")
+        after = {row["id"]: row for row in self.table("a", "results.csv")}
+        self.assertEqual({row["status"] for row in after.values()}, {"ok"})
+        self.check_library("a", "operators.csv")
+
+    def test_what_cannot_be_measured_is_predicted_from_its_neighbours(self):
+        """The operators of one size fail; those of smaller and larger ones do not."""
+        with open(self.path("sizes.yaml"), "w", encoding="utf-8") as file:
+            file.write(SIZES)
+        self.compose("sizes.yaml", "-o", "a")
+        whole = [float(row["time_ns_median"]) for row in self.table("a", "results.csv")]
+        with open(self.path("a", "operators.csv"), encoding="utf-8", newline="") as file:
+            lines = file.read().splitlines(keepends=True)
+        os.mkdir(self.path("bad"))
+        with open(self.path("bad", "operators.csv"), "w", encoding="utf-8", newline="") as file:
+            for line in lines:
+                file.write(line.replace(",ok,,", ",timeout,after 1 s,") if " dense/forward/2048x" in line else line)
+        self.compose("sizes.yaml", "-o", "b", "-l", "bad")
+        rows = {row["id"]: row for row in self.table("b", "results.csv")}
+        predicted = [row for row in rows.values() if row["method"] == "predicted"]
+        self.assertTrue(predicted)
+        for row in predicted:
+            self.assertEqual((row["status"], row["batch"]), ("ok", "2048"))
+            self.assertIn("predicted", row["row_flags"].split("|"))
+            self.assertLess(float(row["ci_low_ns"]), float(row["time_ns_median"]))
+            self.assertGreater(float(row["ci_high_ns"]), float(row["time_ns_median"]))
+            self.assertTrue(min(whole) < float(row["time_ns_median"]) < max(whole))
+        self.assertEqual({row["method"] for row in rows.values() if row["batch"] != "2048"}, {"composed"})
+        self.assertIn("\n0 measurements", self.compose("sizes.yaml", "-o", "b", "-l", "bad").stderr)
+        self.assertEqual({row["id"]: row for row in self.table("b", "results.csv")}, rows)
+        self.compose("sizes.yaml", "-o", "b", "-l", "a")
+        self.assertEqual({row["method"] for row in self.table("b", "results.csv")}, {"composed"})
 
     def test_merge_joins_libraries(self):
         self.compose("small.yaml", "-o", "a", "--set", "measure.rounds=1")

@@ -1,0 +1,127 @@
+#include "tests/cmocka_all.h"
+
+#include "session/compose_choose.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SIZES = 8 };
+static const struct pdnn_kind_caches caches = {{32 << 10, 1 << 20, 32 << 20}, 3};
+
+/* One operator per model, of twice the size and cost of the one before. */
+static struct made {
+    char key[SIZES][PDNN_OPERATOR_KEY_TEXT];
+    uint32_t number[SIZES];
+    struct pdnn_choose_operator operators[SIZES];
+    struct pdnn_choose_model models[SIZES];
+    struct pdnn_choose choose;
+} made;
+
+static void make(double budget_seconds, double extrapolate) {
+    memset(&made, 0, sizeof made);
+    for (int i = 0; i < SIZES; i++) {
+        snprintf(made.key[i], sizeof made.key[i],
+                 "onednn threads=2 isa=default relu/forward/%d:%d [x] 64@128MiB", 64 << i, 64 << i);
+        made.number[i] = (uint32_t)i;
+        made.operators[i] = (struct pdnn_choose_operator){.key = made.key[i], .seconds = 1 << i};
+        made.models[i] = (struct pdnn_choose_model){.operators = &made.number[i], .count = 1, .seconds = 0.1};
+    }
+    made.choose = (struct pdnn_choose){.operators = made.operators,
+                                       .n_operators = SIZES,
+                                       .models = made.models,
+                                       .n_models = SIZES,
+                                       .caches = &caches,
+                                       .extrapolate = extrapolate,
+                                       .budget_seconds = budget_seconds};
+}
+
+/* "MMPL": the fates of all models; each is that of its only operator. */
+static void check(const char *fates, double seconds) {
+    struct pdnn_err err = {0};
+    char found[SIZES + 1] = "";
+    if (pdnn_choose(&made.choose, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    for (int i = 0; i < SIZES; i++) {
+        found[i] = "LMP"[made.models[i].fate];
+        assert_int_equal(made.operators[i].fate, made.models[i].fate);
+    }
+    assert_string_equal(found, fates);
+    assert_true(fabs(made.choose.seconds - seconds) < 1e-9);
+    assert_true(made.choose.seconds <= made.choose.budget_seconds);
+    pdnn_choose_finish(&made.choose);
+}
+
+static void test_without_a_budget_all_are_measured(void **state) {
+    (void)state;
+    make(INFINITY, 1);
+    check("MMMMMMMM", 255.8);
+}
+
+/* What cannot be measured is left, or predicted where others are beside it. */
+static void test_too_large(void **state) {
+    (void)state;
+    make(INFINITY, 1);
+    made.operators[3].seconds = INFINITY;
+    check("MMMPMMMM", 255.8 - 8);
+    make(INFINITY, 1);
+    made.operators[7].seconds = INFINITY;
+    check("MMMMMMML", 255.8 - 128.1);
+    assert_string_equal(made.operators[7].reason, "beyond its measured neighbours");
+    make(INFINITY, 2);
+    made.operators[7].seconds = INFINITY;
+    check("MMMMMMMP", 255.8 - 128);
+}
+
+/* Two thirds go to the cheap ones; the rest to the next, as long as it fits. */
+static void test_budget(void **state) {
+    (void)state;
+    make(0, 1);
+    check("LLLLLLLL", 0);
+    make(24, 1);
+    check("MMMMLLLL", 15.4);
+    make(48, 1);
+    check("MMMMMLLL", 31.5);
+    make(48, 2);
+    check("MMMMMPLL", 31.6);
+    /* An operator that others need is measured although one model alone would not. */
+    make(24, 1);
+    made.operators[3].seconds = 0.5;
+    made.operators[4].seconds = 0; /* known already */
+    check("MMMMMLLL", 8.0);
+}
+
+/* A larger one that is known makes those between predictable. */
+static void test_between(void **state) {
+    (void)state;
+    make(12, 1);
+    made.operators[5].seconds = 0;
+    check("MMMPPMLL", 7.6);
+}
+
+/* The price of a shared operator is divided among its models. */
+static void test_price(void **state) {
+    (void)state;
+    make(3, 1);
+    for (int i = 1; i < SIZES; i++) {
+        made.models[i].operators = &made.number[1];
+        made.models[i].seconds = 0;
+    }
+    made.operators[0].seconds = 1.9;
+    assert_int_equal(pdnn_choose(&made.choose, NULL), PDNN_OK);
+    assert_int_equal(made.choose.order[SIZES - 1], 0);
+    for (int i = 0; i < SIZES; i++)
+        assert_int_equal(made.models[i].fate, i ? PDNN_FATE_MEASURED : PDNN_FATE_LEFT);
+    pdnn_choose_finish(&made.choose);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_a_budget_all_are_measured),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_between),
+        cmocka_unit_test(test_price),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
