@@ -170,6 +170,28 @@ static enum pdnn_status open_directory(const struct pdnn_arguments *arguments, s
     return status;
 }
 
+/* How well measured operators are predicted from the others, where any was predicted. */
+static void print_left_out(const struct job *job) {
+    struct pdnn_left_out *rows = NULL;
+    size_t count = 0;
+    if (!job->result.predicted || !job->result.neighbours)
+        return;
+    fprintf(stderr, "%zu operators interpolated; what was measured, left out and interpolated:\n",
+            job->result.predicted);
+    if (pdnn_neighbours_leave_out(job->result.neighbours, &rows, &count, NULL) != PDNN_OK)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const struct pdnn_left_out *row = &rows[i];
+        if (!row->count)
+            fprintf(stderr, "  %s: none of %zu\n", row->op, row->all);
+        else
+            fprintf(stderr,
+                    "  %s: %zu of %zu, median error %+.1f %%, median |error| %.1f %%, 90 %% within %.1f %%\n",
+                    row->op, row->count, row->all, 100 * row->bias, 100 * row->median, 100 * row->p90);
+    }
+    free(rows);
+}
+
 static void print_summary(const struct job *job) {
     const struct pdnn_compose_result *result = &job->result;
     char shown[PDNN_VISIBLE_TEXT], lists[PDNN_DURATION_TEXT], measures[PDNN_DURATION_TEXT];
@@ -188,6 +210,7 @@ static void print_summary(const struct job *job) {
             result->stateless, result->measured,
             pdnn_duration_format(measures, (double)result->measure_ns * 1e-9),
             pdnn_duration_format(lists, (double)result->list_ns * 1e-9), result->direct.visits);
+    print_left_out(job);
     const char *path = pdnn_visible(shown, pdnn_str_text(&job->path));
     fprintf(stderr, "tables: %s/results.csv, %s/ops.csv\n", path, path);
 }
@@ -255,6 +278,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = open_directory(arguments, &job, err);
     if (status == PDNN_OK && !is_dry)
         status = compose(arguments, &job, some_failed, err);
+    pdnn_neighbours_destroy(job.result.neighbours);
     pdnn_library_close(job.request.library);
     pdnn_sweep_directory_close(&job.sweep);
     pdnn_session_finish(&job.session);

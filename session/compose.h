@@ -13,6 +13,7 @@
 #ifndef SESSION_COMPOSE_H
 #define SESSION_COMPOSE_H
 
+#include "results/analysis/interpolate.h"
 #include "results/tables/library.h"
 #include "session/directory.h"
 #include "session/operators.h"
@@ -32,7 +33,8 @@ struct pdnn_compose_result {
     size_t measured;                 /* measurements made now */
     size_t predicted;                /* operators not measured but interpolated */
     uint64_t list_ns, measure_ns;
-    bool out_of_time; /* for some measurement */
+    struct pdnn_neighbours *neighbours; /* what was predicted from; the caller's to destroy; may be NULL */
+    bool out_of_time;                   /* for some measurement */
 };
 
 /* How far composed times are from direct ones. errors: composed over direct, less 1, of each model that has

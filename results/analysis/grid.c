@@ -169,6 +169,7 @@ static enum pdnn_status find_panel(const struct pdnn_grid_request *request, size
 /* Until pdnn_grid ends, `mean` of a cell is a sum. */
 static enum pdnn_status place_rows(const struct pdnn_grid_request *request, struct pdnn_arena *arena,
                                    struct pdnn_grid *grid, struct pdnn_err *err) {
+    const int method = pdnn_csv_find(&request->selection->results, "method");
     for (size_t at = 0; at < request->selection->count + request->selection->left_out; at++) {
         double value;
         size_t panel;
@@ -189,6 +190,9 @@ static enum pdnn_status place_rows(const struct pdnn_grid_request *request, stru
             cell->mean += grid->geometric ? log(value) : value;
             cell->models++;
             grid->models++;
+            bool is_predicted = method >= 0 && strcmp(get(request, at, method), "predicted") == 0;
+            cell->predicted += is_predicted;
+            grid->predicted += is_predicted;
         } else {
             cell->failed++;
             grid->failed++;

@@ -34,6 +34,7 @@ struct pdnn_grid_axis {
 struct pdnn_grid_cell {
     double mean;           /* NaN without models */
     size_t models, failed; /* instances that ended ok with a value; that were tried and failed */
+    size_t predicted;      /* of the models: with predicted times (method) */
 };
 
 struct pdnn_grid_panel {
@@ -48,7 +49,7 @@ struct pdnn_grid {
     size_t n_panels;
     bool geometric;
     double least, greatest; /* means */
-    size_t models, failed;
+    size_t models, failed, predicted;
     size_t left_out; /* instances that lack an axis or the value, or that were not tried */
     size_t families;
 };

@@ -110,6 +110,19 @@ static void put_titles(struct pdnn_str *script, struct pdnn_str *title, struct p
     pdnn_str_finish(subtitle);
 }
 
+/* ", 34 composed, 5 predicted": how many instances did not run. */
+static void put_methods(const struct pdnn_selection *selection, struct pdnn_str *out) {
+    static const char *const methods[] = {"composed", "predicted"};
+    int column = pdnn_csv_find(&selection->results, "method");
+    for (size_t i = 0; i < sizeof methods / sizeof *methods && column >= 0; i++) {
+        size_t count = 0;
+        for (size_t at = 0; at < selection->count; at++)
+            count += strcmp(pdnn_selection_get(selection, at, column), methods[i]) == 0;
+        if (count)
+            pdnn_str_printf(out, ", %zu of %zu %s", count, selection->count, methods[i]);
+    }
+}
+
 void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pdnn_selection *selection) {
     struct pdnn_str title = {0}, subtitle = {0};
     size_t length = strlen(what);
@@ -121,6 +134,7 @@ void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pd
     put_cpu(selection->directory, selection->n_directories, &subtitle);
     for (size_t i = 0; i < N_COMMON; i++)
         put_common(common[i], common_value(selection, common[i]), &subtitle);
+    put_methods(selection, &subtitle);
     put_titles(script, &title, &subtitle);
 }
 

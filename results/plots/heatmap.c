@@ -222,13 +222,20 @@ static void format_mean(double mean, struct pdnn_str *text) {
             pdnn_str_append(text, letter, *letter == ' ' ? 0 : 1);
 }
 
+/* "~" before the mean says that some of the models are predicted. */
+static void format_cell(const struct pdnn_grid_cell *cell, struct pdnn_str *text) {
+    if (cell->predicted)
+        pdnn_str_append(text, "~", 1);
+    format_mean(cell->mean, text);
+}
+
 static double longest_mean(const struct picture *p) {
     double longest = 0;
     for (size_t i = 0; i < p->grid.n_panels; i++) {
         for (size_t k = 0; k < p->grid.x.count * p->grid.y.count; k++) {
             struct pdnn_str text = {0};
             if (p->grid.panel[i].cell[k].models)
-                format_mean(p->grid.panel[i].cell[k].mean, &text);
+                format_cell(&p->grid.panel[i].cell[k], &text);
             longest = fmax(longest, (double)text.length * letter_pixels);
             pdnn_str_finish(&text);
         }
@@ -285,7 +292,7 @@ static void put_mean(struct picture *p, const struct pdnn_grid_cell *cell, size_
     struct pdnn_str text = {0};
     if (!cell->models || is_dark(p, cell->mean) != dark)
         return;
-    format_mean(cell->mean, &text);
+    format_cell(cell, &text);
     if (cell->failed && !has_room(p, &text)) {
         pdnn_str_finish(&text);
         return;
@@ -316,6 +323,8 @@ static void put_captions(struct picture *p) {
                     p->grid.geometric ? "geometric" : "arithmetic", p->grid.models);
     if (p->grid.failed)
         pdnn_str_printf(&caption, "; a cross: all failed, a small one: some did, %zu in all", p->grid.failed);
+    if (p->grid.predicted)
+        pdnn_str_printf(&caption, "; ~: some are predicted, %zu in all", p->grid.predicted);
     pdnn_str_printf(&caption, "; white: nothing was measured");
     pdnn_selection_usual(&p->selection, &fixed, &usual);
     if (usual.length)

@@ -1,0 +1,94 @@
+#include "results/analysis/composed_pairs.h"
+
+#include "results/tables/columns.h"
+#include "results/tables/journal.h"
+#include "results/tables/journal_scan.h"
+#include "runtime/facts/stats.h"
+
+#include <stdlib.h>
+
+static enum pdnn_status out_of_memory(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for composed models");
+}
+
+/* The median over the visits of one method, of those that count among them; false: there is none. */
+static bool find_median(const struct pdnn_instance_visits *of, bool is_composed, struct pdnn_visit *same,
+                        double *medians, double *median_ns, unsigned *flags) {
+    size_t n = 0, count = 0;
+    for (size_t i = 0; i < of->count; i++)
+        if (((of->visit[i].flags & PDNN_FLAG_COMPOSED) != 0) == is_composed)
+            same[n++] = of->visit[i];
+    for (size_t i = 0; i < n; i++) {
+        if (same[i].outcome != PDNN_OUTCOME_OK || !pdnn_visit_counts(same, n, i))
+            continue;
+        medians[count++] = same[i].median_ns;
+        *flags |= same[i].flags;
+    }
+    if (count)
+        *median_ns = pdnn_median(medians, count);
+    return count > 0;
+}
+
+enum pdnn_status pdnn_composed_pairs(const struct pdnn_visits *visits, struct pdnn_composed_pair **pairs,
+                                     size_t *count, struct pdnn_err *err) {
+    size_t most = 1;
+    for (size_t i = 0; i < visits->ids.count; i++)
+        most = visits->of[i].count > most ? visits->of[i].count : most;
+    struct pdnn_visit *same = calloc(most, sizeof *same);
+    double *medians = calloc(most, sizeof *medians);
+    *pairs = calloc(visits->ids.count + 1, sizeof **pairs);
+    *count = 0;
+    bool good = same && medians && *pairs;
+    for (size_t i = 0; good && i < visits->ids.count; i++) {
+        struct pdnn_composed_pair *pair = &(*pairs)[*count];
+        unsigned flags = 0, ignored = 0;
+        if (!find_median(&visits->of[i], true, same, medians, &pair->composed_ns, &flags) ||
+            !find_median(&visits->of[i], false, same, medians, &pair->direct_ns, &ignored))
+            continue;
+        pair->id = visits->ids.text[i];
+        pair->is_predicted = flags & PDNN_FLAG_PREDICTED;
+        ++*count;
+    }
+    free(same);
+    free(medians);
+    if (!good) {
+        free(*pairs);
+        *pairs = NULL;
+        return out_of_memory(err);
+    }
+    return PDNN_OK;
+}
+
+/* Each row with no ops. */
+static enum pdnn_status copy_rows(struct pdnn_journal_scan *scan, struct pdnn_str *rows,
+                                  struct pdnn_err *err) {
+    struct pdnn_scanned_visit visit;
+    bool done = false;
+    enum pdnn_status status = PDNN_OK;
+    while (status == PDNN_OK && !done) {
+        status = pdnn_journal_scan_next(scan, &visit, &done, err);
+        if (status != PDNN_OK || done)
+            break;
+        pdnn_str_append(rows, visit.line.text, (size_t)(visit.fields.ops.text - visit.line.text));
+        pdnn_str_append(rows, "0\n", 2);
+    }
+    return status;
+}
+
+enum pdnn_status pdnn_composed_visits_read(const char *directory, struct pdnn_visits *visits,
+                                           struct pdnn_err *err) {
+    struct pdnn_journal_scan scan;
+    struct pdnn_str rows = {0}, ops = {0};
+    pdnn_columns_header(&pdnn_journal_columns, &rows);
+    pdnn_columns_header(&pdnn_journal_ops_columns, &ops);
+    enum pdnn_status status = pdnn_journal_scan_open(&scan, directory, err);
+    if (status == PDNN_OK)
+        status = copy_rows(&scan, &rows, err);
+    if (status == PDNN_OK)
+        status = rows.failed || ops.failed ? out_of_memory(err)
+                                           : pdnn_journal_parse(scan.visits.path, &rows, &ops, visits, err);
+    pdnn_journal_scan_close(&scan);
+    pdnn_str_finish(&rows);
+    pdnn_str_finish(&ops);
+    return status;
+}

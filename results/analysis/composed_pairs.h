@@ -1,0 +1,23 @@
+/* Models that a directory has both composed and run: how far composed times are from measured ones. */
+#ifndef RESULTS_ANALYSIS_COMPOSED_PAIRS_H
+#define RESULTS_ANALYSIS_COMPOSED_PAIRS_H
+
+#include "results/tables/visits.h"
+
+#include <stdbool.h>
+
+struct pdnn_composed_pair {
+    const char *id;                /* borrowed from the visits */
+    double composed_ns, direct_ns; /* medians of the visits that count */
+    bool is_predicted;
+};
+
+/* The pairs among the visits, in order of the ids; heap, the caller frees. PDNN_NO_MEMORY. */
+enum pdnn_status pdnn_composed_pairs(const struct pdnn_visits *visits, struct pdnn_composed_pair **pairs,
+                                     size_t *count, struct pdnn_err *err);
+
+/* All visits of DIR/journal.csv without their ops. Release with pdnn_visits_finish, also after a failure. */
+enum pdnn_status pdnn_composed_visits_read(const char *directory, struct pdnn_visits *visits,
+                                           struct pdnn_err *err);
+
+#endif
