@@ -41,19 +41,21 @@ static const char *const paragraphs[] = {
 
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "DIR", NULL, false,
-     "the result directory (default: NAME.composed in the current directory, with the spec's name; required for "
-     "an ID)"},
+     "the result directory (default: NAME.composed in the current directory, with the spec's name, or "
+     "NAME.I-of-N.composed for a shard; required for an ID)"},
     {"library", 'l', "DIR", NULL, false, "the directory of operators.csv (default: the result directory)"},
     {"validate", 0, "N", NULL, false, "also run N composed models and say how far their times were off"},
     {"budget", 0, "TIME", NULL, false,
      "what the command may take, as limits.budget: the models of which it buys most are composed, and "
      "operators predicted from measured neighbours"},
-    {"extrapolate", 0, "F", NULL, false,
-     "also predict operators whose sizes are up to F times beyond those of measured neighbours (default: 1)"},
+    {"extrapolate", 0, "N", NULL, false,
+     "also predict operators whose sizes are up to N times beyond those of measured neighbours (default: 1)"},
     {"dry-run", 0, NULL, NULL, false,
      "say what there is to measure, how long it takes and what the budget buys; nothing is compiled or written"},
     {"retry", 0, NULL, NULL, false,
      "measure operators again that failed in an earlier run, and run models again that failed"},
+    PDNN_OPTION_SHARD,
+    PDNN_OPTION_SHARD_BASE,
     PDNN_OPTION_SET,
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
@@ -87,7 +89,11 @@ static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, s
     const char *given = pdnn_argument(arguments, "output"), *spec_name = job->session.spec.name;
     if (!given && !spec_name)
         return pdnn_fail(err, PDNN_INVALID, "an ID has no name for a directory, give -o DIR");
-    pdnn_str_printf(&job->path, "%s%s", given ? given : spec_name, given ? "" : ".composed");
+    pdnn_str_printf(&job->path, "%s", given ? given : spec_name);
+    if (!given && job->session.shard.count)
+        pdnn_str_printf(&job->path, ".%" PRIu32 "-of-%" PRIu32, job->session.shard.index,
+                        job->session.shard.count);
+    pdnn_str_printf(&job->path, "%s", given ? "" : ".composed");
     return job->path.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
 }
 
@@ -135,6 +141,9 @@ static enum pdnn_status open_session(const struct pdnn_arguments *arguments, str
     job->session.hooks = &job->hooks;
     job->session.no_cache = pdnn_argument(arguments, "no-cache");
     enum pdnn_status status = read_extrapolate(arguments, &job->request.extrapolate, err);
+    if (status == PDNN_OK)
+        status = pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"),
+                                  getenv, &job->session.shard, err);
     if (status == PDNN_OK)
         status = read_sets(arguments, &job->arena, &sets, &n_sets, err);
     if (status == PDNN_OK)

@@ -245,6 +245,18 @@ class Compose(Case):
         self.assertEqual(sorted(rows[0] + rows[1]), rows[2])
         self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "c", "-l", "all", "--set", "measure.rounds=2").stderr)
 
+    def test_shards_are_parts_of_the_whole(self):
+        for shard in ("0/2", "1/2"):
+            self.compose("small.yaml", "--shard", shard, "--set", "measure.rounds=1")
+        self.run_paradnn("merge", "small.0-of-2.composed", "small.1-of-2.composed", "-o", "all")
+        parts = [{row["id"] for row in self.table(f"small.{i}-of-2.composed", "results.csv")} for i in range(2)]
+        rows = self.table("all", "results.csv")
+        self.assertFalse(parts[0] & parts[1])
+        self.assertEqual({row["id"] for row in rows}, parts[0] | parts[1])
+        self.assertEqual({row["status"] for row in rows}, {"ok"})
+        self.assertEqual({row["method"] for row in rows}, {"direct", "composed"})
+        self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "all", "--set", "measure.rounds=1").stderr)
+
     def test_kills_lose_and_double_nothing(self):
         """Whatever was in the library stays in it, and in the end each operator has been measured once per round."""
         random.seed(1)
