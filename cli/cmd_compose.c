@@ -17,22 +17,27 @@
 static const char *const paragraphs[] = {
     "Gives the times of models without running most of them, as a result directory like that of sweep. "
     "Every model is compiled as its backend would run it, which says which operators it consists of; "
-    "each distinct operator is measured once per round, alone, on buffers that rotate so that its operands are "
-    "as far from their last use as inside the model; a model's time is the sum over its operators. "
+    "each distinct operator is measured once per round, behind the steps that precede it in a model, as many as "
+    "fill the caches; a model's time is the sum over its operators. "
     "paradnn ops SPEC lists them.",
     "results.csv says in its column method which rows are direct and which are composed. "
     "Models whose memory fits into the last-level cache run directly. "
-    "A row with an operator that could not be measured is unpredicted, with the reason. "
-    "The interval of a composed row says how well its sum repeats between rounds; "
-    "what the method itself is off by, only --validate says.",
+    "A row with an operator that could not be measured is unpredicted, with the reason.",
     "With --budget, the models are composed of which it buys most, by what compiling and measuring are guessed to "
     "take; --dry-run says what that is. "
     "An operator that is left out for that, or that cannot be measured, is interpolated in utilization between "
     "measured ones of other sizes, of the same implementation and state of the caches, if there are larger and "
     "smaller ones; such rows are predicted, and their interval has the error of leaving out measured ones. "
     "What is left, the next run goes on with.",
-    "With --validate N, a random sample of N composed models also runs, between the rounds of the operators, "
-    "and the table on stdout has the error of each. Their rows are direct.",
+    "With --correct N, a random sample of N composed models also runs, between the rounds of the operators. "
+    "Half of them say by how much each kind of operator takes longer or shorter in models than composed, "
+    "by which all composed times are corrected; the other half how far corrected times are off, "
+    "which makes 90 % intervals: ci_low_ns and ci_high_ns. It takes at least 18 models for intervals, "
+    "and with 18 in each family and mode these have their own. Without it, "
+    "the interval of a composed row says how well its sum repeats between rounds, and nothing of the method's "
+    "error.",
+    "With --validate N, another sample of N also runs, and the table on stdout has the error of each, "
+    "beside how far its direct runs differ. No model corrects and validates. All rows of models that ran are direct.",
     "Measured operators are kept in operators.csv in the library's directory, synced one by one. "
     "Run again, the command goes on where it ended; another spec measures only what the library lacks. "
     "Times count only for the same program, library, processor, threads and binding.",
@@ -45,6 +50,7 @@ static const struct pdnn_option_def options[] = {
      "NAME.I-of-N.composed for a shard; required for an ID)"},
     {"library", 'l', "DIR", NULL, false, "the directory of operators.csv (default: the result directory)"},
     {"validate", 0, "N", NULL, false, "also run N composed models and say how far their times were off"},
+    {"correct", 0, "N", NULL, false, "also run N others, to correct composed times and find their intervals"},
     {"budget", 0, "TIME", NULL, false,
      "what the command may take, as limits.budget: the models of which it buys most are composed, and "
      "operators predicted from measured neighbours"},
@@ -66,12 +72,14 @@ static const struct pdnn_option_def options[] = {
 static const struct pdnn_example examples[] = {
     {"paradnn compose sweeps/fc.yaml --validate 5",
      "the sweep from its operators, and five models to compare"},
+    {"paradnn compose sweeps/table2.yaml --correct 40 --validate 20",
+     "corrected and with intervals by 40 models that run, and 20 more to see how good that is"},
     {"paradnn compose other.yaml -o other -l fc.composed", "another spec, with the operators of the first"},
     {"paradnn compose sweeps/table2.yaml --budget 1h --dry-run", "what an hour buys of a large sweep"},
     {"paradnn plot roofline fc.composed", "its results are like any others"},
 };
 
-enum { VALIDATE_MAX = 100000, EXTRAPOLATE_MAX = 1000, ROOF_SECONDS = 3 };
+enum { COUNT_MAX = 100000, EXTRAPOLATE_MAX = 1000, ROOF_SECONDS = 3 };
 
 struct job {
     struct pdnn_progress bar;
@@ -125,17 +133,25 @@ static enum pdnn_status read_sets(const struct pdnn_arguments *arguments, struct
     return PDNN_OK;
 }
 
+static enum pdnn_status parse_count(const struct pdnn_arguments *arguments, const char *name, size_t *count,
+                                    struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, name);
+    int64_t number = 0;
+    if (text && (!pdnn_parse_i64(text, &number) || number < 1 || number > COUNT_MAX))
+        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a whole number from 1 to %d", name, text,
+                         COUNT_MAX);
+    *count = (size_t)number;
+    return PDNN_OK;
+}
+
 static enum pdnn_status open_session(const struct pdnn_arguments *arguments, struct job *job,
                                      struct pdnn_err *err) {
-    const char *ceilings = pdnn_argument(arguments, "ceilings"),
-               *validate = pdnn_argument(arguments, "validate");
-    int64_t count = 0;
+    const char *ceilings = pdnn_argument(arguments, "ceilings");
     const char **sets = NULL;
     size_t n_sets;
-    if (validate && (!pdnn_parse_i64(validate, &count) || count < 1 || count > VALIDATE_MAX))
-        return pdnn_fail(err, PDNN_INVALID, "--validate is '%s', expected a whole number from 1 to %d",
-                         validate, VALIDATE_MAX);
-    job->request.validate = (size_t)count;
+    if (parse_count(arguments, "validate", &job->request.validate, err) != PDNN_OK ||
+        parse_count(arguments, "correct", &job->request.correct, err) != PDNN_OK)
+        return err->status;
     job->request.retry = pdnn_argument(arguments, "retry");
     job->hooks = pdnn_console_hooks(&job->bar);
     job->session.hooks = &job->hooks;
@@ -219,6 +235,12 @@ static void print_summary(const struct job *job) {
             result->stateless, result->measured,
             pdnn_duration_format(measures, (double)result->measure_ns * 1e-9),
             pdnn_duration_format(lists, (double)result->list_ns * 1e-9), result->direct.visits);
+    const struct pdnn_settle_result *settled = &result->settled;
+    if (settled->fitted)
+        fprintf(stderr,
+                "corrected by factors from %.3f to %.3f, from %zu models; intervals from %zu others%s\n",
+                settled->least_factor, settled->greatest_factor, settled->fitted, settled->calibrated,
+                settled->calibrated < PDNN_SETTLE_LEAST ? ", which are too few" : "");
     print_left_out(job);
     const char *path = pdnn_visible(shown, pdnn_str_text(&job->path));
     fprintf(stderr, "tables: %s/results.csv, %s/ops.csv\n", path, path);
@@ -227,7 +249,7 @@ static void print_summary(const struct job *job) {
 static enum pdnn_status print_validation(const struct job *job, bool csv, struct pdnn_err *err) {
     struct pdnn_validation validation = {0};
     struct pdnn_str text = {0};
-    enum pdnn_status status = pdnn_compose_validate(&job->sweep, &validation, err);
+    enum pdnn_status status = pdnn_compose_validate(&job->sweep, job->result.corrects, &validation, err);
     if (status == PDNN_OK)
         status = pdnn_validation_format(&validation, csv, &text, err);
     pdnn_validation_finish(&validation);
@@ -287,6 +309,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = open_directory(arguments, &job, err);
     if (status == PDNN_OK && !is_dry)
         status = compose(arguments, &job, some_failed, err);
+    free(job.result.corrects);
     pdnn_neighbours_destroy(job.result.neighbours);
     pdnn_library_close(job.request.library);
     pdnn_sweep_directory_close(&job.sweep);

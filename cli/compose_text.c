@@ -9,18 +9,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { STRATUM_TEXT = 64 };
+
+/* Family and mode of an id: "fc infer". */
+static void name_stratum(const char *id, char *text, size_t room) {
+    struct pdnn_instance instance;
+    snprintf(text, room, "?");
+    if (pdnn_instance_parse(id, &instance, NULL) == PDNN_OK)
+        snprintf(text, room, "%s %s", instance.family->name,
+                 instance.setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN ? "train" : "infer");
+}
+
 static void format_csv(const struct pdnn_validation *validation, struct pdnn_str *out) {
-    static const char *const header[] = {"id",         "plan_bytes", "composed_ns", "direct_ns", "error_pct",
-                                         "repeat_pct", "worst_op",   "worst_ns",    NULL};
+    static const char *const header[] = {
+        "id",        "stratum",         "plan_bytes", "composed_ns", "low_ns",   "high_ns", "direct_ns",
+        "error_pct", "uncorrected_pct", "repeat_pct", "worst_op",    "worst_ns", NULL};
     struct pdnn_csv_writer writer = {.out = out};
     pdnn_csv_put_header(&writer, header);
     for (size_t i = 0; i < validation->count; i++) {
         const struct pdnn_validated *model = &validation->model[i];
+        char stratum[STRATUM_TEXT];
+        name_stratum(model->id, stratum, sizeof stratum);
         pdnn_csv_put_text(&writer, model->id);
+        pdnn_csv_put_text(&writer, stratum);
         pdnn_csv_put_u64(&writer, model->plan_bytes);
         pdnn_csv_put_number(&writer, model->composed_ns, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, model->low_ns, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, model->high_ns, PDNN_DIGITS_TABLE);
         pdnn_csv_put_number(&writer, model->direct_ns, PDNN_DIGITS_TABLE);
         pdnn_csv_put_number(&writer, model->error * 100, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, model->uncorrected * 100, PDNN_DIGITS_TABLE);
         pdnn_csv_put_number(&writer, model->repeat * 100, PDNN_DIGITS_TABLE);
         pdnn_csv_put_text(&writer, model->worst_op);
         pdnn_csv_put_number(&writer, model->worst_ns, PDNN_DIGITS_TABLE);
@@ -63,23 +81,15 @@ static bool add_models(const struct pdnn_validation *validation, struct pdnn_str
     return good;
 }
 
-/* Family and mode of an id: "fc infer". */
-static void name_stratum(const char *id, char *text, size_t room) {
-    struct pdnn_instance instance;
-    snprintf(text, room, "?");
-    if (pdnn_instance_parse(id, &instance, NULL) == PDNN_OK)
-        snprintf(text, room, "%s %s", instance.family->name,
-                 instance.setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN ? "train" : "infer");
-}
-
 struct summary {
     double *error, *absolute, *repeat; /* room for all models */
-    size_t count, n_repeats, within_10_pct;
+    size_t count, n_repeats, within_10_pct, n_intervals, covered;
 };
 
 static void add_up(const struct pdnn_validation *validation, const char *stratum, struct summary *summary) {
-    char text[64];
+    char text[STRATUM_TEXT];
     summary->count = summary->n_repeats = summary->within_10_pct = 0;
+    summary->n_intervals = summary->covered = 0;
     for (size_t i = 0; i < validation->count; i++) {
         const struct pdnn_validated *model = &validation->model[i];
         name_stratum(model->id, text, sizeof text);
@@ -88,6 +98,8 @@ static void add_up(const struct pdnn_validation *validation, const char *stratum
         summary->error[summary->count] = model->error;
         summary->absolute[summary->count++] = fabs(model->error);
         summary->within_10_pct += fabs(model->error) <= 0.1;
+        summary->n_intervals += model->low_ns < model->high_ns;
+        summary->covered += model->low_ns <= model->direct_ns && model->direct_ns <= model->high_ns;
         if (!isnan(model->repeat))
             summary->repeat[summary->n_repeats++] = fabs(model->repeat);
     }
@@ -103,15 +115,18 @@ static void add_stratum(struct pdnn_table *table, const char *name, struct summa
     pdnn_table_number(table, median * 100, 1, " %");
     pdnn_table_number(table, pdnn_quantile_sorted(summary->absolute, summary->count, 0.95) * 100, 1, " %");
     pdnn_table_number(table, 100 * (double)summary->within_10_pct / (double)summary->count, 0, " %");
+    double covered =
+        summary->n_intervals ? 100 * (double)summary->covered / (double)summary->n_intervals : NAN;
+    pdnn_table_number(table, covered, 0, " %");
     pdnn_table_number(table, repeat * 100, 1, " %");
 }
 
 static bool add_summary(const struct pdnn_validation *validation, struct pdnn_str *out) {
     static const struct pdnn_table_column columns[] = {
-        {"models", PDNN_ALIGN_LEFT},          {"number", PDNN_ALIGN_RIGHT},
-        {"median error", PDNN_ALIGN_RIGHT},   {"median |error|", PDNN_ALIGN_RIGHT},
-        {"95 % |error|", PDNN_ALIGN_RIGHT},   {"within 10 %", PDNN_ALIGN_RIGHT},
-        {"median |repeat|", PDNN_ALIGN_RIGHT}};
+        {"models", PDNN_ALIGN_LEFT},        {"number", PDNN_ALIGN_RIGHT},
+        {"median error", PDNN_ALIGN_RIGHT}, {"median |error|", PDNN_ALIGN_RIGHT},
+        {"95 % |error|", PDNN_ALIGN_RIGHT}, {"within 10 %", PDNN_ALIGN_RIGHT},
+        {"in interval", PDNN_ALIGN_RIGHT},  {"median |repeat|", PDNN_ALIGN_RIGHT}};
     struct summary summary = {.error = calloc(validation->count + 1, sizeof(double)),
                               .absolute = calloc(validation->count + 1, sizeof(double)),
                               .repeat = calloc(validation->count + 1, sizeof(double))};
@@ -120,7 +135,7 @@ static bool add_summary(const struct pdnn_validation *validation, struct pdnn_st
     bool good = summary.error && summary.absolute && summary.repeat;
     pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < validation->count && good; i++) {
-        char text[64];
+        char text[STRATUM_TEXT];
         name_stratum(validation->model[i].id, text, sizeof text);
         size_t before = strata.count;
         good = pdnn_texts_add(&strata, text) != SIZE_MAX;

@@ -122,8 +122,9 @@ static enum pdnn_status give_roles(struct compose *compose, struct pdnn_err *err
     return PDNN_OK;
 }
 
-/* A random sample of the composed models. The same seed gives the same models, so a resumed run goes on. */
-static enum pdnn_status choose_validated(struct compose *compose, struct pdnn_err *err) {
+/* Random samples of the composed models, first those that validate, then those that correct, every second of
+ * which calibrates. The same seed gives the same models, so a resumed run goes on. */
+static enum pdnn_status choose_samples(struct compose *compose, struct pdnn_err *err) {
     size_t count = 0, n_tasks = compose->session->n_tasks;
     struct pdnn_rng rng = {pdnn_rng_at(compose->request->seed, 1), 0};
     size_t *composed = calloc(n_tasks + 1, sizeof *composed);
@@ -135,6 +136,9 @@ static enum pdnn_status choose_validated(struct compose *compose, struct pdnn_er
     shuffle(composed, count, &rng);
     for (size_t i = 0; i < count && i < compose->request->validate; i++)
         compose->role[composed[i]] = ROLE_VALIDATES;
+    for (size_t i = compose->request->validate; i < count; i++)
+        if (i - compose->request->validate < compose->request->correct)
+            compose->role[composed[i]] = (i - compose->request->validate) % 2 ? ROLE_CALIBRATES : ROLE_FITS;
     free(composed);
     return PDNN_OK;
 }
@@ -383,7 +387,8 @@ static size_t count_composed(const struct compose *compose, size_t task, size_t 
         bool failed = of.visit[i].outcome == PDNN_OUTCOME_UNPREDICTED;
         if (failed && !rest && !compose->request->retry)
             return SIZE_MAX;
-        count += (of.visit[i].flags & PDNN_FLAG_COMPOSED) && !(of.visit[i].flags & rest) && !failed;
+        bool is_round = (of.visit[i].flags & (PDNN_FLAG_COMPOSED | PDNN_FLAG_SETTLED)) == PDNN_FLAG_COMPOSED;
+        count += is_round && !(of.visit[i].flags & rest) && !failed;
     }
     return count;
 }
@@ -447,11 +452,35 @@ static enum pdnn_status visit_round(struct compose *compose, size_t round, struc
     return status;
 }
 
+static enum pdnn_status settle(struct compose *compose, struct pdnn_err *err) {
+    static const enum pdnn_settle_use use_of[] = {[ROLE_COMPOSED] = PDNN_SETTLE_COMPOSED,
+                                                  [ROLE_VALIDATES] = PDNN_SETTLE_COMPOSED,
+                                                  [ROLE_FITS] = PDNN_SETTLE_FITS,
+                                                  [ROLE_CALIBRATES] = PDNN_SETTLE_CALIBRATES,
+                                                  [ROLE_DIRECT] = PDNN_SETTLE_NOTHING};
+    enum pdnn_settle_use *use = calloc(compose->session->n_tasks + 1, sizeof *use);
+    if (!use)
+        return out_of_memory(err);
+    bool *corrects = realloc(compose->result->corrects, (compose->session->n_tasks + 1) * sizeof *corrects);
+    if (!corrects) {
+        free(use);
+        return out_of_memory(err);
+    }
+    compose->result->corrects = corrects;
+    for (size_t i = 0; i < compose->session->n_tasks; i++) {
+        use[i] = use_of[compose->role[i]];
+        corrects[i] = use[i] == PDNN_SETTLE_FITS || use[i] == PDNN_SETTLE_CALIBRATES;
+    }
+    enum pdnn_status status = pdnn_compose_settle(compose->sweep, use, &compose->result->settled, err);
+    free(use);
+    return status;
+}
+
 enum pdnn_status pdnn_compose_rounds(struct compose *compose, bool is_first, struct pdnn_err *err) {
     size_t count, rounds = (size_t)compose->rules.rounds;
     enum pdnn_status status = give_roles(compose, err);
     if (status == PDNN_OK && is_first)
-        status = choose_validated(compose, err);
+        status = choose_samples(compose, err);
     if (status == PDNN_OK)
         status = pdnn_compose_decide(compose, err);
     if (status == PDNN_OK)
@@ -463,7 +492,7 @@ enum pdnn_status pdnn_compose_rounds(struct compose *compose, bool is_first, str
         if (status == PDNN_OK)
             status = visit_round(compose, round, err);
     }
-    return status;
+    return status == PDNN_OK ? settle(compose, err) : status;
 }
 
 static enum pdnn_status run(struct compose *compose, struct pdnn_err *err) {

@@ -1,26 +1,26 @@
 /* Composes the times of models from the times of their operators, into a result directory like a sweep's.
  *
- * Every model is compiled, and the distinct operators of all of them are measured, each alone and in the
- * cache state that it has inside its model, in as many rounds as the spec asks for. Round r of the operators
+ * Every model is compiled, and the distinct operators of all of them are measured, each behind what precedes
+ * it in a model (runtime/core/excerpt.h), in as many rounds as the spec asks for. Round r of the operators
  * gives visit r of each model: the sum of its operators' times, each as often as the model runs it. So the
  * headline and the interval of a row come from its visits by the rule that holds for direct runs
- * (results/analysis/aggregate.h); the interval says how well the sum repeats, and nothing of the method's own
- * error.
+ * (results/analysis/aggregate.h). When all rounds are there, the visits are settled (compose_settle.h).
  *
- * Models that fit into the last-level cache run directly, since that is cheap and composition is worst there.
- * So do the models that validate: a random sample of the composed ones, visited between the rounds of the
- * operators. Their rows are direct; the journal has both. */
+ * Models that fit into the last-level cache run directly, since that is cheap. So do the models that validate
+ * and those that correct (compose_settle.h): random samples of the composed ones, which share no model,
+ * visited between the rounds of the operators. Their rows are direct; the journal has both. */
 #ifndef SESSION_COMPOSE_H
 #define SESSION_COMPOSE_H
 
 #include "results/analysis/interpolate.h"
 #include "results/tables/library.h"
-#include "session/directory.h"
+#include "session/compose_settle.h"
 #include "session/operators.h"
 
 struct pdnn_compose_request {
     struct pdnn_library *library; /* borrowed */
     size_t validate;              /* composed models that also run */
+    size_t correct;               /* others that run, to correct the rest and find its intervals */
     bool retry;                   /* measure operators again that failed */
     double extrapolate;           /* factor beyond measured neighbours: results/analysis/interpolate.h */
     uint64_t seed;                /* of that sample, and of the order of measurements */
@@ -32,26 +32,32 @@ struct pdnn_compose_result {
     size_t operators, stateless;     /* distinct; without their cache states */
     size_t measured;                 /* measurements made now */
     size_t predicted;                /* operators not measured but interpolated */
+    struct pdnn_settle_result settled;
+    bool *corrects; /* by task: ran to correct others, or to find their intervals; heap, the caller's */
     uint64_t list_ns, measure_ns;
     struct pdnn_neighbours *neighbours; /* what was predicted from; the caller's to destroy; may be NULL */
     bool out_of_time;                   /* for some measurement */
 };
 
-/* How far composed times are from direct ones. errors: composed over direct, less 1, of each model that has
- * both; repeats: of its direct visits, the last over the first, less 1, for the machine's own share. */
+/* How far composed times are from direct ones. error: composed over direct, less 1, of each model that has
+ * settled composed visits and direct ones, which those that correct lack; repeat: of its direct visits, the
+ * last over the first, less 1, for the machine's own share. */
 struct pdnn_validation {
     struct pdnn_validated {
-        const char *id; /* borrowed from the journal */
+        const char *id; /* borrowed from the session */
         uint64_t plan_bytes;
         double composed_ns, direct_ns, error, repeat; /* repeat: NaN from one visit */
+        double uncorrected;                           /* the error of the rounds' own sums */
+        double low_ns, high_ns;                       /* the interval; NaN: none */
         const char *worst_op; /* the row of ops.csv that is off by most, as a key; borrowed */
         double worst_ns;      /* composed less direct */
     } * model;
     size_t count;
 };
 
-/* From the journal of an open directory. Heap: pdnn_validation_finish. */
-enum pdnn_status pdnn_compose_validate(const struct pdnn_sweep_directory *sweep,
+/* Of the session's models, from the journal of an open directory. corrects: by task, the models to leave out.
+ * Heap: pdnn_validation_finish. */
+enum pdnn_status pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool *corrects,
                                        struct pdnn_validation *validation, struct pdnn_err *err);
 void pdnn_validation_finish(struct pdnn_validation *validation);
 

@@ -91,7 +91,8 @@ static bool is_complete(const struct compose *compose, size_t task) {
         pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
     int64_t count[2] = {0};
     for (size_t i = 0; i < of.count; i++)
-        if (of.visit[i].outcome == PDNN_OUTCOME_OK && !(of.visit[i].flags & PDNN_FLAG_PREDICTED))
+        if (of.visit[i].outcome == PDNN_OUTCOME_OK &&
+            !(of.visit[i].flags & (PDNN_FLAG_PREDICTED | PDNN_FLAG_SETTLED)))
             count[(of.visit[i].flags & PDNN_FLAG_COMPOSED) != 0]++;
     return count[0] >= compose->rules.rounds || count[1] >= compose->rules.rounds;
 }

@@ -6,7 +6,7 @@
 #include "session/compose_fates.h"
 
 /* What becomes of a task. */
-enum role { ROLE_NONE, ROLE_COMPOSED, ROLE_VALIDATES, ROLE_DIRECT };
+enum role { ROLE_NONE, ROLE_COMPOSED, ROLE_VALIDATES, ROLE_FITS, ROLE_CALIBRATES, ROLE_DIRECT };
 
 struct context {
     int64_t backend, threads, isa;
@@ -35,7 +35,7 @@ struct compose {
 };
 
 static inline bool is_composed(enum role role) {
-    return role == ROLE_COMPOSED || role == ROLE_VALIDATES;
+    return role != ROLE_NONE && role != ROLE_DIRECT;
 }
 
 static inline bool find_times(const struct compose *compose, size_t number,

@@ -7,14 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The median over the visits of one method; the first and the last of them. 0 visits: false. */
-static bool summarize(const struct pdnn_instance_visits *of, bool composed, double *scratch, double *median,
-                      double *repeat) {
+/* Whose visits. */
+enum method { METHOD_DIRECT, METHOD_ROUNDS, METHOD_COMPOSED };
+
+static bool is_of(const struct pdnn_instance_visits *of, size_t visit, enum method method) {
+    const unsigned flags = of->visit[visit].flags;
+    if (of->visit[visit].outcome != PDNN_OUTCOME_OK)
+        return false;
+    if (method == METHOD_COMPOSED)
+        return (flags & PDNN_FLAG_SETTLED) && pdnn_settle_counts(of, visit);
+    return (flags & (PDNN_FLAG_COMPOSED | PDNN_FLAG_SETTLED)) ==
+           (method == METHOD_ROUNDS ? PDNN_FLAG_COMPOSED : 0);
+}
+
+/* The median over the visits of one method, and the last of them over the first, less 1. 0 visits: false. */
+static bool summarize(const struct pdnn_instance_visits *of, enum method method, double *scratch,
+                      double *median, double *repeat) {
     size_t count = 0;
     double first = 0, last = 0;
     for (size_t i = 0; i < of->count; i++) {
-        if (of->visit[i].outcome != PDNN_OUTCOME_OK ||
-            ((of->visit[i].flags & PDNN_FLAG_COMPOSED) != 0) != composed)
+        if (!is_of(of, i, method))
             continue;
         last = of->visit[i].median_ns;
         first = count ? first : last;
@@ -26,13 +38,12 @@ static bool summarize(const struct pdnn_instance_visits *of, bool composed, doub
 }
 
 /* The mean time of a row over the visits of one method. */
-static double time_of(const struct pdnn_instance_visits *of, bool composed,
+static double time_of(const struct pdnn_instance_visits *of, enum method method,
                       const struct pdnn_measured_op *row) {
     double sum_ns = 0;
     size_t count = 0;
     for (size_t i = 0; i < of->count; i++) {
-        if (of->visit[i].outcome != PDNN_OUTCOME_OK ||
-            ((of->visit[i].flags & PDNN_FLAG_COMPOSED) != 0) != composed)
+        if (!is_of(of, i, method))
             continue;
         count++;
         for (size_t k = 0; k < of->ops[i].count; k++) {
@@ -48,7 +59,7 @@ static void find_worst(const struct pdnn_instance_visits *of, struct pdnn_valida
     for (size_t i = 0; i < of->count; i++) {
         for (size_t k = 0; k < of->ops[i].count; k++) {
             const struct pdnn_measured_op *row = &of->ops[i].op[k];
-            double off_ns = time_of(of, true, row) - time_of(of, false, row);
+            double off_ns = time_of(of, METHOD_COMPOSED, row) - time_of(of, METHOD_DIRECT, row);
             if (fabs(off_ns) > fabs(model->worst_ns)) {
                 model->worst_ns = off_ns;
                 model->worst_op = row->key;
@@ -59,36 +70,47 @@ static void find_worst(const struct pdnn_instance_visits *of, struct pdnn_valida
 
 static bool validate_one(const struct pdnn_instance_visits *of, double *scratch,
                          struct pdnn_validated *model) {
-    double ignored;
-    *model = (struct pdnn_validated){.worst_op = ""};
-    if (!summarize(of, true, scratch, &model->composed_ns, &ignored) ||
-        !summarize(of, false, scratch, &model->direct_ns, &model->repeat))
+    double ignored, rounds_ns;
+    *model = (struct pdnn_validated){.worst_op = "", .low_ns = NAN, .high_ns = NAN};
+    if (!summarize(of, METHOD_COMPOSED, scratch, &model->composed_ns, &ignored) ||
+        !summarize(of, METHOD_DIRECT, scratch, &model->direct_ns, &model->repeat))
         return false;
+    summarize(of, METHOD_ROUNDS, scratch, &rounds_ns, &ignored);
     model->error = model->composed_ns / model->direct_ns - 1;
+    model->uncorrected = rounds_ns / model->direct_ns - 1;
+    for (size_t i = 0; i < of->count; i++) {
+        const struct pdnn_visit *visit = &of->visit[i];
+        if (!is_of(of, i, METHOD_COMPOSED) || !(visit->p10_ns < visit->p90_ns))
+            continue;
+        model->low_ns = visit->p10_ns;
+        model->high_ns = visit->p90_ns;
+    }
     model->plan_bytes = of->visit[of->count - 1].plan_bytes;
     find_worst(of, model);
     return true;
 }
 
-enum pdnn_status pdnn_compose_validate(const struct pdnn_sweep_directory *sweep,
+enum pdnn_status pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool *corrects,
                                        struct pdnn_validation *validation, struct pdnn_err *err) {
     const struct pdnn_visits *visits = pdnn_journal_visits(sweep->journal);
+    const struct pdnn_session *session = sweep->session;
     size_t most = 1;
     for (size_t i = 0; i < visits->ids.count; i++)
         most = visits->of[i].count > most ? visits->of[i].count : most;
     double *scratch = calloc(most, sizeof *scratch);
     validation->count = 0;
-    validation->model = calloc(visits->ids.count + 1, sizeof *validation->model);
+    validation->model = calloc(session->n_tasks + 1, sizeof *validation->model);
     if (!scratch || !validation->model) {
         free(scratch);
         pdnn_validation_finish(validation);
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the validation");
     }
-    for (size_t i = 0; i < visits->ids.count; i++) {
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        const struct pdnn_instance_visits of = pdnn_visits_of(visits, session->tasks[i].id);
         struct pdnn_validated *model = &validation->model[validation->count];
-        if (!validate_one(&visits->of[i], scratch, model))
+        if ((corrects && corrects[i]) || !of.count || !validate_one(&of, scratch, model))
             continue;
-        model->id = visits->ids.text[i];
+        model->id = session->tasks[i].id;
         validation->count++;
     }
     free(scratch);

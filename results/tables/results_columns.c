@@ -159,7 +159,8 @@ static const struct pdnn_column tail[] = {
          "lower end of the interval that holds the headline of another run of the sweep with 95 % "
          "probability, if the machine is in the same state (probe_gbs within 15 %); from the visits, at "
          "least three, or two if the other instances of the sweep say how visits scatter; their variance is "
-         "shrunk towards that of all instances"},
+         "shrunk towards that of all instances; of a composed row with the flag settled, where models ran for "
+         "that, of the 90 % interval of what the model itself takes"},
     {"ci_high_ns", "ns", NUMBER(ci_high_ns), .help = "upper end of that interval"},
     {"ci_half_pct", "%", PDNN_COLUMN_NUMBER, .digits = PDNN_DIGITS_TABLE, .get = get_ci_half,
      .help = "half the width of that interval, relative to time_ns_median: the precision reached"},

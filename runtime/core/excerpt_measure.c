@@ -10,8 +10,9 @@
 
 enum { RUNS_MAX = 256, WARM_RUNS = 2, SHORT_CLOCK_READS = 1000 };
 
-/* A run that takes this share of the time is not repeated for warm-up, nor until there are min_samples. */
-enum { LONG_SHARE = 2, LONG_RUNS = 3 };
+/* A run that takes more than 1 / LONG_SHARE of the time is not repeated for warm-up; one that takes
+ * LONG_TIMES the time is repeated LONG_RUNS times, not until there are min_samples. */
+enum { LONG_SHARE = 2, LONG_TIMES = 4, LONG_RUNS = 3 };
 
 static const double preempted_share = 0.1;
 
@@ -94,9 +95,9 @@ static int take_runs(struct session *session, enum pdnn_stop *stop) {
         if (code)
             return code;
         bool is_up = passed(session) >= rules->max_visit_ns;
-        bool is_enough = session->n_runs >= rules->min_samples ||
-                         (is_up && session->n_runs >= LONG_RUNS &&
-                          session->longest_ns * LONG_SHARE > rules->max_visit_ns / LONG_RUNS);
+        bool is_enough =
+            session->n_runs >= rules->min_samples ||
+            (is_up && session->n_runs >= LONG_RUNS && session->longest_ns > LONG_TIMES * rules->max_visit_ns);
         if (rules->time_limit_ns && passed(session) + session->longest_ns > rules->time_limit_ns)
             *stop = PDNN_STOP_TIME_LIMIT;
         else if (session->n_runs == RUNS_MAX)

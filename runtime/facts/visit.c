@@ -94,6 +94,10 @@ const struct pdnn_word pdnn_flag_words[PDNN_FLAG_COUNT + 1] = {
      "some of its operators' times are not measured but interpolated between operators of other sizes",
      "compose it again with a larger budget, which measures them, or run it with 'paradnn sweep' into the same "
      "directory"},
+    {"settled",
+     "a composed time: from all rounds of operators together, corrected if models ran for that; p10 and p90 are "
+     "the limits of its interval, if models ran to find it",
+     "'paradnn compose --correct N' runs models for both"},
 };
 
 /* Index of the row with a name of this length, or count. */
@@ -146,10 +150,16 @@ unsigned pdnn_flags_parse(const char *text) {
 bool pdnn_visit_counts(const struct pdnn_visit *visits, size_t n, size_t i) {
     const unsigned methods = PDNN_FLAG_COMPOSED | PDNN_FLAG_PREDICTED;
     unsigned least = methods; /* the flags are in the order of trust */
-    for (size_t k = 0; k < n; k++)
+    int64_t settled = -1;
+    for (size_t k = 0; k < n; k++) {
         if (visits[k].outcome == PDNN_OUTCOME_OK && (visits[k].flags & methods) < least)
             least = visits[k].flags & methods;
-    return (visits[i].flags & methods) <= least;
+        if ((visits[k].flags & PDNN_FLAG_SETTLED) && visits[k].started_unix_ms > settled)
+            settled = visits[k].started_unix_ms;
+    }
+    bool is_last = (visits[i].flags & PDNN_FLAG_SETTLED) && visits[i].started_unix_ms == settled;
+    bool is_composed = visits[i].flags & PDNN_FLAG_COMPOSED;
+    return (visits[i].flags & methods) <= least && (!is_composed || settled < 0 || is_last);
 }
 
 void pdnn_visit_finish(struct pdnn_visit *visit) {

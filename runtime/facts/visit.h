@@ -68,11 +68,13 @@ enum pdnn_flag {
     PDNN_FLAG_COMPOSED = 1 << 10,
     /* besides composed: some of these times were predicted (results/analysis/interpolate.h) */
     PDNN_FLAG_PREDICTED = 1 << 11,
+    /* besides composed: from all rounds of operators together (session/compose_settle.h) */
+    PDNN_FLAG_SETTLED = 1 << 12,
 };
 
-enum { PDNN_FLAG_COUNT = 12 };
+enum { PDNN_FLAG_COUNT = 13 };
 /* "above_roof|noisy"; "" for no flags. Returns buffer. */
-enum { PDNN_FLAGS_TEXT = 112 };
+enum { PDNN_FLAGS_TEXT = 120 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);
 unsigned pdnn_flags_parse(const char *text);
 
@@ -134,7 +136,8 @@ struct pdnn_visit {
 };
 
 /* Whether visit i of n counts. A model that also ran is described by its own visits alone, one that was
- * composed of measured operators alone by these. */
+ * composed of measured operators alone by these; of composed visits those of the last composition that was
+ * settled, which began together. */
 bool pdnn_visit_counts(const struct pdnn_visit *visits, size_t n, size_t i);
 
 void pdnn_visit_finish(struct pdnn_visit *visit);

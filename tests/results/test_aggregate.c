@@ -267,6 +267,36 @@ static void test_aggregate_composed(void **state) {
     assert_string_equal(record.reason, "");
 }
 
+/* Settled visits replace the rounds', the last ones the earlier, and their quantiles are the interval; runs
+ * of the model replace all. */
+static void test_aggregate_settled(void **state) {
+    (void)state;
+    struct pdnn_visit visits[6] = {ok_visit(90),  ok_visit(110), ok_visit(120),
+                                   ok_visit(119), ok_visit(121), ok_visit(200)};
+    struct pdnn_record record;
+    for (size_t i = 0; i < 5; i++) {
+        visits[i].flags |= PDNN_FLAG_COMPOSED | (i > 1 ? PDNN_FLAG_SETTLED : 0);
+        visits[i].started_unix_ms = i < 2 ? 5000 : i == 2 ? 1000 : 2000;
+        visits[i].p10_ns = i < 2 ? visits[i].median_ns : 114;
+        visits[i].p90_ns = i < 2 ? visits[i].median_ns : 126;
+    }
+    struct pdnn_aggregate_input input = {.id = ID, .visits = visits, .n_visits = 5, .precision = 1};
+    aggregate(&input, &record);
+    assert_string_equal(record.method, "composed");
+    assert_int_equal(record.rounds, 2);
+    assert_near(record.time_ns_median, 120);
+    assert_near(record.ci_low_ns, 114);
+    assert_near(record.ci_high_ns, 126);
+    assert_true(isnan(record.time_ns_p10));
+    visits[3].p10_ns = visits[3].p90_ns = visits[4].p10_ns = visits[4].p90_ns = 120;
+    aggregate(&input, &record);
+    assert_true(isnan(record.ci_low_ns) || record.ci_low_ns < 119);
+    input.n_visits = 6;
+    aggregate(&input, &record);
+    assert_string_equal(record.method, "direct");
+    assert_near(record.time_ns_median, 200);
+}
+
 /* The roof at the time, by the FMA probe: steps far shorter than the probe see the best visit's speed, 95 %
  * of the reference. The DRAM probe does not affect data in L1. */
 static void test_aggregate_speed_and_roof(void **state) {
@@ -607,6 +637,7 @@ int main(void) {
         cmocka_unit_test(test_aggregate_flags),
         cmocka_unit_test(test_aggregate_status),
         cmocka_unit_test(test_aggregate_composed),
+        cmocka_unit_test(test_aggregate_settled),
         cmocka_unit_test(test_aggregate_speed_and_roof),
         cmocka_unit_test(test_aggregate_speed_by_length_of_step),
         cmocka_unit_test(test_aggregate_odd_speed),

@@ -1,0 +1,353 @@
+#include "session/compose_settle.h"
+
+#include "base/clock.h"
+#include "results/analysis/conformal.h"
+#include "results/analysis/correction.h"
+#include "runtime/facts/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A model is large if it needs this many times the last-level cache. */
+enum { LARGE = 4 };
+
+struct settle {
+    struct pdnn_sweep_directory *sweep;
+    const enum pdnn_settle_use *use;
+    struct pdnn_texts kinds, strata;
+    struct pdnn_correction_row *rows;
+    size_t n_rows, room, n_models;
+    double *factor; /* by kind; NULL: 1 */
+    size_t n_factors;
+    struct pdnn_conformal_case *cases;
+    size_t n_cases;
+    double *scratch; /* as many as there are cases */
+    int64_t started_unix_ms;
+};
+
+/* The rounds of one model: visits with the same rows. */
+struct rounds {
+    struct pdnn_instance_visits of;
+    size_t *visit; /* indices */
+    size_t count;
+    double *scratch;
+};
+
+static enum pdnn_status out_of_memory(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the composed times");
+}
+
+static bool has_same_rows(const struct pdnn_measured_ops *a, const struct pdnn_measured_ops *b) {
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = a->op[i].key == b->op[i].key && a->op[i].implementation == b->op[i].implementation &&
+               a->op[i].layer == b->op[i].layer;
+    return same;
+}
+
+bool pdnn_settle_counts(const struct pdnn_instance_visits *of, size_t visit) {
+    const unsigned methods = PDNN_FLAG_COMPOSED | PDNN_FLAG_SETTLED;
+    int64_t last = -1;
+    for (size_t i = 0; i < of->count; i++)
+        if ((of->visit[i].flags & PDNN_FLAG_SETTLED) && of->visit[i].started_unix_ms > last)
+            last = of->visit[i].started_unix_ms;
+    const struct pdnn_visit *one = &of->visit[visit];
+    if (one->outcome != PDNN_OUTCOME_OK || !(one->flags & PDNN_FLAG_COMPOSED))
+        return false;
+    return last < 0 || ((one->flags & methods) == methods && one->started_unix_ms == last);
+}
+
+static enum pdnn_status find_rounds(const struct settle *settle, size_t task, struct rounds *rounds,
+                                    struct pdnn_err *err) {
+    rounds->of =
+        pdnn_visits_of(pdnn_journal_visits(settle->sweep->journal), settle->sweep->session->tasks[task].id);
+    const struct pdnn_instance_visits *of = &rounds->of;
+    rounds->count = 0;
+    rounds->visit = calloc(of->count + 1, sizeof *rounds->visit);
+    rounds->scratch = calloc(of->count + 1, sizeof *rounds->scratch);
+    if (!rounds->visit || !rounds->scratch)
+        return out_of_memory(err);
+    size_t last = SIZE_MAX;
+    for (size_t i = of->count; i-- > 0;) {
+        const struct pdnn_visit *visit = &of->visit[i];
+        if (visit->outcome != PDNN_OUTCOME_OK || !(visit->flags & PDNN_FLAG_COMPOSED) ||
+            (visit->flags & PDNN_FLAG_SETTLED))
+            continue;
+        last = last == SIZE_MAX ? i : last;
+        if (visit->flags == of->visit[last].flags && has_same_rows(&of->ops[i], &of->ops[last]))
+            rounds->visit[rounds->count++] = i;
+    }
+    return PDNN_OK;
+}
+
+static void rounds_finish(struct rounds *rounds) {
+    free(rounds->visit);
+    free(rounds->scratch);
+}
+
+static const struct pdnn_measured_op *row_of(const struct rounds *rounds, size_t row) {
+    return &rounds->of.ops[rounds->visit[0]].op[row];
+}
+
+static double median_of_row(const struct rounds *rounds, size_t row) {
+    for (size_t i = 0; i < rounds->count; i++)
+        rounds->scratch[i] = rounds->of.ops[rounds->visit[i]].op[row].time_ns;
+    return pdnn_median(rounds->scratch, rounds->count);
+}
+
+/* The median over the model's own visits; NaN if it has none. */
+static double direct_of(const struct rounds *rounds) {
+    size_t count = 0;
+    for (size_t i = 0; i < rounds->of.count; i++)
+        if (rounds->of.visit[i].outcome == PDNN_OUTCOME_OK &&
+            !(rounds->of.visit[i].flags & PDNN_FLAG_COMPOSED))
+            rounds->scratch[count++] = rounds->of.visit[i].median_ns;
+    return count ? pdnn_median(rounds->scratch, count) : NAN;
+}
+
+/* What the row took where the model ran, as a share of what all rows took: the median over its visits. */
+static double direct_share_of(const struct rounds *rounds, size_t row) {
+    const struct pdnn_measured_op *of = row_of(rounds, row);
+    size_t count = 0;
+    for (size_t i = 0; i < rounds->of.count; i++) {
+        double all = 0, own = 0;
+        if (rounds->of.visit[i].outcome != PDNN_OUTCOME_OK ||
+            (rounds->of.visit[i].flags & PDNN_FLAG_COMPOSED))
+            continue;
+        for (size_t k = 0; k < rounds->of.ops[i].count; k++) {
+            const struct pdnn_measured_op *op = &rounds->of.ops[i].op[k];
+            all += op->time_ns;
+            own += op->key == of->key && op->implementation == of->implementation && op->layer == of->layer
+                       ? op->time_ns
+                       : 0;
+        }
+        rounds->scratch[count++] = all > 0 ? own / all : 0;
+    }
+    return count ? pdnn_median(rounds->scratch, count) : 0;
+}
+
+/* Op and pass of "dense/forward/64x8:...". */
+static size_t kind_of(struct settle *settle, const char *key) {
+    char text[PDNN_OP_KEY_TEXT];
+    size_t length = strcspn(key, "/");
+    length += key[length] ? 1 + strcspn(key + length + 1, "/") : 0;
+    snprintf(text, sizeof text, "%.*s", (int)length, key);
+    return pdnn_texts_add(&settle->kinds, text);
+}
+
+static double factor_of(struct settle *settle, const char *key) {
+    size_t kind = settle->factor ? kind_of(settle, key) : SIZE_MAX;
+    return kind < settle->n_factors ? settle->factor[kind] : 1;
+}
+
+static double total_of(struct settle *settle, const struct rounds *rounds) {
+    double sum = 0;
+    for (size_t i = 0; i < rounds->of.ops[rounds->visit[0]].count; i++)
+        sum += median_of_row(rounds, i) * factor_of(settle, row_of(rounds, i)->key);
+    return sum;
+}
+
+static enum pdnn_status add_to_fit(struct settle *settle, const struct rounds *rounds, struct pdnn_err *err) {
+    size_t count = rounds->of.ops[rounds->visit[0]].count;
+    double direct_ns = direct_of(rounds);
+    if (settle->n_rows + count > settle->room) {
+        size_t room = 2 * (settle->n_rows + count);
+        struct pdnn_correction_row *rows = realloc(settle->rows, room * sizeof *rows);
+        if (!rows)
+            return out_of_memory(err);
+        settle->rows = rows;
+        settle->room = room;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t kind = kind_of(settle, row_of(rounds, i)->key);
+        if (kind == SIZE_MAX)
+            return out_of_memory(err);
+        settle->rows[settle->n_rows++] = (struct pdnn_correction_row){
+            kind, settle->n_models, median_of_row(rounds, i), direct_share_of(rounds, i) * direct_ns};
+    }
+    settle->n_models++;
+    return PDNN_OK;
+}
+
+/* The strata of a model, from the finest. */
+static enum pdnn_status find_strata(struct settle *settle, size_t task, uint64_t plan_bytes,
+                                    size_t stratum[PDNN_CONFORMAL_STRATA], struct pdnn_err *err) {
+    const struct pdnn_session *session = settle->sweep->session;
+    const struct pdnn_instance *instance = &session->tasks[task].instance;
+    const char *family = instance->family->name,
+               *mode = instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN ? "train" : "infer";
+    uint64_t cache_bytes =
+        pdnn_ceilings_cache_bytes(session->ceilings, instance->setting[PDNN_SETTING_THREADS]);
+    char text[PDNN_CONFORMAL_STRATA][96];
+    snprintf(text[0], sizeof text[0], "%s %s %s", family, mode,
+             plan_bytes / LARGE < cache_bytes ? "small" : "large");
+    snprintf(text[1], sizeof text[1], "%s %s", family, mode);
+    snprintf(text[2], sizeof text[2], "%s", mode);
+    snprintf(text[3], sizeof text[3], "all");
+    for (int i = 0; i < PDNN_CONFORMAL_STRATA; i++)
+        if ((stratum[i] = pdnn_texts_add(&settle->strata, text[i])) == SIZE_MAX)
+            return out_of_memory(err);
+    return PDNN_OK;
+}
+
+static enum pdnn_status add_to_calibration(struct settle *settle, size_t task, const struct rounds *rounds,
+                                           struct pdnn_err *err) {
+    struct pdnn_conformal_case *one = &settle->cases[settle->n_cases];
+    uint64_t plan_bytes = rounds->of.visit[rounds->visit[0]].plan_bytes;
+    if (find_strata(settle, task, plan_bytes, one->stratum, err) != PDNN_OK)
+        return err->status;
+    one->score = fabs(direct_of(rounds) / total_of(settle, rounds) - 1);
+    settle->n_cases++;
+    return PDNN_OK;
+}
+
+/* Calls each for every task of this use that has rounds and, if it must have run, visits of its own. */
+static enum pdnn_status for_each(struct settle *settle, enum pdnn_settle_use use,
+                                 enum pdnn_status (*each)(struct settle *settle, size_t task,
+                                                          const struct rounds *rounds, struct pdnn_err *err),
+                                 struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < settle->sweep->session->n_tasks && status == PDNN_OK; i++) {
+        struct rounds rounds = {0};
+        if (settle->use[i] != use)
+            continue;
+        status = find_rounds(settle, i, &rounds, err);
+        if (status == PDNN_OK && rounds.count && (use == PDNN_SETTLE_COMPOSED || !isnan(direct_of(&rounds))))
+            status = each(settle, i, &rounds, err);
+        rounds_finish(&rounds);
+    }
+    return status;
+}
+
+static enum pdnn_status fit_one(struct settle *settle, size_t task, const struct rounds *rounds,
+                                struct pdnn_err *err) {
+    (void)task;
+    return add_to_fit(settle, rounds, err);
+}
+
+static enum pdnn_status fit(struct settle *settle, struct pdnn_settle_result *result, struct pdnn_err *err) {
+    enum pdnn_status status = for_each(settle, PDNN_SETTLE_FITS, fit_one, err);
+    result->fitted = settle->n_models;
+    if (status != PDNN_OK || !settle->n_models)
+        return status;
+    settle->n_factors = settle->kinds.count;
+    settle->factor = calloc(settle->n_factors + 1, sizeof *settle->factor);
+    if (!settle->factor)
+        return out_of_memory(err);
+    status = pdnn_correction_fit(settle->rows, settle->n_rows, settle->n_models, settle->n_factors,
+                                 settle->factor, err);
+    for (size_t i = 0; i < settle->n_factors && status == PDNN_OK; i++) {
+        result->least_factor = fmin(result->least_factor, settle->factor[i]);
+        result->greatest_factor = fmax(result->greatest_factor, settle->factor[i]);
+    }
+    return status;
+}
+
+/* What was predicted is at least as uncertain as its rounds say. */
+static void set_limits(const struct settle *settle, const struct rounds *rounds,
+                       const size_t stratum[PDNN_CONFORMAL_STRATA], double total_ns,
+                       struct pdnn_visit *visit) {
+    const struct pdnn_visit *round = &rounds->of.visit[rounds->visit[0]];
+    double reach =
+        pdnn_conformal_find(settle->cases, settle->n_cases, stratum, PDNN_SETTLE_LEVEL, settle->scratch);
+    double below = 1 - round->p10_ns / round->median_ns, above = round->p90_ns / round->median_ns - 1;
+    reach = isinf(reach) ? 0 : reach;
+    visit->p10_ns = total_ns * (1 - fmin(fmax(reach, below), 1));
+    visit->p90_ns = total_ns * (1 + fmax(reach, above));
+}
+
+/* Whether the last settled visits of the model say this already. */
+static bool is_known(const struct rounds *rounds, const struct pdnn_visit *visits) {
+    size_t count = 0;
+    bool same = true;
+    for (size_t i = 0; i < rounds->of.count && same; i++) {
+        const struct pdnn_visit *old = &rounds->of.visit[i];
+        if (!(old->flags & PDNN_FLAG_SETTLED) || !pdnn_settle_counts(&rounds->of, i))
+            continue;
+        same = count < rounds->count &&
+               fabs(old->median_ns - visits[count].median_ns) <= 1e-6 * old->median_ns &&
+               fabs(old->p10_ns - visits[count].p10_ns) <= 1e-6 * old->median_ns &&
+               fabs(old->p90_ns - visits[count].p90_ns) <= 1e-6 * old->median_ns;
+        count++;
+    }
+    return same && count == rounds->count;
+}
+
+static enum pdnn_status copy_rows(struct settle *settle, const struct rounds *rounds, double scale,
+                                  struct pdnn_visit *visit, struct pdnn_err *err) {
+    size_t count = rounds->of.ops[rounds->visit[0]].count;
+    visit->ops = calloc(count + 1, sizeof *visit->ops);
+    if (!visit->ops)
+        return out_of_memory(err);
+    visit->n_ops = count;
+    for (size_t i = 0; i < count; i++) {
+        const struct pdnn_measured_op *from = row_of(rounds, i);
+        struct pdnn_visit_op *to = &visit->ops[i];
+        snprintf(to->key, sizeof to->key, "%s", from->key);
+        snprintf(to->layer, sizeof to->layer, "%s", from->layer);
+        snprintf(to->implementation, sizeof to->implementation, "%s", from->implementation);
+        to->count = from->count;
+        to->bytes = from->bytes;
+        to->time_ns = median_of_row(rounds, i) * factor_of(settle, from->key) * scale;
+    }
+    return PDNN_OK;
+}
+
+/* As many visits as rounds, whose sums scatter about the total as those did. */
+static enum pdnn_status settle_one(struct settle *settle, size_t task, const struct rounds *rounds,
+                                   struct pdnn_err *err) {
+    size_t stratum[PDNN_CONFORMAL_STRATA];
+    double total_ns = total_of(settle, rounds);
+    struct pdnn_visit *visits = calloc(rounds->count, sizeof *visits);
+    if (!visits)
+        return out_of_memory(err);
+    for (size_t i = 0; i < rounds->count; i++)
+        rounds->scratch[i] = rounds->of.visit[rounds->visit[i]].median_ns;
+    double middle_ns = pdnn_median(rounds->scratch, rounds->count);
+    enum pdnn_status status =
+        find_strata(settle, task, rounds->of.visit[rounds->visit[0]].plan_bytes, stratum, err);
+    for (size_t i = 0; i < rounds->count && status == PDNN_OK; i++) {
+        struct pdnn_visit *visit = &visits[i];
+        *visit = rounds->of.visit[rounds->visit[i]];
+        double scale = visit->median_ns / middle_ns;
+        visit->flags |= PDNN_FLAG_SETTLED;
+        visit->started_unix_ms = settle->started_unix_ms;
+        visit->ops = NULL;
+        visit->median_ns = visit->min_ns = visit->mean_ns = visit->stamped_ns = total_ns * scale;
+        set_limits(settle, rounds, stratum, total_ns, visit);
+        status = copy_rows(settle, rounds, scale, visit, err);
+    }
+    bool is_new = status == PDNN_OK && !is_known(rounds, visits);
+    for (size_t i = 0; i < rounds->count; i++) {
+        if (is_new && status == PDNN_OK)
+            status = pdnn_sweep_directory_commit(settle->sweep, task, &visits[i], err);
+        pdnn_visit_finish(&visits[i]);
+    }
+    free(visits);
+    return status;
+}
+
+enum pdnn_status pdnn_compose_settle(struct pdnn_sweep_directory *sweep, const enum pdnn_settle_use *use,
+                                     struct pdnn_settle_result *result, struct pdnn_err *err) {
+    struct settle settle = {.sweep = sweep, .use = use, .started_unix_ms = pdnn_clock_unix_ms()};
+    *result = (struct pdnn_settle_result){.least_factor = NAN, .greatest_factor = NAN};
+    settle.cases = calloc(sweep->session->n_tasks + 1, sizeof *settle.cases);
+    settle.scratch = calloc(sweep->session->n_tasks + 1, sizeof *settle.scratch);
+    enum pdnn_status status = settle.cases && settle.scratch ? PDNN_OK : out_of_memory(err);
+    if (status == PDNN_OK)
+        status = fit(&settle, result, err);
+    if (status == PDNN_OK)
+        status = for_each(&settle, PDNN_SETTLE_CALIBRATES, add_to_calibration, err);
+    result->calibrated = settle.n_cases;
+    if (status == PDNN_OK)
+        status = for_each(&settle, PDNN_SETTLE_COMPOSED, settle_one, err);
+    pdnn_texts_finish(&settle.kinds);
+    pdnn_texts_finish(&settle.strata);
+    free(settle.rows);
+    free(settle.factor);
+    free(settle.cases);
+    free(settle.scratch);
+    return status;
+}
