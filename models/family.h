@@ -38,6 +38,20 @@ struct pdnn_layer_def {
     enum pdnn_layer_part part;
 };
 
+/* The hyper-parameters that say how long the data of a step are: what changes from step to step with real
+ * data, where minibatches are padded to their longest example. */
+struct pdnn_lengths_def {
+    int source; /* index of the parameter */
+    int target; /* of the decoder's length, or of the labels; -1: none. It may not apply (pdnn_hyper_applies)
+                 */
+    int positions; /* of the most steps that the model can tell apart, 0 for any number; -1: none */
+    /* Of audio: floor(per_second * seconds) + plus steps; 0: lengths are counted. */
+    double per_second;
+    int64_t plus;
+    /* The target of data whose lengths are in one column; NULL: the source. */
+    int64_t (*target_of)(int64_t source);
+};
+
 struct pdnn_preset {
     const char *name;
     const char *values; /* as in an id: "layers=12,hidden=768"; what is left out has its default */
@@ -57,8 +71,9 @@ struct pdnn_family_def {
     /* Index of the parameter whose every step beyond 1 repeats one identical block, so that params, FLOP and
      * bytes are affine in it; -1 if there is none. A test compares with full builds. */
     int depth_param;
-    bool convolves;      /* the run setting `algorithm` applies */
-    bool recurs;         /* the run setting `rnn` applies */
+    const struct pdnn_lengths_def *lengths; /* NULL: every example has the same size */
+    bool convolves;                         /* the run setting `algorithm` applies */
+    bool recurs;                            /* the run setting `rnn` applies */
     bool has_segments;   /* pdnn_graph_segment_begin: the run setting `checkpoint` applies, in training */
     bool repeats_layers; /* the run setting `layers_run` applies, to the depth parameter */
     bool quantizes;      /* the run setting `dtype` has a meaning for int8, in inference */

@@ -143,6 +143,21 @@ static const struct pdnn_layer_def layers[] = {
     {"loss", PDNN_LAYER_OUTPUT},
 };
 
+/* LibriSpeech's train-clean-100 has 14.6 characters per second: 5.3 million in 100.6 hours. Short recordings
+ * have as many as CTC leaves time for. */
+static int64_t labels_of(int64_t frames) {
+    int64_t labels = (frames * 146 + 500) / 1000, steps = (frames - 11) / 2 + 1 - 10, most = (steps + 1) / 2;
+    labels = labels < most ? labels : most;
+    return labels > 1 ? labels : 1;
+}
+
+static const struct pdnn_lengths_def lengths = {.source = FRAMES,
+                                                .target = LABELS,
+                                                .positions = -1,
+                                                .per_second = 100,
+                                                .plus = 1,
+                                                .target_of = labels_of};
+
 const struct pdnn_family_def pdnn_family_deepspeech2 = {
     .name = "deepspeech2",
     .help = "speech recognition: convolutions, bidirectional GRUs, CTC (DeepSpeech2, MLPerf)",
@@ -155,6 +170,7 @@ const struct pdnn_family_def pdnn_family_deepspeech2 = {
     .minibatch_param = BATCH,
     .depth_param = LAYERS,
     .convolves = true,
+    .lengths = &lengths,
     .recurs = true,
     .has_segments = true, /* recurrent layers, each with its normalization */
     .build = build,

@@ -133,6 +133,8 @@ static const struct pdnn_layer_def layers[] = {
     {"output", PDNN_LAYER_OUTPUT},       {"loss", PDNN_LAYER_OUTPUT},
 };
 
+static const struct pdnn_lengths_def lengths = {.source = SOURCE, .target = TARGET, .positions = -1};
+
 const struct pdnn_family_def pdnn_family_gnmt = {
     .name = "gnmt",
     .help = "translation: LSTM encoder and decoder with attention (GNMT, MLPerf)",
@@ -144,6 +146,7 @@ const struct pdnn_family_def pdnn_family_gnmt = {
     .n_layers = sizeof layers / sizeof *layers,
     .minibatch_param = BATCH,
     .depth_param = -1, /* layers are identical only from the third on */
+    .lengths = &lengths,
     .recurs = true,
     .has_segments = true, /* recurrent layers */
     .build = build,

@@ -178,6 +178,8 @@ static const struct pdnn_layer_def layers[] = {
     {"loss", PDNN_LAYER_OUTPUT},
 };
 
+static const struct pdnn_lengths_def lengths = {.source = LENGTH, .target = -1, .positions = -1};
+
 const struct pdnn_family_def pdnn_family_rnn = {
     .name = "rnn",
     .help = "recurrent language models: embedding, rnn, lstm or gru layers, projection (ParaDnn)",
@@ -189,6 +191,7 @@ const struct pdnn_family_def pdnn_family_rnn = {
     .n_layers = sizeof layers / sizeof *layers,
     .minibatch_param = BATCH,
     .depth_param = LAYERS,
+    .lengths = &lengths,
     .recurs = true,
     .has_segments = true, /* recurrent layers */
     .resolve = resolve,

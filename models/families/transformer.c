@@ -541,6 +541,8 @@ static const struct pdnn_layer_def layers[] = {
     {"loss", PDNN_LAYER_OUTPUT},
 };
 
+static const struct pdnn_lengths_def lengths = {.source = LENGTH, .target = TARGET, .positions = POSITIONS};
+
 const struct pdnn_family_def pdnn_family_transformer = {
     .name = "transformer",
     .help = "attention networks: encoders (BERT), decoders (GPT), and encoder-decoders (translation)",
@@ -552,6 +554,7 @@ const struct pdnn_family_def pdnn_family_transformer = {
     .n_layers = sizeof layers / sizeof *layers,
     .minibatch_param = BATCH,
     .depth_param = LAYERS,
+    .lengths = &lengths,
     .has_segments = true,
     .repeats_layers = true,
     .has_blocks = true,

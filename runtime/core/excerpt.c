@@ -116,17 +116,18 @@ static void fill_computed(const struct pdnn_excerpt *excerpt, uint32_t slot, uin
 static enum pdnn_status fill_resident(const struct pdnn_excerpt *excerpt, uint32_t tensor, uint64_t seed,
                                       struct pdnn_err *err) {
     const struct pdnn_plan *plan = excerpt->plan;
+    const struct pdnn_fill_source source = {.seed = seed};
     unsigned char *to = excerpt->memory[tensor];
     if (tensor >= plan->graph->n_tensors || plan->graph->tensors[tensor].fill.kind == PDNN_FILL_ZERO)
         return PDNN_OK; /* fresh pages are zero */
     if (pdnn_plan_is_plain(plan, tensor)) {
-        pdnn_fill_tensor(plan->graph, tensor, seed, to);
+        pdnn_fill_tensor(plan->graph, tensor, &source, to);
         return PDNN_OK;
     }
     void *plain = malloc(pdnn_tensor_bytes(&plan->graph->tensors[tensor]));
     if (!plain)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the data of an operand");
-    pdnn_fill_tensor(plan->graph, tensor, seed, plain);
+    pdnn_fill_tensor(plan->graph, tensor, &source, plain);
     enum pdnn_status status = plan->backend->put(plan->state, &plan->program, tensor, plain, to, err);
     free(plain);
     return status;

@@ -21,16 +21,27 @@ static int32_t zipf_at(uint64_t stream, uint64_t i, int64_t classes) {
     return (int32_t)(id < classes ? id : classes - 1); /* rounding may give the bound itself */
 }
 
+/* The lengths of the sequences of one tensor. */
+struct sequences {
+    uint64_t stream;
+    const int32_t *given; /* NULL: drawn */
+    uint32_t n_given;
+    int64_t T; /* the longest */
+};
+
 /* Length of sequence n, 1 to T steps. */
-static int64_t length_at(uint64_t stream, int64_t n, int64_t T) {
-    return 1 + class_at(pdnn_rng_mix(stream), (uint64_t)n, T);
+static int64_t length_at(const struct sequences *of, int64_t n) {
+    if (!of->given)
+        return 1 + class_at(pdnn_rng_mix(of->stream), (uint64_t)n, of->T);
+    int64_t length = of->given[n % of->n_given];
+    return length < 1 ? 1 : length > of->T ? of->T : length;
 }
 
 /* T steps of N sequences, time-major. */
-static void fill_sequences(const struct pdnn_tensor *tensor, uint64_t stream, int32_t *values) {
-    int64_t T = tensor->dim[0], N = tensor->dim[1], classes = (int64_t)tensor->fill.scale;
+static void fill_sequences(const struct pdnn_tensor *tensor, const struct sequences *of, int32_t *values) {
+    int64_t T = of->T, N = tensor->dim[1], classes = (int64_t)tensor->fill.scale;
     for (int64_t i = 0; i < T * N; i++)
-        values[i] = i / N < length_at(stream, i % N, T) ? class_at(stream, (uint64_t)i, classes) : -1;
+        values[i] = i / N < length_at(of, i % N) ? class_at(of->stream, (uint64_t)i, classes) : -1;
 }
 
 /* Selection sampling (Knuth, The Art of Computer Programming 2, 3.4.2 S): row t is taken with probability
@@ -64,9 +75,7 @@ static int32_t id_at(const struct pdnn_fill *fill, uint64_t stream, int64_t i) {
 
 static void fill_ids(const struct pdnn_tensor *tensor, uint64_t stream, int32_t *values) {
     int64_t elements = pdnn_tensor_elements(tensor);
-    if (tensor->fill.kind == PDNN_FILL_SEQUENCE_CLASS)
-        fill_sequences(tensor, stream, values);
-    else if (tensor->fill.kind == PDNN_FILL_MASKED)
+    if (tensor->fill.kind == PDNN_FILL_MASKED)
         fill_masked(tensor, stream, values);
     else
         for (int64_t i = 0; i < elements; i++)
@@ -87,10 +96,10 @@ static float uniform_at(uint64_t stream, int64_t i, float scale) {
 }
 
 /* N sequences of T steps each, sequence-major. */
-static void fill_sequence_mask(const struct pdnn_tensor *tensor, uint64_t stream, float *values) {
-    int64_t N = tensor->dim[0], T = tensor->dim[1];
+static void fill_sequence_mask(const struct pdnn_tensor *tensor, const struct sequences *of, float *values) {
+    int64_t N = tensor->dim[0], T = of->T;
     for (int64_t i = 0; i < N * T; i++)
-        values[i] = i % T < length_at(stream, i / T, T) ? 0 : (float)tensor->fill.scale;
+        values[i] = i % T < length_at(of, i / T) ? 0 : (float)tensor->fill.scale;
 }
 
 /* The value before folding. */
@@ -188,10 +197,31 @@ static void fill_scales(const struct pdnn_graph *graph, uint32_t weights, uint64
     }
 }
 
-void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, uint64_t seed, void *plain) {
+/* Labels have the targets' lengths, masks the sources'. Returns false if the tensor has no sequences. */
+static bool find_sequences(const struct pdnn_tensor *t, const struct pdnn_example_lengths *lengths,
+                           uint64_t stream, struct sequences *of) {
+    bool is_label = t->fill.kind == PDNN_FILL_SEQUENCE_CLASS;
+    if (!is_label && t->fill.kind != PDNN_FILL_SEQUENCE_MASK)
+        return false;
+    *of = (struct sequences){.stream = stream, .T = t->dim[is_label ? 0 : 1]};
+    if (lengths && lengths->count) {
+        of->given = is_label ? lengths->target : lengths->source;
+        of->n_given = lengths->count;
+    }
+    return true;
+}
+
+void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, const struct pdnn_fill_source *source,
+                      void *plain) {
     const struct pdnn_tensor *t = &graph->tensors[tensor];
     int64_t elements = pdnn_tensor_elements(t);
-    uint64_t stream = pdnn_rng_at(seed, tensor);
+    uint64_t seed = source->seed, stream = pdnn_rng_at(seed, tensor);
+    struct sequences sequences;
+    bool has_sequences = find_sequences(t, source->lengths, stream, &sequences);
+    if (t->dtype == PDNN_S32 && has_sequences) {
+        fill_sequences(t, &sequences, plain);
+        return;
+    }
     if (t->dtype == PDNN_S32) {
         fill_ids(t, stream, plain);
         return;
@@ -209,9 +239,9 @@ void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, uint64_t 
         return;
     }
     assert(t->dtype == PDNN_F32 || pdnn_dtype_is_half(t->dtype));
-    if (t->fill.kind == PDNN_FILL_SEQUENCE_MASK) {
+    if (has_sequences) {
         assert(t->dtype == PDNN_F32);
-        fill_sequence_mask(t, stream, plain);
+        fill_sequence_mask(t, &sequences, plain);
         return;
     }
     if (t->fold) {

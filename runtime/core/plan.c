@@ -146,7 +146,8 @@ uint64_t pdnn_plan_moved_bytes(const struct pdnn_plan *plan) {
 }
 
 /* Generates data in place for plain slots; other slots need a buffer outside the block. */
-enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, uint64_t seed, struct pdnn_err *err) {
+enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, const struct pdnn_fill_source *source,
+                                struct pdnn_err *err) {
     const struct pdnn_graph *graph = plan->graph;
     uint64_t largest = 0;
     void *plain = NULL;
@@ -163,7 +164,7 @@ enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, uint64_t
         if (!needs_data(plan, i, is_shared))
             continue;
         bool moves = !pdnn_plan_is_plain(plan, i);
-        pdnn_fill_tensor(graph, i, seed, moves ? plain : plan->memory[i]);
+        pdnn_fill_tensor(graph, i, source, moves ? plain : plan->memory[i]);
         if (moves)
             status = plan->backend->put(plan->state, &plan->program, i, plain, plan->memory[i], err);
     }
@@ -215,6 +216,7 @@ enum pdnn_status pdnn_plan_outline(struct pdnn_plan *plan, const struct pdnn_bac
 enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_backend_def *backend, void *state,
                                   const struct pdnn_graph *graph, const struct pdnn_plan_options *options,
                                   struct pdnn_err *err) {
+    const struct pdnn_fill_source source = {.seed = options->seed};
     struct pdnn_plan made;
     enum pdnn_status status = pdnn_plan_outline(&made, backend, state, graph, options, err);
     if (status != PDNN_OK)
@@ -223,9 +225,9 @@ enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_back
     if (status == PDNN_OK)
         status = pdnn_plan_bind(&made, made.block, err);
     if (status == PDNN_OK)
-        status = pdnn_plan_fill(&made, true, options->seed, err);
+        status = pdnn_plan_fill(&made, true, &source, err);
     if (status == PDNN_OK)
-        status = pdnn_plan_fill(&made, false, options->seed, err);
+        status = pdnn_plan_fill(&made, false, &source, err);
     if (status != PDNN_OK) {
         pdnn_plan_destroy(&made);
         return status;

@@ -3,6 +3,7 @@
 #ifndef RUNTIME_CORE_PLAN_H
 #define RUNTIME_CORE_PLAN_H
 
+#include "models/example_lengths.h"
 #include "runtime/core/backend.h"
 
 struct pdnn_plan {
@@ -59,8 +60,15 @@ bool pdnn_plan_is_plain(const struct pdnn_plan *plan, uint32_t tensor);
 enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, void *plain,
                                struct pdnn_err *err);
 
-/* Generates the seeded content of a tensor that no op computes, as a plain array of its dtype. The same
- * for every backend. */
-void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, uint64_t seed, void *plain);
+/* Where the data come from. */
+struct pdnn_fill_source {
+    uint64_t seed;
+    const struct pdnn_example_lengths *lengths; /* NULL: drawn as well */
+};
+
+/* Generates the content of a tensor that no op computes, as a plain array of its dtype. The same for every
+ * backend. */
+void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, const struct pdnn_fill_source *source,
+                      void *plain);
 
 #endif

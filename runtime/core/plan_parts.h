@@ -30,8 +30,9 @@ enum pdnn_status pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory, s
 /* Whether the slot holds weights or state. */
 bool pdnn_plan_is_shared(const struct pdnn_plan *plan, size_t slot);
 
-/* Generates seeded data for the slots whose sharing equals is_shared. Zero-filled slots are skipped: the
+/* Generates data for the slots whose sharing equals is_shared. Zero-filled slots are skipped: the
  * block's fresh pages are zero. */
-enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, uint64_t seed, struct pdnn_err *err);
+enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, const struct pdnn_fill_source *source,
+                                struct pdnn_err *err);
 
 #endif

@@ -101,8 +101,9 @@ static enum pdnn_status prepare(struct pdnn_plan_set *set, const char *key, stru
                            plan->block_bytes, set->room_bytes);
     if (status == PDNN_OK)
         status = pdnn_plan_bind(plan, set->block, err);
+    const struct pdnn_fill_source source = {.seed = set->options.plan.seed};
     if (status == PDNN_OK && !set->first)
-        status = pdnn_plan_fill(plan, true, set->options.plan.seed, err);
+        status = pdnn_plan_fill(plan, true, &source, err);
     return status;
 }
 
@@ -183,13 +184,29 @@ static enum pdnn_status renew(struct pdnn_plan_set *set, struct pdnn_plan_member
         if (slot->resident && !pdnn_plan_is_shared(plan, i))
             memset(plan->memory[i], 0, slot->bytes);
     }
-    enum pdnn_status status = pdnn_plan_fill(plan, false, set->options.plan.seed, err);
+    const struct pdnn_fill_source source = {set->options.plan.seed, &set->lengths};
+    enum pdnn_status status = pdnn_plan_fill(plan, false, &source, err);
     if (status == PDNN_OK)
         set->filled = member;
     return status;
 }
 
+/* Notes the lengths for the next data; returns whether they are others than those of the data that is there.
+ */
+static bool take_lengths(struct pdnn_plan_set *set, const struct pdnn_example_lengths *lengths) {
+    static const struct pdnn_example_lengths drawn = {0};
+    const struct pdnn_example_lengths *taken = lengths ? lengths : &drawn;
+    size_t bytes = taken->count * sizeof *taken->source;
+    bool is_other = set->lengths.count != taken->count ||
+                    memcmp(set->lengths.source, taken->source, bytes) != 0 ||
+                    memcmp(set->lengths.target, taken->target, bytes) != 0;
+    if (is_other)
+        set->lengths = *taken;
+    return is_other;
+}
+
 enum pdnn_status pdnn_plan_set_get(struct pdnn_plan_set *set, const char *key,
+                                   const struct pdnn_example_lengths *lengths,
                                    const struct pdnn_plan_member **member, struct pdnn_err *err) {
     uint64_t started_ns = pdnn_clock_ns();
     struct pdnn_plan_member **link = find(set, key), *kept = *link;
@@ -200,7 +217,8 @@ enum pdnn_status pdnn_plan_set_get(struct pdnn_plan_set *set, const char *key,
     } else {
         status = add_or_open(set, key, err);
     }
-    if (status == PDNN_OK && set->filled != set->first)
+    bool is_other = take_lengths(set, lengths);
+    if (status == PDNN_OK && (is_other || set->filled != set->first))
         status = renew(set, set->first, err);
     if (status != PDNN_OK)
         return status;
@@ -218,7 +236,7 @@ enum pdnn_status pdnn_plan_set_init(struct pdnn_plan_set *set, const struct pdnn
     set->largest = strdup(largest);
     if (!set->largest)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a set");
-    return pdnn_plan_set_get(set, largest, &member, err);
+    return pdnn_plan_set_get(set, largest, NULL, &member, err);
 }
 
 void pdnn_plan_set_finish(struct pdnn_plan_set *set) {

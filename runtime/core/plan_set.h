@@ -41,6 +41,7 @@ struct pdnn_plan_set {
     bool opens_weights;                    /* some member cannot read weights as the first would store them */
     struct pdnn_plan_member *first;        /* the most recently used, or NULL */
     const struct pdnn_plan_member *filled; /* whose private data is in the block, or NULL */
+    struct pdnn_example_lengths lengths;   /* that this data was made for */
     unsigned char *block;
     uint64_t room_bytes;   /* how far the block may grow: address space, not memory */
     uint64_t block_bytes;  /* needed by the largest member so far */
@@ -61,9 +62,10 @@ void pdnn_plan_set_finish(struct pdnn_plan_set *set);
  * and generates its data if another member's data is there, so never call this inside a sample. *member
  * belongs to the set and is valid until the next call. If the member's primitives cannot read the inference
  * weights as the first member stores them, all members are dropped and the set starts over with weights that
- * all can reorder. PDNN_INVALID when the member's weights or state differ from the set's. PDNN_TOO_BIG when
- * it does not fit the block; the set is then unchanged. */
+ * all can reorder. lengths: of the step's examples; NULL: drawn. PDNN_INVALID when the member's weights or
+ * state differ from the set's. PDNN_TOO_BIG when it does not fit the block; the set is then unchanged. */
 enum pdnn_status pdnn_plan_set_get(struct pdnn_plan_set *set, const char *key,
+                                   const struct pdnn_example_lengths *lengths,
                                    const struct pdnn_plan_member **member, struct pdnn_err *err);
 
 #endif

@@ -101,6 +101,10 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
         return pdnn_fail(err, PDNN_INVALID, "%s: instance id too long", task->id);
     request.rules.max_visit_ns = pdnn_schedule_visit_ns(&sweep->schedule, index);
     request.rules.time_limit_ns = shorter(watch.time_limit_ns, left_ns(sweep));
+    if (task->lengths)
+        request.lengths = *task->lengths;
+    if (task->min_samples)
+        request.rules.min_samples = task->min_samples;
     request.rules.cold = task->instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     if (sweep->rules->ceilings)
         request.cache_bytes =

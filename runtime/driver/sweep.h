@@ -23,7 +23,9 @@ struct pdnn_task {
     size_t visits_done;    /* ok visits from an earlier run, loaded by the caller */
     const double *medians; /* medians of those visits, visits_done of them; or NULL */
     uint64_t spent_ns;     /* sampling time of those visits: sum of samples * steps_per_sample * mean_ns */
-    size_t crashes;        /* crashes in a row at the end of its visits; see pdnn_outcome_is_final */
+    const struct pdnn_example_lengths *lengths; /* of its examples, in a set; borrowed; NULL: drawn */
+    uint64_t min_samples;                       /* of each visit; 0: as the rules say */
+    size_t crashes; /* crashes in a row at the end of its visits; see pdnn_outcome_is_final */
     /* already has its final status (filtered, unsupported, oom_predicted, ...) and is never visited */
     bool closed;
 };

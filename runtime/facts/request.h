@@ -3,6 +3,7 @@
 #define RUNTIME_FACTS_REQUEST_H
 
 #include "base/kept.h"
+#include "models/example_lengths.h"
 #include "models/instance.h"
 
 #include <stdbool.h>
@@ -26,6 +27,8 @@ struct pdnn_request {
      * that needs the most memory. The worker keeps the set until it gets a visit outside the set, or
      * another kind of request. */
     char largest[PDNN_ID_TEXT];
+    /* Of the step's examples, whose minibatch is that of the id; only for a member of a set. */
+    struct pdnn_example_lengths lengths;
     uint64_t seed;               /* for the data */
     uint64_t memory_limit_bytes; /* for tensors; 0: none */
     /* Measured capacity of the last-level cache for all the instance's threads together; 0: not measured. */

@@ -215,7 +215,8 @@ static bool is_text(const char *text, size_t room) {
 
 static bool is_sound(const struct pdnn_request *request) {
     return is_text(request->id, sizeof request->id) && is_text(request->largest, sizeof request->largest) &&
-           is_text(request->choices, sizeof request->choices);
+           is_text(request->choices, sizeof request->choices) &&
+           request->lengths.count <= PDNN_EXAMPLES_MASKED_MAX;
 }
 
 /* Whether what the rest of the worker relies on holds: lengths, ends of texts, bounds. */

@@ -59,5 +59,7 @@ enum pdnn_status pdnn_set_get(struct pdnn_process *process, const struct pdnn_re
         pdnn_set_close(process);
         status = open_set(process, request, err);
     }
-    return status == PDNN_OK ? pdnn_plan_set_get(&process->set.plans, request->id, member, err) : status;
+    return status == PDNN_OK
+               ? pdnn_plan_set_get(&process->set.plans, request->id, &request->lengths, member, err)
+               : status;
 }

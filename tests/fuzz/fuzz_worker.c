@@ -69,6 +69,7 @@ static void check_request(const struct pdnn_process *process, const struct pdnn_
     check_process(process);
     FUZZ_CHECK(memchr(request->id, 0, sizeof request->id));
     FUZZ_CHECK(memchr(request->largest, 0, sizeof request->largest));
+    FUZZ_CHECK(request->lengths.count <= PDNN_EXAMPLES_MASKED_MAX);
 }
 
 void __wrap_pdnn_limit_isa(struct pdnn_process *process) {

@@ -6,14 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { COUNT = 200000, SEED = 3 };
+enum { COUNT = 200000 };
+static const struct pdnn_fill_source seeded = {.seed = 3};
 
 /* The values of a tensor that is alone in its graph; the caller frees them. */
 static int32_t *ids_of(const struct pdnn_tensor *tensor) {
     struct pdnn_graph graph = {.tensors = (struct pdnn_tensor[]){*tensor}, .n_tensors = 1};
     int32_t *values = malloc(pdnn_tensor_bytes(tensor));
     assert_non_null(values);
-    pdnn_fill_tensor(&graph, 0, SEED, values);
+    pdnn_fill_tensor(&graph, 0, &seeded, values);
     return values;
 }
 
@@ -83,7 +84,7 @@ static void test_fill_sequence_mask(void **state) {
     struct pdnn_graph graph = {.tensors = &tensor, .n_tensors = 1};
     float mask[N * T];
     int32_t of_length[T + 1] = {0};
-    pdnn_fill_tensor(&graph, 0, SEED, mask);
+    pdnn_fill_tensor(&graph, 0, &seeded, mask);
     for (int n = 0; n < N; n++) {
         int length = 0;
         while (length < T && mask[n * T + length] == 0)
@@ -95,6 +96,34 @@ static void test_fill_sequence_mask(void **state) {
     assert_int_equal(of_length[0], 0);
     for (int length = 1; length <= T; length++)
         assert_in_range(of_length[length], N / T / 2, 2 * N / T);
+}
+
+/* Labels have the given targets' lengths, masks the sources'; a length is at least 1 and at most the
+ * tensor's, and the given ones repeat. */
+static void test_fill_given_lengths(void **state) {
+    (void)state;
+    enum { T = 7, N = 10, C = 5, GIVEN = 4 };
+    static const int64_t source[GIVEN] = {3, 7, 1, 5}, target[GIVEN] = {7, 1, 7, 4};
+    const struct pdnn_example_lengths lengths = {
+        .count = GIVEN, .source = {3, 9, 1, 5}, .target = {7, 0, 70000, 4}};
+    const struct pdnn_fill_source given = {.seed = 3, .lengths = &lengths};
+    struct pdnn_tensor tensors[] = {
+        {.dtype = PDNN_S32, .rank = 2, .dim = {T, N}, .fill = {PDNN_FILL_SEQUENCE_CLASS, C}},
+        {.dtype = PDNN_F32, .rank = 2, .dim = {N, T}, .fill = {PDNN_FILL_SEQUENCE_MASK, -1}},
+        {.dtype = PDNN_S32, .rank = 2, .dim = {1, N}, .fill = {PDNN_FILL_SEQUENCE_CLASS, C}}};
+    const struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 3};
+    int32_t label[T * N], last[N];
+    float mask[N * T];
+    pdnn_fill_tensor(&graph, 0, &given, label);
+    pdnn_fill_tensor(&graph, 1, &given, mask);
+    pdnn_fill_tensor(&graph, 2, &given, last);
+    for (int n = 0; n < N; n++) {
+        assert_true(last[n] >= 0);
+        for (int t = 0; t < T; t++) {
+            assert_int_equal(label[t * N + n] >= 0, t < target[n % GIVEN]);
+            assert_int_equal(mask[n * T + t] >= 0, t < source[n % GIVEN]);
+        }
+    }
 }
 
 /* Positions restart with each sequence; strides give its first row. */
@@ -160,10 +189,10 @@ static void test_fill_quantized_weights(void **state) {
         const struct pdnn_graph graph = {.tensors = tensors, .n_tensors = TENSORS};
         float plain[ROWS * LENGTH], scale[ROWS];
         int8_t values[ROWS * LENGTH];
-        pdnn_fill_tensor(&graph, W, SEED, plain);
+        pdnn_fill_tensor(&graph, W, &seeded, plain);
         tensors[W].dtype = PDNN_INT8;
-        pdnn_fill_tensor(&graph, W, SEED, values);
-        pdnn_fill_tensor(&graph, SCALE, SEED, scale);
+        pdnn_fill_tensor(&graph, W, &seeded, values);
+        pdnn_fill_tensor(&graph, SCALE, &seeded, scale);
         for (int r = 0; r < ROWS; r++) {
             int most = 0;
             for (int i = r * LENGTH; i < (r + 1) * LENGTH; i++) {
@@ -177,9 +206,13 @@ static void test_fill_quantized_weights(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fill_ids),           cmocka_unit_test(test_fill_sequences),
-        cmocka_unit_test(test_fill_sequence_mask), cmocka_unit_test(test_fill_rows),
-        cmocka_unit_test(test_fill_masked),        cmocka_unit_test(test_fill_quantized_weights),
+        cmocka_unit_test(test_fill_ids),
+        cmocka_unit_test(test_fill_sequences),
+        cmocka_unit_test(test_fill_sequence_mask),
+        cmocka_unit_test(test_fill_rows),
+        cmocka_unit_test(test_fill_given_lengths),
+        cmocka_unit_test(test_fill_masked),
+        cmocka_unit_test(test_fill_quantized_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

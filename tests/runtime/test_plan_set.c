@@ -9,6 +9,7 @@
 #include "runtime/core/plan_set.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +100,7 @@ static const struct pdnn_plan_member *get(struct fixture *f, const struct model 
     const struct pdnn_plan_member *member = NULL;
     char id[ID_ROOM];
     struct pdnn_err err = {0};
-    must(pdnn_plan_set_get(&f->set, key_of(model, value, id), &member, &err), &err);
+    must(pdnn_plan_set_get(&f->set, key_of(model, value, id), NULL, &member, &err), &err);
     assert_string_equal(member->key, id);
     return member;
 }
@@ -219,7 +220,7 @@ static void test_plan_set_refuses(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct pdnn_plan_member *member = NULL;
         struct pdnn_err err = {0};
-        assert_int_equal(pdnn_plan_set_get(&f.set, rows[i].key, &member, &err), rows[i].status);
+        assert_int_equal(pdnn_plan_set_get(&f.set, rows[i].key, NULL, &member, &err), rows[i].status);
         if (!strstr(err.text, rows[i].text))
             fail_msg("'%s' does not say '%s'", err.text, rows[i].text);
         assert_null(member);
@@ -418,12 +419,87 @@ static void test_plan_set_keeps_layouts(void **state) {
     }
 }
 
+/* Training steps at both lengths of a model, each batch with the lengths of its examples. The first is the
+ * largest. */
+static const char *const padded[][3] = {
+    {"rnn/embedding=8,hidden=16,vocabulary=20,batch=3,length=9",
+     "rnn/embedding=8,hidden=16,vocabulary=20,batch=3,length=2",
+     "rnn/embedding=8,hidden=16,vocabulary=20,batch=3,length=6"},
+    {"gnmt/hidden=8,layers=2,vocabulary=20,batch=3,dropout=0,source=9,target=8",
+     "gnmt/hidden=8,layers=2,vocabulary=20,batch=3,dropout=0,source=3,target=7",
+     "gnmt/hidden=8,layers=2,vocabulary=20,batch=3,dropout=0,source=6,target=2"},
+    {"deepspeech2/hidden=8,layers=2,batch=2,frames=91,labels=13",
+     "deepspeech2/hidden=8,layers=2,batch=2,frames=41,labels=3",
+     "deepspeech2/hidden=8,layers=2,batch=2,frames=61,labels=8"},
+    {"transformer/layers=2,hidden=16,heads=2,vocabulary=20,batch=3,dropout=0,objective=masked-lm,length=12,predictions=2",
+     "transformer/layers=2,hidden=16,heads=2,vocabulary=20,batch=3,dropout=0,objective=masked-lm,length=5,predictions=1",
+     "transformer/layers=2,hidden=16,heads=2,vocabulary=20,batch=3,dropout=0,objective=masked-lm,length=8,predictions=2"},
+    {"transformer/architecture=encoder-decoder,layers=1,hidden=16,heads=2,vocabulary=20,batch=3,dropout=0,objective=causal-lm,"
+     "length=9,target=8",
+     "transformer/architecture=encoder-decoder,layers=1,hidden=16,heads=2,vocabulary=20,batch=3,dropout=0,objective=causal-lm,"
+     "length=3,target=7",
+     "transformer/architecture=encoder-decoder,layers=1,hidden=16,heads=2,vocabulary=20,batch=3,dropout=0,objective=causal-lm,"
+     "length=7,target=2"},
+};
+
+static void open_padded(struct fixture *f, const struct pdnn_backend_def *def, const char *largest) {
+    struct pdnn_err err = {0};
+    const struct pdnn_plan_source source = {&f->calls, build};
+    f->backend = open_backend(def);
+    f->calls = 0;
+    must(pdnn_plan_set_init(&f->set, def, f->backend.state, &source, largest,
+                            &(struct pdnn_plan_set_options){.plan = {.seed = CHECK_SEED}}, &err),
+         &err);
+}
+
+/* The loss of one step. */
+static float train(struct fixture *f, const char *key, const struct pdnn_example_lengths *lengths) {
+    const struct pdnn_plan_member *member;
+    struct pdnn_err err = {0};
+    float loss = 0;
+    must(pdnn_plan_set_get(&f->set, key, lengths, &member, &err), &err);
+    assert_int_equal(pdnn_plan_run(&member->plan), 0);
+    must(pdnn_plan_get(&member->plan, member->graph.loss, &loss, &err), &err);
+    return loss;
+}
+
+/* Masks, both lengths of encoder-decoders and the lengths of labels: training on alternating lengths gives
+ * the reference's losses, and other losses than examples of other lengths give. */
+static void test_plan_set_masks(void **state) {
+    (void)state;
+    static const struct pdnn_example_lengths batches[] = {
+        {.count = 3, .source = {9, 4, 1}, .target = {2, 8, 5}},
+        {.count = 3, .source = {1, 1, 2}, .target = {1, 3, 1}},
+        {.count = 2, .source = {6, 3}, .target = {1, 2}},
+    };
+    for (size_t m = 0; m < sizeof padded / sizeof *padded; m++) {
+        struct fixture f, oracle, drawn;
+        float differs = 0;
+        open_padded(&f, &pdnn_backend_onednn, padded[m][0]);
+        open_padded(&oracle, &pdnn_backend_reference, padded[m][0]);
+        open_padded(&drawn, &pdnn_backend_reference, padded[m][0]);
+        for (int i = 0; i < 9; i++) {
+            const char *key = padded[m][i * 2 % 3];
+            float loss = train(&f, key, &batches[i % 3]), expected = train(&oracle, key, &batches[i % 3]);
+            if (!(fabsf(loss - expected) <= 1e-3F * fabsf(expected)))
+                fail_msg("%s: %g instead of %g", key, (double)loss, (double)expected);
+            differs += fabsf(train(&drawn, key, NULL) - expected);
+        }
+        assert_int_equal(f.set.n_prepared, 3);
+        assert_true(differs > 0);
+        close_set(&f);
+        close_set(&oracle);
+        close_set(&drawn);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan_set_shares),        cmocka_unit_test(test_plan_set_prepares_once),
         cmocka_unit_test(test_plan_set_bound),         cmocka_unit_test(test_plan_set_refuses),
         cmocka_unit_test(test_plan_set_computes),      cmocka_unit_test(test_plan_set_trains),
         cmocka_unit_test(test_plan_set_keeps_layouts), cmocka_unit_test(test_plan_set_opens_weights),
+        cmocka_unit_test(test_plan_set_masks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
