@@ -7,6 +7,7 @@
 #include "models/family.h"
 #include "models/instance.h"
 #include "results/analysis/shares.h"
+#include "results/analysis/shipped_lengths.h"
 #include "results/tables/columns.h"
 
 #include <string.h>
@@ -99,6 +100,11 @@ static void add_parts(struct pdnn_completion *completion) {
         pdnn_complete_add(completion, pdnn_by_name(by), "", "");
 }
 
+static void add_lengths(struct pdnn_completion *completion) {
+    for (size_t i = 0; i < pdnn_n_shipped_lengths; i++)
+        pdnn_complete_add(completion, pdnn_shipped_lengths[i].name, "", pdnn_shipped_lengths[i].help);
+}
+
 static void add_columns(struct pdnn_completion *completion) {
     struct pdnn_arena arena;
     struct pdnn_columns columns;
@@ -128,7 +134,10 @@ static void add_spec_paths(struct pdnn_completion *completion) {
     static const struct {
         const char *section;
         const struct pdnn_key_table *keys; /* NULL: run settings */
-    } sections[] = {{"run.", NULL}, {"measure.", &pdnn_measure_keys}, {"limits.", &pdnn_limits_keys}};
+    } sections[] = {{"run.", NULL},
+                    {"measure.", &pdnn_measure_keys},
+                    {"limits.", &pdnn_limits_keys},
+                    {"seqpoint.", &pdnn_epoch_keys}};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         const char *section = sections[i].section;
         if (strncmp(part_of(completion), section, strlen(section)) != 0) {
@@ -228,6 +237,7 @@ static const struct {
     {"RESULTS", PDNN_COMPLETE_DIRECTORIES, NULL},
     {"COMMAND", PDNN_COMPLETE_FILES, NULL},
     {"FILE", PDNN_COMPLETE_FILES, NULL},
+    {"LENGTHS", PDNN_COMPLETE_FILES, add_lengths},
     {"SPEC", PDNN_COMPLETE_SPECS, add_ids},
     {"ID", PDNN_COMPLETE_SPECS, add_ids},
     {"CONDITIONS", PDNN_COMPLETE_NONE, add_selectors},
@@ -246,6 +256,7 @@ static const struct {
     {"KIND", PDNN_COMPLETE_NONE, NULL},
     {"N", PDNN_COMPLETE_NONE, NULL},
     {"NAME", PDNN_COMPLETE_NONE, NULL},
+    {"PERCENT", PDNN_COMPLETE_NONE, NULL},
     {"SECONDS", PDNN_COMPLETE_NONE, NULL},
     {"TIME", PDNN_COMPLETE_NONE, NULL},
 };

@@ -289,6 +289,8 @@ void pdnn_spec_page_format(struct pdnn_str *out, bool markdown, size_t width) {
     pdnn_page_heading(&page, 2, "Limits");
     paragraphs(&page, limits_text);
     put_keys(&page, &pdnn_limits_keys, pdnn_limits_keys.name);
+    pdnn_page_heading(&page, 2, "The epoch of paradnn seqpoint");
+    put_keys(&page, &pdnn_epoch_keys, pdnn_epoch_keys.name);
     put_models(&page);
     put_where(&page);
     pdnn_page_heading(&page, 2, "Hyper-parameters of each family");

@@ -9,7 +9,8 @@
 const char pdnn_preset_key[] = "preset";
 
 const char *pdnn_key_section(const char *name) {
-    static const struct pdnn_key_table *const sections[] = {&pdnn_measure_keys, &pdnn_limits_keys};
+    static const struct pdnn_key_table *const sections[] = {&pdnn_measure_keys, &pdnn_limits_keys,
+                                                            &pdnn_epoch_keys};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         if (pdnn_key_find(sections[i], name))
             return sections[i]->name;

@@ -7,6 +7,7 @@
 #include "gen/key.h"
 
 extern const struct pdnn_key_table pdnn_spec_keys, pdnn_measure_keys, pdnn_limits_keys; /* gen/spec.c */
+extern const struct pdnn_key_table pdnn_epoch_keys;                                     /* gen/seqpoint.c */
 extern const struct pdnn_key_table pdnn_entry_keys, pdnn_sample_keys;                   /* gen/model.c */
 extern const struct pdnn_key_table pdnn_range_keys;                                     /* gen/axis.c */
 

@@ -13,7 +13,7 @@
 /* A document's top level. */
 struct sections {
     int64_t seed;
-    const struct pdnn_yaml *sweep, *run, *measure, *limits, *models;
+    const struct pdnn_yaml *sweep, *run, *measure, *limits, *seqpoint, *models;
 };
 
 static const struct pdnn_key_def section_keys[] = {
@@ -53,6 +53,13 @@ static const struct pdnn_key_def section_keys[] = {
      .absent = "the defaults below",
      .help = "what the sweep may use",
      .example = "{memory: 12GiB, budget: 2h}"},
+    {.name = "seqpoint",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct sections, seqpoint),
+     .values = "a map",
+     .absent = "the defaults below",
+     .help = "the epoch that `paradnn seqpoint` projects; other commands ignore it",
+     .example = "{lengths: iwslt15-en-vi, sampler: bucket}"},
     {.name = "models",
      .read = pdnn_key_read_node,
      .offset = offsetof(struct sections, models),
@@ -281,17 +288,19 @@ static enum pdnn_status read_models(const struct pdnn_yaml *root, const struct s
     return status;
 }
 
-/* Adds one document to the spec. seed, measure and limits come from the document that governs, the name from
- * the first that has one; all are checked in every document. */
+/* Adds one document to the spec. seed, measure, limits and seqpoint come from the document that governs, the
+ * name from the first that has one; all are checked in every document. */
 static enum pdnn_status read_document(const struct pdnn_source *source, const struct pdnn_yaml *root,
                                       bool governs, struct pdnn_spec *spec, struct pdnn_err *err) {
     struct sections sections = {0};
     struct measure measure = {0};
     struct pdnn_spec_limits limits = {0};
+    struct pdnn_spec_seqpoint seqpoint = {0};
     const char *name = NULL;
     pdnn_keys_default(&pdnn_spec_keys, &sections);
     pdnn_keys_default(&pdnn_measure_keys, &measure);
     pdnn_keys_default(&pdnn_limits_keys, &limits);
+    pdnn_keys_default(&pdnn_epoch_keys, &seqpoint);
     enum pdnn_status status = pdnn_keys_read(root, &pdnn_spec_keys, &sections, err);
     if (status == PDNN_OK && sections.sweep)
         status = read_name(sections.sweep, &name, err);
@@ -299,6 +308,8 @@ static enum pdnn_status read_document(const struct pdnn_source *source, const st
         status = pdnn_keys_read(sections.measure, &pdnn_measure_keys, &measure, err);
     if (status == PDNN_OK && sections.limits)
         status = pdnn_keys_read(sections.limits, &pdnn_limits_keys, &limits, err);
+    if (status == PDNN_OK && sections.seqpoint)
+        status = pdnn_keys_read(sections.seqpoint, &pdnn_epoch_keys, &seqpoint, err);
     if (status == PDNN_OK)
         status = read_models(root, &sections, measure.cache, spec, err);
     if (status == PDNN_OK && !spec->name && (name || source->is_file)) {
@@ -311,6 +322,7 @@ static enum pdnn_status read_document(const struct pdnn_source *source, const st
     spec->seed = (uint64_t)sections.seed;
     spec->measure = measure.values;
     spec->limits = limits;
+    spec->seqpoint = seqpoint;
     return PDNN_OK;
 }
 
@@ -372,8 +384,24 @@ static enum pdnn_status gather_documents(struct pdnn_origin *origin, struct pdnn
     return PDNN_OK;
 }
 
+/* Puts a list of models in place of the document's. */
+static enum pdnn_status replace_models(struct pdnn_yaml *root, const char *models, struct pdnn_arena *arena,
+                                       struct pdnn_err *err) {
+    struct pdnn_yaml *before = pdnn_yaml_find(root, "models"), *made = NULL;
+    const struct pdnn_yaml_input input = {
+        .file = "models", .whole_name = true, .text = models, .length = strlen(models)};
+    enum pdnn_status status = pdnn_yaml_parse(&input, arena, &made, err);
+    if (status != PDNN_OK || !before)
+        return status;
+    made->key = before->key;
+    made->next = before->next;
+    *before = *made;
+    return PDNN_OK;
+}
+
 static enum pdnn_status load(const char *const *arguments, size_t n_arguments, const char *const *sets,
-                             size_t n_sets, struct pdnn_spec *spec, struct pdnn_err *err) {
+                             size_t n_sets, const char *models, struct pdnn_spec *spec,
+                             struct pdnn_err *err) {
     struct pdnn_source *sources = pdnn_arena_alloc(&spec->arena, n_arguments, sizeof *sources);
     struct pdnn_yaml **roots = NULL;
     const struct pdnn_source **source_of = NULL;
@@ -395,6 +423,10 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
         status = gather_documents(&origin, &spec->arena, &roots, &source_of, err);
     for (size_t i = 0; i < n_sets && status == PDNN_OK; i++)
         status = pdnn_override_apply(sets[i], roots, origin.n_roots, &count, &spec->arena, err);
+    if (status == PDNN_OK && models)
+        status = origin.n_roots == 1
+                     ? replace_models(roots[0], models, &spec->arena, err)
+                     : pdnn_fail(err, PDNN_INVALID, "%zu specs, expected one", origin.n_roots);
     if (status != PDNN_OK)
         return status;
     size_t n_models = count_models(roots, origin.n_roots);
@@ -413,18 +445,29 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
     return status;
 }
 
-enum pdnn_status pdnn_spec_load(const char *const *arguments, size_t n_arguments, const char *const *sets,
-                                size_t n_sets, struct pdnn_spec *spec, struct pdnn_err *err) {
+static enum pdnn_status load_whole(const char *const *arguments, size_t n_arguments, const char *const *sets,
+                                   size_t n_sets, const char *models, struct pdnn_spec *spec,
+                                   struct pdnn_err *err) {
     if (!n_arguments)
         return pdnn_fail(err, PDNN_INVALID, "no spec given, expected a YAML file or an instance id");
     struct pdnn_spec made = {0};
     pdnn_arena_init(&made.arena);
-    enum pdnn_status status = load(arguments, n_arguments, sets, n_sets, &made, err);
+    enum pdnn_status status = load(arguments, n_arguments, sets, n_sets, models, &made, err);
     if (status == PDNN_OK)
         *spec = made;
     else
         pdnn_arena_finish(&made.arena);
     return status;
+}
+
+enum pdnn_status pdnn_spec_load(const char *const *arguments, size_t n_arguments, const char *const *sets,
+                                size_t n_sets, struct pdnn_spec *spec, struct pdnn_err *err) {
+    return load_whole(arguments, n_arguments, sets, n_sets, NULL, spec, err);
+}
+
+enum pdnn_status pdnn_spec_load_models(const char *argument, const char *const *sets, size_t n_sets,
+                                       const char *models, struct pdnn_spec *spec, struct pdnn_err *err) {
+    return load_whole(&argument, 1, sets, n_sets, models, spec, err);
 }
 
 void pdnn_spec_finish(struct pdnn_spec *spec) {

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "gen/seqpoint.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +46,7 @@ struct pdnn_spec {
     uint64_t seed;
     struct pdnn_spec_measure measure;
     struct pdnn_spec_limits limits;
+    struct pdnn_spec_seqpoint seqpoint;
     struct pdnn_spec_model *models;
     size_t n_models;
     const char *note; /* a key that has another name by now, in a line for the user; or NULL */
@@ -54,13 +56,18 @@ struct pdnn_spec {
     const char *installed; /* the path of the first spec that came with the program; NULL: none did */
 };
 
-/* Reads and checks files and overrides. Models of several files follow one another; sweep, seed, measure
- * and limits come from the first file; `run` settings belong to the models of their own file. An instance
- * id or a preset ("fc/layers=4", "cnn:resnet50") counts as a spec of one model, and each of several
+/* Reads and checks files and overrides. Models of several files follow one another; sweep, seed, measure,
+ * limits and seqpoint come from the first file; `run` settings belong to the models of their own file. An
+ * instance id or a preset ("fc/layers=4", "cnn:resnet50") counts as a spec of one model, and each of several
  * documents in a file as a file. Messages start with file:line:col. *spec is written only on success;
  * release with pdnn_spec_finish. */
 enum pdnn_status pdnn_spec_load(const char *const *arguments, size_t n_arguments, const char *const *sets,
                                 size_t n_sets, struct pdnn_spec *spec, struct pdnn_err *err);
+
+/* The same with other models: YAML, a list of entries as a spec has it under `models`, which takes the place
+ * of all models. The spec must be one document. */
+enum pdnn_status pdnn_spec_load_models(const char *argument, const char *const *sets, size_t n_sets,
+                                       const char *models, struct pdnn_spec *spec, struct pdnn_err *err);
 
 void pdnn_spec_finish(struct pdnn_spec *spec);
 

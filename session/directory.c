@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -232,6 +233,8 @@ static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdn
     struct pdnn_sweep_workers *workers;
     pdnn_session_predict(session);
     rules.request.allow_slow = sweep->request.allow_slow;
+    if (sweep->request.largest)
+        snprintf(rules.request.largest, sizeof rules.request.largest, "%s", sweep->request.largest);
     if (pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &workers, err) != PDNN_OK)
         return err->status;
     enum pdnn_status status = pdnn_sweep_directory_visit(sweep, workers, &rules, result, err);

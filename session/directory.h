@@ -16,6 +16,8 @@ struct pdnn_sweep_request {
     const char *ceilings_file;     /* where the session's roofs were read from; NULL: from the directory */
     const struct pdnn_fact *facts; /* for environment.yaml */
     size_t n_facts;
+    const char
+        *largest;    /* all tasks share their weights: the id that needs the most memory; NULL: they do not */
     bool allow_slow; /* run even what has no fast path */
     bool retry;      /* visit again what failed */
 };

@@ -148,9 +148,8 @@ uint64_t pdnn_session_memory_limit(const struct pdnn_spec *spec, const struct pd
                                 : (uint64_t)(limits->memory_fraction * (double)host->memory_limit_bytes);
 }
 
-enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
-                                   size_t n_arguments, const char *const *sets, size_t n_sets,
-                                   struct pdnn_err *err) {
+/* Forgets what an earlier opening left. */
+static enum pdnn_status begin(struct pdnn_session *session, struct pdnn_err *err) {
     *session =
         (struct pdnn_session){.hooks = session->hooks,
                               .shard = session->shard,
@@ -162,15 +161,35 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
     if (!session->ceilings)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     pdnn_session_cache(session->no_cache, session->cache);
-    if (pdnn_host_read(&session->host, err) != PDNN_OK ||
-        pdnn_spec_load(arguments, n_arguments, sets, n_sets, &session->spec, err) != PDNN_OK)
-        return err->status;
+    return pdnn_host_read(&session->host, err);
+}
+
+/* What follows from the spec. */
+static enum pdnn_status take_spec(struct pdnn_session *session, struct pdnn_err *err) {
     if (session->spec.installed && session->hooks)
         note_installed(session);
     if (session->spec.note && session->hooks)
         pdnn_session_warn(session, "%s", session->spec.note);
     session->memory_limit_bytes = pdnn_session_memory_limit(&session->spec, &session->host);
     return expand(session, err) == PDNN_OK ? label_tasks(session, err) : err->status;
+}
+
+enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
+                                   size_t n_arguments, const char *const *sets, size_t n_sets,
+                                   struct pdnn_err *err) {
+    enum pdnn_status status = begin(session, err);
+    if (status == PDNN_OK)
+        status = pdnn_spec_load(arguments, n_arguments, sets, n_sets, &session->spec, err);
+    return status == PDNN_OK ? take_spec(session, err) : status;
+}
+
+enum pdnn_status pdnn_session_open_models(struct pdnn_session *session, const char *argument,
+                                          const char *const *sets, size_t n_sets, const char *models,
+                                          struct pdnn_err *err) {
+    enum pdnn_status status = begin(session, err);
+    if (status == PDNN_OK)
+        status = pdnn_spec_load_models(argument, sets, n_sets, models, &session->spec, err);
+    return status == PDNN_OK ? take_spec(session, err) : status;
 }
 
 enum pdnn_status pdnn_session_open_for(struct pdnn_session *session, const struct pdnn_host *host,

@@ -60,6 +60,10 @@ void pdnn_session_cache(bool no_cache, char directory[PDNN_KEPT_PATH]);
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err);
+/* The same with other models in the spec: pdnn_spec_load_models. */
+enum pdnn_status pdnn_session_open_models(struct pdnn_session *session, const char *argument,
+                                          const char *const *sets, size_t n_sets, const char *models,
+                                          struct pdnn_err *err);
 /* The same for a sweep that ran on a machine of which `host` has the name and the thread counts: what its
  * spec asked of that machine. It measures nothing, and has no room for roofs. */
 enum pdnn_status pdnn_session_open_for(struct pdnn_session *session, const struct pdnn_host *host,

@@ -17,7 +17,7 @@ PARADNN, COMPLETION = (os.path.abspath(path) for path in sys.argv[1:3])
 # What is typed, with what each shell must then offer: whole words.
 TYPED = {
     "paradnn sw": {"sweep"},
-    "paradnn s": {"sweep", "submit", "status"},
+    "paradnn s": {"sweep", "submit", "status", "seqpoint"},
     "paradnn sweep --ou": {"--output"},
     "paradnn sweep --set run.mode=": {"run.mode=infer", "run.mode=train"},
     "paradnn sweep --set=measure.order=s": {"--set=measure.order=shuffled"},
@@ -140,7 +140,7 @@ class Completion(unittest.TestCase):
             used |= set(re.findall(r"^  (?:-\w, )?--[a-z-]+ (\S+)", text, re.M))
             # Those with a list of words need no row.
             used = {name for name in used if name and name not in known}
-            self.assertLessEqual(used, {"FORMAT", "MODEL", "TABLE"}, command)
+            self.assertLessEqual(used, {"FORMAT", "MODEL", "SAMPLER", "STATISTIC", "TABLE"}, command)
 
     def test_option_is_offered_once_unless_it_repeats(self):
         offered = self.ask("sweep", "--output", "x", "--set", "seed=1", "-")[1]

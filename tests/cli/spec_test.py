@@ -12,7 +12,7 @@ import unittest
 
 PARADNN, DOCUMENT = (os.path.abspath(path) for path in sys.argv[1:3])
 UPDATE = "--update" in sys.argv
-TOP = ("sweep", "seed", "run", "measure", "limits", "models")
+TOP = ("sweep", "seed", "run", "measure", "limits", "seqpoint", "models")
 
 
 def paradnn(*arguments, text=None):

@@ -1,0 +1,464 @@
+#include "base/clock.h"
+#include "cli/console.h"
+#include "cli/output.h"
+#include "cli/registry.h"
+#include "cli/seqpoint_text.h"
+#include "cli/table.h"
+#include "session/environment.h"
+#include "results/tables/record.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const paragraphs[] = {
+    "Projects how long an epoch of a model with sequences takes from a handful of its iterations, since the "
+    "time of one depends on little but the lengths that its minibatch is padded to. "
+    "The spec or ID is one model: gnmt, deepspeech2, rnn, transformer. The epoch is made from the lengths of "
+    "its examples (section seqpoint of the spec, or the options here).",
+    "SeqPoints (Pati et al., ISPASS 2020) are chosen by length, FLOP or, where all of it was measured, time; "
+    "each stands for a number of iterations. Beside them: a random sample whose estimate is corrected by what "
+    "lengths explain and has an interval (model-assisted), and the baselines that SeqPoint was published with.",
+    "Iterations of equal padded lengths are one row of results.csv. All share one set of weights and one "
+    "block of memory; each is prepared once, never inside a sample, and at most 64 are kept prepared. Run "
+    "again with the same directory, it keeps what is measured. seqpoint.csv has a row per kind of iteration.",
+    "With two result directories of this command and nothing else, it prints how much faster the second is: "
+    "in truth, and as projected from what was chosen in the first.",
+    NULL,
+};
+
+static const char *const sampler_words[] = {"sorted", "bucket", "shuffled", "stream", NULL};
+static const char *const key_words[] = {"source", "target", "sum", "maximum", "both", NULL};
+static const char *const statistic_words[] = {"length", "flop", "time", NULL};
+
+static const struct pdnn_option_def options[] = {
+    {"output", 'o', "DIR", NULL, false,
+     "the result directory (default: NAME.results in the current directory, with the spec's name; required "
+     "for an ID)"},
+    {"lengths", 0, "LENGTHS", NULL, false,
+     "the lengths of the examples: a file with one, or source and target, per line; a distribution such as "
+     "librispeech-clean-100 or iwslt15-en-vi; or uniform:LOW-HIGH and others (paradnn help spec)"},
+    {"sampler", 0, "SAMPLER", sampler_words, false, "how batches are formed and ordered (default: bucket)"},
+    {"key", 0, "KEY", key_words, false,
+     "which length of an iteration with two is its sequence length (default: source)"},
+    {"statistic", 0, "STATISTIC", statistic_words, false,
+     "what SeqPoints are chosen by; time needs --ground-truth (default: flop)"},
+    {"target-error", 0, "PERCENT", NULL, false,
+     "run random iterations until half the model-assisted interval is within PERCENT, such as 0.5%"},
+    {"points", 0, "DIR", NULL, false,
+     "run the SeqPoints that were chosen in DIR, on another platform, instead of choosing them"},
+    {"ground-truth", 0, NULL, NULL, false,
+     "measure every distinct length, so that all methods have an error"},
+    {"every", 0, NULL, NULL, false,
+     "with --ground-truth: time as many steps of each length as the epoch has iterations of it"},
+    PDNN_OPTION_SET,
+    PDNN_OPTION_CEILINGS,
+    PDNN_OPTION_SLOW,
+    PDNN_OPTION_NO_CACHE,
+    {"dry-run", 0, NULL, NULL, false, "choose and print, run and write nothing"},
+    PDNN_OPTION_FORMAT,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn seqpoint sweeps/seqpoint-gnmt.yaml --dry-run", "which iterations stand for an epoch of GNMT"},
+    {"paradnn seqpoint sweeps/seqpoint-ds2.yaml --ground-truth -o ds2",
+     "project an epoch of DeepSpeech2, and measure how far off that is"},
+    {"paradnn seqpoint sweeps/seqpoint-ds2.yaml --points ds2 --set run.threads=1 -o ds2-1",
+     "the same iterations on one thread"},
+    {"paradnn seqpoint ds2-1 ds2", "the speed-up of the second thread, projected and true"},
+    {"paradnn seqpoint rnn/hidden=256 --lengths lengths.txt -o rnn", "an ID, with lengths from a file"},
+};
+
+/* What one run of the command holds. */
+struct job {
+    const struct pdnn_arguments *arguments;
+    struct pdnn_arena arena;
+    struct pdnn_progress bar;
+    struct pdnn_session_hooks hooks;
+    struct pdnn_session session;
+    struct pdnn_seqpoint_epoch made;
+    struct pdnn_sweep_directory directory;
+    bool is_open;
+    struct pdnn_epoch_sample sample;
+    size_t draws;
+    double *time_ns;
+    uint64_t *measured;
+    bool *wanted;
+    struct pdnn_seqpoint_result result;
+};
+
+static enum pdnn_status no_memory(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+}
+
+/* The options that stand for keys of the spec come after --set, as more of these. */
+static enum pdnn_status get_sets(struct job *job, const char ***sets, size_t *n_sets, struct pdnn_err *err) {
+    static const char *const keys[][2] = {{"lengths", "lengths"},
+                                          {"sampler", "sampler"},
+                                          {"key", "key"},
+                                          {"statistic", "statistic"},
+                                          {"target-error", "target_error"}};
+    enum { KEYS = sizeof keys / sizeof *keys };
+    if (pdnn_argument_all(job->arguments, "set", sets, n_sets, err) != PDNN_OK)
+        return err->status;
+    const char **more = realloc(*sets, (*n_sets + KEYS) * sizeof *more);
+    if (!more)
+        return no_memory(err);
+    *sets = more;
+    for (size_t i = 0; i < KEYS; i++) {
+        const char *text = pdnn_argument(job->arguments, keys[i][0]);
+        if (!text)
+            continue;
+        more[*n_sets] = pdnn_arena_printf(&job->arena, "seqpoint.%s=%s", keys[i][1], text);
+        if (!more[(*n_sets)++])
+            return no_memory(err);
+    }
+    return PDNN_OK;
+}
+
+/* The statistic to select by; NULL: the length. */
+static const double *statistic_of(const struct job *job) {
+    switch (job->made.rules.statistic) {
+    case PDNN_STATISTIC_FLOP:
+        return job->made.flop_count;
+    case PDNN_STATISTIC_TIME:
+        return job->time_ns;
+    default:
+        return NULL;
+    }
+}
+
+static enum pdnn_status choose(struct job *job, struct pdnn_err *err) {
+    const struct pdnn_spec_seqpoint *rules = &job->made.rules;
+    const struct pdnn_seqpoint_request request = {.epoch = &job->made.epoch,
+                                                  .key = (enum pdnn_seqpoint_key)rules->key,
+                                                  .statistic = statistic_of(job),
+                                                  .unique_max = (size_t)rules->unique_max,
+                                                  .bins = (size_t)rules->bins,
+                                                  .error = rules->error};
+    return pdnn_seqpoint_select(&request, &job->arena, &job->result.seqpoints, err);
+}
+
+/* Takes the SeqPoints of another directory's table. */
+static enum pdnn_status take_points(struct job *job, const char *directory, struct pdnn_err *err) {
+    const struct pdnn_epoch *epoch = &job->made.epoch;
+    struct pdnn_points *points = &job->result.seqpoints.points;
+    struct pdnn_seqpoint_table table = {0};
+    const char *path = pdnn_arena_printf(&job->arena, "%s/seqpoint.csv", directory);
+    points->point = pdnn_arena_alloc(&job->arena, epoch->n_kinds, sizeof *points->point);
+    if (!path || !points->point)
+        return no_memory(err);
+    if (pdnn_seqpoint_table_read(path, &table, err) != PDNN_OK)
+        return err->status;
+    double weights = 0;
+    for (size_t i = 0, k = 0; i < table.n_rows; i++) {
+        const struct pdnn_seqpoint_row *row = &table.row[i];
+        if (isnan(row->seqpoint_weight))
+            continue;
+        while (k < epoch->n_kinds && (epoch->kind[k].length[0] < row->source_length ||
+                                      (epoch->kind[k].length[0] == row->source_length &&
+                                       epoch->kind[k].length[1] < row->target_length)))
+            k++;
+        if (k == epoch->n_kinds || epoch->kind[k].length[0] != row->source_length ||
+            epoch->kind[k].length[1] != row->target_length)
+            break;
+        points->point[points->count++] = (struct pdnn_point){k, row->seqpoint_weight, 1};
+        weights += row->seqpoint_weight;
+    }
+    pdnn_seqpoint_table_finish(&table);
+    if (llround(weights) != (long long)epoch->n_iterations)
+        return pdnn_fail(err, PDNN_INVALID, "%s is of another epoch, or has no SeqPoints", path);
+    job->result.points_from = directory;
+    return PDNN_OK;
+}
+
+static enum pdnn_status draw_sample(struct job *job, struct pdnn_err *err) {
+    const struct pdnn_epoch_sample_request request = {.epoch = &job->made.epoch,
+                                                      .seed = job->session.spec.seed};
+    enum pdnn_status status = pdnn_epoch_sample_draw(&request, &job->arena, &job->sample, err);
+    if (status != PDNN_OK)
+        return status;
+    size_t wanted = (size_t)job->made.rules.sample, all = job->made.epoch.n_iterations;
+    job->draws = wanted > job->sample.least ? wanted : job->sample.least;
+    job->draws = job->draws < all ? job->draws : all;
+    return PDNN_OK;
+}
+
+static enum pdnn_status project(struct job *job, bool ran, struct pdnn_err *err) {
+    const struct pdnn_projections_request request = {
+        .epoch = &job->made.epoch,
+        .key = (enum pdnn_seqpoint_key)job->made.rules.key,
+        .statistic = job->made.rules.statistic == PDNN_STATISTIC_LENGTH ? NULL : job->made.flop_count,
+        .points = &job->result.seqpoints.points,
+        .sample = &job->sample,
+        .draws = job->draws,
+        .time_ns = ran ? job->time_ns : NULL,
+        .seed = job->session.spec.seed};
+    job->result.draws = job->draws;
+    return pdnn_projections_make(&request, &job->arena, &job->result.projections, err);
+}
+
+/* What to run: the SeqPoints, the sample, and the baselines of one iteration, or everything. */
+static void want(struct job *job, bool all) {
+    const struct pdnn_projections *projections = &job->result.projections;
+    for (size_t k = 0; k < job->made.epoch.n_kinds; k++)
+        job->wanted[k] = all;
+    for (int i = 0; i < 2 + PDNN_BASELINE_PRIOR; i++) {
+        const struct pdnn_points *points = &projections->of[i].points;
+        for (size_t p = 0; p < points->count; p++)
+            job->wanted[points->point[p].kind] = true;
+    }
+}
+
+/* Visits what is wanted and not measured yet, and reads the times. */
+static enum pdnn_status measure(struct job *job, bool every, struct pdnn_err *err) {
+    struct pdnn_sweep_result result = {0};
+    pdnn_seqpoint_want(&job->made, &job->session, job->wanted, every);
+    uint64_t begun_ns = pdnn_clock_ns();
+    enum pdnn_status status = pdnn_sweep_directory_run(&job->directory, &result, err);
+    uint64_t ran_ns = pdnn_clock_ns() - begun_ns - job->directory.roofs_ns;
+    struct pdnn_visit_spent *sum = &job->result.spent;
+    job->result.ran_ns += result.visits ? ran_ns : 0;
+    sum->prepare_ns += result.spent.prepare_ns;
+    sum->samples_ns += result.spent.samples_ns;
+    sum->stamped_ns += result.spent.stamped_ns;
+    if (status != PDNN_OK && status != PDNN_INTERRUPTED)
+        return status;
+    struct pdnn_err cause = {0};
+    if (pdnn_seqpoint_times(&job->made, &job->directory, every, job->time_ns, job->measured, &cause) !=
+        PDNN_OK)
+        return pdnn_fail(err, cause.status, "%s", cause.text);
+    return status;
+}
+
+/* Runs more of the sample until its interval is narrow enough. */
+static enum pdnn_status narrow(struct job *job, struct pdnn_err *err) {
+    const double target = job->made.rules.target_error;
+    enum pdnn_status status = PDNN_OK;
+    while (target > 0 && status == PDNN_OK && job->result.projections.has_estimate) {
+        size_t needed = pdnn_assisted_draws_needed(&job->sample, &job->result.projections.estimate, target);
+        if (needed <= job->draws)
+            break;
+        job->draws = needed;
+        status = project(job, true, err);
+        if (status == PDNN_OK) {
+            want(job, false);
+            status = measure(job, false, err);
+        }
+        if (status == PDNN_OK)
+            status = project(job, true, err);
+    }
+    return status;
+}
+
+static void fill_row(const struct job *job, size_t k, struct pdnn_seqpoint_row *row) {
+    static const unsigned bits[PDNN_PROJECTIONS] = {
+        PDNN_CHOSEN_SEQPOINT, PDNN_CHOSEN_SAMPLE, PDNN_CHOSEN_FREQUENT, PDNN_CHOSEN_MEDIAN,
+        PDNN_CHOSEN_WORST,    PDNN_CHOSEN_PRIOR,  PDNN_CHOSEN_RANDOM,   0};
+    const struct pdnn_epoch_kind *kind = &job->made.epoch.kind[k];
+    pdnn_seqpoint_row_init(row);
+    row->id = job->session.tasks[k].id;
+    row->source_length = kind->length[0];
+    row->target_length = kind->length[1];
+    row->iterations = kind->count;
+    if (!isnan(job->made.flop_count[k]))
+        row->flop_count = (uint64_t)job->made.flop_count[k];
+    row->time_ns = job->time_ns[k];
+    row->measured = job->measured[k];
+    for (int i = 0; i < PDNN_PROJECTIONS; i++) {
+        const struct pdnn_points *points = &job->result.projections.of[i].points;
+        for (size_t p = 0; p < points->count; p++) {
+            const struct pdnn_point *point = &points->point[p];
+            if (point->kind != k)
+                continue;
+            row->chosen_by |= bits[i];
+            if (i == 0)
+                row->seqpoint_weight = point->weight;
+            if (i == 1) {
+                row->draws = point->runs;
+                row->draws_weight = job->result.projections.has_estimate ? point->weight : NAN;
+            }
+        }
+    }
+}
+
+static enum pdnn_status write_table(struct job *job, struct pdnn_err *err) {
+    size_t n_kinds = job->made.epoch.n_kinds;
+    struct pdnn_seqpoint_row *rows = pdnn_arena_alloc(&job->arena, n_kinds, sizeof *rows);
+    struct pdnn_str text = {0};
+    if (!rows)
+        return no_memory(err);
+    for (size_t k = 0; k < n_kinds; k++)
+        fill_row(job, k, &rows[k]);
+    pdnn_seqpoint_table_format(rows, n_kinds, &text);
+    enum pdnn_status status = text.failed ? no_memory(err)
+                                          : pdnn_folder_replace(&job->directory.folder, "seqpoint.csv",
+                                                                pdnn_str_text(&text), text.length, err);
+    pdnn_str_finish(&text);
+    return status;
+}
+
+static enum pdnn_status open_directory(struct job *job, struct pdnn_err *err) {
+    const char *given = pdnn_argument(job->arguments, "output"), *name = job->session.spec.name;
+    struct pdnn_sweep_request request = {.session = &job->session,
+                                         .ceilings_file = pdnn_argument(job->arguments, "ceilings"),
+                                         .largest = job->made.largest,
+                                         .allow_slow = pdnn_argument(job->arguments, "allow-slow")};
+    struct pdnn_fact *facts;
+    if (!given && !name)
+        return pdnn_fail(err, PDNN_INVALID, "an ID names no directory, give -o DIR");
+    request.path = given ? given : pdnn_arena_printf(&job->arena, "%s.results", name);
+    if (!request.path)
+        return no_memory(err);
+    if (request.ceilings_file &&
+        pdnn_ceilings_read(request.ceilings_file, NULL, job->session.ceilings, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = pdnn_session_announce(&job->session, request.path, err);
+    if (status == PDNN_OK)
+        status = pdnn_environment_facts(&job->session, &job->arena, &facts, &request.n_facts, err);
+    if (status != PDNN_OK)
+        return status;
+    request.facts = facts;
+    job->bar.preface = job->session.common;
+    job->is_open = true;
+    return pdnn_sweep_directory_open(&job->directory, &request, err);
+}
+
+static enum pdnn_status run_all(struct job *job, bool *some_failed, struct pdnn_err *err) {
+    bool every = pdnn_argument(job->arguments, "every");
+    bool all = every || pdnn_argument(job->arguments, "ground-truth");
+    enum pdnn_status status = open_directory(job, err);
+    if (status == PDNN_OK) {
+        want(job, all);
+        status = measure(job, every, err);
+    }
+    *some_failed = pdnn_session_has_failed(job->directory.counts);
+    bool is_over = status != PDNN_OK && status != PDNN_INTERRUPTED;
+    if (is_over)
+        return status;
+    struct pdnn_err cause = {0};
+    bool by_time = job->made.rules.statistic == PDNN_STATISTIC_TIME && !job->result.points_from;
+    enum pdnn_status made = project(job, true, &cause);
+    if (made == PDNN_OK && by_time && isnan(job->result.projections.truth_ns))
+        return status == PDNN_OK
+                   ? pdnn_fail(err, PDNN_INVALID,
+                               "not every length could be measured, so none can be chosen by time")
+                   : status;
+    if (made == PDNN_OK && by_time)
+        made = choose(job, &cause);
+    if (made == PDNN_OK && by_time)
+        made = project(job, true, &cause);
+    if (made == PDNN_OK && status == PDNN_OK)
+        made = narrow(job, &cause);
+    if (made == PDNN_OK)
+        made = write_table(job, &cause);
+    return made == PDNN_OK ? status : pdnn_fail(err, made, "%s", cause.text);
+}
+
+static enum pdnn_status prepare(struct job *job, struct pdnn_err *err) {
+    size_t n_kinds = job->made.epoch.n_kinds;
+    const char *points = pdnn_argument(job->arguments, "points");
+    bool by_time = job->made.rules.statistic == PDNN_STATISTIC_TIME && !points;
+    bool has_truth =
+        pdnn_argument(job->arguments, "ground-truth") && !pdnn_argument(job->arguments, "dry-run");
+    if (by_time && !has_truth)
+        return pdnn_fail(err, PDNN_INVALID, "statistic time needs --ground-truth");
+    if (pdnn_argument(job->arguments, "every") && !pdnn_argument(job->arguments, "ground-truth"))
+        return pdnn_fail(err, PDNN_INVALID, "--every is for --ground-truth, which is missing");
+    job->time_ns = pdnn_arena_alloc(&job->arena, n_kinds, sizeof *job->time_ns);
+    job->measured = pdnn_arena_alloc(&job->arena, n_kinds, sizeof *job->measured);
+    job->wanted = pdnn_arena_alloc(&job->arena, n_kinds, sizeof *job->wanted);
+    if (!job->time_ns || !job->measured || !job->wanted)
+        return no_memory(err);
+    enum pdnn_status status = draw_sample(job, err);
+    if (status == PDNN_OK && points)
+        status = take_points(job, points, err);
+    else if (status == PDNN_OK && !by_time)
+        status = choose(job, err);
+    return status == PDNN_OK ? project(job, false, err) : status;
+}
+
+static enum pdnn_status print(struct job *job, bool ran, struct pdnn_err *err) {
+    struct pdnn_str out = {0};
+    bool csv = pdnn_wants_csv(job->arguments);
+    job->result.made = &job->made;
+    job->result.session = &job->session;
+    job->result.time_ns = ran ? job->time_ns : NULL;
+    job->result.measured = job->measured;
+    job->result.every = pdnn_argument(job->arguments, "every");
+    if (csv)
+        pdnn_seqpoint_csv(&out, &job->result);
+    else
+        pdnn_seqpoint_text(&out, &job->result, pdnn_terminal_width(STDOUT_FILENO));
+    return pdnn_text_print(&out, csv, err);
+}
+
+static bool is_directory(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static enum pdnn_status compare_two(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    struct pdnn_str out = {0};
+    for (size_t i = 0; i < arguments->n_operands; i++)
+        if (!is_directory(arguments->operands[i]))
+            return pdnn_fail(err, PDNN_INVALID,
+                             "%s: expected one model, or two result directories to compare",
+                             arguments->operands[i]);
+    enum pdnn_status status = pdnn_seqpoint_pair(arguments->operands, pdnn_wants_csv(arguments), &out, err);
+    if (status == PDNN_OK)
+        return pdnn_text_print(&out, pdnn_wants_csv(arguments), err);
+    pdnn_str_finish(&out);
+    return status;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    if (arguments->n_operands > 1)
+        return compare_two(arguments, err);
+    struct job job = {.arguments = arguments};
+    const char **sets = NULL;
+    size_t n_sets = 0;
+    bool runs = !pdnn_argument(arguments, "dry-run");
+    job.hooks = pdnn_console_hooks(&job.bar);
+    job.session.hooks = &job.hooks;
+    job.session.started_ns = pdnn_clock_ns();
+    job.session.no_cache = pdnn_argument(arguments, "no-cache");
+    enum pdnn_status status = get_sets(&job, &sets, &n_sets, err);
+    if (status == PDNN_OK)
+        status = pdnn_seqpoint_open(&job.made, &job.session, arguments->operands[0], sets, n_sets, err);
+    if (status == PDNN_OK)
+        status = prepare(&job, err);
+    if (status == PDNN_OK && runs)
+        status = run_all(&job, some_failed, err);
+    if (status == PDNN_OK || (status == PDNN_INTERRUPTED && job.result.projections.of[0].method)) {
+        struct pdnn_err cause = {0};
+        if (print(&job, runs, &cause) != PDNN_OK)
+            status = pdnn_fail(err, cause.status, "%s", cause.text);
+    }
+    if (job.is_open)
+        pdnn_sweep_directory_close(&job.directory);
+    pdnn_seqpoint_close(&job.made);
+    pdnn_session_finish(&job.session);
+    pdnn_arena_finish(&job.arena);
+    free(sets);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_seqpoint = {
+    .name = "seqpoint",
+    .summary = "Projects an epoch of a sequence model from a few of its iterations.",
+    .operands = "SPEC|ID|DIR DIR",
+    .min_operands = 1,
+    .max_operands = 2,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
+    .run = run,
+};

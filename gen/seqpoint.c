@@ -1,0 +1,133 @@
+#include "gen/seqpoint.h"
+
+#include "gen/language.h"
+
+#include <stddef.h>
+
+static const char *const samplers[] = {"sorted", "bucket", "shuffled", "stream", NULL};
+static const char *const keys[] = {"source", "target", "sum", "maximum", "both", NULL};
+static const char *const statistics[] = {"length", "flop", "time", NULL};
+
+static enum pdnn_status read_text(const struct pdnn_key_def *key, const struct pdnn_yaml *value, void *target,
+                                  struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_key_check_scalar(value, key->name, err);
+    if (status == PDNN_OK)
+        *(const char **)((char *)target + key->offset) = value->text;
+    return status;
+}
+
+static const struct pdnn_key_def seqpoint_keys[] = {
+    {.name = "lengths",
+     .read = read_text,
+     .offset = offsetof(struct pdnn_spec_seqpoint, lengths),
+     .values = "a file or a distribution",
+     .absent = "an error of `paradnn seqpoint`",
+     .help = "lengths of the examples: a file with one, or source and target, per line; "
+             "librispeech-clean-100, librispeech-clean-360, librispeech-other-500, librispeech-dev-clean, "
+             "iwslt15-en-vi, azure-chat, azure-code; uniform:LOW-HIGH, lognormal:MU,SIGMA or "
+             "histogram:LOW-HIGH=COUNT,...",
+     .example = "iwslt15-en-vi"},
+    {.name = "examples",
+     .read = pdnn_key_read_i64,
+     .offset = offsetof(struct pdnn_spec_seqpoint, examples),
+     .min = 1,
+     .max = 1 << 24,
+     .absent = "as many as the data set has",
+     .help = "examples in the epoch",
+     .example = "33328"},
+    {.name = "sampler",
+     .read = pdnn_key_read_word,
+     .offset = offsetof(struct pdnn_spec_seqpoint, sampler),
+     .words = samplers,
+     .fallback = "bucket",
+     .help = "how batches are formed: sorted by length; shuffled, sorted within shards and shuffled again "
+             "(GNMT's); shuffled; or streams of equal length (a language model's)",
+     .example = "sorted"},
+    {.name = "multiple",
+     .read = pdnn_key_read_i64,
+     .offset = offsetof(struct pdnn_spec_seqpoint, multiple),
+     .min = 1,
+     .max = 1 << 20,
+     .fallback = "1",
+     .help = "padded lengths are rounded up to a multiple of this",
+     .example = "8"},
+    {.name = "longest",
+     .read = pdnn_key_read_i64,
+     .offset = offsetof(struct pdnn_spec_seqpoint, longest),
+     .min = 1,
+     .max = 1 << 24,
+     .absent = "no limit",
+     .help = "examples with a longer source or target, in steps, are left out",
+     .example = "80"},
+    {.name = "shard_batches",
+     .read = pdnn_key_read_i64,
+     .offset = offsetof(struct pdnn_spec_seqpoint, shard_batches),
+     .min = 1,
+     .max = 1 << 24,
+     .fallback = "80",
+     .help = "sampler bucket: batches per shard",
+     .example = "40"},
+    {.name = "frames_per_second",
+     .read = pdnn_key_read_i64,
+     .offset = offsetof(struct pdnn_spec_seqpoint, frames_per_second),
+     .min = 1,
+     .max = 100000,
+     .absent = "the model's own",
+     .help = "steps of the model per second of audio, for lengths in seconds",
+     .example = "25"},
+    {.name = "key",
+     .read = pdnn_key_read_word,
+     .offset = offsetof(struct pdnn_spec_seqpoint, key),
+     .words = keys,
+     .fallback = "source",
+     .help = "the sequence length of an iteration with two",
+     .example = "sum"},
+    {.name = "statistic",
+     .read = pdnn_key_read_word,
+     .offset = offsetof(struct pdnn_spec_seqpoint, statistic),
+     .words = statistics,
+     .fallback = "flop",
+     .help = "what SeqPoints are chosen by; time is that of the ground truth",
+     .example = "time"},
+    {.name = "unique_max",
+     .read = pdnn_key_read_i64,
+     .offset = offsetof(struct pdnn_spec_seqpoint, unique_max),
+     .min = 1,
+     .max = 1 << 20,
+     .fallback = "10",
+     .help = "up to this many distinct lengths, each is a SeqPoint",
+     .example = "20"},
+    {.name = "bins",
+     .read = pdnn_key_read_i64,
+     .offset = offsetof(struct pdnn_spec_seqpoint, bins),
+     .min = 1,
+     .max = 1 << 20,
+     .fallback = "5",
+     .help = "bins of equal width to begin with",
+     .example = "10"},
+    {.name = "error",
+     .read = pdnn_key_read_percent,
+     .offset = offsetof(struct pdnn_spec_seqpoint, error),
+     .fallback = "1%",
+     .help = "one bin more while the projected statistic is further off",
+     .example = "0.5%"},
+    {.name = "sample",
+     .read = pdnn_key_read_i64,
+     .offset = offsetof(struct pdnn_spec_seqpoint, sample),
+     .min = 4,
+     .max = 1 << 20,
+     .fallback = "40",
+     .help = "iterations of the model-assisted estimate; with target_error, those to begin with",
+     .example = "20"},
+    {.name = "target_error",
+     .read = pdnn_key_read_percent,
+     .offset = offsetof(struct pdnn_spec_seqpoint, target_error),
+     .absent = "`sample` iterations",
+     .help = "run iterations until half the model-assisted interval is within this",
+     .example = "0.5%"},
+};
+
+const struct pdnn_key_table pdnn_epoch_keys = {.name = "seqpoint",
+                                               .keys = seqpoint_keys,
+                                               .n_keys = sizeof seqpoint_keys / sizeof *seqpoint_keys,
+                                               .place = pdnn_key_place};

@@ -1,0 +1,48 @@
+/* What each method says the epoch takes, beside what it takes: SeqPoint, the model-assisted estimate, and the
+ * published baselines. A pure function of the times of kinds, of which some may be unknown. */
+#ifndef RESULTS_ANALYSIS_PROJECTIONS_H
+#define RESULTS_ANALYSIS_PROJECTIONS_H
+
+#include "results/analysis/assisted.h"
+#include "results/analysis/seqpoint.h"
+
+enum { PDNN_PROJECTION_RANDOM_SEEDS = 200 };
+
+struct pdnn_projection {
+    const char *method;
+    struct pdnn_points
+        points;    /* for the model-assisted estimate: the kinds of its draws, with their weights */
+    uint64_t runs; /* iterations that it runs */
+    /* Of the epoch's time; NaN where a time is missing. low and high: the model-assisted interval, else NaN.
+     */
+    double total_ns, low_ns, high_ns;
+    double error; /* against the truth, signed; NaN without. Of random ones, the 95th percentile over seeds */
+    struct pdnn_reduction reduction; /* NaN without times */
+};
+
+enum { PDNN_PROJECTIONS = 2 + PDNN_BASELINE_COUNT };
+
+struct pdnn_projections_request {
+    const struct pdnn_epoch *epoch;
+    enum pdnn_seqpoint_key key;
+    const double *statistic;          /* by kind, for selection; NULL: the length */
+    const struct pdnn_points *points; /* the SeqPoints */
+    const struct pdnn_epoch_sample *sample;
+    size_t draws;
+    const double *time_ns; /* by kind; NaN: not measured; NULL: none is */
+    uint64_t seed;
+};
+
+struct pdnn_projections {
+    double truth_ns;                     /* NaN unless every kind's time is known */
+    struct pdnn_epoch_estimate estimate; /* valid if has_estimate */
+    bool has_estimate;
+    struct pdnn_projection of[PDNN_PROJECTIONS]; /* seqpoint, model-assisted, then the baselines */
+};
+
+/* In the arena. */
+enum pdnn_status pdnn_projections_make(const struct pdnn_projections_request *request,
+                                       struct pdnn_arena *arena, struct pdnn_projections *projections,
+                                       struct pdnn_err *err);
+
+#endif
