@@ -63,12 +63,11 @@ static enum pdnn_status collect_points(struct picture *p, const char *directory,
                                          directory);
 }
 
-static void put_line(struct picture *p, double ratio, const char *name) {
+static void put_line(struct picture *p, double ratio) {
     struct pdnn_frame *f = &p->chart.frame;
     struct pdnn_chart_line *line = pdnn_chart_add_line(&p->chart, (struct pdnn_spot){f->xmin, ratio},
                                                        (struct pdnn_spot){f->xmax, ratio});
     line->dashed = line->thin = ratio != 1;
-    snprintf(line->beside, sizeof line->beside, "%s", name);
 }
 
 static void put_lines(struct picture *p) {
@@ -76,9 +75,9 @@ static void put_lines(struct picture *p) {
     pdnn_chart_fit(&p->chart);
     f->ymin = fmin(f->ymin, 1 - 2 * band);
     f->ymax = fmax(f->ymax, 1 + 2 * band);
-    put_line(p, 1 + band, "+10 %");
-    put_line(p, 1, "equal");
-    put_line(p, 1 - band, "-10 %");
+    put_line(p, 1 + band);
+    put_line(p, 1);
+    put_line(p, 1 - band);
 }
 
 /* Of the points of one color, or with NULL of all. */
@@ -136,8 +135,8 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     p->chart.x_title = "measured time of a step (ms)";
     p->chart.y_title = "composed over measured";
     p->chart.color_title = p->selection.results.header[p->color];
-    p->chart.caption[0] = "Each point is one model that was both composed of its operators' times and run. "
-                          "Below 1 the sum is too short";
+    p->chart.caption[0] = "Each point is one model that was both composed of its operators' times and run";
+    p->chart.caption[1] = "Below 1 the sum is too short; dashed: 10 % off";
     if (p->n_predicted && p->n_predicted < p->chart.n_points) {
         p->chart.dot = "with interpolated operators";
         p->chart.no_dot = "all operators measured";
