@@ -2,7 +2,8 @@
 """How far off projections of an epoch are: two epochs on five configurations of this processor, every iteration of each measured.
 
 Usage: seqpoint.py run PARADNN SWEEPS DIRECTORY [SECONDS]   measure; run again, it goes on with what is missing (about a quarter of an hour in all)
-       seqpoint.py table PARADNN SWEEPS DIRECTORY           print the tables of doc/seqpoint.md"""
+       seqpoint.py table PARADNN SWEEPS DIRECTORY           print the tables of doc/seqpoint.md,
+                                                           and write DIRECTORY/errors.csv, all that they come from"""
 
 import csv
 import io
@@ -74,7 +75,7 @@ def summary(errors):
 
 
 def table(paradnn, sweeps, directory):
-    errors, truth = {}, {}
+    errors, truth, written = {}, {}, {}
     for epoch, config in itertools.product(EPOCHS, CONFIGS):
         if not os.path.exists(f"{directory}/{epoch}-{config}.txt"):
             continue
@@ -83,7 +84,12 @@ def table(paradnn, sweeps, directory):
             for method, row in found.items():
                 name = f"{method} {sample}" if method == "model-assisted" else method
                 errors.setdefault(epoch, {}).setdefault(name, {})[config] = float(row["error"])
+                written[epoch, config, name] = {"epoch": epoch, "configuration": config, **row, "method": name}
         truth[epoch, config] = float(found["seqpoint"]["truth_ns"])
+    with open(f"{directory}/errors.csv", "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(next(iter(written.values()))), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(written.values())
     for epoch, of in errors.items():
         configs = [config for config in CONFIGS if config in of["seqpoint"]]
         print(f"\n{epoch}: signed error, %\n\n| method | {' | '.join(configs)} | geomean | mean | max |\n|---|{'---:|' * (len(configs) + 3)}")
