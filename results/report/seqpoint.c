@@ -46,7 +46,7 @@ static const char *x_name(const struct epoch *e) {
 }
 
 static void put_times(struct pdnn_str *out, struct epoch *e, size_t number) {
-    char id[32];
+    char id[sizeof "epoch-lengths" + 20];
     struct pdnn_str caption = {0};
     snprintf(id, sizeof id, "epoch-times%zu", number);
     struct pdnn_html_chart chart = {id, "Time of an iteration by its length", 860, 340, 70, 850, 26, 290};
@@ -81,7 +81,7 @@ static void put_bar(struct pdnn_str *out, const struct epoch *e, const char *css
 }
 
 static void put_histogram(struct pdnn_str *out, struct epoch *e, size_t number) {
-    char id[32];
+    char id[sizeof "epoch-lengths" + 20];
     struct pdnn_str caption = {0};
     const struct pdnn_seqpoint_summary *s = &e->summary;
     snprintf(id, sizeof id, "epoch-lengths%zu", number);
