@@ -74,13 +74,17 @@ static enum pdnn_status check_places(const struct pdnn_plan *plan, const struct 
     return PDNN_OK;
 }
 
-/* Allocates the block for the first member. */
+static const uint64_t spare_bytes = UINT64_C(1) << 20;
+
+/* Allocates the block for the first member, with room for what other choices of implementations may take of
+ * the others, which counts where models are small. */
 static enum pdnn_status found(struct pdnn_plan_set *set, const struct pdnn_plan *plan, struct pdnn_err *err) {
     enum pdnn_status status = pdnn_plan_check(plan, &set->options.plan, err);
     if (status != PDNN_OK)
         return status;
     uint64_t most_bytes = pdnn_plan_room(&set->options.plan) - pdnn_plan_moved_bytes(plan);
-    set->room_bytes = plan->block_bytes <= most_bytes / 2 ? 2 * plan->block_bytes : most_bytes;
+    const uint64_t wanted_bytes = 2 * plan->block_bytes + spare_bytes;
+    set->room_bytes = wanted_bytes < most_bytes ? wanted_bytes : most_bytes;
     for (size_t i = 0; i < plan->program.n_slots; i++)
         set->shared_bytes += pdnn_plan_is_shared(plan, i) ? plan->program.slots[i].bytes : 0;
     return pdnn_block_map(set->room_bytes, true, &set->block, err);
