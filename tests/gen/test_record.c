@@ -7,7 +7,7 @@
 
 #include <dirent.h>
 
-enum { SETS_MAX = 3, FILES_MIN = 3, PATH_TEXT = 300 };
+enum { SETS_MAX = 3, SAMPLED = 3, FILES_MIN = 3, PATH_TEXT = 300 };
 
 static const char *sweeps;
 
@@ -94,7 +94,10 @@ static void test_record_shipped_sweeps(void **state) {
             continue;
         char path[PATH_TEXT];
         snprintf(path, sizeof path, "%s/%s", sweeps, entry->d_name);
-        for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        /* Its 28,080 instances take minutes in a sanitized build. */
+        const bool is_large = strcmp(entry->d_name, "table2.yaml") == 0;
+        for (size_t i = is_large ? SAMPLED : 0; i < (is_large ? SAMPLED + 1 : sizeof sets / sizeof *sets);
+             i++) {
             size_t n_sets = 0;
             while (n_sets < SETS_MAX && sets[i][n_sets])
                 n_sets++;
