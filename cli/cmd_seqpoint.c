@@ -143,6 +143,16 @@ static enum pdnn_status choose(struct job *job, struct pdnn_err *err) {
     return pdnn_seqpoint_select(&request, &job->arena, &job->result.seqpoints, err);
 }
 
+/* The same kinds, each as often. */
+static bool is_of_epoch(const struct pdnn_seqpoint_table *table, const struct pdnn_epoch *epoch) {
+    bool is_same = table->n_rows == epoch->n_kinds;
+    for (size_t k = 0; is_same && k < epoch->n_kinds; k++)
+        is_same = table->row[k].source_length == epoch->kind[k].length[0] &&
+                  table->row[k].target_length == epoch->kind[k].length[1] &&
+                  table->row[k].iterations == epoch->kind[k].count;
+    return is_same;
+}
+
 /* Takes the SeqPoints of another directory's table. */
 static enum pdnn_status take_points(struct job *job, const char *directory, struct pdnn_err *err) {
     const struct pdnn_epoch *epoch = &job->made.epoch;
@@ -155,22 +165,15 @@ static enum pdnn_status take_points(struct job *job, const char *directory, stru
     if (pdnn_seqpoint_table_read(path, &table, err) != PDNN_OK)
         return err->status;
     double weights = 0;
-    for (size_t i = 0, k = 0; i < table.n_rows; i++) {
-        const struct pdnn_seqpoint_row *row = &table.row[i];
-        if (isnan(row->seqpoint_weight))
+    bool is_same = is_of_epoch(&table, epoch);
+    for (size_t k = 0; is_same && k < table.n_rows; k++) {
+        if (isnan(table.row[k].seqpoint_weight))
             continue;
-        while (k < epoch->n_kinds && (epoch->kind[k].length[0] < row->source_length ||
-                                      (epoch->kind[k].length[0] == row->source_length &&
-                                       epoch->kind[k].length[1] < row->target_length)))
-            k++;
-        if (k == epoch->n_kinds || epoch->kind[k].length[0] != row->source_length ||
-            epoch->kind[k].length[1] != row->target_length)
-            break;
-        points->point[points->count++] = (struct pdnn_point){k, row->seqpoint_weight, 1};
-        weights += row->seqpoint_weight;
+        points->point[points->count++] = (struct pdnn_point){k, table.row[k].seqpoint_weight, 1};
+        weights += table.row[k].seqpoint_weight;
     }
     pdnn_seqpoint_table_finish(&table);
-    if (llround(weights) != (long long)epoch->n_iterations)
+    if (!is_same || !(fabs(weights - (double)epoch->n_iterations) < 0.5))
         return pdnn_fail(err, PDNN_INVALID, "%s is of another epoch, or has no SeqPoints", path);
     job->result.points_from = directory;
     return PDNN_OK;
@@ -214,9 +217,18 @@ static void want(struct job *job, bool all) {
     }
 }
 
+/* Visits of an earlier run time fewer steps; what they say is each length's median, not the epoch's sum. */
+static bool has_every(const struct job *job) {
+    for (size_t k = 0; k < job->made.epoch.n_kinds; k++)
+        if (job->made.possible[k] && job->measured[k] < job->made.epoch.kind[k].count)
+            return false;
+    return true;
+}
+
 /* Visits what is wanted and not measured yet, and reads the times. */
-static enum pdnn_status measure(struct job *job, bool every, struct pdnn_err *err) {
+static enum pdnn_status measure(struct job *job, struct pdnn_err *err) {
     struct pdnn_sweep_result result = {0};
+    const bool every = pdnn_argument(job->arguments, "every");
     pdnn_seqpoint_want(&job->made, &job->session, job->wanted, every);
     uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = pdnn_sweep_directory_run(&job->directory, &result, err);
@@ -229,30 +241,40 @@ static enum pdnn_status measure(struct job *job, bool every, struct pdnn_err *er
     if (status != PDNN_OK && status != PDNN_INTERRUPTED)
         return status;
     struct pdnn_err cause = {0};
-    if (pdnn_seqpoint_times(&job->made, &job->directory, every, job->time_ns, job->measured, &cause) !=
-        PDNN_OK)
-        return pdnn_fail(err, cause.status, "%s", cause.text);
-    return status;
+    enum pdnn_status read =
+        pdnn_seqpoint_times(&job->made, &job->directory, every, job->time_ns, job->measured, &cause);
+    job->result.every = every && read == PDNN_OK && has_every(job);
+    if (read == PDNN_OK && every && !job->result.every)
+        read = pdnn_seqpoint_times(&job->made, &job->directory, false, job->time_ns, job->measured, &cause);
+    return read == PDNN_OK ? status : pdnn_fail(err, cause.status, "%s", cause.text);
 }
 
-/* Runs more of the sample until its interval is narrow enough. */
+/* Runs more of the sample until its interval is narrow enough. Where some of it did not run, the estimate is
+ * the one before. */
 static enum pdnn_status narrow(struct job *job, struct pdnn_err *err) {
     const double target = job->made.rules.target_error;
-    enum pdnn_status status = PDNN_OK;
-    while (target > 0 && status == PDNN_OK && job->result.projections.has_estimate) {
-        size_t needed = pdnn_assisted_draws_needed(&job->sample, &job->result.projections.estimate, target);
-        if (needed <= job->draws)
+    enum pdnn_status status = PDNN_OK, made = PDNN_OK;
+    struct pdnn_err cause = {0};
+    while (target > 0 && status == PDNN_OK && made == PDNN_OK && job->result.projections.has_estimate) {
+        const size_t before = job->draws;
+        job->draws = pdnn_assisted_draws_needed(&job->sample, &job->result.projections.estimate, target);
+        if (job->draws <= before) {
+            job->draws = before;
             break;
-        job->draws = needed;
-        status = project(job, true, err);
-        if (status == PDNN_OK) {
-            want(job, false);
-            status = measure(job, false, err);
         }
-        if (status == PDNN_OK)
-            status = project(job, true, err);
+        made = project(job, true, &cause);
+        if (made == PDNN_OK) {
+            want(job, pdnn_argument(job->arguments, "ground-truth"));
+            status = measure(job, err);
+            made = project(job, true, &cause);
+        }
+        if (made == PDNN_OK && !job->result.projections.has_estimate) {
+            job->draws = before;
+            made = project(job, true, &cause);
+            break;
+        }
     }
-    return status;
+    return made == PDNN_OK ? status : pdnn_fail(err, made, "%s", cause.text);
 }
 
 static void fill_row(const struct job *job, size_t k, struct pdnn_seqpoint_row *row) {
@@ -329,12 +351,10 @@ static enum pdnn_status open_directory(struct job *job, struct pdnn_err *err) {
 }
 
 static enum pdnn_status run_all(struct job *job, bool *some_failed, struct pdnn_err *err) {
-    bool every = pdnn_argument(job->arguments, "every");
-    bool all = every || pdnn_argument(job->arguments, "ground-truth");
     enum pdnn_status status = open_directory(job, err);
     if (status == PDNN_OK) {
-        want(job, all);
-        status = measure(job, every, err);
+        want(job, pdnn_argument(job->arguments, "ground-truth"));
+        status = measure(job, err);
     }
     *some_failed = pdnn_session_has_failed(job->directory.counts);
     bool is_over = status != PDNN_OK && status != PDNN_INTERRUPTED;
@@ -343,6 +363,8 @@ static enum pdnn_status run_all(struct job *job, bool *some_failed, struct pdnn_
     struct pdnn_err cause = {0};
     bool by_time = job->made.rules.statistic == PDNN_STATISTIC_TIME && !job->result.points_from;
     enum pdnn_status made = project(job, true, &cause);
+    if (made == PDNN_OK)
+        made = write_table(job, &cause); /* of this epoch, whatever follows */
     if (made == PDNN_OK && by_time && isnan(job->result.projections.truth_ns))
         return status == PDNN_OK
                    ? pdnn_fail(err, PDNN_INVALID,
@@ -352,8 +374,12 @@ static enum pdnn_status run_all(struct job *job, bool *some_failed, struct pdnn_
         made = choose(job, &cause);
     if (made == PDNN_OK && by_time)
         made = project(job, true, &cause);
-    if (made == PDNN_OK && status == PDNN_OK)
-        made = narrow(job, &cause);
+    if (made == PDNN_OK && status == PDNN_OK) {
+        status = narrow(job, err);
+        *some_failed = pdnn_session_has_failed(job->directory.counts);
+        if (status != PDNN_OK && status != PDNN_INTERRUPTED)
+            return status;
+    }
     if (made == PDNN_OK)
         made = write_table(job, &cause);
     return made == PDNN_OK ? status : pdnn_fail(err, made, "%s", cause.text);
@@ -366,7 +392,8 @@ static enum pdnn_status prepare(struct job *job, struct pdnn_err *err) {
     bool has_truth =
         pdnn_argument(job->arguments, "ground-truth") && !pdnn_argument(job->arguments, "dry-run");
     if (by_time && !has_truth)
-        return pdnn_fail(err, PDNN_INVALID, "statistic time needs --ground-truth");
+        return pdnn_fail(err, PDNN_INVALID,
+                         "statistic time needs --ground-truth, and that it runs: no --dry-run");
     if (pdnn_argument(job->arguments, "every") && !pdnn_argument(job->arguments, "ground-truth"))
         return pdnn_fail(err, PDNN_INVALID, "--every is for --ground-truth, which is missing");
     job->time_ns = pdnn_arena_alloc(&job->arena, n_kinds, sizeof *job->time_ns);
@@ -389,7 +416,6 @@ static enum pdnn_status print(struct job *job, bool ran, struct pdnn_err *err) {
     job->result.session = &job->session;
     job->result.time_ns = ran ? job->time_ns : NULL;
     job->result.measured = job->measured;
-    job->result.every = pdnn_argument(job->arguments, "every");
     if (csv)
         pdnn_seqpoint_csv(&out, &job->result);
     else

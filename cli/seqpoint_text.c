@@ -17,10 +17,13 @@ enum { LISTED = 24, PATH_TEXT = 4096 };
 static void append_epoch(struct pdnn_str *out, const struct pdnn_seqpoint_result *result) {
     const struct pdnn_seqpoint_epoch *made = result->made;
     const struct pdnn_epoch *epoch = &made->epoch;
+    bool is_stream = epoch->sampler == PDNN_SAMPLER_STREAM;
     pdnn_str_printf(out, "lengths  %s: %zu %s", made->rules.lengths,
-                    epoch->n_iterations * (size_t)epoch->batch, epoch->columns > 1 ? "pairs" : "examples");
+                    is_stream ? made->lengths.count : epoch->n_iterations * (size_t)epoch->batch,
+                    epoch->columns > 1 ? "pairs" : "examples");
     if (epoch->left_over)
-        pdnn_str_printf(out, ", %zu more in no full minibatch", epoch->left_over);
+        pdnn_str_printf(out, ", %zu more %s", epoch->left_over,
+                        is_stream ? "steps than fill iterations" : "in no full minibatch");
     if (made->lengths.left_out)
         pdnn_str_printf(out, ", %zu too long", made->lengths.left_out);
     pdnn_str_printf(out, "\nepoch    %zu iterations of %" PRIu64 ", %s; %zu distinct %s, padding %.1f %%\n",
@@ -35,6 +38,10 @@ static void append_choice(struct pdnn_str *out, const struct pdnn_seqpoint_resul
     const struct pdnn_seqpoints *seqpoints = &result->seqpoints;
     const struct pdnn_seqpoint_epoch *made = result->made;
     static const char *const statistics[] = {"length", "FLOP", "time"};
+    if (!seqpoints->points.count) {
+        pdnn_str_printf(out, "chosen   no SeqPoints yet: not every length is measured\n");
+        return;
+    }
     pdnn_str_printf(out, "chosen   %zu SeqPoints", seqpoints->points.count);
     if (result->points_from)
         pdnn_str_printf(out, " in %s\n", result->points_from);
@@ -136,6 +143,11 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_result
                         pdnn_format_ns(total, estimate->total), pdnn_format_ns(low, estimate->low),
                         pdnn_format_ns(high, estimate->high), 100 * pdnn_assisted_half_width(estimate),
                         result->draws);
+    const double target = result->made->rules.target_error;
+    if (projections->has_estimate && target > 0)
+        pdnn_str_printf(out, "target +-%.3g %%: %s with %zu iterations\n", 100 * target,
+                        pdnn_assisted_half_width(estimate) <= target ? "reached" : "not reached",
+                        result->draws);
     if (isnan(projections->truth_ns) && result->time_ns)
         pdnn_str_printf(out, "no errors without the truth: --ground-truth runs every distinct length\n");
     else if (!isnan(projections->truth_ns) && !result->every)
@@ -204,8 +216,8 @@ static enum pdnn_status check_same(const char *const directory[2], const struct 
                             directory[1]);
 }
 
-/* The weight that the method gives to a row; 0: it is not among its iterations. */
-static double weight_of(const struct pdnn_seqpoint_row *row, int method) {
+/* The weight that the method gives to a row of an epoch with so many iterations; 0: it chose none there. */
+static double weight_of(const struct pdnn_seqpoint_row *row, int method, double iterations) {
     static const unsigned chosen[] = {0, 0, 0, PDNN_CHOSEN_FREQUENT, PDNN_CHOSEN_MEDIAN, PDNN_CHOSEN_WORST};
     if (method == 0)
         return (double)row->iterations;
@@ -213,7 +225,7 @@ static double weight_of(const struct pdnn_seqpoint_row *row, int method) {
         return isnan(row->seqpoint_weight) ? 0 : row->seqpoint_weight;
     if (method == 2)
         return isnan(row->draws_weight) ? 0 : row->draws_weight;
-    return row->chosen_by & chosen[method] ? 1 : 0;
+    return row->chosen_by & chosen[method] ? iterations : 0;
 }
 
 enum pdnn_status pdnn_seqpoint_pair(const char *const directory[2], bool csv, struct pdnn_str *out,
@@ -235,13 +247,16 @@ enum pdnn_status pdnn_seqpoint_pair(const char *const directory[2], bool csv, st
     }
     if (status == PDNN_OK)
         status = check_same(directory, table, err);
+    double iterations = 0;
+    for (size_t i = 0; status == PDNN_OK && i < table[0].n_rows; i++)
+        iterations += (double)table[0].row[i].iterations;
     pdnn_table_init(&text, columns, sizeof columns / sizeof *columns);
     if (status == PDNN_OK && csv)
         pdnn_str_printf(out, "method,first_ns,second_ns,speedup,error\n");
     for (int method = 0; status == PDNN_OK && method < 6; method++) {
         double total[2] = {0, 0};
         for (size_t i = 0; i < table[0].n_rows; i++) {
-            double weight = weight_of(&table[0].row[i], method);
+            double weight = weight_of(&table[0].row[i], method, iterations);
             for (int k = 0; k < 2 && weight != 0; k++)
                 total[k] += weight * table[k].row[i].time_ns;
         }

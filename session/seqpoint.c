@@ -42,14 +42,27 @@ static enum pdnn_status find_model(const struct pdnn_session *session, struct mo
     return PDNN_OK;
 }
 
-static enum pdnn_status check_positions(const struct model *model, const struct pdnn_lengths *lengths,
-                                        struct pdnn_err *err) {
+/* A stream is cut into windows, so that its examples may have any length. */
+static enum pdnn_status check_examples(const struct model *model, const struct pdnn_spec_seqpoint *rules,
+                                       const struct pdnn_lengths *lengths, struct pdnn_err *err) {
     int64_t positions = model->def->positions < 0 ? 0 : model->instance.hyper[model->def->positions].number;
     char what[64];
+    if (lengths->columns > 1 && model->target < 0)
+        return pdnn_fail(err, PDNN_INVALID, "%s has two lengths per example, and this %s takes one",
+                         rules->lengths, model->instance.family->name);
+    if (!positions || rules->sampler == PDNN_SAMPLER_STREAM)
+        return PDNN_OK;
     snprintf(what, sizeof what, "%" PRId64 " positions of the model", positions);
     enum pdnn_status status = PDNN_OK;
-    for (size_t column = 0; positions && column < lengths->columns && status == PDNN_OK; column++)
+    for (size_t column = 0; column < lengths->columns && status == PDNN_OK; column++)
         status = pdnn_lengths_check(lengths, column, positions, what, err);
+    const int64_t multiple = rules->multiple > 1 ? rules->multiple : 1;
+    for (size_t i = 0; i < lengths->count * lengths->columns && status == PDNN_OK; i++)
+        if ((lengths->length[i] + multiple - 1) / multiple * multiple > positions)
+            status =
+                pdnn_fail(err, PDNN_INVALID,
+                          "%s: length %" PRId64 ", rounded up to a multiple of %" PRId64 ", is beyond the %s",
+                          rules->lengths, lengths->length[i], multiple, what);
     return status;
 }
 
@@ -80,7 +93,7 @@ static enum pdnn_status make_epoch(struct pdnn_seqpoint_epoch *made, const struc
                            "%s has lengths in seconds, and %s has no frames: give seqpoint.frames_per_second",
                            rules->lengths, model->instance.family->name);
     if (status == PDNN_OK)
-        status = check_positions(model, &made->lengths, err);
+        status = check_examples(model, rules, &made->lengths, err);
     const struct pdnn_epoch_request request = {.lengths = &made->lengths,
                                                .sampler = (enum pdnn_sampler)rules->sampler,
                                                .batch = (uint64_t)model->batch,
@@ -176,6 +189,10 @@ static enum pdnn_status take_tasks(struct pdnn_seqpoint_epoch *made, struct pdnn
     for (size_t k = 0; k < epoch->n_kinds; k++) {
         struct pdnn_task *task = &session->tasks[k];
         bool is_counted = session->rows[k].has_totals;
+        if (!is_counted && made->rules.statistic == PDNN_STATISTIC_FLOP)
+            return pdnn_fail(err, PDNN_INVALID, "the model has no iteration of length %" PRId64 ": %s",
+                             epoch->kind[k].length[0],
+                             session->rows[k].reason ? session->rows[k].reason : "its FLOP are unknown");
         made->flop_count[k] = is_counted ? (double)session->rows[k].totals.cost.flop_count : NAN;
         made->possible[k] = !task->closed;
         task->lengths = &made->examples[k];
@@ -262,7 +279,7 @@ enum pdnn_status pdnn_seqpoint_times(const struct pdnn_seqpoint_epoch *made,
             return no_memory(err);
         for (size_t i = 0; i < of.count; i++) {
             const struct pdnn_visit *visit = &of.visit[i];
-            if (visit->outcome != PDNN_OUTCOME_OK)
+            if (visit->outcome != PDNN_OUTCOME_OK || (visit->flags & PDNN_FLAG_COMPOSED))
                 continue;
             double more = (double)visit->samples * (double)visit->steps_per_sample;
             medians[n_medians++] = visit->median_ns;

@@ -12,7 +12,7 @@ static enum pdnn_status no_memory(struct pdnn_err *err) {
 static void project(const struct pdnn_projections_request *request, double truth_ns,
                     struct pdnn_projection *made) {
     const double *time_ns = request->time_ns;
-    bool known = time_ns != NULL;
+    bool known = time_ns && made->points.count;
     made->runs = pdnn_points_runs(&made->points);
     made->total_ns = made->low_ns = made->high_ns = made->error = NAN;
     made->reduction = (struct pdnn_reduction){

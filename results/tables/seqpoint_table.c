@@ -69,7 +69,9 @@ static const struct pdnn_column columns[] = {
      .help = "iterations that these draws stand for together: a sum of design weights and the fit's share, "
              "which can be negative"},
     {"time_ns", "ns", NUMBER(time_ns),
-     .help = "time of one iteration: the mean of those that ran; empty: none did"},
+     .help =
+         "time of one iteration: with --every the mean of all, otherwise the median of the visits' medians; "
+         "empty: none ran"},
     {"measured", "", PDNN_COLUMN_COUNT, AT(measured), .help = "iterations of these lengths that ran"},
 };
 

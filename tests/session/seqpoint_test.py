@@ -101,6 +101,17 @@ def check_every():
     seqpoint("small.yaml", "--ground-truth", "--every", "-o", "every")
     for row in rows("every/seqpoint.csv"):
         assert int(row["measured"]) >= int(row["iterations"]), row
+    # Visits that timed fewer steps are medians, and are called that.
+    median = "each length's median"
+    assert median not in seqpoint("small.yaml", "--ground-truth", "--every", "-o", "every").stdout
+    few = ["--set", "seqpoint.examples=2000", "--ground-truth", "-o", "few"]
+    seqpoint("small.yaml", *few)
+    assert median in seqpoint("small.yaml", *few, "--every").stdout
+    # More of the sample later does not make the truth another one.
+    narrowed = ["--ground-truth", "--every", "-o", "every"]
+    plain = methods("small.yaml", *narrowed)
+    found = methods("small.yaml", *narrowed, "--target-error", "0.01%", "--set", "seqpoint.sample=4")
+    assert found["seqpoint"]["truth_ns"] == plain["seqpoint"]["truth_ns"], (found, plain)
 
 
 def check_time():
@@ -118,6 +129,8 @@ def check_points():
     truth = [sum(float(row["time_ns"]) * int(row["iterations"]) for row in rows(f"{name}/seqpoint.csv")) for name in ("small.results", "other")]
     assert math.isclose(float(pair["truth"]["speedup"]), truth[0] / truth[1], rel_tol=1e-6), pair
     assert pair["seqpoint"]["error"] and pair["model-assisted"]["error"], pair
+    for name in ("seqpoint", "frequent", "median"):
+        assert 0.1 < float(pair[name]["first_ns"]) / float(pair["truth"]["first_ns"]) < 10, pair
     assert "model-assisted" in paradnn("seqpoint", "small.results", "other").stdout
 
 
@@ -125,6 +138,7 @@ def check_target_error():
     done = seqpoint("small.yaml", "--target-error", "20%", "--set", "seqpoint.sample=4", "-o", "narrow")
     said = re.search(r"\(\+-([0-9.]+) %\), from (\d+) iterations", done.stdout)
     assert said and (float(said[1]) <= 20 or int(said[2]) == 50), done.stdout
+    assert f"target +-20 %: reached with {said[2]} iterations" in done.stdout, done.stdout
 
 
 def check_pairs():
@@ -159,7 +173,12 @@ def check_bad_input():
             (["rnn", "--lengths", "uniform:1-9", "--statistic", "time", "-o", "x"], "--ground-truth"),
             (["rnn", "--lengths", "uniform:1-9", "--points", "nowhere", "-o", "x"], "nowhere"),
             (["small.yaml", "--set", "models.0.rnn.batch=[4, 8]"], "2 instances"),
+            (["rnn", "--lengths", "pairs.txt", "-o", "x"], "two lengths per example"),
+            (["rnn", "--lengths", "iwslt15-en-vi", "-o", "x"], "two lengths per example"),
+            (["transformer/positions=18,length=16", "--lengths", "uniform:17-18", "--set", "seqpoint.multiple=8", "-o", "x"], "multiple of 8"),
+            (["small.yaml", "--statistic", "time", "--ground-truth", "--dry-run"], "no --dry-run"),
             (["two.yaml", "--points", "small.results"], "another epoch"),
+            (["small.yaml", "--points", "small.results", "--set", "seed=9", "-o", "x"], "another epoch"),
             (["small.results", "two.results"], "different epochs"),
             (["small.yaml", "two.yaml"], "two result directories")]:
         done = paradnn("seqpoint", *arguments, expect=2)
