@@ -59,6 +59,24 @@ bool pdnn_settle_counts(const struct pdnn_instance_visits *of, size_t visit) {
     return last < 0 || ((one->flags & methods) == methods && one->started_unix_ms == last);
 }
 
+static bool is_round(const struct pdnn_visit *visit) {
+    return visit->outcome == PDNN_OUTCOME_OK && (visit->flags & PDNN_FLAG_COMPOSED) &&
+           !(visit->flags & PDNN_FLAG_SETTLED);
+}
+
+/* The last round that was not predicted; if there is none, the last; SIZE_MAX: none. */
+static size_t find_last(const struct pdnn_instance_visits *of) {
+    size_t last = SIZE_MAX;
+    for (size_t i = of->count; i-- > 0;) {
+        if (!is_round(&of->visit[i]))
+            continue;
+        if (!(of->visit[i].flags & PDNN_FLAG_PREDICTED))
+            return i;
+        last = last == SIZE_MAX ? i : last;
+    }
+    return last;
+}
+
 static enum pdnn_status find_rounds(const struct settle *settle, size_t task, struct rounds *rounds,
                                     struct pdnn_err *err) {
     rounds->of =
@@ -69,14 +87,10 @@ static enum pdnn_status find_rounds(const struct settle *settle, size_t task, st
     rounds->scratch = calloc(of->count + 1, sizeof *rounds->scratch);
     if (!rounds->visit || !rounds->scratch)
         return out_of_memory(err);
-    size_t last = SIZE_MAX;
+    size_t last = find_last(of);
     for (size_t i = of->count; i-- > 0;) {
-        const struct pdnn_visit *visit = &of->visit[i];
-        if (visit->outcome != PDNN_OUTCOME_OK || !(visit->flags & PDNN_FLAG_COMPOSED) ||
-            (visit->flags & PDNN_FLAG_SETTLED))
-            continue;
-        last = last == SIZE_MAX ? i : last;
-        if (visit->flags == of->visit[last].flags && has_same_rows(&of->ops[i], &of->ops[last]))
+        if (is_round(&of->visit[i]) && of->visit[i].flags == of->visit[last].flags &&
+            has_same_rows(&of->ops[i], &of->ops[last]))
             rounds->visit[rounds->count++] = i;
     }
     return PDNN_OK;
