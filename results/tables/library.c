@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,6 +94,10 @@ static enum pdnn_status parse_row(const char *path, const struct pdnn_csv *csv, 
             return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is not a value for column '%s'", path,
                              csv->lines[number], text, column->name);
     }
+    const struct pdnn_visit *visit = &row->visit;
+    if (visit->outcome == PDNN_OUTCOME_OK && !(isfinite(visit->median_ns) && visit->median_ns > 0))
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: a row that is ok needs a time_ns_median above 0", path,
+                         csv->lines[number]);
     return PDNN_OK;
 }
 

@@ -119,6 +119,17 @@ static void test_library_refuses_what_is_not_its_own(void **state) {
     fclose(file);
 }
 
+static void test_library_refuses_a_time_of_nothing(void **state) {
+    (void)state;
+    struct pdnn_library *library = open_it();
+    struct pdnn_err err = {0};
+    add(library, here, "a", 1, PDNN_OUTCOME_OK);
+    add(library, here, "a", 0, PDNN_OUTCOME_OK);
+    pdnn_library_close(library);
+    assert_int_equal(pdnn_library_open(directory, &library, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, "operators.csv:3: "));
+}
+
 static void test_library_context_is_a_hash(void **state) {
     (void)state;
     char a[PDNN_LIBRARY_CONTEXT_TEXT], b[PDNN_LIBRARY_CONTEXT_TEXT];
@@ -135,6 +146,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_library_keeps_contexts_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_library_drops_a_torn_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_library_refuses_what_is_not_its_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_library_refuses_a_time_of_nothing, set_up, tear_down),
         cmocka_unit_test(test_library_context_is_a_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
