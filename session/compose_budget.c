@@ -28,11 +28,13 @@ static double seconds_of(const struct compose *compose, size_t number) {
     size_t rounds = (size_t)compose->rules.rounds;
     struct pdnn_library_times times;
     bool known = find_times(compose, number, &times);
+    size_t lacks = times.count < rounds ? rounds - times.count : 0;
+    if (!lacks)
+        return 0;
     if (known && times.outcome != PDNN_OUTCOME_OK && !compose->request->retry)
         return INFINITY;
-    size_t lacks = times.count < rounds ? rounds - times.count : 0;
     double seconds = compose->plan.measure_scale * pdnn_compose_guess(compose, number);
-    if (lacks && compose->rules.time_limit_ns && seconds > (double)compose->rules.time_limit_ns * 1e-9)
+    if (compose->rules.time_limit_ns && seconds > (double)compose->rules.time_limit_ns * 1e-9)
         return INFINITY;
     return (double)lacks * seconds;
 }
