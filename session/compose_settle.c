@@ -101,6 +101,11 @@ static void rounds_finish(struct rounds *rounds) {
     free(rounds->scratch);
 }
 
+/* What was predicted says nothing of the method's own error. */
+static bool is_predicted(const struct rounds *rounds) {
+    return rounds->of.visit[rounds->visit[0]].flags & PDNN_FLAG_PREDICTED;
+}
+
 static const struct pdnn_measured_op *row_of(const struct rounds *rounds, size_t row) {
     return &rounds->of.ops[rounds->visit[0]].op[row];
 }
@@ -209,6 +214,8 @@ static enum pdnn_status find_strata(struct settle *settle, size_t task, uint64_t
 static enum pdnn_status add_to_calibration(struct settle *settle, size_t task, const struct rounds *rounds,
                                            struct pdnn_err *err) {
     struct pdnn_conformal_case *one = &settle->cases[settle->n_cases];
+    if (is_predicted(rounds))
+        return PDNN_OK;
     uint64_t plan_bytes = rounds->of.visit[rounds->visit[0]].plan_bytes;
     if (find_strata(settle, task, plan_bytes, one->stratum, err) != PDNN_OK)
         return err->status;
@@ -238,7 +245,7 @@ static enum pdnn_status for_each(struct settle *settle, enum pdnn_settle_use use
 static enum pdnn_status fit_one(struct settle *settle, size_t task, const struct rounds *rounds,
                                 struct pdnn_err *err) {
     (void)task;
-    return add_to_fit(settle, rounds, err);
+    return is_predicted(rounds) ? PDNN_OK : add_to_fit(settle, rounds, err);
 }
 
 static enum pdnn_status fit(struct settle *settle, struct pdnn_settle_result *result, struct pdnn_err *err) {
