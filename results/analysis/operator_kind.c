@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Both texts are shorter than the key that is read. */
+/* No part becomes longer than it is in the key, which fits. */
 struct reader {
     const char *at;
     char *to;
@@ -27,7 +27,7 @@ static size_t count_digits(const char *text) {
 /* A size becomes a number of the kind, and # in its text. */
 static bool take_size(struct reader *reader) {
     struct pdnn_operator_kind *kind = reader->kind;
-    if (kind->n_sizes == PDNN_KIND_NUMBERS)
+    if (kind->n_sizes == PDNN_KIND_NUMBERS || !count_digits(reader->at))
         return false;
     double size = strtod(reader->at, NULL);
     kind->size[kind->n_sizes++] = size > 0 ? log2(size) : -1;
@@ -80,8 +80,10 @@ static bool take_attributes(struct reader *reader, const char *end) {
 }
 
 /* "64KiB" as the number of the cache that holds so much, or the number of caches. */
-static void take_distance(struct reader *reader, const struct pdnn_kind_caches *caches) {
+static bool take_distance(struct reader *reader, const struct pdnn_kind_caches *caches) {
     char *end;
+    if (!count_digits(reader->at))
+        return false;
     uint64_t bytes = strtoull(reader->at, &end, 10);
     bytes <<= *end == 'M' ? 20 : 10;
     size_t level = 0;
@@ -89,21 +91,24 @@ static void take_distance(struct reader *reader, const struct pdnn_kind_caches *
         level++;
     reader->at = end + strspn(end, "KMiB");
     *reader->to++ = (char)('0' + level);
+    return true;
 }
 
 /* " 2097152b16@64MiB* 16384@128MiB 409600=0" */
-static void take_operands(struct reader *reader, const struct pdnn_kind_caches *caches) {
+static bool take_operands(struct reader *reader, const struct pdnn_kind_caches *caches) {
     while (*reader->at) {
         if (*reader->at == ' ') {
             copy(reader, 1);
             reader->at += count_digits(reader->at);
         } else if (*reader->at == '@') {
             copy(reader, 1);
-            take_distance(reader, caches);
+            if (!take_distance(reader, caches))
+                return false;
         } else {
             copy(reader, 1);
         }
     }
+    return true;
 }
 
 bool pdnn_operator_kind_parse(const char *key, const struct pdnn_kind_caches *caches,
@@ -120,7 +125,8 @@ bool pdnn_operator_kind_parse(const char *key, const struct pdnn_kind_caches *ca
     copy(&reader, (size_t)(shape + 1 - key));
     if (!take_tensors(&reader, window_operand(kind->op)) || !take_attributes(&reader, state + 1))
         return false;
-    take_operands(&reader, caches);
+    if (!take_operands(&reader, caches))
+        return false;
     *reader.to = 0;
     return true;
 }

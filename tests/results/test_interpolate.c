@@ -207,6 +207,8 @@ static void test_kinds(void **state) {
         "[paradnn:rnn unrolled] @1",
         "rnn/forward", 6);
     assert_false(pdnn_operator_kind_parse("", &caches, &kind));
+    assert_false(pdnn_operator_kind_parse("onednn dense/forward/4x4 [x] @@@@", &caches, &kind));
+    assert_false(pdnn_operator_kind_parse("onednn dense/forward/4x4,steps= [x]", &caches, &kind));
     assert_false(pdnn_operator_kind_parse("onednn dense/forward", &caches, &kind));
     assert_false(pdnn_operator_kind_parse("onednn dense/forward/4x4", &caches, &kind));
 }
