@@ -7,7 +7,7 @@
 
 #include <dirent.h>
 
-enum { SETS_MAX = 3, SAMPLED = 3, FILES_MIN = 3, PATH_TEXT = 300 };
+enum { SETS_MAX = 3, FILES_MIN = 3, PATH_TEXT = 300 };
 
 static const char *sweeps;
 
@@ -94,10 +94,7 @@ static void test_record_shipped_sweeps(void **state) {
             continue;
         char path[PATH_TEXT];
         snprintf(path, sizeof path, "%s/%s", sweeps, entry->d_name);
-        /* Its 28,080 instances take minutes in a sanitized build. */
-        const bool is_large = strcmp(entry->d_name, "table2.yaml") == 0;
-        for (size_t i = is_large ? SAMPLED : 0; i < (is_large ? SAMPLED + 1 : sizeof sets / sizeof *sets);
-             i++) {
+        for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
             size_t n_sets = 0;
             while (n_sets < SETS_MAX && sets[i][n_sets])
                 n_sets++;
@@ -124,12 +121,14 @@ static void test_record_table2_has_the_published_points(void **state) {
     snprintf(path, sizeof path, "%s/table2.yaml", sweeps);
     must_load(&(const char *){path}, 1, NULL, 0, &spec);
     list_instances(&spec, &lines);
+    /* A text of its own for each line: sanitizers look for the end of what is searched. */
+    for (size_t i = 0; i < lines.length; i++)
+        lines.text[i] = lines.text[i] == '\n' ? '\0' : lines.text[i];
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t trained = 0, inferred = 0;
-        for (const char *line = lines.text; *line; line = strchr(line, '\n') + 1) {
+        for (const char *line = lines.text; line < lines.text + lines.length; line += strlen(line) + 1) {
             bool is_kind = strncmp(line, kinds[i].kind, strlen(kinds[i].kind)) == 0;
-            const char *mode = strstr(line, "mode=infer");
-            bool infers = mode && mode < strchr(line, '\n');
+            bool infers = strstr(line, "mode=infer");
             trained += is_kind && !infers;
             inferred += is_kind && infers;
             all += i == 0;
