@@ -330,9 +330,9 @@ static bool predict(struct compose *compose, size_t number, const struct pdnn_li
     }
     if (has_failed || isinf(one->seconds)) {
         visit->outcome = PDNN_OUTCOME_UNPREDICTED;
-        snprintf(visit->reason, sizeof visit->reason, "%s of %.100s: %.70s%s%s",
+        snprintf(visit->reason, sizeof visit->reason, "%s of %.100s: %.70s%snot predicted: %s",
                  has_failed ? pdnn_outcome_name(times->outcome) : "timeout", row, times->reason,
-                 *times->reason ? ", and " : "it would take too long, and is ", reason);
+                 *times->reason ? ", and " : "too long to measure, and ", reason);
     }
     return false;
 }

@@ -266,7 +266,7 @@ static enum pdnn_status fit(struct settle *settle, struct pdnn_settle_result *re
     return status;
 }
 
-/* What was predicted is at least as uncertain as its rounds say. */
+/* What was predicted has the error of its rounds beside that of the method. */
 static void set_limits(const struct settle *settle, const struct rounds *rounds,
                        const size_t stratum[PDNN_CONFORMAL_STRATA], double total_ns,
                        struct pdnn_visit *visit) {
@@ -275,8 +275,8 @@ static void set_limits(const struct settle *settle, const struct rounds *rounds,
         pdnn_conformal_find(settle->cases, settle->n_cases, stratum, PDNN_SETTLE_LEVEL, settle->scratch);
     double below = 1 - round->p10_ns / round->median_ns, above = round->p90_ns / round->median_ns - 1;
     reach = isinf(reach) ? 0 : reach;
-    visit->p10_ns = total_ns * (1 - fmin(fmax(reach, below), 1));
-    visit->p90_ns = total_ns * (1 + fmax(reach, above));
+    visit->p10_ns = total_ns * (1 - fmin(reach + below, 1));
+    visit->p90_ns = total_ns * (1 + reach + above);
 }
 
 /* Whether the last settled visits of the model say this already. */

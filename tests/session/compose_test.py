@@ -220,7 +220,7 @@ class Compose(Case):
         failed = [row for row in rows if row["status"] == "unpredicted"]
         self.assertTrue(failed)
         for row in failed:
-            self.assertRegex(row["reason"], r"^crash of softmax_cross_entropy/backward-data/.*: killed by SIGSEGV, and fewer than 2 measured neighbours of ")
+            self.assertRegex(row["reason"], r"^crash of softmax_cross_entropy/backward-data/.*: killed by SIGSEGV, and not predicted: fewer than 2 measured neighbours of ")
             self.assertEqual(row["time_ns_median"], "")
         self.assertEqual({row["status"] for row in rows}, {"ok", "unpredicted"})
         self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "b", "-l", "bad", code=0).stderr)
