@@ -4,6 +4,7 @@
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 static inline uint64_t pdnn_rng_mix(uint64_t z) {
@@ -45,6 +46,19 @@ static inline uint64_t pdnn_rng_below(struct pdnn_rng *rng, uint64_t bound) {
         pdnn_u128 product = (pdnn_u128)pdnn_rng_next(rng) * bound;
         if ((uint64_t)product >= bound || (uint64_t)product >= (0 - bound) % bound)
             return (uint64_t)(product >> 64);
+    }
+}
+
+/* All orders are equally likely (Fisher and Yates); elements of size bytes each. */
+static inline void pdnn_rng_shuffle(struct pdnn_rng *rng, void *elements, size_t count, size_t size) {
+    unsigned char *bytes = (unsigned char *)elements;
+    for (size_t i = count; i > 1; i--) {
+        unsigned char *last = bytes + (i - 1) * size, *other = bytes + pdnn_rng_below(rng, i) * size;
+        for (size_t k = 0; k < size; k++) {
+            unsigned char kept = last[k];
+            last[k] = other[k];
+            other[k] = kept;
+        }
     }
 }
 

@@ -83,15 +83,6 @@ enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task,
     return PDNN_OK;
 }
 
-/* Fisher and Yates. */
-static void shuffle(size_t *numbers, size_t count, struct pdnn_rng *rng) {
-    for (size_t i = count; i > 1; i--) {
-        size_t other = (size_t)pdnn_rng_below(rng, i), kept = numbers[i - 1];
-        numbers[i - 1] = numbers[other];
-        numbers[other] = kept;
-    }
-}
-
 /* What the model was listed as: its outcome, memory and rows. */
 static struct pdnn_instance_visits listed(const struct compose *compose, size_t task) {
     return pdnn_visits_of(&compose->operators.listed, compose->session->tasks[task].id);
@@ -133,7 +124,7 @@ static enum pdnn_status choose_samples(struct compose *compose, struct pdnn_err 
     for (size_t i = 0; i < n_tasks; i++)
         if (compose->role[i] == ROLE_COMPOSED)
             composed[count++] = i;
-    shuffle(composed, count, &rng);
+    pdnn_rng_shuffle(&rng, composed, count, sizeof *composed);
     for (size_t i = 0; i < count && i < compose->request->validate; i++)
         compose->role[composed[i]] = ROLE_VALIDATES;
     for (size_t i = compose->request->validate; i < count; i++)
@@ -160,7 +151,7 @@ static enum pdnn_status order_operators(struct compose *compose, size_t *count, 
     for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++)
         tasks[i] = i;
     if (status == PDNN_OK)
-        shuffle(tasks, n_tasks, &rng);
+        pdnn_rng_shuffle(&rng, tasks, n_tasks, sizeof *tasks);
     for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++) {
         for (size_t k = 0; k < operators->tasks[tasks[i]].count; k++) {
             size_t number = operators->tasks[tasks[i]].use[k].number;

@@ -55,15 +55,6 @@ static void cut(const struct entry *entry, size_t count, size_t strata, size_t *
     start[strata] = count;
 }
 
-static void shuffle(struct entry *entry, size_t count, struct pdnn_rng *rng) {
-    for (size_t i = count; i > 1; i--) {
-        size_t other = pdnn_rng_below(rng, i);
-        struct entry swapped = entry[i - 1];
-        entry[i - 1] = entry[other];
-        entry[other] = swapped;
-    }
-}
-
 /* One draw of each stratum in turn, as long as it has any. */
 static void deal(const struct entry *entry, const size_t *start, struct pdnn_epoch_sample *sample) {
     size_t draws = 0, n = sample->epoch->n_iterations;
@@ -107,7 +98,7 @@ enum pdnn_status pdnn_epoch_sample_draw(const struct pdnn_epoch_sample_request *
     cut(entry, n, strata, start);
     for (size_t h = 0; h < strata; h++) {
         made.stratum_size[h] = start[h + 1] - start[h];
-        shuffle(entry + start[h], made.stratum_size[h], &rng);
+        pdnn_rng_shuffle(&rng, entry + start[h], made.stratum_size[h], sizeof *entry);
     }
     deal(entry, start, &made);
     *sample = made;
