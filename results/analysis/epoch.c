@@ -11,18 +11,6 @@ enum { MULTIPLE_MAX = 1 << 16 };
 
 const char *const pdnn_samplers[] = {"sorted", "bucket", "shuffled", "stream", NULL};
 
-enum pdnn_status pdnn_sampler_parse(const char *text, enum pdnn_sampler *sampler, struct pdnn_err *err) {
-    char suggestion[PDNN_SUGGESTION_TEXT];
-    for (int i = 0; i < PDNN_SAMPLER_COUNT; i++) {
-        if (strcmp(text, pdnn_samplers[i]) == 0) {
-            *sampler = (enum pdnn_sampler)i;
-            return PDNN_OK;
-        }
-    }
-    return pdnn_fail(err, PDNN_INVALID, "'%.80s' is not a sampler%s", text,
-                     pdnn_suggest(suggestion, text, pdnn_samplers, PDNN_SAMPLER_COUNT));
-}
-
 static enum pdnn_status no_memory(struct pdnn_err *err) {
     return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the epoch");
 }
@@ -49,27 +37,6 @@ static void sort_places(struct place *place, size_t count) {
     qsort(place, count, sizeof *place, compare_places);
 }
 
-static void shuffle(struct place *place, size_t count, struct pdnn_rng *rng) {
-    for (size_t i = count; i > 1; i--) {
-        size_t other = pdnn_rng_below(rng, i);
-        struct place swapped = place[i - 1];
-        place[i - 1] = place[other];
-        place[other] = swapped;
-    }
-}
-
-/* Exchanges batches. */
-static void shuffle_batches(struct place *place, size_t batches, size_t batch, struct pdnn_rng *rng) {
-    for (size_t i = batches; i > 1; i--) {
-        size_t other = pdnn_rng_below(rng, i);
-        for (size_t k = 0; k < batch; k++) {
-            struct place swapped = place[(i - 1) * batch + k];
-            place[(i - 1) * batch + k] = place[other * batch + k];
-            place[other * batch + k] = swapped;
-        }
-    }
-}
-
 /* The order of the examples, in batches; whoever comes last, at random, is left over. */
 static enum pdnn_status arrange(const struct pdnn_epoch_request *request, struct pdnn_arena *arena,
                                 struct place **order, struct pdnn_err *err) {
@@ -86,13 +53,13 @@ static enum pdnn_status arrange(const struct pdnn_epoch_request *request, struct
         bool by_sum = request->sampler == PDNN_SAMPLER_BUCKET;
         place[i] = (struct place){by_sum ? source + target : source, by_sum ? 0 : target, 0, i};
     }
-    shuffle(place, lengths->count, &rng);
+    pdnn_rng_shuffle(&rng, place, lengths->count, sizeof *place);
     if (request->sampler == PDNN_SAMPLER_SORTED)
         sort_places(place, batches * batch);
     if (request->sampler == PDNN_SAMPLER_BUCKET) {
         for (size_t at = 0; at < batches * batch; at += shard)
             sort_places(place + at, batches * batch - at < shard ? batches * batch - at : shard);
-        shuffle_batches(place, batches, batch, &rng);
+        pdnn_rng_shuffle(&rng, place, batches, batch * sizeof *place);
     }
     *order = place;
     return PDNN_OK;

@@ -22,9 +22,6 @@ enum pdnn_sampler {
 /* "sorted", "bucket", "shuffled", "stream"; NULL-terminated. */
 extern const char *const pdnn_samplers[];
 
-/* PDNN_INVALID names the nearest one. */
-enum pdnn_status pdnn_sampler_parse(const char *text, enum pdnn_sampler *sampler, struct pdnn_err *err);
-
 enum { PDNN_SHARD_BATCHES = 80 };
 
 struct pdnn_epoch_request {

@@ -7,19 +7,6 @@
 
 const char *const pdnn_seqpoint_keys[] = {"source", "target", "sum", "maximum", "both", NULL};
 
-enum pdnn_status pdnn_seqpoint_key_parse(const char *text, enum pdnn_seqpoint_key *key,
-                                         struct pdnn_err *err) {
-    char suggestion[PDNN_SUGGESTION_TEXT];
-    for (int i = 0; i < PDNN_KEY_COUNT; i++) {
-        if (strcmp(text, pdnn_seqpoint_keys[i]) == 0) {
-            *key = (enum pdnn_seqpoint_key)i;
-            return PDNN_OK;
-        }
-    }
-    return pdnn_fail(err, PDNN_INVALID, "'%.80s' is not a length of an iteration%s", text,
-                     pdnn_suggest(suggestion, text, pdnn_seqpoint_keys, PDNN_KEY_COUNT));
-}
-
 /* What is taken for an iteration's length where one number is needed: of both, their sum. */
 static int64_t length_by_key(enum pdnn_seqpoint_key key, const struct pdnn_epoch_kind *kind) {
     int64_t source = kind->length[0], target = kind->length[1];

@@ -18,9 +18,6 @@ enum pdnn_seqpoint_key {
 /* "source", "target", "sum", "maximum", "both"; NULL-terminated. */
 extern const char *const pdnn_seqpoint_keys[];
 
-/* PDNN_INVALID names the nearest one. */
-enum pdnn_status pdnn_seqpoint_key_parse(const char *text, enum pdnn_seqpoint_key *key, struct pdnn_err *err);
-
 struct pdnn_length_group {
     int64_t key[2]; /* the second one 0 unless both lengths are the key */
     uint64_t count; /* iterations */

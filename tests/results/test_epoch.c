@@ -287,9 +287,6 @@ static void test_epoch_make_errors(void **state) {
         assert_int_equal(pdnn_epoch_make(&rows[i].request, &arena, &epoch, &err), PDNN_INVALID);
         assert_string_equal(err.text, rows[i].message);
     }
-    enum pdnn_sampler sampler;
-    assert_int_equal(pdnn_sampler_parse("buckets", &sampler, &err), PDNN_INVALID);
-    assert_string_equal(err.text, "'buckets' is not a sampler, did you mean 'bucket'?");
 }
 
 int main(void) {

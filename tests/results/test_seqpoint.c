@@ -339,9 +339,6 @@ static void test_select_errors(void **state) {
             pdnn_seqpoint_select(&(struct pdnn_seqpoint_request){.epoch = &epoch, .statistic = bad[i]},
                                  &arena, &found, &err),
             PDNN_INVALID);
-    enum pdnn_seqpoint_key key;
-    assert_int_equal(pdnn_seqpoint_key_parse("maximun", &key, &err), PDNN_INVALID);
-    assert_string_equal(err.text, "'maximun' is not a length of an iteration, did you mean 'maximum'?");
     kind[1].length[0] = 1;
     assert_int_equal(pdnn_epoch_of_kinds(kind, 2, &arena, &epoch, &err), PDNN_INVALID);
 }
