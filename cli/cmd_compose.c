@@ -299,10 +299,23 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
     return status;
 }
 
+/* The plan is made of the graphs alone. */
+static enum pdnn_status check_dry(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    static const char *const others[] = {"library", "retry", "validate", "correct"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (pdnn_argument(arguments, others[i]))
+            return pdnn_fail(err, PDNN_INVALID,
+                             "--dry-run plans from the graphs alone and knows no --%s, leave that out",
+                             others[i]);
+    return PDNN_OK;
+}
+
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     struct job job = {.session = {.started_ns = pdnn_clock_ns()}, .sweep = {.folder = {.fd = -1}}};
     const bool is_dry = pdnn_argument(arguments, "dry-run");
-    enum pdnn_status status = open_session(arguments, &job, err);
+    enum pdnn_status status = is_dry ? check_dry(arguments, err) : PDNN_OK;
+    if (status == PDNN_OK)
+        status = open_session(arguments, &job, err);
     if (status == PDNN_OK && is_dry)
         status = print_plan(arguments, &job, err);
     if (status == PDNN_OK && !is_dry)
