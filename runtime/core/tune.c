@@ -11,7 +11,6 @@
 enum { MAX_REPEATS = 50 };
 
 struct pdnn_tune_entry {
-    struct pdnn_tune_entry *next;
     struct pdnn_tune_key key;
     uint64_t compilation; /* the last one that measured it */
     int n_compilations;
@@ -87,11 +86,12 @@ int pdnn_tune_pick(const double *ns, int n, double margin) {
 }
 
 void pdnn_tune_finish(struct pdnn_tune *tune) {
-    while (tune->first) {
-        struct pdnn_tune_entry *next = tune->first->next;
-        free(tune->first);
-        tune->first = next;
-    }
+    for (size_t i = 0; i < tune->keys.count; i++)
+        free(tune->entries[i]);
+    free(tune->entries);
+    pdnn_texts_finish(&tune->keys);
+    tune->entries = NULL;
+    tune->room = 0;
 }
 
 void pdnn_tune_begin(struct pdnn_tune *tune) {
@@ -99,40 +99,47 @@ void pdnn_tune_begin(struct pdnn_tune *tune) {
 }
 
 static struct pdnn_tune_entry *find(const struct pdnn_tune *tune, const struct pdnn_tune_key *key) {
-    struct pdnn_tune_entry *entry = tune->first;
-    while (entry && strcmp(entry->key.text, key->text) != 0)
-        entry = entry->next;
-    return entry;
+    size_t number = pdnn_texts_find(&tune->keys, key->text);
+    return number == SIZE_MAX ? NULL : tune->entries[number];
 }
 
+/* Room for one key more. */
+static bool reserve(struct pdnn_tune *tune) {
+    if (tune->keys.count < tune->room)
+        return true;
+    size_t room = tune->room ? 2 * tune->room : 64;
+    struct pdnn_tune_entry **entries = realloc(tune->entries, room * sizeof(struct pdnn_tune_entry *));
+    if (!entries)
+        return false;
+    tune->entries = entries;
+    tune->room = room;
+    return true;
+}
+
+/* An entry without times, in the place of another under this key. */
 static enum pdnn_status add(struct pdnn_tune *tune, const struct pdnn_tune_key *key, int n,
                             struct pdnn_tune_entry **added, struct pdnn_err *err) {
     struct pdnn_tune_entry *entry = calloc(1, sizeof *entry + (size_t)n * sizeof *entry->ns);
-    if (!entry)
+    size_t before = tune->keys.count;
+    size_t number = entry && reserve(tune) ? pdnn_texts_add(&tune->keys, key->text) : SIZE_MAX;
+    if (number == SIZE_MAX) {
+        free(entry);
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
+    }
     entry->key = *key;
     entry->n = n;
     for (int i = 0; i < entry->n; i++)
         entry->ns[i] = INFINITY;
-    entry->next = tune->first;
-    tune->first = entry;
+    if (number < before)
+        free(tune->entries[number]);
+    tune->entries[number] = entry;
     *added = entry;
     return PDNN_OK;
-}
-
-static void drop(struct pdnn_tune *tune, struct pdnn_tune_entry *entry) {
-    struct pdnn_tune_entry **link = &tune->first;
-    while (*link && *link != entry)
-        link = &(*link)->next;
-    if (*link)
-        *link = entry->next;
-    free(entry);
 }
 
 enum pdnn_status pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune_key *key, const double *ns,
                                   int n, int compilations, struct pdnn_err *err) {
     struct pdnn_tune_entry *entry = NULL;
-    drop(tune, find(tune, key));
     enum pdnn_status status = add(tune, key, n, &entry, err);
     if (status != PDNN_OK)
         return status;
@@ -173,10 +180,8 @@ enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_qu
     if (question->key.length >= sizeof question->key.text)
         return pdnn_fail(err, PDNN_INTERNAL, "the key of a choice has %zu letters", question->key.length);
     struct pdnn_tune_entry *entry = find(tune, &question->key);
-    if (entry && entry->is_recalled && entry->n != question->n) {
-        drop(tune, entry);
-        entry = NULL;
-    }
+    if (entry && entry->is_recalled && entry->n != question->n)
+        entry = NULL; /* of another program */
     if (entry && entry->n != question->n)
         return pdnn_fail(err, PDNN_INTERNAL, "two choices have the key \"%s\"", question->key.text);
     /* Times are frozen within a compilation, so that choices already made stay consistent. */

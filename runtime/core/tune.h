@@ -6,6 +6,7 @@
 #define RUNTIME_CORE_TUNE_H
 
 #include "base/err.h"
+#include "base/texts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,7 +50,9 @@ struct pdnn_tune_entry;
 
 /* The times measured so far; {0} is empty. */
 struct pdnn_tune {
-    struct pdnn_tune_entry *first;
+    struct pdnn_texts keys;
+    struct pdnn_tune_entry **entries; /* by the key's number */
+    size_t room;
     uint64_t compilation;
     /* Called after each measurement with all that is known under the key; NULL: nobody keeps it. */
     void (*keep)(void *keeper, const struct pdnn_tune_key *key, const double *ns, int n, int compilations);
