@@ -75,6 +75,10 @@ static uint64_t scratch_bytes(const struct pdnn_onednn_dense_pass *made) {
     return made->primitive ? pdnn_onednn_primitive_scratchpad_bytes(made->primitive) : 0;
 }
 
+uint64_t pdnn_onednn_dense_bench_most_bytes(const struct pdnn_step_options *options) {
+    return 2 * options->cache_bytes;
+}
+
 static enum pdnn_status allocate(struct pdnn_onednn_dense_bench *bench, struct pdnn_err *err) {
     const struct pdnn_onednn_dense_shape *shape = &bench->shape;
     const struct pdnn_onednn_dense_dtypes dtype = pdnn_onednn_dense_dtypes_of(shape);
@@ -88,7 +92,7 @@ static enum pdnn_status allocate(struct pdnn_onednn_dense_bench *bench, struct p
         scratch = bytes > scratch ? bytes : scratch;
     }
     uint64_t pair = 2 * (w + LINE_BYTES), step = (uint64_t)shape->footprint_bytes;
-    uint64_t most = 2 * bench->options->cache_bytes; /* more than the caches hold */
+    uint64_t most = pdnn_onednn_dense_bench_most_bytes(bench->options);
     bench->moved_bytes = step < most ? step : most;
     bench->moved_bytes = bench->moved_bytes > pair ? bench->moved_bytes : pair;
     uint64_t out = x > y ? x : y;

@@ -40,6 +40,9 @@ enum pdnn_status pdnn_onednn_dense_bench_bind(struct pdnn_onednn_dense_bench *be
                                               struct pdnn_err *err);
 void pdnn_onednn_dense_bench_destroy(struct pdnn_onednn_dense_bench *bench);
 
+/* Footprints beyond this are all alike: none of the step is left in the caches. */
+uint64_t pdnn_onednn_dense_bench_most_bytes(const struct pdnn_step_options *options);
+
 /* The candidate, or NULL if there is none. */
 const struct pdnn_onednn_dense_candidate *
 pdnn_onednn_dense_bench_find(const struct pdnn_onednn_dense_bench *bench, enum pdnn_pass pass,

@@ -11,18 +11,22 @@
 #include <string.h>
 
 /* Shapes are shrunk to these limits for measuring, about 10 ms on one thread. The library changes its
- * algorithm somewhere below a minibatch of 1024, so N stays at that and the weights shrink. */
+ * algorithm somewhere below a minibatch of 1024, so N stays at that and the weights shrink. Shapes that
+ * shrink to the same one share its times. */
 enum { MAX_N = 1024, MAX_WEIGHTS = 1 << 22, MAX_MULTIPLY_ADDS = 600000000 };
 enum { COMPILATIONS = 2, ROUNDS = 3, VISIT_NS = 50000 };
 
 /* A candidate slower than the best by this factor is dropped early. */
 static const double HOPELESS = 1.5;
 
-static void shrink(struct pdnn_onednn_dense_shape *shape) {
+/* Of a step that touches more than the caches hold, it does not matter how much more. */
+static void shrink(struct pdnn_onednn_dense_shape *shape, const struct pdnn_step_options *options) {
     while (shape->N > MAX_N)
         shape->N /= 2;
     while (shape->I * shape->O > MAX_WEIGHTS || shape->N * shape->I * shape->O > MAX_MULTIPLY_ADDS)
         *(shape->I > shape->O ? &shape->I : &shape->O) /= 2;
+    while ((uint64_t)shape->footprint_bytes / 2 >= pdnn_onednn_dense_bench_most_bytes(options))
+        shape->footprint_bytes /= 2;
 }
 
 /* ns of the reorder on weights as cold as in the step; INFINITY if it fails. The mean of single runs, not the
@@ -212,10 +216,10 @@ enum pdnn_status pdnn_onednn_dense_choose(struct pdnn_onednn *onednn,
         *choice = *onednn->forced_dense;
         return PDNN_OK;
     }
-    shrink(&question.shape);
+    shrink(&question.shape, &onednn->options);
     enum pdnn_status status = pdnn_tune_ask(
         &onednn->tune,
-        &(struct pdnn_tune_question){.key = pdnn_onednn_dense_key(shape, onednn->options.threads),
+        &(struct pdnn_tune_question){.key = pdnn_onednn_dense_key(&question.shape, onednn->options.threads),
                                      .n = COSTS,
                                      .compilations = COMPILATIONS,
                                      .measure = measure,

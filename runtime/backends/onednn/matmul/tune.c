@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Shapes with more multiply-adds (about 3 ms on one thread) or more elements read and written are measured
- * with fewer sequences, since all sequences are alike. */
+ * with fewer sequences, since all sequences are alike; they share the times of what they shrink to. */
 enum { MAX_MULTIPLY_ADDS = 200000000, MAX_ELEMENTS = 1 << 23 };
 enum { COMPILATIONS = 2, ROUNDS = 3, VISIT_NS = 50000 };
 
@@ -136,11 +136,6 @@ enum pdnn_status pdnn_onednn_matmul_choose(struct pdnn_onednn *onednn,
                                            const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
                                            enum pdnn_onednn_matmul_way *way, struct pdnn_err *err) {
     struct question q = {.onednn = onednn, .product = *product, .dtype = dtype};
-    const struct pdnn_tune_question question = {.key = key_of(product, dtype, onednn->options.threads),
-                                                .n = PDNN_ONEDNN_MATMUL_WAY_COUNT,
-                                                .compilations = COMPILATIONS,
-                                                .measure = measure,
-                                                .state = &q};
     const double *ns = NULL;
     if (onednn->forced_matmul) {
         *way = *onednn->forced_matmul;
@@ -148,6 +143,11 @@ enum pdnn_status pdnn_onednn_matmul_choose(struct pdnn_onednn *onednn,
     }
     shrink(&q.product);
     q.product.a.offset = q.product.b.offset = q.product.y.offset = 0;
+    const struct pdnn_tune_question question = {.key = key_of(&q.product, dtype, onednn->options.threads),
+                                                .n = PDNN_ONEDNN_MATMUL_WAY_COUNT,
+                                                .compilations = COMPILATIONS,
+                                                .measure = measure,
+                                                .state = &q};
     enum pdnn_status status = pdnn_tune_ask(&onednn->tune, &question, &ns, err);
     if (status == PDNN_TOO_BIG) {
         onednn->is_untried = true;

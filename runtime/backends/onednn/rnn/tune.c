@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Shapes with more FLOP are measured with fewer steps or sequences, down to a minimum. */
+/* Shapes with more FLOP are measured with fewer steps or sequences, down to a minimum, and share the times
+ * of what they shrink to. */
 static const double MAX_FLOP = 1.6e10;
 enum { LEAST_T = 8, LEAST_N = 64, ROUNDS = 3 };
 
@@ -122,7 +123,7 @@ enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compil
     shrink(&question.shape);
     enum pdnn_status status =
         pdnn_tune_ask(&onednn->tune,
-                      &(struct pdnn_tune_question){.key = key_of(shape, onednn->options.threads),
+                      &(struct pdnn_tune_question){.key = key_of(&question.shape, onednn->options.threads),
                                                    .n = WAYS,
                                                    .compilations = 1,
                                                    .measure = measure,
