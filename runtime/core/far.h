@@ -14,7 +14,10 @@ struct pdnn_far {
     uint64_t limit_bytes; /* of everything in this process; 0: none */
 };
 
-/* Total size of the last-level caches that the threads reach, as the host reports them. */
+/* Total size of the second-level caches that the threads reach, as the host reports them; 0: it does not. */
+uint64_t pdnn_far_core_bytes(const struct pdnn_host *host, int64_t threads);
+
+/* The same of the last-level caches. */
 uint64_t pdnn_far_reported_bytes(const struct pdnn_host *host, int64_t threads);
 
 /* How large the buffer is for all threads together: four times the caches and at least 64 MiB per thread, but

@@ -71,12 +71,13 @@ static struct pdnn_reuse find_use(const struct pdnn_plan *plan, size_t step, str
     return (struct pdnn_reuse){far, false};
 }
 
-/* The nearest by ratio. */
-static uint64_t class_of(uint64_t bytes, uint64_t far) {
-    uint64_t power = PDNN_REUSE_NEAR;
-    while (power < far && bytes / 181 * 128 > power) /* 181 / 128: the square root of 2 */
+static uint64_t class_of(uint64_t bytes, const struct pdnn_reuse_caches *caches) {
+    uint64_t power = PDNN_REUSE_NEAR, far = caches->far_bytes;
+    while (power < far && bytes / 181 * 128 > power) /* the nearest by ratio; 181 / 128: the root of 2 */
         power *= 2;
-    return power < far ? power : far;
+    if (power >= far / 2)
+        return power < far ? power : far;
+    return power < caches->core_bytes ? PDNN_REUSE_NEAR : far / 8;
 }
 
 uint64_t pdnn_reuse_far(uint64_t cache_bytes) {
@@ -86,15 +87,20 @@ uint64_t pdnn_reuse_far(uint64_t cache_bytes) {
     return power;
 }
 
-void pdnn_reuse_find(const struct pdnn_plan *plan, size_t step, bool is_cold, uint64_t far,
-                     struct pdnn_reuse reuse[PDNN_STEP_SLOTS]) {
+void pdnn_reuse_find(const struct pdnn_plan *plan, size_t step, bool is_cold,
+                     const struct pdnn_reuse_caches *caches, struct pdnn_reuse reuse[PDNN_STEP_SLOTS]) {
     const struct pdnn_step *of = &plan->program.steps[step];
+    const uint64_t all_bytes = bytes_of(plan, of);
     for (int k = 0; k < of->n_slots; k++) {
         struct span span = span_of(plan, of->slot[k]);
         reuse[k] = (struct pdnn_reuse){0, false};
         if (span.end == span.begin)
             continue;
-        reuse[k] = find_use(plan, step, span, is_cold, far);
-        reuse[k].bytes = class_of(reuse[k].bytes, far);
+        reuse[k] = (struct pdnn_reuse){PDNN_REUSE_NEAR, false};
+        if (span.end - span.begin < all_bytes / PDNN_REUSE_SMALL)
+            continue;
+        reuse[k] = find_use(plan, step, span, is_cold, caches->far_bytes);
+        reuse[k].bytes = class_of(reuse[k].bytes, caches);
+        reuse[k].is_written = reuse[k].is_written && reuse[k].bytes < caches->far_bytes;
     }
 }

@@ -16,7 +16,7 @@ struct pdnn_outlined {
     struct pdnn_model model;
     struct pdnn_plan plan; /* without memory */
     struct pdnn_step_rows rows;
-    uint64_t far_bytes;
+    struct pdnn_reuse_caches caches;
     bool is_cold;
     uint64_t prepare_ns;
     struct pdnn_operator *operators;
@@ -69,7 +69,7 @@ static void format_key(const struct pdnn_outlined *outlined, size_t index, struc
     const struct pdnn_step *step = &plan->program.steps[index];
     const struct pdnn_instance *instance = &outlined->model.instance;
     struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
-    pdnn_reuse_find(plan, index, outlined->is_cold, outlined->far_bytes, reuse);
+    pdnn_reuse_find(plan, index, outlined->is_cold, &outlined->caches, reuse);
     pdnn_str_clear(key);
     pdnn_str_printf(key, "%s threads=%" PRId64 " isa=%s %s [%s]", plan->backend->name,
                     outlined->model.threads, pdnn_isa_names[instance->setting[PDNN_SETTING_ISA]],
@@ -171,7 +171,9 @@ static enum pdnn_status open_model(struct pdnn_process *process, const struct pd
         uint64_t cache_bytes = request->cache_bytes
                                    ? request->cache_bytes
                                    : pdnn_far_reported_bytes(&process->host, made->model.threads);
-        made->far_bytes = pdnn_reuse_far(cache_bytes);
+        made->caches = (struct pdnn_reuse_caches){
+            .core_bytes = pdnn_reuse_far(pdnn_far_core_bytes(&process->host, made->model.threads)) / 2,
+            .far_bytes = pdnn_reuse_far(cache_bytes)};
         made->is_cold = made->model.instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
         status = find_operators(made, err);
     }
@@ -234,12 +236,12 @@ static enum pdnn_status find_stretch(const struct pdnn_outlined *outlined, size_
     const struct pdnn_program *program = &outlined->plan.program;
     size_t step = outlined->first[asked], last = step;
     uint64_t more = 0;
-    if (pdnn_excerpt_before(&outlined->plan, step, outlined->far_bytes, outlined->is_cold, &stretch->sure,
-                            err) != PDNN_OK)
+    if (pdnn_excerpt_before(&outlined->plan, step, outlined->caches.far_bytes, outlined->is_cold,
+                            &stretch->sure, err) != PDNN_OK)
         return err->status;
     for (size_t i = step + 1; i < program->n_steps; i++) {
         more += bytes_of(program, &program->steps[i]);
-        if (more > outlined->far_bytes)
+        if (more > outlined->caches.far_bytes)
             break;
         last = pdnn_operator_is_wanted(request, outlined->operator_of[i]) ? i : last;
     }
@@ -280,7 +282,7 @@ static enum pdnn_status time_stretch(const struct pdnn_outlined *outlined,
                                      struct pdnn_excerpt_target *target, struct pdnn_part_time *parts,
                                      struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_far far = {.threads = outlined->model.threads,
-                                 .cache_bytes = outlined->far_bytes / 2,
+                                 .cache_bytes = outlined->caches.far_bytes / 2,
                                  .limit_bytes = request->request.memory_limit_bytes};
     const struct pdnn_stream *stream;
     struct pdnn_evictor evictor;

@@ -190,6 +190,8 @@ static void test_outline_runs_without_memory(void **state) {
     }
 }
 
+static const struct pdnn_reuse_caches large_caches = {512 << 10, 64 << 20};
+
 /* In training, what one step computes and a later one reads was written; weights that two passes read were
  * not. */
 static void test_reuse_knows_what_was_written(void **state) {
@@ -206,7 +208,7 @@ static void test_reuse_knows_what_was_written(void **state) {
     for (size_t i = 0; i < plan.program.n_steps; i++) {
         const struct pdnn_step *step = &plan.program.steps[i];
         struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
-        pdnn_reuse_find(&plan, i, false, 64 << 20, reuse);
+        pdnn_reuse_find(&plan, i, false, &large_caches, reuse);
         for (int k = 0; k < step->n_slots; k++) {
             bool is_update = graph.nodes[step->node].pass == PDNN_UPDATE;
             enum pdnn_role role =
@@ -269,23 +271,50 @@ static void test_reuse_counts_what_lies_between(void **state) {
     struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
     make_toy(&toy);
     /* Step 0: w0 was last used by step 0, beside 256 KiB, before steps 1 (1152 KiB, y and z being one) and 2
-     * (1280 KiB): 1024 + 128 + 2432 KiB, nearest 4 MiB. x was written by step 2 beside 1152 KiB: 128 + 576
-     * KiB, nearest 512 KiB. So was y's memory read, as z. */
-    pdnn_reuse_find(&toy.plan, 0, false, 64 << 20, reuse);
-    assert_int_equal(reuse[0].bytes, 4096 * KIB);
-    assert_int_equal(reuse[1].bytes, 512 * KIB);
-    assert_int_equal(reuse[2].bytes, 512 * KIB);
-    /* Step 2: w1 was used by step 1, beside 128 KiB. */
-    pdnn_reuse_find(&toy.plan, 2, false, 64 << 20, reuse);
-    assert_int_equal(reuse[0].bytes, 1024 * KIB);
-    /* Farther than any cache is far, and evicted caches have nothing of the previous step. */
-    pdnn_reuse_find(&toy.plan, 0, false, 2 << 20, reuse);
-    assert_int_equal(reuse[0].bytes, 2 << 20);
-    pdnn_reuse_find(&toy.plan, 0, true, 64 << 20, reuse);
+     * (1280 KiB): 1024 + 128 + 2432 KiB, nearest 4 MiB, which is between the caches. x was written by step 2
+     * beside 1152 KiB: 128 + 576 KiB, nearest 512 KiB, which a core's cache may have lost. So was y's memory
+     * read, as z. */
+    pdnn_reuse_find(&toy.plan, 0, false, &large_caches, reuse);
+    assert_int_equal(reuse[0].bytes, 8 << 20);
+    assert_int_equal(reuse[1].bytes, 8 << 20);
+    assert_int_equal(reuse[2].bytes, 8 << 20);
+    /* Step 2: w1 was used by step 1, beside 128 KiB: 1 MiB. */
+    pdnn_reuse_find(&toy.plan, 2, false, &large_caches, reuse);
+    assert_int_equal(reuse[0].bytes, 8 << 20);
+    const struct {
+        struct pdnn_reuse_caches caches;
+        uint64_t w0, x;
+    } rows[] = {
+        {{1 << 20, 64 << 20}, 8 << 20, PDNN_REUSE_NEAR}, /* x is in a core's cache */
+        {{8 << 20, 64 << 20}, PDNN_REUSE_NEAR, PDNN_REUSE_NEAR},
+        {{1 << 20, 8 << 20}, 4 << 20, PDNN_REUSE_NEAR}, /* about all of the last-level cache */
+        {{1 << 20, 2 << 20}, 2 << 20, PDNN_REUSE_NEAR}, /* farther than any cache */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pdnn_reuse_find(&toy.plan, 0, false, &rows[i].caches, reuse);
+        assert_int_equal(reuse[0].bytes, rows[i].w0);
+        assert_int_equal(reuse[1].bytes, rows[i].x);
+    }
+    /* Evicted caches have nothing of the previous step. */
+    pdnn_reuse_find(&toy.plan, 0, true, &large_caches, reuse);
     for (int k = 0; k < 3; k++)
         assert_int_equal(reuse[k].bytes, 64 << 20);
-    pdnn_reuse_find(&toy.plan, 1, true, 64 << 20, reuse);
-    assert_int_equal(reuse[1].bytes, 512 * KIB);
+    pdnn_reuse_find(&toy.plan, 1, true, &large_caches, reuse);
+    assert_int_equal(reuse[1].bytes, 8 << 20);
+}
+
+/* What hardly counts among a step's bytes does not make another state of the caches. */
+static void test_reuse_leaves_out_what_is_small(void **state) {
+    (void)state;
+    struct toy toy;
+    struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
+    make_toy(&toy);
+    toy.slots[X].bytes = 60 * KIB;
+    pdnn_reuse_find(&toy.plan, 0, true, &large_caches, reuse);
+    assert_int_equal(reuse[1].bytes, PDNN_REUSE_NEAR);
+    toy.slots[X].bytes = 100 * KIB;
+    pdnn_reuse_find(&toy.plan, 0, true, &large_caches, reuse);
+    assert_int_equal(reuse[1].bytes, 64 << 20);
 }
 
 static void test_reuse_far_is_beyond_the_cache(void **state) {
@@ -367,6 +396,7 @@ int main(void) {
         cmocka_unit_test(test_excerpt_computes_what_its_model_does),
         cmocka_unit_test(test_outline_runs_without_memory),
         cmocka_unit_test(test_reuse_counts_what_lies_between),
+        cmocka_unit_test(test_reuse_leaves_out_what_is_small),
         cmocka_unit_test(test_reuse_knows_what_was_written),
         cmocka_unit_test(test_reuse_far_is_beyond_the_cache),
         cmocka_unit_test(test_excerpt_before_fills_the_caches),
