@@ -427,20 +427,30 @@ static enum pdnn_status compose_round(struct compose *compose, size_t round, str
     return status;
 }
 
-/* Round `round` of the models that run. */
-static enum pdnn_status visit_round(struct compose *compose, size_t round, struct pdnn_err *err) {
+/* Round `round` of the models that run: the small ones, or those that are composed as well. With a budget,
+ * small ones sample as long as operators do, since there are many of them. */
+static enum pdnn_status visit_some(struct compose *compose, size_t round, bool is_small,
+                                   struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
     struct pdnn_sweep_rules rules = compose->rules;
     struct pdnn_sweep_result result = {0};
     rules.rounds = (int64_t)round + 1;
+    if (is_small && rules.deadline_ns && rules.max_time_ns > measure_ns * (uint64_t)rules.rounds)
+        rules.max_time_ns = measure_ns * (uint64_t)rules.rounds;
     for (size_t i = 0; i < session->n_tasks; i++)
         session->tasks[i].closed = compose->closed[i] || compose->role[i] == ROLE_COMPOSED ||
+                                   (compose->role[i] == ROLE_DIRECT) != is_small ||
                                    compose->fates.of_task[i] == PDNN_FATE_LEFT;
     enum pdnn_status status = pdnn_sweep_directory_resume(compose->sweep, err);
     if (status == PDNN_OK)
         status = pdnn_sweep_directory_visit(compose->sweep, compose->workers, &rules, &result, err);
     pdnn_sweep_result_add(&compose->result->direct, &result);
     return status;
+}
+
+static enum pdnn_status visit_round(struct compose *compose, size_t round, struct pdnn_err *err) {
+    enum pdnn_status status = visit_some(compose, round, false, err);
+    return status == PDNN_OK ? visit_some(compose, round, true, err) : status;
 }
 
 static enum pdnn_status settle(struct compose *compose, struct pdnn_err *err) {
