@@ -82,7 +82,7 @@ static uint64_t class_of(uint64_t bytes, const struct pdnn_reuse_caches *caches)
 
 uint64_t pdnn_reuse_far(uint64_t cache_bytes) {
     uint64_t power = PDNN_REUSE_NEAR;
-    while (power / 2 < cache_bytes && power < UINT64_MAX / 4)
+    while (power < 2 * (cache_bytes / 181 * 128) && power < UINT64_MAX / 4)
         power *= 2;
     return power;
 }

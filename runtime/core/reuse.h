@@ -17,7 +17,7 @@ struct pdnn_reuse_caches {
     uint64_t far_bytes;  /* pdnn_reuse_far of the last-level one */
 };
 
-/* The least power of two that no cache of this capacity reaches: twice the capacity, rounded up. */
+/* The power of two nearest to twice the capacity: what has so many bytes after it has left such a cache. */
 uint64_t pdnn_reuse_far(uint64_t cache_bytes);
 
 /* What the step finds of one operand. */

@@ -321,7 +321,9 @@ static void test_reuse_far_is_beyond_the_cache(void **state) {
     (void)state;
     assert_int_equal(pdnn_reuse_far(0), PDNN_REUSE_NEAR);
     assert_int_equal(pdnn_reuse_far(32 << 20), 64 << 20);
-    assert_int_equal(pdnn_reuse_far((32 << 20) + 1), 128 << 20);
+    assert_int_equal(pdnn_reuse_far(45 << 20), 64 << 20);
+    assert_int_equal(pdnn_reuse_far(46 << 20), 128 << 20);
+    assert_int_equal(pdnn_reuse_far(23 << 20), 64 << 20);
 }
 
 /* Before step 1 runs step 0, which touches 1280 KiB, then step 2 of the run before: w1, the one place of y
