@@ -11,11 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The last measurement that a host made of an operator, by the time that it began. */
+struct last {
+    const char *host, *reason; /* in the arena */
+    int64_t started_unix_ms;
+    enum pdnn_outcome outcome;
+    struct last *next;
+};
+
 struct entry {
     double *ns;
     size_t count, room;
-    enum pdnn_outcome outcome;
-    const char *reason; /* in the arena */
+    struct last *last; /* by host, in the arena */
 };
 
 struct pdnn_library {
@@ -57,8 +64,35 @@ static struct entry *entry_of(struct pdnn_library *library, const struct pdnn_li
         library->room = room;
     }
     if (library->keys.count > before)
-        library->entries[number] = (struct entry){.reason = ""};
+        library->entries[number] = (struct entry){.ns = NULL};
     return &library->entries[number];
+}
+
+static struct last *last_of(struct entry *entry, const char *host) {
+    struct last *last = entry->last;
+    while (last && strcmp(last->host, host) != 0)
+        last = last->next;
+    return last;
+}
+
+/* A new one precedes all times. */
+static struct last *add_last(struct pdnn_library *library, struct entry *entry, const char *host) {
+    struct last *last = pdnn_arena_alloc(&library->arena, 1, sizeof *last);
+    const char *name = pdnn_arena_strdup(&library->arena, host);
+    if (!last || !name)
+        return NULL;
+    *last = (struct last){.host = name, .started_unix_ms = INT64_MIN, .next = entry->last};
+    return last;
+}
+
+/* Any host's success outranks the failures of others, whatever their order in the file. */
+static struct pdnn_library_times times_of(const struct entry *entry) {
+    const struct last *best = entry->last;
+    for (const struct last *last = entry->last; last; last = last->next)
+        if (last->outcome == PDNN_OUTCOME_OK)
+            best = last;
+    return (struct pdnn_library_times){entry->ns, entry->count, best ? best->outcome : PDNN_OUTCOME_OK,
+                                       best ? best->reason : ""};
 }
 
 /* Makes the row known; what it needs is allocated before anything changes. */
@@ -75,10 +109,17 @@ static enum pdnn_status remember(struct pdnn_library *library, const struct pdnn
             entry->room = room;
         }
     }
-    if (!reason || (is_ok && entry->count == entry->room))
+    struct last *last = entry ? last_of(entry, row->host) : NULL;
+    last = last || !entry ? last : add_last(library, entry, row->host);
+    if (!reason || !last || (is_ok && entry->count == entry->room))
         return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", library->file.path);
-    entry->outcome = row->visit.outcome;
-    entry->reason = reason;
+    if (last->started_unix_ms == INT64_MIN)
+        entry->last = last;
+    if (row->visit.started_unix_ms >= last->started_unix_ms) {
+        last->started_unix_ms = row->visit.started_unix_ms;
+        last->outcome = row->visit.outcome;
+        last->reason = reason;
+    }
     if (is_ok)
         entry->ns[entry->count++] = row->visit.median_ns;
     return PDNN_OK;
@@ -170,7 +211,7 @@ bool pdnn_library_find(const struct pdnn_library *library, const char *context, 
     if (number == SIZE_MAX)
         return false;
     const struct entry *entry = &library->entries[number];
-    *times = (struct pdnn_library_times){entry->ns, entry->count, entry->outcome, entry->reason};
+    *times = times_of(entry);
     return true;
 }
 
@@ -183,7 +224,7 @@ size_t pdnn_library_next(const struct pdnn_library *library, size_t at, const ch
         if (strncmp(text, context, length) != 0 || text[length] != ' ')
             continue;
         *key = text + length + 1;
-        *times = (struct pdnn_library_times){entry->ns, entry->count, entry->outcome, entry->reason};
+        *times = times_of(entry);
         return at;
     }
     return 0;

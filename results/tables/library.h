@@ -30,7 +30,7 @@ void pdnn_library_context(const char *text, char context[PDNN_LIBRARY_CONTEXT_TE
 struct pdnn_library_times {
     const double *ns; /* medians of its ok measurements, in order */
     size_t count;
-    enum pdnn_outcome outcome; /* of the last measurement, with its reason */
+    enum pdnn_outcome outcome; /* of a host's last measurement, ok if it is that for any of them */
     const char *reason;
 };
 

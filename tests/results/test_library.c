@@ -33,19 +33,26 @@ static struct pdnn_library *open_it(void) {
     return library;
 }
 
-static void add(struct pdnn_library *library, const char *context, const char *key, double ns,
-                enum pdnn_outcome outcome) {
+static void add_of(struct pdnn_library *library, const char *host, int64_t started, const char *context,
+                   const char *key, double ns, enum pdnn_outcome outcome) {
     struct pdnn_err err = {0};
     struct pdnn_library_row *row = calloc(1, sizeof *row);
     assert_non_null(row);
     row->visit =
         (struct pdnn_visit){.outcome = outcome, .samples = 5, .steps_per_sample = 2, .median_ns = ns};
+    row->visit.started_unix_ms = started;
+    snprintf(row->host, sizeof row->host, "%s", host);
     snprintf(row->context, sizeof row->context, "%s", context);
     snprintf(row->key, sizeof row->key, "%s", key);
     snprintf(row->visit.reason, sizeof row->visit.reason, "%s",
              outcome == PDNN_OUTCOME_OK ? "" : "why, \"so\"");
     assert_int_equal(pdnn_library_add(library, row, &err), PDNN_OK);
     free(row);
+}
+
+static void add(struct pdnn_library *library, const char *context, const char *key, double ns,
+                enum pdnn_outcome outcome) {
+    add_of(library, "host", 0, context, key, ns, outcome);
 }
 
 static void check(const struct pdnn_library *library, const char *context, const char *key, size_t count,
@@ -75,6 +82,33 @@ static void test_library_keeps_contexts_apart(void **state) {
         assert_int_equal(times.count, 0);
         assert_int_equal(times.outcome, PDNN_OUTCOME_CRASH);
         assert_string_equal(times.reason, "why, \"so\"");
+        pdnn_library_close(library);
+        library = open_it();
+    }
+    pdnn_library_close(library);
+}
+
+static enum pdnn_outcome outcome_of(const struct pdnn_library *library, const char *key) {
+    struct pdnn_library_times times;
+    assert_true(pdnn_library_find(library, here, key, &times));
+    return times.outcome;
+}
+
+/* A host's last measurement counts, by its time, and success outranks what failed elsewhere. */
+static void test_library_outcome_knows_no_order(void **state) {
+    (void)state;
+    struct pdnn_library *library = open_it();
+    add_of(library, "a", 10, here, "elsewhere", 1, PDNN_OUTCOME_OK);
+    add_of(library, "b", 20, here, "elsewhere", 0, PDNN_OUTCOME_CRASH);
+    add_of(library, "a", 20, here, "again", 1, PDNN_OUTCOME_OK);
+    add_of(library, "a", 10, here, "again", 0, PDNN_OUTCOME_CRASH);
+    add_of(library, "a", 10, here, "late", 1, PDNN_OUTCOME_OK);
+    add_of(library, "a", 20, here, "late", 0, PDNN_OUTCOME_CRASH);
+    add_of(library, "b", 5, here, "late", 0, PDNN_OUTCOME_TIMEOUT);
+    for (int time = 0; time < 2; time++) {
+        assert_int_equal(outcome_of(library, "elsewhere"), PDNN_OUTCOME_OK);
+        assert_int_equal(outcome_of(library, "again"), PDNN_OUTCOME_OK);
+        assert_int_not_equal(outcome_of(library, "late"), PDNN_OUTCOME_OK);
         pdnn_library_close(library);
         library = open_it();
     }
@@ -144,6 +178,7 @@ static void test_library_context_is_a_hash(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_library_keeps_contexts_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_library_outcome_knows_no_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_library_drops_a_torn_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_library_refuses_what_is_not_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_library_refuses_a_time_of_nothing, set_up, tear_down),
