@@ -31,7 +31,8 @@ enum pdnn_status pdnn_compose_fates_init(struct pdnn_compose_fates *fates,
                                    .extrapolate = extrapolate};
     if (!fates->task_of || !fates->of_task || !fates->floor_ns || !choose->operators || !choose->models)
         return out_of_memory(err);
-    pdnn_compose_plan_caches(plan->session, count ? threads_of(operators->keys.text[0]) : 1, &fates->caches);
+    if (pdnn_compose_plan_caches(plan->session, &fates->arena, &fates->caches, err) != PDNN_OK)
+        return err->status;
     for (size_t i = 0; i < count; i++) {
         const char *key = operators->keys.text[i];
         choose->operators[i].key = key;

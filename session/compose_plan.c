@@ -219,23 +219,35 @@ double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char 
     return fmax(flop_ns, (double)bytes / gbs_of(&rates.roofs, threads));
 }
 
-void pdnn_compose_plan_caches(const struct pdnn_session *session, int64_t threads,
-                              struct pdnn_kind_caches *caches) {
+static void find_caches(const struct pdnn_session *session, int64_t threads,
+                        struct pdnn_kind_caches *caches) {
     struct pdnn_roofs roofs;
-    *caches = (struct pdnn_kind_caches){.count = 0};
+    *caches = (struct pdnn_kind_caches){.threads = threads};
     pdnn_roofs_init(&roofs, session->ceilings, threads);
     for (size_t i = 0; i < roofs.n_levels && caches->count < PDNN_KIND_CACHES; i++)
         if (roofs.level[i].capacity_bytes != UINT64_MAX)
             caches->bytes[caches->count++] = roofs.level[i].capacity_bytes;
 }
 
-/* What the spec's first open task runs on; the classes of caches are the same for all operators. */
-static int64_t threads_of(const struct pdnn_compose_plan *plan) {
-    const struct pdnn_session *session = plan->session;
-    for (size_t i = 0; i < session->n_tasks; i++)
-        if (plan->models[i].is_open)
-            return session->tasks[i].instance.setting[PDNN_SETTING_THREADS];
-    return 1;
+enum pdnn_status pdnn_compose_plan_caches(const struct pdnn_session *session, struct pdnn_arena *arena,
+                                          struct pdnn_kind_caches *caches, struct pdnn_err *err) {
+    find_caches(session, session->n_tasks ? session->tasks[0].instance.setting[PDNN_SETTING_THREADS] : 1,
+                caches);
+    for (size_t i = 1; i < session->n_tasks; i++) {
+        int64_t threads = session->tasks[i].instance.setting[PDNN_SETTING_THREADS];
+        const struct pdnn_kind_caches *known = caches;
+        while (known && known->threads != threads)
+            known = known->next;
+        if (known)
+            continue;
+        struct pdnn_kind_caches *more = pdnn_arena_alloc(arena, 1, sizeof *more);
+        if (!more)
+            return out_of_memory(err);
+        find_caches(session, threads, more);
+        more->next = caches->next;
+        caches->next = more;
+    }
+    return PDNN_OK;
 }
 
 static bool fits(const struct pdnn_compose_plan *plan, const struct pdnn_planned_operator *planned) {
@@ -273,7 +285,8 @@ enum pdnn_status pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, 
     *choice = (struct pdnn_compose_choice){.task_of = calloc(n_tasks + 1, sizeof *choice->task_of)};
     struct pdnn_choose *choose = &choice->choose;
     pdnn_arena_init(&choice->arena);
-    pdnn_compose_plan_caches(plan->session, threads_of(plan), &choice->caches);
+    if (pdnn_compose_plan_caches(plan->session, &choice->arena, &choice->caches, err) != PDNN_OK)
+        return err->status;
     *choose = (struct pdnn_choose){.operators = calloc(plan->keys.count + 1, sizeof *choose->operators),
                                    .models = calloc(n_tasks + 1, sizeof *choose->models),
                                    .caches = &choice->caches,

@@ -77,8 +77,8 @@ double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char 
 /* One measurement of an operator of this floor. */
 double pdnn_compose_plan_seconds(const struct pdnn_session *session, double floor_ns, uint64_t bytes);
 
-/* The caches of so many threads. */
-void pdnn_compose_plan_caches(const struct pdnn_session *session, int64_t threads,
-                              struct pdnn_kind_caches *caches);
+/* The caches of all numbers of threads that the session's tasks have; those after the first in the arena. */
+enum pdnn_status pdnn_compose_plan_caches(const struct pdnn_session *session, struct pdnn_arena *arena,
+                                          struct pdnn_kind_caches *caches, struct pdnn_err *err);
 
 #endif

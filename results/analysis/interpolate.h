@@ -20,7 +20,8 @@ enum { PDNN_NEIGHBOUR_FACTOR = 8, PDNN_NEIGHBOURS_LEAST = 2, PDNN_LEFT_OUT_LEAST
 
 struct pdnn_neighbours; /* opaque */
 
-/* caches: copied. extrapolate: at least 1. NULL when memory is out. */
+/* caches: the first is copied, those after it are borrowed while keys are given. extrapolate: at least 1.
+ * NULL when memory is out. */
 struct pdnn_neighbours *pdnn_neighbours_create(const struct pdnn_kind_caches *caches, double extrapolate);
 void pdnn_neighbours_destroy(struct pdnn_neighbours *neighbours); /* takes NULL */
 

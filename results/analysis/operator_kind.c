@@ -79,6 +79,16 @@ static bool take_attributes(struct reader *reader, const char *end) {
     return true;
 }
 
+/* Those of the key's " threads=2 ". */
+static const struct pdnn_kind_caches *caches_of(const char *key, const struct pdnn_kind_caches *caches) {
+    static const char name[] = " threads=";
+    const char *text = strstr(key, name);
+    int64_t threads = text ? strtoll(text + strlen(name), NULL, 10) : 1;
+    while (caches->next && caches->threads != threads)
+        caches = caches->next;
+    return caches;
+}
+
 /* "64KiB" as the number of the cache that holds so much, or the number of caches. */
 static bool take_distance(struct reader *reader, const struct pdnn_kind_caches *caches) {
     char *end;
@@ -125,7 +135,7 @@ bool pdnn_operator_kind_parse(const char *key, const struct pdnn_kind_caches *ca
     copy(&reader, (size_t)(shape + 1 - key));
     if (!take_tensors(&reader, window_operand(kind->op)) || !take_attributes(&reader, state + 1))
         return false;
-    if (!take_operands(&reader, caches))
+    if (!take_operands(&reader, caches_of(key, caches)))
         return false;
     *reader.to = 0;
     return true;

@@ -10,10 +10,12 @@
 
 enum { PDNN_KIND_NUMBERS = 64, PDNN_KIND_CACHES = 4 };
 
-/* Capacities of the caches that the threads have together, the nearest first. */
+/* Capacities of the caches that so many threads have together, the nearest first. */
 struct pdnn_kind_caches {
     uint64_t bytes[PDNN_KIND_CACHES];
     size_t count;
+    int64_t threads;                     /* the last of a list is for all others as well */
+    const struct pdnn_kind_caches *next; /* borrowed; for other numbers of threads, or NULL */
 };
 
 struct pdnn_operator_kind {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct pdnn_kind_caches caches = {{32 << 10, 1 << 20, 32 << 20}, 3};
+static const struct pdnn_kind_caches caches = {.bytes = {32 << 10, 1 << 20, 32 << 20}, .count = 3};
 
 static const char *key_of(int rows, int in, int out, const char *implementation, const char *state) {
     static char key[PDNN_OPERATOR_KEY_TEXT];
@@ -58,6 +58,23 @@ static void check(struct pdnn_neighbours *neighbours, int rows, int in, int out,
         fail_msg("%dx%dx%d: %g instead of %g", rows, in, out, found.time_ns, time_ns);
     assert_true(found.low_ns <= found.time_ns && found.time_ns <= found.high_ns);
     assert_true(found.neighbours >= 2);
+}
+
+/* 64 MiB away is beyond the caches of one thread and in those that two have together. */
+static void test_caches_are_those_of_the_threads(void **state) {
+    (void)state;
+    const struct pdnn_kind_caches two = {.bytes = {64 << 10, 2 << 20, 64 << 20}, .count = 3, .threads = 2};
+    const struct pdnn_kind_caches one = {
+        .bytes = {32 << 10, 1 << 20, 32 << 20}, .count = 3, .threads = 1, .next = &two};
+    struct pdnn_operator_kind of_one, of_two;
+    const char *key = key_of(64, 64, 64, "brgemm", "64MiB");
+    char with_one[PDNN_OPERATOR_KEY_TEXT];
+    snprintf(with_one, sizeof with_one, "%s", key);
+    *strchr(with_one, '2') = '1';
+    assert_true(pdnn_operator_kind_parse(key, &one, &of_two));
+    assert_true(pdnn_operator_kind_parse(with_one, &one, &of_one));
+    assert_non_null(strstr(of_two.text, "@2* "));
+    assert_non_null(strstr(of_one.text, "@3* "));
 }
 
 static void test_a_power_law_is_found(void **state) {
@@ -215,6 +232,7 @@ static void test_kinds(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_caches_are_those_of_the_threads),
         cmocka_unit_test(test_a_power_law_is_found),
         cmocka_unit_test(test_not_beyond_the_neighbours),
         cmocka_unit_test(test_kinds_are_not_mixed),

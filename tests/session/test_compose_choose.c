@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { SIZES = 8 };
-static const struct pdnn_kind_caches caches = {{32 << 10, 1 << 20, 32 << 20}, 3};
+static const struct pdnn_kind_caches caches = {.bytes = {32 << 10, 1 << 20, 32 << 20}, .count = 3};
 
 /* One operator per model, of twice the size and cost of the one before. */
 static struct made {
