@@ -72,6 +72,10 @@ static enum pdnn_status unknown_option(const struct pdnn_command_def *command, c
     strncat(name, text + strspn(text, "-"), NAME_ROOM - 1);
     name[strcspn(name, "=")] = 0;
     const char *nearest = NULL;
+    for (const struct pdnn_option_hint *hint = command->hints; hint && hint->name; hint++)
+        if (text[1] == '-' && strcmp(hint->name, name) == 0)
+            return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s', %s", command->name, text,
+                             hint->help);
     if (text[1] == '-' && misplaced_key(command, text, name, err) != PDNN_OK)
         return PDNN_INVALID;
     for (size_t i = 0; *name && i < n_names && !nearest; i++)

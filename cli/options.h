@@ -19,6 +19,12 @@ struct pdnn_option_def {
     const char *help;           /* one sentence without a full stop, including the default */
 };
 
+/* An option of other commands that this one lacks, and what to do instead. */
+struct pdnn_option_hint {
+    const char *name; /* "join" */
+    const char *help; /* ends the line of the error */
+};
+
 struct pdnn_example {
     const char *command;
     const char *help;
@@ -41,6 +47,7 @@ struct pdnn_command_def {
     bool (*word)(size_t index, const char **name, const char **help);
     const struct pdnn_option_def *options;
     size_t n_options;
+    const struct pdnn_option_hint *hints; /* ended by one without a name; or NULL */
     const struct pdnn_example *examples;
     size_t n_examples;
     /* `threads: all` means something to this command, so it says what becomes of OpenMP's variables. */
