@@ -22,8 +22,8 @@ static void name_stratum(const char *id, char *text, size_t room) {
 
 static void format_csv(const struct pdnn_validation *validation, struct pdnn_str *out) {
     static const char *const header[] = {
-        "id",        "stratum",         "plan_bytes", "composed_ns", "low_ns",   "high_ns", "direct_ns",
-        "error_pct", "uncorrected_pct", "repeat_pct", "worst_op",    "worst_ns", NULL};
+        "id",        "stratum",         "plan_bytes", "composed_ns", "low_ns",   "high_ns",  "direct_ns",
+        "error_pct", "uncorrected_pct", "repeat_pct", "outside_pct", "worst_op", "worst_ns", NULL};
     struct pdnn_csv_writer writer = {.out = out};
     pdnn_csv_put_header(&writer, header);
     for (size_t i = 0; i < validation->count; i++) {
@@ -40,6 +40,7 @@ static void format_csv(const struct pdnn_validation *validation, struct pdnn_str
         pdnn_csv_put_number(&writer, model->error * 100, PDNN_DIGITS_TABLE);
         pdnn_csv_put_number(&writer, model->uncorrected * 100, PDNN_DIGITS_TABLE);
         pdnn_csv_put_number(&writer, model->repeat * 100, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, model->outside * 100, PDNN_DIGITS_TABLE);
         pdnn_csv_put_text(&writer, model->worst_op);
         pdnn_csv_put_number(&writer, model->worst_ns, PDNN_DIGITS_TABLE);
         pdnn_csv_end_row(&writer);
@@ -157,6 +158,22 @@ static bool add_summary(const struct pdnn_validation *validation, struct pdnn_st
     return good;
 }
 
+/* What of the models' own steps is in none of their ops, and so in no sum. */
+static bool add_outside(const struct pdnn_validation *validation, struct pdnn_str *out) {
+    double *outside = calloc(validation->count + 1, sizeof *outside);
+    size_t count = 0;
+    if (!outside)
+        return false;
+    for (size_t i = 0; i < validation->count; i++)
+        if (!isnan(validation->model[i].outside))
+            outside[count++] = validation->model[i].outside;
+    if (count)
+        pdnn_str_printf(out, "\noutside of their operators: %.1f %% of the models' steps (median of %zu)\n",
+                        100 * pdnn_median(outside, count), count);
+    free(outside);
+    return true;
+}
+
 enum pdnn_status pdnn_validation_format(const struct pdnn_validation *validation, bool csv,
                                         struct pdnn_str *out, struct pdnn_err *err) {
     bool good = true;
@@ -167,7 +184,7 @@ enum pdnn_status pdnn_validation_format(const struct pdnn_validation *validation
     else {
         good = add_models(validation, out);
         pdnn_str_printf(out, "\n");
-        good = good && add_summary(validation, out);
+        good = good && add_summary(validation, out) && add_outside(validation, out);
     }
     return good ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the validation");
 }

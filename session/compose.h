@@ -48,9 +48,10 @@ struct pdnn_validation {
         uint64_t plan_bytes;
         double composed_ns, direct_ns, error, repeat; /* repeat: NaN from one visit */
         double uncorrected;                           /* the error of the rounds' own sums */
-        double low_ns, high_ns;                       /* the interval; NaN: none */
-        const char *worst_op; /* the row of ops.csv that is off by most, as a key; borrowed */
-        double worst_ns;      /* composed less direct */
+        double outside; /* the share of a step of the direct visits that no op accounts for; may be below 0 */
+        double low_ns, high_ns; /* the interval; NaN: none */
+        const char *worst_op;   /* the row of ops.csv that is off by most, as a key; borrowed */
+        double worst_ns;        /* composed less direct */
     } * model;
     size_t count;
 };

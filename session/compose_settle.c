@@ -19,7 +19,7 @@ struct settle {
     struct pdnn_texts kinds, strata;
     struct pdnn_correction_row *rows;
     size_t n_rows, room, n_models;
-    double *factor; /* by kind; NULL: 1 */
+    double *factor; /* by kind, then that of all others; NULL: 1 */
     size_t n_factors;
     struct pdnn_conformal_case *cases;
     size_t n_cases;
@@ -157,8 +157,10 @@ static size_t kind_of(struct settle *settle, const char *key) {
 }
 
 static double factor_of(struct settle *settle, const char *key) {
-    size_t kind = settle->factor ? kind_of(settle, key) : SIZE_MAX;
-    return kind < settle->n_factors ? settle->factor[kind] : 1;
+    if (!settle->factor)
+        return 1;
+    size_t kind = kind_of(settle, key);
+    return settle->factor[kind < settle->n_factors ? kind : settle->n_factors];
 }
 
 static double total_of(struct settle *settle, const struct rounds *rounds) {
@@ -224,7 +226,14 @@ static enum pdnn_status add_to_calibration(struct settle *settle, size_t task, c
     return PDNN_OK;
 }
 
-/* Calls each for every task of this use that has rounds and, if it must have run, visits of its own. */
+/* A model that was to say something and did not run, such as in an interrupted composition, is one like the
+ * others. */
+static enum pdnn_settle_use use_of(enum pdnn_settle_use use, const struct rounds *rounds) {
+    bool has_run = !isnan(direct_of(rounds));
+    return use == PDNN_SETTLE_NOTHING || has_run ? use : PDNN_SETTLE_COMPOSED;
+}
+
+/* Calls each for every task of this use that has rounds. */
 static enum pdnn_status for_each(struct settle *settle, enum pdnn_settle_use use,
                                  enum pdnn_status (*each)(struct settle *settle, size_t task,
                                                           const struct rounds *rounds, struct pdnn_err *err),
@@ -232,10 +241,10 @@ static enum pdnn_status for_each(struct settle *settle, enum pdnn_settle_use use
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < settle->sweep->session->n_tasks && status == PDNN_OK; i++) {
         struct rounds rounds = {0};
-        if (settle->use[i] != use)
+        if (settle->use[i] == PDNN_SETTLE_NOTHING)
             continue;
         status = find_rounds(settle, i, &rounds, err);
-        if (status == PDNN_OK && rounds.count && (use == PDNN_SETTLE_COMPOSED || !isnan(direct_of(&rounds))))
+        if (status == PDNN_OK && rounds.count && use_of(settle->use[i], &rounds) == use)
             status = each(settle, i, &rounds, err);
         rounds_finish(&rounds);
     }
@@ -257,7 +266,7 @@ static enum pdnn_status fit(struct settle *settle, struct pdnn_settle_result *re
     settle->factor = calloc(settle->n_factors + 1, sizeof *settle->factor);
     if (!settle->factor)
         return out_of_memory(err);
-    status = pdnn_correction_fit(settle->rows, settle->n_rows, settle->n_models, settle->n_factors,
+    status = pdnn_correction_fit(settle->rows, settle->n_rows, settle->n_models, settle->n_factors + 1,
                                  settle->factor, err);
     for (size_t i = 0; i < settle->n_factors && status == PDNN_OK; i++) {
         result->least_factor = fmin(result->least_factor, settle->factor[i]);

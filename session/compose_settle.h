@@ -15,8 +15,8 @@
 enum pdnn_settle_use {
     PDNN_SETTLE_NOTHING,
     PDNN_SETTLE_COMPOSED,  /* gets visits */
-    PDNN_SETTLE_FITS,      /* ran: says what operators really take */
-    PDNN_SETTLE_CALIBRATES /* ran: says how far corrected times are off */
+    PDNN_SETTLE_FITS,      /* says what operators really take; gets visits if it did not run */
+    PDNN_SETTLE_CALIBRATES /* says how far corrected times are off; gets visits if it did not run */
 };
 
 /* Of the intervals of composed rows, and how many models it takes to have any. */

@@ -37,6 +37,16 @@ static bool summarize(const struct pdnn_instance_visits *of, enum method method,
     return count > 0;
 }
 
+/* Steps are timed with and without stamps, whose parts leave no gaps: what the stamped ones lack is before
+ * the first part and behind the last. The median over the visits, since the two are other steps. */
+static double find_outside(const struct pdnn_instance_visits *of, double *scratch) {
+    size_t count = 0;
+    for (size_t i = 0; i < of->count; i++)
+        if (is_of(of, i, METHOD_DIRECT) && of->visit[i].stamped_ns > 0)
+            scratch[count++] = 1 - of->visit[i].stamped_ns / of->visit[i].median_ns;
+    return count ? pdnn_median(scratch, count) : NAN;
+}
+
 /* The mean time of a row over the visits of one method. */
 static double time_of(const struct pdnn_instance_visits *of, enum method method,
                       const struct pdnn_measured_op *row) {
@@ -77,6 +87,7 @@ static bool validate_one(const struct pdnn_instance_visits *of, double *scratch,
         return false;
     summarize(of, METHOD_ROUNDS, scratch, &rounds_ns, &ignored);
     model->error = model->composed_ns / model->direct_ns - 1;
+    model->outside = find_outside(of, scratch);
     model->uncorrected = rounds_ns / model->direct_ns - 1;
     for (size_t i = 0; i < of->count; i++) {
         const struct pdnn_visit *visit = &of->visit[i];

@@ -162,13 +162,14 @@ static double probe_of(const struct ok_visits *ok, size_t offset) {
     return count ? pdnn_median(ok->value, count) : NAN;
 }
 
-/* Composed visits have their limits, by the error of what was predicted, as quantiles; settled ones those of
- * the row's interval. */
-static void set_limits(struct pdnn_record *record, bool is_settled) {
+/* Composed visits have their limits, by the error of what was predicted, as quantiles, beside which the
+ * visits' own scatter counts; settled ones of measured operators those of the row's interval. */
+static void set_limits(struct pdnn_record *record, unsigned flags) {
     if (!(record->time_ns_p10 < record->time_ns_p90))
         return;
-    record->ci_low_ns = is_settled ? record->time_ns_p10 : fmin(record->time_ns_p10, record->ci_low_ns);
-    record->ci_high_ns = is_settled ? record->time_ns_p90 : fmax(record->time_ns_p90, record->ci_high_ns);
+    bool is_whole = (flags & PDNN_FLAG_SETTLED) && !(flags & PDNN_FLAG_PREDICTED);
+    record->ci_low_ns = is_whole ? record->time_ns_p10 : fmin(record->time_ns_p10, record->ci_low_ns);
+    record->ci_high_ns = is_whole ? record->time_ns_p90 : fmax(record->time_ns_p90, record->ci_high_ns);
 }
 
 static void set_times(const struct pdnn_aggregate_input *input, const struct ok_visits *ok,
@@ -200,7 +201,7 @@ static void set_times(const struct pdnn_aggregate_input *input, const struct ok_
     record->plan_bytes = ok->visit[ok->count - 1]->plan_bytes;
     record->stop_reason = pdnn_stop_name(stop_of(ok));
     if (ok->visit[0]->flags & PDNN_FLAG_COMPOSED) { /* no step ran whose samples could scatter */
-        set_limits(record, ok->visit[0]->flags & PDNN_FLAG_SETTLED);
+        set_limits(record, ok->visit[0]->flags);
         record->time_ns_p10 = record->time_ns_p90 = record->time_ns_mad = record->time_ns_min = NAN;
         record->stop_reason = "";
     }

@@ -12,8 +12,9 @@
  *
  * Visits that were composed of operators' times (PDNN_FLAG_COMPOSED) count only as long as the model has not
  * run itself, those with predicted times only as long as it has not been composed of measured ones, and
- * settled ones (PDNN_FLAG_SETTLED) replace the others. Their row has no spread of samples; its interval
- * contains the limits of predicted visits, and is that of settled ones, which have them as their quantiles.
+ * settled ones (PDNN_FLAG_SETTLED) replace the others. Their row has no spread of samples. Limits are the
+ * visits' quantiles: the row's interval contains those of predicted visits, and is that of other settled ones
+ * if they have any.
  *
  * Speed index, for each of the two probes: with s = probe / reference of a visit and share = step / (step + 2
  * ms), 1 / index = (1 - share) / max(s) + share / median(s). A busy neighbour takes turns of a few ms: the

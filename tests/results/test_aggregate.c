@@ -291,6 +291,15 @@ static void test_aggregate_settled(void **state) {
     visits[3].p10_ns = visits[3].p90_ns = visits[4].p10_ns = visits[4].p90_ns = 120;
     aggregate(&input, &record);
     assert_true(isnan(record.ci_low_ns) || record.ci_low_ns < 119);
+    /* The limits of what was predicted are not all: the rounds scatter as well. */
+    for (size_t i = 0; i < 5; i++)
+        visits[i].flags |= PDNN_FLAG_PREDICTED;
+    visits[3].p10_ns = visits[4].p10_ns = 119.9;
+    visits[3].p90_ns = visits[4].p90_ns = 120.1;
+    input.pool = (struct pdnn_scatter){.variance = 0.01, .degrees = 10};
+    aggregate(&input, &record);
+    assert_string_equal(record.method, "predicted");
+    assert_true(record.ci_low_ns < 119.9 && record.ci_high_ns > 120.1);
     input.n_visits = 6;
     aggregate(&input, &record);
     assert_string_equal(record.method, "direct");
