@@ -69,6 +69,12 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_FORMAT,
 };
 
+static const struct pdnn_option_hint hints[] = {
+    {"join", "processes cannot share a composition's directory: give each --shard I/N, then join their "
+             "directories and libraries with paradnn merge"},
+    {NULL, NULL},
+};
+
 static const struct pdnn_example examples[] = {
     {"paradnn compose sweeps/fc.yaml --validate 5",
      "the sweep from its operators, and five models to compare"},
@@ -237,9 +243,11 @@ static void print_summary(const struct job *job) {
             pdnn_duration_format(lists, (double)result->list_ns * 1e-9), result->direct.visits);
     const struct pdnn_settle_result *settled = &result->settled;
     if (settled->fitted)
-        fprintf(stderr,
-                "corrected by factors from %.3f to %.3f, from %zu models; intervals from %zu others%s\n",
-                settled->least_factor, settled->greatest_factor, settled->fitted, settled->calibrated,
+        fprintf(stderr, "corrected by factors from %.3f to %.3f, from %zu models\n", settled->least_factor,
+                settled->greatest_factor, settled->fitted);
+    if (settled->fitted || settled->calibrated)
+        fprintf(stderr, "intervals from %zu%s models%s\n", settled->calibrated,
+                settled->fitted ? " other" : "",
                 settled->calibrated < PDNN_SETTLE_LEAST ? ", which are too few" : "");
     print_left_out(job);
     const char *path = pdnn_visible(shown, pdnn_str_text(&job->path));
@@ -341,6 +349,7 @@ const struct pdnn_command_def pdnn_command_compose = {
     .paragraphs = paragraphs,
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .hints = hints,
     .examples = examples,
     .n_examples = sizeof examples / sizeof examples[0],
     .resolves_threads = true,

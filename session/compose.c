@@ -113,27 +113,6 @@ static enum pdnn_status give_roles(struct compose *compose, struct pdnn_err *err
     return PDNN_OK;
 }
 
-/* Random samples of the composed models, first those that validate, then those that correct, every second of
- * which calibrates. The same seed gives the same models, so a resumed run goes on. */
-static enum pdnn_status choose_samples(struct compose *compose, struct pdnn_err *err) {
-    size_t count = 0, n_tasks = compose->session->n_tasks;
-    struct pdnn_rng rng = {pdnn_rng_at(compose->request->seed, 1), 0};
-    size_t *composed = calloc(n_tasks + 1, sizeof *composed);
-    if (!composed)
-        return out_of_memory(err);
-    for (size_t i = 0; i < n_tasks; i++)
-        if (compose->role[i] == ROLE_COMPOSED)
-            composed[count++] = i;
-    pdnn_rng_shuffle(&rng, composed, count, sizeof *composed);
-    for (size_t i = 0; i < count && i < compose->request->validate; i++)
-        compose->role[composed[i]] = ROLE_VALIDATES;
-    for (size_t i = compose->request->validate; i < count; i++)
-        if (i - compose->request->validate < compose->request->correct)
-            compose->role[composed[i]] = (i - compose->request->validate) % 2 ? ROLE_CALIBRATES : ROLE_FITS;
-    free(composed);
-    return PDNN_OK;
-}
-
 /* To be measured: of a composed model, and neither predicted nor left. */
 static bool is_chosen(const struct compose *compose, size_t number) {
     return compose->is_used[number] && compose->fates.choose.operators[number].fate == PDNN_FATE_MEASURED;
@@ -367,21 +346,28 @@ static bool is_measured(const struct compose *compose, size_t task, size_t round
     return true;
 }
 
-/* Visits of the journal that were composed; SIZE_MAX if that failed, which would only happen again. Those
- * with predicted times do not count where there are measured ones now. */
+/* Visits of the journal that were composed. Those with predicted times do not count where there are measured
+ * ones now. */
 static size_t count_composed(const struct compose *compose, size_t task, size_t round) {
     const struct pdnn_instance_visits of =
         pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
     const unsigned rest = is_measured(compose, task, round) ? PDNN_FLAG_PREDICTED : 0;
     size_t count = 0;
     for (size_t i = 0; i < of.count; i++) {
-        bool failed = of.visit[i].outcome == PDNN_OUTCOME_UNPREDICTED;
-        if (failed && !rest && !compose->request->retry)
-            return SIZE_MAX;
         bool is_round = (of.visit[i].flags & (PDNN_FLAG_COMPOSED | PDNN_FLAG_SETTLED)) == PDNN_FLAG_COMPOSED;
-        count += is_round && !(of.visit[i].flags & rest) && !failed;
+        count += is_round && !(of.visit[i].flags & rest) && of.visit[i].outcome == PDNN_OUTCOME_OK;
     }
     return count;
+}
+
+/* What could not be predicted may be later, when more is measured; until then, it is said once. */
+static bool is_said(const struct compose *compose, size_t task, const struct pdnn_visit *visit) {
+    const struct pdnn_instance_visits of =
+        pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
+    for (size_t i = 0; i < of.count; i++)
+        if (of.visit[i].outcome == visit->outcome && strcmp(of.visit[i].reason, visit->reason) == 0)
+            return true;
+    return false;
 }
 
 static enum pdnn_status compose_one(struct compose *compose, size_t task, size_t round,
@@ -399,7 +385,8 @@ static enum pdnn_status compose_one(struct compose *compose, size_t task, size_t
             visit.ops = NULL;
             visit.n_ops = visit.samples = 0;
         }
-        if (complete || visit.outcome == PDNN_OUTCOME_UNPREDICTED)
+        bool has_failed = visit.outcome == PDNN_OUTCOME_UNPREDICTED;
+        if (complete || (has_failed && !is_said(compose, task, &visit)))
             status = pdnn_sweep_directory_commit(compose->sweep, task, &visit, err);
     }
     pdnn_visit_finish(&visit);
@@ -481,7 +468,7 @@ enum pdnn_status pdnn_compose_rounds(struct compose *compose, bool is_first, str
     size_t count, rounds = (size_t)compose->rules.rounds;
     enum pdnn_status status = give_roles(compose, err);
     if (status == PDNN_OK && is_first)
-        status = choose_samples(compose, err);
+        status = pdnn_compose_give_samples(compose, err);
     if (status == PDNN_OK)
         status = pdnn_compose_decide(compose, err);
     if (status == PDNN_OK)
@@ -535,6 +522,7 @@ enum pdnn_status pdnn_compose_run(struct pdnn_sweep_directory *sweep,
     pdnn_compose_plan_finish(&compose.plan);
     free(compose.role);
     free(compose.closed);
+    free(compose.is_sampled);
     free(compose.context_of);
     free(compose.order);
     free(compose.is_tried);

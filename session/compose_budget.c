@@ -99,16 +99,13 @@ static bool is_complete(const struct compose *compose, size_t task) {
     return count[0] >= compose->rules.rounds || count[1] >= compose->rules.rounds;
 }
 
-/* What earlier runs have done is out of the plan, or costs nothing in it. */
+/* What earlier runs have measured costs nothing in the plan. */
 static enum pdnn_status note_known(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
     size_t context;
     for (size_t i = 0; i < session->n_tasks; i++) {
-        if (!compose->plan.models[i].is_open)
-            continue;
-        if (!compose->request->validate && is_complete(compose, i))
-            pdnn_compose_plan_compiled(&compose->plan, i);
-        if (pdnn_compose_find_context(compose, i, &context, err) != PDNN_OK)
+        if (compose->plan.models[i].is_open &&
+            pdnn_compose_find_context(compose, i, &context, err) != PDNN_OK)
             return err->status;
     }
     for (size_t i = 0; i < compose->n_contexts; i++) {
@@ -122,6 +119,13 @@ static enum pdnn_status note_known(struct compose *compose, struct pdnn_err *err
     return PDNN_OK;
 }
 
+/* What earlier runs have done is out of the plan, except for what validates and corrects. */
+static void note_complete(struct compose *compose) {
+    for (size_t i = 0; i < compose->session->n_tasks; i++)
+        if (compose->plan.models[i].is_open && !compose->is_sampled[i] && is_complete(compose, i))
+            pdnn_compose_plan_compiled(&compose->plan, i);
+}
+
 /* The plan learns what compiling and measuring really take. */
 static void calibrate(struct compose *compose, double guessed_compiling) {
     static const double least_seconds = 0.5;
@@ -132,7 +136,8 @@ static void calibrate(struct compose *compose, double guessed_compiling) {
         compose->plan.measure_scale = (double)result->measure_ns * 1e-9 / compose->guessed_seconds;
 }
 
-/* Compiles what the budget may buy, until half of it is spent. */
+/* Compiles what the budget may buy, until half of it is spent; what was drawn first, so that it does not
+ * depend on how far that goes. */
 static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
     double budget_seconds = budget_of(compose);
@@ -142,10 +147,13 @@ static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *e
     enum pdnn_status status = tasks ? pdnn_compose_plan_choose(&compose->plan, compose->request->extrapolate,
                                                                budget_seconds, &choice, err)
                                     : out_of_memory(err);
-    for (size_t i = 0; i < choice.choose.n_models && status == PDNN_OK; i++) {
-        uint32_t model = choice.choose.order[i];
-        if (choice.choose.models[model].fate != PDNN_FATE_LEFT)
-            tasks[order.count++] = choice.task_of[model];
+    for (int drawn = 1; drawn >= 0 && status == PDNN_OK; drawn--) {
+        for (size_t i = 0; i < choice.choose.n_models; i++) {
+            uint32_t model = choice.choose.order[i];
+            size_t task = choice.task_of[model];
+            if (compose->is_sampled[task] == drawn && choice.choose.models[model].fate != PDNN_FATE_LEFT)
+                tasks[order.count++] = task;
+        }
     }
     order.tasks = tasks;
     if (status == PDNN_OK)
@@ -210,13 +218,18 @@ static enum pdnn_status plan(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
     compose->role = calloc(session->n_tasks + 1, sizeof *compose->role);
     compose->closed = calloc(session->n_tasks + 1, sizeof *compose->closed);
-    if (!compose->role || !compose->closed)
+    compose->is_sampled = calloc(session->n_tasks + 1, sizeof *compose->is_sampled);
+    if (!compose->role || !compose->closed || !compose->is_sampled)
         return out_of_memory(err);
     for (size_t i = 0; i < session->n_tasks; i++)
         compose->closed[i] = session->tasks[i].closed;
     enum pdnn_status status = pdnn_compose_plan(&compose->plan, session, err);
     if (status == PDNN_OK && !isinf(budget_of(compose)))
         status = note_known(compose, err);
+    if (status == PDNN_OK && !isinf(budget_of(compose)))
+        status = pdnn_compose_draw_samples(compose, budget_of(compose), err);
+    if (status == PDNN_OK && !isinf(budget_of(compose)))
+        note_complete(compose);
     return status;
 }
 

@@ -26,6 +26,7 @@ struct compose {
     struct pdnn_compose_fates fates;
     enum role *role;            /* by task */
     bool *closed;               /* by task: before roles were given */
+    bool *is_sampled;           /* by task: to validate or correct if it is composed, by the budget's plan */
     bool *is_tried;             /* by operator: measured in this run */
     bool *is_used;              /* by operator: of a composed model */
     size_t *context_of, *order; /* by operator; operators in the order of measurement */
@@ -52,6 +53,14 @@ enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task,
 /* Roles for the models listed since the last call, what becomes of their operators, and all rounds.
  * is_first: samples are drawn. */
 enum pdnn_status pdnn_compose_rounds(struct compose *compose, bool is_first, struct pdnn_err *err);
+
+/* Random samples of the composed models: those that validate and those that correct, every second of which
+ * calibrates. A model's place is a hash of the seed and its id, so that the models of one run or pass are
+ * those of the next. With a budget they are drawn from what it may buy, before anything is compiled. */
+enum pdnn_status pdnn_compose_draw_samples(struct compose *compose, double budget_seconds,
+                                           struct pdnn_err *err);
+/* Roles for those that were drawn, or without a budget for the first of all, by the roles there are. */
+enum pdnn_status pdnn_compose_give_samples(struct compose *compose, struct pdnn_err *err);
 
 /* One measurement of the operator, as guessed before anything was measured. */
 double pdnn_compose_guess(const struct compose *compose, size_t number);

@@ -176,7 +176,7 @@ class Compose(Case):
             file.write(MANY)
         done = self.run_paradnn("compose", "many.yaml", "-o", "a", "--ceilings", self.roofs, "--correct", "18", "--validate", "3", "--format",
                                 "csv")
-        self.assertRegex(done.stderr, r"corrected by factors from [0-9.]+ to [0-9.]+, from 9 models; intervals from 9 others\n")
+        self.assertRegex(done.stderr, r"corrected by factors from [0-9.]+ to [0-9.]+, from 9 models\nintervals from 9 other models\n")
         rows = self.table("a", "results.csv")
         self.assertEqual(collections.Counter(row["method"] for row in rows), {"direct": 21, "composed": 9})
         reaches = set()
@@ -199,6 +199,29 @@ class Compose(Case):
         journal = self.table("a", "journal.csv")
         self.compose("many.yaml", "-o", "a", "--correct", "18", "--validate", "3")
         self.assertEqual(self.table("a", "journal.csv"), journal)
+
+    def test_kinds_that_did_not_run_have_the_common_factor(self):
+        """One model corrects, in inference, so it has no backward operators."""
+        with open(self.path("many.yaml"), "w", encoding="utf-8") as file:
+            file.write(MANY)
+        for seed in range(9):
+            self.compose("many.yaml", "-o", f"a{seed}", "-l", "library", "--correct", "1", "--set", f"seed={seed}", "--set", "models.0.fc.layers=[2,3]")
+            rows = self.table(f"a{seed}", "results.csv")
+            if [row["run_mode"] for row in rows if row["method"] == "direct"] == ["infer"]:
+                break
+        else:
+            self.fail("no seed draws a model in inference")
+        composed = {row["id"] for row in rows if row["method"] == "composed"}
+        visits = {(row["id"], row["visit"]): "settled" in row["row_flags"].split("|") for row in self.table(f"a{seed}", "journal.csv")}
+        times, factors = {False: {}, True: {}}, set()
+        for row in self.table(f"a{seed}", "journal-ops.csv"):
+            if row["id"] in composed and row["op_pass"].startswith("backward"):
+                times[visits[row["id"], row["visit"]]][tuple(row[name] for name in ("id", "op", "op_pass", "op_shape", "layer"))] = float(row["time_ns"])
+        self.assertTrue(times[True])
+        self.assertEqual(set(times[True]), set(times[False]))
+        factors = {round(times[True][key] / times[False][key], 4) for key in times[True]}
+        self.assertEqual(len(factors), 1)
+        self.assertNotEqual(factors, {1.0})
 
     def test_a_sweep_runs_what_was_composed(self):
         self.compose("small.yaml", "-o", "a")
@@ -275,6 +298,58 @@ class Compose(Case):
         self.assertEqual({row["id"]: row for row in self.table("b", "results.csv")}, rows)
         self.compose("sizes.yaml", "-o", "b", "-l", "a")
         self.assertEqual({row["method"] for row in self.table("b", "results.csv")}, {"composed"})
+
+    def test_samples_stay_when_there_are_more_models(self):
+        """Of the models of a part, those that validate the whole validate the part as well."""
+        with open(self.path("many.yaml"), "w", encoding="utf-8") as file:
+            file.write(MANY)
+        ids = []
+        for layers in ("[2, 3]", "[2, 3, 4, 5, 6]"):
+            done = self.compose("many.yaml", "--set", f"models.0.fc.layers={layers}", "-o", f"a{len(ids)}", "--validate", "8", "--format", "csv")
+            ids.append({row["id"] for row in csv.DictReader(io.StringIO(done.stdout))})
+            self.assertEqual(len(ids[-1]), 8)
+        part = {row["id"] for row in self.table("a0", "results.csv")}
+        self.assertTrue(part & ids[1])
+        self.assertLessEqual(part & ids[1], ids[0])
+
+    def test_samples_of_a_budget_stay(self):
+        """What ran for the models that a first run knew is what validates a second one with more."""
+        with open(self.path("many.yaml"), "w", encoding="utf-8") as file:
+            file.write(MANY)
+        ran = []
+        for layers in ("[2, 3]", "[2, 3, 4, 5, 6]"):
+            self.compose("many.yaml", "--set", f"models.0.fc.layers={layers}", "-o", "a", "--budget", "1h", "--validate", "2")
+            ran.append({row["id"] for row in self.table("a", "results.csv") if row["method"] == "direct"})
+        self.assertEqual(len(ran[0]), 2)
+        self.assertEqual(ran[1], ran[0])
+
+    def test_what_is_unpredicted_is_predicted_once_there_are_neighbours(self):
+        """All sizes of an operator fail, then one only."""
+        with open(self.path("sizes.yaml"), "w", encoding="utf-8") as file:
+            file.write(SIZES)
+        self.compose("sizes.yaml", "-o", "a")
+        with open(self.path("a", "operators.csv"), encoding="utf-8", newline="") as file:
+            lines = file.read().splitlines(keepends=True)
+        for name in ("all", "one"):
+            os.mkdir(self.path(name))
+            with open(self.path(name, "operators.csv"), "w", encoding="utf-8", newline="") as file:
+                for line in lines:
+                    fails = " dense/forward/2048x" in line or (name == "all" and " dense/forward/" in line)
+                    file.write(line.replace(",ok,,", ",timeout,after 1 s,") if fails else line)
+        self.compose("sizes.yaml", "-o", "b", "-l", "all", code=1)
+        self.assertEqual({row["status"] for row in self.table("b", "results.csv") if row["method"] != "direct"}, {"unpredicted"})
+        journal = self.table("b", "journal.csv")
+        self.compose("sizes.yaml", "-o", "b", "-l", "all", code=1)
+        self.assertEqual(self.table("b", "journal.csv"), journal)
+        self.compose("sizes.yaml", "-o", "b", "-l", "one")
+        rows = self.table("b", "results.csv")
+        self.assertEqual({row["status"] for row in rows}, {"ok"})
+        self.assertEqual({row["batch"] for row in rows if row["method"] == "predicted"}, {"2048"})
+
+    def test_join_says_what_to_do_instead(self):
+        done = self.compose("small.yaml", "-o", "a", "--join", code=2)
+        self.assertRegex(done.stderr, r"unknown option '--join'.* --shard I/N, .*paradnn merge")
+        self.assertFalse(os.path.exists(self.path("a")))
 
     def test_merge_joins_libraries(self):
         self.compose("small.yaml", "-o", "a", "--set", "measure.rounds=1")
