@@ -168,7 +168,7 @@ static bool add_outside(const struct pdnn_validation *validation, struct pdnn_st
         if (!isnan(validation->model[i].outside))
             outside[count++] = validation->model[i].outside;
     if (count)
-        pdnn_str_printf(out, "\noutside of their operators: %.1f %% of the models' steps (median of %zu)\n",
+        pdnn_str_printf(out, "\noutside of their operators: %.2f %% of the models' steps (median of %zu)\n",
                         100 * pdnn_median(outside, count), count);
     free(outside);
     return true;
