@@ -223,6 +223,17 @@ class Compose(Case):
         self.assertEqual(len(factors), 1)
         self.assertNotEqual(factors, {1.0})
 
+    def test_what_was_to_correct_and_did_not_run_is_like_the_others(self):
+        """Visits of 16000 samples are more than the budget buys, and operators are in the library."""
+        with open(self.path("many.yaml"), "w", encoding="utf-8") as file:
+            file.write(MANY)
+        self.compose("many.yaml", "-o", "a")
+        self.compose("many.yaml", "-o", "b", "-l", "a", "--correct", "20", "--budget", "2s", "--set", "measure.max_time=1h", "--set",
+                     "measure.min_samples=16000")
+        rows = [row for row in self.table("b", "results.csv") if row["method"] == "composed"]
+        self.assertTrue(rows)
+        self.assertEqual([row["id"] for row in rows if "settled" not in row["row_flags"].split("|")], [])
+
     def test_a_sweep_runs_what_was_composed(self):
         self.compose("small.yaml", "-o", "a")
         self.run_paradnn("sweep", "small.yaml", "-o", "a", "--ceilings", self.roofs)
