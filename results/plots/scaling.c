@@ -1,5 +1,7 @@
 /* `paradnn plot scaling`: what a thread achieves alone against what it achieves among others, and the
- * fraction of each model that does not run in parallel. */
+ * fraction of each model that does not run in parallel. Strong scaling: the same minibatch; weak: a minibatch
+ * that grows with the threads. Ranks, or any other key that counts workers, scale in the same way. */
+#include "base/texts.h"
 #include "base/units.h"
 #include "results/plots/caption.h"
 #include "results/plots/chart.h"
@@ -13,9 +15,12 @@
 
 /* One model on more threads than the fewest it ran on. */
 struct scaled {
-    size_t alone, among;      /* chosen rows: on the fewest threads, on more */
-    double few, many;         /* threads */
-    double speedup, fraction; /* Amdahl: 1 / speedup = f + (1 - f) few / many */
+    size_t alone, among;          /* chosen rows: on the fewest threads, on more */
+    double few, many;             /* threads */
+    bool is_weak;                 /* the minibatch grew as the threads did */
+    double speedup;               /* of examples per second */
+    double fraction;              /* Amdahl: 1 / speedup = f + (1 - f) few / many */
+    double efficiency, low, high; /* speed-up per thread, with its 95 % interval; NaN: no interval */
 };
 
 struct picture {
@@ -23,8 +28,10 @@ struct picture {
     struct pdnn_arena arena;
     struct pdnn_chart chart;
     int threads, peak, batch, color; /* columns; batch: the minibatch, -1: none */
+    int low_ns, high_ns;             /* of the interval; -1: none */
+    char one[PDNN_AXIS_TEXT];        /* "thread" */
     struct scaled *scaled;           /* by point */
-    size_t left_out;
+    size_t left_out, room, n_weak;
     double few, most; /* threads: the fewest and the most of all points */
     struct pdnn_str script, data;
 };
@@ -36,56 +43,113 @@ static double number_in(const struct picture *p, size_t at, int column) {
 
 static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
                                      struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_selection_key(&p->selection, "threads", &p->threads, err);
+    const char *key = request->across ? request->across : "threads";
+    enum pdnn_status status = pdnn_selection_key(&p->selection, key, &p->threads, err);
+    if (status != PDNN_OK)
+        return status;
     p->batch = pdnn_selection_minibatch(&p->selection);
-    if (status == PDNN_OK)
-        status = pdnn_plot_column(&p->selection, "pct_of_peak", &p->peak, err);
-    if (status == PDNN_OK)
-        status = pdnn_plot_column(&p->selection, request->color ? request->color : "threads", &p->color, err);
-    return status;
+    p->low_ns = pdnn_csv_find(&p->selection.results, "ci_low_ns");
+    p->high_ns = pdnn_csv_find(&p->selection.results, "ci_high_ns");
+    snprintf(p->one, sizeof p->one, "%s", p->selection.results.header[p->threads]);
+    size_t length = strlen(p->one);
+    if (length > 1 && p->one[length - 1] == 's')
+        p->one[length - 1] = 0;
+    status = pdnn_plot_column(&p->selection, "pct_of_peak", &p->peak, err);
+    const char *color = request->color ? request->color : p->selection.results.header[p->threads];
+    return status == PDNN_OK ? pdnn_plot_column(&p->selection, color, &p->color, err) : status;
+}
+
+/* Half the width of the interval of a step's logarithm. */
+static double half_width(const struct picture *p, size_t at) {
+    double low = number_in(p, at, p->low_ns), high = number_in(p, at, p->high_ns);
+    return low > 0 && high >= low ? log(high / low) / 2 : NAN;
+}
+
+/* Nothing if they cannot be compared. */
+static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak) {
+    double few = number_in(p, alone, p->threads), many = number_in(p, among, p->threads), ratio = many / few;
+    double x = number_in(p, alone, p->peak);
+    double gain = pdnn_selection_step_ns(&p->selection, alone) / pdnn_selection_step_ns(&p->selection, among);
+    double speedup = is_weak ? gain * ratio : gain;
+    if (!(x > 0) || !(ratio > 1) || !(speedup > 0) || p->chart.n_points == p->room)
+        return;
+    const char *cell = pdnn_selection_get(&p->selection, among, p->color);
+    if (p->color == p->threads)
+        cell = pdnn_arena_printf(&p->arena, "%s %ss", cell, p->one);
+    double efficiency = speedup / ratio, half = hypot(half_width(p, alone), half_width(p, among));
+    p->few = p->chart.n_points ? fmin(p->few, few) : few;
+    p->most = fmax(p->most, many);
+    p->n_weak += is_weak;
+    p->scaled[p->chart.n_points] = (struct scaled){.alone = alone,
+                                                   .among = among,
+                                                   .few = few,
+                                                   .many = many,
+                                                   .is_weak = is_weak,
+                                                   .speedup = speedup,
+                                                   .fraction = (1 / efficiency - 1) / (ratio - 1),
+                                                   .efficiency = efficiency,
+                                                   .low = efficiency * exp(-half),
+                                                   .high = efficiency * exp(half)};
+    p->chart.point[p->chart.n_points++] =
+        (struct pdnn_chart_point){{x, x * efficiency}, 1, is_weak, cell ? cell : "", 0};
+}
+
+/* Chosen rows that no point is about. */
+static size_t count_unused(const struct picture *p) {
+    size_t unused = 0;
+    for (size_t at = 0; at < p->selection.count; at++) {
+        size_t i = 0;
+        while (i < p->chart.n_points && p->scaled[i].alone != at && p->scaled[i].among != at)
+            i++;
+        unused += i == p->chart.n_points;
+    }
+    return unused;
 }
 
 /* A point for each member of the series but the first, which has the fewest threads. */
 static void add_series(struct picture *p, const struct pdnn_series *series) {
-    size_t alone = series->at[0];
-    double few = number_in(p, alone, p->threads), x = number_in(p, alone, p->peak);
-    p->left_out += series->count == 1 || !(x > 0);
-    for (size_t i = 1; i < series->count; i++) {
-        size_t among = series->at[i];
-        double many = number_in(p, among, p->threads), ratio = many / few;
-        double speedup =
-            pdnn_selection_step_ns(&p->selection, alone) / pdnn_selection_step_ns(&p->selection, among);
-        if (!(x > 0) || !(ratio > 1) || !(speedup > 0)) {
-            p->left_out++;
-            continue;
+    for (size_t i = 1; i < series->count; i++)
+        add_pair(p, series->at[0], series->at[i], false);
+}
+
+/* In a series over threads and minibatches, the pairs with the same minibatch per thread. */
+static void add_weak(struct picture *p, const struct pdnn_series *series) {
+    double few = INFINITY;
+    for (size_t i = 0; i < series->count; i++)
+        few = fmin(few, number_in(p, series->at[i], p->threads));
+    for (size_t i = 0; i < series->count; i++) {
+        for (size_t k = 0; k < series->count; k++) {
+            double alone = number_in(p, series->at[i], p->threads),
+                   many = number_in(p, series->at[k], p->threads);
+            double per_one = number_in(p, series->at[i], p->batch) / alone;
+            if (alone == few && many > few && number_in(p, series->at[k], p->batch) / many == per_one)
+                add_pair(p, series->at[i], series->at[k], true);
         }
-        const char *cell = pdnn_selection_get(&p->selection, among, p->color);
-        if (p->color == p->threads)
-            cell = pdnn_arena_printf(&p->arena, "%s threads", cell);
-        p->few = p->chart.n_points ? fmin(p->few, few) : few;
-        p->most = fmax(p->most, many);
-        p->scaled[p->chart.n_points] =
-            (struct scaled){alone, among, few, many, speedup, (ratio / speedup - 1) / (ratio - 1)};
-        p->chart.point[p->chart.n_points++] =
-            (struct pdnn_chart_point){{x, x * speedup / ratio}, 1, false, cell ? cell : "", 0};
     }
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     struct pdnn_series *series;
     size_t n_series;
-    const struct pdnn_axes axes = {.column = {p->threads}, .count = 1};
-    p->left_out = p->selection.left_out;
-    p->scaled = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->scaled);
-    p->chart.point = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->chart.point);
+    const struct pdnn_axes strong = {.column = {p->threads}, .count = 1};
+    const struct pdnn_axes weak = {.column = {p->threads, p->batch}, .count = 2};
+    p->room = 2 * p->selection.count + 1; /* a row is among others once in either way */
+    p->scaled = pdnn_arena_alloc(&p->arena, p->room, sizeof *p->scaled);
+    p->chart.point = pdnn_arena_alloc(&p->arena, p->room, sizeof *p->chart.point);
     if (!p->scaled || !p->chart.point)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-    if (pdnn_selection_series(&p->selection, &axes, &p->arena, &series, &n_series, err) != PDNN_OK)
+    if (pdnn_selection_series(&p->selection, &strong, &p->arena, &series, &n_series, err) != PDNN_OK)
         return err->status;
     for (size_t i = 0; i < n_series; i++)
         add_series(p, &series[i]);
+    if (p->batch >= 0 &&
+        pdnn_selection_series(&p->selection, &weak, &p->arena, &series, &n_series, err) != PDNN_OK)
+        return err->status;
+    for (size_t i = 0; i < n_series && p->batch >= 0; i++)
+        add_weak(p, &series[i]);
+    p->left_out = p->selection.left_out + count_unused(p);
     return p->chart.n_points ? PDNN_OK
-                             : pdnn_fail(err, PDNN_INVALID, "no model ran on several numbers of threads");
+                             : pdnn_fail(err, PDNN_INVALID, "no model ran on several numbers of %ss", p->one);
 }
 
 /* The diagonal, and where models lie that lose a given fraction on the most threads. All end at the right
@@ -106,7 +170,8 @@ static void put_lines(struct picture *p) {
                                                            (struct pdnn_spot){f->xmax, f->xmax * slope});
         line->dashed = line->thin = i > 0;
         if (i)
-            snprintf(line->beside, sizeof line->beside, "f = %.1f on %.0f threads", fractions[i], p->most);
+            snprintf(line->beside, sizeof line->beside, "f = %.1f on %.0f %ss", fractions[i], p->most,
+                     p->one);
         else
             snprintf(line->beside, sizeof line->beside, "f = 0: no loss");
     }
@@ -118,7 +183,8 @@ static void note_fraction(struct picture *p, double many, double batch, double *
     struct pdnn_str median = {0}, high = {0};
     for (size_t i = 0; i < p->chart.n_points; i++) {
         const struct scaled *one = &p->scaled[i];
-        if (one->many == many && (isnan(batch) || number_in(p, one->among, p->batch) == batch))
+        if (!one->is_weak && one->many == many &&
+            (isnan(batch) || number_in(p, one->among, p->batch) == batch))
             scratch[count++] = one->fraction;
     }
     if (!count)
@@ -127,7 +193,7 @@ static void note_fraction(struct picture *p, double many, double batch, double *
     pdnn_number_format(&median, pdnn_quantile_sorted(scratch, count, 0.5), 2);
     pdnn_number_format(&high, pdnn_quantile_sorted(scratch, count, 0.9), 2);
     if (isnan(batch))
-        pdnn_chart_note(&p->chart, "%.0f threads: %s, 90 %%: %s", many, pdnn_str_text(&median),
+        pdnn_chart_note(&p->chart, "%.0f %ss: %s, 90 %%: %s", many, p->one, pdnn_str_text(&median),
                         pdnn_str_text(&high));
     else
         pdnn_chart_note(&p->chart, "   batch %.0f: %s, 90 %%: %s", batch, pdnn_str_text(&median),
@@ -137,22 +203,68 @@ static void note_fraction(struct picture *p, double many, double batch, double *
     pdnn_str_finish(&high);
 }
 
+/* The median efficiency of either kind of scaling, and the fraction of strong scaling, of one family or with
+ * NULL of all. */
+static void note_family(struct picture *p, const char *family, double *scratch) {
+    double of[2] = {NAN, NAN}, fraction = NAN;
+    for (int weak = 0; weak < 2; weak++) {
+        size_t count = 0;
+        for (size_t i = 0; i < p->chart.n_points; i++) {
+            const struct scaled *one = &p->scaled[i];
+            const char *its = pdnn_selection_get(&p->selection, one->among, p->selection.family);
+            if (one->is_weak == (weak > 0) && (!family || strcmp(its, family) == 0))
+                scratch[count++] = one->efficiency;
+        }
+        of[weak] = count ? pdnn_median(scratch, count) : NAN;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < p->chart.n_points; i++) {
+        const char *its = pdnn_selection_get(&p->selection, p->scaled[i].among, p->selection.family);
+        if (!p->scaled[i].is_weak && (!family || strcmp(its, family) == 0))
+            scratch[count++] = p->scaled[i].fraction;
+    }
+    fraction = count ? pdnn_median(scratch, count) : NAN;
+    char weak[32] = "";
+    if (!isnan(of[1]))
+        snprintf(weak, sizeof weak, ", weak %.0f %%", of[1] * 100);
+    if (!isnan(of[0]))
+        pdnn_chart_note(&p->chart, "%s: %.0f %%%s, f %.2f", family ? family : "all", of[0] * 100, weak,
+                        fraction);
+    else
+        pdnn_chart_note(&p->chart, "%s: %s", family ? family : "all", weak + 2);
+}
+
+/* Families, each once, then all. */
+static enum pdnn_status note_families(struct picture *p, double *scratch, struct pdnn_err *err) {
+    enum { FAMILIES_MAX = 8 };
+    struct pdnn_texts families = {0};
+    bool good = true;
+    for (size_t i = 0; good && i < p->chart.n_points; i++)
+        good = pdnn_texts_add(&families, pdnn_selection_get(&p->selection, p->scaled[i].among,
+                                                            p->selection.family)) != SIZE_MAX;
+    pdnn_chart_note(&p->chart, "parallel efficiency, median:");
+    for (size_t i = 0; good && i < families.count && families.count > 1 && i < FAMILIES_MAX; i++)
+        note_family(p, families.text[i], scratch);
+    if (good)
+        note_family(p, NULL, scratch);
+    pdnn_texts_finish(&families);
+    return good ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+}
+
 /* The median and the 90th percentile of f, for each number of threads, and at its largest minibatch. */
-static enum pdnn_status put_notes(struct picture *p, struct pdnn_err *err) {
-    double *scratch = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *scratch), done = 0;
-    if (!scratch)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+static void note_fractions(struct picture *p, double *scratch) {
+    double done = 0;
     pdnn_chart_note(&p->chart, "fraction f: median, percentile:");
     for (;;) {
         double next = INFINITY, batch = NAN;
         for (size_t i = 0; i < p->chart.n_points; i++) {
-            if (p->scaled[i].many > done)
+            if (p->scaled[i].many > done && !p->scaled[i].is_weak)
                 next = fmin(next, p->scaled[i].many);
         }
         if (isinf(next))
-            return PDNN_OK;
+            return;
         for (size_t i = 0; i < p->chart.n_points && p->batch >= 0; i++) {
-            if (p->scaled[i].many == next)
+            if (p->scaled[i].many == next && !p->scaled[i].is_weak)
                 batch = fmax(batch, number_in(p, p->scaled[i].among, p->batch));
         }
         note_fraction(p, next, NAN, scratch);
@@ -162,11 +274,21 @@ static enum pdnn_status put_notes(struct picture *p, struct pdnn_err *err) {
     }
 }
 
+static enum pdnn_status put_notes(struct picture *p, struct pdnn_err *err) {
+    double *scratch = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *scratch);
+    if (!scratch)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+    if (p->n_weak < p->chart.n_points)
+        note_fractions(p, scratch);
+    return note_families(p, scratch, err);
+}
+
 static void put_data(struct picture *p) {
     struct pdnn_csv_writer writer = {&p->data, false};
     static const char *const columns[] = {
         "id",       "threads_few", "threads", "pct_of_peak_few", "pct_of_peak_per_thread", "speedup",
-        "fraction", "color",       NULL};
+        "fraction", "color",       "scaling", "efficiency",      "efficiency_low",         "efficiency_high",
+        NULL};
     pdnn_csv_put_header(&writer, columns);
     for (size_t i = 0; i < p->chart.n_points; i++) {
         const struct scaled *one = &p->scaled[i];
@@ -178,23 +300,34 @@ static void put_data(struct picture *p) {
         pdnn_csv_put_number(&writer, one->speedup, PDNN_DIGITS_TABLE);
         pdnn_csv_put_number(&writer, one->fraction, PDNN_DIGITS_TABLE);
         pdnn_csv_put_text(&writer, p->chart.point[i].color);
+        pdnn_csv_put_text(&writer, one->is_weak ? "weak" : "strong");
+        pdnn_csv_put_number(&writer, one->efficiency, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, one->low, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, one->high, PDNN_DIGITS_TABLE);
         pdnn_csv_end_row(&writer);
     }
 }
 
 static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
-    char x_title[PDNN_AXIS_TEXT], y_title[PDNN_AXIS_TEXT];
+    char x_title[PDNN_AXIS_TEXT], y_title[PDNN_AXIS_TEXT], title[PDNN_AXIS_TEXT], caption[400];
     const char *plural = p->few > 1 ? "s" : "";
-    snprintf(x_title, sizeof x_title, "pct_of_peak on %.0f thread%s (%%)", p->few, plural);
-    snprintf(y_title, sizeof y_title, "the same for each of N threads (%%)");
-    pdnn_plot_titles(&p->script, "More threads in", &p->selection);
+    snprintf(x_title, sizeof x_title, "pct_of_peak on %.0f %.64s%s (%%)", p->few, p->one, plural);
+    snprintf(y_title, sizeof y_title, "the same for each of N %.64ss (%%)", p->one);
+    snprintf(title, sizeof title, "More %.64ss in", p->one);
+    snprintf(caption, sizeof caption,
+             "Each point is one model on more %.64ss, against itself on the fewest. With a speed-up S on N "
+             "times the %.64ss, f = (N / S - 1) / (N - 1).",
+             p->one, p->one);
+    pdnn_plot_titles(&p->script, title, &p->selection);
     p->chart.x_title = x_title;
     p->chart.y_title = y_title;
     p->chart.color_title = p->selection.results.header[p->color];
-    p->chart.caption[0] =
-        "Each point is one model on more threads, against itself on the fewest. With a speed-up S on N "
-        "times the threads, f = (N / S - 1) / (N - 1).";
-    p->chart.caption[1] = "Percentages are of the peak of the fewest threads, times N";
+    p->chart.caption[0] = caption;
+    p->chart.caption[1] = "Percentages are of the peak of the fewest, times N";
+    if (p->n_weak && p->n_weak < p->chart.n_points) {
+        p->chart.dot = "weak: the minibatch grows";
+        p->chart.no_dot = "strong: the same minibatch";
+    }
     put_lines(p);
     put_data(p);
     if (put_notes(p, err) != PDNN_OK)
@@ -229,13 +362,14 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     return status;
 }
 
-static const char *const options[] = {"color", "only", NULL};
+static const char *const options[] = {"across", "color", "only", NULL};
 
 const struct pdnn_plot_def pdnn_plot_scaling = {
     .name = "scaling",
     .help =
         "part of the peak on the fewest threads against that of each thread on more, with the fraction that "
-        "does not run in parallel; --color (default: threads), --only",
+        "does not run in parallel and the parallel efficiency, strong and weak; --across the key that counts "
+        "them (default: threads), --color (default: the same), --only",
     .options = options,
     .drawn = "points",
     .left_out_as = "rows without a counterpart",

@@ -300,6 +300,21 @@ class Data(Case):
         self.assertEqual({name: float(row["speedup"]) for name, row in rows.items()}, {"a2": 1.66667, "a4": 2.5, "b2": 1.33333, "d2": 2.5})
         # A quarter of the work on each of 4 threads at 2.5 times the speed: 50 % * 2.5 / 4.
         self.assertEqual(float(rows["a4"]["pct_of_peak_per_thread"]), 31.25)
+        self.assertEqual({name: float(row["efficiency"]) for name, row in rows.items()}, {"a2": 0.833333, "a4": 0.625, "b2": 0.666667, "d2": 1.25})
+        self.assertEqual({row["efficiency_low"] for row in rows.values()}, {""})
+
+    def test_scaling_weak(self):
+        """Twice the minibatch on twice the threads in 1.25 times the time: 80 %, and 0.25 of the work is not parallel. Ranks count like threads."""
+        head = "id,family,batch,threads,status,time_ns_median,ci_low_ns,ci_high_ns,pct_of_peak\n"
+        table = head + "a,fc,8,1,ok,1000,900,1100,40\nb,fc,16,2,ok,1250,1250,1250,64\nc,rnn,8,2,ok,900,900,900,20\n"
+        for key in ("threads", "ranks"):
+            self.tables("weak", table.replace("threads", key))
+            rows = list(self.data("scaling", "weak", "--across", key))
+            self.assertEqual([(row["id"], row["scaling"], float(row["speedup"]), float(row["efficiency"]), float(row["fraction"])) for row in rows],
+                             [("b", "weak", 1.6, 0.8, 0.25)])
+            self.assertLess(abs(float(rows[0]["efficiency_low"]) - 0.8 * (900 / 1100) ** 0.5), 1e-5)
+            self.assertLess(abs(float(rows[0]["efficiency_high"]) - 0.8 * (1100 / 900) ** 0.5), 1e-5)
+            self.assertIn(f"More {key} in weak", self.picture("scaling", "weak", "--across", key))
 
     def test_seqpoint_says(self):
         picture = self.picture("seqpoint", "epoch")
