@@ -10,7 +10,9 @@
 #include "results/studies/study.h"
 #include "results/analysis/compare_columns.h"
 #include "results/analysis/fit.h"
+#include "results/analysis/distribution.h"
 #include "results/analysis/gemms.h"
+#include "results/analysis/projection.h"
 #include "results/analysis/shares.h"
 
 #include <stdio.h>
@@ -18,7 +20,8 @@
 
 static const char *const paragraphs[] = {
     "Lists the columns of the tables in a result directory, of what breakdown (breakdown, gemms, directions), "
-    "compare (compare-pairs, compare-groups, compare-axes, compare-ops, compare-unpaired) "
+    "compare (compare-pairs, compare-groups, compare-axes, compare-ops, compare-unpaired), "
+    "project (projection, projection-ops, projection-moves, projection-limits), scale (scaling, scaling-parts) "
     "and fit (fit, residuals) print as CSV, and of what import keeps of a file (imported), "
     "in order: unit, type (text, count, integer, number) and meaning. "
     "An empty field means not available. NAME is one of these tables, or results, ops, ceilings, journal, "
@@ -78,6 +81,12 @@ static const struct {
               {"compare-axes", &pdnn_compare_axes_columns},
               {"compare-ops", &pdnn_compare_ops_columns},
               {"compare-unpaired", &pdnn_unpaired_columns},
+              {"projection", &pdnn_projected_columns},
+              {"projection-ops", &pdnn_projected_ops_columns},
+              {"projection-moves", &pdnn_projected_moves_columns},
+              {"projection-limits", &pdnn_projected_limits_columns},
+              {"scaling", &pdnn_scaled_columns},
+              {"scaling-parts", &pdnn_scaled_parts_columns},
               {"imported", &pdnn_imported_columns},
               {"fit", &pdnn_fit_columns},
               {"residuals", &pdnn_residuals_columns},

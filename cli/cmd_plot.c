@@ -25,7 +25,9 @@ static const struct pdnn_option_def options[] = {
     {"by", 'b', "KEYS", NULL, false, "what divides a picture into parts: see its kind"},
     {"across", 'a', "KEYS", NULL, false,
      "breakdown: order bars by these hyper-parameters or run settings, one set for each combination of the "
-     "others; speedup, op_speedup, boxes and weights: what is to differ, as in `paradnn compare`"},
+     "others; scaling: the key that counts workers; speedup, op_speedup, boxes and weights: what is to differ, "
+     "as in `paradnn compare`"},
+    PDNN_OPTIONS_HARDWARE,
     PDNN_OPTION_ONLY,
     {"output", 'o', "FILE", NULL, false,
      "write to FILE, with .svg and .png as its extension (default: RESULTS/KIND); a device or a pipe gets one "
@@ -102,6 +104,12 @@ static const struct {
     {"by", offsetof(struct pdnn_plot_request, by)},
     {"across", offsetof(struct pdnn_plot_request, across)},
     {"output", offsetof(struct pdnn_plot_request, output)},
+    {"compute", offsetof(struct pdnn_plot_request, hardware.compute)},
+    {"bandwidth", offsetof(struct pdnn_plot_request, hardware.bandwidth)},
+    {"cache", offsetof(struct pdnn_plot_request, hardware.cache)},
+    {"overhead", offsetof(struct pdnn_plot_request, hardware.overhead)},
+    {"onto", offsetof(struct pdnn_plot_request, hardware.onto)},
+    {"threads", offsetof(struct pdnn_plot_request, hardware.threads)},
 };
 
 static void fill_request(const struct pdnn_arguments *arguments, struct pdnn_plot_request *request) {

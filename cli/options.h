@@ -116,6 +116,19 @@ extern const char *const pdnn_formats[]; /* table, csv */
         "set", 0, "KEY=VALUE", NULL, true,                                                                   \
             "override a key of the spec, for example --set run.threads=1; may be repeated"                   \
     }
+
+#define PDNN_OPTIONS_HARDWARE                                                                                 \
+    {"compute", 0,     "FACTORS",                                                                             \
+     NULL,      false, "peak FLOP rates times this: 2, or of one dtype bf16=4, or both: 2,bf16=4"},           \
+        {"bandwidth", 0,                                                                                      \
+         "FACTORS",   NULL,                                                                                   \
+         false,       "bandwidth of memory times this: 1.5, or of a cache level L3=2, or both: 1.5,L3=2"},    \
+        {"cache", 0, "FACTOR", NULL, false, "capacity of all caches times this"},                             \
+        {"overhead", 0, "FACTOR", NULL, false, "cost of calling an op, and of what is in no op, times this"}, \
+        {"onto", 0, "FILE", NULL, false, "the roofs of this ceilings.csv, or of the directory that has it"},  \
+    {                                                                                                         \
+        "threads", 0, "N", NULL, false, "the roofs for N threads (default: as many as each row ran on)"       \
+    }
 #define PDNN_OPTION_SLOW                                                                                     \
     {                                                                                                        \
         "allow-slow", 0, NULL, NULL, false,                                                                  \

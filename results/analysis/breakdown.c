@@ -136,3 +136,16 @@ enum pdnn_status pdnn_breakdown(const struct pdnn_graph *graph, const struct pdn
     *n_rows = table.count;
     return PDNN_OK;
 }
+
+/* Rows of groups come first, in the order of the groups, unless the table is older than the graph. */
+const struct pdnn_group *pdnn_breakdown_group(const struct pdnn_graph *graph, const struct pdnn_group *groups,
+                                              size_t n_groups, const struct pdnn_op_record *op) {
+    for (size_t i = 0; i < n_groups; i++) {
+        const struct pdnn_group *group = &groups[((size_t)op->op_index + i) % n_groups];
+        const struct pdnn_node *node = &graph->nodes[group->node];
+        if (strcmp(group->shape, op->shape) == 0 && strcmp(group->layer, op->layer) == 0 &&
+            strcmp(node->op->name, op->op) == 0 && strcmp(pdnn_node_pass_name(node), op->pass) == 0)
+            return group;
+    }
+    return NULL;
+}

@@ -27,4 +27,8 @@ enum pdnn_status pdnn_breakdown(const struct pdnn_graph *graph, const struct pdn
                                 struct pdnn_arena *arena, struct pdnn_breakdown_row **rows, size_t *n_rows,
                                 struct pdnn_err *err);
 
+/* The group that a row of ops.csv was made from, or NULL for a reorder. */
+const struct pdnn_group *pdnn_breakdown_group(const struct pdnn_graph *graph, const struct pdnn_group *groups,
+                                              size_t n_groups, const struct pdnn_op_record *op);
+
 #endif

@@ -318,7 +318,7 @@ double pdnn_place_speed(const struct pdnn_placement *place, const struct pdnn_ro
 
 /* The time that all bytes together need, and the level that needs most of it. */
 static double memory_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_traffic *traffic,
-                             struct pdnn_placement *place) {
+                             char roof_level[PDNN_LEVEL_TEXT]) {
     double sum = 0, most = -1, by_level[PDNN_ROOF_LEVELS] = {0};
     for (size_t i = 0; i < roofs->n_rungs; i++) {
         const struct pdnn_roof_rung *rung = &roofs->rung[i];
@@ -330,7 +330,7 @@ static double memory_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_t
         if ((traffic->read_bytes[i] || traffic->written_bytes[i] || traffic->updated_bytes[i]) &&
             by_level[rung->level] > most) {
             most = by_level[rung->level];
-            memcpy(place->roof_level, roofs->level[rung->level].name, sizeof place->roof_level);
+            memcpy(roof_level, roofs->level[rung->level].name, PDNN_LEVEL_TEXT);
         }
     }
     return sum;
@@ -356,30 +356,48 @@ static double bounded_speed(double index, double roof_ns, double time_ns) {
     return fmin(1, fmax(index, shown));
 }
 
+static double bytes_of(const struct pdnn_traffic *traffic) {
+    double bytes = 0;
+    for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++)
+        bytes += (double)(traffic->read_bytes[i] + traffic->written_bytes[i] + traffic->updated_bytes[i]);
+    return bytes;
+}
+
+bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
+                     struct pdnn_roof_times *times) {
+    double flop, bytes = bytes_of(&input->traffic);
+    *times = (struct pdnn_roof_times){.compute_ns = compute_time_ns(roofs, input, &flop),
+                                      .calls_ns = (double)input->calls * roofs->overhead_ns};
+    bool no_peak = !isfinite(times->compute_ns);
+    bool no_bandwidth = bytes > 0 && !roofs->n_levels;
+    if (no_peak || no_bandwidth || !(flop > 0 || bytes > 0))
+        return false;
+    times->memory_ns = memory_time_ns(roofs, &input->traffic, times->roof_level);
+    if (times->calls_ns > fmax(times->compute_ns, times->memory_ns))
+        times->bound = PDNN_BOUND_OVERHEAD;
+    else
+        times->bound = times->compute_ns > times->memory_ns ? PDNN_BOUND_COMPUTE : PDNN_BOUND_MEMORY;
+    return true;
+}
+
 void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
                 struct pdnn_placement *place) {
-    double flop, bytes = 0, compute_ns = compute_time_ns(roofs, input, &flop);
+    double flop, bytes = bytes_of(&input->traffic);
+    struct pdnn_roof_times times;
     bool timed = input->time_ns > 0;
     pdnn_placement_init(place);
-    for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++)
-        bytes += (double)(input->traffic.read_bytes[i] + input->traffic.written_bytes[i] +
-                          input->traffic.updated_bytes[i]);
+    compute_time_ns(roofs, input, &flop);
     if (bytes > 0)
         place->intensity_flop_per_byte = flop / bytes;
     if (timed && flop > 0)
         place->gflops = flop / input->time_ns;
     if (timed && bytes > 0)
         place->bw_gbs = bytes / input->time_ns;
-    bool no_peak = !isfinite(compute_ns);
-    bool no_bandwidth = bytes > 0 && !roofs->n_levels;
-    if (no_peak || no_bandwidth || !(flop > 0 || bytes > 0))
+    if (!pdnn_roof_times(roofs, input, &times))
         return;
-    double memory_ns = memory_time_ns(roofs, &input->traffic, place);
-    double roof_ns = fmax(compute_ns, memory_ns);
-    if ((double)input->calls * roofs->overhead_ns > roof_ns)
-        place->bound = PDNN_BOUND_OVERHEAD;
-    else
-        place->bound = compute_ns > memory_ns ? PDNN_BOUND_COMPUTE : PDNN_BOUND_MEMORY;
+    double roof_ns = fmax(times.compute_ns, times.memory_ns);
+    place->bound = times.bound;
+    memcpy(place->roof_level, times.roof_level, sizeof place->roof_level);
     double index = pdnn_place_speed(place, roofs, input->speed);
     place->roof_ns = roof_ns / bounded_speed(index, roof_ns, input->time_ns);
     if (flop > 0)
@@ -388,6 +406,6 @@ void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *i
         place->pct_of_roof = place->roof_ns / input->time_ns * 100;
     if (timed && flop > 0)
         place->pct_of_peak =
-            compute_ns / (input->time_ns * bounded_speed(input->speed.compute, compute_ns, input->time_ns)) *
-            100;
+            times.compute_ns /
+            (input->time_ns * bounded_speed(input->speed.compute, times.compute_ns, input->time_ns)) * 100;
 }

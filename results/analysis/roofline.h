@@ -106,6 +106,18 @@ struct pdnn_place_input {
     struct pdnn_speed speed;
 };
 
+/* What a roof is made of, at the speed that the roofs were measured at. */
+struct pdnn_roof_times {
+    double compute_ns, memory_ns;
+    double calls_ns;                  /* of the calls alone; 0: not measured */
+    enum pdnn_bound bound;            /* the longest of them */
+    char roof_level[PDNN_LEVEL_TEXT]; /* as in a placement */
+};
+
+/* False if there is no work, or the roofs lack what it needs. Reads flop_count, traffic and calls. */
+bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
+                     struct pdnn_roof_times *times);
+
 void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
                 struct pdnn_placement *place);
 

@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "base/target.h"
+#include "results/analysis/hardware.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,8 +28,9 @@ struct pdnn_plot_request {
     const char *const *directory; /* with results.csv, and what else the picture reads */
     size_t n_directories;         /* at least 1; the pictures go to the first */
     const char *x, *y, *value;
-    const char *color, *by, *across; /* columns of results.csv, or lists of them */
-    const char *const *only;         /* which instances, as in pdnn_selection_open */
+    const char *color, *by, *across;       /* columns of results.csv, or lists of them */
+    struct pdnn_hardware_request hardware; /* of a projection */
+    const char *const *only;               /* which instances, as in pdnn_selection_open */
     size_t n_only;
     /* The file, or NULL: DIR/<kind>; an extension .svg, .png or .csv is replaced. A device, a pipe or an own
      * descriptor takes one picture as it is, SVG unless another format is requested. */

@@ -31,6 +31,7 @@ static void put_navigation(struct pdnn_str *out, const char *sections) {
                  {"heat", "Heat maps"},
                  {"weights", "What decides utilization"},
                  {"ops", "Where time goes"},
+                 {"projection", "Other hardware"},
                  {"boxes", "Families"},
                  {"epoch", "Epoch by length"},
                  {"failures", "What did not run"},
@@ -57,6 +58,8 @@ static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdn
     if (status == PDNN_OK)
         status = pdnn_report_put_weights(page, &sections, err);
     pdnn_report_put_op_times(page, &sections);
+    if (status == PDNN_OK)
+        status = pdnn_report_put_projections(page, &sections, err);
     pdnn_report_put_boxes(page, &sections);
     if (status == PDNN_OK)
         status = pdnn_report_put_epochs(page, &sections, err);

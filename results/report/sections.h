@@ -51,6 +51,9 @@ enum pdnn_status pdnn_report_put_comparison(const struct pdnn_report_page *page,
 /* The weights of every family's hyper-parameters. */
 enum pdnn_status pdnn_report_put_weights(const struct pdnn_report_page *page, struct pdnn_str *out,
                                          struct pdnn_err *err);
+/* Of every source with ops and roofs: projected speed-ups, and limits by part of the model. */
+enum pdnn_status pdnn_report_put_projections(const struct pdnn_report_page *page, struct pdnn_str *out,
+                                             struct pdnn_err *err);
 /* Of every source with a seqpoint.csv: its iterations by length. */
 enum pdnn_status pdnn_report_put_epochs(const struct pdnn_report_page *page, struct pdnn_str *out,
                                         struct pdnn_err *err);

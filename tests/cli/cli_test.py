@@ -124,7 +124,7 @@ def fit_table():
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
     *[(f"help-{name}", [name, "--help"], 0)
-      for name in ("sweep", "compose", "submit", "status", "merge", "prune", "list", "run", "check", "ceilings", "seqpoint", "plot", "breakdown", "compare", "report", "fit", "import",
+      for name in ("sweep", "compose", "submit", "status", "merge", "prune", "list", "run", "check", "ceilings", "seqpoint", "plot", "breakdown", "compare", "report", "fit", "project", "scale", "import",
                    "columns", "ops", "families", "help", "version")],
     ("help-topic", ["help", "fit"], 0),
     ("help-model", ["help", "resnet50"], 2),
@@ -222,6 +222,13 @@ GOLDEN_CASES = [
     ("compare-bad-by", ["compare", "a.results", "b.results", "--by", "op", "--format", "csv"], 2),
     ("breakdown-both", ["breakdown", "bert.results", "--gemms", "--by", "pass"], 2),
     ("fit", ["fit", "fit.results"], 0),
+    ("project-nothing", ["project", "fit.results"], 2),
+    ("project-bad-factor", ["project", "fit.results", "--compute", "fast"], 2),
+    ("project-bad-level", ["project", "fit.results", "--bandwidth", "L3=0"], 2),
+    ("scale-nothing", ["scale", "fit.results"], 2),
+    ("scale-no-link", ["scale", "fit.results", "--nodes", "2"], 2),
+    ("scale-bad-link", ["scale", "fit.results", "--nodes", "2", "--link", "fast"], 2),
+    ("scale-bad-nodes", ["scale", "fit.results", "--nodes", "2,0", "--link", "1GB/s"], 2),
     ("fit-power", ["fit", "fit.results", "--model", "power", "--only", "family=fc"], 0),
     ("fit-bad-family", ["fit", "fit.results", "--only", "family=gnmt"], 2),
     ("fit-bad-value", ["fit", "fit.results", "--value", "pct_of_peek"], 2),

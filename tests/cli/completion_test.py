@@ -17,7 +17,7 @@ PARADNN, COMPLETION = (os.path.abspath(path) for path in sys.argv[1:3])
 # What is typed, with what each shell must then offer: whole words.
 TYPED = {
     "paradnn sw": {"sweep"},
-    "paradnn s": {"sweep", "submit", "status", "seqpoint"},
+    "paradnn s": {"scale", "sweep", "submit", "status", "seqpoint"},
     "paradnn sweep --ou": {"--output"},
     "paradnn sweep --set run.mode=": {"run.mode=infer", "run.mode=train"},
     "paradnn sweep --set=measure.order=s": {"--set=measure.order=shuffled"},
