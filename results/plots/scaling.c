@@ -1,6 +1,7 @@
 /* `paradnn plot scaling`: what a thread achieves alone against what it achieves among others, and the
  * fraction of each model that does not run in parallel. Strong scaling: the same minibatch; weak: a minibatch
- * that grows with the threads. Ranks, or any other key that counts workers, scale in the same way. */
+ * that grows with the threads. Ranks, or any other key that counts workers, scale in the same way; but the
+ * minibatch of ranks is that of one of them, so with the same one they scale weakly. */
 #include "base/texts.h"
 #include "base/units.h"
 #include "results/plots/caption.h"
@@ -28,6 +29,7 @@ struct picture {
     struct pdnn_arena arena;
     struct pdnn_chart chart;
     int threads, peak, batch, color; /* columns; batch: the minibatch, -1: none */
+    bool per_one;                    /* the minibatch is that of each of them */
     int low_ns, high_ns;             /* of the interval; -1: none */
     char one[PDNN_AXIS_TEXT];        /* "thread" */
     struct scaled *scaled;           /* by point */
@@ -48,6 +50,7 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
     if (status != PDNN_OK)
         return status;
     p->batch = pdnn_selection_minibatch(&p->selection);
+    p->per_one = strcmp(key, "ranks") == 0;
     p->low_ns = pdnn_csv_find(&p->selection.results, "ci_low_ns");
     p->high_ns = pdnn_csv_find(&p->selection.results, "ci_high_ns");
     snprintf(p->one, sizeof p->one, "%s", p->selection.results.header[p->threads]);
@@ -106,24 +109,27 @@ static size_t count_unused(const struct picture *p) {
     return unused;
 }
 
-/* A point for each member of the series but the first, which has the fewest threads. */
+/* A point for each member of the series but the first, which has the fewest threads; the minibatch is the
+ * same. */
 static void add_series(struct picture *p, const struct pdnn_series *series) {
     for (size_t i = 1; i < series->count; i++)
-        add_pair(p, series->at[0], series->at[i], false);
+        add_pair(p, series->at[0], series->at[i], p->per_one);
 }
 
-/* In a series over threads and minibatches, the pairs with the same minibatch per thread. */
-static void add_weak(struct picture *p, const struct pdnn_series *series) {
+/* In a series over threads and minibatches, the pairs that scale in the other way: with the same minibatch
+ * per thread, or of all ranks together. */
+static void add_others(struct picture *p, const struct pdnn_series *series) {
     double few = INFINITY;
     for (size_t i = 0; i < series->count; i++)
         few = fmin(few, number_in(p, series->at[i], p->threads));
     for (size_t i = 0; i < series->count; i++) {
         for (size_t k = 0; k < series->count; k++) {
-            double alone = number_in(p, series->at[i], p->threads),
-                   many = number_in(p, series->at[k], p->threads);
-            double per_one = number_in(p, series->at[i], p->batch) / alone;
-            if (alone == few && many > few && number_in(p, series->at[k], p->batch) / many == per_one)
-                add_pair(p, series->at[i], series->at[k], true);
+            size_t alone = series->at[i], among = series->at[k];
+            double many = number_in(p, among, p->threads), ratio = many / few;
+            double growth = number_in(p, among, p->batch) / number_in(p, alone, p->batch);
+            if (number_in(p, alone, p->threads) == few && many > few &&
+                growth == (p->per_one ? 1 / ratio : ratio))
+                add_pair(p, alone, among, !p->per_one);
         }
     }
 }
@@ -146,7 +152,7 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
         pdnn_selection_series(&p->selection, &weak, &p->arena, &series, &n_series, err) != PDNN_OK)
         return err->status;
     for (size_t i = 0; i < n_series && p->batch >= 0; i++)
-        add_weak(p, &series[i]);
+        add_others(p, &series[i]);
     p->left_out = p->selection.left_out + count_unused(p);
     return p->chart.n_points ? PDNN_OK
                              : pdnn_fail(err, PDNN_INVALID, "no model ran on several numbers of %ss", p->one);

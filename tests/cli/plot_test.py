@@ -303,18 +303,18 @@ class Data(Case):
         self.assertEqual({name: float(row["efficiency"]) for name, row in rows.items()}, {"a2": 0.833333, "a4": 0.625, "b2": 0.666667, "d2": 1.25})
         self.assertEqual({row["efficiency_low"] for row in rows.values()}, {""})
 
-    def test_scaling_weak(self):
-        """Twice the minibatch on twice the threads in 1.25 times the time: 80 %, and 0.25 of the work is not parallel. Ranks count like threads."""
+    def test_scaling_weak_and_strong(self):
+        """A speed-up of 1.6 on two: 80 %, and 0.25 of the work is not parallel. The minibatch of ranks is that of one of them."""
         head = "id,family,batch,threads,status,time_ns_median,ci_low_ns,ci_high_ns,pct_of_peak\n"
-        table = head + "a,fc,8,1,ok,1000,900,1100,40\nb,fc,16,2,ok,1250,1250,1250,64\nc,rnn,8,2,ok,900,900,900,20\n"
-        for key in ("threads", "ranks"):
-            self.tables("weak", table.replace("threads", key))
-            rows = list(self.data("scaling", "weak", "--across", key))
+        for key, batch, ns, scaling in (("threads", 16, 1250, "weak"), ("threads", 8, 625, "strong"), ("ranks", 8, 1250, "weak"), ("ranks", 4, 625, "strong")):
+            self.tables("scales", (head + f"a,fc,8,1,ok,1000,900,1100,40\nb,fc,{batch},2,ok,{ns},{ns},{ns},64\n"
+                                   "c,rnn,8,2,ok,900,900,900,20\n").replace("threads", key))
+            rows = self.data("scaling", "scales", "--across", key)
             self.assertEqual([(row["id"], row["scaling"], float(row["speedup"]), float(row["efficiency"]), float(row["fraction"])) for row in rows],
-                             [("b", "weak", 1.6, 0.8, 0.25)])
+                             [("b", scaling, 1.6, 0.8, 0.25)])
             self.assertLess(abs(float(rows[0]["efficiency_low"]) - 0.8 * (900 / 1100) ** 0.5), 1e-5)
             self.assertLess(abs(float(rows[0]["efficiency_high"]) - 0.8 * (1100 / 900) ** 0.5), 1e-5)
-            self.assertIn(f"More {key} in weak", self.picture("scaling", "weak", "--across", key))
+            self.assertIn(f"More {key} in scales", self.picture("scaling", "scales", "--across", key))
 
     def test_seqpoint_says(self):
         picture = self.picture("seqpoint", "epoch")
